@@ -1,0 +1,68 @@
+# Compiler settings and the two functions that every folder uses.
+include_guard(GLOBAL)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)          # everything can end in libvipl.so
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")            # invariants stay on: no -DNDEBUG; see docs/architecture.md
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g1")
+
+set(FCVI_SANITIZE "" CACHE STRING "address,undefined or thread")
+if(FCVI_SANITIZE)
+  add_compile_options(-fsanitize=${FCVI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${FCVI_SANITIZE})
+endif()
+option(FCVI_COVERAGE "instrument for gcov" OFF)
+if(FCVI_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+add_library(fcvi_options INTERFACE)
+target_compile_options(fcvi_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Werror
+  $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>)
+target_include_directories(fcvi_options INTERFACE "${CMAKE_SOURCE_DIR}")
+
+# fcvi_library(NAME SOURCES a.cpp ... DEPENDS x y): a static library of one folder. Without sources: headers only.
+function(fcvi_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  if(arg_SOURCES)
+    add_library(${name} STATIC ${arg_SOURCES})
+    target_link_libraries(${name} PUBLIC fcvi_options ${arg_DEPENDS})
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE fcvi_options ${arg_DEPENDS})
+  endif()
+endfunction()
+
+# fcvi_test(NAME SOURCES a.cpp ... DEPENDS x y): a GoogleTest program whose cases CTest lists one by one.
+function(fcvi_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE fcvi_options ${arg_DEPENDS} GTest::gmock GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE FCVI_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()
