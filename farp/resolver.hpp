@@ -1,0 +1,61 @@
+// From host addresses to N_Port_IDs (FC-VI 7.4 to 7.7), and our own addresses made known: Name Server first, FARP else.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/scheduler.hpp"
+
+namespace farp {
+
+struct ResolverConfig {
+  std::vector<wire::IpAddress> own_addresses;  // registered by RIPP_ID, answered in FARP
+  bool use_name_server = true;                 // off: FARP only, as on a loop
+  int retries = 2;                             // of each way of asking
+  fc2::TimeNs farp_timeout = 0;                // 0: E_D_TOV of the port
+  std::size_t max_entries = 65536;             // cached host addresses; the limit refuses new ones
+};
+
+class ResolveListener {
+ public:
+  /// At least one N_Port_ID, in the order in which they became known. May come from inside resolve().
+  virtual void resolved(const wire::IpAddress& address, std::span<const wire::FcId> n_port_ids) = 0;
+  virtual void not_resolved(const wire::IpAddress& address) = 0;
+
+ protected:
+  ~ResolveListener() = default;
+};
+
+/// Hears when the port can be found by others: registered, or online where there is no name server.
+class ReadyListener {
+ public:
+  virtual void address_ready() = 0;
+
+ protected:
+  ~ReadyListener() = default;
+};
+
+/// One for each N_Port. Registers as the port's listener and ELS user; lives as long as the port.
+class Resolver {
+ public:
+  Resolver(fc2::NPort& port, ResolverConfig config);
+  ~Resolver();
+  void set_ready_listener(ReadyListener& listener);
+  [[nodiscard]] bool ready() const;
+
+  /// Asks for the ports behind `address`; several askers share one query.
+  void resolve(const wire::IpAddress& address, ResolveListener& listener);
+  /// The listener goes away, or no longer cares.
+  void forget(ResolveListener& listener);
+  /// The mapping may be wrong (7.7, or a connection attempt that found nobody there).
+  void invalidate(const wire::IpAddress& address);
+  void invalidate_all();
+
+ private:
+  // ... complete
+};
+
+}  // namespace farp

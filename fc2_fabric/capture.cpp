@@ -1,0 +1,96 @@
+#include "fc2_fabric/capture.hpp"
+
+#include <cassert>
+
+#include "wire/ethernet.hpp"
+#include "wire/fc_header.hpp"
+#include "wire/fcoe.hpp"
+
+namespace fc2 {
+namespace {
+// pcapng blocks are in the writer's byte order; ours is little-endian everywhere, so that files are equal everywhere.
+enum Block : std::uint32_t { section_header = 0x0A0D0D0A, interface_description = 1, enhanced_packet = 6 };
+enum Option : std::uint16_t { end_of_options = 0, if_name = 2, if_tsresol = 9, epb_flags = 2 };
+constexpr std::uint16_t linktype_ethernet = 1;
+constexpr std::uint32_t flag_inbound = 1, flag_outbound = 2;
+
+class BlockWriter {
+ public:
+  BlockWriter(std::vector<std::uint8_t>& bytes, Block type) : bytes_(bytes) {
+    bytes_.clear();
+    put(type, 4);
+    put(0, 4);  // length, set by finish()
+  }
+  void put(std::uint64_t value, int size) {
+    for (int i = 0; i < size; ++i) bytes_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  }
+  void put_padded(std::span<const std::uint8_t> data) {
+    bytes_.insert(bytes_.end(), data.begin(), data.end());
+    pad();
+  }
+  void pad() { bytes_.resize((bytes_.size() + 3) & ~std::size_t{3}); }
+  void option(Option code, std::span<const std::uint8_t> value) {
+    put(code, 2);
+    put(value.size(), 2);
+    put_padded(value);
+  }
+  void finish() {
+    const auto length = static_cast<std::uint32_t>(bytes_.size() + 4);
+    put(length, 4);
+    for (std::size_t i = 0; i < 4; ++i) bytes_[4 + i] = static_cast<std::uint8_t>(length >> (8 * i));
+  }
+
+ private:
+  std::vector<std::uint8_t>& bytes_;
+};
+}  // namespace
+
+Capture::Capture(ByteSink& sink) : sink_(sink) {
+  BlockWriter block(block_, section_header);
+  block.put(0x1A2B3C4D, 4);
+  block.put(1, 2);
+  block.put(0, 2);
+  block.put(~std::uint64_t{0}, 8);  // section length: not told
+  block.finish();
+  sink_.write(block_);
+}
+
+FrameTap& Capture::add_interface(std::string_view name) {
+  BlockWriter block(block_, interface_description);
+  block.put(linktype_ethernet, 2);
+  block.put(0, 2);
+  block.put(0, 4);  // no snap length
+  block.option(if_name, std::vector<std::uint8_t>(name.begin(), name.end()));
+  block.option(if_tsresol, std::vector<std::uint8_t>{9});  // 10^-9 s
+  block.option(end_of_options, {});
+  block.finish();
+  sink_.write(block_);
+  return interfaces_.emplace_back(*this, static_cast<std::uint32_t>(interfaces_.size()));
+}
+
+void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound) {
+  const auto header = wire::FcHeader::parse(frame.content());
+  assert(header && "only whole frames travel");
+  const std::size_t size = wire::fcoe::frame_size(frame.size_bytes);
+  BlockWriter block(block_, enhanced_packet);
+  block.put(interface_id, 4);
+  block.put(static_cast<std::uint64_t>(at) >> 32, 4);
+  block.put(static_cast<std::uint64_t>(at) & 0xFFFFFFFF, 4);
+  block.put(size, 4);
+  block.put(size, 4);
+  const std::size_t start = block_.size();
+  block_.resize(start + size);
+  wire::fcoe::encapsulate(wire::mac_of(header->d_id), wire::mac_of(header->s_id), frame.sof, frame.content(), frame.eof,
+                          std::span(block_).subspan(start));
+  block.pad();
+  block.put(epb_flags, 2);
+  block.put(4, 2);
+  block.put(outbound ? flag_outbound : flag_inbound, 4);
+  block.put(end_of_options, 2);
+  block.put(0, 2);
+  block.finish();
+  sink_.write(block_);
+  ++frame_count_;
+}
+
+}  // namespace fc2

@@ -1,0 +1,49 @@
+#include "fc2_fabric/channel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace fc2 {
+namespace {
+// SOF, CRC, EOF and the six idle words that FC-FS asks for between frames.
+constexpr std::size_t frame_overhead_bytes = 4 + 4 + 4 + 24;
+
+struct LineRate { std::string_view name; std::uint64_t bytes_per_second; };
+// FC-PI: 8b/10b up to 8GFC, 64b/66b above.
+constexpr std::array line_rates{
+    LineRate{"1GFC", 106'250'000},    LineRate{"2GFC", 212'500'000},    LineRate{"4GFC", 425'000'000},
+    LineRate{"8GFC", 850'000'000},    LineRate{"16GFC", 1'700'000'000}, LineRate{"32GFC", 3'400'000'000},
+    LineRate{"64GFC", 7'000'000'000}, LineRate{"128GFC", 13'600'000'000},
+};
+}  // namespace
+
+std::uint64_t line_rate_bytes_per_second(std::string_view name) {
+  for (const auto& rate : line_rates)
+    if (rate.name == name) return rate.bytes_per_second;
+  return 0;
+}
+
+TimeNs Channel::transmission_time(std::size_t size_bytes) const {
+  if (unlimited()) return 0;
+  const std::uint64_t bytes = size_bytes + frame_overhead_bytes;
+  return static_cast<TimeNs>((bytes * second + config_.bytes_per_second - 1) / config_.bytes_per_second);
+}
+
+void Channel::send(FramePtr frame) {
+  const TimeNs start = std::max(free_at_, scheduler_.now());
+  free_at_ = start + transmission_time(frame->size_bytes);
+  frame->arrival = free_at_ + config_.latency_ns;
+  if (sender_tap_ != nullptr) sender_tap_->frame_passed(start, *frame, true);
+  if (!pending()) scheduler_.schedule(*this, frame->arrival);
+  flying_.push(std::move(frame));
+}
+
+void Channel::fire(TimeNs now) {
+  FramePtr frame = flying_.pop();
+  if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);
+  if (receiver_tap_ != nullptr) receiver_tap_->frame_passed(now, *frame, false);
+  receiver_.receive(std::move(frame));
+}
+
+}  // namespace fc2

@@ -1,0 +1,63 @@
+// One direction of a link: bandwidth, latency, in order, class 3. Two of them make a link.
+#pragma once
+#include <cstdint>
+
+#include "fc2_fabric/frame.hpp"
+
+namespace fc2 {
+
+struct LinkConfig {
+  TimeNs latency_ns = 0;               // propagation, after the last byte was sent
+  std::uint64_t bytes_per_second = 0;  // 0: no limit
+};
+
+/// Line rates in bytes per second of frame data, by name ("1GFC" to "128GFC"); 0 for an unknown name.
+std::uint64_t line_rate_bytes_per_second(std::string_view name);
+
+/// Where frames arrive.
+class FrameReceiver {
+ public:
+  virtual void receive(FramePtr frame) = 0;
+
+ protected:
+  ~FrameReceiver() = default;
+};
+
+/// Sees every frame that passes one end of a channel; must not keep the reference.
+class FrameTap {
+ public:
+  /// `outbound`: sent by the tapped port, else received by it.
+  virtual void frame_passed(TimeNs at, const Frame& frame, bool outbound) = 0;
+
+ protected:
+  ~FrameTap() = default;
+};
+
+class Channel final : private Event {
+ public:
+  Channel(Scheduler& scheduler, LinkConfig config, FrameReceiver& receiver)
+      : scheduler_(scheduler), config_(config), receiver_(receiver) {}
+
+  /// The sender is free again from this time on; sending earlier queues the frame behind those being sent.
+  [[nodiscard]] TimeNs free_at() const { return free_at_; }
+  void send(FramePtr frame);
+  [[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
+  [[nodiscard]] bool unlimited() const { return config_.bytes_per_second == 0; }
+
+  void tap_sender(FrameTap* tap) { sender_tap_ = tap; }
+  void tap_receiver(FrameTap* tap) { receiver_tap_ = tap; }
+
+ private:
+  void fire(TimeNs now) override;
+  [[nodiscard]] TimeNs transmission_time(std::size_t size_bytes) const;
+
+  Scheduler& scheduler_;
+  LinkConfig config_;
+  FrameReceiver& receiver_;
+  FrameTap* sender_tap_ = nullptr;
+  FrameTap* receiver_tap_ = nullptr;
+  TimeNs free_at_ = 0;
+  FrameQueue flying_;  // arrival times never decrease
+};
+
+}  // namespace fc2

@@ -1,0 +1,44 @@
+// What an N_Port or a switch saw, and why it discarded what it did: one place for every reason.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace fc2 {
+
+enum class Discard : std::uint8_t {
+  Truncated,           // shorter than its headers
+  BadHeader,           // a field that FC-FS does not allow
+  BadCrc,
+  WrongAddress,        // D_ID is not ours, or S_ID is not the port's
+  NotLoggedIn,         // from a port without login
+  UnknownType,         // no FC-4 for it
+  UnknownExchange,
+  WrongSequence,       // out of order, or without the sequence initiative
+  TooLong,             // an IU above its limit
+  NoResources,         // a table is full
+  BadPayload,          // a message that does not parse
+  Unroutable,          // switch: nobody has that D_ID
+  UnknownHandle,       // FC-VI: no endpoint has that FCVI_HANDLE, or it is not the sender's
+  NotReceiving,        // FC-VI: the endpoint is not connected, or discards after an error (8.4.2 f)
+  UnexpectedIu,        // FC-VI: an IU that its exchange or endpoint does not wait for
+  ReservedValue,       // FC-VI: a field value that the standard reserves
+  Count,
+};
+std::string_view to_string(Discard reason);
+
+class Counters {
+ public:
+  void discard(Discard reason) { ++discards_[static_cast<std::size_t>(reason)]; }
+  [[nodiscard]] std::uint64_t discarded(Discard reason) const { return discards_[static_cast<std::size_t>(reason)]; }
+  [[nodiscard]] std::uint64_t discarded() const;
+  std::uint64_t frames_received = 0;
+  std::uint64_t data_bytes_received = 0;
+  std::uint64_t unexpected_events = 0;  // a machine had no row: a defect of ours, not the peer's
+
+ private:
+  std::array<std::uint64_t, static_cast<std::size_t>(Discard::Count)> discards_{};
+};
+
+}  // namespace fc2

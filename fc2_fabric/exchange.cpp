@@ -1,0 +1,176 @@
+#include "fc2_fabric/exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/remote_port.hpp"
+#include "wire/bls/ba_acc.hpp"
+
+namespace fc2 {
+namespace ex = machines::exchange;
+namespace sq = machines::sequence;
+
+const char* to_string(ExchangeFailure failure) {
+  switch (failure) {
+    case ExchangeFailure::ReplyTimeout: return "reply timeout";
+    case ExchangeFailure::AbortedByPeer: return "aborted by the peer";
+    case ExchangeFailure::SequenceError: return "sequence error";
+    case ExchangeFailure::PortLoggedOut: return "port logged out";
+  }
+  return "?";
+}
+
+void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user) {
+  originator_ = originator;
+  local_ = local;
+  peer_ = peer;
+  type_ = type;
+  user_ = user;
+  context = nullptr;
+  machine_ = {};
+  sequence_ = {};
+  first_sequence_sent_ = released_ = log_out_ = sequence_complete_ = sequence_failed_ = failed_ = false;
+  send_seq_cnt_ = receive_seq_cnt_ = 0;
+  rx_id_ = wire::RxId::unassigned;
+  assembly_.clear();
+}
+
+wire::FcHeader Exchange::header(wire::RCtl r_ctl, wire::Type type) const {
+  wire::FcHeader header;
+  header.r_ctl = r_ctl;
+  header.type = type;
+  header.s_id = local_;
+  header.d_id = peer_;
+  header.ox_id = ox_id_;
+  header.rx_id = rx_id_;
+  header.f_ctl = originator_ ? 0 : wire::f_ctl::exchange_responder;
+  return header;
+}
+
+template <class E>
+void Exchange::process(const E& event) {
+  machine_.process(event, *this);
+  settle();
+}
+template void Exchange::process(const ex::Originated&);
+template void Exchange::process(const ex::AbortRequested&);
+template void Exchange::process(const ex::AbtsReceived&);
+template void Exchange::process(const ex::BaAccReceived&);
+template void Exchange::process(const ex::BaRjtReceived&);
+template void Exchange::process(const ex::PortLoggedOut&);
+template void Exchange::process(const ex::SequenceReceived&);
+
+void Exchange::settle() {
+  if (std::exchange(failed_, false)) {
+    ExchangeUser* user = std::exchange(user_, nullptr);
+    if (user != nullptr) user->exchange_failed(*this, failure_);
+  }
+  if (std::exchange(log_out_, false)) port_.remote_port(peer_).log_out();
+  if (std::exchange(released_, false)) port_.recycle(*this);
+}
+
+void Exchange::sequence_sent(SequenceEnd end) {
+  process(ex::SequenceSent{.transfers_initiative = end.transfer_initiative, .last_of_exchange = end.last_of_exchange});
+}
+
+bool Exchange::in_order(const ReceivedFrame& frame, bool first) const {
+  const bool next = frame.header.seq_cnt.value == receive_seq_cnt_;
+  if (!first) return next && frame.header.seq_id == receive_seq_id_;
+  // FC-FS lets a sequence that is not streamed begin at 0 again; FC-VI 5.6 does not.
+  return next || (frame.header.seq_cnt.value == 0 && type_ != wire::Type::fc_vi);
+}
+
+void Exchange::frame_received(const ReceivedFrame& frame) {
+  const bool first = frame.first_of_sequence, last = frame.last_of_sequence;
+  const ex::SequenceReceived whole{.transfers_initiative = frame.header.has(wire::f_ctl::sequence_initiative),
+                                   .last_of_exchange = frame.header.has(wire::f_ctl::last_sequence)};
+  if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(whole);  // its row counts and discards
+  if (originator_ && rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;
+  current_ = &frame;
+  if (first && !last) machine_.process(ex::FirstFrameReceived{}, *this);
+  const sq::FrameReceived event{.first = first, .last = last, .in_order = in_order(frame, first), .complete = last};
+  sequence_.process(event, *this);
+  current_ = nullptr;
+  if (std::exchange(sequence_failed_, false)) return abandon(ExchangeFailure::SequenceError);
+  if (!std::exchange(sequence_complete_, false)) return;
+  start_timer(TimerUse::None, 0);
+  machine_.process(whole, *this);
+  const std::span<const std::uint8_t> iu = first ? frame.data_field : std::span<const std::uint8_t>(assembly_);
+  if (user_ != nullptr) user_->sequence_received(*this, first ? frame.header : first_header_, iu);
+  settle();
+}
+
+void Exchange::deliver() {
+  const ReceivedFrame& frame = *current_;
+  receive_seq_cnt_ = static_cast<std::uint16_t>(frame.header.seq_cnt.value + 1);
+  receive_seq_id_ = frame.header.seq_id;
+  if (frame.first_of_sequence) {
+    if (frame.last_of_sequence) return;  // handed up where it stands
+    first_header_ = frame.header;
+    assembly_.assign(frame.data_field.begin(), frame.data_field.end());
+    return;
+  }
+  // The Device_Header stands in every frame (FC-VI 5.8.5); the IU has it once.
+  const auto payload = frame.data_field.subspan(std::min(frame.data_field.size(), frame.header.device_header_size()));
+  if (assembly_.size() + payload.size() > port_.config().max_assembled_iu_bytes) {
+    port_.counters().discard(Discard::TooLong);
+    sequence_failed_ = true;
+    return;
+  }
+  assembly_.insert(assembly_.end(), payload.begin(), payload.end());
+}
+
+void Exchange::abandon(ExchangeFailure failure) {
+  failed_ = true;
+  failure_ = failure;
+  if (originator_ || machine_.is<ex::OpenInitiative>()) return process(ex::AbortRequested{});
+  settle();  // a responder waits for the originator's ABTS; the originator may also use the id anew
+}
+
+void Exchange::start_timer(TimerUse use, TimeNs delay) {
+  timer_use_ = use;
+  if (use == TimerUse::None) port_.scheduler().cancel(*this);
+  else port_.scheduler().schedule_after(*this, delay);
+}
+
+void Exchange::fire(TimeNs) {
+  switch (std::exchange(timer_use_, TimerUse::None)) {
+    case TimerUse::None: return;
+    case TimerUse::Reply: return abandon(ExchangeFailure::ReplyTimeout);
+    case TimerUse::Sequence:
+      sequence_.process(sq::Timeout{}, *this);
+      if (std::exchange(sequence_failed_, false)) abandon(ExchangeFailure::SequenceError);
+      return;
+    case TimerUse::Abort: return process(ex::AbortTimeout{});
+    case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
+  }
+}
+
+void Exchange::start_abort_timer() { start_timer(TimerUse::Abort, port_.r_a_tov()); }
+void Exchange::start_quarantine_timer() { start_timer(TimerUse::Quarantine, port_.r_a_tov()); }
+void Exchange::start_sequence_timer() { start_timer(TimerUse::Sequence, port_.e_d_tov()); }
+void Exchange::start_missing_frame_timer() { start_timer(TimerUse::Sequence, port_.r_a_tov()); }
+bool Exchange::logs_out_silent_port() const { return port_.config().log_out_silent_ports; }
+void Exchange::count_stale() { port_.counters().discard(Discard::UnknownExchange); }
+void Exchange::discard_frame() { port_.counters().discard(Discard::WrongSequence); }
+void Exchange::report_sequence_error(sq::SequenceError) { sequence_failed_ = true; }
+void Exchange::unexpected(std::string_view, std::string_view, std::string_view) { ++port_.counters().unexpected_events; }
+
+void Exchange::report_aborted(ex::AbortCause cause) {
+  if (failed_) return;  // our own abort: the user was told why
+  failed_ = true;
+  failure_ = cause == ex::AbortCause::PortLoggedOut ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer;
+}
+
+void Exchange::send_abts() {
+  wire::FcHeader abts = header(wire::RCtl::abts, wire::Type::bls);
+  abts.f_ctl |= wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
+  abts.seq_id = last_seq_id_;
+  abts.seq_cnt = {send_seq_cnt_};
+  port_.send_basic(abts, {});
+}
+
+void Exchange::send_ba_acc() { port_.send_ba_acc(*abts_); }
+
+}  // namespace fc2

@@ -1,0 +1,100 @@
+// A Fibre Channel frame in a pooled buffer: exactly the bytes that the wire would carry, without SOF, CRC and EOF.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fc2_fabric/scheduler.hpp"
+#include "wire/delimiters.hpp"
+
+namespace fc2 {
+
+inline constexpr std::size_t frame_header_bytes = 24;
+inline constexpr std::size_t max_data_field_bytes = 2112;  // FC-FS: the Device_Header is part of it
+
+class FramePool;
+
+/// Contents are the owner's to write until it hands the frame on.
+struct Frame {
+  Frame* next = nullptr;         // in a FrameQueue, or in the pool's free list
+  FramePool* pool = nullptr;
+  TimeNs arrival = 0;            // on a channel: when the far end has it
+  std::uint16_t size_bytes = 0;  // header and data field, fill bytes included
+  wire::Sof sof{};
+  wire::Eof eof{};
+  std::array<std::uint8_t, frame_header_bytes + max_data_field_bytes> bytes;
+
+  [[nodiscard]] std::span<const std::uint8_t> content() const { return std::span(bytes).first(size_bytes); }
+  [[nodiscard]] std::span<std::uint8_t> data_field() { return std::span(bytes).subspan(frame_header_bytes); }
+};
+
+struct FrameReturn { void operator()(Frame* frame) const noexcept; };
+/// Sole owner of a frame; gives it back to its pool.
+using FramePtr = std::unique_ptr<Frame, FrameReturn>;
+
+/// Frames by the slab. take() allocates only while the pool grows towards its working set. The pool outlives its frames.
+class FramePool {
+ public:
+  FramePool() = default;
+  FramePool(const FramePool&) = delete;
+  FramePool& operator=(const FramePool&) = delete;
+  FramePtr take() {
+    if (free_ == nullptr) grow();
+    Frame* frame = std::exchange(free_, free_->next);
+    frame->next = nullptr;
+    ++outstanding_;
+    return FramePtr(frame);
+  }
+  FramePtr copy(const Frame& original);
+  [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
+  [[nodiscard]] std::size_t capacity() const { return slabs_.size() * frames_per_slab; }
+
+ private:
+  friend struct FrameReturn;
+  static constexpr std::size_t frames_per_slab = 64;
+  void grow();
+  void give_back(Frame* frame) noexcept {
+    frame->next = std::exchange(free_, frame);
+    --outstanding_;
+  }
+  Frame* free_ = nullptr;
+  std::size_t outstanding_ = 0;
+  std::vector<std::unique_ptr<std::array<Frame, frames_per_slab>>> slabs_;
+};
+
+inline void FrameReturn::operator()(Frame* frame) const noexcept { frame->pool->give_back(frame); }
+
+/// First in, first out; links through the frames, so that it never allocates.
+class FrameQueue {
+ public:
+  FrameQueue() = default;
+  FrameQueue(const FrameQueue&) = delete;
+  FrameQueue& operator=(const FrameQueue&) = delete;
+  ~FrameQueue() { clear(); }
+  void push(FramePtr frame) {
+    Frame* raw = frame.release();
+    (first_ == nullptr ? first_ : last_->next) = raw;
+    last_ = raw;
+    ++size_;
+  }
+  FramePtr pop() {
+    Frame* frame = std::exchange(first_, first_->next);
+    frame->next = nullptr;
+    --size_;
+    return FramePtr(frame);
+  }
+  void clear() { while (!empty()) pop(); }
+  [[nodiscard]] const Frame* front() const { return first_; }
+  [[nodiscard]] bool empty() const { return first_ == nullptr; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  Frame* first_ = nullptr;
+  Frame* last_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace fc2

@@ -1,0 +1,114 @@
+#include "fc2_fabric/link_services.hpp"
+
+#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/remote_port.hpp"
+#include "wire/els/adisc.hpp"
+#include "wire/els/echo.hpp"
+#include "wire/els/ls_acc.hpp"
+#include "wire/els/prli.hpp"
+#include "wire/els/rtv.hpp"
+
+namespace fc2 {
+using wire::els::Command;
+using wire::els::RejectExplanation;
+using wire::els::RejectReason;
+
+namespace {
+template <class Message>
+void reply(NPort& port, Exchange& exchange, const Message& message) {
+  std::vector<std::uint8_t> payload(message.size());
+  message.write(payload);
+  port.accept_els(exchange, payload);
+}
+}  // namespace
+
+void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  if (iu.empty() || first.r_ctl != wire::RCtl::els_request) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.release(exchange);
+  }
+  for (ElsUser* user : port_.els_users_)
+    if (user->els_received(exchange, first, iu)) return;
+  // Nobody answers a broadcast, nor an exchange that its originator ended.
+  if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return port_.release(exchange);
+  answer(exchange, first, static_cast<Command>(iu[0]), iu);
+}
+
+void LinkServices::answer(Exchange& exchange, const wire::FcHeader& header, Command command,
+                          std::span<const std::uint8_t> payload) {
+  switch (command) {
+    case Command::plogi: return login(exchange, payload);
+    case Command::logo: return port_.remote_port(header.s_id).logout_received(exchange);
+    case Command::adisc: return discover_address(exchange, payload);
+    case Command::prli: return process_login(exchange, payload);
+    case Command::echo: return echo(exchange, payload);
+    case Command::rtv: return read_timeouts(exchange);
+    case Command::rscn:
+    case Command::rrq:
+    case Command::prlo: return accept(exchange);
+    case Command::ls_rjt:
+    case Command::ls_acc:
+    case Command::flogi:
+    case Command::fdisc:
+    case Command::rec:
+    case Command::farp_req:
+    case Command::farp_reply:
+    case Command::fan:
+    case Command::scr:
+    case Command::rnid: break;
+  }
+  port_.reject_els(exchange, RejectReason::not_supported, RejectExplanation::none);
+}
+
+void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Login::parse(payload);
+  if (!request) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  }
+  if (!request->class_3.valid())
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::service_parameter_options);
+  port_.remote_port(exchange.peer()).login_received(exchange, *request);
+}
+
+void LinkServices::discover_address(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const RemotePort* remote = port_.find_remote_port(exchange.peer());
+  if (!wire::els::Adisc::parse(payload)) port_.counters().discard(Discard::BadPayload);
+  if (remote == nullptr || !remote->logged_in())
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
+  reply(port_, exchange,
+        wire::els::Adisc{.command = Command::ls_acc,
+                         .port_name = port_.config().port_name,
+                         .node_name = port_.config().node_name,
+                         .n_port_id = port_.n_port_id()});
+}
+
+// A peer that speaks FCP is told "executed, no image pair, no roles": a reject would make it ask for ever.
+void LinkServices::process_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  auto request = wire::els::Prli::parse(payload);
+  if (!request) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  }
+  request->command = Command::ls_acc;
+  for (auto& page : request->pages)
+    page = {.type = page.type, .type_extension = page.type_extension, .flags = wire::els::PrliPage::request_executed};
+  reply(port_, exchange, *request);
+}
+
+void LinkServices::echo(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  auto request = wire::els::Echo::parse(payload);
+  if (!request) return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  request->command = Command::ls_acc;
+  reply(port_, exchange, *request);
+}
+
+void LinkServices::read_timeouts(Exchange& exchange) {
+  reply(port_, exchange,
+        wire::els::RtvAcc{.r_a_tov_ms = static_cast<std::uint32_t>(port_.r_a_tov() / millisecond),
+                          .e_d_tov = static_cast<std::uint32_t>(port_.e_d_tov() / millisecond)});
+}
+
+void LinkServices::accept(Exchange& exchange) { reply(port_, exchange, wire::els::LsAcc{}); }
+
+}  // namespace fc2

@@ -1,0 +1,26 @@
+// What an N_Port answers by itself: the ELS requests of other ports (FC-LS).
+#pragma once
+#include "fc2_fabric/exchange.hpp"
+#include "wire/els/command.hpp"
+
+namespace fc2 {
+
+class LinkServices final : public ExchangeUser {
+ public:
+  explicit LinkServices(NPort& port) : port_(port) {}
+
+ private:
+  void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(Exchange&, ExchangeFailure) override {}
+  void answer(Exchange& exchange, const wire::FcHeader& header, wire::els::Command command,
+              std::span<const std::uint8_t> payload);
+  void login(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void discover_address(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void process_login(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void echo(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void read_timeouts(Exchange& exchange);
+  void accept(Exchange& exchange);
+  NPort& port_;
+};
+
+}  // namespace fc2

@@ -1,0 +1,150 @@
+#include "fc2_fabric/login_session.hpp"
+
+#include <array>
+#include <utility>
+
+#include "fc2_fabric/n_port.hpp"
+#include "wire/els/logo.hpp"
+#include "wire/els/ls_acc.hpp"
+
+namespace fc2 {
+namespace pl = machines::port_login;
+using wire::els::Command;
+
+template <class E>
+void LoginSession::process(const E& event) {
+  machine_.process(event, *this);
+  release_reports();
+}
+template void LoginSession::process(const pl::LinkUp&);
+template void LoginSession::process(const pl::LinkDown&);
+template void LoginSession::process(const pl::LoginRequested&);
+template void LoginSession::process(const pl::LogoutRequested&);
+
+void LoginSession::release_reports() {
+  std::vector<Report> reports;
+  reports.swap(reports_);
+  for (const Report report : reports) {
+    switch (report) {
+      case Report::LoggedIn: logged_in_now(); break;
+      case Report::LoginFailed: login_failed_now(); break;
+      case Report::LoggedOut: logged_out_now(); break;
+    }
+  }
+}
+
+void LoginSession::log_in() {
+  if (!machine_.is_any_of<pl::LoginPending, pl::RetryPending>()) retries_left_ = port_.config().login_retries;
+  process(pl::LoginRequested{});
+}
+
+void LoginSession::log_out() {
+  if (!machine_.is<pl::LogoutPending>()) retries_left_ = port_.config().login_retries;
+  process(pl::LogoutRequested{});
+}
+
+void LoginSession::login_received(Exchange& exchange, const wire::els::Login& login) {
+  incoming_ = &exchange;
+  incoming_login_ = &login;
+  process(pl::LoginReceived{});
+  incoming_ = nullptr;
+  incoming_login_ = nullptr;
+}
+
+void LoginSession::logout_received(Exchange& exchange) {
+  incoming_ = &exchange;
+  process(pl::LogoutReceived{});
+  incoming_ = nullptr;
+}
+
+void LoginSession::request(std::span<const std::uint8_t> payload) {
+  request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, 0);
+}
+
+void LoginSession::send_login() {
+  std::array<std::uint8_t, wire::els::Login::size()> payload;
+  own_parameters(login_command()).write(payload);
+  request_is_logout_ = false;
+  request(payload);
+}
+
+void LoginSession::send_logout() {
+  std::array<std::uint8_t, wire::els::Logo::size()> payload;
+  wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
+  request_is_logout_ = true;
+  request(payload);
+}
+
+void LoginSession::accept_login() {
+  peer_parameters_ = *incoming_login_;
+  std::array<std::uint8_t, wire::els::Login::size()> payload;
+  own_parameters(Command::ls_acc).write(payload);
+  port_.accept_els(*incoming_, payload);
+}
+
+void LoginSession::reject_login() {
+  port_.reject_els(*incoming_, wire::els::RejectReason::command_in_progress, wire::els::RejectExplanation::command_in_progress);
+}
+
+void LoginSession::accept_logout() {
+  std::array<std::uint8_t, wire::els::LsAcc::size()> payload;
+  wire::els::LsAcc{}.write(payload);
+  port_.accept_els(*incoming_, payload);
+}
+
+void LoginSession::forget_request() {
+  if (request_ != nullptr) port_.abort(*std::exchange(request_, nullptr));
+}
+
+void LoginSession::start(TimeNs delay) { port_.scheduler().schedule_after(*this, delay); }
+void LoginSession::start_timer() { start(2 * port_.r_a_tov()); }
+void LoginSession::start_retry_delay() { start(port_.e_d_tov()); }
+void LoginSession::stop_timer() { port_.scheduler().cancel(*this); }
+void LoginSession::report_logged_in() {
+  reports_.push_back(Report::LoggedIn);
+}
+bool LoginSession::peer_login_wins() const {
+  return incoming_login_ != nullptr && incoming_login_->port_name > port_.config().port_name;
+}
+void LoginSession::unexpected(std::string_view, std::string_view, std::string_view) {
+  ++port_.counters().unexpected_events;
+}
+
+void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  if (&exchange != request_) return port_.counters().discard(Discard::UnknownExchange);
+  request_ = nullptr;
+  if (request_is_logout_) return process(pl::LogoutAnswered{});
+  reply_to_login(first, iu);
+}
+
+void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
+  const auto accept = wire::els::Login::parse(payload);
+  if (accept && accept->command == Command::ls_acc) {
+    peer_parameters_ = *accept;
+    accepted_at(header.d_id);
+    return process(pl::LoginAccepted{});
+  }
+  const auto reject = wire::els::LsRjt::parse(payload);
+  if (!reject) port_.counters().discard(Discard::BadPayload);
+  const bool retryable = reject && (reject->reason == wire::els::RejectReason::logical_busy ||
+                                    reject->reason == wire::els::RejectReason::unable_to_perform ||
+                                    reject->reason == wire::els::RejectReason::command_in_progress);
+  process(pl::LoginRejected{.retryable = retryable});
+}
+
+void LoginSession::exchange_failed(Exchange& exchange, ExchangeFailure) {
+  if (&exchange != request_) return;
+  request_ = nullptr;
+  // The time-out of the request stands; its expiry repeats it.
+}
+
+// --- the fabric --------------------------------------------------------------------------------------------------
+
+wire::els::Login FabricLogin::own_parameters(Command command) const { return port_.login_parameters(command); }
+void FabricLogin::logged_in_now() { port_.set_online(granted_, peer_parameters_); }
+void FabricLogin::login_failed_now() {
+  for (PortListener* listener : port_.listeners_) listener->fabric_login_failed();
+}
+void FabricLogin::logged_out_now() { port_.set_offline(); }
+
+}  // namespace fc2

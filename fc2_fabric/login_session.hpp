@@ -1,0 +1,104 @@
+// One login: with the fabric (FLOGI) or with a remote port (PLOGI). Drives machines::port_login.
+#pragma once
+#include <vector>
+
+#include "fc2_fabric/exchange.hpp"
+#include "state_machines/port_login.hpp"
+#include "wire/els/login.hpp"
+
+namespace fc2 {
+
+class LoginSession : protected ExchangeUser, protected machines::port_login::Context, private Event {
+ public:
+  LoginSession(NPort& port, wire::FcId peer) : port_(port), peer_(peer) {}
+  ~LoginSession() override = default;
+
+  void link_up() { process(machines::port_login::LinkUp{}); }
+  void link_down() { process(machines::port_login::LinkDown{}); }
+  void log_in();
+  void log_out();
+  /// The peer's PLOGI or LOGO on `exchange`; answers it.
+  void login_received(Exchange& exchange, const wire::els::Login& login);
+  void logout_received(Exchange& exchange);
+  [[nodiscard]] bool logged_in() const { return machine_.is<machines::port_login::LoggedIn>(); }
+  [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
+  [[nodiscard]] wire::FcId peer() const { return peer_; }
+  [[nodiscard]] NPort& port() { return port_; }
+  /// What the peer said of itself; valid while logged in.
+  [[nodiscard]] const wire::els::Login& peer_parameters() const { return peer_parameters_; }
+
+ protected:
+  [[nodiscard]] virtual wire::els::Login own_parameters(wire::els::Command command) const = 0;
+  [[nodiscard]] virtual wire::els::Command login_command() const = 0;
+  virtual void logged_in_now() = 0;
+  virtual void login_failed_now() = 0;
+  virtual void logged_out_now() = 0;
+  /// The D_ID that an accept came to: a FLOGI's grants it.
+  virtual void accepted_at(wire::FcId) {}
+  template <class E> void process(const E& event);
+
+  NPort& port_;
+  const wire::FcId peer_;
+  machines::port_login::Machine machine_;
+  wire::els::Login peer_parameters_;
+
+ private:
+  enum class Report : std::uint8_t { LoggedIn, LoginFailed, LoggedOut };
+  void release_reports();
+  void request(std::span<const std::uint8_t> payload);
+  void start(TimeNs delay);
+
+  // ExchangeUser: the answer to our FLOGI, PLOGI or LOGO
+  void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(Exchange& exchange, ExchangeFailure failure) override;
+  void reply_to_login(const wire::FcHeader& header, std::span<const std::uint8_t> payload);
+  void fire(TimeNs) override { process(machines::port_login::Timeout{}); }
+
+  // machines::port_login
+  void send_login() override;
+  void accept_login() override;
+  void reject_login() override;
+  void send_logout() override;
+  void accept_logout() override;
+  void forget_request() override;
+  void start_timer() override;
+  void start_retry_delay() override;
+  void stop_timer() override;
+  void count_retry() override { --retries_left_; }
+  void validate_addresses() override { validation_due_ = true; }
+  void report_logged_in() override;
+  void report_login_failed(machines::port_login::LoginFailure) override { reports_.push_back(Report::LoginFailed); }
+  void report_logged_out() override { reports_.push_back(Report::LoggedOut); }
+  void report_logout_complete() override {}
+  void report_suspended() override {}
+  void report_resumed() override {}
+  [[nodiscard]] bool retries_left() const override { return retries_left_ > 0; }
+  [[nodiscard]] bool peer_login_wins() const override;
+  [[nodiscard]] bool link_loss_logs_out() const override { return true; }
+  void unexpected(std::string_view, std::string_view, std::string_view) override;
+
+  Exchange* request_ = nullptr;    // ours, unanswered
+  bool request_is_logout_ = false;
+  Exchange* incoming_ = nullptr;   // the peer's, while its event is processed
+  const wire::els::Login* incoming_login_ = nullptr;
+  bool validation_due_ = false;
+  int retries_left_ = 0;
+  std::vector<Report> reports_;    // collected while the machine runs, released when it rests
+};
+
+/// The login with the fabric's F_Port (or, without a fabric, with the other N_Port: issue of the topologies).
+class FabricLogin final : public LoginSession {
+ public:
+  explicit FabricLogin(NPort& port) : LoginSession(port, wire::well_known::f_port) {}
+
+ private:
+  [[nodiscard]] wire::els::Login own_parameters(wire::els::Command command) const override;
+  [[nodiscard]] wire::els::Command login_command() const override { return wire::els::Command::flogi; }
+  void logged_in_now() override;
+  void login_failed_now() override;
+  void logged_out_now() override;
+  void accepted_at(wire::FcId d_id) override { granted_ = d_id; }
+  wire::FcId granted_{};
+};
+
+}  // namespace fc2

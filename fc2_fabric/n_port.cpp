@@ -1,0 +1,334 @@
+#include "fc2_fabric/n_port.hpp"
+
+#include <cassert>
+#include <cstring>
+
+#include "fc2_fabric/link_services.hpp"
+#include "fc2_fabric/login_session.hpp"
+#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/sequence_sender.hpp"
+#include "wire/bls/ba_acc.hpp"
+
+namespace fc2 {
+namespace ex = machines::exchange;
+
+NPort::NPort(Scheduler& scheduler, FramePool& pool, NPortConfig config)
+    : scheduler_(scheduler), pool_(pool), config_(std::move(config)), transmitter_(scheduler, pool),
+      n_port_id_(config_.fixed_id), e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov),
+      fabric_login_(std::make_unique<FabricLogin>(*this)), link_services_(std::make_unique<LinkServices>(*this)) {
+  users_[static_cast<std::uint8_t>(wire::Type::els)] = link_services_.get();
+}
+
+NPort::~NPort() = default;
+
+// --- link --------------------------------------------------------------------------------------------------------
+
+void NPort::link_up(Channel& channel) {
+  transmitter_.attach(&channel);
+  link_up_ = true;
+  if (config_.fixed_id != wire::FcId{}) {
+    online_ = true;
+    for (auto& [id, port] : remote_ports_) port->link_up();
+    return;
+  }
+  fabric_login_->link_up();
+  fabric_login_->log_in();
+}
+
+void NPort::link_down() {
+  link_up_ = false;
+  transmitter_.attach(nullptr);
+  fabric_login_->link_down();
+  set_offline();
+}
+
+void NPort::log_out_of_fabric() { fabric_login_->log_out(); }
+
+void NPort::set_online(wire::FcId id, const wire::els::Login& fabric) {
+  n_port_id_ = id;
+  online_ = true;
+  if (fabric.has(wire::els::feature::f_port)) {
+    r_a_tov_ = fabric.r_a_tov_ms() * millisecond;
+    e_d_tov_ = fabric.e_d_tov_ms() * millisecond;
+  }
+  for (auto& [peer, port] : remote_ports_) port->link_up();
+  for (PortListener* listener : listeners_) listener->fabric_logged_in();
+}
+
+void NPort::set_offline() {
+  online_ = false;
+  for (auto& [peer, port] : remote_ports_) port->link_down();
+}
+
+wire::els::Login NPort::login_parameters(wire::els::Command command) const {
+  namespace feature = wire::els::feature;
+  wire::els::Login login{.command = command, .bb_credit = 64};  // credit is the links' (a later topology)
+  // FC-VI 5.6; ruling 12 for the bit of C. A FLOGI says nothing of relative offsets: there the bit means R_A_TOV.
+  if (config_.continuously_increasing_seq_cnt) login.features |= feature::seq_cnt;
+  if (config_.continuously_increasing_relative_offset && command != wire::els::Command::flogi)
+    login.features |= feature::continuously_increasing_relative_offset;
+  login.receive_data_field_size = config_.receive_data_field_bytes;
+  login.total_concurrent_sequences = 255;
+  login.relative_offset_by_category = 0x00FF;
+  login.e_d_tov = static_cast<std::uint32_t>(e_d_tov_ / millisecond);
+  login.port_name = config_.port_name;
+  login.node_name = config_.node_name;
+  login.class_3.service_options = wire::els::class_option::valid | wire::els::class_option::sequential_delivery;
+  login.class_3.receive_data_field_size = config_.receive_data_field_bytes;
+  login.class_3.concurrent_sequences = 255;
+  login.class_3.open_sequences_per_exchange = 1;
+  return login;
+}
+
+// --- users -------------------------------------------------------------------------------------------------------
+
+void NPort::set_user(wire::Type type, ExchangeUser& user) { users_[static_cast<std::uint8_t>(type)] = &user; }
+
+void NPort::set_data_user(wire::Type type, DataFrameUser& user) {
+  set_user(type, user);
+  data_user_ = &user;
+  data_type_ = type;
+}
+
+void NPort::accept_els(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  send(exchange, wire::RCtl::els_reply, {}, payload, {.last_of_exchange = true, .transfer_initiative = true});
+}
+
+void NPort::reject_els(Exchange& exchange, wire::els::RejectReason reason, wire::els::RejectExplanation explanation) {
+  std::array<std::uint8_t, wire::els::LsRjt::size()> payload;
+  wire::els::LsRjt{.reason = reason, .explanation = explanation}.write(payload);
+  accept_els(exchange, payload);
+}
+
+RemotePort& NPort::remote_port(wire::FcId id) {
+  auto& port = remote_ports_[id.value];
+  if (port == nullptr) {
+    port = std::make_unique<RemotePort>(*this, id);
+    if (online_) port->link_up();
+  }
+  return *port;
+}
+
+RemotePort* NPort::find_remote_port(wire::FcId id) {
+  const auto found = remote_ports_.find(id.value);
+  return found == remote_ports_.end() ? nullptr : found->second.get();
+}
+
+// --- exchanges ---------------------------------------------------------------------------------------------------
+
+Exchange* NPort::take_exchange() {
+  if (free_exchanges_.empty()) {
+    if (exchanges_.size() == config_.max_exchanges) return nullptr;
+    const auto slot = static_cast<std::uint16_t>(exchanges_.size());
+    exchanges_.push_back(std::make_unique<Exchange>(*this, slot));
+    return exchanges_.back().get();
+  }
+  Exchange* exchange = exchanges_[free_exchanges_.front()].get();
+  free_exchanges_.pop_front();
+  return exchange;
+}
+
+// FFFFh means unassigned: the ids of the slots leave it out.
+static std::uint16_t exchange_id(std::uint16_t first, std::uint16_t slot) {
+  return static_cast<std::uint16_t>((std::uint32_t{first} + slot) % 0xFFFF);
+}
+
+Exchange* NPort::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user) {
+  Exchange* exchange = take_exchange();
+  if (exchange == nullptr) return nullptr;
+  exchange->open(true, n_port_id_, d_id, type, &user);
+  exchange->ox_id_ = {exchange_id(config_.first_ox_id, exchange->slot_)};
+  exchange->process(ex::Originated{});
+  return exchange;
+}
+
+Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* user) {
+  Exchange* exchange = take_exchange();
+  if (exchange == nullptr) {
+    counters_.discard(Discard::NoResources);
+    return nullptr;
+  }
+  const wire::FcId local = config_.fixed_id != wire::FcId{} ? config_.fixed_id : n_port_id_;
+  exchange->open(false, local, header.s_id, header.type, user);
+  exchange->ox_id_ = header.ox_id;
+  exchange->rx_id_ = {exchange_id(config_.first_ox_id, exchange->slot_)};
+  responders_[key(header.s_id, header.ox_id)] = exchange;
+  return exchange;
+}
+
+Exchange* NPort::open_for_reply(const ReceivedFrame& frame, DataFrameUser& user) {
+  Exchange* exchange = accept_exchange(frame.header, &user);
+  if (exchange != nullptr) exchange->process(ex::SequenceReceived{.transfers_initiative = true});
+  return exchange;
+}
+
+Exchange* NPort::find_exchange(const wire::FcHeader& header) {
+  if (!header.has(wire::f_ctl::exchange_responder)) {
+    const auto found = responders_.find(key(header.s_id, header.ox_id));
+    return found == responders_.end() ? nullptr : found->second;
+  }
+  const std::uint32_t slot = (header.ox_id.value + 0xFFFFu - config_.first_ox_id) % 0xFFFF;
+  if (slot >= exchanges_.size()) return nullptr;
+  Exchange* exchange = exchanges_[slot].get();
+  const bool open = exchange->originator_ && !exchange->machine_.is<ex::Closed>() && exchange->ox_id_ == header.ox_id;
+  return open && exchange->peer_ == header.s_id ? exchange : nullptr;
+}
+
+void NPort::recycle(Exchange& exchange) {
+  if (!exchange.originator_) {
+    const auto found = responders_.find(key(exchange.peer_, exchange.ox_id_));
+    if (found != responders_.end() && found->second == &exchange) responders_.erase(found);
+  }
+  exchange.start_timer(Exchange::TimerUse::None, 0);
+  exchange.user_ = nullptr;
+  exchange.machine_ = {};
+  free_exchanges_.push_back(exchange.slot_);
+}
+
+void NPort::abort(Exchange& exchange) {
+  exchange.user_ = nullptr;
+  exchange.process(ex::AbortRequested{});
+}
+
+void NPort::release(Exchange& exchange) { recycle(exchange); }
+
+void NPort::fail_exchanges(wire::FcId peer, ExchangeFailure failure) {
+  assert(failure == ExchangeFailure::PortLoggedOut);
+  static_cast<void>(failure);
+  for (std::size_t slot = 0; slot < exchanges_.size(); ++slot) {
+    Exchange& exchange = *exchanges_[slot];
+    // The logout's own exchange is an ELS; those end by themselves.
+    const bool concerned = exchange.peer_ == peer && exchange.type_ != wire::Type::els;
+    if (concerned && !exchange.machine_.is<ex::Closed>()) exchange.process(ex::PortLoggedOut{});
+  }
+}
+
+std::size_t NPort::open_exchanges() const { return exchanges_.size() - free_exchanges_.size(); }
+
+void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint8_t> device_header,
+                 std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout) {
+  SequenceSender sequence;
+  sequence.begin_control(exchange, r_ctl, wire::df_ctl::with_device_header(device_header.size()));
+  const std::size_t room = sequence.data_field_bytes() - device_header.size();
+  if (reply_timeout > 0) exchange.start_timer(Exchange::TimerUse::Reply, reply_timeout);
+  std::uint32_t offset = 0;
+  for (bool last = false; !last;) {
+    const auto part = payload.subspan(offset, std::min(room, payload.size() - offset));
+    last = offset + part.size() == payload.size();
+    FramePtr frame = pool_.take();
+    std::uint8_t* at = frame->data_field().data();
+    if (!device_header.empty()) std::memcpy(at, device_header.data(), device_header.size());
+    if (!part.empty()) std::memcpy(at + device_header.size(), part.data(), part.size());
+    sequence.stamp(*frame, device_header.size() + part.size(), offset, last ? &end : nullptr);
+    offset += static_cast<std::uint32_t>(part.size());
+    transmitter_.send(std::move(frame));
+  }
+}
+
+Exchange* NPort::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload,
+                         ExchangeUser& user, TimeNs reply_timeout) {
+  Exchange* exchange = originate(d_id, type, user);
+  if (exchange != nullptr) send(*exchange, r_ctl, {}, payload, {.transfer_initiative = true}, reply_timeout);
+  return exchange;
+}
+
+// --- reception ---------------------------------------------------------------------------------------------------
+
+Discard NPort::admits(const ReceivedFrame& frame) const {
+  const wire::FcId d_id = frame.header.d_id;
+  if (d_id == n_port_id_ && online_) return Discard::Count;
+  if (d_id == wire::well_known::broadcast && online_) return Discard::Count;
+  // The answer to a FLOGI brings the address; a fabric port hears what has its well-known one.
+  if (!online_ && frame.header.type == wire::Type::els && frame.header.s_id == wire::well_known::f_port) return Discard::Count;
+  return Discard::WrongAddress;
+}
+
+void NPort::receive(FramePtr frame) {
+  ++counters_.frames_received;
+  const auto view = wire::FcFrameView::parse(frame->content());
+  if (!view) return counters_.discard(Discard::Truncated);
+  const ReceivedFrame received{view->header, view->data_field, frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2,
+                               frame->eof == wire::Eof::t};
+  if (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n) return counters_.discard(Discard::BadHeader);
+  if (const Discard reason = admits(received); reason != Discard::Count) return counters_.discard(reason);
+  const wire::FcHeader& header = received.header;
+  const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
+  if (category == 0x8) return basic_link_service(received);
+  if (category == 0xC) return counters_.discard(Discard::UnexpectedIu);  // link control answers class 2 only
+  const bool data = header.r_ctl != wire::RCtl::unsolicited_control && header.r_ctl != wire::RCtl::solicited_control;
+  if (data_user_ != nullptr && header.type == data_type_ && data) {
+    counters_.data_bytes_received += received.data_field.size();
+    return data_user_->data_frame_received(received);
+  }
+  control_frame(received);
+}
+
+void NPort::control_frame(const ReceivedFrame& frame) {
+  Exchange* exchange = find_exchange(frame.header);
+  const bool opens = frame.first_of_sequence && frame.header.has(wire::f_ctl::first_sequence) && frame.header.seq_cnt.value == 0;
+  const bool from_originator = !frame.header.has(wire::f_ctl::exchange_responder);
+  if (exchange != nullptr && from_originator && opens && exchange->receive_seq_cnt_ != 0) {
+    exchange->failed_ = true;  // the originator uses the id anew: for it the old exchange is over
+    exchange->failure_ = ExchangeFailure::AbortedByPeer;
+    exchange->released_ = true;
+    exchange->settle();
+    exchange = nullptr;
+  }
+  if (exchange == nullptr) {
+    if (!from_originator || !opens) return counters_.discard(Discard::UnknownExchange);
+    ExchangeUser* user = user_of(frame.header.type);
+    if (user == nullptr) return counters_.discard(Discard::UnknownType);
+    exchange = accept_exchange(frame.header, user);
+    if (exchange == nullptr) return;
+  }
+  exchange->frame_received(frame);
+}
+
+void NPort::basic_link_service(const ReceivedFrame& frame) {
+  const wire::FcHeader& header = frame.header;
+  if (header.r_ctl == wire::RCtl::abts) return abts_received(header);
+  if (header.r_ctl == wire::RCtl::nop) return;
+  Exchange* exchange = find_exchange(header);
+  if (exchange == nullptr) return counters_.discard(Discard::UnknownExchange);
+  if (header.r_ctl == wire::RCtl::ba_acc) return exchange->process(ex::BaAccReceived{});
+  if (header.r_ctl == wire::RCtl::ba_rjt) return exchange->process(ex::BaRjtReceived{});
+  counters_.discard(Discard::BadHeader);
+}
+
+void NPort::abts_received(const wire::FcHeader& header) {
+  Exchange* exchange = find_exchange(header);
+  const bool from_originator = !header.has(wire::f_ctl::exchange_responder);
+  if (from_originator && data_user_ != nullptr) data_user_->abort_received(header.s_id, header.ox_id);
+  if (exchange == nullptr) return send_ba_acc(header);  // FC-FS 23.6.1.1: also for an exchange that never came here
+  exchange->abts_ = &header;
+  exchange->process(ex::AbtsReceived{});
+}
+
+void NPort::send_ba_acc(const wire::FcHeader& abts) {
+  wire::FcHeader header;
+  header.r_ctl = wire::RCtl::ba_acc;
+  header.type = wire::Type::bls;
+  header.s_id = n_port_id_;
+  header.d_id = abts.s_id;
+  header.ox_id = abts.ox_id;
+  header.rx_id = abts.rx_id;
+  header.seq_id = abts.seq_id;
+  header.f_ctl = (abts.f_ctl ^ wire::f_ctl::exchange_responder) & wire::f_ctl::exchange_responder;
+  header.f_ctl |= wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
+  const wire::bls::BaAcc payload{.ox_id = abts.ox_id, .rx_id = abts.rx_id, .high_seq_cnt = {0xFFFF}};
+  std::array<std::uint8_t, wire::bls::BaAcc::size()> bytes;
+  payload.write(bytes);
+  send_basic(header, bytes);
+}
+
+void NPort::send_basic(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
+  FramePtr frame = pool_.take();
+  header.write(frame->bytes);
+  if (!payload.empty()) std::memcpy(frame->data_field().data(), payload.data(), payload.size());
+  frame->size_bytes = static_cast<std::uint16_t>(frame_header_bytes + payload.size());
+  frame->sof = wire::Sof::i3;
+  frame->eof = wire::Eof::t;
+  transmitter_.send(std::move(frame));
+}
+
+}  // namespace fc2

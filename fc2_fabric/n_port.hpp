@@ -1,0 +1,183 @@
+// An N_Port: frames in and out, exchanges and sequences, link services and logins (FC-FS, FC-LS).
+// Not thread-safe: the driver serialises all calls.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "fc2_fabric/counters.hpp"
+#include "fc2_fabric/exchange.hpp"
+#include "fc2_fabric/transmitter.hpp"
+#include "wire/els/login.hpp"
+#include "wire/els/ls_rjt.hpp"
+#include "wire/types.hpp"
+
+namespace fc2 {
+class FabricLogin;
+class LinkServices;
+class RemotePort;
+
+struct NPortConfig {
+  std::string name;  // in captures and traces
+  wire::Wwn port_name{};
+  wire::Wwn node_name{};
+  std::uint16_t receive_data_field_bytes = max_data_field_bytes;  // multiple of 4, 256 to 2112
+  wire::FcId fixed_id{};           // a fabric's own port with a well-known address: no fabric login
+  std::uint16_t first_ox_id = 0;   // where OX_IDs start: a driver draws it from the seed
+  // FC-VI 5.6: what a FC-VI Port advertises in PLOGI and its accept. Off to play a port that lacks it.
+  bool continuously_increasing_seq_cnt = true;
+  bool continuously_increasing_relative_offset = true;
+  TimeNs e_d_tov = 2 * second;     // until a fabric login tells others
+  TimeNs r_a_tov = 10 * second;
+  std::uint16_t max_exchanges = 4096;         // open at once, each way
+  std::size_t max_assembled_iu_bytes = 65536;  // of link services and connection IUs; message data is never assembled
+  int login_retries = 3;
+  bool log_out_silent_ports = false;           // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)
+};
+
+/// Hears about logins. Calls come from inside NPort; a listener may originate exchanges, not destroy the port.
+class PortListener {
+ public:
+  /// The fabric login completed: n_port_id() is valid.
+  virtual void fabric_logged_in() = 0;
+  virtual void fabric_login_failed() = 0;
+  virtual void remote_port_logged_in(RemotePort& port) = 0;
+  virtual void remote_port_login_failed(RemotePort& port) = 0;
+  /// Explicit or implicit logout: every exchange with that port has failed already (FC-VI 7.7.1, 8.4.2 g).
+  virtual void remote_port_logged_out(RemotePort& port) = 0;
+
+ protected:
+  ~PortListener() = default;
+};
+
+/// Answers unsolicited ELS requests of some commands. True if it took the request (and released the exchange or will).
+class ElsUser {
+ public:
+  virtual bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) = 0;
+
+ protected:
+  ~ElsUser() = default;
+};
+
+class NPort final : public FrameReceiver {
+ public:
+  NPort(Scheduler& scheduler, FramePool& pool, NPortConfig config);
+  ~NPort();
+  NPort(const NPort&) = delete;
+  NPort& operator=(const NPort&) = delete;
+
+  // --- link ----------------------------------------------------------------------------------------------------
+  /// The link works, frames go out through `channel`: the fabric login starts (unless the address is fixed).
+  void link_up(Channel& channel);
+  /// Every exchange fails, every login ends. The channel is not used again.
+  void link_down();
+  void receive(FramePtr frame) override;
+  /// Fabric logout; the answer ends the login.
+  void log_out_of_fabric();
+
+  [[nodiscard]] const NPortConfig& config() const { return config_; }
+  [[nodiscard]] wire::FcId n_port_id() const { return n_port_id_; }
+  [[nodiscard]] bool online() const { return online_; }
+  /// PLOGI, FLOGI and their accept, as this port says of itself (FC-VI 5.6).
+  [[nodiscard]] wire::els::Login login_parameters(wire::els::Command command) const;
+  [[nodiscard]] TimeNs e_d_tov() const { return e_d_tov_; }
+  [[nodiscard]] TimeNs r_a_tov() const { return r_a_tov_; }
+  [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] Transmitter& transmitter() { return transmitter_; }
+  [[nodiscard]] FramePool& pool() { return pool_; }
+
+  // --- users ---------------------------------------------------------------------------------------------------
+  void add_listener(PortListener& listener) { listeners_.push_back(&listener); }
+  /// Unsolicited IUs of a TYPE other than ELS.
+  void set_user(wire::Type type, ExchangeUser& user);
+  /// The FC-4 whose data frames bypass assembly; also gets its TYPE's unsolicited IUs.
+  void set_data_user(wire::Type type, DataFrameUser& user);
+  /// Asked in the order of registration for ELS requests that the port does not answer itself.
+  void add_els_user(ElsUser& user) { els_users_.push_back(&user); }
+  /// Answers on a responder exchange of an ELS and thereby ends it.
+  void accept_els(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void reject_els(Exchange& exchange, wire::els::RejectReason reason, wire::els::RejectExplanation explanation);
+
+  // --- remote ports --------------------------------------------------------------------------------------------
+  /// Known ports by address; made on first use. Stays valid as long as the N_Port.
+  RemotePort& remote_port(wire::FcId id);
+  [[nodiscard]] RemotePort* find_remote_port(wire::FcId id);
+
+  // --- exchanges -----------------------------------------------------------------------------------------------
+  /// nullptr when max_exchanges are open.
+  Exchange* originate(wire::FcId d_id, wire::Type type, ExchangeUser& user);
+  /// A responder exchange for a data frame's exchange, to answer on. nullptr when max_exchanges are open.
+  Exchange* open_for_reply(const ReceivedFrame& frame, DataFrameUser& user);
+  /// Sends one IU, split into frames; `device_header` (0, 16, 32 or 64 bytes) stands in each. With
+  /// `reply_timeout` > 0 the user hears exchange_failed(ReplyTimeout) unless an IU comes back in time.
+  /// An exchange that thereby ended is released.
+  void send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint8_t> device_header,
+            std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout = 0);
+  /// Shorthand for a one-IU request without device header.
+  Exchange* request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload,
+                    ExchangeUser& user, TimeNs reply_timeout);
+  /// Forgets the user and ends the exchange with ABTS (BA_ACC awaited for R_A_TOV, then again: FC-FS recovery).
+  void abort(Exchange& exchange);
+  /// Ends without a word: for exchanges whose last sequence went or came.
+  void release(Exchange& exchange);
+  /// All exchanges with one port fail (logout).
+  void fail_exchanges(wire::FcId peer, ExchangeFailure failure);
+  [[nodiscard]] std::size_t open_exchanges() const;
+
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  Counters& counters() { return counters_; }
+
+ private:
+  friend class Exchange;
+  friend class FabricLogin;
+  friend class RemotePort;
+  friend class LinkServices;
+  friend class SequenceSender;
+  using ResponderKey = std::uint64_t;  // S_ID << 16 | OX_ID
+  static ResponderKey key(wire::FcId peer, wire::OxId ox_id) { return std::uint64_t{peer.value} << 16 | ox_id.value; }
+
+  void set_online(wire::FcId id, const wire::els::Login& fabric);
+  void set_offline();
+  [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us
+  void basic_link_service(const ReceivedFrame& frame);
+  void abts_received(const wire::FcHeader& header);
+  void control_frame(const ReceivedFrame& frame);
+  Exchange* find_exchange(const wire::FcHeader& header);
+  Exchange* accept_exchange(const wire::FcHeader& header, ExchangeUser* user);
+  Exchange* take_exchange();
+  void recycle(Exchange& exchange);
+  ExchangeUser* user_of(wire::Type type) { return users_[static_cast<std::uint8_t>(type)]; }
+  void send_basic(const wire::FcHeader& header, std::span<const std::uint8_t> payload);
+  void send_ba_acc(const wire::FcHeader& abts);
+
+  Scheduler& scheduler_;
+  FramePool& pool_;
+  NPortConfig config_;
+  Counters counters_;
+  Transmitter transmitter_;
+  wire::FcId n_port_id_{};
+  bool online_ = false;
+  bool link_up_ = false;
+  TimeNs e_d_tov_, r_a_tov_;
+
+  std::vector<PortListener*> listeners_;
+  std::vector<ElsUser*> els_users_;
+  std::array<ExchangeUser*, 256> users_{};
+  DataFrameUser* data_user_ = nullptr;
+  wire::Type data_type_{};
+
+  std::vector<std::unique_ptr<Exchange>> exchanges_;  // by slot; OX_ID (originator) and RX_ID (responder) name the slot
+  std::deque<std::uint16_t> free_exchanges_;          // longest free first: ids rest before they come round again
+  boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
+  std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID
+  std::unique_ptr<FabricLogin> fabric_login_;
+  std::unique_ptr<LinkServices> link_services_;
+};
+
+}  // namespace fc2

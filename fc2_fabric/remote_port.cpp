@@ -1,0 +1,55 @@
+#include "fc2_fabric/remote_port.hpp"
+
+#include <algorithm>
+
+#include "fc2_fabric/n_port.hpp"
+
+namespace fc2 {
+namespace {
+constexpr std::size_t min_data_field_bytes = 256;  // FC-LS: the smallest receive data field size
+}
+
+bool RemotePort::supports_fc_vi() const {
+  using namespace wire::els::feature;
+  return logged_in() && peer_parameters_.has(continuously_increasing_relative_offset | seq_cnt);
+}
+
+std::size_t RemotePort::send_data_field_bytes() const {
+  const std::size_t own = port_.config().receive_data_field_bytes;
+  if (!logged_in()) return own;
+  const auto& login = peer_parameters_;
+  const std::size_t peers = login.class_3.valid() ? login.class_3.receive_data_field_size : login.receive_data_field_size;
+  return std::clamp(std::min(own, peers & ~std::size_t{3}), min_data_field_bytes, max_data_field_bytes);
+}
+
+wire::SeqId RemotePort::next_free() {
+  while (seq_ids_.test(next_seq_id_)) ++next_seq_id_;
+  return {next_seq_id_++};
+}
+
+std::optional<wire::SeqId> RemotePort::take_seq_id() {
+  if (open_sequences_ == max_open_sequences) return std::nullopt;
+  const wire::SeqId id = next_free();
+  seq_ids_.set(id.value);
+  ++open_sequences_;
+  return id;
+}
+
+wire::SeqId RemotePort::control_seq_id() { return next_free(); }
+
+wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { return port_.login_parameters(command); }
+
+void RemotePort::logged_in_now() {
+  for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
+}
+
+void RemotePort::login_failed_now() {
+  for (PortListener* listener : port_.listeners_) listener->remote_port_login_failed(*this);
+}
+
+void RemotePort::logged_out_now() {
+  port_.fail_exchanges(peer_, ExchangeFailure::PortLoggedOut);
+  for (PortListener* listener : port_.listeners_) listener->remote_port_logged_out(*this);
+}
+
+}  // namespace fc2

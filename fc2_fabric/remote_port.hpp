@@ -1,0 +1,40 @@
+// Another port as an N_Port knows it: its login, its parameters, the SEQ_IDs in use with it.
+#pragma once
+#include <bitset>
+#include <optional>
+
+#include "fc2_fabric/login_session.hpp"
+
+namespace fc2 {
+
+class RemotePort final : public LoginSession {
+ public:
+  RemotePort(NPort& port, wire::FcId peer) : LoginSession(port, peer) {}
+
+  /// FC-VI 5.6: connections only with a port that advertised SEQ_CNT and continuously increasing relative offset.
+  [[nodiscard]] bool supports_fc_vi() const;
+  /// What a data field to this port may have, Device_Header included: a multiple of 4, at most 2112.
+  [[nodiscard]] std::size_t send_data_field_bytes() const;
+
+  /// For a sequence of message data. Empty when all but the reserve are open (FC-VI 4.1).
+  std::optional<wire::SeqId> take_seq_id();
+  void give_back_seq_id(wire::SeqId id) { seq_ids_.reset(id.value); --open_sequences_; }
+  /// For a sequence that is sent whole before anything else: open and closed at once (class 3).
+  wire::SeqId control_seq_id();
+
+ private:
+  [[nodiscard]] wire::els::Login own_parameters(wire::els::Command command) const override;
+  [[nodiscard]] wire::els::Command login_command() const override { return wire::els::Command::plogi; }
+  void logged_in_now() override;
+  void login_failed_now() override;
+  void logged_out_now() override;
+
+  // FC-VI 4.1: at most 255 open sequences between two ports, one of them kept for management.
+  static constexpr unsigned max_open_sequences = 254;
+  wire::SeqId next_free();
+  std::bitset<256> seq_ids_;
+  unsigned open_sequences_ = 0;
+  std::uint8_t next_seq_id_ = 0;
+};
+
+}  // namespace fc2

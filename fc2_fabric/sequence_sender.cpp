@@ -1,0 +1,69 @@
+#include "fc2_fabric/sequence_sender.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/remote_port.hpp"
+
+namespace fc2 {
+
+void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
+  exchange_ = &exchange;
+  header_ = exchange.header(r_ctl, exchange.type_);
+  header_.df_ctl = df_ctl;
+  header_.cs_ctl = cs_ctl;
+  // The first sequence of an exchange is its originator's (FC-FS).
+  if (exchange.originator_ && !std::exchange(exchange.first_sequence_sent_, true))
+    header_.f_ctl |= wire::f_ctl::first_sequence;
+  // FC-VI 5.8.7: the Parameter field is a relative offset in every frame.
+  if (exchange.type_ == wire::Type::fc_vi) header_.f_ctl |= wire::f_ctl::relative_offset_present;
+  first_frame_ = true;
+}
+
+bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
+  remote_ = &exchange.port_.remote_port(exchange.peer_);
+  const auto seq_id = remote_->take_seq_id();
+  if (!seq_id) return false;
+  start(exchange, r_ctl, df_ctl, cs_ctl);
+  header_.seq_id = exchange.last_seq_id_ = *seq_id;
+  holds_seq_id_ = true;
+  return true;
+}
+
+void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl) {
+  remote_ = &exchange.port_.remote_port(exchange.peer_);
+  start(exchange, r_ctl, df_ctl, 0);
+  header_.seq_id = exchange.last_seq_id_ = remote_->control_seq_id();
+}
+
+std::size_t SequenceSender::data_field_bytes() const { return remote_->send_data_field_bytes(); }
+
+void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset, const SequenceEnd* end) {
+  wire::FcHeader header = header_;
+  header.seq_cnt = {exchange_->send_seq_cnt_++};
+  header.parameter = relative_offset;
+  const std::size_t fill = wire::fill_bytes_for(data_bytes);
+  std::memset(frame.data_field().data() + data_bytes, 0, fill);
+  header.f_ctl |= static_cast<std::uint32_t>(fill);
+  if (end != nullptr) {
+    header.f_ctl |= wire::f_ctl::end_sequence;
+    if (end->last_of_exchange) header.f_ctl |= wire::f_ctl::last_sequence;
+    if (end->transfer_initiative) header.f_ctl |= wire::f_ctl::sequence_initiative;
+  }
+  header.write(frame.bytes);
+  frame.size_bytes = static_cast<std::uint16_t>(frame_header_bytes + data_bytes + fill);
+  frame.sof = std::exchange(first_frame_, false) ? wire::Sof::i3 : wire::Sof::n3;
+  frame.eof = end != nullptr ? wire::Eof::t : wire::Eof::n;
+  if (end == nullptr) return;
+  Exchange& exchange = *exchange_;
+  abandon();  // sent to the end: closed, the SEQ_ID is free (FC-VI 5.5, class 3)
+  exchange.sequence_sent(*end);
+}
+
+void SequenceSender::abandon() {
+  if (std::exchange(holds_seq_id_, false)) remote_->give_back_seq_id(header_.seq_id);
+  exchange_ = nullptr;
+}
+
+}  // namespace fc2

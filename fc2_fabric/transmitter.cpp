@@ -1,0 +1,87 @@
+#include "fc2_fabric/transmitter.hpp"
+
+#include <utility>
+
+namespace fc2 {
+
+FrameSource::~FrameSource() {
+  if (transmitter_ != nullptr) transmitter_->withdraw(*this);
+}
+
+Transmitter::~Transmitter() {
+  while (round_ != nullptr) withdraw(*round_);
+}
+
+void Transmitter::attach(Channel* channel) {
+  channel_ = channel;
+  if (channel_ != nullptr) return wake();
+  scheduler_.cancel(*this);
+  waiting_.clear();
+}
+
+void Transmitter::wake() {
+  if (channel_ != nullptr && !pending() && !idle()) scheduler_.schedule(*this, channel_->free_at());
+}
+
+void Transmitter::send(FramePtr frame) {
+  if (channel_ == nullptr) return;  // no link: lost, as on a dark fibre
+  waiting_.push(std::move(frame));
+  wake();
+}
+
+void Transmitter::submit(FrameSource& source) {
+  if (source.transmitter_ != nullptr) return;
+  source.transmitter_ = this;
+  if (round_ == nullptr) {
+    round_ = source.previous_ = source.following_ = &source;
+  } else {  // last of the round
+    source.following_ = round_;
+    source.previous_ = round_->previous_;
+    source.previous_->following_ = round_->previous_ = &source;
+  }
+  wake();
+}
+
+void Transmitter::withdraw(FrameSource& source) {
+  if (source.transmitter_ != this) return;
+  source.transmitter_ = nullptr;
+  if (round_ == &source) round_ = source.following_ == &source ? nullptr : source.following_;
+  source.previous_->following_ = source.following_;
+  source.following_->previous_ = source.previous_;
+}
+
+bool Transmitter::pull() {
+  FramePtr frame = pool_.take();
+  for (const FrameSource* first_blocked = nullptr; round_ != nullptr && round_ != first_blocked;) {
+    FrameSource& source = *round_;
+    switch (source.next_frame(*frame)) {
+      case FrameSource::Next::Made:
+        if (source.transmitter_ == this) round_ = source.following_;
+        channel_->send(std::move(frame));
+        return true;
+      case FrameSource::Next::Exhausted:
+        withdraw(source);
+        break;
+      case FrameSource::Next::Blocked:
+        if (first_blocked == nullptr) first_blocked = &source;
+        round_ = source.following_;
+        break;
+    }
+  }
+  return false;
+}
+
+bool Transmitter::send_one() {
+  if (!waiting_.empty()) channel_->send(waiting_.pop());
+  else if (!pull()) return false;
+  ++frames_sent_;
+  return true;
+}
+
+void Transmitter::fire(TimeNs now) {
+  for (int sent = 0; sent < frames_per_turn && channel_->free_at() <= now; ++sent)
+    if (!send_one()) return;
+  wake();
+}
+
+}  // namespace fc2

@@ -1,0 +1,61 @@
+// Decides which frame an N_Port sends next. Pull, not push: frames are made when the link can take them, so that
+// what waits is work (bounded, in the consumers' queues), not buffers.
+#pragma once
+#include <cstdint>
+
+#include "fc2_fabric/channel.hpp"
+
+namespace fc2 {
+
+/// Makes frames of one ordered stream (the messages of one VI, the read data of one RDMA Read). In the round while
+/// it has something to send.
+class FrameSource {
+ public:
+  enum class Next {
+    Made,       // `frame` is complete
+    Exhausted,  // nothing to send: leaves the round until submitted again
+    Blocked,    // has work, but must wait (for a SEQ_ID): stays in the round
+  };
+  virtual Next next_frame(Frame& frame) = 0;
+
+ protected:
+  FrameSource() = default;
+  virtual ~FrameSource();  // leaves the round
+
+ private:
+  friend class Transmitter;
+  class Transmitter* transmitter_ = nullptr;
+  FrameSource* previous_ = nullptr;
+  FrameSource* following_ = nullptr;
+};
+
+/// Whole frames first come, first served (link services, connection IUs, responses), then the sources in turn, a
+/// frame each: no message starves another (VI-ARCH 2.5.1).
+class Transmitter final : private Event {
+ public:
+  Transmitter(Scheduler& scheduler, FramePool& pool) : scheduler_(scheduler), pool_(pool) {}
+  ~Transmitter();
+  void attach(Channel* channel);  // nullptr: link down, everything waiting is dropped
+  void send(FramePtr frame);
+  void submit(FrameSource& source);
+  void withdraw(FrameSource& source);
+  [[nodiscard]] bool idle() const { return waiting_.empty() && round_ == nullptr; }
+  [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
+
+ private:
+  // Where the link has no rate, frames must still reach the far end before all of a long message was made.
+  static constexpr int frames_per_turn = 32;
+  void fire(TimeNs now) override;
+  void wake();
+  bool send_one();
+  bool pull();
+
+  Scheduler& scheduler_;
+  FramePool& pool_;
+  Channel* channel_ = nullptr;
+  FrameQueue waiting_;
+  FrameSource* round_ = nullptr;  // ring; next to be asked
+  std::uint64_t frames_sent_ = 0;
+};
+
+}  // namespace fc2

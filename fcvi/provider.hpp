@@ -1,0 +1,65 @@
+// The FC-VI provider of one N_Port: the VI model's transport, over exchanges of TYPE 58h (FC-VI clauses 4 to 8).
+//
+//   vi::Nic -> Provider -> Endpoint (one per VI) -> MessageSender, MessageReceiver, ReadResponder
+//                       -> ConnectOriginator, ConnectResponder, DisconnectOriginator (while they are under way)
+//
+// No I/O, clock, thread: fed by the N_Port and its scheduler. Not thread-safe: the driver serialises.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "farp/resolver.hpp"
+#include "fc2_fabric/n_port.hpp"
+#include "vi/transport.hpp"
+
+namespace fcvi {
+
+struct ProviderConfig {
+  wire::IpAddress address;                    // host address of this NIC; one of the resolver's own
+  std::uint32_t first_handle = 1;             // drawn from the seed by the driver, as first_connection_id
+  std::uint32_t first_connection_id = 1;
+  std::uint32_t max_endpoints = 1u << 20;     // FCVI_HANDLEs in use or resting
+  std::uint32_t max_pending_requests = 1024;  // CONNECT_RQSTs that wait for the application's decision
+  /// Bytes of message data per IU, rounded down to whole frames. SEQ_CNT must not repeat within one IU (5.6), so that
+  /// 65,536 frames are the most; 0 means that.
+  std::uint64_t max_iu_bytes = 0;
+  std::uint32_t pipeline_depth = 31;          // FCVI_PIPELINE_DEPTH (7.3): open messages less one, Reliable Reception
+  bool preference = false;                    // FCVI_PREF (5.8.2, 7.3)
+  fc2::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
+};
+
+/// What a provider did since it began. Frames and bytes are message data only.
+struct ProviderCounters {
+  std::uint64_t ius_sent = 0, ius_received = 0;
+  std::uint64_t data_frames_sent = 0, data_frames_received = 0;
+  std::uint64_t data_bytes_sent = 0, data_bytes_received = 0;
+  std::uint64_t messages_sent = 0, messages_received = 0;
+  std::uint64_t connections_made = 0, connections_lost = 0;
+};
+
+class Provider final : public vi::Transport {
+ public:
+  Provider(fc2::NPort& port, farp::Resolver& resolver, ProviderConfig config);
+  ~Provider() override;
+
+  // vi::Transport; see there
+  vi::Return attach(vi::Vi& vi) override;
+  void detach(vi::Vi& vi) override;
+  void connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
+                       vi::ConnectOperation& operation) override;
+  void connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) override;
+  void connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) override;
+  void connect_reject(vi::ConnectionToken token, vi::Operation& operation) override;
+  void disconnect(vi::Vi& vi, vi::Operation& operation) override;
+  void send_posted(vi::Vi& vi) override;
+
+  [[nodiscard]] const ProviderConfig& config() const;
+  [[nodiscard]] const ProviderCounters& counters() const;
+  [[nodiscard]] fc2::NPort& port();
+
+ private:
+  class Core;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace fcvi

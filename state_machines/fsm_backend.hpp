@@ -1,0 +1,91 @@
+// The only header that includes Boost.MSM's back-end. Included by the one .cpp of each machine, and by nobody else.
+#pragma once
+
+#include "state_machines/fsm.hpp"
+
+#include <boost/mp11/mpl.hpp>  // makes mp_list an MPL sequence: no limit of 20 or 50 rows
+#include <boost/msm/back/state_machine.hpp>
+#include <boost/msm/front/state_machine_def.hpp>
+
+#include <tuple>
+
+namespace fsm {
+
+// A machine definition as Boost.MSM wants it: no queue, no deferral, no exceptions.
+template <class Def>
+struct FrontEnd : boost::msm::front::state_machine_def<FrontEnd<Def>> {
+  using transition_table = typename Def::transition_table;
+  using initial_state = typename Def::initial_state;
+  using no_exception_thrown = int;
+  using no_message_queue = int;
+
+  explicit FrontEnd(typename Def::Context& effects) : context(&effects) {}
+
+  // Silent here: Machine::process reports this and the refusal of all guards alike.
+  template <class Event, class Machine>
+  void no_transition(const Event&, Machine&, int) {}
+
+  template <class TableRow>
+  void on_row() {
+    context->on_row(row_of<Def, TableRow>);
+  }
+
+  typename Def::Context* context;
+};
+
+namespace detail {
+
+// An "archive" that puts region 0 into a state through the public serialize() of the back-end.
+struct StateForcer {
+  int index;
+  template <class T>
+  StateForcer& operator&(T& member) {
+    if constexpr (std::is_array_v<T>) member[0] = index;  // the back-end's m_states
+    return *this;
+  }
+};
+
+template <class BackEnd, class State>
+using back_end_index = typename boost::msm::back::get_state_id<typename BackEnd::stt, State>::type;
+
+template <class Def, class BackEnd, class... States>
+constexpr bool same_numbering(mp::mp_list<States...>) {
+  return ((back_end_index<BackEnd, States>::value == state_index<Def, States>) && ...);
+}
+
+// Its explicit instantiation takes the address of process() for every event, and so emits them all.
+template <class Def, class Events>
+struct Emit;
+template <class Def, class... Events>
+struct Emit<Def, mp::mp_list<Events...>> {
+  static const std::tuple<Outcome (Machine<Def>::*)(const Events&, typename Def::Context&)...> processes;
+};
+template <class Def, class... Events>
+const std::tuple<Outcome (Machine<Def>::*)(const Events&, typename Def::Context&)...>
+    Emit<Def, mp::mp_list<Events...>>::processes{&Machine<Def>::template process<Events>...};
+
+}  // namespace detail
+
+template <class Def>
+template <class E>
+  requires EventOf<Def, E>
+Outcome Machine<Def>::process(const E& event, Context& context) {
+  using BackEnd = boost::msm::back::state_machine<FrontEnd<Def>>;
+  static_assert(detail::same_numbering<Def, BackEnd>(states_of<Def>{}));
+  assert((state_ & busy) == 0 && "an effect must not call back into its own machine");
+
+  BackEnd back_end(context);
+  detail::StateForcer forcer{state_};
+  back_end.serialize(forcer, 0U);
+  state_ |= busy;
+  const auto handled = back_end.process_event(event);
+  state_ = static_cast<std::uint8_t>(back_end.current_state()[0]);
+  if (handled == boost::msm::back::HANDLED_TRUE) return Outcome::Handled;
+  context.unexpected(Def::name, state_name(), name_of<E>());
+  return Outcome::Unexpected;
+}
+
+}  // namespace fsm
+
+// Once per machine, in its .cpp, at global scope.
+#define FSM_INSTANTIATE(Def) template struct fsm::detail::Emit<Def, fsm::events_of<Def>>

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Fails when a folder includes, or links, something that does not stand below it (docs/architecture.md).
+
+usage: layering.py ROOT          check the tree
+       layering.py --self-test   show that a forbidden include and a forbidden link are found
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import cpp_source
+
+# Folder -> the folders that it may use besides itself.
+ALLOWED = {
+    "wire": set(),
+    "state_machines": {"wire"},
+    "fc2_fabric": {"wire", "state_machines"},
+    "farp": {"wire", "state_machines", "fc2_fabric"},
+    "vi": {"wire", "state_machines"},
+    "fcvi": {"wire", "state_machines", "fc2_fabric", "farp", "vi"},
+    "vipl": {"wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi"},
+    "tools": {"wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "vipl"},
+}
+OUTSIDE = "tests"  # nothing may use it
+FOLDERS = [*ALLOWED, OUTSIDE]
+
+
+def allowed(source: str, target: str) -> bool:
+    return target == source or target in ALLOWED[source]
+
+
+def folder_of(root: Path, path: Path):
+    """The layer that a file of the tree belongs to, or None."""
+    try:
+        first = path.relative_to(root).parts[0]
+    except (ValueError, IndexError):
+        return None
+    return first if first in FOLDERS else None
+
+
+def included_folders(root: Path, file: Path, name: str, headers) -> set:
+    """The folders that an include can mean: beside the file, from the root, else any header with this tail."""
+    for candidate in ((file.parent / name).resolve(), (root / name).resolve()):
+        if candidate.is_file():
+            return {folder_of(root, candidate)}
+    first = name.split("/")[0]
+    if "/" in name and first in FOLDERS:
+        return {first}
+    tail = tuple(part for part in name.split("/") if part not in (".", ".."))
+    return {folder_of(root, h) for h in headers if h.parts[-len(tail):] == tail}
+
+
+def include_errors(root: Path) -> list:
+    files = cpp_source.files(root, ALLOWED)
+    headers = cpp_source.files(root, FOLDERS)
+    errors = []
+    for file in files:
+        source = folder_of(root, file)
+        for line, name in cpp_source.includes(file.read_text(encoding="utf-8", errors="replace")):
+            where = f"{file.relative_to(root)}:{line}"
+            if not re.search(r"[./]", name) and name.isupper():
+                errors.append(f"{where}: include through macro {name} cannot be checked; write the file's name")
+                continue
+            targets = included_folders(root, file, name, headers) - {None}
+            if targets and not any(allowed(source, target) for target in targets):
+                errors.append(f"{where}: {source}/ may not include {name} ({' or '.join(sorted(targets))}/)")
+    return errors
+
+
+_CALL = re.compile(r"\b(\w+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.DOTALL)
+_LINK_WORDS = {"PUBLIC", "PRIVATE", "INTERFACE", "STATIC", "SHARED", "OBJECT", "MODULE", "debug", "optimized", "general"}
+
+
+def cmake_calls(text: str):
+    """(line, command, arguments) of every call; lists set() in the same file are spelled out."""
+    text = re.sub(r"#[^\n]*", lambda m: " " * len(m.group()), text)
+    lists = {}
+    for match in _CALL.finditer(text):
+        command = match.group(1).lower()
+        words = []
+        for word in match.group(2).replace('"', " ").split():
+            variable = re.fullmatch(r"\$\{(\w+)\}", word)
+            words += lists.get(variable.group(1), [word]) if variable else [word]
+        if command == "set" and words:
+            lists[words[0]] = words[1:]
+        if command == "list" and len(words) > 2 and words[0] == "APPEND":
+            lists.setdefault(words[1], []).extend(words[2:])
+        yield cpp_source.line_of(text, match.start()), command, words
+
+
+def linked_names(command: str, words: list) -> list:
+    """What a call links: the items of target_link_libraries, or those after DEPENDS in a function of ours."""
+    if command == "target_link_libraries":
+        return [w for w in words[1:] if w not in _LINK_WORDS]
+    if command.startswith("fcvi_") and "DEPENDS" in words:
+        after = words[words.index("DEPENDS") + 1:]
+        end = next((i for i, w in enumerate(after) if w.isupper()), len(after))
+        return after[:end]
+    return []
+
+
+def link_errors(root: Path) -> list:
+    calls = []  # (where, folder, command, words)
+    owner = {folder: folder for folder in FOLDERS}  # target -> folder
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("CMakeLists.txt")) + sorted((root / folder).rglob("*.cmake")):
+            for line, command, words in cmake_calls(path.read_text(encoding="utf-8")):
+                calls.append((f"{path.relative_to(root)}:{line}", folder, command, words))
+                defines = command in ("add_library", "add_executable") or command.startswith("fcvi_")
+                if defines and words and "$" not in words[0]:
+                    owner[words[0]] = folder
+    errors = []
+    for where, folder, command, words in calls:
+        if folder == OUTSIDE:
+            continue
+        for item in linked_names(command, words):
+            for name in re.findall(r"[\w:.-]+", item):  # also inside generator expressions
+                target = owner.get(name) or owner.get(name.removeprefix("fcvi::"))
+                if target and not allowed(folder, target):
+                    errors.append(f"{where}: {folder}/ may not link {name} ({target}/)")
+    return errors
+
+
+def check(root: Path) -> list:
+    return include_errors(root) + link_errors(root)
+
+
+def self_test() -> list:
+    """A made-up tree: each fault must be found, each permitted thing must pass."""
+    tree = {
+        "wire/frame.hpp": "#pragma once\n// #include \"fcvi/provider.hpp\"\n/*\n#include \"vi/queue.hpp\"\n*/\n",
+        "vi/queue.hpp": '#include "wire/frame.hpp"\n#include <vector>\n',
+        "fcvi/provider.hpp": '#include "vi/queue.hpp"\n',
+        "vipl/include/vipl.h": "",
+        "tools/vicp.c": "#include <vipl.h>\n",
+        "wire/CMakeLists.txt": "fcvi_library(fcvi_wire SOURCES frame.cpp)\n",
+        "vi/CMakeLists.txt": "fcvi_library(fcvi_vi SOURCES queue.cpp DEPENDS fcvi_wire Boost::headers)\n",
+        "fcvi/CMakeLists.txt": "fcvi_library(fcvi_core DEPENDS fcvi_vi)\n",
+        "tests/support/helper.hpp": "",
+    }
+    faults = {
+        "up": ("wire/bad.cpp", '#include "fcvi/provider.hpp"\n'),
+        "up, not yet there": ("wire/bad.cpp", "#include <vipl/later.hpp>\n"),
+        "up, relative": ("wire/bad.cpp", '#include "../vi/queue.hpp"\n'),
+        "up, by search path": ("fcvi/bad.cpp", "#  include <vipl.h>\n"),
+        "sideways": ("vi/bad.hpp", '#include "fc2_fabric/port.hpp"\n'),
+        "deep": ("vi/a/b/bad.c", '#include "farp/cache.hpp"\n'),
+        "tests": ("tools/bad.cpp", '#include "tests/support/helper.hpp"\n'),
+        "macro": ("wire/bad.cpp", "#include CONFIG\n"),
+        "link": ("vi/sub/CMakeLists.txt", "target_link_libraries(queue PRIVATE fcvi_wire fcvi_core)\n"),
+        "depends": ("wire/sub/CMakeLists.txt", "fcvi_library(more SOURCES m.cpp DEPENDS\n  fcvi_vi)\n"),
+        "list": ("wire/sub/CMakeLists.txt", "set(libs fcvi_vi)\ntarget_link_libraries(frame ${libs})\n"),
+    }
+    failures = []
+    for case, extra in [("clean", None), *faults.items()]:
+        with tempfile.TemporaryDirectory() as name:
+            root = Path(name).resolve()
+            for path, text in {**tree, **dict([extra] if extra else [])}.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            errors = check(root)
+            if len(errors) != (1 if extra else 0) or (extra and not errors[0].startswith(extra[0])):
+                failures.append(f"self test '{case}': found {errors}")
+    return failures
+
+
+def main() -> int:
+    if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if "-h" in sys.argv or "--help" in sys.argv else 2
+    if sys.argv[1] == "--self-test":
+        errors = self_test()
+    else:
+        root = Path(sys.argv[1]).resolve()
+        missing = [folder for folder in ALLOWED if not (root / folder).is_dir()]
+        errors = [f"{root}: no folder {folder}/" for folder in missing] or check(root)
+        if not errors:
+            print(f"{len(cpp_source.files(root, ALLOWED))} files: every include and link points down")
+    for error in errors:
+        print(error)
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

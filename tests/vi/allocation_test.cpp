@@ -1,0 +1,87 @@
+// The frame path does not allocate in steady state (design rule 4). Counts every operator new of this program.
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/vi/bench.hpp"
+
+namespace {
+std::atomic<std::size_t> allocations{0};
+void* counted(std::size_t size) {
+  ++allocations;
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace vi::testing {
+namespace {
+
+class SilentListener : public Listener {
+ public:
+  void work_completed(Vi&, bool) override {}
+  void completion_queued(CompletionQueue&) override {}
+  void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t, std::uint32_t, ResourceCode, ErrorCode) override {}
+};
+class SilentTransport : public FakeTransport {
+ public:
+  using FakeTransport::FakeTransport;
+  void send_posted(Vi&) override {}
+};
+
+TEST(FramePath, connected_steady_state) {
+  // design rule 4: post, begin, gather, claim, scatter, complete, dequeue, a thousand times over.
+  Bench memory;  // lends its arena
+  Log log;
+  SilentTransport transport(log);
+  SilentListener listener;
+  Nic nic(transport, listener);
+  const Piece area = memory.allocate(64 * 1024, 64);
+  wire::MemHandle handle{};
+  nic.register_memory(area.address(), area.host, area.size, {.enable_rdma_write = true}, handle);
+  CompletionQueue* queue = nullptr;
+  nic.create_completion_queue(64, queue);
+  Vi* vi = nullptr;
+  ASSERT_EQ(nic.create_vi({.enable_rdma_write = true}, queue, queue, vi), Return::Success);
+  vi->endpoint_event(endpoint::ConnectRequested{});
+  vi->endpoint_event(endpoint::SetupSucceeded{});
+  auto& send = *new (area.host) Descriptor{};
+  auto& receive = *new (area.host + 64) Descriptor{};
+  send.control_segment = {.segment_count = 2, .length_bytes = 3000};
+  send.segments[0] = {area.address() + 4096, handle.value, 1000};
+  send.segments[1] = {area.address() + 8192, handle.value, 2000};
+  receive.control_segment = {.segment_count = 1};
+  receive.segments[0] = {area.address() + 16384, handle.value, 4000};
+
+  std::array<std::uint8_t, 3000> frame{};
+  std::size_t before = 0;
+  for (int round = 0; round != 1000; ++round) {
+    if (round == 10) before = allocations;
+    std::uint64_t address = 0;
+    ClaimError error{};
+    vi->post_receive(area.address() + 64, handle);
+    vi->post_send(area.address(), handle);
+    auto sending = vi->begin_send();
+    auto receiving = vi->claim_receive(error);
+    ASSERT_TRUE(sending && receiving && sending->data.gather(frame) && receiving->data.scatter(frame));
+    ASSERT_NE(vi->remote_memory(handle, area.address() + 32768, 100, Access::RemoteWrite), nullptr);
+    vi->complete_send(*sending, 0);
+    vi->complete_receive(*receiving, 0, status::op_receive, 3000, 5);
+    ASSERT_TRUE(queue->pop() && queue->pop());
+    ASSERT_EQ(vi->send_done(address), Return::Success);
+    ASSERT_EQ(vi->receive_done(address), Return::Success);
+  }
+  EXPECT_EQ(allocations - before, 0u);
+}
+
+}  // namespace
+}  // namespace vi::testing

@@ -1,0 +1,147 @@
+// What the tests of the VI model share: a consumer's memory with descriptors in it, a transport that does nothing,
+// and a log of every signal that the model gives.
+#pragma once
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vi/nic.hpp"
+
+namespace vi::testing {
+
+namespace endpoint = machines::vi_endpoint;
+using Log = std::vector<std::string>;
+
+class FakeTransport : public Transport {
+ public:
+  explicit FakeTransport(Log& log) : log_(log) {}
+  Return attach(Vi&) override {
+    log_.push_back("attach");
+    return attach_result;
+  }
+  void detach(Vi&) override { log_.push_back("detach"); }
+  void connect_request(Vi&, const NetAddress&, const NetAddress&, TimeNs, ConnectOperation&) override {}
+  void connect_wait(const NetAddress&, TimeNs, ConnectWaitOperation&) override {}
+  void connect_accept(ConnectionToken, Vi&, Operation&) override {}
+  void connect_reject(ConnectionToken, Operation&) override {}
+  void disconnect(Vi&, Operation&) override {}
+  void send_posted(Vi&) override { log_.push_back("posted"); }
+  void stopped(Vi&) override { log_.push_back("stopped"); }
+
+  Return attach_result = Return::Success;
+
+ private:
+  Log& log_;
+};
+
+class LoggingListener : public Listener {
+ public:
+  explicit LoggingListener(Log& log) : log_(log) {}
+  void work_completed(Vi&, bool receive_queue) override { log_.push_back(receive_queue ? "receive" : "send"); }
+  void completion_queued(CompletionQueue&) override { log_.push_back("queued"); }
+  void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t descriptor_address, std::uint32_t op_code,
+                          ResourceCode resource, ErrorCode error) override {
+    log_.push_back(std::string(to_string(error)));
+    last_descriptor_address = descriptor_address;
+    last_op_code = op_code;
+    last_resource = resource;
+  }
+  std::uint64_t last_descriptor_address = 0;
+  std::uint32_t last_op_code = 0;
+  ResourceCode last_resource = ResourceCode::Nic;
+
+ private:
+  Log& log_;
+};
+
+/// A piece of a consumer's memory; addresses are host addresses, as in a real process.
+struct Piece {
+  std::byte* host = nullptr;
+  std::size_t size = 0;
+  [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(host); }
+  [[nodiscard]] std::string text() const { return {reinterpret_cast<const char*>(host), size}; }
+  [[nodiscard]] std::span<std::uint8_t> bytes() const { return {reinterpret_cast<std::uint8_t*>(host), size}; }
+};
+
+/// A descriptor in such memory.
+struct Posted {
+  std::byte* host = nullptr;
+  [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(host); }
+  [[nodiscard]] ControlSegment& control() const { return *reinterpret_cast<ControlSegment*>(host); }
+  [[nodiscard]] Segment& segment(std::size_t index) const {
+    return reinterpret_cast<Segment*>(host + sizeof(ControlSegment))[index];
+  }
+  [[nodiscard]] std::uint32_t status() const { return control().status; }
+};
+
+struct BenchOptions {
+  ReliabilityLevel level = ReliabilityLevel::ReliableDelivery;
+  NicLimits limits = {};
+  bool send_to_queue = false;  // completions of the send queue go to `completions`
+  bool receive_to_queue = false;
+  std::uint32_t queue_entries = 64;
+  std::uint32_t max_transfer_size_bytes = 4096;
+};
+
+/// One NIC with one VI, a registered arena, and shorthand for what a consumer does.
+class Bench {
+ public:
+  explicit Bench(BenchOptions options = {});
+
+  Piece allocate(std::size_t size, std::size_t alignment = 8);
+  Piece allocate(std::string_view text);
+  /// A descriptor with these segments, control and length; all else zero.
+  Posted descriptor(std::uint16_t control, std::uint32_t length_bytes, std::initializer_list<Segment> segments);
+  Segment segment(const Piece& piece) const {
+    return {piece.address(), arena_handle.value, static_cast<std::uint32_t>(piece.size)};
+  }
+  Posted send(std::string_view text, std::uint16_t control = 0);
+  Posted rdma_write(std::string_view text, std::uint16_t control = 0);
+  Posted rdma_read(const Piece& target, std::uint16_t control = 0);
+  Posted receive(const Piece& target);
+  Posted receive(std::size_t capacity_bytes) { return receive(allocate(capacity_bytes)); }
+
+  Return post_send(const Posted& posted) { return vi->post_send(posted.address(), arena_handle); }
+  Return post_receive(const Posted& posted) { return vi->post_receive(posted.address(), arena_handle); }
+  void connect();
+  /// Idle, Pending Connect, Pending Connect Retry, Connected, Error.
+  void drive_to(std::string_view state);
+  /// Begins the next send, which must be possible.
+  SendWork begin();
+  /// Claims the next receive, which must be possible.
+  ReceiveWork claim();
+  ClaimError claim_error(std::uint32_t op_code = status::op_receive);
+  /// The signals since the last call.
+  Log signals() { return std::exchange(log, {}); }
+
+  Log log;
+  FakeTransport transport{log};
+  LoggingListener listener{log};
+  Nic nic;
+  wire::MemHandle arena_handle{};
+  CompletionQueue* completions = nullptr;
+  Vi* vi = nullptr;
+  static constexpr std::uint64_t remote_address = 0x7000;
+  static constexpr wire::MemHandle remote_handle{77};
+
+ private:
+  struct AlignedDelete {
+    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
+  };
+  static constexpr std::size_t arena_bytes = std::size_t{1} << 20;
+  std::unique_ptr<std::byte[], AlignedDelete> arena_;
+  std::size_t used_ = 0;
+};
+
+/// Dequeues all that is completed, as the statuses that the consumer finds.
+std::vector<std::uint32_t> dequeue_sends(Bench& bench);
+std::vector<std::uint32_t> dequeue_receives(Bench& bench);
+
+}  // namespace vi::testing

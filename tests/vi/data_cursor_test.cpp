@@ -1,0 +1,195 @@
+// Data segments (VI-DG 5.4) walked in pieces of any size, and memory placed for readers that poll (wild 8).
+#include "vi/data_cursor.hpp"
+
+#include <array>
+#include <cstring>
+#include <thread>
+
+#include "tests/vi/bench.hpp"
+#include "vi/consumer_memory.hpp"
+
+namespace vi::testing {
+namespace {
+
+DataCursor cursor(Bench& bench, const Posted& posted, Ptag tag = {}) {
+  return {bench.nic.memory(), tag, bench.arena_handle, posted.address() + sizeof(ControlSegment),
+          posted.control().segment_count};
+}
+std::string gathered(DataCursor& walk, std::size_t length) {
+  std::string text(length, '?');
+  EXPECT_TRUE(walk.gather({reinterpret_cast<std::uint8_t*>(text.data()), length}));
+  return text;
+}
+std::span<const std::uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+TEST(Cursor, segments_gather_odd_pieces) {
+  // VI-ARCH 6.1.1.1: any lengths and alignments, empty segments between.
+  Bench bench;
+  const auto posted = bench.descriptor(
+      0, 0, {bench.segment(bench.allocate("a")), bench.segment(bench.allocate("")), bench.segment(bench.allocate("bcdef")),
+             bench.segment(bench.allocate("ghi")), bench.segment(bench.allocate(""))});
+  for (std::size_t piece = 1; piece != 10; ++piece) {
+    DataCursor walk = cursor(bench, posted);
+    std::string all;
+    while (all.size() < 9) all += gathered(walk, std::min(piece, 9 - all.size()));
+    EXPECT_EQ(all, "abcdefghi") << piece;
+  }
+}
+
+TEST(Cursor, segments_scatter_odd_pieces) {
+  // VI-ARCH 6.1.1.1: data go in order, and not past what came.
+  for (std::size_t piece = 1; piece != 10; ++piece) {
+    Bench bench;
+    const Piece first = bench.allocate(2, 1), second = bench.allocate(5, 1), third = bench.allocate(4, 1);
+    const auto posted =
+        bench.descriptor(0, 0, {bench.segment(first), bench.segment(second), bench.segment(third)});
+    DataCursor walk = cursor(bench, posted);
+    const std::string_view text = "abcdefghi";
+    for (std::size_t at = 0; at < text.size(); at += piece) EXPECT_TRUE(walk.scatter(bytes_of(text.substr(at, piece))));
+    EXPECT_EQ(first.text(), "ab");
+    EXPECT_EQ(second.text(), "cdefg");
+    EXPECT_EQ(third.text(), std::string_view("hi\0\0", 4));
+  }
+}
+
+TEST(Cursor, segments_check) {
+  // VI-DG 5.4: the sum of all lengths, in 64 bits; the cursor does not move.
+  Bench bench;
+  const auto posted = bench.descriptor(0, 0, {bench.segment(bench.allocate("ab")), bench.segment(bench.allocate("cde"))});
+  DataCursor walk = cursor(bench, posted);
+  std::uint64_t sum = 0;
+  EXPECT_TRUE(walk.check(sum));
+  EXPECT_EQ(sum, 5u);
+  EXPECT_EQ(gathered(walk, 3), "abc");
+  EXPECT_TRUE(walk.check(sum));
+  EXPECT_EQ(sum, 2u);
+  EXPECT_TRUE(DataCursor().check(sum));
+  EXPECT_EQ(sum, 0u);
+}
+
+TEST(Cursor, empty_segment_garbage_reference) {
+  // VI-DG 5.4: zero is a valid length; nothing is referenced, so nothing is checked.
+  Bench bench;
+  const auto posted = bench.descriptor(0, 0, {Segment{0xDEAD, 0xBEEF, 0}, bench.segment(bench.allocate("x"))});
+  DataCursor walk = cursor(bench, posted);
+  std::uint64_t sum = 0;
+  EXPECT_TRUE(walk.check(sum));
+  EXPECT_EQ(gathered(walk, 1), "x");
+}
+
+TEST(Cursor, segments_data_deregistered) {
+  // VI-ARCH 3.2.1: the error arises at the reference; what was placed before stays.
+  Bench bench;
+  std::array<std::byte, 8> other{};
+  const auto address = reinterpret_cast<std::uint64_t>(other.data());
+  wire::MemHandle handle{};
+  bench.nic.memory().register_region(address, other.data(), other.size(), {}, handle);
+  const Piece first = bench.allocate(2);
+  const auto posted = bench.descriptor(0, 0, {bench.segment(first), Segment{address, handle.value, 8}});
+  DataCursor walk = cursor(bench, posted);
+  EXPECT_TRUE(walk.scatter(bytes_of("ab1234")));
+  bench.nic.memory().deregister(address, handle);
+  EXPECT_FALSE(walk.scatter(bytes_of("5678")));
+  EXPECT_EQ(first.text(), "ab");
+  EXPECT_EQ(std::memcmp(other.data(), "1234\0\0\0\0", 8), 0);
+}
+
+TEST(Cursor, segments_descriptor_deregistered) {
+  // VI-ARCH 3.2.1: memory that contains a posted descriptor may go too.
+  Bench bench;
+  const auto posted = bench.send("abc");
+  DataCursor walk = cursor(bench, posted);
+  bench.nic.memory().deregister(posted.address(), bench.arena_handle);
+  std::array<std::uint8_t, 3> frame{};
+  EXPECT_FALSE(walk.gather(frame));
+  std::uint64_t sum = 0;
+  EXPECT_FALSE(cursor(bench, posted).check(sum));
+}
+
+TEST(Cursor, segments_shrunk_after_check) {
+  // impl: a consumer that shortens a posted segment gets a protection error, not an overrun.
+  Bench bench;
+  const auto posted = bench.send("abcdef");
+  DataCursor walk = cursor(bench, posted);
+  posted.segment(0).length_or_reserved = 2;
+  std::array<std::uint8_t, 6> frame{};
+  EXPECT_FALSE(walk.gather(frame));
+}
+
+TEST(Cursor, segments_changed_after_read) {
+  // impl: a segment counts as it was when it was read.
+  Bench bench;
+  const auto posted = bench.send("abcdef");
+  DataCursor walk = cursor(bench, posted);
+  EXPECT_EQ(gathered(walk, 1), "a");
+  posted.segment(0) = {1, 2, 0xFFFFFFFF};
+  EXPECT_EQ(gathered(walk, 5), "bcdef");
+}
+
+TEST(Cursor, segments_wrong_tag) {
+  // VI-ARCH 3.2.2.1: data and descriptor need the VI's tag.
+  Bench bench;
+  Ptag tag;
+  bench.nic.memory().create_ptag(tag);
+  DataCursor walk = cursor(bench, bench.send("a"), tag);
+  std::array<std::uint8_t, 1> frame{};
+  EXPECT_FALSE(walk.gather(frame));
+}
+
+TEST(Cursor, default_gather_nothing) {
+  // impl: a cursor over nothing gives nothing.
+  DataCursor walk;
+  EXPECT_TRUE(walk.gather({}));
+  std::array<std::uint8_t, 1> frame{};
+  EXPECT_FALSE(walk.gather(frame));
+}
+
+TEST(Place, any_alignment_and_length) {
+  // wild 10: odd addresses and lengths; the bytes around stay.
+  std::array<std::uint8_t, 32> source{};
+  for (std::size_t i = 0; i != source.size(); ++i) source[i] = static_cast<std::uint8_t>(i + 1);
+  for (std::size_t start = 0; start != 9; ++start) {
+    for (std::size_t length = 0; length != 24; ++length) {
+      alignas(8) std::array<std::byte, 40> target{};
+      consumer_memory::place(target.data() + start, std::span(source).first(length));
+      for (std::size_t i = 0; i != target.size(); ++i) {
+        const bool inside = i >= start && i < start + length;
+        ASSERT_EQ(target[i], inside ? std::byte{source[i - start]} : std::byte{0}) << start << ' ' << length;
+      }
+    }
+  }
+}
+
+TEST(Place, last_word_polled) {
+  // wild 8: who sees the last word sees all the bytes before it.
+  constexpr std::size_t words = 16;
+  alignas(8) std::array<std::uint32_t, words> target{};
+  constexpr std::uint32_t rounds = 2000;
+  std::atomic<std::uint32_t> consumed{0};
+  std::thread writer([&] {
+    std::array<std::uint32_t, words> source{};
+    for (std::uint32_t round = 1; round <= rounds; ++round) {
+      source.fill(round);
+      const auto bytes = std::as_bytes(std::span(source));
+      consumer_memory::place(reinterpret_cast<std::byte*>(target.data()),
+                             {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+      while (consumed.load(std::memory_order_acquire) != round) std::this_thread::yield();
+    }
+  });
+  bool torn = false;
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    // The last aligned word has eight bytes; a reader of its upper half needs an access of that size to be defined.
+    auto& last = *reinterpret_cast<std::uint64_t*>(&target[words - 2]);
+    while (static_cast<std::uint32_t>(std::atomic_ref(last).load(std::memory_order_acquire) >> 32) != round)
+      std::this_thread::yield();
+    for (std::size_t i = 0; i != words - 2; ++i) torn |= target[i] != round;
+    consumed.store(round, std::memory_order_release);
+  }
+  writer.join();
+  EXPECT_FALSE(torn);
+}
+
+}  // namespace
+}  // namespace vi::testing

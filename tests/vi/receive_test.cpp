@@ -1,0 +1,298 @@
+// The receive queue (VI-DG 5.2-5.4), incoming RDMA (VI-ARCH 3.2.2) and errors by reliability level (VI-ARCH 2.5).
+#include "tests/vi/bench.hpp"
+
+namespace vi::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using enum ReliabilityLevel;
+
+std::span<const std::uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+TEST(Receive, connected_claim_and_complete) {
+  // VI-DG 5.2: length is what came, not what would fit; control and Next stay.
+  Bench bench;
+  const Piece target = bench.allocate(8);
+  const auto posted = bench.receive(target);
+  posted.control().next = 3;
+  posted.control().immediate_data = 4;
+  bench.post_receive(posted);
+  bench.connect();
+  ReceiveWork work = bench.claim();
+  EXPECT_EQ(work.capacity_bytes, 8u);
+  EXPECT_TRUE(bench.vi->is_open(work));
+  EXPECT_TRUE(work.data.scatter(bytes_of("hello")));
+  bench.vi->complete_receive(work, 0, status::op_receive, 5, std::nullopt);
+  EXPECT_EQ(target.text().substr(0, 5), "hello");
+  EXPECT_EQ(posted.status(), status::done | status::op_receive);
+  EXPECT_EQ(posted.control().length_bytes, 5u);
+  EXPECT_EQ(posted.control().immediate_data, 4u);
+  EXPECT_EQ(posted.control().control, 0u);
+  EXPECT_EQ(posted.control().next, 3u);
+  EXPECT_THAT(bench.signals(), ElementsAre("receive"));
+  EXPECT_FALSE(bench.vi->is_open(work));
+}
+
+TEST(Receive, connected_complete_immediate) {
+  // VI-DG 5.2 status bit 19: the flag says that immediate data are valid.
+  Bench bench;
+  const auto posted = bench.receive(8);
+  bench.post_receive(posted);
+  bench.connect();
+  bench.vi->complete_receive(bench.claim(), 0, status::op_remote_rdma_write, 100, 0xCAFE);
+  EXPECT_EQ(posted.status(), status::done | status::op_remote_rdma_write | status::immediate);
+  EXPECT_EQ(posted.control().immediate_data, 0xCAFEu);
+  EXPECT_EQ(posted.control().length_bytes, 100u);
+}
+
+TEST(Receive, connected_complete_overrun) {
+  // VI-ARCH 6.4.1, ruling 19: a length error, Length zero, no immediate flag.
+  Bench bench({.level = UnreliableDelivery});
+  const auto posted = bench.receive(2);
+  posted.control().length_bytes = 77;
+  bench.post_receive(posted);
+  bench.connect();
+  bench.vi->complete_receive(bench.claim(), status::length_error, status::op_receive, 3, 5);
+  EXPECT_EQ(posted.status(), status::done | status::length_error | status::op_receive);
+  EXPECT_EQ(posted.control().length_bytes, 0u);
+  EXPECT_EQ(bench.vi->state(), State::Connected);
+}
+
+TEST(Receive, connected_complete_error_reliable) {
+  // VI-ARCH 2.5.2: any error breaks a reliable connection; the rest is flushed.
+  for (const auto level : {ReliableDelivery, ReliableReception}) {
+    Bench bench({.level = level});
+    const auto first = bench.receive(2), second = bench.receive(2);
+    bench.post_receive(first);
+    bench.post_receive(second);
+    bench.connect();
+    bench.vi->complete_receive(bench.claim(), status::length_error, status::op_receive, 3, {});
+    EXPECT_EQ(first.status(), status::done | status::length_error | status::op_receive);
+    EXPECT_EQ(second.status(), status::done | status::flushed | status::op_receive);
+    EXPECT_THAT(bench.signals(), ElementsAre("receive", "receive", "stopped"));
+    EXPECT_EQ(bench.vi->state(), State::Error);
+  }
+}
+
+TEST(Receive, connected_complete_transport_error) {
+  // VI-ARCH 7.2: told asynchronously too, once, though the transport may feed its own event as well.
+  Bench bench;
+  bench.post_receive(bench.receive(2));
+  bench.connect();
+  bench.vi->complete_receive(bench.claim(), status::transport_error | status::partial_error, status::op_receive, 0, {});
+  bench.vi->endpoint_event(endpoint::ConnectionLost{});
+  EXPECT_THAT(bench.signals(), ElementsAre("receive", "Connection Lost", "stopped"));
+  EXPECT_EQ(bench.vi->unexpected_events(), 0u);
+}
+
+TEST(Receive, connected_claim_empty) {
+  // VI-DG 3.8.1: nothing is posted; what that means is the transport's to say.
+  Bench bench;
+  bench.connect();
+  EXPECT_EQ(bench.claim_error(), ClaimError::QueueEmpty);
+  EXPECT_EQ(bench.vi->state(), State::Connected);
+}
+
+TEST(Receive, unconnected_claim) {
+  // VI-ARCH 5.1, 5.2, 5.4: receives wait for the connection.
+  for (const auto* state : {"Idle", "PendingConnect", "PendingConnectRetry"}) {
+    Bench bench;
+    bench.post_receive(bench.receive(2));
+    bench.drive_to(state);
+    EXPECT_EQ(bench.claim_error(), ClaimError::QueueEmpty) << state;
+  }
+}
+
+TEST(Receive, connected_claim_in_order) {
+  // VI-ARCH 6.3.1.1: receive queues are strict FIFO.
+  Bench bench;
+  for (const std::size_t size : {1u, 2u, 3u}) bench.post_receive(bench.receive(size));
+  bench.connect();
+  for (const std::uint64_t size : {1u, 2u, 3u}) EXPECT_EQ(bench.claim().capacity_bytes, size);
+  EXPECT_EQ(bench.claim_error(), ClaimError::QueueEmpty);
+}
+
+TEST(Receive, connected_claim_ignored_bits) {
+  // VI-DG 5.2: immediate and fence bits do not matter in a receive, nor does Length.
+  Bench bench;
+  const auto posted = bench.receive(2);
+  posted.control().control = control::immediate | control::queue_fence;
+  posted.control().length_bytes = 0xFFFFFFFF;
+  bench.post_receive(posted);
+  bench.connect();
+  EXPECT_EQ(bench.claim().capacity_bytes, 2u);
+}
+
+TEST(Receive, connected_claim_capacity_beyond_32_bits) {
+  // impl: capacities are summed in 64 bits.
+  Bench bench;
+  wire::MemHandle huge{};
+  bench.nic.memory().register_region(0x10000, bench.allocate(64).host, std::uint64_t{1} << 32, {}, huge);
+  const Segment piece{0x10000, huge.value, 0xFFFFFFFF};
+  bench.post_receive(bench.descriptor(0, 0, {piece, piece}));
+  bench.connect();
+  EXPECT_EQ(bench.claim().capacity_bytes, 0x1FFFFFFFEu);
+}
+
+// --- descriptors in error
+
+struct BadReceive {
+  const char* name;
+  std::uint32_t status;
+  void (*spoil)(const Posted&);
+};
+class ReceiveBad : public ::testing::TestWithParam<BadReceive> {};
+
+TEST_P(ReceiveBad, connected_claim_reliable) {
+  // VI-ARCH 2.5.2: told in the status; the connection breaks.
+  Bench bench;
+  const auto posted = bench.receive(8);
+  GetParam().spoil(posted);
+  bench.post_receive(posted);
+  bench.connect();
+  EXPECT_EQ(bench.claim_error(), ClaimError::DescriptorBad);
+  EXPECT_EQ(posted.status(), status::done | status::op_receive | GetParam().status);
+  EXPECT_EQ(posted.control().length_bytes, 0u);
+  EXPECT_EQ(bench.vi->state(), State::Error);
+  EXPECT_THAT(bench.signals(), ElementsAre("receive", "stopped"));
+}
+
+TEST_P(ReceiveBad, connected_claim_unreliable) {
+  // VI-ARCH 2.5.1: one descriptor and one message are lost; the next is served.
+  Bench bench({.level = UnreliableDelivery});
+  const auto posted = bench.receive(8);
+  GetParam().spoil(posted);
+  bench.post_receive(posted);
+  bench.post_receive(bench.receive(5));
+  bench.connect();
+  EXPECT_EQ(bench.claim_error(status::op_remote_rdma_write), ClaimError::DescriptorBad);
+  EXPECT_EQ(posted.status(), status::done | status::op_remote_rdma_write | GetParam().status);
+  EXPECT_EQ(bench.claim().capacity_bytes, 5u);
+  EXPECT_EQ(bench.vi->state(), State::Connected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, ReceiveBad,
+    ::testing::Values(
+        BadReceive{"rdma_write", status::format_error, [](const Posted& p) { p.control().control = 1; }},
+        BadReceive{"rdma_read", status::format_error, [](const Posted& p) { p.control().control = 2; }},
+        BadReceive{"operation_11b", status::format_error, [](const Posted& p) { p.control().control = 3; }},
+        BadReceive{"reserved_control_bit", status::format_error, [](const Posted& p) { p.control().control = 0x10; }},
+        BadReceive{"reserved_word", status::format_error, [](const Posted& p) { p.control().reserved = 0x80000000; }},
+        BadReceive{"segment_count_above_limit", status::length_error,
+                   [](const Posted& p) { p.control().segment_count = 1025; }},
+        BadReceive{"data_handle", status::protection_error, [](const Posted& p) { p.segment(0).handle = 0; }},
+        BadReceive{"data_bounds", status::protection_error,
+                   [](const Posted& p) { p.segment(0).length_or_reserved = 1u << 20; }}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Receive, connected_claim_descriptor_deregistered) {
+  // VI-ARCH 3.2.1, VI-DG 3.8.1: no status can be written.
+  Bench bench({.level = UnreliableDelivery});
+  const auto posted = bench.receive(8);
+  wire::MemHandle own{};
+  bench.nic.memory().register_region(posted.address(), posted.host, 64, {}, own);
+  bench.vi->post_receive(posted.address(), own);
+  bench.connect();
+  bench.nic.memory().deregister(posted.address(), own);
+  EXPECT_EQ(bench.claim_error(), ClaimError::DescriptorBad);
+  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "receive", "stopped"));
+  EXPECT_EQ(posted.status(), 0u);
+}
+
+// --- a responder receives before it is Connected (FC-VI C.5.5)
+
+class EarlyTraffic : public ::testing::Test {
+ protected:
+  void accept(Bench& bench) {
+    for (int i = 0; i != 2; ++i) bench.post_receive(bench.receive(4));
+    bench.vi->endpoint_event(endpoint::AcceptRequested{});
+    bench.signals();
+  }
+};
+
+TEST_F(EarlyTraffic, accepting_claim) {
+  // FC-VI C.5.5: reception is on from RESP1; transmission is not.
+  Bench bench;
+  accept(bench);
+  EXPECT_TRUE(bench.vi->can_receive());
+  EXPECT_FALSE(bench.vi->can_transmit());
+  bench.vi->complete_receive(bench.claim(), 0, status::op_receive, 1, {});
+  bench.vi->endpoint_event(endpoint::SetupSucceeded{});
+  EXPECT_TRUE(bench.vi->can_transmit());
+  EXPECT_EQ(bench.vi->state(), State::Connected);
+}
+
+TEST_F(EarlyTraffic, accepting_refused) {
+  // VI-ARCH 5.2: the VI is Idle and its receives stay; what was claimed can be claimed again.
+  Bench bench;
+  accept(bench);
+  const ReceiveWork claimed = bench.claim();
+  bench.vi->endpoint_event(endpoint::SetupRefused{});
+  EXPECT_EQ(bench.vi->state(), State::Idle);
+  EXPECT_FALSE(bench.vi->is_open(claimed));
+  bench.vi->complete_receive(claimed, 0, status::op_receive, 4, {});
+  EXPECT_THAT(bench.signals(), IsEmpty());
+  bench.connect();
+  EXPECT_EQ(bench.claim().index, claimed.index);
+}
+
+TEST_F(EarlyTraffic, accepting_error) {
+  // FC-VI 8.4.2 e): what a reliable VI loses this early is lost for good; an unreliable one goes on.
+  for (const auto level : {UnreliableDelivery, ReliableDelivery}) {
+    Bench bench({.level = level});
+    accept(bench);
+    bench.vi->complete_receive(bench.claim(), status::length_error, status::op_receive, 9, {});
+    if (is_reliable(level)) {
+      EXPECT_EQ(bench.vi->state(), State::Error);
+      EXPECT_THAT(bench.signals(), ElementsAre("receive", "receive", "Connection Lost", "stopped"));
+    } else {
+      EXPECT_EQ(bench.vi->state(), State::ConnectPending);
+      EXPECT_THAT(bench.signals(), ElementsAre("receive"));
+    }
+    EXPECT_EQ(bench.vi->unexpected_events(), 0u);
+  }
+}
+
+// --- incoming RDMA
+
+TEST(Rdma, connected_remote_memory) {
+  // VI-ARCH 3.2.2.2: VI and region must both enable the direction; the most protective wins.
+  for (const bool vi_enabled : {false, true}) {
+    for (const bool region_enabled : {false, true}) {
+      Bench bench;
+      const Piece piece = bench.allocate(8);
+      wire::MemHandle handle{};
+      bench.nic.memory().register_region(
+          piece.address(), piece.host, 8,
+          {.enable_rdma_write = region_enabled, .enable_rdma_read = region_enabled}, handle);
+      bench.nic.set_vi_attributes(*bench.vi, {.enable_rdma_write = vi_enabled, .enable_rdma_read = vi_enabled});
+      for (const auto access : {Access::RemoteWrite, Access::RemoteRead}) {
+        const std::byte* expected = vi_enabled && region_enabled ? piece.host + 4 : nullptr;
+        EXPECT_EQ(bench.vi->remote_memory(handle, piece.address() + 4, 4, access), expected);
+        EXPECT_EQ(bench.vi->remote_memory(handle, piece.address() + 4, 5, access), nullptr);
+      }
+    }
+  }
+}
+
+TEST(Rdma, connected_remote_memory_tag) {
+  // VI-ARCH 3.2.2.1: the tag counts at the remote end.
+  Bench bench;
+  Ptag mine, other;
+  bench.nic.memory().create_ptag(mine);
+  bench.nic.memory().create_ptag(other);
+  const Piece piece = bench.allocate(8);
+  wire::MemHandle handle{};
+  bench.nic.memory().register_region(piece.address(), piece.host, 8, {.ptag = other, .enable_rdma_write = true}, handle);
+  bench.nic.set_vi_attributes(*bench.vi, {.ptag = mine, .enable_rdma_write = true});
+  EXPECT_EQ(bench.vi->remote_memory(handle, piece.address(), 8, Access::RemoteWrite), nullptr);
+  bench.nic.memory().set_attributes(piece.address(), handle, {.ptag = mine, .enable_rdma_write = true});
+  EXPECT_NE(bench.vi->remote_memory(handle, piece.address(), 8, Access::RemoteWrite), nullptr);
+}
+
+}  // namespace
+}  // namespace vi::testing

@@ -1,0 +1,96 @@
+#include "vi/memory.hpp"
+
+#include <cassert>
+#include <limits>
+
+namespace vi {
+
+Return MemoryTable::register_region(std::uint64_t address, std::byte* host, std::uint64_t length_bytes,
+                                    MemoryAttributes attributes, wire::MemHandle& handle) {
+  if (length_bytes == 0 || host == nullptr) return Return::InvalidParameter;  // VI-DG 3.4.3
+  if (length_bytes - 1 > std::numeric_limits<std::uint64_t>::max() - address) return Return::InvalidParameter;
+  if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
+  if (length_bytes > limits_.max_region_bytes) return Return::ErrorResource;
+  const std::uint32_t value = regions_.insert(Region{address, length_bytes, host, attributes});
+  if (value == 0) return Return::ErrorResource;
+  add_user(attributes.ptag);
+  handle = wire::MemHandle{value};
+  return Return::Success;
+}
+
+Return MemoryTable::deregister(std::uint64_t address, wire::MemHandle handle) {
+  const Region* region = find(address, handle);
+  if (region == nullptr) return Return::InvalidParameter;
+  remove_user(region->attributes.ptag);
+  regions_.erase(handle.value);
+  return Return::Success;
+}
+
+Return MemoryTable::query(std::uint64_t address, wire::MemHandle handle, MemoryAttributes& attributes) const {
+  const Region* region = find(address, handle);
+  if (region == nullptr) return Return::InvalidParameter;
+  attributes = region->attributes;
+  return Return::Success;
+}
+
+Return MemoryTable::set_attributes(std::uint64_t address, wire::MemHandle handle, MemoryAttributes attributes) {
+  if (find(address, handle) == nullptr) return Return::InvalidParameter;
+  if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
+  Region& region = *regions_.find(handle.value);
+  add_user(attributes.ptag);
+  remove_user(region.attributes.ptag);
+  region.attributes = attributes;
+  return Return::Success;
+}
+
+Return MemoryTable::create_ptag(Ptag& tag) {
+  const std::uint32_t value = tags_.insert({});
+  if (value == 0) return Return::ErrorResource;
+  tag = Ptag{value};
+  return Return::Success;
+}
+
+Return MemoryTable::destroy_ptag(Ptag tag) {
+  const Tag* found = tags_.find(tag.value);
+  if (found == nullptr) return Return::InvalidParameter;
+  if (found->users != 0) return Return::ErrorResource;
+  tags_.erase(tag.value);
+  return Return::Success;
+}
+
+bool MemoryTable::is_valid(Ptag tag) const { return tag.is_null() || tags_.find(tag.value) != nullptr; }
+
+void MemoryTable::add_user(Ptag tag) {
+  if (tag.is_null()) return;
+  Tag* found = tags_.find(tag.value);
+  assert(found != nullptr);
+  ++found->users;
+}
+
+void MemoryTable::remove_user(Ptag tag) {
+  if (tag.is_null()) return;
+  Tag* found = tags_.find(tag.value);
+  assert(found != nullptr && found->users != 0);
+  --found->users;
+}
+
+std::byte* MemoryTable::translate(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
+                                  Ptag vi_tag, Access access) const {
+  const Region* region = regions_.find(handle.value);
+  if (region == nullptr || address < region->address) return nullptr;
+  const std::uint64_t offset = address - region->address;
+  if (offset > region->length_bytes || length_bytes > region->length_bytes - offset) return nullptr;
+  const MemoryAttributes& attributes = region->attributes;
+  if (!vi_tag.is_null() && vi_tag != attributes.ptag) return nullptr;  // VI-ARCH 3.2.2.1, ruling 22
+  if (access == Access::RemoteWrite && !attributes.enable_rdma_write) return nullptr;
+  if (access == Access::RemoteRead && !attributes.enable_rdma_read) return nullptr;
+  return region->host + offset;
+}
+
+const MemoryTable::Region* MemoryTable::find(std::uint64_t address, wire::MemHandle handle) const {
+  const Region* region = regions_.find(handle.value);
+  if (region == nullptr || address < region->address) return nullptr;
+  return address - region->address < region->length_bytes ? region : nullptr;
+}
+
+}  // namespace vi

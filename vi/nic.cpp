@@ -1,0 +1,112 @@
+#include "vi/nic.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace vi {
+namespace {
+
+bool is_known(ReliabilityLevel level) {
+  switch (level) {
+    case ReliabilityLevel::UnreliableDelivery:
+    case ReliabilityLevel::ReliableDelivery:
+    case ReliabilityLevel::ReliableReception: return true;
+  }
+  return false;  // a consumer can write any number
+}
+
+}  // namespace
+
+Nic::Nic(Transport& transport, Listener& listener, NicLimits limits)
+    : transport_(transport), listener_(listener), limits_(limits), memory_(limits.memory) {}
+
+Nic::~Nic() = default;
+
+Return Nic::create_vi(const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue,
+                      Vi*& vi) {
+  if (!owns(send_queue) || !owns(receive_queue)) return Return::InvalidParameter;
+  ViAttributes checked = attributes;
+  if (const Return result = check(checked); result != Return::Success) return result;
+  if (vis_.size() >= limits_.max_vis) return Return::ErrorResource;
+  vis_.push_back(std::make_unique<Vi>(*this, checked, send_queue, receive_queue));
+  Vi& created = *vis_.back();
+  created.nic_index_ = vis_.size() - 1;
+  if (const Return result = transport_.attach(created); result != Return::Success) {
+    remove(created);
+    return result;
+  }
+  vi = &created;
+  return Return::Success;
+}
+
+Return Nic::destroy_vi(Vi& vi) {
+  if (vi.state() != State::Idle || !vi.send_queue_empty() || !vi.receive_queue_empty()) return Return::InvalidState;
+  transport_.detach(vi);
+  remove(vi);
+  return Return::Success;
+}
+
+Return Nic::set_vi_attributes(Vi& vi, const ViAttributes& attributes) {
+  if (vi.state() != State::Idle) return Return::InvalidState;
+  ViAttributes checked = attributes;
+  if (const Return result = check(checked); result != Return::Success) return result;
+  memory_.add_user(checked.ptag);
+  memory_.remove_user(vi.attributes_.ptag);
+  vi.attributes_ = checked;
+  return Return::Success;
+}
+
+Return Nic::create_completion_queue(std::uint32_t entry_count, CompletionQueue*& queue) {
+  if (entry_count > limits_.max_completion_queue_entries) return Return::ErrorResource;
+  if (queues_.size() >= limits_.max_completion_queues) return Return::ErrorResource;
+  queues_.push_back(std::make_unique<CompletionQueue>(entry_count));
+  queue = queues_.back().get();
+  return Return::Success;
+}
+
+Return Nic::destroy_completion_queue(CompletionQueue& queue) {
+  if (queue.in_use()) return Return::ErrorResource;  // VI-DG 3.6.2
+  std::erase_if(queues_, [&queue](const auto& owned) { return owned.get() == &queue; });
+  return Return::Success;
+}
+
+Return Nic::resize_completion_queue(CompletionQueue& queue, std::uint32_t entry_count) {
+  if (entry_count > limits_.max_completion_queue_entries || !queue.resize(entry_count)) return Return::ErrorResource;
+  return Return::Success;
+}
+
+Return Nic::register_memory(std::uint64_t address, std::byte* host, std::uint64_t length_bytes,
+                            MemoryAttributes attributes, wire::MemHandle& handle) {
+  if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
+  return memory_.register_region(address, host, length_bytes, attributes, handle);
+}
+
+Return Nic::set_memory_attributes(std::uint64_t address, wire::MemHandle handle, MemoryAttributes attributes) {
+  if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
+  return memory_.set_attributes(address, handle, attributes);
+}
+
+Return Nic::check(ViAttributes& attributes) const {
+  if (!is_known(attributes.reliability)) return Return::InvalidReliabilityLevel;
+  if (attributes.max_transfer_size_bytes > limits_.max_transfer_size_bytes) return Return::InvalidMtu;
+  if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
+  if (attributes.max_transfer_size_bytes == 0) attributes.max_transfer_size_bytes = limits_.max_transfer_size_bytes;
+  return Return::Success;
+}
+
+bool Nic::is_valid(Ptag tag) const { return memory_.is_valid(tag) && !(limits_.strict_tags && tag.is_null()); }
+
+bool Nic::owns(const CompletionQueue* queue) const {
+  return queue == nullptr ||
+         std::any_of(queues_.begin(), queues_.end(), [queue](const auto& owned) { return owned.get() == queue; });
+}
+
+void Nic::remove(const Vi& vi) {
+  const std::size_t index = vi.nic_index_;
+  assert(index < vis_.size() && vis_[index].get() == &vi);
+  std::swap(vis_[index], vis_.back());
+  vis_[index]->nic_index_ = index;
+  vis_.pop_back();
+}
+
+}  // namespace vi

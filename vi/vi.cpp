@@ -1,0 +1,344 @@
+#include "vi/vi.hpp"
+
+#include <cassert>
+#include <utility>
+
+#include "vi/consumer_memory.hpp"
+#include "vi/nic.hpp"
+
+namespace vi {
+namespace {
+
+namespace endpoint = machines::vi_endpoint;
+
+// The operation code of a descriptor on the send queue (VI-DG 5.2, status bits 18:16); 11b has none of its own.
+std::uint32_t send_op_code(std::uint16_t control) {
+  switch (control & control::op_mask) {
+    case control::op_rdma_write: return status::op_rdma_write;
+    case control::op_rdma_read: return status::op_rdma_read;
+    default: return status::op_send;
+  }
+}
+
+SendKind send_kind(std::uint16_t control) {
+  switch (control & control::op_mask) {
+    case control::op_rdma_write: return SendKind::RdmaWrite;
+    case control::op_rdma_read: return SendKind::RdmaRead;
+    default: return SendKind::Send;
+  }
+}
+
+bool has_reserved_bits(const ControlSegment& segment) {
+  return (segment.control & control::reserved) != 0 || segment.reserved != 0;
+}
+
+}  // namespace
+
+Vi::Vi(Nic& nic, const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue)
+    : nic_(nic),
+      attributes_(attributes),
+      send_(send_queue, nic.limits().max_descriptors_per_queue),
+      receive_(receive_queue, nic.limits().max_descriptors_per_queue) {
+  nic_.memory().add_user(attributes_.ptag);
+  for (CompletionQueue* queue : {send_queue, receive_queue})
+    if (queue != nullptr) queue->attach();
+}
+
+Vi::~Vi() {
+  for (CompletionQueue* queue : {send_.completion_queue(), receive_.completion_queue()}) {
+    if (queue == nullptr) continue;
+    queue->remove(*this);
+    queue->detach();
+  }
+  nic_.memory().remove_user(attributes_.ptag);
+}
+
+State Vi::state() const {
+  if (endpoint_.is<endpoint::Connected>()) return State::Connected;
+  if (endpoint_.is<endpoint::Error>()) return State::Error;
+  return endpoint_.is<endpoint::Idle>() ? State::Idle : State::ConnectPending;
+}
+
+// --- consumer side ---------------------------------------------------------------------------------------------
+
+Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
+  const auto index = send_.tail();
+  if (post(send_, address, handle) != Return::Success || send_.tail() == index) return Return::Success;
+  if (transmission_enabled_) {
+    nic_.transport().send_posted(*this);
+  } else {
+    finish(send_, index, status::flushed, {});  // VI-ARCH 5.1, 5.2, 5.4, 6.2
+  }
+  return Return::Success;
+}
+
+Return Vi::post_receive(std::uint64_t address, wire::MemHandle handle) {
+  const auto index = receive_.tail();
+  if (post(receive_, address, handle) != Return::Success || receive_.tail() == index) return Return::Success;
+  if (state() == State::Error) finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4
+  return Return::Success;
+}
+
+Return Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
+  const bool receive_queue = &queue == &receive_;
+  WorkQueue::Entry entry{address, handle, receive_queue ? status::op_receive : status::op_send};
+  std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
+  bool bad = address % descriptor_alignment_bytes != 0 || host == nullptr;
+  if (!bad) {
+    const ControlSegment segment = consumer_memory::load_control_segment(host);
+    if (!receive_queue) entry.status = send_op_code(segment.control);
+    // A count above the limit is a length error when the descriptor is processed (VI-DG 5.2), not a bad address.
+    bad = segment.segment_count <= nic_.limits().max_segments_per_descriptor &&
+          whole_descriptor(entry, segment.segment_count) == nullptr;
+  }
+  if (bad) {
+    report(ErrorCode::PostDesc, ResourceCode::Descriptor, address, entry.status);
+    fail(Failure::Catastrophic);
+  } else if (!queue.post(entry)) {
+    report(ErrorCode::ViOverrun, ResourceCode::Vi, address, entry.status);
+    fail(Failure::Catastrophic);
+  } else {
+    consumer_memory::store_status(host, 0);  // VI-DG 5.5
+  }
+  return Return::Success;
+}
+
+Return Vi::dequeue(WorkQueue& queue, std::uint64_t& address) {
+  address = 0;
+  if (queue.empty()) return Return::DescriptorError;  // VI-DG 3.5.2
+  const WorkQueue::Entry* head = queue.completed_head();
+  if (head == nullptr) return Return::NotDone;
+  address = head->address;
+  const bool error = (head->status & status::error_mask) != 0;
+  queue.pop_head();
+  return error ? Return::DescriptorError : Return::Success;
+}
+
+// --- sends -----------------------------------------------------------------------------------------------------
+
+std::optional<SendWork> Vi::begin_send() {
+  while (transmission_enabled_ && send_.has_unprocessed()) {
+    const auto index = send_.next_index();
+    const bool first = send_.completed_before(index);
+    if (reads_open_ != 0 && attributes_.reliability == ReliabilityLevel::ReliableReception)
+      return std::nullopt;  // VI-ARCH 6.3.1.1
+    WorkQueue::Entry& entry = send_.entry(index);
+    SendWork work{.index = index};
+    std::uint32_t error_bits = status::protection_error;
+    if (const std::byte* host = descriptor_memory(entry, sizeof(ControlSegment)); host != nullptr) {
+      const ControlSegment segment = consumer_memory::load_control_segment(host);
+      if ((segment.control & control::queue_fence) != 0 && !first) return std::nullopt;  // VI-ARCH 6.3.1.2
+      entry.status = send_op_code(segment.control);
+      error_bits = read_send(entry, segment, work);
+    }
+    if (error_bits != 0 && !first) return std::nullopt;  // completions are FIFO (VI-ARCH 6.3.1.1)
+    send_.take_next();
+    if (error_bits == 0) {
+      if (work.kind == SendKind::RdmaRead) ++reads_open_;
+      return work;
+    }
+    finish(send_, index, error_bits, {});
+    fail_by_status(error_bits);
+  }
+  return std::nullopt;
+}
+
+// VI-DG 5.2 to 5.4. Error bits, or 0 and the work.
+std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment& segment, SendWork& work) const {
+  if (has_reserved_bits(segment) || (segment.control & control::op_mask) == control::op_mask)
+    return status::format_error;
+  work.kind = send_kind(segment.control);
+  if (work.kind == SendKind::RdmaRead && !is_reliable(attributes_.reliability))
+    return status::format_error;  // VI-ARCH 2.5.1
+  if (segment.segment_count > nic_.limits().max_segments_per_descriptor) return status::length_error;
+  const std::byte* host = whole_descriptor(entry, segment.segment_count);
+  if (host == nullptr) return status::protection_error;
+
+  std::uint64_t data_address = entry.address + sizeof(ControlSegment);
+  std::uint32_t data_count = segment.segment_count;
+  if (work.kind != SendKind::Send) {
+    if (data_count == 0) return status::format_error;
+    const Segment remote = consumer_memory::load_segment(host + sizeof(ControlSegment));
+    if (remote.length_or_reserved != 0) return status::format_error;  // VI-DG 5.3
+    work.remote_address = remote.address;
+    work.remote_handle = wire::MemHandle{remote.handle};
+    data_address += sizeof(Segment);
+    --data_count;
+  }
+  if (segment.length_bytes > attributes_.max_transfer_size_bytes) return status::length_error;
+  work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle, data_address, data_count);
+  std::uint64_t sum = 0;
+  if (!work.data.check(sum)) return status::protection_error;
+  if (sum != segment.length_bytes) return status::length_error;
+  work.length_bytes = segment.length_bytes;
+  work.has_immediate = work.kind != SendKind::RdmaRead && (segment.control & control::immediate) != 0;
+  work.immediate_data = work.has_immediate ? segment.immediate_data : 0;
+  return 0;
+}
+
+void Vi::complete_send(const SendWork& work, std::uint32_t error_bits) {
+  if (!is_open(work)) return;  // flushed meanwhile
+  assert((error_bits & ~status::error_mask) == 0);
+  if (work.kind == SendKind::RdmaRead) --reads_open_;
+  finish(send_, work.index, error_bits, error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{});
+  fail_by_status(error_bits);
+}
+
+// --- receives --------------------------------------------------------------------------------------------------
+
+std::optional<ReceiveWork> Vi::claim_receive(ClaimError& error, std::uint32_t op_code) {
+  error = ClaimError::QueueEmpty;
+  if (!reception_enabled_ || !receive_.has_unprocessed()) return std::nullopt;
+  ReceiveWork work{.index = receive_.take_next()};
+  WorkQueue::Entry& entry = receive_.entry(work.index);
+  const std::uint32_t error_bits = read_receive(entry, work);
+  if (error_bits == 0) return work;
+  error = ClaimError::DescriptorBad;
+  entry.status = op_code;
+  finish(receive_, work.index, error_bits, {.length_bytes = 0});
+  fail_by_status(error_bits);
+  return std::nullopt;
+}
+
+// VI-DG 5.2, 5.4. Error bits, or 0 and the work. Immediate and fence bits are ignored.
+std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, ReceiveWork& work) const {
+  const std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
+  if (host == nullptr) return status::protection_error;
+  const ControlSegment segment = consumer_memory::load_control_segment(host);
+  if (has_reserved_bits(segment) || (segment.control & control::op_mask) != control::op_send_receive)
+    return status::format_error;
+  if (segment.segment_count > nic_.limits().max_segments_per_descriptor) return status::length_error;
+  if (whole_descriptor(entry, segment.segment_count) == nullptr) return status::protection_error;
+  work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle, entry.address + sizeof(ControlSegment),
+                         segment.segment_count);
+  return work.data.check(work.capacity_bytes) ? 0 : status::protection_error;
+}
+
+void Vi::complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std::uint32_t op_code,
+                          std::uint32_t length_bytes, std::optional<std::uint32_t> immediate) {
+  if (!is_open(work)) return;  // flushed meanwhile
+  assert((error_bits & ~status::error_mask) == 0);
+  receive_.entry(work.index).status = op_code;
+  if (error_bits != 0) {
+    finish(receive_, work.index, error_bits, {.length_bytes = 0});  // ruling 19
+    fail_by_status(error_bits);
+    return;
+  }
+  finish(receive_, work.index, immediate ? status::immediate : 0,
+         {.length_bytes = length_bytes, .immediate_data = immediate});
+  fail_by_status(0);
+}
+
+// --- completion ------------------------------------------------------------------------------------------------
+
+void Vi::finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written) {
+  const WorkQueue::Entry& entry = queue.entry(index);
+  std::uint32_t whole = entry.status | status::done | status;
+  if (!write_completion(entry, whole, written)) {
+    // VI-DG 3.8.1: deregistered before completion status was written.
+    whole |= status::protection_error;
+    completion_unwritable_ = true;
+    report(ErrorCode::CompProt, ResourceCode::Descriptor, entry.address, entry.status);
+  }
+  announce(queue, queue.complete(index, whole));
+}
+
+bool Vi::write_completion(const WorkQueue::Entry& entry, std::uint32_t status, Written written) {
+  std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
+  if (host == nullptr) return false;
+  if (written.immediate_data) consumer_memory::store_immediate_data(host, *written.immediate_data);
+  if (written.length_bytes) consumer_memory::store_length(host, *written.length_bytes);
+  consumer_memory::store_status(host, status);
+  return true;
+}
+
+void Vi::announce(WorkQueue& queue, std::uint32_t count) {
+  const bool receive_queue = &queue == &receive_;
+  CompletionQueue* completions = queue.completion_queue();
+  for (; count != 0; --count) {
+    if (completions == nullptr) {
+      nic_.listener().work_completed(*this, receive_queue);
+    } else if (completions->push({this, receive_queue})) {
+      nic_.listener().completion_queued(*completions);
+    }
+  }
+}
+
+void Vi::flush(WorkQueue& queue) {
+  const Written written = &queue == &receive_ ? Written{.length_bytes = 0} : Written{};
+  while (queue.first_open() != queue.tail()) finish(queue, queue.first_open(), status::flushed, written);
+}
+
+void Vi::flush_descriptors() {
+  flush(send_);
+  flush(receive_);
+  reads_open_ = 0;
+  completion_unwritable_ = false;  // all is stopped already
+}
+
+std::byte* Vi::descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
+  std::byte* host =
+      nic_.memory().translate(entry.handle, entry.address, length_bytes, attributes_.ptag, Access::Local);
+  return host != nullptr && consumer_memory::is_aligned(host) ? host : nullptr;
+}
+
+std::byte* Vi::whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t segment_count) const {
+  return descriptor_memory(entry, sizeof(ControlSegment) + std::uint64_t{segment_count} * sizeof(Segment));
+}
+
+// --- errors ----------------------------------------------------------------------------------------------------
+
+void Vi::fail_by_status(std::uint32_t error_bits) {
+  if (std::exchange(completion_unwritable_, false)) return fail(Failure::Catastrophic);
+  if (error_bits == 0 || !is_reliable(attributes_.reliability)) return;  // VI-ARCH 2.5.1
+  fail((error_bits & status::transport_error) != 0 ? Failure::Transport : Failure::Descriptor);
+}
+
+void Vi::fail(Failure failure) {
+  const State before = state();
+  // A responder that has accepted receives before it is Connected (FC-VI C.5.5); what is lost then is lost for good.
+  const bool early_traffic = before == State::ConnectPending && reception_enabled_;
+  catastrophic_ = failure == Failure::Catastrophic;
+  if (failure == Failure::Transport || (failure == Failure::Descriptor && early_traffic)) {
+    endpoint_event(endpoint::ConnectionLost{});
+  } else {
+    endpoint_event(endpoint::LocalError{});
+  }
+  catastrophic_ = false;
+  if (before != State::Error && state() == State::Error) nic_.transport().stopped(*this);
+}
+
+void Vi::report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address, std::uint32_t op_code) {
+  nic_.listener().asynchronous_error(this, nullptr, descriptor_address, op_code, resource, error);
+}
+
+std::byte* Vi::remote_memory(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
+                             Access access) const {
+  if (access == Access::RemoteWrite && !attributes_.enable_rdma_write) return nullptr;  // VI-ARCH 3.2.2.2
+  if (access == Access::RemoteRead && !attributes_.enable_rdma_read) return nullptr;
+  return nic_.memory().translate(handle, address, length_bytes, attributes_.ptag, access);
+}
+
+// --- effects of the endpoint machine ---------------------------------------------------------------------------
+
+void Vi::unexpected(std::string_view, std::string_view, std::string_view) { ++unexpected_events_; }
+
+void Vi::disable_traffic() {
+  reception_enabled_ = transmission_enabled_ = false;
+  // A refused set-up leaves the receives posted (VI-ARCH 5.2): what early traffic claimed is free again.
+  receive_.rewind();
+}
+
+void Vi::request_disconnect() {
+  disconnect_outstanding_ = true;
+  outcome_.disconnect_requested = true;
+}
+
+void Vi::complete_disconnect(endpoint::DisconnectOutcome outcome) {
+  disconnect_outstanding_ = false;
+  outcome_.disconnect_completed = outcome;
+}
+
+bool Vi::reliable() const { return catastrophic_ || is_reliable(attributes_.reliability); }
+
+}  // namespace vi

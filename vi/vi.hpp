@@ -1,0 +1,183 @@
+// A Virtual Interface: a pair of work queues and an endpoint state (VI-ARCH 2.1.1, 5). Transport-free.
+// Not thread-safe: the owner serialises all calls.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "state_machines/vi_endpoint.hpp"
+#include "vi/data_cursor.hpp"
+#include "vi/descriptor.hpp"
+#include "vi/memory.hpp"
+#include "vi/transport.hpp"
+#include "vi/work_queue.hpp"
+
+namespace vi {
+class Nic;
+
+enum class SendKind : std::uint8_t { Send, RdmaWrite, RdmaRead };
+
+/// A send descriptor that began processing.
+struct SendWork {
+  WorkQueue::Index index = 0;
+  SendKind kind = SendKind::Send;
+  bool has_immediate = false;
+  std::uint32_t immediate_data = 0;
+  std::uint32_t length_bytes = 0;
+  std::uint64_t remote_address = 0;       // RDMA only
+  wire::MemHandle remote_handle{};        // RDMA only
+  DataCursor data = {};                   // source (Send, RDMA Write) or target (RDMA Read)
+};
+
+/// A receive descriptor that was claimed by an incoming Send or RDMA Write with immediate data.
+struct ReceiveWork {
+  WorkQueue::Index index = 0;
+  std::uint64_t capacity_bytes = 0;
+  DataCursor data = {};
+};
+/// Why no receive descriptor could be claimed. DescriptorBad: the head descriptor was completed in error.
+enum class ClaimError { QueueEmpty, DescriptorBad };
+
+/// What an endpoint event asks of the transport that fed it, besides the state.
+struct EndpointOutcome {
+  bool disconnect_requested = false;  // send the DISCONNECT_RQST; feed DisconnectAnswered or -Unanswered later
+  bool refused = false;               // the request was not valid in this state: VIP_INVALID_STATE
+  std::optional<machines::vi_endpoint::DisconnectOutcome> disconnect_completed;  // VipDisconnect returns
+};
+
+class Vi final : private machines::vi_endpoint::Context {
+ public:
+  Vi(Nic& nic, const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue);
+  ~Vi() override;
+  Vi(const Vi&) = delete;
+  Vi& operator=(const Vi&) = delete;
+
+  // --- consumer side -------------------------------------------------------------------------------------------
+  /// VipPostSend / VipPostRecv: `address` of the descriptor as registered under `handle`. Never blocks; always
+  /// Success (VI-DG 3.5.1 knows no other result for a valid VI). Sets the descriptor's status to zero (VI-DG 5.5).
+  /// A bad address, alignment or handle is the asynchronous Post Descriptor Error, a full queue VI Overrun; the
+  /// descriptor is not posted, and a Connected VI of any level moves to Error (VI-DG 3.8.1, 6.3.1).
+  /// By state (VI-ARCH 5): sends on an unconnected VI, and anything in Error, complete at once with Descriptor
+  /// Flushed.
+  Return post_send(std::uint64_t address, wire::MemHandle handle);
+  Return post_receive(std::uint64_t address, wire::MemHandle handle);
+  /// VipSendDone / VipRecvDone: Success or DescriptorError with the descriptor's address; NotDone; DescriptorError
+  /// with address 0 when the queue is empty.
+  Return send_done(std::uint64_t& address) { return dequeue(send_, address); }
+  Return receive_done(std::uint64_t& address) { return dequeue(receive_, address); }
+  [[nodiscard]] State state() const;
+  [[nodiscard]] std::string_view endpoint_state_name() const { return endpoint_.state_name(); }
+  [[nodiscard]] const ViAttributes& attributes() const { return attributes_; }
+  [[nodiscard]] bool send_queue_empty() const { return send_.empty(); }
+  [[nodiscard]] bool receive_queue_empty() const { return receive_.empty(); }
+  [[nodiscard]] CompletionQueue* send_completion_queue() const { return send_.completion_queue(); }
+  [[nodiscard]] CompletionQueue* receive_completion_queue() const { return receive_.completion_queue(); }
+
+  // --- transport side ------------------------------------------------------------------------------------------
+  /// Feeds the endpoint machine of FC-VI 8.2; see state_machines/vi_endpoint.hpp for the events. Flushes, traffic
+  /// switches and Connection Lost reports have happened on return; the rest is the caller's.
+  template <class Event>
+  EndpointOutcome endpoint_event(const Event& event) {
+    outcome_ = {};
+    endpoint_.process(event, *this);
+    return outcome_;
+  }
+
+  /// Begins the next send descriptor if there is one, the VI is connected, and its fence and the ordering rules
+  /// (VI-ARCH 6.3.1) let it: on Reliable Reception nothing passes an RDMA Read. Checks format, length and protection
+  /// (VI-DG 5.2); a bad descriptor waits for all before it, then is completed in error here, and at a reliable level
+  /// takes the VI to Error. Call it again after each complete_send.
+  std::optional<SendWork> begin_send();
+  /// Completes a begun send: error bits of status:: or 0. A length is reported on success only. Sends and RDMA
+  /// Writes are completed in posting order, and so are RDMA Reads (VI-ARCH 6.3.1.1). At a reliable level an error
+  /// takes the VI to Error: by ConnectionLost if it has transport_error, else by LocalError.
+  /// Nothing happens if the descriptor was flushed meanwhile.
+  void complete_send(const SendWork& work, std::uint32_t error_bits);
+
+  /// Claims the next receive descriptor. `DescriptorBad` has completed it with the error found, and at a reliable
+  /// level taken the VI to Error. `op_code`: what arrived, for the status of a bad descriptor.
+  std::optional<ReceiveWork> claim_receive(ClaimError& error, std::uint32_t op_code = status::op_receive);
+  /// error_bits 0: success with length and, if `immediate`, its data. Length is 0 on any error (ruling 19). At a
+  /// reliable level an error takes the VI to Error, as in complete_send. Nothing happens if it was flushed meanwhile.
+  void complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std::uint32_t op_code,
+                        std::uint32_t length_bytes, std::optional<std::uint32_t> immediate);
+  /// Begun, not completed, not flushed. Data of work that is no longer open must not be moved.
+  [[nodiscard]] bool is_open(const SendWork& work) const { return send_.is_begun(work.index); }
+  [[nodiscard]] bool is_open(const ReceiveWork& work) const { return receive_.is_begun(work.index); }
+
+  /// Remote memory of a peer's RDMA: checks the VI's enable, then region, tag and the region's enable; nullptr if
+  /// refused. Write to it with consumer_memory::place, which programs that poll for data rely on.
+  [[nodiscard]] std::byte* remote_memory(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
+                                         Access access) const;
+  /// Raises an asynchronous error at the consumer.
+  void report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address = 0,
+              std::uint32_t op_code = 0);
+
+  [[nodiscard]] bool can_receive() const { return reception_enabled_; }
+  [[nodiscard]] bool can_transmit() const { return transmission_enabled_; }
+  [[nodiscard]] Nic& nic() { return nic_; }
+  [[nodiscard]] std::uint32_t stale_events() const { return stale_events_; }
+  /// Events that vi_endpoint's author held to be impossible: a defect of the transport.
+  [[nodiscard]] std::uint32_t unexpected_events() const { return unexpected_events_; }
+
+  void* transport_context = nullptr;  // the transport's endpoint
+  void* consumer_context = nullptr;   // vipl's handle, the simulator's process
+
+ private:
+  friend class Nic;
+  /// What takes a VI to Error. Catastrophic ones do at every reliability level (VI-DG 6.3.1).
+  enum class Failure { Descriptor, Transport, Catastrophic };
+
+  Return post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle);
+  Return dequeue(WorkQueue& queue, std::uint64_t& address);
+  std::uint32_t read_send(const WorkQueue::Entry& entry, const ControlSegment& control, SendWork& work) const;
+  std::uint32_t read_receive(const WorkQueue::Entry& entry, ReceiveWork& work) const;
+  /// Host address of a posted descriptor's first bytes; nullptr when its memory is gone.
+  [[nodiscard]] std::byte* descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const;
+  [[nodiscard]] std::byte* whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t segment_count) const;
+
+  /// What a completion writes besides the status.
+  struct Written {
+    std::optional<std::uint32_t> length_bytes = {};
+    std::optional<std::uint32_t> immediate_data = {};
+  };
+  void finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written);
+  bool write_completion(const WorkQueue::Entry& entry, std::uint32_t status, Written written);
+  void announce(WorkQueue& queue, std::uint32_t count);
+  void flush(WorkQueue& queue);
+  void fail(Failure failure);
+  void fail_by_status(std::uint32_t error_bits);
+
+  // Effects of the endpoint machine.
+  void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
+  void enable_reception() override { reception_enabled_ = true; }
+  void enable_transmission() override { transmission_enabled_ = true; }
+  void disable_traffic() override;
+  void flush_descriptors() override;
+  void report_connection_lost() override { report(ErrorCode::ConnLost, ResourceCode::Vi); }
+  void request_disconnect() override;
+  void complete_disconnect(machines::vi_endpoint::DisconnectOutcome outcome) override;
+  void refuse_request() override { outcome_.refused = true; }
+  void count_stale() override { ++stale_events_; }
+  [[nodiscard]] bool reliable() const override;
+  [[nodiscard]] bool disconnect_outstanding() const override { return disconnect_outstanding_; }
+
+  Nic& nic_;
+  ViAttributes attributes_;
+  WorkQueue send_;
+  WorkQueue receive_;
+  EndpointOutcome outcome_;
+  std::size_t nic_index_ = 0;  // in Nic::vis_
+  std::uint32_t reads_open_ = 0;
+  std::uint32_t stale_events_ = 0;
+  std::uint32_t unexpected_events_ = 0;
+  machines::vi_endpoint::Machine endpoint_;
+  bool reception_enabled_ = false;
+  bool transmission_enabled_ = false;
+  bool disconnect_outstanding_ = false;
+  bool catastrophic_ = false;           // while such an error is fed to the machine
+  bool completion_unwritable_ = false;  // a descriptor's memory was gone when it completed: a failure is due
+};
+
+}  // namespace vi

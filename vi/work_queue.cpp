@@ -1,0 +1,46 @@
+#include "vi/work_queue.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace vi {
+namespace {
+constexpr std::size_t first_capacity = 8;  // entries; most VIs of a large run stay small
+}
+
+bool WorkQueue::post(const Entry& entry) {
+  if (size() >= limit_) return false;
+  if (size() == ring_.size()) grow();
+  ring_[tail_ & mask_] = entry;
+  ++tail_;
+  return true;
+}
+
+WorkQueue::Index WorkQueue::take_next() {
+  const Index index = next_++;
+  while (next_ != tail_ && entry(next_).completed()) ++next_;  // completed before a rewind
+  return index;
+}
+
+void WorkQueue::rewind() { next_ = completed_; }
+
+std::uint32_t WorkQueue::complete(Index index, std::uint32_t status) {
+  assert(is_open(index) && (status & status::done) != 0);
+  entry(index).status = status;
+  next_ = std::max(next_, index + 1);
+  const Index before = completed_;
+  while (completed_ != tail_ && entry(completed_).completed()) ++completed_;
+  return static_cast<std::uint32_t>(completed_ - before);
+}
+
+const WorkQueue::Entry* WorkQueue::completed_head() const { return head_ == completed_ ? nullptr : &entry(head_); }
+
+void WorkQueue::grow() {
+  std::vector<Entry> ring(std::max(first_capacity, 2 * ring_.size()));
+  const std::uint64_t mask = ring.size() - 1;
+  for (Index index = head_; index != tail_; ++index) ring[index & mask] = entry(index);
+  ring_ = std::move(ring);
+  mask_ = mask;
+}
+
+}  // namespace vi

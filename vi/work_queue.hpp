@@ -1,0 +1,71 @@
+// One send or receive queue: descriptors in posting order, processed in order, completed in any order that
+// VI-ARCH 6.3.1 allows, dequeued in posting order.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vi/descriptor.hpp"
+#include "wire/types.hpp"
+
+namespace vi {
+class CompletionQueue;
+
+class WorkQueue {
+ public:
+  /// A posted descriptor's place: counts up for ever, so that a late completion cannot hit a newer descriptor.
+  using Index = std::uint64_t;
+  struct Entry {
+    std::uint64_t address = 0;  // of the descriptor, as posted; translated at each reference
+    wire::MemHandle handle{};
+    std::uint32_t status = 0;  // operation code; from completion on, the whole status
+    [[nodiscard]] bool completed() const { return (status & status::done) != 0; }
+  };
+
+  WorkQueue(CompletionQueue* completion_queue, std::uint32_t limit)
+      : completion_queue_(completion_queue), limit_(limit) {}
+
+  /// False when the queue holds `limit` descriptors already (VI-DG 3.8.1, VI Overrun).
+  bool post(const Entry& entry);
+
+  [[nodiscard]] bool empty() const { return head_ == tail_; }  // nothing posted and not dequeued
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(tail_ - head_); }
+  [[nodiscard]] bool has_unprocessed() const { return next_ != tail_; }
+  [[nodiscard]] bool is_begun(Index index) const { return index < next_ && is_open(index); }
+  [[nodiscard]] Index next_index() const { return next_; }
+  [[nodiscard]] Entry& entry(Index index) { return ring_[index & mask_]; }
+  [[nodiscard]] const Entry& entry(Index index) const { return ring_[index & mask_]; }
+  /// Posted and not completed. False for any index of the past, dequeued or not.
+  [[nodiscard]] bool is_open(Index index) const {
+    return index >= completed_ && index < tail_ && !entry(index).completed();
+  }
+  /// All entries before `index` are completed: the queue fence of VI-ARCH 6.3.1.2 opens.
+  [[nodiscard]] bool completed_before(Index index) const { return completed_ >= index; }
+  /// Begins processing of the next descriptor (pre: has_unprocessed()).
+  Index take_next();
+  /// Forgets that processing of entries that are not completed began.
+  void rewind();
+  /// Completes an open entry with its whole status (Done included); returns how many entries thereby became
+  /// dequeueable, in posting order (VI-DG 6.1: completion queue entries are written in that order). An entry that
+  /// was not begun counts as begun, with all before it.
+  std::uint32_t complete(Index index, std::uint32_t status);
+  /// Oldest entry if completed (then it can be popped), else nullptr.
+  [[nodiscard]] const Entry* completed_head() const;
+  /// Pre: completed_head() is not null.
+  void pop_head() { ++head_; }
+  /// First entry that is posted and not completed; tail when none. For flushing.
+  [[nodiscard]] Index first_open() const { return completed_; }
+  [[nodiscard]] Index tail() const { return tail_; }
+
+  [[nodiscard]] CompletionQueue* completion_queue() const { return completion_queue_; }
+
+ private:
+  void grow();
+  CompletionQueue* completion_queue_;
+  std::uint32_t limit_;
+  Index head_ = 0, completed_ = 0, next_ = 0, tail_ = 0;  // head <= completed <= next <= tail
+  std::uint64_t mask_ = 0;
+  std::vector<Entry> ring_;  // grows by doubling up to limit_; no allocation in steady state
+};
+
+}  // namespace vi

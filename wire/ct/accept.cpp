@@ -1,0 +1,75 @@
+#include "wire/ct/accept.hpp"
+
+namespace wire::ct {
+namespace {
+constexpr std::size_t port_id_entry_size = 4;
+
+Result<CtHeader> parse_accept(Bytes bytes) {
+  const auto accept = CtAccept::parse(bytes);
+  if (!accept) return accept.error();
+  return accept->preamble;
+}
+}  // namespace
+
+std::size_t PortIdListAccept::size() const { return CtHeader::size() + port_ids.size() * port_id_entry_size; }
+
+Result<PortIdListAccept> PortIdListAccept::parse(Bytes bytes) {
+  const auto preamble = parse_accept(bytes);
+  if (!preamble) return preamble.error();
+  PortIdListAccept accept{*preamble, {}};
+  for (std::size_t at = CtHeader::size(); at + port_id_entry_size <= bytes.size(); at += port_id_entry_size) {
+    accept.port_ids.push_back(FcId{load_big<3>(bytes.data() + at + 1)});
+    if ((bytes[at] & PortEntry::last_entry) != 0) return accept;
+  }
+  return ParseError{ParseCode::truncated, "port_ids"};
+}
+
+void PortIdListAccept::write(MutableBytes to) const {
+  assert(!port_ids.empty() && to.size() >= size());
+  preamble.write(to);
+  std::uint8_t* at = to.data() + CtHeader::size();
+  for (const FcId id : port_ids) {
+    store_big<4>(at, id.value);
+    at += port_id_entry_size;
+  }
+  at[-static_cast<std::ptrdiff_t>(port_id_entry_size)] = PortEntry::last_entry;
+}
+
+std::string PortIdListAccept::to_string() const {
+  std::string line(name);
+  for (const FcId id : port_ids) text::append(line, "port_id", wire::to_string(id));
+  return line;
+}
+
+std::size_t GpnFtAccept::size() const { return CtHeader::size() + entries.size() * PortEntry::size(); }
+
+Result<GpnFtAccept> GpnFtAccept::parse(Bytes bytes) {
+  const auto preamble = parse_accept(bytes);
+  if (!preamble) return preamble.error();
+  GpnFtAccept accept{*preamble, {}};
+  for (std::size_t at = CtHeader::size(); at + PortEntry::size() <= bytes.size(); at += PortEntry::size()) {
+    accept.entries.push_back(codec::read<PortEntry>(bytes.data() + at));
+    if ((accept.entries.back().control & PortEntry::last_entry) != 0) return accept;
+  }
+  return ParseError{ParseCode::truncated, "entries"};
+}
+
+void GpnFtAccept::write(MutableBytes to) const {
+  assert(!entries.empty() && to.size() >= size());
+  preamble.write(to);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    PortEntry entry = entries[i];
+    constexpr auto last = PortEntry::last_entry;
+    entry.control = static_cast<std::uint8_t>(i + 1 == entries.size() ? entry.control | last : entry.control & ~last);
+    entry.write(to.subspan(CtHeader::size() + i * PortEntry::size()));
+  }
+}
+
+std::string GpnFtAccept::to_string() const {
+  std::string line(name);
+  for (const PortEntry& entry : entries)
+    text::append(line, wire::to_string(entry.port_id), wire::to_string(entry.port_name));
+  return line;
+}
+
+}  // namespace wire::ct

@@ -1,0 +1,20 @@
+// Text for traces, ladder diagrams and the decoder.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "wire/fc_header.hpp"
+
+namespace wire {
+
+/// The standard's name of what the frame carries: "PLOGI", "LS_ACC", "GID_IPP", "CT_ACC", "FCVI_SEND_RQST", "ABTS",
+/// "ACK_1"; for what has no name the protocol: "ELS", "CT", "FC-VI", "FCP", "FC". Static storage; never fails.
+/// `data_field`: as in the frame, Device_Header included; may be cut short.
+[[nodiscard]] std::string_view message_name(const FcHeader& header, Bytes data_field);
+
+/// One line for any bytes: who to whom, the message with its fields, or why it does not parse.
+[[nodiscard]] std::string describe(Bytes fc_frame);
+/// The same for a whole Ethernet frame, FCoE or FIP.
+[[nodiscard]] std::string describe_ethernet(Bytes ethernet_frame);
+
+}  // namespace wire

@@ -1,0 +1,42 @@
+// FCVI_WRITE_RQST: a frame of an RDMA Write message.
+#pragma once
+#include "wire/fcvi/device_header.hpp"
+#include "wire/fcvi/flags.hpp"
+
+namespace wire::fcvi {
+
+/// FCVI_WRITE_RQST (FC-VI 6.4), Device_Header of 32 bytes. The rest of the frame is message data.
+struct WriteRqst {
+  FcviHandle handle{};  // of the receiving endpoint
+  MsgId msg_id{};
+  std::optional<std::uint32_t> immediate_data;
+  std::uint64_t rmt_va = 0;  // base; the frame's data goes to rmt_va + relative offset
+  MemHandle rmt_va_handle{};
+  std::uint32_t total_length = 0;  // of the whole message, bytes
+
+  static constexpr std::string_view name = "FCVI_WRITE_RQST";
+  static constexpr Opcode opcode = Opcode::write_rqst;
+  [[nodiscard]] static constexpr std::size_t size() { return 32; }
+  [[nodiscard]] static Result<WriteRqst> parse(std::size_t df_size, Bytes data_field) {
+    return parse_iu<WriteRqst>(df_size, data_field);
+  }
+  [[nodiscard]] static Result<WriteRqst> parse(Bytes data_field) { return parse(size(), data_field); }
+  void write(MutableBytes to) const { to_device_header().write(to); }
+  [[nodiscard]] std::string to_string() const;
+  friend bool operator==(const WriteRqst&, const WriteRqst&) = default;
+
+  /// `header` is one of this opcode.
+  [[nodiscard]] static WriteRqst from(const DeviceHeader& header) {
+    assert(header.opcode == opcode);
+    WriteRqst iu{header.handle,       header.msg_id, std::nullopt, header.rmt_va,
+                 header.rmt_va_handle, header.tot_len_or_connection_id};
+    if (header.has(message_request_flag::imm_data)) iu.immediate_data = header.parameter;
+    return iu;
+  }
+  [[nodiscard]] DeviceHeader to_device_header() const {
+    return {handle, opcode, immediate_data ? message_request_flag::imm_data : std::uint8_t{0}, msg_id,
+            immediate_data.value_or(0), rmt_va, rmt_va_handle, total_length};
+  }
+};
+
+}  // namespace wire::fcvi
