@@ -1,7 +1,6 @@
 // From host addresses to N_Port_IDs (FC-VI 7.4 to 7.7), and our own addresses made known: Name Server first, FARP else.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,6 +13,7 @@ namespace farp {
 struct ResolverConfig {
   std::vector<wire::IpAddress> own_addresses;  // registered by RIPP_ID, answered in FARP
   bool use_name_server = true;                 // off: FARP only, as on a loop
+  bool register_state_changes = true;          // SCR: an RSCN invalidates what it affects (FC-VI 7.7.5)
   int retries = 2;                             // of each way of asking
   fc2::TimeNs farp_timeout = 0;                // 0: E_D_TOV of the port
   std::size_t max_entries = 65536;             // cached host addresses; the limit refuses new ones
@@ -38,7 +38,7 @@ class ReadyListener {
   ~ReadyListener() = default;
 };
 
-/// One for each N_Port. Registers as the port's listener and ELS user; lives as long as the port.
+/// One for each N_Port. Registers as the port's listener and ELS user; the port must outlive it.
 class Resolver {
  public:
   Resolver(fc2::NPort& port, ResolverConfig config);
@@ -55,7 +55,8 @@ class Resolver {
   void invalidate_all();
 
  private:
-  // ... complete
+  class Core;
+  std::unique_ptr<Core> core_;
 };
 
 }  // namespace farp

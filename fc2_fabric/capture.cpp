@@ -1,7 +1,5 @@
 #include "fc2_fabric/capture.hpp"
 
-#include <cassert>
-
 #include "wire/ethernet.hpp"
 #include "wire/fc_header.hpp"
 #include "wire/fcoe.hpp"
@@ -69,8 +67,8 @@ FrameTap& Capture::add_interface(std::string_view name) {
 }
 
 void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound) {
-  const auto header = wire::FcHeader::parse(frame.content());
-  assert(header && "only whole frames travel");
+  const auto parsed = wire::FcHeader::parse(frame.content());
+  const wire::FcHeader header = parsed ? *parsed : wire::FcHeader{};  // cut short by a fault: no addresses
   const std::size_t size = wire::fcoe::frame_size(frame.size_bytes);
   BlockWriter block(block_, enhanced_packet);
   block.put(interface_id, 4);
@@ -80,7 +78,7 @@ void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& fram
   block.put(size, 4);
   const std::size_t start = block_.size();
   block_.resize(start + size);
-  wire::fcoe::encapsulate(wire::mac_of(header->d_id), wire::mac_of(header->s_id), frame.sof, frame.content(), frame.eof,
+  wire::fcoe::encapsulate(wire::mac_of(header.d_id), wire::mac_of(header.s_id), frame.sof, frame.content(), frame.eof,
                           std::span(block_).subspan(start));
   block.pad();
   block.put(epb_flags, 2);

@@ -39,6 +39,12 @@ void Channel::send(FramePtr frame) {
   flying_.push(std::move(frame));
 }
 
+void Channel::clear() {
+  scheduler_.cancel(*this);
+  flying_.clear();
+  free_at_ = 0;
+}
+
 void Channel::fire(TimeNs now) {
   FramePtr frame = flying_.pop();
   if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);

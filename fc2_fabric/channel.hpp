@@ -41,6 +41,8 @@ class Channel final : private Event {
   /// The sender is free again from this time on; sending earlier queues the frame behind those being sent.
   [[nodiscard]] TimeNs free_at() const { return free_at_; }
   void send(FramePtr frame);
+  /// The link breaks: what is under way is lost.
+  void clear();
   [[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
   [[nodiscard]] bool unlimited() const { return config_.bytes_per_second == 0; }
 

@@ -22,6 +22,7 @@ const char* to_string(ExchangeFailure failure) {
 }
 
 void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user) {
+  in_use_ = true;
   originator_ = originator;
   local_ = local;
   peer_ = peer;
@@ -30,9 +31,11 @@ void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Ty
   context = nullptr;
   machine_ = {};
   sequence_ = {};
-  first_sequence_sent_ = released_ = log_out_ = sequence_complete_ = sequence_failed_ = failed_ = false;
+  first_sequence_sent_ = released_ = log_out_ = sequence_complete_ = sequence_failed_ = failed_ = abort_over_ = false;
+  abort_listener_ = nullptr;
   send_seq_cnt_ = receive_seq_cnt_ = 0;
   rx_id_ = wire::RxId::unassigned;
+  receive_seq_id_ = last_seq_id_ = {};
   assembly_.clear();
 }
 
@@ -58,6 +61,7 @@ template void Exchange::process(const ex::AbortRequested&);
 template void Exchange::process(const ex::AbtsReceived&);
 template void Exchange::process(const ex::BaAccReceived&);
 template void Exchange::process(const ex::BaRjtReceived&);
+template void Exchange::process(const ex::RrqReceived&);
 template void Exchange::process(const ex::PortLoggedOut&);
 template void Exchange::process(const ex::SequenceReceived&);
 
@@ -66,6 +70,8 @@ void Exchange::settle() {
     ExchangeUser* user = std::exchange(user_, nullptr);
     if (user != nullptr) user->exchange_failed(*this, failure_);
   }
+  if (std::exchange(abort_over_, false))
+    if (ExchangeUser* listener = std::exchange(abort_listener_, nullptr)) listener->abort_finished();
   if (std::exchange(log_out_, false)) port_.remote_port(peer_).log_out();
   if (std::exchange(released_, false)) port_.recycle(*this);
 }
@@ -74,30 +80,47 @@ void Exchange::sequence_sent(SequenceEnd end) {
   process(ex::SequenceSent{.transfers_initiative = end.transfer_initiative, .last_of_exchange = end.last_of_exchange});
 }
 
-bool Exchange::in_order(const ReceivedFrame& frame, bool first) const {
+bool Exchange::in_order(const ReceivedFrame& frame) const {
   const bool next = frame.header.seq_cnt.value == receive_seq_cnt_;
-  if (!first) return next && frame.header.seq_id == receive_seq_id_;
+  if (!frame.first_of_sequence) return next && frame.header.seq_id == receive_seq_id_;
+  if (sequence_.is<sq::Receiving>()) return false;  // the end of the sequence before is missing
   // FC-FS lets a sequence that is not streamed begin at 0 again; FC-VI 5.6 does not.
   return next || (frame.header.seq_cnt.value == 0 && type_ != wire::Type::fc_vi);
 }
 
+bool Exchange::is_duplicate(const ReceivedFrame& frame) const {
+  const bool begun = sequence_.is_any_of<sq::Receiving, sq::Complete>();
+  return begun && frame.header.seq_id == receive_seq_id_ && wire::serial_less(frame.header.seq_cnt, {receive_seq_cnt_});
+}
+
 void Exchange::frame_received(const ReceivedFrame& frame) {
   const bool first = frame.first_of_sequence, last = frame.last_of_sequence;
-  const ex::SequenceReceived whole{.transfers_initiative = frame.header.has(wire::f_ctl::sequence_initiative),
-                                   .last_of_exchange = frame.header.has(wire::f_ctl::last_sequence)};
-  if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(whole);  // its row counts and discards
+  if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(ex::SequenceReceived{});  // counts, discards
+  if (is_duplicate(frame)) return discard_frame();
   if (originator_ && rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;
   current_ = &frame;
   if (first && !last) machine_.process(ex::FirstFrameReceived{}, *this);
-  const sq::FrameReceived event{.first = first, .last = last, .in_order = in_order(frame, first), .complete = last};
-  sequence_.process(event, *this);
+  sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = in_order(frame), .complete = last}, *this);
   current_ = nullptr;
   if (std::exchange(sequence_failed_, false)) return abandon(ExchangeFailure::SequenceError);
-  if (!std::exchange(sequence_complete_, false)) return;
+  if (std::exchange(sequence_complete_, false)) sequence_received(frame);
+}
+
+void Exchange::sequence_received(const ReceivedFrame& last_frame) {
+  const bool single = last_frame.first_of_sequence;
   start_timer(TimerUse::None, 0);
-  machine_.process(whole, *this);
-  const std::span<const std::uint8_t> iu = first ? frame.data_field : std::span<const std::uint8_t>(assembly_);
-  if (user_ != nullptr) user_->sequence_received(*this, first ? frame.header : first_header_, iu);
+  machine_.process(ex::SequenceReceived{.transfers_initiative = last_frame.header.has(wire::f_ctl::sequence_initiative),
+                                        .last_of_exchange = last_frame.header.has(wire::f_ctl::last_sequence)},
+                   *this);
+  const std::span<const std::uint8_t> iu = single ? last_frame.data_field : std::span<const std::uint8_t>(assembly_);
+  if (user_ != nullptr) user_->sequence_received(*this, single ? last_frame.header : first_header_, iu);
+  settle();
+}
+
+void Exchange::supersede() {
+  failed_ = true;
+  failure_ = ExchangeFailure::AbortedByPeer;
+  released_ = true;
   settle();
 }
 
@@ -124,8 +147,10 @@ void Exchange::deliver() {
 void Exchange::abandon(ExchangeFailure failure) {
   failed_ = true;
   failure_ = failure;
+  sequence_complete_ = false;
   if (originator_ || machine_.is<ex::OpenInitiative>()) return process(ex::AbortRequested{});
-  settle();  // a responder waits for the originator's ABTS; the originator may also use the id anew
+  start_timer(TimerUse::Linger, port_.r_a_tov());
+  settle();  // a responder waits for the originator's ABTS, which may be lost too; the id may also be used anew
 }
 
 void Exchange::start_timer(TimerUse use, TimeNs delay) {
@@ -144,6 +169,7 @@ void Exchange::fire(TimeNs) {
       return;
     case TimerUse::Abort: return process(ex::AbortTimeout{});
     case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
+    case TimerUse::Linger: return port_.recycle(*this);
   }
 }
 
@@ -158,6 +184,7 @@ void Exchange::report_sequence_error(sq::SequenceError) { sequence_failed_ = tru
 void Exchange::unexpected(std::string_view, std::string_view, std::string_view) { ++port_.counters().unexpected_events; }
 
 void Exchange::report_aborted(ex::AbortCause cause) {
+  abort_over_ = true;
   if (failed_) return;  // our own abort: the user was told why
   failed_ = true;
   failure_ = cause == ex::AbortCause::PortLoggedOut ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer;

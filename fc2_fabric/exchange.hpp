@@ -31,6 +31,8 @@ class ExchangeUser {
   virtual void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) = 0;
   /// The exchange is over for the user; it is released after this call.
   virtual void exchange_failed(Exchange& exchange, ExchangeFailure failure) = 0;
+  /// An abort that asked for it is over: answered, or given up (NPort::abort_and_report). The exchange is not the user's.
+  virtual void abort_finished() {}
 
  protected:
   ~ExchangeUser() = default;
@@ -76,18 +78,25 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   [[nodiscard]] NPort& port() { return port_; }
   /// We may send: the Sequence Initiative is ours.
   [[nodiscard]] bool has_initiative() const { return machine_.is<machines::exchange::OpenInitiative>(); }
+  /// Not over yet: it has to be finished, aborted or released.
+  [[nodiscard]] bool is_open() const { return !machine_.is<machines::exchange::Closed>(); }
   /// An F_Port answers FLOGI to the address that it grants.
   void redirect(wire::FcId peer) { peer_ = peer; }
+  /// Another user goes on with it.
+  void hand_over(ExchangeUser& user) { user_ = &user; }
   void* context = nullptr;  // the user's
 
  private:
   friend class NPort;
   friend class SequenceSender;
-  enum class TimerUse : std::uint8_t { None, Reply, Sequence, Abort, Quarantine };
+  enum class TimerUse : std::uint8_t { None, Reply, Sequence, Abort, Quarantine, Linger };
 
   void open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user);
   void frame_received(const ReceivedFrame& frame);
-  [[nodiscard]] bool in_order(const ReceivedFrame& frame, bool first) const;
+  [[nodiscard]] bool in_order(const ReceivedFrame& frame) const;
+  [[nodiscard]] bool is_duplicate(const ReceivedFrame& frame) const;
+  void sequence_received(const ReceivedFrame& last_frame);
+  void supersede();  // the originator uses its OX_ID anew: for it this exchange is over
   void sequence_sent(SequenceEnd end);
   /// Feeds the exchange machine, then carries out what its effects asked for.
   template <class E> void process(const E& event);
@@ -127,14 +136,16 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   machines::exchange::Machine machine_;
   machines::sequence::Machine sequence_;
   TimerUse timer_use_ = TimerUse::None;
+  bool in_use_ = false;
   bool originator_ = false;
   bool first_sequence_sent_ = false;
   // set by effects, consumed by settle()
   bool released_ = false, log_out_ = false, sequence_complete_ = false, sequence_failed_ = false;
-  bool failed_ = false;
+  bool failed_ = false, abort_over_ = false;
   ExchangeFailure failure_{};
 
   ExchangeUser* user_ = nullptr;
+  ExchangeUser* abort_listener_ = nullptr;
   wire::FcId local_{}, peer_{};
   wire::OxId ox_id_{};
   wire::RxId rx_id_ = wire::RxId::unassigned;
@@ -143,6 +154,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   std::uint16_t receive_seq_cnt_ = 0;  // next expected
   wire::SeqId receive_seq_id_{};
   wire::SeqId last_seq_id_{};
+  std::uint64_t responder_key_ = 0;    // how NPort finds it
   const ReceivedFrame* current_ = nullptr;  // while a frame is processed
   wire::FcHeader first_header_;
   const wire::FcHeader* abts_ = nullptr;

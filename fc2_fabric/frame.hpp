@@ -14,6 +14,7 @@ namespace fc2 {
 
 inline constexpr std::size_t frame_header_bytes = 24;
 inline constexpr std::size_t max_data_field_bytes = 2112;  // FC-FS: the Device_Header is part of it
+inline constexpr std::size_t min_data_field_bytes = 256;   // FC-LS: the smallest receive data field size
 
 class FramePool;
 

@@ -1,11 +1,13 @@
 #include "fc2_fabric/link_services.hpp"
 
+#include "fc2_fabric/login_session.hpp"
 #include "fc2_fabric/n_port.hpp"
 #include "fc2_fabric/remote_port.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/prli.hpp"
+#include "wire/els/rrq.hpp"
 #include "wire/els/rtv.hpp"
 
 namespace fc2 {
@@ -31,20 +33,19 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
     if (user->els_received(exchange, first, iu)) return;
   // Nobody answers a broadcast, nor an exchange that its originator ended.
   if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return port_.release(exchange);
-  answer(exchange, first, static_cast<Command>(iu[0]), iu);
+  answer(exchange, static_cast<Command>(iu[0]), iu);
 }
 
-void LinkServices::answer(Exchange& exchange, const wire::FcHeader& header, Command command,
-                          std::span<const std::uint8_t> payload) {
+void LinkServices::answer(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
   switch (command) {
     case Command::plogi: return login(exchange, payload);
-    case Command::logo: return port_.remote_port(header.s_id).logout_received(exchange);
+    case Command::logo: return logout(exchange);
     case Command::adisc: return discover_address(exchange, payload);
     case Command::prli: return process_login(exchange, payload);
     case Command::echo: return echo(exchange, payload);
     case Command::rtv: return read_timeouts(exchange);
+    case Command::rrq: return reinstate(exchange, payload);
     case Command::rscn:
-    case Command::rrq:
     case Command::prlo: return accept(exchange);
     case Command::ls_rjt:
     case Command::ls_acc:
@@ -67,8 +68,34 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
     return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
   if (!request->class_3.valid())
-    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::service_parameter_options);
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::service_parameter_options);
+  if (request->class_3.receive_data_field_size < min_data_field_bytes)
+    return port_.reject_els(exchange, RejectReason::logical_error,
+                            RejectExplanation::service_parameter_receive_data_field_size);
+  if (!has_room_for(exchange.peer()))
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
   port_.remote_port(exchange.peer()).login_received(exchange, *request);
+}
+
+bool LinkServices::has_room_for(wire::FcId peer) const {
+  return port_.find_remote_port(peer) != nullptr || port_.remote_ports_.size() < port_.config().max_remote_ports;
+}
+
+// FC-LS: LOGO without a login is accepted. The F_Port's ends the fabric login, and with it every other.
+void LinkServices::logout(Exchange& exchange) {
+  if (exchange.peer() == wire::well_known::f_port && port_.config().fixed_id == wire::FcId{}) {
+    port_.fabric_login_->logout_received(exchange);
+    return port_.fabric_login_->log_in();
+  }
+  RemotePort* remote = port_.find_remote_port(exchange.peer());
+  if (remote != nullptr) remote->logout_received(exchange);
+  else accept(exchange);
+}
+
+void LinkServices::reinstate(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  if (const auto request = wire::els::Rrq::parse(payload)) port_.reinstate(exchange.peer(), request->ox_id);
+  else port_.counters().discard(Discard::BadPayload);
+  accept(exchange);
 }
 
 void LinkServices::discover_address(Exchange& exchange, std::span<const std::uint8_t> payload) {
@@ -90,6 +117,9 @@ void LinkServices::process_login(Exchange& exchange, std::span<const std::uint8_
     port_.counters().discard(Discard::BadPayload);
     return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
+  const RemotePort* remote = port_.find_remote_port(exchange.peer());
+  if (remote == nullptr || !remote->logged_in())
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
   request->command = Command::ls_acc;
   for (auto& page : request->pages)
     page = {.type = page.type, .type_extension = page.type_extension, .flags = wire::els::PrliPage::request_executed};

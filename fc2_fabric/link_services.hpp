@@ -12,9 +12,11 @@ class LinkServices final : public ExchangeUser {
  private:
   void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
   void exchange_failed(Exchange&, ExchangeFailure) override {}
-  void answer(Exchange& exchange, const wire::FcHeader& header, wire::els::Command command,
-              std::span<const std::uint8_t> payload);
+  void answer(Exchange& exchange, wire::els::Command command, std::span<const std::uint8_t> payload);
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool has_room_for(wire::FcId peer) const;
+  void logout(Exchange& exchange);
+  void reinstate(Exchange& exchange, std::span<const std::uint8_t> payload);
   void discover_address(Exchange& exchange, std::span<const std::uint8_t> payload);
   void process_login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void echo(Exchange& exchange, std::span<const std::uint8_t> payload);

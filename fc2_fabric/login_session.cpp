@@ -45,6 +45,7 @@ void LoginSession::log_out() {
 
 void LoginSession::login_received(Exchange& exchange, const wire::els::Login& login) {
   incoming_ = &exchange;
+  if (peer_ == port_.n_port_id()) return accept_own_login(login);
   incoming_login_ = &login;
   process(pl::LoginReceived{});
   incoming_ = nullptr;
@@ -55,6 +56,18 @@ void LoginSession::logout_received(Exchange& exchange) {
   incoming_ = &exchange;
   process(pl::LogoutReceived{});
   incoming_ = nullptr;
+}
+
+// PLOGI of a port to itself: one login with one side, whose machine hears of its own accept.
+void LoginSession::accept_own_login(const wire::els::Login& login) {
+  incoming_login_ = &login;
+  accept_login();
+  incoming_ = nullptr;
+  incoming_login_ = nullptr;
+}
+
+void LoginSession::implicit_logout() {
+  if (logged_in()) process(pl::LogoutReceived{});
 }
 
 void LoginSession::request(std::span<const std::uint8_t> payload) {
@@ -87,6 +100,7 @@ void LoginSession::reject_login() {
 }
 
 void LoginSession::accept_logout() {
+  if (incoming_ == nullptr) return;
   std::array<std::uint8_t, wire::els::LsAcc::size()> payload;
   wire::els::LsAcc{}.write(payload);
   port_.accept_els(*incoming_, payload);
@@ -113,8 +127,9 @@ void LoginSession::unexpected(std::string_view, std::string_view, std::string_vi
 void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   if (&exchange != request_) return port_.counters().discard(Discard::UnknownExchange);
   request_ = nullptr;
-  if (request_is_logout_) return process(pl::LogoutAnswered{});
-  reply_to_login(first, iu);
+  if (request_is_logout_) process(pl::LogoutAnswered{});
+  else reply_to_login(first, iu);
+  if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
 
 void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {

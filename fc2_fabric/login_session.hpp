@@ -20,6 +20,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   /// The peer's PLOGI or LOGO on `exchange`; answers it.
   void login_received(Exchange& exchange, const wire::els::Login& login);
   void logout_received(Exchange& exchange);
+  /// The peer's login is known to be gone, without a LOGO.
+  void implicit_logout();
   [[nodiscard]] bool logged_in() const { return machine_.is<machines::port_login::LoggedIn>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] wire::FcId peer() const { return peer_; }
@@ -45,6 +47,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
  private:
   enum class Report : std::uint8_t { LoggedIn, LoginFailed, LoggedOut };
   void release_reports();
+  void accept_own_login(const wire::els::Login& login);
   void request(std::span<const std::uint8_t> payload);
   void start(TimeNs delay);
 

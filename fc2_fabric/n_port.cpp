@@ -24,6 +24,7 @@ NPort::~NPort() = default;
 // --- link --------------------------------------------------------------------------------------------------------
 
 void NPort::link_up(Channel& channel) {
+  if (link_up_) link_down();
   transmitter_.attach(&channel);
   link_up_ = true;
   if (config_.fixed_id != wire::FcId{}) {
@@ -36,9 +37,10 @@ void NPort::link_up(Channel& channel) {
 }
 
 void NPort::link_down() {
+  if (!link_up_) return;
   link_up_ = false;
   transmitter_.attach(nullptr);
-  fabric_login_->link_down();
+  if (config_.fixed_id == wire::FcId{}) fabric_login_->link_down();
   set_offline();
 }
 
@@ -47,17 +49,23 @@ void NPort::log_out_of_fabric() { fabric_login_->log_out(); }
 void NPort::set_online(wire::FcId id, const wire::els::Login& fabric) {
   n_port_id_ = id;
   online_ = true;
-  if (fabric.has(wire::els::feature::f_port)) {
-    r_a_tov_ = fabric.r_a_tov_ms() * millisecond;
-    e_d_tov_ = fabric.e_d_tov_ms() * millisecond;
-  }
+  if (fabric.has(wire::els::feature::f_port)) take_timeouts(fabric);
   for (auto& [peer, port] : remote_ports_) port->link_up();
   for (PortListener* listener : listeners_) listener->fabric_logged_in();
 }
 
+// A fabric that tells no value leaves ours.
+void NPort::take_timeouts(const wire::els::Login& fabric) {
+  const bool in_ns = fabric.has(wire::els::feature::e_d_tov_ns);
+  if (fabric.r_a_tov_ms() != 0) r_a_tov_ = fabric.r_a_tov_ms() * millisecond;
+  if (fabric.e_d_tov != 0) e_d_tov_ = in_ns ? TimeNs{fabric.e_d_tov} : fabric.e_d_tov * millisecond;
+}
+
 void NPort::set_offline() {
+  if (!online_) return;
   online_ = false;
   for (auto& [peer, port] : remote_ports_) port->link_down();
+  n_port_id_ = config_.fixed_id;  // the next FLOGI is sent without an address
 }
 
 wire::els::Login NPort::login_parameters(wire::els::Command command) const {
@@ -143,6 +151,7 @@ Exchange* NPort::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user)
 }
 
 Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* user) {
+  if (Exchange* old = find_responder(header.s_id, header.ox_id)) old->supersede();
   Exchange* exchange = take_exchange();
   if (exchange == nullptr) {
     counters_.discard(Discard::NoResources);
@@ -152,33 +161,41 @@ Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* use
   exchange->open(false, local, header.s_id, header.type, user);
   exchange->ox_id_ = header.ox_id;
   exchange->rx_id_ = {exchange_id(config_.first_ox_id, exchange->slot_)};
-  responders_[key(header.s_id, header.ox_id)] = exchange;
+  exchange->responder_key_ = key(header.s_id, header.ox_id);
+  responders_[exchange->responder_key_] = exchange;
   return exchange;
 }
 
 Exchange* NPort::open_for_reply(const ReceivedFrame& frame, DataFrameUser& user) {
   Exchange* exchange = accept_exchange(frame.header, &user);
-  if (exchange != nullptr) exchange->process(ex::SequenceReceived{.transfers_initiative = true});
+  if (exchange == nullptr) return nullptr;
+  exchange->receive_seq_id_ = frame.header.seq_id;
+  exchange->process(ex::SequenceReceived{.transfers_initiative = true});
   return exchange;
 }
 
+Exchange* NPort::find_responder(wire::FcId peer, wire::OxId ox_id) {
+  const auto found = responders_.find(key(peer, ox_id));
+  return found == responders_.end() ? nullptr : found->second;
+}
+
 Exchange* NPort::find_exchange(const wire::FcHeader& header) {
-  if (!header.has(wire::f_ctl::exchange_responder)) {
-    const auto found = responders_.find(key(header.s_id, header.ox_id));
-    return found == responders_.end() ? nullptr : found->second;
-  }
+  if (!header.has(wire::f_ctl::exchange_responder)) return find_responder(header.s_id, header.ox_id);
   const std::uint32_t slot = (header.ox_id.value + 0xFFFFu - config_.first_ox_id) % 0xFFFF;
   if (slot >= exchanges_.size()) return nullptr;
   Exchange* exchange = exchanges_[slot].get();
-  const bool open = exchange->originator_ && !exchange->machine_.is<ex::Closed>() && exchange->ox_id_ == header.ox_id;
+  const bool open = exchange->originator_ && exchange->is_open() && exchange->ox_id_ == header.ox_id;
   return open && exchange->peer_ == header.s_id ? exchange : nullptr;
 }
 
+// A user may have released an exchange that its last sequence ends anyway.
 void NPort::recycle(Exchange& exchange) {
+  if (!std::exchange(exchange.in_use_, false)) return;
   if (!exchange.originator_) {
-    const auto found = responders_.find(key(exchange.peer_, exchange.ox_id_));
+    const auto found = responders_.find(exchange.responder_key_);
     if (found != responders_.end() && found->second == &exchange) responders_.erase(found);
   }
+  exchange.failed_ = exchange.log_out_ = exchange.released_ = false;
   exchange.start_timer(Exchange::TimerUse::None, 0);
   exchange.user_ = nullptr;
   exchange.machine_ = {};
@@ -188,6 +205,16 @@ void NPort::recycle(Exchange& exchange) {
 void NPort::abort(Exchange& exchange) {
   exchange.user_ = nullptr;
   exchange.process(ex::AbortRequested{});
+}
+
+void NPort::abort_and_report(Exchange& exchange, ExchangeUser& listener) {
+  exchange.abort_listener_ = &listener;
+  abort(exchange);
+}
+
+void NPort::forget_abort(const ExchangeUser& listener) {
+  for (auto& exchange : exchanges_)
+    if (exchange->abort_listener_ == &listener) exchange->abort_listener_ = nullptr;
 }
 
 void NPort::release(Exchange& exchange) { recycle(exchange); }
@@ -201,6 +228,11 @@ void NPort::fail_exchanges(wire::FcId peer, ExchangeFailure failure) {
     const bool concerned = exchange.peer_ == peer && exchange.type_ != wire::Type::els;
     if (concerned && !exchange.machine_.is<ex::Closed>()) exchange.process(ex::PortLoggedOut{});
   }
+}
+
+void NPort::reinstate(wire::FcId peer, wire::OxId ox_id) {
+  Exchange* exchange = find_responder(peer, ox_id);
+  if (exchange != nullptr && exchange->machine_.is<ex::QuarantinedByPeer>()) exchange->process(ex::RrqReceived{});
 }
 
 std::size_t NPort::open_exchanges() const { return exchanges_.size() - free_exchanges_.size(); }
@@ -238,8 +270,9 @@ Discard NPort::admits(const ReceivedFrame& frame) const {
   const wire::FcId d_id = frame.header.d_id;
   if (d_id == n_port_id_ && online_) return Discard::Count;
   if (d_id == wire::well_known::broadcast && online_) return Discard::Count;
-  // The answer to a FLOGI brings the address; a fabric port hears what has its well-known one.
-  if (!online_ && frame.header.type == wire::Type::els && frame.header.s_id == wire::well_known::f_port) return Discard::Count;
+  // The answer to a FLOGI, or to its ABTS, brings the address.
+  const bool link_service = frame.header.type == wire::Type::els || frame.header.type == wire::Type::bls;
+  if (!online_ && link_service && frame.header.s_id == wire::well_known::f_port) return Discard::Count;
   return Discard::WrongAddress;
 }
 
@@ -251,6 +284,10 @@ void NPort::receive(FramePtr frame) {
                                frame->eof == wire::Eof::t};
   if (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n) return counters_.discard(Discard::BadHeader);
   if (const Discard reason = admits(received); reason != Discard::Count) return counters_.discard(reason);
+  sort_frame(received);
+}
+
+void NPort::sort_frame(const ReceivedFrame& received) {
   const wire::FcHeader& header = received.header;
   const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
   if (category == 0x8) return basic_link_service(received);
@@ -265,23 +302,21 @@ void NPort::receive(FramePtr frame) {
 
 void NPort::control_frame(const ReceivedFrame& frame) {
   Exchange* exchange = find_exchange(frame.header);
-  const bool opens = frame.first_of_sequence && frame.header.has(wire::f_ctl::first_sequence) && frame.header.seq_cnt.value == 0;
   const bool from_originator = !frame.header.has(wire::f_ctl::exchange_responder);
-  if (exchange != nullptr && from_originator && opens && exchange->receive_seq_cnt_ != 0) {
-    exchange->failed_ = true;  // the originator uses the id anew: for it the old exchange is over
-    exchange->failure_ = ExchangeFailure::AbortedByPeer;
-    exchange->released_ = true;
-    exchange->settle();
-    exchange = nullptr;
-  }
-  if (exchange == nullptr) {
-    if (!from_originator || !opens) return counters_.discard(Discard::UnknownExchange);
-    ExchangeUser* user = user_of(frame.header.type);
-    if (user == nullptr) return counters_.discard(Discard::UnknownType);
-    exchange = accept_exchange(frame.header, user);
-    if (exchange == nullptr) return;
-  }
-  exchange->frame_received(frame);
+  const bool opens = from_originator && frame.first_of_sequence && frame.header.has(wire::f_ctl::first_sequence) &&
+                     frame.header.seq_cnt.value == 0;
+  // The first sequence again, by the same SEQ_ID, is a duplicate; another one uses the OX_ID anew.
+  if (exchange != nullptr && !(opens && exchange->receive_seq_id_ != frame.header.seq_id))
+    return exchange->frame_received(frame);
+  if (!opens) return counters_.discard(Discard::UnknownExchange);
+  open_exchange(frame);
+}
+
+void NPort::open_exchange(const ReceivedFrame& frame) {
+  ExchangeUser* user = user_of(frame.header.type);
+  if (user == nullptr) return counters_.discard(Discard::UnknownType);
+  Exchange* exchange = accept_exchange(frame.header, user);
+  if (exchange != nullptr) exchange->frame_received(frame);
 }
 
 void NPort::basic_link_service(const ReceivedFrame& frame) {
@@ -296,6 +331,7 @@ void NPort::basic_link_service(const ReceivedFrame& frame) {
 }
 
 void NPort::abts_received(const wire::FcHeader& header) {
+  if (header.d_id == wire::well_known::broadcast) return counters_.discard(Discard::BadHeader);
   Exchange* exchange = find_exchange(header);
   const bool from_originator = !header.has(wire::f_ctl::exchange_responder);
   if (from_originator && data_user_ != nullptr) data_user_->abort_received(header.s_id, header.ox_id);

@@ -37,6 +37,7 @@ struct NPortConfig {
   TimeNs r_a_tov = 10 * second;
   std::uint16_t max_exchanges = 4096;         // open at once, each way
   std::size_t max_assembled_iu_bytes = 65536;  // of link services and connection IUs; message data is never assembled
+  std::size_t max_remote_ports = 65536;        // known ones; a PLOGI from one more is rejected
   int login_retries = 3;
   bool log_out_silent_ports = false;           // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)
 };
@@ -94,12 +95,14 @@ class NPort final : public FrameReceiver {
 
   // --- users ---------------------------------------------------------------------------------------------------
   void add_listener(PortListener& listener) { listeners_.push_back(&listener); }
+  void remove_listener(PortListener& listener) { std::erase(listeners_, &listener); }
   /// Unsolicited IUs of a TYPE other than ELS.
   void set_user(wire::Type type, ExchangeUser& user);
   /// The FC-4 whose data frames bypass assembly; also gets its TYPE's unsolicited IUs.
   void set_data_user(wire::Type type, DataFrameUser& user);
   /// Asked in the order of registration for ELS requests that the port does not answer itself.
   void add_els_user(ElsUser& user) { els_users_.push_back(&user); }
+  void remove_els_user(ElsUser& user) { std::erase(els_users_, &user); }
   /// Answers on a responder exchange of an ELS and thereby ends it.
   void accept_els(Exchange& exchange, std::span<const std::uint8_t> payload);
   void reject_els(Exchange& exchange, wire::els::RejectReason reason, wire::els::RejectExplanation explanation);
@@ -124,11 +127,16 @@ class NPort final : public FrameReceiver {
                     ExchangeUser& user, TimeNs reply_timeout);
   /// Forgets the user and ends the exchange with ABTS (BA_ACC awaited for R_A_TOV, then again: FC-FS recovery).
   void abort(Exchange& exchange);
+  /// The same; `listener` hears abort_finished() (a logout ends an abort too). forget_abort() takes that back.
+  void abort_and_report(Exchange& exchange, ExchangeUser& listener);
+  void forget_abort(const ExchangeUser& listener);
   /// Ends without a word: for exchanges whose last sequence went or came.
   void release(Exchange& exchange);
   /// All exchanges with one port fail (logout).
   void fail_exchanges(wire::FcId peer, ExchangeFailure failure);
   [[nodiscard]] std::size_t open_exchanges() const;
+  /// The peer gives an aborted exchange of its own free again before R_A_TOV (RRQ).
+  void reinstate(wire::FcId peer, wire::OxId ox_id);
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   Counters& counters() { return counters_; }
@@ -144,11 +152,15 @@ class NPort final : public FrameReceiver {
 
   void set_online(wire::FcId id, const wire::els::Login& fabric);
   void set_offline();
+  void take_timeouts(const wire::els::Login& fabric);
   [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us
   void basic_link_service(const ReceivedFrame& frame);
   void abts_received(const wire::FcHeader& header);
   void control_frame(const ReceivedFrame& frame);
+  void open_exchange(const ReceivedFrame& frame);
+  void sort_frame(const ReceivedFrame& frame);
   Exchange* find_exchange(const wire::FcHeader& header);
+  Exchange* find_responder(wire::FcId peer, wire::OxId ox_id);
   Exchange* accept_exchange(const wire::FcHeader& header, ExchangeUser* user);
   Exchange* take_exchange();
   void recycle(Exchange& exchange);
@@ -176,6 +188,7 @@ class NPort final : public FrameReceiver {
   std::deque<std::uint16_t> free_exchanges_;          // longest free first: ids rest before they come round again
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
   std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID
+  std::uint8_t next_seq_id_ = 0;  // for sequences to ports that are not known
   std::unique_ptr<FabricLogin> fabric_login_;
   std::unique_ptr<LinkServices> link_services_;
 };

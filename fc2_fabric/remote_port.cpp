@@ -5,10 +5,6 @@
 #include "fc2_fabric/n_port.hpp"
 
 namespace fc2 {
-namespace {
-constexpr std::size_t min_data_field_bytes = 256;  // FC-LS: the smallest receive data field size
-}
-
 bool RemotePort::supports_fc_vi() const {
   using namespace wire::els::feature;
   return logged_in() && peer_parameters_.has(continuously_increasing_relative_offset | seq_cnt);

@@ -32,12 +32,15 @@ bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
 }
 
 void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl) {
-  remote_ = &exchange.port_.remote_port(exchange.peer_);
+  remote_ = exchange.port_.find_remote_port(exchange.peer_);
   start(exchange, r_ctl, df_ctl, 0);
-  header_.seq_id = exchange.last_seq_id_ = remote_->control_seq_id();
+  exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
+  header_.seq_id = exchange.last_seq_id_;
 }
 
-std::size_t SequenceSender::data_field_bytes() const { return remote_->send_data_field_bytes(); }
+std::size_t SequenceSender::data_field_bytes() const {
+  return remote_ != nullptr ? remote_->send_data_field_bytes() : exchange_->port_.config().receive_data_field_bytes;
+}
 
 void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset, const SequenceEnd* end) {
   wire::FcHeader header = header_;

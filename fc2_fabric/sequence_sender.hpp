@@ -31,7 +31,7 @@ class SequenceSender {
  private:
   void start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl);
   Exchange* exchange_ = nullptr;
-  RemotePort* remote_ = nullptr;
+  RemotePort* remote_ = nullptr;  // for control sequences only if the port is known
   wire::FcHeader header_;  // of every frame; SEQ_CNT, F_CTL and parameter change
   bool first_frame_ = true;
   bool holds_seq_id_ = false;

@@ -13,6 +13,7 @@
 #include "vi/transport.hpp"
 
 namespace fcvi {
+class Core;
 
 struct ProviderConfig {
   wire::IpAddress address;                    // host address of this NIC; one of the resolver's own
@@ -52,13 +53,13 @@ class Provider final : public vi::Transport {
   void connect_reject(vi::ConnectionToken token, vi::Operation& operation) override;
   void disconnect(vi::Vi& vi, vi::Operation& operation) override;
   void send_posted(vi::Vi& vi) override;
+  void stopped(vi::Vi& vi) override;
 
   [[nodiscard]] const ProviderConfig& config() const;
   [[nodiscard]] const ProviderCounters& counters() const;
   [[nodiscard]] fc2::NPort& port();
 
  private:
-  class Core;
   std::unique_ptr<Core> core_;
 };
 

@@ -1,7 +1,9 @@
-// The originator of a Connection Setup (FC-VI 5.3.2, 5.3.3, 8.5, C.3, C.5): CONNECT_RQST, RESP1, RESP2, RESP3.
+// The originator of a Connection Setup (FC-VI 5.3.2, 5.3.3, 8.5, C.3, C.5): CONNECT_RQST, RESP1, RESP2,
+// RESP3.
 //
-// One object per Connection Setup; its one retry stays in the same object. A setup may outlive the application's call
-// (T1 < T3): in the states of the lower half it no longer belongs to an endpoint and only ends its Exchange in order.
+// One object per Connection Setup; its one retry stays in the same object. A setup may outlive the
+// application's call (T1 < T3): in the states of the lower half it no longer belongs to an endpoint and only
+// ends its Exchange in order.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -50,8 +52,10 @@ struct T1Expired {};  // the application's timeout
 struct SetupErrorDetected {
   SetupError error = SetupError::Timeout;
 };
-struct AbortFinished {};       // the aborted Exchange reported its end: BA_ACC, BA_RJT, or none in time (C.3 rule 3 b)
-struct SupersededByPeer {};    // peer to peer: the peer's own request makes the connection (FC-VI 5.3.4)
+// The aborted Exchange reported its end: BA_ACC, BA_RJT, or none in time (C.3 rule 3 b).
+struct AbortFinished {};
+struct SupersededByPeer {};     // peer to peer: the peer's own request makes the connection (FC-VI 5.3.4)
+struct DisconnectReceived {};   // DISCONNECT_RQST with CONN_SETUP_ABORT (disconnect_responder answers it)
 struct DisconnectRequested {};  // VipDisconnect on the endpoint of this setup
 struct EndpointErrored {};      // the endpoint left Connected for another reason while RESP3 is awaited
 struct PortLoggedOut {};        // FC-VI 7.7.1; the Exchange is gone with the login
@@ -59,24 +63,29 @@ struct PortLoggedOut {};        // FC-VI 7.7.1; the Exchange is gone with the lo
 // --- effects
 class Context : public fsm::Context {
  public:
-  // FCVI_CONNECT_RQST in a new Exchange with a new FCVI_CONNECTION_ID and the same FCVI_HANDLE; RETRY bit if `retry`,
-  // which then stands in all IUs of this FCVI_CONNECTION_ID (FC-VI 8.5.4 a).
+  // FCVI_CONNECT_RQST in a new Exchange with a new FCVI_CONNECTION_ID and the same FCVI_HANDLE; RETRY bit if
+  // `retry`, which then stands in all IUs of this FCVI_CONNECTION_ID (FC-VI 8.5.4 a).
   virtual void send_connect_rqst(bool retry) = 0;
   virtual void send_resp2(Resp2) = 0;
-  virtual void start_t1() = 0;  // the application's Timeout, milliseconds, may be VIP_INFINITE; expires as T1Expired
+  // The application's Timeout, milliseconds, may be VIP_INFINITE; expires as T1Expired.
+  virtual void start_t1() = 0;
   virtual void stop_t1() = 0;
-  virtual void start_t3() = 0;  // FCVI_ULP_TIMEOUT = R_A_TOV (FC-VI 8.3); expires as SetupErrorDetected{Timeout}
+  // FCVI_ULP_TIMEOUT = R_A_TOV (FC-VI 8.3); expires as SetupErrorDetected{Timeout}.
+  virtual void start_t3() = 0;
   virtual void stop_t3() = 0;
-  virtual void abort_exchange() = 0;  // ABTS; AbortFinished follows (FC-VI 8.5.3 a)
-  // CSerr: discard all frames with this FCVI_CONNECTION_ID for R_A_TOV, and do not reuse it (FC-VI 8.5.3 a b, C.2).
+  // ABTS (FC-VI 8.5.3 a). AbortFinished follows in any case: posted at once if the Exchange is over already.
+  virtual void abort_exchange() = 0;
+  // CSerr (FC-VI 8.5.3 a b, C.2): discard all frames with this FCVI_CONNECTION_ID for R_A_TOV, do not reuse
+  // it.
   virtual void quarantine_connection_id() = 0;
-  // RESP3 came: Descriptors may complete and Message Responses be sent from now on (FC-VI C.5.1, C.5.10.1, Annex F).
+  // RESP3 came (FC-VI C.5.1, C.5.10.1, Annex F): Descriptors may complete, Message Responses may be sent.
   virtual void allow_send_completions() = 0;
   virtual void complete_request(ConnectOutcome) = 0;  // the application's call returns
-  // Peer to peer: nobody waits there yet. The endpoint stays Pending Connect and T1 runs on, now for whoever waits for
-  // the peer's own request (FC-VI 5.3.3).
+  // Peer to peer: nobody waits there yet. The endpoint stays Pending Connect and T1 runs on, now for whoever
+  // waits for the peer's own request (FC-VI 5.3.3).
   virtual void leave_waiting_for_peer() = 0;
-  virtual void endpoint_connected() = 0;  // vi_endpoint SetupSucceeded; reception is enabled before RESP2 (C.5.5)
+  // vi_endpoint SetupSucceeded; reception is enabled before RESP2 (C.5.5).
+  virtual void endpoint_connected() = 0;
   virtual void endpoint_refused() = 0;    // vi_endpoint SetupRefused
   virtual void endpoint_timed_out() = 0;  // vi_endpoint ConnectTimedOut
   virtual void endpoint_retrying() = 0;   // vi_endpoint SetupRetried
@@ -89,13 +98,13 @@ class Context : public fsm::Context {
 
 // --- states
 struct Idle : fsm::State {};
-struct AwaitResp1 : fsm::State {};            // CONNECT_RQST sent; endpoint Pending Connect
-struct AwaitRetryAbort : fsm::State {};       // the first try is being aborted; endpoint Pending Connect Retry
-struct AwaitResp1Retry : fsm::State {};       // CONNECT_RQST sent again; endpoint Pending Connect Retry
-struct AwaitResp3Connected : fsm::State {};   // RESP2 accepted; endpoint Connected, send completions held back
-struct AwaitResp1Withdrawn : fsm::State {};   // no endpoint: RESP1 is still to come
-struct AwaitResp3Closing : fsm::State {};     // no endpoint: RESP2 said no, or the endpoint went away
-struct Aborting : fsm::State {};              // no endpoint: ABTS sent
+struct AwaitResp1 : fsm::State {};           // CONNECT_RQST sent; endpoint Pending Connect
+struct AwaitRetryAbort : fsm::State {};      // the first try is being aborted; endpoint Pending Connect Retry
+struct AwaitResp1Retry : fsm::State {};      // CONNECT_RQST sent again; endpoint Pending Connect Retry
+struct AwaitResp3Connected : fsm::State {};  // RESP2 accepted; endpoint Connected, send completions held back
+struct AwaitResp1Withdrawn : fsm::State {};  // no endpoint: RESP1 is still to come
+struct AwaitResp3Closing : fsm::State {};    // no endpoint: RESP2 said no, or the endpoint went away
+struct Aborting : fsm::State {};             // no endpoint: ABTS sent
 
 // --- actions and guards
 FSM_ACTION(SendConnectRqst, context.send_connect_rqst(false); context.start_t3());
@@ -110,8 +119,9 @@ FSM_ACTION(AbortExchange, context.stop_t3(); context.abort_exchange());
 FSM_ACTION(QuarantineConnectionId, context.quarantine_connection_id());
 FSM_ACTION(AllowSendCompletions, context.allow_send_completions());
 FSM_ACTION(CompleteSuccess, context.complete_request(ConnectOutcome::Success));
-FSM_ACTION(CompleteRefused, context.complete_request(event.verdict == Verdict::NoMatch ? ConnectOutcome::NoMatch
-                                                                                       : ConnectOutcome::Reject));
+FSM_ACTION(CompleteRefused,
+           context.complete_request(event.verdict == Verdict::NoMatch ? ConnectOutcome::NoMatch
+                                                                      : ConnectOutcome::Reject));
 FSM_ACTION(CompleteTimeout, context.complete_request(ConnectOutcome::Timeout));
 FSM_ACTION(CompleteNotReachable, context.complete_request(ConnectOutcome::NotReachable));
 FSM_ACTION(CompleteWithdrawn, context.complete_request(ConnectOutcome::Withdrawn));
@@ -144,71 +154,80 @@ struct Def {
   using initial_state = Idle;
   // clang-format off
   using transition_table = fsm::Table<
-  //  clause                                          source               event                target               action                                                                                             guard
-  On<"FC-VI 5.3.2, C.5.2",                            Idle,                SetupRequested,      AwaitResp1,          Do<StartT1, SendConnectRqst>,                                                                      none>,
-  On<"impl: released while its abort went on",        Idle,                AbortFinished,       none,                CountStale,                                                                                        none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.2, 8.2 b), C.5.3, C.5.5",             AwaitResp1,          Resp1Received,       AwaitResp3Connected, Do<StopT1, EndpointConnected, SendAccept, CompleteSuccess>,                                        Accepted>,
-  On<"FC-VI 8.2 b) non-error Reason Code",            AwaitResp1,          Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, EndpointRefused, CompleteRefused>,                                     Refused>,
-  On<"FC-VI 5.3.3 no waiting peer yet",               AwaitResp1,          Resp1Received,       AwaitResp3Closing,   Do<SendAcknowledge, LeaveWaitingForPeer>,                                                          PeerWaits>,
-  On<"FC-VI 8.2 b) transport error, 8.5.4",           AwaitResp1,          Resp1Received,       AwaitRetryAbort,     Do<AbortExchange, QuarantineConnectionId, EndpointRetrying>,                                       TransportFailed>,
-  On<"FC-VI 8.2 b) otherwise, C.1",                   AwaitResp1,          Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>,          OtherwiseFailed>,
-  On<"impl: no RESP2 was sent, T3 covers it",         AwaitResp1,          Resp3Received,       none,                CountStale,                                                                                        none>,
-  On<"FC-VI 8.2 b), C.5.2, C.5.6",                    AwaitResp1,          T1Expired,           AwaitResp1Withdrawn, Do<EndpointTimedOut, CompleteTimeout>,                                                             none>,
-  On<"FC-VI 8.5.3 a) 2), 8.5.4, C.3 rule 3",          AwaitResp1,          SetupErrorDetected,  AwaitRetryAbort,     Do<AbortExchange, QuarantineConnectionId, EndpointRetrying>,                                       none>,
-  On<"FC-VI 5.3.4, C.4",                              AwaitResp1,          SupersededByPeer,    AwaitResp1Withdrawn, StopT1,                                                                                            none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitResp1,          DisconnectRequested, AwaitResp1Withdrawn, Do<StopT1, CompleteWithdrawn>,                                                                     none>,
-  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",            AwaitResp1,          PortLoggedOut,       Idle,                Do<StopT1, StopT3, EndpointFailed, CompleteNotReachable, Release>,                                 none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 8.5.4 a), C.3 rule 3 b) c)",              AwaitRetryAbort,     AbortFinished,       AwaitResp1Retry,     RetryConnectRqst,                                                                                  none>,
-  On<"FC-VI 8.2 c), C.3 rule 2",                      AwaitRetryAbort,     T1Expired,           Aborting,            Do<EndpointTimedOut, CompleteTimeout>,                                                             none>,
-  On<"FC-VI 8.5.3 a) discard",                        AwaitRetryAbort,     Resp1Received,       none,                CountStale,                                                                                        none>,
-  On<"FC-VI 8.5.3 a) discard",                        AwaitRetryAbort,     Resp3Received,       none,                CountStale,                                                                                        none>,
-  On<"impl: detected twice, aborted once",            AwaitRetryAbort,     SetupErrorDetected,  none,                CountStale,                                                                                        none>,
-  On<"FC-VI 5.3.4, C.4 rule 6 a)",                    AwaitRetryAbort,     SupersededByPeer,    Aborting,            StopT1,                                                                                            none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitRetryAbort,     DisconnectRequested, Aborting,            Do<StopT1, CompleteWithdrawn>,                                                                     none>,
-  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",            AwaitRetryAbort,     PortLoggedOut,       Idle,                Do<StopT1, EndpointFailed, CompleteNotReachable, Release>,                                         none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 8.2 c), 8.5.4, C.5.3, C.5.5",             AwaitResp1Retry,     Resp1Received,       AwaitResp3Connected, Do<StopT1, EndpointConnected, SendAccept, CompleteSuccess>,                                        Accepted>,
-  On<"FC-VI 8.2 c) and its note",                     AwaitResp1Retry,     Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, EndpointRefused, CompleteRefused>,                                     Refused>,
-  On<"FC-VI 5.3.3 no waiting peer yet",               AwaitResp1Retry,     Resp1Received,       AwaitResp3Closing,   Do<SendAcknowledge, LeaveWaitingForPeer>,                                                          PeerWaits>,
-  On<"FC-VI 8.2 c) otherwise, 8.5.4, C.1",            AwaitResp1Retry,     Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>,          Failed>,
-  On<"impl: no RESP2 was sent, T3 covers it",         AwaitResp1Retry,     Resp3Received,       none,                CountStale,                                                                                        none>,
-  On<"FC-VI 8.2 c), C.5.2",                           AwaitResp1Retry,     T1Expired,           AwaitResp1Withdrawn, Do<EndpointTimedOut, CompleteTimeout>,                                                             none>,
-  On<"FC-VI 8.5.3 a) 1), C.3 rule 4, C.5.7.2",        AwaitResp1Retry,     SetupErrorDetected,  Aborting,            Do<StopT1, AbortExchange, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>,            none>,
-  On<"FC-VI 5.3.4, C.4 rule 6 a)",                    AwaitResp1Retry,     SupersededByPeer,    AwaitResp1Withdrawn, StopT1,                                                                                            none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitResp1Retry,     DisconnectRequested, AwaitResp1Withdrawn, Do<StopT1, CompleteWithdrawn>,                                                                     none>,
-  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",            AwaitResp1Retry,     PortLoggedOut,       Idle,                Do<StopT1, StopT3, EndpointFailed, CompleteNotReachable, Release>,                                 none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.2, C.5.1",                            AwaitResp3Connected, Resp3Received,       Idle,                Do<StopT3, AllowSendCompletions, Release>,                                                         Accepted>,
-  On<"FC-VI 5.9.4.5, 8.5.3 a) 3)",                    AwaitResp3Connected, Resp3Received,       Idle,                Do<StopT3, QuarantineConnectionId, EndpointLost, Release>,                                         Not<Accepted>>,
-  On<"impl: a duplicate, RESP2 was sent",             AwaitResp3Connected, Resp1Received,       none,                CountStale,                                                                                        none>,
-  On<"FC-VI 8.5.3 a) 3), C.3 rule 5, ruling 13",      AwaitResp3Connected, SetupErrorDetected,  Aborting,            Do<AbortExchange, QuarantineConnectionId, EndpointLost>,                                           none>,
-  On<"impl: the Exchange ends in order behind it",    AwaitResp3Connected, DisconnectRequested, AwaitResp3Closing,   none,                                                                                              none>,
-  On<"impl: the Exchange ends in order behind it",    AwaitResp3Connected, EndpointErrored,     AwaitResp3Closing,   none,                                                                                              none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp3Connected, PortLoggedOut,       Idle,                Do<StopT3, EndpointLost, Release>,                                                                 none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI C.5.2, C.5.6 Connect Timeout",            AwaitResp1Withdrawn, Resp1Received,       AwaitResp3Closing,   SendConnectTimeout,                                                                                Accepted>,
-  On<"FC-VI 5.3.3",                                   AwaitResp1Withdrawn, Resp1Received,       AwaitResp3Closing,   SendAcknowledge,                                                                                   NonError>,
-  On<"FC-VI C.1",                                     AwaitResp1Withdrawn, Resp1Received,       AwaitResp3Closing,   Do<SendAcknowledge, QuarantineConnectionId>,                                                       Failed>,
-  On<"impl: no RESP2 was sent, T3 covers it",         AwaitResp1Withdrawn, Resp3Received,       none,                CountStale,                                                                                        none>,
-  On<"FC-VI C.3 rule 2, C.5.7.1",                     AwaitResp1Withdrawn, SetupErrorDetected,  Aborting,            AbortExchange,                                                                                     none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp1Withdrawn, PortLoggedOut,       Idle,                Do<StopT3, Release>,                                                                               none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.1, 5.3.3",                            AwaitResp3Closing,   Resp3Received,       Idle,                Do<StopT3, Release>,                                                                               none>,
-  On<"impl: a duplicate, RESP2 was sent",             AwaitResp3Closing,   Resp1Received,       none,                CountStale,                                                                                        none>,
-  On<"FC-VI C.3 rule 2",                              AwaitResp3Closing,   SetupErrorDetected,  Aborting,            AbortExchange,                                                                                     none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp3Closing,   PortLoggedOut,       Idle,                Do<StopT3, Release>,                                                                               none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI C.3 rule 2 b)",                           Aborting,            AbortFinished,       Idle,                Release,                                                                                           none>,
-  On<"FC-VI 8.5.3 a) discard",                        Aborting,            Resp1Received,       none,                CountStale,                                                                                        none>,
-  On<"FC-VI 8.5.3 a) discard",                        Aborting,            Resp3Received,       none,                CountStale,                                                                                        none>,
-  On<"impl: detected twice, aborted once",            Aborting,            SetupErrorDetected,  none,                CountStale,                                                                                        none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         Aborting,            PortLoggedOut,       Idle,                Release,                                                                                           none>
+  // clause                                       source               event                target               action                                                                                     guard
+  On<"FC-VI 5.3.2, C.5.2",                         Idle,                SetupRequested,      AwaitResp1,          Do<StartT1, SendConnectRqst>,                                                              none>,
+  On<"impl: released while its abort went on",     Idle,                AbortFinished,       none,                CountStale,                                                                                none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.3.2, 8.2 b), C.5.3, C.5.5",          AwaitResp1,          Resp1Received,       AwaitResp3Connected, Do<StopT1, EndpointConnected, SendAccept, CompleteSuccess>,                                Accepted>,
+  On<"FC-VI 8.2 b) non-error Reason Code",         AwaitResp1,          Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, EndpointRefused, CompleteRefused>,                             Refused>,
+  On<"FC-VI 5.3.3 no waiting peer yet",            AwaitResp1,          Resp1Received,       AwaitResp3Closing,   Do<SendAcknowledge, LeaveWaitingForPeer>,                                                  PeerWaits>,
+  On<"FC-VI 8.2 b) transport error, 8.5.4",        AwaitResp1,          Resp1Received,       AwaitRetryAbort,     Do<AbortExchange, QuarantineConnectionId, EndpointRetrying>,                               TransportFailed>,
+  On<"FC-VI 8.2 b) otherwise, C.1",                AwaitResp1,          Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>, OtherwiseFailed>,
+  On<"impl: no RESP2 was sent, T3 covers it",      AwaitResp1,          Resp3Received,       none,                CountStale,                                                                                none>,
+  On<"FC-VI 8.2 b), C.5.2, C.5.6",                 AwaitResp1,          T1Expired,           AwaitResp1Withdrawn, Do<EndpointTimedOut, CompleteTimeout>,                                                     none>,
+  On<"FC-VI 8.5.3 a) 2), 8.5.4, C.3 rule 3",       AwaitResp1,          SetupErrorDetected,  AwaitRetryAbort,     Do<AbortExchange, QuarantineConnectionId, EndpointRetrying>,                               none>,
+  On<"FC-VI 5.3.4, C.4",                           AwaitResp1,          SupersededByPeer,    AwaitResp1Withdrawn, StopT1,                                                                                    none>,
+  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",             AwaitResp1,          DisconnectReceived,  Aborting,            Do<StopT1, AbortExchange, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>,   none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                   AwaitResp1,          DisconnectRequested, AwaitResp1Withdrawn, Do<StopT1, CompleteWithdrawn>,                                                             none>,
+  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitResp1,          PortLoggedOut,       Idle,                Do<StopT1, StopT3, EndpointFailed, CompleteNotReachable, Release>,                         none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 8.5.4 a), C.3 rule 3 b) c)",           AwaitRetryAbort,     AbortFinished,       AwaitResp1Retry,     RetryConnectRqst,                                                                          none>,
+  On<"FC-VI 8.2 c), C.3 rule 2",                   AwaitRetryAbort,     T1Expired,           Aborting,            Do<EndpointTimedOut, CompleteTimeout>,                                                     none>,
+  On<"FC-VI 8.5.3 a) discard",                     AwaitRetryAbort,     Resp1Received,       none,                CountStale,                                                                                none>,
+  On<"FC-VI 8.5.3 a) discard",                     AwaitRetryAbort,     Resp3Received,       none,                CountStale,                                                                                none>,
+  On<"impl: detected twice, aborted once",         AwaitRetryAbort,     SetupErrorDetected,  none,                CountStale,                                                                                none>,
+  On<"FC-VI 5.3.4, C.4 rule 6 a)",                 AwaitRetryAbort,     SupersededByPeer,    Aborting,            StopT1,                                                                                    none>,
+  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",             AwaitRetryAbort,     DisconnectReceived,  Aborting,            Do<StopT1, EndpointFailed, CompleteNotReachable>,                                          none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                   AwaitRetryAbort,     DisconnectRequested, Aborting,            Do<StopT1, CompleteWithdrawn>,                                                             none>,
+  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitRetryAbort,     PortLoggedOut,       Idle,                Do<StopT1, EndpointFailed, CompleteNotReachable, Release>,                                 none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 8.2 c), 8.5.4, C.5.3, C.5.5",          AwaitResp1Retry,     Resp1Received,       AwaitResp3Connected, Do<StopT1, EndpointConnected, SendAccept, CompleteSuccess>,                                Accepted>,
+  On<"FC-VI 8.2 c) and its note",                  AwaitResp1Retry,     Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, EndpointRefused, CompleteRefused>,                             Refused>,
+  On<"FC-VI 5.3.3 no waiting peer yet",            AwaitResp1Retry,     Resp1Received,       AwaitResp3Closing,   Do<SendAcknowledge, LeaveWaitingForPeer>,                                                  PeerWaits>,
+  On<"FC-VI 8.2 c) otherwise, 8.5.4, C.1",         AwaitResp1Retry,     Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>, Failed>,
+  On<"impl: no RESP2 was sent, T3 covers it",      AwaitResp1Retry,     Resp3Received,       none,                CountStale,                                                                                none>,
+  On<"FC-VI 8.2 c), C.5.2",                        AwaitResp1Retry,     T1Expired,           AwaitResp1Withdrawn, Do<EndpointTimedOut, CompleteTimeout>,                                                     none>,
+  On<"FC-VI 8.5.3 a) 1), C.3 rule 4, C.5.7.2",     AwaitResp1Retry,     SetupErrorDetected,  Aborting,            Do<StopT1, AbortExchange, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>,   none>,
+  On<"FC-VI 5.3.4, C.4 rule 6 a)",                 AwaitResp1Retry,     SupersededByPeer,    AwaitResp1Withdrawn, StopT1,                                                                                    none>,
+  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",             AwaitResp1Retry,     DisconnectReceived,  Aborting,            Do<StopT1, AbortExchange, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>,   none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                   AwaitResp1Retry,     DisconnectRequested, AwaitResp1Withdrawn, Do<StopT1, CompleteWithdrawn>,                                                             none>,
+  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitResp1Retry,     PortLoggedOut,       Idle,                Do<StopT1, StopT3, EndpointFailed, CompleteNotReachable, Release>,                         none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.3.2, C.5.1",                         AwaitResp3Connected, Resp3Received,       Idle,                Do<StopT3, AllowSendCompletions, Release>,                                                 Accepted>,
+  On<"FC-VI 5.9.4.5, 8.5.3 a) 3)",                 AwaitResp3Connected, Resp3Received,       Idle,                Do<StopT3, QuarantineConnectionId, EndpointLost, Release>,                                 Not<Accepted>>,
+  On<"impl: a duplicate, RESP2 was sent",          AwaitResp3Connected, Resp1Received,       none,                CountStale,                                                                                none>,
+  On<"FC-VI 8.5.3 a) 3), C.3 rule 5, ruling 13",   AwaitResp3Connected, SetupErrorDetected,  Aborting,            Do<AbortExchange, QuarantineConnectionId, EndpointLost>,                                   none>,
+  On<"impl: the Exchange ends in order behind it", AwaitResp3Connected, DisconnectRequested, AwaitResp3Closing,   none,                                                                                      none>,
+  On<"impl: the Exchange ends in order behind it", AwaitResp3Connected, EndpointErrored,     AwaitResp3Closing,   none,                                                                                      none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                      AwaitResp3Connected, PortLoggedOut,       Idle,                Do<StopT3, EndpointLost, Release>,                                                         none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI C.5.2, C.5.6 Connect Timeout",         AwaitResp1Withdrawn, Resp1Received,       AwaitResp3Closing,   SendConnectTimeout,                                                                        Accepted>,
+  On<"FC-VI 5.3.3",                                AwaitResp1Withdrawn, Resp1Received,       AwaitResp3Closing,   SendAcknowledge,                                                                           NonError>,
+  On<"FC-VI C.1",                                  AwaitResp1Withdrawn, Resp1Received,       AwaitResp3Closing,   Do<SendAcknowledge, QuarantineConnectionId>,                                               Failed>,
+  On<"impl: no RESP2 was sent, T3 covers it",      AwaitResp1Withdrawn, Resp3Received,       none,                CountStale,                                                                                none>,
+  On<"FC-VI C.3 rule 2, C.5.7.1",                  AwaitResp1Withdrawn, SetupErrorDetected,  Aborting,            AbortExchange,                                                                             none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                      AwaitResp1Withdrawn, PortLoggedOut,       Idle,                Do<StopT3, Release>,                                                                       none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.3.1, 5.3.3",                         AwaitResp3Closing,   Resp3Received,       Idle,                Do<StopT3, Release>,                                                                       none>,
+  On<"impl: a duplicate, RESP2 was sent",          AwaitResp3Closing,   Resp1Received,       none,                CountStale,                                                                                none>,
+  On<"FC-VI C.3 rule 2",                           AwaitResp3Closing,   SetupErrorDetected,  Aborting,            AbortExchange,                                                                             none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                      AwaitResp3Closing,   PortLoggedOut,       Idle,                Do<StopT3, Release>,                                                                       none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI C.3 rule 2 b)",                        Aborting,            AbortFinished,       Idle,                Release,                                                                                   none>,
+  On<"FC-VI 8.5.3 a) discard",                     Aborting,            Resp1Received,       none,                CountStale,                                                                                none>,
+  On<"FC-VI 8.5.3 a) discard",                     Aborting,            Resp3Received,       none,                CountStale,                                                                                none>,
+  On<"impl: detected twice, aborted once",         Aborting,            SetupErrorDetected,  none,                CountStale,                                                                                none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                      Aborting,            PortLoggedOut,       Idle,                Release,                                                                                   none>
   >;
   // clang-format on
 };
 
 using Machine = fsm::Machine<Def>;
+
+// The setup still acts for its endpoint: DisconnectRequested, EndpointErrored and SupersededByPeer concern it
+// only then.
+[[nodiscard]] inline bool owns_endpoint(const Machine& machine) {
+  return machine.is_any_of<AwaitResp1, AwaitRetryAbort, AwaitResp1Retry, AwaitResp3Connected>();
+}
 
 }  // namespace machines::connect_originator

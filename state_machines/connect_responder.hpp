@@ -1,7 +1,8 @@
 // The responder of a Connection Setup (FC-VI 5.3.2, 8.5.3 d, C.4, C.5): it received the CONNECT_RQST.
 //
-// One object per Connection Setup that was received; a retried request (RETRY bit) of the same FCVI_RQST_HANDLE comes
-// back to the same object. It lives as long as the connection, to answer a late retry (C.4 rules 9 and 10).
+// One object per Connection Setup that was received; a retried request (RETRY bit) of the same
+// FCVI_RQST_HANDLE comes back to the same object. It lives as long as the connection, to answer a late retry
+// (C.4 rules 9 and 10).
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -10,14 +11,14 @@ namespace machines::connect_responder {
 
 // What we answer in RESP1, or in RESP3 when a setup that we accepted must still be refused (Table 12).
 enum class Answer : std::uint8_t {
-  Accept,                   // CONN_STS = 0
-  NoDiscriminatorMatch,     // 01h
-  NoWaitingConnectionpoint, // 03h
-  ConnectReject,            // 04h
-  ConcurrentPeers,          // 05h
-  InvalidServiceParm,       // 20h
-  ProtocolError,            // 21h
-  TransportError,           // 22h
+  Accept,                    // CONN_STS = 0
+  NoDiscriminatorMatch,      // 01h
+  NoWaitingConnectionpoint,  // 03h
+  ConnectReject,             // 04h
+  ConcurrentPeers,           // 05h
+  InvalidServiceParm,        // 20h
+  ProtocolError,             // 21h
+  TransportError,            // 22h
 };
 // How the application's VipConnectAccept ends.
 enum class AcceptOutcome : std::uint8_t {
@@ -28,23 +29,26 @@ enum class AcceptOutcome : std::uint8_t {
 };
 
 // --- events
-struct RqstMatched {};  // a Connectionpoint waits and matches; a peer-to-peer setup goes on with AcceptRequested at once
+// A Connectionpoint waits and matches; a peer-to-peer setup goes on with AcceptRequested at once.
+struct RqstMatched {};
 struct RqstRefused {
   Answer answer = Answer::NoWaitingConnectionpoint;
 };
-struct RqstRetried {};      // CONNECT_RQST with RETRY for our FCVI_RQST_HANDLE; the owner holds its ids for adopt_retry()
+// CONNECT_RQST with RETRY for our FCVI_RQST_HANDLE; the owner holds its ids for adopt_retry().
+struct RqstRetried {};
 struct AcceptRequested {};  // VipConnectAccept
 struct RejectRequested {};  // VipConnectReject
 struct Resp2Received {
   bool accepted = true;  // CONN_STS = 0 with our FCVI_HANDLE
   bool retry = false;    // RETRY bit
 };
-struct T2Expired {};           // twice FCVI_ULP_TIMEOUT without RESP2
-struct ExchangeError {};       // a Sequence error in the setup's Exchange (FC-VI 8.5.2 a)
-struct AbortedByPeer {};       // ABTS: the originator will retry, or has given up
-struct DisconnectReceived {};  // DISCONNECT_RQST for this setup or connection (disconnect_responder answers it)
-struct DisconnectRequested {}; // VipDisconnect on the accepting endpoint
-struct ConnectionEnded {};     // the connection that this setup made is over
+struct T2Expired {};      // twice FCVI_ULP_TIMEOUT without RESP2
+struct ExchangeError {};  // a Sequence error in the setup's Exchange (FC-VI 8.5.2 a)
+struct AbortedByPeer {};  // ABTS: the originator will retry, or has given up
+// DISCONNECT_RQST for this setup or connection (disconnect_responder answers it).
+struct DisconnectReceived {};
+struct DisconnectRequested {};  // VipDisconnect on the accepting endpoint
+struct ConnectionEnded {};      // the connection that this setup made is over
 struct PortLoggedOut {};
 
 // --- effects
@@ -53,36 +57,41 @@ class Context : public fsm::Context {
   virtual void offer_request() = 0;     // to VipConnectWait
   virtual void withdraw_request() = 0;  // the offer is void: a later VipConnectAccept returns VIP_TIMEOUT
   virtual void send_resp1(Answer) = 0;
-  virtual void repeat_resp1() = 0;      // as the previous RESP1, with RETRY set and the adopted ids (C.4 rules 8 a, 9 a)
-  virtual void send_resp3(Answer) = 0;  // ends the Exchange; RETRY as in the CONNECT_RQST of this Exchange
-  // Take Exchange and FCVI_CONNECTION_ID of the retried request, set the Retry Flag, set CSerr for the previous
-  // FCVI_CONNECTION_ID (C.4 rule 8 a 2 to 5).
+  // As the previous RESP1, with RETRY set and the adopted ids (C.4 rules 8 a, 9 a).
+  virtual void repeat_resp1() = 0;
+  // Ends the Exchange; RETRY as in its CONNECT_RQST. Accept (CONN_STS = 0) acknowledges whatever RESP2 said,
+  // with FCVI_HANDLE FFFFFFFFh where no connection came (FC-VI 5.3.3).
+  virtual void send_resp3(Answer) = 0;
+  // C.4 rules 8 a, 9 a: take Exchange and FCVI_CONNECTION_ID of the retried request, set the Retry Flag.
   virtual void adopt_retry() = 0;
   virtual void clear_retry_flag() = 0;  // C.4 rule 10, note 4
   virtual void start_t2() = 0;          // 2 x FCVI_ULP_TIMEOUT = 2 x R_A_TOV (FC-VI 8.3, C.5.2)
   virtual void stop_t2() = 0;
-  virtual void set_cserr() = 0;  // discard all frames with this FCVI_CONNECTION_ID for R_A_TOV (FC-VI C.2, C.5.9.2)
+  // Discard all frames with this FCVI_CONNECTION_ID for R_A_TOV (FC-VI C.2, C.5.9.2).
+  virtual void set_cserr() = 0;
   virtual void complete_accept(AcceptOutcome) = 0;  // VipConnectAccept returns
-  virtual void endpoint_accepting() = 0;  // vi_endpoint AcceptRequested: reception is on before RESP1 goes (C.5.5)
+  // vi_endpoint AcceptRequested: reception is on before RESP1 goes (C.5.5).
+  virtual void endpoint_accepting() = 0;
   virtual void endpoint_connected() = 0;  // vi_endpoint SetupSucceeded
   virtual void endpoint_refused() = 0;    // vi_endpoint SetupRefused
-  virtual void endpoint_lost() = 0;       // vi_endpoint ConnectionLost: Error, asynchronous VIP_ERROR_CONN_LOST (C.5.2)
-  virtual void log_timeout() = 0;         // C.4 rule 6 a) 2)
-  virtual void release() = 0;             // the setup is over; do not destroy the machine inside this call
-  virtual void count_stale() = 0;         // late, duplicate or crossing: harmless, counted
+  // vi_endpoint ConnectionLost: Error, asynchronous VIP_ERROR_CONN_LOST (C.5.2).
+  virtual void endpoint_lost() = 0;
+  virtual void log_timeout() = 0;  // C.4 rule 6 a) 2)
+  virtual void release() = 0;      // the setup is over; do not destroy the machine inside this call
+  virtual void count_stale() = 0;  // late, duplicate or crossing: harmless, counted
   // Peer to peer, and the endpoint is Connected already (C.4 rule 6 a).
   [[nodiscard]] virtual bool peer_is_connected() const = 0;
 };
 
 // --- states
 struct Idle : fsm::State {};
-struct AwaitDecision : fsm::State {};       // the application has the offer
-struct AwaitRetry : fsm::State {};          // ... and the originator aborted: it may retry
-struct AwaitResp2Accepted : fsm::State {};  // RESP1 accepted
-struct AcceptedAwaitRetry : fsm::State {};  // accepted, and the originator aborted: it may retry
-struct AwaitResp2Refused : fsm::State {};   // RESP1 refused; no endpoint
-struct AwaitResp2Withdrawn : fsm::State {}; // RESP1 accepted, then VipDisconnect; no endpoint
-struct Connected : fsm::State {};           // RESP3 sent
+struct AwaitDecision : fsm::State {};        // the application has the offer
+struct AwaitRetry : fsm::State {};           // ... and the originator aborted: it may retry
+struct AwaitResp2Accepted : fsm::State {};   // RESP1 accepted
+struct AcceptedAwaitRetry : fsm::State {};   // accepted, and the originator aborted: it may retry
+struct AwaitResp2Refused : fsm::State {};    // RESP1 refused; no endpoint
+struct AwaitResp2Withdrawn : fsm::State {};  // RESP1 accepted, then VipDisconnect; no endpoint
+struct Connected : fsm::State {};            // RESP3 sent
 
 // --- actions and guards
 FSM_ACTION(OfferRequest, context.offer_request());
@@ -114,6 +123,7 @@ FSM_GUARD(Retry, event.retry);
 FSM_GUARD(PeerIsConnected, context.peer_is_connected());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using End = Do<StopT2, Release>;
+using TakeRetry = Do<SetCserr, AdoptRetry>;  // CSerr for the FCVI_CONNECTION_ID so far: C.4 rule 8 a) 5)
 
 struct Def {
   static constexpr std::string_view name = "connect_responder";
@@ -121,72 +131,72 @@ struct Def {
   using initial_state = Idle;
   // clang-format off
   using transition_table = fsm::Table<
-  //  clause                                          source               event                target               action                                                                guard
-  On<"FC-VI 5.3.2, C.5.1",                            Idle,                RqstMatched,         AwaitDecision,       OfferRequest,                                                         none>,
-  On<"FC-VI 5.3.3, 5.6, 5.9.7.2, C.5.2",              Idle,                RqstRefused,         AwaitResp2Refused,   SendAnswer,                                                           none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.2, C.5.5",                            AwaitDecision,       AcceptRequested,     AwaitResp2Accepted,  Do<EndpointAccepting, SendAccept>,                                    none>,
-  On<"FC-VI 5.9.7.2.1 Connect Reject",                AwaitDecision,       RejectRequested,     AwaitResp2Refused,   SendReject,                                                           none>,
-  On<"FC-VI C.4 rule 8",                              AwaitDecision,       RqstRetried,         none,                AdoptRetry,                                                           none>,
-  On<"impl: the originator may retry, T2 bounds it",  AwaitDecision,       AbortedByPeer,       AwaitRetry,          StartT2,                                                              none>,
-  On<"FC-VI 8.5.3 d) no endpoint yet",                AwaitDecision,       ExchangeError,       AwaitRetry,          StartT2,                                                              none>,
-  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitDecision,       DisconnectReceived,  Idle,                Do<WithdrawRequest, Release>,                                         none>,
-  On<"impl: no RESP1 was sent",                       AwaitDecision,       Resp2Received,       none,                CountStale,                                                           none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitDecision,       PortLoggedOut,       Idle,                Do<WithdrawRequest, Release>,                                         none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI C.4 rule 8",                              AwaitRetry,          RqstRetried,         AwaitDecision,       Do<StopT2, AdoptRetry>,                                               none>,
-  On<"impl: accepted before the retry came",          AwaitRetry,          AcceptRequested,     AcceptedAwaitRetry,  EndpointAccepting,                                                    none>,
-  On<"impl: a retry is then a new request, C.4 r11",  AwaitRetry,          RejectRequested,     Idle,                End,                                                                  none>,
-  On<"FC-VI C.4 rule 6, the originator gave up",      AwaitRetry,          T2Expired,           Idle,                Do<WithdrawRequest, Release>,                                         none>,
-  On<"impl: of the aborted Exchange",                 AwaitRetry,          ExchangeError,       none,                CountStale,                                                           none>,
-  On<"impl: ABTS repeated",                           AwaitRetry,          AbortedByPeer,       none,                CountStale,                                                           none>,
-  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitRetry,          DisconnectReceived,  Idle,                Do<WithdrawRequest, End>,                                             none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitRetry,          PortLoggedOut,       Idle,                Do<WithdrawRequest, End>,                                             none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.2, C.5.4",                            AwaitResp2Accepted,  Resp2Received,       Connected,           Do<StopT2, EndpointConnected, SendResp3, CompleteSuccess>,            Accepted>,
-  On<"FC-VI C.5.2, C.5.6 Connect Timeout",            AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointRefused, CompleteTimeout, Release>,     Not<Accepted>>,
-  On<"FC-VI C.4 rule 8",                              AwaitResp2Accepted,  RqstRetried,         none,                Do<AdoptRetry, RepeatResp1, StartT2>,                                 none>,
-  On<"FC-VI C.4 rule 6 a)",                           AwaitResp2Accepted,  T2Expired,           Connected,           LogTimeout,                                                           PeerIsConnected>,
-  On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AwaitResp2Accepted,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,                 Not<PeerIsConnected>>,
-  On<"FC-VI 8.5.3 d)",                                AwaitResp2Accepted,  ExchangeError,       Idle,                Do<StopT2, SetCserr, CompleteTimeout, EndpointLost, Release>,         none>,
-  On<"impl: the originator may retry, T2 runs on",    AwaitResp2Accepted,  AbortedByPeer,       AcceptedAwaitRetry,  none,                                                                 none>,
-  On<"FC-VI C.5.9.2",                                 AwaitResp2Accepted,  DisconnectReceived,  Idle,                Do<StopT2, CompleteTimeout, EndpointLost, Release>,                   none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitResp2Accepted,  DisconnectRequested, AwaitResp2Withdrawn, CompleteWithdrawn,                                                    none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Accepted,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,              none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI C.4 rule 8",                              AcceptedAwaitRetry,  RqstRetried,         AwaitResp2Accepted,  Do<AdoptRetry, SendAccept>,                                           none>,
-  On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AcceptedAwaitRetry,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,                 none>,
-  On<"impl: of the aborted Exchange",                 AcceptedAwaitRetry,  Resp2Received,       none,                CountStale,                                                           none>,
-  On<"impl: of the aborted Exchange",                 AcceptedAwaitRetry,  ExchangeError,       none,                CountStale,                                                           none>,
-  On<"impl: ABTS repeated",                           AcceptedAwaitRetry,  AbortedByPeer,       none,                CountStale,                                                           none>,
-  On<"FC-VI C.5.9.2",                                 AcceptedAwaitRetry,  DisconnectReceived,  Idle,                Do<StopT2, CompleteTimeout, EndpointLost, Release>,                   none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AcceptedAwaitRetry,  DisconnectRequested, Idle,                Do<StopT2, CompleteWithdrawn, Release>,                               none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AcceptedAwaitRetry,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,              none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.1, 5.3.3",                            AwaitResp2Refused,   Resp2Received,       Idle,                Do<StopT2, SendResp3, Release>,                                       none>,
-  On<"FC-VI C.4 rule 8",                              AwaitResp2Refused,   RqstRetried,         none,                Do<AdoptRetry, RepeatResp1, StartT2>,                                 none>,
-  On<"FC-VI C.4 rule 6 b) 2), no endpoint",           AwaitResp2Refused,   T2Expired,           Idle,                Do<SetCserr, Release>,                                                none>,
-  On<"FC-VI 8.5.3 d), no endpoint",                   AwaitResp2Refused,   ExchangeError,       Idle,                End,                                                                  none>,
-  On<"impl: a retry is then a new request, C.4 r11",  AwaitResp2Refused,   AbortedByPeer,       Idle,                End,                                                                  none>,
-  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitResp2Refused,   DisconnectReceived,  Idle,                End,                                                                  none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Refused,   PortLoggedOut,       Idle,                End,                                                                  none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.9.4.5 CONN_STS in RESP3",               AwaitResp2Withdrawn, Resp2Received,       Idle,                Do<StopT2, RefuseInResp3, Release>,                                   Accepted>,
-  On<"FC-VI C.5.6 both gave up",                      AwaitResp2Withdrawn, Resp2Received,       Idle,                Do<StopT2, SendResp3, Release>,                                       Not<Accepted>>,
-  On<"FC-VI C.4 rule 8, now refused",                 AwaitResp2Withdrawn, RqstRetried,         AwaitResp2Refused,   Do<AdoptRetry, SendReject>,                                           none>,
-  On<"FC-VI C.4 rule 6 b) 2), no endpoint",           AwaitResp2Withdrawn, T2Expired,           Idle,                Do<SetCserr, Release>,                                                none>,
-  On<"FC-VI 8.5.3 d), no endpoint",                   AwaitResp2Withdrawn, ExchangeError,       Idle,                End,                                                                  none>,
-  On<"impl: a retry is then a new request, C.4 r11",  AwaitResp2Withdrawn, AbortedByPeer,       Idle,                End,                                                                  none>,
-  On<"FC-VI 5.3.5",                                   AwaitResp2Withdrawn, DisconnectReceived,  Idle,                End,                                                                  none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Withdrawn, PortLoggedOut,       Idle,                End,                                                                  none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI C.4 rule 9",                              Connected,           RqstRetried,         none,                Do<AdoptRetry, RepeatResp1>,                                          none>,
-  On<"FC-VI C.4 rules 10, 12",                        Connected,           Resp2Received,       none,                Do<SendResp3, ClearRetryFlag>,                                        Retry>,
-  On<"impl: a duplicate, RESP3 was sent",             Connected,           Resp2Received,       none,                CountStale,                                                           Not<Retry>>,
-  On<"FC-VI C.5.10.1 Connected until the disconnect", Connected,           AbortedByPeer,       none,                CountStale,                                                           none>,
-  On<"FC-VI C.5.10.1 Connected until the disconnect", Connected,           ExchangeError,       none,                CountStale,                                                           none>,
-  On<"FC-VI D.2",                                     Connected,           ConnectionEnded,     Idle,                Release,                                                              none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         Connected,           PortLoggedOut,       Idle,                Release,                                                              none>
+  // clause                                          source               event                target               action                                                            guard
+  On<"FC-VI 5.3.2, C.5.1",                            Idle,                RqstMatched,         AwaitDecision,       OfferRequest,                                                     none>,
+  On<"FC-VI 5.3.3, 5.6, 5.9.7.2, C.5.2",              Idle,                RqstRefused,         AwaitResp2Refused,   SendAnswer,                                                       none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.3.2, C.5.5",                            AwaitDecision,       AcceptRequested,     AwaitResp2Accepted,  Do<EndpointAccepting, SendAccept>,                                none>,
+  On<"FC-VI 5.9.7.2.1 Connect Reject",                AwaitDecision,       RejectRequested,     AwaitResp2Refused,   SendReject,                                                       none>,
+  On<"FC-VI C.4 rule 8",                              AwaitDecision,       RqstRetried,         none,                TakeRetry,                                                        none>,
+  On<"impl: the originator may retry, T2 bounds it",  AwaitDecision,       AbortedByPeer,       AwaitRetry,          StartT2,                                                          none>,
+  On<"FC-VI 8.5.3 d) no endpoint yet",                AwaitDecision,       ExchangeError,       AwaitRetry,          StartT2,                                                          none>,
+  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitDecision,       DisconnectReceived,  Idle,                Do<WithdrawRequest, Release>,                                     none>,
+  On<"impl: no RESP1 was sent",                       AwaitDecision,       Resp2Received,       none,                CountStale,                                                       none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitDecision,       PortLoggedOut,       Idle,                Do<WithdrawRequest, Release>,                                     none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI C.4 rule 8",                              AwaitRetry,          RqstRetried,         AwaitDecision,       Do<StopT2, TakeRetry>,                                            none>,
+  On<"impl: accepted before the retry came",          AwaitRetry,          AcceptRequested,     AcceptedAwaitRetry,  EndpointAccepting,                                                none>,
+  On<"impl: a retry is then a new request, C.4 r11",  AwaitRetry,          RejectRequested,     Idle,                End,                                                              none>,
+  On<"FC-VI C.4 rule 6, the originator gave up",      AwaitRetry,          T2Expired,           Idle,                Do<WithdrawRequest, Release>,                                     none>,
+  On<"impl: of the aborted Exchange",                 AwaitRetry,          ExchangeError,       none,                CountStale,                                                       none>,
+  On<"impl: ABTS repeated",                           AwaitRetry,          AbortedByPeer,       none,                CountStale,                                                       none>,
+  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitRetry,          DisconnectReceived,  Idle,                Do<WithdrawRequest, End>,                                         none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitRetry,          PortLoggedOut,       Idle,                Do<WithdrawRequest, End>,                                         none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.3.2, C.5.4",                            AwaitResp2Accepted,  Resp2Received,       Connected,           Do<StopT2, EndpointConnected, SendResp3, CompleteSuccess>,        Accepted>,
+  On<"FC-VI C.5.2, C.5.6 Connect Timeout",            AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointRefused, CompleteTimeout, Release>, Not<Accepted>>,
+  On<"FC-VI C.4 rule 8",                              AwaitResp2Accepted,  RqstRetried,         none,                Do<TakeRetry, RepeatResp1, StartT2>,                              none>,
+  On<"FC-VI C.4 rule 6 a)",                           AwaitResp2Accepted,  T2Expired,           Connected,           LogTimeout,                                                       PeerIsConnected>,
+  On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AwaitResp2Accepted,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,             Not<PeerIsConnected>>,
+  On<"FC-VI 8.5.3 d)",                                AwaitResp2Accepted,  ExchangeError,       Idle,                Do<StopT2, SetCserr, CompleteTimeout, EndpointLost, Release>,     none>,
+  On<"impl: the originator may retry, T2 runs on",    AwaitResp2Accepted,  AbortedByPeer,       AcceptedAwaitRetry,  none,                                                             none>,
+  On<"FC-VI C.5.9.2",                                 AwaitResp2Accepted,  DisconnectReceived,  Idle,                Do<StopT2, CompleteTimeout, EndpointLost, Release>,               none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitResp2Accepted,  DisconnectRequested, AwaitResp2Withdrawn, CompleteWithdrawn,                                                none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Accepted,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,          none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI C.4 rule 8",                              AcceptedAwaitRetry,  RqstRetried,         AwaitResp2Accepted,  Do<TakeRetry, SendAccept>,                                        none>,
+  On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AcceptedAwaitRetry,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,             none>,
+  On<"impl: of the aborted Exchange",                 AcceptedAwaitRetry,  Resp2Received,       none,                CountStale,                                                       none>,
+  On<"impl: of the aborted Exchange",                 AcceptedAwaitRetry,  ExchangeError,       none,                CountStale,                                                       none>,
+  On<"impl: ABTS repeated",                           AcceptedAwaitRetry,  AbortedByPeer,       none,                CountStale,                                                       none>,
+  On<"FC-VI C.5.9.2",                                 AcceptedAwaitRetry,  DisconnectReceived,  Idle,                Do<StopT2, CompleteTimeout, EndpointLost, Release>,               none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AcceptedAwaitRetry,  DisconnectRequested, Idle,                Do<StopT2, CompleteWithdrawn, Release>,                           none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         AcceptedAwaitRetry,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,          none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.3.1, 5.3.3",                            AwaitResp2Refused,   Resp2Received,       Idle,                Do<StopT2, SendResp3, Release>,                                   none>,
+  On<"FC-VI C.4 rule 8",                              AwaitResp2Refused,   RqstRetried,         none,                Do<TakeRetry, RepeatResp1, StartT2>,                              none>,
+  On<"FC-VI C.4 rule 6 b) 2), no endpoint",           AwaitResp2Refused,   T2Expired,           Idle,                Do<SetCserr, Release>,                                            none>,
+  On<"FC-VI 8.5.3 d), no endpoint",                   AwaitResp2Refused,   ExchangeError,       Idle,                End,                                                              none>,
+  On<"impl: a retry is then a new request, C.4 r11",  AwaitResp2Refused,   AbortedByPeer,       Idle,                End,                                                              none>,
+  On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitResp2Refused,   DisconnectReceived,  Idle,                End,                                                              none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Refused,   PortLoggedOut,       Idle,                End,                                                              none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.9.4.5 CONN_STS in RESP3",               AwaitResp2Withdrawn, Resp2Received,       Idle,                Do<StopT2, RefuseInResp3, Release>,                               Accepted>,
+  On<"FC-VI C.5.6 both gave up",                      AwaitResp2Withdrawn, Resp2Received,       Idle,                Do<StopT2, SendResp3, Release>,                                   Not<Accepted>>,
+  On<"FC-VI C.4 rule 8, now refused",                 AwaitResp2Withdrawn, RqstRetried,         AwaitResp2Refused,   Do<TakeRetry, SendReject>,                                        none>,
+  On<"FC-VI C.4 rule 6 b) 2), no endpoint",           AwaitResp2Withdrawn, T2Expired,           Idle,                Do<SetCserr, Release>,                                            none>,
+  On<"FC-VI 8.5.3 d), no endpoint",                   AwaitResp2Withdrawn, ExchangeError,       Idle,                End,                                                              none>,
+  On<"impl: a retry is then a new request, C.4 r11",  AwaitResp2Withdrawn, AbortedByPeer,       Idle,                End,                                                              none>,
+  On<"FC-VI 5.3.5",                                   AwaitResp2Withdrawn, DisconnectReceived,  Idle,                End,                                                              none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Withdrawn, PortLoggedOut,       Idle,                End,                                                              none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI C.4 rule 9",                              Connected,           RqstRetried,         none,                Do<AdoptRetry, RepeatResp1>,                                      none>,
+  On<"FC-VI C.4 rules 10, 12",                        Connected,           Resp2Received,       none,                Do<SendResp3, ClearRetryFlag>,                                    Retry>,
+  On<"impl: a duplicate, RESP3 was sent",             Connected,           Resp2Received,       none,                CountStale,                                                       Not<Retry>>,
+  On<"FC-VI C.5.10.1 Connected until the disconnect", Connected,           AbortedByPeer,       none,                CountStale,                                                       none>,
+  On<"FC-VI C.5.10.1 Connected until the disconnect", Connected,           ExchangeError,       none,                CountStale,                                                       none>,
+  On<"FC-VI D.2",                                     Connected,           ConnectionEnded,     Idle,                Release,                                                          none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         Connected,           PortLoggedOut,       Idle,                Release,                                                          none>
   >;
   // clang-format on
 };

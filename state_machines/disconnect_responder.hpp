@@ -1,7 +1,7 @@
 // What a received DISCONNECT_RQST meets (FC-VI 5.3.5, 8.6.3 b, C.5.9.2, D.1 rules 3 and 6, D.2).
 //
-// One object per local FCVI_HANDLE, from the moment a setup uses it until it may be used again. A request for a handle
-// that is not defined is put to an object in NoConnection.
+// One object per local FCVI_HANDLE, from the moment a setup uses it until it may be used again. A request for
+// a handle that is not defined is put to an object in NoConnection.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -20,7 +20,8 @@ struct SetupOpened {};            // the handle takes part in a Connection Setup
 struct SetupClosed {};            // ... which ended without a connection and without an error
 struct ConnectionEstablished {};  // endpoint Connected
 struct EndpointErrored {};        // endpoint in Error, or VipDisconnect waits for its answer
-struct EndpointDisconnected {};   // our own Disconnect was answered, or the logout made it needless: endpoint Idle
+// Our own Disconnect was answered, or the logout made it needless: endpoint Idle.
+struct EndpointDisconnected {};
 struct RqstReceived {
   bool setup_abort = false;          // CONN_SETUP_ABORT
   bool connection_id_known = false;  // FCVI_CONNECTION_ID is the one of this handle's setup
@@ -32,10 +33,13 @@ struct PortLoggedOut {};
 // --- effects
 class Context : public fsm::Context {
  public:
-  // FCVI_DISCONNECT_RESP in the Exchange of the request; CONN_SETUP_ABORT and VI_APP_DISCON as received (5.9.4.6).
+  // FCVI_DISCONNECT_RESP in the Exchange of the request; CONN_SETUP_ABORT and VI_APP_DISCON as received
+  // (5.9.4.6).
   virtual void send_disconnect_resp(ResponseReason) = 0;
-  virtual void abort_setup() = 0;    // connect_originator or connect_responder DisconnectReceived: T2 cleared, Error
-  virtual void endpoint_lost() = 0;  // vi_endpoint ConnectionLost: Error, asynchronous VIP_ERROR_CONN_LOST (D.2)
+  // connect_originator or connect_responder DisconnectReceived: T2 cleared, Error.
+  virtual void abort_setup() = 0;
+  // vi_endpoint ConnectionLost: Error, asynchronous VIP_ERROR_CONN_LOST (D.2).
+  virtual void endpoint_lost() = 0;
   virtual void ignore_request() = 0;  // FC-VI 8.6.3 b): count it, send nothing
 };
 
@@ -64,42 +68,42 @@ struct Def {
   using initial_state = NoConnection;
   // clang-format off
   using transition_table = fsm::Table<
-  //  clause                                          source        event                  target        action                      guard
-  On<"FC-VI D.1 rule 3",                              NoConnection, RqstReceived,          none,         DoesNotExist,               none>,
-  On<"FC-VI 5.3.1",                                   NoConnection, SetupOpened,           SetupOpen,    none,                       none>,
-  On<"VI-DG 3.3.5 in Idle",                           NoConnection, EndpointDisconnected,  none,         none,                       none>,
-  On<"FC-VI 8.6.3 b)",                                NoConnection, ExchangeError,         none,         IgnoreRequest,              none>,
-  On<"FC-VI 8.4.2 g) nothing left",                   NoConnection, PortLoggedOut,         none,         none,                       none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.9.4.6, C.5.9.2",                        SetupOpen,    RqstReceived,          Errored,      Do<AbortSetup, Accept>,     Not<OfUnknownSetup>>,
-  On<"FC-VI D.1 rule 6",                              SetupOpen,    RqstReceived,          none,         ProtocolError,              OfUnknownSetup>,
-  On<"FC-VI 5.3.2",                                   SetupOpen,    ConnectionEstablished, Established,  none,                       none>,
-  On<"FC-VI 8.2 b) refused or timed out",             SetupOpen,    SetupClosed,           NoConnection, none,                       none>,
-  On<"FC-VI 8.5.3 a) d)",                             SetupOpen,    EndpointErrored,       Errored,      none,                       none>,
-  On<"VI-ARCH 5.2",                                   SetupOpen,    EndpointDisconnected,  NoConnection, none,                       none>,
-  On<"FC-VI 8.6.3 b)",                                SetupOpen,    ExchangeError,         none,         IgnoreRequest,              none>,
-  On<"FC-VI 8.5.3 c)",                                SetupOpen,    PortLoggedOut,         Errored,      none,                       none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.5, D.2",                              Established,  RqstReceived,          Errored,      Do<EndpointLost, Accept>,   Not<OfUnknownSetup>>,
-  On<"FC-VI D.1 rule 6",                              Established,  RqstReceived,          none,         ProtocolError,              OfUnknownSetup>,
-  On<"FC-VI 8.2 d)",                                  Established,  EndpointErrored,       Errored,      none,                       none>,
-  On<"FC-VI 8.6.3 b)",                                Established,  ExchangeError,         none,         IgnoreRequest,              none>,
-  On<"FC-VI 7.7.1",                                   Established,  PortLoggedOut,         Errored,      EndpointLost,               none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI D.2 no callback",                         Errored,      RqstReceived,          none,         Accept,                     Not<OfUnknownSetup>>,
-  On<"FC-VI D.1 rule 6",                              Errored,      RqstReceived,          none,         ProtocolError,              OfUnknownSetup>,
-  On<"FC-VI 8.2 e), 8.4.2 f)",                        Errored,      EndpointDisconnected,  Quarantined,  none,                       none>,
-  On<"VI-ARCH 5.4 several errors, one transition",    Errored,      EndpointErrored,       none,         none,                       none>,
-  On<"FC-VI 8.6.3 b)",                                Errored,      ExchangeError,         none,         IgnoreRequest,              none>,
-  On<"FC-VI 8.4.2 g) Error until VipDisconnect",      Errored,      PortLoggedOut,         none,         none,                       none>,
-  On<"FC-VI B.2.4 rule 1 c), Idle comes later",       Errored,      HandleReleased,        NoConnection, none,                       none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI D.2 already Idle: no callback",           Quarantined,  RqstReceived,          none,         Accept,                     Not<OfUnknownSetup>>,
-  On<"FC-VI D.1 rule 6",                              Quarantined,  RqstReceived,          none,         ProtocolError,              OfUnknownSetup>,
-  On<"FC-VI 8.4.2 f)",                                Quarantined,  HandleReleased,        NoConnection, none,                       none>,
-  On<"VI-DG 3.3.5 in Idle",                           Quarantined,  EndpointDisconnected,  none,         none,                       none>,
-  On<"FC-VI 8.6.3 b)",                                Quarantined,  ExchangeError,         none,         IgnoreRequest,              none>,
-  On<"FC-VI 8.4.2 g)",                                Quarantined,  PortLoggedOut,         NoConnection, none,                       none>
+  // clause                                       source        event                  target        action                    guard
+  On<"FC-VI D.1 rule 3",                           NoConnection, RqstReceived,          none,         DoesNotExist,             none>,
+  On<"FC-VI 5.3.1",                                NoConnection, SetupOpened,           SetupOpen,    none,                     none>,
+  On<"VI-DG 3.3.5 in Idle",                        NoConnection, EndpointDisconnected,  none,         none,                     none>,
+  On<"FC-VI 8.6.3 b)",                             NoConnection, ExchangeError,         none,         IgnoreRequest,            none>,
+  On<"FC-VI 8.4.2 g) nothing left",                NoConnection, PortLoggedOut,         none,         none,                     none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.9.4.6, C.5.9.2",                     SetupOpen,    RqstReceived,          Errored,      Do<AbortSetup, Accept>,   Not<OfUnknownSetup>>,
+  On<"FC-VI D.1 rule 6",                           SetupOpen,    RqstReceived,          none,         ProtocolError,            OfUnknownSetup>,
+  On<"FC-VI 5.3.2",                                SetupOpen,    ConnectionEstablished, Established,  none,                     none>,
+  On<"FC-VI 8.2 b) refused or timed out",          SetupOpen,    SetupClosed,           NoConnection, none,                     none>,
+  On<"FC-VI 8.5.3 a) d)",                          SetupOpen,    EndpointErrored,       Errored,      none,                     none>,
+  On<"VI-ARCH 5.2",                                SetupOpen,    EndpointDisconnected,  NoConnection, none,                     none>,
+  On<"FC-VI 8.6.3 b)",                             SetupOpen,    ExchangeError,         none,         IgnoreRequest,            none>,
+  On<"FC-VI 8.5.3 c)",                             SetupOpen,    PortLoggedOut,         Errored,      none,                     none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.3.5, D.2",                           Established,  RqstReceived,          Errored,      Do<EndpointLost, Accept>, Not<OfUnknownSetup>>,
+  On<"FC-VI D.1 rule 6",                           Established,  RqstReceived,          none,         ProtocolError,            OfUnknownSetup>,
+  On<"FC-VI 8.2 d)",                               Established,  EndpointErrored,       Errored,      none,                     none>,
+  On<"FC-VI 8.6.3 b)",                             Established,  ExchangeError,         none,         IgnoreRequest,            none>,
+  On<"FC-VI 7.7.1",                                Established,  PortLoggedOut,         Errored,      EndpointLost,             none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI D.2 no callback",                      Errored,      RqstReceived,          none,         Accept,                   Not<OfUnknownSetup>>,
+  On<"FC-VI D.1 rule 6",                           Errored,      RqstReceived,          none,         ProtocolError,            OfUnknownSetup>,
+  On<"FC-VI 8.2 e), 8.4.2 f)",                     Errored,      EndpointDisconnected,  Quarantined,  none,                     none>,
+  On<"VI-ARCH 5.4 several errors, one transition", Errored,      EndpointErrored,       none,         none,                     none>,
+  On<"FC-VI 8.6.3 b)",                             Errored,      ExchangeError,         none,         IgnoreRequest,            none>,
+  On<"FC-VI 8.4.2 g) Error until VipDisconnect",   Errored,      PortLoggedOut,         none,         none,                     none>,
+  On<"FC-VI B.2.4 rule 1 c), Idle comes later",    Errored,      HandleReleased,        NoConnection, none,                     none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI D.2 already Idle: no callback",        Quarantined,  RqstReceived,          none,         Accept,                   Not<OfUnknownSetup>>,
+  On<"FC-VI D.1 rule 6",                           Quarantined,  RqstReceived,          none,         ProtocolError,            OfUnknownSetup>,
+  On<"FC-VI 8.4.2 f)",                             Quarantined,  HandleReleased,        NoConnection, none,                     none>,
+  On<"VI-DG 3.3.5 in Idle",                        Quarantined,  EndpointDisconnected,  none,         none,                     none>,
+  On<"FC-VI 8.6.3 b)",                             Quarantined,  ExchangeError,         none,         IgnoreRequest,            none>,
+  On<"FC-VI 8.4.2 g)",                             Quarantined,  PortLoggedOut,         NoConnection, none,                     none>
   >;
   // clang-format on
 };

@@ -1,7 +1,8 @@
 // The kit of every machine in this folder: rows that carry their clause, and a machine object of one byte.
 //
-// Light on purpose: it includes Boost.MSM's functor rows and no more. The back-end stands in `fsm_backend.hpp`, which
-// only the `.cpp` of each machine includes. `README.md` tells how to read a table and how to add a row.
+// Light on purpose: it includes Boost.MSM's functor rows and no more. The back-end stands in
+// `fsm_backend.hpp`, which only the `.cpp` of each machine includes. `README.md` tells how to read a table
+// and how to add a row.
 #pragma once
 
 #include <boost/mp11/algorithm.hpp>
@@ -46,9 +47,10 @@ template <auto Value>
 }
 }  // namespace detail
 
-// The name of an enumerator, for the small dense enums (at most 16 values) of the machines; "?" for a foreign value.
+// The name of an enumerator, for the small dense enums (at most 16 values) of the machines; "?" for a foreign
+// value.
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 [[nodiscard]] constexpr std::string_view to_string(Enum value) {
   std::string_view found = "?";
   mp::mp_for_each<mp::mp_iota_c<16>>([&](auto index) {
@@ -66,22 +68,27 @@ struct Clause {
   constexpr Clause(const char (&literal)[N]) { std::copy_n(literal, N, text); }  // NOLINT: implicit by design
 };
 
-// What fired, told to Context::on_row before the actions of the row run. One object per row: compare by address.
+// What fired, told to Context::on_row before the actions of the row run. One object per row: compare by
+// address.
 struct Row {
   std::string_view machine;
   std::string_view source;
   std::string_view event;
   std::string_view target;  // == source for an internal row
   std::string_view clause;
-  std::size_t index;        // position in the table
+  std::size_t index;  // position in the table
 };
 
 // The base of every machine's Context, which names all effects that the machine may have.
 //
 // Rules for whoever implements one:
-// - An effect never calls process() of the same machine (asserted) and never destroys it: post to an outbox, or defer.
-// - start_x() restarts a timer that runs already; stop_x() may be called when it does not run. After stop_x(), and after
-//   the row of its expiry, the timer's event never arrives: an expiry that raced with the stop is dropped by the owner.
+// - An effect never calls process() of the same machine (asserted), not by the detour of another machine
+// either, and
+//   never destroys it: post to an outbox. Machine::processing() tells.
+// - start_x() restarts a timer that runs already; stop_x() may be called when it does not run. After
+// stop_x(), and after
+//   the row of its expiry, the timer's event never arrives: an expiry that raced with the stop is dropped by
+//   the owner.
 // - Effects do not throw. Predicates have no effect.
 // - A Context may be a short-lived adapter on the stack: the machine keeps no reference to it.
 class Context {
@@ -93,7 +100,8 @@ class Context {
 
   // A row fired: traces and clause coverage hang here.
   virtual void on_row(const Row&) {}
-  // No row accepted the event: the table's author held it to be impossible. Count it, trace it, never ignore it silently.
+  // No row accepted the event: the table's author held it to be impossible. Count it, trace it, never ignore
+  // it silently.
   virtual void unexpected(std::string_view machine, std::string_view state, std::string_view event) = 0;
 };
 
@@ -128,7 +136,8 @@ struct Traced {
   }
 };
 
-// One row of a transition table. A target `none` makes it internal: the state stays, nothing is left or entered.
+// One row of a transition table. A target `none` makes it internal: the state stays, nothing is left or
+// entered.
 template <Clause Reference, class S, class E, class T, class A = none, class G = none>
 struct On : boost::msm::front::Row<S, E, T, Traced<On<Reference, S, E, T, A, G>, A>, G> {
   using UserAction = A;
@@ -138,29 +147,30 @@ struct On : boost::msm::front::Row<S, E, T, Traced<On<Reference, S, E, T, A, G>,
   static constexpr bool internal = std::is_same_v<T, none>;
 };
 
-// --- actions and guards -------------------------------------------------------------------------------------------
+// --- actions and guards
+// -------------------------------------------------------------------------------------------
 
 // FSM_ACTION(StartT3, context.start_t3()): one verb, no decision. `context` and `event` are in scope.
-#define FSM_ACTION(Name, ...)                                                                       \
-  struct Name {                                                                                     \
-    template <class Event, class Machine, class Source, class Target>                               \
+#define FSM_ACTION(Name, ...)                                                                        \
+  struct Name {                                                                                      \
+    template <class Event, class Machine, class Source, class Target>                                \
     void operator()([[maybe_unused]] const Event& event, Machine& machine, Source&, Target&) const { \
-      Context& context = *machine.context;                                                          \
-      __VA_ARGS__;                                                                                  \
-    }                                                                                               \
+      Context& context = *machine.context;                                                           \
+      __VA_ARGS__;                                                                                   \
+    }                                                                                                \
   }
 // FSM_GUARD(RetriesLeft, context.retries_left()): one predicate over `context` (const) and `event`.
-#define FSM_GUARD(Name, ...)                                                                           \
-  struct Name {                                                                                        \
-    using Leaves = fsm::mp::mp_list<Name>;                                                             \
-    template <class Event>                                                                             \
-    static bool holds([[maybe_unused]] const Event& event, [[maybe_unused]] const Context& context) {  \
-      return __VA_ARGS__;                                                                              \
-    }                                                                                                  \
-    template <class Event, class Machine, class Source, class Target>                                  \
-    bool operator()(const Event& event, Machine& machine, Source&, Target&) const {                    \
-      return holds(event, *machine.context);                                                           \
-    }                                                                                                  \
+#define FSM_GUARD(Name, ...)                                                                          \
+  struct Name {                                                                                       \
+    using Leaves = fsm::mp::mp_list<Name>;                                                            \
+    template <class Event>                                                                            \
+    static bool holds([[maybe_unused]] const Event& event, [[maybe_unused]] const Context& context) { \
+      return __VA_ARGS__;                                                                             \
+    }                                                                                                 \
+    template <class Event, class Machine, class Source, class Target>                                 \
+    bool operator()(const Event& event, Machine& machine, Source&, Target&) const {                   \
+      return holds(event, *machine.context);                                                          \
+    }                                                                                                 \
   }
 
 template <class T>
@@ -217,7 +227,8 @@ struct Not {
   }
 };
 
-// --- what a table tells about itself ------------------------------------------------------------------------------
+// --- what a table tells about itself
+// ------------------------------------------------------------------------------
 
 template <class TableRow>
 using source_of = typename TableRow::Source;
@@ -259,13 +270,15 @@ inline constexpr Row row_of{Def::name,
                             TableRow::clause,
                             mp::mp_find<rows_of<Def>, TableRow>::value};
 
-// --- the machine --------------------------------------------------------------------------------------------------
+// --- the machine
+// --------------------------------------------------------------------------------------------------
 
 namespace testing {
 struct Access;
 }
 
-// One byte. A hundred thousand connections hold several of these each; the back-end is built on the stack per event.
+// One byte. A hundred thousand connections hold several of these each; the back-end is built on the stack per
+// event.
 //
 // `Def` has: name, Context, initial_state, transition_table.
 template <class Def>
@@ -275,18 +288,17 @@ class Machine {
 
   // Runs the one row that accepts the event. Defined in the machine's own .cpp (FSM_INSTANTIATE).
   template <class E>
-    requires EventOf<Def, E>
-  Outcome process(const E& event, Context& context);
+  requires EventOf<Def, E> Outcome process(const E& event, Context& context);
 
   template <class S>
-    requires StateOf<Def, S>
-  [[nodiscard]] bool is() const {
-    return index() == state_index<Def, S>;
-  }
+  requires StateOf<Def, S>
+  [[nodiscard]] bool is() const { return index() == state_index<Def, S>; }
   template <class... States>
   [[nodiscard]] bool is_any_of() const {
     return (is<States>() || ...);
   }
+  // An effect is running: another machine's effect that wants to feed this one must post the event instead.
+  [[nodiscard]] bool processing() const { return (state_ & busy) != 0; }
   [[nodiscard]] std::string_view state_name() const { return state_name_at<Def>(index()); }
   [[nodiscard]] static constexpr std::string_view name() { return Def::name; }
 

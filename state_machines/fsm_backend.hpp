@@ -1,4 +1,5 @@
-// The only header that includes Boost.MSM's back-end. Included by the one .cpp of each machine, and by nobody else.
+// The only header that includes Boost.MSM's back-end. Included by the one .cpp of each machine, and by nobody
+// else.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -50,7 +51,7 @@ using back_end_index = typename boost::msm::back::get_state_id<typename BackEnd:
 
 template <class Def, class BackEnd, class... States>
 constexpr bool same_numbering(mp::mp_list<States...>) {
-  return ((back_end_index<BackEnd, States>::value == state_index<Def, States>) && ...);
+  return ((back_end_index<BackEnd, States>::value == state_index<Def, States>)&&...);
 }
 
 // Its explicit instantiation takes the address of process() for every event, and so emits them all.
@@ -68,8 +69,7 @@ const std::tuple<Outcome (Machine<Def>::*)(const Events&, typename Def::Context&
 
 template <class Def>
 template <class E>
-  requires EventOf<Def, E>
-Outcome Machine<Def>::process(const E& event, Context& context) {
+requires EventOf<Def, E> Outcome Machine<Def>::process(const E& event, Context& context) {
   using BackEnd = boost::msm::back::state_machine<FrontEnd<Def>>;
   static_assert(detail::same_numbering<Def, BackEnd>(states_of<Def>{}));
   assert((state_ & busy) == 0 && "an effect must not call back into its own machine");

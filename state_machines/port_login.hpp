@@ -1,7 +1,8 @@
-// The login of one N_Port with another, or with the Fabric (FC-LS FLOGI, PLOGI, LOGO; FC-VI 5.6, 7.7, 8.4.2 g).
+// The login of one N_Port with another, or with the Fabric (FC-LS FLOGI, PLOGI, LOGO; FC-VI 5.6, 7.7, 8.4.2
+// g).
 //
-// One object for the Fabric login, one per remote port. The owner answers by itself a login whose service parameters it
-// refuses, and feeds LoginReceived only for one that it would accept.
+// One object for the Fabric login, one per remote port. The owner answers by itself a login whose service
+// parameters it refuses, and feeds LoginReceived only for one that it would accept.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -21,11 +22,11 @@ struct LoginAccepted {};   // LS_ACC to our FLOGI or PLOGI
 struct LoginRejected {
   bool retryable = false;  // LS_RJT: logical busy, unable at this time, command already in progress
 };
-struct LoginReceived {};     // the peer's FLOGI or PLOGI, acceptable (see above)
-struct LogoutRequested {};   // a user or second-level recovery ends the login
-struct LogoutAnswered {};    // LS_ACC or LS_RJT to our LOGO: either way the peer holds no login
-struct LogoutReceived {};    // the peer's LOGO, or word of an implicit logout
-struct Timeout {};           // the answer is overdue, or the retry delay is over
+struct LoginReceived {};    // the peer's FLOGI or PLOGI, acceptable (see above)
+struct LogoutRequested {};  // a user or second-level recovery ends the login
+struct LogoutAnswered {};   // LS_ACC or LS_RJT to our LOGO: either way the peer holds no login
+struct LogoutReceived {};   // the peer's LOGO, or word of an implicit logout
+struct Timeout {};          // the answer is overdue, or the retry delay is over
 struct LinkUp {};
 struct LinkDown {};          // NOS/OLS or LIP; not LR (FC-VI 7.7.1). Alternates with LinkUp
 struct Validated {};         // the addresses are the same as before the link event (FC-VI 7.7.3 to 7.7.5)
@@ -36,23 +37,29 @@ class Context : public fsm::Context {
  public:
   virtual void send_login() = 0;    // FLOGI or PLOGI with SEQ_CNT and C bits set (FC-VI 5.6)
   virtual void accept_login() = 0;  // LS_ACC, and take over the peer's service parameters
-  virtual void reject_login() = 0;  // LS_RJT, logical busy or command already in progress: the peer may try again
-  virtual void send_logout() = 0;   // LOGO
+  // LS_RJT, logical busy or command already in progress: the peer may try again.
+  virtual void reject_login() = 0;
+  virtual void send_logout() = 0;    // LOGO
   virtual void accept_logout() = 0;  // LS_ACC to LOGO, also without a login (FC-LS)
-  // The answer to our outstanding FLOGI, PLOGI or LOGO is no longer awaited: abort that Exchange and never feed it.
+  // The answer to our outstanding FLOGI, PLOGI or LOGO is no longer awaited: abort that Exchange and never
+  // feed it.
   virtual void forget_request() = 0;
   virtual void start_timer() = 0;        // 2 x R_A_TOV (ELS time-out, FC-LS)
   virtual void start_retry_delay() = 0;  // E_D_TOV, the same timer; counts one retry
   virtual void stop_timer() = 0;
-  virtual void count_retry() = 0;        // a repeated request is about to be sent
-  virtual void validate_addresses() = 0;  // ADISC (private loop), await FAN (public loop), compare FLOGI result (fabric)
+  virtual void count_retry() = 0;  // a repeated request is about to be sent
+  // ADISC (private loop), await FAN (public loop), compare FLOGI result (fabric).
+  virtual void validate_addresses() = 0;
   virtual void report_logged_in() = 0;
   virtual void report_login_failed(LoginFailure) = 0;
-  // The login ended, implicitly or explicitly: all FC-VI Connections and Exchanges with that port end (FC-VI 7.7.1).
+  // The login ended, implicitly or explicitly: all FC-VI Connections and Exchanges with that port end
+  // (FC-VI 7.7.1).
   virtual void report_logged_out() = 0;
   virtual void report_logout_complete() = 0;  // to the user of LogoutRequested
   virtual void report_suspended() = 0;        // transmit no FC-VI IU until resumed (FC-VI 7.7.3)
-  virtual void report_resumed() = 0;          // active Exchanges continue (FC-VI 7.7.3 to 7.7.5)
+  // Active Exchanges continue (FC-VI 7.7.3 to 7.7.5); also the answer to a LoginRequested that came
+  // meanwhile.
+  virtual void report_resumed() = 0;
   [[nodiscard]] virtual bool retries_left() const = 0;
   // The peer's Port_Name is the higher one: its login wins over ours when both cross (FC-LS).
   [[nodiscard]] virtual bool peer_login_wins() const = 0;
@@ -61,12 +68,13 @@ class Context : public fsm::Context {
 };
 
 // --- states
-struct Offline : fsm::State {};        // no link, no login
-struct LoggedOut : fsm::State {};      // link, no login
-struct LoginPending : fsm::State {};   // FLOGI or PLOGI sent
-struct RetryPending : fsm::State {};   // rejected for now: waits before the next try
+struct Offline : fsm::State {};       // no link, no login
+struct LoggedOut : fsm::State {};     // link, no login
+struct LoginPending : fsm::State {};  // FLOGI or PLOGI sent
+struct RetryPending : fsm::State {};  // rejected for now: waits before the next try
 struct LoggedIn : fsm::State {};
-struct Suspended : fsm::State {};      // the link went: the login stands if the addresses prove to be the same
+struct Suspended : fsm::State {};   // the link went; the login stands if the addresses prove to be the same
+struct Validating : fsm::State {};  // the link is back: they are being compared
 struct LogoutPending : fsm::State {};  // LOGO sent; the login is already over
 
 // --- actions and guards
@@ -102,60 +110,64 @@ struct Def {
   using initial_state = Offline;
   // clang-format off
   using transition_table = fsm::Table<
-  //  clause                                        source         event             target         action                                                            guard
-  On<"FC-VI 7.7.1",                                 Offline,       LinkUp,           LoggedOut,     none,                                                             none>,
-  On<"impl: no link",                               Offline,       LoginRequested,   none,          ReportLinkDown,                                                   none>,
-  On<"impl: nothing to end",                        Offline,       LogoutRequested,  none,          ReportLogoutComplete,                                             none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 7.7.2, FC-LS FLOGI, PLOGI",             LoggedOut,     LoginRequested,   LoginPending,  SendLogin,                                                        none>,
-  On<"FC-LS: login by the peer",                    LoggedOut,     LoginReceived,    LoggedIn,      Do<AcceptLogin, ReportLoggedIn>,                                  none>,
-  On<"impl: nothing to end",                        LoggedOut,     LogoutRequested,  none,          ReportLogoutComplete,                                             none>,
-  On<"FC-LS: LOGO without a login is accepted",     LoggedOut,     LogoutReceived,   none,          AcceptLogout,                                                     none>,
-  On<"FC-VI 7.7.1",                                 LoggedOut,     LinkDown,         Offline,       none,                                                             none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: several users, one login",              LoginPending,  LoginRequested,   none,          none,                                                             none>,
-  On<"FC-LS: LS_ACC",                               LoginPending,  LoginAccepted,    LoggedIn,      Do<StopTimer, ReportLoggedIn>,                                    none>,
-  On<"FC-LS: LS_RJT busy",                          LoginPending,  LoginRejected,    RetryPending,  StartRetryDelay,                                                  MayRetry>,
-  On<"FC-LS: LS_RJT",                               LoginPending,  LoginRejected,    LoggedOut,     Do<StopTimer, ReportRejected>,                                    Not<MayRetry>>,
-  On<"FC-LS: ELS time-out, retry",                  LoginPending,  Timeout,          LoginPending,  Do<ForgetRequest, CountRetry, SendLogin>,                         RetriesLeft>,
-  On<"FC-LS: ELS time-out",                         LoginPending,  Timeout,          LoggedOut,     Do<ForgetRequest, ReportTimeout>,                                 Not<RetriesLeft>>,
-  On<"FC-LS: PLOGI cross, the higher name wins",    LoginPending,  LoginReceived,    LoggedIn,      Do<ForgetRequest, AcceptLogin, ReportLoggedIn>,                   PeerLoginWins>,
-  On<"FC-LS: PLOGI cross, ours wins",               LoginPending,  LoginReceived,    none,          RejectLogin,                                                      Not<PeerLoginWins>>,
-  On<"impl: the LOGO ends what PLOGI may have begun", LoginPending, LogoutRequested, LogoutPending, Do<ForgetRequest, ReportWithdrawn, SendLogout>,                   none>,
-  On<"FC-LS: LOGO without a login is accepted",     LoginPending,  LogoutReceived,   none,          AcceptLogout,                                                     none>,
-  On<"FC-VI 7.7.1",                                 LoginPending,  LinkDown,         Offline,       Do<ForgetRequest, ReportLinkDown>,                                none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: several users, one login",              RetryPending,  LoginRequested,   none,          none,                                                             none>,
-  On<"FC-LS: retry after busy",                     RetryPending,  Timeout,          LoginPending,  Do<CountRetry, SendLogin>,                                        none>,
-  On<"FC-LS: login by the peer",                    RetryPending,  LoginReceived,    LoggedIn,      Do<StopTimer, AcceptLogin, ReportLoggedIn>,                       none>,
-  On<"impl: nothing was accepted yet",              RetryPending,  LogoutRequested,  LoggedOut,     Do<StopTimer, ReportWithdrawn, ReportLogoutComplete>,             none>,
-  On<"FC-LS: LOGO without a login is accepted",     RetryPending,  LogoutReceived,   none,          AcceptLogout,                                                     none>,
-  On<"FC-VI 7.7.1",                                 RetryPending,  LinkDown,         Offline,       Do<StopTimer, ReportLinkDown>,                                    none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: there already",                         LoggedIn,      LoginRequested,   none,          ReportLoggedIn,                                                   none>,
-  On<"FC-LS: PLOGI is an implicit logout, FC-VI 8.4.2 g)", LoggedIn, LoginReceived,  LoggedIn,      Do<ReportLoggedOut, AcceptLogin, ReportLoggedIn>,                 none>,
-  On<"FC-VI 7.7.1 logout sent",                     LoggedIn,      LogoutRequested,  LogoutPending, Do<ReportLoggedOut, SendLogout>,                                  none>,
-  On<"FC-VI 7.7.1 logout received",                 LoggedIn,      LogoutReceived,   LoggedOut,     Do<AcceptLogout, ReportLoggedOut>,                                none>,
-  On<"FC-VI 7.7.2 implicit logout",                 LoggedIn,      LinkDown,         Offline,       ReportLoggedOut,                                                  LinkLossLogsOut>,
-  On<"FC-VI 7.7.3 to 7.7.5",                        LoggedIn,      LinkDown,         Suspended,     ReportSuspended,                                                  Not<LinkLossLogsOut>>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 7.7.3 to 7.7.5 validate",               Suspended,     LinkUp,           none,          ValidateAddresses,                                                none>,
-  On<"impl: the link goes again meanwhile",         Suspended,     LinkDown,         none,          none,                                                             none>,
-  On<"FC-VI 7.7.3 to 7.7.5 unchanged",              Suspended,     Validated,        LoggedIn,      ReportResumed,                                                    none>,
-  On<"FC-VI 7.7.3 to 7.7.5 explicit logout",        Suspended,     ValidationFailed, LogoutPending, Do<ReportLoggedOut, SendLogout>,                                  none>,
-  On<"impl: a new login need not wait",             Suspended,     LoginRequested,   LoginPending,  Do<ForgetRequest, ReportLoggedOut, SendLogin>,                    none>,
-  On<"FC-LS: PLOGI is an implicit logout",          Suspended,     LoginReceived,    LoggedIn,      Do<ForgetRequest, ReportLoggedOut, AcceptLogin, ReportLoggedIn>,  none>,
-  On<"FC-VI 7.7.1 logout sent",                     Suspended,     LogoutRequested,  LogoutPending, Do<ForgetRequest, ReportLoggedOut, SendLogout>,                   none>,
-  On<"FC-VI 7.7.1 logout received",                 Suspended,     LogoutReceived,   LoggedOut,     Do<ForgetRequest, AcceptLogout, ReportLoggedOut>,                 none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-LS: LOGO answered",                        LogoutPending, LogoutAnswered,   LoggedOut,     Do<StopTimer, ReportLogoutComplete>,                              none>,
-  On<"FC-LS: ELS time-out, retry",                  LogoutPending, Timeout,          LogoutPending, Do<ForgetRequest, CountRetry, SendLogout>,                        RetriesLeft>,
-  On<"FC-LS: ELS time-out, implicit logout",        LogoutPending, Timeout,          LoggedOut,     Do<ForgetRequest, ReportLogoutComplete>,                          Not<RetriesLeft>>,
-  On<"impl: PLOGI supersedes LOGO",                 LogoutPending, LoginRequested,   LoginPending,  Do<ForgetRequest, ReportLogoutComplete, SendLogin>,               none>,
-  On<"impl: may have crossed our LOGO; the peer tries again", LogoutPending, LoginReceived, none,   RejectLogin,                                                      none>,
-  On<"impl: under way",                             LogoutPending, LogoutRequested,  none,          none,                                                             none>,
-  On<"FC-LS: LOGO of both cross",                   LogoutPending, LogoutReceived,   none,          AcceptLogout,                                                     none>,
-  On<"FC-VI 7.7.1",                                 LogoutPending, LinkDown,         Offline,       Do<ForgetRequest, ReportLogoutComplete>,                          none>
+  // clause                                                  source         event             target         action                                                           guard
+  On<"FC-VI 7.7.1",                                           Offline,       LinkUp,           LoggedOut,     none,                                                            none>,
+  On<"impl: no link",                                         Offline,       LoginRequested,   none,          ReportLinkDown,                                                  none>,
+  On<"impl: nothing to end",                                  Offline,       LogoutRequested,  none,          ReportLogoutComplete,                                            none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 7.7.2, FC-LS FLOGI, PLOGI",                       LoggedOut,     LoginRequested,   LoginPending,  SendLogin,                                                       none>,
+  On<"FC-LS: login by the peer",                              LoggedOut,     LoginReceived,    LoggedIn,      Do<AcceptLogin, ReportLoggedIn>,                                 none>,
+  On<"impl: nothing to end",                                  LoggedOut,     LogoutRequested,  none,          ReportLogoutComplete,                                            none>,
+  On<"FC-LS: LOGO without a login is accepted",               LoggedOut,     LogoutReceived,   none,          AcceptLogout,                                                    none>,
+  On<"FC-VI 7.7.1",                                           LoggedOut,     LinkDown,         Offline,       none,                                                            none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: several users, one login",                        LoginPending,  LoginRequested,   none,          none,                                                            none>,
+  On<"FC-LS: LS_ACC",                                         LoginPending,  LoginAccepted,    LoggedIn,      Do<StopTimer, ReportLoggedIn>,                                   none>,
+  On<"FC-LS: LS_RJT busy",                                    LoginPending,  LoginRejected,    RetryPending,  StartRetryDelay,                                                 MayRetry>,
+  On<"FC-LS: LS_RJT",                                         LoginPending,  LoginRejected,    LoggedOut,     Do<StopTimer, ReportRejected>,                                   Not<MayRetry>>,
+  On<"FC-LS: ELS time-out, retry",                            LoginPending,  Timeout,          LoginPending,  Do<ForgetRequest, CountRetry, SendLogin>,                        RetriesLeft>,
+  On<"FC-LS: ELS time-out",                                   LoginPending,  Timeout,          LoggedOut,     Do<ForgetRequest, ReportTimeout>,                                Not<RetriesLeft>>,
+  On<"FC-LS: PLOGI cross, the higher name wins",              LoginPending,  LoginReceived,    LoggedIn,      Do<ForgetRequest, AcceptLogin, ReportLoggedIn>,                  PeerLoginWins>,
+  On<"FC-LS: PLOGI cross, ours wins",                         LoginPending,  LoginReceived,    none,          RejectLogin,                                                     Not<PeerLoginWins>>,
+  On<"impl: the LOGO ends what PLOGI may have begun",         LoginPending,  LogoutRequested,  LogoutPending, Do<ForgetRequest, ReportWithdrawn, SendLogout>,                  none>,
+  On<"FC-LS: LOGO without a login is accepted",               LoginPending,  LogoutReceived,   none,          AcceptLogout,                                                    none>,
+  On<"FC-VI 7.7.1",                                           LoginPending,  LinkDown,         Offline,       Do<ForgetRequest, ReportLinkDown>,                               none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: several users, one login",                        RetryPending,  LoginRequested,   none,          none,                                                            none>,
+  On<"FC-LS: retry after busy",                               RetryPending,  Timeout,          LoginPending,  Do<CountRetry, SendLogin>,                                       none>,
+  On<"FC-LS: login by the peer",                              RetryPending,  LoginReceived,    LoggedIn,      Do<StopTimer, AcceptLogin, ReportLoggedIn>,                      none>,
+  On<"impl: nothing was accepted yet",                        RetryPending,  LogoutRequested,  LoggedOut,     Do<StopTimer, ReportWithdrawn, ReportLogoutComplete>,            none>,
+  On<"FC-LS: LOGO without a login is accepted",               RetryPending,  LogoutReceived,   none,          AcceptLogout,                                                    none>,
+  On<"FC-VI 7.7.1",                                           RetryPending,  LinkDown,         Offline,       Do<StopTimer, ReportLinkDown>,                                   none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: there already",                                   LoggedIn,      LoginRequested,   none,          ReportLoggedIn,                                                  none>,
+  On<"FC-LS: PLOGI is an implicit logout, FC-VI 8.4.2 g)",    LoggedIn,      LoginReceived,    LoggedIn,      Do<ReportLoggedOut, AcceptLogin, ReportLoggedIn>,                none>,
+  On<"FC-VI 7.7.1 logout sent",                               LoggedIn,      LogoutRequested,  LogoutPending, Do<ReportLoggedOut, SendLogout>,                                 none>,
+  On<"FC-VI 7.7.1 logout received",                           LoggedIn,      LogoutReceived,   LoggedOut,     Do<AcceptLogout, ReportLoggedOut>,                               none>,
+  On<"FC-VI 7.7.2 implicit logout",                           LoggedIn,      LinkDown,         Offline,       ReportLoggedOut,                                                 LinkLossLogsOut>,
+  On<"FC-VI 7.7.3 to 7.7.5",                                  LoggedIn,      LinkDown,         Suspended,     ReportSuspended,                                                 Not<LinkLossLogsOut>>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 7.7.3 to 7.7.5 validate",                         Suspended,     LinkUp,           Validating,    ValidateAddresses,                                               none>,
+  On<"FC-VI 7.7.3 no FC-VI IU may be sent",                   Suspended,     LoginRequested,   none,          ReportLinkDown,                                                  none>,
+  On<"impl: no link for a LOGO",                              Suspended,     LogoutRequested,  Offline,       Do<ReportLoggedOut, ReportLogoutComplete>,                       none>,
+  On<"FC-VI 7.7.1 implicit logout",                           Suspended,     LogoutReceived,   Offline,       ReportLoggedOut,                                                 none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: the outcome answers",                             Validating,    LoginRequested,   none,          none,                                                            none>,
+  On<"FC-VI 7.7.3 to 7.7.5 unchanged",                        Validating,    Validated,        LoggedIn,      ReportResumed,                                                   none>,
+  On<"FC-VI 7.7.3 to 7.7.5 explicit logout",                  Validating,    ValidationFailed, LogoutPending, Do<ReportLoggedOut, SendLogout>,                                 none>,
+  On<"FC-LS: PLOGI is an implicit logout",                    Validating,    LoginReceived,    LoggedIn,      Do<ForgetRequest, ReportLoggedOut, AcceptLogin, ReportLoggedIn>, none>,
+  On<"FC-VI 7.7.1 logout sent",                               Validating,    LogoutRequested,  LogoutPending, Do<ForgetRequest, ReportLoggedOut, SendLogout>,                  none>,
+  On<"FC-VI 7.7.1 logout received",                           Validating,    LogoutReceived,   LoggedOut,     Do<ForgetRequest, AcceptLogout, ReportLoggedOut>,                none>,
+  On<"impl: the link goes again meanwhile",                   Validating,    LinkDown,         Suspended,     ForgetRequest,                                                   none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-LS: LOGO answered",                                  LogoutPending, LogoutAnswered,   LoggedOut,     Do<StopTimer, ReportLogoutComplete>,                             none>,
+  On<"FC-LS: ELS time-out, retry",                            LogoutPending, Timeout,          LogoutPending, Do<ForgetRequest, CountRetry, SendLogout>,                       RetriesLeft>,
+  On<"FC-LS: ELS time-out, implicit logout",                  LogoutPending, Timeout,          LoggedOut,     Do<ForgetRequest, ReportLogoutComplete>,                         Not<RetriesLeft>>,
+  On<"impl: PLOGI supersedes LOGO",                           LogoutPending, LoginRequested,   LoginPending,  Do<ForgetRequest, ReportLogoutComplete, SendLogin>,              none>,
+  On<"impl: may have crossed our LOGO; the peer tries again", LogoutPending, LoginReceived,    none,          RejectLogin,                                                     none>,
+  On<"impl: under way",                                       LogoutPending, LogoutRequested,  none,          none,                                                            none>,
+  On<"FC-LS: LOGO of both cross",                             LogoutPending, LogoutReceived,   none,          AcceptLogout,                                                    none>,
+  On<"FC-VI 7.7.1",                                           LogoutPending, LinkDown,         Offline,       Do<ForgetRequest, ReportLogoutComplete>,                         none>
   >;
   // clang-format on
 };

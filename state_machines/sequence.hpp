@@ -1,7 +1,8 @@
 // One Sequence at its recipient (FC-FS, FC-VI 5.5, 8.4.1 b-d): assembles frames, finds gaps.
 //
-// The owner classifies each frame by SEQ_ID and SEQ_CNT before it calls; the machine never sees a number. One object per
-// Exchange: a Sequence that ends makes room for the next one (Sequences of an Exchange do not overlap, FC-VI 5.2.1).
+// The owner classifies each frame by SEQ_ID and SEQ_CNT before it calls; the machine never sees a number. One
+// object per Exchange: a Sequence that ends makes room for the next one (Sequences of an Exchange do not
+// overlap, FC-VI 5.2.1).
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -16,10 +17,12 @@ enum class SequenceError : std::uint8_t {
 // --- events
 // A data frame of this Exchange.
 struct FrameReceived {
-  bool first = false;     // SOFi: opens a Sequence
-  bool last = false;      // EOFt or End_Sequence: closes it
-  bool in_order = true;   // the next frame: SEQ_ID and SEQ_CNT as expected, or the first one where one is expected
-  bool complete = false;  // with this frame every frame of the Sequence has arrived (equals `last` on in-order fabrics)
+  bool first = false;  // SOFi: opens a Sequence
+  bool last = false;   // EOFt or End_Sequence: closes it
+  // The next frame: SEQ_ID and SEQ_CNT as expected, or the first one where one is expected.
+  bool in_order = true;
+  // With this frame every frame of the Sequence has arrived (equals `last` on in-order fabrics).
+  bool complete = false;
 };
 struct Timeout {};          // the sequence timer expired
 struct ExchangeAborted {};  // ABTS sent or received, or the port logged out
@@ -27,11 +30,13 @@ struct ExchangeAborted {};  // ABTS sent or received, or the port logged out
 // --- effects
 class Context : public fsm::Context {
  public:
-  // Hand the frame up; note its time, from which the sequence timer counts (the timer need not be touched per frame).
+  // Hand the frame up; note its time, from which the sequence timer counts (the timer need not be touched per
+  // frame).
   virtual void deliver() = 0;
   // The Sequence is whole: the IU is complete (FC-VI 5.5: one IU is one Sequence).
   virtual void report_sequence() = 0;
-  // The Sequence is lost: class 2 answers with Abort Sequence Condition 01b (FC-VI 8.4.2 h), the user takes its rules.
+  // The Sequence is lost: class 2 answers with Abort Sequence Condition 01b (FC-VI 8.4.2 h), the user takes
+  // its rules.
   virtual void report_sequence_error(SequenceError) = 0;
   // E_D_TOV after the latest frame (FC-FS).
   virtual void start_sequence_timer() = 0;
@@ -73,33 +78,33 @@ struct Def {
   using initial_state = Idle;
   // clang-format off
   using transition_table = fsm::Table<
-  //  clause                                      source        event            target        action                                            guard
-  On<"FC-FS: one-frame Sequence",                 Idle,         FrameReceived,   Complete,     Do<Deliver, ReportSequence>,                      All<InOrder, First, Last>>,
-  On<"FC-FS: first frame",                        Idle,         FrameReceived,   Receiving,    Do<Deliver, StartSequenceTimer>,                  All<InOrder, First, Not<Last>>>,
-  On<"FC-VI 8.4.1 d) frames overtook the first",  Idle,         FrameReceived,   Reassembling, Do<Deliver, StartMissingFrameTimer>,              All<Not<All<InOrder, First>>, OutOfOrderFabric>>,
-  On<"FC-VI 8.4.1 c) first frame lost",           Idle,         FrameReceived,   Errored,      Do<DiscardFrame, ReportMissingFrame>,             All<Not<All<InOrder, First>>, Not<OutOfOrderFabric>>>,
-  On<"impl: nothing was received",                Idle,         ExchangeAborted, none,         none,                                             none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-FS: last frame",                         Receiving,    FrameReceived,   Complete,     Do<Deliver, StopTimer, ReportSequence>,           All<InOrder, Last>>,
-  On<"FC-VI 8.4.1 d), B.2.5 rule 6e",             Receiving,    FrameReceived,   Reassembling, Do<Deliver, StartMissingFrameTimer>,              All<Not<InOrder>, OutOfOrderFabric>>,
-  On<"FC-VI 8.4.1 c) frame lost",                 Receiving,    FrameReceived,   Errored,      Do<StopTimer, DiscardFrame, ReportMissingFrame>,  All<Not<InOrder>, Not<OutOfOrderFabric>>>,
-  On<"FC-FS: E_D_TOV between frames",             Receiving,    Timeout,         Errored,      ReportTimeout,                                    none>,
-  On<"FC-FS: Abort Exchange",                     Receiving,    ExchangeAborted, Idle,         StopTimer,                                        none>,
-  On<"FC-FS: next frame",                         Receiving,    FrameReceived,   none,         Deliver,                                          All<InOrder, Not<Last>>>,  // last in the group: tried first
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI B.2.5 rule 5b, the last hole filled", Reassembling, FrameReceived,   Complete,     Do<Deliver, StopTimer, ReportSequence>,           Whole>,
-  On<"FC-VI B.2.5 rule 5b",                       Reassembling, FrameReceived,   none,         Deliver,                                          Not<Whole>>,
-  On<"FC-VI B.2.5 rule 7",                        Reassembling, Timeout,         Errored,      ReportTimeout,                                    none>,
-  On<"FC-FS: Abort Exchange",                     Reassembling, ExchangeAborted, Idle,         StopTimer,                                        none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.5 next one-frame Sequence",         Complete,     FrameReceived,   Complete,     Do<Deliver, ReportSequence>,                      All<InOrder, First, Last>>,
-  On<"FC-VI 5.5 next Sequence",                   Complete,     FrameReceived,   Receiving,    Do<Deliver, StartSequenceTimer>,                  All<InOrder, First, Not<Last>>>,
-  On<"FC-VI 8.4.1 d) frames overtook the first",  Complete,     FrameReceived,   Reassembling, Do<Deliver, StartMissingFrameTimer>,              All<Not<All<InOrder, First>>, OutOfOrderFabric>>,
-  On<"FC-VI 8.4.1 c) first frame lost",           Complete,     FrameReceived,   Errored,      Do<DiscardFrame, ReportMissingFrame>,             All<Not<All<InOrder, First>>, Not<OutOfOrderFabric>>>,
-  On<"FC-FS: Abort Exchange",                     Complete,     ExchangeAborted, Idle,         none,                                             none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-FS: Abort, discard until the Exchange is aborted", Errored, FrameReceived, none,      DiscardFrame,                                     none>,
-  On<"FC-FS: Abort Exchange",                     Errored,      ExchangeAborted, Idle,         none,                                             none>
+  // clause                                                source        event            target        action                                           guard
+  On<"FC-FS: one-frame Sequence",                           Idle,         FrameReceived,   Complete,     Do<Deliver, ReportSequence>,                     All<InOrder, First, Last>>,
+  On<"FC-FS: first frame",                                  Idle,         FrameReceived,   Receiving,    Do<Deliver, StartSequenceTimer>,                 All<InOrder, First, Not<Last>>>,
+  On<"FC-VI 8.4.1 d) frames overtook the first",            Idle,         FrameReceived,   Reassembling, Do<Deliver, StartMissingFrameTimer>,             All<Not<All<InOrder, First>>, OutOfOrderFabric>>,
+  On<"FC-VI 8.4.1 c) first frame lost",                     Idle,         FrameReceived,   Errored,      Do<DiscardFrame, ReportMissingFrame>,            All<Not<All<InOrder, First>>, Not<OutOfOrderFabric>>>,
+  On<"impl: nothing was received",                          Idle,         ExchangeAborted, none,         none,                                            none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-FS: last frame",                                   Receiving,    FrameReceived,   Complete,     Do<Deliver, StopTimer, ReportSequence>,          All<InOrder, Last>>,
+  On<"FC-VI 8.4.1 d), B.2.5 rule 6e",                       Receiving,    FrameReceived,   Reassembling, Do<Deliver, StartMissingFrameTimer>,             All<Not<InOrder>, OutOfOrderFabric>>,
+  On<"FC-VI 8.4.1 c) frame lost",                           Receiving,    FrameReceived,   Errored,      Do<StopTimer, DiscardFrame, ReportMissingFrame>, All<Not<InOrder>, Not<OutOfOrderFabric>>>,
+  On<"FC-FS: E_D_TOV between frames",                       Receiving,    Timeout,         Errored,      ReportTimeout,                                   none>,
+  On<"FC-FS: Abort Exchange",                               Receiving,    ExchangeAborted, Idle,         StopTimer,                                       none>,
+  On<"FC-FS: next frame",                                   Receiving,    FrameReceived,   none,         Deliver,                                         All<InOrder, Not<Last>>>,  // last in the group: tried first
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI B.2.5 rule 5b, the last hole filled",           Reassembling, FrameReceived,   Complete,     Do<Deliver, StopTimer, ReportSequence>,          Whole>,
+  On<"FC-VI B.2.5 rule 5b",                                 Reassembling, FrameReceived,   none,         Deliver,                                         Not<Whole>>,
+  On<"FC-VI B.2.5 rule 7",                                  Reassembling, Timeout,         Errored,      ReportTimeout,                                   none>,
+  On<"FC-FS: Abort Exchange",                               Reassembling, ExchangeAborted, Idle,         StopTimer,                                       none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 5.5 next one-frame Sequence",                   Complete,     FrameReceived,   Complete,     Do<Deliver, ReportSequence>,                     All<InOrder, First, Last>>,
+  On<"FC-VI 5.5 next Sequence",                             Complete,     FrameReceived,   Receiving,    Do<Deliver, StartSequenceTimer>,                 All<InOrder, First, Not<Last>>>,
+  On<"FC-VI 8.4.1 d) frames overtook the first",            Complete,     FrameReceived,   Reassembling, Do<Deliver, StartMissingFrameTimer>,             All<Not<All<InOrder, First>>, OutOfOrderFabric>>,
+  On<"FC-VI 8.4.1 c) first frame lost",                     Complete,     FrameReceived,   Errored,      Do<DiscardFrame, ReportMissingFrame>,            All<Not<All<InOrder, First>>, Not<OutOfOrderFabric>>>,
+  On<"FC-FS: Abort Exchange",                               Complete,     ExchangeAborted, Idle,         none,                                            none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-FS: Abort, discard until the Exchange is aborted", Errored,      FrameReceived,   none,         DiscardFrame,                                    none>,
+  On<"FC-FS: Abort Exchange",                               Errored,      ExchangeAborted, Idle,         none,                                            none>
   >;
   // clang-format on
 };

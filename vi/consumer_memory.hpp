@@ -1,5 +1,6 @@
-// Reads and writes of memory that a consumer may touch at the same time: descriptors it polls (VI-ARCH 6.4.1) and
-// RDMA targets it spins on. Each function is one access, so that a value cannot change between check and use.
+// Reads and writes of memory that a consumer may touch at the same time: descriptors it polls (VI-ARCH 6.4.1)
+// and RDMA targets it spins on. Each function is one access, so that a value cannot change between check and
+// use.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace vi::consumer_memory {
 
-/// What the loads below need of a host address. A descriptor's own alignment gives it where addresses are host
-/// addresses; a simulator may map them to anything.
+/// What the loads below need of a host address. A descriptor's own alignment gives it where addresses are
+/// host addresses; a simulator may map them to anything.
 inline bool is_aligned(const std::byte* host) {
   return reinterpret_cast<std::uintptr_t>(host) % alignof(std::uint64_t) == 0;
 }
@@ -19,7 +20,8 @@ inline bool is_aligned(const std::byte* host) {
 template <class T>
 T load(const std::byte* from) {
   // The memory holds whatever the consumer made of it; the atomic access is what makes sharing it defined.
-  return std::atomic_ref<T>(*reinterpret_cast<T*>(const_cast<std::byte*>(from))).load(std::memory_order_relaxed);
+  return std::atomic_ref<T>(*reinterpret_cast<T*>(const_cast<std::byte*>(from)))
+      .load(std::memory_order_relaxed);
 }
 template <class T>
 void store(std::byte* to, T value, std::memory_order order = std::memory_order_relaxed) {
@@ -58,8 +60,8 @@ inline void store_status(std::byte* control_segment, std::uint32_t value) {
   store(control_segment + offsetof(ControlSegment, status), value, std::memory_order_release);
 }
 
-/// Copies `from` so that the last aligned word of the target is written last and whole, with release semantics:
-/// programs spin on it to see an RDMA Write arrive.
+/// Copies `from` so that the last aligned word of the target is written last and whole, with release
+/// semantics: programs spin on it to see an RDMA Write arrive.
 void place(std::byte* to, std::span<const std::uint8_t> from);
 
 }  // namespace vi::consumer_memory

@@ -8,16 +8,17 @@
 
 namespace vi {
 
-/// Walks the data segments of one descriptor, in order. The consumer may change or deregister anything at any time:
-/// each segment is read once, from memory that is checked when it is read, and each copy checks handle, bounds and
-/// tag again (VI-ARCH 3.2.1: the error arises at the reference). Segments of length zero reference nothing.
+/// Walks the data segments of one descriptor, in order. The consumer may change or deregister anything at any
+/// time: each segment is read once, from memory that is checked when it is read, and each copy checks handle,
+/// bounds and tag again (VI-ARCH 3.2.1: the error arises at the reference). Segments of length zero reference
+/// nothing.
 class DataCursor {
  public:
   DataCursor() = default;
-  /// `segment_count` segments at `segments_address`, which lies in the region of `segments_handle`. Must not outlive
-  /// `memory`.
-  DataCursor(const MemoryTable& memory, Ptag tag, wire::MemHandle segments_handle, std::uint64_t segments_address,
-             std::uint32_t segment_count)
+  /// `segment_count` segments at `segments_address`, which lies in the region of `segments_handle`. Must not
+  /// outlive `memory`.
+  DataCursor(const MemoryTable& memory, Ptag tag, wire::MemHandle segments_handle,
+             std::uint64_t segments_address, std::uint32_t segment_count)
       : memory_(&memory),
         segments_address_(segments_address),
         segments_handle_(segments_handle),
@@ -26,7 +27,8 @@ class DataCursor {
 
   /// Memory -> frame. False: protection error, `to` is undefined. Pre: at most the bytes left are asked for.
   bool gather(std::span<std::uint8_t> to);
-  /// Frame -> memory. False: protection error; bytes before it are placed. In order, the last word of `from` last.
+  /// Frame -> memory. False: protection error; bytes before it are placed. In order, the last word of `from`
+  /// last.
   bool scatter(std::span<const std::uint8_t> from);
 
   /// Adds up the lengths of all segments that are left, without moving. False: some reference is not allowed.

@@ -7,9 +7,9 @@
 
 namespace vi {
 
-/// Handles are unique while in use, never 0 or FFFFFFFFh, and not negative as an int. A freed slot waits behind at
-/// least `quarantine_slots` others and then comes back with another generation, so that a stale handle stays
-/// invalid for long. find() is one compare; nothing but insert() allocates.
+/// Handles are unique while in use, never 0 or FFFFFFFFh, and not negative as an int. A freed slot waits
+/// behind at least `quarantine_slots` others and then comes back with another generation, so that a stale
+/// handle stays invalid for long. find() is one compare; nothing but insert() allocates.
 template <class T>
 class HandleTable {
  public:
@@ -44,8 +44,10 @@ class HandleTable {
     slot.in_use = false;
     slot.handle = (slot.handle + (1u << index_bits_)) & 0x7FFFFFFFu;
     slot.next_free = 0;
-    if (free_count_ == 0) first_free_ = index;
-    else slots_[last_free_].next_free = index;
+    if (free_count_ == 0)
+      first_free_ = index;
+    else
+      slots_[last_free_].next_free = index;
     last_free_ = index;
     ++free_count_;
     --size_;
@@ -59,7 +61,9 @@ class HandleTable {
     std::uint32_t next_free = 0;  // oldest freed first
     bool in_use = false;
   };
-  [[nodiscard]] std::uint32_t index_of(std::uint32_t handle) const { return handle & ((1u << index_bits_) - 1); }
+  [[nodiscard]] std::uint32_t index_of(std::uint32_t handle) const {
+    return handle & ((1u << index_bits_) - 1);
+  }
 
   std::uint32_t take_slot() {
     if (size_ >= limit_) return 0;

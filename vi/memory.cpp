@@ -33,7 +33,8 @@ Return MemoryTable::query(std::uint64_t address, wire::MemHandle handle, MemoryA
   return Return::Success;
 }
 
-Return MemoryTable::set_attributes(std::uint64_t address, wire::MemHandle handle, MemoryAttributes attributes) {
+Return MemoryTable::set_attributes(std::uint64_t address, wire::MemHandle handle,
+                                   MemoryAttributes attributes) {
   if (find(address, handle) == nullptr) return Return::InvalidParameter;
   if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
   Region& region = *regions_.find(handle.value);

@@ -24,10 +24,11 @@ class MemoryTable {
   explicit MemoryTable(MemoryLimits limits = {})
       : limits_(limits), regions_(limits.max_regions), tags_(limits.max_ptags) {}
 
-  /// Registers [address, address + length) as seen by descriptors and peers, backed by `host`. In a process the two
-  /// are the same; the simulator gives fixed addresses so that captures repeat (one seed, same bytes).
-  /// Errors: InvalidParameter (length 0, no host memory, wrap-around), InvalidPtag, ErrorResource. Atomic: all or
-  /// nothing. Handles are unique while registered, never 0 or FFFFFFFFh, positive as int, and not reused soon.
+  /// Registers [address, address + length) as seen by descriptors and peers, backed by `host`. In a process
+  /// the two are the same; the simulator gives fixed addresses so that captures repeat (one seed, same
+  /// bytes). Errors: InvalidParameter (length 0, no host memory, wrap-around), InvalidPtag, ErrorResource.
+  /// Atomic: all or nothing. Handles are unique while registered, never 0 or FFFFFFFFh, positive as int, and
+  /// not reused soon.
   Return register_region(std::uint64_t address, std::byte* host, std::uint64_t length_bytes,
                          MemoryAttributes attributes, wire::MemHandle& handle);
   /// InvalidParameter unless `address` lies in the region of `handle`.
@@ -36,19 +37,19 @@ class MemoryTable {
   /// All or nothing (VI-DG 3.7.4). Errors: InvalidParameter, InvalidPtag.
   Return set_attributes(std::uint64_t address, wire::MemHandle handle, MemoryAttributes attributes);
 
-  /// VI-DG 3.4.1, 3.4.2. ErrorResource at the limit; destroying a tag in use is ErrorResource, an unknown one (and
-  /// the NULL tag) InvalidParameter.
+  /// VI-DG 3.4.1, 3.4.2. ErrorResource at the limit; destroying a tag in use is ErrorResource, an unknown one
+  /// (and the NULL tag) InvalidParameter.
   Return create_ptag(Ptag& tag);
   Return destroy_ptag(Ptag tag);
   [[nodiscard]] bool is_valid(Ptag tag) const;  // NULL is valid unless the NIC is strict: the caller's rule
   void add_user(Ptag tag);                      // a VI uses it; the NULL tag does not count its users
   void remove_user(Ptag tag);
 
-  /// Host address of [address, address + length) when the whole range lies in the region, the tag matches (a NULL
-  /// VI tag matches any region of this NIC, ruling 22) and the access is enabled; else nullptr. Zero length: the
-  /// handle and tag are still checked, and any address within or at the end of the region passes.
-  [[nodiscard]] std::byte* translate(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
-                                     Ptag vi_tag, Access access) const;
+  /// Host address of [address, address + length) when the whole range lies in the region, the tag matches (a
+  /// NULL VI tag matches any region of this NIC, ruling 22) and the access is enabled; else nullptr. Zero
+  /// length: the handle and tag are still checked, and any address within or at the end of the region passes.
+  [[nodiscard]] std::byte* translate(wire::MemHandle handle, std::uint64_t address,
+                                     std::uint64_t length_bytes, Ptag vi_tag, Access access) const;
 
   [[nodiscard]] std::size_t region_count() const { return regions_.size(); }
   [[nodiscard]] std::size_t ptag_count() const { return tags_.size(); }
@@ -58,7 +59,7 @@ class MemoryTable {
     std::uint64_t address = 0;
     std::uint64_t length_bytes = 0;
     std::byte* host = nullptr;
-    MemoryAttributes attributes;
+    MemoryAttributes attributes = {};
   };
   struct Tag {
     std::uint32_t users = 0;  // VIs and regions

@@ -11,30 +11,31 @@ namespace vi {
 
 /// Each limit has a name (design rule 5); VipQueryNic reports them (VI-DG 4.5).
 struct NicLimits {
-  MemoryLimits memory;
+  MemoryLimits memory = {};
   std::uint32_t max_vis = 1u << 17;
   std::uint32_t max_descriptors_per_queue = 4096;
-  std::uint32_t max_segments_per_descriptor = 1024;       // the address segment included; at least 252 + 1
+  std::uint32_t max_segments_per_descriptor = 1024;  // the address segment included; at least 252 + 1
   std::uint32_t max_completion_queues = 4096;
   std::uint32_t max_completion_queue_entries = 1u << 20;
-  std::uint32_t max_transfer_size_bytes = 0xFFFFFFFF;     // FC-VI 5.7
-  bool strict_tags = false;                               // ruling 22
+  std::uint32_t max_transfer_size_bytes = 0xFFFFFFFF;  // FC-VI 5.7
+  bool strict_tags = false;                            // ruling 22
 };
 
 class Nic {
  public:
   /// Both must outlive the NIC.
   Nic(Transport& transport, Listener& listener, NicLimits limits = {});
-  /// VIs that are left go without a word to the transport or the consumer: disconnect and destroy them before.
+  /// VIs that are left go without a word to the transport or the consumer: disconnect and destroy them
+  /// before.
   ~Nic();
   Nic(const Nic&) = delete;
   Nic& operator=(const Nic&) = delete;
 
-  /// VipCreateVi, VI-DG 3.2.1. Errors: InvalidParameter (a completion queue of another NIC), InvalidReliabilityLevel,
-  /// InvalidMtu, InvalidPtag, ErrorResource, and what the transport says. max_transfer_size_bytes 0 means the NIC's
-  /// maximum.
-  Return create_vi(const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue,
-                   Vi*& vi);
+  /// VipCreateVi, VI-DG 3.2.1. Errors: InvalidParameter (a completion queue of another NIC),
+  /// InvalidReliabilityLevel, InvalidMtu, InvalidPtag, ErrorResource, and what the transport says.
+  /// max_transfer_size_bytes 0 means the NIC's maximum.
+  Return create_vi(const ViAttributes& attributes, CompletionQueue* send_queue,
+                   CompletionQueue* receive_queue, Vi*& vi);
   /// InvalidState unless Idle with both queues empty (VI-DG 3.2.2).
   Return destroy_vi(Vi& vi);
   /// VipSetViAttributes, VI-DG 3.7.2: all or nothing. InvalidState unless Idle; else the errors of create_vi.

@@ -6,8 +6,8 @@ namespace vi {
 class CompletionQueue;
 class Vi;
 
-/// A consumer's call under way. The transport calls done() once; it is a signal: implementations wake somebody and
-/// return, and must not call back into the model. Lives until done() was called.
+/// A consumer's call under way. The transport calls done() once; it is a signal: implementations wake
+/// somebody and return, and must not call back into the model. Lives until done() was called.
 class Operation {
  public:
   virtual ~Operation() = default;
@@ -21,7 +21,9 @@ class ConnectOperation : public Operation {
 };
 
 /// Names one incoming request between VipConnectWait and Accept/Reject. Never reused; 0 is none.
-struct ConnectionToken { std::uint64_t value = 0; };
+struct ConnectionToken {
+  std::uint64_t value = 0;
+};
 
 /// VipConnectWait, VI-DG 3.3.1. Valid on Success.
 class ConnectWaitOperation : public Operation {
@@ -38,12 +40,14 @@ class Listener {
   /// One more descriptor can be dequeued from this queue (which has no completion queue).
   virtual void work_completed(Vi& vi, bool receive_queue) = 0;
   virtual void completion_queued(CompletionQueue& queue) = 0;
-  /// VI-DG 3.8.1. `descriptor_address` is 0 where no descriptor is concerned; `op_code` as in the status field.
-  virtual void asynchronous_error(Vi* vi, CompletionQueue* queue, std::uint64_t descriptor_address, std::uint32_t op_code,
-                                  ResourceCode resource, ErrorCode error) = 0;
+  /// VI-DG 3.8.1. `descriptor_address` is 0 where no descriptor is concerned; `op_code` as in the status
+  /// field.
+  virtual void asynchronous_error(Vi* vi, CompletionQueue* queue, std::uint64_t descriptor_address,
+                                  std::uint32_t op_code, ResourceCode resource, ErrorCode error) = 0;
 };
 
-/// Not thread-safe: the driver serialises all calls, feeds time, and releases the consumer after each has settled.
+/// Not thread-safe: the driver serialises all calls, feeds time, and releases the consumer after each has
+/// settled.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -54,10 +58,11 @@ class Transport {
   /// Client side. The VI is Idle. timeout_ns > 0, or infinite.
   virtual void connect_request(Vi& vi, const NetAddress& local, const NetAddress& remote, TimeNs timeout_ns,
                                ConnectOperation& operation) = 0;
-  /// Server side; timeout 0 looks once. Waiters of the same discriminator are served first come, first served.
+  /// Server side; timeout 0 looks once. Waiters of the same discriminator are served first come, first
+  /// served.
   virtual void connect_wait(const NetAddress& local, TimeNs timeout_ns, ConnectWaitOperation& operation) = 0;
-  /// Success, or an immediate error: InvalidParameter (unknown token, which stays usable on attribute errors),
-  /// InvalidReliabilityLevel, InvalidMtu, InvalidState, Timeout - all through operation.done().
+  /// Success, or an immediate error: InvalidParameter (unknown token, which stays usable on attribute
+  /// errors), InvalidReliabilityLevel, InvalidMtu, InvalidState, Timeout - all through operation.done().
   virtual void connect_accept(ConnectionToken token, Vi& vi, Operation& operation) = 0;
   virtual void connect_reject(ConnectionToken token, Operation& operation) = 0;
   /// Any state (VI-DG 3.3.5).
@@ -65,9 +70,9 @@ class Transport {
 
   /// A send descriptor was posted to a connected VI; called for each. Call Vi::begin_send, now or later.
   virtual void send_posted(Vi& vi) = 0;
-  /// The model itself took the VI to Error: a bad descriptor, a post error, an error completion. Both queues are
-  /// flushed and traffic is off; whatever the transport has under way for the VI is to be dropped. May be called
-  /// from within Vi::begin_send, complete_send, claim_receive and complete_receive.
+  /// The model itself took the VI to Error: a bad descriptor, a post error, an error completion. Both queues
+  /// are flushed and traffic is off; whatever the transport has under way for the VI is to be dropped. May be
+  /// called from within Vi::begin_send, complete_send, claim_receive and complete_receive.
   virtual void stopped(Vi& /*vi*/) {}
 };
 

@@ -13,13 +13,31 @@ namespace vi {
 
 /// VIP_RETURN, VI-DG 4.2, in the guide's order.
 enum class Return : int {
-  Success, NotDone, InvalidParameter, ErrorResource, Timeout, Reject, InvalidReliabilityLevel, InvalidMtu,
-  InvalidQos, InvalidPtag, InvalidRdmaRead, DescriptorError, InvalidState, ErrorNameservice, NoMatch, NotReachable,
+  Success,
+  NotDone,
+  InvalidParameter,
+  ErrorResource,
+  Timeout,
+  Reject,
+  InvalidReliabilityLevel,
+  InvalidMtu,
+  InvalidQos,
+  InvalidPtag,
+  InvalidRdmaRead,
+  DescriptorError,
+  InvalidState,
+  ErrorNameservice,
+  NoMatch,
+  NotReachable,
 };
 std::string_view to_string(Return value);
 
 /// VI-DG 4.6: one bit each, so that a NIC can tell a set of them.
-enum class ReliabilityLevel : std::uint16_t { UnreliableDelivery = 1, ReliableDelivery = 2, ReliableReception = 4 };
+enum class ReliabilityLevel : std::uint16_t {
+  UnreliableDelivery = 1,
+  ReliableDelivery = 2,
+  ReliableReception = 4
+};
 std::string_view to_string(ReliabilityLevel value);
 constexpr bool is_reliable(ReliabilityLevel level) { return level != ReliabilityLevel::UnreliableDelivery; }
 
@@ -36,7 +54,7 @@ struct Ptag {
 
 /// VI-DG 4.7.
 struct MemoryAttributes {
-  Ptag ptag;
+  Ptag ptag = {};
   bool enable_rdma_write = false;
   bool enable_rdma_read = false;
   friend constexpr bool operator==(const MemoryAttributes&, const MemoryAttributes&) = default;
@@ -46,12 +64,13 @@ struct MemoryAttributes {
 struct ViAttributes {
   ReliabilityLevel reliability = ReliabilityLevel::ReliableDelivery;
   std::uint32_t max_transfer_size_bytes = 0;
-  Ptag ptag;
+  Ptag ptag = {};
   bool enable_rdma_write = false;
   bool enable_rdma_read = false;
 };
 
-/// Host address and discriminator (VI-DG 4.9). The discriminator keeps the consumer's own length, 0 to 128 bytes.
+/// Host address and discriminator (VI-DG 4.9). The discriminator keeps the consumer's own length, 0 to 128
+/// bytes.
 struct NetAddress {
   static constexpr std::size_t max_discriminator_bytes = 128;  // FC-VI 7.2
   wire::IpAddress host{};
@@ -64,12 +83,23 @@ struct NetAddress {
     return std::span(discriminator).first(discriminator_length);
   }
   /// Equal on the padded 128-byte field (ruling 21).
-  [[nodiscard]] bool same_discriminator(const NetAddress& other) const { return discriminator == other.discriminator; }
+  [[nodiscard]] bool same_discriminator(const NetAddress& other) const {
+    return discriminator == other.discriminator;
+  }
 };
 
 /// VI-DG 4.4 ErrorCode, in the guide's order.
 enum class ErrorCode : int {
-  PostDesc, ConnLost, RecvQEmpty, ViOverrun, RdmaWProt, RdmaWData, RdmaWAbort, RdmaRProt, CompProt, RdmaTransport,
+  PostDesc,
+  ConnLost,
+  RecvQEmpty,
+  ViOverrun,
+  RdmaWProt,
+  RdmaWData,
+  RdmaWAbort,
+  RdmaRProt,
+  CompProt,
+  RdmaTransport,
   Catastrophic,
 };
 std::string_view to_string(ErrorCode value);

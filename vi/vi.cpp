@@ -11,20 +11,27 @@ namespace {
 
 namespace endpoint = machines::vi_endpoint;
 
-// The operation code of a descriptor on the send queue (VI-DG 5.2, status bits 18:16); 11b has none of its own.
+// The operation code of a descriptor on the send queue (VI-DG 5.2, status bits 18:16); 11b has none of its
+// own.
 std::uint32_t send_op_code(std::uint16_t control) {
   switch (control & control::op_mask) {
-    case control::op_rdma_write: return status::op_rdma_write;
-    case control::op_rdma_read: return status::op_rdma_read;
-    default: return status::op_send;
+    case control::op_rdma_write:
+      return status::op_rdma_write;
+    case control::op_rdma_read:
+      return status::op_rdma_read;
+    default:
+      return status::op_send;
   }
 }
 
 SendKind send_kind(std::uint16_t control) {
   switch (control & control::op_mask) {
-    case control::op_rdma_write: return SendKind::RdmaWrite;
-    case control::op_rdma_read: return SendKind::RdmaRead;
-    default: return SendKind::Send;
+    case control::op_rdma_write:
+      return SendKind::RdmaWrite;
+    case control::op_rdma_read:
+      return SendKind::RdmaRead;
+    default:
+      return SendKind::Send;
   }
 }
 
@@ -59,11 +66,11 @@ State Vi::state() const {
   return endpoint_.is<endpoint::Idle>() ? State::Idle : State::ConnectPending;
 }
 
-// --- consumer side ---------------------------------------------------------------------------------------------
+// --- consumer side ---------------------------------------------------------------------------------------
 
 Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
-  const auto index = send_.tail();
-  if (post(send_, address, handle) != Return::Success || send_.tail() == index) return Return::Success;
+  const WorkQueue::Index index = send_.tail();
+  if (!post(send_, address, handle)) return Return::Success;
   if (transmission_enabled_) {
     nic_.transport().send_posted(*this);
   } else {
@@ -73,13 +80,13 @@ Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
 }
 
 Return Vi::post_receive(std::uint64_t address, wire::MemHandle handle) {
-  const auto index = receive_.tail();
-  if (post(receive_, address, handle) != Return::Success || receive_.tail() == index) return Return::Success;
-  if (state() == State::Error) finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4
+  const WorkQueue::Index index = receive_.tail();
+  if (post(receive_, address, handle) && state() == State::Error)
+    finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4
   return Return::Success;
 }
 
-Return Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
+bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   const bool receive_queue = &queue == &receive_;
   WorkQueue::Entry entry{address, handle, receive_queue ? status::op_receive : status::op_send};
   std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
@@ -87,20 +94,21 @@ Return Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle)
   if (!bad) {
     const ControlSegment segment = consumer_memory::load_control_segment(host);
     if (!receive_queue) entry.status = send_op_code(segment.control);
-    // A count above the limit is a length error when the descriptor is processed (VI-DG 5.2), not a bad address.
+    // A count above the limit is a length error when processed (VI-DG 5.2), not a bad address.
     bad = segment.segment_count <= nic_.limits().max_segments_per_descriptor &&
           whole_descriptor(entry, segment.segment_count) == nullptr;
   }
+  if (!bad && queue.post(entry)) {
+    consumer_memory::store_status(host, 0);  // VI-DG 5.5
+    return true;
+  }
   if (bad) {
     report(ErrorCode::PostDesc, ResourceCode::Descriptor, address, entry.status);
-    fail(Failure::Catastrophic);
-  } else if (!queue.post(entry)) {
-    report(ErrorCode::ViOverrun, ResourceCode::Vi, address, entry.status);
-    fail(Failure::Catastrophic);
   } else {
-    consumer_memory::store_status(host, 0);  // VI-DG 5.5
+    report(ErrorCode::ViOverrun, ResourceCode::Vi, address, entry.status);
   }
-  return Return::Success;
+  fail(Failure::Catastrophic);
+  return false;
 }
 
 Return Vi::dequeue(WorkQueue& queue, std::uint64_t& address) {
@@ -114,7 +122,7 @@ Return Vi::dequeue(WorkQueue& queue, std::uint64_t& address) {
   return error ? Return::DescriptorError : Return::Success;
 }
 
-// --- sends -----------------------------------------------------------------------------------------------------
+// --- sends -----------------------------------------------------------------------------------------------
 
 std::optional<SendWork> Vi::begin_send() {
   while (transmission_enabled_ && send_.has_unprocessed()) {
@@ -144,7 +152,8 @@ std::optional<SendWork> Vi::begin_send() {
 }
 
 // VI-DG 5.2 to 5.4. Error bits, or 0 and the work.
-std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment& segment, SendWork& work) const {
+std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment& segment,
+                            SendWork& work) const {
   if (has_reserved_bits(segment) || (segment.control & control::op_mask) == control::op_mask)
     return status::format_error;
   work.kind = send_kind(segment.control);
@@ -180,11 +189,12 @@ void Vi::complete_send(const SendWork& work, std::uint32_t error_bits) {
   if (!is_open(work)) return;  // flushed meanwhile
   assert((error_bits & ~status::error_mask) == 0);
   if (work.kind == SendKind::RdmaRead) --reads_open_;
-  finish(send_, work.index, error_bits, error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{});
+  finish(send_, work.index, error_bits,
+         error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{});
   fail_by_status(error_bits);
 }
 
-// --- receives --------------------------------------------------------------------------------------------------
+// --- receives --------------------------------------------------------------------------------------------
 
 std::optional<ReceiveWork> Vi::claim_receive(ClaimError& error, std::uint32_t op_code) {
   error = ClaimError::QueueEmpty;
@@ -209,8 +219,8 @@ std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, ReceiveWork& work)
     return status::format_error;
   if (segment.segment_count > nic_.limits().max_segments_per_descriptor) return status::length_error;
   if (whole_descriptor(entry, segment.segment_count) == nullptr) return status::protection_error;
-  work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle, entry.address + sizeof(ControlSegment),
-                         segment.segment_count);
+  work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle,
+                         entry.address + sizeof(ControlSegment), segment.segment_count);
   return work.data.check(work.capacity_bytes) ? 0 : status::protection_error;
 }
 
@@ -229,7 +239,7 @@ void Vi::complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std
   fail_by_status(0);
 }
 
-// --- completion ------------------------------------------------------------------------------------------------
+// --- completion ------------------------------------------------------------------------------------------
 
 void Vi::finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written) {
   const WorkQueue::Entry& entry = queue.entry(index);
@@ -286,7 +296,7 @@ std::byte* Vi::whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t seg
   return descriptor_memory(entry, sizeof(ControlSegment) + std::uint64_t{segment_count} * sizeof(Segment));
 }
 
-// --- errors ----------------------------------------------------------------------------------------------------
+// --- errors ----------------------------------------------------------------------------------------------
 
 void Vi::fail_by_status(std::uint32_t error_bits) {
   if (std::exchange(completion_unwritable_, false)) return fail(Failure::Catastrophic);
@@ -296,10 +306,11 @@ void Vi::fail_by_status(std::uint32_t error_bits) {
 
 void Vi::fail(Failure failure) {
   const State before = state();
-  // A responder that has accepted receives before it is Connected (FC-VI C.5.5); what is lost then is lost for good.
+  // A responder that has accepted receives before it is Connected (FC-VI C.5.5); what is lost then is lost
+  // for good.
   const bool early_traffic = before == State::ConnectPending && reception_enabled_;
   catastrophic_ = failure == Failure::Catastrophic;
-  if (failure == Failure::Transport || (failure == Failure::Descriptor && early_traffic)) {
+  if (failure == Failure::Transport || early_traffic) {
     endpoint_event(endpoint::ConnectionLost{});
   } else {
     endpoint_event(endpoint::LocalError{});
@@ -308,7 +319,8 @@ void Vi::fail(Failure failure) {
   if (before != State::Error && state() == State::Error) nic_.transport().stopped(*this);
 }
 
-void Vi::report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address, std::uint32_t op_code) {
+void Vi::report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address,
+                std::uint32_t op_code) {
   nic_.listener().asynchronous_error(this, nullptr, descriptor_address, op_code, resource, error);
 }
 
@@ -319,14 +331,13 @@ std::byte* Vi::remote_memory(wire::MemHandle handle, std::uint64_t address, std:
   return nic_.memory().translate(handle, address, length_bytes, attributes_.ptag, access);
 }
 
-// --- effects of the endpoint machine ---------------------------------------------------------------------------
+// --- effects of the endpoint machine ---------------------------------------------------------------------
 
 void Vi::unexpected(std::string_view, std::string_view, std::string_view) { ++unexpected_events_; }
 
-void Vi::disable_traffic() {
-  reception_enabled_ = transmission_enabled_ = false;
-  // A refused set-up leaves the receives posted (VI-ARCH 5.2): what early traffic claimed is free again.
-  receive_.rewind();
+void Vi::withdraw_reception() {
+  reception_enabled_ = false;
+  receive_.rewind();  // receives stay posted (VI-ARCH 5.2): what early traffic claimed can be claimed again
 }
 
 void Vi::request_disconnect() {

@@ -25,9 +25,9 @@ struct SendWork {
   bool has_immediate = false;
   std::uint32_t immediate_data = 0;
   std::uint32_t length_bytes = 0;
-  std::uint64_t remote_address = 0;       // RDMA only
-  wire::MemHandle remote_handle{};        // RDMA only
-  DataCursor data = {};                   // source (Send, RDMA Write) or target (RDMA Read)
+  std::uint64_t remote_address = 0;  // RDMA only
+  wire::MemHandle remote_handle{};   // RDMA only
+  DataCursor data = {};              // source (Send, RDMA Write) or target (RDMA Read)
 };
 
 /// A receive descriptor that was claimed by an incoming Send or RDMA Write with immediate data.
@@ -41,9 +41,12 @@ enum class ClaimError { QueueEmpty, DescriptorBad };
 
 /// What an endpoint event asks of the transport that fed it, besides the state.
 struct EndpointOutcome {
-  bool disconnect_requested = false;  // send the DISCONNECT_RQST; feed DisconnectAnswered or -Unanswered later
-  bool refused = false;               // the request was not valid in this state: VIP_INVALID_STATE
-  std::optional<machines::vi_endpoint::DisconnectOutcome> disconnect_completed;  // VipDisconnect returns
+  /// Send the DISCONNECT_RQST; feed DisconnectAnswered or DisconnectUnanswered later.
+  bool disconnect_requested = false;
+  /// The request was not valid in this state: VIP_INVALID_STATE.
+  bool refused = false;
+  /// The waiting VipDisconnect returns.
+  std::optional<machines::vi_endpoint::DisconnectOutcome> disconnect_completed = {};
 };
 
 class Vi final : private machines::vi_endpoint::Context {
@@ -53,17 +56,17 @@ class Vi final : private machines::vi_endpoint::Context {
   Vi(const Vi&) = delete;
   Vi& operator=(const Vi&) = delete;
 
-  // --- consumer side -------------------------------------------------------------------------------------------
-  /// VipPostSend / VipPostRecv: `address` of the descriptor as registered under `handle`. Never blocks; always
-  /// Success (VI-DG 3.5.1 knows no other result for a valid VI). Sets the descriptor's status to zero (VI-DG 5.5).
-  /// A bad address, alignment or handle is the asynchronous Post Descriptor Error, a full queue VI Overrun; the
-  /// descriptor is not posted, and a Connected VI of any level moves to Error (VI-DG 3.8.1, 6.3.1).
-  /// By state (VI-ARCH 5): sends on an unconnected VI, and anything in Error, complete at once with Descriptor
-  /// Flushed.
+  // --- consumer side -------------------------------------------------------------------------------------
+  /// VipPostSend / VipPostRecv: `address` of the descriptor as registered under `handle`. Never blocks;
+  /// always Success (VI-DG 3.5.1 knows no other result for a valid VI). Sets the descriptor's status to zero
+  /// (VI-DG 5.5). A bad address, alignment or handle is the asynchronous Post Descriptor Error, a full queue
+  /// VI Overrun; the descriptor is not posted, and a Connected VI of any level moves to Error
+  /// (VI-DG 3.8.1, 6.3.1). By state (VI-ARCH 5): sends on an unconnected VI, and anything in Error, complete
+  /// at once with Descriptor Flushed.
   Return post_send(std::uint64_t address, wire::MemHandle handle);
   Return post_receive(std::uint64_t address, wire::MemHandle handle);
-  /// VipSendDone / VipRecvDone: Success or DescriptorError with the descriptor's address; NotDone; DescriptorError
-  /// with address 0 when the queue is empty.
+  /// VipSendDone / VipRecvDone: Success or DescriptorError with the descriptor's address; NotDone;
+  /// DescriptorError with address 0 when the queue is empty.
   Return send_done(std::uint64_t& address) { return dequeue(send_, address); }
   Return receive_done(std::uint64_t& address) { return dequeue(receive_, address); }
   [[nodiscard]] State state() const;
@@ -74,9 +77,9 @@ class Vi final : private machines::vi_endpoint::Context {
   [[nodiscard]] CompletionQueue* send_completion_queue() const { return send_.completion_queue(); }
   [[nodiscard]] CompletionQueue* receive_completion_queue() const { return receive_.completion_queue(); }
 
-  // --- transport side ------------------------------------------------------------------------------------------
-  /// Feeds the endpoint machine of FC-VI 8.2; see state_machines/vi_endpoint.hpp for the events. Flushes, traffic
-  /// switches and Connection Lost reports have happened on return; the rest is the caller's.
+  // --- transport side ------------------------------------------------------------------------------------
+  /// Feeds the endpoint machine of FC-VI 8.2; see state_machines/vi_endpoint.hpp for the events. Flushes,
+  /// traffic switches and Connection Lost reports have happened on return; the rest is the caller's.
   template <class Event>
   EndpointOutcome endpoint_event(const Event& event) {
     outcome_ = {};
@@ -84,32 +87,33 @@ class Vi final : private machines::vi_endpoint::Context {
     return outcome_;
   }
 
-  /// Begins the next send descriptor if there is one, the VI is connected, and its fence and the ordering rules
-  /// (VI-ARCH 6.3.1) let it: on Reliable Reception nothing passes an RDMA Read. Checks format, length and protection
-  /// (VI-DG 5.2); a bad descriptor waits for all before it, then is completed in error here, and at a reliable level
-  /// takes the VI to Error. Call it again after each complete_send.
+  /// Begins the next send descriptor if there is one, the VI is connected, and its fence and the ordering
+  /// rules (VI-ARCH 6.3.1) let it: on Reliable Reception nothing passes an RDMA Read. Checks format, length
+  /// and protection (VI-DG 5.2); a bad descriptor waits for all before it, then is completed in error here,
+  /// and at a reliable level takes the VI to Error. Call it again after each complete_send.
   std::optional<SendWork> begin_send();
-  /// Completes a begun send: error bits of status:: or 0. A length is reported on success only. Sends and RDMA
-  /// Writes are completed in posting order, and so are RDMA Reads (VI-ARCH 6.3.1.1). At a reliable level an error
-  /// takes the VI to Error: by ConnectionLost if it has transport_error, else by LocalError.
-  /// Nothing happens if the descriptor was flushed meanwhile.
+  /// Completes a begun send: error bits of status:: or 0. A length is reported on success only. Sends and
+  /// RDMA Writes are completed in posting order, and so are RDMA Reads (VI-ARCH 6.3.1.1). At a reliable level
+  /// an error takes the VI to Error: by ConnectionLost if it has transport_error, else by LocalError. Nothing
+  /// happens if the descriptor was flushed meanwhile.
   void complete_send(const SendWork& work, std::uint32_t error_bits);
 
-  /// Claims the next receive descriptor. `DescriptorBad` has completed it with the error found, and at a reliable
-  /// level taken the VI to Error. `op_code`: what arrived, for the status of a bad descriptor.
+  /// Claims the next receive descriptor. `DescriptorBad` has completed it with the error found, and at a
+  /// reliable level taken the VI to Error. `op_code`: what arrived, for the status of a bad descriptor.
   std::optional<ReceiveWork> claim_receive(ClaimError& error, std::uint32_t op_code = status::op_receive);
-  /// error_bits 0: success with length and, if `immediate`, its data. Length is 0 on any error (ruling 19). At a
-  /// reliable level an error takes the VI to Error, as in complete_send. Nothing happens if it was flushed meanwhile.
+  /// error_bits 0: success with length and, if `immediate`, its data. Length is 0 on any error (ruling 19).
+  /// At a reliable level an error takes the VI to Error, as in complete_send. Nothing happens if it was
+  /// flushed meanwhile.
   void complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std::uint32_t op_code,
                         std::uint32_t length_bytes, std::optional<std::uint32_t> immediate);
   /// Begun, not completed, not flushed. Data of work that is no longer open must not be moved.
   [[nodiscard]] bool is_open(const SendWork& work) const { return send_.is_begun(work.index); }
   [[nodiscard]] bool is_open(const ReceiveWork& work) const { return receive_.is_begun(work.index); }
 
-  /// Remote memory of a peer's RDMA: checks the VI's enable, then region, tag and the region's enable; nullptr if
-  /// refused. Write to it with consumer_memory::place, which programs that poll for data rely on.
-  [[nodiscard]] std::byte* remote_memory(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
-                                         Access access) const;
+  /// Remote memory of a peer's RDMA: checks the VI's enable, then region, tag and the region's enable;
+  /// nullptr if refused. Write to it with consumer_memory::place, which programs that poll for data rely on.
+  [[nodiscard]] std::byte* remote_memory(wire::MemHandle handle, std::uint64_t address,
+                                         std::uint64_t length_bytes, Access access) const;
   /// Raises an asynchronous error at the consumer.
   void report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address = 0,
               std::uint32_t op_code = 0);
@@ -129,7 +133,8 @@ class Vi final : private machines::vi_endpoint::Context {
   /// What takes a VI to Error. Catastrophic ones do at every reliability level (VI-DG 6.3.1).
   enum class Failure { Descriptor, Transport, Catastrophic };
 
-  Return post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle);
+  /// False: refused, and the consumer was told.
+  bool post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle);
   Return dequeue(WorkQueue& queue, std::uint64_t& address);
   std::uint32_t read_send(const WorkQueue::Entry& entry, const ControlSegment& control, SendWork& work) const;
   std::uint32_t read_receive(const WorkQueue::Entry& entry, ReceiveWork& work) const;
@@ -153,7 +158,8 @@ class Vi final : private machines::vi_endpoint::Context {
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
   void enable_reception() override { reception_enabled_ = true; }
   void enable_transmission() override { transmission_enabled_ = true; }
-  void disable_traffic() override;
+  void withdraw_reception() override;
+  void disable_traffic() override { reception_enabled_ = transmission_enabled_ = false; }
   void flush_descriptors() override;
   void report_connection_lost() override { report(ErrorCode::ConnLost, ResourceCode::Vi); }
   void request_disconnect() override;

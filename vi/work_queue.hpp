@@ -13,7 +13,8 @@ class CompletionQueue;
 
 class WorkQueue {
  public:
-  /// A posted descriptor's place: counts up for ever, so that a late completion cannot hit a newer descriptor.
+  /// A posted descriptor's place: counts up for ever, so that a late completion cannot hit a newer
+  /// descriptor.
   using Index = std::uint64_t;
   struct Entry {
     std::uint64_t address = 0;  // of the descriptor, as posted; translated at each reference
@@ -46,8 +47,8 @@ class WorkQueue {
   /// Forgets that processing of entries that are not completed began.
   void rewind();
   /// Completes an open entry with its whole status (Done included); returns how many entries thereby became
-  /// dequeueable, in posting order (VI-DG 6.1: completion queue entries are written in that order). An entry that
-  /// was not begun counts as begun, with all before it.
+  /// dequeueable, in posting order (VI-DG 6.1: completion queue entries are written in that order). An entry
+  /// that was not begun counts as begun, with all before it.
   std::uint32_t complete(Index index, std::uint32_t status);
   /// Oldest entry if completed (then it can be popped), else nullptr.
   [[nodiscard]] const Entry* completed_head() const;

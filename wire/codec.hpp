@@ -235,14 +235,14 @@ struct Layout {
     std::apply([&](const auto&... item) { (item.describe(message, line), ...); }, items);
   }
   /// Sets the bits that the message uses; those left are reserved. For tests.
-  static void cover(std::uint8_t* mask) { (Items::cover(mask + Items::offset), ...); }
+  static void cover([[maybe_unused]] std::uint8_t* mask) { (Items::cover(mask + Items::offset), ...); }
   /// Puts the constants over other bytes, which makes them a valid message. For tests.
   void store_constants(std::uint8_t* to) const noexcept {
     std::apply([&](const auto&... item) { (item.store_constants(to + item.offset), ...); }, items);
   }
   /// Name of the item whose bytes begin at or before `length` and do not all fit; for ParseCode::truncated.
   [[nodiscard]] constexpr const char* field_at(std::size_t length) const {
-    const char* name = "";
+    const char* name = "reserved";
     std::size_t best = Size + 1;
     std::apply([&](const auto&... item) {
       ((item.offset + item.bytes > length && item.offset + item.bytes < best

@@ -87,31 +87,19 @@ std::string fcvi_text(const FcHeader& header, Bytes data_field) {
   return line;
 }
 
+/// The text without the message's name.
+template <class Message>
+std::string fields_of(const Message& message) {
+  return message.to_string().substr(Message::name.size());
+}
+
 std::string link_text(const FcHeader& header, Bytes data_field) {
   const std::string name(message_name(header, data_field));
-  switch (header.r_ctl) {
-    case RCtl::ba_acc: return text_of_parsed<bls::BaAcc>(data_field);
-    case RCtl::ba_rjt: return text_of_parsed<bls::BaRjt>(data_field);
-    case RCtl::p_rjt:
-    case RCtl::f_rjt: return name + LinkReject::from_parameter(header.parameter).to_string().substr(LinkReject::name.size());
-    case RCtl::p_bsy: return name + LinkBusy::from_parameter(header.parameter).to_string().substr(LinkBusy::name.size());
-    case RCtl::uncategorized:
-    case RCtl::solicited_data:
-    case RCtl::unsolicited_control:
-    case RCtl::solicited_control:
-    case RCtl::unsolicited_data:
-    case RCtl::data_descriptor:
-    case RCtl::unsolicited_command:
-    case RCtl::command_status:
-    case RCtl::els_request:
-    case RCtl::els_reply:
-    case RCtl::nop:
-    case RCtl::abts:
-    case RCtl::ack_1:
-    case RCtl::ack_0:
-    case RCtl::f_bsy_data:
-    case RCtl::f_bsy_link: break;
-  }
+  if (header.r_ctl == RCtl::ba_acc) return text_of_parsed<bls::BaAcc>(data_field);
+  if (header.r_ctl == RCtl::ba_rjt) return text_of_parsed<bls::BaRjt>(data_field);
+  if (header.r_ctl == RCtl::p_rjt || header.r_ctl == RCtl::f_rjt)
+    return name + fields_of(LinkReject::from_parameter(header.parameter));
+  if (header.r_ctl == RCtl::p_bsy) return name + fields_of(LinkBusy::from_parameter(header.parameter));
   return name;
 }
 

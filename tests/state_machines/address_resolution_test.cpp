@@ -35,9 +35,8 @@ struct Input {
     return {{"", Event{}}};
   }
   static fsm::testing::Samples<NameServerAccepted> samples(std::type_identity<NameServerAccepted>) {
-    return {{"none", NameServerAccepted{0}},
-            {"one", NameServerAccepted{1}},
-            {"three", NameServerAccepted{3}}};
+    return {
+        {"none", NameServerAccepted{0}}, {"one", NameServerAccepted{1}}, {"three", NameServerAccepted{3}}};
   }
 };
 
@@ -45,7 +44,72 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(AddressResolution, Input);
 
-//TESTS
+// FC-VI 7.4, 7.6: the Name Server answers.
+TEST(AddressResolution, QueryingNameServer_accepted) {
+  Rig rig;
+  rig.set(Recorded::NameServerAvailableKnob);
+  EXPECT_EQ(rig.after(ResolveRequested{}),
+            "QueryingNameServer: reset_retries, query_name_server, start_query_timer");
+  EXPECT_EQ(rig.after(ResolveRequested{}), "QueryingNameServer:");
+  EXPECT_EQ(rig.after(NameServerAccepted{2}), "Resolved: stop_timer, store_addresses, report_resolved");
+  EXPECT_EQ(rig.after(ResolveRequested{}), "Resolved: report_resolved");
+}
+
+// FC-VI 7.5: no Name Server; several ports may answer (7.6 leaves the choice to us).
+TEST(AddressResolution, AwaitFarpReply_replies) {
+  Rig rig;
+  EXPECT_EQ(rig.after(ResolveRequested{}), "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
+  EXPECT_EQ(rig.after(FarpReplyReceived{}), "Resolved: stop_timer, add_address, report_resolved");
+  EXPECT_EQ(rig.after(FarpReplyReceived{}), "Resolved: add_address");
+}
+
+TEST(AddressResolution, QueryingNameServer_unknown_there) {
+  Rig rig;
+  rig.set(Recorded::NameServerAvailableKnob);
+  rig.given(ResolveRequested{});
+  EXPECT_EQ(rig.after(NameServerAccepted{0}),
+            "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
+}
+
+TEST(AddressResolution, QueryingNameServer_timeout) {
+  Rig rig;
+  rig.set(Recorded::NameServerAvailableKnob);
+  rig.given(ResolveRequested{});
+  rig.set(Recorded::RetriesLeftKnob);
+  EXPECT_EQ(rig.after(NameServerTimeout{}), "QueryingNameServer: query_name_server, start_query_timer");
+  rig.set(Recorded::RetriesLeftKnob, false);
+  EXPECT_EQ(rig.after(NameServerTimeout{}),
+            "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
+}
+
+TEST(AddressResolution, AwaitFarpReply_timeout) {
+  Rig rig;
+  rig.given(ResolveRequested{});
+  rig.set(Recorded::RetriesLeftKnob);
+  EXPECT_EQ(rig.after(FarpTimeout{}), "AwaitFarpReply: broadcast_farp, start_farp_timer");
+  rig.set(Recorded::RetriesLeftKnob, false);
+  EXPECT_EQ(rig.after(FarpTimeout{}), "Failed: report_failed");
+  EXPECT_EQ(rig.after(ResolveRequested{}), "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
+}
+
+// FC-VI 7.7.1: the mapping shall be valid before use.
+TEST(AddressResolution, Resolved_invalidated) {
+  Rig rig;
+  rig.given(ResolveRequested{}, FarpReplyReceived{});
+  EXPECT_EQ(rig.after(Invalidated{}), "Unresolved: forget_addresses");
+  EXPECT_EQ(rig.after(FarpReplyReceived{}), "Unresolved: count_stale");
+}
+
+TEST(AddressResolution, QueryingNameServer_invalidated) {
+  Rig rig;
+  rig.set(Recorded::NameServerAvailableKnob);
+  rig.given(ResolveRequested{});
+  EXPECT_EQ(rig.after(Invalidated{}),
+            "QueryingNameServer: forget_query, reset_retries, query_name_server, start_query_timer");
+  rig.set(Recorded::NameServerAvailableKnob, false);
+  EXPECT_EQ(rig.after(Invalidated{}),
+            "AwaitFarpReply: forget_query, reset_retries, broadcast_farp, start_farp_timer");
+}
 
 }  // namespace
 }  // namespace machines::address_resolution

@@ -58,7 +58,112 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(ConnectResponder, Input);
 
-//TESTS
+// FC-VI 5.3.2, C.5.4: the undisturbed setup of a server.
+TEST(ConnectResponder, Idle_undisturbed_setup) {
+  Rig rig;
+  EXPECT_EQ(rig.after(RqstMatched{}), "AwaitDecision: offer_request");
+  EXPECT_EQ(rig.after(AcceptRequested{}),
+            "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
+  EXPECT_EQ(rig.after(Resp2Received{true, false}),
+            "Connected: stop_t2, endpoint_connected, send_resp3(Accept), complete_accept(Success)");
+  EXPECT_EQ(rig.after(ConnectionEnded{}), "Idle: release");
+}
+
+// FC-VI C.5.2: nobody waits; no endpoint takes part.
+TEST(ConnectResponder, Idle_refused) {
+  Rig rig;
+  EXPECT_EQ(rig.after(RqstRefused{Answer::NoWaitingConnectionpoint}),
+            "AwaitResp2Refused: send_resp1(NoWaitingConnectionpoint), start_t2");
+  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(Accept), release");
+}
+
+TEST(ConnectResponder, AwaitDecision_rejected) {
+  Rig rig;
+  rig.given(RqstMatched{});
+  EXPECT_EQ(rig.after(RejectRequested{}), "AwaitResp2Refused: send_resp1(ConnectReject), start_t2");
+}
+
+// FC-VI C.5.6: the client stopped waiting.
+TEST(ConnectResponder, AwaitResp2Accepted_connect_timeout) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(Resp2Received{false, false}),
+            "Idle: stop_t2, send_resp3(Accept), endpoint_refused, complete_accept(Timeout), release");
+}
+
+// FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2: RESP2 never came.
+TEST(ConnectResponder, AwaitResp2Accepted_t2) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(T2Expired{}), "Idle: set_cserr, complete_accept(Timeout), endpoint_lost, release");
+}
+
+// FC-VI C.4 rule 6 a): a peer-to-peer connection that stands is not torn down.
+TEST(ConnectResponder, AwaitResp2Accepted_t2_peer_is_connected) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  rig.set(Recorded::PeerIsConnectedKnob);
+  EXPECT_EQ(rig.after(T2Expired{}), "Connected: log_timeout");
+}
+
+// FC-VI C.4 rule 8: RESP1 was lost; ABTS, then the retry.
+TEST(ConnectResponder, AwaitResp2Accepted_aborted_and_retried) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(AbortedByPeer{}), "AcceptedAwaitRetry:");
+  EXPECT_EQ(rig.after(RqstRetried{}),
+            "AwaitResp2Accepted: set_cserr, adopt_retry, send_resp1(Accept), start_t2");
+  EXPECT_EQ(rig.after(Resp2Received{true, true}),
+            "Connected: stop_t2, endpoint_connected, send_resp3(Accept), complete_accept(Success)");
+}
+
+// The server's application is slower than T3: the client retries before the decision.
+TEST(ConnectResponder, AwaitDecision_aborted_and_retried) {
+  Rig rig;
+  rig.given(RqstMatched{});
+  EXPECT_EQ(rig.after(AbortedByPeer{}), "AwaitRetry: start_t2");
+  EXPECT_EQ(rig.after(RqstRetried{}), "AwaitDecision: stop_t2, set_cserr, adopt_retry");
+  EXPECT_EQ(rig.after(AcceptRequested{}),
+            "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
+}
+
+TEST(ConnectResponder, AwaitRetry_t2) {
+  Rig rig;
+  rig.given(RqstMatched{}, AbortedByPeer{});
+  EXPECT_EQ(rig.after(T2Expired{}), "Idle: withdraw_request, release");
+}
+
+// FC-VI C.4 rules 9, 10: a retry after the connection stands.
+TEST(ConnectResponder, Connected_retried) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{}, Resp2Received{true, false});
+  EXPECT_EQ(rig.after(RqstRetried{}), "Connected: adopt_retry, repeat_resp1");
+  EXPECT_EQ(rig.after(Resp2Received{true, true}), "Connected: send_resp3(Accept), clear_retry_flag");
+  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Connected: count_stale");
+}
+
+// FC-VI C.5.9.2: DISCONNECT_RQST before T2.
+TEST(ConnectResponder, AwaitResp2Accepted_disconnect_received) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(DisconnectReceived{}),
+            "Idle: stop_t2, complete_accept(Timeout), endpoint_lost, release");
+}
+
+// VI-ARCH 5.2: VipDisconnect after VipConnectAccept, before RESP2: RESP3 refuses.
+TEST(ConnectResponder, AwaitResp2Accepted_disconnect_requested) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "AwaitResp2Withdrawn: complete_accept(Withdrawn)");
+  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(ConnectReject), release");
+}
+
+TEST(ConnectResponder, AwaitResp2Accepted_port_logged_out) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(PortLoggedOut{}),
+            "Idle: stop_t2, complete_accept(NotReachable), endpoint_lost, release");
+}
 
 }  // namespace
 }  // namespace machines::connect_responder

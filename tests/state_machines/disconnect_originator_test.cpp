@@ -32,7 +32,48 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(DisconnectOriginator, Input);
 
-//TESTS
+// FC-VI 5.3.5, D.1 rule 1.
+TEST(DisconnectOriginator, Idle_undisturbed) {
+  Rig rig;
+  rig.set(Recorded::PortLoggedInKnob);
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "AwaitResponse: send_disconnect_rqst, start_response_timer");
+  EXPECT_EQ(rig.after(ResponseReceived{}), "Idle: stop_response_timer, complete_disconnect(Success)");
+}
+
+// FC-VI D.1 rule 1 b), C.5.7.2: one retry in a new Exchange, which is answered.
+TEST(DisconnectOriginator, AwaitResponse_timeout_retry_answered) {
+  Rig rig;
+  rig.set(Recorded::PortLoggedInKnob);
+  rig.given(DisconnectRequested{});
+  EXPECT_EQ(
+      rig.after(ResponseTimeout{}),
+      "AwaitResponseRetry: stop_response_timer, abort_exchange, send_disconnect_rqst, start_response_timer");
+  EXPECT_EQ(rig.after(ResponseReceived{}), "Idle: stop_response_timer, complete_disconnect(Success)");
+}
+
+// FC-VI 8.6.3 a), D.1 rule 1 c), ruling 20: never answered. The application may call again.
+TEST(DisconnectOriginator, AwaitResponseRetry_timeout) {
+  Rig rig;
+  rig.set(Recorded::PortLoggedInKnob);
+  rig.given(DisconnectRequested{}, ResponseTimeout{});
+  EXPECT_EQ(rig.after(ResponseTimeout{}),
+            "Unanswered: stop_response_timer, abort_exchange, complete_disconnect(NotReachable)");
+  EXPECT_EQ(rig.after(ResponseReceived{}), "Unanswered: count_stale");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "AwaitResponse: send_disconnect_rqst, start_response_timer");
+}
+
+// FC-VI 8.4.2 g): after a logout there is nothing to disconnect.
+TEST(DisconnectOriginator, Idle_port_not_logged_in) {
+  Rig rig;
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Idle: complete_disconnect(Success)");
+}
+
+TEST(DisconnectOriginator, AwaitResponse_port_logged_out) {
+  Rig rig;
+  rig.set(Recorded::PortLoggedInKnob);
+  rig.given(DisconnectRequested{});
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Idle: stop_response_timer, complete_disconnect(Success)");
+}
 
 }  // namespace
 }  // namespace machines::disconnect_originator

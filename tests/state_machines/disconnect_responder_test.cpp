@@ -34,7 +34,61 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(DisconnectResponder, Input);
 
-//TESTS
+constexpr RqstReceived of_connection{false, false};
+constexpr RqstReceived of_setup{true, true};
+constexpr RqstReceived of_unknown_setup{true, false};
+
+// FC-VI 5.3.5, D.2: the remote side disconnects, then we do; the handle rests for R_A_TOV (8.4.2 f).
+TEST(DisconnectResponder, Established_rqst_received) {
+  Rig rig;
+  rig.given(SetupOpened{}, ConnectionEstablished{});
+  EXPECT_EQ(rig.after(of_connection), "Errored: endpoint_lost, send_disconnect_resp(DisconnectAccept)");
+  EXPECT_EQ(rig.after(EndpointErrored{}), "Errored:");
+  EXPECT_EQ(rig.after(EndpointDisconnected{}), "Quarantined:");
+  EXPECT_EQ(rig.after(HandleReleased{}), "NoConnection:");
+}
+
+// FC-VI D.2: we disconnected first; the peer's own request meets an Idle endpoint: no callback.
+TEST(DisconnectResponder, Quarantined_rqst_received) {
+  Rig rig;
+  rig.given(SetupOpened{}, ConnectionEstablished{}, EndpointErrored{}, EndpointDisconnected{});
+  EXPECT_EQ(rig.after(of_connection), "Quarantined: send_disconnect_resp(DisconnectAccept)");
+}
+
+// FC-VI D.2: both at about the same time.
+TEST(DisconnectResponder, Errored_rqst_received) {
+  Rig rig;
+  rig.given(SetupOpened{}, ConnectionEstablished{}, EndpointErrored{});
+  EXPECT_EQ(rig.after(of_connection), "Errored: send_disconnect_resp(DisconnectAccept)");
+}
+
+// FC-VI D.1 rule 3.
+TEST(DisconnectResponder, NoConnection_rqst_received) {
+  Rig rig;
+  EXPECT_EQ(rig.after(of_connection), "NoConnection: send_disconnect_resp(ConnectionDoesNotExist)");
+  EXPECT_EQ(rig.after(of_unknown_setup), "NoConnection: send_disconnect_resp(ConnectionDoesNotExist)");
+}
+
+// FC-VI D.1 rule 6.
+TEST(DisconnectResponder, Established_rqst_of_unknown_setup) {
+  Rig rig;
+  rig.given(SetupOpened{}, ConnectionEstablished{});
+  EXPECT_EQ(rig.after(of_unknown_setup), "Established: send_disconnect_resp(ProtocolError)");
+}
+
+// FC-VI C.5.9.2: before T2 expires.
+TEST(DisconnectResponder, SetupOpen_rqst_received) {
+  Rig rig;
+  rig.given(SetupOpened{});
+  EXPECT_EQ(rig.after(of_setup), "Errored: abort_setup, send_disconnect_resp(DisconnectAccept)");
+}
+
+// FC-VI 8.6.3 b).
+TEST(DisconnectResponder, Established_exchange_error) {
+  Rig rig;
+  rig.given(SetupOpened{}, ConnectionEstablished{});
+  EXPECT_EQ(rig.after(ExchangeError{}), "Established: ignore_request");
+}
 
 }  // namespace
 }  // namespace machines::disconnect_responder

@@ -50,7 +50,95 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(Exchange, Input);
 
-//TESTS
+// FC-VI 5.2.1: a Send without response is one Exchange of one Sequence; its id is free at once (5.4).
+TEST(Exchange, OpenInitiative_last_sequence_sent) {
+  Rig rig;
+  EXPECT_EQ(rig.after(Originated{}), "OpenInitiative:");
+  EXPECT_EQ(rig.after(SequenceSent{false, false}), "OpenInitiative:");
+  EXPECT_EQ(rig.after(SequenceSent{false, true}), "Closed: release");
+}
+
+// FC-VI 5.2.1: request, initiative passed, response ends the Exchange.
+TEST(Exchange, OpenWaiting_last_sequence_received) {
+  Rig rig;
+  rig.given(Originated{});
+  EXPECT_EQ(rig.after(SequenceSent{true, false}), "OpenWaiting:");
+  EXPECT_EQ(rig.after(FirstFrameReceived{}), "OpenWaiting:");
+  EXPECT_EQ(rig.after(SequenceReceived{false, true}), "Closed: release");
+}
+
+// FC-VI 5.3.1: four Sequences of a Connection Setup, seen by the responder.
+TEST(Exchange, Closed_connection_setup_at_the_responder) {
+  Rig rig;
+  EXPECT_EQ(rig.after(SequenceReceived{true, false}), "OpenInitiative:");
+  EXPECT_EQ(rig.after(SequenceSent{true, false}), "OpenWaiting:");
+  EXPECT_EQ(rig.after(SequenceReceived{true, false}), "OpenInitiative:");
+  EXPECT_EQ(rig.after(SequenceSent{false, true}), "Closed: release");
+}
+
+// FC-VI 5.2.2: a one-frame Send of the peer is a whole Exchange.
+TEST(Exchange, Closed_one_frame_exchange_received) {
+  Rig rig;
+  EXPECT_EQ(rig.after(SequenceReceived{false, true}), "Closed: release");
+}
+
+// FC-VI 8.4.2 a): ABTS, BA_ACC, R_A_TOV, RRQ, and only then the id is free.
+TEST(Exchange, Aborting_ba_acc) {
+  Rig rig;
+  rig.given(Originated{}, SequenceSent{true, false});
+  EXPECT_EQ(rig.after(AbortRequested{}), "Aborting: send_abts, start_abort_timer");
+  EXPECT_EQ(rig.after(SequenceReceived{false, true}), "Aborting: discard_frame");
+  EXPECT_EQ(rig.after(BaAccReceived{}),
+            "Quarantined: stop_abort_timer, start_quarantine_timer, report_aborted(Acknowledged)");
+  EXPECT_EQ(rig.after(QuarantineExpired{}), "Closed: send_rrq, release");
+}
+
+// FC-VI C.3 rule 2 b): two ABTS without an answer, then the port is logged out.
+TEST(Exchange, Recovering_abort_timeout_logs_out) {
+  Rig rig;
+  rig.set(Recorded::LogsOutSilentPortKnob);
+  rig.given(Originated{}, AbortRequested{});
+  EXPECT_EQ(rig.after(AbortTimeout{}), "Recovering: send_abts, start_abort_timer");
+  EXPECT_EQ(rig.after(AbortTimeout{}), "Closed: report_aborted(Unanswered), release, request_port_logout");
+}
+
+// FC-VI C.3 rule 2 b) says "may": without the logout the id rests.
+TEST(Exchange, Recovering_abort_timeout_rests) {
+  Rig rig;
+  rig.given(Originated{}, AbortRequested{}, AbortTimeout{});
+  EXPECT_EQ(rig.after(AbortTimeout{}), "Quarantined: start_quarantine_timer, report_aborted(Unanswered)");
+}
+
+// FC-FS: the peer's ABTS is answered, frames that follow are dropped, its RRQ frees the id.
+TEST(Exchange, OpenWaiting_abts_received) {
+  Rig rig;
+  rig.given(FirstFrameReceived{});
+  EXPECT_EQ(rig.after(AbtsReceived{}),
+            "QuarantinedByPeer: send_ba_acc, start_quarantine_timer, report_aborted(AbortedByPeer)");
+  EXPECT_EQ(rig.after(SequenceReceived{true, false}), "QuarantinedByPeer: discard_frame");
+  EXPECT_EQ(rig.after(AbtsReceived{}), "QuarantinedByPeer: send_ba_acc");
+  EXPECT_EQ(rig.after(RrqReceived{}), "Closed: stop_quarantine_timer, release");
+}
+
+// FC-VI C.5.7.1: ABTS for an Exchange that we never saw.
+TEST(Exchange, Closed_abts_received) {
+  Rig rig;
+  EXPECT_EQ(rig.after(AbtsReceived{}), "Closed: send_ba_acc");
+}
+
+// FC-VI 7.7.1: a logout ends the Exchange without any frame.
+TEST(Exchange, Aborting_port_logged_out) {
+  Rig rig;
+  rig.given(Originated{}, AbortRequested{});
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Closed: stop_abort_timer, report_aborted(PortLoggedOut), release");
+}
+
+// The caller must not send without the initiative.
+TEST(Exchange, OpenWaiting_sequence_sent_is_unexpected) {
+  Rig rig;
+  rig.given(Originated{}, SequenceSent{true, false});
+  EXPECT_EQ(rig.after(SequenceSent{false, true}), "OpenWaiting: UNEXPECTED");
+}
 
 }  // namespace
 }  // namespace machines::exchange

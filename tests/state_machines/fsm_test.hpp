@@ -1,7 +1,9 @@
-// The kit of every machine's test: a recording context, the survey of the whole table, and the tests made from it.
+// The kit of every machine's test: a recording context, the survey of the whole table, and the tests made
+// from it.
 //
-// A test program of a machine has an Input: Def, Recorded (a Recorder of its Context), and the samples of each event that
-// has fields. FSM_TABLE_TESTS(Suite, Input) then checks the table; the hand-written tests use a Rig.
+// A test program of a machine has an Input: Def, Recorded (a Recorder of its Context), and the samples of
+// each event that has fields. FSM_TABLE_TESTS(Suite, Input) then checks the table; the hand-written tests use
+// a Rig.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -62,11 +64,12 @@ class Recorder : public Base {
 template <class Event>
 using Samples = std::vector<std::pair<std::string, Event>>;
 
-// --- the survey: every state x event x sample x knobs -------------------------------------------------------------
+// --- the survey: every state x event x sample x knobs
+// -------------------------------------------------------------
 
 struct Trial {
-  std::string sample;  // empty if the event has no fields
-  std::string guards;  // truth of every atomic guard of this state and event: "Last, !Responds"
+  std::string sample;   // empty if the event has no fields
+  std::string guards;   // truth of every atomic guard of this state and event: "Last, !Responds"
   std::string outcome;  // "-> Target / effects  {clause}" or "UNEXPECTED"
   std::size_t row;      // index in the table, or no_row
   std::uint8_t target;
@@ -123,8 +126,10 @@ template <class Def>
     text += name_of<source_of<R>>();
     if (!R::internal) text += " --> " + std::string(name_of<next_of<R>>());
     text += " : " + std::string(name_of<event_of<R>>());
-    if constexpr (!std::is_same_v<typename R::UserGuard, none>) text += " [" + label<typename R::UserGuard>() + "]";
-    if constexpr (!std::is_same_v<typename R::UserAction, none>) text += " / " + label<typename R::UserAction>();
+    if constexpr (!std::is_same_v<typename R::UserGuard, none>)
+      text += " [" + label<typename R::UserGuard>() + "]";
+    if constexpr (!std::is_same_v<typename R::UserAction, none>)
+      text += " / " + label<typename R::UserAction>();
     text += "\\n" + std::string(R::clause) + "\n";
   });
   return text + "@enduml\n";
@@ -172,28 +177,34 @@ class Surveyor {
   }
 
   template <class Event>
-  void try_one(Cell& cell, std::uint8_t state, const std::string& sample, const Event& event, unsigned knobs) {
+  void try_one(Cell& cell, std::uint8_t state, const std::string& sample, const Event& event,
+               unsigned knobs) {
     Recorded context;
     context.knobs = knobs;
     Trial trial{sample, {}, {}, no_row, state};
     std::set<std::string> seen;
     std::vector<std::size_t> accepting;
     // Every row of this state and event: which guards hold?
-    mp::mp_for_each<mp::mp_transform<mp::mp_identity, mp::mp_filter_q<HasEvent<Event>, rows_of<Def>>>>([&](auto tag) {
-      using R = typename decltype(tag)::type;
-      if (state_index<Def, source_of<R>> != state) return;
-      cell.has_rows = true;
-      if (accepts<R>(event, context)) accepting.push_back(row_of<Def, R>.index);
-      mp::mp_for_each<mp::mp_transform<mp::mp_identity, typename LeavesOf<typename R::UserGuard>::type>>([&](auto leaf) {
-        using Leaf = typename decltype(leaf)::type;
-        const std::string name(name_of<Leaf>());
-        if (!seen.insert(name).second) return;
-        trial.guards += (trial.guards.empty() ? "" : ", ") + std::string(Leaf::holds(event, context) ? "" : "!") + name;
-      });
-    });
-    const std::string where = survey_.states[state] + " x " + cell.event + "{" + sample + "} [" + trial.guards + "]";
+    mp::mp_for_each<mp::mp_transform<mp::mp_identity, mp::mp_filter_q<HasEvent<Event>, rows_of<Def>>>>(
+        [&](auto tag) {
+          using R = typename decltype(tag)::type;
+          if (state_index<Def, source_of<R>> != state) return;
+          cell.has_rows = true;
+          if (accepts<R>(event, context)) accepting.push_back(row_of<Def, R>.index);
+          mp::mp_for_each<mp::mp_transform<mp::mp_identity, typename LeavesOf<typename R::UserGuard>::type>>(
+              [&](auto leaf) {
+                using Leaf = typename decltype(leaf)::type;
+                const std::string name(name_of<Leaf>());
+                if (!seen.insert(name).second) return;
+                trial.guards += (trial.guards.empty() ? "" : ", ") +
+                                std::string(Leaf::holds(event, context) ? "" : "!") + name;
+              });
+        });
+    const std::string where =
+        survey_.states[state] + " x " + cell.event + "{" + sample + "} [" + trial.guards + "]";
     if (accepting.size() > 1) survey_.problems.push_back(where + ": more than one row accepts");
-    if (cell.has_rows && accepting.empty()) survey_.problems.push_back(where + ": no row accepts, though some exist");
+    if (cell.has_rows && accepting.empty())
+      survey_.problems.push_back(where + ": no row accepts, though some exist");
 
     Machine<Def> machine;
     Access::force(machine, state);
@@ -211,7 +222,8 @@ class Surveyor {
           survey_.states[trial.target] != row->target) {
         survey_.problems.push_back(where + ": not the row that the table names");
       }
-    } else if (!context.rows.empty() || !context.calls.empty() || context.complaints.size() != 1 || trial.target != state) {
+    } else if (!context.rows.empty() || !context.calls.empty() || context.complaints.size() != 1 ||
+               trial.target != state) {
       survey_.problems.push_back(where + ": an unexpected event must only be reported");
     }
     cell.trials.push_back(std::move(trial));
@@ -226,10 +238,11 @@ template <class Input>
   return survey;
 }
 
-// --- hand-written tests -------------------------------------------------------------------------------------------
+// --- hand-written tests
+// -------------------------------------------------------------------------------------------
 
-// A machine with its recorder. after(event) is the new state and every effect: "Idle: stop_timer, release", or "Idle:"
-// for none; an event that the table does not expect reads "Idle: UNEXPECTED".
+// A machine with its recorder. after(event) is the new state and every effect: "Idle: stop_timer, release",
+// or "Idle:" for none; an event that the table does not expect reads "Idle: UNEXPECTED".
 template <class Def, class Recorded>
 class Rig {
  public:
@@ -260,25 +273,25 @@ class Rig {
 }  // namespace fsm::testing
 
 // The tests that every table must pass.
-#define FSM_TABLE_TESTS(Suite, Input)                                                             \
-  TEST(Suite, table_matches_golden_matrix) {                                                      \
-    const auto& survey = fsm::testing::survey_of<Input>();                                        \
-    fsm::testing::check_golden(survey.machine + ".matrix.txt", fsm::testing::matrix_text(survey)); \
-  }                                                                                               \
-  TEST(Suite, table_matches_golden_diagram) {                                                     \
-    const auto& survey = fsm::testing::survey_of<Input>();                                        \
-    fsm::testing::check_golden(survey.machine + ".puml", survey.diagram);                         \
-  }                                                                                               \
-  TEST(Suite, table_guards_are_exclusive_and_complete) {                                          \
+#define FSM_TABLE_TESTS(Suite, Input)                                                               \
+  TEST(Suite, table_matches_golden_matrix) {                                                        \
+    const auto& survey = fsm::testing::survey_of<Input>();                                          \
+    fsm::testing::check_golden(survey.machine + ".matrix.txt", fsm::testing::matrix_text(survey));  \
+  }                                                                                                 \
+  TEST(Suite, table_matches_golden_diagram) {                                                       \
+    const auto& survey = fsm::testing::survey_of<Input>();                                          \
+    fsm::testing::check_golden(survey.machine + ".puml", survey.diagram);                           \
+  }                                                                                                 \
+  TEST(Suite, table_guards_are_exclusive_and_complete) {                                            \
     for (const auto& problem : fsm::testing::survey_of<Input>().problems) ADD_FAILURE() << problem; \
-  }                                                                                               \
-  TEST(Suite, table_every_row_fires) {                                                            \
-    fsm::testing::check_every_row_fires(fsm::testing::survey_of<Input>());                        \
-  }                                                                                               \
-  TEST(Suite, table_every_state_is_reachable) {                                                   \
-    fsm::testing::check_every_state_is_reachable(fsm::testing::survey_of<Input>());               \
-  }                                                                                               \
-  TEST(Suite, table_every_row_names_its_clause) {                                                 \
-    fsm::testing::check_clauses(fsm::testing::survey_of<Input>());                                \
-  }                                                                                               \
+  }                                                                                                 \
+  TEST(Suite, table_every_row_fires) {                                                              \
+    fsm::testing::check_every_row_fires(fsm::testing::survey_of<Input>());                          \
+  }                                                                                                 \
+  TEST(Suite, table_every_state_is_reachable) {                                                     \
+    fsm::testing::check_every_state_is_reachable(fsm::testing::survey_of<Input>());                 \
+  }                                                                                                 \
+  TEST(Suite, table_every_row_names_its_clause) {                                                   \
+    fsm::testing::check_clauses(fsm::testing::survey_of<Input>());                                  \
+  }                                                                                                 \
   static_assert(true)

@@ -55,7 +55,103 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(MessageOriginator, Input);
 
-//TESTS
+// FC-VI 5.2.2: Unreliable or Reliable Delivery; complete when the last frame left (VI-ARCH 2.5.2).
+TEST(MessageOriginator, Queued_one_frame_send) {
+  Rig rig;
+  rig.set(Recorded::ClearToSendKnob);
+  EXPECT_EQ(rig.after(LastFrameSent{false, false}), "Completed: complete(Success)");
+}
+
+TEST(MessageOriginator, Sending_many_frames) {
+  Rig rig;
+  rig.set(Recorded::ClearToSendKnob);
+  EXPECT_EQ(rig.after(SendStarted{}), "Sending:");
+  EXPECT_EQ(rig.after(LastFrameSent{false, false}), "Completed: complete(Success)");
+}
+
+// FC-VI 5.2.2, VI-ARCH 2.5.3: Reliable Reception.
+TEST(MessageOriginator, AwaitResponse_success) {
+  Rig rig;
+  rig.set(Recorded::ClearToSendKnob);
+  EXPECT_EQ(rig.after(LastFrameSent{false, true}), "AwaitResponse: start_response_timer");
+  EXPECT_EQ(rig.after(ResponseReceived{Completion::Success}),
+            "Completed: stop_response_timer, complete(Success)");
+  EXPECT_EQ(rig.after(ResponseReceived{Completion::Success}), "Completed: count_stale");
+}
+
+// FC-VI 5.9.4.3, 8.4.2 e).
+TEST(MessageOriginator, AwaitResponse_error) {
+  Rig rig;
+  rig.given(LastFrameSent{false, true});
+  EXPECT_EQ(rig.after(ResponseReceived{Completion::RemoteDescriptorError}),
+            "Completed: stop_response_timer, complete(RemoteDescriptorError), fail_connection");
+}
+
+// FC-VI 8.4.2 a), B.2.6.2 rule 9.
+TEST(MessageOriginator, AwaitResponse_timeout) {
+  Rig rig;
+  rig.given(LastFrameSent{false, true});
+  EXPECT_EQ(rig.after(ResponseTimeout{}),
+            "Completed: abort_exchange, complete(TransportError), fail_connection");
+}
+
+// FC-VI 5.2.4.
+TEST(MessageOriginator, AwaitReadData_success) {
+  Rig rig;
+  rig.set(Recorded::ClearToSendKnob);
+  EXPECT_EQ(rig.after(LastFrameSent{true, false}), "AwaitReadData: start_response_timer");
+  EXPECT_EQ(rig.after(ReadDataReceived{false, Completion::Success}), "AwaitReadData: place_read_data");
+  EXPECT_EQ(rig.after(ReadDataReceived{true, Completion::Success}),
+            "Completed: place_read_data, stop_response_timer, complete(Success)");
+}
+
+// Ruling 18: an error comes as one frame without payload.
+TEST(MessageOriginator, AwaitReadData_error) {
+  Rig rig;
+  rig.given(LastFrameSent{true, false});
+  EXPECT_EQ(rig.after(ReadDataReceived{true, Completion::RdmaProtectionError}),
+            "Completed: stop_response_timer, complete(RdmaProtectionError), fail_connection");
+}
+
+TEST(MessageOriginator, AwaitReadData_timeout) {
+  Rig rig;
+  rig.given(LastFrameSent{true, false});
+  EXPECT_EQ(rig.after(ResponseTimeout{}),
+            "Completed: abort_exchange, complete(TransportError), fail_connection");
+}
+
+// FC-VI C.5.1, C.5.5: the completion waits for RESP3.
+TEST(MessageOriginator, AwaitClearToSend_clear_to_send) {
+  Rig rig;
+  EXPECT_EQ(rig.after(LastFrameSent{false, false}), "AwaitClearToSend:");
+  EXPECT_EQ(rig.after(ClearToSend{}), "Completed: complete(Success)");
+}
+
+// FC-VI C.5.10.1: the response overtakes RESP3, which never comes.
+TEST(MessageOriginator, AwaitClearToSend_connection_ended) {
+  Rig rig;
+  rig.given(LastFrameSent{false, true});
+  EXPECT_EQ(rig.after(ResponseReceived{Completion::Success}), "AwaitClearToSend: stop_response_timer");
+  EXPECT_EQ(rig.after(ConnectionEnded{}), "Completed: complete(Flushed)");
+}
+
+// FC-VI B.2.6.1 rule 8c.
+TEST(MessageOriginator, Sending_exchange_error) {
+  Rig reliable;
+  reliable.set(Recorded::ReliableKnob);
+  reliable.given(SendStarted{});
+  EXPECT_EQ(reliable.after(ExchangeError{}),
+            "Completed: abort_exchange, complete(TransportError), fail_connection");
+  Rig unreliable;
+  unreliable.given(SendStarted{});
+  EXPECT_EQ(unreliable.after(ExchangeError{}),
+            "Completed: abort_exchange, set_merr, complete(TransportError)");
+}
+
+TEST(MessageOriginator, Queued_connection_ended) {
+  Rig rig;
+  EXPECT_EQ(rig.after(ConnectionEnded{}), "Completed: complete(Flushed)");
+}
 
 }  // namespace
 }  // namespace machines::message_originator

@@ -67,16 +67,13 @@ struct Input {
             {"Protection, last, response", ClaimRefused{ReceiveError::Protection, true, true}}};
   }
   static fsm::testing::Samples<MemoryLost> samples(std::type_identity<MemoryLost>) {
-    return {{"no response", MemoryLost{false}},
-            {"response", MemoryLost{true}}};
+    return {{"no response", MemoryLost{false}}, {"response", MemoryLost{true}}};
   }
   static fsm::testing::Samples<MessageGap> samples(std::type_identity<MessageGap>) {
-    return {{"later frame", MessageGap{false}},
-            {"first frame", MessageGap{true}}};
+    return {{"later frame", MessageGap{false}}, {"first frame", MessageGap{true}}};
   }
   static fsm::testing::Samples<StaleMessage> samples(std::type_identity<StaleMessage>) {
-    return {{"not errored", StaleMessage{false}},
-            {"errored", StaleMessage{true}}};
+    return {{"not errored", StaleMessage{false}}, {"errored", StaleMessage{true}}};
   }
   static fsm::testing::Samples<FrameLost> samples(std::type_identity<FrameLost>) {
     return {{"FrameGap", FrameLost{Loss::FrameGap}},
@@ -89,7 +86,133 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(MessageResponder, Input);
 
-//TESTS
+constexpr WholeMessageReceived send{true, false};
+constexpr WholeMessageReceived send_responds{true, true};
+constexpr FrameReceived middle{false, true, false};
+constexpr FrameReceived last{true, true, false};
+
+Rig reliable_rig() {
+  Rig rig;
+  rig.set(Recorded::ReliableKnob);
+  rig.given(ReceptionEnabled{});
+  return rig;
+}
+Rig unreliable_rig() {
+  Rig rig;
+  rig.given(ReceptionEnabled{});
+  return rig;
+}
+
+// FC-VI 5.2.2, 5.2.3: one frame, all kinds.
+TEST(MessageResponder, Expecting_one_frame) {
+  Rig rig = reliable_rig();
+  EXPECT_EQ(rig.after(send), "Expecting: place_data, complete_receive, expect_next_message");
+  EXPECT_EQ(rig.after(send_responds),
+            "Expecting: place_data, complete_receive, send_response, expect_next_message");
+  EXPECT_EQ(rig.after(WholeMessageReceived{false, false}), "Expecting: place_data, expect_next_message");
+  EXPECT_EQ(rig.after(WholeMessageReceived{false, true}),
+            "Expecting: place_data, send_response, expect_next_message");
+}
+
+TEST(MessageResponder, Receiving_many_frames) {
+  Rig rig = reliable_rig();
+  EXPECT_EQ(rig.after(MessageStarted{}), "Receiving: place_data");
+  EXPECT_EQ(rig.after(middle), "Receiving: place_data");
+  EXPECT_EQ(rig.after(last), "Expecting: place_data, complete_receive, expect_next_message");
+}
+
+// FC-VI 5.2.4.
+TEST(MessageResponder, Expecting_read_requested) {
+  Rig rig = reliable_rig();
+  EXPECT_EQ(rig.after(ReadRequested{}), "Expecting: start_read_response, expect_next_message");
+}
+
+// VI-ARCH 2.5.1: no receive Descriptor, the Message is dropped, the connection persists.
+TEST(MessageResponder, Expecting_claim_refused_unreliable) {
+  Rig rig = unreliable_rig();
+  EXPECT_EQ(rig.after(ClaimRefused{ReceiveError::QueueEmpty, true, false}),
+            "Expecting: fail_receive(QueueEmpty), mark_message_errored, discard_frame");
+}
+
+// VI-ARCH 2.5.2: Reliable Delivery breaks.
+TEST(MessageResponder, Expecting_claim_refused_reliable_delivery) {
+  Rig rig = reliable_rig();
+  EXPECT_EQ(rig.after(ClaimRefused{ReceiveError::TooSmall, false, false}),
+            "Herr: fail_receive(TooSmall), discard_frame, start_discard_timer, fail_connection(TooSmall)");
+}
+
+// VI-ARCH 2.5.3: Reliable Reception tells the originator first, once the initiative is here.
+TEST(MessageResponder, Refusing_until_the_last_frame) {
+  Rig rig = reliable_rig();
+  EXPECT_EQ(rig.after(ClaimRefused{ReceiveError::QueueEmpty, false, true}),
+            "Refusing: fail_receive(QueueEmpty), note_refusal(QueueEmpty), discard_frame");
+  EXPECT_EQ(rig.after(FrameReceived{false, true, true}), "Refusing: discard_frame");
+  EXPECT_EQ(rig.after(FrameReceived{true, true, true}),
+            "Herr: discard_frame, start_discard_timer, conclude_refusal");
+}
+
+// FC-VI B.2.5 rules 4b, 6b, 6d.
+TEST(MessageResponder, Receiving_loss_reliable) {
+  Rig frame = reliable_rig();
+  frame.given(MessageStarted{});
+  EXPECT_EQ(frame.after(FrameLost{Loss::FrameGap}),
+            "Herr: fail_receive(Transport), discard_frame, start_discard_timer, fail_connection(Transport)");
+  Rig message = reliable_rig();
+  message.given(MessageStarted{});
+  EXPECT_EQ(message.after(MessageGap{true}),
+            "Herr: fail_receive(Transport), discard_frame, start_discard_timer, fail_connection(Transport)");
+}
+
+// FC-VI B.2.5 rules 4a b), 4a c), 6c and B.2.4 rule 3a.
+TEST(MessageResponder, Receiving_loss_unreliable) {
+  Rig rig = unreliable_rig();
+  rig.given(MessageStarted{});
+  EXPECT_EQ(rig.after(FrameLost{Loss::FrameGap}),
+            "Expecting: fail_receive(Transport), mark_message_errored, discard_frame");
+  rig.given(MessageStarted{});
+  EXPECT_EQ(rig.after(MessageGap{true}), "Expecting: fail_receive(Transport), mark_messages_missing(false)");
+  EXPECT_EQ(rig.after(send), "Expecting: place_data, complete_receive, expect_next_message");
+  EXPECT_EQ(rig.after(MessageGap{false}), "Expecting: mark_messages_missing(true), discard_frame");
+}
+
+// FC-VI B.2.4 rule 2, B.2.5 rule 5a: a Message of the past, errored or not.
+TEST(MessageResponder, Expecting_stale_message) {
+  Rig rig = unreliable_rig();
+  EXPECT_EQ(rig.after(StaleMessage{true}), "Expecting: discard_frame");
+  EXPECT_EQ(rig.after(StaleMessage{false}),
+            "Herr: discard_frame, start_discard_timer, fail_connection(Transport)");
+}
+
+// FC-VI 8.4.2 f), B.2.4 rule 1 b): both R_A_TOV and the Disconnect, in either order.
+TEST(MessageResponder, Herr_until_disconnected_and_elapsed) {
+  Rig rig = reliable_rig();
+  EXPECT_EQ(rig.after(ConnectionFailed{}), "Herr: start_discard_timer");
+  EXPECT_EQ(rig.after(FrameRefused{}), "Herr: discard_frame");
+  EXPECT_EQ(rig.after(Disconnected{}), "HerrDisconnected:");
+  EXPECT_EQ(rig.after(DiscardExpired{}), "Closed: release_handle");
+  Rig other = reliable_rig();
+  other.given(ConnectionFailed{});
+  EXPECT_EQ(other.after(DiscardExpired{}), "HerrElapsed:");
+  EXPECT_EQ(other.after(Disconnected{}), "Closed: release_handle");
+}
+
+// FC-VI 8.4.2 g), B.2.4 rule 1 c).
+TEST(MessageResponder, Herr_port_logged_out) {
+  Rig rig = reliable_rig();
+  rig.given(ConnectionFailed{});
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Closed: stop_discard_timer, release_handle");
+}
+
+TEST(MessageResponder, expects_frames_only_while_rule_1_is_not_in_effect) {
+  Rig rig;
+  EXPECT_FALSE(expects_frames(rig.machine));
+  rig.given(ReceptionEnabled{});
+  EXPECT_TRUE(expects_frames(rig.machine));
+  rig.given(MessageStarted{});
+  EXPECT_TRUE(expects_frames(rig.machine));
+  rig.given(ConnectionFailed{});
+  EXPECT_FALSE(expects_frames(rig.machine));
+}
 
 }  // namespace
 }  // namespace machines::message_responder

@@ -40,8 +40,7 @@ struct Input {
     return {{"", Event{}}};
   }
   static fsm::testing::Samples<LoginRejected> samples(std::type_identity<LoginRejected>) {
-    return {{"final", LoginRejected{false}},
-            {"retryable", LoginRejected{true}}};
+    return {{"final", LoginRejected{false}}, {"retryable", LoginRejected{true}}};
   }
 };
 
@@ -49,7 +48,115 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(PortLogin, Input);
 
-//TESTS
+TEST(PortLogin, LoggedOut_login_and_logout) {
+  Rig rig;
+  EXPECT_EQ(rig.after(LinkUp{}), "LoggedOut:");
+  EXPECT_EQ(rig.after(LoginRequested{}), "LoginPending: send_login, start_timer");
+  EXPECT_EQ(rig.after(LoginRequested{}), "LoginPending:");
+  EXPECT_EQ(rig.after(LoginAccepted{}), "LoggedIn: stop_timer, report_logged_in");
+  // FC-VI 7.7.1: connections end when the LOGO goes, not when it is answered.
+  EXPECT_EQ(rig.after(LogoutRequested{}), "LogoutPending: report_logged_out, send_logout, start_timer");
+  EXPECT_EQ(rig.after(LogoutAnswered{}), "LoggedOut: stop_timer, report_logout_complete");
+}
+
+TEST(PortLogin, LoggedOut_login_received) {
+  Rig rig;
+  rig.given(LinkUp{});
+  EXPECT_EQ(rig.after(LoginReceived{}), "LoggedIn: accept_login, report_logged_in");
+  EXPECT_EQ(rig.after(LogoutReceived{}), "LoggedOut: accept_logout, report_logged_out");
+}
+
+// FC-LS: a second PLOGI is an implicit logout; FC-VI 8.4.2 g).
+TEST(PortLogin, LoggedIn_login_received) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginReceived{});
+  EXPECT_EQ(rig.after(LoginReceived{}), "LoggedIn: report_logged_out, accept_login, report_logged_in");
+}
+
+TEST(PortLogin, LoginPending_login_received_peer_wins) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginRequested{});
+  rig.set(Recorded::PeerLoginWinsKnob);
+  EXPECT_EQ(rig.after(LoginReceived{}),
+            "LoggedIn: stop_timer, forget_request, accept_login, report_logged_in");
+}
+
+TEST(PortLogin, LoginPending_login_received_ours_wins) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginRequested{});
+  EXPECT_EQ(rig.after(LoginReceived{}), "LoginPending: reject_login");
+  EXPECT_EQ(rig.after(LoginAccepted{}), "LoggedIn: stop_timer, report_logged_in");
+}
+
+TEST(PortLogin, LoginPending_timeout_with_and_without_retries) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginRequested{});
+  rig.set(Recorded::RetriesLeftKnob);
+  EXPECT_EQ(rig.after(Timeout{}),
+            "LoginPending: stop_timer, forget_request, count_retry, send_login, start_timer");
+  rig.set(Recorded::RetriesLeftKnob, false);
+  EXPECT_EQ(rig.after(Timeout{}), "LoggedOut: stop_timer, forget_request, report_login_failed(Timeout)");
+}
+
+TEST(PortLogin, LoginPending_rejected_busy) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginRequested{});
+  rig.set(Recorded::RetriesLeftKnob);
+  EXPECT_EQ(rig.after(LoginRejected{true}), "RetryPending: start_retry_delay");
+  EXPECT_EQ(rig.after(Timeout{}), "LoginPending: count_retry, send_login, start_timer");
+  EXPECT_EQ(rig.after(LoginRejected{false}), "LoggedOut: stop_timer, report_login_failed(Rejected)");
+}
+
+TEST(PortLogin, LogoutPending_timeout) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginReceived{}, LogoutRequested{});
+  rig.set(Recorded::RetriesLeftKnob);
+  EXPECT_EQ(rig.after(Timeout{}),
+            "LogoutPending: stop_timer, forget_request, count_retry, send_logout, start_timer");
+  rig.set(Recorded::RetriesLeftKnob, false);
+  EXPECT_EQ(rig.after(Timeout{}), "LoggedOut: stop_timer, forget_request, report_logout_complete");
+}
+
+// FC-VI 7.7.2: NOS/OLS in point-to-point is an implicit logout.
+TEST(PortLogin, LoggedIn_link_down_point_to_point) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginReceived{});
+  rig.set(Recorded::LinkLossLogsOutKnob);
+  EXPECT_EQ(rig.after(LinkDown{}), "Offline: report_logged_out");
+  EXPECT_EQ(rig.after(LoginRequested{}), "Offline: report_login_failed(LinkDown)");
+}
+
+// FC-VI 7.7.3, 7.7.5: unchanged addresses keep the login and its Exchanges.
+TEST(PortLogin, Validating_unchanged) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginReceived{});
+  EXPECT_EQ(rig.after(LinkDown{}), "Suspended: report_suspended");
+  EXPECT_EQ(rig.after(LinkUp{}), "Validating: validate_addresses");
+  EXPECT_EQ(rig.after(Validated{}), "LoggedIn: report_resumed");
+}
+
+// The link is still down: a logout cannot be sent, and the link may come back later.
+TEST(PortLogin, Suspended_logout_requested) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginReceived{}, LinkDown{});
+  EXPECT_EQ(rig.after(LoginRequested{}), "Suspended: report_login_failed(LinkDown)");
+  EXPECT_EQ(rig.after(LogoutRequested{}), "Offline: report_logged_out, report_logout_complete");
+  EXPECT_EQ(rig.after(LinkUp{}), "LoggedOut:");
+}
+
+TEST(PortLogin, Validating_link_down) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginReceived{}, LinkDown{}, LinkUp{});
+  EXPECT_EQ(rig.after(LinkDown{}), "Suspended: stop_timer, forget_request");
+  EXPECT_EQ(rig.after(LinkUp{}), "Validating: validate_addresses");
+}
+
+// FC-VI 7.7.3: a changed address means an explicit logout.
+TEST(PortLogin, Validating_failed) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginReceived{}, LinkDown{}, LinkUp{});
+  EXPECT_EQ(rig.after(ValidationFailed{}), "LogoutPending: report_logged_out, send_logout, start_timer");
+}
 
 }  // namespace
 }  // namespace machines::port_login

@@ -33,8 +33,8 @@ struct Input {
       for (const bool last : {false, true}) {
         for (const bool in_order : {false, true}) {
           for (const bool complete : {false, true}) {
-            all.push_back({std::string(first ? "first " : "") + (last ? "last " : "") + (in_order ? "in order " : "") +
-                               (complete ? "complete" : ""),
+            all.push_back({std::string(first ? "first " : "") + (last ? "last " : "") +
+                               (in_order ? "in order " : "") + (complete ? "complete" : ""),
                            FrameReceived{first, last, in_order, complete}});
           }
         }
@@ -48,7 +48,67 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(Sequence, Input);
 
-//TESTS
+constexpr FrameReceived only{true, true, true, true};
+constexpr FrameReceived first{true, false, true, false};
+constexpr FrameReceived middle{false, false, true, false};
+constexpr FrameReceived last{false, true, true, true};
+constexpr FrameReceived out_of_order{false, false, false, false};
+
+TEST(Sequence, Idle_one_frame) {
+  Rig rig;
+  EXPECT_EQ(rig.after(only), "Complete: deliver, report_sequence");
+  EXPECT_EQ(rig.after(only), "Complete: deliver, report_sequence");
+}
+
+TEST(Sequence, Receiving_until_the_last_frame) {
+  Rig rig;
+  EXPECT_EQ(rig.after(first), "Receiving: deliver, start_sequence_timer");
+  EXPECT_EQ(rig.after(middle), "Receiving: deliver");
+  EXPECT_EQ(rig.after(last), "Complete: deliver, stop_timer, report_sequence");
+  EXPECT_EQ(rig.after(first), "Receiving: deliver, start_sequence_timer");
+}
+
+// FC-VI 8.4.1 c): in-order fabric.
+TEST(Sequence, Receiving_frame_lost) {
+  Rig rig;
+  rig.given(first);
+  EXPECT_EQ(rig.after(out_of_order),
+            "Errored: stop_timer, discard_frame, report_sequence_error(MissingFrame)");
+  EXPECT_EQ(rig.after(last), "Errored: discard_frame");
+  EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle:");
+}
+
+TEST(Sequence, Receiving_timeout) {
+  Rig rig;
+  rig.given(first);
+  EXPECT_EQ(rig.after(Timeout{}), "Errored: report_sequence_error(Timeout)");
+}
+
+// FC-VI B.2.5 rules 6e, 5b: the missing frame comes within R_A_TOV.
+TEST(Sequence, Reassembling_hole_filled) {
+  Rig rig;
+  rig.set(Recorded::OutOfOrderFabricKnob);
+  rig.given(first);
+  EXPECT_EQ(rig.after(FrameReceived{false, true, false, false}),
+            "Reassembling: deliver, start_missing_frame_timer");
+  EXPECT_EQ(rig.after(FrameReceived{false, false, false, false}), "Reassembling: deliver");
+  EXPECT_EQ(rig.after(FrameReceived{false, false, false, true}),
+            "Complete: deliver, stop_timer, report_sequence");
+}
+
+// FC-VI B.2.5 rule 7.
+TEST(Sequence, Reassembling_timeout) {
+  Rig rig;
+  rig.set(Recorded::OutOfOrderFabricKnob);
+  rig.given(first, out_of_order);
+  EXPECT_EQ(rig.after(Timeout{}), "Errored: report_sequence_error(Timeout)");
+}
+
+TEST(Sequence, Receiving_exchange_aborted) {
+  Rig rig;
+  rig.given(first);
+  EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle: stop_timer");
+}
 
 }  // namespace
 }  // namespace machines::sequence

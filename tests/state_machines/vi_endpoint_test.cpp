@@ -37,7 +37,113 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(ViEndpoint, Input);
 
-//TESTS
+// FC-VI 8.2 a) b) d): the client's way, up and down.
+TEST(ViEndpoint, Idle_client_connects_and_disconnects) {
+  Rig rig;
+  EXPECT_EQ(rig.after(ConnectRequested{}), "PendingConnect:");
+  EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_reception, enable_transmission");
+  // FC-VI 8.6.3 a): in Error until the answer is there.
+  EXPECT_EQ(rig.after(DisconnectRequested{}),
+            "Error: disable_traffic, flush_descriptors, request_disconnect");
+  EXPECT_EQ(rig.after(DisconnectAnswered{}), "Idle: flush_descriptors, complete_disconnect(Success)");
+}
+
+// FC-VI C.5.5: the server receives before RESP1 goes.
+TEST(ViEndpoint, Idle_server_accepts) {
+  Rig rig;
+  EXPECT_EQ(rig.after(AcceptRequested{}), "PendingConnect: enable_reception");
+  EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_reception, enable_transmission");
+}
+
+// VI-DG 3.3.5: VipDisconnect in Idle returns posted receive Descriptors.
+TEST(ViEndpoint, Idle_disconnect_requested) {
+  Rig rig;
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Idle: flush_descriptors, complete_disconnect(Success)");
+}
+
+TEST(ViEndpoint, PendingConnect_refused) {
+  Rig rig;
+  rig.given(ConnectRequested{});
+  EXPECT_EQ(rig.after(SetupRefused{}), "Idle: withdraw_reception");
+}
+
+// FC-VI C.5.5: T1.
+TEST(ViEndpoint, PendingConnect_timed_out) {
+  Rig rig;
+  rig.given(ConnectRequested{});
+  EXPECT_EQ(rig.after(ConnectTimedOut{}), "Idle: withdraw_reception, flush_descriptors");
+}
+
+// FC-VI 8.5.3 a) 1) 2): one retry, then Error.
+TEST(ViEndpoint, PendingConnectRetry_failed) {
+  Rig rig;
+  rig.given(ConnectRequested{});
+  EXPECT_EQ(rig.after(SetupRetried{}), "PendingConnectRetry:");
+  EXPECT_EQ(rig.after(SetupFailed{}), "Error: disable_traffic, flush_descriptors");
+}
+
+// FC-VI C.5.2: T2 at the server.
+TEST(ViEndpoint, PendingConnect_connection_lost) {
+  Rig rig;
+  rig.given(AcceptRequested{});
+  EXPECT_EQ(rig.after(ConnectionLost{}), "Error: disable_traffic, flush_descriptors, report_connection_lost");
+}
+
+// FC-VI D.2: the remote application disconnects; the local one answers with its own VipDisconnect.
+TEST(ViEndpoint, Connected_connection_lost) {
+  Rig rig;
+  rig.given(ConnectRequested{}, SetupSucceeded{});
+  EXPECT_EQ(rig.after(ConnectionLost{}), "Error: disable_traffic, flush_descriptors, report_connection_lost");
+  EXPECT_EQ(rig.after(ConnectionLost{}), "Error: count_stale");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Error: flush_descriptors, request_disconnect");
+  EXPECT_EQ(rig.after(DisconnectAnswered{}), "Idle: flush_descriptors, complete_disconnect(Success)");
+}
+
+// FC-VI D.2: both disconnect at about the same time: no callback on either side.
+TEST(ViEndpoint, Error_connection_lost_while_disconnecting) {
+  Rig rig;
+  rig.given(ConnectRequested{}, SetupSucceeded{}, DisconnectRequested{});
+  EXPECT_EQ(rig.after(ConnectionLost{}), "Error: count_stale");
+}
+
+// Ruling 20: never answered, stays in Error; the application may try again.
+TEST(ViEndpoint, Error_disconnect_unanswered) {
+  Rig rig;
+  rig.given(ConnectRequested{}, SetupSucceeded{}, DisconnectRequested{});
+  EXPECT_EQ(rig.after(DisconnectUnanswered{}), "Error: complete_disconnect(NotReachable)");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Error: flush_descriptors, request_disconnect");
+}
+
+TEST(ViEndpoint, Error_second_disconnect_requested) {
+  Rig rig;
+  rig.given(ConnectRequested{}, SetupSucceeded{}, DisconnectRequested{});
+  rig.set(Recorded::DisconnectOutstandingKnob);
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Error:");
+}
+
+// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks.
+TEST(ViEndpoint, Connected_local_error) {
+  Rig rig;
+  rig.given(ConnectRequested{}, SetupSucceeded{});
+  EXPECT_EQ(rig.after(LocalError{}), "Connected:");
+  rig.set(Recorded::ReliableKnob);
+  EXPECT_EQ(rig.after(LocalError{}), "Error: disable_traffic, flush_descriptors");
+}
+
+// VI-ARCH 5.2.
+TEST(ViEndpoint, PendingConnect_disconnect_requested) {
+  Rig rig;
+  rig.given(ConnectRequested{});
+  EXPECT_EQ(rig.after(DisconnectRequested{}),
+            "Idle: withdraw_reception, flush_descriptors, complete_disconnect(Success)");
+}
+
+TEST(ViEndpoint, Connected_connect_requested) {
+  Rig rig;
+  rig.given(ConnectRequested{}, SetupSucceeded{});
+  EXPECT_EQ(rig.after(ConnectRequested{}), "Connected: refuse_request");
+  EXPECT_EQ(rig.after(AcceptRequested{}), "Connected: refuse_request");
+}
 
 }  // namespace
 }  // namespace machines::vi_endpoint

@@ -1,4 +1,5 @@
-// The frame path does not allocate in steady state (design rule 4). Counts every operator new of this program.
+// The frame path does not allocate in steady state (design rule 4). Counts every operator new of this
+// program.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -30,7 +31,8 @@ class SilentListener : public Listener {
  public:
   void work_completed(Vi&, bool) override {}
   void completion_queued(CompletionQueue&) override {}
-  void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t, std::uint32_t, ResourceCode, ErrorCode) override {}
+  void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t, std::uint32_t, ResourceCode,
+                          ErrorCode) override {}
 };
 class SilentTransport : public FakeTransport {
  public:

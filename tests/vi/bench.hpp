@@ -1,5 +1,5 @@
-// What the tests of the VI model share: a consumer's memory with descriptors in it, a transport that does nothing,
-// and a log of every signal that the model gives.
+// What the tests of the VI model share: a consumer's memory with descriptors in it, a transport that does
+// nothing, and a log of every signal that the model gives.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,9 @@ class FakeTransport : public Transport {
 class LoggingListener : public Listener {
  public:
   explicit LoggingListener(Log& log) : log_(log) {}
-  void work_completed(Vi&, bool receive_queue) override { log_.push_back(receive_queue ? "receive" : "send"); }
+  void work_completed(Vi&, bool receive_queue) override {
+    log_.push_back(receive_queue ? "receive" : "send");
+  }
   void completion_queued(CompletionQueue&) override { log_.push_back("queued"); }
   void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t descriptor_address, std::uint32_t op_code,
                           ResourceCode resource, ErrorCode error) override {
@@ -67,7 +69,9 @@ struct Piece {
   std::size_t size = 0;
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(host); }
   [[nodiscard]] std::string text() const { return {reinterpret_cast<const char*>(host), size}; }
-  [[nodiscard]] std::span<std::uint8_t> bytes() const { return {reinterpret_cast<std::uint8_t*>(host), size}; }
+  [[nodiscard]] std::span<std::uint8_t> bytes() const {
+    return {reinterpret_cast<std::uint8_t*>(host), size};
+  }
 };
 
 /// A descriptor in such memory.
@@ -98,7 +102,8 @@ class Bench {
   Piece allocate(std::size_t size, std::size_t alignment = 8);
   Piece allocate(std::string_view text);
   /// A descriptor with these segments, control and length; all else zero.
-  Posted descriptor(std::uint16_t control, std::uint32_t length_bytes, std::initializer_list<Segment> segments);
+  Posted descriptor(std::uint16_t control, std::uint32_t length_bytes,
+                    std::initializer_list<Segment> segments);
   Segment segment(const Piece& piece) const {
     return {piece.address(), arena_handle.value, static_cast<std::uint32_t>(piece.size)};
   }

@@ -27,9 +27,11 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 TEST(Cursor, segments_gather_odd_pieces) {
   // VI-ARCH 6.1.1.1: any lengths and alignments, empty segments between.
   Bench bench;
-  const auto posted = bench.descriptor(
-      0, 0, {bench.segment(bench.allocate("a")), bench.segment(bench.allocate("")), bench.segment(bench.allocate("bcdef")),
-             bench.segment(bench.allocate("ghi")), bench.segment(bench.allocate(""))});
+  const auto posted =
+      bench.descriptor(0, 0,
+                       {bench.segment(bench.allocate("a")), bench.segment(bench.allocate("")),
+                        bench.segment(bench.allocate("bcdef")), bench.segment(bench.allocate("ghi")),
+                        bench.segment(bench.allocate(""))});
   for (std::size_t piece = 1; piece != 10; ++piece) {
     DataCursor walk = cursor(bench, posted);
     std::string all;
@@ -47,7 +49,8 @@ TEST(Cursor, segments_scatter_odd_pieces) {
         bench.descriptor(0, 0, {bench.segment(first), bench.segment(second), bench.segment(third)});
     DataCursor walk = cursor(bench, posted);
     const std::string_view text = "abcdefghi";
-    for (std::size_t at = 0; at < text.size(); at += piece) EXPECT_TRUE(walk.scatter(bytes_of(text.substr(at, piece))));
+    for (std::size_t at = 0; at < text.size(); at += piece)
+      EXPECT_TRUE(walk.scatter(bytes_of(text.substr(at, piece))));
     EXPECT_EQ(first.text(), "ab");
     EXPECT_EQ(second.text(), "cdefg");
     EXPECT_EQ(third.text(), std::string_view("hi\0\0", 4));
@@ -57,7 +60,8 @@ TEST(Cursor, segments_scatter_odd_pieces) {
 TEST(Cursor, segments_check) {
   // VI-DG 5.4: the sum of all lengths, in 64 bits; the cursor does not move.
   Bench bench;
-  const auto posted = bench.descriptor(0, 0, {bench.segment(bench.allocate("ab")), bench.segment(bench.allocate("cde"))});
+  const auto posted =
+      bench.descriptor(0, 0, {bench.segment(bench.allocate("ab")), bench.segment(bench.allocate("cde"))});
   DataCursor walk = cursor(bench, posted);
   std::uint64_t sum = 0;
   EXPECT_TRUE(walk.check(sum));
@@ -72,7 +76,8 @@ TEST(Cursor, segments_check) {
 TEST(Cursor, empty_segment_garbage_reference) {
   // VI-DG 5.4: zero is a valid length; nothing is referenced, so nothing is checked.
   Bench bench;
-  const auto posted = bench.descriptor(0, 0, {Segment{0xDEAD, 0xBEEF, 0}, bench.segment(bench.allocate("x"))});
+  const auto posted =
+      bench.descriptor(0, 0, {Segment{0xDEAD, 0xBEEF, 0}, bench.segment(bench.allocate("x"))});
   DataCursor walk = cursor(bench, posted);
   std::uint64_t sum = 0;
   EXPECT_TRUE(walk.check(sum));
@@ -180,7 +185,8 @@ TEST(Place, last_word_polled) {
   });
   bool torn = false;
   for (std::uint32_t round = 1; round <= rounds; ++round) {
-    // The last aligned word has eight bytes; a reader of its upper half needs an access of that size to be defined.
+    // The last aligned word has eight bytes; a reader of its upper half needs an access of that size to be
+    // defined.
     auto& last = *reinterpret_cast<std::uint64_t*>(&target[words - 2]);
     while (static_cast<std::uint32_t>(std::atomic_ref(last).load(std::memory_order_acquire) >> 32) != round)
       std::this_thread::yield();

@@ -1,4 +1,5 @@
-// What the endpoint states do to the queues: flush, late completions, disconnect, reuse (VI-ARCH 5, VI-DG 3.3.5, 6.2).
+// What the endpoint states do to the queues: flush, late completions, disconnect, reuse (VI-ARCH 5,
+// VI-DG 3.3.5, 6.2).
 #include <algorithm>
 
 #include "tests/vi/bench.hpp"
@@ -6,10 +7,10 @@
 namespace vi::testing {
 namespace {
 
+using endpoint::DisconnectOutcome;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using endpoint::DisconnectOutcome;
 
 constexpr std::uint32_t flushed = status::done | status::flushed;
 
@@ -47,7 +48,8 @@ TEST(Endpoint, connected_connection_lost) {
   EXPECT_EQ(bench.listener.last_resource, ResourceCode::Vi);
   EXPECT_THAT(dequeue_sends(bench), ElementsAre(flushed | status::op_send, flushed | status::op_rdma_write,
                                                 flushed | status::op_rdma_read));
-  EXPECT_THAT(dequeue_receives(bench), ElementsAre(flushed | status::op_receive, flushed | status::op_receive));
+  EXPECT_THAT(dequeue_receives(bench),
+              ElementsAre(flushed | status::op_receive, flushed | status::op_receive));
 }
 
 TEST(Endpoint, connected_flush_to_completion_queue) {
@@ -72,7 +74,8 @@ TEST(Endpoint, connected_flush_after_bypass) {
   bench.vi->complete_send(bench.begin(), 0);
   bench.vi->endpoint_event(endpoint::ConnectionLost{});
   EXPECT_EQ(bench.completions->size(), 2u);
-  EXPECT_THAT(dequeue_sends(bench), ElementsAre(flushed | status::op_rdma_read, status::done | status::op_send));
+  EXPECT_THAT(dequeue_sends(bench),
+              ElementsAre(flushed | status::op_rdma_read, status::done | status::op_send));
 }
 
 TEST(Endpoint, flushed_complete_late) {
@@ -225,7 +228,8 @@ TEST(Endpoint, size_of_a_vi) {
 
 TEST(Names, every_value_has_one) {
   // impl: logs never show a number.
-  for (int i = 0; i <= static_cast<int>(Return::NotReachable); ++i) EXPECT_NE(to_string(static_cast<Return>(i)), "?");
+  for (int i = 0; i <= static_cast<int>(Return::NotReachable); ++i)
+    EXPECT_NE(to_string(static_cast<Return>(i)), "?");
   for (int i = 0; i <= static_cast<int>(ErrorCode::Catastrophic); ++i)
     EXPECT_NE(to_string(static_cast<ErrorCode>(i)), "?");
   for (int i = 0; i <= static_cast<int>(State::Error); ++i) EXPECT_NE(to_string(static_cast<State>(i)), "?");
@@ -239,13 +243,15 @@ TEST(NetAddresses, discriminators_compare) {
   // ruling 21: equal on the padded field; each keeps its own length.
   const std::array<std::uint8_t, 4> four{1, 2, 0, 0};
   const auto host = wire::IpAddress::v4(10, 0, 0, 1);
-  const auto longer = NetAddress::make(host, four), shorter = NetAddress::make(host, std::span(four).first(2));
+  const auto longer = NetAddress::make(host, four),
+             shorter = NetAddress::make(host, std::span(four).first(2));
   EXPECT_TRUE(longer.same_discriminator(shorter));
   EXPECT_EQ(longer.discriminator_bytes().size(), 4u);
   EXPECT_EQ(shorter.discriminator_bytes().size(), 2u);
   EXPECT_FALSE(longer.same_discriminator(NetAddress::make(host, std::span(four).first(1))));
   const std::vector<std::uint8_t> too_long(200, 7);
-  EXPECT_EQ(NetAddress::make(host, too_long).discriminator_bytes().size(), NetAddress::max_discriminator_bytes);
+  EXPECT_EQ(NetAddress::make(host, too_long).discriminator_bytes().size(),
+            NetAddress::max_discriminator_bytes);
 }
 
 }  // namespace

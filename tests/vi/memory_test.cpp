@@ -44,7 +44,8 @@ TEST_F(Memory, empty_register_invalid_parameters) {
   EXPECT_EQ(table.register_region(base, host.data(), 0, {}, handle), Return::InvalidParameter);
   EXPECT_EQ(table.register_region(base, nullptr, 1, {}, handle), Return::InvalidParameter);
   EXPECT_EQ(table.register_region(~std::uint64_t{0}, host.data(), 2, {}, handle), Return::InvalidParameter);
-  EXPECT_EQ(table.register_region(base, host.data(), ~std::uint64_t{0}, {}, handle), Return::InvalidParameter);
+  EXPECT_EQ(table.register_region(base, host.data(), ~std::uint64_t{0}, {}, handle),
+            Return::InvalidParameter);
   EXPECT_EQ(handle.value, 42u);
   EXPECT_EQ(table.region_count(), 0u);
 }
@@ -204,7 +205,8 @@ TEST_F(Memory, registered_query_and_set_attributes) {
   const auto handle = add({.ptag = one});
   MemoryAttributes attributes;
   EXPECT_EQ(table.query(base + 300, handle, attributes), Return::InvalidParameter);
-  EXPECT_EQ(table.set_attributes(base, handle, {.ptag = Ptag{9999}, .enable_rdma_read = true}), Return::InvalidPtag);
+  EXPECT_EQ(table.set_attributes(base, handle, {.ptag = Ptag{9999}, .enable_rdma_read = true}),
+            Return::InvalidPtag);
   EXPECT_EQ(table.query(base, handle, attributes), Return::Success);
   EXPECT_EQ(attributes, (MemoryAttributes{.ptag = one}));
   EXPECT_EQ(table.set_attributes(base + 256, handle, {}), Return::InvalidParameter);

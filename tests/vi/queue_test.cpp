@@ -87,7 +87,10 @@ TEST(WorkQueue, begun_rewind) {
 TEST(WorkQueue, random_walk_against_model) {
   // impl: growth, wrap and order against a plain deque.
   WorkQueue queue(nullptr, 100);
-  struct Item { std::uint64_t address; bool completed; };
+  struct Item {
+    std::uint64_t address;
+    bool completed;
+  };
   std::deque<Item> model;
   std::mt19937 random(1);
   std::uint64_t posted = 0, dequeued = 0;

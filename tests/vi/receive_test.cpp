@@ -1,4 +1,5 @@
-// The receive queue (VI-DG 5.2-5.4), incoming RDMA (VI-ARCH 3.2.2) and errors by reliability level (VI-ARCH 2.5).
+// The receive queue (VI-DG 5.2-5.4), incoming RDMA (VI-ARCH 3.2.2) and errors by reliability level
+// (VI-ARCH 2.5).
 #include "tests/vi/bench.hpp"
 
 namespace vi::testing {
@@ -82,7 +83,8 @@ TEST(Receive, connected_complete_transport_error) {
   Bench bench;
   bench.post_receive(bench.receive(2));
   bench.connect();
-  bench.vi->complete_receive(bench.claim(), status::transport_error | status::partial_error, status::op_receive, 0, {});
+  bench.vi->complete_receive(bench.claim(), status::transport_error | status::partial_error,
+                             status::op_receive, 0, {});
   bench.vi->endpoint_event(endpoint::ConnectionLost{});
   EXPECT_THAT(bench.signals(), ElementsAre("receive", "Connection Lost", "stopped"));
   EXPECT_EQ(bench.vi->unexpected_events(), 0u);
@@ -180,14 +182,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadReceive{"rdma_write", status::format_error, [](const Posted& p) { p.control().control = 1; }},
         BadReceive{"rdma_read", status::format_error, [](const Posted& p) { p.control().control = 2; }},
         BadReceive{"operation_11b", status::format_error, [](const Posted& p) { p.control().control = 3; }},
-        BadReceive{"reserved_control_bit", status::format_error, [](const Posted& p) { p.control().control = 0x10; }},
-        BadReceive{"reserved_word", status::format_error, [](const Posted& p) { p.control().reserved = 0x80000000; }},
+        BadReceive{"reserved_control_bit", status::format_error,
+                   [](const Posted& p) { p.control().control = 0x10; }},
+        BadReceive{"reserved_word", status::format_error,
+                   [](const Posted& p) { p.control().reserved = 0x80000000; }},
         BadReceive{"segment_count_above_limit", status::length_error,
                    [](const Posted& p) { p.control().segment_count = 1025; }},
         BadReceive{"data_handle", status::protection_error, [](const Posted& p) { p.segment(0).handle = 0; }},
         BadReceive{"data_bounds", status::protection_error,
-                   [](const Posted& p) { p.segment(0).length_or_reserved = 1u << 20; }}),
-    [](const auto& info) { return std::string(info.param.name); });
+                   [](const Posted& p) { p.segment(0).length_or_reserved = (1u << 20) + 1; }}),
+    [](const auto& test_case) { return std::string(test_case.param.name); });
 
 TEST(Receive, connected_claim_descriptor_deregistered) {
   // VI-ARCH 3.2.1, VI-DG 3.8.1: no status can be written.
@@ -257,6 +261,17 @@ TEST_F(EarlyTraffic, accepting_error) {
   }
 }
 
+TEST_F(EarlyTraffic, accepting_post_bad_address) {
+  // VI-DG 6.3.1: traffic flows already, so that the error breaks what is being set up.
+  Bench bench({.level = ReliabilityLevel::UnreliableDelivery});
+  accept(bench);
+  bench.vi->post_receive(32, bench.arena_handle);
+  EXPECT_EQ(bench.vi->state(), State::Error);
+  EXPECT_THAT(bench.signals(),
+              ElementsAre("Post Descriptor Error", "receive", "receive", "Connection Lost", "stopped"));
+  EXPECT_EQ(bench.vi->unexpected_events(), 0u);
+}
+
 // --- incoming RDMA
 
 TEST(Rdma, connected_remote_memory) {
@@ -269,7 +284,8 @@ TEST(Rdma, connected_remote_memory) {
       bench.nic.memory().register_region(
           piece.address(), piece.host, 8,
           {.enable_rdma_write = region_enabled, .enable_rdma_read = region_enabled}, handle);
-      bench.nic.set_vi_attributes(*bench.vi, {.enable_rdma_write = vi_enabled, .enable_rdma_read = vi_enabled});
+      bench.nic.set_vi_attributes(*bench.vi,
+                                  {.enable_rdma_write = vi_enabled, .enable_rdma_read = vi_enabled});
       for (const auto access : {Access::RemoteWrite, Access::RemoteRead}) {
         const std::byte* expected = vi_enabled && region_enabled ? piece.host + 4 : nullptr;
         EXPECT_EQ(bench.vi->remote_memory(handle, piece.address() + 4, 4, access), expected);
@@ -287,7 +303,8 @@ TEST(Rdma, connected_remote_memory_tag) {
   bench.nic.memory().create_ptag(other);
   const Piece piece = bench.allocate(8);
   wire::MemHandle handle{};
-  bench.nic.memory().register_region(piece.address(), piece.host, 8, {.ptag = other, .enable_rdma_write = true}, handle);
+  bench.nic.memory().register_region(piece.address(), piece.host, 8,
+                                     {.ptag = other, .enable_rdma_write = true}, handle);
   bench.nic.set_vi_attributes(*bench.vi, {.ptag = mine, .enable_rdma_write = true});
   EXPECT_EQ(bench.vi->remote_memory(handle, piece.address(), 8, Access::RemoteWrite), nullptr);
   bench.nic.memory().set_attributes(piece.address(), handle, {.ptag = mine, .enable_rdma_write = true});

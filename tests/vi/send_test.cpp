@@ -1,4 +1,5 @@
-// The send queue: what a descriptor may say (VI-DG 5.2-5.4), in which order it is begun and completed (VI-ARCH 6.3.1).
+// The send queue: what a descriptor may say (VI-DG 5.2-5.4), in which order it is begun and completed
+// (VI-ARCH 6.3.1).
 #include "tests/vi/bench.hpp"
 
 namespace vi::testing {
@@ -144,8 +145,10 @@ TEST_P(SendBad, connected_begin_unreliable) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, SendBad,
     ::testing::Values(
-        BadSend{"reserved_control_bit_4", status::format_error, [](const Posted& p) { p.control().control |= 0x10; }},
-        BadSend{"reserved_control_bit_15", status::format_error, [](const Posted& p) { p.control().control |= 0x8000; }},
+        BadSend{"reserved_control_bit_4", status::format_error,
+                [](const Posted& p) { p.control().control |= 0x10; }},
+        BadSend{"reserved_control_bit_15", status::format_error,
+                [](const Posted& p) { p.control().control |= 0x8000; }},
         BadSend{"reserved_word", status::format_error, [](const Posted& p) { p.control().reserved = 1; }},
         BadSend{"operation_11b", status::format_error, [](const Posted& p) { p.control().control |= 3; }},
         BadSend{"write_without_address_segment", status::format_error | status::op_rdma_write,
@@ -156,10 +159,14 @@ INSTANTIATE_TEST_SUITE_P(
                 [](const Posted& p) { p.segment(0).length_or_reserved = 1; }, control::op_rdma_write},
         BadSend{"read_address_segment_reserved", status::format_error | status::op_rdma_read,
                 [](const Posted& p) { p.segment(0).length_or_reserved = 1; }, control::op_rdma_read},
-        BadSend{"segment_count_above_limit", status::length_error, [](const Posted& p) { p.control().segment_count = 1025; }},
-        BadSend{"segment_count_65535", status::length_error, [](const Posted& p) { p.control().segment_count = 0xFFFF; }},
-        BadSend{"length_below_sum", status::length_error, [](const Posted& p) { p.control().length_bytes = 4; }},
-        BadSend{"length_above_sum", status::length_error, [](const Posted& p) { p.control().length_bytes = 6; }},
+        BadSend{"segment_count_above_limit", status::length_error,
+                [](const Posted& p) { p.control().segment_count = 1025; }},
+        BadSend{"segment_count_65535", status::length_error,
+                [](const Posted& p) { p.control().segment_count = 0xFFFF; }},
+        BadSend{"length_below_sum", status::length_error,
+                [](const Posted& p) { p.control().length_bytes = 4; }},
+        BadSend{"length_above_sum", status::length_error,
+                [](const Posted& p) { p.control().length_bytes = 6; }},
         BadSend{"write_length_not_sum", status::length_error | status::op_rdma_write,
                 [](const Posted& p) { p.control().length_bytes = 4; }, control::op_rdma_write},
         BadSend{"read_length_not_sum", status::length_error | status::op_rdma_read,
@@ -168,12 +175,13 @@ INSTANTIATE_TEST_SUITE_P(
                 [](const Posted& p) { p.control().length_bytes = p.segment(0).length_or_reserved = 4097; }},
         BadSend{"data_handle", status::protection_error, [](const Posted& p) { ++p.segment(0).handle; }},
         BadSend{"data_address", status::protection_error, [](const Posted& p) { p.segment(0).address = 16; }},
-        BadSend{"data_bounds", status::protection_error, [](const Posted& p) { p.segment(0).address += (1 << 20); }},
+        BadSend{"data_bounds", status::protection_error,
+                [](const Posted& p) { p.segment(0).address += (1 << 20); }},
         BadSend{"write_data_handle", status::protection_error | status::op_rdma_write,
                 [](const Posted& p) { ++p.segment(1).handle; }, control::op_rdma_write},
         BadSend{"read_data_handle", status::protection_error | status::op_rdma_read,
                 [](const Posted& p) { ++p.segment(1).handle; }, control::op_rdma_read}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test_case) { return std::string(test_case.param.name); });
 
 TEST(Send, connected_begin_rdma_read_unreliable) {
   // VI-ARCH 2.5.1: RDMA Read is a format error here.
@@ -290,7 +298,8 @@ struct SendError {
 class SendCompleted : public ::testing::TestWithParam<SendError> {};
 
 TEST_P(SendCompleted, connected_complete_send_in_error) {
-  // VI-ARCH 2.5: at a reliable level any error breaks the connection; a transport error is told asynchronously too.
+  // VI-ARCH 2.5: at a reliable level any error breaks the connection; a transport error is told
+  // asynchronously too.
   const SendError& param = GetParam();
   Bench bench({.level = param.level});
   bench.connect();
@@ -309,12 +318,14 @@ TEST_P(SendCompleted, connected_complete_send_in_error) {
 
 INSTANTIATE_TEST_SUITE_P(
     Levels, SendCompleted,
-    ::testing::Values(SendError{ReliableReception, status::remote_descriptor_error, State::Error, false},
-                      SendError{ReliableReception, status::transport_error, State::Error, true},
-                      SendError{ReliableReception, status::transport_error | status::partial_error, State::Error, true},
-                      SendError{ReliableReception, status::rdma_protection_error, State::Error, false},
-                      SendError{ReliableDelivery, status::protection_error | status::partial_error, State::Error, false},
-                      SendError{UnreliableDelivery, status::protection_error | status::partial_error, State::Connected, false}));
+    ::testing::Values(
+        SendError{ReliableReception, status::remote_descriptor_error, State::Error, false},
+        SendError{ReliableReception, status::transport_error, State::Error, true},
+        SendError{ReliableReception, status::transport_error | status::partial_error, State::Error, true},
+        SendError{ReliableReception, status::rdma_protection_error, State::Error, false},
+        SendError{ReliableDelivery, status::protection_error | status::partial_error, State::Error, false},
+        SendError{UnreliableDelivery, status::protection_error | status::partial_error, State::Connected,
+                  false}));
 
 // --- order
 
@@ -338,7 +349,8 @@ struct Passing {
 class OrderByLevel : public ::testing::TestWithParam<Passing> {};
 
 TEST_P(OrderByLevel, reading_begin_send_and_write) {
-  // VI-ARCH 6.3.1.1: Sends and RDMA Writes pass RDMA Reads on Reliable Delivery, and not on Reliable Reception.
+  // VI-ARCH 6.3.1.1: Sends and RDMA Writes pass RDMA Reads on Reliable Delivery, and not on Reliable
+  // Reception.
   for (const bool write : {false, true}) {
     Bench bench({.level = GetParam().level});
     bench.connect();
@@ -364,7 +376,8 @@ TEST_P(OrderByLevel, reading_begin_read) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, OrderByLevel,
-                         ::testing::Values(Passing{ReliableDelivery, true}, Passing{ReliableReception, false}));
+                         ::testing::Values(Passing{ReliableDelivery, true},
+                                           Passing{ReliableReception, false}));
 
 TEST(Order, sending_begin_fenced) {
   // VI-ARCH 6.3.1.2: a fence waits for all earlier descriptors, sends included, and holds all later ones.
@@ -409,7 +422,8 @@ TEST(Order, empty_begin_fenced) {
 }
 
 TEST(Order, sending_begin_bad) {
-  // VI-ARCH 6.3.1.1: completions are FIFO, so an error waits for the sends before it, and does not flush them.
+  // VI-ARCH 6.3.1.1: completions are FIFO, so an error waits for the sends before it, and does not flush
+  // them.
   Bench bench;
   bench.connect();
   const auto good = bench.send("a"), bad = bench.send("b");
@@ -428,7 +442,8 @@ TEST(Order, sending_begin_bad) {
 }
 
 TEST(Order, reading_send_completes_first) {
-  // VI-ARCH 6.3.1.1, VI-DG 6.1: the send's status shows, but queue and completion queue keep the posting order.
+  // VI-ARCH 6.3.1.1, VI-DG 6.1: the send's status shows, but queue and completion queue keep the posting
+  // order.
   Bench bench({.send_to_queue = true});
   bench.connect();
   const Piece target = bench.allocate(4);
@@ -449,7 +464,8 @@ TEST(Order, reading_send_completes_first) {
   EXPECT_EQ(read_posted.control().length_bytes, 4u);
   EXPECT_THAT(bench.signals(), ElementsAre("queued", "queued"));
   EXPECT_EQ(bench.completions->size(), 2u);
-  EXPECT_THAT(dequeue_sends(bench), ElementsAre(status::done | status::op_rdma_read, status::done | status::op_send));
+  EXPECT_THAT(dequeue_sends(bench),
+              ElementsAre(status::done | status::op_rdma_read, status::done | status::op_send));
 }
 
 TEST(Order, two_vis_share_completion_queue) {

@@ -1,0 +1,106 @@
+#include "farp/address_entry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fc2_fabric/remote_port.hpp"
+#include "wire/ct/accept.hpp"
+#include "wire/ct/gid_ipp.hpp"
+
+namespace farp {
+namespace ar = machines::address_resolution;
+
+AddressEntry::~AddressEntry() { forget_query(); }
+
+template <class E>
+void AddressEntry::process(const E& event) {
+  machine_.process(event, *this);
+  settle();
+}
+template void AddressEntry::process(const ar::ResolveRequested&);
+template void AddressEntry::process(const ar::Invalidated&);
+
+void AddressEntry::settle() {
+  if (std::exchange(own_address_found_, false)) farp_reply_received(port_.n_port_id());
+  const Report report = std::exchange(report_, Report::None);
+  if (report != Report::None) owner_.settled(*this, report == Report::Resolved);
+}
+
+void AddressEntry::farp_reply_received(wire::FcId id) {
+  replied_ = id;
+  process(ar::FarpReplyReceived{});
+}
+
+bool AddressEntry::maps_to(wire::FcId id) const {
+  return std::find(n_port_ids_.begin(), n_port_ids_.end(), id) != n_port_ids_.end();
+}
+
+void AddressEntry::fire(fc2::TimeNs) {
+  if (!machine_.is<ar::QueryingNameServer>()) return process(ar::FarpTimeout{});
+  forget_query();
+  process(ar::NameServerTimeout{});
+}
+
+// --- the Name Server: FC-VI 7.6 ----------------------------------------------------------------------------------
+
+void AddressEntry::query_name_server() {
+  ++tries_;
+  wire::ct::GidIpp gid_ipp;
+  gid_ipp.ip_address = address_;
+  std::array<std::uint8_t, wire::ct::GidIpp::size()> payload;
+  gid_ipp.write(payload);
+  query_ = port_.request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload, *this, 0);
+}
+
+void AddressEntry::start_query_timer() { port_.scheduler().schedule_after(*this, 2 * port_.r_a_tov()); }
+
+void AddressEntry::forget_query() {
+  if (query_ != nullptr) port_.abort(*std::exchange(query_, nullptr));
+}
+
+bool AddressEntry::name_server_available() const {
+  const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
+  return config_.use_name_server && server != nullptr && server->logged_in();
+}
+
+void AddressEntry::sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) {
+  query_ = nullptr;
+  if (exchange.is_open()) port_.release(exchange);
+  take_answer(iu);
+}
+
+void AddressEntry::take_answer(std::span<const std::uint8_t> iu) {
+  auto list = wire::ct::GidIppAccept::parse(iu);
+  if (!list) return process(ar::NameServerRejected{});
+  answer_ = std::move(list->port_ids);
+  process(ar::NameServerAccepted{.count = static_cast<std::uint32_t>(answer_.size())});
+}
+
+void AddressEntry::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
+  query_ = nullptr;
+  if (failure == fc2::ExchangeFailure::PortLoggedOut) process(ar::Invalidated{});
+  else process(ar::NameServerTimeout{});
+}
+
+// --- FARP: FC-VI 7.5 ---------------------------------------------------------------------------------------------
+
+void AddressEntry::broadcast_farp() {
+  ++tries_;
+  owner_.send_farp_request(address_);
+  own_address_found_ = port_.online() && owner_.is_own(address_);
+}
+
+void AddressEntry::start_farp_timer() {
+  port_.scheduler().schedule_after(*this, config_.farp_timeout > 0 ? config_.farp_timeout : port_.e_d_tov());
+}
+
+void AddressEntry::add_address() {
+  if (!maps_to(replied_)) n_port_ids_.push_back(replied_);
+}
+
+void AddressEntry::unexpected(std::string_view, std::string_view, std::string_view) {
+  ++port_.counters().unexpected_events;
+}
+
+}  // namespace farp

@@ -1,0 +1,81 @@
+// One host address in the cache: drives machines::address_resolution.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "farp/resolver.hpp"
+#include "fc2_fabric/n_port.hpp"
+#include "state_machines/address_resolution.hpp"
+
+namespace farp {
+class AddressEntry;
+
+/// What an entry needs of its resolver.
+class EntryOwner {
+ public:
+  /// The entry was found, or not: those who wait for it are to be told, once the machine rests.
+  virtual void settled(AddressEntry& entry, bool found) = 0;
+  [[nodiscard]] virtual bool is_own(const wire::IpAddress& address) const = 0;
+  virtual void send_farp_request(const wire::IpAddress& address) = 0;
+
+ protected:
+  ~EntryOwner() = default;
+};
+
+class AddressEntry final : private machines::address_resolution::Context, private fc2::ExchangeUser, private fc2::Event {
+ public:
+  AddressEntry(EntryOwner& owner, fc2::NPort& port, const ResolverConfig& config, const wire::IpAddress& address)
+      : owner_(owner), port_(port), config_(config), address_(address) {}
+  ~AddressEntry() override;
+
+  void resolve() { process(machines::address_resolution::ResolveRequested{}); }
+  void invalidate() { process(machines::address_resolution::Invalidated{}); }
+  void farp_reply_received(wire::FcId id);
+  [[nodiscard]] const wire::IpAddress& address() const { return address_; }
+  [[nodiscard]] std::span<const wire::FcId> n_port_ids() const { return n_port_ids_; }
+  [[nodiscard]] bool maps_to(wire::FcId id) const;
+
+ private:
+  template <class E> void process(const E& event);
+  void settle();
+  void take_answer(std::span<const std::uint8_t> iu);
+
+  // ExchangeUser: the answer to GID_IPP
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
+  void fire(fc2::TimeNs now) override;
+
+  // machines::address_resolution
+  void query_name_server() override;
+  void broadcast_farp() override;
+  void start_query_timer() override;
+  void start_farp_timer() override;
+  void stop_timer() override { port_.scheduler().cancel(*this); }
+  void reset_retries() override { tries_ = 0; }
+  void store_addresses() override { n_port_ids_ = std::move(answer_); }
+  void add_address() override;
+  void forget_addresses() override { n_port_ids_.clear(); }
+  void forget_query() override;
+  void report_resolved() override { report_ = Report::Resolved; }
+  void report_failed() override { report_ = Report::Failed; }
+  void count_stale() override { port_.counters().discard(fc2::Discard::UnexpectedIu); }
+  [[nodiscard]] bool name_server_available() const override;
+  [[nodiscard]] bool retries_left() const override { return tries_ <= config_.retries; }
+  void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
+
+  enum class Report : std::uint8_t { None, Resolved, Failed };
+  EntryOwner& owner_;
+  fc2::NPort& port_;
+  const ResolverConfig& config_;
+  const wire::IpAddress address_;
+  machines::address_resolution::Machine machine_;
+  std::vector<wire::FcId> n_port_ids_;
+  std::vector<wire::FcId> answer_;       // of GID_IPP, while its event is processed
+  wire::FcId replied_{};                 // of FARP-REPLY, likewise
+  fc2::Exchange* query_ = nullptr;       // GID_IPP, unanswered
+  bool own_address_found_ = false;       // our broadcast does not come back to us
+  Report report_ = Report::None;         // set by effects, consumed by settle()
+  int tries_ = 0;
+};
+
+}  // namespace farp

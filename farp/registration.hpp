@@ -1,0 +1,45 @@
+// Makes the port known after each fabric login: PLOGI with the Name Server, RIPP_ID for each own address, RFT_ID; then SCR
+// with the Fabric Controller. One request at a time: simple servers take no more.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "farp/resolver.hpp"
+#include "fc2_fabric/n_port.hpp"
+
+namespace farp {
+
+class Registration final : private fc2::ExchangeUser {
+ public:
+  /// `on_ready`: the port can be found by others, as well as this fabric allows.
+  Registration(fc2::NPort& port, const ResolverConfig& config, std::function<void()> on_ready)
+      : port_(port), config_(config), on_ready_(std::move(on_ready)) {}
+  ~Registration() { stop(); }
+
+  void fabric_logged_in();
+  void name_server_logged_in();
+  void name_server_unavailable();
+  /// The fabric or the Name Server logged us out: all that was registered is gone.
+  void stop();
+  [[nodiscard]] bool ready() const { return ready_ && port_.online(); }
+
+ private:
+  void next();
+  void request_step();
+  void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload);
+  void become_ready();
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
+
+  fc2::NPort& port_;
+  const ResolverConfig& config_;
+  std::function<void()> on_ready_;
+  fc2::Exchange* request_ = nullptr;
+  std::size_t step_ = 0;   // RIPP_ID of address step_, then RFT_ID, then SCR
+  int retries_left_ = 0;   // of this step
+  bool ready_ = false;
+};
+
+}  // namespace farp

@@ -1,0 +1,121 @@
+#include "fc2_fabric/f_port.hpp"
+
+#include <utility>
+
+#include "fc2_fabric/switch.hpp"
+
+namespace fc2 {
+using wire::els::RejectExplanation;
+using wire::els::RejectReason;
+
+namespace {
+constexpr std::uint16_t bb_credit = 64;  // told to the N_Port; links do not wait for credit (a later topology)
+
+// The switch's name as NAA 2, which has 12 bits for the number of a port.
+wire::Wwn f_port_name(wire::Wwn switch_name, std::size_t number) {
+  constexpr std::uint64_t naa_2 = std::uint64_t{2} << 60, low_48 = (std::uint64_t{1} << 48) - 1;
+  const std::uint64_t port = number + 1;
+  return {naa_2 | (port & 0xFFF) << 48 | (((switch_name.value & low_48) + (port >> 12 << 24)) & low_48)};
+}
+
+NPortConfig controller_config(const SwitchConfig& config, std::size_t number) {
+  NPortConfig controller;
+  controller.name = config.name + " F_Port " + std::to_string(number);
+  controller.port_name = f_port_name(config.switch_name, number);
+  controller.node_name = config.fabric_name;
+  controller.fixed_id = wire::well_known::f_port;
+  controller.e_d_tov = config.e_d_tov;
+  controller.r_a_tov = config.r_a_tov;
+  controller.max_exchanges = 16;         // one N_Port asks, one thing at a time
+  controller.max_remote_ports = 16;
+  controller.max_assembled_iu_bytes = max_data_field_bytes;
+  return controller;
+}
+}  // namespace
+
+FPort::FPort(Switch& fabric, std::size_t number, wire::FcId address)
+    : switch_(fabric), number_(number), address_(address),
+      controller_(fabric.scheduler_, fabric.pool_, controller_config(fabric.config_, number)), output_(*this),
+      controller_channel_(fabric.scheduler_, LinkConfig{}, output_) {
+  controller_.add_els_user(*this);
+}
+
+void FPort::connect(NPort& port, LinkConfig link) {
+  n_port_ = &port;
+  to_switch_.emplace(switch_.scheduler_, link, *this);
+  to_port_.emplace(switch_.scheduler_, link, port);
+  controller_.link_up(controller_channel_);
+  port.link_up(*to_switch_);
+}
+
+void FPort::disconnect() {
+  log_out();
+  controller_.link_down();
+  controller_channel_.clear();
+  to_switch_->clear();
+  to_port_->clear();
+  std::exchange(n_port_, nullptr)->link_down();
+}
+
+void FPort::tap(FrameTap* tap) {
+  to_switch_->tap_sender(tap);
+  to_port_->tap_receiver(tap);
+}
+
+void FPort::receive(FramePtr frame) { switch_.frame_from_port(*this, std::move(frame)); }
+
+void FPort::send(FramePtr frame) {
+  if (n_port_ != nullptr) to_port_->send(std::move(frame));
+}
+
+bool FPort::els_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> payload) {
+  const auto command = static_cast<wire::els::Command>(payload[0]);
+  if (command == wire::els::Command::flogi) {
+    log_in(exchange, payload);
+    return true;
+  }
+  if (command == wire::els::Command::logo) log_out();
+  return false;  // link services answer; FDISC (N_Port_ID virtualization) is refused there
+}
+
+void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Login::parse(payload);
+  if (!request) {
+    controller_.counters().discard(Discard::BadPayload);
+    return controller_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  }
+  if (!request->class_3.valid())
+    return controller_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::service_parameter_options);
+  if (!switch_.admits_name(*this, request->port_name))
+    return controller_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
+  log_out();  // a FLOGI ends the login before it (FC-LS)
+  login_ = *request;
+  logged_in_ = true;
+  exchange.redirect(address_);
+  std::array<std::uint8_t, wire::els::Login::size()> accept;
+  accept_parameters().write(accept);
+  controller_.accept_els(exchange, accept);
+  switch_.port_logged_in(*this);
+}
+
+void FPort::log_out() {
+  if (std::exchange(logged_in_, false)) switch_.port_logged_out(*this);
+}
+
+wire::els::Login FPort::accept_parameters() const {
+  namespace feature = wire::els::feature;
+  const SwitchConfig& config = switch_.config_;
+  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = bb_credit, .features = feature::f_port};
+  accept.receive_data_field_size = config.receive_data_field_bytes;
+  accept.set_r_a_tov_ms(static_cast<std::uint32_t>(config.r_a_tov / millisecond));
+  const bool whole_ms = config.e_d_tov % millisecond == 0;
+  if (!whole_ms) accept.features |= feature::e_d_tov_ns;
+  accept.e_d_tov = static_cast<std::uint32_t>(whole_ms ? config.e_d_tov / millisecond : config.e_d_tov);
+  accept.port_name = controller_.config().port_name;
+  accept.node_name = config.fabric_name;
+  accept.class_3.service_options = wire::els::class_option::valid | wire::els::class_option::sequential_delivery;
+  accept.class_3.receive_data_field_size = config.receive_data_field_bytes;
+  return accept;
+}
+
+}  // namespace fc2

@@ -1,0 +1,63 @@
+// What a Name Server knows of ports and nodes (FC-GS). Lists come in the order of N_Port_IDs.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wire/ct/rft_id.hpp"
+#include "wire/types.hpp"
+
+namespace fc2 {
+
+class NameDatabase {
+ public:
+  static constexpr std::size_t max_addresses = 16;  // of a port, and of a node
+
+  struct Port {
+    wire::Wwn port_name{};
+    wire::Wwn node_name{};
+    std::string symbolic_name;
+    wire::ct::Fc4Types types;
+    std::map<wire::Type, std::uint8_t> features;  // by FC-4
+    std::vector<wire::IpAddress> addresses;
+  };
+  struct Node {
+    std::set<wire::FcId> ports;
+    std::string symbolic_name;
+    std::vector<wire::IpAddress> addresses;
+  };
+
+  void add(wire::FcId id, wire::Wwn port_name, wire::Wwn node_name);
+  void remove(wire::FcId id);
+  [[nodiscard]] std::size_t size() const { return ports_.size(); }
+
+  /// nullptr: not there.
+  [[nodiscard]] const Port* find(wire::FcId id) const;
+  [[nodiscard]] const Node* find_node(wire::Wwn node_name) const;
+  [[nodiscard]] const wire::FcId* find_port_name(wire::Wwn port_name) const;
+  [[nodiscard]] std::vector<wire::FcId> ports_with(wire::Type type) const;
+  /// Ports that have this address; where there is none, those of the nodes that have it.
+  [[nodiscard]] std::vector<wire::FcId> ports_with(const wire::IpAddress& address) const;
+
+  /// The port must be there.
+  Port& change(wire::FcId id) { return ports_.at(id); }
+  Node& change_node(wire::Wwn node_name) { return nodes_.at(node_name); }
+  void set_node_name(wire::FcId id, wire::Wwn node_name);
+  /// False: the limit is reached. An unspecified address removes all that the port (the node) has.
+  bool add_address(wire::FcId id, const wire::IpAddress& address);
+  bool add_node_address(wire::Wwn node_name, const wire::IpAddress& address);
+
+ private:
+  void leave_node(wire::FcId id, wire::Wwn node_name);
+
+  std::map<wire::FcId, Port> ports_;
+  std::map<wire::Wwn, wire::FcId> port_names_;
+  std::map<wire::Wwn, Node> nodes_;                                    // with a port each, at least
+  std::set<std::pair<wire::IpAddress, wire::FcId>> port_addresses_;
+  std::set<std::pair<wire::IpAddress, wire::Wwn>> node_addresses_;
+};
+
+}  // namespace fc2

@@ -1,0 +1,219 @@
+#include "fcvi/connection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fcvi/core.hpp"
+#include "fcvi/originated_setup.hpp"
+#include "fcvi/received_setup.hpp"
+#include "wire/fcvi/disconnect_resp.hpp"
+
+namespace fcvi {
+namespace dr = machines::disconnect_responder;
+namespace ve = machines::vi_endpoint;
+using machines::message_responder::ReceiveError;
+using wire::fcvi::Reason;
+
+namespace {
+Reason reason_of(ReceiveError error) {
+  switch (error) {
+    case ReceiveError::QueueEmpty:
+    case ReceiveError::TooSmall: return Reason::remote_descriptor_error;
+    case ReceiveError::Protection: return Reason::rdma_protection_error;
+    case ReceiveError::Transport: return Reason::transport_error;
+  }
+  return Reason::transport_error;
+}
+}  // namespace
+
+Connection::Connection(Core& core, vi::Vi& vi, wire::FcviHandle handle)
+    : core_(core), vi_(&vi), handle_(handle), reliability_(vi.attributes().reliability),
+      sender_(*this), receiver_(*this), read_responder_(*this), disconnector_(*this) {
+  vi.transport_context = this;
+  responder_.process(dr::SetupOpened{}, *this);
+}
+
+Connection::~Connection() = default;
+
+// --- set-up ------------------------------------------------------------------------------------------------------
+
+void Connection::set_setup(OriginatedSetup* originated, ReceivedSetup* received) {
+  originated_ = originated;
+  received_ = received;
+}
+
+void Connection::set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes) {
+  peer_handle_ = handle;
+  // FC-VI 7.3: at most N + 1 messages are open on this VI; the smaller of both ends' N binds.
+  const std::uint32_t depth = std::min(core_.config().pipeline_depth, attributes.qos.pipeline_depth);
+  window_ = std::min<std::uint32_t>(depth, 4095) + 1;
+  preference_ = core_.config().preference;
+}
+
+void Connection::allow_send_completions() {
+  clear_to_send_ = true;
+  sender_.clear_to_send();
+  sender_.wake();
+}
+
+void Connection::setup_released(const OriginatedSetup* originated, const ReceivedSetup* received) {
+  if (originated_ == originated) originated_ = nullptr;
+  if (received_ == received) received_ = nullptr;
+  release_if_unused();
+}
+
+void Connection::release_if_unused() {
+  if (vi_ != nullptr || originated_ != nullptr || received_ != nullptr || !receiver_.is_closed()) return;
+  if (!std::exchange(retired_, true)) core_.retire(*this);
+}
+
+// --- the endpoint ------------------------------------------------------------------------------------------------
+
+void Connection::follow(vi::State before) {
+  const vi::State now = vi_->state();
+  const bool receiving = vi_->can_receive();
+  if (receiving && !receiving_) receiver_.enable();
+  if (now == vi::State::Error && before != now) stop();
+  else if (!receiving && receiving_) receiver_.disable();
+  receiving_ = receiving;
+  if (now == vi::State::Connected && before != now) {
+    connected_once_ = true;
+    ++core_.counters.connections_made;
+    responder_.process(dr::ConnectionEstablished{}, *this);
+  }
+}
+
+/// The endpoint is in Error: nothing flows any more (8.1), frames are discarded for R_A_TOV (8.4.2 f).
+void Connection::stop() {
+  if (std::exchange(stopped_, true)) return;
+  receiving_ = false;
+  sender_.connection_ended();
+  read_responder_.clear();
+  receiver_.connection_failed();
+  responder_.process(dr::EndpointErrored{}, *this);
+  if (originated_ != nullptr) originated_->endpoint_errored();
+}
+
+void Connection::stopped_by_model() { core_.scheduler().schedule(stop_later_, core_.scheduler().now()); }
+
+void Connection::stop_now() {
+  if (stopped_) return;
+  stop();
+  tell_peer(Reason::remote_descriptor_error);
+}
+
+void Connection::fail(ReceiveError cause) {
+  const bool first = !stopped_;
+  if (cause == ReceiveError::Transport) feed(ve::ConnectionLost{});
+  else feed(ve::LocalError{});
+  stop();
+  if (first) tell_peer(reason_of(cause));
+}
+
+void Connection::fail_by_transport() { fail(ReceiveError::Transport); }
+
+void Connection::tell_peer(Reason reason) {
+  ++core_.counters.connections_lost;
+  disconnector_.set_reason(reason);
+  if (connected_once_) disconnector_.notify(reason);
+}
+
+void Connection::request_disconnect(vi::Operation& operation) {
+  if (originated_ != nullptr) originated_->disconnect_requested();
+  if (received_ != nullptr) received_->disconnect_requested();
+  disconnects_.push_back(&operation);
+  const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
+  if (outcome.disconnect_requested) return disconnector_.request();
+  if (outcome.disconnect_completed) disconnect_complete(true);
+}
+
+void Connection::disconnect_complete(bool answered) {
+  if (vi_ != nullptr && vi_->state() == vi::State::Error) {
+    if (answered) feed(ve::DisconnectAnswered{});
+    else feed(ve::DisconnectUnanswered{});
+  }
+  std::vector<vi::Operation*> waiting;
+  waiting.swap(disconnects_);
+  if (answered) unbind();
+  for (vi::Operation* operation : waiting) operation->done(answered ? vi::Return::Success : vi::Return::NotReachable);
+}
+
+/// The VI is Idle again and may connect anew, with another handle; this one rests.
+void Connection::unbind() {
+  if (vi_ == nullptr) return;
+  vi_->transport_context = nullptr;
+  vi_ = nullptr;
+  responder_.process(dr::EndpointDisconnected{}, *this);
+  if (received_ != nullptr) received_->connection_ended();
+  if (stopped_) receiver_.disconnected();
+  release_if_unused();
+}
+
+void Connection::abandon() {
+  if (vi_ == nullptr) return;
+  if (!stopped_ && connected_once_) {
+    stop();
+    disconnector_.notify(Reason::transport_error);
+  }
+  unbind();
+}
+
+void Connection::handle_released() {
+  responder_.process(dr::HandleReleased{}, *this);
+  release_if_unused();
+}
+
+void Connection::port_logged_out() {
+  if (originated_ != nullptr) originated_->port_logged_out();
+  if (received_ != nullptr) received_->port_logged_out();
+  responder_.process(dr::PortLoggedOut{}, *this);
+  if (vi_ != nullptr && vi_->state() == vi::State::Connected) endpoint_lost();
+  receiver_.port_logged_out();
+  disconnector_.port_logged_out();
+  release_if_unused();
+}
+
+// --- machines::disconnect_responder ------------------------------------------------------------------------------
+
+void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst) {
+  incoming_ = &exchange;
+  incoming_rqst_ = &rqst;
+  responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,
+                                      .connection_id_known = rqst.connection_id == setup_id_},
+                     *this);
+  incoming_ = nullptr;
+  incoming_rqst_ = nullptr;
+}
+
+void Connection::send_disconnect_resp(dr::ResponseReason reason) {
+  const Reason code = reason == dr::ResponseReason::DisconnectAccept ? Reason::disconnect_accept
+                      : reason == dr::ResponseReason::ProtocolError  ? Reason::protocol_error
+                                                                     : Reason::connection_does_not_exist;
+  wire::fcvi::DisconnectResp response;
+  response.handle = peer_handle_;
+  if (!incoming_rqst_->conn_setup_abort) response.last_msg_id = receiver_.last_completed();
+  response.connection_id = incoming_rqst_->connection_id;
+  response.conn_setup_abort = incoming_rqst_->conn_setup_abort;
+  response.vi_app_discon = incoming_rqst_->vi_app_discon;
+  response.status = {.reason = code};
+  std::array<std::uint8_t, 32> bytes;
+  response.write(bytes);
+  core_.port().send(*incoming_, wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
+  ++core_.counters.ius_sent;
+}
+
+void Connection::abort_setup() {
+  if (received_ != nullptr) received_->disconnect_received();
+  else feed(ve::ConnectionLost{});
+}
+
+void Connection::endpoint_lost() {
+  if (vi_ == nullptr) return;
+  ++core_.counters.connections_lost;
+  feed(ve::ConnectionLost{});
+}
+
+void Connection::ignore_request() { core_.discard(fc2::Discard::WrongSequence); }
+void Connection::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
+
+}  // namespace fcvi

@@ -1,0 +1,120 @@
+// One FCVI_HANDLE of ours, from the first IU of its Connection Setup until R_A_TOV after its end (FC-VI 8.4.2 f).
+// While a VI is bound to it, it is that VI's FC-VI endpoint; afterwards it only answers for the handle.
+#pragma once
+#include <vector>
+
+#include "fcvi/disconnector.hpp"
+#include "fcvi/message_receiver.hpp"
+#include "fcvi/message_sender.hpp"
+#include "fcvi/read_responder.hpp"
+#include "state_machines/disconnect_responder.hpp"
+#include "wire/fcvi/attributes.hpp"
+#include "wire/fcvi/disconnect_rqst.hpp"
+
+namespace fcvi {
+class Core;
+class OriginatedSetup;
+class ReceivedSetup;
+
+class Connection final : private machines::disconnect_responder::Context {
+ public:
+  Connection(Core& core, vi::Vi& vi, wire::FcviHandle handle);
+  ~Connection() override;
+
+  [[nodiscard]] Core& core() { return core_; }
+  [[nodiscard]] vi::Vi* vi() { return vi_; }
+  [[nodiscard]] wire::FcviHandle handle() const { return handle_; }
+  [[nodiscard]] wire::FcId peer_port() const { return peer_port_; }
+  [[nodiscard]] wire::FcviHandle peer_handle() const { return peer_handle_; }
+  [[nodiscard]] wire::ConnectionId setup_id() const { return setup_id_; }
+  [[nodiscard]] vi::ReliabilityLevel reliability() const { return reliability_; }
+  [[nodiscard]] bool is_reliable() const { return vi::is_reliable(reliability_); }
+  [[nodiscard]] std::uint32_t window() const { return window_; }
+  [[nodiscard]] bool preference() const { return preference_; }
+  [[nodiscard]] bool clear_to_send() const { return clear_to_send_; }
+  [[nodiscard]] bool was_connected() const { return connected_once_; }
+
+  MessageSender& sender() { return sender_; }
+  MessageReceiver& receiver() { return receiver_; }
+  ReadResponder& read_responder() { return read_responder_; }
+  Disconnector& disconnector() { return disconnector_; }
+
+  // --- set-up --------------------------------------------------------------------------------------------------
+  void set_setup(OriginatedSetup* originated, ReceivedSetup* received);
+  void set_peer_port(wire::FcId port) { peer_port_ = port; }
+  void set_setup_id(wire::ConnectionId id) { setup_id_ = id; }
+  /// What RESP1 or CONNECT_RQST said of the other end; before the endpoint becomes Connected.
+  void set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes);
+  /// FC-VI C.5.5: RESP3 came, or we sent it.
+  void allow_send_completions();
+  /// The set-up is over; without a connection the handle is free as soon as nothing uses it.
+  void setup_released(const OriginatedSetup* originated, const ReceivedSetup* received);
+
+  // --- the endpoint --------------------------------------------------------------------------------------------
+  /// Feeds the VI's endpoint machine, then brings traffic and the handle's machines in step with its new state.
+  template <class Event>
+  vi::EndpointOutcome feed(const Event& event) {
+    if (vi_ == nullptr) return {};
+    const vi::State before = vi_->state();
+    const vi::EndpointOutcome outcome = vi_->endpoint_event(event);
+    follow(before);
+    return outcome;
+  }
+  /// The model took the VI to Error by itself (vi::Transport::stopped): the same, and the peer is told.
+  void stopped_by_model();
+  /// A reliable connection failed here: VI to Error, the peer told why (FC-VI 8.4.2 e, 5.3.5).
+  void fail(machines::message_responder::ReceiveError cause);
+  void fail_by_transport();
+  void request_disconnect(vi::Operation& operation);
+  void disconnect_complete(bool answered);
+  void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst);
+  void port_logged_out();
+  /// The receiver's R_A_TOV is over, or a logout made it needless.
+  void handle_released();
+  void unbind();
+  /// The VI goes away without a word (VipCloseNic): the peer is told, the handle rests.
+  void abandon();
+  [[nodiscard]] std::string_view responder_state() const { return responder_.state_name(); }
+
+ private:
+  void follow(vi::State before);
+  void stop();
+  void tell_peer(wire::fcvi::Reason reason);
+  void release_if_unused();
+  void stop_now();
+
+  // machines::disconnect_responder
+  void send_disconnect_resp(machines::disconnect_responder::ResponseReason reason) override;
+  void abort_setup() override;
+  void endpoint_lost() override;
+  void ignore_request() override;
+  void unexpected(std::string_view, std::string_view, std::string_view) override;
+
+  Core& core_;
+  vi::Vi* vi_;
+  const wire::FcviHandle handle_;
+  const vi::ReliabilityLevel reliability_;
+  wire::FcId peer_port_{};
+  wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
+  wire::ConnectionId setup_id_ = wire::ConnectionId::unassigned;
+  std::uint32_t window_ = 1;
+  bool preference_ = false;
+  bool clear_to_send_ = false;
+  bool receiving_ = false;
+  bool stopped_ = false;
+  bool connected_once_ = false;
+  bool retired_ = false;
+  OriginatedSetup* originated_ = nullptr;
+  ReceivedSetup* received_ = nullptr;
+  machines::disconnect_responder::Machine responder_;
+  fc2::Exchange* incoming_ = nullptr;                        // while its event is processed
+  const wire::fcvi::DisconnectRqst* incoming_rqst_ = nullptr;
+  MessageSender sender_;
+  MessageReceiver receiver_;
+  ReadResponder read_responder_;
+  Disconnector disconnector_;
+  std::vector<vi::Operation*> disconnects_;                  // VipDisconnect calls that wait
+  fc2::Timer<Connection, &Connection::stop_now> stop_later_{*this};
+};
+
+}  // namespace fcvi

@@ -1,0 +1,34 @@
+// The connection points of VipConnectWait (FC-VI 4.2, VI-DG 3.3.1, 6.7): who waits for which discriminator.
+#pragma once
+#include <list>
+
+#include "fc2_fabric/scheduler.hpp"
+#include "vi/transport.hpp"
+
+namespace fcvi {
+
+class ConnectionPoints {
+ public:
+  explicit ConnectionPoints(fc2::Scheduler& scheduler) : scheduler_(scheduler) {}
+
+  void wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation);
+  /// The longest waiting operation for this discriminator, which waits no longer; nullptr if none does.
+  vi::ConnectWaitOperation* take(const vi::NetAddress& wanted);
+  [[nodiscard]] bool anybody_waits() const { return !points_.empty(); }
+
+ private:
+  struct Point final : fc2::Event {
+    Point(ConnectionPoints& own, const vi::NetAddress& address, vi::ConnectWaitOperation& waiting)
+        : owner(own), local(address), operation(waiting) {}
+    void fire(fc2::TimeNs) override { owner.expired(*this); }
+    ConnectionPoints& owner;
+    vi::NetAddress local;
+    vi::ConnectWaitOperation& operation;
+  };
+  void expired(Point& point);
+
+  fc2::Scheduler& scheduler_;
+  std::list<Point> points_;  // in order of arrival: first come, first served
+};
+
+}  // namespace fcvi

@@ -1,0 +1,273 @@
+#include "fcvi/core.hpp"
+
+#include <algorithm>
+
+#include "fc2_fabric/remote_port.hpp"
+#include "fcvi/connection.hpp"
+#include "fcvi/conversions.hpp"
+#include "fcvi/originated_setup.hpp"
+#include "fcvi/received_setup.hpp"
+#include "wire/fcvi/disconnect_resp.hpp"
+
+namespace fcvi {
+using wire::fcvi::Category;
+using wire::fcvi::DeviceHeader;
+using wire::fcvi::Opcode;
+using Answer = machines::connect_responder::Answer;
+
+Core::Core(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& config)
+    : port_(port), resolver_(resolver), config_(config), handles_(config.first_handle, config.max_endpoints),
+      connection_points_(port.scheduler()), next_connection_id_(config.first_connection_id) {
+  port_.set_data_user(wire::Type::fc_vi, *this);
+  port_.add_listener(*this);
+}
+
+Core::~Core() { resolver_.forget(*this); }
+
+wire::ConnectionId Core::next_connection_id() {
+  if (next_connection_id_ == wire::ConnectionId::unassigned.value) next_connection_id_ = 1;
+  return {next_connection_id_++};
+}
+
+// --- calls of the VI model ---------------------------------------------------------------------------------------
+
+Connection* Core::open_connection(vi::Vi& vi) {
+  const auto handle = handles_.reserve();
+  if (!handle) return nullptr;
+  handles_.occupy(*handle, std::make_unique<Connection>(*this, vi, *handle));
+  return handles_.find(*handle);
+}
+
+void Core::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
+                           vi::ConnectOperation& operation) {
+  if (timeout_ns <= 0 || local.host != config_.address) return operation.done(vi::Return::InvalidParameter);
+  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return operation.done(vi::Return::InvalidState);
+  Connection* connection = open_connection(vi);
+  if (connection == nullptr) return operation.done(vi::Return::ErrorResource);
+  connection->feed(machines::vi_endpoint::ConnectRequested{});
+  const fc2::TimeNs now = scheduler().now();
+  const fc2::TimeNs deadline = timeout_ns >= vi::infinite - now ? vi::infinite : now + timeout_ns;
+  add_setup(*connection, local, remote, deadline, operation).start();
+}
+
+OriginatedSetup& Core::add_setup(Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
+                                 fc2::TimeNs deadline, vi::ConnectOperation& operation) {
+  const std::uint64_t number = next_setup_++;
+  auto& setup = originated_[number];
+  setup = std::make_unique<OriginatedSetup>(*this, connection, local, remote, deadline, operation);
+  setup->number = number;
+  connection.set_setup(setup.get(), nullptr);
+  return *setup;
+}
+
+void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
+  const auto found = received_.find(token.value);
+  if (found == received_.end() || !found->second->offered()) {
+    // Its offer was withdrawn (the client gave up: VI-DG 6.7), or it never was.
+    const bool issued = token.value != 0 && token.value < next_token_;
+    return operation.done(issued ? vi::Return::Timeout : vi::Return::InvalidParameter);
+  }
+  ReceivedSetup& setup = *found->second;
+  const auto remote = from_wire(setup.request().payload.local_attributes);
+  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return operation.done(vi::Return::InvalidState);
+  // VI-DG 3.3.2: ReliabilityLevel, MaxTransferSize and QoS must match; the offer stays valid if they do not.
+  if (remote->reliability != vi.attributes().reliability) return operation.done(vi::Return::InvalidReliabilityLevel);
+  if (remote->max_transfer_size_bytes != vi.attributes().max_transfer_size_bytes) return operation.done(vi::Return::InvalidMtu);
+  Connection* connection = open_connection(vi);
+  if (connection == nullptr) return operation.done(vi::Return::ErrorResource);
+  setup.accept(*connection, operation);
+}
+
+void Core::connect_reject(vi::ConnectionToken token, vi::Operation& operation) {
+  const auto found = received_.find(token.value);
+  const bool offered = found != received_.end() && found->second->offered();
+  if (offered) found->second->reject();
+  // VI-DG 6.7: rejecting a request whose client gave up is a success: both agree that it failed.
+  const bool issued = token.value != 0 && token.value < next_token_;
+  operation.done(offered || issued ? vi::Return::Success : vi::Return::InvalidParameter);
+}
+
+void Core::disconnect(vi::Vi& vi, vi::Operation& operation) {
+  if (auto* connection = static_cast<Connection*>(vi.transport_context)) return connection->request_disconnect(operation);
+  vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
+  operation.done(vi::Return::Success);
+}
+
+void Core::detach(vi::Vi& vi) {
+  auto* connection = static_cast<Connection*>(vi.transport_context);
+  if (connection != nullptr) connection->abandon();
+}
+
+// --- frames and IUs ----------------------------------------------------------------------------------------------
+
+void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
+  const auto header = DeviceHeader::parse(frame.header.device_header_size(), frame.data_field);
+  if (!header) return discard(fc2::Discard::BadPayload);
+  const wire::fcvi::IuInfo& iu = *wire::fcvi::find_iu(header->opcode);
+  if (iu.r_ctl != frame.header.r_ctl) return discard(fc2::Discard::BadHeader);
+  Connection* connection = handles_.find(header->handle);
+  if (connection == nullptr || connection->peer_port() != frame.header.s_id) return discard(fc2::Discard::UnknownHandle);
+  const auto payload = frame.data_field.subspan(header->size());
+  // FQMID: the Exchange Context tells answers to us from requests of the peer (5.2.5).
+  const bool answer = frame.header.has(wire::f_ctl::exchange_responder);
+  if (answer != (iu.category == Category::message_response)) return discard(fc2::Discard::BadHeader);
+  if (answer) connection->sender().response_received(frame, *header, payload);
+  else connection->receiver().request_received(frame, *header, payload);
+}
+
+bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
+  for (const auto& connection : handles_.slots())
+    if (connection != nullptr && connection->peer_port() == source && connection->receiver().abort_received(ox_id)) return true;
+  return false;
+}
+
+void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  const auto header = DeviceHeader::parse(first.device_header_size(), iu);
+  const bool rqst = header && (header->opcode == Opcode::connect_rqst || header->opcode == Opcode::disconnect_rqst);
+  if (!rqst || first.r_ctl != wire::RCtl::unsolicited_control || !exchange.has_initiative()) {
+    discard(header ? fc2::Discard::UnexpectedIu : fc2::Discard::BadPayload);
+    return port_.release(exchange);
+  }
+  ++counters.ius_received;
+  if (header->opcode == Opcode::connect_rqst) connect_rqst_received(exchange, first, iu);
+  else disconnect_rqst_received(exchange, *header);
+}
+
+void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure) {
+  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->forget(exchange);
+}
+
+bool Core::logged_in_for_fc_vi(wire::FcId peer, bool& known) {
+  known = true;
+  if (peer == port_.n_port_id()) return true;
+  const fc2::RemotePort* remote = port_.find_remote_port(peer);
+  known = remote != nullptr && remote->logged_in();
+  return known && remote->supports_fc_vi();
+}
+
+ReceivedSetup* Core::find_retried(wire::FcId peer, wire::FcviHandle rqst_handle) {
+  const auto found = std::find_if(received_.begin(), received_.end(), [&](const auto& entry) {
+    return entry.second->peer_port() == peer && entry.second->request().payload.handle == rqst_handle;
+  });
+  return found == received_.end() ? nullptr : found->second.get();
+}
+
+void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu) {
+  bool known = false;
+  const bool capable = logged_in_for_fc_vi(header.s_id, known);
+  const auto request = wire::fcvi::ConnectRqst::from(*DeviceHeader::parse(header.device_header_size(), iu), iu.subspan(32));
+  if (!known || !request) {
+    discard(known ? fc2::Discard::BadPayload : fc2::Discard::NotLoggedIn);
+    return port_.release(exchange);
+  }
+  if (request->retry)  // C.4 rules 8, 9; else as a new request (rule 11)
+    if (ReceivedSetup* setup = find_retried(header.s_id, request->payload.handle)) return setup->retried(exchange, *request);
+  const std::uint64_t token = next_token_++;
+  auto& setup = received_[token];
+  setup = std::make_unique<ReceivedSetup>(*this, token, exchange, *request);
+  const auto attributes = from_wire(request->payload.local_attributes);
+  const bool valid = request->payload.local_address.is_valid() && request->payload.remote_address.is_valid() &&
+                     request->payload.handle != wire::FcviHandle::unassigned && attributes.has_value();
+  if (!capable) return setup->refuse(Answer::InvalidServiceParm);  // 5.6
+  if (!valid) return setup->refuse(Answer::ProtocolError);
+  if (request->mode != wire::fcvi::ConnectMode::client_server || received_.size() > config_.max_pending_requests ||
+      !connection_points_.anybody_waits())
+    return setup->refuse(Answer::NoWaitingConnectionpoint);
+  const vi::NetAddress wanted = remote_address(request->payload);
+  vi::ConnectWaitOperation* waiting = wanted.host == config_.address ? connection_points_.take(wanted) : nullptr;
+  if (waiting == nullptr) return setup->refuse(Answer::NoDiscriminatorMatch);
+  setup->matched(*waiting, *attributes);
+}
+
+Connection* Core::find_disconnected(wire::FcId peer, const DeviceHeader& header) {
+  Connection* connection = handles_.find(header.handle);
+  if (connection != nullptr && connection->peer_port() == peer) return connection;
+  // A setup whose handle the peer does not know yet (6.12.2).
+  for (const auto& [token, setup] : received_)
+    if (setup->peer_port() == peer && setup->request().connection_id.value == header.tot_len_or_connection_id)
+      return setup->connection();
+  return nullptr;
+}
+
+void Core::disconnect_rqst_received(fc2::Exchange& exchange, const DeviceHeader& header) {
+  const auto request = wire::fcvi::DisconnectRqst::from(header);
+  if (Connection* connection = find_disconnected(exchange.peer(), header))
+    return connection->disconnect_rqst_received(exchange, request);
+  wire::fcvi::DisconnectResp response;  // D.1 rule 3
+  response.conn_setup_abort = request.conn_setup_abort;
+  response.vi_app_discon = request.vi_app_discon;
+  response.connection_id = wire::ConnectionId::unassigned;
+  response.status = {.reason = wire::fcvi::Reason::connection_does_not_exist};
+  std::array<std::uint8_t, 32> bytes;
+  response.write(bytes);
+  port_.send(exchange, wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
+  ++counters.ius_sent;
+}
+
+// --- logins and addresses ----------------------------------------------------------------------------------------
+
+/// Setups may come and go while `function` runs: by number, which only grows.
+template <class Function>
+void Core::for_each_waiting(Function function) {
+  for (std::uint64_t number = 0;;) {
+    const auto next = originated_.upper_bound(number);
+    if (next == originated_.end()) return;
+    number = next->first;
+    function(*next->second);
+  }
+}
+
+void Core::remote_port_logged_in(fc2::RemotePort& port) {
+  for_each_waiting([&](OriginatedSetup& setup) { if (setup.waits_for(port.peer())) setup.port_logged_in(port.peer()); });
+}
+
+void Core::remote_port_login_failed(fc2::RemotePort& port) {
+  for_each_waiting([&](OriginatedSetup& setup) { if (setup.waits_for(port.peer())) setup.port_login_failed(port.peer()); });
+}
+
+void Core::remote_port_logged_out(fc2::RemotePort& port) {
+  for (std::size_t slot = 0; slot < handles_.slots().size(); ++slot) {
+    Connection* connection = handles_.slots()[slot].get();
+    if (connection != nullptr && connection->peer_port() == port.peer()) connection->port_logged_out();
+  }
+  for (auto next = received_.begin(); next != received_.end();) {
+    ReceivedSetup& setup = *(next++)->second;
+    if (setup.peer_port() == port.peer() && setup.connection() == nullptr) setup.port_logged_out();
+  }
+}
+
+void Core::resolved(const wire::IpAddress& address, std::span<const wire::FcId> n_port_ids) {
+  for_each_waiting([&](OriginatedSetup& setup) { if (setup.waits_for(address)) setup.resolved(n_port_ids); });
+}
+
+void Core::not_resolved(const wire::IpAddress& address) {
+  for_each_waiting([&](OriginatedSetup& setup) { if (setup.waits_for(address)) setup.not_resolved(); });
+}
+
+// --- the end -----------------------------------------------------------------------------------------------------
+
+void Core::retire(Connection& connection) {
+  retired_handles_.push_back(connection.handle());
+  scheduler().schedule(burial_, scheduler().now());
+}
+
+void Core::retire(OriginatedSetup& setup) {
+  retired_originated_.push_back(setup.number);
+  scheduler().schedule(burial_, scheduler().now());
+}
+
+void Core::retire(ReceivedSetup& setup) {
+  retired_received_.push_back(setup.token());
+  scheduler().schedule(burial_, scheduler().now());
+}
+
+void Core::bury() {
+  for (const std::uint64_t number : retired_originated_) originated_.erase(number);
+  for (const std::uint64_t token : retired_received_) received_.erase(token);
+  for (const wire::FcviHandle handle : retired_handles_) handles_.vacate(handle);
+  retired_originated_.clear();
+  retired_received_.clear();
+  retired_handles_.clear();
+}
+
+}  // namespace fcvi

@@ -1,0 +1,93 @@
+// What the parts of one provider share, and where received IUs find theirs.
+#pragma once
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "fcvi/connection_points.hpp"
+#include "fcvi/handle_table.hpp"
+#include "fcvi/provider.hpp"
+#include "vi/vi.hpp"
+#include "wire/fcvi/device_header.hpp"
+
+namespace fcvi {
+class Connection;
+class OriginatedSetup;
+class ReceivedSetup;
+
+class Core final : public fc2::DataFrameUser, private fc2::PortListener, private farp::ResolveListener {
+ public:
+  Core(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& config);
+  ~Core();
+
+  // --- calls of the VI model -----------------------------------------------------------------------------------
+  void connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
+                       vi::ConnectOperation& operation);
+  void connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation);
+  void connect_reject(vi::ConnectionToken token, vi::Operation& operation);
+  void disconnect(vi::Vi& vi, vi::Operation& operation);
+  void detach(vi::Vi& vi);
+
+  // --- for the parts -------------------------------------------------------------------------------------------
+  fc2::NPort& port() { return port_; }
+  fc2::Scheduler& scheduler() { return port_.scheduler(); }
+  farp::Resolver& resolver() { return resolver_; }
+  ConnectionPoints& connection_points() { return connection_points_; }
+  [[nodiscard]] const ProviderConfig& config() const { return config_; }
+  ProviderCounters counters;
+  [[nodiscard]] fc2::TimeNs ulp_timeout() const { return config_.ulp_timeout > 0 ? config_.ulp_timeout : port_.r_a_tov(); }
+  wire::ConnectionId next_connection_id();
+  void discard(fc2::Discard reason) { port_.counters().discard(reason); }
+  void unexpected() { ++port_.counters().unexpected_events; }
+  ResolveListener& resolve_listener() { return *this; }
+
+  /// nullptr when no handle is free.
+  Connection* open_connection(vi::Vi& vi);
+  OriginatedSetup& add_setup(Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
+                             fc2::TimeNs deadline, vi::ConnectOperation& operation);
+  /// Later, when nothing of it is under way: the object goes, its handle may be used again.
+  void retire(Connection& connection);
+  void retire(OriginatedSetup& setup);
+  void retire(ReceivedSetup& setup);
+
+ private:
+  using ExchangeFailure = fc2::ExchangeFailure;
+  // fc2::DataFrameUser
+  void data_frame_received(const fc2::ReceivedFrame& frame) override;
+  bool abort_received(wire::FcId source, wire::OxId ox_id) override;
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) override;
+  // fc2::PortListener
+  void fabric_logged_in() override {}
+  void fabric_login_failed() override {}
+  void remote_port_logged_in(fc2::RemotePort& port) override;
+  void remote_port_login_failed(fc2::RemotePort& port) override;
+  void remote_port_logged_out(fc2::RemotePort& port) override;
+  // farp::ResolveListener
+  void resolved(const wire::IpAddress& address, std::span<const wire::FcId> n_port_ids) override;
+  void not_resolved(const wire::IpAddress& address) override;
+
+  void connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu);
+  void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
+  ReceivedSetup* find_retried(wire::FcId peer, wire::FcviHandle rqst_handle);
+  Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DeviceHeader& header);
+  [[nodiscard]] bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
+  template <class Function> void for_each_waiting(Function function);
+  void bury();
+
+  fc2::NPort& port_;
+  farp::Resolver& resolver_;
+  ProviderConfig config_;
+  HandleTable handles_;
+  ConnectionPoints connection_points_;
+  std::uint32_t next_connection_id_;
+  std::uint64_t next_token_ = 1;
+  std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age
+  std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;      // by token
+  std::uint64_t next_setup_ = 1;
+  std::vector<wire::FcviHandle> retired_handles_;
+  std::vector<std::uint64_t> retired_originated_, retired_received_;
+  fc2::Timer<Core, &Core::bury> burial_{*this};
+};
+
+}  // namespace fcvi

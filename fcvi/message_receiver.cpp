@@ -1,0 +1,317 @@
+#include "fcvi/message_receiver.hpp"
+
+#include <utility>
+
+#include "fcvi/connection.hpp"
+#include "fcvi/core.hpp"
+#include "vi/consumer_memory.hpp"
+
+namespace fcvi {
+namespace mr = machines::message_responder;
+using wire::fcvi::DeviceHeader;
+using wire::fcvi::MessageStatus;
+using wire::fcvi::Opcode;
+
+namespace {
+MessageStatus status_of(mr::ReceiveError error) {
+  switch (error) {
+    case mr::ReceiveError::QueueEmpty:
+    case mr::ReceiveError::TooSmall: return {.resp_err = true, .desc_err = true};
+    case mr::ReceiveError::Protection: return {.resp_err = true, .prot_err = true};
+    case mr::ReceiveError::Transport: return {.resp_err = true, .trans_err = true};
+  }
+  return {.resp_err = true};
+}
+
+std::uint32_t error_bits_of(mr::ReceiveError error) {
+  switch (error) {
+    case mr::ReceiveError::QueueEmpty: return 0;
+    case mr::ReceiveError::TooSmall: return vi::status::length_error;
+    case mr::ReceiveError::Protection: return vi::status::protection_error;
+    case mr::ReceiveError::Transport: return vi::status::transport_error | vi::status::partial_error;
+  }
+  return 0;
+}
+}  // namespace
+
+MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection) {}
+MessageReceiver::~MessageReceiver() = default;
+
+bool MessageReceiver::needs_response() const {
+  return message_.kind == Kind::Read || connection_.reliability() == vi::ReliabilityLevel::ReliableReception;
+}
+
+std::uint32_t MessageReceiver::op_code() const {
+  return message_.kind == Kind::Send ? vi::status::op_receive : vi::status::op_remote_rdma_write;
+}
+
+// --- frames in ---------------------------------------------------------------------------------------------------
+
+void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                       std::span<const std::uint8_t> payload) {
+  frame_ = &frame;
+  vi::Vi* vi = connection_.vi();
+  if (!mr::expects_frames(machine_) || vi == nullptr || !vi->can_receive()) {
+    if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
+    else process(mr::FrameRefused{});
+  } else if (order_by_message(frame, header)) {
+    last_frame_at_ = connection_.core().scheduler().now();
+    if (frame.header.seq_cnt.value != expected_seq_cnt_) process(mr::FrameLost{mr::Loss::FrameGap});
+    else if (machine_.is<mr::Expecting>()) first_frame(frame, header, payload);
+    else next_frame(frame, header, payload);
+  }
+  frame_ = nullptr;
+}
+
+/// True when the frame is one of message Mexp (B.2.5 rules 4 to 6).
+bool MessageReceiver::order_by_message(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
+  const std::int32_t ahead = wire::serial_distance(expected_, header.msg_id);
+  if (ahead == 0) return true;
+  if (ahead < 0) {
+    process(mr::StaleMessage{.errored = is_errored(header.msg_id)});
+    return false;
+  }
+  message_.header.msg_id = header.msg_id;
+  const bool first = frame.header.seq_cnt.value == 0;
+  process(mr::MessageGap{.first_frame = first});
+  return first && mr::expects_frames(machine_) && expected_ == header.msg_id;
+}
+
+void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                  std::span<const std::uint8_t> payload) {
+  const bool immediate = header.has(wire::fcvi::message_request_flag::imm_data);
+  message_ = {};
+  message_.kind = header.opcode == Opcode::send_rqst   ? Kind::Send
+                  : header.opcode == Opcode::read_rqst ? Kind::Read
+                  : immediate                          ? Kind::WriteImmediate
+                                                       : Kind::Write;
+  message_.header = header;
+  message_.ox_id = frame.header.ox_id;
+  if (message_.kind == Kind::Read && !connection_.is_reliable()) return discard_frame();  // 6.6.1: not allowed
+  if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
+  const bool last = last_of_message(frame);
+  if (const auto refused = claim()) return process(mr::ClaimRefused{*refused, last, needs_response()});
+  if (message_.kind == Kind::Read) {
+    ++connection_.core().counters.ius_received;
+    return process(mr::ReadRequested{});
+  }
+  if (!place(payload)) return process(mr::ClaimRefused{ReceiveError::Protection, last, needs_response()});
+  if (last) return process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
+  process(mr::MessageStarted{});
+  connection_.core().scheduler().schedule_after(progress_timer_, connection_.core().port().r_a_tov());
+}
+
+void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                 std::span<const std::uint8_t> payload) {
+  if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
+  placed_bytes_ = payload.size();
+  if (machine_.is<mr::Receiving>() && !place(payload)) return process(mr::MemoryLost{needs_response()});
+  process(mr::FrameReceived{last_of_message(frame), consumes_descriptor(), needs_response()});
+}
+
+bool MessageReceiver::last_of_message(const fc2::ReceivedFrame& frame) const {
+  return frame.last_of_sequence &&
+         (frame.header.f_ctl & (wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative)) != 0;
+}
+
+// FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, the relative offset goes on
+// without a gap, and the end comes when, and only when, FCVI_TOT_LEN bytes came.
+bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& header, std::size_t payload_bytes) const {
+  const DeviceHeader& first = message_.header;
+  const std::uint64_t length = first.opcode == Opcode::read_rqst ? 0 : first.tot_len_or_connection_id;
+  const std::uint64_t received = message_.bytes_received + payload_bytes;
+  const bool same = header.opcode == first.opcode && header.flags == first.flags && header.rmt_va == first.rmt_va &&
+                    header.rmt_va_handle == first.rmt_va_handle && frame.header.ox_id == message_.ox_id &&
+                    header.tot_len_or_connection_id == first.tot_len_or_connection_id;
+  const bool ends_right = !frame.last_of_sequence || (needs_response() ? frame.header.has(wire::f_ctl::sequence_initiative)
+                                                                       : frame.header.has(wire::f_ctl::last_sequence)) ==
+                                                         (received == length);
+  return same && frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) && received <= length &&
+         ends_right && (received < length || frame.last_of_sequence);
+}
+
+std::optional<mr::ReceiveError> MessageReceiver::claim() {
+  vi::Vi& vi = *connection_.vi();
+  const DeviceHeader& request = message_.header;
+  const std::uint32_t length = request.tot_len_or_connection_id;
+  if (message_.kind == Kind::Read) {
+    const bool granted = vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteRead) != nullptr;
+    return granted ? std::nullopt : std::optional(ReceiveError::Protection);
+  }
+  if (consumes_descriptor())
+    if (const auto refused = claim_receive(op_code())) return refused;
+  if (message_.kind == Kind::Send) return std::nullopt;
+  const bool granted = vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteWrite) != nullptr;
+  return granted ? std::nullopt : std::optional(ReceiveError::Protection);
+}
+
+std::optional<mr::ReceiveError> MessageReceiver::claim_receive(std::uint32_t arrived) {
+  vi::ClaimError why{};
+  auto work = connection_.vi()->claim_receive(why, arrived);
+  if (!work) return why == vi::ClaimError::QueueEmpty ? ReceiveError::QueueEmpty : ReceiveError::TooSmall;
+  message_.receive = *work;
+  message_.has_receive = true;
+  if (message_.kind != Kind::Send) return std::nullopt;
+  const std::uint64_t length = message_.header.tot_len_or_connection_id;
+  const bool fits = length <= work->capacity_bytes && length <= connection_.vi()->attributes().max_transfer_size_bytes;
+  return fits ? std::nullopt : std::optional(ReceiveError::TooSmall);  // VI-DG 5.2 bit 3
+}
+
+bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
+  placed_bytes_ = payload.size();
+  if (payload.empty()) return true;
+  if (message_.kind == Kind::Send) return message_.receive.data.scatter(payload);
+  const std::uint64_t address = message_.header.rmt_va + message_.bytes_received;  // 5.8.7
+  std::byte* to = connection_.vi()->remote_memory(message_.header.rmt_va_handle, address, payload.size(), vi::Access::RemoteWrite);
+  if (to == nullptr) return false;
+  vi::consumer_memory::place(to, payload);
+  return true;
+}
+
+// --- the machine -------------------------------------------------------------------------------------------------
+
+template <class E>
+void MessageReceiver::process(const E& event) {
+  machine_.process(event, *this);
+  if (failure_ || released_) settle();
+}
+
+void MessageReceiver::settle() {
+  if (const auto failure = std::exchange(failure_, std::nullopt)) connection_.fail(*failure);
+  if (std::exchange(released_, false)) connection_.handle_released();
+}
+
+void MessageReceiver::enable() { process(mr::ReceptionEnabled{}); }
+void MessageReceiver::disable() { process(mr::ReceptionDisabled{}); }
+void MessageReceiver::connection_failed() {
+  connection_.core().scheduler().cancel(progress_timer_);
+  process(mr::ConnectionFailed{});
+}
+void MessageReceiver::disconnected() { process(mr::Disconnected{}); }
+void MessageReceiver::port_logged_out() {
+  connection_.core().scheduler().cancel(progress_timer_);
+  process(mr::PortLoggedOut{});
+}
+
+bool MessageReceiver::abort_received(wire::OxId ox_id) {
+  if (!machine_.is_any_of<mr::Receiving, mr::Refusing>() || message_.ox_id != ox_id) return false;
+  process(mr::FrameLost{mr::Loss::SequenceError});
+  return true;
+}
+
+void MessageReceiver::discard_timer_expired() { process(mr::DiscardExpired{}); }
+
+// FC-VI 8.4.1 note 1: the next sequence of an open message is waited for, but not for ever.
+void MessageReceiver::progress_timer_expired() {
+  if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
+  const fc2::TimeNs due = last_frame_at_ + connection_.core().port().r_a_tov();
+  if (connection_.core().scheduler().now() < due) return connection_.core().scheduler().schedule(progress_timer_, due);
+  process(mr::FrameLost{mr::Loss::Timeout});
+}
+
+void MessageReceiver::place_data() {
+  ++expected_seq_cnt_;
+  message_.bytes_received += placed_bytes_;
+  ProviderCounters& counters = connection_.core().counters;
+  ++counters.data_frames_received;
+  counters.data_bytes_received += placed_bytes_;
+  if (frame_->last_of_sequence) ++counters.ius_received;
+}
+
+void MessageReceiver::complete_receive() {
+  const DeviceHeader& request = message_.header;
+  const bool immediate = request.has(wire::fcvi::message_request_flag::imm_data);
+  connection_.vi()->complete_receive(message_.receive, 0, op_code(), request.tot_len_or_connection_id,
+                                     immediate ? std::optional(request.parameter) : std::nullopt);
+}
+
+void MessageReceiver::fail_receive(ReceiveError error) {
+  vi::Vi* vi = connection_.vi();
+  if (vi == nullptr) return;
+  if (message_.has_receive) return vi->complete_receive(message_.receive, error_bits_of(error), op_code(), 0, std::nullopt);
+  // VI-DG 3.8.1: errors that no descriptor reports. TooSmall without a claim: the bad descriptor reported itself.
+  if (error == ReceiveError::QueueEmpty) return vi->report(vi::ErrorCode::RecvQEmpty, vi::ResourceCode::Vi, 0, op_code());
+  if (message_.kind == Kind::Send || error == ReceiveError::TooSmall) return;
+  const bool read = message_.kind == Kind::Read;
+  const vi::ErrorCode code = error == ReceiveError::Transport ? vi::ErrorCode::RdmaTransport
+                             : read                           ? vi::ErrorCode::RdmaRProt
+                                                              : vi::ErrorCode::RdmaWProt;
+  vi->report(code, vi::ResourceCode::Vi, 0, read ? vi::status::op_rdma_read : vi::status::op_remote_rdma_write);
+}
+
+void MessageReceiver::respond(MessageStatus status) {
+  Core& core = connection_.core();
+  fc2::Exchange* exchange = core.port().open_for_reply(*frame_, core);
+  if (exchange == nullptr) return;  // counted; the originator's time-out tells it
+  DeviceHeader header{.handle = connection_.peer_handle(), .opcode = Opcode::send_resp, .msg_id = message_.header.msg_id};
+  header.flags = status.to_flags();
+  wire::RCtl r_ctl = wire::RCtl::command_status;
+  if (message_.kind == Kind::Write || message_.kind == Kind::WriteImmediate) header.opcode = Opcode::write_resp;
+  if (message_.kind == Kind::Read) {  // ruling 18: one frame, no payload
+    header.opcode = Opcode::read_resp;
+    header.rmt_va = message_.header.rmt_va;
+    header.rmt_va_handle = message_.header.rmt_va_handle;
+    header.tot_len_or_connection_id = message_.header.tot_len_or_connection_id;
+    r_ctl = wire::RCtl::solicited_data;
+  }
+  std::array<std::uint8_t, 32> bytes;
+  header.write(bytes);
+  core.port().send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true});
+  ++core.counters.ius_sent;
+}
+
+void MessageReceiver::refuse_message(ReceiveError error) { respond(status_of(error)); }
+
+void MessageReceiver::conclude_refusal() {
+  refuse_message(noted_);
+  fail_connection(noted_);
+}
+
+void MessageReceiver::start_read_response() {
+  Core& core = connection_.core();
+  if (fc2::Exchange* exchange = core.port().open_for_reply(*frame_, core))
+    connection_.read_responder().add(*exchange, message_.header);
+}
+
+void MessageReceiver::expect_next_message() {
+  last_completed_ = message_.header.msg_id;
+  ++connection_.core().counters.messages_received;
+  expected_ = wire::advance(expected_);
+  expected_seq_cnt_ = 0;
+}
+
+void MessageReceiver::mark_message_errored() {
+  remember_errored(expected_, expected_);
+  expected_ = wire::advance(expected_);
+  expected_seq_cnt_ = 0;
+}
+
+void MessageReceiver::mark_messages_missing(bool with_received) {
+  const wire::MsgId received = message_.header.msg_id;
+  remember_errored(expected_, with_received ? received : wire::MsgId{received.value - 1});
+  expected_ = with_received ? wire::advance(received) : received;
+  expected_seq_cnt_ = 0;
+}
+
+bool MessageReceiver::is_errored(wire::MsgId id) const {
+  const fc2::TimeNs now = connection_.core().scheduler().now();
+  for (const Errored& range : errored_)
+    if (now < range.until && id.value - range.first.value <= range.last.value - range.first.value) return true;
+  return false;
+}
+
+void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
+  const fc2::TimeNs until = connection_.core().scheduler().now() + connection_.core().port().r_a_tov();
+  errored_[next_errored_] = {first, last, until};
+  next_errored_ = (next_errored_ + 1) % errored_.size();
+}
+
+void MessageReceiver::discard_frame() { connection_.core().discard(fc2::Discard::NotReceiving); }
+void MessageReceiver::start_discard_timer() {
+  connection_.core().scheduler().schedule_after(discard_timer_, connection_.core().port().r_a_tov());
+}
+void MessageReceiver::stop_discard_timer() { connection_.core().scheduler().cancel(discard_timer_); }
+bool MessageReceiver::reliable() const { return connection_.is_reliable(); }
+void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
+
+}  // namespace fcvi

@@ -1,0 +1,111 @@
+// The responder stream of one endpoint (FC-VI 5.2.5, 8.4, B.2.5): frames of Sends, RDMA Writes and RDMA Read requests
+// into registered memory. In-order fabric: one message is open at a time.
+//
+// The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation.
+#pragma once
+#include <array>
+
+#include "fc2_fabric/n_port.hpp"
+#include "state_machines/message_responder.hpp"
+#include "vi/vi.hpp"
+#include "wire/fcvi/device_header.hpp"
+#include "wire/fcvi/message_status.hpp"
+
+namespace fcvi {
+class Connection;
+
+class MessageReceiver final : private machines::message_responder::Context {
+ public:
+  explicit MessageReceiver(Connection& connection);
+  ~MessageReceiver() override;
+
+  void request_received(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                        std::span<const std::uint8_t> payload);
+  void enable();              // the endpoint may receive (C.5.5)
+  void disable();             // the set-up made no connection
+  void connection_failed();   // the endpoint went to Error
+  void disconnected();        // our Disconnect was answered
+  void port_logged_out();
+  /// ABTS of an open message's exchange.
+  bool abort_received(wire::OxId ox_id);
+  /// FCVI_MSG_ID of the last message that was completed here (6.12.2); 0 before the first.
+  [[nodiscard]] wire::MsgId last_completed() const { return last_completed_; }
+  [[nodiscard]] bool is_closed() const { return machine_.is<machines::message_responder::Closed>(); }
+  [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
+
+ private:
+  using ReceiveError = machines::message_responder::ReceiveError;
+  enum class Kind : std::uint8_t { Send, Write, WriteImmediate, Read };
+  /// The open message; its request stands in each of its frames.
+  struct Message {
+    Kind kind = Kind::Send;
+    bool has_receive = false;             // `receive` is claimed
+    vi::ReceiveWork receive;
+    wire::fcvi::DeviceHeader header;
+    wire::OxId ox_id{};
+    std::uint64_t bytes_received = 0;
+  };
+  struct Errored { wire::MsgId first, last; fc2::TimeNs until; };
+
+  [[nodiscard]] bool reads_on(const wire::fcvi::DeviceHeader& header) const;
+  bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
+  void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                   std::span<const std::uint8_t> payload);
+  void next_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                  std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool fits(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                          std::size_t payload_bytes) const;
+  [[nodiscard]] bool last_of_message(const fc2::ReceivedFrame& frame) const;
+  std::optional<ReceiveError> claim();
+  std::optional<ReceiveError> claim_receive(std::uint32_t op_code);
+  bool place(std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool needs_response() const;
+  [[nodiscard]] bool consumes_descriptor() const { return message_.kind == Kind::Send || message_.kind == Kind::WriteImmediate; }
+  [[nodiscard]] std::uint32_t op_code() const;
+  template <class E> void process(const E& event);
+  void settle();
+  void respond(wire::fcvi::MessageStatus status);
+  [[nodiscard]] bool is_errored(wire::MsgId id) const;
+  void remember_errored(wire::MsgId first, wire::MsgId last);
+  void discard_timer_expired();
+  void progress_timer_expired();
+
+  // machines::message_responder
+  void place_data() override;
+  void complete_receive() override;
+  void fail_receive(ReceiveError error) override;
+  void send_response() override { respond({}); }
+  void refuse_message(ReceiveError error) override;
+  void note_refusal(ReceiveError error) override { noted_ = error; }
+  void conclude_refusal() override;
+  void start_read_response() override;
+  void expect_next_message() override;
+  void mark_message_errored() override;
+  void mark_messages_missing(bool with_received) override;
+  void discard_frame() override;
+  void fail_connection(ReceiveError error) override { failure_ = error; }
+  void start_discard_timer() override;
+  void stop_discard_timer() override;
+  void release_handle() override { released_ = true; }
+  [[nodiscard]] bool reliable() const override;
+  void unexpected(std::string_view, std::string_view, std::string_view) override;
+
+  Connection& connection_;
+  machines::message_responder::Machine machine_;
+  wire::MsgId expected_ = wire::MsgId::first;  // Mexp
+  std::uint16_t expected_seq_cnt_ = 0;         // SCexp; wraps in messages of more than 65,536 frames
+  wire::MsgId last_completed_{0};
+  Message message_;
+  const fc2::ReceivedFrame* frame_ = nullptr;  // while it is processed
+  std::size_t placed_bytes_ = 0;
+  ReceiveError noted_{};
+  std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
+  bool released_ = false;
+  fc2::TimeNs last_frame_at_ = 0;
+  std::array<Errored, 8> errored_{};           // Merr; the oldest is forgotten
+  std::size_t next_errored_ = 0;
+  fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
+  fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
+};
+
+}  // namespace fcvi

@@ -1,0 +1,312 @@
+#include "fcvi/message_sender.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fcvi/connection.hpp"
+#include "fcvi/core.hpp"
+#include "wire/fcvi/message_status.hpp"
+
+namespace fcvi {
+namespace mo = machines::message_originator;
+using wire::fcvi::DeviceHeader;
+using wire::fcvi::Opcode;
+
+namespace {
+constexpr std::uint64_t max_frames_per_iu = 65536;  // FC-VI 5.6: SEQ_CNT does not repeat within one IU
+constexpr fc2::TimeNs exchange_retry_ns = 10 * fc2::microsecond;
+
+Opcode request_opcode(vi::SendKind kind) {
+  switch (kind) {
+    case vi::SendKind::Send: return Opcode::send_rqst;
+    case vi::SendKind::RdmaWrite: return Opcode::write_rqst;
+    case vi::SendKind::RdmaRead: return Opcode::read_rqst;
+  }
+  return Opcode::send_rqst;
+}
+
+mo::Completion completion_of(wire::fcvi::MessageStatus status) {
+  if (status.ok()) return mo::Completion::Success;
+  if (status.prot_err) return mo::Completion::RdmaProtectionError;
+  if (status.desc_err) return mo::Completion::RemoteDescriptorError;
+  return mo::Completion::TransportError;
+}
+
+std::uint32_t error_bits_of(mo::Completion completion) {
+  switch (completion) {
+    case mo::Completion::Success: return 0;
+    case mo::Completion::Flushed: return vi::status::flushed;
+    case mo::Completion::TransportError: return vi::status::transport_error;
+    case mo::Completion::LocalProtectionError: return vi::status::protection_error;
+    case mo::Completion::RdmaProtectionError: return vi::status::rdma_protection_error;
+    case mo::Completion::RemoteDescriptorError: return vi::status::remote_descriptor_error;
+  }
+  return vi::status::transport_error;
+}
+}  // namespace
+
+MessageSender::MessageSender(Connection& connection) : connection_(connection) {}
+MessageSender::~MessageSender() = default;
+
+void MessageSender::wake() {
+  vi::Vi* vi = connection_.vi();
+  if (vi != nullptr && vi->can_transmit()) connection_.core().port().transmitter().submit(*this);
+}
+
+bool MessageSender::needs_response() const { return connection_.reliability() == vi::ReliabilityLevel::ReliableReception; }
+
+// --- frames out --------------------------------------------------------------------------------------------------
+
+fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
+  for (;;) {
+    vi::Vi* vi = connection_.vi();
+    if (vi == nullptr || !vi->can_transmit()) return Next::Exhausted;
+    if (!sending_ && !start_next()) return Next::Exhausted;
+    Message& message = open_.back();
+    if (!sequence_.is_open() && !begin_sequence(message)) return Next::Blocked;
+    if (fill(frame, message)) return Next::Made;
+    if (message.bytes_moved == 0) give_up_unsent(message);
+    process(message, mo::LocalProtectionError{});  // its memory is gone; the next message may go on
+  }
+}
+
+bool MessageSender::start_next() {
+  if (open_.capacity() == 0) open_.set_capacity(connection_.window());
+  if (open_.full()) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
+  auto work = connection_.vi()->begin_send();
+  if (!work) return false;
+  open_.push_back(Message{.machine = {}, .work = *work, .msg_id = next_msg_id_});
+  next_msg_id_ = wire::advance(next_msg_id_);
+  sending_ = true;
+  write_device_header(open_.back());
+  return true;
+}
+
+bool MessageSender::start_exchange(Message& message) {
+  auto& port = connection_.core().port();
+  message.exchange = port.originate(connection_.peer_port(), wire::Type::fc_vi, *this);
+  if (message.exchange == nullptr) port.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
+  return message.exchange != nullptr;
+}
+
+void MessageSender::write_device_header(const Message& message) {
+  const vi::SendWork& work = message.work;
+  DeviceHeader{.handle = connection_.peer_handle(),
+               .opcode = request_opcode(work.kind),
+               .flags = work.has_immediate ? wire::fcvi::message_request_flag::imm_data : std::uint8_t{0},
+               .msg_id = message.msg_id,
+               .parameter = work.immediate_data,
+               .rmt_va = work.remote_address,
+               .rmt_va_handle = work.remote_handle,
+               .tot_len_or_connection_id = work.length_bytes}
+      .write(device_header_);
+}
+
+bool MessageSender::begin_sequence(Message& message) {
+  if (message.exchange == nullptr && !start_exchange(message)) return false;
+  const wire::RCtl r_ctl = is_read(message) ? wire::RCtl::unsolicited_command : wire::RCtl::solicited_data;
+  const std::uint8_t cs_ctl = connection_.preference() ? wire::cs_ctl_preference : std::uint8_t{0};
+  if (!sequence_.begin(*message.exchange, r_ctl, wire::df_ctl::device_header_32, cs_ctl)) return false;
+  const std::uint64_t frame_bytes = sequence_.data_field_bytes() - device_header_.size();
+  const std::uint64_t configured = connection_.core().config().max_iu_bytes;
+  const std::uint64_t most = max_frames_per_iu * frame_bytes;
+  iu_bytes_left_ = configured == 0 ? most : std::clamp(configured / frame_bytes * frame_bytes, frame_bytes, most);
+  return true;
+}
+
+bool MessageSender::fill(fc2::Frame& frame, Message& message) {
+  const std::uint64_t to_send = is_read(message) ? 0 : message.work.length_bytes - message.bytes_moved;
+  const std::uint64_t room = sequence_.data_field_bytes() - device_header_.size();
+  const auto size = static_cast<std::size_t>(std::min({room, iu_bytes_left_, to_send}));
+  const std::span<std::uint8_t> data_field = frame.data_field();
+  std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
+  if (size != 0 && !message.work.data.gather(data_field.subspan(device_header_.size(), size))) return false;
+  const auto offset = static_cast<std::uint32_t>(message.bytes_moved);
+  const bool last = size == to_send;
+  iu_bytes_left_ -= size;
+  const bool answer = last && (is_read(message) || needs_response());
+  const fc2::SequenceEnd end{.last_of_exchange = last && !answer, .transfer_initiative = answer};
+  if (end.last_of_exchange) message.exchange = nullptr;  // the exchange ends with this frame (5.2.1)
+  sequence_.stamp(frame, device_header_.size() + size, offset, last || iu_bytes_left_ == 0 ? &end : nullptr);
+  if (!is_read(message)) message.bytes_moved += size;
+  ProviderCounters& counters = connection_.core().counters;
+  ++counters.data_frames_sent;
+  counters.data_bytes_sent += size;
+  if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
+  if (last) finish_sending(message);
+  else if (offset == 0) process(message, mo::SendStarted{});
+  return true;
+}
+
+// No frame of the exchange went out: the peer knows nothing of it.
+void MessageSender::give_up_unsent(Message& message) {
+  sequence_.abandon();
+  sending_ = false;
+  connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+}
+
+void MessageSender::finish_sending(Message& message) {
+  sending_ = false;
+  ++connection_.core().counters.messages_sent;
+  process(message, mo::LastFrameSent{.read = is_read(message), .needs_response = needs_response()});
+}
+
+// --- answers in --------------------------------------------------------------------------------------------------
+
+MessageSender::Message* MessageSender::find(wire::MsgId msg_id) {
+  if (open_.empty()) return nullptr;
+  const std::uint32_t index = msg_id.value - open_.front().msg_id.value;
+  return index < open_.size() ? &open_[index] : nullptr;
+}
+
+void MessageSender::response_received(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                      std::span<const std::uint8_t> payload) {
+  Message* message = find(header.msg_id);
+  const bool ours = message != nullptr && message->exchange != nullptr && message->exchange->ox_id() == frame.header.ox_id;
+  if (!ours) return connection_.core().discard(fc2::Discard::UnexpectedIu);
+  const Opcode request = request_opcode(message->work.kind);
+  const bool matches = (request == Opcode::send_rqst && header.opcode == Opcode::send_resp) ||
+                       (request == Opcode::write_rqst && header.opcode == Opcode::write_resp) ||
+                       (request == Opcode::read_rqst && header.opcode == Opcode::read_resp);
+  if (!matches || (sending_ && message == &open_.back())) return connection_.core().discard(fc2::Discard::UnexpectedIu);
+  if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
+  if (header.opcode == Opcode::read_resp) read_data_received(*message, frame, header, payload);
+  else status_received(*message, header);
+}
+
+void MessageSender::status_received(Message& message, const DeviceHeader& header) {
+  const auto status = wire::fcvi::MessageStatus::from_flags(header.flags);
+  connection_.core().port().release(*std::exchange(message.exchange, nullptr));  // Last_Sequence (5.8.4)
+  process(message, mo::ResponseReceived{completion_of(status)});
+}
+
+bool MessageSender::read_data_fits(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                   std::size_t payload_bytes) const {
+  const vi::SendWork& work = message.work;
+  const bool whole = message.bytes_moved + payload_bytes == work.length_bytes;
+  const bool ends = frame.last_of_sequence && frame.header.has(wire::f_ctl::last_sequence);
+  return header.rmt_va == work.remote_address && header.rmt_va_handle == work.remote_handle &&
+         header.tot_len_or_connection_id == work.length_bytes && frame.header.seq_cnt.value == message.read_seq_cnt &&
+         frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved) &&
+         message.bytes_moved + payload_bytes <= work.length_bytes && whole == ends;
+}
+
+void MessageSender::read_data_received(Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                       std::span<const std::uint8_t> payload) {
+  const auto status = wire::fcvi::MessageStatus::from_flags(header.flags);
+  if (!status.ok()) {
+    connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+    return process(message, mo::ReadDataReceived{.last = true, .status = completion_of(status)});
+  }
+  if (!read_data_fits(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
+  if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
+  if (!payload.empty() && !message.work.data.scatter(payload)) return process(message, mo::LocalProtectionError{});
+  placed_bytes_ = payload.size();
+  const bool last = message.bytes_moved + payload.size() == message.work.length_bytes;
+  if (last) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+  ++message.read_seq_cnt;
+  message.deadline = connection_.core().scheduler().now() + connection_.core().ulp_timeout();
+  process(message, mo::ReadDataReceived{.last = last});
+}
+
+// --- the machine -------------------------------------------------------------------------------------------------
+
+template <class E>
+void MessageSender::process(Message& message, const E& event) {
+  current_ = &message;
+  message.machine.process(event, *this);
+  current_ = nullptr;
+  drop_completed();
+  if (std::exchange(failed_, false)) connection_.fail_by_transport();
+}
+
+void MessageSender::drop_completed() {
+  bool dropped = false;
+  while (!open_.empty() && open_.front().machine.is<mo::Completed>() && !(sending_ && open_.size() == 1)) {
+    open_.pop_front();
+    dropped = true;
+  }
+  if (dropped) wake();  // the window or a fence may have opened
+}
+
+void MessageSender::clear_to_send() {
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    current_ = &open_[i];
+    current_->machine.process(mo::ClearToSend{}, *this);
+  }
+  current_ = nullptr;
+  drop_completed();
+}
+
+void MessageSender::connection_ended() {
+  connection_.core().port().transmitter().withdraw(*this);
+  sequence_.abandon();
+  sending_ = false;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    current_ = &open_[i];
+    current_->machine.process(mo::ConnectionEnded{}, *this);
+  }
+  current_ = nullptr;
+  failed_ = false;
+  open_.clear();
+  connection_.core().scheduler().cancel(timer_);
+}
+
+void MessageSender::arm_timer() {
+  if (timer_.pending()) return;  // deadlines are in order of age, but for reads that make progress: those re-arm
+  fc2::TimeNs earliest = fc2::never;
+  for (const Message& message : open_) earliest = std::min(earliest, message.deadline);
+  if (earliest != fc2::never) connection_.core().scheduler().schedule(timer_, earliest);
+}
+
+void MessageSender::timer_expired() {
+  const fc2::TimeNs now = connection_.core().scheduler().now();
+  for (Message& message : open_)
+    if (message.deadline <= now) return process(message, mo::ResponseTimeout{});  // rule 9: the connection ends
+  arm_timer();
+}
+
+void MessageSender::sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) {
+  connection_.core().discard(fc2::Discard::UnexpectedIu);
+}
+
+void MessageSender::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) {
+  for (Message& message : open_) {
+    if (message.exchange != &exchange) continue;
+    message.exchange = nullptr;
+    if (sending_ && &message == &open_.back()) sequence_.abandon(), sending_ = false;
+    if (failure != fc2::ExchangeFailure::PortLoggedOut) process(message, mo::ExchangeError{});
+    return;  // a logout ends the whole connection next
+  }
+}
+
+void MessageSender::start_response_timer() {
+  current_->deadline = connection_.core().scheduler().now() + connection_.core().ulp_timeout();
+  arm_timer();
+}
+
+void MessageSender::place_read_data() {
+  current_->bytes_moved += placed_bytes_;
+  auto& counters = connection_.core().counters;
+  ++counters.data_frames_received;
+  counters.data_bytes_received += placed_bytes_;
+}
+
+void MessageSender::complete(mo::Completion completion) {
+  if (connection_.vi() != nullptr) connection_.vi()->complete_send(current_->work, error_bits_of(completion));
+}
+
+void MessageSender::abort_exchange() {
+  if (sending_ && current_ == &open_.back()) {
+    sequence_.abandon();
+    sending_ = false;
+  }
+  if (current_->exchange != nullptr) connection_.core().port().abort(*std::exchange(current_->exchange, nullptr));
+}
+
+void MessageSender::count_stale() { connection_.core().discard(fc2::Discard::UnexpectedIu); }
+bool MessageSender::reliable() const { return connection_.is_reliable(); }
+bool MessageSender::clear_to_send() const { return connection_.clear_to_send(); }
+void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
+
+}  // namespace fcvi

@@ -1,0 +1,101 @@
+// The requestor stream of one endpoint (FC-VI 5.2): send descriptors into IUs into frames, and the answers to them.
+//
+// The frame path. next_frame() is called when the link can take a frame; it copies once, from registered memory into
+// the frame, allocates nothing and calls the message's machine only where a message begins or ends.
+#pragma once
+#include <array>
+#include <boost/circular_buffer.hpp>
+
+#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/sequence_sender.hpp"
+#include "state_machines/message_originator.hpp"
+#include "vi/vi.hpp"
+#include "wire/fcvi/device_header.hpp"
+
+namespace fcvi {
+class Connection;
+
+class MessageSender final : public fc2::FrameSource, private machines::message_originator::Context,
+                            private fc2::ExchangeUser {
+ public:
+  explicit MessageSender(Connection& connection);
+  ~MessageSender() override;
+
+  /// There may be something to send.
+  void wake();
+  /// A SEND_RESP, WRITE_RESP or READ_RESP frame for this endpoint (FQMID with exchange context 1, 5.2.5).
+  void response_received(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                         std::span<const std::uint8_t> payload);
+  /// RESP3 came: messages that were done before may complete (C.5.5).
+  void clear_to_send();
+  /// The endpoint left Connected: everything open is aborted and flushed.
+  void connection_ended();
+  [[nodiscard]] std::size_t open_messages() const { return open_.size(); }
+
+ private:
+  struct Message {
+    machines::message_originator::Machine machine;
+    vi::SendWork work;
+    wire::MsgId msg_id{};
+    fc2::Exchange* exchange = nullptr;  // ours while it is open
+    std::uint64_t bytes_moved = 0;      // sent, or (RDMA Read) received
+    std::uint16_t read_seq_cnt = 0;     // next expected of the READ_RESP frames
+    fc2::TimeNs deadline = fc2::never;  // of its response
+  };
+
+  // fc2::FrameSource
+  Next next_frame(fc2::Frame& frame) override;
+  bool start_next();
+  bool start_exchange(Message& message);
+  void write_device_header(const Message& message);
+  [[nodiscard]] bool begin_sequence(Message& message);
+  bool fill(fc2::Frame& frame, Message& message);
+  void give_up_unsent(Message& message);
+  void finish_sending(Message& message);
+  [[nodiscard]] bool is_read(const Message& message) const { return message.work.kind == vi::SendKind::RdmaRead; }
+  [[nodiscard]] bool needs_response() const;
+
+  Message* find(wire::MsgId msg_id);
+  void status_received(Message& message, const wire::fcvi::DeviceHeader& header);
+  void read_data_received(Message& message, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                          std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool read_data_fits(const Message& message, const fc2::ReceivedFrame& frame,
+                                    const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
+
+  template <class E> void process(Message& message, const E& event);
+  void drop_completed();
+  void arm_timer();
+  void timer_expired();
+  void retry() { wake(); }
+
+  // fc2::ExchangeUser; answers come through response_received
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
+  // machines::message_originator
+  void start_response_timer() override;
+  void stop_response_timer() override { current_->deadline = fc2::never; }
+  void place_read_data() override;
+  void complete(machines::message_originator::Completion completion) override;
+  void abort_exchange() override;
+  void fail_connection() override { failed_ = true; }
+  void set_merr() override {}  // the exchange was aborted: nothing of the message can come any more
+  void count_stale() override;
+  [[nodiscard]] bool reliable() const override;
+  [[nodiscard]] bool clear_to_send() const override;
+  void unexpected(std::string_view, std::string_view, std::string_view) override;
+
+  Connection& connection_;
+  boost::circular_buffer<Message> open_;  // in order of MSG_ID, which is consecutive
+  wire::MsgId next_msg_id_ = wire::MsgId::first;
+  bool sending_ = false;                  // the last of open_ has frames to send
+  fc2::SequenceSender sequence_;
+  std::uint64_t iu_bytes_left_ = 0;
+  std::array<std::uint8_t, 32> device_header_{};  // of every frame of the message being sent
+  Message* current_ = nullptr;            // while its machine runs
+  std::size_t placed_bytes_ = 0;
+  bool failed_ = false;                   // an effect asked for fail_connection
+  fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
+  fc2::Timer<MessageSender, &MessageSender::retry> retry_{*this};
+};
+
+}  // namespace fcvi

@@ -1,0 +1,264 @@
+#include "fcvi/originated_setup.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fc2_fabric/remote_port.hpp"
+#include "fcvi/connection.hpp"
+#include "fcvi/conversions.hpp"
+#include "fcvi/core.hpp"
+#include "wire/fcvi/connect_resp2.hpp"
+#include "wire/fcvi/connect_resp3.hpp"
+#include "wire/fcvi/connect_rqst.hpp"
+
+namespace fcvi {
+namespace co = machines::connect_originator;
+namespace ve = machines::vi_endpoint;
+using wire::fcvi::Opcode;
+
+OriginatedSetup::OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local,
+                                 const vi::NetAddress& remote, fc2::TimeNs deadline, vi::ConnectOperation& operation)
+    : core_(core), connection_(&connection), local_(local), remote_(remote), deadline_(deadline), operation_(&operation) {}
+
+OriginatedSetup::~OriginatedSetup() {
+  core_.port().forget_abort(*this);
+  if (exchange_ != nullptr) core_.port().abort(*exchange_);
+}
+
+// --- before the first IU -----------------------------------------------------------------------------------------
+
+void OriginatedSetup::start() {
+  if (deadline_ != vi::infinite) core_.scheduler().schedule(t1_, deadline_);
+  core_.resolver().resolve(remote_.host, core_.resolve_listener());
+}
+
+void OriginatedSetup::start_at(std::vector<wire::FcId> candidates) {
+  if (deadline_ != vi::infinite) core_.scheduler().schedule(t1_, deadline_);
+  candidates_ = std::move(candidates);
+  try_next_port();
+}
+
+bool OriginatedSetup::waits_for(const wire::IpAddress& address) const {
+  return phase_ == Phase::Resolving && remote_.host == address;
+}
+
+void OriginatedSetup::resolved(std::span<const wire::FcId> n_port_ids) {
+  candidates_.assign(n_port_ids.begin(), n_port_ids.end());
+  try_next_port();
+}
+
+void OriginatedSetup::not_resolved() { give_up(vi::Return::NotReachable); }
+
+/// FC-VI 7.6 leaves the choice among several ports to us: in turn, until one accepts.
+void OriginatedSetup::try_next_port() {
+  if (candidates_.empty()) return give_up(vi::Return::NotReachable);
+  phase_ = Phase::LoggingIn;
+  target_ = candidates_.front();
+  candidates_.erase(candidates_.begin());
+  if (target_ == core_.port().n_port_id()) return begin_setup();  // loopback: no login with oneself
+  fc2::RemotePort& remote = core_.port().remote_port(target_);
+  if (remote.logged_in()) return begin_setup();
+  remote.log_in();
+}
+
+void OriginatedSetup::port_logged_in(wire::FcId) { begin_setup(); }
+void OriginatedSetup::port_login_failed(wire::FcId) { try_next_port(); }
+
+void OriginatedSetup::begin_setup() {
+  // FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing relative offset.
+  const bool self = target_ == core_.port().n_port_id();
+  if (!self && !core_.port().remote_port(target_).supports_fc_vi()) return try_next_port();
+  phase_ = Phase::SettingUp;
+  connection_->set_peer_port(target_);
+  process(co::SetupRequested{});
+}
+
+/// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause.
+void OriginatedSetup::give_up(vi::Return result) {
+  phase_ = Phase::Over;
+  if (result == vi::Return::NotReachable && connection_->is_reliable()) connection_->feed(ve::SetupFailed{});
+  else if (result == vi::Return::Timeout) connection_->feed(ve::ConnectTimedOut{});
+  else connection_->feed(ve::SetupRefused{});
+  finish(result);
+  released_ = true;
+  settle();
+}
+
+void OriginatedSetup::finish(vi::Return result) {
+  stop_t1();
+  Connection& connection = *connection_;
+  if (connection.vi() != nullptr && connection.vi()->state() == vi::State::Idle) connection.unbind();
+  if (operation_ != nullptr) std::exchange(operation_, nullptr)->done(result);
+}
+
+// --- events ------------------------------------------------------------------------------------------------------
+
+template <class E>
+void OriginatedSetup::process(const E& event) {
+  busy_ = true;
+  machine_.process(event, *this);
+  busy_ = false;
+  settle();
+}
+
+void OriginatedSetup::settle() {
+  if (const auto outcome = std::exchange(outcome_, std::nullopt)) {
+    switch (*outcome) {
+      case ConnectOutcome::Success: finish(vi::Return::Success); break;
+      case ConnectOutcome::NoMatch: finish(vi::Return::NoMatch); break;
+      case ConnectOutcome::Reject: finish(vi::Return::Reject); break;
+      case ConnectOutcome::Timeout: finish(vi::Return::Timeout); break;
+      case ConnectOutcome::NotReachable: finish(vi::Return::NotReachable); break;
+      case ConnectOutcome::Withdrawn: finish(vi::Return::ErrorResource); break;
+    }
+  }
+  if (std::exchange(moves_on_, false)) move_on();
+  if (std::exchange(abort_finished_, false)) return process(co::AbortFinished{});
+  if (!std::exchange(released_, false)) return;
+  connection_->setup_released(this, nullptr);
+  core_.retire(*this);
+}
+
+/// This exchange goes on to its RESP3; the call and the endpoint, still Pending Connect, go to the next port.
+void OriginatedSetup::move_on() {
+  OriginatedSetup& next = core_.add_setup(*connection_, local_, remote_, deadline_, *std::exchange(operation_, nullptr));
+  next.start_at(std::move(candidates_));
+}
+
+void OriginatedSetup::t1_expired() {
+  if (phase_ == Phase::SettingUp) return process(co::T1Expired{});
+  give_up(vi::Return::Timeout);
+}
+
+void OriginatedSetup::t3_expired() { process(co::SetupErrorDetected{co::SetupError::Timeout}); }
+
+void OriginatedSetup::disconnect_requested() {
+  if (phase_ == Phase::SettingUp) return process(co::DisconnectRequested{});
+  if (phase_ == Phase::Over) return;
+  phase_ = Phase::Over;
+  stop_t1();
+  if (operation_ != nullptr) std::exchange(operation_, nullptr)->done(vi::Return::ErrorResource);
+  released_ = true;
+  settle();
+}
+
+void OriginatedSetup::endpoint_errored() {
+  if (!busy_ && machine_.is<co::AwaitResp3Connected>()) process(co::EndpointErrored{});
+}
+
+void OriginatedSetup::port_logged_out() {
+  exchange_ = nullptr;  // it failed with the login
+  if (phase_ == Phase::SettingUp && !machine_.is<co::Idle>()) process(co::PortLoggedOut{});
+}
+
+void OriginatedSetup::sequence_received(fc2::Exchange&, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  const auto header = wire::fcvi::DeviceHeader::parse(first.device_header_size(), iu);
+  if (!header || wire::ConnectionId{header->tot_len_or_connection_id} != connection_id_)
+    return core_.discard(fc2::Discard::BadPayload);
+  ++core_.counters.ius_received;
+  if (header->opcode == Opcode::connect_resp1) {
+    const auto resp1 = wire::fcvi::ConnectResp1::from(*header, iu.subspan(header->size()));
+    return resp1 ? resp1_received(*resp1) : core_.discard(fc2::Discard::BadPayload);
+  }
+  if (header->opcode != Opcode::connect_resp3) return core_.discard(fc2::Discard::UnexpectedIu);
+  const auto resp3 = wire::fcvi::ConnectResp3::from(*header);
+  exchange_ = nullptr;  // Last_Sequence
+  process(co::Resp3Received{verdict_of(resp3.status)});
+}
+
+void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
+  auto verdict = verdict_of(resp1.status);
+  const auto attributes = from_wire(resp1.payload.local_attributes);
+  const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && attributes.has_value();
+  if (verdict == co::Verdict::Accept && !usable) verdict = co::Verdict::OtherError;  // accepts, but with nothing to use
+  peer_handle_ = resp1.payload.handle;
+  peer_attributes_ = resp1.payload.local_attributes;
+  if (verdict == co::Verdict::Accept && operation_ != nullptr) operation_->remote_attributes = *attributes;
+  no_match_ = verdict == co::Verdict::NoMatch;
+  process(co::Resp1Received{verdict});
+}
+
+void OriginatedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
+  exchange_ = nullptr;
+  if (failure != fc2::ExchangeFailure::PortLoggedOut) process(co::SetupErrorDetected{co::SetupError::Exchange});
+}
+
+void OriginatedSetup::abort_finished() {
+  if (busy_) abort_finished_ = true;
+  else process(co::AbortFinished{});
+}
+
+// --- effects -----------------------------------------------------------------------------------------------------
+
+void OriginatedSetup::send_connect_rqst(bool retry) {
+  retry_ = retry;
+  connection_id_ = core_.next_connection_id();
+  connection_->set_setup_id(connection_id_);
+  exchange_ = core_.port().originate(target_, wire::Type::fc_vi, *this);
+  if (exchange_ == nullptr) return;  // no exchange is free: T3 finds it out
+  wire::fcvi::ConnectRqst request;
+  request.connection_id = connection_id_;
+  request.retry = retry;
+  request.payload.handle = connection_->handle();
+  request.payload.local_address = to_wire(local_);
+  request.payload.remote_address = to_wire(remote_);
+  request.payload.local_attributes =
+      to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, core_.config().preference);
+  request.payload.connect_info = discriminator_lengths(local_, remote_);
+  std::vector<std::uint8_t> iu(request.size());
+  request.write(iu);
+  core_.port().send(*exchange_, wire::RCtl::unsolicited_control, std::span(iu).first(32), std::span(iu).subspan(32),
+                    {.transfer_initiative = true});
+  ++core_.counters.ius_sent;
+}
+
+void OriginatedSetup::send_resp2(Resp2 answer) {
+  if (exchange_ == nullptr) return;
+  wire::fcvi::ConnectResp2 resp2;
+  resp2.handle = peer_handle_;
+  resp2.connection_id = connection_id_;
+  resp2.retry = retry_;
+  if (answer == Resp2::ConnectTimeout) resp2.status = {.reason = wire::fcvi::Reason::connect_timeout};
+  std::array<std::uint8_t, 32> bytes;
+  resp2.write(bytes);
+  core_.port().send(*exchange_, wire::RCtl::solicited_control, bytes, {}, {.transfer_initiative = true});
+  ++core_.counters.ius_sent;
+}
+
+void OriginatedSetup::stop_t1() { core_.scheduler().cancel(t1_); }
+void OriginatedSetup::start_t3() { core_.scheduler().schedule_after(t3_, core_.ulp_timeout()); }
+void OriginatedSetup::stop_t3() { core_.scheduler().cancel(t3_); }
+
+void OriginatedSetup::abort_exchange() {
+  if (exchange_ != nullptr) core_.port().abort_and_report(*std::exchange(exchange_, nullptr), *this);
+  else abort_finished_ = true;  // it aborted already
+}
+
+void OriginatedSetup::allow_send_completions() { connection_->allow_send_completions(); }
+
+void OriginatedSetup::endpoint_connected() {
+  connection_->set_peer(peer_handle_, peer_attributes_);
+  connection_->feed(ve::SetupSucceeded{});
+  connection_->sender().wake();
+}
+
+void OriginatedSetup::endpoint_refused() {
+  if (!another_port_may_match()) connection_->feed(ve::SetupRefused{});
+}
+
+void OriginatedSetup::complete_request(ConnectOutcome outcome) {
+  if (outcome == ConnectOutcome::NoMatch && another_port_may_match()) moves_on_ = true;
+  else outcome_ = outcome;
+}
+void OriginatedSetup::endpoint_timed_out() { connection_->feed(ve::ConnectTimedOut{}); }
+void OriginatedSetup::endpoint_retrying() { connection_->feed(ve::SetupRetried{}); }
+void OriginatedSetup::endpoint_failed() { connection_->feed(ve::SetupFailed{}); }
+void OriginatedSetup::endpoint_lost() {
+  ++core_.counters.connections_lost;
+  connection_->disconnector().set_reason(wire::fcvi::Reason::transport_error);  // C.5.9.1
+  connection_->feed(ve::ConnectionLost{});
+}
+void OriginatedSetup::count_stale() { core_.discard(fc2::Discard::UnexpectedIu); }
+void OriginatedSetup::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
+
+}  // namespace fcvi

@@ -1,0 +1,102 @@
+// A Connection Setup that we originate (FC-VI 5.3.2, 8.5, C.3): resolve, log in, CONNECT_RQST, RESP1, RESP2, RESP3.
+#pragma once
+#include <vector>
+
+#include "fc2_fabric/n_port.hpp"
+#include "state_machines/connect_originator.hpp"
+#include "vi/transport.hpp"
+#include "wire/fcvi/connect_resp1.hpp"
+
+namespace fcvi {
+class Connection;
+class Core;
+
+class OriginatedSetup final : private machines::connect_originator::Context, private fc2::ExchangeUser {
+ public:
+  OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
+                  fc2::TimeNs deadline, vi::ConnectOperation& operation);
+  ~OriginatedSetup() override;
+
+  /// T1 runs from here on (VI-DG 3.3.4: the call's own time covers everything).
+  void start();
+  /// The same call at the next port of the address, after the last one had no match.
+  void start_at(std::vector<wire::FcId> candidates);
+  void resolved(std::span<const wire::FcId> n_port_ids);
+  void not_resolved();
+  void port_logged_in(wire::FcId port);
+  void port_login_failed(wire::FcId port);
+  [[nodiscard]] bool waits_for(const wire::IpAddress& address) const;
+  [[nodiscard]] bool waits_for(wire::FcId port) const { return phase_ == Phase::LoggingIn && target_ == port; }
+
+  void disconnect_requested();
+  void endpoint_errored();
+  void port_logged_out();
+
+  std::uint64_t number = 0;  // the core's
+
+ private:
+  using Resp2 = machines::connect_originator::Resp2;
+  using ConnectOutcome = machines::connect_originator::ConnectOutcome;
+  enum class Phase : std::uint8_t { Resolving, LoggingIn, SettingUp, Over };
+
+  template <class E> void process(const E& event);
+  void settle();
+  void try_next_port();
+  [[nodiscard]] bool another_port_may_match() const { return no_match_ && !candidates_.empty(); }
+  void move_on();
+  void begin_setup();
+  void give_up(vi::Return result);
+  void finish(vi::Return result);
+  void t1_expired();
+  void t3_expired();
+  void resp1_received(const wire::fcvi::ConnectResp1& resp1);
+
+  // fc2::ExchangeUser
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
+  void abort_finished() override;
+  // machines::connect_originator
+  void send_connect_rqst(bool retry) override;
+  void send_resp2(Resp2 answer) override;
+  void start_t1() override {}  // runs since start()
+  void stop_t1() override;
+  void start_t3() override;
+  void stop_t3() override;
+  void abort_exchange() override;
+  void quarantine_connection_id() override {}  // ids count up and are not reused before they wrap
+  void allow_send_completions() override;
+  void complete_request(ConnectOutcome outcome) override;
+  void leave_waiting_for_peer() override {}  // peer to peer: a later issue
+  void endpoint_connected() override;
+  void endpoint_refused() override;
+  void endpoint_timed_out() override;
+  void endpoint_retrying() override;
+  void endpoint_failed() override;
+  void endpoint_lost() override;
+  void release() override { released_ = true; }
+  void count_stale() override;
+  [[nodiscard]] bool peer_to_peer() const override { return false; }
+  void unexpected(std::string_view, std::string_view, std::string_view) override;
+
+  Core& core_;
+  Connection* connection_;
+  vi::NetAddress local_, remote_;
+  fc2::TimeNs deadline_;
+  vi::ConnectOperation* operation_;  // until the call returned
+  machines::connect_originator::Machine machine_;
+  Phase phase_ = Phase::Resolving;
+  std::vector<wire::FcId> candidates_;  // ports of the address that were not tried yet, the next one first
+  wire::FcId target_{};
+  fc2::Exchange* exchange_ = nullptr;
+  wire::ConnectionId connection_id_ = wire::ConnectionId::unassigned;
+  bool retry_ = false;
+  wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
+  wire::fcvi::Attributes peer_attributes_{};
+  bool no_match_ = false;  // what the last RESP1 said
+  bool busy_ = false, released_ = false, moves_on_ = false, abort_finished_ = false;
+  std::optional<ConnectOutcome> outcome_;
+  fc2::Timer<OriginatedSetup, &OriginatedSetup::t1_expired> t1_{*this};
+  fc2::Timer<OriginatedSetup, &OriginatedSetup::t3_expired> t3_{*this};
+};
+
+}  // namespace fcvi

@@ -1,0 +1,42 @@
+#include "fcvi/provider.hpp"
+
+#include "fcvi/connection.hpp"
+#include "fcvi/core.hpp"
+
+namespace fcvi {
+
+Provider::Provider(fc2::NPort& port, farp::Resolver& resolver, ProviderConfig config)
+    : core_(std::make_unique<Core>(port, resolver, config)) {}
+Provider::~Provider() = default;
+
+vi::Return Provider::attach(vi::Vi&) { return vi::Return::Success; }
+void Provider::detach(vi::Vi& vi) { core_->detach(vi); }
+
+void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
+                               vi::ConnectOperation& operation) {
+  core_->connect_request(vi, local, remote, timeout_ns, operation);
+}
+
+void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) {
+  if (local.host != core_->config().address) return operation.done(vi::Return::InvalidParameter);
+  core_->connection_points().wait(local, timeout_ns, operation);
+}
+
+void Provider::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
+  core_->connect_accept(token, vi, operation);
+}
+void Provider::connect_reject(vi::ConnectionToken token, vi::Operation& operation) { core_->connect_reject(token, operation); }
+void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) { core_->disconnect(vi, operation); }
+
+void Provider::send_posted(vi::Vi& vi) {
+  if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->sender().wake();
+}
+void Provider::stopped(vi::Vi& vi) {
+  if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->stopped_by_model();
+}
+
+const ProviderConfig& Provider::config() const { return core_->config(); }
+const ProviderCounters& Provider::counters() const { return core_->counters; }
+fc2::NPort& Provider::port() { return core_->port(); }
+
+}  // namespace fcvi

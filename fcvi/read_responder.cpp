@@ -1,0 +1,96 @@
+#include "fcvi/read_responder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fcvi/connection.hpp"
+#include "fcvi/core.hpp"
+#include "wire/fcvi/message_status.hpp"
+
+namespace fcvi {
+using wire::fcvi::DeviceHeader;
+using wire::fcvi::Opcode;
+
+ReadResponder::~ReadResponder() = default;
+
+void ReadResponder::add(fc2::Exchange& exchange, const DeviceHeader& request) {
+  responses_.push_back({&exchange, request, 0});
+  exchange.context = this;
+  connection_.core().port().transmitter().submit(*this);
+}
+
+void ReadResponder::clear() {
+  sequence_.abandon();
+  std::deque<Response> responses;
+  responses.swap(responses_);
+  for (const Response& response : responses)
+    if (response.exchange != nullptr) connection_.core().port().abort(*response.exchange);
+}
+
+bool ReadResponder::owns(const fc2::Exchange& exchange) const {
+  return std::any_of(responses_.begin(), responses_.end(), [&](const Response& r) { return r.exchange == &exchange; });
+}
+
+void ReadResponder::forget(const fc2::Exchange& exchange) {
+  const auto found = std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.exchange == &exchange; });
+  if (found == responses_.end()) return;
+  if (found == responses_.begin()) sequence_.abandon();
+  responses_.erase(found);
+}
+
+fc2::FrameSource::Next ReadResponder::next_frame(fc2::Frame& frame) {
+  if (responses_.empty()) return Next::Exhausted;
+  if (!sequence_.is_open() && !begin_sequence()) return Next::Blocked;
+  const bool whole = fill(frame);
+  if (whole) responses_.pop_front();
+  return Next::Made;
+}
+
+bool ReadResponder::begin_sequence() {
+  const Response& response = responses_.front();
+  const std::uint8_t cs_ctl = connection_.preference() ? wire::cs_ctl_preference : std::uint8_t{0};
+  if (!sequence_.begin(*response.exchange, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, cs_ctl)) return false;
+  DeviceHeader header = response.request;
+  header.handle = connection_.peer_handle();
+  header.opcode = Opcode::read_resp;
+  header.flags = 0;
+  header.parameter = 0;
+  header.write(device_header_);
+  const std::uint64_t frame_bytes = sequence_.data_field_bytes() - device_header_.size();
+  const std::uint64_t configured = connection_.core().config().max_iu_bytes;
+  const std::uint64_t most = 65536 * frame_bytes;  // FC-VI 5.6
+  iu_bytes_left_ = configured == 0 ? most : std::clamp(configured / frame_bytes * frame_bytes, frame_bytes, most);
+  return true;
+}
+
+/// True when the response is complete with this frame.
+bool ReadResponder::fill(fc2::Frame& frame) {
+  Response& response = responses_.front();
+  const DeviceHeader& request = response.request;
+  const std::uint64_t left = request.tot_len_or_connection_id - response.bytes_sent;
+  const std::uint64_t room = sequence_.data_field_bytes() - device_header_.size();
+  auto size = static_cast<std::size_t>(std::min({room, iu_bytes_left_, left}));
+  const std::byte* from = connection_.vi()->remote_memory(request.rmt_va_handle, request.rmt_va + response.bytes_sent, size,
+                                                          vi::Access::RemoteRead);
+  const std::span<std::uint8_t> data_field = frame.data_field();
+  std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
+  const bool lost = from == nullptr;  // deregistered meanwhile: one frame more, without payload, says so (ruling 18)
+  if (lost) {
+    data_field[5] = wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags();
+    size = 0;
+  }
+  if (size != 0) std::memcpy(data_field.data() + device_header_.size(), from, size);
+  const bool last = lost || size == left;
+  iu_bytes_left_ -= size;
+  const fc2::SequenceEnd end{.last_of_exchange = last};
+  const auto offset = static_cast<std::uint32_t>(response.bytes_sent);
+  sequence_.stamp(frame, device_header_.size() + size, offset, last || iu_bytes_left_ == 0 ? &end : nullptr);
+  response.bytes_sent += size;
+  ProviderCounters& counters = connection_.core().counters;
+  ++counters.data_frames_sent;
+  counters.data_bytes_sent += size;
+  if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
+  return last;
+}
+
+}  // namespace fcvi

@@ -1,0 +1,179 @@
+#include "fcvi/received_setup.hpp"
+
+#include <utility>
+
+#include "fcvi/connection.hpp"
+#include "fcvi/conversions.hpp"
+#include "fcvi/core.hpp"
+#include "wire/fcvi/connect_resp1.hpp"
+#include "wire/fcvi/connect_resp2.hpp"
+#include "wire/fcvi/connect_resp3.hpp"
+
+namespace fcvi {
+namespace cr = machines::connect_responder;
+namespace ve = machines::vi_endpoint;
+
+ReceivedSetup::ReceivedSetup(Core& core, std::uint64_t token, fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request)
+    : core_(core), token_(token), exchange_(&exchange), request_(request), peer_port_(exchange.peer()) {
+  exchange.hand_over(*this);
+}
+
+ReceivedSetup::~ReceivedSetup() {
+  if (exchange_ != nullptr) core_.port().abort(*exchange_);
+}
+
+template <class E>
+void ReceivedSetup::process(const E& event) {
+  busy_ = true;
+  machine_.process(event, *this);
+  busy_ = false;
+  settle();
+}
+
+void ReceivedSetup::settle() {
+  if (const auto outcome = std::exchange(outcome_, std::nullopt); outcome && operation_ != nullptr) {
+    Connection& connection = *connection_;
+    if (connection.vi() != nullptr && connection.vi()->state() == vi::State::Idle) connection.unbind();
+    vi::Operation& operation = *std::exchange(operation_, nullptr);
+    switch (*outcome) {
+      case AcceptOutcome::Success: operation.done(vi::Return::Success); break;
+      case AcceptOutcome::Timeout: operation.done(vi::Return::Timeout); break;
+      case AcceptOutcome::NotReachable: operation.done(vi::Return::NotReachable); break;
+      case AcceptOutcome::Withdrawn: operation.done(vi::Return::ErrorResource); break;
+    }
+  }
+  if (!std::exchange(released_, false)) return;
+  if (connection_ != nullptr) connection_->setup_released(nullptr, this);
+  core_.retire(*this);
+}
+
+// --- events ------------------------------------------------------------------------------------------------------
+
+void ReceivedSetup::matched(vi::ConnectWaitOperation& waiting, const vi::ViAttributes& attributes) {
+  process(cr::RqstMatched{});
+  waiting.remote_address = local_address(request_.payload);
+  waiting.remote_attributes = attributes;
+  waiting.token = {token_};
+  waiting.done(vi::Return::Success);
+}
+
+void ReceivedSetup::refuse(Answer answer) { process(cr::RqstRefused{answer}); }
+
+void ReceivedSetup::retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request) {
+  retried_exchange_ = &exchange;
+  retried_ = &request;
+  process(cr::RqstRetried{});
+  retried_exchange_ = nullptr;
+  retried_ = nullptr;
+}
+
+void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
+  connection_ = &connection;
+  operation_ = &operation;
+  offered_ = false;
+  connection.set_setup(nullptr, this);
+  connection.set_setup_id(request_.connection_id);
+  connection.set_peer_port(peer_port_);
+  connection.set_peer(request_.payload.handle, request_.payload.local_attributes);
+  process(cr::AcceptRequested{});
+}
+
+void ReceivedSetup::reject() {
+  offered_ = false;
+  process(cr::RejectRequested{});
+}
+
+void ReceivedSetup::disconnect_requested() {
+  if (!machine_.is<cr::Connected>()) process(cr::DisconnectRequested{});
+}
+void ReceivedSetup::disconnect_received() { process(cr::DisconnectReceived{}); }
+void ReceivedSetup::connection_ended() {
+  if (!busy_ && machine_.is<cr::Connected>()) process(cr::ConnectionEnded{});
+}
+void ReceivedSetup::port_logged_out() {
+  exchange_ = nullptr;
+  process(cr::PortLoggedOut{});
+}
+void ReceivedSetup::t2_expired() { process(cr::T2Expired{}); }
+
+void ReceivedSetup::sequence_received(fc2::Exchange&, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  const auto resp2 = wire::fcvi::ConnectResp2::parse(first.device_header_size(), iu);
+  if (!resp2 || resp2->connection_id != request_.connection_id) return core_.discard(fc2::Discard::BadPayload);
+  ++core_.counters.ius_received;
+  const bool ours = connection_ != nullptr && resp2->handle == connection_->handle();
+  process(cr::Resp2Received{.accepted = !resp2->status && ours, .retry = resp2->retry});
+}
+
+void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
+  exchange_ = nullptr;
+  switch (failure) {
+    case fc2::ExchangeFailure::AbortedByPeer: return process(cr::AbortedByPeer{});
+    case fc2::ExchangeFailure::ReplyTimeout:
+    case fc2::ExchangeFailure::SequenceError: return process(cr::ExchangeError{});
+    case fc2::ExchangeFailure::PortLoggedOut: return;  // Core::remote_port_logged_out follows
+  }
+}
+
+// --- effects -----------------------------------------------------------------------------------------------------
+
+void ReceivedSetup::send_resp1(Answer answer) {
+  answer_ = answer;
+  if (exchange_ == nullptr) return;  // aborted: T2 ends the wait
+  const bool accepted = answer == Answer::Accept;
+  wire::fcvi::ConnectResp1 resp1;
+  resp1.connection_id = request_.connection_id;
+  resp1.retry = request_.retry;
+  resp1.status = status_of(answer);
+  resp1.payload.handle = accepted ? connection_->handle() : wire::FcviHandle::unassigned;  // ruling 3
+  resp1.payload.local_address = request_.payload.remote_address;
+  resp1.payload.remote_address = request_.payload.local_address;
+  if (accepted)
+    resp1.payload.local_attributes =
+        to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, core_.config().preference);
+  std::vector<std::uint8_t> iu(resp1.size());
+  resp1.write(iu);
+  core_.port().send(*exchange_, wire::RCtl::solicited_control, std::span(iu).first(32), std::span(iu).subspan(32),
+                    {.transfer_initiative = true});
+  ++core_.counters.ius_sent;
+}
+
+void ReceivedSetup::send_resp3(Answer answer) {
+  if (exchange_ == nullptr) return;
+  wire::fcvi::ConnectResp3 resp3;
+  // FC-VI 5.3.3: the requestor's handle confirms a connection; unassigned where there is none.
+  const bool connected = answer == Answer::Accept && machine_.is<cr::AwaitResp2Accepted>();
+  resp3.handle = connected ? request_.payload.handle : wire::FcviHandle::unassigned;
+  resp3.connection_id = request_.connection_id;
+  resp3.retry = request_.retry;
+  resp3.status = status_of(answer);
+  std::array<std::uint8_t, 32> bytes;
+  resp3.write(bytes);
+  core_.port().send(*std::exchange(exchange_, nullptr), wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
+  ++core_.counters.ius_sent;
+}
+
+void ReceivedSetup::adopt_retry() {
+  if (exchange_ != nullptr) core_.port().release(*exchange_);
+  exchange_ = retried_exchange_;
+  exchange_->hand_over(*this);
+  request_ = *retried_;
+  if (connection_ != nullptr) connection_->set_setup_id(request_.connection_id);
+}
+
+void ReceivedSetup::start_t2() { core_.scheduler().schedule_after(t2_, 2 * core_.ulp_timeout()); }
+void ReceivedSetup::stop_t2() { core_.scheduler().cancel(t2_); }
+void ReceivedSetup::endpoint_accepting() { connection_->feed(ve::AcceptRequested{}); }
+
+void ReceivedSetup::endpoint_connected() {
+  connection_->feed(ve::SetupSucceeded{});
+  connection_->allow_send_completions();  // RESP3 is ours and goes out next
+}
+void ReceivedSetup::endpoint_refused() { connection_->feed(ve::SetupRefused{}); }
+void ReceivedSetup::endpoint_lost() {
+  ++core_.counters.connections_lost;
+  connection_->feed(ve::ConnectionLost{});
+}
+void ReceivedSetup::core_discard_stale() { core_.discard(fc2::Discard::UnexpectedIu); }
+void ReceivedSetup::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
+
+}  // namespace fcvi

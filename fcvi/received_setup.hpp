@@ -1,0 +1,82 @@
+// A Connection Setup that a peer originated (FC-VI 5.3.2, 8.5.3 d, C.4).
+#pragma once
+#include "fc2_fabric/n_port.hpp"
+#include "state_machines/connect_responder.hpp"
+#include "vi/transport.hpp"
+#include "wire/fcvi/connect_rqst.hpp"
+
+namespace fcvi {
+class Connection;
+class Core;
+
+class ReceivedSetup final : private machines::connect_responder::Context, private fc2::ExchangeUser {
+ public:
+  using Answer = machines::connect_responder::Answer;
+  ReceivedSetup(Core& core, std::uint64_t token, fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request);
+  ~ReceivedSetup() override;
+
+  /// `waiting` gets the offer.
+  void matched(vi::ConnectWaitOperation& waiting, const vi::ViAttributes& attributes);
+  void refuse(Answer answer);
+  void retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request);
+  void accept(Connection& connection, vi::Operation& operation);
+  void reject();
+  void disconnect_requested();
+  void disconnect_received();
+  void connection_ended();
+  void port_logged_out();
+
+  [[nodiscard]] std::uint64_t token() const { return token_; }
+  [[nodiscard]] bool offered() const { return offered_; }
+  [[nodiscard]] const wire::fcvi::ConnectRqst& request() const { return request_; }
+  [[nodiscard]] wire::FcId peer_port() const { return peer_port_; }
+  [[nodiscard]] Connection* connection() { return connection_; }
+
+ private:
+  using AcceptOutcome = machines::connect_responder::AcceptOutcome;
+  template <class E> void process(const E& event);
+  void settle();
+  void t2_expired();
+  // fc2::ExchangeUser
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
+  // machines::connect_responder
+  void offer_request() override { offered_ = true; }
+  void withdraw_request() override { offered_ = false; }
+  void send_resp1(Answer answer) override;
+  void repeat_resp1() override { send_resp1(answer_); }
+  void send_resp3(Answer answer) override;
+  void adopt_retry() override;
+  void clear_retry_flag() override {}
+  void start_t2() override;
+  void stop_t2() override;
+  void set_cserr() override {}  // late frames of the exchange find no exchange: discarded and counted
+  void complete_accept(AcceptOutcome outcome) override { outcome_ = outcome; }
+  void endpoint_accepting() override;
+  void endpoint_connected() override;
+  void endpoint_refused() override;
+  void endpoint_lost() override;
+  void log_timeout() override { core_discard_stale(); }
+  void release() override { released_ = true; }
+  void count_stale() override { core_discard_stale(); }
+  [[nodiscard]] bool peer_is_connected() const override { return false; }
+  void unexpected(std::string_view, std::string_view, std::string_view) override;
+  void core_discard_stale();
+
+  Core& core_;
+  const std::uint64_t token_;
+  fc2::Exchange* exchange_;
+  wire::fcvi::ConnectRqst request_;
+  const wire::FcId peer_port_;
+  machines::connect_responder::Machine machine_;
+  Connection* connection_ = nullptr;
+  vi::Operation* operation_ = nullptr;  // VipConnectAccept
+  Answer answer_ = Answer::Accept;
+  bool offered_ = false, released_ = false, busy_ = false;
+  fc2::Exchange* retried_exchange_ = nullptr;            // for adopt_retry
+  const wire::fcvi::ConnectRqst* retried_ = nullptr;
+  std::optional<AcceptOutcome> outcome_;
+  fc2::Timer<ReceivedSetup, &ReceivedSetup::t2_expired> t2_{*this};
+};
+
+}  // namespace fcvi

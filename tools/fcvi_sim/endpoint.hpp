@@ -1,0 +1,104 @@
+// A VI as a simulated program uses it: posts descriptors that stand in registered memory, awaits calls and completions.
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tools/fcvi_sim/driver.hpp"
+#include "tools/fcvi_sim/memory.hpp"
+#include "tools/fcvi_sim/node.hpp"
+#include "vi/descriptor.hpp"
+#include "vi/vi.hpp"
+
+namespace sim {
+
+/// A dequeued descriptor, as the program finds it.
+struct Completion {
+  std::uint32_t status = 0;  // whole; vi::status::
+  std::uint32_t length_bytes = 0;
+  std::uint32_t immediate_data = 0;
+  [[nodiscard]] std::uint32_t error() const { return status & vi::status::error_mask; }
+};
+
+/// A descriptor to post. Addresses are registered ones, all pieces in the region of `handle`.
+struct Posting {
+  std::uint16_t control = vi::control::op_send_receive;
+  std::span<const Piece> pieces;
+  std::uint64_t base = 0;  // added to the pieces' addresses
+  wire::MemHandle handle{};
+  std::uint32_t immediate_data = 0;
+  std::uint64_t remote_address = 0;  // RDMA
+  wire::MemHandle remote_handle{};
+};
+
+class Endpoint {
+ public:
+  /// Room for `depth` descriptors of `max_segments` data segments in each queue. `label`: for diagrams.
+  Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t depth, std::uint32_t max_segments,
+           std::string label = {});
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  [[nodiscard]] Node& node() { return node_; }
+  [[nodiscard]] vi::Vi& vi() { return *vi_; }
+  [[nodiscard]] const std::string& label() const { return label_; }
+  [[nodiscard]] vi::Ptag ptag() const { return ptag_; }
+  Region allocate(std::uint64_t size_bytes, bool rdma_write = false, bool rdma_read = false) {
+    return node_.allocate(size_bytes, {ptag_, rdma_write, rdma_read});
+  }
+
+  Task<vi::Return> connect(const vi::NetAddress& remote, vi::TimeNs timeout);
+  Task<vi::Return> accept(vi::ConnectionToken token);
+  Task<vi::Return> disconnect();
+  /// co_await: the connection was lost, or the peer disconnected.
+  Signal& lost() { return lost_; }
+
+  void post_send(const Posting& posting) { post(send_, posting); }
+  void post_receive(const Posting& posting) { post(receive_, posting); }
+  [[nodiscard]] std::uint32_t sends_posted() const { return send_.posted; }
+  [[nodiscard]] std::uint32_t receives_posted() const { return receive_.posted; }
+  /// co_await next_send(): the oldest descriptor, when it is completed. Pre: one is posted.
+  [[nodiscard]] auto next_send() { return Next(*this, send_); }
+  [[nodiscard]] auto next_receive() { return Next(*this, receive_); }
+  /// Dequeues all that is completed; after a disconnect that is all.
+  void dequeue_all();
+
+ private:
+  friend class Node;
+  struct Queue {
+    Region descriptors;
+    std::uint32_t depth = 0, slot_bytes = 0;
+    std::uint32_t next_slot = 0, posted = 0;
+    std::coroutine_handle<> waiter;
+    bool receive = false;
+  };
+  class Next {
+   public:
+    Next(Endpoint& endpoint, Queue& queue) : endpoint_(endpoint), queue_(queue) {}
+    bool await_ready() { return (completion_ = endpoint_.dequeue(queue_)).has_value(); }
+    void await_suspend(std::coroutine_handle<> waiter) { queue_.waiter = waiter; }
+    Completion await_resume();
+
+   private:
+    Endpoint& endpoint_;
+    Queue& queue_;
+    std::optional<Completion> completion_;
+  };
+
+  // From inside the model.
+  void work_completed(bool receive_queue);
+  void asynchronous_error(vi::ErrorCode error);
+
+  void post(Queue& queue, const Posting& posting);
+  std::optional<Completion> dequeue(Queue& queue);
+
+  Node& node_;
+  std::string label_;
+  vi::Ptag ptag_;
+  vi::Vi* vi_ = nullptr;
+  Signal lost_;
+  Queue send_, receive_;
+};
+
+}  // namespace sim

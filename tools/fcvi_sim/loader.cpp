@@ -1,0 +1,361 @@
+#include "tools/fcvi_sim/loader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "tools/fcvi_sim/message_names.hpp"
+#include "tools/fcvi_sim/reader.hpp"
+#include "tools/fcvi_sim/units.hpp"
+#include "vi/descriptor.hpp"
+
+namespace sim {
+namespace {
+
+constexpr std::uint64_t max_scenario_bytes = 4u << 20;
+constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
+constexpr fc2::TimeNs max_latency = 10 * fc2::second, max_time = 100'000 * fc2::second;
+constexpr Choice<bool> resolutions[] = {{"name_server", true}, {"farp", false}};
+constexpr Choice<Operation> operations[] = {
+    {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
+constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client}, {"server_to_client", Side::Server}};
+constexpr Choice<Side> sides[] = {{"client", Side::Client}, {"server", Side::Server}};
+constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
+constexpr Choice<vi::ReliabilityLevel> levels[] = {{"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
+                                                   {"reliable_delivery", vi::ReliabilityLevel::ReliableDelivery},
+                                                   {"reliable_reception", vi::ReliabilityLevel::ReliableReception}};
+constexpr Choice<std::uint32_t> statuses[] = {
+    {"success", 0},
+    {"format_error", vi::status::format_error},
+    {"protection_error", vi::status::protection_error},
+    {"length_error", vi::status::length_error},
+    {"transport_error", vi::status::transport_error},
+    {"rdma_protection_error", vi::status::rdma_protection_error},
+    {"remote_descriptor_error", vi::status::remote_descriptor_error},
+    {"flushed", vi::status::flushed}};
+constexpr Choice<vi::State> states[] = {{"Idle", vi::State::Idle}, {"Connected", vi::State::Connected}, {"Error", vi::State::Error}};
+
+vi::Return read_return(const Tree& tree, std::string_view key) {
+  std::vector<std::string_view> known;
+  for (int code = 0; code <= static_cast<int>(vi::Return::NotReachable); ++code) {
+    known.push_back(to_string(static_cast<vi::Return>(code)));
+    if (tree.scalar == known.back()) return static_cast<vi::Return>(code);
+  }
+  fail_choice(tree, key, known);
+}
+
+Bound read_bound(const Tree& tree, std::string_view key) {
+  Bound bound;
+  if (tree.kind != Tree::Kind::Map) {
+    bound.min = bound.max = read_number(tree, key);
+    return bound;
+  }
+  const MapReader map(tree, std::string(key), {"min", "max"});
+  map.optional("min", bound.min, read_number, Range{});
+  map.optional("max", bound.max, read_number, Range{});
+  if (bound.min > bound.max) fail_expected(tree, key, "min not above max");
+  return bound;
+}
+
+/// Position of `name` in a list of names.
+std::size_t position(const Tree& tree, std::string_view key, const std::vector<std::string_view>& names) {
+  const auto found = std::find(names.begin(), names.end(), tree.scalar);
+  if (tree.kind != Tree::Kind::Scalar || found == names.end()) fail_choice(tree, key, names);
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+class Loader {
+ public:
+  Loader(const Tree& root, const std::string& folder, const Overrides& overrides)
+      : root_(root), folder_(folder), overrides_(overrides) {}
+  Scenario load();
+
+ private:
+  void load_file(const MapReader& map);
+  void load_ports(const MapReader& map);
+  PortSpec load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link);
+  void load_port_protocol(const MapReader& map, PortSpec& port);
+  WorkloadSpec load_workload(const Tree& tree, std::size_t index);
+  void load_attributes(const MapReader& map, vi::ViAttributes& attributes);
+  void load_ends(const MapReader& map, WorkloadSpec& workload);
+  TransferSpec load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload);
+  DataSpec load_data(const Tree& tree);
+  DataSpec file_data(const Tree& tree, const std::string& path);
+  void load_expectations(const Tree& tree);
+  [[nodiscard]] std::string resolve(const std::string& path) const;
+
+  const Tree& root_;
+  const std::string& folder_;
+  const Overrides& overrides_;
+  Scenario scenario_;
+  std::vector<std::string_view> port_names_;
+};
+
+void load_link(const MapReader& map, fc2::LinkConfig& link) {
+  map.optional("line_rate", link.bytes_per_second, read_line_rate);
+  map.optional("latency", link.latency_ns, read_duration, fc2::TimeNs{0}, max_latency);
+}
+
+std::string Loader::resolve(const std::string& path) const {
+  return std::filesystem::path(path).is_absolute() || folder_.empty() ? path : folder_ + "/" + path;
+}
+
+// The transfers' default data: the command line's file, else the scenario's first that exists, else this program.
+void Loader::load_file(const MapReader& map) {
+  std::vector<std::string> candidates{"/usr/bin/python3", "/bin/bash"};
+  const Tree* tree = map.find("file");
+  if (!overrides_.file.empty()) {
+    candidates = {overrides_.file};
+  } else if (tree != nullptr && tree->kind == Tree::Kind::Scalar) {
+    candidates = {resolve(read_text(*tree, "file"))};
+  } else if (tree != nullptr) {
+    candidates.clear();
+    for (const Tree& item : read_list(*tree, "file")) candidates.push_back(resolve(read_text(item, "file")));
+  }
+  std::error_code ignored;
+  for (const std::string& path : candidates) {
+    if (!scenario_.file.empty() || !std::filesystem::is_regular_file(path, ignored)) continue;
+    scenario_.file = path;
+  }
+  if (!scenario_.file.empty()) return;
+  if (!overrides_.file.empty()) throw BadInput{"--file " + overrides_.file + ": no such file"};
+  if (tree != nullptr && tree->kind == Tree::Kind::Scalar) fail_expected(*tree, "file", "a file that exists");
+  scenario_.file = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+}
+
+void Loader::load_ports(const MapReader& map) {
+  fc2::LinkConfig link{.latency_ns = 500, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
+  if (const Tree* tree = map.find("topology"); tree != nullptr)
+    load_link(MapReader(*tree, "topology", {"line_rate", "latency"}), link);
+  const Tree& tree = map.require("ports");
+  for (const Tree& item : read_list(tree, "ports")) {
+    if (scenario_.ports.size() == max_ports) throw BadInput{item.where + ": more than " + std::to_string(max_ports) + " ports"};
+    scenario_.ports.push_back(load_port(item, scenario_.ports.size(), link));
+  }
+  if (scenario_.ports.empty()) fail_expected(tree, "ports", "at least one port");
+  for (const PortSpec& port : scenario_.ports) port_names_.push_back(port.name);
+}
+
+PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link) {
+  const MapReader map(tree, "ports[" + std::to_string(index) + "]",
+                      {"name", "port_name", "node_name", "address", "addresses", "resolve", "line_rate", "latency",
+                       "receive_data_field", "first_ox_id", "first_handle", "first_connection_id", "max_iu_bytes",
+                       "pipeline_depth", "preference", "ulp_timeout", "capture"});
+  PortSpec port{.name = read_text(map.require("name"), "name"), .link = link};
+  port.port_name.value = 0x200002FCF0000001 + index;  // a locally assigned block
+  port.node_name.value = 0x100002FCF0000001 + index;
+  map.optional("port_name", port.port_name, read_name);
+  map.optional("node_name", port.node_name, read_name);
+  if (const Tree* address = map.find("address")) port.addresses.push_back(read_address(*address, "address"));
+  if (const Tree* list = map.find("addresses"))
+    for (const Tree& item : read_list(*list, "addresses")) port.addresses.push_back(read_address(item, "addresses"));
+  if (port.addresses.empty()) port.addresses.push_back(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1)));
+  load_link(map, port.link);
+  load_port_protocol(map, port);
+  for (const PortSpec& other : scenario_.ports) {
+    if (other.name == port.name) throw BadInput{tree.where + ": two ports have the name \"" + port.name + "\""};
+    if (other.port_name == port.port_name)
+      throw BadInput{tree.where + ": ports " + other.name + " and " + port.name + " have the same port_name"};
+    for (const wire::IpAddress& address : port.addresses)
+      if (std::find(other.addresses.begin(), other.addresses.end(), address) != other.addresses.end())
+        throw BadInput{tree.where + ": ports " + other.name + " and " + port.name + " have the same address " + to_string(address)};
+  }
+  return port;
+}
+
+void Loader::load_port_protocol(const MapReader& map, PortSpec& port) {
+  if (const Tree* tree = map.find("resolve")) port.use_name_server = read_choice(*tree, "resolve", resolutions);
+  if (const Tree* tree = map.find("receive_data_field")) {
+    port.receive_data_field_bytes = static_cast<std::uint16_t>(read_bytes(*tree, "receive_data_field", {256, 2112}));
+    if (port.receive_data_field_bytes % 4 != 0) fail_expected(*tree, "receive_data_field", "a multiple of 4");
+  }
+  map.optional("first_ox_id", port.first_ox_id, read_number, Range{0, 0xFFFE});
+  map.optional("first_handle", port.first_handle, read_number, Range{0, 0xFFFFFFFE});
+  map.optional("first_connection_id", port.first_connection_id, read_number, Range{1, 0xFFFFFFFE});
+  map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, Range{2080, 65536ull * 2080});
+  map.optional("pipeline_depth", port.pipeline_depth, read_number, Range{0, 255});
+  map.optional("preference", port.preference, read_bool);
+  map.optional("ulp_timeout", port.ulp_timeout, read_duration, fc2::TimeNs{0}, max_time);
+  map.optional("capture", port.capture, read_bool);
+}
+
+void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes) {
+  if (const Tree* tree = map.find("reliability")) attributes.reliability = read_choice(*tree, "reliability", levels);
+  attributes.max_transfer_size_bytes = 0xFFFFFFFF;
+  attributes.enable_rdma_write = attributes.enable_rdma_read = true;
+  map.optional("max_transfer_size", attributes.max_transfer_size_bytes, read_bytes, Range{min_transfer_size, 0xFFFFFFFF});
+  map.optional("rdma_write", attributes.enable_rdma_write, read_bool);
+  map.optional("rdma_read", attributes.enable_rdma_read, read_bool);
+}
+
+void Loader::load_ends(const MapReader& map, WorkloadSpec& workload) {
+  const Tree& server = map.require("server");
+  workload.client = position(map.require("client"), "client", port_names_);
+  workload.server = position(server, "server", port_names_);
+  if (workload.client == workload.server) fail_expected(server, "server", "another port than the client");
+  workload.discriminator = workload.name;
+  if (const Tree* tree = map.find("discriminator")) workload.discriminator = read_text(*tree, "discriminator");
+  if (workload.discriminator.size() > vi::NetAddress::max_discriminator_bytes)
+    throw BadInput{map.tree().where + ": the discriminator (by default the name) has more than 128 bytes"};
+  for (const WorkloadSpec& other : scenario_.workloads) {
+    if (other.name == workload.name)
+      throw BadInput{map.tree().where + ": two workloads have the name \"" + workload.name + "\""};
+    if (other.server == workload.server && other.discriminator == workload.discriminator)
+      throw BadInput{map.tree().where + ": workloads " + other.name + " and " + workload.name + " wait for the same discriminator"};
+  }
+}
+
+WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
+  const std::string what = "workloads[" + std::to_string(index) + "]";
+  const MapReader map(tree, what,
+                      {"name", "client", "server", "discriminator", "reliability", "max_transfer_size", "rdma_write",
+                       "rdma_read", "answer", "start", "connect_timeout", "disconnect_by", "queue_depth", "transfers",
+                       "expect"});
+  WorkloadSpec workload{.name = read_text(map.require("name"), "name")};
+  load_ends(map, workload);
+  load_attributes(map, workload.attributes);
+  if (const Tree* answer = map.find("answer")) workload.reject = read_choice(*answer, "answer", answers);
+  map.optional("start", workload.start, read_duration, fc2::TimeNs{0}, max_time);
+  map.optional("connect_timeout", workload.connect_timeout, read_duration, fc2::microsecond, max_time);
+  if (const Tree* side = map.find("disconnect_by")) workload.disconnect_by = read_choice(*side, "disconnect_by", sides);
+  map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
+  if (const Tree* list = map.find("transfers"))
+    for (const Tree& item : read_list(*list, "transfers"))
+      workload.transfers.push_back(
+          load_transfer(item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
+  if (const Tree* expect = map.find("expect")) {
+    const MapReader calls(*expect, what + ".expect", {"connect", "disconnect", "client_state", "server_state"});
+    calls.optional("connect", workload.expect.connect, read_return);
+    calls.optional("disconnect", workload.expect.disconnect, read_return);
+    const auto read_state = [](const Tree& value, std::string_view key) { return read_choice(value, key, states); };
+    calls.optional("client_state", workload.expect.client_state, read_state);
+    calls.optional("server_state", workload.expect.server_state, read_state);
+  } else if (workload.reject) {
+    workload.expect.connect = vi::Return::Reject;
+  }
+  return workload;
+}
+
+TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload) {
+  const MapReader map(tree, what, {"operation", "data", "message_bytes", "segments", "immediate", "direction", "repeat", "status"});
+  TransferSpec transfer{.operation = read_choice(map.require("operation"), "operation", operations)};
+  const Tree* data = map.find("data");
+  transfer.data = data != nullptr ? load_data(*data) : file_data(tree, scenario_.file);
+  const std::uint64_t longest = workload.attributes.max_transfer_size_bytes;
+  transfer.message_bytes = std::min<std::uint64_t>(transfer.message_bytes, longest);
+  map.optional("message_bytes", transfer.message_bytes, read_bytes, Range{1, longest});
+  map.optional("segments", transfer.segments, read_number, Range{1, max_segments});
+  map.optional("immediate", transfer.immediate, read_number, Range{0, 0xFFFFFFFF});
+  if (transfer.immediate && transfer.operation == Operation::RdmaRead)
+    fail_expected(*map.find("immediate"), "immediate", "none with rdma_read");
+  if (const Tree* direction = map.find("direction")) transfer.initiator = read_choice(*direction, "direction", directions);
+  map.optional("repeat", transfer.repeat, read_number, Range{1, 1'000'000});
+  if (const Tree* status = map.find("status")) transfer.expected_status = read_choice(*status, "status", statuses);
+  return transfer;
+}
+
+DataSpec Loader::load_data(const Tree& tree) {
+  if (tree.kind == Tree::Kind::Scalar) return file_data(tree, resolve(read_text(tree, "data")));
+  if (tree.kind != Tree::Kind::Map) fail_expected(tree, "data", "a file's path or {random: SIZE}");
+  const MapReader map(tree, "data", {"random"});
+  return {.path = "", .size_bytes = read_bytes(map.require("random"), "random", {0, max_transfer_bytes})};
+}
+
+DataSpec Loader::file_data(const Tree& tree, const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) throw BadInput{tree.where + ": data: no such file: " + path};
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  if (error || size > max_transfer_bytes)
+    throw BadInput{tree.where + ": data: " + path + ": expected a file of at most " + format_count(max_transfer_bytes) + " bytes"};
+  return {.path = path, .size_bytes = size};
+}
+
+void Loader::load_expectations(const Tree& tree) {
+  const MapReader map(tree, "expectations", {"ius", "discards", "asynchronous_errors", "duration"});
+  Expectations& expectations = scenario_.expectations;
+  if (const Tree* ius = map.find("ius"))
+    for (const auto& [name, bound] : MapReader(*ius, "ius", known_message_names()).tree().entries)
+      expectations.ius[name] = read_bound(bound, name);
+  map.optional("discards", expectations.discards, read_bound);
+  map.optional("asynchronous_errors", expectations.asynchronous_errors, read_bound);
+  map.optional("duration", expectations.max_duration, read_duration, fc2::TimeNs{1}, max_time);
+}
+
+Scenario Loader::load() {
+  const MapReader map(root_, "the scenario", {"name", "seed", "time_limit", "file", "topology", "ports", "workloads", "expectations"});
+  scenario_.name = read_text(map.require("name"), "name");
+  map.optional("seed", scenario_.seed, read_number, Range{});
+  if (overrides_.seed) scenario_.seed = *overrides_.seed;
+  map.optional("time_limit", scenario_.time_limit, read_duration, fc2::microsecond, max_time);
+  load_file(map);
+  load_ports(map);
+  if (const Tree* list = map.find("workloads")) {
+    for (const Tree& item : read_list(*list, "workloads")) {
+      if (scenario_.workloads.size() == max_workloads)
+        throw BadInput{item.where + ": more than " + std::to_string(max_workloads) + " workloads"};
+      scenario_.workloads.push_back(load_workload(item, scenario_.workloads.size()));
+    }
+  }
+  if (const Tree* tree = map.find("expectations")) load_expectations(*tree);
+  return std::move(scenario_);
+}
+
+}  // namespace
+
+std::string to_string(const Bound& bound) {
+  const bool open = bound.max == std::numeric_limits<std::uint64_t>::max();
+  if (bound.min == bound.max) return "exactly " + format_count(bound.min);
+  if (open) return "at least " + format_count(bound.min);
+  if (bound.min == 0) return "at most " + format_count(bound.max);
+  return format_count(bound.min) + " to " + format_count(bound.max);
+}
+
+std::string_view to_string(Operation operation) {
+  switch (operation) {
+    case Operation::Send: return "Send";
+    case Operation::RdmaWrite: return "RDMA Write";
+    case Operation::RdmaRead: return "RDMA Read";
+  }
+  return "?";
+}
+
+Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return BadInput{path + ": is a folder, expected a file"};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return BadInput{path + ": cannot read: " + std::strerror(errno)};
+  std::string text;
+  std::array<char, 65536> part{};
+  while (file.read(part.data(), part.size()) || file.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > max_bytes) return BadInput{path + ": more than " + format_count(max_bytes) + " bytes"};
+  }
+  if (file.bad()) return BadInput{path + ": cannot read: " + std::strerror(errno)};
+  return text;
+}
+
+Result<Scenario> read_scenario(const std::string& text, const std::string& name, const std::string& folder,
+                               const Overrides& overrides) {
+  Result<Tree> tree = parse_yaml(text, name);
+  if (!tree) return tree.error();
+  if (tree->kind == Tree::Kind::Null) return BadInput{name + ": is empty, expected a scenario"};
+  for (const std::string& assignment : overrides.assignments)
+    if (const auto assigned = assign(*tree, assignment); !assigned) return assigned.error();
+  try {
+    return Loader(*tree, folder, overrides).load();
+  } catch (const BadInput& error) {
+    return error;
+  }
+}
+
+Result<Scenario> load_scenario(const std::string& path, const Overrides& overrides) {
+  const Result<std::string> text = read_file(path, max_scenario_bytes);
+  if (!text) return text.error();
+  return read_scenario(*text, path, std::filesystem::path(path).parent_path().string(), overrides);
+}
+
+}  // namespace sim

@@ -1,0 +1,79 @@
+// Registered memory of simulated programs. Addresses are the simulator's own, so that captures repeat byte for byte:
+// RDMA addresses travel on the wire (FCVI_RMT_VA).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "vi/nic.hpp"
+
+namespace sim {
+
+/// One registered region; deregistered when it goes. Moves, never copies.
+class Region {
+ public:
+  Region() = default;
+  /// Pre: the NIC accepts it (limits are the simulator's own). `address` is a multiple of 64.
+  Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes);
+  Region(Region&& other) noexcept { swap(other); }
+  Region& operator=(Region&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Region();
+
+  [[nodiscard]] std::uint64_t address() const { return address_; }
+  [[nodiscard]] wire::MemHandle handle() const { return handle_; }
+  [[nodiscard]] std::span<std::uint8_t> bytes() const { return {host_.get(), size_bytes_}; }
+  [[nodiscard]] std::uint8_t* host(std::uint64_t address) const { return host_.get() + (address - address_); }
+
+ private:
+  struct Free { void operator()(std::uint8_t* memory) const; };
+  void swap(Region& other) noexcept;
+  vi::Nic* nic_ = nullptr;
+  std::uint64_t address_ = 0;
+  std::size_t size_bytes_ = 0;
+  wire::MemHandle handle_{};
+  std::unique_ptr<std::uint8_t[], Free> host_;
+};
+
+/// Hands out the addresses of one NIC: upwards from `base`, never one twice.
+class AddressSpace {
+ public:
+  explicit AddressSpace(std::uint64_t base) : next_(base) {}
+  /// At least one byte; filled with a pattern that no test data is made of.
+  Region allocate(vi::Nic& nic, std::uint64_t size_bytes, vi::MemoryAttributes attributes);
+
+ private:
+  std::uint64_t next_;
+};
+
+/// A piece of a message in a region.
+struct Piece { std::uint64_t address = 0; std::uint32_t length_bytes = 0; };
+
+/// Where the messages of a transfer lie. Each is cut into pieces at odd places; the pieces lie in reverse order with a
+/// byte between them, so that a transport that takes memory for contiguous or aligned does not get away with it.
+class Layout {
+ public:
+  Layout(std::uint64_t total_bytes, std::uint64_t message_bytes, std::uint32_t segments)
+      : total_bytes_(total_bytes), message_bytes_(message_bytes), segments_(segments) {}
+
+  /// Of the memory that all messages need.
+  [[nodiscard]] std::uint64_t size_bytes() const { return message_count() * stride(); }
+  [[nodiscard]] std::uint64_t message_count() const {
+    return total_bytes_ == 0 ? 1 : (total_bytes_ + message_bytes_ - 1) / message_bytes_;
+  }
+  [[nodiscard]] std::uint32_t message_length(std::uint64_t message) const;
+  /// `segments` pieces of message `message`, in the order of its bytes, as offsets from the region's address. Some may
+  /// be empty.
+  void pieces(std::uint64_t message, std::vector<Piece>& out) const;
+
+ private:
+  [[nodiscard]] std::uint64_t stride() const { return message_bytes_ + (segments_ > 1 ? segments_ : 0); }
+  std::uint64_t total_bytes_, message_bytes_;
+  std::uint32_t segments_;
+};
+
+}  // namespace sim

@@ -1,0 +1,62 @@
+// One simulated host: an N_Port with its resolver, FC-VI provider and NIC.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "farp/resolver.hpp"
+#include "fc2_fabric/n_port.hpp"
+#include "fcvi/provider.hpp"
+#include "tools/fcvi_sim/driver.hpp"
+#include "tools/fcvi_sim/memory.hpp"
+#include "tools/fcvi_sim/random.hpp"
+#include "tools/fcvi_sim/scenario.hpp"
+#include "vi/nic.hpp"
+
+namespace sim {
+class Endpoint;
+
+class Node final : private vi::Listener, private farp::ReadyListener {
+ public:
+  /// Draws from `random` what the scenario leaves to chance.
+  Node(Driver& driver, fc2::FramePool& pool, const PortSpec& spec, std::size_t index, Random& random);
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  ~Node() = default;
+
+  [[nodiscard]] const std::string& name() const { return port_.config().name; }
+  [[nodiscard]] Driver& driver() { return driver_; }
+  fc2::NPort& port() { return port_; }
+  farp::Resolver& resolver() { return resolver_; }
+  fcvi::Provider& provider() { return provider_; }
+  vi::Nic& nic() { return nic_; }
+  Region allocate(std::uint64_t size_bytes, vi::MemoryAttributes attributes) {
+    return addresses_.allocate(nic_, size_bytes, attributes);
+  }
+  /// co_await: others can find this port.
+  Signal& ready() { return ready_; }
+  /// In the order of their making.
+  [[nodiscard]] const std::vector<Endpoint*>& endpoints() const { return endpoints_; }
+  [[nodiscard]] std::uint64_t asynchronous_errors() const { return asynchronous_errors_; }
+
+ private:
+  friend class Endpoint;
+  // vi::Listener
+  void work_completed(vi::Vi& vi, bool receive_queue) override;
+  void completion_queued(vi::CompletionQueue&) override {}
+  void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address, std::uint32_t op_code,
+                          vi::ResourceCode resource, vi::ErrorCode error) override;
+  // farp::ReadyListener
+  void address_ready() override { ready_.set(); }
+
+  Driver& driver_;
+  Signal ready_;
+  std::uint64_t asynchronous_errors_ = 0;
+  std::vector<Endpoint*> endpoints_;
+  fc2::NPort port_;
+  farp::Resolver resolver_;
+  fcvi::Provider provider_;
+  vi::Nic nic_;
+  AddressSpace addresses_;
+};
+
+}  // namespace sim

@@ -1,0 +1,78 @@
+#include "tools/fcvi_sim/observer.hpp"
+
+#include "wire/describe.hpp"
+#include "wire/fcvi/connect_resp1.hpp"
+#include "wire/fcvi/connect_rqst.hpp"
+
+namespace sim {
+namespace {
+namespace fcvi = wire::fcvi;
+
+/// Sent by a service of the fabric: nobody's own frames are seen where they leave.
+bool is_service(wire::FcId id) { return id.value >= 0xFFFC00; }
+
+std::string discriminator_of(const fcvi::NetAddress& address) {
+  return {address.discriminator.begin(), address.discriminator.end()};
+}
+
+}  // namespace
+
+Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
+    : result_(result), scenario_(scenario), ladder_(ladder) {
+  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
+    std::string discriminator = scenario.workloads[i].discriminator;
+    discriminator.resize(128);
+    workloads_.emplace(std::move(discriminator), i);
+  }
+}
+
+fc2::FrameTap& Observer::tap(std::size_t index, fc2::FrameTap* capture) {
+  return taps_.emplace_back(*this, index, capture);
+}
+
+void Observer::Tap::frame_passed(fc2::TimeNs at, const fc2::Frame& frame, bool outbound) {
+  if (capture_ != nullptr) capture_->frame_passed(at, frame, outbound);
+  observer_.frame_sent(at, port_, frame, outbound);
+}
+
+void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound) {
+  const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
+  if (!outbound && !is_service(header.s_id)) return;  // seen where its sender's port is tapped
+  const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
+  const wire::Bytes data_field = frame.content().subspan(wire::FcHeader::size());
+  ++result_.frame_count;
+  result_.byte_count += frame.size_bytes;
+  if (first) {
+    ++result_.iu_count;
+    ++result_.ius[wire::message_name(header, data_field)];
+  }
+  if (header.type == wire::Type::fc_vi) {
+    if (first) learn(header, data_field);
+    if (WorkloadResult* connection = connection_of(header, data_field); connection != nullptr) {
+      ++connection->traffic.frames;
+      if (first) ++connection->traffic.ius;
+    }
+  }
+  if (ladder_ != nullptr) ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
+}
+
+// CONNECT_RQST and RESP1 tell which handle belongs to which discriminator, and thereby to which workload.
+void Observer::learn(const wire::FcHeader& header, wire::Bytes data_field) {
+  const auto remember = [&](const fcvi::ConnectPayload& payload, const fcvi::NetAddress& server) {
+    const auto found = workloads_.find(discriminator_of(server));
+    if (found != workloads_.end() && payload.handle != wire::FcviHandle::unassigned)
+      ends_[key(header.s_id, payload.handle)] = &result_.workloads[found->second];
+  };
+  const std::size_t size = header.device_header_size();
+  if (const auto rqst = fcvi::ConnectRqst::parse(size, data_field)) remember(rqst->payload, rqst->payload.remote_address);
+  if (const auto resp = fcvi::ConnectResp1::parse(size, data_field)) remember(resp->payload, resp->payload.local_address);
+}
+
+WorkloadResult* Observer::connection_of(const wire::FcHeader& header, wire::Bytes data_field) {
+  if (data_field.size() < 4) return nullptr;
+  const wire::FcviHandle handle{wire::load_big<4>(data_field.data())};
+  const auto found = ends_.find(key(header.d_id, handle));
+  return found == ends_.end() ? nullptr : found->second;
+}
+
+}  // namespace sim

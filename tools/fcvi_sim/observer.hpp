@@ -1,0 +1,51 @@
+// Sees every frame of a run once, as it was sent: counts, assigns FC-VI traffic to connections, feeds the ladder.
+#pragma once
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "fc2_fabric/capture.hpp"
+#include "fc2_fabric/channel.hpp"
+#include "tools/fcvi_sim/ladder.hpp"
+#include "tools/fcvi_sim/results.hpp"
+#include "wire/fc_header.hpp"
+
+namespace sim {
+
+class Observer {
+ public:
+  Observer(RunResult& result, const Scenario& scenario, Ladder* ladder);
+  /// A tap for port `index`; `capture` may be null.
+  fc2::FrameTap& tap(std::size_t index, fc2::FrameTap* capture);
+
+ private:
+  class Tap final : public fc2::FrameTap {
+   public:
+    Tap(Observer& observer, std::size_t port, fc2::FrameTap* capture)
+        : observer_(observer), port_(port), capture_(capture) {}
+    void frame_passed(fc2::TimeNs at, const fc2::Frame& frame, bool outbound) override;
+
+   private:
+    Observer& observer_;
+    std::size_t port_;
+    fc2::FrameTap* capture_;
+  };
+  /// An end of a connection: who holds that FCVI_HANDLE.
+  static std::uint64_t key(wire::FcId port, wire::FcviHandle handle) {
+    return std::uint64_t{port.value} << 32 | handle.value;
+  }
+  void frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
+  WorkloadResult* connection_of(const wire::FcHeader& header, wire::Bytes data_field);
+  void learn(const wire::FcHeader& header, wire::Bytes data_field);
+
+  RunResult& result_;
+  const Scenario& scenario_;
+  Ladder* ladder_;
+  std::deque<Tap> taps_;
+  std::map<std::string, std::size_t, std::less<>> workloads_;  // by padded discriminator
+  boost::unordered_flat_map<std::uint64_t, WorkloadResult*> ends_;
+};
+
+}  // namespace sim

@@ -1,0 +1,15 @@
+// The two programs of a workload, written against the VI model as a VIPL application is against the library.
+#pragma once
+#include "tools/fcvi_sim/content.hpp"
+#include "tools/fcvi_sim/node.hpp"
+#include "tools/fcvi_sim/results.hpp"
+
+namespace sim {
+
+/// Waits for the connection, serves, disconnects. All references outlive the task.
+Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents, WorkloadResult& result);
+/// Connects to `server`, moves the data, disconnects.
+Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, const ContentStore& contents,
+                      WorkloadResult& result);
+
+}  // namespace sim

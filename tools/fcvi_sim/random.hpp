@@ -1,0 +1,23 @@
+// The simulator's chance: one seed, a generator for each subsystem, so that what one draws changes nothing for another.
+#pragma once
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string_view>
+
+namespace sim {
+
+class Random {
+ public:
+  /// The same seed and subsystem name draw the same numbers, on every machine.
+  Random(std::uint64_t seed, std::string_view subsystem);
+  std::uint64_t next() { return engine_(); }
+  /// 0 to limit - 1, evenly as far as 64 bits go.
+  std::uint64_t below(std::uint64_t limit) { return engine_() % limit; }
+  void fill(std::span<std::uint8_t> bytes);
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+}  // namespace sim

@@ -1,0 +1,58 @@
+// What happened in a run: filled by programs and observer, read by summary and expectations.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/fcvi_sim/digest.hpp"
+#include "tools/fcvi_sim/driver.hpp"
+#include "tools/fcvi_sim/scenario.hpp"
+
+namespace sim {
+
+/// FC-VI frames of one connection, both directions, as sent.
+struct Traffic {
+  std::uint64_t ius = 0, frames = 0;
+  friend Traffic operator-(const Traffic& left, const Traffic& right) {
+    return {left.ius - right.ius, left.frames - right.frames};
+  }
+};
+
+/// All repetitions of one transfer.
+struct TransferResult {
+  std::uint32_t begun = 0;      // repetitions
+  std::uint32_t ended = 0;      // with the expected status; with status success: the content was compared
+  std::uint32_t different = 0;  // content or length differed at the far side
+  std::uint64_t messages = 0, bytes = 0;
+  fc2::TimeNs duration = 0;     // from the first descriptor posted to the last byte in place
+  Traffic traffic;              // with the programs' own messages and all responses
+  std::optional<std::uint32_t> unexpected_status;  // error bits of the first descriptor that failed otherwise
+  Sha256 digest{};              // of the last repetition's content
+};
+
+struct WorkloadResult {
+  std::optional<vi::Return> connect, accept, disconnect, server_disconnect;  // none: the call was not made or not done
+  vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;
+  bool client_ended = false, server_ended = false;
+  fc2::TimeNs setup_duration = 0;
+  std::vector<TransferResult> transfers;
+  Traffic traffic;
+  std::string broken;  // why a program gave up
+  // Of the run under way: the initiator writes the first, whoever sees the last byte in place the second.
+  fc2::TimeNs run_started = 0, run_finished = 0;
+};
+
+struct RunResult {
+  std::vector<WorkloadResult> workloads;
+  std::map<std::string_view, std::uint64_t> ius;  // by name
+  std::uint64_t iu_count = 0, frame_count = 0, byte_count = 0;
+  std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
+  std::vector<std::string> discard_reasons;       // "client: WrongSequence 3"
+  fc2::TimeNs duration = 0;                       // simulated
+  Driver::Outcome outcome = Driver::Outcome::Finished;
+  std::string not_ready;                          // name of a port that never got ready
+};
+
+}  // namespace sim

@@ -1,0 +1,111 @@
+// What a scenario says, defaults filled in. The schema is in tools/scenarios/README.md.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/counters.hpp"
+#include "vi/types.hpp"
+#include "wire/types.hpp"
+
+namespace sim {
+
+inline constexpr std::size_t max_ports = 250;  // one domain's areas, some spare
+inline constexpr std::size_t max_workloads = 1000;
+inline constexpr std::uint64_t max_transfer_bytes = 0xFFFFFFFF;
+inline constexpr std::uint32_t max_segments = 250;  // VI-DG 4.5: at least 252 per descriptor; one is the address segment
+
+/// A bound of an expectation, both ends included.
+struct Bound {
+  std::uint64_t min = 0;
+  std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+  [[nodiscard]] bool holds(std::uint64_t value) const { return value >= min && value <= max; }
+};
+/// "exactly 3", "at least 3", "at most 3", "3 to 5".
+std::string to_string(const Bound& bound);
+
+struct PortSpec {
+  std::string name;
+  wire::Wwn port_name{}, node_name{};
+  std::vector<wire::IpAddress> addresses;  // at least one; the first is the NIC's
+  bool use_name_server = true;
+  fc2::LinkConfig link;
+  std::uint16_t receive_data_field_bytes = 2112;
+  // Drawn from the seed where absent.
+  std::optional<std::uint16_t> first_ox_id;
+  std::optional<std::uint32_t> first_handle, first_connection_id;
+  std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
+  std::uint32_t pipeline_depth = 31;
+  bool preference = false;
+  fc2::TimeNs ulp_timeout = 0;  // 0: R_A_TOV
+  bool capture = true;
+};
+
+enum class Operation : std::uint8_t { Send, RdmaWrite, RdmaRead };
+std::string_view to_string(Operation operation);
+enum class Side : std::uint8_t { Client, Server };
+constexpr Side other(Side side) { return side == Side::Client ? Side::Server : Side::Client; }
+
+/// What a transfer moves: a file, or bytes drawn from the seed.
+struct DataSpec {
+  std::string path;  // empty: random
+  std::uint64_t size_bytes = 0;
+};
+
+struct TransferSpec {
+  Operation operation = Operation::Send;
+  DataSpec data;
+  std::uint64_t message_bytes = 65536;  // the last message may be shorter; data of no bytes is one message
+  std::uint32_t segments = 1;           // of each message, at both ends (remote RDMA memory is one piece)
+  std::optional<std::uint32_t> immediate;
+  Side initiator = Side::Client;
+  std::uint32_t repeat = 1;
+  std::uint32_t expected_status = 0;  // error bits of vi::status::
+  [[nodiscard]] std::uint64_t message_count() const {
+    return data.size_bytes == 0 ? 1 : (data.size_bytes + message_bytes - 1) / message_bytes;
+  }
+};
+
+struct WorkloadExpectation {
+  vi::Return connect = vi::Return::Success;
+  vi::Return disconnect = vi::Return::Success;
+  vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;  // when the programs have ended
+};
+
+/// One connection: a client program and a server program.
+struct WorkloadSpec {
+  std::string name;
+  std::size_t client = 0, server = 0;  // positions in ports
+  std::string discriminator;           // default: the name
+  vi::ViAttributes attributes;         // of both ends
+  bool reject = false;                 // the server program calls VipConnectReject
+  fc2::TimeNs start = 0;               // after all ports are ready
+  fc2::TimeNs connect_timeout = 5 * fc2::second;
+  Side disconnect_by = Side::Client;
+  std::uint32_t queue_depth = 64;      // descriptors that each end keeps posted
+  std::vector<TransferSpec> transfers;
+  WorkloadExpectation expect;
+};
+
+struct Expectations {
+  std::map<std::string, Bound> ius;  // by name, as the ports sent them (and what the fabric's services answered)
+  Bound discards{0, 0};
+  Bound asynchronous_errors;         // of all NICs
+  std::optional<fc2::TimeNs> max_duration;
+};
+
+struct Scenario {
+  std::string name;
+  std::uint64_t seed = 1;
+  fc2::TimeNs time_limit = 60 * fc2::second;  // simulated
+  std::string file;                           // what transfers without data move
+  std::vector<PortSpec> ports;
+  std::vector<WorkloadSpec> workloads;
+  Expectations expectations;
+};
+
+}  // namespace sim

@@ -1,0 +1,66 @@
+// One run of a scenario: fabric, hosts, programs, virtual time.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fc2_fabric/capture.hpp"
+#include "fc2_fabric/switch.hpp"
+#include "tools/fcvi_sim/content.hpp"
+#include "tools/fcvi_sim/driver.hpp"
+#include "tools/fcvi_sim/ladder.hpp"
+#include "tools/fcvi_sim/node.hpp"
+#include "tools/fcvi_sim/observer.hpp"
+#include "tools/fcvi_sim/results.hpp"
+
+namespace sim {
+
+/// Where a run leaves what it saw; both may be null.
+struct Outputs {
+  fc2::Capture* capture = nullptr;
+  Ladder* ladder = nullptr;
+};
+
+class Simulation {
+ public:
+  /// All references outlive the simulation.
+  Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// Logs the ports in, runs the workloads, logs out of the fabric.
+  const RunResult& run();
+  /// The same with more programs beside the workloads: tests.
+  const RunResult& run(std::vector<Task<>> programs);
+
+  [[nodiscard]] Driver& driver() { return driver_; }
+  [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
+  [[nodiscard]] const RunResult& result() const { return result_; }
+  [[nodiscard]] fc2::TimeNs start() const { return start_; }
+
+ private:
+  Task<> all_ready();
+  Task<> start_later(Task<> program, fc2::TimeNs delay);
+  Task<> log_out();
+  void spawn_workloads();
+  void watch_states();
+  void collect();
+  [[nodiscard]] fc2::TimeNs time_left() const;
+
+  const Scenario& scenario_;
+  const ContentStore& contents_;
+  Outputs outputs_;
+  RunResult result_;
+  fc2::FramePool pool_;
+  fc2::Scheduler scheduler_;
+  fc2::TimeNs start_;
+  Observer observer_;
+  Driver driver_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::map<const Endpoint*, std::string_view> states_;  // as the ladder last showed them; order never shows
+  std::unique_ptr<fc2::Switch> switch_;
+};
+
+}  // namespace sim

@@ -1,0 +1,146 @@
+#include "tools/fcvi_sim/tree.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "tools/fcvi_sim/units.hpp"
+
+namespace sim {
+namespace {
+
+constexpr std::size_t max_values = 200'000;  // aliases multiply: a small file may stand for a large tree
+
+std::string place(const std::string& name, const YAML::Mark& mark) {
+  return mark.line < 0 ? name : name + ":" + std::to_string(mark.line + 1);
+}
+
+class Converter {
+ public:
+  explicit Converter(const std::string& name) : name_(name) {}
+  Tree convert(const YAML::Node& node) {
+    Tree tree{.where = place(name_, node.Mark())};
+    if (++count_ > max_values) throw BadInput{tree.where + ": more than " + format_count(max_values) + " values"};
+    if (node.IsScalar()) {
+      tree.kind = Tree::Kind::Scalar;
+      tree.scalar = node.Scalar();
+      tree.quoted = node.Tag() == "!";
+    } else if (node.IsSequence()) {
+      tree.kind = Tree::Kind::List;
+      for (const YAML::Node& item : node) tree.items.push_back(convert(item));
+    } else if (node.IsMap()) {
+      tree.kind = Tree::Kind::Map;
+      for (const auto& entry : node) add_entry(tree, entry.first, entry.second);
+    }
+    return tree;
+  }
+
+ private:
+  void add_entry(Tree& map, const YAML::Node& key, const YAML::Node& value) {
+    const std::string where = place(name_, key.Mark());
+    if (!key.IsScalar()) throw BadInput{where + ": a key must be plain text"};
+    if (map.find(key.Scalar()) != nullptr) throw BadInput{where + ": key \"" + key.Scalar() + "\" stands here twice"};
+    Tree converted = convert(value);
+    converted.where = where;  // of the key: a list or mapping begins a line later
+    map.entries.emplace_back(key.Scalar(), std::move(converted));
+  }
+  const std::string& name_;
+  std::size_t count_ = 0;
+};
+
+Tree* item_by_name(Tree& list, std::string_view name) {
+  for (Tree& item : list.items)
+    if (const Tree* own = item.find("name"); own != nullptr && own->scalar == name) return &item;
+  return nullptr;
+}
+
+/// One step of a path. nullptr when there is no such item.
+Tree* step(Tree& tree, std::string_view key, const std::string& where) {
+  if (tree.kind == Tree::Kind::List) {
+    const auto position = parse_number(key);
+    if (position) return *position < tree.items.size() ? &tree.items[*position] : nullptr;
+    return item_by_name(tree, key);
+  }
+  if (tree.kind == Tree::Kind::Scalar) return nullptr;
+  tree.kind = Tree::Kind::Map;
+  if (Tree* found = tree.find(key); found != nullptr) return found;
+  return &tree.entries.emplace_back(std::string(key), Tree{.where = where}).second;
+}
+
+}  // namespace
+
+void throw_exception_from_error(const BadInput& error, const boost::source_location&) {
+  throw std::invalid_argument(error.message);
+}
+
+Tree* Tree::find(std::string_view key) {
+  for (auto& [name, value] : entries)
+    if (name == key) return &value;
+  return nullptr;
+}
+
+std::string Tree::describe() const {
+  switch (kind) {
+    case Kind::Null: return "nothing";
+    case Kind::Scalar: return "\"" + scalar + "\"";
+    case Kind::List: return "a list";
+    case Kind::Map: return "a mapping";
+  }
+  return "?";
+}
+
+Result<Tree> parse_yaml(const std::string& text, const std::string& name) {
+  try {
+    return Converter(name).convert(YAML::Load(text));
+  } catch (const YAML::Exception& error) {
+    return BadInput{place(name, error.mark) + ": not YAML: " + error.msg};
+  } catch (const BadInput& error) {
+    return error;
+  }
+}
+
+Result<void> assign(Tree& root, std::string_view assignment) {
+  const std::string where = "--set " + std::string(assignment);
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) return BadInput{where + ": expected KEY=VALUE"};
+  std::string_view path = assignment.substr(0, equals);
+  Tree* tree = &root;
+  while (!path.empty()) {
+    const std::string_view key = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(path.size(), key.size() + 1));
+    Tree* next = step(*tree, key, where);
+    if (next == nullptr) return BadInput{where + ": there is no \"" + std::string(key) + "\" to go to"};
+    tree = next;
+  }
+  if (tree->kind == Tree::Kind::List || tree->kind == Tree::Kind::Map)
+    return BadInput{where + ": this is " + tree->describe() + "; only single values can be set"};
+  *tree = Tree{.kind = Tree::Kind::Scalar, .where = where, .scalar = std::string(assignment.substr(equals + 1))};
+  return {};
+}
+
+// Edit distance; a third of the word may differ.
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
+  std::vector<std::size_t> row(word.size() + 1);
+  for (const std::string_view candidate : known) {
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < candidate.size(); ++i) {
+      std::size_t diagonal = std::exchange(row[0], i + 1);
+      for (std::size_t j = 0; j < word.size(); ++j) {
+        const std::size_t change = diagonal + (candidate[i] == word[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace sim

@@ -1,0 +1,41 @@
+// A scenario file as a tree of values that know where they came from, for messages; --set changes it before it is read.
+#pragma once
+#include <boost/assert/source_location.hpp>
+#include <boost/system/result.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sim {
+
+/// What was wrong with an input and where: "FILE:LINE: ...", "--set KEY=VALUE: ...".
+struct BadInput { std::string message; };
+[[noreturn]] void throw_exception_from_error(const BadInput& error, const boost::source_location& location);
+template <class T>
+using Result = boost::system::result<T, BadInput>;
+
+struct Tree {
+  enum class Kind { Null, Scalar, List, Map };
+  Kind kind = Kind::Null;
+  std::string where;   // "FILE:LINE" or "--set KEY=VALUE"
+  std::string scalar;
+  bool quoted = false;  // "12" in quotes is text
+  std::vector<Tree> items;
+  std::vector<std::pair<std::string, Tree>> entries;  // in the file's order
+
+  [[nodiscard]] Tree* find(std::string_view key);
+  [[nodiscard]] const Tree* find(std::string_view key) const { return const_cast<Tree*>(this)->find(key); }
+  /// "a list", "a mapping", "\"text\"", "nothing".
+  [[nodiscard]] std::string describe() const;
+};
+
+/// `name` stands for the file in messages. Errors: YAML syntax, a key twice in a mapping, too many values.
+Result<Tree> parse_yaml(const std::string& text, const std::string& name);
+/// `assignment` is "key.key=value"; items of lists go by position from 0 or by their name. Makes keys that are missing
+/// (the reader refuses what it does not know), never items.
+Result<void> assign(Tree& root, std::string_view assignment);
+/// The known word that is most like `word`, or empty when none is near.
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
+
+}  // namespace sim
