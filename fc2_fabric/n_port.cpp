@@ -98,6 +98,11 @@ void NPort::set_data_user(wire::Type type, DataFrameUser& user) {
   data_type_ = type;
 }
 
+void NPort::remove_data_user() {
+  users_[static_cast<std::uint8_t>(data_type_)] = nullptr;
+  data_user_ = nullptr;
+}
+
 void NPort::accept_els(Exchange& exchange, std::span<const std::uint8_t> payload) {
   send(exchange, wire::RCtl::els_reply, {}, payload, {.last_of_exchange = true, .transfer_initiative = true});
 }

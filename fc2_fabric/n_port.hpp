@@ -100,6 +100,8 @@ class NPort final : public FrameReceiver {
   void set_user(wire::Type type, ExchangeUser& user);
   /// The FC-4 whose data frames bypass assembly; also gets its TYPE's unsolicited IUs.
   void set_data_user(wire::Type type, DataFrameUser& user);
+  /// The user goes away; it has aborted its exchanges.
+  void remove_data_user();
   /// Asked in the order of registration for ELS requests that the port does not answer itself.
   void add_els_user(ElsUser& user) { els_users_.push_back(&user); }
   void remove_els_user(ElsUser& user) { std::erase(els_users_, &user); }

@@ -31,6 +31,12 @@ std::optional<wire::SeqId> RemotePort::take_seq_id() {
   return id;
 }
 
+void RemotePort::give_back_seq_id(wire::SeqId id) {
+  seq_ids_.reset(id.value);
+  --open_sequences_;
+  port_.transmitter().resume();
+}
+
 wire::SeqId RemotePort::control_seq_id() { return next_free(); }
 
 wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { return port_.login_parameters(command); }

@@ -18,7 +18,7 @@ class RemotePort final : public LoginSession {
 
   /// For a sequence of message data. Empty when all but the reserve are open (FC-VI 4.1).
   std::optional<wire::SeqId> take_seq_id();
-  void give_back_seq_id(wire::SeqId id) { seq_ids_.reset(id.value); --open_sequences_; }
+  void give_back_seq_id(wire::SeqId id);
   /// For a sequence that is sent whole before anything else: open and closed at once (class 3).
   wire::SeqId control_seq_id();
 

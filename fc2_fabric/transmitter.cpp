@@ -30,8 +30,9 @@ void Transmitter::send(FramePtr frame) {
 }
 
 void Transmitter::submit(FrameSource& source) {
-  if (source.transmitter_ != nullptr) return;
+  if (source.transmitter_ != nullptr) return wake();
   source.transmitter_ = this;
+  ++round_size_;
   if (round_ == nullptr) {
     round_ = source.previous_ = source.following_ = &source;
   } else {  // last of the round
@@ -45,6 +46,7 @@ void Transmitter::submit(FrameSource& source) {
 void Transmitter::withdraw(FrameSource& source) {
   if (source.transmitter_ != this) return;
   source.transmitter_ = nullptr;
+  --round_size_;
   if (round_ == &source) round_ = source.following_ == &source ? nullptr : source.following_;
   source.previous_->following_ = source.following_;
   source.following_->previous_ = source.previous_;
@@ -52,7 +54,8 @@ void Transmitter::withdraw(FrameSource& source) {
 
 bool Transmitter::pull() {
   FramePtr frame = pool_.take();
-  for (const FrameSource* first_blocked = nullptr; round_ != nullptr && round_ != first_blocked;) {
+  blocked_ = false;
+  for (std::size_t to_ask = round_size_; to_ask > 0 && round_ != nullptr; --to_ask) {
     FrameSource& source = *round_;
     switch (source.next_frame(*frame)) {
       case FrameSource::Next::Made:
@@ -63,7 +66,7 @@ bool Transmitter::pull() {
         withdraw(source);
         break;
       case FrameSource::Next::Blocked:
-        if (first_blocked == nullptr) first_blocked = &source;
+        blocked_ = true;
         round_ = source.following_;
         break;
     }
@@ -79,7 +82,7 @@ bool Transmitter::send_one() {
 }
 
 void Transmitter::fire(TimeNs now) {
-  for (int sent = 0; sent < frames_per_turn && channel_->free_at() <= now; ++sent)
+  for (int sent = 0; sent < frames_per_turn && channel_ != nullptr && channel_->free_at() <= now; ++sent)
     if (!send_one()) return;
   wake();
 }

@@ -37,8 +37,11 @@ class Transmitter final : private Event {
   ~Transmitter();
   void attach(Channel* channel);  // nullptr: link down, everything waiting is dropped
   void send(FramePtr frame);
+  /// Also for a source in the round that waits no more.
   void submit(FrameSource& source);
   void withdraw(FrameSource& source);
+  /// What blocked sources wait for (a SEQ_ID) may be there again.
+  void resume() { if (blocked_) wake(); }
   [[nodiscard]] bool idle() const { return waiting_.empty() && round_ == nullptr; }
   [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
 
@@ -55,6 +58,8 @@ class Transmitter final : private Event {
   Channel* channel_ = nullptr;
   FrameQueue waiting_;
   FrameSource* round_ = nullptr;  // ring; next to be asked
+  std::size_t round_size_ = 0;
+  bool blocked_ = false;          // a source of the round was blocked when it was asked
   std::uint64_t frames_sent_ = 0;
 };
 

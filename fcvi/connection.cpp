@@ -90,7 +90,8 @@ void Connection::stop() {
   sender_.connection_ended();
   read_responder_.clear();
   receiver_.connection_failed();
-  responder_.process(dr::EndpointErrored{}, *this);
+  // Where its own row took the endpoint to Error, the row's target says so already.
+  if (!responder_.processing()) responder_.process(dr::EndpointErrored{}, *this);
   if (originated_ != nullptr) originated_->endpoint_errored();
 }
 

@@ -22,7 +22,11 @@ Core::Core(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& con
   port_.add_listener(*this);
 }
 
-Core::~Core() { resolver_.forget(*this); }
+Core::~Core() {
+  resolver_.forget(*this);
+  port_.remove_listener(*this);
+  port_.remove_data_user();
+}
 
 wire::ConnectionId Core::next_connection_id() {
   if (next_connection_id_ == wire::ConnectionId::unassigned.value) next_connection_id_ = 1;

@@ -46,7 +46,11 @@ std::uint32_t error_bits_of(mo::Completion completion) {
 }  // namespace
 
 MessageSender::MessageSender(Connection& connection) : connection_(connection) {}
-MessageSender::~MessageSender() = default;
+MessageSender::~MessageSender() {
+  sequence_.abandon();
+  for (Message& message : open_)
+    if (message.exchange != nullptr) connection_.core().port().abort(*message.exchange);
+}
 
 void MessageSender::wake() {
   vi::Vi* vi = connection_.vi();

@@ -11,7 +11,7 @@ namespace fcvi {
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::Opcode;
 
-ReadResponder::~ReadResponder() = default;
+ReadResponder::~ReadResponder() { clear(); }
 
 void ReadResponder::add(fc2::Exchange& exchange, const DeviceHeader& request) {
   responses_.push_back({&exchange, request, 0});

@@ -71,4 +71,18 @@ class MemoryTable {
   HandleTable<Tag> tags_;
 };
 
+// Inline: a message of one frame makes more than ten of these.
+inline std::byte* MemoryTable::translate(wire::MemHandle handle, std::uint64_t address,
+                                         std::uint64_t length_bytes, Ptag vi_tag, Access access) const {
+  const Region* region = regions_.find(handle.value);
+  if (region == nullptr || address < region->address) return nullptr;
+  const std::uint64_t offset = address - region->address;
+  if (offset > region->length_bytes || length_bytes > region->length_bytes - offset) return nullptr;
+  const MemoryAttributes& attributes = region->attributes;
+  if (!vi_tag.is_null() && vi_tag != attributes.ptag) return nullptr;  // VI-ARCH 3.2.2.1, ruling 22
+  if (access == Access::RemoteWrite && !attributes.enable_rdma_write) return nullptr;
+  if (access == Access::RemoteRead && !attributes.enable_rdma_read) return nullptr;
+  return region->host + offset;
+}
+
 }  // namespace vi

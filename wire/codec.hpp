@@ -1,4 +1,5 @@
-// Compile-time field layouts: a message lists its fields once; parse, write and to_string follow from the list.
+// Compile-time field layouts: a message lists its fields once; parse, write and to_string follow from the
+// list.
 //
 //   struct Adisc {
 //     FcId hard_address; ...
@@ -34,41 +35,58 @@ template <class V>
 concept ByteBlock = ByteArray<decltype(V::bytes)>;
 /// A message within a message.
 template <class V>
-concept Nested = requires { V::layout.size(); };
+concept Nested = requires {
+  V::layout.size();
+};
 
 template <class V>
 [[nodiscard]] constexpr std::uint64_t to_integer(const V& value) noexcept {
-  if constexpr (std::is_enum_v<V>) return static_cast<std::uint64_t>(static_cast<std::underlying_type_t<V>>(value));
-  else if constexpr (StrongInteger<V>) return value.value;
-  else return value;
+  if constexpr (std::is_enum_v<V>)
+    return static_cast<std::uint64_t>(static_cast<std::underlying_type_t<V>>(value));
+  else if constexpr (StrongInteger<V>)
+    return value.value;
+  else
+    return value;
 }
 
 template <class V>
 [[nodiscard]] constexpr V from_integer(std::uint64_t integer) noexcept {
-  if constexpr (std::is_enum_v<V>) return static_cast<V>(integer);
-  else if constexpr (StrongInteger<V>) return V{static_cast<decltype(V::value)>(integer)};
-  else if constexpr (std::same_as<V, bool>) return integer != 0;
-  else return static_cast<V>(integer);
+  if constexpr (std::is_enum_v<V>)
+    return static_cast<V>(integer);
+  else if constexpr (StrongInteger<V>)
+    return V{static_cast<decltype(V::value)>(integer)};
+  else if constexpr (std::same_as<V, bool>)
+    return integer != 0;
+  else
+    return static_cast<V>(integer);
 }
 
 /// Bits that a V can hold.
 template <class V>
 [[nodiscard]] consteval unsigned width_of() {
-  if constexpr (std::same_as<V, bool>) return 1;
-  else if constexpr (StrongInteger<V>) return 8 * sizeof(V::value);
-  else return 8 * sizeof(V);
+  if constexpr (std::same_as<V, bool>)
+    return 1;
+  else if constexpr (StrongInteger<V>)
+    return 8 * sizeof(V::value);
+  else
+    return 8 * sizeof(V);
 }
 
 template <class V>
 [[nodiscard]] std::string text_of(const V& value, unsigned bits) {
-  if constexpr (std::same_as<V, bool>) return value ? "1" : "0";
+  if constexpr (std::same_as<V, bool>)
+    return value ? "1" : "0";
   else if constexpr (std::is_enum_v<V>) {
     const auto name = to_string(value);
     return name == text::unknown ? text::hex_h(to_integer(value), (bits + 3) / 4) : std::string(name);
-  } else if constexpr (Nested<V>) return "{" + value.to_string() + "}";
-  else if constexpr (ByteArray<V>) return text::bytes(value);
-  else if constexpr (std::unsigned_integral<V>) return text::hex_h(value, (bits + 3) / 4);
-  else return to_string(value);
+  } else if constexpr (Nested<V>)
+    return "{" + value.to_string() + "}";
+  else if constexpr (ByteArray<V>)
+    return text::bytes(value);
+  else if constexpr (std::unsigned_integral<V>)
+    return text::hex_h(value, (bits + 3) / 4);
+  else
+    return to_string(value);
 }
 
 enum class Kind : std::uint8_t {
@@ -87,28 +105,40 @@ struct Field {
 
   void load(Message& message, const std::uint8_t* at) const noexcept {
     Value& value = message.*member;
-    if constexpr (Nested<Value>) Value::layout.load(value, at);
-    else if constexpr (ByteArray<Value>) std::memcpy(value.data(), at, Size);
-    else if constexpr (ByteBlock<Value>) std::memcpy(value.bytes.data(), at, Size);
-    else value = from_integer<Value>(load_big<Size>(at));
+    if constexpr (Nested<Value>)
+      Value::layout.load(value, at);
+    else if constexpr (ByteArray<Value>)
+      std::memcpy(value.data(), at, Size);
+    else if constexpr (ByteBlock<Value>)
+      std::memcpy(value.bytes.data(), at, Size);
+    else
+      value = from_integer<Value>(load_big<Size>(at));
   }
   void store(const Message& message, std::uint8_t* at) const noexcept {
     const Value& value = message.*member;
-    if constexpr (Nested<Value>) Value::layout.store(value, at);
-    else if constexpr (ByteArray<Value>) std::memcpy(at, value.data(), Size);
-    else if constexpr (ByteBlock<Value>) std::memcpy(at, value.bytes.data(), Size);
-    else store_big<Size>(at, static_cast<UnsignedOf<Size>>(to_integer(value)));
+    if constexpr (Nested<Value>)
+      Value::layout.store(value, at);
+    else if constexpr (ByteArray<Value>)
+      std::memcpy(at, value.data(), Size);
+    else if constexpr (ByteBlock<Value>)
+      std::memcpy(at, value.bytes.data(), Size);
+    else
+      store_big<Size>(at, static_cast<UnsignedOf<Size>>(to_integer(value)));
   }
   [[nodiscard]] std::optional<ParseError> verify(const std::uint8_t* at) const noexcept {
-    if constexpr (Nested<Value>) return Value::layout.verify(at);
-    else return std::nullopt;
+    if constexpr (Nested<Value>)
+      return Value::layout.verify(at);
+    else
+      return std::nullopt;
   }
   void describe(const Message& message, std::string& line) const {
     text::append(line, name, text_of(message.*member, 8 * Size));
   }
   static void cover(std::uint8_t* mask) {
-    if constexpr (Nested<Value>) Value::layout.cover(mask);
-    else std::fill_n(mask, Size, std::uint8_t{0xFF});
+    if constexpr (Nested<Value>)
+      Value::layout.cover(mask);
+    else
+      std::fill_n(mask, Size, std::uint8_t{0xFF});
   }
   void store_constants(std::uint8_t* at) const noexcept {
     if constexpr (Nested<Value>) Value::layout.store_constants(at);
@@ -192,7 +222,8 @@ struct Word {
   }
   template <class Message>
   void store(const Message& message, std::uint8_t* at) const noexcept {
-    const std::uint64_t word = std::apply([&](const auto&... part) { return (part.store(message) | ...); }, parts);
+    const std::uint64_t word =
+        std::apply([&](const auto&... part) { return (part.store(message) | ...); }, parts);
     store_big<Size>(at, static_cast<UnsignedOf<Size>>(word));
   }
   [[nodiscard]] std::optional<ParseError> verify(const std::uint8_t*) const noexcept { return std::nullopt; }
@@ -225,9 +256,11 @@ struct Layout {
   /// The first constant that does not hold, in the order of the list.
   [[nodiscard]] std::optional<ParseError> verify(const std::uint8_t* from) const noexcept {
     std::optional<ParseError> error;
-    std::apply([&](const auto&... item) {
-      static_cast<void>(((error = item.verify(from + item.offset)).has_value() || ...));
-    }, items);
+    std::apply(
+        [&](const auto&... item) {
+          static_cast<void>(((error = item.verify(from + item.offset)).has_value() || ...));
+        },
+        items);
     return error;
   }
   template <class Message>
@@ -244,27 +277,35 @@ struct Layout {
   [[nodiscard]] constexpr const char* field_at(std::size_t length) const {
     const char* name = "reserved";
     std::size_t best = Size + 1;
-    std::apply([&](const auto&... item) {
-      ((item.offset + item.bytes > length && item.offset + item.bytes < best
-            ? (name = item.first_name(), best = item.offset + item.bytes)
-            : 0), ...);
-    }, items);
+    std::apply(
+        [&](const auto&... item) {
+          ((item.offset + item.bytes > length && item.offset + item.bytes < best
+                ? (name = item.first_name(), best = item.offset + item.bytes)
+                : 0),
+           ...);
+        },
+        items);
     return name;
   }
 };
 
-/// A member of Size bytes at Offset: unsigned integer, enum, strong type, byte array, or message with a layout.
+/// A member of Size bytes at Offset: unsigned integer, enum, strong type, byte array, or message with a
+/// layout.
 template <std::size_t Offset, std::size_t Size, class Message, class Value>
 [[nodiscard]] constexpr auto field(Value Message::*member, const char* name) {
-  if constexpr (Nested<Value>) static_assert(Value::layout.size() == Size, "a nested message has one size");
-  else if constexpr (ByteArray<Value> || ByteBlock<Value>) static_assert(sizeof(Value) == Size);
-  else static_assert(Size <= 8 && 8 * Size <= ((width_of<Value>() + 7) / 8) * 8, "the member is too narrow");
+  if constexpr (Nested<Value>)
+    static_assert(Value::layout.size() == Size, "a nested message has one size");
+  else if constexpr (ByteArray<Value> || ByteBlock<Value>)
+    static_assert(sizeof(Value) == Size);
+  else
+    static_assert(Size <= 8 && 8 * Size <= ((width_of<Value>() + 7) / 8) * 8, "the member is too narrow");
   return Field<Offset, Size, Message, Value>{member, name};
 }
 /// As field, but only `allowed` values parse.
 template <std::size_t Offset, std::size_t Size, class Message, class Value, class... Values>
 [[nodiscard]] constexpr auto choice(Value Message::*member, const char* name, Values... allowed) {
-  return Choice<Offset, Size, Message, Value, sizeof...(allowed)>(field<Offset, Size>(member, name), {allowed...});
+  return Choice<Offset, Size, Message, Value, sizeof...(allowed)>(field<Offset, Size>(member, name),
+                                                                  {allowed...});
 }
 template <std::size_t Offset, std::size_t Size>
 [[nodiscard]] constexpr auto constant(UnsignedOf<Size> value, const char* name) {
@@ -291,7 +332,8 @@ template <class... Items>
 [[nodiscard]] consteval bool all_disjoint() {
   constexpr std::size_t count = sizeof...(Items);
   constexpr std::array<std::size_t, count + 1> begins{(Items::kind == Kind::check ? 0 : Items::offset)..., 0};
-  constexpr std::array<std::size_t, count + 1> ends{(Items::kind == Kind::check ? 0 : Items::offset + Items::bytes)..., 0};
+  constexpr std::array<std::size_t, count + 1> ends{
+      (Items::kind == Kind::check ? 0 : Items::offset + Items::bytes)..., 0};
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = i + 1; j < count; ++j)
       if (begins[i] < ends[j] && begins[j] < ends[i]) return false;
@@ -305,7 +347,8 @@ template <std::size_t Size, class... Items>
   return Layout<Size, Items...>{{items...}};
 }
 
-/// The fields of a message from bytes that begin with it, whose size the caller has checked; constants are not verified.
+/// The fields of a message from bytes that begin with it, whose size the caller has checked; constants are
+/// not verified.
 template <class Message>
 [[nodiscard]] inline Message read(const std::uint8_t* from) noexcept {
   Message message;
@@ -327,7 +370,8 @@ template <class Message>
   constexpr std::size_t size = Message::layout.size();
   if (bytes.size() < size) [[unlikely]]
     return ParseError{ParseCode::truncated, Message::layout.field_at(bytes.size())};
-  if (const auto error = Message::layout.verify(bytes.data())) [[unlikely]] return *error;
+  if (const auto error = Message::layout.verify(bytes.data())) [[unlikely]]
+    return *error;
   return load_result<Message>(Message::layout, bytes.data());
 }
 

@@ -17,14 +17,14 @@ enum class Sof : std::uint8_t {
 };
 
 enum class Eof : std::uint8_t {
-  n = 0x41,    // normal
-  t = 0x42,    // terminate: last frame of a sequence
+  n = 0x41,  // normal
+  t = 0x42,  // terminate: last frame of a sequence
   rt = 0x44,
   dt = 0x46,
-  ni = 0x49,   // normal, invalid
+  ni = 0x49,  // normal, invalid
   dti = 0x4E,
   rti = 0x4F,
-  a = 0x50,    // abort
+  a = 0x50,  // abort
 };
 
 [[nodiscard]] std::string_view to_string(Sof sof);

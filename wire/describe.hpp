@@ -7,9 +7,9 @@
 
 namespace wire {
 
-/// The standard's name of what the frame carries: "PLOGI", "LS_ACC", "GID_IPP", "CT_ACC", "FCVI_SEND_RQST", "ABTS",
-/// "ACK_1"; for what has no name the protocol: "ELS", "CT", "FC-VI", "FCP", "FC". Static storage; never fails.
-/// `data_field`: as in the frame, Device_Header included; may be cut short.
+/// The standard's name of what the frame carries: "PLOGI", "LS_ACC", "GID_IPP", "CT_ACC", "FCVI_SEND_RQST",
+/// "ABTS", "ACK_1"; for what has no name the protocol: "ELS", "CT", "FC-VI", "FCP", "FC". Static storage;
+/// never fails. `data_field`: as in the frame, Device_Header included; may be cut short.
 [[nodiscard]] std::string_view message_name(const FcHeader& header, Bytes data_field);
 
 /// One line for any bytes: who to whom, the message with its fields, or why it does not parse.

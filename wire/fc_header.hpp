@@ -30,7 +30,9 @@ enum class RCtl : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(RCtl r_ctl);
 /// ACK, reject and busy frames: answers of the class 2 protocol, never sequences of their own.
-[[nodiscard]] constexpr bool is_link_control(RCtl r_ctl) { return (static_cast<std::uint8_t>(r_ctl) & 0xF0) == 0xC0; }
+[[nodiscard]] constexpr bool is_link_control(RCtl r_ctl) {
+  return (static_cast<std::uint8_t>(r_ctl) & 0xF0) == 0xC0;
+}
 
 /// TYPE: the protocol of the data field.
 enum class Type : std::uint8_t { bls = 0x00, els = 0x01, ip = 0x05, fcp = 0x08, ct = 0x20, fc_vi = 0x58 };
@@ -38,12 +40,12 @@ enum class Type : std::uint8_t { bls = 0x00, els = 0x01, ip = 0x05, fcp = 0x08, 
 
 /// F_CTL, 24 bits.
 namespace f_ctl {
-inline constexpr std::uint32_t exchange_responder = 1U << 23;  // sent by the responder of the exchange
-inline constexpr std::uint32_t sequence_recipient = 1U << 22;  // sent by the recipient of the sequence
-inline constexpr std::uint32_t first_sequence = 1U << 21;      // of the exchange
-inline constexpr std::uint32_t last_sequence = 1U << 20;       // of the exchange
-inline constexpr std::uint32_t end_sequence = 1U << 19;        // last frame of the sequence
-inline constexpr std::uint32_t cs_ctl_priority = 1U << 17;     // CS_CTL holds a priority
+inline constexpr std::uint32_t exchange_responder = 1U << 23;   // sent by the responder of the exchange
+inline constexpr std::uint32_t sequence_recipient = 1U << 22;   // sent by the recipient of the sequence
+inline constexpr std::uint32_t first_sequence = 1U << 21;       // of the exchange
+inline constexpr std::uint32_t last_sequence = 1U << 20;        // of the exchange
+inline constexpr std::uint32_t end_sequence = 1U << 19;         // last frame of the sequence
+inline constexpr std::uint32_t cs_ctl_priority = 1U << 17;      // CS_CTL holds a priority
 inline constexpr std::uint32_t sequence_initiative = 1U << 16;  // transferred; valid with end_sequence
 inline constexpr std::uint32_t ack_form_mask = 3U << 12;
 inline constexpr std::uint32_t ack_form_ack_1 = 1U << 12;
@@ -58,8 +60,10 @@ inline constexpr std::uint32_t abort_stop_sequence = 2U << 4;   // in an ACK: st
 inline constexpr std::uint32_t abort_retransmit = 3U << 4;      // in an ACK: immediate retransmission
 inline constexpr std::uint32_t relative_offset_present = 1U << 3;  // Parameter is a relative offset
 inline constexpr std::uint32_t fill_bytes_mask = 3U;               // fill bytes at the end of the data field
-inline constexpr std::uint32_t single_frame_request = first_sequence | end_sequence | sequence_initiative;  // 290000h
-inline constexpr std::uint32_t single_frame_reply = exchange_responder | last_sequence | end_sequence;      // 980000h
+inline constexpr std::uint32_t single_frame_request =
+    first_sequence | end_sequence | sequence_initiative;  // 290000h
+inline constexpr std::uint32_t single_frame_reply =
+    exchange_responder | last_sequence | end_sequence;  // 980000h
 }  // namespace f_ctl
 
 /// DF_CTL: the optional headers at the start of the data field.
@@ -112,30 +116,42 @@ struct FcHeader {
   std::uint32_t parameter = 0;
 
   static constexpr std::string_view name = "FC";
-  static constexpr auto layout = codec::layout<24>(
-      codec::word<0, 4>(codec::part<31, 24>(&FcHeader::r_ctl, "r_ctl"), codec::part<23, 0>(&FcHeader::d_id, "d_id")),
-      codec::word<4, 4>(codec::part<31, 24>(&FcHeader::cs_ctl, "cs_ctl"), codec::part<23, 0>(&FcHeader::s_id, "s_id")),
-      codec::word<8, 4>(codec::part<31, 24>(&FcHeader::type, "type"), codec::part<23, 0>(&FcHeader::f_ctl, "f_ctl")),
-      codec::word<12, 4>(codec::part<31, 24>(&FcHeader::seq_id, "seq_id"),
-                         codec::part<23, 16>(&FcHeader::df_ctl, "df_ctl"),
-                         codec::part<15, 0>(&FcHeader::seq_cnt, "seq_cnt")),
-      codec::word<16, 4>(codec::part<31, 16>(&FcHeader::ox_id, "ox_id"), codec::part<15, 0>(&FcHeader::rx_id, "rx_id")),
-      codec::field<20, 4>(&FcHeader::parameter, "parameter"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::word<0, 4>(codec::part<31, 24>(&FcHeader::r_ctl, "r_ctl"),
+                                          codec::part<23, 0>(&FcHeader::d_id, "d_id")),
+                        codec::word<4, 4>(codec::part<31, 24>(&FcHeader::cs_ctl, "cs_ctl"),
+                                          codec::part<23, 0>(&FcHeader::s_id, "s_id")),
+                        codec::word<8, 4>(codec::part<31, 24>(&FcHeader::type, "type"),
+                                          codec::part<23, 0>(&FcHeader::f_ctl, "f_ctl")),
+                        codec::word<12, 4>(codec::part<31, 24>(&FcHeader::seq_id, "seq_id"),
+                                           codec::part<23, 16>(&FcHeader::df_ctl, "df_ctl"),
+                                           codec::part<15, 0>(&FcHeader::seq_cnt, "seq_cnt")),
+                        codec::word<16, 4>(codec::part<31, 16>(&FcHeader::ox_id, "ox_id"),
+                                           codec::part<15, 0>(&FcHeader::rx_id, "rx_id")),
+                        codec::field<20, 4>(&FcHeader::parameter, "parameter"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<FcHeader> parse(Bytes bytes) { return codec::parse<FcHeader>(bytes); }
   /// Of bytes that are known to be enough: no check to pay.
-  [[nodiscard]] static FcHeader read(std::span<const std::uint8_t, 24> bytes) { return codec::read<FcHeader>(bytes.data()); }
+  [[nodiscard]] static FcHeader read(std::span<const std::uint8_t, 24> bytes) {
+    return codec::read<FcHeader>(bytes.data());
+  }
   void write(MutableBytes to) const { codec::write(*this, to); }
   [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
   friend bool operator==(const FcHeader&, const FcHeader&) = default;
 
-  [[nodiscard]] constexpr bool has(std::uint32_t f_ctl_bits) const { return (f_ctl & f_ctl_bits) == f_ctl_bits; }
+  [[nodiscard]] constexpr bool has(std::uint32_t f_ctl_bits) const {
+    return (f_ctl & f_ctl_bits) == f_ctl_bits;
+  }
   [[nodiscard]] constexpr std::size_t fill_bytes() const { return f_ctl & f_ctl::fill_bytes_mask; }
-  [[nodiscard]] constexpr std::size_t device_header_size() const { return df_ctl::device_header_size(df_ctl); }
+  [[nodiscard]] constexpr std::size_t device_header_size() const {
+    return df_ctl::device_header_size(df_ctl);
+  }
 };
 
 /// Fill bytes, 0 to 3, that bring a data field to a multiple of 4 (F_CTL 1:0).
-[[nodiscard]] constexpr std::size_t fill_bytes_for(std::size_t data_size_bytes) { return (4 - data_size_bytes % 4) % 4; }
+[[nodiscard]] constexpr std::size_t fill_bytes_for(std::size_t data_size_bytes) {
+  return (4 - data_size_bytes % 4) % 4;
+}
 
 /// A frame, header parsed, data field without fill bytes. A view: the bytes stay where they are.
 struct FcFrameView {

@@ -1,13 +1,13 @@
-// FCoE encapsulation (FC-BB): Ethernet header, version and SOF, frame, CRC (little-endian), EOF, 3 zero bytes.
-// No padding: the smallest frame makes exactly 60 bytes.
+// FCoE encapsulation (FC-BB): Ethernet header, version and SOF, frame, CRC (little-endian), EOF, 3 zero
+// bytes. No padding: the smallest frame makes exactly 60 bytes.
 #pragma once
 #include "wire/delimiters.hpp"
 #include "wire/ethernet.hpp"
 
 namespace wire::fcoe {
 
-inline constexpr std::size_t header_size = 14;   // version (4 bits), 100 reserved bits, SOF
-inline constexpr std::size_t trailer_size = 8;   // CRC, EOF, 3 reserved bytes
+inline constexpr std::size_t header_size = 14;  // version (4 bits), 100 reserved bits, SOF
+inline constexpr std::size_t trailer_size = 8;  // CRC, EOF, 3 reserved bytes
 inline constexpr std::size_t overhead = EthernetHeader::size() + header_size + trailer_size;
 inline constexpr std::uint8_t version = 0;
 
@@ -18,11 +18,12 @@ inline constexpr std::uint8_t version = 0;
 struct FcoeFrame {
   EthernetHeader ethernet{};
   Sof sof{};
-  Bytes fc_frame;          // header and data field with fill bytes
-  std::uint32_t crc = 0;   // as received
+  Bytes fc_frame;         // header and data field with fill bytes
+  std::uint32_t crc = 0;  // as received
   Eof eof{};
 
-  /// The structure only: a wrong CRC, or an SOF or EOF code without a name, parses. Version and type must be FCoE's.
+  /// The structure only: a wrong CRC, or an SOF or EOF code without a name, parses. Version and type must be
+  /// FCoE's.
   [[nodiscard]] static Result<FcoeFrame> parse(Bytes ethernet_frame);
   [[nodiscard]] bool crc_ok() const;
   [[nodiscard]] std::string to_string() const;

@@ -62,15 +62,15 @@ using BlsMessages = boost::mp11::mp_list<bls::Abts, bls::BaAcc, bls::BaRjt>;
 using LinkControlMessages = boost::mp11::mp_list<LinkReject, LinkBusy>;
 
 /// Told apart by their first byte.
-using ElsRequests = boost::mp11::mp_list<els::Login, els::Logo, els::Rtv, els::Echo, els::Rrq, els::Prli, els::Adisc,
-                                         els::FarpRequest, els::FarpReply, els::Fan, els::Rscn, els::Scr>;
+using ElsRequests =
+    boost::mp11::mp_list<els::Login, els::Logo, els::Rtv, els::Echo, els::Rrq, els::Prli, els::Adisc,
+                         els::FarpRequest, els::FarpReply, els::Fan, els::Rscn, els::Scr>;
 using ElsReplies = boost::mp11::mp_list<els::LsAcc, els::LsRjt, els::RtvAcc>;
 
 /// Told apart by the command of the CT_IU preamble.
-using CtRequests =
-    boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::RnnId, ct::RpnId, ct::RsnnNn, ct::RspnId, ct::RftId,
-                         ct::RffId, ct::GpnFt, ct::GidFt, ct::GidPn, ct::GpnId, ct::GnnId, ct::GidNn, ct::GspnId,
-                         ct::GsnnNn, ct::DaId>;
+using CtRequests = boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::RnnId, ct::RpnId, ct::RsnnNn,
+                                        ct::RspnId, ct::RftId, ct::RffId, ct::GpnFt, ct::GidFt, ct::GidPn,
+                                        ct::GpnId, ct::GnnId, ct::GidNn, ct::GspnId, ct::GsnnNn, ct::DaId>;
 using CtReplies = boost::mp11::mp_list<ct::CtAccept, ct::CtReject, ct::PortIdAccept, ct::NameAccept,
                                        ct::PortIdListAccept, ct::GpnFtAccept, ct::SymbolicNameAccept>;
 
@@ -81,9 +81,10 @@ using FcviIus =
                          fcvi::ConnectResp2, fcvi::ConnectResp3, fcvi::DisconnectResp>;
 
 /// Told apart by type and length.
-using FipDescriptors = boost::mp11::mp_list<fip::Priority, fip::Mac, fip::FcMap, fip::NameId, fip::Fabric,
-                                            fip::MaxFcoeSize, fip::EncapsulatedFrame, fip::VnPort, fip::FkaAdvPeriod,
-                                            fip::VendorId, fip::Vlan, fip::Fc4Features, fip::UnknownDescriptor>;
+using FipDescriptors =
+    boost::mp11::mp_list<fip::Priority, fip::Mac, fip::FcMap, fip::NameId, fip::Fabric, fip::MaxFcoeSize,
+                         fip::EncapsulatedFrame, fip::VnPort, fip::FkaAdvPeriod, fip::VendorId, fip::Vlan,
+                         fip::Fc4Features, fip::UnknownDescriptor>;
 
 /// Headers, and what messages hold.
 using Parts = boost::mp11::mp_list<FcHeader, EthernetHeader, fip::FipHeader, ct::CtHeader, ct::PortEntry,
@@ -91,9 +92,9 @@ using Parts = boost::mp11::mp_list<FcHeader, EthernetHeader, fip::FipHeader, ct:
                                    fcvi::NetAddress, fcvi::Qos, fcvi::Attributes, fcvi::ConnectPayload,
                                    fcvi::ConnectionStatus>;
 
-using AllMessages = boost::mp11::mp_append<BlsMessages, LinkControlMessages, ElsRequests, ElsReplies, CtRequests,
-                                           CtReplies, FcviIus, FipDescriptors, boost::mp11::mp_list<fip::FipMessage>,
-                                           Parts>;
+using AllMessages =
+    boost::mp11::mp_append<BlsMessages, LinkControlMessages, ElsRequests, ElsReplies, CtRequests, CtReplies,
+                           FcviIus, FipDescriptors, boost::mp11::mp_list<fip::FipMessage>, Parts>;
 
 /// Calls f(std::type_identity<Message>{}) for every type of a list; Messages need no default value.
 template <class List, class F>

@@ -1,4 +1,5 @@
-// What must hold for any bytes: no crash; what parses is written and parsed again to the same message, and has a text.
+// What must hold for any bytes: no crash; what parses is written and parsed again to the same message, and
+// has a text.
 #pragma once
 #include <cstdio>
 #include <cstdlib>

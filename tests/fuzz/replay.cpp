@@ -2,7 +2,8 @@
 //
 // usage: <fuzzer>_replay CORPUS [MUTATIONS [SEED [FIRST]]]
 //
-// A failure names the file, or the mutation: MUTATIONS=1 with the same SEED and FIRST=<its number> runs that one alone.
+// A failure names the file, or the mutation: MUTATIONS=1 with the same SEED and FIRST=<its number> runs that
+// one alone.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
@@ -27,7 +28,8 @@ constexpr std::size_t max_steps = 6;
 char current[256];  // what runs now, for on_crash
 
 extern "C" void on_crash(int signal) {
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, current, std::char_traits<char>::length(current));
+  [[maybe_unused]] const auto written =
+      write(STDERR_FILENO, current, std::char_traits<char>::length(current));
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -43,7 +45,9 @@ class Noise {
     state_ ^= state_ >> 27;
     return state_ * 0x2545F4914F6CDD1DU;
   }
-  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(next() >> 33) % limit; }
+  std::size_t below(std::size_t limit) {
+    return limit == 0 ? 0 : static_cast<std::size_t>(next() >> 33) % limit;
+  }
 
  private:
   std::uint64_t state_;
@@ -55,12 +59,25 @@ void change_once(Input& input, const Input& other, Noise& noise) {
   const std::size_t place = noise.below(input.size());
   const auto byte = static_cast<std::uint8_t>(noise.next() >> 56);
   switch (noise.below(7)) {
-    case 0: if (!input.empty()) input[place] = static_cast<std::uint8_t>(input[place] ^ (1U << noise.below(8))); break;
-    case 1: if (!input.empty()) input[place] = byte; break;
-    case 2: if (!input.empty()) input[place] = noise.below(2) == 0 ? 0x00 : 0xFF; break;
-    case 3: input.resize(place); break;
-    case 4: input.insert(input.begin() + at(place), 1 + noise.below(8), byte); break;
-    case 5: input.erase(input.begin() + at(place), input.begin() + at(std::min(input.size(), place + 1 + noise.below(8)))); break;
+    case 0:
+      if (!input.empty()) input[place] = static_cast<std::uint8_t>(input[place] ^ (1U << noise.below(8)));
+      break;
+    case 1:
+      if (!input.empty()) input[place] = byte;
+      break;
+    case 2:
+      if (!input.empty()) input[place] = noise.below(2) == 0 ? 0x00 : 0xFF;
+      break;
+    case 3:
+      input.resize(place);
+      break;
+    case 4:
+      input.insert(input.begin() + at(place), 1 + noise.below(8), byte);
+      break;
+    case 5:
+      input.erase(input.begin() + at(place),
+                  input.begin() + at(std::min(input.size(), place + 1 + noise.below(8))));
+      break;
     case 6: {
       const std::size_t from = noise.below(other.size());
       input.resize(place);
@@ -89,8 +106,8 @@ void run_mutation(const std::vector<Input>& corpus, std::uint64_t seed, std::uin
   Input input = corpus[noise.below(corpus.size())];
   const Input& other = corpus[noise.below(corpus.size())];
   for (std::size_t steps = 1 + noise.below(max_steps); steps > 0; --steps) change_once(input, other, noise);
-  std::snprintf(current, sizeof current, "failed: mutation %llu of seed %llu\n", static_cast<unsigned long long>(number),
-                static_cast<unsigned long long>(seed));
+  std::snprintf(current, sizeof current, "failed: mutation %llu of seed %llu\n",
+                static_cast<unsigned long long>(number), static_cast<unsigned long long>(seed));
   LLVMFuzzerTestOneInput(input.data(), input.size());
 }
 
@@ -118,8 +135,9 @@ int main(int argc, char** argv) {
   }
   const std::uint64_t mutations = number_of(argc, argv, 2, 0), seed = number_of(argc, argv, 3, 1);
   const std::uint64_t first = number_of(argc, argv, 4, 0);
-  std::printf("%zu files, %llu mutations from %llu of seed %llu\n", corpus.size(), static_cast<unsigned long long>(mutations),
-              static_cast<unsigned long long>(first), static_cast<unsigned long long>(seed));
+  std::printf("%zu files, %llu mutations from %llu of seed %llu\n", corpus.size(),
+              static_cast<unsigned long long>(mutations), static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(seed));
   for (std::uint64_t number = first; number < first + mutations; ++number) run_mutation(corpus, seed, number);
   return 0;
 }

@@ -36,7 +36,7 @@ class Interposer final : public fc2::FrameReceiver {
 };
 
 /// An exchange user that remembers. Stays alive as long as its port.
-class RecordingUser : public fc2::ExchangeUser {
+class RecordingUser final : public fc2::ExchangeUser {
  public:
   struct Iu { fc2::Exchange* exchange; wire::FcHeader header; std::vector<std::uint8_t> bytes; };
   std::vector<Iu> ius;

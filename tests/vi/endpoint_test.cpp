@@ -8,7 +8,6 @@ namespace vi::testing {
 namespace {
 
 using endpoint::DisconnectOutcome;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -222,7 +221,7 @@ TEST(Endpoint, impossible_event_counted) {
 
 TEST(Endpoint, size_of_a_vi) {
   // design, speed: a connection costs at most 1 KiB in all; the model takes a part of it.
-  EXPECT_LE(sizeof(Vi), 320u);
+  EXPECT_LE(sizeof(Vi), 256u);
   EXPECT_LE(sizeof(WorkQueue::Entry), 16u);
 }
 

@@ -174,7 +174,7 @@ TEST(CompletionQueue, wrapped_remove_vi) {
   CompletionQueue queue(4);
   queue.push({vi_number(9), false});
   queue.pop();
-  for (std::uintptr_t i : {1, 2, 1, 3}) queue.push({vi_number(i), false});
+  for (const std::uintptr_t i : {1u, 2u, 1u, 3u}) queue.push({vi_number(i), false});
   queue.remove(*vi_number(1));
   EXPECT_EQ(queue.size(), 2u);
   EXPECT_EQ(queue.pop()->vi, vi_number(2));

@@ -52,16 +52,20 @@ TYPED_TEST(EveryMessage, to_string_begins_with_a_name) {
 // Lengths at which a shorter message of the same type ends: what follows is data of any length.
 template <class Message>
 bool may_end_at(std::size_t length) {
-  if constexpr (std::is_same_v<Message, els::Echo>) return length >= 4;
-  else return false;
+  if constexpr (std::is_same_v<Message, els::Echo>)
+    return length >= 4;
+  else
+    return false;
 }
 
 TYPED_TEST(EveryMessage, prefix_is_truncated) {
   for (std::size_t length = 0; length < this->sample.bytes.size(); ++length) {
     // Of its own size, so that the address sanitizer sees the first byte beyond it.
-    const std::vector<std::uint8_t> prefix(this->sample.bytes.begin(), this->sample.bytes.begin() + static_cast<long>(length));
+    const std::vector<std::uint8_t> prefix(this->sample.bytes.begin(),
+                                           this->sample.bytes.begin() + static_cast<long>(length));
     const auto result = TypeParam::parse(prefix);
-    if (may_end_at<TypeParam>(length)) EXPECT_TRUE(result.has_value());
+    if (may_end_at<TypeParam>(length))
+      EXPECT_TRUE(result.has_value());
     else {
       ASSERT_FALSE(result.has_value()) << length;
       EXPECT_EQ(result.error().code, ParseCode::truncated) << length << " " << to_string(result.error());

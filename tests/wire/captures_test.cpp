@@ -1,5 +1,5 @@
-// Frames of real HBAs, switches and the Linux initiator: every one parses down to its message class, and the message
-// writes the same bytes.
+// Frames of real HBAs, switches and the Linux initiator: every one parses down to its message class, and the
+// message writes the same bytes.
 #include <filesystem>
 #include <map>
 #include <tuple>
@@ -37,8 +37,10 @@ class Replay {
     SCOPED_TRACE("frame " + std::to_string(counts.frames) + ": " + describe_ethernet(frame.bytes));
     EXPECT_EQ(describe_ethernet(frame.bytes).find("malformed"), std::string::npos);
     std::vector<std::uint8_t> out(frame.bytes.size(), 0xA5);
-    if (ethernet->type == EtherType::fip) fip_frame(*ethernet, frame.bytes, out);
-    else fcoe_frame(frame.bytes, out);
+    if (ethernet->type == EtherType::fip)
+      fip_frame(*ethernet, frame.bytes, out);
+    else
+      fcoe_frame(frame.bytes, out);
     EXPECT_EQ(out, frame.bytes);
   }
 
@@ -54,7 +56,8 @@ class Replay {
     if (message->find<fip::UnknownDescriptor>() != nullptr) ++counts.unknown;
     auto copy = *message;
     for (fip::Descriptor& descriptor : copy.descriptors)
-      if (auto* inner = std::get_if<fip::EncapsulatedFrame>(&descriptor)) inner->fc_frame = rewritten(inner->fc_frame);
+      if (auto* inner = std::get_if<fip::EncapsulatedFrame>(&descriptor))
+        inner->fc_frame = rewritten(inner->fc_frame);
     ethernet.write(out);
     copy.write(out.subspan(EthernetHeader::size()));
   }
@@ -62,7 +65,8 @@ class Replay {
   void fcoe_frame(Bytes bytes, MutableBytes out) {
     const auto fcoe = fcoe::decapsulate(bytes);
     ASSERT_TRUE(fcoe.has_value()) << to_string(fcoe.error());
-    fcoe::encapsulate(fcoe->ethernet.destination, fcoe->ethernet.source, fcoe->sof, rewritten(fcoe->fc_frame), fcoe->eof, out);
+    fcoe::encapsulate(fcoe->ethernet.destination, fcoe->ethernet.source, fcoe->sof, rewritten(fcoe->fc_frame),
+                      fcoe->eof, out);
   }
 
   /// The frame, parsed and written again.
@@ -86,7 +90,8 @@ class Replay {
   static Exchange exchange_of(const FcHeader& header) {
     const bool responder = header.has(f_ctl::exchange_responder);
     // The D_ID of a FLOGI is the F_Port's, the S_ID 0; its accept comes from elsewhere in VN2VN.
-    const FcId originator = responder ? header.d_id : header.s_id, other = responder ? header.s_id : header.d_id;
+    const FcId originator = responder ? header.d_id : header.s_id,
+               other = responder ? header.s_id : header.d_id;
     const bool login = other == well_known::f_port;
     return {login ? 0 : originator.value, other.value, header.ox_id.value};
   }
@@ -136,8 +141,10 @@ class Replay {
   void ct_accept(ct::Command request, Bytes data, MutableBytes out) {
     using enum ct::Command;
     if (request == gpn_ft) return count_found(rewrite<ct::GpnFtAccept>(data, out));
-    if (request == gid_ft || request == gid_ipp || request == gid_nn) return count_found(rewrite<ct::PortIdListAccept>(data, out));
-    if (request == gspn_id || request == gsnn_nn) return count_found(rewrite<ct::SymbolicNameAccept>(data, out));
+    if (request == gid_ft || request == gid_ipp || request == gid_nn)
+      return count_found(rewrite<ct::PortIdListAccept>(data, out));
+    if (request == gspn_id || request == gsnn_nn)
+      return count_found(rewrite<ct::SymbolicNameAccept>(data, out));
     count_found(rewrite<ct::CtAccept>(data, out));
   }
 
@@ -149,7 +156,8 @@ class Replay {
     message->write(out);
     if (message->size() < data.size()) {
       ++counts.trailing;
-      std::copy(data.begin() + static_cast<long>(message->size()), data.end(), out.begin() + static_cast<long>(message->size()));
+      std::copy(data.begin() + static_cast<long>(message->size()), data.end(),
+                out.begin() + static_cast<long>(message->size()));
     }
     return true;
   }
@@ -203,7 +211,8 @@ TEST(Captures, fip_advertisements) {
   const Counts counts = replay(path);
   EXPECT_EQ(counts.frames, 40);
   EXPECT_EQ(counts.cut + counts.raw + counts.trailing, 0);
-  EXPECT_EQ(counts.unknown, 4) << "advertisements of before the standard: fabric descriptor of three words, kept as it came";
+  EXPECT_EQ(counts.unknown, 4)
+      << "advertisements of before the standard: fabric descriptor of three words, kept as it came";
 }
 
 }  // namespace

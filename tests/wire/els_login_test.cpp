@@ -27,19 +27,19 @@ TEST(Login, captured_plogi) {
   plogi.port_name = Wwn{0x2000525400FC0E01};
   plogi.node_name = Wwn{0x1000525400FC0E01};
   plogi.class_3 = class_3_of(2112, 255, 1);
-  expect_known(join(hex("03 000000"          // PLOGI
-                        "2020 000A"          // version, BB_Credit
-                        "8000 0840"          // features, BB_SC_N and receive data field size
-                        "00FF 001F"          // concurrent sequences, relative offset by category
-                        "000007D0"           // E_D_TOV 2000 ms
-                        "2000525400FC0E01"   // Port_Name
-                        "1000525400FC0E01"), // Node_Name
-                    zeros(32),               // class 1, class 2
-                    hex("8800 0000"          // class 3: valid, sequential delivery; initiator control
-                        "0000 0840"          // recipient control, receive data field size
-                        "00FF 0000"          // concurrent sequences, credit
-                        "0001 0000"),        // open sequences per exchange
-                    zeros(32)),              // class 4, vendor version
+  expect_known(join(hex("03 000000"           // PLOGI
+                        "2020 000A"           // version, BB_Credit
+                        "8000 0840"           // features, BB_SC_N and receive data field size
+                        "00FF 001F"           // concurrent sequences, relative offset by category
+                        "000007D0"            // E_D_TOV 2000 ms
+                        "2000525400FC0E01"    // Port_Name
+                        "1000525400FC0E01"),  // Node_Name
+                    zeros(32),                // class 1, class 2
+                    hex("8800 0000"           // class 3: valid, sequential delivery; initiator control
+                        "0000 0840"           // recipient control, receive data field size
+                        "00FF 0000"           // concurrent sequences, credit
+                        "0001 0000"),         // open sequences per exchange
+                    zeros(32)),               // class 4, vendor version
                plogi);
 }
 

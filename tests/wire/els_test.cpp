@@ -20,12 +20,13 @@ namespace {
 TEST(LsAcc, known_bytes) { expect_known(hex("02000000"), els::LsAcc{}); }
 
 TEST(LsRjt, known_bytes) {
-  expect_known(hex("01 000000"  // LS_RJT
-                   "00"         // reserved
-                   "0B"         // reason: not supported
-                   "2C"         // explanation: request not supported
-                   "00"),       // vendor unique
-               els::LsRjt{els::RejectReason::not_supported, els::RejectExplanation::request_not_supported, 0});
+  expect_known(
+      hex("01 000000"  // LS_RJT
+          "00"         // reserved
+          "0B"         // reason: not supported
+          "2C"         // explanation: request not supported
+          "00"),       // vendor unique
+      els::LsRjt{els::RejectReason::not_supported, els::RejectExplanation::request_not_supported, 0});
 }
 
 TEST(LsRjt, reasons_and_explanations_have_names) {
@@ -39,20 +40,21 @@ TEST(LsRjt, reasons_and_explanations_have_names) {
 }
 
 TEST(Logo, known_bytes) {
-  expect_known(hex("05 000000"            // LOGO
-                   "00 010100"            // reserved, N_Port_ID
-                   "2000525400FC0E01"),   // Port_Name
+  expect_known(hex("05 000000"           // LOGO
+                   "00 010100"           // reserved, N_Port_ID
+                   "2000525400FC0E01"),  // Port_Name
                els::Logo{FcId{0x010100}, Wwn{0x2000525400FC0E01}});
 }
 
-const els::Adisc adisc{els::Command::adisc, FcId{0xEF}, Wwn{0x2000525400FC0E01}, Wwn{0x1000525400FC0E01}, FcId{0x010100}};
+const els::Adisc adisc{els::Command::adisc, FcId{0xEF}, Wwn{0x2000525400FC0E01}, Wwn{0x1000525400FC0E01},
+                       FcId{0x010100}};
 
 TEST(Adisc, known_bytes) {
-  expect_known(hex("52 000000"           // ADISC
-                   "00 0000EF"           // reserved, hard address
-                   "2000525400FC0E01"    // Port_Name
-                   "1000525400FC0E01"    // Node_Name
-                   "00 010100"),         // reserved, N_Port_ID
+  expect_known(hex("52 000000"         // ADISC
+                   "00 0000EF"         // reserved, hard address
+                   "2000525400FC0E01"  // Port_Name
+                   "1000525400FC0E01"  // Node_Name
+                   "00 010100"),       // reserved, N_Port_ID
                adisc);
 }
 
@@ -74,15 +76,15 @@ TEST(Farp, known_request) {
   request.requesting_node_name = Wwn{0x1000525400FC0E01};
   request.requesting_ip = IpAddress::v4(10, 0, 0, 1);
   request.responding_ip = IpAddress::v4(10, 0, 0, 2);
-  expect_known(hex("54 000000"                                  // FARP-REQ
-                   "04 010100"                                  // match: IP address; requesting N_Port_ID
-                   "02 000000"                                  // action: FARP-REPLY; responding N_Port_ID
-                   "2000525400FC0E01"                           // requesting Port_Name
-                   "1000525400FC0E01"                           // requesting Node_Name
-                   "0000000000000000"                           // responding Port_Name
-                   "0000000000000000"                           // responding Node_Name
-                   "00000000 00000000 0000FFFF 0A000001"        // requesting IP
-                   "00000000 00000000 0000FFFF 0A000002"),      // responding IP
+  expect_known(hex("54 000000"                              // FARP-REQ
+                   "04 010100"                              // match: IP address; requesting N_Port_ID
+                   "02 000000"                              // action: FARP-REPLY; responding N_Port_ID
+                   "2000525400FC0E01"                       // requesting Port_Name
+                   "1000525400FC0E01"                       // requesting Node_Name
+                   "0000000000000000"                       // responding Port_Name
+                   "0000000000000000"                       // responding Node_Name
+                   "00000000 00000000 0000FFFF 0A000001"    // requesting IP
+                   "00000000 00000000 0000FFFF 0A000002"),  // responding IP
                request);
 }
 
@@ -93,17 +95,19 @@ TEST(Farp, known_reply) {
   reply.responding_n_port_id = FcId{0x010200};
   reply.responding_port_name = Wwn{0x2000525400FC0E02};
   reply.responding_node_name = Wwn{0x1000525400FC0E02};
-  expect_known(join(hex("55 000000 04 010100 02 010200"), zeros(16), hex("2000525400FC0E02 1000525400FC0E02"), zeros(32)), reply);
+  expect_known(join(hex("55 000000 04 010100 02 010200"), zeros(16), hex("2000525400FC0E02 1000525400FC0E02"),
+                    zeros(32)),
+               reply);
   expect_error<els::FarpRequest>(written(reply), ParseCode::bad_value, "command");
 }
 
 // tests/data/linux-vn2vn.pcap, frame 16.
 TEST(Prli, captured_request) {
-  expect_known(hex("20 10 0014"    // PRLI, page length, payload length
-                   "08 00 2000"    // TYPE FCP, TYPE extension, establish image pair
-                   "00000000"      // originator process associator
-                   "00000000"      // responder process associator
-                   "000001A2"),    // service parameters
+  expect_known(hex("20 10 0014"  // PRLI, page length, payload length
+                   "08 00 2000"  // TYPE FCP, TYPE extension, establish image pair
+                   "00000000"    // originator process associator
+                   "00000000"    // responder process associator
+                   "000001A2"),  // service parameters
                els::Prli{els::Command::prli, {{0x08, 0, els::PrliPage::establish_image_pair, 0, 0, 0x1A2}}});
 }
 
@@ -126,14 +130,16 @@ TEST(Prli, errors) {
 TEST(Scr, captured) { expect_known(hex("62000000 000000 03"), els::Scr{els::ScrFunction::full}); }
 
 TEST(Scr, functions_have_names) {
-  for (const int code : {1, 2, 3, 0xFF}) EXPECT_NE(to_string(static_cast<els::ScrFunction>(code)), text::unknown);
+  for (const int code : {1, 2, 3, 0xFF})
+    EXPECT_NE(to_string(static_cast<els::ScrFunction>(code)), text::unknown);
 }
 
 TEST(Rscn, known_bytes) {
-  expect_known(hex("61 04 000C"      // RSCN, page length, payload length
-                   "04 010200"       // event qualifier 1, port address
-                   "01 020300"),     // area address
-               els::Rscn{{{1, els::AddressFormat::port, FcId{0x010200}}, {0, els::AddressFormat::area, FcId{0x020300}}}});
+  expect_known(hex("61 04 000C"   // RSCN, page length, payload length
+                   "04 010200"    // event qualifier 1, port address
+                   "01 020300"),  // area address
+               els::Rscn{{{1, els::AddressFormat::port, FcId{0x010200}},
+                          {0, els::AddressFormat::area, FcId{0x020300}}}});
 }
 
 TEST(Rscn, errors) {
@@ -175,9 +181,9 @@ TEST(Rtv, captured) {
 }
 
 TEST(Rrq, known_bytes) {
-  expect_known(hex("12000000"      // RRQ
-                   "00 010100"     // reserved, S_ID of the originator
-                   "1234 5678"),   // OX_ID, RX_ID
+  expect_known(hex("12000000"     // RRQ
+                   "00 010100"    // reserved, S_ID of the originator
+                   "1234 5678"),  // OX_ID, RX_ID
                els::Rrq{FcId{0x010100}, OxId{0x1234}, RxId{0x5678}});
 }
 
@@ -191,9 +197,10 @@ TEST(Fan, known_bytes) {
 
 TEST(ElsCommand, codes) {
   const std::pair<int, std::string_view> codes[] = {
-      {0x01, "LS_RJT"}, {0x02, "LS_ACC"}, {0x03, "PLOGI"}, {0x04, "FLOGI"}, {0x05, "LOGO"},     {0x0E, "RTV"},
-      {0x10, "ECHO"},   {0x12, "RRQ"},    {0x13, "REC"},   {0x20, "PRLI"},  {0x21, "PRLO"},     {0x51, "FDISC"},
-      {0x52, "ADISC"},  {0x54, "FARP-REQ"}, {0x55, "FARP-REPLY"}, {0x60, "FAN"}, {0x61, "RSCN"}, {0x62, "SCR"}, {0x78, "RNID"}};
+      {0x01, "LS_RJT"}, {0x02, "LS_ACC"}, {0x03, "PLOGI"}, {0x04, "FLOGI"},    {0x05, "LOGO"},
+      {0x0E, "RTV"},    {0x10, "ECHO"},   {0x12, "RRQ"},   {0x13, "REC"},      {0x20, "PRLI"},
+      {0x21, "PRLO"},   {0x51, "FDISC"},  {0x52, "ADISC"}, {0x54, "FARP-REQ"}, {0x55, "FARP-REPLY"},
+      {0x60, "FAN"},    {0x61, "RSCN"},   {0x62, "SCR"},   {0x78, "RNID"}};
   for (const auto& [code, name] : codes) EXPECT_EQ(to_string(static_cast<els::Command>(code)), name);
   EXPECT_EQ(to_string(els::Command{}), text::unknown);
 }

@@ -10,10 +10,8 @@
 namespace wire {
 /// For GoogleTest's messages.
 template <class Message>
-  requires requires(const Message& m) { m.to_string(); }
-void PrintTo(const Message& message, std::ostream* out) {
-  *out << message.to_string();
-}
+requires requires(const Message& m) { m.to_string(); }
+void PrintTo(const Message& message, std::ostream* out) { *out << message.to_string(); }
 inline void PrintTo(const ParseError& error, std::ostream* out) { *out << to_string(error); }
 }  // namespace wire
 

@@ -7,13 +7,13 @@ namespace wire::test {
 namespace {
 
 // tests/data/linux-fabric-login.pcap, frame 12: LS_ACC to PLOGI from the name server.
-const auto header_bytes = hex(
-    "23 010100"   // R_CTL els_reply, D_ID
-    "00 FFFFFC"   // CS_CTL, S_ID
-    "01 980000"   // TYPE ELS, F_CTL: responder, last sequence, end of sequence
-    "00 00 0000"  // SEQ_ID, DF_CTL, SEQ_CNT
-    "0001 1234"   // OX_ID, RX_ID
-    "00000000");  // Parameter
+const auto header_bytes =
+    hex("23 010100"   // R_CTL els_reply, D_ID
+        "00 FFFFFC"   // CS_CTL, S_ID
+        "01 980000"   // TYPE ELS, F_CTL: responder, last sequence, end of sequence
+        "00 00 0000"  // SEQ_ID, DF_CTL, SEQ_CNT
+        "0001 1234"   // OX_ID, RX_ID
+        "00000000");  // Parameter
 
 FcHeader captured_header() {
   FcHeader header;
@@ -30,8 +30,9 @@ FcHeader captured_header() {
 TEST(FcHeader, known_bytes) { expect_known(header_bytes, captured_header()); }
 
 TEST(FcHeader, every_field_has_its_place) {
-  const FcHeader header{RCtl::solicited_data, FcId{0x0A0B0C}, 0x80, FcId{0x0D0E0F}, Type::fc_vi, 0x290009, SeqId{0x11},
-                        0x02, SeqCnt{0x2233}, OxId{0x4455}, RxId{0x6677}, 0x8899AABB};
+  const FcHeader header{RCtl::solicited_data, FcId{0x0A0B0C}, 0x80,         FcId{0x0D0E0F},
+                        Type::fc_vi,          0x290009,       SeqId{0x11},  0x02,
+                        SeqCnt{0x2233},       OxId{0x4455},   RxId{0x6677}, 0x8899AABB};
   expect_known(hex("01 0A0B0C 80 0D0E0F 58 290009 11 02 2233 4455 6677 8899AABB"), header);
 }
 
@@ -69,7 +70,8 @@ TEST(DfCtl, device_header_sizes) {
   EXPECT_EQ(df_ctl::device_header_size(0x02), 32U);
   EXPECT_EQ(df_ctl::device_header_size(0x03), 64U);
   EXPECT_EQ(df_ctl::device_header_size(0x32), 32U) << "network and association headers are other bits";
-  for (const std::size_t size : {0U, 16U, 32U, 64U}) EXPECT_EQ(df_ctl::device_header_size(df_ctl::with_device_header(size)), size);
+  for (const std::size_t size : {0U, 16U, 32U, 64U})
+    EXPECT_EQ(df_ctl::device_header_size(df_ctl::with_device_header(size)), size);
 }
 
 TEST(FillBytes, bring_the_data_field_to_a_word) {
@@ -98,8 +100,8 @@ TEST(FcFrameView, more_fill_bytes_than_data_is_an_error) {
 }
 
 TEST(RCtl, every_value_has_a_name) {
-  for (const int code : {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x22, 0x23, 0x80, 0x81, 0x84, 0x85, 0xC0, 0xC1,
-                         0xC2, 0xC3, 0xC4, 0xC5, 0xC6})
+  for (const int code : {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x22, 0x23, 0x80,
+                         0x81, 0x84, 0x85, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4, 0xC5, 0xC6})
     EXPECT_NE(to_string(static_cast<RCtl>(code)), text::unknown) << code;
   EXPECT_EQ(to_string(static_cast<RCtl>(0x99)), text::unknown);
   EXPECT_TRUE(is_link_control(RCtl::ack_1));
@@ -108,7 +110,8 @@ TEST(RCtl, every_value_has_a_name) {
 }
 
 TEST(Type, every_value_has_a_name) {
-  for (const int code : {0x00, 0x01, 0x05, 0x08, 0x20, 0x58}) EXPECT_NE(to_string(static_cast<Type>(code)), text::unknown);
+  for (const int code : {0x00, 0x01, 0x05, 0x08, 0x20, 0x58})
+    EXPECT_NE(to_string(static_cast<Type>(code)), text::unknown);
   EXPECT_EQ(to_string(static_cast<Type>(0x59)), text::unknown);
 }
 

@@ -18,11 +18,12 @@ struct Row {
   int opcode;
 };
 // FC-VI Table 1.
-constexpr Row table_1[] = {
-    {"FCVI_SEND_RQST", 0x01, 32, 0x00},       {"FCVI_WRITE_RQST", 0x01, 32, 0x01},    {"FCVI_READ_RQST", 0x06, 32, 0x02},
-    {"FCVI_SEND_RESP", 0x07, 16, 0x08},       {"FCVI_WRITE_RESP", 0x07, 16, 0x09},    {"FCVI_READ_RESP", 0x01, 32, 0x0A},
-    {"FCVI_CONNECT_RQST", 0x02, 32, 0x10},    {"FCVI_DISCONNECT_RQST", 0x02, 32, 0x12}, {"FCVI_CONNECT_RESP1", 0x03, 32, 0x18},
-    {"FCVI_CONNECT_RESP2", 0x03, 32, 0x19},   {"FCVI_CONNECT_RESP3", 0x03, 32, 0x1A}, {"FCVI_DISCONNECT_RESP", 0x03, 32, 0x1B}};
+constexpr Row table_1[] = {{"FCVI_SEND_RQST", 0x01, 32, 0x00},     {"FCVI_WRITE_RQST", 0x01, 32, 0x01},
+                           {"FCVI_READ_RQST", 0x06, 32, 0x02},     {"FCVI_SEND_RESP", 0x07, 16, 0x08},
+                           {"FCVI_WRITE_RESP", 0x07, 16, 0x09},    {"FCVI_READ_RESP", 0x01, 32, 0x0A},
+                           {"FCVI_CONNECT_RQST", 0x02, 32, 0x10},  {"FCVI_DISCONNECT_RQST", 0x02, 32, 0x12},
+                           {"FCVI_CONNECT_RESP1", 0x03, 32, 0x18}, {"FCVI_CONNECT_RESP2", 0x03, 32, 0x19},
+                           {"FCVI_CONNECT_RESP3", 0x03, 32, 0x1A}, {"FCVI_DISCONNECT_RESP", 0x03, 32, 0x1B}};
 
 TEST(Opcode, table_1) {
   ASSERT_EQ(iu_table.size(), std::size(table_1));
@@ -86,26 +87,29 @@ TEST(DeviceHeader, df_ctl_must_announce_the_size_of_table_1) {
     const std::size_t right = device_header_size(static_cast<Opcode>(code));
     for (const std::size_t df_size : {0U, 16U, 32U, 64U}) {
       const auto header = DeviceHeader::parse(df_size, bytes);
-      if (right == 0) EXPECT_EQ(header.error().code, ParseCode::unknown_opcode);
-      else if (df_size != right) EXPECT_EQ(header.error().code, ParseCode::bad_device_header_size);
-      else EXPECT_TRUE(header.has_value());
+      if (right == 0)
+        EXPECT_EQ(header.error().code, ParseCode::unknown_opcode);
+      else if (df_size != right)
+        EXPECT_EQ(header.error().code, ParseCode::bad_device_header_size);
+      else
+        EXPECT_TRUE(header.has_value());
     }
   }
 }
 
 TEST(Flags, tables_5_to_10) {
-  EXPECT_EQ(message_request_flag::imm_data, 1 << 0);         // Table 5
-  EXPECT_EQ(message_response_flag::resp_err, 1 << 0);        // Table 6
+  EXPECT_EQ(message_request_flag::imm_data, 1 << 0);   // Table 5
+  EXPECT_EQ(message_response_flag::resp_err, 1 << 0);  // Table 6
   EXPECT_EQ(message_response_flag::desc_err, 1 << 1);
   EXPECT_EQ(message_response_flag::prot_err, 1 << 2);
   EXPECT_EQ(message_response_flag::trans_err, 1 << 3);
-  EXPECT_EQ(connect_request_flag::mode_mask, 7);             // Table 7, ruling 4
+  EXPECT_EQ(connect_request_flag::mode_mask, 7);  // Table 7, ruling 4
   EXPECT_EQ(connect_request_flag::conn_info, 1 << 3);
   EXPECT_EQ(connect_request_flag::retry, 1 << 4);
-  EXPECT_EQ(connect_response_flag::conn_sts, 1 << 0);        // Table 9, ruling 4
+  EXPECT_EQ(connect_response_flag::conn_sts, 1 << 0);  // Table 9, ruling 4
   EXPECT_EQ(connect_response_flag::conn_info, 1 << 1);
   EXPECT_EQ(connect_response_flag::retry, 1 << 2);
-  EXPECT_EQ(disconnect_flag::conn_sts, 1 << 0);              // Table 10, ruling 6
+  EXPECT_EQ(disconnect_flag::conn_sts, 1 << 0);  // Table 10, ruling 6
   EXPECT_EQ(disconnect_flag::vi_app_discon, 1 << 1);
   EXPECT_EQ(disconnect_flag::conn_setup_abort, 1 << 2);
   EXPECT_EQ(static_cast<int>(ConnectMode::client_server), 1);  // Table 8
@@ -153,7 +157,8 @@ constexpr Code table_12[] = {{0x01, "No Discriminator Match"},
 TEST(Reason, table_12) {
   int named = 0;
   for (const Code& row : table_12) EXPECT_EQ(to_string(static_cast<Reason>(row.code)), row.text);
-  for (int code = 0; code < 256; ++code) named += to_string(static_cast<Reason>(code)) != text::unknown ? 1 : 0;
+  for (int code = 0; code < 256; ++code)
+    named += to_string(static_cast<Reason>(code)) != text::unknown ? 1 : 0;
   EXPECT_EQ(named, 20);
 }
 

@@ -9,13 +9,13 @@ using namespace fcvi;
 constexpr FcviHandle handle{42};
 constexpr MsgId msg_id{7};
 
-TEST(SendRqst, known_bytes) {  // FC-VI 6.2
-  expect_known(hex("0000002A"            // handle of the receiver
-                   "00 00 0000"          // opcode, no flags, reserved
-                   "00000007 00000000"   // message ID, parameter
-                   "0000000000000000"    // RMT_VA: reserved
-                   "00000000"            // RMT_VA_HANDLE: reserved
-                   "00010000"),          // total length
+TEST(SendRqst, known_bytes) {           // FC-VI 6.2
+  expect_known(hex("0000002A"           // handle of the receiver
+                   "00 00 0000"         // opcode, no flags, reserved
+                   "00000007 00000000"  // message ID, parameter
+                   "0000000000000000"   // RMT_VA: reserved
+                   "00000000"           // RMT_VA_HANDLE: reserved
+                   "00010000"),         // total length
                SendRqst{handle, msg_id, std::nullopt, 65536});
 }
 TEST(SendRqst, immediate_data) {
@@ -36,20 +36,28 @@ TEST(ReadRqst, known_bytes) {  // FC-VI 6.6
                ReadRqst{handle, msg_id, 0x7F1234567890, MemHandle{0x0BADCAFE}, 65536});
 }
 TEST(SendResp, known_bytes) {  // FC-VI 6.3
-  expect_known(hex("0000002A 08 03 0000 00000007 00000000"), SendResp{handle, msg_id, {.resp_err = true, .desc_err = true}});
+  expect_known(hex("0000002A 08 03 0000 00000007 00000000"),
+               SendResp{handle, msg_id, {.resp_err = true, .desc_err = true}});
 }
 TEST(WriteResp, known_bytes) {  // FC-VI 6.5
-  expect_known(hex("0000002A 09 05 0000 00000007 00000000"), WriteResp{handle, msg_id, {.resp_err = true, .prot_err = true}});
+  expect_known(hex("0000002A 09 05 0000 00000007 00000000"),
+               WriteResp{handle, msg_id, {.resp_err = true, .prot_err = true}});
 }
 TEST(ReadResp, known_bytes) {  // FC-VI 6.7, ruling 18
   expect_known(hex("0000002A 0A 09 0000 00000007 00000000 00007F1234567890 0BADCAFE 00010000"),
-               ReadResp{handle, msg_id, {.resp_err = true, .trans_err = true}, 0x7F1234567890, MemHandle{0x0BADCAFE}, 65536});
+               ReadResp{handle,
+                        msg_id,
+                        {.resp_err = true, .trans_err = true},
+                        0x7F1234567890,
+                        MemHandle{0x0BADCAFE},
+                        65536});
 }
 
 NetAddress address(std::uint8_t last) { return NetAddress::of(IpAddress::v4(10, 0, 0, last), hex("AABB")); }
-const auto address_1 = join(hex("0000 10 10"                                 // reserved, HOST_ADD_LEN, DISCRIM_LEN
-                                "00000000 00000000 0000FFFF 0A000001"        // HOST_ADD
-                                "AABB"), zeros(126));                        // DISCRIM
+const auto address_1 = join(hex("0000 10 10"                           // reserved, HOST_ADD_LEN, DISCRIM_LEN
+                                "00000000 00000000 0000FFFF 0A000001"  // HOST_ADD
+                                "AABB"),
+                            zeros(126));  // DISCRIM
 const auto address_2 = join(hex("0000 10 10 00000000 00000000 0000FFFF 0A000002 AABB"), zeros(126));
 
 TEST(NetAddress, known_bytes) { expect_known(address_1, address(1)); }  // FC-VI Table 15
@@ -73,21 +81,22 @@ TEST(NetAddress, valid_lengths) {
   }
 }
 
-TEST(Qos, known_bytes) {  // FC-VI Table 18
-  expect_known(hex("80 000000"    // FCVI_PREF, reserved
-                   "00000001"     // max bandwidth
-                   "00000002"     // min bandwidth
-                   "00000003"     // max delay
-                   "00000004"),   // pipeline depth
+TEST(Qos, known_bytes) {         // FC-VI Table 18
+  expect_known(hex("80 000000"   // FCVI_PREF, reserved
+                   "00000001"    // max bandwidth
+                   "00000002"    // min bandwidth
+                   "00000003"    // max delay
+                   "00000004"),  // pipeline depth
                Qos{Qos::preference, 1, 2, 3, 4});
 }
 
-const Attributes attributes{ReliabilityLevel::reliable_delivery, true, false, 0x10000, Qos{.pipeline_depth = 63}};
-const auto attributes_bytes = hex(
-    "0000 02 02"                                    // reserved, reliable delivery, EnRdmaWr
-    "00010000"                                      // max transfer size
-    "00000000 00000000 00000000 00000000 0000003F"  // QoS
-    "00000000");                                    // reserved: the field of Tables 13 and 14 has eight words
+const Attributes attributes{ReliabilityLevel::reliable_delivery, true, false, 0x10000,
+                            Qos{.pipeline_depth = 63}};
+const auto attributes_bytes =
+    hex("0000 02 02"                                    // reserved, reliable delivery, EnRdmaWr
+        "00010000"                                      // max transfer size
+        "00000000 00000000 00000000 00000000 0000003F"  // QoS
+        "00000000");  // reserved: the field of Tables 13 and 14 has eight words
 
 TEST(Attributes, known_bytes) { expect_known(attributes_bytes, attributes); }  // FC-VI Tables 16 and 17
 TEST(Attributes, rdma_flags) {
@@ -100,12 +109,12 @@ TEST(Attributes, reliability_levels) {  // FC-VI 7.3; ruling 16: 3 on the wire
   for (const int level : {1, 2, 3}) EXPECT_NE(to_string(static_cast<ReliabilityLevel>(level)), text::unknown);
 }
 
-const auto payload_bytes = join(hex("00000000"        // reserved
-                                    "0000 0001"       // reserved, FCVI_REVISION
-                                    "0000002A"),      // FCVI_RQST_HANDLE
-                                address_1,            // FCVI_LOC_ADDR
-                                address_2,            // FCVI_REM_ADDR
-                                attributes_bytes);    // FCVI_LOC_ATTRS
+const auto payload_bytes = join(hex("00000000"      // reserved
+                                    "0000 0001"     // reserved, FCVI_REVISION
+                                    "0000002A"),    // FCVI_RQST_HANDLE
+                                address_1,          // FCVI_LOC_ADDR
+                                address_2,          // FCVI_REM_ADDR
+                                attributes_bytes);  // FCVI_LOC_ATTRS
 ConnectPayload payload() { return {1, handle, address(1), address(2), attributes, std::nullopt}; }
 
 TEST(ConnectPayload, known_bytes) {  // FC-VI Tables 13 and 14
@@ -117,18 +126,21 @@ TEST(ConnectPayload, with_connect_info) {
   with_info.connect_info.emplace().fill(0x5A);
   expect_known(join(payload_bytes, std::vector<std::uint8_t>(256, 0x5A)), with_info);
   EXPECT_EQ(with_info.size(), 596U);
-  EXPECT_EQ(ConnectPayload::parse(payload_bytes, true).error(), (ParseError{ParseCode::truncated, "connect_info"}));
+  EXPECT_EQ(ConnectPayload::parse(payload_bytes, true).error(),
+            (ParseError{ParseCode::truncated, "connect_info"}));
   EXPECT_FALSE(ConnectPayload::parse(written(with_info), false)->connect_info.has_value());
 }
 
 // FC-VI 6.8; ruling 3: the Device_Header's handle is unassigned.
 TEST(ConnectRqst, known_bytes) {
-  const auto header = hex("FFFFFFFF"             // FCVI_HANDLE
-                          "10 12 0000"           // opcode, RETRY and peer-to-peer, reserved
-                          "00000000 00000000"    // message ID, parameter
-                          "0000000000000000 00000000"  // RMT_VA, RMT_VA_HANDLE
-                          "00000063");           // FCVI_CONNECTION_ID
-  expect_known(join(header, payload_bytes), ConnectRqst{ConnectionId{99}, true, ConnectMode::peer_to_peer, payload()});
+  const auto header =
+      hex("FFFFFFFF"                   // FCVI_HANDLE
+          "10 12 0000"                 // opcode, RETRY and peer-to-peer, reserved
+          "00000000 00000000"          // message ID, parameter
+          "0000000000000000 00000000"  // RMT_VA, RMT_VA_HANDLE
+          "00000063");                 // FCVI_CONNECTION_ID
+  expect_known(join(header, payload_bytes),
+               ConnectRqst{ConnectionId{99}, true, ConnectMode::peer_to_peer, payload()});
 }
 TEST(ConnectRqst, every_mode_is_kept) {  // FC-VI Table 8: what is not 1 or 2 is for the provider to refuse
   for (int mode = 0; mode < 8; ++mode) {
@@ -148,7 +160,9 @@ TEST(ConnectRqst, conn_info_flag_follows_the_payload) {
 // FC-VI 6.9; ruling 3: a RESP1 that does not accept has no handle.
 TEST(ConnectResp1, accept) {
   const ConnectResp1 resp{ConnectionId{99}, false, std::nullopt, payload()};
-  expect_known(join(hex("FFFFFFFF 18 00 0000 00000000 00000000 0000000000000000 00000000 00000063"), payload_bytes), resp);
+  expect_known(
+      join(hex("FFFFFFFF 18 00 0000 00000000 00000000 0000000000000000 00000000 00000063"), payload_bytes),
+      resp);
 }
 TEST(ConnectResp1, reject) {
   ConnectResp1 resp{ConnectionId{99}, true, ConnectionStatus{Reason::connect_reject, 0, 0}, payload()};
@@ -171,7 +185,8 @@ TEST(ConnectResp2, known_bytes) {  // FC-VI 6.10
 }
 TEST(ConnectResp3, known_bytes) {  // FC-VI 6.11
   expect_known(hex("0000002A 1A 01 0000 00000000 00220000 0000000000000000 00000000 00000063"),
-               ConnectResp3{handle, ConnectionId{99}, false, ConnectionStatus{Reason::connect_reject_transport_error, 0, 0}});
+               ConnectResp3{handle, ConnectionId{99}, false,
+                            ConnectionStatus{Reason::connect_reject_transport_error, 0, 0}});
 }
 // FC-VI Table 9: without CONN_STS the parameter does not count; CONN_INFO means nothing without a payload.
 TEST(ConnectResp3, parameter_without_conn_sts_is_ignored) {
@@ -190,7 +205,8 @@ TEST(DisconnectRqst, of_a_setup) {
 }
 TEST(DisconnectResp, known_bytes) {  // FC-VI 6.13
   expect_known(hex("0000002A 1B 03 0000 00000005 004B0000 0000000000000000 00000000 00000000"),
-               DisconnectResp{handle, MsgId{5}, ConnectionId{0}, false, true, ConnectionStatus{Reason::disconnect_accept, 0, 0}});
+               DisconnectResp{handle, MsgId{5}, ConnectionId{0}, false, true,
+                              ConnectionStatus{Reason::disconnect_accept, 0, 0}});
 }
 
 TEST(EveryIu, takes_only_its_opcode_and_header_size) {
@@ -203,7 +219,8 @@ TEST(EveryIu, takes_only_its_opcode_and_header_size) {
       auto changed = join(bytes, zeros(32));
       changed[4] = static_cast<std::uint8_t>(other.opcode);
       if (other.opcode != Iu::opcode) {
-        EXPECT_EQ(Iu::parse(other.device_header_size, changed).error().code, ParseCode::unexpected_opcode) << Iu::name;
+        EXPECT_EQ(Iu::parse(other.device_header_size, changed).error().code, ParseCode::unexpected_opcode)
+            << Iu::name;
       }
     }
     EXPECT_EQ(to_string(Iu::opcode), Iu::name);

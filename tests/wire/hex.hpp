@@ -15,9 +15,11 @@ inline std::vector<std::uint8_t> hex(std::string_view text) {
   int high = -1;
   for (const char c : text) {
     if (c == ' ') continue;
-    const std::size_t digit = std::string_view("0123456789ABCDEF").find(c >= 'a' && c <= 'f' ? static_cast<char>(c - 32) : c);
+    const std::size_t digit =
+        std::string_view("0123456789ABCDEF").find(c >= 'a' && c <= 'f' ? static_cast<char>(c - 32) : c);
     if (digit == std::string_view::npos) throw std::invalid_argument("not hexadecimal");
-    if (high < 0) high = static_cast<int>(digit);
+    if (high < 0)
+      high = static_cast<int>(digit);
     else {
       bytes.push_back(static_cast<std::uint8_t>(high * 16 + static_cast<int>(digit)));
       high = -1;

@@ -79,11 +79,15 @@ class Signal {
   void clear() { set_ = false; }
   [[nodiscard]] bool is_set() const { return set_; }
 
-  bool await_ready() const noexcept { return set_; }
-  void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
-  void await_resume() const noexcept {}
+  auto operator co_await() { return Awaiter{*this}; }
 
  private:
+  struct Awaiter {
+    Signal& signal;
+    bool await_ready() const noexcept { return signal.set_; }
+    void await_suspend(std::coroutine_handle<> waiter) noexcept { signal.waiter_ = waiter; }
+    void await_resume() const noexcept {}
+  };
   Driver& driver_;
   std::coroutine_handle<> waiter_;
   bool set_ = false;

@@ -6,8 +6,8 @@
 namespace sim {
 namespace {
 
-std::uint32_t slot_size(std::uint32_t max_segments) {
-  const std::size_t bytes = sizeof(vi::ControlSegment) + (max_segments + std::size_t{1}) * sizeof(vi::Segment);
+std::uint32_t slot_size(std::uint32_t segments) {
+  const std::size_t bytes = sizeof(vi::ControlSegment) + (segments + std::size_t{1}) * sizeof(vi::Segment);
   return static_cast<std::uint32_t>((bytes + vi::descriptor_alignment_bytes - 1) / vi::descriptor_alignment_bytes *
                                     vi::descriptor_alignment_bytes);
 }
@@ -20,7 +20,7 @@ void append(std::uint8_t*& to, const T& segment) {
 
 }  // namespace
 
-Endpoint::Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t depth, std::uint32_t max_segments,
+Endpoint::Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t depth, std::uint32_t segments,
                    std::string label)
     : node_(node), label_(std::move(label)), lost_(node.driver()) {
   [[maybe_unused]] vi::Return result = node.nic().memory().create_ptag(ptag_);
@@ -30,7 +30,7 @@ Endpoint::Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t
   result = node.nic().create_vi(own, nullptr, nullptr, vi_);
   assert(result == vi::Return::Success);
   vi_->consumer_context = this;
-  const std::uint32_t slot_bytes = slot_size(max_segments);
+  const std::uint32_t slot_bytes = slot_size(segments);
   for (Queue* queue : {&send_, &receive_}) {
     queue->depth = depth;
     queue->slot_bytes = slot_bytes;

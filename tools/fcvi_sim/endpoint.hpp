@@ -33,8 +33,8 @@ struct Posting {
 
 class Endpoint {
  public:
-  /// Room for `depth` descriptors of `max_segments` data segments in each queue. `label`: for diagrams.
-  Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t depth, std::uint32_t max_segments,
+  /// Room for `depth` descriptors of at most `segments` data segments in each queue. `label`: for diagrams.
+  Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t depth, std::uint32_t segments,
            std::string label = {});
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;

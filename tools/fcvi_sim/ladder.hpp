@@ -33,9 +33,9 @@ struct LadderRow {
   RowKind row_kind = RowKind::Other;
   fc2::TimeNs at = 0;
   std::size_t from = 0, to = 0;  // lanes; State: both the same
-  std::string text;              // Arrow: name and fields; State: the change
+  std::string text = {};         // Arrow: name and fields; State: the change
   std::uint64_t frames = 0, bytes = 0;          // Arrow and Gap; bytes: message data
-  std::map<std::string_view, std::uint64_t> hidden;  // Gap: messages by name
+  std::map<std::string_view, std::uint64_t> hidden = {};  // Gap: messages by name
 };
 
 class Ladder {

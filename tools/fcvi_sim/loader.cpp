@@ -335,7 +335,7 @@ Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes) 
     if (text.size() > max_bytes) return BadInput{path + ": more than " + format_count(max_bytes) + " bytes"};
   }
   if (file.bad()) return BadInput{path + ": cannot read: " + std::strerror(errno)};
-  return text;
+  return Result<std::string>(boost::system::in_place_value, std::move(text));
 }
 
 Result<Scenario> read_scenario(const std::string& text, const std::string& name, const std::string& folder,

@@ -31,13 +31,13 @@ std::string to_string(const Bound& bound);
 struct PortSpec {
   std::string name;
   wire::Wwn port_name{}, node_name{};
-  std::vector<wire::IpAddress> addresses;  // at least one; the first is the NIC's
+  std::vector<wire::IpAddress> addresses = {};  // at least one; the first is the NIC's
   bool use_name_server = true;
   fc2::LinkConfig link;
   std::uint16_t receive_data_field_bytes = 2112;
   // Drawn from the seed where absent.
-  std::optional<std::uint16_t> first_ox_id;
-  std::optional<std::uint32_t> first_handle, first_connection_id;
+  std::optional<std::uint16_t> first_ox_id = {};
+  std::optional<std::uint32_t> first_handle = {}, first_connection_id = {};
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
   std::uint32_t pipeline_depth = 31;
   bool preference = false;
@@ -58,10 +58,10 @@ struct DataSpec {
 
 struct TransferSpec {
   Operation operation = Operation::Send;
-  DataSpec data;
+  DataSpec data = {};
   std::uint64_t message_bytes = 65536;  // the last message may be shorter; data of no bytes is one message
   std::uint32_t segments = 1;           // of each message, at both ends (remote RDMA memory is one piece)
-  std::optional<std::uint32_t> immediate;
+  std::optional<std::uint32_t> immediate = {};
   Side initiator = Side::Client;
   std::uint32_t repeat = 1;
   std::uint32_t expected_status = 0;  // error bits of vi::status::
@@ -80,15 +80,15 @@ struct WorkloadExpectation {
 struct WorkloadSpec {
   std::string name;
   std::size_t client = 0, server = 0;  // positions in ports
-  std::string discriminator;           // default: the name
-  vi::ViAttributes attributes;         // of both ends
+  std::string discriminator = {};      // default: the name
+  vi::ViAttributes attributes = {};    // of both ends
   bool reject = false;                 // the server program calls VipConnectReject
   fc2::TimeNs start = 0;               // after all ports are ready
   fc2::TimeNs connect_timeout = 5 * fc2::second;
   Side disconnect_by = Side::Client;
   std::uint32_t queue_depth = 64;      // descriptors that each end keeps posted
-  std::vector<TransferSpec> transfers;
-  WorkloadExpectation expect;
+  std::vector<TransferSpec> transfers = {};
+  WorkloadExpectation expect = {};
 };
 
 struct Expectations {

@@ -19,10 +19,10 @@ struct Tree {
   enum class Kind { Null, Scalar, List, Map };
   Kind kind = Kind::Null;
   std::string where;   // "FILE:LINE" or "--set KEY=VALUE"
-  std::string scalar;
+  std::string scalar = {};
   bool quoted = false;  // "12" in quotes is text
-  std::vector<Tree> items;
-  std::vector<std::pair<std::string, Tree>> entries;  // in the file's order
+  std::vector<Tree> items = {};
+  std::vector<std::pair<std::string, Tree>> entries = {};  // in the file's order
 
   [[nodiscard]] Tree* find(std::string_view key);
   [[nodiscard]] const Tree* find(std::string_view key) const { return const_cast<Tree*>(this)->find(key); }

@@ -60,7 +60,8 @@ void GpnFtAccept::write(MutableBytes to) const {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     PortEntry entry = entries[i];
     constexpr auto last = PortEntry::last_entry;
-    entry.control = static_cast<std::uint8_t>(i + 1 == entries.size() ? entry.control | last : entry.control & ~last);
+    entry.control =
+        static_cast<std::uint8_t>(i + 1 == entries.size() ? entry.control | last : entry.control & ~last);
     entry.write(to.subspan(CtHeader::size() + i * PortEntry::size()));
   }
 }

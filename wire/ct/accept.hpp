@@ -43,9 +43,9 @@ struct NameAccept {
   Wwn world_wide_name{};
 
   static constexpr std::string_view name = "CT_ACC(NAME)";
-  static constexpr auto layout =
-      codec::layout<24>(codec::field<0, 16>(&NameAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
-                        codec::field<16, 8>(&NameAccept::world_wide_name, "world_wide_name"));
+  static constexpr auto layout = codec::layout<24>(
+      codec::field<0, 16>(&NameAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
+      codec::field<16, 8>(&NameAccept::world_wide_name, "world_wide_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<NameAccept> parse(Bytes bytes) { return codec::parse<NameAccept>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -109,7 +109,8 @@ struct GpnFtAccept {
   friend bool operator==(const GpnFtAccept&, const GpnFtAccept&) = default;
 };
 
-/// Accept with a symbolic name (GSPN_ID, GSNN_NN): preamble, length byte, name, then zeros where the server pads.
+/// Accept with a symbolic name (GSPN_ID, GSNN_NN): preamble, length byte, name, then zeros where the server
+/// pads.
 struct SymbolicNameAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
   std::string symbolic_name;         // at most 255 bytes

@@ -16,7 +16,8 @@ struct CtReject {
   void write(MutableBytes to) const { codec::write(*this, to); }
   [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
   friend bool operator==(const CtReject&, const CtReject&) = default;
-  [[nodiscard]] static CtReject of(RejectReason reason, RejectExplanation explanation = RejectExplanation::none) {
+  [[nodiscard]] static CtReject of(RejectReason reason,
+                                   RejectExplanation explanation = RejectExplanation::none) {
     CtReject reject;
     reject.preamble.reason = reason;
     reject.preamble.explanation = explanation;

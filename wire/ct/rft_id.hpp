@@ -10,7 +10,9 @@ struct Fc4Types {
   std::array<std::uint8_t, 32> bytes{};
   friend constexpr bool operator==(const Fc4Types&, const Fc4Types&) = default;
   [[nodiscard]] constexpr bool has(Type type) const { return (bytes[index(type)] & bit(type)) != 0; }
-  constexpr void add(Type type) { bytes[index(type)] = static_cast<std::uint8_t>(bytes[index(type)] | bit(type)); }
+  constexpr void add(Type type) {
+    bytes[index(type)] = static_cast<std::uint8_t>(bytes[index(type)] | bit(type));
+  }
 
  private:
   static constexpr std::size_t index(Type type) {

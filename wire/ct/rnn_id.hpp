@@ -16,10 +16,8 @@ struct RnnId {
   static constexpr std::string_view name = "RNN_ID";
   static constexpr Command command = Command::rnn_id;
   static constexpr auto layout = codec::layout<28>(
-      codec::field<0, 16>(&RnnId::preamble, "preamble"),
-      codec::check<8, 2>(0x0213, "command"),
-      codec::field<17, 3>(&RnnId::port_id, "port_id"),
-      codec::field<20, 8>(&RnnId::node_name, "node_name"));
+      codec::field<0, 16>(&RnnId::preamble, "preamble"), codec::check<8, 2>(0x0213, "command"),
+      codec::field<17, 3>(&RnnId::port_id, "port_id"), codec::field<20, 8>(&RnnId::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<RnnId> parse(Bytes bytes) { return codec::parse<RnnId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -16,10 +16,8 @@ struct RpnId {
   static constexpr std::string_view name = "RPN_ID";
   static constexpr Command command = Command::rpn_id;
   static constexpr auto layout = codec::layout<28>(
-      codec::field<0, 16>(&RpnId::preamble, "preamble"),
-      codec::check<8, 2>(0x0212, "command"),
-      codec::field<17, 3>(&RpnId::port_id, "port_id"),
-      codec::field<20, 8>(&RpnId::port_name, "port_name"));
+      codec::field<0, 16>(&RpnId::preamble, "preamble"), codec::check<8, 2>(0x0212, "command"),
+      codec::field<17, 3>(&RpnId::port_id, "port_id"), codec::field<20, 8>(&RpnId::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<RpnId> parse(Bytes bytes) { return codec::parse<RpnId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

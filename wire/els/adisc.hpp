@@ -20,7 +20,7 @@ struct Adisc {
   FcId n_port_id{};
 
   static constexpr std::string_view name = "ADISC";
-  static constexpr std::array commands{Command::adisc};
+  static constexpr std::array<Command, 1> commands{Command::adisc};
   static constexpr auto layout = codec::layout<28>(
       codec::choice<0, 1>(&Adisc::command, "command", Command::adisc, Command::ls_acc),
       codec::field<5, 3>(&Adisc::hard_address, "hard_address"),

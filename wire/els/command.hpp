@@ -32,7 +32,9 @@ enum class Command : std::uint8_t {
 
 /// Accepts share the code 02h: only the exchange tells which request they answer.
 template <class Message>
-concept Request = requires { Message::commands; };
+concept Request = requires {
+  Message::commands;
+};
 template <class Message>
 [[nodiscard]] constexpr bool has_command(Command command) {
   for (const Command own : Message::commands)

@@ -13,7 +13,7 @@ struct Echo {
   std::vector<std::uint8_t> data;
 
   static constexpr std::string_view name = "ECHO";
-  static constexpr std::array commands{Command::echo};
+  static constexpr std::array<Command, 1> commands{Command::echo};
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] static Result<Echo> parse(Bytes bytes);
   void write(MutableBytes to) const;

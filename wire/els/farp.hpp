@@ -43,7 +43,7 @@ struct Farp {
   IpAddress responding_ip{};
 
   static constexpr std::string_view name = Code == Command::farp_req ? "FARP-REQ" : "FARP-REPLY";
-  static constexpr std::array commands{Code};
+  static constexpr std::array<Command, 1> commands{Code};
   static constexpr auto layout = codec::layout<76>(
       codec::constant<0, 1>(static_cast<std::uint8_t>(Code), "command"),
       codec::word<4, 4>(codec::part<31, 24>(&Farp::match_code_points, "match_code_points"),

@@ -55,10 +55,10 @@ struct LsRjt {
   std::uint8_t vendor_unique = 0;
 
   static constexpr std::string_view name = "LS_RJT";
-  static constexpr auto layout = codec::layout<8>(codec::constant<0, 1>(0x01, "command"),
-                                                  codec::field<5, 1>(&LsRjt::reason, "reason"),
-                                                  codec::field<6, 1>(&LsRjt::explanation, "explanation"),
-                                                  codec::field<7, 1>(&LsRjt::vendor_unique, "vendor_unique"));
+  static constexpr auto layout =
+      codec::layout<8>(codec::constant<0, 1>(0x01, "command"), codec::field<5, 1>(&LsRjt::reason, "reason"),
+                       codec::field<6, 1>(&LsRjt::explanation, "explanation"),
+                       codec::field<7, 1>(&LsRjt::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<LsRjt> parse(Bytes bytes) { return codec::parse<LsRjt>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

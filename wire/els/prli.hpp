@@ -27,7 +27,8 @@ struct PrliPage {
 
   static constexpr std::string_view name = "PAGE";
   static constexpr auto layout = codec::layout<16>(
-      codec::field<0, 1>(&PrliPage::type, "type"), codec::field<1, 1>(&PrliPage::type_extension, "type_extension"),
+      codec::field<0, 1>(&PrliPage::type, "type"),
+      codec::field<1, 1>(&PrliPage::type_extension, "type_extension"),
       codec::field<2, 2>(&PrliPage::flags, "flags"),
       codec::field<4, 4>(&PrliPage::originator_process_associator, "originator_process_associator"),
       codec::field<8, 4>(&PrliPage::responder_process_associator, "responder_process_associator"),
@@ -48,7 +49,7 @@ struct Prli {
   std::vector<PrliPage> pages;
 
   static constexpr std::string_view name = "PRLI";
-  static constexpr std::array commands{Command::prli};
+  static constexpr std::array<Command, 1> commands{Command::prli};
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] static Result<Prli> parse(Bytes bytes);
   void write(MutableBytes to) const;

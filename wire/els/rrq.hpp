@@ -16,7 +16,7 @@ struct Rrq {
   RxId rx_id{};
 
   static constexpr std::string_view name = "RRQ";
-  static constexpr std::array commands{Command::rrq};
+  static constexpr std::array<Command, 1> commands{Command::rrq};
   static constexpr auto layout = codec::layout<12>(
       codec::constant<0, 1>(0x12, "command"), codec::field<5, 3>(&Rrq::originator_s_id, "originator_s_id"),
       codec::field<8, 2>(&Rrq::ox_id, "ox_id"), codec::field<10, 2>(&Rrq::rx_id, "rx_id"));

@@ -40,7 +40,7 @@ struct Rscn {
   std::vector<RscnPage> pages;
 
   static constexpr std::string_view name = "RSCN";
-  static constexpr std::array commands{Command::rscn};
+  static constexpr std::array<Command, 1> commands{Command::rscn};
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] static Result<Rscn> parse(Bytes bytes);
   void write(MutableBytes to) const;

@@ -8,7 +8,7 @@ namespace wire::els {
 /// RTV (FC-LS 4.2.12), 4 bytes: 0E000000h
 struct Rtv {
   static constexpr std::string_view name = "RTV";
-  static constexpr std::array commands{Command::rtv};
+  static constexpr std::array<Command, 1> commands{Command::rtv};
   static constexpr auto layout = codec::layout<4>(codec::constant<0, 1>(0x0E, "command"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Rtv> parse(Bytes bytes) { return codec::parse<Rtv>(bytes); }
@@ -24,7 +24,7 @@ struct Rtv {
 ///  2   | E_D_TOV, ms or ns
 ///  3   | timeout qualifier
 struct RtvAcc {
-  static constexpr std::uint32_t e_d_tov_in_ns = 1U << 26;  // timeout qualifier: E_D_TOV resolution
+  static constexpr std::uint32_t e_d_tov_in_ns = 1U << 26;   // timeout qualifier: E_D_TOV resolution
   static constexpr std::uint32_t r_t_tov_100_us = 1U << 19;  // timeout qualifier: R_T_TOV is 100 us
 
   std::uint32_t r_a_tov_ms = 0;

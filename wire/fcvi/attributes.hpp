@@ -5,7 +5,11 @@
 namespace wire::fcvi {
 
 /// FCVI_RELIABILITY_LVL on the wire; the API codes level 3 as 4 (ruling 16).
-enum class ReliabilityLevel : std::uint8_t { unreliable_delivery = 1, reliable_delivery = 2, reliable_reception = 3 };
+enum class ReliabilityLevel : std::uint8_t {
+  unreliable_delivery = 1,
+  reliable_delivery = 2,
+  reliable_reception = 3
+};
 [[nodiscard]] std::string_view to_string(ReliabilityLevel level);
 
 /// FCVI_ATTR_FLAGS (FC-VI Table 17).
@@ -15,9 +19,8 @@ inline constexpr std::uint8_t enable_rdma_read = 0x01;   // the VI may receive R
 inline constexpr std::uint8_t all = enable_rdma_write | enable_rdma_read;
 }  // namespace attribute_flag
 
-/// FCVI_ATTRIBUTES (FC-VI Table 16), 32 bytes. Table 16 fills words 0 to 6; Tables 13 and 14 give the field eight
-/// words, so that the last is reserved.
-/// word | 31-16    | 15-8                 | 7-0
+/// FCVI_ATTRIBUTES (FC-VI Table 16), 32 bytes. Table 16 fills words 0 to 6; Tables 13 and 14 give the field
+/// eight words, so that the last is reserved. word | 31-16    | 15-8                 | 7-0
 ///  0   | reserved | FCVI_RELIABILITY_LVL | FCVI_ATTR_FLAGS
 ///  1   | FCVI_MAX_TRANS_SIZE, bytes
 ///  2-6 | FCVI_QOS

@@ -8,8 +8,8 @@ namespace wire::fcvi {
 /// FCVI_CONNECT_INFO: what one FC-VI provider tells the other.
 using ConnectInfo = std::array<std::uint8_t, 256>;
 
-/// Payload of CONNECT_RQST and CONNECT_RESP1 (FC-VI Tables 13 and 14), 340 bytes, or 596 with FCVI_CONNECT_INFO
-/// word   | 31-16    | 15-0
+/// Payload of CONNECT_RQST and CONNECT_RESP1 (FC-VI Tables 13 and 14), 340 bytes, or 596 with
+/// FCVI_CONNECT_INFO word   | 31-16    | 15-0
 ///  0     | reserved
 ///  1     | reserved | FCVI_REVISION (0001h)
 ///  2     | FCVI_RQST_HANDLE or FCVI_RESP_HANDLE (ruling 3)
@@ -41,7 +41,9 @@ struct ConnectPayload {
   /// `with_info`: the CONN_INFO flag.
   [[nodiscard]] static Result<ConnectPayload> parse(Bytes bytes, bool with_info);
   /// With info where the bytes hold it.
-  [[nodiscard]] static Result<ConnectPayload> parse(Bytes bytes) { return parse(bytes, bytes.size() >= size_with_info); }
+  [[nodiscard]] static Result<ConnectPayload> parse(Bytes bytes) {
+    return parse(bytes, bytes.size() >= size_with_info);
+  }
   [[nodiscard]] std::size_t size() const { return connect_info ? size_with_info : size_without_info; }
   void write(MutableBytes to) const;
   [[nodiscard]] std::string to_string() const;

@@ -8,8 +8,8 @@
 namespace wire::fcvi {
 
 /// FCVI_CONNECT_RESP1 (FC-VI 6.9), Device_Header of 32 bytes, payload of 340 or 596 bytes. FCVI_HANDLE of the
-/// Device_Header is always unassigned: the sender's handle is in the payload, FFFFFFFFh where it does not accept
-/// (ruling 3).
+/// Device_Header is always unassigned: the sender's handle is in the payload, FFFFFFFFh where it does not
+/// accept (ruling 3).
 struct ConnectResp1 {
   ConnectionId connection_id = ConnectionId::unassigned;  // of the CONNECT_RQST
   bool retry = false;                                     // of the CONNECT_RQST
@@ -21,7 +21,9 @@ struct ConnectResp1 {
   [[nodiscard]] std::size_t size() const { return device_header_bytes + payload.size(); }
   /// Of a whole IU that stands in one frame.
   [[nodiscard]] static Result<ConnectResp1> parse(std::size_t df_size, Bytes data_field);
-  [[nodiscard]] static Result<ConnectResp1> parse(Bytes data_field) { return parse(device_header_bytes, data_field); }
+  [[nodiscard]] static Result<ConnectResp1> parse(Bytes data_field) {
+    return parse(device_header_bytes, data_field);
+  }
   /// Of an IU that was put together from several frames; `header` is one of this opcode.
   [[nodiscard]] static Result<ConnectResp1> from(const DeviceHeader& header, Bytes payload);
   [[nodiscard]] DeviceHeader to_device_header() const;

@@ -4,8 +4,10 @@ namespace wire::fcvi {
 
 std::string DeviceHeader::to_string() const {
   std::string line(name);
-  if (device_header_size(opcode) == 16) layout_16.describe(*this, line);
-  else layout.describe(*this, line);
+  if (device_header_size(opcode) == 16)
+    layout_16.describe(*this, line);
+  else
+    layout.describe(*this, line);
   return line;
 }
 

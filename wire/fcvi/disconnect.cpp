@@ -23,7 +23,13 @@ DeviceHeader to_header(const Iu& iu) {
   const auto flags = static_cast<std::uint8_t>((iu.conn_setup_abort ? disconnect_flag::conn_setup_abort : 0) |
                                                (iu.vi_app_discon ? disconnect_flag::vi_app_discon : 0) |
                                                (iu.status ? disconnect_flag::conn_sts : 0));
-  return {iu.handle, Iu::opcode, flags, iu.last_msg_id, iu.status ? iu.status->to_parameter() : 0, 0, {},
+  return {iu.handle,
+          Iu::opcode,
+          flags,
+          iu.last_msg_id,
+          iu.status ? iu.status->to_parameter() : 0,
+          0,
+          {},
           iu.connection_id.value};
 }
 
@@ -41,11 +47,15 @@ std::string text_of_iu(const Iu& iu) {
 
 }  // namespace
 
-DisconnectRqst DisconnectRqst::from(const DeviceHeader& header) { return from_header<DisconnectRqst>(header); }
+DisconnectRqst DisconnectRqst::from(const DeviceHeader& header) {
+  return from_header<DisconnectRqst>(header);
+}
 DeviceHeader DisconnectRqst::to_device_header() const { return to_header(*this); }
 std::string DisconnectRqst::to_string() const { return text_of_iu(*this); }
 
-DisconnectResp DisconnectResp::from(const DeviceHeader& header) { return from_header<DisconnectResp>(header); }
+DisconnectResp DisconnectResp::from(const DeviceHeader& header) {
+  return from_header<DisconnectResp>(header);
+}
 DeviceHeader DisconnectResp::to_device_header() const { return to_header(*this); }
 std::string DisconnectResp::to_string() const { return text_of_iu(*this); }
 

@@ -14,16 +14,17 @@ struct NetAddress {
   static constexpr std::uint8_t min_discriminator_length = 16;
   static constexpr std::uint8_t max_discriminator_length = 128;
 
-  std::uint8_t host_length = required_host_length;                  // bytes
-  std::uint8_t discriminator_length = min_discriminator_length;     // bytes
+  std::uint8_t host_length = required_host_length;               // bytes
+  std::uint8_t discriminator_length = min_discriminator_length;  // bytes
   IpAddress host{};
   std::array<std::uint8_t, 128> discriminator{};
 
   static constexpr std::string_view name = "FCVI_NET_ADDRESS";
-  static constexpr auto layout = codec::layout<148>(
-      codec::field<2, 1>(&NetAddress::host_length, "host_length"),
-      codec::field<3, 1>(&NetAddress::discriminator_length, "discriminator_length"),
-      codec::field<4, 16>(&NetAddress::host, "host"), codec::field<20, 128>(&NetAddress::discriminator, "discriminator"));
+  static constexpr auto layout =
+      codec::layout<148>(codec::field<2, 1>(&NetAddress::host_length, "host_length"),
+                         codec::field<3, 1>(&NetAddress::discriminator_length, "discriminator_length"),
+                         codec::field<4, 16>(&NetAddress::host, "host"),
+                         codec::field<20, 128>(&NetAddress::discriminator, "discriminator"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<NetAddress> parse(Bytes bytes) { return codec::parse<NetAddress>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

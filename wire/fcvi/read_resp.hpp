@@ -5,8 +5,8 @@
 
 namespace wire::fcvi {
 
-/// FCVI_READ_RESP (FC-VI 6.7), Device_Header of 32 bytes. The rest of the frame is message data; none where the status
-/// is an error (ruling 18).
+/// FCVI_READ_RESP (FC-VI 6.7), Device_Header of 32 bytes. The rest of the frame is message data; none where
+/// the status is an error (ruling 18).
 struct ReadResp {
   FcviHandle handle{};  // of the receiving endpoint
   MsgId msg_id{};       // of the READ_RQST

@@ -4,7 +4,8 @@
 
 namespace wire::fcvi {
 
-/// FCVI_READ_RQST (FC-VI 6.6), Device_Header of 32 bytes, no payload. No flag is allowed: IMM_DATA is ignored.
+/// FCVI_READ_RQST (FC-VI 6.6), Device_Header of 32 bytes, no payload. No flag is allowed: IMM_DATA is
+/// ignored.
 struct ReadRqst {
   FcviHandle handle{};  // of the receiving endpoint
   MsgId msg_id{};
@@ -26,7 +27,8 @@ struct ReadRqst {
   /// `header` is one of this opcode.
   [[nodiscard]] static ReadRqst from(const DeviceHeader& header) {
     assert(header.opcode == opcode);
-    return {header.handle, header.msg_id, header.rmt_va, header.rmt_va_handle, header.tot_len_or_connection_id};
+    return {header.handle, header.msg_id, header.rmt_va, header.rmt_va_handle,
+            header.tot_len_or_connection_id};
   }
   [[nodiscard]] DeviceHeader to_device_header() const {
     return {handle, opcode, 0, msg_id, 0, rmt_va, rmt_va_handle, total_length};

@@ -31,8 +31,14 @@ struct SendRqst {
     return iu;
   }
   [[nodiscard]] DeviceHeader to_device_header() const {
-    return {handle, opcode, immediate_data ? message_request_flag::imm_data : std::uint8_t{0}, msg_id,
-            immediate_data.value_or(0), 0, {}, total_length};
+    return {handle,
+            opcode,
+            immediate_data ? message_request_flag::imm_data : std::uint8_t{0},
+            msg_id,
+            immediate_data.value_or(0),
+            0,
+            {},
+            total_length};
   }
 };
 

@@ -28,14 +28,20 @@ struct WriteRqst {
   /// `header` is one of this opcode.
   [[nodiscard]] static WriteRqst from(const DeviceHeader& header) {
     assert(header.opcode == opcode);
-    WriteRqst iu{header.handle,       header.msg_id, std::nullopt, header.rmt_va,
-                 header.rmt_va_handle, header.tot_len_or_connection_id};
+    WriteRqst iu{header.handle, header.msg_id,        std::nullopt,
+                 header.rmt_va, header.rmt_va_handle, header.tot_len_or_connection_id};
     if (header.has(message_request_flag::imm_data)) iu.immediate_data = header.parameter;
     return iu;
   }
   [[nodiscard]] DeviceHeader to_device_header() const {
-    return {handle, opcode, immediate_data ? message_request_flag::imm_data : std::uint8_t{0}, msg_id,
-            immediate_data.value_or(0), rmt_va, rmt_va_handle, total_length};
+    return {handle,
+            opcode,
+            immediate_data ? message_request_flag::imm_data : std::uint8_t{0},
+            msg_id,
+            immediate_data.value_or(0),
+            rmt_va,
+            rmt_va_handle,
+            total_length};
   }
 };
 

@@ -36,7 +36,7 @@ inline constexpr std::uint16_t spma = 0x4000;       // server-provided MAC addre
 inline constexpr std::uint16_t recorded = 0x0008;   // VN2VN: REC/P2P
 inline constexpr std::uint16_t available = 0x0004;  // the FCF takes logins
 inline constexpr std::uint16_t solicited = 0x0002;
-inline constexpr std::uint16_t fcf = 0x0001;
+inline constexpr std::uint16_t f_port = 0x0001;  // sent by an FCF
 }  // namespace flag
 
 /// FIP header, 10 bytes after the Ethernet header

@@ -15,7 +15,7 @@ struct Name {
   std::uint8_t subcode;
   std::string_view name;
 };
-constexpr std::array names{
+constexpr std::array<Name, 13> names{
     Name{Operation::discovery, subcode::discovery_solicitation, "Discovery Solicitation"},
     Name{Operation::discovery, subcode::discovery_advertisement, "Discovery Advertisement"},
     Name{Operation::link_service, subcode::link_service_request, "Link Service Request"},
@@ -78,7 +78,8 @@ std::string FipMessage::to_string() const {
   return line;
 }
 
-std::vector<std::uint8_t> FipMessage::to_ethernet(const MacAddress& destination, const MacAddress& source) const {
+std::vector<std::uint8_t> FipMessage::to_ethernet(const MacAddress& destination,
+                                                  const MacAddress& source) const {
   std::vector<std::uint8_t> frame(EthernetHeader::size() + size());
   EthernetHeader{destination, source, EtherType::fip}.write(frame);
   write(MutableBytes(frame).subspan(EthernetHeader::size()));

@@ -7,8 +7,8 @@
 
 namespace wire::fip {
 
-/// What stands after the Ethernet header of a FIP frame (type 8914h). The length of the descriptor list counts, not that
-/// of the frame: some NICs pad, some send 48-byte frames.
+/// What stands after the Ethernet header of a FIP frame (type 8914h). The length of the descriptor list
+/// counts, not that of the frame: some NICs pad, some send 48-byte frames.
 struct FipMessage {
   Operation operation{};
   std::uint8_t subcode = 0;
@@ -34,7 +34,8 @@ struct FipMessage {
     return nullptr;
   }
   /// Ethernet frame of this message, as long as it needs to be.
-  [[nodiscard]] std::vector<std::uint8_t> to_ethernet(const MacAddress& destination, const MacAddress& source) const;
+  [[nodiscard]] std::vector<std::uint8_t> to_ethernet(const MacAddress& destination,
+                                                      const MacAddress& source) const;
 };
 
 }  // namespace wire::fip
