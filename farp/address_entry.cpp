@@ -50,7 +50,8 @@ void AddressEntry::query_name_server() {
   gid_ipp.ip_address = address_;
   std::array<std::uint8_t, wire::ct::GidIpp::size()> payload;
   gid_ipp.write(payload);
-  query_ = port_.request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload, *this, 0);
+  query_ = port_.request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload,
+                         *this, 0);
 }
 
 void AddressEntry::start_query_timer() { port_.scheduler().schedule_after(*this, 2 * port_.r_a_tov()); }

@@ -1,5 +1,5 @@
-// Makes the port known after each fabric login: PLOGI with the Name Server, RIPP_ID for each own address, RFT_ID; then SCR
-// with the Fabric Controller. One request at a time: simple servers take no more.
+// Makes the port known after each fabric login: PLOGI with the Name Server, RIPP_ID for each own address, RFT_ID; then
+// SCR with the Fabric Controller. One request at a time: simple servers take no more.
 #pragma once
 #include <cstddef>
 #include <functional>

@@ -106,10 +106,10 @@ void Resolver::Core::resolve(const wire::IpAddress& asked, ResolveListener& list
 }
 
 void Resolver::Core::settled(AddressEntry& entry, bool found) {
-  const auto ids = entry.n_port_ids();
+  std::vector<wire::FcId> ids;
+  if (found) ids.assign(entry.n_port_ids().begin(), entry.n_port_ids().end());
   for (const Waiter& waiter : waiters_)
-    if (waiter.entry == &entry)
-      answers_.push_back({entry.address(), found ? std::vector(ids.begin(), ids.end()) : std::vector<wire::FcId>{}, waiter.listener});
+    if (waiter.entry == &entry) answers_.push_back({entry.address(), ids, waiter.listener});
   std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.entry == &entry; });
   tell();
 }

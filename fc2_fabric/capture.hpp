@@ -32,7 +32,9 @@ class Capture {
   class Interface final : public FrameTap {
    public:
     Interface(Capture& capture, std::uint32_t id) : capture_(capture), id_(id) {}
-    void frame_passed(TimeNs at, const Frame& frame, bool outbound) override { capture_.add_frame(id_, at, frame, outbound); }
+    void frame_passed(TimeNs at, const Frame& frame, bool outbound) override {
+      capture_.add_frame(id_, at, frame, outbound);
+    }
 
    private:
     Capture& capture_;

@@ -27,6 +27,8 @@ std::string_view to_string(Discard reason) {
   return "?";
 }
 
-std::uint64_t Counters::discarded() const { return std::accumulate(discards_.begin(), discards_.end(), std::uint64_t{0}); }
+std::uint64_t Counters::discarded() const {
+  return std::accumulate(discards_.begin(), discards_.end(), std::uint64_t{0});
+}
 
 }  // namespace fc2

@@ -137,6 +137,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   machines::sequence::Machine sequence_;
   TimerUse timer_use_ = TimerUse::None;
   bool in_use_ = false;
+  Exchange* next_free_ = nullptr;  // NPort's list
   bool originator_ = false;
   bool first_sequence_sent_ = false;
   // set by effects, consumed by settle()

@@ -96,7 +96,8 @@ void LoginSession::accept_login() {
 }
 
 void LoginSession::reject_login() {
-  port_.reject_els(*incoming_, wire::els::RejectReason::command_in_progress, wire::els::RejectExplanation::command_in_progress);
+  port_.reject_els(*incoming_, wire::els::RejectReason::command_in_progress,
+                   wire::els::RejectExplanation::command_in_progress);
 }
 
 void LoginSession::accept_logout() {

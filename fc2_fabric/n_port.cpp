@@ -130,15 +130,14 @@ RemotePort* NPort::find_remote_port(wire::FcId id) {
 // --- exchanges ---------------------------------------------------------------------------------------------------
 
 Exchange* NPort::take_exchange() {
-  if (free_exchanges_.empty()) {
+  if (free_exchanges_ == 0) {
     if (exchanges_.size() == config_.max_exchanges) return nullptr;
     const auto slot = static_cast<std::uint16_t>(exchanges_.size());
     exchanges_.push_back(std::make_unique<Exchange>(*this, slot));
     return exchanges_.back().get();
   }
-  Exchange* exchange = exchanges_[free_exchanges_.front()].get();
-  free_exchanges_.pop_front();
-  return exchange;
+  --free_exchanges_;
+  return std::exchange(longest_free_, longest_free_->next_free_);
 }
 
 // FFFFh means unassigned: the ids of the slots leave it out.
@@ -204,7 +203,9 @@ void NPort::recycle(Exchange& exchange) {
   exchange.start_timer(Exchange::TimerUse::None, 0);
   exchange.user_ = nullptr;
   exchange.machine_ = {};
-  free_exchanges_.push_back(exchange.slot_);
+  exchange.next_free_ = nullptr;
+  (free_exchanges_++ == 0 ? longest_free_ : latest_free_->next_free_) = &exchange;
+  latest_free_ = &exchange;
 }
 
 void NPort::abort(Exchange& exchange) {
@@ -240,7 +241,7 @@ void NPort::reinstate(wire::FcId peer, wire::OxId ox_id) {
   if (exchange != nullptr && exchange->machine_.is<ex::QuarantinedByPeer>()) exchange->process(ex::RrqReceived{});
 }
 
-std::size_t NPort::open_exchanges() const { return exchanges_.size() - free_exchanges_.size(); }
+std::size_t NPort::open_exchanges() const { return exchanges_.size() - free_exchanges_; }
 
 void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint8_t> device_header,
                  std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout) {

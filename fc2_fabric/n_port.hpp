@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -187,7 +186,9 @@ class NPort final : public FrameReceiver {
   wire::Type data_type_{};
 
   std::vector<std::unique_ptr<Exchange>> exchanges_;  // by slot; OX_ID (originator) and RX_ID (responder) name the slot
-  std::deque<std::uint16_t> free_exchanges_;          // longest free first: ids rest before they come round again
+  Exchange* longest_free_ = nullptr;  // a list: ids rest before they come round again
+  Exchange* latest_free_ = nullptr;
+  std::size_t free_exchanges_ = 0;
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
   std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID
   std::uint8_t next_seq_id_ = 0;  // for sequences to ports that are not known

@@ -29,7 +29,9 @@ bool add_to(std::vector<wire::IpAddress>& list, Index& index, const wire::IpAddr
 
 void NameDatabase::add(wire::FcId id, wire::Wwn port_name, wire::Wwn node_name) {
   remove(id);
-  ports_[id] = {.port_name = port_name, .node_name = node_name, .symbolic_name = {}, .types = {}, .features = {}, .addresses = {}};
+  Port& port = ports_[id];
+  port.port_name = port_name;
+  port.node_name = node_name;
   port_names_[port_name] = id;
   nodes_[node_name].ports.insert(id);
 }

@@ -52,7 +52,9 @@ class Clerk {
   // --- registrations by N_Port_ID
   // FC-GS has one address per port; a FC-VI port that has several registers each: they add up, zeros remove all.
   Reply operator()(const ct::RippId& r) {
-    return registration(r.port_id, [&] { return database_.add_address(source_, r.ip_address.normalized()) ? accept() : full(); });
+    return registration(r.port_id, [&] {
+      return database_.add_address(source_, r.ip_address.normalized()) ? accept() : full();
+    });
   }
   Reply operator()(const ct::RnnId& r) {
     return registration(r.port_id, [&] { return database_.set_node_name(source_, r.node_name), accept(); });
@@ -83,8 +85,9 @@ class Clerk {
     });
   }
   Reply operator()(const ct::RsnnNn& r) {
-    return node_registration(r.node_name,
-                             [&] { return database_.change_node(r.node_name).symbolic_name = r.symbolic_name, accept(); });
+    return node_registration(r.node_name, [&] {
+      return database_.change_node(r.node_name).symbolic_name = r.symbolic_name, accept();
+    });
   }
 
   // --- queries

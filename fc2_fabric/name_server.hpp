@@ -13,7 +13,9 @@ class NameServer final : private ExchangeUser {
  public:
   explicit NameServer(NPort& port);
   /// A fabric login registers its names, the logout removes all.
-  void port_logged_in(wire::FcId id, wire::Wwn port_name, wire::Wwn node_name) { database_.add(id, port_name, node_name); }
+  void port_logged_in(wire::FcId id, wire::Wwn port_name, wire::Wwn node_name) {
+    database_.add(id, port_name, node_name);
+  }
   void port_logged_out(wire::FcId id) { database_.remove(id); }
   [[nodiscard]] const NameDatabase& database() const { return database_; }
   /// The CT_IU that answers this one: an accept or a reject.

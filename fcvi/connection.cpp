@@ -73,7 +73,7 @@ void Connection::follow(vi::State before) {
   const vi::State now = vi_->state();
   const bool receiving = vi_->can_receive();
   if (receiving && !receiving_) receiver_.enable();
-  if (now == vi::State::Error && before != now) stop();
+  if (now == vi::State::Error) stop();
   else if (!receiving && receiving_) receiver_.disable();
   receiving_ = receiving;
   if (now == vi::State::Connected && before != now) {

@@ -28,25 +28,22 @@ void store(std::byte* to, T value, std::memory_order order = std::memory_order_r
   std::atomic_ref<T>(*reinterpret_cast<T*>(to)).store(value, order);
 }
 
-/// Each field of a control segment read once (VI-DG 5.2); `next` and `next_handle` are not ours to read.
+/// Each field of a control segment read once (VI-DG 5.2), in the sizes that consumers write: a wider load
+/// would wait for their stores. `next`, `next_handle` and `status` are not ours to read.
 inline ControlSegment load_control_segment(const std::byte* from) {
-  const auto counts = load<std::uint64_t>(from + 8);
-  const auto words = load<std::uint64_t>(from + 16);
   ControlSegment segment;
-  segment.segment_count = static_cast<std::uint16_t>(counts >> 32);
-  segment.control = static_cast<std::uint16_t>(counts >> 48);
-  segment.reserved = static_cast<std::uint32_t>(words);
-  segment.immediate_data = static_cast<std::uint32_t>(words >> 32);
-  segment.length_bytes = load<std::uint32_t>(from + 24);
-  segment.status = load<std::uint32_t>(from + 28);
+  segment.segment_count = load<std::uint16_t>(from + offsetof(ControlSegment, segment_count));
+  segment.control = load<std::uint16_t>(from + offsetof(ControlSegment, control));
+  segment.reserved = load<std::uint32_t>(from + offsetof(ControlSegment, reserved));
+  segment.immediate_data = load<std::uint32_t>(from + offsetof(ControlSegment, immediate_data));
+  segment.length_bytes = load<std::uint32_t>(from + offsetof(ControlSegment, length_bytes));
   return segment;
 }
 inline Segment load_segment(const std::byte* from) {
   Segment segment;
-  segment.address = load<std::uint64_t>(from);
-  const auto rest = load<std::uint64_t>(from + 8);
-  segment.handle = static_cast<std::uint32_t>(rest);
-  segment.length_or_reserved = static_cast<std::uint32_t>(rest >> 32);
+  segment.address = load<std::uint64_t>(from + offsetof(Segment, address));
+  segment.handle = load<std::uint32_t>(from + offsetof(Segment, handle));
+  segment.length_or_reserved = load<std::uint32_t>(from + offsetof(Segment, length_or_reserved));
   return segment;
 }
 inline void store_immediate_data(std::byte* control_segment, std::uint32_t value) {

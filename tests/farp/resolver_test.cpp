@@ -1,18 +1,425 @@
+#include "fc2_fabric/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
+#include "wire/els/farp.hpp"
+#include "wire/els/logo.hpp"
+#include "wire/els/rscn.hpp"
 
 namespace farp_test {
 namespace {
 
-// FC-VI 7.6: two ports log in, register their addresses, and find each other by GID_IPP.
-TEST_F(ResolverTest, registered_resolve_by_name_server) {
-  bring_up(2);
+using support::LoggedFrame;
+using wire::els::Command;
+const wire::IpAddress nobody = wire::IpAddress::v4(10, 9, 9, 9);
+const auto farp_only = [](farp::ResolverConfig& config, std::size_t) { config.use_name_server = false; };
+
+class FarpTest : public ResolverTest {
+ protected:
+  ~FarpTest() override { EXPECT_EQ(unexpected_events(), 0U); }
+  /// An ELS request that arrives at port `to` as if port `from` had sent it.
+  template <class Message>
+  void deliver(std::size_t to, wire::FcId from, wire::FcId d_id, const Message& message) {
+    fc2::FramePtr frame = fabric.pool.take();
+    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = d_id, .s_id = from, .type = wire::Type::els,
+                                .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence, .ox_id = {next_ox_id++}};
+    header.write(frame->bytes);
+    message.write(frame->data_field());
+    frame->size_bytes = static_cast<std::uint16_t>(24 + message.size());
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    fabric.port(to).receive(std::move(frame));
+    fabric.run_for(fc2::millisecond);
+  }
+  wire::els::FarpRequest request_for(std::size_t responder) {
+    wire::els::FarpRequest request;
+    request.requesting_n_port_id = id(0);
+    request.requesting_port_name = fabric.port(0).config().port_name;
+    request.requesting_node_name = fabric.port(0).config().node_name;
+    request.requesting_ip = ip(0);
+    request.responding_ip = ip(responder);
+    return request;
+  }
+  void tap(std::size_t index) { fabric.fabric.tap(fabric.port(index), &log); }
+
+  support::FrameLog log;
+  std::uint16_t next_ox_id = 0x7000;
+};
+
+// --- registration ------------------------------------------------------------------------------------------------
+
+// FC-VI 7.6: after the fabric login: PLOGI, RIPP_ID for each address, RFT_ID with TYPE 58h; then SCR.
+TEST_F(FarpTest, offline_link_up_registers) {
+  build(1, [](farp::ResolverConfig& config, std::size_t) { config.own_addresses = {ip(0), ip(7)}; });
+  fabric.attach(0);
+  tap(0);
+  fabric.run_for(fc2::second);
   EXPECT_EQ(ready[0].count, 1);
+  const auto& database = fabric.fabric.name_server().database();
+  ASSERT_NE(database.find(id(0)), nullptr);
+  EXPECT_EQ(database.find(id(0))->addresses, (std::vector{ip(0), ip(7)}));
+  EXPECT_TRUE(database.find(id(0))->types.has(wire::Type::fc_vi));
+  EXPECT_EQ(log.sent(Command::flogi), 1U);
+  EXPECT_EQ(log.sent(Command::plogi), 1U);
+  EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 3U);
+  EXPECT_EQ(log.sent(Command::scr), 1U);
+  EXPECT_EQ(log.size(), 2U * 6U);  // each answered, and nothing else
+}
+
+// The link goes and comes: not ready in between, registered anew after.
+TEST_F(FarpTest, ready_link_bounces_registers_again) {
+  bring_up(2);
+  fabric.detach(0);
+  EXPECT_FALSE(resolvers[0]->ready());
+  EXPECT_EQ(ask(1, ip(0)).refusals, 1);
+  fabric.attach(0);
+  fabric.run_for(fc2::second);
   EXPECT_TRUE(resolvers[0]->ready());
+  EXPECT_EQ(ready[0].count, 2);
+  EXPECT_EQ(ask(1, ip(0)).ids, ids({0}));
+}
+
+// The Name Server refuses the login: ready all the same, found by FARP.
+TEST_F(FarpTest, name_server_silent_ready_by_farp) {
+  build(2);
+  fabric.fabric.service_port(wire::well_known::name_server).link_down();
+  fabric.bring_up();
+  EXPECT_FALSE(resolvers[0]->ready());
+  fabric.run_for(200 * fc2::second);
+  EXPECT_TRUE(resolvers[0]->ready());
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+}
+
+// The Name Server logs the port out: the port logs in and registers again.
+TEST_F(FarpTest, ready_name_server_logs_out_registers_again) {
+  bring_up(1);
+  fabric.fabric.service_port(wire::well_known::name_server).remote_port(id(0)).log_out();
+  fabric.run_for(fc2::second);
+  EXPECT_TRUE(resolvers[0]->ready());
+  EXPECT_EQ(ready[0].count, 2);
+}
+
+// A registration that the server rejects does not keep the port from being ready.
+TEST_F(FarpTest, registration_rejected_ready_all_the_same) {
+  bring_up(1, [](farp::ResolverConfig& config, std::size_t) {
+    for (std::uint8_t i = 0; i < 20; ++i) config.own_addresses.push_back(wire::IpAddress::v4(10, 1, 0, i));
+  });
+  EXPECT_TRUE(resolvers[0]->ready());
+  EXPECT_EQ(fabric.fabric.name_server().database().find(id(0))->addresses.size(), fc2::NameDatabase::max_addresses);
+}
+
+// --- by Name Server: FC-VI 7.6 -----------------------------------------------------------------------------------
+
+// FC-VI 7.6: two ports log in, register their addresses, and find each other by GID_IPP; no FARP goes out.
+TEST_F(FarpTest, unresolved_registered_address_is_found) {
+  bring_up(2);
+  tap(0);
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
   EXPECT_EQ(ask(1, ip(0)).ids, ids({0}));
-  EXPECT_EQ(id(0), wire::FcId{0x010100});
-  EXPECT_EQ(id(1), wire::FcId{0x010200});
-  EXPECT_EQ(unexpected_events(), 0U);
+  EXPECT_EQ(log.sent(Command::farp_req), 0U);
+  EXPECT_EQ(log.size(), 2U);
+}
+
+// FC-VI 7.6: several ports with one address: all of them.
+TEST_F(FarpTest, unresolved_shared_address_gives_all_ports) {
+  bring_up(4, [](farp::ResolverConfig& config, std::size_t index) {
+    if (index > 0) config.own_addresses = {ip(1)};
+  });
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1, 2, 3}));
+}
+
+// VI-ARCH 4.1: an own address resolves to the port itself.
+TEST_F(FarpTest, unresolved_own_address_is_found) {
+  bring_up(1);
+  EXPECT_EQ(ask(0, ip(0)).ids, ids({0}));
+}
+
+// A right-justified IPv4 address is the same as the IPv4-mapped one.
+TEST_F(FarpTest, unresolved_right_justified_address_is_found) {
+  bring_up(2);
+  wire::IpAddress address;
+  address.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2};
+  EXPECT_EQ(ask(0, address).ids, ids({1}));
+}
+
+// Several askers share one query; a later one is served from the cache, at once.
+TEST_F(FarpTest, querying_asked_again_shares_the_query) {
+  bring_up(2);
+  tap(0);
+  Asker first, second, third;
+  resolvers[0]->resolve(ip(1), first);
+  resolvers[0]->resolve(ip(1), second);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(first.answers, 1);
+  EXPECT_EQ(second.answers, 1);
+  resolvers[0]->resolve(ip(1), third);
+  EXPECT_EQ(third.ids, ids({1}));
+  EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 1U);
+}
+
+// An asker that went away hears nothing; the others do.
+TEST_F(FarpTest, querying_forgotten_asker_hears_nothing) {
+  bring_up(2);
+  Asker first, second;
+  resolvers[0]->resolve(ip(1), first);
+  resolvers[0]->resolve(ip(1), second);
+  resolvers[0]->forget(first);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(first.answers + first.refusals, 0);
+  EXPECT_EQ(second.answers, 1);
+}
+
+// A listener may ask again, or forget another one, from inside its call.
+TEST_F(FarpTest, querying_listener_calls_back) {
+  bring_up(3);
+  struct Caller final : farp::ResolveListener {
+    void resolved(const wire::IpAddress&, std::span<const wire::FcId>) override {
+      if (++calls > 1) return;
+      resolver->forget(*other);
+      resolver->invalidate(ip(1));
+      resolver->resolve(ip(1), *this);
+    }
+    void not_resolved(const wire::IpAddress&) override { ++calls; }
+    farp::Resolver* resolver = nullptr;
+    farp::ResolveListener* other = nullptr;
+    int calls = 0;
+  } caller;
+  Asker other;
+  caller.resolver = resolvers[0].get();
+  caller.other = &other;
+  resolvers[0]->resolve(ip(1), caller);
+  resolvers[0]->resolve(ip(1), other);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(caller.calls, 2);
+  EXPECT_EQ(other.answers + other.refusals, 0);
+}
+
+// The server does not know the address: FARP, as often as configured, then "not resolved".
+TEST_F(FarpTest, querying_unknown_address_fails_after_farp) {
+  bring_up(2);
+  tap(0);
+  const auto asker = ask(0, nobody);
+  EXPECT_EQ(asker.refusals, 1);
+  EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 1U);
+  EXPECT_EQ(log.sent(Command::farp_req), 3U);
+  EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
+}
+
+// The server does not answer: the query is repeated, then FARP finds the port.
+TEST_F(FarpTest, querying_silent_server_falls_back_to_farp) {
+  bring_up(2);
+  fabric.fabric.service_port(wire::well_known::name_server).transmitter().attach(nullptr);
+  tap(0);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 3U);
+  EXPECT_EQ(log.sent(Command::farp_req), 1U);
+}
+
+// The link goes during a query: the asker hears that the address was not found.
+TEST_F(FarpTest, querying_link_down_fails) {
+  bring_up(2);
+  Asker asker;
+  resolvers[0]->resolve(ip(1), asker);
+  fabric.detach(0);
+  fabric.run_for(100 * fc2::second);
+  EXPECT_EQ(asker.refusals, 1);
+}
+
+// The cache is full: a new address is refused at once, known ones are served.
+TEST_F(FarpTest, cache_full_refuses) {
+  bring_up(3, [](farp::ResolverConfig& config, std::size_t) { config.max_entries = 1; });
+  EXPECT_EQ(ask(0, ip(1)).answers, 1);
+  Asker refused;
+  resolvers[0]->resolve(ip(2), refused);
+  EXPECT_EQ(refused.refusals, 1);
+  EXPECT_EQ(ask(0, ip(1)).answers, 1);
+}
+
+// --- by FARP: FC-VI 7.5 ------------------------------------------------------------------------------------------
+
+// FC-VI 7.5 items 1 to 10: the FARP-REQ, field by field, as a broadcast that ends its exchange.
+TEST_F(FarpTest, unresolved_farp_request_is_as_the_standard_says) {
+  bring_up(2, farp_only);
+  tap(0);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  const LoggedFrame* frame = log.find(Command::farp_req);
+  ASSERT_NE(frame, nullptr);
+  EXPECT_EQ(frame->header.d_id, wire::well_known::broadcast);
+  EXPECT_EQ(frame->header.f_ctl, wire::f_ctl::first_sequence | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence);
+  const auto request = wire::els::FarpRequest::parse(frame->data);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(*request, request_for(1));
+  EXPECT_EQ(request->match_code_points, 0x04);           // item 1
+  EXPECT_EQ(request->responder_action, 0x02);            // item 2
+  EXPECT_EQ(request->responding_n_port_id.value, 0U);    // item 4
+  EXPECT_EQ(request->responding_port_name.value, 0U);    // item 6
+  EXPECT_EQ(request->responding_node_name.value, 0U);    // item 8
+}
+
+// FC-VI 7.5 items 14 to 23, ruling 11: the FARP-REPLY, field by field, as a request to the originator.
+TEST_F(FarpTest, ready_farp_reply_is_as_the_standard_says) {
+  bring_up(2, farp_only);
+  tap(1);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  const LoggedFrame* frame = log.find(Command::farp_reply);
+  ASSERT_NE(frame, nullptr);
+  EXPECT_EQ(frame->header.d_id, id(0));
+  EXPECT_EQ(frame->header.r_ctl, wire::RCtl::els_request);
+  const auto reply = wire::els::FarpReply::parse(frame->data);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->match_code_points, 0x04);                                // item 14
+  EXPECT_EQ(reply->requesting_n_port_id, id(0));                            // item 15
+  EXPECT_EQ(reply->responder_action, 0x02);                                 // item 16
+  EXPECT_EQ(reply->responding_n_port_id, id(1));                            // item 17
+  EXPECT_EQ(reply->requesting_port_name, fabric.port(0).config().port_name);  // item 18
+  EXPECT_EQ(reply->responding_port_name, fabric.port(1).config().port_name);  // item 19, ruling 11
+  EXPECT_EQ(reply->requesting_node_name, fabric.port(0).config().node_name);  // item 20
+  EXPECT_EQ(reply->responding_node_name, fabric.port(1).config().node_name);  // item 21
+  EXPECT_EQ(reply->requesting_ip, ip(0));                                   // item 22
+  EXPECT_EQ(reply->responding_ip, ip(1));                                   // item 23
+  EXPECT_EQ(log.size(), 2U);
+  EXPECT_EQ(fabric.port(0).open_exchanges() + fabric.port(1).open_exchanges(), 0U);
+}
+
+// FC-VI 7.5 items 11 to 13: another address, no match on IP, another action: no action at all.
+TEST_F(FarpTest, ready_farp_request_that_fails_a_test_is_ignored) {
+  bring_up(2, farp_only);
+  fabric.run_for(fc2::second);
+  tap(1);
+  auto other_address = request_for(1), other_match = request_for(1), other_action = request_for(1);
+  other_address.responding_ip = nobody;
+  other_match.match_code_points = wire::els::farp_match::port_name;
+  other_action.responder_action = wire::els::farp_action::login;
+  for (const auto& request : {other_address, other_match, other_action})
+    deliver(1, id(0), wire::well_known::broadcast, request);
+  EXPECT_EQ(log.size(), 0U);
+  auto several = request_for(1);
+  several.match_code_points = 0x07;
+  deliver(1, id(0), wire::well_known::broadcast, several);
+  EXPECT_EQ(log.sent(Command::farp_reply), 1U);
+  EXPECT_EQ(fabric.port(1).open_exchanges(), 0U);
+}
+
+// A broadcast that nobody answers is repeated, then the address is not resolved; asking again begins anew.
+TEST_F(FarpTest, await_reply_silence_retries_then_fails) {
+  bring_up(2, farp_only);
+  tap(0);
+  const fc2::TimeNs start = fabric.scheduler.now();
+  EXPECT_EQ(ask(0, nobody).refusals, 1);
+  EXPECT_EQ(log.sent(Command::farp_req), 3U);
+  EXPECT_EQ(fabric.scheduler.now() - start, 3 * fabric.port(0).e_d_tov());
+  EXPECT_EQ(ask(0, nobody).refusals, 1);
+  EXPECT_EQ(log.sent(Command::farp_req), 6U);
+}
+
+// FC-VI 7.6: several ports answer: the first resolves the address, the others are there for who asks again.
+TEST_F(FarpTest, await_reply_several_replies_are_collected) {
+  bring_up(4, [](farp::ResolverConfig& config, std::size_t index) {
+    config.use_name_server = false;
+    if (index > 0) config.own_addresses = {ip(1)};
+  });
+  EXPECT_EQ(ask(0, ip(1)).ids.size(), 1U);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1, 2, 3}));
+}
+
+// Without a Name Server an own address is known at once, though the broadcast does not come back.
+TEST_F(FarpTest, unresolved_own_address_by_farp) {
+  bring_up(1, farp_only);
+  Asker asker;
+  resolvers[0]->resolve(ip(0), asker);
+  EXPECT_EQ(asker.ids, ids({0}));
+}
+
+// A reply that nobody asked for, one for another port and one without an address change nothing.
+TEST_F(FarpTest, unresolved_unasked_reply_is_counted) {
+  bring_up(2, farp_only);
+  wire::els::FarpReply reply;
+  reply.requesting_n_port_id = id(0);
+  reply.responding_n_port_id = id(1);
+  reply.responding_ip = ip(1);
+  deliver(0, id(1), id(0), reply);
+  reply.requesting_n_port_id = id(1);
+  deliver(0, id(1), id(0), reply);
+  EXPECT_EQ(fabric.port(0).counters().discarded(fc2::Discard::UnexpectedIu), 2U);
+  reply.responding_n_port_id = {};
+  deliver(0, id(1), id(0), reply);
+  EXPECT_EQ(fabric.port(0).counters().discarded(fc2::Discard::BadPayload), 1U);
+}
+
+// --- validity: FC-VI 7.7 -----------------------------------------------------------------------------------------
+
+// FC-VI 7.7.1: an invalidated address is asked for again.
+TEST_F(FarpTest, resolved_invalidated_asks_again) {
+  bring_up(2);
+  ask(0, ip(1));
+  tap(0);
+  resolvers[0]->invalidate(ip(1));
+  EXPECT_EQ(ask(0, ip(1)).answers, 1);
+  resolvers[0]->invalidate_all();
+  EXPECT_EQ(ask(0, ip(1)).answers, 1);
+  EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 2U);
+}
+
+// FC-VI 7.7.5: RSCN of a port that vanished: its address is asked for again, and not found.
+TEST_F(FarpTest, resolved_port_vanishes_is_invalidated) {
+  bring_up(3);
+  ask(0, ip(1));
+  ask(0, ip(2));
+  fabric.detach(1);
+  fabric.run_for(fc2::second);
+  tap(0);
+  EXPECT_EQ(ask(0, ip(1)).refusals, 1);
+  EXPECT_EQ(ask(0, ip(2)).ids, ids({2}));
+  EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 1U);
+}
+
+// FC-VI 7.7.1: the addresses of two ports change places at a link event: both are found where they are now.
+TEST_F(FarpTest, resolved_ports_swap_addresses_is_invalidated) {
+  bring_up(3);
+  const wire::FcId old = ask(0, ip(1)).ids.at(0);
+  fabric.detach(2);
+  fabric.detach(1);
+  fabric.attach(1);
+  fabric.attach(2);
+  fabric.run_for(fc2::second);
+  EXPECT_NE(id(1), old);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+}
+
+// FC-VI 7.7.1: logout of the remote port invalidates its mapping.
+TEST_F(FarpTest, resolved_remote_logout_is_invalidated) {
+  bring_up(2);
+  ask(0, ip(1));
+  ASSERT_TRUE(fabric.log_in(0, 1));
+  fabric.port(1).remote_port(id(0)).log_out();
+  fabric.run_for(fc2::millisecond);
+  tap(0);
+  EXPECT_EQ(ask(0, ip(1)).answers, 1);
+  EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 1U);
+}
+
+// An RSCN that does not come from the Fabric Controller invalidates nothing.
+TEST_F(FarpTest, resolved_forged_rscn_is_ignored) {
+  bring_up(2);
+  ask(0, ip(1));
+  wire::els::Rscn rscn;
+  rscn.pages.push_back({.format = wire::els::AddressFormat::fabric});
+  deliver(0, id(1), id(0), rscn);
+  Asker asker;
+  resolvers[0]->resolve(ip(1), asker);
+  EXPECT_EQ(asker.answers, 1);
+}
+
+// A resolver may go before its port: later frames find nobody.
+TEST_F(FarpTest, ready_destroyed_leaves_the_port) {
+  bring_up(2);
+  Asker asker;
+  resolvers[0]->resolve(nobody, asker);
+  resolvers[0].reset();
+  deliver(0, id(1), wire::well_known::broadcast, request_for(0));
+  fabric.detach(0);
+  fabric.run_for(100 * fc2::second);
+  EXPECT_EQ(asker.answers + asker.refusals, 0);
 }
 
 }  // namespace

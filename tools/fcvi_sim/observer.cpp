@@ -18,7 +18,7 @@ std::string discriminator_of(const fcvi::NetAddress& address) {
 }  // namespace
 
 Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
-    : result_(result), scenario_(scenario), ladder_(ladder) {
+    : result_(result), scenario_(scenario), ladder_(ladder), f_port_replies_(scenario.ports.size()) {
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
     std::string discriminator = scenario.workloads[i].discriminator;
     discriminator.resize(128);
@@ -46,6 +46,7 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
     ++result_.iu_count;
     ++result_.ius[wire::message_name(header, data_field)];
   }
+  if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++f_port_replies_[port];
   if (header.type == wire::Type::fc_vi) {
     if (first) learn(header, data_field);
     if (WorkloadResult* connection = connection_of(header, data_field); connection != nullptr) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fc2_fabric/capture.hpp"
 #include "fc2_fabric/channel.hpp"
@@ -19,6 +20,8 @@ class Observer {
   Observer(RunResult& result, const Scenario& scenario, Ladder* ladder);
   /// A tap for port `index`; `capture` may be null.
   fc2::FrameTap& tap(std::size_t index, fc2::FrameTap* capture);
+  /// ELS replies of the F_Port that port `index` got: to its FLOGI, its LOGO.
+  [[nodiscard]] std::uint64_t f_port_replies(std::size_t index) const { return f_port_replies_[index]; }
 
  private:
   class Tap final : public fc2::FrameTap {
@@ -44,6 +47,7 @@ class Observer {
   const Scenario& scenario_;
   Ladder* ladder_;
   std::deque<Tap> taps_;
+  std::vector<std::uint64_t> f_port_replies_;  // by port
   std::map<std::string, std::size_t, std::less<>> workloads_;  // by padded discriminator
   boost::unordered_flat_map<std::uint64_t, WorkloadResult*> ends_;
 };

@@ -5,7 +5,7 @@
 
 namespace sim {
 namespace {
-constexpr fc2::TimeNs logout_poll = 10 * fc2::microsecond, logout_limit = 25 * fc2::second;  // R_A_TOV twice, and some
+constexpr fc2::TimeNs logout_poll = fc2::microsecond, logout_limit = 25 * fc2::second;  // R_A_TOV twice, and some
 }  // namespace
 
 Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs)
@@ -57,10 +57,15 @@ void Simulation::spawn_workloads() {
   }
 }
 
+// A port is offline as soon as it asks; the LOGO is over when the F_Port has answered.
 Task<> Simulation::log_out() {
-  for (const auto& node : nodes_) node->port().log_out_of_fabric();
-  for (const auto& node : nodes_)
-    while (node->port().online()) co_await driver_.sleep(logout_poll);
+  std::vector<std::uint64_t> replies;
+  for (std::size_t port = 0; port < nodes_.size(); ++port) {
+    replies.push_back(observer_.f_port_replies(port));
+    nodes_[port]->port().log_out_of_fabric();
+  }
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    while (observer_.f_port_replies(port) == replies[port]) co_await driver_.sleep(logout_poll);
 }
 
 fc2::TimeNs Simulation::time_left() const {

@@ -4,77 +4,47 @@
 
 namespace wire::ct {
 
+// One line a code.
+// clang-format off
 std::string_view to_string(Command value) {
   switch (value) {
-    case Command::ga_nxt:
-      return "GA_NXT";
-    case Command::gpn_id:
-      return "GPN_ID";
-    case Command::gnn_id:
-      return "GNN_ID";
-    case Command::gft_id:
-      return "GFT_ID";
-    case Command::gspn_id:
-      return "GSPN_ID";
-    case Command::gpt_id:
-      return "GPT_ID";
-    case Command::gipp_id:
-      return "GIPP_ID";
-    case Command::gff_id:
-      return "GFF_ID";
-    case Command::gid_pn:
-      return "GID_PN";
-    case Command::gipp_pn:
-      return "GIPP_PN";
-    case Command::gid_nn:
-      return "GID_NN";
-    case Command::gip_nn:
-      return "GIP_NN";
-    case Command::gipa_nn:
-      return "GIPA_NN";
-    case Command::gsnn_nn:
-      return "GSNN_NN";
-    case Command::gnn_ip:
-      return "GNN_IP";
-    case Command::gid_ft:
-      return "GID_FT";
-    case Command::gpn_ft:
-      return "GPN_FT";
-    case Command::gid_pt:
-      return "GID_PT";
-    case Command::gid_ipp:
-      return "GID_IPP";
-    case Command::gpn_ipp:
-      return "GPN_IPP";
-    case Command::gid_ff:
-      return "GID_FF";
-    case Command::rpn_id:
-      return "RPN_ID";
-    case Command::rnn_id:
-      return "RNN_ID";
-    case Command::rft_id:
-      return "RFT_ID";
-    case Command::rspn_id:
-      return "RSPN_ID";
-    case Command::rpt_id:
-      return "RPT_ID";
-    case Command::ripp_id:
-      return "RIPP_ID";
-    case Command::rff_id:
-      return "RFF_ID";
-    case Command::rip_nn:
-      return "RIP_NN";
-    case Command::rsnn_nn:
-      return "RSNN_NN";
-    case Command::da_id:
-      return "DA_ID";
-    case Command::reject:
-      return "CT_RJT";
-    case Command::accept:
-      return "CT_ACC";
+    case Command::ga_nxt: return "GA_NXT";
+    case Command::gpn_id: return "GPN_ID";
+    case Command::gnn_id: return "GNN_ID";
+    case Command::gft_id: return "GFT_ID";
+    case Command::gspn_id: return "GSPN_ID";
+    case Command::gpt_id: return "GPT_ID";
+    case Command::gipp_id: return "GIPP_ID";
+    case Command::gff_id: return "GFF_ID";
+    case Command::gid_pn: return "GID_PN";
+    case Command::gipp_pn: return "GIPP_PN";
+    case Command::gid_nn: return "GID_NN";
+    case Command::gip_nn: return "GIP_NN";
+    case Command::gipa_nn: return "GIPA_NN";
+    case Command::gsnn_nn: return "GSNN_NN";
+    case Command::gnn_ip: return "GNN_IP";
+    case Command::gid_ft: return "GID_FT";
+    case Command::gpn_ft: return "GPN_FT";
+    case Command::gid_pt: return "GID_PT";
+    case Command::gid_ipp: return "GID_IPP";
+    case Command::gpn_ipp: return "GPN_IPP";
+    case Command::gid_ff: return "GID_FF";
+    case Command::rpn_id: return "RPN_ID";
+    case Command::rnn_id: return "RNN_ID";
+    case Command::rft_id: return "RFT_ID";
+    case Command::rspn_id: return "RSPN_ID";
+    case Command::rpt_id: return "RPT_ID";
+    case Command::ripp_id: return "RIPP_ID";
+    case Command::rff_id: return "RFF_ID";
+    case Command::rip_nn: return "RIP_NN";
+    case Command::rsnn_nn: return "RSNN_NN";
+    case Command::da_id: return "DA_ID";
+    case Command::reject: return "CT_RJT";
+    case Command::accept: return "CT_ACC";
   }
   return text::unknown;
 }
+// clang-format on
 
 std::string_view to_string(RejectReason value) {
   switch (value) {

@@ -1,0 +1,202 @@
+// Frames that no honest peer sends: nothing crashes, everything is counted, honest traffic goes on.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "fc2_fabric/switch.hpp"
+#include "tests/support/frame_log.hpp"
+#include "tests/support/port_pair.hpp"
+#include "tests/support/test_fabric.hpp"
+#include "wire/messages.hpp"
+
+namespace fc2 {
+namespace {
+
+using wire::RCtl;
+
+// As message data goes to an FC-4.
+struct DataSink final : DataFrameUser {
+  void data_frame_received(const ReceivedFrame&) override { ++frames; }
+  bool abort_received(wire::FcId, wire::OxId) override { return false; }
+  void sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) override {
+    exchange.port().release(exchange);
+  }
+  void exchange_failed(Exchange&, ExchangeFailure) override {}
+  std::uint64_t frames = 0;
+};
+
+class BadFramesTest : public testing::Test {
+ protected:
+  BadFramesTest() {
+    fabric.bring_up();
+    fabric.port(1).set_data_user(wire::Type::fc_vi, sink);
+    EXPECT_TRUE(fabric.log_in(0, 1));
+    for (const std::size_t i : {0, 1}) fabric.port(i).remote_port(wire::well_known::name_server).log_in();
+    fabric.run_for(second);
+  }
+  ~BadFramesTest() override {
+    for (std::size_t i = 0; i < fabric.size(); ++i) EXPECT_EQ(fabric.port(i).counters().unexpected_events, 0U) << i;
+    for (const auto service : {wire::well_known::name_server, wire::well_known::fabric_controller})
+      EXPECT_EQ(fabric.fabric.service_port(service).counters().unexpected_events, 0U);
+  }
+  FramePtr frame(const std::vector<std::uint8_t>& bytes) {
+    FramePtr result = fabric.pool.take();
+    std::copy(bytes.begin(), bytes.end(), result->bytes.begin());
+    result->size_bytes = static_cast<std::uint16_t>(bytes.size());
+    result->sof = wire::Sof::i3;
+    result->eof = wire::Eof::t;
+    return result;
+  }
+  std::vector<std::uint8_t> with_header(wire::FcHeader header, const std::vector<std::uint8_t>& payload) const {
+    std::vector<std::uint8_t> bytes(24 + payload.size());
+    header.f_ctl |= wire::f_ctl::single_frame_request | static_cast<std::uint32_t>(wire::fill_bytes_for(payload.size()));
+    header.write(bytes);
+    std::copy(payload.begin(), payload.end(), bytes.begin() + 24);
+    bytes.resize(bytes.size() + wire::fill_bytes_for(payload.size()));
+    return bytes;
+  }
+  /// A valid frame of each ELS and CT request from port 0: to port 1, and to each service.
+  std::vector<std::vector<std::uint8_t>> valid_frames() {
+    std::vector<std::vector<std::uint8_t>> frames;
+    std::uint16_t ox_id = 0x4000;
+    const auto add = [&](RCtl r_ctl, wire::Type type, wire::FcId d_id, const std::vector<std::uint8_t>& payload) {
+      const wire::FcHeader header{.r_ctl = r_ctl, .d_id = d_id, .s_id = fabric.port(0).n_port_id(), .type = type, .ox_id = {ox_id++}};
+      frames.push_back(with_header(header, payload));
+    };
+    wire::for_each_message<wire::ElsRequests>([&]<class Message>(std::type_identity<Message>) {
+      std::vector<std::uint8_t> payload(Message{}.size());
+      Message{}.write(payload);
+      for (const wire::FcId d_id : {fabric.port(1).n_port_id(), wire::well_known::f_port, wire::well_known::fabric_controller})
+        add(RCtl::els_request, wire::Type::els, d_id, payload);
+    });
+    wire::for_each_message<wire::CtRequests>([&]<class Message>(std::type_identity<Message>) {
+      std::vector<std::uint8_t> payload(Message{}.size());
+      Message{}.write(payload);
+      add(RCtl::unsolicited_control, wire::Type::ct, wire::well_known::name_server, payload);
+    });
+    for (const RCtl r_ctl : {RCtl::abts, RCtl::ba_acc, RCtl::ba_rjt, RCtl::nop})
+      add(r_ctl, wire::Type::bls, fabric.port(1).n_port_id(), std::vector<std::uint8_t>(12));
+    for (const RCtl r_ctl : {RCtl::solicited_data, RCtl::unsolicited_control, RCtl::unsolicited_command})
+      add(r_ctl, wire::Type::fc_vi, fabric.port(1).n_port_id(), std::vector<std::uint8_t>(64));
+    return frames;
+  }
+  void inject(FramePtr bad) {
+    fabric.fabric.ingress_of(fabric.port(0))->receive(std::move(bad));
+    fabric.run_for(10 * microsecond);
+  }
+  [[nodiscard]] std::uint64_t discarded() {
+    std::uint64_t sum = fabric.fabric.counters().discarded();
+    for (std::size_t i = 0; i < fabric.size(); ++i) sum += fabric.port(i).counters().discarded();
+    for (const auto service : {wire::well_known::name_server, wire::well_known::fabric_controller})
+      sum += fabric.fabric.service_port(service).counters().discarded();
+    return sum;
+  }
+  /// After all that, two other ports log in with each other, and nothing stays behind.
+  void expect_honest_traffic() {
+    fabric.run_for(200 * second);
+    EXPECT_TRUE(fabric.log_in(2, 3));
+    EXPECT_TRUE(fabric.log_in(2, 1));
+    fabric.run_for(200 * second);
+    for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(fabric.port(i).open_exchanges(), 0U) << i;
+    EXPECT_EQ(fabric.fabric.service_port(wire::well_known::name_server).open_exchanges(), 0U);
+    EXPECT_EQ(fabric.pool.outstanding(), 0U);
+  }
+
+  DataSink sink;
+  support::TestFabric fabric{4};
+};
+
+// A frame shorter than its header is truncated, wherever it arrives.
+TEST_F(BadFramesTest, port_every_short_frame_is_counted) {
+  for (std::size_t length = 0; length < 24; ++length) {
+    fabric.port(1).receive(frame(std::vector<std::uint8_t>(length)));
+    inject(frame(std::vector<std::uint8_t>(length)));
+  }
+  EXPECT_EQ(fabric.port(1).counters().discarded(Discard::Truncated), 24U);
+  EXPECT_EQ(fabric.fabric.counters().discarded(Discard::Truncated), 24U);
+  expect_honest_traffic();
+}
+
+// Fill bytes that exceed the data field: the frame is cut short.
+TEST_F(BadFramesTest, port_fill_above_data_field_is_counted) {
+  std::vector<std::uint8_t> bytes(24);
+  const wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = fabric.port(1).n_port_id(), .type = wire::Type::els,
+                              .f_ctl = wire::f_ctl::single_frame_request | 3};
+  header.write(bytes);
+  fabric.port(1).receive(frame(bytes));
+  EXPECT_EQ(fabric.port(1).counters().discarded(Discard::Truncated), 1U);
+}
+
+// Every prefix of a valid frame of every request, through the switch.
+TEST_F(BadFramesTest, switch_every_prefix_of_valid_frames) {
+  for (const auto& bytes : valid_frames())
+    for (std::size_t length = 0; length <= bytes.size(); ++length)
+      inject(frame({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}));
+  EXPECT_GT(discarded(), 0U);
+  expect_honest_traffic();
+}
+
+// Every prefix of the frames to the port, straight into the port.
+TEST_F(BadFramesTest, port_every_prefix_of_valid_frames) {
+  for (const auto& bytes : valid_frames())
+    for (std::size_t length = 0; length <= bytes.size(); ++length)
+      fabric.port(1).receive(frame({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}));
+  expect_honest_traffic();
+}
+
+// Random bytes, half of them with addresses that get through.
+TEST_F(BadFramesTest, any_random_bytes_are_survived) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 30'000; ++i) {
+    std::vector<std::uint8_t> bytes(random() % 200);
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    if (bytes.size() >= 24 && i % 2 == 0) {
+      wire::store_big<3>(std::span(bytes), 1, fabric.port(1).n_port_id().value);
+      wire::store_big<3>(std::span(bytes), 5, fabric.port(0).n_port_id().value);
+    }
+    if (i % 3 == 0) fabric.port(1).receive(frame(bytes));
+    else inject(frame(bytes));
+  }
+  EXPECT_GT(discarded(), 10'000U);
+  expect_honest_traffic();
+}
+
+// Valid frames with a few bytes changed, and all delimiters: deep into every handler.
+TEST_F(BadFramesTest, any_mutated_frames_are_survived) {
+  std::mt19937 random(2);
+  const auto frames = valid_frames();
+  const std::array sofs{wire::Sof::i3, wire::Sof::n3, wire::Sof::i2, wire::Sof::f};
+  const std::array eofs{wire::Eof::t, wire::Eof::n, wire::Eof::ni, wire::Eof::a};
+  for (int i = 0; i < 30'000; ++i) {
+    auto bytes = frames[random() % frames.size()];
+    if (i % 2 == 0) wire::store_big<2>(std::span(bytes), 16, static_cast<std::uint16_t>(random() % 4));  // ids that meet
+    if (i % 4 == 0) bytes[9] = static_cast<std::uint8_t>(random());                                      // F_CTL
+    for (auto changes = random() % 4; changes > 0; --changes) {
+      std::size_t at = random() % bytes.size();
+      if (at >= 1 && at <= 7) at = 8 + at;  // the addresses stay, or nothing would get through
+      bytes[at % bytes.size()] = static_cast<std::uint8_t>(random());
+    }
+    FramePtr bad = frame(bytes);
+    bad->sof = sofs[random() % 16 < 12 ? 0 : random() % 4];
+    bad->eof = eofs[random() % 16 < 12 ? 0 : random() % 4];
+    inject(std::move(bad));
+  }
+  EXPECT_GT(discarded(), 0U);
+  expect_honest_traffic();
+}
+
+// A peer that opens multi-frame sequences and never ends them takes no slot for long.
+TEST_F(BadFramesTest, port_unfinished_sequences_are_forgotten) {
+  for (std::uint16_t i = 0; i < 5000; ++i) {
+    const wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = fabric.port(1).n_port_id(), .s_id = fabric.port(0).n_port_id(),
+                                .type = wire::Type::els, .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
+    FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(64, 0x10)));
+    bad->eof = wire::Eof::n;
+    fabric.port(1).receive(std::move(bad));
+  }
+  EXPECT_EQ(fabric.port(1).counters().discarded(Discard::NoResources), 5000U - 4096U);
+  expect_honest_traffic();
+}
+
+}  // namespace
+}  // namespace fc2

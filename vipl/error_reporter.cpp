@@ -1,0 +1,76 @@
+#include "vipl/error_reporter.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "vi/types.hpp"
+#include "vipl/domain.hpp"
+
+namespace vipl {
+namespace {
+
+/// Never destroyed: threads may log while the process exits.
+spdlog::logger& logger() {
+  static auto* const instance = new spdlog::logger("vipl", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  return *instance;
+}
+
+void log(const VIP_ERROR_DESCRIPTOR& error) {
+  logger().error("asynchronous error {} (resource {}) on VI {}, descriptor {}",
+                 vi::to_string(static_cast<vi::ErrorCode>(error.ErrorCode)),
+                 vi::to_string(static_cast<vi::ResourceCode>(error.ResourceCode)), error.ViHandle,
+                 static_cast<const void*>(error.DescriptorPtr));
+}
+
+}  // namespace
+
+void ErrorReporter::set_handler(Handler handler, VIP_PVOID context) {
+  handler_ = handler;
+  context_ = context;
+}
+
+void ErrorReporter::report(const VIP_ERROR_DESCRIPTOR& error) {
+  if (stopped_) return;
+  if (waiting_.size() == max_waiting) {
+    ++dropped_;
+    return;
+  }
+  waiting_.push_back(error);
+  if (!std::exchange(started_, true))
+    domain_.runtime().start_thread([self = shared_from_this()] { self->run(); });
+  domain_.runtime().notify_all(work_point_);
+}
+
+void ErrorReporter::stop() {
+  stopped_ = true;
+  waiting_.clear();
+  domain_.runtime().notify_all(work_point_);
+  if (!started_ || thread_ == std::this_thread::get_id()) return;
+  domain_.wait_until(end_point_, fc2::never, [this] { return ended_; });
+}
+
+void ErrorReporter::run() {
+  Runtime& runtime = domain_.runtime();
+  runtime.lock();
+  thread_ = std::this_thread::get_id();
+  while (domain_.wait_until(work_point_, fc2::never, [this] { return stopped_ || !waiting_.empty(); })) {
+    if (stopped_) break;
+    const VIP_ERROR_DESCRIPTOR error = waiting_.front();
+    waiting_.pop_front();
+    deliver(error);
+  }
+  ended_ = true;
+  runtime.notify_all(end_point_);
+  runtime.unlock();
+}
+
+void ErrorReporter::deliver(VIP_ERROR_DESCRIPTOR error) {
+  const Handler handler = handler_;
+  const VIP_PVOID context = context_;
+  domain_.runtime().unlock();
+  if (handler != nullptr) handler(context, &error);
+  else log(error);
+  domain_.runtime().lock();
+}
+
+}  // namespace vipl

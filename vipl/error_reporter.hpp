@@ -1,0 +1,44 @@
+// Asynchronous errors of one NIC on their way to the program's handler, VI-DG 3.8.1.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <thread>
+
+#include "vipl/runtime.hpp"
+#include "vipl/vipl.h"
+
+namespace vipl {
+class Domain;
+
+/// Calls the handler on a thread of its own, which the first error starts; without a handler the error is logged
+/// there. All calls are made with the domain's lock held; the handler runs without it and may call back in.
+class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
+ public:
+  using Handler = void (*)(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error);
+  static constexpr std::size_t max_waiting = 65536;  // more are counted and dropped
+
+  explicit ErrorReporter(Domain& domain) : domain_(domain) {}
+
+  /// From the next error on. nullptr: the default, which logs.
+  void set_handler(Handler handler, VIP_PVOID context);
+  void report(const VIP_ERROR_DESCRIPTOR& error);
+  /// What is waiting is dropped. Waits for a handler that is running, unless it is the caller.
+  void stop();
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  void run();
+  void deliver(VIP_ERROR_DESCRIPTOR error);
+
+  Domain& domain_;
+  Handler handler_ = nullptr;
+  VIP_PVOID context_ = nullptr;
+  std::deque<VIP_ERROR_DESCRIPTOR> waiting_;
+  std::uint64_t dropped_ = 0;
+  WaitPoint work_point_, end_point_;
+  std::thread::id thread_;
+  bool started_ = false, stopped_ = false, ended_ = false;
+};
+
+}  // namespace vipl
