@@ -29,6 +29,10 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
     port_.counters().discard(Discard::BadPayload);
     return port_.release(exchange);
   }
+  if (!port_.online()) {  // only answers to our FLOGI count before it is accepted
+    port_.counters().discard(Discard::NotLoggedIn);
+    return port_.release(exchange);
+  }
   for (ElsUser* user : port_.els_users_)
     if (user->els_received(exchange, first, iu)) return;
   // Nobody answers a broadcast, nor an exchange that its originator ended.

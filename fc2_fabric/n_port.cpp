@@ -330,7 +330,9 @@ void NPort::basic_link_service(const ReceivedFrame& frame) {
   if (header.r_ctl == wire::RCtl::abts) return abts_received(header);
   if (header.r_ctl == wire::RCtl::nop) return;
   Exchange* exchange = find_exchange(header);
-  if (exchange == nullptr) return counters_.discard(Discard::UnknownExchange);
+  // One that the peer aborted waits for no answer.
+  if (exchange == nullptr || exchange->machine_.is<ex::QuarantinedByPeer>())
+    return counters_.discard(Discard::UnknownExchange);
   if (header.r_ctl == wire::RCtl::ba_acc) return exchange->process(ex::BaAccReceived{});
   if (header.r_ctl == wire::RCtl::ba_rjt) return exchange->process(ex::BaRjtReceived{});
   counters_.discard(Discard::BadHeader);

@@ -407,6 +407,24 @@ TEST_F(ExchangeTest, quarantined_by_peer_rrq_frees) {
   EXPECT_EQ(pair.b.open_exchanges(), 0U);
 }
 
+// An exchange that the peer aborted waits for no answer: a BA_ACC is counted as stray.
+TEST_F(ExchangeTest, quarantined_by_peer_ba_acc_is_discarded) {
+  request(10, millisecond);
+  pair.run_for(2 * millisecond);
+  for (const RCtl r_ctl : {RCtl::ba_acc, RCtl::ba_rjt}) {
+    FramePtr frame = pair.pool.take();
+    wire::FcHeader header = pair.to_b.log.frames().at(0).header;
+    header.r_ctl = r_ctl;
+    header.type = wire::Type::bls;
+    header.write(frame->bytes);
+    frame->size_bytes = 36;
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    pair.b.receive(std::move(frame));
+  }
+  EXPECT_EQ(discarded(pair.b, Discard::UnknownExchange), 2U);
+}
+
 // FC-VI 4.1: 254 sequences of message data may be open with one port; the ids of closed ones come back.
 TEST_F(ExchangeTest, seq_ids_all_but_the_reserve) {
   RemotePort& remote = pair.a.remote_port(b_id);

@@ -420,6 +420,26 @@ TEST_F(FabricLoginTest, online_fabric_logs_out_logs_in_again) {
   EXPECT_EQ(listener.events, "FF");
 }
 
+// Before its login is accepted a port answers no request, not even the F_Port's.
+TEST_F(FabricLoginTest, offline_request_is_discarded) {
+  Channel dark(fabric.scheduler, {}, log);
+  NPort& port = fabric.port(0);
+  port.link_up(dark);
+  fabric.run_for(millisecond);
+  FramePtr frame = fabric.pool.take();
+  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = {0x010100}, .s_id = wire::well_known::f_port,
+                              .type = wire::Type::els, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x77}};
+  header.write(frame->bytes);
+  port.login_parameters(Command::plogi).write(frame->data_field());
+  frame->size_bytes = 24 + wire::els::Login::size();
+  frame->sof = wire::Sof::i3;
+  frame->eof = wire::Eof::t;
+  port.receive(std::move(frame));
+  EXPECT_EQ(port.counters().discarded(Discard::NotLoggedIn), 1U);
+  EXPECT_EQ(listener.events, "");
+  port.link_down();
+}
+
 // FC-LS: FDISC (more addresses for one port) is not supported, and says so.
 TEST_F(FabricLoginTest, online_fdisc_is_rejected) {
   fabric.bring_up();

@@ -88,7 +88,7 @@ class Writer {
   void gap(const LadderRow& row, int y);
   void state(const LadderRow& row, int y);
   void rectangle(int x, int y, int width, int height, std::string_view classes);
-  void text(int x, int y, std::string_view classes, std::string_view content, std::string_view style = "");
+  void text(int x, int y, std::string_view classes, std::string_view content, std::string_view colour = "");
   std::string& out() { return svg_; }
 
   const Ladder& ladder_;
@@ -134,11 +134,11 @@ void Writer::rectangle(int x, int y, int width, int height, std::string_view cla
   out() += line;
 }
 
-void Writer::text(int x, int y, std::string_view classes, std::string_view content, std::string_view style) {
+void Writer::text(int x, int y, std::string_view classes, std::string_view content, std::string_view colour) {
   char line[120];
   std::snprintf(line, sizeof line, "<text x=\"%d\" y=\"%d\" class=\"%.*s\"", x, y, static_cast<int>(classes.size()), classes.data());
   out() += line;
-  if (!style.empty()) out().append(" fill=\"").append(style).append("\"");
+  if (!colour.empty()) out().append(" style=\"fill:").append(colour).append("\"");
   out().append(">").append(escape_xml(content)).append("</text>\n");
 }
 
@@ -216,7 +216,7 @@ void Writer::row(const LadderRow& row, int top) {
   text(margin + time_width - 12, y - 2, "time", format_duration(row.at - start_));
 }
 
-constexpr std::string_view style = R"(<style>
+constexpr std::string_view style_sheet = R"(<style>
 text{font:12px "DejaVu Sans Mono","Liberation Mono",Menlo,Consolas,monospace;fill:#212529}
 .title{font-size:16px;font-weight:bold}
 .left,.label,.amount{text-anchor:start}
@@ -242,7 +242,7 @@ std::string Writer::write() {
   out() = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
           std::to_string(width_) + "\" height=\"" + std::to_string(height) + "\" viewBox=\"0 0 " + std::to_string(width_) +
           " " + std::to_string(height) + "\">\n<title>" + escape_xml(title_) + "</title>\n";
-  out() += style;
+  out() += style_sheet;
   out() += "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   text(margin, margin + 14, "title", title_);
   legend(margin + 42);

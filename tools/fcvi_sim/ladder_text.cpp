@@ -1,5 +1,4 @@
 // The words of a ladder diagram: from frames to short texts.
-#include <cstdio>
 
 #include "tools/fcvi_sim/ladder.hpp"
 #include "tools/fcvi_sim/units.hpp"
@@ -64,7 +63,7 @@ std::string message_rqst(const fcvi::DeviceHeader& header) {
   namespace flag = fcvi::message_request_flag;
   Fields fields;
   fields.add("msg " + std::to_string(header.msg_id.value));
-  if (header.opcode != fcvi::Opcode::send_rqst) fields.add("to " + wire::text::hex(header.rmt_va, 12) + "h");
+  if (header.opcode != fcvi::Opcode::send_rqst) fields.add("at " + wire::text::hex(header.rmt_va, 12) + "h");
   if (header.opcode != fcvi::Opcode::read_rqst && header.has(flag::imm_data)) fields.add("imm " + hex32(header.parameter));
   if (header.opcode == fcvi::Opcode::read_rqst) fields.add("for " + format_bytes(header.tot_len_or_connection_id));
   return fields.take();

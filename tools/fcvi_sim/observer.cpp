@@ -18,7 +18,7 @@ std::string discriminator_of(const fcvi::NetAddress& address) {
 }  // namespace
 
 Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
-    : result_(result), scenario_(scenario), ladder_(ladder), f_port_replies_(scenario.ports.size()) {
+    : result_(result), ladder_(ladder), f_port_replies_(scenario.ports.size()) {
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
     std::string discriminator = scenario.workloads[i].discriminator;
     discriminator.resize(128);

@@ -44,7 +44,6 @@ class Observer {
   void learn(const wire::FcHeader& header, wire::Bytes data_field);
 
   RunResult& result_;
-  const Scenario& scenario_;
   Ladder* ladder_;
   std::deque<Tap> taps_;
   std::vector<std::uint64_t> f_port_replies_;  // by port

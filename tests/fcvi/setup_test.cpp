@@ -1,0 +1,359 @@
+// Connection Setup and Disconnect beyond the undisturbed path: refusals, timers, logins (FC-VI 5.3, 5.6, 8.2 to 8.6, C.5).
+#include <random>
+
+#include "tests/fcvi/two_nodes.hpp"
+
+namespace {
+using Level = vi::ReliabilityLevel;
+using support::Host;
+using support::TwoNodes;
+using vi::Return;
+
+class Setup : public TwoNodes {
+ public:
+  explicit Setup(support::TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {})
+      : TwoNodes({}, {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust), std::move(farp)) {
+    client_vi = &client->make_vi(Level::ReliableDelivery);
+    server_vi = &server->make_vi(Level::ReliableDelivery);
+  }
+  void ask(fc2::TimeNs timeout = 5 * fc2::second, std::string_view discriminator = "service") {
+    request.result.reset();
+    started = fabric.scheduler.now();
+    client->provider.connect_request(*client_vi, client->net("client"), server->net(discriminator), timeout, request);
+  }
+  void listen(std::string_view discriminator = "service", fc2::TimeNs timeout = 100 * fc2::second) {
+    server->provider.connect_wait(server->net(discriminator), timeout, wait);
+  }
+  [[nodiscard]] Return outcome() {
+    EXPECT_TRUE(fabric.run_until([&] { return request.result.has_value(); }));
+    took = fabric.scheduler.now() - started;
+    return request.result.value_or(Return::NotDone);
+  }
+  [[nodiscard]] bool offered() { return fabric.run_until([&] { return wait.result == Return::Success; }); }
+  [[nodiscard]] Return accepted() {
+    EXPECT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));
+    return accept.result.value_or(Return::NotDone);
+  }
+  void TearDown() override { EXPECT_EQ(unexpected(), 0u); }
+  fc2::TimeNs started = 0, took = 0;
+};
+
+// FC-VI 5.9.7.2.1 03h, VI-DG 3.3.4: nobody waits: VIP_NO_MATCH at once, Idle, receives stay posted.
+TEST_F(Setup, idle_connectNobodyWaits_isNoMatch) {
+  client_vi->post_receive(client->descriptor(0, {{client->data, 10}}), client->handle);
+  ask();
+  EXPECT_EQ(outcome(), Return::NoMatch);
+  EXPECT_LT(took, fc2::millisecond);
+  EXPECT_EQ(client_vi->state(), vi::State::Idle);
+  EXPECT_FALSE(client_vi->receive_queue_empty());
+  EXPECT_EQ(client->receives_completed, 0);
+}
+
+// FC-VI 5.9.7.2.1 01h: somebody waits, for another discriminator.
+TEST_F(Setup, idle_connectOtherDiscriminator_isNoMatch) {
+  listen("other");
+  ask();
+  EXPECT_EQ(outcome(), Return::NoMatch);
+  EXPECT_FALSE(wait.result.has_value());
+}
+
+// vipl-in-the-wild 3: a tight retry loop neither floods nor leaks.
+TEST_F(Setup, idle_connectRetriedOften_leaksNothing) {
+  for (int i = 0; i < 1000; ++i) {
+    ask();
+    ASSERT_EQ(outcome(), Return::NoMatch);
+  }
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(client->port.open_exchanges(), 0u);
+  EXPECT_EQ(server->port.open_exchanges(), 0u);
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+}
+
+// FC-VI 5.9.7.2.1 04h: VipConnectReject.
+TEST_F(Setup, pending_rejected) {
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  EXPECT_EQ(wait.remote_address.discriminator_length, 6);
+  server->provider.connect_reject(wait.token, accept);
+  EXPECT_EQ(accept.result, Return::Success);
+  EXPECT_EQ(outcome(), Return::Reject);
+  EXPECT_EQ(client_vi->state(), vi::State::Idle);
+}
+
+// vipl-in-the-wild 4, ruling 21: binary discriminators of every length keep it.
+TEST_F(Setup, pending_discriminatorLengths_areKept) {
+  for (const std::size_t length : {std::size_t{0}, std::size_t{4}, std::size_t{15}, std::size_t{16}, std::size_t{17}, std::size_t{128}}) {
+    const std::vector<std::uint8_t> bytes(length, 0xA5);
+    const auto local = vi::NetAddress::make(client->address, bytes), remote = vi::NetAddress::make(server->address, bytes);
+    wait.result.reset();
+    server->provider.connect_wait(remote, fc2::second, wait);
+    request.result.reset();
+    client->provider.connect_request(*client_vi, local, remote, fc2::second, request);
+    ASSERT_TRUE(offered());
+    EXPECT_EQ(wait.remote_address.discriminator_length, length);
+    EXPECT_TRUE(wait.remote_address.same_discriminator(local));
+    server->provider.connect_reject(wait.token, accept);
+    EXPECT_EQ(outcome(), Return::Reject);
+  }
+}
+
+// VI-DG 3.3.2: attributes that do not match fail the accept; the offer stays valid.
+TEST_F(Setup, pending_acceptWithOtherLevel_canBeRepeated) {
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  vi::Vi& wrong = server->make_vi(Level::ReliableReception);
+  server->provider.connect_accept(wait.token, wrong, accept);
+  EXPECT_EQ(accepted(), Return::InvalidReliabilityLevel);
+  accept.result.reset();
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(accepted(), Return::Success);
+  EXPECT_EQ(outcome(), Return::Success);
+}
+
+// FC-VI C.5.2, C.5.6: T1 expires; the server's late accept learns it as VIP_TIMEOUT.
+TEST_F(Setup, pending_t1Expires_bothTimeOut) {
+  listen();
+  ask(3 * fc2::second);
+  ASSERT_TRUE(offered());
+  EXPECT_EQ(outcome(), Return::Timeout);
+  EXPECT_EQ(took, 3 * fc2::second);
+  EXPECT_EQ(client_vi->state(), vi::State::Idle);
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(accepted(), Return::Timeout);
+  EXPECT_EQ(server_vi->state(), vi::State::Idle);
+}
+
+// FC-VI C.5.2: T0.
+TEST_F(Setup, idle_waitTimesOut) {
+  listen("service", 2 * fc2::second);
+  const auto begun = fabric.scheduler.now();
+  ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
+  EXPECT_EQ(wait.result, Return::Timeout);
+  EXPECT_EQ(fabric.scheduler.now() - begun, 2 * fc2::second);
+}
+
+// FC-VI 8.5.4, C.3 rule 3: the server decides after T3 (10 s) but before the retry's T3: the retried set-up connects.
+TEST_F(Setup, pending_t3Expires_retryConnects) {
+  listen();
+  ask(vi::infinite);
+  ASSERT_TRUE(offered());
+  fabric.run_for(12 * fc2::second);
+  EXPECT_EQ(client_vi->endpoint_state_name(), "PendingConnectRetry");
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+  EXPECT_EQ(accepted(), Return::Success);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+// FC-VI C.3 rule 4: the retry fails too: VIP_NOT_REACHABLE, Error, after twice T3.
+TEST_F(Setup, pendingRetry_t3Expires_isNotReachable) {
+  listen();
+  ask(vi::infinite);
+  ASSERT_TRUE(offered());
+  EXPECT_EQ(outcome(), Return::NotReachable);
+  EXPECT_GE(took, 20 * fc2::second);
+  EXPECT_LT(took, 21 * fc2::second);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);  // D.1 rule 2
+  EXPECT_EQ(client_vi->state(), vi::State::Idle);
+}
+
+// FC-VI 8.5.3 d), C.5.2: T2, two times FCVI_ULP_TIMEOUT: VIP_TIMEOUT and VIP_ERROR_CONN_LOST.
+TEST_F(Setup, accepting_t2Expires_isTimeout) {
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  fabric.detach(0);
+  const auto begun = fabric.scheduler.now();
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(accepted(), Return::Timeout);
+  EXPECT_EQ(fabric.scheduler.now() - begun, 20 * fc2::second);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
+}
+
+// FC-VI 8.6.3 a), ruling 20: a Disconnect that nobody answers, retried once: VIP_NOT_REACHABLE, the VI stays in Error.
+TEST_F(TwoNodes, connected_disconnectUnanswered_isNotReachable) {
+  connect(Level::ReliableDelivery);
+  fabric.detach(1);
+  const auto begun = fabric.scheduler.now();
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::NotReachable);
+  EXPECT_EQ(fabric.scheduler.now() - begun, 20 * fc2::second);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+// VI-ARCH 5.2: VipDisconnect while the request is pending: Idle at once; the server's accept learns it.
+TEST_F(Setup, pending_disconnect_isIdle) {
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  EXPECT_EQ(client_vi->state(), vi::State::Idle);
+  EXPECT_EQ(request.result, Return::ErrorResource);
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(accepted(), Return::Timeout);
+}
+
+// FC-VI 7.7.1: an explicit logout ends every connection with that port, on both sides.
+TEST_F(TwoNodes, connected_portLogout_losesConnection) {
+  connect(Level::ReliableDelivery);
+  server->port.remote_port(client->port.n_port_id()).log_out();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);  // needs no answer
+  EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
+  EXPECT_EQ(unexpected(), 0u);
+}
+
+// FC-VI 8.4.2 f): after the Disconnect the handle rests for R_A_TOV, and a new connection gets another one.
+TEST_F(TwoNodes, connected_thousandTimes_leaksNothing) {
+  connect(Level::ReliableDelivery);
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_EQ(disconnect(*client, *client_vi), Return::Success);
+    ASSERT_EQ(disconnect(*server, *server_vi), Return::Success);
+    wait.result.reset(), request.result.reset(), accept.result.reset();
+    server->provider.connect_wait(server->net("again"), fc2::second, wait);
+    client->provider.connect_request(*client_vi, client->net("c"), server->net("again"), fc2::second, request);
+    ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
+    server->provider.connect_accept(wait.token, *server_vi, accept);
+    ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
+    ASSERT_EQ(request.result, Return::Success);
+  }
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+  EXPECT_EQ(unexpected(), 0u);
+}
+
+class ServerWithoutC : public Setup {
+ public:
+  ServerWithoutC() : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_relative_offset = i != 1; }) {}
+};
+// FC-VI 5.6: a Connection Setup is not originated with a port that lacks the C bit.
+TEST_F(ServerWithoutC, idle_connect_isNotReachable) {
+  listen();
+  ask();
+  EXPECT_EQ(outcome(), Return::NotReachable);
+  EXPECT_FALSE(wait.result.has_value());
+}
+
+class ClientWithoutS : public Setup {
+ public:
+  ClientWithoutS() : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_seq_cnt = i != 0; }) {}
+};
+// FC-VI 5.6: a request of such a port is refused with reason 20h.
+TEST_F(ClientWithoutS, idle_connect_isRefusedByServer) {
+  listen();
+  ask();
+  EXPECT_EQ(outcome(), Return::NotReachable);
+  EXPECT_FALSE(wait.result.has_value());
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+class ByFarp : public Setup {
+ public:
+  ByFarp() : Setup({}, {.own_addresses = {}, .use_name_server = false}) {}
+};
+// FC-VI 7.5: addresses by FARP broadcast.
+TEST_F(ByFarp, idle_connect_resolves) {
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+}
+
+// FC-VI 7.4: nobody has the address.
+TEST_F(Setup, idle_connectUnknownHost_isNotReachable) {
+  const auto nobody = vi::NetAddress::make(wire::IpAddress::v4(10, 9, 9, 9), {});
+  client->provider.connect_request(*client_vi, client->net("c"), nobody, vi::infinite, request);
+  EXPECT_EQ(outcome(), Return::NotReachable);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+// VI-ARCH 4.1: two VIs of one port connect with each other.
+TEST_F(Setup, idle_connectToOneself) {
+  vi::Vi& other = client->make_vi(Level::ReliableDelivery);
+  client->provider.connect_wait(client->net("loop"), fc2::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), client->net("loop"), fc2::second, request);
+  ASSERT_TRUE(offered());
+  client->provider.connect_accept(wait.token, other, accept);
+  ASSERT_EQ(outcome(), Return::Success);
+  ASSERT_EQ(accepted(), Return::Success);
+  const auto receive = client->descriptor(0, {{client->data + 4096, 100}});
+  other.post_receive(receive, client->handle);
+  std::memcpy(client->bytes(client->data), "to myself", 9);
+  client_vi->post_send(client->descriptor(0, {{client->data, 9}}), client->handle);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(client->status(receive), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(std::memcmp(client->bytes(client->data + 4096), "to myself", 9), 0);
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  EXPECT_EQ(other.state(), vi::State::Error);
+}
+
+// FC-VI 7.6: two ports share an address; the one that waits is found, whichever it is.
+TEST_F(Setup, idle_connectSharedAddress_findsTheWaitingPort) {
+  fc2::NPort& port = fabric.add_port();
+  farp::Resolver resolver(port, {.own_addresses = {server->address}});
+  fcvi::Provider provider(port, resolver, {.address = server->address});
+  vi::Nic nic(provider, *server);
+  fabric.attach(2);
+  ASSERT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
+  vi::Vi* vi = nullptr;
+  ASSERT_EQ(nic.create_vi({.reliability = Level::ReliableDelivery}, nullptr, nullptr, vi), Return::Success);
+  provider.connect_wait(server->net("third"), fc2::second, wait);
+  ask(fc2::second, "third");
+  ASSERT_TRUE(offered());
+  provider.connect_accept(wait.token, *vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+  support::Done done;
+  provider.disconnect(*vi, done);
+  ASSERT_TRUE(fabric.run_until([&] { return done.result.has_value(); }));
+  EXPECT_EQ(done.result, Return::Success);
+  EXPECT_EQ(nic.destroy_vi(*vi), Return::Success);
+  fabric.detach(2);
+}
+
+// FC-VI 5.9.5, 8: truncated and garbled FC-VI frames are counted and discarded; the connection stands.
+TEST_F(TwoNodes, connected_garbageFrames_areCountedAndDiscarded) {
+  connect(Level::ReliableDelivery);
+  std::mt19937 random(20261121);
+  std::uint64_t sent = 0;
+  for (int i = 0; i < 20000; ++i, ++sent) {
+    fc2::FramePtr frame = fabric.pool.take();
+    wire::FcHeader header;
+    header.r_ctl = static_cast<wire::RCtl>(random() % 8);
+    header.type = wire::Type::fc_vi;
+    header.d_id = server->port.n_port_id();
+    header.s_id = wire::FcId{0x010900};  // a port that has no connection
+    header.f_ctl = static_cast<std::uint32_t>(random()) & 0xFFFFFF;
+    header.df_ctl = static_cast<std::uint8_t>(random() % 4);
+    header.seq_cnt = {static_cast<std::uint16_t>(random() % 3)};
+    header.ox_id = {static_cast<std::uint16_t>(random() % 5)};
+    header.write(frame->bytes);
+    const std::size_t size = random() % 700 / 4 * 4;
+    for (std::size_t at = 24; at < 24 + size; ++at) frame->bytes[at] = static_cast<std::uint8_t>(random());
+    if (size > 4) frame->bytes[28] = static_cast<std::uint8_t>(random() % 0x20);
+    frame->size_bytes = static_cast<std::uint16_t>(random() % 10 == 0 ? random() % 24 : 24 + size);
+    frame->sof = random() % 2 == 0 ? wire::Sof::i3 : wire::Sof::n3;
+    frame->eof = random() % 2 == 0 ? wire::Eof::t : wire::Eof::n;
+    server->port.receive(std::move(frame));
+  }
+  EXPECT_GE(server->port.counters().discarded(), sent * 9 / 10);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  const auto receive = server->descriptor(0, {{server->data, 100}});
+  server_vi->post_receive(receive, server->handle);
+  client_vi->post_send(client->descriptor(0, {{client->data, 9}}), client->handle);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(server->status(receive), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(unexpected(), 0u);
+}
+}  // namespace
