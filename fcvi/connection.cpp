@@ -146,7 +146,7 @@ void Connection::unbind() {
   vi_ = nullptr;
   responder_.process(dr::EndpointDisconnected{}, *this);
   if (received_ != nullptr) received_->connection_ended();
-  if (stopped_) receiver_.disconnected();
+  if (stopped_ && !receiver_.is_closed()) receiver_.disconnected();
   release_if_unused();
 }
 
@@ -205,7 +205,7 @@ void Connection::send_disconnect_resp(dr::ResponseReason reason) {
 
 void Connection::abort_setup() {
   if (received_ != nullptr) received_->disconnect_received();
-  else feed(ve::ConnectionLost{});
+  else if (originated_ != nullptr) originated_->disconnect_received();
 }
 
 void Connection::endpoint_lost() {

@@ -187,10 +187,15 @@ Connection* Core::find_disconnected(wire::FcId peer, const DeviceHeader& header)
   Connection* connection = handles_.find(header.handle);
   if (connection != nullptr && connection->peer_port() == peer) return connection;
   // A setup whose handle the peer does not know yet (6.12.2).
-  for (const auto& [token, setup] : received_)
-    if (setup->peer_port() == peer && setup->request().connection_id.value == header.tot_len_or_connection_id)
-      return setup->connection();
-  return nullptr;
+  ReceivedSetup* setup = find_setup(peer, wire::ConnectionId{header.tot_len_or_connection_id});
+  return setup == nullptr ? nullptr : setup->connection();
+}
+
+ReceivedSetup* Core::find_setup(wire::FcId peer, wire::ConnectionId connection_id) {
+  const auto found = std::find_if(received_.begin(), received_.end(), [&](const auto& entry) {
+    return entry.second->peer_port() == peer && entry.second->request().connection_id == connection_id;
+  });
+  return found == received_.end() ? nullptr : found->second.get();
 }
 
 void Core::disconnect_rqst_received(fc2::Exchange& exchange, const DeviceHeader& header) {
@@ -202,6 +207,11 @@ void Core::disconnect_rqst_received(fc2::Exchange& exchange, const DeviceHeader&
   response.vi_app_discon = request.vi_app_discon;
   response.connection_id = wire::ConnectionId::unassigned;
   response.status = {.reason = wire::fcvi::Reason::connection_does_not_exist};
+  if (ReceivedSetup* setup = find_setup(exchange.peer(), request.connection_id)) {  // offered, no VI yet (5.9.4.6)
+    response.connection_id = request.connection_id;
+    response.status = {.reason = wire::fcvi::Reason::disconnect_accept};
+    setup->disconnect_received();
+  }
   std::array<std::uint8_t, 32> bytes;
   response.write(bytes);
   port_.send(exchange, wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});

@@ -70,6 +70,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu);
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
   ReceivedSetup* find_retried(wire::FcId peer, wire::FcviHandle rqst_handle);
+  ReceivedSetup* find_setup(wire::FcId peer, wire::ConnectionId connection_id);
   Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
   template <class Function> void for_each_waiting(Function function);

@@ -133,13 +133,17 @@ void OriginatedSetup::t1_expired() {
 void OriginatedSetup::t3_expired() { process(co::SetupErrorDetected{co::SetupError::Timeout}); }
 
 void OriginatedSetup::disconnect_requested() {
-  if (phase_ == Phase::SettingUp) return process(co::DisconnectRequested{});
-  if (phase_ == Phase::Over) return;
+  if (phase_ == Phase::SettingUp && co::owns_endpoint(machine_)) process(co::DisconnectRequested{});
+  if (phase_ == Phase::SettingUp || phase_ == Phase::Over) return;
   phase_ = Phase::Over;
   stop_t1();
   if (operation_ != nullptr) std::exchange(operation_, nullptr)->done(vi::Return::ErrorResource);
   released_ = true;
   settle();
+}
+
+void OriginatedSetup::disconnect_received() {
+  if (machine_.is_any_of<co::AwaitResp1, co::AwaitRetryAbort, co::AwaitResp1Retry>()) process(co::DisconnectReceived{});
 }
 
 void OriginatedSetup::endpoint_errored() {

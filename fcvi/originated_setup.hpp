@@ -29,6 +29,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   [[nodiscard]] bool waits_for(wire::FcId port) const { return phase_ == Phase::LoggingIn && target_ == port; }
 
   void disconnect_requested();
+  void disconnect_received();
   void endpoint_errored();
   void port_logged_out();
 

@@ -109,7 +109,7 @@ std::optional<std::uint64_t> parse_line_rate(std::string_view text) {
 
 std::string format_bytes(std::uint64_t bytes) {
   std::size_t unit = 1;
-  while (unit + 1 < byte_units.size() && bytes >= 4 * byte_units[unit + 1].factor) ++unit;
+  while (unit + 1 < byte_units.size() && bytes >= byte_units[unit + 1].factor) ++unit;
   if (bytes % byte_units[unit].factor == 0)
     return std::to_string(bytes / byte_units[unit].factor).append(" ").append(byte_units[unit].name);
   return decimal(static_cast<double>(bytes) / static_cast<double>(byte_units[unit].factor), 1, byte_units[unit].name);
