@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "vi/types.hpp"
 #include "vipl/domain.hpp"
 

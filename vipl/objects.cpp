@@ -67,8 +67,12 @@ void NicObject::disconnect_all() {
 void NicObject::release_all() {
   while (!parts_.empty()) {
     Part& part = *parts_.begin()->second;
-    // An answer that never came leaves a VI in Error (ruling 20): the transport forgets it here.
-    if (part.kind == Kind::Vi) device_.provider().detach(*std::exchange(static_cast<ViObject&>(part).model, nullptr));
+    if (part.kind == Kind::Vi) {
+      vi::Vi& vi = *std::exchange(static_cast<ViObject&>(part).model, nullptr);
+      vi.consumer_context = nullptr;
+      device_.provider().detach(vi);  // an answer that never came leaves it in Error (ruling 20)
+    }
+    if (part.kind == Kind::Queue) static_cast<QueueObject&>(part).model->context = nullptr;
     if (part.kind == Kind::Connection)
       domain_.reject_later(device_, static_cast<const ConnectionObject&>(part).token);
     release(part);

@@ -48,7 +48,8 @@ TEST(Units, formats) {
   // What summaries and diagrams show.
   EXPECT_EQ(format_bytes(0), "0 B");
   EXPECT_EQ(format_bytes(65536), "64 KiB");
-  EXPECT_EQ(format_bytes(100), "100 B");
+  EXPECT_EQ(format_bytes(2047), "2047 B");
+  EXPECT_EQ(format_bytes(2048), "2 KiB");
   EXPECT_EQ(format_bytes(6831736), "6.5 MiB");
   EXPECT_EQ(format_duration(999), "999 ns");
   EXPECT_EQ(format_duration(12'345), "12.345 us");

@@ -108,7 +108,9 @@ std::optional<std::uint64_t> parse_line_rate(std::string_view text) {
 }
 
 std::string format_bytes(std::uint64_t bytes) {
+  constexpr std::uint64_t shown_exactly = 10'000;  // 2047 and 2048 must not look alike
   std::size_t unit = 1;
+  if (bytes < shown_exactly && bytes % 1024 != 0) return std::to_string(bytes) + " B";
   while (unit + 1 < byte_units.size() && bytes >= byte_units[unit + 1].factor) ++unit;
   if (bytes % byte_units[unit].factor == 0)
     return std::to_string(bytes / byte_units[unit].factor).append(" ").append(byte_units[unit].name);

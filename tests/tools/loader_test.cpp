@@ -1,0 +1,279 @@
+#include "tools/fcvi_sim/loader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "vi/descriptor.hpp"
+
+namespace sim {
+namespace {
+
+constexpr const char* minimal = R"(name: minimal
+ports:
+  - name: a
+  - name: b
+workloads:
+  - name: w
+    client: a
+    server: b
+    transfers:
+      - operation: send
+        data: {random: 1KiB}
+)";
+
+Result<Scenario> read(const std::string& text, std::vector<std::string> assignments = {}) {
+  return read_scenario(text, "s.yaml", "", {.seed = {}, .file = "", .assignments = std::move(assignments)});
+}
+
+std::string error_of(const std::string& text, std::vector<std::string> assignments = {}) {
+  const auto scenario = read(text, std::move(assignments));
+  return scenario ? "no error" : scenario.error().message;
+}
+
+TEST(Loader, defaults_are_filled_in) {
+  // What the README promises for keys that are absent.
+  const auto scenario = read(minimal);
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_EQ(scenario->seed, 1u);
+  EXPECT_EQ(scenario->time_limit, 60 * fc2::second);
+  const PortSpec& port = scenario->ports[1];
+  EXPECT_EQ(port.port_name.value, 0x200002FCF0000002u);
+  EXPECT_EQ(port.node_name.value, 0x100002FCF0000002u);
+  EXPECT_EQ(port.addresses, std::vector{wire::IpAddress::v4(10, 0, 0, 2)});
+  EXPECT_EQ(port.link.bytes_per_second, 1'700'000'000u);
+  EXPECT_EQ(port.link.latency_ns, 500);
+  EXPECT_EQ(port.receive_data_field_bytes, 2112);
+  EXPECT_TRUE(port.use_name_server);
+  EXPECT_TRUE(port.capture);
+  const WorkloadSpec& workload = scenario->workloads[0];
+  EXPECT_EQ(workload.discriminator, "w");
+  EXPECT_EQ(workload.attributes.reliability, vi::ReliabilityLevel::ReliableDelivery);
+  EXPECT_EQ(workload.attributes.max_transfer_size_bytes, 0xFFFFFFFFu);
+  EXPECT_EQ(workload.queue_depth, 64u);
+  EXPECT_EQ(workload.transfers[0].data.size_bytes, 1024u);
+  EXPECT_EQ(workload.transfers[0].message_bytes, 65536u);
+  EXPECT_EQ(workload.transfers[0].repeat, 1u);
+  EXPECT_EQ(scenario->expectations.discards.max, 0u);
+}
+
+TEST(Loader, every_key_is_read) {
+  const auto scenario = read(R"(name: all
+seed: 0x10
+time_limit: 5s
+file: /bin/sh
+topology: {line_rate: 8GFC, latency: 1us}
+ports:
+  - {name: a, port_name: "20:00:00:00:00:00:00:0a", node_name: "10:00:00:00:00:00:00:0a", address: 1.2.3.4,
+     resolve: farp, line_rate: 400MB/s, latency: 2us, receive_data_field: 1KiB, first_ox_id: 3, first_handle: 4,
+     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, preference: true, ulp_timeout: 7ms, capture: false}
+  - {name: b, addresses: [fe80::1, 10.9.9.9]}
+workloads:
+  - name: w
+    client: b
+    server: a
+    discriminator: door
+    reliability: unreliable_delivery
+    max_transfer_size: 4KiB
+    rdma_write: false
+    rdma_read: false
+    answer: reject
+    start: 1ms
+    connect_timeout: 2s
+    disconnect_by: server
+    queue_depth: 8
+    transfers:
+      - {operation: rdma_write, data: {random: 3}, message_bytes: 2, segments: 9, immediate: 0xFF,
+         direction: server_to_client, repeat: 2, status: rdma_protection_error}
+    expect: {connect: Reject, disconnect: Success, client_state: Idle, server_state: Error}
+expectations:
+  ius: {FLOGI: 2, FCVI_SEND_RQST: {min: 1, max: 3}}
+  discards: {max: 4}
+  asynchronous_errors: 1
+  duration: 6ms
+)");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_EQ(scenario->seed, 16u);
+  EXPECT_EQ(scenario->file, "/bin/sh");
+  const PortSpec& port = scenario->ports[0];
+  EXPECT_EQ(port.port_name.value, 0x200000000000000Au);
+  EXPECT_FALSE(port.use_name_server);
+  EXPECT_EQ(port.link.bytes_per_second, 400'000'000u);
+  EXPECT_EQ(port.link.latency_ns, 2000);
+  EXPECT_EQ(port.receive_data_field_bytes, 1024);
+  EXPECT_EQ(port.first_ox_id, 3);
+  EXPECT_EQ(port.first_handle, 4u);
+  EXPECT_EQ(port.first_connection_id, 5u);
+  EXPECT_EQ(port.max_iu_bytes, 65536u);
+  EXPECT_EQ(port.pipeline_depth, 6u);
+  EXPECT_TRUE(port.preference);
+  EXPECT_EQ(port.ulp_timeout, 7 * fc2::millisecond);
+  EXPECT_FALSE(port.capture);
+  EXPECT_EQ(scenario->ports[1].addresses.size(), 2u);
+  EXPECT_EQ(scenario->ports[1].link.latency_ns, 1000);
+  const WorkloadSpec& workload = scenario->workloads[0];
+  EXPECT_EQ(workload.client, 1u);
+  EXPECT_EQ(workload.server, 0u);
+  EXPECT_TRUE(workload.reject);
+  EXPECT_FALSE(workload.attributes.enable_rdma_write);
+  EXPECT_EQ(workload.disconnect_by, Side::Server);
+  EXPECT_EQ(workload.expect.server_state, vi::State::Error);
+  const TransferSpec& transfer = workload.transfers[0];
+  EXPECT_EQ(transfer.message_count(), 2u);
+  EXPECT_EQ(transfer.immediate, 0xFFu);
+  EXPECT_EQ(transfer.initiator, Side::Server);
+  EXPECT_EQ(transfer.expected_status, vi::status::rdma_protection_error);
+  EXPECT_EQ(scenario->expectations.ius.at("FCVI_SEND_RQST").max, 3u);
+  EXPECT_EQ(scenario->expectations.max_duration, 6 * fc2::millisecond);
+}
+
+/// `line` replaces or follows the line of `minimal` with this number; the message must be exactly this.
+struct Bad { int line; const char* text; const char* message; };
+
+class BadScenario : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadScenario, names_file_line_and_what_was_expected) {
+  std::string text;
+  int number = 0;
+  std::istringstream lines(minimal);
+  for (std::string line; std::getline(lines, line);) text += (++number == GetParam().line ? GetParam().text : line) + "\n";
+  EXPECT_EQ(error_of(text), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    table, BadScenario,
+    testing::Values(
+        Bad{1, "nmae: x", "s.yaml:1: unknown key \"nmae\" in the scenario; did you mean \"name\"?"},
+        Bad{1, "seed: 1", "s.yaml:1: the scenario needs the key \"name\""},
+        Bad{1, "name: [x]", "s.yaml:1: name: expected text, got a list"},
+        Bad{1, "name: x\nname: y", "s.yaml:2: key \"name\" stands here twice"},
+        Bad{1, "name: x\nseed: many", "s.yaml:2: seed: expected a whole number, at least 0, got \"many\""},
+        Bad{1, "name: x\nseed: -1", "s.yaml:2: seed: expected a whole number, at least 0, got \"-1\""},
+        Bad{1, "name: x\ntime_limit: 5", "s.yaml:2: time_limit: expected a time such as 500ns, 10us, 2.5ms, 1s, from "
+                                         "1.000 us to 100000.000 s, got \"5\""},
+        Bad{1, "name: x\ntopology: {latncy: 1us}", "s.yaml:2: unknown key \"latncy\" in topology; did you mean \"latency\"?"},
+        Bad{1, "name: x\ntopology: {zzz: 1us}", "s.yaml:2: unknown key \"zzz\" in topology; known: line_rate, latency"},
+        Bad{1, "name: x\ntopology: {latency: 5 parsecs}",
+            "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got \"5 parsecs\""},
+        Bad{1, "name: x\ntopology: {line_rate: 3GFC}",
+            "s.yaml:2: line_rate: expected a line rate: 1GFC, 2GFC, 4GFC, 8GFC, 16GFC, 32GFC, 64GFC, 128GFC, bytes per second "
+            "such as 400MB/s, or unlimited, got \"3GFC\""},
+        Bad{1, "name: x\ntopology: fast", "s.yaml:2: topology: expected a mapping, got \"fast\""},
+        Bad{1, "name: {x", "s.yaml:2: not YAML: end of map flow not found"},
+        Bad{1, "name: x\nfile: /no/such/file", "s.yaml:2: file: expected a file that exists, got \"/no/such/file\""},
+        Bad{2, "portz:", "s.yaml:2: unknown key \"portz\" in the scenario; did you mean \"ports\"?"},
+        Bad{4, "  - name: a", "s.yaml:4: two ports have the name \"a\""},
+        Bad{4, "  - name: b\n    adress: 1.2.3.4", "s.yaml:5: unknown key \"adress\" in ports[1]; did you mean \"address\"?"},
+        Bad{4, "  - name: b\n    address: 1.2.3", "s.yaml:5: address: expected an IPv4 or IPv6 address, got \"1.2.3\""},
+        Bad{4, "  - name: b\n    address: 10.0.0.1", "s.yaml:4: ports a and b have the same address 10.0.0.1"},
+        Bad{4, "  - name: b\n    port_name: 20:00:02:fc:f0:00:00:01", "s.yaml:4: ports a and b have the same port_name"},
+        Bad{4, "  - name: b\n    port_name: 12", "s.yaml:5: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"12\""},
+        Bad{4, "  - name: b\n    receive_data_field: 2113",
+            "s.yaml:5: receive_data_field: expected a number of bytes such as 2048, 64KiB, 16MiB, from 256 to 2,112, got \"2113\""},
+        Bad{4, "  - name: b\n    receive_data_field: 2110", "s.yaml:5: receive_data_field: expected a multiple of 4, got \"2110\""},
+        Bad{4, "  - name: b\n    resolve: fapr", "s.yaml:5: resolve: expected one of name_server, farp, got \"fapr\"; did you mean \"farp\"?"},
+        Bad{4, "  - name: b\n    capture: maybe", "s.yaml:5: capture: expected true or false, got \"maybe\""},
+        Bad{4, "  - name: b\n    pipeline_depth: 256", "s.yaml:5: pipeline_depth: expected a whole number, 0 to 255, got \"256\""},
+        Bad{7, "    client: bb", "s.yaml:7: client: expected one of a, b, got \"bb\"; did you mean \"b\"?"},
+        Bad{8, "    server: a", "s.yaml:8: server: expected another port than the client, got \"a\""},
+        Bad{8, "    serer: b", "s.yaml:8: unknown key \"serer\" in workloads[0]; did you mean \"server\"?"},
+        Bad{8, "    server: b\n    reliability: reliable",
+            "s.yaml:9: reliability: expected one of unreliable_delivery, reliable_delivery, reliable_reception, got \"reliable\""},
+        Bad{8, "    server: b\n    max_transfer_size: 10",
+            "s.yaml:9: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 128 to 4,294,967,295, "
+            "got \"10\""},
+        Bad{8, "    server: b\n    expect: {connect: Sucess}", "s.yaml:9: connect: expected a known name, got \"Sucess\"; did you mean \"Success\"?"},
+        Bad{10, "      - operation: sned", "s.yaml:10: operation: expected one of send, rdma_write, rdma_read, got \"sned\"; did you mean \"send\"?"},
+        Bad{10, "      - repeat: 1", "s.yaml:10: workloads[0].transfers[0] needs the key \"operation\""},
+        Bad{11, "        data: /no/such/file", "s.yaml:11: data: no such file: /no/such/file"},
+        Bad{11, "        data: {rnadom: 1}", "s.yaml:11: unknown key \"rnadom\" in data; did you mean \"random\"?"},
+        Bad{11, "        data: [1]", "s.yaml:11: data: expected a file's path or {random: SIZE}, got a list"},
+        Bad{11, "        data: {random: 1}\n        segments: 0", "s.yaml:12: segments: expected a whole number, 1 to 250, got \"0\""},
+        Bad{11, "        data: {random: 1}\n        immediate: 4294967296",
+            "s.yaml:12: immediate: expected a whole number, 0 to 4294967295, got \"4294967296\""},
+        Bad{11, "        data: {random: 1}\nexpectations: {ius: {FLOGIN: 1}}",
+            "s.yaml:12: unknown key \"FLOGIN\" in ius; did you mean \"FLOGI\"?"},
+        Bad{11, "        data: {random: 1}\nexpectations: {discards: {min: 2, max: 1}}",
+            "s.yaml:12: discards: expected min not above max, got a mapping"}));
+
+TEST(Loader, immediate_data_with_an_rdma_read_is_refused) {
+  EXPECT_EQ(error_of(minimal, {"workloads.0.transfers.0.operation=rdma_read", "workloads.0.transfers.0.immediate=1"}),
+            "--set workloads.0.transfers.0.immediate=1: immediate: expected none with rdma_read, got \"1\"");
+}
+
+TEST(Loader, message_above_the_transfer_size_is_refused) {
+  EXPECT_EQ(error_of(minimal, {"workloads.w.max_transfer_size=1KiB", "workloads.w.transfers.0.message_bytes=2KiB"}),
+            "--set workloads.w.transfers.0.message_bytes=2KiB: message_bytes: expected a number of bytes such as 2048, 64KiB, "
+            "16MiB, from 1 to 1,024, got \"2KiB\"");
+}
+
+TEST(Set, changes_present_and_absent_keys_by_position_and_by_name) {
+  const auto scenario = read(minimal, {"topology.latency=1ms", "ports.b.capture=false", "ports.0.name=c", "workloads.0.client=c",
+                                       "seed=9", "workloads.w.transfers.0.data.random=7"});
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_EQ(scenario->ports[0].link.latency_ns, fc2::millisecond);
+  EXPECT_FALSE(scenario->ports[1].capture);
+  EXPECT_EQ(scenario->ports[0].name, "c");
+  EXPECT_EQ(scenario->seed, 9u);
+  EXPECT_EQ(scenario->workloads[0].transfers[0].data.size_bytes, 7u);
+}
+
+TEST(Set, is_checked_like_the_file) {
+  EXPECT_EQ(error_of(minimal, {"topology.latncy=1ms"}),
+            "--set topology.latncy=1ms: unknown key \"latncy\" in topology; did you mean \"latency\"?");
+  EXPECT_EQ(error_of(minimal, {"seed=x"}), "--set seed=x: seed: expected a whole number, at least 0, got \"x\"");
+  EXPECT_EQ(error_of(minimal, {"seed"}), "--set seed: expected KEY=VALUE");
+  EXPECT_EQ(error_of(minimal, {"=1"}), "--set =1: expected KEY=VALUE");
+  EXPECT_EQ(error_of(minimal, {"ports.2.name=x"}), "--set ports.2.name=x: there is no \"2\" to go to");
+  EXPECT_EQ(error_of(minimal, {"ports.z.name=x"}), "--set ports.z.name=x: there is no \"z\" to go to");
+  EXPECT_EQ(error_of(minimal, {"ports=1"}), "--set ports=1: this is a list; only single values can be set");
+  EXPECT_EQ(error_of(minimal, {"name.x=1"}), "--set name.x=1: there is no \"x\" to go to");
+}
+
+TEST(Loader, command_line_seed_wins) {
+  const auto scenario = read_scenario(minimal, "s.yaml", "", {.seed = 77, .file = "", .assignments = {"seed=5"}});
+  ASSERT_TRUE(scenario);
+  EXPECT_EQ(scenario->seed, 77u);
+}
+
+TEST(Loader, missing_file_of_the_command_line) {
+  const auto scenario = read_scenario(minimal, "s.yaml", "", {.seed = {}, .file = "/no/such", .assignments = {}});
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(scenario.error().message, "--file /no/such: no such file");
+}
+
+TEST(Loader, missing_and_strange_scenario_files) {
+  EXPECT_EQ(load_scenario("/no/such.yaml", {}).error().message, "/no/such.yaml: cannot read: No such file or directory");
+  EXPECT_EQ(load_scenario("/tmp", {}).error().message, "/tmp: is a folder, expected a file");
+  EXPECT_EQ(error_of(""), "s.yaml: is empty, expected a scenario");
+  EXPECT_EQ(error_of("- 1"), "s.yaml:1: the scenario: expected a mapping, got a list");
+  EXPECT_EQ(error_of("? {a: 1}\n: 2"), "s.yaml:1: a key must be plain text");
+}
+
+TEST(Loader, aliases_that_multiply_are_bounded) {
+  // A small file that stands for billions of values.
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 10; ++i) {
+    const std::string last = "*a" + std::to_string(i - 1);
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last;
+    for (int j = 1; j < 10; ++j) text += ", " + last;
+    text += "]\n";
+  }
+  EXPECT_NE(error_of(text).find("more than 200,000 values"), std::string::npos);
+}
+
+TEST(Loader, scenarios_of_the_project_are_valid) {
+  const std::filesystem::path folder = std::string(FCVI_SOURCE_DIR) + "/tools/scenarios";
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++count;
+    const auto scenario = load_scenario(entry.path().string(), {});
+    EXPECT_TRUE(scenario) << scenario.error().message;
+  }
+  EXPECT_GE(count, 2);
+}
+
+}  // namespace
+}  // namespace sim
