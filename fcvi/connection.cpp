@@ -160,7 +160,7 @@ void Connection::abandon() {
 }
 
 void Connection::handle_released() {
-  responder_.process(dr::HandleReleased{}, *this);
+  if (!responder_.is<dr::NoConnection>()) responder_.process(dr::HandleReleased{}, *this);  // a logout came first
   release_if_unused();
 }
 

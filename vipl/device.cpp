@@ -12,8 +12,8 @@ constexpr int resolver_retries = 1;
 fc2::NPortConfig port_config(const std::string& name, unsigned number) {
   fc2::NPortConfig config;
   config.name = name;
-  config.port_name = {0x2000'0C00'0100'0000 + number};
-  config.node_name = {0x1000'0C00'0100'0000 + number};
+  config.port_name = {0x2000'0C00'0100'0000U + number};
+  config.node_name = {0x1000'0C00'0100'0000U + number};
   return config;
 }
 

@@ -13,7 +13,7 @@ NicObject::NicObject(Domain& domain, Device& device)
       device_(device),
       address_(device.address()),
       errors_(std::make_shared<ErrorReporter>(domain)),
-      model_(std::make_unique<vi::Nic>(device.provider(), *this)) {}
+      model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this))) {}
 
 NicObject::~NicObject() = default;
 

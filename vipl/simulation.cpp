@@ -156,11 +156,11 @@ void VirtualTime::let_time_pass() {
     if (program->point != nullptr && program->deadline <= next) wake(*program);
 }
 
-/// Nothing can ever happen: the programs' calls give up. Threads of the library stay where they are.
+/// Nothing can ever happen: all blocked calls give up.
 void VirtualTime::end_deadlock() {
   deadlocked_ = true;
   for (const auto& program : programs_)
-    if (program->point != nullptr && program.get() != host_) program->runnable = true;
+    if (program->point != nullptr) program->runnable = true;
 }
 
 }  // namespace

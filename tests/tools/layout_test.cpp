@@ -33,7 +33,9 @@ TEST_P(LayoutOf, pieces_are_whole_disjoint_and_within_the_memory) {
     total += length;
   }
   EXPECT_EQ(total, GetParam().total);
-  if (!taken.empty()) EXPECT_LT(*taken.rbegin(), layout.size_bytes());
+  if (!taken.empty()) {
+    EXPECT_LT(*taken.rbegin(), layout.size_bytes());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(shapes, LayoutOf,
@@ -88,7 +90,9 @@ TEST(Arrivals, credits_cover_all_messages_and_no_more_than_needed) {
       const TransferSpec send{.operation = Operation::Send, .data = {"", messages}, .message_bytes = 1};
       const std::uint64_t half = window / 2, credits = credit_count(send, window);
       EXPECT_GE(window + credits * half, messages);
-      if (credits > 0) EXPECT_LT(window + (credits - 1) * half, messages);
+      if (credits > 0) {
+        EXPECT_LT(window + (credits - 1) * half, messages);
+      }
       EXPECT_LE(credits * half, messages);  // the target can earn every one
     }
   }

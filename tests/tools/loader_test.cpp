@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
             "s.yaml:2: line_rate: expected a line rate: 1GFC, 2GFC, 4GFC, 8GFC, 16GFC, 32GFC, 64GFC, 128GFC, bytes per second "
             "such as 400MB/s, or unlimited, got \"3GFC\""},
         Bad{1, "name: x\ntopology: fast", "s.yaml:2: topology: expected a mapping, got \"fast\""},
-        Bad{1, "name: {x", "s.yaml:2: not YAML: end of map flow not found"},
+        Bad{1, "name: {x", "s.yaml:1: not YAML: end of map flow not found"},
         Bad{1, "name: x\nfile: /no/such/file", "s.yaml:2: file: expected a file that exists, got \"/no/such/file\""},
         Bad{2, "portz:", "s.yaml:2: unknown key \"portz\" in the scenario; did you mean \"ports\"?"},
         Bad{4, "  - name: a", "s.yaml:4: two ports have the name \"a\""},

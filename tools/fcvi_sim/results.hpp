@@ -27,8 +27,8 @@ struct TransferResult {
   std::uint32_t different = 0;  // content or length differed at the far side
   std::uint64_t messages = 0, bytes = 0;
   fc2::TimeNs duration = 0;     // from the first descriptor posted to the last byte in place
-  Traffic traffic;              // with the programs' own messages and all responses
-  std::optional<std::uint32_t> unexpected_status;  // error bits of the first descriptor that failed otherwise
+  Traffic traffic = {};         // with the programs' own messages and all responses
+  std::optional<std::uint32_t> unexpected_status = {};  // error bits of the first descriptor that failed otherwise
   Sha256 digest{};              // of the last repetition's content
 };
 

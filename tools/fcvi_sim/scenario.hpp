@@ -33,7 +33,7 @@ struct PortSpec {
   wire::Wwn port_name{}, node_name{};
   std::vector<wire::IpAddress> addresses = {};  // at least one; the first is the NIC's
   bool use_name_server = true;
-  fc2::LinkConfig link;
+  fc2::LinkConfig link = {};
   std::uint16_t receive_data_field_bytes = 2112;
   // Drawn from the seed where absent.
   std::optional<std::uint16_t> first_ox_id = {};

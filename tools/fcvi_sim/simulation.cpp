@@ -1,5 +1,7 @@
 #include "tools/fcvi_sim/simulation.hpp"
 
+#include <algorithm>
+
 #include "tools/fcvi_sim/endpoint.hpp"
 #include "tools/fcvi_sim/program.hpp"
 
@@ -57,8 +59,16 @@ void Simulation::spawn_workloads() {
   }
 }
 
+// Programs end before their last answers have arrived: a host that pulled the plug at once would lose them.
+fc2::TimeNs Simulation::time_to_settle() const {
+  fc2::TimeNs longest = 0;
+  for (const PortSpec& port : scenario_.ports) longest = std::max(longest, port.link.latency_ns);
+  return 8 * longest + 100 * fc2::microsecond;
+}
+
 // A port is offline as soon as it asks; the LOGO is over when the F_Port has answered.
 Task<> Simulation::log_out() {
+  co_await driver_.sleep(time_to_settle());
   std::vector<std::uint64_t> replies;
   for (std::size_t port = 0; port < nodes_.size(); ++port) {
     replies.push_back(observer_.f_port_replies(port));

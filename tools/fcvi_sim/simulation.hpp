@@ -48,6 +48,7 @@ class Simulation {
   void watch_states();
   void collect();
   [[nodiscard]] fc2::TimeNs time_left() const;
+  [[nodiscard]] fc2::TimeNs time_to_settle() const;
 
   const Scenario& scenario_;
   const ContentStore& contents_;

@@ -3,7 +3,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 #include "tools/fcvi_sim/units.hpp"
@@ -120,25 +119,34 @@ Result<void> assign(Tree& root, std::string_view assignment) {
   return {};
 }
 
-// Edit distance; a third of the word may differ.
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
-  std::string_view best;
-  std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
-  std::vector<std::size_t> row(word.size() + 1);
-  for (const std::string_view candidate : known) {
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < candidate.size(); ++i) {
-      std::size_t diagonal = std::exchange(row[0], i + 1);
-      for (std::size_t j = 0; j < word.size(); ++j) {
-        const std::size_t change = diagonal + (candidate[i] == word[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
+// How many letters must be changed, added, taken away, or swapped with their neighbour.
+static std::size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<std::vector<std::size_t>> cost(left.size() + 1, std::vector<std::size_t>(right.size() + 1));
+  for (std::size_t i = 0; i <= left.size(); ++i) {
+    for (std::size_t j = 0; j <= right.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
       }
+      const bool same = left[i - 1] == right[j - 1];
+      cost[i][j] = std::min({cost[i - 1][j - 1] + (same ? 0 : 1), cost[i - 1][j] + 1, cost[i][j - 1] + 1});
+      if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
     }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
-    }
+  }
+  return cost[left.size()][right.size()];
+}
+
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  constexpr std::size_t longest = 64;  // nobody mistypes more
+  if (word.size() > longest) return {};
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;  // a third of the word may differ
+  for (const std::string_view candidate : known) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = candidate;
   }
   return best;
 }

@@ -1,0 +1,168 @@
+#include "tools/fcvi_sim/ladder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "wire/fcvi/send_rqst.hpp"
+#include "wire/fcvi/send_resp.hpp"
+
+namespace sim {
+namespace {
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr wire::FcId alice{0x010100}, bob{0x010200};
+
+Scenario two_ports(const std::string& first = "alice") {
+  Scenario scenario;
+  scenario.name = "test";
+  scenario.ports = {{.name = first, .addresses = {wire::IpAddress::v4(10, 0, 0, 1)}},
+                    {.name = "bob", .addresses = {wire::IpAddress::v4(10, 0, 0, 2)}}};
+  return scenario;
+}
+
+class LadderTest : public testing::Test {
+ protected:
+  Scenario scenario = two_ports();
+  Ladder ladder{scenario};
+  std::uint16_t next_ox_id = 1;
+
+  wire::FcHeader header(bool from_alice) {
+    wire::FcHeader header;
+    header.s_id = from_alice ? alice : bob;
+    header.d_id = from_alice ? bob : alice;
+    header.type = wire::Type::fc_vi;
+    header.df_ctl = wire::df_ctl::device_header_32;
+    header.r_ctl = wire::RCtl::solicited_data;
+    header.ox_id = {next_ox_id};
+    return header;
+  }
+  /// One SEND_RQST of some frames with 100 bytes each.
+  void send(std::uint32_t msg_id, bool from_alice = true, std::uint32_t frames = 1) {
+    std::array<std::uint8_t, 132> data{};
+    wire::fcvi::SendRqst{.handle = {5}, .msg_id = {msg_id}, .immediate_data = {}, .total_length = 100 * frames}.write(data);
+    for (std::uint32_t i = 0; i < frames; ++i)
+      ladder.frame({.at = fc2::second, .port = from_alice ? 0u : 1u, .outbound = true, .first = i == 0, .last = i + 1 == frames},
+                   header(from_alice), data);
+    ++next_ox_id;
+  }
+  /// So that the ladder knows who has which address.
+  void introduce() {
+    send(1, true);
+    send(1, false);
+  }
+};
+
+TEST_F(LadderTest, frames_of_a_sequence_are_one_row) {
+  introduce();
+  send(2, true, 32);
+  const LadderRow& row = ladder.rows().back();
+  EXPECT_EQ(row.shape, LadderRow::Shape::Arrow);
+  EXPECT_EQ(row.row_kind, RowKind::Data);
+  EXPECT_EQ(row.frames, 32u);
+  EXPECT_EQ(row.bytes, 3200u);
+  EXPECT_EQ(row.text, "FCVI_SEND_RQST msg 2");
+  EXPECT_EQ(row.from, 0u);
+  EXPECT_EQ(row.to, 1u);
+}
+
+TEST_F(LadderTest, long_runs_collapse_into_one_row_that_counts) {
+  introduce();
+  const std::size_t before = ladder.rows().size();
+  for (std::uint32_t i = 0; i < 200; ++i) send(i, true, 2);
+  ASSERT_EQ(ladder.rows().size(), before + 4);  // three shown, one for the rest
+  const LadderRow& gap = ladder.rows().back();
+  EXPECT_EQ(gap.shape, LadderRow::Shape::Gap);
+  EXPECT_EQ(gap.hidden.at("FCVI_SEND_RQST"), 197u);
+  EXPECT_EQ(gap.frames, 2 * 197u);
+  EXPECT_EQ(gap.bytes, 200 * 197u);
+  EXPECT_THAT(to_svg(ladder, "t", fc2::second), HasSubstr("… 197 more FCVI_SEND_RQST · 394 frames, 38.5 KiB …"));
+}
+
+TEST_F(LadderTest, another_length_ends_a_run) {
+  introduce();
+  for (std::uint32_t i = 0; i < 50; ++i) send(i, true, 2);
+  send(50, true, 1);
+  EXPECT_EQ(ladder.rows().back().shape, LadderRow::Shape::Arrow);
+}
+
+TEST_F(LadderTest, interleaved_sequences_each_get_their_frames) {
+  introduce();
+  std::array<std::uint8_t, 132> data{};
+  wire::FcHeader first = header(true), second = header(true);
+  second.ox_id.value = static_cast<std::uint16_t>(first.ox_id.value + 1);
+  wire::fcvi::SendRqst{.handle = {5}, .msg_id = {1}, .immediate_data = {}, .total_length = 500}.write(data);
+  ladder.frame({.outbound = true, .first = true}, first, data);
+  ladder.frame({.outbound = true, .first = true}, second, data);
+  ladder.frame({.outbound = true, .last = true}, first, data);
+  ladder.frame({.outbound = true}, second, data);
+  ladder.frame({.outbound = true, .last = true}, second, data);
+  const auto& rows = ladder.rows();
+  EXPECT_EQ(rows[rows.size() - 2].frames, 2u);
+  EXPECT_EQ(rows.back().frames, 3u);
+}
+
+TEST_F(LadderTest, rows_are_bounded) {
+  // A run that never repeats itself.
+  introduce();
+  for (std::uint32_t i = 1; i < 5000; ++i) send(i, true, i % 50 + 1);
+  for (std::uint32_t i = 0; i < 100'000; ++i) ladder.state(fc2::second, 0, "w", "Idle", "Connected");
+  EXPECT_LE(ladder.rows().size(), 1501u);
+}
+
+TEST_F(LadderTest, broken_frames_are_shown_not_trusted) {
+  ladder.frame({.outbound = true, .first = true, .last = true}, header(true), {});
+  std::array<std::uint8_t, 3> data{};
+  ladder.frame({.outbound = true, .first = true, .last = true}, header(true), data);
+  ladder.frame({.outbound = true}, header(true), data);
+  EXPECT_EQ(ladder.rows().size(), 2u);
+}
+
+TEST_F(LadderTest, state_changes_stand_on_their_lane) {
+  ladder.state(fc2::second + 1500, 1, "w", "Idle", "PendingConnect");
+  const std::string svg = to_svg(ladder, "t", fc2::second);
+  EXPECT_THAT(svg, HasSubstr("w: Idle → PendingConnect"));
+  EXPECT_THAT(svg, HasSubstr("1.500 us"));
+}
+
+TEST_F(LadderTest, answers_name_their_request) {
+  std::array<std::uint8_t, 16> logo{0x05}, accept{0x02};
+  wire::FcHeader request;
+  request.s_id = alice;
+  request.d_id = wire::well_known::f_port;
+  request.type = wire::Type::els;
+  request.r_ctl = wire::RCtl::els_request;
+  request.ox_id = {9};
+  wire::FcHeader reply = request;
+  reply.f_ctl = wire::f_ctl::exchange_responder;
+  reply.r_ctl = wire::RCtl::els_reply;
+  std::swap(reply.s_id, reply.d_id);
+  ladder.frame({.outbound = true, .first = true, .last = true}, request, logo);
+  ladder.frame({.outbound = false, .first = true, .last = true}, reply, accept);
+  EXPECT_EQ(ladder.rows()[0].row_kind, RowKind::Teardown);
+  EXPECT_EQ(ladder.rows()[1].text, "LS_ACC to LOGO");
+  EXPECT_EQ(ladder.lanes().back().title, "F_Port");
+  EXPECT_EQ(ladder.rows()[1].from, 2u);
+}
+
+TEST(LadderSvg, text_from_outside_is_escaped) {
+  // Port names, workload names and titles may hold anything.
+  const Scenario scenario = two_ports("<script>&\"'\x01");
+  Ladder ladder(scenario);
+  ladder.state(0, 0, "</text>", "a", "b");
+  const std::string svg = to_svg(ladder, "<title> & more", 0);
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;&amp;&quot;'?"));
+  EXPECT_THAT(svg, HasSubstr("&lt;title&gt; &amp; more"));
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
+  EXPECT_THAT(svg, Not(HasSubstr("</text>:")));
+}
+
+TEST(EscapeXml, what_xml_does_not_allow) {
+  EXPECT_EQ(escape_xml("a<b>&\"c\n\x7F"), "a&lt;b&gt;&amp;&quot;c??");
+  EXPECT_EQ(escape_xml("→ …"), "→ …");
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,82 @@
+// VI-DG 3.4, 3.7.4, 3.7.5: memory and protection tags.
+#include <sys/mman.h>
+
+#include "tests/vipl/programs.hpp"
+
+using namespace support;
+
+TEST(ViplMemory, register_query_set_and_deregister) {
+  simulate({[] {
+    Node node;
+    std::vector<char> room(100);
+    VIP_PROTECTION_HANDLE tag = nullptr;
+    ASSERT_EQ(VipCreatePtag(node.nic, &tag), VIP_SUCCESS);
+    VIP_MEM_ATTRIBUTES wanted{tag, VIP_TRUE, VIP_FALSE}, found{};
+    VIP_MEM_HANDLE first = 0, second = 0;
+    EXPECT_EQ(VipRegisterMem(node.nic, room.data() + 1, 33, &wanted, &first), VIP_SUCCESS);
+    EXPECT_EQ(VipRegisterMem(node.nic, room.data() + 1, 33, nullptr, &second), VIP_SUCCESS);
+    EXPECT_NE(first, second);
+    ASSERT_EQ(VipQueryMem(node.nic, room.data() + 5, first, &found), VIP_SUCCESS);
+    EXPECT_EQ(found.Ptag, tag);
+    EXPECT_EQ(found.EnableRdmaWrite, VIP_TRUE);
+    EXPECT_EQ(found.EnableRdmaRead, VIP_FALSE);
+    EXPECT_EQ(VipDestroyPtag(node.nic, tag), VIP_ERROR_RESOURCE);
+    wanted = {nullptr, VIP_FALSE, VIP_TRUE};
+    EXPECT_EQ(VipSetMemAttributes(node.nic, room.data() + 1, first, &wanted), VIP_SUCCESS);
+    ASSERT_EQ(VipQueryMem(node.nic, room.data() + 1, first, &found), VIP_SUCCESS);
+    EXPECT_EQ(found.Ptag, nullptr);
+    EXPECT_EQ(found.EnableRdmaRead, VIP_TRUE);
+    EXPECT_EQ(VipDestroyPtag(node.nic, tag), VIP_SUCCESS);
+    EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 90, first), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 1, first), VIP_SUCCESS);
+    EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 1, first), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipQueryMem(node.nic, room.data() + 1, second, &found), VIP_SUCCESS);
+  }});
+}
+
+TEST(ViplMemory, register_refuses_wrong_parameters) {
+  simulate({[] {
+    Node node, other;
+    char room[8];
+    int local = 0;
+    VIP_PROTECTION_HANDLE foreign = nullptr;
+    ASSERT_EQ(VipCreatePtag(other.nic, &foreign), VIP_SUCCESS);
+    VIP_MEM_HANDLE handle = 7;
+    EXPECT_EQ(VipRegisterMem(node.nic, room, 0, nullptr, &handle), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(handle, 0u);
+    EXPECT_EQ(VipRegisterMem(node.nic, nullptr, 8, nullptr, &handle), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipRegisterMem(nullptr, room, 8, nullptr, &handle), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipRegisterMem(node.nic, room, 8, nullptr, nullptr), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipRegisterMem(node.nic, room, ~0UL, nullptr, &handle), VIP_INVALID_PARAMETER);
+    VIP_MEM_ATTRIBUTES wrong{&local, VIP_FALSE, VIP_FALSE};
+    EXPECT_EQ(VipRegisterMem(node.nic, room, 8, &wrong, &handle), VIP_INVALID_PTAG);
+    wrong.Ptag = foreign;
+    EXPECT_EQ(VipRegisterMem(node.nic, room, 8, &wrong, &handle), VIP_INVALID_PTAG);
+    EXPECT_EQ(VipSetMemAttributes(node.nic, node.data(), node.handle, &wrong), VIP_INVALID_PTAG);
+    EXPECT_EQ(VipSetMemAttributes(node.nic, node.data(), node.handle, nullptr), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipQueryMem(node.nic, node.data(), node.handle, nullptr), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipCreatePtag(node.nic, nullptr), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipDestroyPtag(node.nic, foreign), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipDestroyPtag(node.nic, nullptr), VIP_INVALID_PARAMETER);
+  }});
+}
+
+// VI-DG 3.4.3: memory that is not there, or is read-only, small and large.
+TEST(ViplMemory, register_checks_that_memory_is_writable) {
+  simulate({[] {
+    Node node;
+    for (const std::size_t page_count : {4u, 4096u}) {
+      const std::size_t size = page_count * 4096;
+      auto* room = static_cast<char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      VIP_MEM_HANDLE handle;
+      EXPECT_EQ(VipRegisterMem(node.nic, room, size, nullptr, &handle), VIP_SUCCESS);
+      mprotect(room + size - 4096, 4096, PROT_READ);
+      EXPECT_EQ(VipRegisterMem(node.nic, room, size, nullptr, &handle), VIP_INVALID_PARAMETER);
+      EXPECT_EQ(VipRegisterMem(node.nic, room, size - 4096, nullptr, &handle), VIP_SUCCESS);
+      munmap(room + size - 4096, 4096);
+      EXPECT_EQ(VipRegisterMem(node.nic, room, size - 4095, nullptr, &handle), VIP_INVALID_PARAMETER);
+      munmap(room, size - 4096);
+      EXPECT_EQ(VipRegisterMem(node.nic, room, 1, nullptr, &handle), VIP_INVALID_PARAMETER);
+    }
+  }});
+}
