@@ -17,6 +17,7 @@ void LoginSession::process(const E& event) {
   release_reports();
 }
 template void LoginSession::process(const pl::LinkUp&);
+template void LoginSession::process(const pl::Timeout&);
 template void LoginSession::process(const pl::LinkDown&);
 template void LoginSession::process(const pl::LoginRequested&);
 template void LoginSession::process(const pl::LogoutRequested&);
