@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fc2_fabric/switch.hpp"
@@ -54,6 +55,16 @@ class Domain {
   void settle();
   /// Rejects a request that came for a call which does not exist any more.
   void reject_later(Device& device, vi::ConnectionToken token) { rejects_.push_back({&device, token}); }
+  /// Keeps an operation until the transport has answered it, whether its caller still waits or not.
+  void keep(std::shared_ptr<vi::Operation> operation) {
+    vi::Operation* const key = operation.get();
+    under_way_.emplace(key, std::move(operation));
+  }
+  /// The one who calls keeps it meanwhile.
+  [[nodiscard]] std::shared_ptr<vi::Operation> let_go(vi::Operation& operation) {
+    auto node = under_way_.extract(&operation);
+    return node.empty() ? nullptr : std::move(node.mapped());
+  }
 
   /// Settles and waits until `ready()`. False: the deadline came first, or nothing can happen any more.
   template <class Ready>
@@ -76,6 +87,7 @@ class Domain {
   fc2::Scheduler scheduler_;
   fc2::FramePool pool_;
   fc2::Switch fabric_;
+  std::map<vi::Operation*, std::shared_ptr<vi::Operation>> under_way_;  // only looked up: no order shows
   std::map<unsigned, std::unique_ptr<Device>> devices_;
   vi::HandleTable<std::shared_ptr<Object>> handles_{max_handles};
   std::map<std::uint32_t, NicObject*> nics_;

@@ -106,20 +106,19 @@ class NicObject final : public Object, private vi::Listener {
   bool closed_ = false;
 };
 
-/// A call that the transport answers later. Kept alive by the transport until it has answered, and by the caller
-/// while it waits.
+/// A call that the transport answers later. Kept alive by the domain until then, and by the caller while it waits.
 template <class Base>
 class Pending final : public Base {
  public:
   static std::shared_ptr<Pending> make(Domain& domain) {
     auto pending = std::make_shared<Pending>(domain);
-    pending->self_ = pending;
+    domain.keep(pending);
     return pending;
   }
   explicit Pending(Domain& domain) : domain_(domain) {}
 
   void done(vi::Return value) override {
-    const std::shared_ptr<Pending> keep = std::move(self_);
+    const std::shared_ptr<vi::Operation> keep = domain_.let_go(*this);
     result = value;
     domain_.runtime().notify_all(point);
     if constexpr (std::is_same_v<Base, vi::ConnectWaitOperation>)
@@ -133,7 +132,6 @@ class Pending final : public Base {
 
  private:
   Domain& domain_;
-  std::shared_ptr<Pending> self_;
 };
 
 }  // namespace vipl
