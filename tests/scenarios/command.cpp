@@ -34,7 +34,8 @@ Finished run(const std::vector<std::string>& arguments) {
   const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
-  if (failed == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)) finished.status = WEXITSTATUS(status);
+  if (failed == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status))
+    finished.status = WEXITSTATUS(status);
   finished.output = content_of(output);
   finished.errors = content_of(errors);
   return finished;
@@ -64,7 +65,8 @@ std::string Folder::write(const std::string& name, const std::string& text) cons
 
 std::vector<std::string> Folder::files() const {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(path_))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -5,7 +5,10 @@
 
 namespace scenarios {
 
-struct Finished { int status = -1; std::string output, errors; };
+struct Finished {
+  int status = -1;
+  std::string output, errors;
+};
 /// argv[0] is looked for in the PATH unless it has a slash.
 Finished run(const std::vector<std::string>& arguments);
 Finished fcvi_sim(std::vector<std::string> arguments);

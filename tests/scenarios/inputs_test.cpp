@@ -25,7 +25,8 @@ class Inputs : public testing::Test {
 };
 
 TEST_F(Inputs, good_scenario_says_what_it_wrote) {
-  const Finished run = fcvi_sim({"run", scenario, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});
+  const Finished run =
+      fcvi_sim({"run", scenario, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});
   EXPECT_EQ(run.status, 0) << run.output << run.errors;
   EXPECT_EQ(run.errors, "");
   EXPECT_THAT(folder.files(), ElementsAre("c.pcapng", "l.svg", "s.yaml"));
@@ -36,21 +37,28 @@ TEST_F(Inputs, good_scenario_says_what_it_wrote) {
 }
 
 TEST_F(Inputs, failed_expectation_exits_1_with_its_capture) {
-  const Finished run = fcvi_sim({"run", scenario, "--set", "expectations.ius.FLOGI=3", "--capture", folder / "c.pcapng"});
+  const Finished run =
+      fcvi_sim({"run", scenario, "--set", "expectations.ius.FLOGI=3", "--capture", folder / "c.pcapng"});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.output, HasSubstr("FAILED IUs FLOGI: expected exactly 3, got 2\n"));
   EXPECT_THAT(folder.files(), ElementsAre("c.pcapng", "s.yaml"));  // to look into
 }
 
-struct Bad { const char* text; const char* message; };
+struct Bad {
+  const char* text;
+  const char* message;
+};
 
 TEST_F(Inputs, bad_scenario_exits_2_and_writes_nothing) {
-  for (const auto& [text, message] : {Bad{"name: x\nprts: 1\n", ":2: unknown key \"prts\" in the scenario; did you mean \"ports\"?"},
-                                      Bad{"name: x\nports: 7\n", ":2: ports: expected a list, got \"7\""},
-                                      Bad{"name: x\nports: [{name: a}]\nfile: none.bin\n", ":3: file: expected a file that exists, got \"none.bin\""},
-                                      Bad{"name: [", ":1: not YAML"}}) {
+  for (const auto& [text, message] :
+       {Bad{"name: x\nprts: 1\n", ":2: unknown key \"prts\" in the scenario; did you mean \"ports\"?"},
+        Bad{"name: x\nports: 7\n", ":2: ports: expected a list, got \"7\""},
+        Bad{"name: x\nports: [{name: a}]\nfile: none.bin\n",
+            ":3: file: expected a file that exists, got \"none.bin\""},
+        Bad{"name: [", ":1: not YAML"}}) {
     const std::string path = folder.write("s.yaml", text);
-    const Finished run = fcvi_sim({"run", path, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});
+    const Finished run =
+        fcvi_sim({"run", path, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});
     EXPECT_EQ(run.status, 2) << text;
     EXPECT_THAT(run.errors, HasSubstr("fcvi-sim: " + path + message));
     EXPECT_EQ(run.output, "");
@@ -65,15 +73,20 @@ TEST_F(Inputs, bad_command_lines_exit_2) {
   EXPECT_EQ(fcvi_sim({"run", scenario, "--seed", "x"}).status, 2);
   EXPECT_EQ(fcvi_sim({"run", scenario, "--set"}).status, 2);
   EXPECT_EQ(fcvi_sim({"run", scenario, "--report", "x"}).status, 2);
-  EXPECT_THAT(fcvi_sim({"run", folder / "none.yaml"}).errors, HasSubstr("none.yaml: cannot read: No such file"));
-  EXPECT_THAT(fcvi_sim({"run", scenario, "--file", folder / "none"}).errors, HasSubstr("--file " + folder / "none" + ": no such file"));
-  EXPECT_THAT(fcvi_sim({"run", scenario, "--set", "seed=x"}).errors, HasSubstr("--set seed=x: seed: expected a whole number"));
+  EXPECT_THAT(fcvi_sim({"run", folder / "none.yaml"}).errors,
+              HasSubstr("none.yaml: cannot read: No such file"));
+  EXPECT_THAT(fcvi_sim({"run", scenario, "--file", folder / "none"}).errors,
+              HasSubstr("--file " + folder / "none" + ": no such file"));
+  EXPECT_THAT(fcvi_sim({"run", scenario, "--set", "seed=x"}).errors,
+              HasSubstr("--set seed=x: seed: expected a whole number"));
 }
 
 TEST_F(Inputs, outputs_that_cannot_be_written_exit_2) {
   EXPECT_EQ(fcvi_sim({"run", scenario, "--capture", folder / "no/such/c.pcapng"}).status, 2);
-  EXPECT_THAT(fcvi_sim({"run", scenario, "--capture", scenario}).errors, HasSubstr("is an input of this run"));
-  EXPECT_THAT(fcvi_sim({"run", scenario, "--capture", folder / "x", "--ladder", folder / "x"}).errors, HasSubstr("named for two outputs"));
+  EXPECT_THAT(fcvi_sim({"run", scenario, "--capture", scenario}).errors,
+              HasSubstr("is an input of this run"));
+  EXPECT_THAT(fcvi_sim({"run", scenario, "--capture", folder / "x", "--ladder", folder / "x"}).errors,
+              HasSubstr("named for two outputs"));
   EXPECT_EQ(content_of(scenario), small);
   EXPECT_THAT(folder.files(), ElementsAre("s.yaml"));
 }
@@ -81,7 +94,8 @@ TEST_F(Inputs, outputs_that_cannot_be_written_exit_2) {
 TEST_F(Inputs, help_and_version) {
   const Finished help = fcvi_sim({"run", "--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* option : {"--seed", "--capture", "--ladder", "--set", "--file", "Exit status"}) EXPECT_THAT(help.output, HasSubstr(option));
+  for (const char* option : {"--seed", "--capture", "--ladder", "--set", "--file", "Exit status"})
+    EXPECT_THAT(help.output, HasSubstr(option));
   EXPECT_EQ(fcvi_sim({"--version"}).output.substr(0, 9), "fcvi-sim ");
 }
 
@@ -89,11 +103,13 @@ TEST_F(Inputs, decode_prints_a_line_for_each_frame) {
   ASSERT_EQ(fcvi_sim({"run", scenario, "--capture", folder / "c.pcapng"}).status, 0);
   const Finished decode = fcvi_sim({"decode", folder / "c.pcapng"});
   EXPECT_EQ(decode.status, 0) << decode.errors;
-  for (const char* name : {"FLOGI", "GID_IPP", "FCVI_CONNECT_RQST", "FCVI_SEND_RQST", "FCVI_DISCONNECT_RESP", "LOGO"})
+  for (const char* name :
+       {"FLOGI", "GID_IPP", "FCVI_CONNECT_RQST", "FCVI_SEND_RQST", "FCVI_DISCONNECT_RESP", "LOGO"})
     EXPECT_THAT(decode.output, HasSubstr(name));
   EXPECT_THAT(decode.output, Not(HasSubstr("malformed")));
   const std::string capture = content_of(folder / "c.pcapng");
-  const Finished cut = fcvi_sim({"decode", folder.write("cut.pcapng", capture.substr(0, capture.size() - 10))});
+  const Finished cut =
+      fcvi_sim({"decode", folder.write("cut.pcapng", capture.substr(0, capture.size() - 10))});
   EXPECT_EQ(cut.status, 2);
   EXPECT_THAT(cut.errors, HasSubstr("cut.pcapng: frame "));
   EXPECT_EQ(fcvi_sim({"decode", scenario}).status, 2);

@@ -1,5 +1,5 @@
-// The quick start from end to end, and what an independent reader makes of its capture (issue "A first FC-VI connection" 2,
-// 3).
+// The quick start from end to end, and what an independent reader makes of its capture (issue "A first FC-VI
+// connection" 2, 3).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,13 +26,16 @@ std::string test_data() {
 class Quickstart : public testing::Test {
  protected:
   Finished run(const std::string& scenario, const std::string& capture, const std::string& seed = "") {
-    std::vector<std::string> arguments{"run", folder_of_scenarios + scenario, "--capture", folder / capture, "--file", data};
+    std::vector<std::string> arguments{
+        "run", folder_of_scenarios + scenario, "--capture", folder / capture, "--file", data};
     if (!seed.empty()) arguments.insert(arguments.end(), {"--seed", seed});
     return fcvi_sim(arguments);
   }
   /// Fields of the frames that match, a line each.
-  std::string tshark(const std::string& capture, const std::string& filter, const std::vector<std::string>& fields) {
-    std::vector<std::string> arguments{"tshark", "-o", "fc.reassemble:FALSE", "-r", folder / capture, "-Y", filter};
+  std::string tshark(const std::string& capture, const std::string& filter,
+                     const std::vector<std::string>& fields) {
+    std::vector<std::string> arguments{"tshark", "-o",  "fc.reassemble:FALSE", "-r", folder / capture,
+                                       "-Y",     filter};
     if (!fields.empty()) arguments.insert(arguments.end(), {"-T", "fields"});
     for (const std::string& field : fields) arguments.insert(arguments.end(), {"-e", field});
     const Finished finished = scenarios::run(arguments);
@@ -45,11 +48,14 @@ class Quickstart : public testing::Test {
   std::string data = folder.write("data.bin", test_data());
 };
 
-std::size_t lines_of(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 TEST_F(Quickstart, as_it_stands_every_expectation_holds) {
   // With the machine's own file, some megabytes, as a user runs it.
-  const Finished finished = fcvi_sim({"run", folder_of_scenarios + "quickstart.yaml", "--ladder", folder / "l.svg"});
+  const Finished finished =
+      fcvi_sim({"run", folder_of_scenarios + "quickstart.yaml", "--ladder", folder / "l.svg"});
   EXPECT_EQ(finished.status, 0) << finished.output << finished.errors;
   EXPECT_THAT(finished.output, HasSubstr("SHA-256 at the far side"));
   EXPECT_THAT(content_of(folder / "l.svg"), HasSubstr("</svg>"));
@@ -67,9 +73,10 @@ TEST_F(Quickstart, wireshark_finds_nothing_wrong_and_everything_there) {
   if (!has_tshark()) GTEST_SKIP() << "tshark is not installed (tools/setup --test installs it)";
   ASSERT_EQ(run("quickstart.yaml", "c.pcapng").status, 0);
   EXPECT_EQ(tshark("c.pcapng", "_ws.malformed || fcoe.crc.status==0", {}), "");
-  EXPECT_EQ(lines_of(tshark("c.pcapng", "fcels.opcode == 0x04", {"frame.number"})), 1u);  // FLOGI: alice's link only
-  EXPECT_GE(lines_of(tshark("c.pcapng", "fcels.opcode == 0x03", {"frame.number"})), 2u);  // PLOGI
-  EXPECT_GE(lines_of(tshark("c.pcapng", "fcels.opcode == 0x05", {"frame.number"})), 1u);  // LOGO
+  EXPECT_EQ(lines_of(tshark("c.pcapng", "fcels.opcode == 0x04", {"frame.number"})),
+            1u);  // FLOGI: alice's link only
+  EXPECT_GE(lines_of(tshark("c.pcapng", "fcels.opcode == 0x03", {"frame.number"})), 2u);    // PLOGI
+  EXPECT_GE(lines_of(tshark("c.pcapng", "fcels.opcode == 0x05", {"frame.number"})), 1u);    // LOGO
   EXPECT_EQ(lines_of(tshark("c.pcapng", "fcdns.opcode == 0x021b", {"frame.number"})), 1u);  // RIPP_ID
   EXPECT_GE(lines_of(tshark("c.pcapng", "fcdns.opcode == 0x01b1", {"frame.number"})), 1u);  // GID_IPP
 }
@@ -82,7 +89,8 @@ TEST_F(Quickstart, all_twelve_ius_with_the_r_ctl_of_the_standard) {
   std::istringstream lines(tshark("c.pcapng", "fc.type == 0x58", {"fc.r_ctl", "data.data"}));
   std::string r_ctl, bytes;
   while (lines >> r_ctl >> bytes)
-    ++seen[{static_cast<unsigned>(std::stoul(bytes.substr(8, 2), nullptr, 16)), static_cast<unsigned>(std::stoul(r_ctl, nullptr, 0))}];
+    ++seen[{static_cast<unsigned>(std::stoul(bytes.substr(8, 2), nullptr, 16)),
+            static_cast<unsigned>(std::stoul(r_ctl, nullptr, 0))}];
   EXPECT_EQ(seen.size(), wire::fcvi::iu_table.size());
   for (const auto& iu : wire::fcvi::iu_table) {
     const std::pair key{static_cast<unsigned>(iu.opcode), static_cast<unsigned>(iu.r_ctl)};

@@ -41,10 +41,12 @@ std::string little(std::uint32_t value) {
   return bytes;
 }
 std::string pcap(std::uint32_t link_type, const std::string& frames) {
-  return little(0xA1B2C3D4) + little(0x00040002) + little(0) + little(0) + little(65535) + little(link_type) + frames;
+  return little(0xA1B2C3D4) + little(0x00040002) + little(0) + little(0) + little(65535) + little(link_type) +
+         frames;
 }
 std::string record(const std::string& frame, std::uint32_t original) {
-  return little(1) + little(500'000) + little(static_cast<std::uint32_t>(frame.size())) + little(original) + frame;
+  return little(1) + little(500'000) + little(static_cast<std::uint32_t>(frame.size())) + little(original) +
+         frame;
 }
 /// A LOGO request without payload, 24 bytes.
 std::string fc_frame() {
@@ -52,14 +54,17 @@ std::string fc_frame() {
   return frame + std::string("\x00\x00\x00\x00\x12\x34\xFF\xFF\x00\x00\x00\x00\x05\x00\x00\x00", 16);
 }
 
-std::size_t lines_of(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 TEST_F(DecodeTest, capture_of_a_linux_initiator) {
   // Every frame a line, FIP included.
   const std::string text = decode(std::string(FCVI_SOURCE_DIR) + "/tests/data/linux-fabric-login.pcap");
   EXPECT_EQ(error, "");
   EXPECT_GT(lines_of(text), 10u);
-  for (const char* name : {"PLOGI", "LS_ACC", "RFT_ID", "SCR"}) EXPECT_NE(text.find(name), std::string::npos) << name;
+  for (const char* name : {"PLOGI", "LS_ACC", "RFT_ID", "SCR"})
+    EXPECT_NE(text.find(name), std::string::npos) << name;
 }
 
 TEST_F(DecodeTest, fibre_channel_with_and_without_delimiters) {

@@ -14,7 +14,8 @@ class ExpectationsTest : public testing::Test {
  protected:
   ExpectationsTest() {
     scenario.ports = {{.name = "a"}, {.name = "b"}};
-    scenario.workloads = {{.name = "w", .client = 0, .server = 1, .transfers = {{.operation = Operation::Send}}}};
+    scenario.workloads = {
+        {.name = "w", .client = 0, .server = 1, .transfers = {{.operation = Operation::Send}}}};
     result.workloads.resize(1);
     workload().connect = workload().accept = workload().disconnect = vi::Return::Success;
     workload().client_ended = workload().server_ended = true;
@@ -35,7 +36,8 @@ TEST_F(ExpectationsTest, all_held) {
 
 TEST_F(ExpectationsTest, different_content) {
   workload().transfers[0].different = 1;
-  EXPECT_EQ(failures(), Lines{"workload w, transfer 0 (Send): SHA-256 and length: expected equal at both sides, got 1 different"});
+  EXPECT_EQ(failures(), Lines{"workload w, transfer 0 (Send): SHA-256 and length: expected equal at both "
+                              "sides, got 1 different"});
 }
 
 TEST_F(ExpectationsTest, transfer_that_did_not_run) {
@@ -46,7 +48,9 @@ TEST_F(ExpectationsTest, transfer_that_did_not_run) {
 TEST_F(ExpectationsTest, other_status) {
   workload().transfers[0].ended = 0;
   workload().transfers[0].unexpected_status = vi::status::length_error | vi::status::partial_error;
-  EXPECT_EQ(failures()[0], "workload w, transfer 0 (Send): descriptor status: expected success, got length_error and partial_error");
+  EXPECT_EQ(failures()[0],
+            "workload w, transfer 0 (Send): descriptor status: expected success, got length_error and "
+            "partial_error");
 }
 
 TEST_F(ExpectationsTest, call_with_another_return_code) {
@@ -69,7 +73,8 @@ TEST_F(ExpectationsTest, final_states) {
 }
 
 TEST_F(ExpectationsTest, counts) {
-  scenario.expectations.ius = {{"FLOGI", {2, 2}}, {"LOGO", {1, std::numeric_limits<std::uint64_t>::max()}}, {"ABTS", {0, 5}}};
+  scenario.expectations.ius = {
+      {"FLOGI", {2, 2}}, {"LOGO", {1, std::numeric_limits<std::uint64_t>::max()}}, {"ABTS", {0, 5}}};
   result.ius = {{"FLOGI", 3}, {"ABTS", 6}};
   EXPECT_EQ(failures(), (Lines{"IUs ABTS: expected at most 5, got 6", "IUs FLOGI: expected exactly 2, got 3",
                                "IUs LOGO: expected at least 1, got 0"}));
@@ -81,10 +86,12 @@ TEST_F(ExpectationsTest, discards_errors_and_time) {
   result.discards = 1;
   result.unexpected_events = 1;
   result.duration = 2 * fc2::millisecond;
-  EXPECT_EQ(failures(), (Lines{"discarded frames: expected exactly 0, got 1", "asynchronous errors: expected 1 to 2, got 0",
+  EXPECT_EQ(failures(), (Lines{"discarded frames: expected exactly 0, got 1",
+                               "asynchronous errors: expected 1 to 2, got 0",
                                "events that a state machine had no row for: expected exactly 0, got 1",
                                "simulated time: expected at most 1.000 ms, got 2.000 ms"}));
-  EXPECT_NE(summary(check_expectations(scenario, result)).find("4 of 14 expectations failed"), std::string::npos);
+  EXPECT_NE(summary(check_expectations(scenario, result)).find("4 of 14 expectations failed"),
+            std::string::npos);
 }
 
 TEST_F(ExpectationsTest, port_that_never_got_ready) {

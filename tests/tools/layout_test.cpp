@@ -11,7 +11,10 @@
 namespace sim {
 namespace {
 
-struct Shape { std::uint64_t total, message; std::uint32_t segments; };
+struct Shape {
+  std::uint64_t total, message;
+  std::uint32_t segments;
+};
 
 class LayoutOf : public testing::TestWithParam<Shape> {};
 
@@ -27,7 +30,8 @@ TEST_P(LayoutOf, pieces_are_whole_disjoint_and_within_the_memory) {
     std::uint64_t length = 0;
     for (const Piece& piece : pieces) {
       length += piece.length_bytes;
-      for (std::uint64_t i = 0; i < piece.length_bytes; ++i) EXPECT_TRUE(taken.insert(piece.address + i).second);
+      for (std::uint64_t i = 0; i < piece.length_bytes; ++i)
+        EXPECT_TRUE(taken.insert(piece.address + i).second);
     }
     EXPECT_EQ(length, layout.message_length(message));
     total += length;
@@ -39,15 +43,16 @@ TEST_P(LayoutOf, pieces_are_whole_disjoint_and_within_the_memory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(shapes, LayoutOf,
-                         testing::Values(Shape{0, 100, 1}, Shape{0, 100, 3}, Shape{1, 100, 7}, Shape{100, 100, 1},
-                                         Shape{101, 100, 2}, Shape{2049, 2049, 5}, Shape{10'000, 1'000, 13},
-                                         Shape{6, 6, 250}, Shape{999, 333, 9}));
+                         testing::Values(Shape{0, 100, 1}, Shape{0, 100, 3}, Shape{1, 100, 7},
+                                         Shape{100, 100, 1}, Shape{101, 100, 2}, Shape{2049, 2049, 5},
+                                         Shape{10'000, 1'000, 13}, Shape{6, 6, 250}, Shape{999, 333, 9}));
 
 TEST(Layout, several_segments_lie_in_reverse_and_apart) {
   // A transport that copies from the first segment straight on would be wrong.
   std::vector<Piece> pieces;
   Layout(1000, 1000, 3).pieces(0, pieces);
-  for (std::size_t i = 1; i < pieces.size(); ++i) EXPECT_LT(pieces[i].address + pieces[i].length_bytes, pieces[i - 1].address);
+  for (std::size_t i = 1; i < pieces.size(); ++i)
+    EXPECT_LT(pieces[i].address + pieces[i].length_bytes, pieces[i - 1].address);
   EXPECT_EQ(pieces[0].length_bytes % 2, 1u);
 }
 
@@ -80,8 +85,14 @@ TEST(Arrivals, each_side_knows_what_comes) {
   immediate.immediate = 7;
   immediate.initiator = Side::Server;
   const WorkloadSpec workload = workload_of({send, write, immediate}, 4);
-  EXPECT_EQ(arrivals_of(workload, Side::Server), "DDDC" "C" "CC");
-  EXPECT_EQ(arrivals_of(workload, Side::Client), "CC" "CC" "IIC");
+  EXPECT_EQ(arrivals_of(workload, Side::Server),
+            "DDDC"
+            "C"
+            "CC");
+  EXPECT_EQ(arrivals_of(workload, Side::Client),
+            "CC"
+            "CC"
+            "IIC");
 }
 
 TEST(Arrivals, credits_cover_all_messages_and_no_more_than_needed) {

@@ -129,7 +129,11 @@ expectations:
 }
 
 /// `line` replaces or follows the line of `minimal` with this number; the message must be exactly this.
-struct Bad { int line; const char* text; const char* message; };
+struct Bad {
+  int line;
+  const char* text;
+  const char* message;
+};
 
 class BadScenario : public testing::TestWithParam<Bad> {};
 
@@ -137,7 +141,8 @@ TEST_P(BadScenario, names_file_line_and_what_was_expected) {
   std::string text;
   int number = 0;
   std::istringstream lines(minimal);
-  for (std::string line; std::getline(lines, line);) text += (++number == GetParam().line ? GetParam().text : line) + "\n";
+  for (std::string line; std::getline(lines, line);)
+    text += (++number == GetParam().line ? GetParam().text : line) + "\n";
   EXPECT_EQ(error_of(text), GetParam().message);
 }
 
@@ -150,46 +155,68 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{1, "name: x\nname: y", "s.yaml:2: key \"name\" stands here twice"},
         Bad{1, "name: x\nseed: many", "s.yaml:2: seed: expected a whole number, at least 0, got \"many\""},
         Bad{1, "name: x\nseed: -1", "s.yaml:2: seed: expected a whole number, at least 0, got \"-1\""},
-        Bad{1, "name: x\ntime_limit: 5", "s.yaml:2: time_limit: expected a time such as 500ns, 10us, 2.5ms, 1s, from "
-                                         "1.000 us to 100000.000 s, got \"5\""},
-        Bad{1, "name: x\ntopology: {latncy: 1us}", "s.yaml:2: unknown key \"latncy\" in topology; did you mean \"latency\"?"},
-        Bad{1, "name: x\ntopology: {zzz: 1us}", "s.yaml:2: unknown key \"zzz\" in topology; known: line_rate, latency"},
+        Bad{1, "name: x\ntime_limit: 5",
+            "s.yaml:2: time_limit: expected a time such as 500ns, 10us, 2.5ms, 1s, from "
+            "1.000 us to 100000.000 s, got \"5\""},
+        Bad{1, "name: x\ntopology: {latncy: 1us}",
+            "s.yaml:2: unknown key \"latncy\" in topology; did you mean \"latency\"?"},
+        Bad{1, "name: x\ntopology: {zzz: 1us}",
+            "s.yaml:2: unknown key \"zzz\" in topology; known: line_rate, latency"},
         Bad{1, "name: x\ntopology: {latency: 5 parsecs}",
-            "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got \"5 parsecs\""},
+            "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got "
+            "\"5 parsecs\""},
         Bad{1, "name: x\ntopology: {line_rate: 3GFC}",
-            "s.yaml:2: line_rate: expected a line rate: 1GFC, 2GFC, 4GFC, 8GFC, 16GFC, 32GFC, 64GFC, 128GFC, bytes per second "
+            "s.yaml:2: line_rate: expected a line rate: 1GFC, 2GFC, 4GFC, 8GFC, 16GFC, 32GFC, 64GFC, 128GFC, "
+            "bytes per second "
             "such as 400MB/s, or unlimited, got \"3GFC\""},
         Bad{1, "name: x\ntopology: fast", "s.yaml:2: topology: expected a mapping, got \"fast\""},
         Bad{1, "name: {x", "s.yaml:1: not YAML: end of map flow not found"},
-        Bad{1, "name: x\nfile: /no/such/file", "s.yaml:2: file: expected a file that exists, got \"/no/such/file\""},
+        Bad{1, "name: x\nfile: /no/such/file",
+            "s.yaml:2: file: expected a file that exists, got \"/no/such/file\""},
         Bad{2, "portz:", "s.yaml:2: unknown key \"portz\" in the scenario; did you mean \"ports\"?"},
         Bad{4, "  - name: a", "s.yaml:4: two ports have the name \"a\""},
-        Bad{4, "  - name: b\n    adress: 1.2.3.4", "s.yaml:5: unknown key \"adress\" in ports[1]; did you mean \"address\"?"},
-        Bad{4, "  - name: b\n    address: 1.2.3", "s.yaml:5: address: expected an IPv4 or IPv6 address, got \"1.2.3\""},
-        Bad{4, "  - name: b\n    address: 10.0.0.1", "s.yaml:4: ports a and b have the same address 10.0.0.1"},
-        Bad{4, "  - name: b\n    port_name: 20:00:02:fc:f0:00:00:01", "s.yaml:4: ports a and b have the same port_name"},
-        Bad{4, "  - name: b\n    port_name: 12", "s.yaml:5: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"12\""},
+        Bad{4, "  - name: b\n    adress: 1.2.3.4",
+            "s.yaml:5: unknown key \"adress\" in ports[1]; did you mean \"address\"?"},
+        Bad{4, "  - name: b\n    address: 1.2.3",
+            "s.yaml:5: address: expected an IPv4 or IPv6 address, got \"1.2.3\""},
+        Bad{4, "  - name: b\n    address: 10.0.0.1",
+            "s.yaml:4: ports a and b have the same address 10.0.0.1"},
+        Bad{4, "  - name: b\n    port_name: 20:00:02:fc:f0:00:00:01",
+            "s.yaml:4: ports a and b have the same port_name"},
+        Bad{4, "  - name: b\n    port_name: 12",
+            "s.yaml:5: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"12\""},
         Bad{4, "  - name: b\n    receive_data_field: 2113",
-            "s.yaml:5: receive_data_field: expected a number of bytes such as 2048, 64KiB, 16MiB, from 256 to 2,112, got \"2113\""},
-        Bad{4, "  - name: b\n    receive_data_field: 2110", "s.yaml:5: receive_data_field: expected a multiple of 4, got \"2110\""},
-        Bad{4, "  - name: b\n    resolve: fapr", "s.yaml:5: resolve: expected one of name_server, farp, got \"fapr\"; did you mean \"farp\"?"},
+            "s.yaml:5: receive_data_field: expected a number of bytes such as 2048, 64KiB, 16MiB, from 256 "
+            "to 2,112, got \"2113\""},
+        Bad{4, "  - name: b\n    receive_data_field: 2110",
+            "s.yaml:5: receive_data_field: expected a multiple of 4, got \"2110\""},
+        Bad{4, "  - name: b\n    resolve: fapr",
+            "s.yaml:5: resolve: expected one of name_server, farp, got \"fapr\"; did you mean \"farp\"?"},
         Bad{4, "  - name: b\n    capture: maybe", "s.yaml:5: capture: expected true or false, got \"maybe\""},
-        Bad{4, "  - name: b\n    pipeline_depth: 256", "s.yaml:5: pipeline_depth: expected a whole number, 0 to 255, got \"256\""},
+        Bad{4, "  - name: b\n    pipeline_depth: 256",
+            "s.yaml:5: pipeline_depth: expected a whole number, 0 to 255, got \"256\""},
         Bad{7, "    client: bb", "s.yaml:7: client: expected one of a, b, got \"bb\"; did you mean \"b\"?"},
         Bad{8, "    server: a", "s.yaml:8: server: expected another port than the client, got \"a\""},
         Bad{8, "    serer: b", "s.yaml:8: unknown key \"serer\" in workloads[0]; did you mean \"server\"?"},
         Bad{8, "    server: b\n    reliability: reliable",
-            "s.yaml:9: reliability: expected one of unreliable_delivery, reliable_delivery, reliable_reception, got \"reliable\""},
+            "s.yaml:9: reliability: expected one of unreliable_delivery, reliable_delivery, "
+            "reliable_reception, got \"reliable\""},
         Bad{8, "    server: b\n    max_transfer_size: 10",
-            "s.yaml:9: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 128 to 4,294,967,295, "
+            "s.yaml:9: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 128 to "
+            "4,294,967,295, "
             "got \"10\""},
-        Bad{8, "    server: b\n    expect: {connect: Sucess}", "s.yaml:9: connect: expected a known name, got \"Sucess\"; did you mean \"Success\"?"},
-        Bad{10, "      - operation: sned", "s.yaml:10: operation: expected one of send, rdma_write, rdma_read, got \"sned\"; did you mean \"send\"?"},
+        Bad{8, "    server: b\n    expect: {connect: Sucess}",
+            "s.yaml:9: connect: expected a known name, got \"Sucess\"; did you mean \"Success\"?"},
+        Bad{10, "      - operation: sned",
+            "s.yaml:10: operation: expected one of send, rdma_write, rdma_read, got \"sned\"; did you mean "
+            "\"send\"?"},
         Bad{10, "      - repeat: 1", "s.yaml:10: workloads[0].transfers[0] needs the key \"operation\""},
         Bad{11, "        data: /no/such/file", "s.yaml:11: data: no such file: /no/such/file"},
-        Bad{11, "        data: {rnadom: 1}", "s.yaml:11: unknown key \"rnadom\" in data; did you mean \"random\"?"},
+        Bad{11, "        data: {rnadom: 1}",
+            "s.yaml:11: unknown key \"rnadom\" in data; did you mean \"random\"?"},
         Bad{11, "        data: [1]", "s.yaml:11: data: expected a file's path or {random: SIZE}, got a list"},
-        Bad{11, "        data: {random: 1}\n        segments: 0", "s.yaml:12: segments: expected a whole number, 1 to 250, got \"0\""},
+        Bad{11, "        data: {random: 1}\n        segments: 0",
+            "s.yaml:12: segments: expected a whole number, 1 to 250, got \"0\""},
         Bad{11, "        data: {random: 1}\n        immediate: 4294967296",
             "s.yaml:12: immediate: expected a whole number, 0 to 4294967295, got \"4294967296\""},
         Bad{11, "        data: {random: 1}\nexpectations: {ius: {FLOGIN: 1}}",
@@ -198,19 +225,23 @@ INSTANTIATE_TEST_SUITE_P(
             "s.yaml:12: discards: expected min not above max, got a mapping"}));
 
 TEST(Loader, immediate_data_with_an_rdma_read_is_refused) {
-  EXPECT_EQ(error_of(minimal, {"workloads.0.transfers.0.operation=rdma_read", "workloads.0.transfers.0.immediate=1"}),
+  EXPECT_EQ(error_of(minimal,
+                     {"workloads.0.transfers.0.operation=rdma_read", "workloads.0.transfers.0.immediate=1"}),
             "--set workloads.0.transfers.0.immediate=1: immediate: expected none with rdma_read, got \"1\"");
 }
 
 TEST(Loader, message_above_the_transfer_size_is_refused) {
-  EXPECT_EQ(error_of(minimal, {"workloads.w.max_transfer_size=1KiB", "workloads.w.transfers.0.message_bytes=2KiB"}),
-            "--set workloads.w.transfers.0.message_bytes=2KiB: message_bytes: expected a number of bytes such as 2048, 64KiB, "
-            "16MiB, from 1 to 1,024, got \"2KiB\"");
+  EXPECT_EQ(
+      error_of(minimal, {"workloads.w.max_transfer_size=1KiB", "workloads.w.transfers.0.message_bytes=2KiB"}),
+      "--set workloads.w.transfers.0.message_bytes=2KiB: message_bytes: expected a number of bytes such as "
+      "2048, 64KiB, "
+      "16MiB, from 1 to 1,024, got \"2KiB\"");
 }
 
 TEST(Set, changes_present_and_absent_keys_by_position_and_by_name) {
-  const auto scenario = read(minimal, {"topology.latency=1ms", "ports.b.capture=false", "ports.0.name=c", "workloads.0.client=c",
-                                       "seed=9", "workloads.w.transfers.0.data.random=7"});
+  const auto scenario =
+      read(minimal, {"topology.latency=1ms", "ports.b.capture=false", "ports.0.name=c",
+                     "workloads.0.client=c", "seed=9", "workloads.w.transfers.0.data.random=7"});
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->ports[0].link.latency_ns, fc2::millisecond);
   EXPECT_FALSE(scenario->ports[1].capture);
@@ -222,7 +253,8 @@ TEST(Set, changes_present_and_absent_keys_by_position_and_by_name) {
 TEST(Set, is_checked_like_the_file) {
   EXPECT_EQ(error_of(minimal, {"topology.latncy=1ms"}),
             "--set topology.latncy=1ms: unknown key \"latncy\" in topology; did you mean \"latency\"?");
-  EXPECT_EQ(error_of(minimal, {"seed=x"}), "--set seed=x: seed: expected a whole number, at least 0, got \"x\"");
+  EXPECT_EQ(error_of(minimal, {"seed=x"}),
+            "--set seed=x: seed: expected a whole number, at least 0, got \"x\"");
   EXPECT_EQ(error_of(minimal, {"seed"}), "--set seed: expected KEY=VALUE");
   EXPECT_EQ(error_of(minimal, {"=1"}), "--set =1: expected KEY=VALUE");
   EXPECT_EQ(error_of(minimal, {"ports.2.name=x"}), "--set ports.2.name=x: there is no \"2\" to go to");
@@ -232,19 +264,22 @@ TEST(Set, is_checked_like_the_file) {
 }
 
 TEST(Loader, command_line_seed_wins) {
-  const auto scenario = read_scenario(minimal, "s.yaml", "", {.seed = 77, .file = "", .assignments = {"seed=5"}});
+  const auto scenario =
+      read_scenario(minimal, "s.yaml", "", {.seed = 77, .file = "", .assignments = {"seed=5"}});
   ASSERT_TRUE(scenario);
   EXPECT_EQ(scenario->seed, 77u);
 }
 
 TEST(Loader, missing_file_of_the_command_line) {
-  const auto scenario = read_scenario(minimal, "s.yaml", "", {.seed = {}, .file = "/no/such", .assignments = {}});
+  const auto scenario =
+      read_scenario(minimal, "s.yaml", "", {.seed = {}, .file = "/no/such", .assignments = {}});
   ASSERT_FALSE(scenario);
   EXPECT_EQ(scenario.error().message, "--file /no/such: no such file");
 }
 
 TEST(Loader, missing_and_strange_scenario_files) {
-  EXPECT_EQ(load_scenario("/no/such.yaml", {}).error().message, "/no/such.yaml: cannot read: No such file or directory");
+  EXPECT_EQ(load_scenario("/no/such.yaml", {}).error().message,
+            "/no/such.yaml: cannot read: No such file or directory");
   EXPECT_EQ(load_scenario("/tmp", {}).error().message, "/tmp: is a folder, expected a file");
   EXPECT_EQ(error_of(""), "s.yaml: is empty, expected a scenario");
   EXPECT_EQ(error_of("- 1"), "s.yaml:1: the scenario: expected a mapping, got a list");

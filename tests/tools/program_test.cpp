@@ -1,5 +1,5 @@
-// The simulator as a library: every operation at every level and size through the programs, and programs of the test's
-// own where the moment of a completion matters.
+// The simulator as a library: every operation at every level and size through the programs, and programs of
+// the test's own where the moment of a completion matters.
 #include <gtest/gtest.h>
 
 #include "tools/fcvi_sim/endpoint.hpp"
@@ -13,17 +13,28 @@ using Level = vi::ReliabilityLevel;
 Scenario two_ports(fc2::TimeNs latency = 500) {
   Scenario scenario;
   scenario.name = "test";
-  const fc2::LinkConfig link{.latency_ns = latency, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
-  scenario.ports = {{.name = "client", .port_name = {0x2000000000000001}, .node_name = {0x1000000000000001},
-                     .addresses = {wire::IpAddress::v4(10, 0, 0, 1)}, .link = link},
-                    {.name = "server", .port_name = {0x2000000000000002}, .node_name = {0x1000000000000002},
-                     .addresses = {wire::IpAddress::v4(10, 0, 0, 2)}, .link = link}};
+  const fc2::LinkConfig link{.latency_ns = latency,
+                             .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
+  scenario.ports = {{.name = "client",
+                     .port_name = {0x2000000000000001},
+                     .node_name = {0x1000000000000001},
+                     .addresses = {wire::IpAddress::v4(10, 0, 0, 1)},
+                     .link = link},
+                    {.name = "server",
+                     .port_name = {0x2000000000000002},
+                     .node_name = {0x1000000000000002},
+                     .addresses = {wire::IpAddress::v4(10, 0, 0, 2)},
+                     .link = link}};
   return scenario;
 }
 
 WorkloadSpec workload(Level level) {
   WorkloadSpec spec{.name = "w", .client = 0, .server = 1, .discriminator = "w"};
-  spec.attributes = {.reliability = level, .max_transfer_size_bytes = 0xFFFFFFFF, .ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
+  spec.attributes = {.reliability = level,
+                     .max_transfer_size_bytes = 0xFFFFFFFF,
+                     .ptag = {},
+                     .enable_rdma_write = true,
+                     .enable_rdma_read = true};
   return spec;
 }
 
@@ -37,13 +48,17 @@ std::vector<std::string> failures_of(const Scenario& scenario, RunResult* result
 }
 using Lines = std::vector<std::string>;
 
-// --- the matrix ----------------------------------------------------------------------------------------------------
+// --- the matrix
+// ----------------------------------------------------------------------------------------------------
 
 enum class Kind { Send, RdmaWrite, RdmaWriteImmediate, RdmaRead };
 using Parameters = std::tuple<Level, Kind, std::uint64_t>;
 
 TransferSpec transfer_of(Kind kind, std::uint64_t size) {
-  TransferSpec transfer{.operation = Operation::Send, .data = {"", size}, .message_bytes = std::max<std::uint64_t>(size, 1), .segments = 7};
+  TransferSpec transfer{.operation = Operation::Send,
+                        .data = {"", size},
+                        .message_bytes = std::max<std::uint64_t>(size, 1),
+                        .segments = 7};
   if (kind == Kind::RdmaWrite || kind == Kind::RdmaWriteImmediate) transfer.operation = Operation::RdmaWrite;
   if (kind == Kind::RdmaWriteImmediate) transfer.immediate = 0xC0FFEE;
   if (kind == Kind::RdmaRead) transfer.operation = Operation::RdmaRead;
@@ -61,7 +76,8 @@ TEST_P(Matrix, connected_message_arrives_intact) {
     TransferSpec transfer = transfer_of(kind, size);
     transfer.initiator = side;
     // VI-ARCH 2.5.1: no RDMA Read on Unreliable Delivery; the connection persists.
-    if (kind == Kind::RdmaRead && level == Level::UnreliableDelivery) transfer.expected_status = vi::status::format_error;
+    if (kind == Kind::RdmaRead && level == Level::UnreliableDelivery)
+      transfer.expected_status = vi::status::format_error;
     spec.transfers.push_back(transfer);
   }
   scenario.workloads = {spec};
@@ -78,24 +94,30 @@ TEST_P(Matrix, connected_message_arrives_intact) {
 std::string name_of(const testing::TestParamInfo<Parameters>& info) {
   const auto& [level, kind, size] = info.param;
   constexpr std::array kinds{"Send", "RdmaWrite", "RdmaWriteImmediate", "RdmaRead"};
-  const char* name = level == Level::UnreliableDelivery ? "unreliable_delivery" : level == Level::ReliableDelivery ? "reliable_delivery" : "reliable_reception";
+  const char* name = level == Level::UnreliableDelivery ? "unreliable_delivery"
+                     : level == Level::ReliableDelivery ? "reliable_delivery"
+                                                        : "reliable_reception";
   return std::string(name) + "_" + kinds[static_cast<std::size_t>(kind)] + "_" + std::to_string(size);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, Matrix,
-                         testing::Combine(testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception),
-                                          testing::Values(Kind::Send, Kind::RdmaWrite, Kind::RdmaWriteImmediate, Kind::RdmaRead),
-                                          testing::Values(0u, 1u, 2047u, 2048u, 2049u, 65536u, (16u << 20) + 3)),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    all, Matrix,
+    testing::Combine(testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery,
+                                     Level::ReliableReception),
+                     testing::Values(Kind::Send, Kind::RdmaWrite, Kind::RdmaWriteImmediate, Kind::RdmaRead),
+                     testing::Values(0u, 1u, 2047u, 2048u, 2049u, 65536u, (16u << 20) + 3)),
+    name_of);
 
-// --- workloads -----------------------------------------------------------------------------------------------------
+// --- workloads
+// -----------------------------------------------------------------------------------------------------
 
 TEST(Workload, more_messages_than_the_window_need_credit) {
   Scenario scenario = two_ports();
   for (const Level level : {Level::UnreliableDelivery, Level::ReliableReception}) {
     WorkloadSpec spec = workload(level);
     spec.queue_depth = 3;
-    spec.transfers = {transfer_of(Kind::Send, 10'001), transfer_of(Kind::RdmaWriteImmediate, 10'001), transfer_of(Kind::RdmaRead, 10'001)};
+    spec.transfers = {transfer_of(Kind::Send, 10'001), transfer_of(Kind::RdmaWriteImmediate, 10'001),
+                      transfer_of(Kind::RdmaRead, 10'001)};
     if (level == Level::UnreliableDelivery) spec.transfers.pop_back();
     for (TransferSpec& transfer : spec.transfers) {
       transfer.message_bytes = 100;
@@ -113,7 +135,9 @@ TEST(Workload, many_connections_at_once_in_both_directions) {
     spec.name = spec.discriminator = "w" + std::to_string(i);
     if (i % 3 == 0) {
       std::swap(spec.client, spec.server);
-      spec.start = fc2::millisecond;  // not while the first PLOGI is under way: two that cross are another test
+      spec.start =
+          fc2::millisecond;  // not while the first PLOGI is under way: two that cross are another test
+    }
     spec.disconnect_by = i % 4 == 0 ? Side::Server : Side::Client;
     spec.transfers = {transfer_of(Kind::Send, 50'000), transfer_of(Kind::RdmaRead, 30'000)};
     scenario.workloads.push_back(spec);
@@ -150,7 +174,8 @@ TEST(Workload, failure_that_was_not_expected_fails_the_run) {
   scenario.workloads = {spec};
   const Lines failures = failures_of(scenario);
   ASSERT_FALSE(failures.empty());
-  EXPECT_EQ(failures[0], "workload w, transfer 0 (RDMA Read): descriptor status: expected success, got format_error");
+  EXPECT_EQ(failures[0],
+            "workload w, transfer 0 (RDMA Read): descriptor status: expected success, got format_error");
 }
 
 TEST(Workload, time_limit_in_the_middle_is_reported_and_leaves_nothing_behind) {
@@ -167,14 +192,19 @@ TEST(Workload, time_limit_in_the_middle_is_reported_and_leaves_nothing_behind) {
 TEST(Workload, time_limit_before_any_login_names_the_port) {
   Scenario scenario = two_ports(fc2::millisecond);
   scenario.time_limit = fc2::microsecond;
-  EXPECT_EQ(failures_of(scenario)[0], "port client: expected logged in and registered within 1.000 us, got no end");
+  EXPECT_EQ(failures_of(scenario)[0],
+            "port client: expected logged in and registered within 1.000 us, got no end");
 }
 
-// --- the moment of completion ----------------------------------------------------------------------------------------
+// --- the moment of completion
+// ----------------------------------------------------------------------------------------
 
 constexpr fc2::TimeNs latency = fc2::millisecond, one_way = 2 * latency;  // two links
 
-struct Moments { fc2::TimeNs posted = 0, completed = 0, received = 0; std::uint32_t status = 0; };
+struct Moments {
+  fc2::TimeNs posted = 0, completed = 0, received = 0;
+  std::uint32_t status = 0;
+};
 
 Task<> receiving_server(Simulation& simulation, Level level, Moments& moments) {
   Endpoint endpoint(simulation.node(1), workload(level).attributes, 4, 1);
@@ -183,7 +213,8 @@ Task<> receiving_server(Simulation& simulation, Level level, Moments& moments) {
   endpoint.post_receive({.pieces = {&piece, 1}, .base = region.address(), .handle = region.handle()});
   Call<vi::ConnectWaitOperation> wait(simulation.driver());
   const std::vector<std::uint8_t> door{'d'};
-  simulation.node(1).provider().connect_wait(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), fc2::second, wait);
+  simulation.node(1).provider().connect_wait(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door),
+                                             fc2::second, wait);
   co_await wait.finished;
   co_await endpoint.accept(wait.token);
   const Completion completion = co_await endpoint.next_receive();
@@ -197,7 +228,8 @@ Task<> sending_client(Simulation& simulation, Level level, Moments& moments) {
   Endpoint endpoint(simulation.node(0), workload(level).attributes, 4, 1);
   const Region region = endpoint.allocate(4096);
   const std::vector<std::uint8_t> door{'d'};
-  const vi::Return connected = co_await endpoint.connect(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), fc2::second);
+  const vi::Return connected =
+      co_await endpoint.connect(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), fc2::second);
   EXPECT_EQ(connected, vi::Return::Success);
   co_await simulation.driver().sleep(10 * one_way);  // the set-up is over on both sides
   const Piece piece{0, 4096};
@@ -239,11 +271,14 @@ TEST(Completion, the_other_levels_do_not_wait) {
   }
 }
 
-// --- repetition ------------------------------------------------------------------------------------------------------
+// --- repetition
+// ------------------------------------------------------------------------------------------------------
 
 class Bytes final : public fc2::ByteSink {
  public:
-  void write(std::span<const std::uint8_t> bytes) override { all.insert(all.end(), bytes.begin(), bytes.end()); }
+  void write(std::span<const std::uint8_t> bytes) override {
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
   std::vector<std::uint8_t> all;
 };
 

@@ -13,8 +13,8 @@ TEST(Units, bytes) {
   EXPECT_EQ(parse_bytes("1.5 MiB"), 1572864u);
   EXPECT_EQ(parse_bytes("16GiB"), 17179869184u);
   EXPECT_EQ(parse_bytes("18446744073709551615"), 18446744073709551615u);
-  for (const char* bad : {"", "KiB", "64KB", "64 kib", "-1", "1.KiB", ".5KiB", "0.3", "1.0001KiB", "18446744073709551616",
-                          "99999999999GiB", "64  KiB", "0x10", "1.5", "1e3"})
+  for (const char* bad : {"", "KiB", "64KB", "64 kib", "-1", "1.KiB", ".5KiB", "0.3", "1.0001KiB",
+                          "18446744073709551616", "99999999999GiB", "64  KiB", "0x10", "1.5", "1e3"})
     EXPECT_EQ(parse_bytes(bad), std::nullopt) << bad;
 }
 
@@ -35,13 +35,15 @@ TEST(Units, line_rates) {
   EXPECT_EQ(parse_line_rate("400MB/s"), 400'000'000u);
   EXPECT_EQ(parse_line_rate("106250000"), 106'250'000u);
   EXPECT_EQ(parse_line_rate("unlimited"), 0u);
-  for (const char* bad : {"", "0", "3GFC", "16gfc", "1MB"}) EXPECT_EQ(parse_line_rate(bad), std::nullopt) << bad;
+  for (const char* bad : {"", "0", "3GFC", "16gfc", "1MB"})
+    EXPECT_EQ(parse_line_rate(bad), std::nullopt) << bad;
 }
 
 TEST(Units, numbers) {
   EXPECT_EQ(parse_number("0xCAFE"), 0xCAFEu);
   EXPECT_EQ(parse_number("10"), 10u);
-  for (const char* bad : {"", "0x", "1 ", "-1", "1.0", "0xG"}) EXPECT_EQ(parse_number(bad), std::nullopt) << bad;
+  for (const char* bad : {"", "0x", "1 ", "-1", "1.0", "0xG"})
+    EXPECT_EQ(parse_number(bad), std::nullopt) << bad;
 }
 
 TEST(Units, formats) {

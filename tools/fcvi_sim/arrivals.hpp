@@ -1,5 +1,6 @@
-// What each side of a connection receives, in order: known beforehand, so that receive descriptors of the right shape
-// are posted ahead, as VI programs must (VI-ARCH 2.5: a message without a descriptor is lost or breaks the connection).
+// What each side of a connection receives, in order: known beforehand, so that receive descriptors of the
+// right shape are posted ahead, as VI programs must (VI-ARCH 2.5: a message without a descriptor is lost or
+// breaks the connection).
 //
 // Each repetition of a transfer goes like this, the target being the side that does not post the work:
 //   target -> initiator   Offer: go ahead; where its buffer is, and what it holds (RDMA Read)
@@ -16,13 +17,17 @@
 namespace sim {
 
 /// One repetition of one transfer.
-struct Run { const TransferSpec* transfer = nullptr; std::uint32_t repetition = 0; std::size_t index = 0; };
+struct Run {
+  const TransferSpec* transfer = nullptr;
+  std::uint32_t repetition = 0;
+  std::size_t index = 0;
+};
 
 struct Arrival {
   enum class Kind : std::uint8_t { Control, Data, Immediate };
   Kind kind = Kind::Control;
-  std::size_t run = 0;         // position in Arrivals::runs()
-  std::uint64_t message = 0;   // Data, Immediate
+  std::size_t run = 0;        // position in Arrivals::runs()
+  std::uint64_t message = 0;  // Data, Immediate
 };
 
 class Arrivals {

@@ -20,7 +20,8 @@ struct Content {
 class ContentStore {
  public:
   explicit ContentStore(std::uint64_t seed) : seed_(seed) {}
-  /// Reads every file once. The error names the file; also where its size changed since the scenario was loaded.
+  /// Reads every file once. The error names the file; also where its size changed since the scenario was
+  /// loaded.
   std::string load(const Scenario& scenario);
   /// `name` tells random data apart: the same name and seed give the same bytes.
   [[nodiscard]] std::shared_ptr<const Content> get(const DataSpec& data, const std::string& name) const;

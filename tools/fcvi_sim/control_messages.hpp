@@ -1,5 +1,5 @@
-// What the programs tell each other besides the data: each message of a size of its own, in the host's byte order as
-// programs of that time wrote them.
+// What the programs tell each other besides the data: each message of a size of its own, in the host's byte
+// order as programs of that time wrote them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,7 +8,12 @@
 
 namespace sim {
 
-enum class ControlKind : std::uint32_t { Offer = 0x4F464652, Credit = 0x43524544, Done = 0x444F4E45, Verdict = 0x56455244 };
+enum class ControlKind : std::uint32_t {
+  Offer = 0x4F464652,
+  Credit = 0x43524544,
+  Done = 0x444F4E45,
+  Verdict = 0x56455244
+};
 
 /// Target: go ahead. Buffer address and handle for RDMA; length and digest of its content for RDMA Read.
 struct Offer {

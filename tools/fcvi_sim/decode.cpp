@@ -10,7 +10,9 @@
 namespace sim {
 namespace {
 
-struct Close { void operator()(pcap_t* capture) const { pcap_close(capture); } };
+struct Close {
+  void operator()(pcap_t* capture) const { pcap_close(capture); }
+};
 using Capture = std::unique_ptr<pcap_t, Close>;
 
 // Not in every pcap/dlt.h under these names.
@@ -25,7 +27,8 @@ std::string describe_frame(int link_type, wire::Bytes frame) {
   return wire::describe(frame.subspan(delimiter_bytes, frame.size() - around));
 }
 
-void print_frame(std::FILE* output, unsigned long number, int link_type, const pcap_pkthdr& header, const u_char* data) {
+void print_frame(std::FILE* output, unsigned long number, int link_type, const pcap_pkthdr& header,
+                 const u_char* data) {
   const std::string text = describe_frame(link_type, {data, header.caplen});
   std::fprintf(output, "%6lu %lld.%09ld %s", number, static_cast<long long>(header.ts.tv_sec),
                static_cast<long>(header.ts.tv_usec), text.c_str());
@@ -37,14 +40,16 @@ void print_frame(std::FILE* output, unsigned long number, int link_type, const p
 
 std::string decode_capture(const std::string& path, std::FILE* output) {
   char error[PCAP_ERRBUF_SIZE] = "";
-  const Capture capture(pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error));
+  const Capture capture(
+      pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error));
   if (capture == nullptr) {
     const std::string what(error);
     return what.find(path) != std::string::npos ? what : path + ": " + what;
   }
   const int link_type = pcap_datalink(capture.get());
   if (link_type != link_ethernet && link_type != link_fc && link_type != link_fc_with_delimiters)
-    return path + ": expected Ethernet (FCoE) or Fibre Channel frames, got link type " + std::to_string(link_type);
+    return path + ": expected Ethernet (FCoE) or Fibre Channel frames, got link type " +
+           std::to_string(link_type);
   unsigned long number = 0;
   pcap_pkthdr* header = nullptr;
   const u_char* data = nullptr;

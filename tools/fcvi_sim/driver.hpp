@@ -65,8 +65,8 @@ class Driver {
   std::function<void()> observer_;
 };
 
-/// Something that happens once or again and again; one program at a time waits for it. `set` may be called from inside
-/// the model.
+/// Something that happens once or again and again; one program at a time waits for it. `set` may be called
+/// from inside the model.
 class Signal {
  public:
   explicit Signal(Driver& driver) : driver_(driver) {}

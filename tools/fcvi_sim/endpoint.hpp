@@ -1,4 +1,5 @@
-// A VI as a simulated program uses it: posts descriptors that stand in registered memory, awaits calls and completions.
+// A VI as a simulated program uses it: posts descriptors that stand in registered memory, awaits calls and
+// completions.
 #pragma once
 #include <optional>
 #include <span>

@@ -8,13 +8,16 @@ namespace {
 
 class Checker {
  public:
-  explicit Checker(const Scenario& scenario, const RunResult& result) : scenario_(scenario), result_(result) {}
+  explicit Checker(const Scenario& scenario, const RunResult& result)
+      : scenario_(scenario), result_(result) {}
   Verdicts check();
 
  private:
   void expect(bool held, const std::string& what, std::string_view expected, std::string_view got) {
     ++verdicts_.checked;
-    if (!held) verdicts_.failures.push_back(what + ": expected " + std::string(expected) + ", got " + std::string(got));
+    if (!held)
+      verdicts_.failures.push_back(what + ": expected " + std::string(expected) + ", got " +
+                                   std::string(got));
   }
   void bound(const std::string& what, const Bound& expected, std::uint64_t got) {
     expect(expected.holds(got), what, to_string(expected), format_count(got));
@@ -33,41 +36,54 @@ class Checker {
 
 void Checker::outcome() {
   switch (result_.outcome) {
-    case Driver::Outcome::Finished: expect(true, "", "", ""); return;
+    case Driver::Outcome::Finished:
+      expect(true, "", "", "");
+      return;
     case Driver::Outcome::TimeLimit:
       if (!result_.not_ready.empty()) {
-        expect(false, "port " + result_.not_ready, "logged in and registered within " + format_duration(scenario_.time_limit),
-               "no end");
+        expect(false, "port " + result_.not_ready,
+               "logged in and registered within " + format_duration(scenario_.time_limit), "no end");
         return;
       }
-      expect(false, "the run", "an end within " + format_duration(scenario_.time_limit), "programs that still wait");
+      expect(false, "the run", "an end within " + format_duration(scenario_.time_limit),
+             "programs that still wait");
       return;
-    case Driver::Outcome::Stuck: expect(false, "the run", "an end", "programs that wait for something that cannot happen"); return;
+    case Driver::Outcome::Stuck:
+      expect(false, "the run", "an end", "programs that wait for something that cannot happen");
+      return;
   }
 }
 
 void Checker::transfer(const std::string& name, const TransferSpec& spec, const TransferResult& got) {
   if (got.unexpected_status)
-    expect(false, name + ": descriptor status", status_text(spec.expected_status), status_text(*got.unexpected_status));
+    expect(false, name + ": descriptor status", status_text(spec.expected_status),
+           status_text(*got.unexpected_status));
   if (spec.expected_status == 0)
-    expect(got.different == 0, name + ": SHA-256 and length", "equal at both sides", std::to_string(got.different) + " different");
-  expect(got.ended == spec.repeat, name, std::to_string(spec.repeat) + " done", std::to_string(got.ended) + " done");
+    expect(got.different == 0, name + ": SHA-256 and length", "equal at both sides",
+           std::to_string(got.different) + " different");
+  expect(got.ended == spec.repeat, name, std::to_string(spec.repeat) + " done",
+         std::to_string(got.ended) + " done");
 }
 
 void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
   const std::string name = "workload " + spec.name;
   call(name + ": connect", spec.expect.connect, got.connect);
-  if (spec.expect.connect == vi::Return::Success) call(name + ": disconnect", spec.expect.disconnect, got.disconnect);
+  if (spec.expect.connect == vi::Return::Success)
+    call(name + ": disconnect", spec.expect.disconnect, got.disconnect);
   expect(got.client_ended, name + ": client program", "an end", "still waiting");
   expect(got.server_ended, name + ": server program", "an end", "still waiting");
   if (got.client_ended)
-    expect(got.client_state == spec.expect.client_state, name + ": client state", to_string(spec.expect.client_state), to_string(got.client_state));
+    expect(got.client_state == spec.expect.client_state, name + ": client state",
+           to_string(spec.expect.client_state), to_string(got.client_state));
   if (got.server_ended)
-    expect(got.server_state == spec.expect.server_state, name + ": server state", to_string(spec.expect.server_state), to_string(got.server_state));
+    expect(got.server_state == spec.expect.server_state, name + ": server state",
+           to_string(spec.expect.server_state), to_string(got.server_state));
   bool failure_expected = spec.expect.connect != vi::Return::Success;
   for (std::size_t i = 0; i < spec.transfers.size() && !failure_expected; ++i) {
     const TransferSpec& transfer_spec = spec.transfers[i];
-    transfer(name + ", transfer " + std::to_string(i) + " (" + std::string(to_string(transfer_spec.operation)) + ")", transfer_spec, got.transfers[i]);
+    transfer(name + ", transfer " + std::to_string(i) + " (" +
+                 std::string(to_string(transfer_spec.operation)) + ")",
+             transfer_spec, got.transfers[i]);
     failure_expected = transfer_spec.expected_status != 0 && !got.broken.empty();
   }
   if (!failure_expected) expect(got.broken.empty(), name + ": programs", "no error", got.broken);
@@ -75,7 +91,8 @@ void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
 
 Verdicts Checker::check() {
   outcome();
-  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) workload(scenario_.workloads[i], result_.workloads[i]);
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i)
+    workload(scenario_.workloads[i], result_.workloads[i]);
   const Expectations& expected = scenario_.expectations;
   for (const auto& [name, expected_bound] : expected.ius) {
     const auto found = result_.ius.find(name);
@@ -85,13 +102,15 @@ Verdicts Checker::check() {
   bound("asynchronous errors", expected.asynchronous_errors, result_.asynchronous_errors);
   bound("events that a state machine had no row for", {0, 0}, result_.unexpected_events);
   if (expected.max_duration)
-    expect(result_.duration <= *expected.max_duration, "simulated time", "at most " + format_duration(*expected.max_duration),
-           format_duration(result_.duration));
+    expect(result_.duration <= *expected.max_duration, "simulated time",
+           "at most " + format_duration(*expected.max_duration), format_duration(result_.duration));
   return std::move(verdicts_);
 }
 
 }  // namespace
 
-Verdicts check_expectations(const Scenario& scenario, const RunResult& result) { return Checker(scenario, result).check(); }
+Verdicts check_expectations(const Scenario& scenario, const RunResult& result) {
+  return Checker(scenario, result).check();
+}
 
 }  // namespace sim

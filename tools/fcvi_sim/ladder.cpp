@@ -34,19 +34,24 @@ std::size_t message_bytes(const wire::FcHeader& header, wire::Bytes data_field) 
 }
 
 /// Messages are alike when who, to whom, what and how long are the same.
-std::string signature_of(const LadderRow& row, std::string_view name, const wire::FcHeader& header, wire::Bytes data_field) {
+std::string signature_of(const LadderRow& row, std::string_view name, const wire::FcHeader& header,
+                         wire::Bytes data_field) {
   std::string signature = std::to_string(row.from) + ">" + std::to_string(row.to) + " ";
   signature.append(name);
   const auto device_header = wire::fcvi::DeviceHeader::parse(header.device_header_size(), data_field);
   if (!device_header) return signature;
-  signature.append(" ").append(to_string(device_header->handle)).append(" ").append(std::to_string(device_header->flags));
+  signature.append(" ")
+      .append(to_string(device_header->handle))
+      .append(" ")
+      .append(std::to_string(device_header->flags));
   return signature.append(" ").append(std::to_string(device_header->tot_len_or_connection_id));
 }
 
 }  // namespace
 
 Ladder::Ladder(const Scenario& scenario) : port_count_(scenario.ports.size()) {
-  for (const PortSpec& port : scenario.ports) lanes_.push_back({port.name, to_string(port.addresses.front())});
+  for (const PortSpec& port : scenario.ports)
+    lanes_.push_back({port.name, to_string(port.addresses.front())});
 }
 
 std::size_t Ladder::lane_of(wire::FcId id) {
@@ -133,7 +138,8 @@ void Ladder::frame(const SeenFrame& seen, const wire::FcHeader& header, wire::By
   rows_[index].bytes += message_bytes(header, data_field);
 }
 
-void Ladder::state(fc2::TimeNs at, std::size_t port, std::string_view connection, std::string_view from, std::string_view to) {
+void Ladder::state(fc2::TimeNs at, std::size_t port, std::string_view connection, std::string_view from,
+                   std::string_view to) {
   if (rows_.size() >= max_rows) return;
   LadderRow row{.shape = LadderRow::Shape::State, .at = at, .from = port, .to = port};
   row.text.append(connection).append(": ").append(from).append(" → ").append(to);

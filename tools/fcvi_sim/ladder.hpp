@@ -1,5 +1,5 @@
-// What a ladder diagram shows: rows in order of time, made while the run goes on. Frames of one sequence are one row;
-// of long runs of messages that are alike, most become one row that counts them.
+// What a ladder diagram shows: rows in order of time, made while the run goes on. Frames of one sequence are
+// one row; of long runs of messages that are alike, most become one row that counts them.
 #pragma once
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
@@ -32,9 +32,9 @@ struct LadderRow {
   Shape shape = Shape::Arrow;
   RowKind row_kind = RowKind::Other;
   fc2::TimeNs at = 0;
-  std::size_t from = 0, to = 0;  // lanes; State: both the same
-  std::string text = {};         // Arrow: name and fields; State: the change
-  std::uint64_t frames = 0, bytes = 0;          // Arrow and Gap; bytes: message data
+  std::size_t from = 0, to = 0;                           // lanes; State: both the same
+  std::string text = {};                                  // Arrow: name and fields; State: the change
+  std::uint64_t frames = 0, bytes = 0;                    // Arrow and Gap; bytes: message data
   std::map<std::string_view, std::uint64_t> hidden = {};  // Gap: messages by name
 };
 
@@ -44,7 +44,8 @@ class Ladder {
 
   void frame(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field);
   /// The endpoint of workload `connection` at `port` changed its state.
-  void state(fc2::TimeNs at, std::size_t port, std::string_view connection, std::string_view from, std::string_view to);
+  void state(fc2::TimeNs at, std::size_t port, std::string_view connection, std::string_view from,
+             std::string_view to);
 
   struct Lane {
     std::string title, subtitle;  // "client", "010100 10.0.0.1"
@@ -56,11 +57,13 @@ class Ladder {
 
  private:
   /// Rows with the same signature are alike.
-  struct Run { std::uint64_t seen = 0, last_row = 0; };
-  static constexpr std::size_t max_rows = 1500;       // of all; afterwards everything goes into one gap
-  static constexpr std::size_t max_data_rows = 700;   // of messages and responses
+  struct Run {
+    std::uint64_t seen = 0, last_row = 0;
+  };
+  static constexpr std::size_t max_rows = 1500;      // of all; afterwards everything goes into one gap
+  static constexpr std::size_t max_data_rows = 700;  // of messages and responses
   static constexpr std::uint64_t shown_of_run = 3;
-  static constexpr std::uint64_t rows_apart = 40;     // what was not seen for so long is worth showing again
+  static constexpr std::uint64_t rows_apart = 40;  // what was not seen for so long is worth showing again
 
   std::size_t lane_of(wire::FcId id);
   void learn_address(std::size_t port, wire::FcId id);
@@ -78,7 +81,8 @@ class Ladder {
   std::uint64_t row_count_ = 0;  // with hidden ones
   std::map<std::string, Run> runs_;
   boost::unordered_flat_map<std::uint64_t, std::size_t> open_;  // sequences under way -> row
-  boost::unordered_flat_map<std::uint64_t, std::string_view> requests_;  // ELS and CT that wait for their answer
+  boost::unordered_flat_map<std::uint64_t, std::string_view>
+      requests_;  // ELS and CT that wait for their answer
 };
 
 /// The diagram as an SVG document. `title` may hold anything.

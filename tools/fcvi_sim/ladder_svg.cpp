@@ -10,7 +10,10 @@
 namespace sim {
 namespace {
 
-struct Colour { RowKind kind; std::string_view value; };
+struct Colour {
+  RowKind kind;
+  std::string_view value;
+};
 constexpr std::array colours{Colour{RowKind::Login, "#6741d9"},    Colour{RowKind::Naming, "#0b7285"},
                              Colour{RowKind::Setup, "#1864ab"},    Colour{RowKind::Data, "#2b8a3e"},
                              Colour{RowKind::Response, "#66a80f"}, Colour{RowKind::Teardown, "#c2255c"},
@@ -32,10 +35,13 @@ constexpr std::size_t widest_text = 110;
 
 /// Characters, not bytes, of UTF-8 text.
 std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-int text_width(std::string_view text) { return static_cast<int>(std::ceil(static_cast<double>(characters(text)) * char_width)); }
+int text_width(std::string_view text) {
+  return static_cast<int>(std::ceil(static_cast<double>(characters(text)) * char_width));
+}
 
 /// At most widest_text bytes, not cut within a character.
 std::string shortened(std::string_view text) {
@@ -47,9 +53,12 @@ std::string shortened(std::string_view text) {
 
 int height_of(const LadderRow& row) {
   switch (row.shape) {
-    case LadderRow::Shape::Arrow: return arrow_height;
-    case LadderRow::Shape::Gap: return gap_height;
-    case LadderRow::Shape::State: return state_height;
+    case LadderRow::Shape::Arrow:
+      return arrow_height;
+    case LadderRow::Shape::Gap:
+      return gap_height;
+    case LadderRow::Shape::State:
+      return state_height;
   }
   return 0;
 }
@@ -69,12 +78,17 @@ std::string gap_text(const LadderRow& row) {
     text.append(first ? "" : ", ").append(format_count(count)).append(" more ").append(name);
     first = false;
   }
-  return text.append(" · ").append(format_count(row.frames)).append(" frames, ").append(format_bytes(row.bytes)).append(" …");
+  return text.append(" · ")
+      .append(format_count(row.frames))
+      .append(" frames, ")
+      .append(format_bytes(row.bytes))
+      .append(" …");
 }
 
 class Writer {
  public:
-  Writer(const Ladder& ladder, std::string_view title, fc2::TimeNs start) : ladder_(ladder), title_(title), start_(start) {}
+  Writer(const Ladder& ladder, std::string_view title, fc2::TimeNs start)
+      : ladder_(ladder), title_(title), start_(start) {}
   std::string write();
 
  private:
@@ -103,7 +117,8 @@ class Writer {
 int Writer::step_between_ports() const {
   int widest = 360;
   for (const LadderRow& row : ladder_.rows())
-    if (row.shape == LadderRow::Shape::Arrow && row.from < ladder_.port_count() && row.to < ladder_.port_count())
+    if (row.shape == LadderRow::Shape::Arrow && row.from < ladder_.port_count() &&
+        row.to < ladder_.port_count())
       widest = std::max(widest, text_width(shortened(row.text)) + text_width(amount_text(row)) + 60);
   return ladder_.port_count() <= 3 ? std::min(widest, 900) : std::min(widest, 420);
 }
@@ -129,14 +144,16 @@ void Writer::place_lanes() {
 
 void Writer::rectangle(int x, int y, int width, int height, std::string_view classes) {
   char line[160];
-  std::snprintf(line, sizeof line, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" class=\"%.*s\"/>\n", x, y,
-                width, height, static_cast<int>(classes.size()), classes.data());
+  std::snprintf(line, sizeof line,
+                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" class=\"%.*s\"/>\n", x, y, width,
+                height, static_cast<int>(classes.size()), classes.data());
   out() += line;
 }
 
 void Writer::text(int x, int y, std::string_view classes, std::string_view content, std::string_view colour) {
   char line[120];
-  std::snprintf(line, sizeof line, "<text x=\"%d\" y=\"%d\" class=\"%.*s\"", x, y, static_cast<int>(classes.size()), classes.data());
+  std::snprintf(line, sizeof line, "<text x=\"%d\" y=\"%d\" class=\"%.*s\"", x, y,
+                static_cast<int>(classes.size()), classes.data());
   out() += line;
   if (!colour.empty()) out().append(" style=\"fill:").append(colour).append("\"");
   out().append(">").append(escape_xml(content)).append("</text>\n");
@@ -144,7 +161,8 @@ void Writer::text(int x, int y, std::string_view classes, std::string_view conte
 
 void Writer::head(int top) {
   for (std::size_t lane = 0; lane < x_.size(); ++lane) {
-    rectangle(x_[lane] - lane_inset + 4, top, 2 * lane_inset - 8, head_height - 6, lane < ladder_.port_count() ? "port" : "service");
+    rectangle(x_[lane] - lane_inset + 4, top, 2 * lane_inset - 8, head_height - 6,
+              lane < ladder_.port_count() ? "port" : "service");
     text(x_[lane], top + 17, "name", shortened(ladder_.lanes()[lane].title));
     text(x_[lane], top + 32, "sub", ladder_.lanes()[lane].subtitle);
   }
@@ -155,7 +173,8 @@ void Writer::legend(int top) {
   for (const Colour& colour : colours) {
     if (colour.kind == RowKind::Other) continue;
     char line[160];
-    std::snprintf(line, sizeof line, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"3\"/>\n", x,
+    std::snprintf(line, sizeof line,
+                  "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"3\"/>\n", x,
                   top - 4, x + 18, top - 4, std::string(colour.value).c_str());
     out() += line;
     text(x + 24, top, "left", to_string(colour.kind));
@@ -166,7 +185,8 @@ void Writer::legend(int top) {
 void Writer::lifelines(int top, int bottom) {
   for (const int x : x_) {
     char line[120];
-    std::snprintf(line, sizeof line, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"life\"/>\n", x, top, x, bottom);
+    std::snprintf(line, sizeof line, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"life\"/>\n", x,
+                  top, x, bottom);
     out() += line;
   }
 }
@@ -209,9 +229,15 @@ void Writer::state(const LadderRow& row, int y) {
 void Writer::row(const LadderRow& row, int top) {
   const int y = top + height_of(row) - 8;
   switch (row.shape) {
-    case LadderRow::Shape::Arrow: arrow(row, y); break;
-    case LadderRow::Shape::Gap: gap(row, y); break;
-    case LadderRow::Shape::State: state(row, y); break;
+    case LadderRow::Shape::Arrow:
+      arrow(row, y);
+      break;
+    case LadderRow::Shape::Gap:
+      gap(row, y);
+      break;
+    case LadderRow::Shape::State:
+      state(row, y);
+      break;
   }
   text(margin + time_width - 12, y - 2, "time", format_duration(row.at - start_));
 }
@@ -240,8 +266,9 @@ std::string Writer::write() {
   for (const LadderRow& row : ladder_.rows()) bottom += height_of(row);
   const int height = bottom + 20 + head_height + margin;
   out() = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
-          std::to_string(width_) + "\" height=\"" + std::to_string(height) + "\" viewBox=\"0 0 " + std::to_string(width_) +
-          " " + std::to_string(height) + "\">\n<title>" + escape_xml(title_) + "</title>\n";
+          std::to_string(width_) + "\" height=\"" + std::to_string(height) + "\" viewBox=\"0 0 " +
+          std::to_string(width_) + " " + std::to_string(height) + "\">\n<title>" + escape_xml(title_) +
+          "</title>\n";
   out() += style_sheet;
   out() += "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   text(margin, margin + 14, "title", title_);
@@ -265,11 +292,21 @@ std::string escape_xml(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
     switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;  // XML 1.0 has no such characters
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped +=
+            static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;  // XML 1.0 has no such characters
     }
   }
   return escaped;

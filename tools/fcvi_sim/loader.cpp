@@ -22,12 +22,14 @@ constexpr fc2::TimeNs max_latency = 10 * fc2::second, max_time = 100'000 * fc2::
 constexpr Choice<bool> resolutions[] = {{"name_server", true}, {"farp", false}};
 constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
-constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client}, {"server_to_client", Side::Server}};
+constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client},
+                                       {"server_to_client", Side::Server}};
 constexpr Choice<Side> sides[] = {{"client", Side::Client}, {"server", Side::Server}};
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
-constexpr Choice<vi::ReliabilityLevel> levels[] = {{"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
-                                                   {"reliable_delivery", vi::ReliabilityLevel::ReliableDelivery},
-                                                   {"reliable_reception", vi::ReliabilityLevel::ReliableReception}};
+constexpr Choice<vi::ReliabilityLevel> levels[] = {
+    {"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
+    {"reliable_delivery", vi::ReliabilityLevel::ReliableDelivery},
+    {"reliable_reception", vi::ReliabilityLevel::ReliableReception}};
 constexpr Choice<std::uint32_t> statuses[] = {
     {"success", 0},
     {"format_error", vi::status::format_error},
@@ -37,7 +39,8 @@ constexpr Choice<std::uint32_t> statuses[] = {
     {"rdma_protection_error", vi::status::rdma_protection_error},
     {"remote_descriptor_error", vi::status::remote_descriptor_error},
     {"flushed", vi::status::flushed}};
-constexpr Choice<vi::State> states[] = {{"Idle", vi::State::Idle}, {"Connected", vi::State::Connected}, {"Error", vi::State::Error}};
+constexpr Choice<vi::State> states[] = {
+    {"Idle", vi::State::Idle}, {"Connected", vi::State::Connected}, {"Error", vi::State::Error}};
 
 vi::Return read_return(const Tree& tree, std::string_view key) {
   std::vector<std::string_view> known;
@@ -104,7 +107,8 @@ std::string Loader::resolve(const std::string& path) const {
   return std::filesystem::path(path).is_absolute() || folder_.empty() ? path : folder_ + "/" + path;
 }
 
-// The transfers' default data: the command line's file, else the scenario's first that exists, else this program.
+// The transfers' default data: the command line's file, else the scenario's first that exists, else this
+// program.
 void Loader::load_file(const MapReader& map) {
   std::vector<std::string> candidates{"/usr/bin/python3", "/bin/bash"};
   const Tree* tree = map.find("file");
@@ -133,7 +137,8 @@ void Loader::load_ports(const MapReader& map) {
     load_link(MapReader(*tree, "topology", {"line_rate", "latency"}), link);
   const Tree& tree = map.require("ports");
   for (const Tree& item : read_list(tree, "ports")) {
-    if (scenario_.ports.size() == max_ports) throw BadInput{item.where + ": more than " + std::to_string(max_ports) + " ports"};
+    if (scenario_.ports.size() == max_ports)
+      throw BadInput{item.where + ": more than " + std::to_string(max_ports) + " ports"};
     scenario_.ports.push_back(load_port(item, scenario_.ports.size(), link));
   }
   if (scenario_.ports.empty()) fail_expected(tree, "ports", "at least one port");
@@ -142,9 +147,9 @@ void Loader::load_ports(const MapReader& map) {
 
 PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link) {
   const MapReader map(tree, "ports[" + std::to_string(index) + "]",
-                      {"name", "port_name", "node_name", "address", "addresses", "resolve", "line_rate", "latency",
-                       "receive_data_field", "first_ox_id", "first_handle", "first_connection_id", "max_iu_bytes",
-                       "pipeline_depth", "preference", "ulp_timeout", "capture"});
+                      {"name", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
+                       "latency", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
+                       "max_iu_bytes", "pipeline_depth", "preference", "ulp_timeout", "capture"});
   PortSpec port{.name = read_text(map.require("name"), "name"), .link = link};
   port.port_name.value = 0x200002FCF0000001 + index;  // a locally assigned block
   port.node_name.value = 0x100002FCF0000001 + index;
@@ -152,25 +157,31 @@ PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkC
   map.optional("node_name", port.node_name, read_name);
   if (const Tree* address = map.find("address")) port.addresses.push_back(read_address(*address, "address"));
   if (const Tree* list = map.find("addresses"))
-    for (const Tree& item : read_list(*list, "addresses")) port.addresses.push_back(read_address(item, "addresses"));
-  if (port.addresses.empty()) port.addresses.push_back(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1)));
+    for (const Tree& item : read_list(*list, "addresses"))
+      port.addresses.push_back(read_address(item, "addresses"));
+  if (port.addresses.empty())
+    port.addresses.push_back(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1)));
   load_link(map, port.link);
   load_port_protocol(map, port);
   for (const PortSpec& other : scenario_.ports) {
-    if (other.name == port.name) throw BadInput{tree.where + ": two ports have the name \"" + port.name + "\""};
+    if (other.name == port.name)
+      throw BadInput{tree.where + ": two ports have the name \"" + port.name + "\""};
     if (other.port_name == port.port_name)
       throw BadInput{tree.where + ": ports " + other.name + " and " + port.name + " have the same port_name"};
     for (const wire::IpAddress& address : port.addresses)
       if (std::find(other.addresses.begin(), other.addresses.end(), address) != other.addresses.end())
-        throw BadInput{tree.where + ": ports " + other.name + " and " + port.name + " have the same address " + to_string(address)};
+        throw BadInput{tree.where + ": ports " + other.name + " and " + port.name +
+                       " have the same address " + to_string(address)};
   }
   return port;
 }
 
 void Loader::load_port_protocol(const MapReader& map, PortSpec& port) {
-  if (const Tree* tree = map.find("resolve")) port.use_name_server = read_choice(*tree, "resolve", resolutions);
+  if (const Tree* tree = map.find("resolve"))
+    port.use_name_server = read_choice(*tree, "resolve", resolutions);
   if (const Tree* tree = map.find("receive_data_field")) {
-    port.receive_data_field_bytes = static_cast<std::uint16_t>(read_bytes(*tree, "receive_data_field", {256, 2112}));
+    port.receive_data_field_bytes =
+        static_cast<std::uint16_t>(read_bytes(*tree, "receive_data_field", {256, 2112}));
     if (port.receive_data_field_bytes % 4 != 0) fail_expected(*tree, "receive_data_field", "a multiple of 4");
   }
   map.optional("first_ox_id", port.first_ox_id, read_number, Range{0, 0xFFFE});
@@ -184,10 +195,12 @@ void Loader::load_port_protocol(const MapReader& map, PortSpec& port) {
 }
 
 void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes) {
-  if (const Tree* tree = map.find("reliability")) attributes.reliability = read_choice(*tree, "reliability", levels);
+  if (const Tree* tree = map.find("reliability"))
+    attributes.reliability = read_choice(*tree, "reliability", levels);
   attributes.max_transfer_size_bytes = 0xFFFFFFFF;
   attributes.enable_rdma_write = attributes.enable_rdma_read = true;
-  map.optional("max_transfer_size", attributes.max_transfer_size_bytes, read_bytes, Range{min_transfer_size, 0xFFFFFFFF});
+  map.optional("max_transfer_size", attributes.max_transfer_size_bytes, read_bytes,
+               Range{min_transfer_size, 0xFFFFFFFF});
   map.optional("rdma_write", attributes.enable_rdma_write, read_bool);
   map.optional("rdma_read", attributes.enable_rdma_read, read_bool);
 }
@@ -198,40 +211,46 @@ void Loader::load_ends(const MapReader& map, WorkloadSpec& workload) {
   workload.server = position(server, "server", port_names_);
   if (workload.client == workload.server) fail_expected(server, "server", "another port than the client");
   workload.discriminator = workload.name;
-  if (const Tree* tree = map.find("discriminator")) workload.discriminator = read_text(*tree, "discriminator");
+  if (const Tree* tree = map.find("discriminator"))
+    workload.discriminator = read_text(*tree, "discriminator");
   if (workload.discriminator.size() > vi::NetAddress::max_discriminator_bytes)
     throw BadInput{map.tree().where + ": the discriminator (by default the name) has more than 128 bytes"};
   for (const WorkloadSpec& other : scenario_.workloads) {
     if (other.name == workload.name)
       throw BadInput{map.tree().where + ": two workloads have the name \"" + workload.name + "\""};
     if (other.server == workload.server && other.discriminator == workload.discriminator)
-      throw BadInput{map.tree().where + ": workloads " + other.name + " and " + workload.name + " wait for the same discriminator"};
+      throw BadInput{map.tree().where + ": workloads " + other.name + " and " + workload.name +
+                     " wait for the same discriminator"};
   }
 }
 
 WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
   const std::string what = "workloads[" + std::to_string(index) + "]";
   const MapReader map(tree, what,
-                      {"name", "client", "server", "discriminator", "reliability", "max_transfer_size", "rdma_write",
-                       "rdma_read", "answer", "start", "connect_timeout", "disconnect_by", "queue_depth", "transfers",
-                       "expect"});
+                      {"name", "client", "server", "discriminator", "reliability", "max_transfer_size",
+                       "rdma_write", "rdma_read", "answer", "start", "connect_timeout", "disconnect_by",
+                       "queue_depth", "transfers", "expect"});
   WorkloadSpec workload{.name = read_text(map.require("name"), "name")};
   load_ends(map, workload);
   load_attributes(map, workload.attributes);
   if (const Tree* answer = map.find("answer")) workload.reject = read_choice(*answer, "answer", answers);
   map.optional("start", workload.start, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("connect_timeout", workload.connect_timeout, read_duration, fc2::microsecond, max_time);
-  if (const Tree* side = map.find("disconnect_by")) workload.disconnect_by = read_choice(*side, "disconnect_by", sides);
+  if (const Tree* side = map.find("disconnect_by"))
+    workload.disconnect_by = read_choice(*side, "disconnect_by", sides);
   map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
   if (const Tree* list = map.find("transfers"))
     for (const Tree& item : read_list(*list, "transfers"))
-      workload.transfers.push_back(
-          load_transfer(item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
+      workload.transfers.push_back(load_transfer(
+          item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
   if (const Tree* expect = map.find("expect")) {
-    const MapReader calls(*expect, what + ".expect", {"connect", "disconnect", "client_state", "server_state"});
+    const MapReader calls(*expect, what + ".expect",
+                          {"connect", "disconnect", "client_state", "server_state"});
     calls.optional("connect", workload.expect.connect, read_return);
     calls.optional("disconnect", workload.expect.disconnect, read_return);
-    const auto read_state = [](const Tree& value, std::string_view key) { return read_choice(value, key, states); };
+    const auto read_state = [](const Tree& value, std::string_view key) {
+      return read_choice(value, key, states);
+    };
     calls.optional("client_state", workload.expect.client_state, read_state);
     calls.optional("server_state", workload.expect.server_state, read_state);
   } else if (workload.reject) {
@@ -241,7 +260,9 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
 }
 
 TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload) {
-  const MapReader map(tree, what, {"operation", "data", "message_bytes", "segments", "immediate", "direction", "repeat", "status"});
+  const MapReader map(
+      tree, what,
+      {"operation", "data", "message_bytes", "segments", "immediate", "direction", "repeat", "status"});
   TransferSpec transfer{.operation = read_choice(map.require("operation"), "operation", operations)};
   const Tree* data = map.find("data");
   transfer.data = data != nullptr ? load_data(*data) : file_data(tree, scenario_.file);
@@ -252,9 +273,11 @@ TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, co
   map.optional("immediate", transfer.immediate, read_number, Range{0, 0xFFFFFFFF});
   if (transfer.immediate && transfer.operation == Operation::RdmaRead)
     fail_expected(*map.find("immediate"), "immediate", "none with rdma_read");
-  if (const Tree* direction = map.find("direction")) transfer.initiator = read_choice(*direction, "direction", directions);
+  if (const Tree* direction = map.find("direction"))
+    transfer.initiator = read_choice(*direction, "direction", directions);
   map.optional("repeat", transfer.repeat, read_number, Range{1, 1'000'000});
-  if (const Tree* status = map.find("status")) transfer.expected_status = read_choice(*status, "status", statuses);
+  if (const Tree* status = map.find("status"))
+    transfer.expected_status = read_choice(*status, "status", statuses);
   return transfer;
 }
 
@@ -267,10 +290,12 @@ DataSpec Loader::load_data(const Tree& tree) {
 
 DataSpec Loader::file_data(const Tree& tree, const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) throw BadInput{tree.where + ": data: no such file: " + path};
+  if (!std::filesystem::is_regular_file(path, error))
+    throw BadInput{tree.where + ": data: no such file: " + path};
   const std::uint64_t size = std::filesystem::file_size(path, error);
   if (error || size > max_transfer_bytes)
-    throw BadInput{tree.where + ": data: " + path + ": expected a file of at most " + format_count(max_transfer_bytes) + " bytes"};
+    throw BadInput{tree.where + ": data: " + path + ": expected a file of at most " +
+                   format_count(max_transfer_bytes) + " bytes"};
   return {.path = path, .size_bytes = size};
 }
 
@@ -286,7 +311,9 @@ void Loader::load_expectations(const Tree& tree) {
 }
 
 Scenario Loader::load() {
-  const MapReader map(root_, "the scenario", {"name", "seed", "time_limit", "file", "topology", "ports", "workloads", "expectations"});
+  const MapReader map(
+      root_, "the scenario",
+      {"name", "seed", "time_limit", "file", "topology", "ports", "workloads", "expectations"});
   scenario_.name = read_text(map.require("name"), "name");
   map.optional("seed", scenario_.seed, read_number, Range{});
   if (overrides_.seed) scenario_.seed = *overrides_.seed;
@@ -316,9 +343,12 @@ std::string to_string(const Bound& bound) {
 
 std::string_view to_string(Operation operation) {
   switch (operation) {
-    case Operation::Send: return "Send";
-    case Operation::RdmaWrite: return "RDMA Write";
-    case Operation::RdmaRead: return "RDMA Read";
+    case Operation::Send:
+      return "Send";
+    case Operation::RdmaWrite:
+      return "RDMA Write";
+    case Operation::RdmaRead:
+      return "RDMA Read";
   }
   return "?";
 }

@@ -1,5 +1,5 @@
-// fcvi-sim: runs scenarios on a simulated fabric; prints captures as text. Exit status: 0, 1 an expectation failed, 2 bad
-// input.
+// fcvi-sim: runs scenarios on a simulated fabric; prints captures as text. Exit status: 0, 1 an expectation
+// failed, 2 bad input.
 #include <CLI/CLI.hpp>
 
 #include <chrono>
@@ -36,11 +36,13 @@ std::string check_outputs(const RunOptions& options, const sim::Scenario& scenar
   std::error_code ignored;
   for (const std::string& output : {options.capture, options.ladder}) {
     if (output.empty()) continue;
-    if (std::filesystem::is_directory(output, ignored)) return output + ": is a folder, expected a file to write";
+    if (std::filesystem::is_directory(output, ignored))
+      return output + ": is a folder, expected a file to write";
     for (const std::string& input : inputs)
       if (std::filesystem::equivalent(output, input, ignored)) return output + ": is an input of this run";
   }
-  if (!options.capture.empty() && options.capture == options.ladder) return options.capture + ": named for two outputs";
+  if (!options.capture.empty() && options.capture == options.ladder)
+    return options.capture + ": named for two outputs";
   return {};
 }
 
@@ -81,7 +83,8 @@ int run(const RunOptions& options) {
   if (!options.capture.empty()) capture.emplace(capture_file);
   if (!options.ladder.empty()) ladder.emplace(*scenario);
   const auto begin = std::chrono::steady_clock::now();
-  sim::Simulation simulation(*scenario, contents, {capture ? &*capture : nullptr, ladder ? &*ladder : nullptr});
+  sim::Simulation simulation(*scenario, contents,
+                             {capture ? &*capture : nullptr, ladder ? &*ladder : nullptr});
   const sim::RunResult& result = simulation.run();
   const auto elapsed = std::chrono::steady_clock::now() - begin;
 
@@ -105,31 +108,40 @@ int decode(const std::string& path) {
 
 void add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "run one scenario and check its expectations");
-  run->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")->required();
-  run->add_option("--seed", options.overrides.seed, "what chance starts from, instead of the scenario's seed");
-  run->add_option("--capture", options.capture, "write the frames to this file (pcapng, FCoE; for Wireshark)");
+  run->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")
+      ->required();
+  run->add_option("--seed", options.overrides.seed,
+                  "what chance starts from, instead of the scenario's seed");
+  run->add_option("--capture", options.capture,
+                  "write the frames to this file (pcapng, FCoE; for Wireshark)");
   run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");
   run->add_option("--file", options.overrides.file, "what transfers without data of their own move");
-  run->add_option("--set", options.overrides.assignments,
-                  "KEY=VALUE: change a value of the scenario, e.g. topology.latency=1ms or ports.client.capture=false")
+  run->add_option(
+         "--set", options.overrides.assignments,
+         "KEY=VALUE: change a value of the scenario, e.g. topology.latency=1ms or ports.client.capture=false")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run->footer("Exit status: 0 every expectation held, 1 one failed, 2 bad input (file, line and what was expected).");
+  run->footer(
+      "Exit status: 0 every expectation held, 1 one failed, 2 bad input (file, line and what was expected).");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Simulates FC-VI (ISO/IEC 14165-331) on a Fibre Channel fabric: same scenario, same seed, same bytes.",
-               "fcvi-sim"};
+  CLI::App app{
+      "Simulates FC-VI (ISO/IEC 14165-331) on a Fibre Channel fabric: same scenario, same seed, same bytes.",
+      "fcvi-sim"};
   app.set_version_flag("--version", std::string("fcvi-sim ") + FCVI_VERSION);
   app.require_subcommand(1);
   RunOptions options;
   add_run(app, options);
   std::string capture;
   CLI::App* decoder = app.add_subcommand("decode", "print the frames of a capture, a line each");
-  decoder->add_option("CAPTURE", capture, "pcap or pcapng file: FCoE, or Fibre Channel with or without delimiters")->required();
+  decoder
+      ->add_option("CAPTURE", capture,
+                   "pcap or pcapng file: FCoE, or Fibre Channel with or without delimiters")
+      ->required();
   decoder->footer("Exit status: 0, or 2 where the file cannot be read to its end.");
   try {
     app.parse(argc, argv);

@@ -1,5 +1,5 @@
-// Registered memory of simulated programs. Addresses are the simulator's own, so that captures repeat byte for byte:
-// RDMA addresses travel on the wire (FCVI_RMT_VA).
+// Registered memory of simulated programs. Addresses are the simulator's own, so that captures repeat byte
+// for byte: RDMA addresses travel on the wire (FCVI_RMT_VA).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,9 @@ class Region {
   [[nodiscard]] std::uint8_t* host(std::uint64_t address) const { return host_.get() + (address - address_); }
 
  private:
-  struct Free { void operator()(std::uint8_t* memory) const; };
+  struct Free {
+    void operator()(std::uint8_t* memory) const;
+  };
   void swap(Region& other) noexcept;
   vi::Nic* nic_ = nullptr;
   std::uint64_t address_ = 0;
@@ -51,10 +53,14 @@ class AddressSpace {
 };
 
 /// A piece of a message in a region.
-struct Piece { std::uint64_t address = 0; std::uint32_t length_bytes = 0; };
+struct Piece {
+  std::uint64_t address = 0;
+  std::uint32_t length_bytes = 0;
+};
 
-/// Where the messages of a transfer lie. Each is cut into pieces at odd places; the pieces lie in reverse order with a
-/// byte between them, so that a transport that takes memory for contiguous or aligned does not get away with it.
+/// Where the messages of a transfer lie. Each is cut into pieces at odd places; the pieces lie in reverse
+/// order with a byte between them, so that a transport that takes memory for contiguous or aligned does not
+/// get away with it.
 class Layout {
  public:
   Layout(std::uint64_t total_bytes, std::uint64_t message_bytes, std::uint32_t segments)
@@ -66,8 +72,8 @@ class Layout {
     return total_bytes_ == 0 ? 1 : (total_bytes_ + message_bytes_ - 1) / message_bytes_;
   }
   [[nodiscard]] std::uint32_t message_length(std::uint64_t message) const;
-  /// `segments` pieces of message `message`, in the order of its bytes, as offsets from the region's address. Some may
-  /// be empty.
+  /// `segments` pieces of message `message`, in the order of its bytes, as offsets from the region's address.
+  /// Some may be empty.
   void pieces(std::uint64_t message, std::vector<Piece>& out) const;
 
  private:

@@ -43,8 +43,8 @@ class Node final : private vi::Listener, private farp::ReadyListener {
   // vi::Listener
   void work_completed(vi::Vi& vi, bool receive_queue) override;
   void completion_queued(vi::CompletionQueue&) override {}
-  void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address, std::uint32_t op_code,
-                          vi::ResourceCode resource, vi::ErrorCode error) override;
+  void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,
+                          std::uint32_t op_code, vi::ResourceCode resource, vi::ErrorCode error) override;
   // farp::ReadyListener
   void address_ready() override { ready_.set(); }
 

@@ -46,7 +46,8 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
     ++result_.iu_count;
     ++result_.ius[wire::message_name(header, data_field)];
   }
-  if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++f_port_replies_[port];
+  if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply)
+    ++f_port_replies_[port];
   if (header.type == wire::Type::fc_vi) {
     if (first) learn(header, data_field);
     if (WorkloadResult* connection = connection_of(header, data_field); connection != nullptr) {
@@ -54,7 +55,8 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
       if (first) ++connection->traffic.ius;
     }
   }
-  if (ladder_ != nullptr) ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
+  if (ladder_ != nullptr)
+    ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
 }
 
 // CONNECT_RQST and RESP1 tell which handle belongs to which discriminator, and thereby to which workload.
@@ -65,8 +67,10 @@ void Observer::learn(const wire::FcHeader& header, wire::Bytes data_field) {
       ends_[key(header.s_id, payload.handle)] = &result_.workloads[found->second];
   };
   const std::size_t size = header.device_header_size();
-  if (const auto rqst = fcvi::ConnectRqst::parse(size, data_field)) remember(rqst->payload, rqst->payload.remote_address);
-  if (const auto resp = fcvi::ConnectResp1::parse(size, data_field)) remember(resp->payload, resp->payload.local_address);
+  if (const auto rqst = fcvi::ConnectRqst::parse(size, data_field))
+    remember(rqst->payload, rqst->payload.remote_address);
+  if (const auto resp = fcvi::ConnectResp1::parse(size, data_field))
+    remember(resp->payload, resp->payload.local_address);
 }
 
 WorkloadResult* Observer::connection_of(const wire::FcHeader& header, wire::Bytes data_field) {

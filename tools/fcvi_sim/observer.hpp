@@ -1,4 +1,5 @@
-// Sees every frame of a run once, as it was sent: counts, assigns FC-VI traffic to connections, feeds the ladder.
+// Sees every frame of a run once, as it was sent: counts, assigns FC-VI traffic to connections, feeds the
+// ladder.
 #pragma once
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <deque>
@@ -46,7 +47,7 @@ class Observer {
   RunResult& result_;
   Ladder* ladder_;
   std::deque<Tap> taps_;
-  std::vector<std::uint64_t> f_port_replies_;  // by port
+  std::vector<std::uint64_t> f_port_replies_;                  // by port
   std::map<std::string, std::size_t, std::less<>> workloads_;  // by padded discriminator
   boost::unordered_flat_map<std::uint64_t, WorkloadResult*> ends_;
 };

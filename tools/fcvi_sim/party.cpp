@@ -26,9 +26,15 @@ std::uint32_t most_segments(const WorkloadSpec& workload) {
 
 }  // namespace
 
-Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents, WorkloadResult& result)
-    : workload_(workload), side_(side), contents_(contents), result_(result), arrivals_(workload, side),
-      endpoint_(node, workload.attributes, workload.queue_depth + spare_receives, most_segments(workload), workload.name),
+Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents,
+             WorkloadResult& result)
+    : workload_(workload),
+      side_(side),
+      contents_(contents),
+      result_(result),
+      arrivals_(workload, side),
+      endpoint_(node, workload.attributes, workload.queue_depth + spare_receives, most_segments(workload),
+                workload.name),
       control_out_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)),
       control_in_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)) {
   post_receives();
@@ -46,7 +52,8 @@ Task<> Party::transfer() {
   }
 }
 
-// --- initiator -----------------------------------------------------------------------------------------------------
+// --- initiator
+// -----------------------------------------------------------------------------------------------------
 
 Task<> Party::initiate(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
@@ -84,10 +91,13 @@ Task<> Party::post_messages(std::size_t run, const Offer& offer, const Layout& l
   }
 }
 
-void Party::post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
-                         const Region& region) {
+void Party::post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer,
+                         const Layout& layout, const Region& region) {
   layout.pieces(message, pieces_);
-  Posting posting{.control = control_of(transfer), .pieces = pieces_, .base = region.address(), .handle = region.handle()};
+  Posting posting{.control = control_of(transfer),
+                  .pieces = pieces_,
+                  .base = region.address(),
+                  .handle = region.handle()};
   posting.immediate_data = transfer.immediate ? *transfer.immediate + static_cast<std::uint32_t>(message) : 0;
   posting.remote_address = offer.address + message * transfer.message_bytes;
   posting.remote_handle = {offer.handle};
@@ -97,11 +107,14 @@ void Party::post_message(const TransferSpec& transfer, std::uint64_t message, co
 Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout, const Region& region) {
   const TransferSpec& transfer = transfer_of(run);
   TransferResult& result = result_of(run);
-  if (first_error_ != transfer.expected_status && !result.unexpected_status) result.unexpected_status = first_error_;
+  if (first_error_ != transfer.expected_status && !result.unexpected_status)
+    result.unexpected_status = first_error_;
   if (first_error_ != 0 && first_error_ == transfer.expected_status) ++result.ended;
   if (first_error_ != 0 && (takes_receives(transfer) || endpoint_.vi().state() != vi::State::Connected))
     throw Broken{"a descriptor failed with status " + status_text(first_error_)};
-  Done done{.run = static_cast<std::uint32_t>(run), .length_bytes = transfer.data.size_bytes, .failed = first_error_};
+  Done done{.run = static_cast<std::uint32_t>(run),
+            .length_bytes = transfer.data.size_bytes,
+            .failed = first_error_};
   done.digest = digest_of(region, layout);
   if (transfer.operation == Operation::RdmaRead) {
     result_.run_finished = now();
@@ -115,12 +128,15 @@ Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout
   if (transfer.expected_status == 0) ++result.ended;
 }
 
-// --- target --------------------------------------------------------------------------------------------------------
+// --- target
+// --------------------------------------------------------------------------------------------------------
 
 Task<> Party::serve(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
   const Buffer& buffer = buffer_of(run);
-  Offer offer{.run = static_cast<std::uint32_t>(run), .length_bytes = transfer.data.size_bytes, .window = workload_.queue_depth};
+  Offer offer{.run = static_cast<std::uint32_t>(run),
+              .length_bytes = transfer.data.size_bytes,
+              .window = workload_.queue_depth};
   if (transfer.operation != Operation::Send) {
     offer.address = buffer.region.address();
     offer.handle = buffer.region.handle().value;
@@ -141,7 +157,8 @@ Task<> Party::receive_messages(std::size_t run) {
     const Received received = co_await receive();
     const std::uint32_t immediate = transfer.immediate.value_or(0) + static_cast<std::uint32_t>(message);
     const bool has_immediate = (received.completion.status & vi::status::immediate) != 0;
-    if (has_immediate != transfer.immediate.has_value() || (has_immediate && received.completion.immediate_data != immediate) ||
+    if (has_immediate != transfer.immediate.has_value() ||
+        (has_immediate && received.completion.immediate_data != immediate) ||
         received.completion.length_bytes != layout.message_length(message))
       ++result_of(run).different;
     if ((message + 1) % half != 0 || credits == 0) continue;
@@ -157,9 +174,11 @@ Task<> Party::judge(std::size_t run) {
   const Buffer& buffer = buffer_of(run);
   if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) result_.run_finished = now();
   Verdict verdict{.run = static_cast<std::uint32_t>(run)};
-  verdict.digest = transfer.operation == Operation::RdmaRead ? done.digest : digest_of(buffer.region, buffer.layout);
+  verdict.digest =
+      transfer.operation == Operation::RdmaRead ? done.digest : digest_of(buffer.region, buffer.layout);
   // The simulator knows both ends: a program that lied to its peer would show here.
-  if (done.failed == 0 && (verdict.digest != content_of(run)->digest || done.length_bytes != transfer.data.size_bytes))
+  if (done.failed == 0 &&
+      (verdict.digest != content_of(run)->digest || done.length_bytes != transfer.data.size_bytes))
     ++result_of(run).different;
   co_await send_control(verdict);
 }
@@ -170,8 +189,10 @@ Party::Buffer& Party::buffer_of(std::size_t run) {
   const bool remote = transfer.operation != Operation::Send;
   const Layout layout = layout_of(transfer, true);
   const std::uint64_t size_bytes = remote ? transfer.data.size_bytes : layout.size_bytes();
-  Buffer buffer{layout, endpoint_.allocate(size_bytes, transfer.operation == Operation::RdmaWrite,
-                                           transfer.operation == Operation::RdmaRead), nullptr};
+  Buffer buffer{layout,
+                endpoint_.allocate(size_bytes, transfer.operation == Operation::RdmaWrite,
+                                   transfer.operation == Operation::RdmaRead),
+                nullptr};
   if (transfer.operation == Operation::RdmaRead) {
     buffer.content = content_of(run);
     std::copy(buffer.content->bytes.begin(), buffer.content->bytes.end(), buffer.region.bytes().begin());
@@ -179,11 +200,13 @@ Party::Buffer& Party::buffer_of(std::size_t run) {
   return buffers_.emplace(run, std::move(buffer)).first->second;
 }
 
-// --- both ----------------------------------------------------------------------------------------------------------
+// --- both
+// ----------------------------------------------------------------------------------------------------------
 
 Layout Party::layout_of(const TransferSpec& transfer, bool target) const {
   std::uint32_t segments = transfer.segments;
-  if (target) segments = transfer.operation != Operation::Send || segments == 1 ? 1 : segments + 1;  // cut elsewhere
+  if (target)
+    segments = transfer.operation != Operation::Send || segments == 1 ? 1 : segments + 1;  // cut elsewhere
   return {transfer.data.size_bytes, transfer.message_bytes, segments};
 }
 
@@ -228,7 +251,8 @@ Task<Party::Received> Party::receive() {
   received.arrival = posted_.front();
   posted_.pop_front();
   if (received.arrival.kind == Arrival::Kind::Control) {
-    const auto slot = control_in_.bytes().subspan(std::size_t{posted_slots_.front()} * control_bytes, control_bytes);
+    const auto slot =
+        control_in_.bytes().subspan(std::size_t{posted_slots_.front()} * control_bytes, control_bytes);
     posted_slots_.pop_front();
     std::copy(slot.begin(), slot.end(), received.bytes.begin());
   }
@@ -257,7 +281,8 @@ Task<> Party::send_control(Message message) {
   next_out_ = (next_out_ + 1) % (workload_.queue_depth + spare_receives);
   std::memcpy(control_out_.bytes().data() + offset, &message, sizeof message);
   const Piece piece{offset, sizeof message};
-  endpoint_.post_send({.pieces = {&piece, 1}, .base = control_out_.address(), .handle = control_out_.handle()});
+  endpoint_.post_send(
+      {.pieces = {&piece, 1}, .base = control_out_.address(), .handle = control_out_.handle()});
 }
 
 Task<> Party::reap() {

@@ -7,7 +7,8 @@
 namespace sim {
 
 /// Waits for the connection, serves, disconnects. All references outlive the task.
-Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents, WorkloadResult& result);
+Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents,
+                      WorkloadResult& result);
 /// Connects to `server`, moves the data, disconnects.
 Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, const ContentStore& contents,
                       WorkloadResult& result);

@@ -1,4 +1,5 @@
-// The simulator's chance: one seed, a generator for each subsystem, so that what one draws changes nothing for another.
+// The simulator's chance: one seed, a generator for each subsystem, so that what one draws changes nothing
+// for another.
 #pragma once
 #include <cstdint>
 #include <random>

@@ -29,7 +29,8 @@ std::string from_to(const std::string& min, const std::string& max) { return min
 }  // namespace
 
 void fail_expected(const Tree& tree, std::string_view key, std::string_view what) {
-  throw BadInput{tree.where + ": " + std::string(key) + ": expected " + std::string(what) + ", got " + tree.describe()};
+  throw BadInput{tree.where + ": " + std::string(key) + ": expected " + std::string(what) + ", got " +
+                 tree.describe()};
 }
 
 void fail_choice(const Tree& tree, std::string_view key, const std::vector<std::string_view>& known) {
@@ -53,9 +54,9 @@ bool read_bool(const Tree& tree, std::string_view key) {
 
 std::uint64_t read_number(const Tree& tree, std::string_view key, Range range) {
   const bool open = range.max == std::numeric_limits<std::uint64_t>::max();
-  const std::string what =
-      open && range.min == 0 ? "a whole number, at least 0"
-                             : "a whole number, " + from_to(std::to_string(range.min), std::to_string(range.max));
+  const std::string what = open && range.min == 0 ? "a whole number, at least 0"
+                                                  : "a whole number, " + from_to(std::to_string(range.min),
+                                                                                 std::to_string(range.max));
   const auto value = parse_number(scalar(tree, key, what));
   if (!value || tree.quoted || *value < range.min || *value > range.max) fail_expected(tree, key, what);
   return *value;
@@ -79,7 +80,8 @@ fc2::TimeNs read_duration(const Tree& tree, std::string_view key, fc2::TimeNs mi
 
 std::uint64_t read_line_rate(const Tree& tree, std::string_view key) {
   constexpr std::string_view what =
-      "a line rate: 1GFC, 2GFC, 4GFC, 8GFC, 16GFC, 32GFC, 64GFC, 128GFC, bytes per second such as 400MB/s, or unlimited";
+      "a line rate: 1GFC, 2GFC, 4GFC, 8GFC, 16GFC, 32GFC, 64GFC, 128GFC, bytes per second such as 400MB/s, "
+      "or unlimited";
   const auto value = parse_line_rate(scalar(tree, key, what));
   if (!value) fail_expected(tree, key, what);
   return *value;
@@ -126,7 +128,8 @@ MapReader::MapReader(const Tree& tree, std::string what, std::vector<std::string
 
 const Tree& MapReader::require(std::string_view key) const {
   const Tree* value = find(key);
-  if (value == nullptr) throw BadInput{tree_.where + ": " + what_ + " needs the key \"" + std::string(key) + "\""};
+  if (value == nullptr)
+    throw BadInput{tree_.where + ": " + what_ + " needs the key \"" + std::string(key) + "\""};
   return *value;
 }
 

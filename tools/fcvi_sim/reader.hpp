@@ -1,4 +1,5 @@
-// Reads a tree's values with their types, units and ranges. Every error is thrown as BadInput: caught in loader.cpp.
+// Reads a tree's values with their types, units and ranges. Every error is thrown as BadInput: caught in
+// loader.cpp.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -19,7 +20,10 @@ struct Range {
 
 /// One name of a set, and what it stands for.
 template <class T>
-struct Choice { std::string_view name; T value; };
+struct Choice {
+  std::string_view name;
+  T value;
+};
 
 /// Throws "WHERE: KEY: expected WHAT, got VALUE".
 [[noreturn]] void fail_expected(const Tree& tree, std::string_view key, std::string_view what);
@@ -35,7 +39,8 @@ wire::Wwn read_name(const Tree& tree, std::string_view key);
 wire::IpAddress read_address(const Tree& tree, std::string_view key);
 const std::vector<Tree>& read_list(const Tree& tree, std::string_view key);
 /// Throws the message of read_choice: what was expected, and the nearest.
-[[noreturn]] void fail_choice(const Tree& tree, std::string_view key, const std::vector<std::string_view>& known);
+[[noreturn]] void fail_choice(const Tree& tree, std::string_view key,
+                              const std::vector<std::string_view>& known);
 
 template <class T, std::size_t Size>
 T read_choice(const Tree& tree, std::string_view key, const Choice<T> (&choices)[Size]) {
@@ -58,7 +63,8 @@ class MapReader {
   /// Where the key is present, `target` = read(value, key, arguments...).
   template <class T, class Read, class... Arguments>
   void optional(std::string_view key, T& target, Read read, Arguments... arguments) const {
-    if (const Tree* value = find(key); value != nullptr) target = static_cast<T>(read(*value, key, arguments...));
+    if (const Tree* value = find(key); value != nullptr)
+      target = static_cast<T>(read(*value, key, arguments...));
   }
 
  private:

@@ -26,14 +26,16 @@ struct TransferResult {
   std::uint32_t ended = 0;      // with the expected status; with status success: the content was compared
   std::uint32_t different = 0;  // content or length differed at the far side
   std::uint64_t messages = 0, bytes = 0;
-  fc2::TimeNs duration = 0;     // from the first descriptor posted to the last byte in place
-  Traffic traffic = {};         // with the programs' own messages and all responses
-  std::optional<std::uint32_t> unexpected_status = {};  // error bits of the first descriptor that failed otherwise
-  Sha256 digest{};              // of the last repetition's content
+  fc2::TimeNs duration = 0;  // from the first descriptor posted to the last byte in place
+  Traffic traffic = {};      // with the programs' own messages and all responses
+  std::optional<std::uint32_t> unexpected_status =
+      {};           // error bits of the first descriptor that failed otherwise
+  Sha256 digest{};  // of the last repetition's content
 };
 
 struct WorkloadResult {
-  std::optional<vi::Return> connect, accept, disconnect, server_disconnect;  // none: the call was not made or not done
+  std::optional<vi::Return> connect, accept, disconnect,
+      server_disconnect;  // none: the call was not made or not done
   vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;
   bool client_ended = false, server_ended = false;
   fc2::TimeNs setup_duration = 0;
@@ -49,10 +51,10 @@ struct RunResult {
   std::map<std::string_view, std::uint64_t> ius;  // by name
   std::uint64_t iu_count = 0, frame_count = 0, byte_count = 0;
   std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
-  std::vector<std::string> discard_reasons;       // "client: WrongSequence 3"
-  fc2::TimeNs duration = 0;                       // simulated
+  std::vector<std::string> discard_reasons;  // "client: WrongSequence 3"
+  fc2::TimeNs duration = 0;                  // simulated
   Driver::Outcome outcome = Driver::Outcome::Finished;
-  std::string not_ready;                          // name of a port that never got ready
+  std::string not_ready;  // name of a port that never got ready
 };
 
 }  // namespace sim

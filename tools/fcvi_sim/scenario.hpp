@@ -17,7 +17,8 @@ namespace sim {
 inline constexpr std::size_t max_ports = 250;  // one domain's areas, some spare
 inline constexpr std::size_t max_workloads = 1000;
 inline constexpr std::uint64_t max_transfer_bytes = 0xFFFFFFFF;
-inline constexpr std::uint32_t max_segments = 250;  // VI-DG 4.5: at least 252 per descriptor; one is the address segment
+inline constexpr std::uint32_t max_segments =
+    250;  // VI-DG 4.5: at least 252 per descriptor; one is the address segment
 
 /// A bound of an expectation, both ends included.
 struct Bound {
@@ -86,15 +87,16 @@ struct WorkloadSpec {
   fc2::TimeNs start = 0;               // after all ports are ready
   fc2::TimeNs connect_timeout = 5 * fc2::second;
   Side disconnect_by = Side::Client;
-  std::uint32_t queue_depth = 64;      // descriptors that each end keeps posted
+  std::uint32_t queue_depth = 64;  // descriptors that each end keeps posted
   std::vector<TransferSpec> transfers = {};
   WorkloadExpectation expect = {};
 };
 
 struct Expectations {
-  std::map<std::string, Bound> ius;  // by name, as the ports sent them (and what the fabric's services answered)
+  std::map<std::string, Bound>
+      ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
-  Bound asynchronous_errors;         // of all NICs
+  Bound asynchronous_errors;  // of all NICs
   std::optional<fc2::TimeNs> max_duration;
 };
 

@@ -7,12 +7,17 @@
 
 namespace sim {
 namespace {
-constexpr fc2::TimeNs logout_poll = fc2::microsecond, logout_limit = 25 * fc2::second;  // R_A_TOV twice, and some
+constexpr fc2::TimeNs logout_poll = fc2::microsecond,
+                      logout_limit = 25 * fc2::second;  // R_A_TOV twice, and some
 }  // namespace
 
 Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs)
-    : scenario_(scenario), contents_(contents), outputs_(outputs), start_(scheduler_.now()),
-      observer_(result_, scenario, outputs.ladder), driver_(scheduler_),
+    : scenario_(scenario),
+      contents_(contents),
+      outputs_(outputs),
+      start_(scheduler_.now()),
+      observer_(result_, scenario, outputs.ladder),
+      driver_(scheduler_),
       switch_(std::make_unique<fc2::Switch>(scheduler_, pool_, fc2::SwitchConfig{})) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)

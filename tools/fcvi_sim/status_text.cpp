@@ -7,7 +7,10 @@
 namespace sim {
 
 std::string status_text(std::uint32_t error_bits) {
-  struct Name { std::uint32_t bit; std::string_view name; };
+  struct Name {
+    std::uint32_t bit;
+    std::string_view name;
+  };
   static constexpr Name names[] = {{vi::status::format_error, "format_error"},
                                    {vi::status::protection_error, "protection_error"},
                                    {vi::status::length_error, "length_error"},

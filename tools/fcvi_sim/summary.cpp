@@ -19,7 +19,9 @@ namespace {
   to.append(text).append("\n");
 }
 
-std::string direction(const TransferSpec& transfer) { return transfer.initiator == Side::Client ? "->" : "<-"; }
+std::string direction(const TransferSpec& transfer) {
+  return transfer.initiator == Side::Client ? "->" : "<-";
+}
 
 std::string kind_text(const TransferSpec& transfer) {
   std::string text(to_string(transfer.operation));
@@ -41,18 +43,21 @@ void transfers(std::string& to, const WorkloadSpec& spec, const WorkloadResult& 
   for (std::size_t i = 0; i < spec.transfers.size(); ++i) {
     const TransferSpec& transfer = spec.transfers[i];
     const TransferResult& result = got.transfers[i];
-    line(to, row_format, kind_text(transfer).c_str(), direction(transfer).c_str(), format_bytes(result.bytes).c_str(),
-         format_count(result.messages).c_str(), format_count(result.traffic.ius).c_str(),
-         format_count(result.traffic.frames).c_str(), format_duration(result.duration).c_str(),
-         format_rate(result.bytes, result.duration).c_str(), verdict_text(transfer, result).c_str());
+    line(to, row_format, kind_text(transfer).c_str(), direction(transfer).c_str(),
+         format_bytes(result.bytes).c_str(), format_count(result.messages).c_str(),
+         format_count(result.traffic.ius).c_str(), format_count(result.traffic.frames).c_str(),
+         format_duration(result.duration).c_str(), format_rate(result.bytes, result.duration).c_str(),
+         verdict_text(transfer, result).c_str());
   }
 }
 
-void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spec, const WorkloadResult& got) {
+void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spec,
+              const WorkloadResult& got) {
   const std::string level(to_string(spec.attributes.reliability));
   const std::string connect(got.connect ? to_string(*got.connect) : "no answer");
-  line(to, "\nconnection %s: %s -> %s, %s, set-up %s in %s", spec.name.c_str(), scenario.ports[spec.client].name.c_str(),
-       scenario.ports[spec.server].name.c_str(), level.c_str(), connect.c_str(), format_duration(got.setup_duration).c_str());
+  line(to, "\nconnection %s: %s -> %s, %s, set-up %s in %s", spec.name.c_str(),
+       scenario.ports[spec.client].name.c_str(), scenario.ports[spec.server].name.c_str(), level.c_str(),
+       connect.c_str(), format_duration(got.setup_duration).c_str());
   if (got.connect == vi::Return::Success && !spec.transfers.empty()) transfers(to, spec, got);
   if (!got.broken.empty()) line(to, "  a program gave up: %s", got.broken.c_str());
 }
@@ -65,8 +70,8 @@ void files(std::string& to, const Scenario& scenario, const RunResult& result) {
       const DataSpec& data = scenario.workloads[i].transfers[j].data;
       const TransferResult& got = result.workloads[i].transfers[j];
       if (data.path.empty() || got.ended == 0 || !named.insert(data.path).second) continue;
-      line(to, "file %s, %s bytes, SHA-256 at the far side %s", data.path.c_str(), format_count(data.size_bytes).c_str(),
-           to_string(got.digest).c_str());
+      line(to, "file %s, %s bytes, SHA-256 at the far side %s", data.path.c_str(),
+           format_count(data.size_bytes).c_str(), to_string(got.digest).c_str());
     }
   }
 }
@@ -75,8 +80,8 @@ void files(std::string& to, const Scenario& scenario, const RunResult& result) {
 
 std::string summary(const Scenario& scenario, const RunResult& result) {
   std::string text;
-  line(text, "scenario %s, seed %llu, %zu ports", scenario.name.c_str(), static_cast<unsigned long long>(scenario.seed),
-       scenario.ports.size());
+  line(text, "scenario %s, seed %llu, %zu ports", scenario.name.c_str(),
+       static_cast<unsigned long long>(scenario.seed), scenario.ports.size());
   files(text, scenario, result);
   std::uint64_t bytes = 0, messages = 0;
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
@@ -86,9 +91,9 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
       messages += transfer.messages;
     }
   }
-  line(text, "\ntotal: %s in %s messages; %s IUs and sequences, %s frames; %s of simulated time", format_bytes(bytes).c_str(),
-       format_count(messages).c_str(), format_count(result.iu_count).c_str(), format_count(result.frame_count).c_str(),
-       format_duration(result.duration).c_str());
+  line(text, "\ntotal: %s in %s messages; %s IUs and sequences, %s frames; %s of simulated time",
+       format_bytes(bytes).c_str(), format_count(messages).c_str(), format_count(result.iu_count).c_str(),
+       format_count(result.frame_count).c_str(), format_duration(result.duration).c_str());
   for (const std::string& reason : result.discard_reasons) line(text, "discarded at %s", reason.c_str());
   return text;
 }

@@ -7,8 +7,8 @@
 
 namespace sim {
 
-/// A lazy coroutine: starts when awaited, resumes its awaiter when it returns. Destroying it destroys what it was at.
-/// An exception goes to the awaiter.
+/// A lazy coroutine: starts when awaited, resumes its awaiter when it returns. Destroying it destroys what it
+/// was at. An exception goes to the awaiter.
 template <class T = void>
 class [[nodiscard]] Task;
 

@@ -1,4 +1,5 @@
-// A scenario file as a tree of values that know where they came from, for messages; --set changes it before it is read.
+// A scenario file as a tree of values that know where they came from, for messages; --set changes it before
+// it is read.
 #pragma once
 #include <boost/assert/source_location.hpp>
 #include <boost/system/result.hpp>
@@ -10,7 +11,9 @@
 namespace sim {
 
 /// What was wrong with an input and where: "FILE:LINE: ...", "--set KEY=VALUE: ...".
-struct BadInput { std::string message; };
+struct BadInput {
+  std::string message;
+};
 [[noreturn]] void throw_exception_from_error(const BadInput& error, const boost::source_location& location);
 template <class T>
 using Result = boost::system::result<T, BadInput>;
@@ -18,7 +21,7 @@ using Result = boost::system::result<T, BadInput>;
 struct Tree {
   enum class Kind { Null, Scalar, List, Map };
   Kind kind = Kind::Null;
-  std::string where;   // "FILE:LINE" or "--set KEY=VALUE"
+  std::string where;  // "FILE:LINE" or "--set KEY=VALUE"
   std::string scalar = {};
   bool quoted = false;  // "12" in quotes is text
   std::vector<Tree> items = {};
@@ -32,8 +35,8 @@ struct Tree {
 
 /// `name` stands for the file in messages. Errors: YAML syntax, a key twice in a mapping, too many values.
 Result<Tree> parse_yaml(const std::string& text, const std::string& name);
-/// `assignment` is "key.key=value"; items of lists go by position from 0 or by their name. Makes keys that are missing
-/// (the reader refuses what it does not know), never items.
+/// `assignment` is "key.key=value"; items of lists go by position from 0 or by their name. Makes keys that
+/// are missing (the reader refuses what it does not know), never items.
 Result<void> assign(Tree& root, std::string_view assignment);
 /// The known word that is most like `word`, or empty when none is near.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
