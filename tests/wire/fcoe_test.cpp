@@ -73,9 +73,9 @@ TEST(Fcoe, errors) {
 
 TEST(Fcoe, reserved_bits_are_ignored) {
   auto bytes = scr_ethernet;
-  for (std::size_t at = 15; at < 27; ++at) bytes[at] = 0xFF;
+  for (std::size_t at = 15; at < 27; ++at) bytes.at(at) = 0xFF;
   bytes[14] = 0x0F;
-  for (std::size_t at = bytes.size() - 3; at < bytes.size(); ++at) bytes[at] = 0xFF;
+  for (std::size_t at = bytes.size() - 3; at < bytes.size(); ++at) bytes.at(at) = 0xFF;
   EXPECT_TRUE(fcoe::decapsulate(bytes).has_value());
 }
 

@@ -6,6 +6,22 @@
 #include "tools/fcvi_sim/random.hpp"
 
 namespace sim {
+namespace {
+std::chrono::steady_clock::duration content_time{};
+
+class OnContent {
+ public:
+  OnContent() = default;
+  OnContent(const OnContent&) = delete;
+  OnContent& operator=(const OnContent&) = delete;
+  ~OnContent() { content_time += std::chrono::steady_clock::now() - begin_; }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+}  // namespace
+
+std::chrono::steady_clock::duration time_spent_on_content() { return content_time; }
 
 std::string ContentStore::load(const Scenario& scenario) {
   for (const WorkloadSpec& workload : scenario.workloads) {
@@ -25,6 +41,7 @@ std::string ContentStore::load(const Scenario& scenario) {
 
 std::shared_ptr<const Content> ContentStore::get(const DataSpec& data, const std::string& name) const {
   if (!data.path.empty()) return files_.at(data.path);
+  const OnContent timed;
   Content content{std::vector<std::uint8_t>(data.size_bytes), {}};
   Random(seed_, "data " + name).fill(content.bytes);
   content.digest = sha256(content.bytes);
@@ -32,6 +49,7 @@ std::shared_ptr<const Content> ContentStore::get(const DataSpec& data, const std
 }
 
 void fill(const Region& region, const Layout& layout, const Content& content) {
+  const OnContent timed;
   std::vector<Piece> pieces;
   auto from = content.bytes.begin();
   for (std::uint64_t message = 0; message < layout.message_count(); ++message) {
@@ -45,6 +63,7 @@ void fill(const Region& region, const Layout& layout, const Content& content) {
 }
 
 Sha256 digest_of(const Region& region, const Layout& layout) {
+  const OnContent timed;
   std::vector<Piece> pieces;
   Hasher hasher;
   for (std::uint64_t message = 0; message < layout.message_count(); ++message) {
