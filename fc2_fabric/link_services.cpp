@@ -5,6 +5,7 @@
 #include "fc2_fabric/remote_port.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
+#include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/prli.hpp"
 #include "wire/els/rrq.hpp"
@@ -25,6 +26,7 @@ void reply(NPort& port, Exchange& exchange, const Message& message) {
 }  // namespace
 
 void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  if (exchange.is_originator()) return port_.release(exchange);  // the answer to deny()
   if (iu.empty() || first.r_ctl != wire::RCtl::els_request) {
     port_.counters().discard(Discard::BadPayload);
     return port_.release(exchange);
@@ -79,6 +81,17 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
   if (!has_room_for(exchange.peer()))
     return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
   port_.remote_port(exchange.peer()).login_received(exchange, *request);
+}
+
+// FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
+// and would wait for ever (FC-VI 7.7.1).
+void LinkServices::deny(wire::FcId peer) {
+  if (!port_.online() || !has_room_for(peer)) return;
+  RemotePort& remote = port_.remote_port(peer);
+  if (remote.logged_in() || !remote.may_be_denied()) return;
+  std::array<std::uint8_t, wire::els::Logo::size()> payload;
+  wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
+  port_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());
 }
 
 bool LinkServices::has_room_for(wire::FcId peer) const {

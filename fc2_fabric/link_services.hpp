@@ -8,6 +8,8 @@ namespace fc2 {
 class LinkServices final : public ExchangeUser {
  public:
   explicit LinkServices(NPort& port) : port_(port) {}
+  /// See NPort::deny.
+  void deny(wire::FcId peer);
 
  private:
   void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;

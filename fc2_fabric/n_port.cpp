@@ -54,6 +54,14 @@ void NPort::set_online(wire::FcId id, const wire::els::Login& fabric) {
   for (PortListener* listener : listeners_) listener->fabric_logged_in();
 }
 
+// With oneself there is no login that could end (FC-VI 7.7.2 asks none of a loopback), but what was under way is lost too.
+void NPort::log_out_of_self() {
+  fail_exchanges(n_port_id_, ExchangeFailure::PortLoggedOut);
+  RemotePort* self = find_remote_port(n_port_id_);
+  if (self == nullptr) return;  // nobody asked for it
+  for (PortListener* listener : listeners_) listener->remote_port_logged_out(*self);
+}
+
 // A fabric that tells no value leaves ours.
 void NPort::take_timeouts(const wire::els::Login& fabric) {
   const bool in_ns = fabric.has(wire::els::feature::e_d_tov_ns);
@@ -65,6 +73,7 @@ void NPort::set_offline() {
   if (!online_) return;
   online_ = false;
   for (auto& [peer, port] : remote_ports_) port->link_down();
+  log_out_of_self();
   n_port_id_ = config_.fixed_id;  // the next FLOGI is sent without an address
 }
 
@@ -127,11 +136,16 @@ RemotePort* NPort::find_remote_port(wire::FcId id) {
   return found == remote_ports_.end() ? nullptr : found->second.get();
 }
 
+void NPort::deny(wire::FcId id) { link_services_->deny(id); }
+
 // --- exchanges ---------------------------------------------------------------------------------------------------
 
-Exchange* NPort::take_exchange() {
+Exchange* NPort::take_exchange(bool originator) {
+  constexpr std::size_t ids = 0xFFFF;  // OX_IDs and RX_IDs, without FFFFh
+  if (open_exchanges_[originator] == config_.max_exchanges) return nullptr;
+  if (free_exchanges_ == 0 && exchanges_.size() == ids) return nullptr;
+  ++open_exchanges_[originator];
   if (free_exchanges_ == 0) {
-    if (exchanges_.size() == config_.max_exchanges) return nullptr;
     const auto slot = static_cast<std::uint16_t>(exchanges_.size());
     exchanges_.push_back(std::make_unique<Exchange>(*this, slot));
     return exchanges_.back().get();
@@ -146,7 +160,7 @@ static std::uint16_t exchange_id(std::uint16_t first, std::uint16_t slot) {
 }
 
 Exchange* NPort::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user) {
-  Exchange* exchange = take_exchange();
+  Exchange* exchange = take_exchange(true);
   if (exchange == nullptr) return nullptr;
   exchange->open(true, n_port_id_, d_id, type, &user);
   exchange->ox_id_ = {exchange_id(config_.first_ox_id, exchange->slot_)};
@@ -156,7 +170,7 @@ Exchange* NPort::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user)
 
 Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* user) {
   if (Exchange* old = find_responder(header.s_id, header.ox_id)) old->supersede();
-  Exchange* exchange = take_exchange();
+  Exchange* exchange = take_exchange(false);
   if (exchange == nullptr) {
     counters_.discard(Discard::NoResources);
     return nullptr;
@@ -195,6 +209,7 @@ Exchange* NPort::find_exchange(const wire::FcHeader& header) {
 // A user may have released an exchange that its last sequence ends anyway.
 void NPort::recycle(Exchange& exchange) {
   if (!std::exchange(exchange.in_use_, false)) return;
+  --open_exchanges_[exchange.originator_];
   if (!exchange.originator_) {
     const auto found = responders_.find(exchange.responder_key_);
     if (found != responders_.end() && found->second == &exchange) responders_.erase(found);
@@ -244,9 +259,9 @@ void NPort::reinstate(wire::FcId peer, wire::OxId ox_id) {
 std::size_t NPort::open_exchanges() const { return exchanges_.size() - free_exchanges_; }
 
 void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint8_t> device_header,
-                 std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout) {
+                 std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout, std::uint8_t cs_ctl) {
   SequenceSender sequence;
-  sequence.begin_control(exchange, r_ctl, wire::df_ctl::with_device_header(device_header.size()));
+  sequence.begin_control(exchange, r_ctl, wire::df_ctl::with_device_header(device_header.size()), cs_ctl);
   const std::size_t room = sequence.data_field_bytes() - device_header.size();
   if (reply_timeout > 0) exchange.start_timer(Exchange::TimerUse::Reply, reply_timeout);
   std::uint32_t offset = 0;

@@ -34,7 +34,7 @@ struct NPortConfig {
   bool continuously_increasing_relative_offset = true;
   TimeNs e_d_tov = 2 * second;     // until a fabric login tells others
   TimeNs r_a_tov = 10 * second;
-  std::uint16_t max_exchanges = 4096;         // open at once, each way
+  std::uint16_t max_exchanges = 4096;         // open at once, each way: ours cannot keep us from answering the peers'
   std::size_t max_assembled_iu_bytes = 65536;  // of link services and connection IUs; message data is never assembled
   std::size_t max_remote_ports = 65536;        // known ones; a PLOGI from one more is rejected
   int login_retries = 3;
@@ -112,17 +112,19 @@ class NPort final : public FrameReceiver {
   /// Known ports by address; made on first use. Stays valid as long as the N_Port.
   RemotePort& remote_port(wire::FcId id);
   [[nodiscard]] RemotePort* find_remote_port(wire::FcId id);
+  /// It sent an FC-4 frame without a login: LOGO tells it so.
+  void deny(wire::FcId id);
 
   // --- exchanges -----------------------------------------------------------------------------------------------
-  /// nullptr when max_exchanges are open.
+  /// nullptr when max_exchanges of ours are open.
   Exchange* originate(wire::FcId d_id, wire::Type type, ExchangeUser& user);
-  /// A responder exchange for a data frame's exchange, to answer on. nullptr when max_exchanges are open.
+  /// A responder exchange for a data frame's exchange, to answer on. nullptr when max_exchanges of peers are open.
   Exchange* open_for_reply(const ReceivedFrame& frame, DataFrameUser& user);
-  /// Sends one IU, split into frames; `device_header` (0, 16, 32 or 64 bytes) stands in each. With
+  /// Sends one IU, split into frames; `device_header` (0, 16, 32 or 64 bytes) and `cs_ctl` stand in each. With
   /// `reply_timeout` > 0 the user hears exchange_failed(ReplyTimeout) unless an IU comes back in time.
   /// An exchange that thereby ended is released.
   void send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint8_t> device_header,
-            std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout = 0);
+            std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout = 0, std::uint8_t cs_ctl = 0);
   /// Shorthand for a one-IU request without device header.
   Exchange* request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload,
                     ExchangeUser& user, TimeNs reply_timeout);
@@ -153,6 +155,7 @@ class NPort final : public FrameReceiver {
 
   void set_online(wire::FcId id, const wire::els::Login& fabric);
   void set_offline();
+  void log_out_of_self();
   void take_timeouts(const wire::els::Login& fabric);
   [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us
   void basic_link_service(const ReceivedFrame& frame);
@@ -163,7 +166,7 @@ class NPort final : public FrameReceiver {
   Exchange* find_exchange(const wire::FcHeader& header);
   Exchange* find_responder(wire::FcId peer, wire::OxId ox_id);
   Exchange* accept_exchange(const wire::FcHeader& header, ExchangeUser* user);
-  Exchange* take_exchange();
+  Exchange* take_exchange(bool originator);
   void recycle(Exchange& exchange);
   ExchangeUser* user_of(wire::Type type) { return users_[static_cast<std::uint8_t>(type)]; }
   void send_basic(const wire::FcHeader& header, std::span<const std::uint8_t> payload);
@@ -189,6 +192,7 @@ class NPort final : public FrameReceiver {
   Exchange* longest_free_ = nullptr;  // a list: ids rest before they come round again
   Exchange* latest_free_ = nullptr;
   std::size_t free_exchanges_ = 0;
+  std::array<std::size_t, 2> open_exchanges_{};  // [0] of peers, [1] of ours
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
   std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID
   std::uint8_t next_seq_id_ = 0;  // for sequences to ports that are not known

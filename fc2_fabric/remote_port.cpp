@@ -18,6 +18,13 @@ std::size_t RemotePort::send_data_field_bytes() const {
   return std::clamp(std::min(own, peers & ~std::size_t{3}), min_data_field_bytes, max_data_field_bytes);
 }
 
+bool RemotePort::may_be_denied() {
+  const TimeNs now = port_.scheduler().now();
+  if (now < next_denial_) return false;
+  next_denial_ = now + port_.e_d_tov();
+  return true;
+}
+
 wire::SeqId RemotePort::next_free() {
   while (seq_ids_.test(next_seq_id_)) ++next_seq_id_;
   return {next_seq_id_++};

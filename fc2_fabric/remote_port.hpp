@@ -16,6 +16,9 @@ class RemotePort final : public LoginSession {
   /// What a data field to this port may have, Device_Header included: a multiple of 4, at most 2112.
   [[nodiscard]] std::size_t send_data_field_bytes() const;
 
+  /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
+  [[nodiscard]] bool may_be_denied();
+
   /// For a sequence of message data. Empty when all but the reserve are open (FC-VI 4.1).
   std::optional<wire::SeqId> take_seq_id();
   void give_back_seq_id(wire::SeqId id);
@@ -34,6 +37,7 @@ class RemotePort final : public LoginSession {
   wire::SeqId next_free();
   std::bitset<256> seq_ids_;
   unsigned open_sequences_ = 0;
+  TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;
 };
 

@@ -31,9 +31,9 @@ bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
   return true;
 }
 
-void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl) {
+void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
   remote_ = exchange.port_.find_remote_port(exchange.peer_);
-  start(exchange, r_ctl, df_ctl, 0);
+  start(exchange, r_ctl, df_ctl, cs_ctl);
   exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
   header_.seq_id = exchange.last_seq_id_;
 }

@@ -17,7 +17,7 @@ class SequenceSender {
   /// 4.1: one stays free for management); try again when one of its sequences was sent to the end.
   bool begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl = 0);
   /// For link services and connection IUs, which are sent in one go: always finds a SEQ_ID.
-  void begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl);
+  void begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl = 0);
   [[nodiscard]] bool is_open() const { return exchange_ != nullptr; }
   /// Bytes of data field, Device_Header included, that a frame may have: the smaller of what both ports take.
   [[nodiscard]] std::size_t data_field_bytes() const;

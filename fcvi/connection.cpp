@@ -50,6 +50,10 @@ void Connection::set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes&
   preference_ = core_.config().preference;
 }
 
+void Connection::endpoint_retrying() {
+  if (!std::exchange(retried_, true)) feed(ve::SetupRetried{});
+}
+
 void Connection::allow_send_completions() {
   clear_to_send_ = true;
   sender_.clear_to_send();
@@ -57,8 +61,8 @@ void Connection::allow_send_completions() {
 }
 
 void Connection::setup_released(const OriginatedSetup* originated, const ReceivedSetup* received) {
-  if (originated_ == originated) originated_ = nullptr;
-  if (received_ == received) received_ = nullptr;
+  if (originated != nullptr && originated_ == originated) originated_ = nullptr;
+  if (received != nullptr && received_ == received) received_ = nullptr;
   release_if_unused();
 }
 
@@ -93,6 +97,7 @@ void Connection::stop() {
   // Where its own row took the endpoint to Error, the row's target says so already.
   if (!responder_.processing()) responder_.process(dr::EndpointErrored{}, *this);
   if (originated_ != nullptr) originated_->endpoint_errored();
+  if (received_ != nullptr) received_->endpoint_errored();
 }
 
 void Connection::stopped_by_model() { core_.scheduler().schedule(stop_later_, core_.scheduler().now()); }
@@ -133,30 +138,57 @@ void Connection::disconnect_complete(bool answered) {
     if (answered) feed(ve::DisconnectAnswered{});
     else feed(ve::DisconnectUnanswered{});
   }
+  if (answered && vi_ == nullptr) handle_disconnected();
+  if (answered) unbind();
+  complete_disconnects(answered ? vi::Return::Success : vi::Return::NotReachable);
+}
+
+void Connection::complete_disconnects(vi::Return result) {
   std::vector<vi::Operation*> waiting;
   waiting.swap(disconnects_);
-  if (answered) unbind();
-  for (vi::Operation* operation : waiting) operation->done(answered ? vi::Return::Success : vi::Return::NotReachable);
+  for (vi::Operation* operation : waiting) operation->done(result);
 }
 
 /// The VI is Idle again and may connect anew, with another handle; this one rests.
 void Connection::unbind() {
   if (vi_ == nullptr) return;
-  vi_->transport_context = nullptr;
-  vi_ = nullptr;
+  release_vi();
   responder_.process(dr::EndpointDisconnected{}, *this);
   if (received_ != nullptr) received_->connection_ended();
-  if (stopped_ && !receiver_.is_closed()) receiver_.disconnected();
+  handle_disconnected();
   release_if_unused();
+}
+
+void Connection::release_vi() {
+  vi_->transport_context = nullptr;
+  vi_ = nullptr;
+  core_.scheduler().cancel(stop_later_);
+}
+
+/// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f).
+void Connection::handle_disconnected() {
+  if (stopped_ && !receiver_.is_closed() && !receiver_.is_disconnected()) receiver_.disconnected();
 }
 
 void Connection::abandon() {
   if (vi_ == nullptr) return;
-  if (!stopped_ && connected_once_) {
-    stop();
-    disconnector_.notify(Reason::transport_error);
-  }
-  unbind();
+  if (originated_ != nullptr) originated_->disconnect_requested();
+  if (received_ != nullptr) received_->disconnect_requested();
+  complete_disconnects(vi::Return::ErrorResource);
+  if (vi_ != nullptr) release_vi();
+  if (connected_once_) stop();
+  else if (std::exchange(receiving_, false)) receiver_.disable();
+  responder_.process(dr::EndpointDisconnected{}, *this);
+  if (received_ != nullptr) received_->connection_ended();
+  if (connected_once_ && !disconnector_.awaits_answer()) disconnector_.notify(Reason::transport_error);
+  if (!disconnector_.awaits_answer()) handle_disconnected();
+  release_if_unused();
+}
+
+void Connection::notice_answered() {
+  if (vi_ != nullptr) return;  // VipDisconnect is still to come
+  handle_disconnected();
+  release_if_unused();
 }
 
 void Connection::handle_released() {

@@ -33,6 +33,9 @@ class Connection final : private machines::disconnect_responder::Context {
   [[nodiscard]] bool preference() const { return preference_; }
   [[nodiscard]] bool clear_to_send() const { return clear_to_send_; }
   [[nodiscard]] bool was_connected() const { return connected_once_; }
+  /// RESP2 went, RESP3 did not come yet.
+  [[nodiscard]] bool awaits_resp3() const { return originated_ != nullptr && connected_once_ && !clear_to_send_; }
+  [[nodiscard]] bool is_stopped() const { return stopped_; }
 
   MessageSender& sender() { return sender_; }
   MessageReceiver& receiver() { return receiver_; }
@@ -41,6 +44,8 @@ class Connection final : private machines::disconnect_responder::Context {
 
   // --- set-up --------------------------------------------------------------------------------------------------
   void set_setup(OriginatedSetup* originated, ReceivedSetup* received);
+  /// Once, however many ports of the address are tried.
+  void endpoint_retrying();
   void set_peer_port(wire::FcId port) { peer_port_ = port; }
   void set_setup_id(wire::ConnectionId id) { setup_id_ = id; }
   /// What RESP1 or CONNECT_RQST said of the other end; before the endpoint becomes Connected.
@@ -72,14 +77,19 @@ class Connection final : private machines::disconnect_responder::Context {
   /// The receiver's R_A_TOV is over, or a logout made it needless.
   void handle_released();
   void unbind();
-  /// The VI goes away without a word (VipCloseNic): the peer is told, the handle rests.
+  /// The VI goes away without a word (VipCloseNic) and is not touched any more: its calls return, the peer is told, the
+  /// handle rests until it answered (8.4.2 f).
   void abandon();
+  void notice_answered();
   [[nodiscard]] std::string_view responder_state() const { return responder_.state_name(); }
 
  private:
   void follow(vi::State before);
   void stop();
   void tell_peer(wire::fcvi::Reason reason);
+  void release_vi();
+  void handle_disconnected();
+  void complete_disconnects(vi::Return result);
   void release_if_unused();
   void stop_now();
 
@@ -104,6 +114,7 @@ class Connection final : private machines::disconnect_responder::Context {
   bool stopped_ = false;
   bool connected_once_ = false;
   bool retired_ = false;
+  bool retried_ = false;  // the endpoint is in Pending Connect Retry
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;
   machines::disconnect_responder::Machine responder_;

@@ -110,7 +110,7 @@ void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
   const wire::fcvi::IuInfo& iu = *wire::fcvi::find_iu(header->opcode);
   if (iu.r_ctl != frame.header.r_ctl) return discard(fc2::Discard::BadHeader);
   Connection* connection = handles_.find(header->handle);
-  if (connection == nullptr || connection->peer_port() != frame.header.s_id) return discard(fc2::Discard::UnknownHandle);
+  if (connection == nullptr || connection->peer_port() != frame.header.s_id) return stray_frame(frame.header.s_id);
   const auto payload = frame.data_field.subspan(header->size());
   // FQMID: the Exchange Context tells answers to us from requests of the peer (5.2.5).
   const bool answer = frame.header.has(wire::f_ctl::exchange_responder);
@@ -119,9 +119,18 @@ void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
   else connection->receiver().request_received(frame, *header, payload);
 }
 
+void Core::stray_frame(wire::FcId source) {
+  discard(fc2::Discard::UnknownHandle);
+  bool known = false;
+  logged_in_for_fc_vi(source, known);
+  if (!known) port_.deny(source);
+}
+
 bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
   for (const auto& connection : handles_.slots())
-    if (connection != nullptr && connection->peer_port() == source && connection->receiver().abort_received(ox_id)) return true;
+    if (connection != nullptr && connection->peer_port() == source &&
+        (connection->receiver().abort_received(ox_id) || connection->read_responder().abort_received(ox_id)))
+      return true;
   return false;
 }
 
@@ -149,11 +158,11 @@ bool Core::logged_in_for_fc_vi(wire::FcId peer, bool& known) {
   return known && remote->supports_fc_vi();
 }
 
-ReceivedSetup* Core::find_retried(wire::FcId peer, wire::FcviHandle rqst_handle) {
-  const auto found = std::find_if(received_.begin(), received_.end(), [&](const auto& entry) {
-    return entry.second->peer_port() == peer && entry.second->request().payload.handle == rqst_handle;
-  });
-  return found == received_.end() ? nullptr : found->second.get();
+/// The newest that matches: a peer's handles and ids come round again, and older set-ups live with their connections.
+template <class Predicate>
+ReceivedSetup* Core::find_received(Predicate matches) {
+  const auto found = std::find_if(received_.rbegin(), received_.rend(), [&](const auto& entry) { return matches(*entry.second); });
+  return found == received_.rend() ? nullptr : found->second.get();
 }
 
 void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu) {
@@ -162,10 +171,15 @@ void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& 
   const auto request = wire::fcvi::ConnectRqst::from(*DeviceHeader::parse(header.device_header_size(), iu), iu.subspan(32));
   if (!known || !request) {
     discard(known ? fc2::Discard::BadPayload : fc2::Discard::NotLoggedIn);
+    if (!known) port_.deny(header.s_id);
     return port_.release(exchange);
   }
-  if (request->retry)  // C.4 rules 8, 9; else as a new request (rule 11)
-    if (ReceivedSetup* setup = find_retried(header.s_id, request->payload.handle)) return setup->retried(exchange, *request);
+  if (request->retry) {  // C.4 rules 8, 9; else as a new request (rule 11)
+    ReceivedSetup* retried = find_received([&](const ReceivedSetup& setup) {
+      return setup.peer_port() == header.s_id && setup.request().payload.handle == request->payload.handle && setup.awaits_retry();
+    });
+    if (retried != nullptr) return retried->retried(exchange, *request);
+  }
   const std::uint64_t token = next_token_++;
   auto& setup = received_[token];
   setup = std::make_unique<ReceivedSetup>(*this, token, exchange, *request);
@@ -174,7 +188,7 @@ void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& 
                      request->payload.handle != wire::FcviHandle::unassigned && attributes.has_value();
   if (!capable) return setup->refuse(Answer::InvalidServiceParm);  // 5.6
   if (!valid) return setup->refuse(Answer::ProtocolError);
-  if (request->mode != wire::fcvi::ConnectMode::client_server || received_.size() > config_.max_pending_requests ||
+  if (request->mode != wire::fcvi::ConnectMode::client_server || pending_requests >= config_.max_pending_requests ||
       !connection_points_.anybody_waits())
     return setup->refuse(Answer::NoWaitingConnectionpoint);
   const vi::NetAddress wanted = remote_address(request->payload);
@@ -184,31 +198,30 @@ void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& 
 }
 
 Connection* Core::find_disconnected(wire::FcId peer, const DeviceHeader& header) {
+  // An aborted setup by its id: the peer does not know our handle (6.12.2), or tells its own (C.5.7.2).
+  if (wire::fcvi::DisconnectRqst::from(header).conn_setup_abort)
+    if (ReceivedSetup* setup = find_setup(peer, wire::ConnectionId{header.tot_len_or_connection_id})) return setup->connection();
   Connection* connection = handles_.find(header.handle);
-  if (connection != nullptr && connection->peer_port() == peer) return connection;
-  // A setup whose handle the peer does not know yet (6.12.2).
-  ReceivedSetup* setup = find_setup(peer, wire::ConnectionId{header.tot_len_or_connection_id});
-  return setup == nullptr ? nullptr : setup->connection();
+  return connection != nullptr && connection->peer_port() == peer ? connection : nullptr;
 }
 
 ReceivedSetup* Core::find_setup(wire::FcId peer, wire::ConnectionId connection_id) {
-  const auto found = std::find_if(received_.begin(), received_.end(), [&](const auto& entry) {
-    return entry.second->peer_port() == peer && entry.second->request().connection_id == connection_id;
+  return find_received([&](const ReceivedSetup& setup) {
+    return !setup.is_over() && setup.peer_port() == peer && setup.request().connection_id == connection_id;
   });
-  return found == received_.end() ? nullptr : found->second.get();
 }
 
 void Core::disconnect_rqst_received(fc2::Exchange& exchange, const DeviceHeader& header) {
   const auto request = wire::fcvi::DisconnectRqst::from(header);
   if (Connection* connection = find_disconnected(exchange.peer(), header))
     return connection->disconnect_rqst_received(exchange, request);
-  wire::fcvi::DisconnectResp response;  // D.1 rule 3
+  wire::fcvi::DisconnectResp response;  // D.1 rule 3; the id as received: 5.9.10, 6.13.2 and C.5.7.2 say so
   response.conn_setup_abort = request.conn_setup_abort;
   response.vi_app_discon = request.vi_app_discon;
-  response.connection_id = wire::ConnectionId::unassigned;
+  response.connection_id = request.connection_id;
   response.status = {.reason = wire::fcvi::Reason::connection_does_not_exist};
-  if (ReceivedSetup* setup = find_setup(exchange.peer(), request.connection_id)) {  // offered, no VI yet (5.9.4.6)
-    response.connection_id = request.connection_id;
+  ReceivedSetup* setup = request.conn_setup_abort ? find_setup(exchange.peer(), request.connection_id) : nullptr;
+  if (setup != nullptr) {  // offered or refused, no VI (5.9.4.6)
     response.status = {.reason = wire::fcvi::Reason::disconnect_accept};
     setup->disconnect_received();
   }
@@ -246,8 +259,9 @@ void Core::remote_port_logged_out(fc2::RemotePort& port) {
   }
   for (auto next = received_.begin(); next != received_.end();) {
     ReceivedSetup& setup = *(next++)->second;
-    if (setup.peer_port() == port.peer() && setup.connection() == nullptr) setup.port_logged_out();
+    if (setup.peer_port() == port.peer() && setup.connection() == nullptr && !setup.is_over()) setup.port_logged_out();
   }
+  for_each_waiting([&](OriginatedSetup& setup) { if (setup.stands_alone_with(port.peer())) setup.port_logged_out(); });
 }
 
 void Core::resolved(const wire::IpAddress& address, std::span<const wire::FcId> n_port_ids) {

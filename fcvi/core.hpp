@@ -35,6 +35,9 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ConnectionPoints& connection_points() { return connection_points_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
   ProviderCounters counters;
+  std::size_t pending_requests = 0;  // offered, not decided
+  [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
+  [[nodiscard]] std::size_t open_setups() const { return originated_.size() + received_.size(); }
   [[nodiscard]] fc2::TimeNs ulp_timeout() const { return config_.ulp_timeout > 0 ? config_.ulp_timeout : port_.r_a_tov(); }
   wire::ConnectionId next_connection_id();
   void discard(fc2::Discard reason) { port_.counters().discard(reason); }
@@ -69,10 +72,11 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
 
   void connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu);
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
-  ReceivedSetup* find_retried(wire::FcId peer, wire::FcviHandle rqst_handle);
+  template <class Predicate> ReceivedSetup* find_received(Predicate matches);
   ReceivedSetup* find_setup(wire::FcId peer, wire::ConnectionId connection_id);
   Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DeviceHeader& header);
-  [[nodiscard]] bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
+  bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
+  void stray_frame(wire::FcId source);
   template <class Function> void for_each_waiting(Function function);
   void bury();
 

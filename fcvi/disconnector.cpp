@@ -28,6 +28,10 @@ void Disconnector::request() { process(dn::DisconnectRequested{}); }
 void Disconnector::port_logged_out() { process(dn::PortLoggedOut{}); }
 void Disconnector::expired() { process(dn::ResponseTimeout{}); }
 
+bool Disconnector::awaits_answer() const {
+  return notice_ != nullptr || machine_.is_any_of<dn::AwaitResponse, dn::AwaitResponseRetry>();
+}
+
 fc2::Exchange* Disconnector::send(bool application, std::optional<Reason> reason) {
   Core& core = connection_.core();
   fc2::Exchange* exchange = core.port().originate(connection_.peer_port(), wire::Type::fc_vi, *this);
@@ -76,14 +80,17 @@ void Disconnector::unexpected(std::string_view, std::string_view, std::string_vi
 
 void Disconnector::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const auto response = wire::fcvi::DisconnectResp::parse(first.device_header_size(), iu);
-  if (!response) return connection_.core().discard(fc2::Discard::BadPayload);  // the time-out goes on
-  ++connection_.core().counters.ius_received;
-  if (&exchange == notice_) {
-    notice_ = nullptr;
-    return;
+  const bool notice = &exchange == notice_;
+  if (!response) {
+    connection_.core().discard(fc2::Discard::BadPayload);
+    // The time-out goes on, unless that was the exchange's last sequence: then nothing can come any more (8.6.2 a).
+    return exchange.is_open() ? void() : exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);
   }
-  exchange_ = nullptr;
-  process(dn::ResponseReceived{});
+  ++connection_.core().counters.ius_received;
+  (notice ? notice_ : exchange_) = nullptr;
+  connection_.core().port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
+  if (notice) connection_.notice_answered();
+  else process(dn::ResponseReceived{});
 }
 
 void Disconnector::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) {

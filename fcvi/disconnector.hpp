@@ -16,6 +16,8 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
   /// A DISCONNECT_RQST of the provider itself (5.9.4.6 VI_APP_DISCON = 0): tells the peer and waits for nothing.
   void notify(wire::fcvi::Reason reason);
   void port_logged_out();
+  /// A DISCONNECT_RQST of either kind is under way.
+  [[nodiscard]] bool awaits_answer() const;
   /// The cause that the next DISCONNECT_RQST of the application tells (D.1 rule 1 a).
   void set_reason(wire::fcvi::Reason reason) { reason_ = reason; }
 

@@ -88,6 +88,8 @@ void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceH
   message_.header = header;
   message_.ox_id = frame.header.ox_id;
   if (message_.kind == Kind::Read && !connection_.is_reliable()) return discard_frame();  // 6.6.1: not allowed
+  // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
+  if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
   if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
   const bool last = last_of_message(frame);
   if (const auto refused = claim()) return process(mr::ClaimRefused{*refused, last, needs_response()});
@@ -120,8 +122,11 @@ bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& 
   const DeviceHeader& first = message_.header;
   const std::uint64_t length = first.opcode == Opcode::read_rqst ? 0 : first.tot_len_or_connection_id;
   const std::uint64_t received = message_.bytes_received + payload_bytes;
-  const bool same = header.opcode == first.opcode && header.flags == first.flags && header.rmt_va == first.rmt_va &&
-                    header.rmt_va_handle == first.rmt_va_handle && frame.header.ox_id == message_.ox_id &&
+  constexpr auto flags = wire::fcvi::message_request_flag::all;  // reserved bits and fields are ignored (5.9.5)
+  const bool same_target = message_.kind == Kind::Send ||
+                           (header.rmt_va == first.rmt_va && header.rmt_va_handle == first.rmt_va_handle);
+  const bool same = header.opcode == first.opcode && (header.flags & flags) == (first.flags & flags) && same_target &&
+                    frame.header.ox_id == message_.ox_id &&
                     header.tot_len_or_connection_id == first.tot_len_or_connection_id;
   const bool ends_right = !frame.last_of_sequence || (needs_response() ? frame.header.has(wire::f_ctl::sequence_initiative)
                                                                        : frame.header.has(wire::f_ctl::last_sequence)) ==
@@ -256,7 +261,8 @@ void MessageReceiver::respond(MessageStatus status) {
   }
   std::array<std::uint8_t, 32> bytes;
   header.write(bytes);
-  core.port().send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true});
+  core.port().send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true}, 0,
+                   connection_.preference() ? wire::cs_ctl_preference : std::uint8_t{0});  // 5.8.2: every frame for a message
   ++core.counters.ius_sent;
 }
 
@@ -268,9 +274,8 @@ void MessageReceiver::conclude_refusal() {
 }
 
 void MessageReceiver::start_read_response() {
-  Core& core = connection_.core();
-  if (fc2::Exchange* exchange = core.port().open_for_reply(*frame_, core))
-    connection_.read_responder().add(*exchange, message_.header);
+  // More requests than any window admits (7.3): the peer does not keep to the protocol.
+  if (!connection_.read_responder().add(frame_->header, message_.header)) failure_ = ReceiveError::Transport;
 }
 
 void MessageReceiver::expect_next_message() {

@@ -31,6 +31,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   /// FCVI_MSG_ID of the last message that was completed here (6.12.2); 0 before the first.
   [[nodiscard]] wire::MsgId last_completed() const { return last_completed_; }
   [[nodiscard]] bool is_closed() const { return machine_.is<machines::message_responder::Closed>(); }
+  /// disconnected() was said, and R_A_TOV is not over.
+  [[nodiscard]] bool is_disconnected() const { return machine_.is<machines::message_responder::HerrDisconnected>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
 
  private:
@@ -47,7 +49,6 @@ class MessageReceiver final : private machines::message_responder::Context {
   };
   struct Errored { wire::MsgId first, last; fc2::TimeNs until; };
 
-  [[nodiscard]] bool reads_on(const wire::fcvi::DeviceHeader& header) const;
   bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                    std::span<const std::uint8_t> payload);

@@ -209,7 +209,7 @@ void MessageSender::read_data_received(Message& message, const fc2::ReceivedFram
   const bool last = message.bytes_moved + payload.size() == message.work.length_bytes;
   if (last) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   ++message.read_seq_cnt;
-  message.deadline = connection_.core().scheduler().now() + connection_.core().ulp_timeout();
+  read_progress_until_ = connection_.core().scheduler().now() + connection_.core().ulp_timeout();
   process(message, mo::ReadDataReceived{.last = last});
 }
 
@@ -259,28 +259,39 @@ void MessageSender::connection_ended() {
 void MessageSender::arm_timer() {
   if (timer_.pending()) return;  // deadlines are in order of age, but for reads that make progress: those re-arm
   fc2::TimeNs earliest = fc2::never;
-  for (const Message& message : open_) earliest = std::min(earliest, message.deadline);
+  for (const Message& message : open_) earliest = std::min(earliest, deadline_of(message));
   if (earliest != fc2::never) connection_.core().scheduler().schedule(timer_, earliest);
+}
+
+/// FC-VI 8.4.1 a). Reads are answered in order (VI-ARCH 6.3.1.1): while data comes, those behind it wait their turn.
+fc2::TimeNs MessageSender::deadline_of(const Message& message) const {
+  if (!is_read(message) || message.deadline == fc2::never) return message.deadline;
+  return std::max(message.deadline, read_progress_until_);
 }
 
 void MessageSender::timer_expired() {
   const fc2::TimeNs now = connection_.core().scheduler().now();
   for (Message& message : open_)
-    if (message.deadline <= now) return process(message, mo::ResponseTimeout{});  // rule 9: the connection ends
+    if (deadline_of(message) <= now) return process(message, mo::ResponseTimeout{});  // rule 9: the connection ends
   arm_timer();
 }
 
-void MessageSender::sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) {
+// A control IU has no place here; where it is the exchange's last sequence the answer cannot come any more.
+void MessageSender::sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) {
   connection_.core().discard(fc2::Discard::UnexpectedIu);
+  if (!exchange.is_open()) exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);
 }
 
 void MessageSender::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) {
   for (Message& message : open_) {
     if (message.exchange != &exchange) continue;
     message.exchange = nullptr;
-    if (sending_ && &message == &open_.back()) sequence_.abandon(), sending_ = false;
-    if (failure != fc2::ExchangeFailure::PortLoggedOut) process(message, mo::ExchangeError{});
-    return;  // a logout ends the whole connection next
+    const bool sending = sending_ && &message == &open_.back();
+    if (sending) sequence_.abandon();
+    if (failure == fc2::ExchangeFailure::PortLoggedOut) return;  // it ends the whole connection next
+    if (message.machine.is<mo::Queued>()) return wake();         // nothing went out: another exchange will do
+    if (sending) sending_ = false;
+    return process(message, mo::ExchangeError{});
   }
 }
 

@@ -64,6 +64,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
 
   template <class E> void process(Message& message, const E& event);
   void drop_completed();
+  [[nodiscard]] fc2::TimeNs deadline_of(const Message& message) const;
   void arm_timer();
   void timer_expired();
   void retry() { wake(); }
@@ -93,6 +94,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   std::array<std::uint8_t, 32> device_header_{};  // of every frame of the message being sent
   Message* current_ = nullptr;            // while its machine runs
   std::size_t placed_bytes_ = 0;
+  fc2::TimeNs read_progress_until_ = 0;   // FCVI_ULP_TIMEOUT after the last read data
   bool failed_ = false;                   // an effect asked for fail_connection
   fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
   fc2::Timer<MessageSender, &MessageSender::retry> retry_{*this};

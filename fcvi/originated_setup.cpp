@@ -55,9 +55,8 @@ void OriginatedSetup::try_next_port() {
   phase_ = Phase::LoggingIn;
   target_ = candidates_.front();
   candidates_.erase(candidates_.begin());
-  if (target_ == core_.port().n_port_id()) return begin_setup();  // loopback: no login with oneself
   fc2::RemotePort& remote = core_.port().remote_port(target_);
-  if (remote.logged_in()) return begin_setup();
+  if (target_ == core_.port().n_port_id() || remote.logged_in()) return begin_setup();
   remote.log_in();
 }
 
@@ -65,12 +64,18 @@ void OriginatedSetup::port_logged_in(wire::FcId) { begin_setup(); }
 void OriginatedSetup::port_login_failed(wire::FcId) { try_next_port(); }
 
 void OriginatedSetup::begin_setup() {
-  // FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing relative offset.
+  // Loopback has no login. FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing relative offset.
   const bool self = target_ == core_.port().n_port_id();
   if (!self && !core_.port().remote_port(target_).supports_fc_vi()) return try_next_port();
   phase_ = Phase::SettingUp;
   connection_->set_peer_port(target_);
   process(co::SetupRequested{});
+}
+
+bool OriginatedSetup::target_logged_in() {
+  if (target_ == core_.port().n_port_id()) return core_.port().online();  // loopback
+  const fc2::RemotePort* remote = core_.port().find_remote_port(target_);
+  return remote != nullptr && remote->logged_in();
 }
 
 /// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause.
@@ -115,13 +120,15 @@ void OriginatedSetup::settle() {
   if (std::exchange(moves_on_, false)) move_on();
   if (std::exchange(abort_finished_, false)) return process(co::AbortFinished{});
   if (!std::exchange(released_, false)) return;
-  connection_->setup_released(this, nullptr);
+  phase_ = Phase::Over;
+  if (connection_ != nullptr) connection_->setup_released(this, nullptr);
   core_.retire(*this);
 }
 
 /// This exchange goes on to its RESP3; the call and the endpoint, still Pending Connect, go to the next port.
 void OriginatedSetup::move_on() {
-  OriginatedSetup& next = core_.add_setup(*connection_, local_, remote_, deadline_, *std::exchange(operation_, nullptr));
+  Connection& connection = *std::exchange(connection_, nullptr);
+  OriginatedSetup& next = core_.add_setup(connection, local_, remote_, deadline_, *std::exchange(operation_, nullptr));
   next.start_at(std::move(candidates_));
 }
 
@@ -151,26 +158,34 @@ void OriginatedSetup::endpoint_errored() {
 }
 
 void OriginatedSetup::port_logged_out() {
-  exchange_ = nullptr;  // it failed with the login
+  if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
+  abort_finished_ = false;
   if (phase_ == Phase::SettingUp && !machine_.is<co::Idle>()) process(co::PortLoggedOut{});
 }
 
-void OriginatedSetup::sequence_received(fc2::Exchange&, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+void OriginatedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                                        std::span<const std::uint8_t> iu) {
   const auto header = wire::fcvi::DeviceHeader::parse(first.device_header_size(), iu);
-  if (!header || wire::ConnectionId{header->tot_len_or_connection_id} != connection_id_)
-    return core_.discard(fc2::Discard::BadPayload);
+  const bool ours = header && wire::ConnectionId{header->tot_len_or_connection_id} == connection_id_;
+  if (ours && header->opcode == Opcode::connect_resp3) return resp3_received(exchange, *header);
+  if (ours && header->opcode == Opcode::connect_resp1 && exchange.has_initiative())
+    if (const auto resp1 = wire::fcvi::ConnectResp1::from(*header, iu.subspan(header->size()))) return resp1_received(*resp1);
+  core_.discard(ours ? fc2::Discard::UnexpectedIu : fc2::Discard::BadPayload);
+  if (exchange.is_open()) return;  // T3 covers it
+  exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);  // 8.5.2 a: the last sequence, and not a RESP3
+}
+
+void OriginatedSetup::resp3_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header) {
   ++core_.counters.ius_received;
-  if (header->opcode == Opcode::connect_resp1) {
-    const auto resp1 = wire::fcvi::ConnectResp1::from(*header, iu.subspan(header->size()));
-    return resp1 ? resp1_received(*resp1) : core_.discard(fc2::Discard::BadPayload);
+  if (machine_.is_any_of<co::AwaitResp3Connected, co::AwaitResp3Closing>() || !exchange.is_open()) {
+    exchange_ = nullptr;
+    core_.port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
   }
-  if (header->opcode != Opcode::connect_resp3) return core_.discard(fc2::Discard::UnexpectedIu);
-  const auto resp3 = wire::fcvi::ConnectResp3::from(*header);
-  exchange_ = nullptr;  // Last_Sequence
-  process(co::Resp3Received{verdict_of(resp3.status)});
+  process(co::Resp3Received{verdict_of(wire::fcvi::ConnectResp3::from(header).status)});
 }
 
 void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
+  ++core_.counters.ius_received;
   auto verdict = verdict_of(resp1.status);
   const auto attributes = from_wire(resp1.payload.local_attributes);
   const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && attributes.has_value();
@@ -188,6 +203,7 @@ void OriginatedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failu
 }
 
 void OriginatedSetup::abort_finished() {
+  if (!target_logged_in()) return;  // the logout ended it, and says so next: nothing to retry with
   if (busy_) abort_finished_ = true;
   else process(co::AbortFinished{});
 }
@@ -255,7 +271,7 @@ void OriginatedSetup::complete_request(ConnectOutcome outcome) {
   else outcome_ = outcome;
 }
 void OriginatedSetup::endpoint_timed_out() { connection_->feed(ve::ConnectTimedOut{}); }
-void OriginatedSetup::endpoint_retrying() { connection_->feed(ve::SetupRetried{}); }
+void OriginatedSetup::endpoint_retrying() { connection_->endpoint_retrying(); }
 void OriginatedSetup::endpoint_failed() { connection_->feed(ve::SetupFailed{}); }
 void OriginatedSetup::endpoint_lost() {
   ++core_.counters.connections_lost;

@@ -32,6 +32,8 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void disconnect_received();
   void endpoint_errored();
   void port_logged_out();
+  /// Goes on without a connection, which would pass a logout on.
+  [[nodiscard]] bool stands_alone_with(wire::FcId port) const { return connection_ == nullptr && target_ == port; }
 
   std::uint64_t number = 0;  // the core's
 
@@ -51,6 +53,8 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void t1_expired();
   void t3_expired();
   void resp1_received(const wire::fcvi::ConnectResp1& resp1);
+  void resp3_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
+  [[nodiscard]] bool target_logged_in();
 
   // fc2::ExchangeUser
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
@@ -80,7 +84,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   Core& core_;
-  Connection* connection_;
+  Connection* connection_;  // nullptr once the call went on to another port
   vi::NetAddress local_, remote_;
   fc2::TimeNs deadline_;
   vi::ConnectOperation* operation_;  // until the call returned

@@ -58,6 +58,9 @@ class Provider final : public vi::Transport {
   [[nodiscard]] const ProviderConfig& config() const;
   [[nodiscard]] const ProviderCounters& counters() const;
   [[nodiscard]] fc2::NPort& port();
+  /// FCVI_HANDLEs that are in use or rest, and Connection Setups that are not over: what a long run must not grow.
+  [[nodiscard]] std::size_t handles_in_use() const;
+  [[nodiscard]] std::size_t open_setups() const;
 
  private:
   std::unique_ptr<Core> core_;

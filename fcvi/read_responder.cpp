@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
@@ -11,45 +12,69 @@ namespace fcvi {
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::Opcode;
 
+namespace {
+constexpr fc2::TimeNs exchange_retry_ns = 10 * fc2::microsecond;
+}
+
 ReadResponder::~ReadResponder() { clear(); }
 
-void ReadResponder::add(fc2::Exchange& exchange, const DeviceHeader& request) {
-  responses_.push_back({&exchange, request, 0});
-  exchange.context = this;
+bool ReadResponder::add(const wire::FcHeader& frame, const DeviceHeader& request) {
+  if (responses_.size() == max_waiting) return false;
+  if (responses_.full()) responses_.set_capacity(std::max(first_capacity, 2 * responses_.capacity()));
+  responses_.push_back({frame, request});
   connection_.core().port().transmitter().submit(*this);
+  return true;
 }
 
 void ReadResponder::clear() {
   sequence_.abandon();
-  std::deque<Response> responses;
-  responses.swap(responses_);
-  for (const Response& response : responses)
-    if (response.exchange != nullptr) connection_.core().port().abort(*response.exchange);
+  responses_.clear();
+  if (exchange_ != nullptr) connection_.core().port().abort(*std::exchange(exchange_, nullptr));
 }
 
-bool ReadResponder::owns(const fc2::Exchange& exchange) const {
-  return std::any_of(responses_.begin(), responses_.end(), [&](const Response& r) { return r.exchange == &exchange; });
+void ReadResponder::drop_first() {
+  sequence_.abandon();
+  exchange_ = nullptr;
+  responses_.pop_front();
 }
 
 void ReadResponder::forget(const fc2::Exchange& exchange) {
-  const auto found = std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.exchange == &exchange; });
-  if (found == responses_.end()) return;
-  if (found == responses_.begin()) sequence_.abandon();
-  responses_.erase(found);
+  if (&exchange == exchange_) drop_first();
+}
+
+bool ReadResponder::abort_received(wire::OxId ox_id) {
+  const auto found = std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.frame.ox_id == ox_id; });
+  if (found == responses_.end()) return false;
+  // The one that is being sent has an exchange, which tells of its end.
+  if (found != responses_.begin() || exchange_ == nullptr) responses_.erase(found);
+  return true;
 }
 
 fc2::FrameSource::Next ReadResponder::next_frame(fc2::Frame& frame) {
   if (responses_.empty()) return Next::Exhausted;
   if (!sequence_.is_open() && !begin_sequence()) return Next::Blocked;
-  const bool whole = fill(frame);
-  if (whole) responses_.pop_front();
+  if (fill(frame)) {
+    exchange_ = nullptr;
+    responses_.pop_front();
+  }
   return Next::Made;
 }
 
+void ReadResponder::retry() { connection_.core().port().transmitter().submit(*this); }
+
+bool ReadResponder::open_exchange() {
+  Core& core = connection_.core();
+  exchange_ = core.port().open_for_reply({.header = responses_.front().frame, .data_field = {}}, core);
+  if (exchange_ != nullptr) exchange_->context = this;
+  else core.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
+  return exchange_ != nullptr;
+}
+
 bool ReadResponder::begin_sequence() {
+  if (exchange_ == nullptr && !open_exchange()) return false;
   const Response& response = responses_.front();
   const std::uint8_t cs_ctl = connection_.preference() ? wire::cs_ctl_preference : std::uint8_t{0};
-  if (!sequence_.begin(*response.exchange, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, cs_ctl)) return false;
+  if (!sequence_.begin(*exchange_, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, cs_ctl)) return false;
   DeviceHeader header = response.request;
   header.handle = connection_.peer_handle();
   header.opcode = Opcode::read_resp;

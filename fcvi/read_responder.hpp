@@ -1,8 +1,9 @@
 // Answers RDMA Reads (FC-VI 5.2.4, 6.7): registered memory into FCVI_READ_RESP IUs.
 #pragma once
 #include <array>
-#include <deque>
+#include <boost/circular_buffer.hpp>
 
+#include "fc2_fabric/scheduler.hpp"
 #include "fc2_fabric/sequence_sender.hpp"
 #include "fc2_fabric/transmitter.hpp"
 #include "wire/fcvi/device_header.hpp"
@@ -15,29 +16,38 @@ class ReadResponder final : public fc2::FrameSource {
   explicit ReadResponder(Connection& connection) : connection_(connection) {}
   ~ReadResponder() override;
 
-  /// A granted request; `exchange` is open and ours to send on. Requests are answered in order (VI-ARCH 6.3.1.1).
-  void add(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& request);
+  /// A granted request. Requests are answered in order (VI-ARCH 6.3.1.1), each in its own exchange, which is opened when
+  /// its turn comes: what waits holds none. False when no window is that large.
+  [[nodiscard]] bool add(const wire::FcHeader& frame, const wire::fcvi::DeviceHeader& request);
   /// The connection is over: everything open is aborted.
   void clear();
-  [[nodiscard]] bool owns(const fc2::Exchange& exchange) const;
+  /// ABTS of a request that waits.
+  bool abort_received(wire::OxId ox_id);
   /// The exchange is gone already (aborted by the peer, or logged out).
   void forget(const fc2::Exchange& exchange);
 
  private:
   struct Response {
-    fc2::Exchange* exchange;
+    wire::FcHeader frame;
     wire::fcvi::DeviceHeader request;
-    std::uint64_t bytes_sent;
+    std::uint64_t bytes_sent = 0;
   };
+  static constexpr std::size_t max_waiting = 4096;  // FC-VI 7.3 leaves FCVI_PIPELINE_DEPTH open: we keep to 4095 and one
+  static constexpr std::size_t first_capacity = 8;
   Next next_frame(fc2::Frame& frame) override;
   bool begin_sequence();
+  bool open_exchange();
+  void drop_first();
+  void retry();
   bool fill(fc2::Frame& frame);
 
   Connection& connection_;
-  std::deque<Response> responses_;  // the first is being sent
+  boost::circular_buffer<Response> responses_;  // the first is being sent
+  fc2::Exchange* exchange_ = nullptr;           // of the first
   fc2::SequenceSender sequence_;
   std::uint64_t iu_bytes_left_ = 0;
   std::array<std::uint8_t, 32> device_header_{};
+  fc2::Timer<ReadResponder, &ReadResponder::retry> retry_{*this};
 };
 
 }  // namespace fcvi

@@ -19,6 +19,7 @@ ReceivedSetup::ReceivedSetup(Core& core, std::uint64_t token, fc2::Exchange& exc
 }
 
 ReceivedSetup::~ReceivedSetup() {
+  set_offered(false);
   if (exchange_ != nullptr) core_.port().abort(*exchange_);
 }
 
@@ -43,6 +44,7 @@ void ReceivedSetup::settle() {
     }
   }
   if (!std::exchange(released_, false)) return;
+  over_ = true;
   if (connection_ != nullptr) connection_->setup_released(nullptr, this);
   core_.retire(*this);
 }
@@ -55,6 +57,11 @@ void ReceivedSetup::matched(vi::ConnectWaitOperation& waiting, const vi::ViAttri
   waiting.remote_attributes = attributes;
   waiting.token = {token_};
   waiting.done(vi::Return::Success);
+}
+
+void ReceivedSetup::set_offered(bool offered) {
+  if (offered != offered_) offered ? ++core_.pending_requests : --core_.pending_requests;
+  offered_ = offered;
 }
 
 void ReceivedSetup::refuse(Answer answer) { process(cr::RqstRefused{answer}); }
@@ -70,7 +77,7 @@ void ReceivedSetup::retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRq
 void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
   connection_ = &connection;
   operation_ = &operation;
-  offered_ = false;
+  set_offered(false);
   connection.set_setup(nullptr, this);
   connection.set_setup_id(request_.connection_id);
   connection.set_peer_port(peer_port_);
@@ -79,29 +86,40 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
 }
 
 void ReceivedSetup::reject() {
-  offered_ = false;
+  set_offered(false);
   process(cr::RejectRequested{});
 }
 
 void ReceivedSetup::disconnect_requested() {
-  if (!machine_.is<cr::Connected>()) process(cr::DisconnectRequested{});
+  if (machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry>()) process(cr::DisconnectRequested{});
 }
+/// Lost before RESP2 came (C.5.10.1: messages may be faster): what is left of the set-up refuses.
+void ReceivedSetup::endpoint_errored() {
+  if (!busy_) disconnect_requested();
+}
+bool ReceivedSetup::awaits_retry() const { return !over_ && (connection_ == nullptr || !connection_->is_stopped()); }
 void ReceivedSetup::disconnect_received() { process(cr::DisconnectReceived{}); }
 void ReceivedSetup::connection_ended() {
   if (!busy_ && machine_.is<cr::Connected>()) process(cr::ConnectionEnded{});
 }
 void ReceivedSetup::port_logged_out() {
-  exchange_ = nullptr;
+  if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
   process(cr::PortLoggedOut{});
 }
 void ReceivedSetup::t2_expired() { process(cr::T2Expired{}); }
 
-void ReceivedSetup::sequence_received(fc2::Exchange&, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const auto resp2 = wire::fcvi::ConnectResp2::parse(first.device_header_size(), iu);
-  if (!resp2 || resp2->connection_id != request_.connection_id) return core_.discard(fc2::Discard::BadPayload);
+  if (!resp2 || resp2->connection_id != request_.connection_id || !exchange.has_initiative()) {
+    core_.discard(fc2::Discard::BadPayload);
+    if (exchange.is_open()) return;  // T2 covers it
+    return exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);  // 8.5.2 a: its last sequence, no RESP3 can go
+  }
   ++core_.counters.ius_received;
   const bool ours = connection_ != nullptr && resp2->handle == connection_->handle();
-  process(cr::Resp2Received{.accepted = !resp2->status && ours, .retry = resp2->retry});
+  const bool accepted = !resp2->status && ours;
+  confirms_ = accepted && machine_.is_any_of<cr::AwaitResp2Accepted, cr::Connected>();
+  process(cr::Resp2Received{.accepted = accepted, .retry = resp2->retry});
 }
 
 void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
@@ -141,8 +159,7 @@ void ReceivedSetup::send_resp3(Answer answer) {
   if (exchange_ == nullptr) return;
   wire::fcvi::ConnectResp3 resp3;
   // FC-VI 5.3.3: the requestor's handle confirms a connection; unassigned where there is none.
-  const bool connected = answer == Answer::Accept && machine_.is<cr::AwaitResp2Accepted>();
-  resp3.handle = connected ? request_.payload.handle : wire::FcviHandle::unassigned;
+  resp3.handle = confirms_ ? request_.payload.handle : wire::FcviHandle::unassigned;
   resp3.connection_id = request_.connection_id;
   resp3.retry = request_.retry;
   resp3.status = status_of(answer);

@@ -24,10 +24,15 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   void disconnect_requested();
   void disconnect_received();
   void connection_ended();
+  void endpoint_errored();
   void port_logged_out();
 
   [[nodiscard]] std::uint64_t token() const { return token_; }
   [[nodiscard]] bool offered() const { return offered_; }
+  /// Only waits to be destroyed.
+  [[nodiscard]] bool is_over() const { return over_; }
+  /// A retried request of the peer means this set-up (C.4 rules 8, 9), not one whose endpoint failed (rule 11).
+  [[nodiscard]] bool awaits_retry() const;
   [[nodiscard]] const wire::fcvi::ConnectRqst& request() const { return request_; }
   [[nodiscard]] wire::FcId peer_port() const { return peer_port_; }
   [[nodiscard]] Connection* connection() { return connection_; }
@@ -37,12 +42,13 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   template <class E> void process(const E& event);
   void settle();
   void t2_expired();
+  void set_offered(bool offered);
   // fc2::ExchangeUser
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
   // machines::connect_responder
-  void offer_request() override { offered_ = true; }
-  void withdraw_request() override { offered_ = false; }
+  void offer_request() override { set_offered(true); }
+  void withdraw_request() override { set_offered(false); }
   void send_resp1(Answer answer) override;
   void repeat_resp1() override { send_resp1(answer_); }
   void send_resp3(Answer answer) override;
@@ -72,7 +78,8 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   Connection* connection_ = nullptr;
   vi::Operation* operation_ = nullptr;  // VipConnectAccept
   Answer answer_ = Answer::Accept;
-  bool offered_ = false, released_ = false, busy_ = false;
+  bool offered_ = false, released_ = false, busy_ = false, over_ = false;
+  bool confirms_ = false;  // RESP3 tells that there is a connection
   fc2::Exchange* retried_exchange_ = nullptr;            // for adopt_retry
   const wire::fcvi::ConnectRqst* retried_ = nullptr;
   std::optional<AcceptOutcome> outcome_;

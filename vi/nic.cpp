@@ -21,7 +21,10 @@ bool is_known(ReliabilityLevel level) {
 Nic::Nic(Transport& transport, Listener& listener, NicLimits limits)
     : transport_(transport), listener_(listener), limits_(limits), memory_(limits.memory) {}
 
-Nic::~Nic() = default;
+// VipCloseNic: whatever the VIs have under way, the transport forgets them.
+Nic::~Nic() {
+  for (const auto& vi : vis_) transport_.detach(*vi);
+}
 
 Return Nic::create_vi(const ViAttributes& attributes, CompletionQueue* send_queue,
                       CompletionQueue* receive_queue, Vi*& vi) {

@@ -51,7 +51,8 @@ class Listener {
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// A VI was created / is about to be destroyed (Idle, queues empty).
+  /// A VI was created / is about to be destroyed: Idle with empty queues, or in any state when its NIC goes. Calls under
+  /// way are done() then; neither the VI nor its consumer's memory is touched any more.
   virtual Return attach(Vi& vi) = 0;
   virtual void detach(Vi& vi) = 0;
 

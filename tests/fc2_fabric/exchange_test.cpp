@@ -338,7 +338,8 @@ TEST_F(ExchangeTest, open_ox_id_used_anew_supersedes) {
   EXPECT_EQ(pair.b.open_exchanges(), 1U);
 }
 
-// All exchanges in use: originate says so; a request that comes in is counted and times out over there.
+// All exchanges in use, each way for itself: originate says so; a request that comes in is counted and times out over
+// there.
 TEST_F(ExchangeTest, table_full_refuses) {
   support::PortPair small([](NPortConfig& config) { config.max_exchanges = 2; });
   small.b.set_user(type, responder);
@@ -347,16 +348,18 @@ TEST_F(ExchangeTest, table_full_refuses) {
   EXPECT_EQ(small.a.originate(b_id, type, originator), nullptr);
   small.b.originate(a_id, type, originator);
   small.b.originate(a_id, type, originator);
-  FramePtr frame = small.pool.take();
-  const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control, .d_id = b_id, .s_id = a_id, .type = type,
-                              .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {7}};
-  header.write(frame->bytes);
-  frame->size_bytes = 24;
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  small.b.receive(std::move(frame));
+  for (std::uint16_t ox_id = 7; ox_id < 10; ++ox_id) {
+    FramePtr frame = small.pool.take();
+    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control, .d_id = b_id, .s_id = a_id, .type = type,
+                                .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {ox_id}};
+    header.write(frame->bytes);
+    frame->size_bytes = 24;
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    small.b.receive(std::move(frame));
+  }
   EXPECT_EQ(small.b.counters().discarded(Discard::NoResources), 1U);
-  EXPECT_TRUE(responder.ius.empty());
+  EXPECT_EQ(responder.ius.size(), 2U);
 }
 
 // An IU above the limit is refused, whoever sends it.

@@ -121,6 +121,8 @@ class TwoNodes : public ::testing::Test {
       : fabric(2, {}, adjust) {
     fabric.link = link;
     client = std::make_unique<Host>(fabric, 0, config, farp);
+    config.first_handle += 0x1000;  // each end its own numbers: a mix-up shows
+    config.first_connection_id += 0x1000;
     server = std::make_unique<Host>(fabric, 1, config, farp);
     fabric.bring_up();
     fabric.run_until([&] { return client->resolver.ready() && server->resolver.ready(); });
@@ -150,12 +152,12 @@ class TwoNodes : public ::testing::Test {
   }
 
   TestFabric fabric;
+  Wait wait;  // before the hosts: an operation lives until it is done
+  Connect request;
+  Done accept;
   std::unique_ptr<Host> client, server;
   vi::Vi* client_vi = nullptr;
   vi::Vi* server_vi = nullptr;
-  Wait wait;
-  Connect request;
-  Done accept;
 };
 
 }  // namespace support
