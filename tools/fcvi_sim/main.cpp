@@ -1,5 +1,7 @@
 // fcvi-sim: runs scenarios on a simulated fabric; prints captures as text. Exit status: 0, 1 an expectation
 // failed, 2 bad input.
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 
 #include <chrono>
@@ -131,6 +133,9 @@ void add_run(CLI::App& app, RunOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Transfers come and go: their memory is used again, not given back to the kernel and faulted in anew.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   CLI::App app{
       "Simulates FC-VI (ISO/IEC 14165-331) on a Fibre Channel fabric: same scenario, same seed, same bytes.",
       "fcvi-sim"};
