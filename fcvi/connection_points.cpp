@@ -11,6 +11,10 @@ void ConnectionPoints::wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, 
   if (timeout_ns != vi::infinite) scheduler_.schedule_after(point, timeout_ns);
 }
 
+void ConnectionPoints::withdraw(const vi::ConnectWaitOperation& operation) {
+  points_.remove_if([&](const Point& point) { return &point.operation == &operation; });
+}
+
 vi::ConnectWaitOperation* ConnectionPoints::take(const vi::NetAddress& wanted) {
   const auto found = std::find_if(points_.begin(), points_.end(),
                                   [&](const Point& point) { return point.local.same_discriminator(wanted); });

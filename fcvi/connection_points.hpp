@@ -12,6 +12,8 @@ class ConnectionPoints {
   explicit ConnectionPoints(fc2::Scheduler& scheduler) : scheduler_(scheduler) {}
 
   void wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation);
+  /// Forgets the operation without done(); nothing if it does not wait.
+  void withdraw(const vi::ConnectWaitOperation& operation);
   /// The longest waiting operation for this discriminator, which waits no longer; nullptr if none does.
   vi::ConnectWaitOperation* take(const vi::NetAddress& wanted);
   [[nodiscard]] bool anybody_waits() const { return !points_.empty(); }

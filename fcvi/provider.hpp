@@ -51,6 +51,9 @@ class Provider final : public vi::Transport {
   void connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) override;
   void connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) override;
   void connect_reject(vi::ConnectionToken token, vi::Operation& operation) override;
+  vi::Return connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
+                                  vi::TimeNs timeout_ns, vi::ConnectOperation& operation) override;
+  void withdraw(vi::ConnectWaitOperation& operation) override;
   void disconnect(vi::Vi& vi, vi::Operation& operation) override;
   void send_posted(vi::Vi& vi) override;
   void stopped(vi::Vi& vi) override;

@@ -31,6 +31,10 @@ class FakeTransport : public Transport {
   void connect_wait(const NetAddress&, TimeNs, ConnectWaitOperation&) override {}
   void connect_accept(ConnectionToken, Vi&, Operation&) override {}
   void connect_reject(ConnectionToken, Operation&) override {}
+  Return connect_peer_request(Vi&, const NetAddress&, const NetAddress&, TimeNs, ConnectOperation&) override {
+    return Return::ErrorResource;
+  }
+  void withdraw(ConnectWaitOperation&) override {}
   void disconnect(Vi&, Operation&) override {}
   void send_posted(Vi&) override { log_.push_back("posted"); }
   void stopped(Vi&) override { log_.push_back("stopped"); }
