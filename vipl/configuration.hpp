@@ -1,0 +1,80 @@
+// The NIC configuration file: which NICs there are, what programs may call them, and how each is set up.
+// Format and defaults: vipl/vipl.example.yaml.
+#pragma once
+#include <boost/system/result.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fc2_fabric/scheduler.hpp"
+#include "vi/nic.hpp"
+#include "wire/types.hpp"
+
+namespace vipl {
+
+/// What was wrong with a configuration and where: "FILE:LINE:COLUMN: WHAT".
+struct ConfigurationError {
+  std::string message;
+};
+template <class T>
+using ConfigurationResult = boost::system::result<T, ConfigurationError>;
+
+/// How frames leave the process.
+enum class NicTransport : std::uint8_t {
+  Local,      // through fcvi-fabricd, to all processes of this user on this host
+  InProcess,  // only to NICs of this process
+};
+[[nodiscard]] std::string_view to_string(NicTransport transport);
+
+struct NicTimeouts {
+  fc2::TimeNs open = 10 * fc2::second;        // VipOpenNic waits so long for login and registration
+  fc2::TimeNs ulp = 0;                        // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
+  fc2::TimeNs farp = 0;                       // of one FARP-REQ; 0: E_D_TOV
+  fc2::TimeNs name_service = 5 * fc2::second;  // of one question to the fabric's name server, retries included
+};
+
+struct NicConfiguration {
+  std::string name;                        // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
+  std::vector<std::string> aliases;        // other names that VipOpenNic takes for it
+  NicTransport transport = NicTransport::Local;
+  std::string node_name;                   // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
+  std::vector<wire::IpAddress> addresses;  // the first is LocalNicAddress; empty: derived from the node name
+  wire::Wwn port_name{};                   // zero: made unique; given: only one process can have the NIC open
+  wire::Wwn node_wwn{};                    // Node_Name; zero: derived from the node name
+  vi::NicLimits limits;                    // strict_tags stands here too
+  std::uint64_t max_registered_bytes = std::uint64_t{1} << 46;  // VIP_NIC_ATTRIBUTES.MaxRegisterBytes
+  NicTimeouts timeouts;
+  std::string hosts_file;                  // of the name service; empty: the usual places (name_service.hpp)
+};
+
+struct Configuration {
+  std::string source;                                   // the file; empty: built in
+  std::vector<NicConfiguration> nics;                   // at least one
+  fc2::TimeNs fabric_idle_time = 30 * fc2::second;      // fcvi-fabricd, where we start it, ends after so long unused
+
+  /// The NIC of this name or alias, letter by letter; nullptr: there is none.
+  [[nodiscard]] const NicConfiguration* find(std::string_view device_name) const;
+};
+
+/// One NIC, VINIC, on the local fabric, with the names that programs of the time have built in (clan0, nic0,
+/// /dev/via_lo, ...).
+[[nodiscard]] Configuration built_in_configuration();
+
+/// `name` stands for the file in messages. All or nothing.
+[[nodiscard]] ConfigurationResult<Configuration> parse_configuration(const std::string& text, const std::string& name);
+
+/// The places where a configuration is looked for.
+struct ConfigurationPlaces {
+  std::string named;                // $FCVI_CONFIG: must be there; empty: not set
+  std::vector<std::string> usual;  // the first that is there counts
+};
+/// $FCVI_CONFIG; fcvi/nics.yaml under $XDG_CONFIG_HOME (~/.config) and each of $XDG_CONFIG_DIRS (/etc/xdg);
+/// /etc/fcvi/nics.yaml. A set-user-ID program sees no environment.
+[[nodiscard]] ConfigurationPlaces configuration_places();
+/// `name` (as "hosts") in each of the usual directories, in that order.
+[[nodiscard]] std::vector<std::string> usual_places(std::string_view name);
+/// Reads the file; where there is none, the built-in configuration. Blocks on the file system.
+[[nodiscard]] ConfigurationResult<Configuration> load_configuration(const ConfigurationPlaces& places);
+
+}  // namespace vipl
