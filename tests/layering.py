@@ -20,8 +20,9 @@ ALLOWED = {
     "farp": {"wire", "state_machines", "fc2_fabric"},
     "vi": {"wire", "state_machines"},
     "fcvi": {"wire", "state_machines", "fc2_fabric", "farp", "vi"},
-    "vipl": {"wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi"},
-    "tools": {"wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "vipl"},
+    "settings": {"wire", "fc2_fabric"},
+    "vipl": {"wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "settings"},
+    "tools": {"wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "settings", "vipl"},
 }
 OUTSIDE = "tests"  # nothing may use it
 FOLDERS = [*ALLOWED, OUTSIDE]

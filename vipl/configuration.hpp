@@ -1,24 +1,22 @@
 // The NIC configuration file: which NICs there are, what programs may call them, and how each is set up.
 // Format and defaults: vipl/vipl.example.yaml.
 #pragma once
-#include <boost/system/result.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fc2_fabric/scheduler.hpp"
+#include "settings/tree.hpp"
 #include "vi/nic.hpp"
 #include "wire/types.hpp"
 
 namespace vipl {
 
 /// What was wrong with a configuration and where: "FILE:LINE:COLUMN: WHAT".
-struct ConfigurationError {
-  std::string message;
-};
+using ConfigurationError = settings::BadInput;
 template <class T>
-using ConfigurationResult = boost::system::result<T, ConfigurationError>;
+using ConfigurationResult = settings::Result<T>;
 
 /// How frames leave the process.
 enum class NicTransport : std::uint8_t {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "settings/file.hpp"
 #include "tools/fcvi_sim/loader.hpp"
 #include "tools/fcvi_sim/random.hpp"
 
@@ -28,7 +29,7 @@ std::string ContentStore::load(const Scenario& scenario) {
     for (const TransferSpec& transfer : workload.transfers) {
       const DataSpec& data = transfer.data;
       if (data.path.empty() || files_.contains(data.path)) continue;
-      const Result<std::string> text = read_file(data.path, max_transfer_bytes);
+      const Result<std::string> text = settings::read_file(data.path, max_transfer_bytes);
       if (!text) return text.error().message;
       if (text->size() != data.size_bytes) return data.path + ": changed while the scenario was read";
       Content content{{text->begin(), text->end()}, {}};

@@ -1,9 +1,10 @@
 #include "tools/fcvi_sim/expectations.hpp"
 
 #include "tools/fcvi_sim/status_text.hpp"
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 
 namespace sim {
+using namespace settings;
 namespace {
 
 class Checker {

@@ -5,9 +5,10 @@
 #include <cstdio>
 
 #include "tools/fcvi_sim/ladder.hpp"
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 
 namespace sim {
+using namespace settings;
 namespace {
 
 struct Colour {

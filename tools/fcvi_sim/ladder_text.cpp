@@ -1,11 +1,12 @@
 // The words of a ladder diagram: from frames to short texts.
 
 #include "tools/fcvi_sim/ladder.hpp"
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 #include "wire/messages.hpp"
 #include "wire/text.hpp"
 
 namespace sim {
+using namespace settings;
 namespace {
 namespace fcvi = wire::fcvi;
 namespace els = wire::els;

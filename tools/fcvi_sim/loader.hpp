@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "settings/tree.hpp"
 #include "tools/fcvi_sim/scenario.hpp"
-#include "tools/fcvi_sim/tree.hpp"
 
 namespace sim {
+using settings::BadInput;
+using settings::Result;
 
 /// What the command line changes.
 struct Overrides {
@@ -21,7 +23,5 @@ Result<Scenario> load_scenario(const std::string& path, const Overrides& overrid
 /// `name` stands for the file in messages, `folder` is where its paths start.
 Result<Scenario> read_scenario(const std::string& text, const std::string& name, const std::string& folder,
                                const Overrides& overrides);
-/// The whole file, or why not: "no such file", ...
-Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes);
 
 }  // namespace sim

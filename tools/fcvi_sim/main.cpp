@@ -13,7 +13,7 @@
 #include "tools/fcvi_sim/loader.hpp"
 #include "tools/fcvi_sim/simulation.hpp"
 #include "tools/fcvi_sim/summary.hpp"
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 
 namespace {
 
@@ -50,7 +50,7 @@ std::string check_outputs(const RunOptions& options, const sim::Scenario& scenar
 
 std::string wrote(const std::string& path) {
   std::error_code ignored;
-  return "wrote " + path + " (" + sim::format_count(std::filesystem::file_size(path, ignored)) + " bytes)\n";
+  return "wrote " + path + " (" + settings::format_count(std::filesystem::file_size(path, ignored)) + " bytes)\n";
 }
 
 /// Puts the files in place and says so; false with a message when one could not be written.

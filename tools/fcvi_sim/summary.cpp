@@ -5,9 +5,10 @@
 #include <set>
 
 #include "tools/fcvi_sim/status_text.hpp"
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 
 namespace sim {
+using namespace settings;
 namespace {
 
 [[gnu::format(printf, 2, 3)]] void line(std::string& to, const char* format, ...) {

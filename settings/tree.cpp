@@ -1,28 +1,34 @@
-#include "tools/fcvi_sim/tree.hpp"
+#include "settings/tree.hpp"
 
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 
-namespace sim {
+namespace settings {
 namespace {
 
 constexpr std::size_t max_values = 200'000;  // aliases multiply: a small file may stand for a large tree
+constexpr std::size_t max_depth = 64;        // an alias may stand inside of what it stands for
 
-std::string place(const std::string& name, const YAML::Mark& mark) {
-  return mark.line < 0 ? name : name + ":" + std::to_string(mark.line + 1);
+std::string place(const std::string& name, const YAML::Mark& mark, Places places) {
+  if (mark.line < 0) return name;
+  std::string text = name + ":" + std::to_string(mark.line + 1);
+  if (places == Places::Columns) text += ":" + std::to_string(mark.column + 1);
+  return text;
 }
 
 class Converter {
  public:
-  explicit Converter(const std::string& name) : name_(name) {}
+  Converter(const std::string& name, Places places) : name_(name), places_(places) {}
   Tree convert(const YAML::Node& node) {
-    Tree tree{.where = place(name_, node.Mark())};
+    Tree tree{.where = place(name_, node.Mark(), places_)};
     if (++count_ > max_values)
       throw BadInput{tree.where + ": more than " + format_count(max_values) + " values"};
+    if (++depth_ > max_depth)
+      throw BadInput{tree.where + ": more than " + std::to_string(max_depth) + " levels, one in another"};
     if (node.IsScalar()) {
       tree.kind = Tree::Kind::Scalar;
       tree.scalar = node.Scalar();
@@ -34,12 +40,13 @@ class Converter {
       tree.kind = Tree::Kind::Map;
       for (const auto& entry : node) add_entry(tree, entry.first, entry.second);
     }
+    --depth_;
     return tree;
   }
 
  private:
   void add_entry(Tree& map, const YAML::Node& key, const YAML::Node& value) {
-    const std::string where = place(name_, key.Mark());
+    const std::string where = place(name_, key.Mark(), places_);
     if (!key.IsScalar()) throw BadInput{where + ": a key must be plain text"};
     if (map.find(key.Scalar()) != nullptr)
       throw BadInput{where + ": key \"" + key.Scalar() + "\" stands here twice"};
@@ -48,7 +55,8 @@ class Converter {
     map.entries.emplace_back(key.Scalar(), std::move(converted));
   }
   const std::string& name_;
-  std::size_t count_ = 0;
+  const Places places_;
+  std::size_t count_ = 0, depth_ = 0;
 };
 
 Tree* item_by_name(Tree& list, std::string_view name) {
@@ -96,11 +104,11 @@ std::string Tree::describe() const {
   return "?";
 }
 
-Result<Tree> parse_yaml(const std::string& text, const std::string& name) {
+Result<Tree> parse_yaml(const std::string& text, const std::string& name, Places places) {
   try {
-    return Converter(name).convert(YAML::Load(text));
+    return Converter(name, places).convert(YAML::Load(text));
   } catch (const YAML::Exception& error) {
-    return BadInput{place(name, error.mark) + ": not YAML: " + error.msg};
+    return BadInput{place(name, error.mark, places) + ": not YAML: " + error.msg};
   } catch (const BadInput& error) {
     return error;
   }
@@ -159,4 +167,4 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   return best;
 }
 
-}  // namespace sim
+}  // namespace settings

@@ -1,5 +1,5 @@
-// A scenario file as a tree of values that know where they came from, for messages; --set changes it before
-// it is read.
+// A YAML file (a scenario, a NIC configuration) as a tree of values that know where they came from, for messages; --set
+// changes it before it is read.
 #pragma once
 #include <boost/assert/source_location.hpp>
 #include <boost/system/result.hpp>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace sim {
+namespace settings {
 
 /// What was wrong with an input and where: "FILE:LINE: ...", "--set KEY=VALUE: ...".
 struct BadInput {
@@ -21,7 +21,7 @@ using Result = boost::system::result<T, BadInput>;
 struct Tree {
   enum class Kind { Null, Scalar, List, Map };
   Kind kind = Kind::Null;
-  std::string where;  // "FILE:LINE" or "--set KEY=VALUE"
+  std::string where;  // "FILE:LINE", "FILE:LINE:COLUMN" or "--set KEY=VALUE"
   std::string scalar = {};
   bool quoted = false;  // "12" in quotes is text
   std::vector<Tree> items = {};
@@ -33,12 +33,15 @@ struct Tree {
   [[nodiscard]] std::string describe() const;
 };
 
+/// How exactly messages tell the place: by line, or by line and column.
+enum class Places { Lines, Columns };
+
 /// `name` stands for the file in messages. Errors: YAML syntax, a key twice in a mapping, too many values.
-Result<Tree> parse_yaml(const std::string& text, const std::string& name);
+Result<Tree> parse_yaml(const std::string& text, const std::string& name, Places places = Places::Lines);
 /// `assignment` is "key.key=value"; items of lists go by position from 0 or by their name. Makes keys that
 /// are missing (the reader refuses what it does not know), never items.
 Result<void> assign(Tree& root, std::string_view assignment);
 /// The known word that is most like `word`, or empty when none is near.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
 
-}  // namespace sim
+}  // namespace settings

@@ -1,8 +1,8 @@
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 
 #include <gtest/gtest.h>
 
-namespace sim {
+namespace settings {
 namespace {
 
 TEST(Units, bytes) {
@@ -63,4 +63,4 @@ TEST(Units, formats) {
 }
 
 }  // namespace
-}  // namespace sim
+}  // namespace settings

@@ -1,4 +1,4 @@
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 
 #include <array>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include "fc2_fabric/channel.hpp"
 
-namespace sim {
+namespace settings {
 namespace {
 
 struct Unit {
@@ -147,4 +147,4 @@ std::string format_count(std::uint64_t count) {
   return text;
 }
 
-}  // namespace sim
+}  // namespace settings

@@ -1,5 +1,5 @@
-// Reads a tree's values with their types, units and ranges. Every error is thrown as BadInput: caught in
-// loader.cpp.
+// Reads a tree's values with their types, units and ranges. Every error is thrown as BadInput: caught where the whole
+// file is loaded.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "fc2_fabric/scheduler.hpp"
-#include "tools/fcvi_sim/tree.hpp"
+#include "settings/tree.hpp"
 #include "wire/types.hpp"
 
-namespace sim {
+namespace settings {
 
 struct Range {
   std::uint64_t min = 0;
@@ -72,4 +72,4 @@ class MapReader {
   std::string what_;
 };
 
-}  // namespace sim
+}  // namespace settings

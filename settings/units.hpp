@@ -1,4 +1,4 @@
-// Numbers with units, as scenarios write them and as summaries show them.
+// Numbers with units, as scenarios and configurations write them and as summaries show them.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "fc2_fabric/scheduler.hpp"
 
-namespace sim {
+namespace settings {
 
 /// "65536", "0x10000": decimal or hexadecimal, nothing else.
 std::optional<std::uint64_t> parse_number(std::string_view text);
@@ -27,4 +27,4 @@ std::string format_rate(std::uint64_t bytes, fc2::TimeNs duration);
 /// 1234567 as "1,234,567".
 std::string format_count(std::uint64_t count);
 
-}  // namespace sim
+}  // namespace settings

@@ -1,11 +1,11 @@
-#include "tools/fcvi_sim/reader.hpp"
+#include "settings/reader.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-#include "tools/fcvi_sim/units.hpp"
+#include "settings/units.hpp"
 
-namespace sim {
+namespace settings {
 namespace {
 
 std::string join(const std::vector<std::string_view>& words) {
@@ -133,4 +133,4 @@ const Tree& MapReader::require(std::string_view key) const {
   return *value;
 }
 
-}  // namespace sim
+}  // namespace settings
