@@ -2,6 +2,7 @@
 // Format and defaults: vipl/vipl.example.yaml.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,15 +65,18 @@ struct Configuration {
 
 /// The places where a configuration is looked for.
 struct ConfigurationPlaces {
-  std::string named;                // $FCVI_CONFIG: must be there; empty: not set
-  std::vector<std::string> usual;  // the first that is there counts
+  std::string named;               // $FCVI_CONFIG: must be there; empty: not set
+  std::vector<std::string> usual;  // nics.yaml (usual_places.hpp): the first that is there counts
 };
-/// $FCVI_CONFIG; fcvi/nics.yaml under $XDG_CONFIG_HOME (~/.config) and each of $XDG_CONFIG_DIRS (/etc/xdg);
-/// /etc/fcvi/nics.yaml. A set-user-ID program sees no environment.
 [[nodiscard]] ConfigurationPlaces configuration_places();
-/// `name` (as "hosts") in each of the usual directories, in that order.
-[[nodiscard]] std::vector<std::string> usual_places(std::string_view name);
-/// Reads the file; where there is none, the built-in configuration. Blocks on the file system.
+/// Reads the file; where there is none, the built-in configuration.
 [[nodiscard]] ConfigurationResult<Configuration> load_configuration(const ConfigurationPlaces& places);
+/// Of this process: read on the first call that finds it good, kept for ever. nullptr: it is bad, which is logged, once
+/// for each message. Thread-safe; blocks on the file system.
+[[nodiscard]] const Configuration* process_configuration();
+
+/// vipl::simulate() knows no file: VINICn (VINIC and the built-in names are 0) is in-process device n of node "hostn",
+/// with the address 10.0.0.(n + 1) and the Port_Name 20000C0001000000h + n. Empty: there is no such device.
+[[nodiscard]] std::optional<NicConfiguration> simulated_nic(std::string_view device_name);
 
 }  // namespace vipl

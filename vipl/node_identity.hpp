@@ -1,7 +1,8 @@
 // Who a NIC is on the fabric: node name, host address, Node_Name and Port_Name.
 //
 // A node name makes a host: processes with one name share one address, two names on one machine are two hosts. The short
-// name (up to the first dot, lower case; an address text is not cut) decides, by its 64-bit FNV-1a hash h:
+// name (up to the first dot, lower case; an address text is not cut) decides, by h, the 64-bit FNV-1a hash of its bytes and a
+// zero byte:
 //   address    fdfc:7669::h, a unique local address (RFC 4193)
 //   Node_Name  NAA 3h (locally assigned), the lower 60 bits of h
 // The Port_Name is NAA 3h too, from a hash over short name, process id, start time and NIC name: each process and NIC is
@@ -43,7 +44,7 @@ struct NodeIdentity {
 [[nodiscard]] wire::IpAddress default_address(std::string_view node_name);
 /// Within fdfc:7669::/64: an address that default_address could give.
 [[nodiscard]] bool is_default_address(const wire::IpAddress& address);
-/// 1 to 255 visible ASCII characters, none of them '#', '/' or ','.
+/// 1 to 255 letters (ASCII), digits, '.', '-', '_' and ':', not beginning with '.'.
 [[nodiscard]] bool is_node_name(std::string_view text);
 
 }  // namespace vipl

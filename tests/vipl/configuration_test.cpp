@@ -1,0 +1,298 @@
+// The NIC configuration file: what it may say, and what is said about every mistake.
+#include "vipl/configuration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "settings/file.hpp"
+
+namespace vipl {
+namespace {
+
+Configuration good(const std::string& text) {
+  const auto parsed = parse_configuration(text, "/etc/fcvi/nics.yaml");
+  EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error().message);
+  return parsed ? *parsed : built_in_configuration();
+}
+
+std::string error_of(const std::string& text) {
+  const auto parsed = parse_configuration(text, "n.yaml");
+  return parsed ? "no error" : parsed.error().message;
+}
+
+/// `lines` of the only NIC, after its name on line 2.
+std::string nic_error(const std::string& lines) { return error_of("nics:\n- name: a\n" + lines); }
+
+TEST(Configuration, built_in) {
+  const Configuration configuration = built_in_configuration();
+  ASSERT_EQ(configuration.nics.size(), 1u);
+  const NicConfiguration& nic = configuration.nics[0];
+  EXPECT_EQ(nic.name, "VINIC");
+  EXPECT_EQ(nic.transport, NicTransport::Local);
+  for (const char* name : {"VINIC", "VINIC0", "/dev/clanvi0", "/dev/via_eth0", "/dev/via_lo", "/etc/via_lo", "nic0", "clan0"})
+    EXPECT_EQ(configuration.find(name), &nic) << name;
+  for (const char* name : {"", "vinic", "VINIC1", "nic1", "VINIC "}) EXPECT_EQ(configuration.find(name), nullptr) << name;
+}
+
+TEST(Configuration, nothing_at_all_is_the_built_in_one) {
+  for (const char* text : {"", "# only a comment\n", "---\n", "fabric_idle_time: 30s"}) {
+    const Configuration configuration = good(text);
+    ASSERT_EQ(configuration.nics.size(), 1u) << text;
+    EXPECT_NE(configuration.find("nic0"), nullptr) << text;
+    EXPECT_EQ(configuration.fabric_idle_time, 30 * fc2::second);
+  }
+}
+
+TEST(Configuration, everything) {
+  const Configuration configuration = good(R"(
+fabric_idle_time: 2.5s
+hosts: all-hosts
+nics:
+  - name: san0
+    aliases: [nic0, /dev/via_lo]
+    transport: in_process
+    node_name: Node1.example.org
+    addresses: [10.1.0.1, "fd00::1"]
+    port_name: 30:00:00:00:00:00:00:01
+    node_wwn: 30:00:00:00:00:00:00:02
+    strict_tags: true
+    hosts: /srv/hosts
+    limits: {max_vis: 10, max_descriptors_per_queue: 11, max_segments_per_descriptor: 12, max_completion_queues: 13,
+             max_completion_queue_entries: 14, max_transfer_size: 1MiB, max_regions: 15, max_region_bytes: 2GiB,
+             max_registered_bytes: 3GiB, max_ptags: 16}
+    timeouts: {open: 1s, ulp: 2s, farp: 3ms, name_service: 4s}
+  - name: VINIC
+)");
+  EXPECT_EQ(configuration.source, "/etc/fcvi/nics.yaml");
+  EXPECT_EQ(configuration.fabric_idle_time, 2500 * fc2::millisecond);
+  ASSERT_EQ(configuration.nics.size(), 2u);
+  const NicConfiguration& nic = configuration.nics[0];
+  EXPECT_EQ(nic.name, "san0");
+  EXPECT_EQ(nic.transport, NicTransport::InProcess);
+  EXPECT_EQ(nic.node_name, "Node1.example.org");
+  EXPECT_EQ(nic.addresses, (std::vector{wire::IpAddress::v4(10, 1, 0, 1), *wire::IpAddress::from_string("fd00::1")}));
+  EXPECT_EQ(nic.port_name.value, 0x3000000000000001u);
+  EXPECT_EQ(nic.node_wwn.value, 0x3000000000000002u);
+  EXPECT_TRUE(nic.limits.strict_tags);
+  EXPECT_EQ(nic.hosts_file, "/srv/hosts");
+  EXPECT_EQ(nic.limits.max_vis, 10u);
+  EXPECT_EQ(nic.limits.max_descriptors_per_queue, 11u);
+  EXPECT_EQ(nic.limits.max_segments_per_descriptor, 12u);
+  EXPECT_EQ(nic.limits.max_completion_queues, 13u);
+  EXPECT_EQ(nic.limits.max_completion_queue_entries, 14u);
+  EXPECT_EQ(nic.limits.max_transfer_size_bytes, 1u << 20);
+  EXPECT_EQ(nic.limits.memory.max_regions, 15u);
+  EXPECT_EQ(nic.limits.memory.max_region_bytes, 2ull << 30);
+  EXPECT_EQ(nic.max_registered_bytes, 3ull << 30);
+  EXPECT_EQ(nic.limits.memory.max_ptags, 16u);
+  EXPECT_EQ(nic.timeouts.open, fc2::second);
+  EXPECT_EQ(nic.timeouts.ulp, 2 * fc2::second);
+  EXPECT_EQ(nic.timeouts.farp, 3 * fc2::millisecond);
+  EXPECT_EQ(nic.timeouts.name_service, 4 * fc2::second);
+  EXPECT_EQ(configuration.nics[1].hosts_file, "/etc/fcvi/all-hosts");  // beside the configuration
+}
+
+// wild.md item 6: built-in names go to whom the file gives them, the others to VINIC, or else to the first.
+TEST(Configuration, built_in_names_that_nobody_has) {
+  const Configuration with_vinic = good("nics:\n- name: san0\n  aliases: [nic0]\n- name: VINIC\n");
+  EXPECT_EQ(with_vinic.find("nic0")->name, "san0");
+  EXPECT_EQ(with_vinic.find("VINIC")->name, "VINIC");
+  EXPECT_EQ(with_vinic.find("/dev/via_lo")->name, "VINIC");
+  const Configuration without = good("nics:\n- name: san0\n- name: san1\n  aliases: [nic0]\n");
+  EXPECT_EQ(without.find("VINIC")->name, "san0");
+  EXPECT_EQ(without.find("nic0")->name, "san1");
+  EXPECT_EQ(without.find("san2"), nullptr);
+}
+
+TEST(Configuration, errors_of_the_file) {
+  EXPECT_EQ(error_of("nisc: []"), "n.yaml:1:1: unknown key \"nisc\" in the configuration; did you mean \"nics\"?");
+  EXPECT_EQ(error_of("- a"), "n.yaml:1:1: the configuration: expected a mapping, got a list");
+  EXPECT_EQ(error_of("nics: []"), "n.yaml:1:1: nics: expected 1 to 64 NICs, each with a name, got a list");
+  EXPECT_EQ(error_of("nics: x"), "n.yaml:1:1: nics: expected a list, got \"x\"");
+  EXPECT_EQ(error_of("nics: ~"), "n.yaml:1:1: nics: expected a list, got nothing");
+  EXPECT_EQ(error_of("nics:\n  - transport: local"), "n.yaml:2:5: nics[0] needs the key \"name\"");
+  EXPECT_EQ(error_of("nics:\n  - x"), "n.yaml:2:5: nics[0]: expected a mapping, got \"x\"");
+  EXPECT_EQ(error_of("hosts: [a]"), "n.yaml:1:1: hosts: expected text, got a list");
+  EXPECT_EQ(error_of("\nfabric_idle_time: 5"),
+            "n.yaml:2:1: fabric_idle_time: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 s to 86400.000 s, "
+            "got \"5\"");
+  EXPECT_EQ(error_of("hosts: a\nhosts: b"), "n.yaml:2:1: key \"hosts\" stands here twice");
+  EXPECT_EQ(error_of("nics: {"), "n.yaml:1:1: not YAML: end of map flow not found");
+  EXPECT_EQ(error_of("nics: &a [*a]"), "n.yaml:1:7: more than 64 levels, one in another");
+  std::string many = "nics:\n";
+  for (int i = 0; i < 65; ++i) many += "- name: n" + std::to_string(i) + "\n";
+  EXPECT_EQ(error_of(many), "n.yaml:1:1: nics: expected 1 to 64 NICs, each with a name, got a list");
+}
+
+TEST(Configuration, errors_of_a_nic) {
+  EXPECT_EQ(nic_error("  nodename: x"), "n.yaml:3:3: unknown key \"nodename\" in nics[0]; did you mean \"node_name\"?");
+  EXPECT_EQ(nic_error("  transport: fcoe"), "n.yaml:3:3: transport: fcoe is not yet supported; local or in_process");
+  EXPECT_EQ(nic_error("  transport: locl"),
+            "n.yaml:3:3: transport: expected one of local, in_process, got \"locl\"; did you mean \"local\"?");
+  EXPECT_EQ(nic_error("  transport: [local]"), "n.yaml:3:3: transport: expected one of local, in_process, got a list");
+  EXPECT_EQ(nic_error("  node_name: a b"),
+            "n.yaml:3:3: node_name: expected a host name (letters, digits, '.', '-', '_', ':'), got \"a b\"");
+  EXPECT_EQ(nic_error("  addresses: 10.0.0.1"), "n.yaml:3:3: addresses: expected a list, got \"10.0.0.1\"");
+  EXPECT_EQ(nic_error("  addresses: []"), "n.yaml:3:3: addresses: expected 1 to 16 addresses, got a list");
+  EXPECT_EQ(nic_error("  addresses: [10.0.0.300]"),
+            "n.yaml:3:15: addresses: expected an IPv4 or IPv6 address, got \"10.0.0.300\"");
+  for (const char* address : {"224.0.0.1", "255.255.255.255", "127.0.0.1", "\"ff02::1\"", "\"::1\""})
+    EXPECT_NE(nic_error(std::string("  addresses: [") + address + "]").find("expected an address that one host has"),
+              std::string::npos) << address;
+  EXPECT_EQ(nic_error("  port_name: 30:00"), "n.yaml:3:3: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"30:00\"");
+  EXPECT_EQ(nic_error("  node_wwn: 00:00:00:00:00:00:00:00"),
+            "n.yaml:3:3: node_wwn: expected a name such as 20:00:02:fc:f0:00:00:01, got \"00:00:00:00:00:00:00:00\"");
+  EXPECT_EQ(nic_error("  strict_tags: yes"), "n.yaml:3:3: strict_tags: expected true or false, got \"yes\"");
+  EXPECT_EQ(nic_error("  hosts:"), "n.yaml:3:3: hosts: expected text, got nothing");
+  EXPECT_EQ(error_of("nics:\n- name: " + std::string(64, 'x')),
+            "n.yaml:2:3: name: expected a name of 1 to 63 visible characters, got \"" + std::string(64, 'x') + "\"");
+  EXPECT_EQ(error_of("nics:\n- name: \"a\\tb\""), "n.yaml:2:3: name: expected a name of 1 to 63 visible characters, got \"a\tb\"");
+}
+
+TEST(Configuration, errors_of_limits_and_timeouts) {
+  EXPECT_EQ(nic_error("  limits: {max_vi: 3}"), "n.yaml:3:12: unknown key \"max_vi\" in limits; did you mean \"max_vis\"?");
+  EXPECT_EQ(nic_error("  limits:\n    max_vis: 0"), "n.yaml:4:5: max_vis: expected a whole number, 1 to 1048576, got \"0\"");
+  EXPECT_EQ(nic_error("  limits:\n    max_vis: 1048577"),
+            "n.yaml:4:5: max_vis: expected a whole number, 1 to 1048576, got \"1048577\"");
+  EXPECT_EQ(nic_error("  limits:\n    max_ptags: many"),
+            "n.yaml:4:5: max_ptags: expected a whole number, 1 to 8388608, got \"many\"");
+  EXPECT_EQ(nic_error("  limits:\n    max_transfer_size: 4GiB"),
+            "n.yaml:4:5: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 1 to 4,294,967,295, "
+            "got \"4GiB\"");
+  EXPECT_EQ(nic_error("  limits: 3"), "n.yaml:3:3: limits: expected a mapping, got \"3\"");
+  EXPECT_EQ(nic_error("  timeouts: {close: 1s}"), "n.yaml:3:14: unknown key \"close\" in timeouts; known: open, ulp, farp, name_service");
+  EXPECT_EQ(nic_error("  timeouts:\n    open: 0"),
+            "n.yaml:4:5: open: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 ms to 3600.000 s, got \"0\"");
+}
+
+// Who has it already is told.
+TEST(Configuration, errors_of_what_stands_twice) {
+  EXPECT_EQ(error_of("nics:\n- name: a\n- name: a\n"), "n.yaml:3:3: name a stands here twice");
+  EXPECT_EQ(error_of("nics:\n- name: a\n  aliases: [b]\n- name: b\n"), "n.yaml:4:3: name b belongs to NIC a already");
+  EXPECT_EQ(error_of("nics:\n- name: a\n- name: b\n  aliases: [c, a]\n"), "n.yaml:4:16: alias a belongs to NIC a already");
+  EXPECT_EQ(nic_error("  aliases: [b, b]"), "n.yaml:3:16: alias b stands here twice");
+  EXPECT_EQ(nic_error("  addresses: [10.0.0.1, \"::ffff:10.0.0.1\"]"), "n.yaml:3:25: address 10.0.0.1 stands here twice");
+  EXPECT_EQ(error_of("nics:\n- name: a\n  addresses: [10.0.0.1]\n- name: b\n  addresses: [10.0.0.1]\n"),
+            "n.yaml:5:15: address 10.0.0.1 belongs to NIC a already");
+  EXPECT_EQ(error_of("nics:\n- name: a\n  port_name: 30:00:00:00:00:00:00:01\n- name: b\n  port_name: 30:00:00:00:00:00:00:01\n"),
+            "n.yaml:5:3: port_name 30:00:00:00:00:00:00:01 belongs to NIC a already");
+}
+
+// The example with its comment signs taken away is a configuration, and so every key of it is known.
+TEST(Configuration, example_file_with_all_its_lines_is_good) {
+  const auto text = settings::read_file(FCVI_SOURCE_DIR "/vipl/vipl.example.yaml", 1u << 20);
+  ASSERT_TRUE(text);
+  EXPECT_TRUE(parse_configuration(*text, "example"));
+  std::string all;
+  bool nics = false;
+  for (std::size_t begin = 0; begin < text->size();) {
+    const std::size_t end = text->find('\n', begin);
+    std::string line = text->substr(begin, end - begin);
+    nics = nics || line.starts_with("# nics:");
+    if (nics && line.starts_with("#")) line.erase(0, std::min<std::size_t>(2, line.size()));
+    all += line + "\n";
+    begin = end + 1;
+  }
+  const auto parsed = parse_configuration(all, "example");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const NicConfiguration &nic = parsed->nics.at(0), defaults = built_in_configuration().nics.at(0);
+  EXPECT_EQ(nic.node_name, "node1");
+  EXPECT_EQ(nic.aliases, defaults.aliases);  // the defaults that it shows are the defaults
+  EXPECT_EQ(nic.limits.max_vis, defaults.limits.max_vis);
+  EXPECT_EQ(nic.limits.max_descriptors_per_queue, defaults.limits.max_descriptors_per_queue);
+  EXPECT_EQ(nic.limits.max_segments_per_descriptor, defaults.limits.max_segments_per_descriptor);
+  EXPECT_EQ(nic.limits.max_completion_queues, defaults.limits.max_completion_queues);
+  EXPECT_EQ(nic.limits.max_completion_queue_entries, defaults.limits.max_completion_queue_entries);
+  EXPECT_EQ(nic.limits.max_transfer_size_bytes, defaults.limits.max_transfer_size_bytes);
+  EXPECT_EQ(nic.limits.memory.max_regions, defaults.limits.memory.max_regions);
+  EXPECT_EQ(nic.limits.memory.max_region_bytes, defaults.limits.memory.max_region_bytes);
+  EXPECT_EQ(nic.limits.memory.max_ptags, defaults.limits.memory.max_ptags);
+  EXPECT_EQ(nic.max_registered_bytes, defaults.max_registered_bytes);
+  EXPECT_EQ(nic.timeouts.open, defaults.timeouts.open);
+  EXPECT_EQ(nic.timeouts.name_service, defaults.timeouts.name_service);
+}
+
+// --- where it is looked for --------------------------------------------------------------------------------------
+
+class ConfigurationFiles : public testing::Test {
+ protected:
+  ConfigurationFiles() : folder_(testing::TempDir() + "/fcvi_configuration_" + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~ConfigurationFiles() override {
+    std::filesystem::remove_all(folder_);
+    for (const char* name : {"FCVI_CONFIG", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"}) unsetenv(name);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+
+ private:
+  const std::string folder_;
+};
+
+TEST_F(ConfigurationFiles, first_usual_place_counts) {
+  const std::string second = write("second", "nics:\n- name: b\n"), third = write("third", "nics: bad\n");
+  const auto loaded = load_configuration({"", {path("first"), second, third}});
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->source, second);
+  EXPECT_EQ(loaded->nics[0].name, "b");
+  EXPECT_EQ(load_configuration({"", {path("first")}})->source, "");
+}
+
+TEST_F(ConfigurationFiles, a_named_file_must_be_there) {
+  const auto loaded = load_configuration({path("none"), {write("usual", "")}});
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().message, path("none") + ": cannot read: No such file or directory");
+  EXPECT_FALSE(load_configuration({path(""), {}}));  // a folder
+}
+
+TEST_F(ConfigurationFiles, environment_says_where) {
+  setenv("XDG_CONFIG_HOME", path("home").c_str(), 1);
+  setenv("XDG_CONFIG_DIRS", (path("a") + ":relative::" + path("b")).c_str(), 1);
+  EXPECT_EQ(configuration_places().usual,
+            (std::vector{path("home/fcvi/nics.yaml"), path("a/fcvi/nics.yaml"), path("b/fcvi/nics.yaml"),
+                         std::string("/etc/fcvi/nics.yaml")}));
+  EXPECT_EQ(configuration_places().named, "");
+  setenv("FCVI_CONFIG", "x.yaml", 1);
+  EXPECT_EQ(configuration_places().named, "x.yaml");
+}
+
+// Bad: said once for each message. Good at last: kept.
+TEST_F(ConfigurationFiles, process_configuration) {
+  setenv("FCVI_CONFIG", write("nics.yaml", "nics: 1").c_str(), 1);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(process_configuration(), nullptr);
+  EXPECT_EQ(process_configuration(), nullptr);
+  const std::string said = testing::internal::GetCapturedStderr();
+  const std::string message = "nics.yaml:1:1: nics: expected a list, got \"1\"";
+  ASSERT_NE(said.find(message), std::string::npos) << said;
+  EXPECT_EQ(said.find(message, said.find(message) + 1), std::string::npos) << said;
+  write("nics.yaml", "nics:\n- name: late\n");
+  const Configuration* configuration = process_configuration();
+  ASSERT_NE(configuration, nullptr);
+  EXPECT_EQ(configuration->nics[0].name, "late");
+  write("nics.yaml", "nics: 1");
+  EXPECT_EQ(process_configuration(), configuration);
+}
+
+TEST(Configuration, simulated_nics) {
+  const auto nic = simulated_nic("VINIC7");
+  ASSERT_TRUE(nic);
+  EXPECT_EQ(nic->name, "VINIC7");
+  EXPECT_EQ(nic->node_name, "host7");
+  EXPECT_EQ(nic->transport, NicTransport::InProcess);
+  EXPECT_EQ(nic->addresses, std::vector{wire::IpAddress::v4(10, 0, 0, 8)});
+  EXPECT_EQ(simulated_nic("nic0")->name, "VINIC0");
+  EXPECT_EQ(simulated_nic("VINIC249")->addresses, std::vector{wire::IpAddress::v4(10, 0, 0, 250)});
+  for (const char* name : {"", "vinic", "VINIC250", "VINIC01", "VINIC-1", "VINIC1x", "VINIC99999999999", "/dev/null"})
+    EXPECT_FALSE(simulated_nic(name)) << name;
+}
+
+}  // namespace
+}  // namespace vipl
