@@ -117,6 +117,14 @@ class Clerk {
     const auto* port = database_.find(r.port_id);
     return port == nullptr ? missing(Explanation::n_port_id_not_registered) : name(port->node_name);
   }
+  Reply operator()(const ct::GippId& r) {
+    const auto* port = database_.find(r.port_id);
+    if (port == nullptr) return missing(Explanation::n_port_id_not_registered);
+    if (port->addresses.empty()) return missing(Explanation::ip_address_port_not_registered);
+    ct::IpAddressListAccept answer;
+    answer.ip_addresses = port->addresses;
+    return reply(answer);
+  }
   Reply operator()(const ct::GspnId& r) {
     const auto* port = database_.find(r.port_id);
     if (port == nullptr) return missing(Explanation::n_port_id_not_registered);

@@ -12,6 +12,7 @@
 #include "wire/ct/gid_ipp.hpp"
 #include "wire/ct/gid_nn.hpp"
 #include "wire/ct/gid_pn.hpp"
+#include "wire/ct/gipp_id.hpp"
 #include "wire/ct/gnn_id.hpp"
 #include "wire/ct/gpn_ft.hpp"
 #include "wire/ct/gpn_id.hpp"
@@ -70,9 +71,11 @@ using ElsReplies = boost::mp11::mp_list<els::LsAcc, els::LsRjt, els::RtvAcc>;
 /// Told apart by the command of the CT_IU preamble.
 using CtRequests = boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::RnnId, ct::RpnId, ct::RsnnNn,
                                         ct::RspnId, ct::RftId, ct::RffId, ct::GpnFt, ct::GidFt, ct::GidPn,
-                                        ct::GpnId, ct::GnnId, ct::GidNn, ct::GspnId, ct::GsnnNn, ct::DaId>;
+                                        ct::GpnId, ct::GnnId, ct::GippId, ct::GidNn, ct::GspnId, ct::GsnnNn,
+                                        ct::DaId>;
 using CtReplies = boost::mp11::mp_list<ct::CtAccept, ct::CtReject, ct::PortIdAccept, ct::NameAccept,
-                                       ct::PortIdListAccept, ct::GpnFtAccept, ct::SymbolicNameAccept>;
+                                       ct::PortIdListAccept, ct::IpAddressListAccept, ct::GpnFtAccept,
+                                       ct::SymbolicNameAccept>;
 
 /// Told apart by FCVI_OPCODE (FC-VI Table 1).
 using FcviIus =

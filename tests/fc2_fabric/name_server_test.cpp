@@ -119,6 +119,16 @@ TEST_F(NameServerTest, registered_addresses_are_limited) {
   expect_reject(0, ripp_id(id(0), ip_1), Why::none);
 }
 
+// GIPP_ID: the addresses of a port, in the order of their registration.
+TEST_F(NameServerTest, registered_addresses_of_a_port_are_listed) {
+  expect_reject(1, by_id<ct::GippId>(id(0)), Why::ip_address_port_not_registered);
+  expect_accept(0, ripp_id(id(0), ip_2));
+  EXPECT_EQ(expect<ct::IpAddressListAccept>(1, by_id<ct::GippId>(id(0))).ip_addresses, std::vector{ip_2});
+  expect_accept(0, ripp_id(id(0), ip_1));
+  EXPECT_EQ(expect<ct::IpAddressListAccept>(1, by_id<ct::GippId>(id(0))).ip_addresses, (std::vector{ip_2, ip_1}));
+  expect_reject(1, by_id<ct::GippId>(unknown_id), Why::n_port_id_not_registered);
+}
+
 // An IPv4 address is the same right-justified and IPv4-mapped.
 TEST_F(NameServerTest, registered_right_justified_address_is_found) {
   wire::IpAddress right_justified;

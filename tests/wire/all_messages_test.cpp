@@ -54,6 +54,8 @@ template <class Message>
 bool may_end_at(std::size_t length) {
   if constexpr (std::is_same_v<Message, els::Echo>)
     return length >= 4;
+  else if constexpr (std::is_same_v<Message, ct::IpAddressListAccept>)
+    return length == 32;
   else
     return false;
 }

@@ -134,6 +134,19 @@ TEST(CtRequest, gpn_id) {
                ct::NameAccept{accepted, port_name});
 }
 TEST(CtRequest, gnn_id) { expect_known(request("0113", "00 010100"), ct::GnnId{.port_id = FcId{0x010100}}); }
+TEST(CtRequest, gipp_id) {
+  expect_known(request("011B", "00 010100"), ct::GippId{.port_id = FcId{0x010100}});
+  expect_known(hex("01000000 FC020000 80020000 00000000"
+                   "00000000 00000000 0000FFFF 0A000001"    // IPv4-mapped
+                   "FDFC7669 00000000 00010203 04050607"),  // the second of the same port
+               ct::IpAddressListAccept{
+                   accepted, {IpAddress::v4(10, 0, 0, 1), *IpAddress::from_string("fdfc:7669::1:203:405:607")}});
+}
+TEST(CtAccept, part_of_an_ip_address_is_truncated) {
+  for (const char* addresses : {"", "00000000 00000000 0000FFFF 0A0000", "00000000 00000000 0000FFFF 0A000001 00"})
+    expect_error<ct::IpAddressListAccept>(join(hex("01000000 FC020000 80020000 00000000"), hex(addresses)),
+                                          ParseCode::truncated, "ip_addresses");
+}
 TEST(CtRequest, gspn_id) {
   expect_known(request("0118", "00 010100"), ct::GspnId{.port_id = FcId{0x010100}});
 }

@@ -77,6 +77,13 @@ struct SampleOf<ct::PortIdListAccept> {
   }
 };
 template <>
+struct SampleOf<ct::IpAddressListAccept> {
+  static Sample make() {
+    const std::string all(64, 'F');
+    return ct_sample(0x8002, "00000000000000000000FFFF0A000001 FDFC76690000000001020304050607FF", all);
+  }
+};
+template <>
 struct SampleOf<ct::GpnFtAccept> {
   static Sample make() {
     return ct_sample(0x8002, "00 010100 00000000 2000525400FC0E01  80 010200 00000000 2000525400FC0E02",

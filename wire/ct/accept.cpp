@@ -3,6 +3,7 @@
 namespace wire::ct {
 namespace {
 constexpr std::size_t port_id_entry_size = 4;
+constexpr std::size_t ip_address_size = sizeof(IpAddress::bytes);
 
 Result<CtHeader> parse_accept(Bytes bytes) {
   const auto accept = CtAccept::parse(bytes);
@@ -38,6 +39,38 @@ void PortIdListAccept::write(MutableBytes to) const {
 std::string PortIdListAccept::to_string() const {
   std::string line(name);
   for (const FcId id : port_ids) text::append(line, "port_id", wire::to_string(id));
+  return line;
+}
+
+std::size_t IpAddressListAccept::size() const { return CtHeader::size() + ip_addresses.size() * ip_address_size; }
+
+Result<IpAddressListAccept> IpAddressListAccept::parse(Bytes bytes) {
+  const auto preamble = parse_accept(bytes);
+  if (!preamble) return preamble.error();
+  const Bytes list = bytes.subspan(CtHeader::size());
+  if (list.empty() || list.size() % ip_address_size != 0) return ParseError{ParseCode::truncated, "ip_addresses"};
+  IpAddressListAccept accept{*preamble, std::vector<IpAddress>(list.size() / ip_address_size)};
+  const std::uint8_t* at = list.data();
+  for (IpAddress& address : accept.ip_addresses) {
+    std::memcpy(address.bytes.data(), at, ip_address_size);
+    at += ip_address_size;
+  }
+  return accept;
+}
+
+void IpAddressListAccept::write(MutableBytes to) const {
+  assert(!ip_addresses.empty() && to.size() >= size());
+  preamble.write(to);
+  std::uint8_t* at = to.data() + CtHeader::size();
+  for (const IpAddress& address : ip_addresses) {
+    std::memcpy(at, address.bytes.data(), ip_address_size);
+    at += ip_address_size;
+  }
+}
+
+std::string IpAddressListAccept::to_string() const {
+  std::string line(name);
+  for (const IpAddress& address : ip_addresses) text::append(line, "ip_address", wire::to_string(address));
   return line;
 }
 

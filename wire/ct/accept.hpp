@@ -72,6 +72,20 @@ using GidIppAccept = PortIdListAccept;
 using GidFtAccept = PortIdListAccept;
 using GidNnAccept = PortIdListAccept;
 
+/// Accept with IP addresses (GIPP_ID): preamble, then 16 bytes each, IPv6 or IPv4-mapped. FC-GS has one; a port that
+/// registered several is told with all, and who reads one reads the first.
+struct IpAddressListAccept {
+  CtHeader preamble = CtHeader::of(Command::accept);
+  std::vector<IpAddress> ip_addresses;
+
+  static constexpr std::string_view name = "CT_ACC(IP_ADDRESSES)";
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] static Result<IpAddressListAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
+  friend bool operator==(const IpAddressListAccept&, const IpAddressListAccept&) = default;
+};
+
 /// Entry of a GPN_FT accept, 16 bytes
 /// word | 31-24                  | 23-0
 ///  0   | 80h in the last, else 0 | N_Port_ID
