@@ -1,11 +1,14 @@
 #include "farp/registration.hpp"
 
-#include <array>
 #include <utility>
 
 #include "fc2_fabric/remote_port.hpp"
 #include "wire/ct/rft_id.hpp"
 #include "wire/ct/ripp_id.hpp"
+#include "wire/ct/rnn_id.hpp"
+#include "wire/ct/rsnn_nn.hpp"
+#include "wire/ct/rspn_id.hpp"
+#include "wire/ct/symbolic_name.hpp"
 #include "wire/els/scr.hpp"
 
 namespace farp {
@@ -13,11 +16,13 @@ namespace {
 namespace well_known = wire::well_known;
 
 template <class Message>
-std::array<std::uint8_t, Message::size()> bytes_of(const Message& message) {
-  std::array<std::uint8_t, Message::size()> bytes;
+std::vector<std::uint8_t> bytes_of(const Message& message) {
+  std::vector<std::uint8_t> bytes(message.size());
   message.write(bytes);
   return bytes;
 }
+
+std::string symbolic(const std::string& name) { return name.substr(0, wire::ct::SymbolicName::max_length); }
 }  // namespace
 
 void Registration::fabric_logged_in() {
@@ -28,15 +33,14 @@ void Registration::fabric_logged_in() {
 
 void Registration::name_server_logged_in() {
   stop();
-  step_ = 0;
-  retries_left_ = config_.retries;
+  address_ = 0;
+  prepare(is_wanted(Step::Address) ? Step::Address : step_after(Step::Address));
   request_step();
 }
 
 // FC-VI 7.4: every port supports FARP, so that it can be found all the same.
 void Registration::name_server_unavailable() {
-  step_ = config_.own_addresses.size() + 1;  // only SCR is left
-  retries_left_ = config_.retries;
+  prepare(step_after(Step::Types));
   become_ready();
   request_step();
 }
@@ -46,10 +50,41 @@ void Registration::stop() {
   ready_ = false;
 }
 
-void Registration::next() {
-  ++step_;
+bool Registration::is_wanted(Step step) const {
+  switch (step) {
+    case Step::Address:
+      return !config_.own_addresses.empty();
+    case Step::NodeName:  // a name server that did not see the fabric login has no node to name
+    case Step::SymbolicNodeName:
+      return !config_.symbolic_node_name.empty();
+    case Step::SymbolicPortName:
+      return !config_.symbolic_port_name.empty();
+    case Step::StateChanges:
+      return config_.register_state_changes;
+    case Step::Types:
+    case Step::Done:
+      return true;
+  }
+  return true;
+}
+
+Registration::Step Registration::step_after(Step step) const {
+  do {
+    step = static_cast<Step>(static_cast<int>(step) + 1);
+  } while (!is_wanted(step));
+  return step;
+}
+
+void Registration::prepare(Step step) {
+  step_ = step;
   retries_left_ = config_.retries;
-  if (step_ == config_.own_addresses.size() + 1) become_ready();
+}
+
+void Registration::next() {
+  const bool more_addresses = step_ == Step::Address && ++address_ < config_.own_addresses.size();
+  const bool registered = step_ == Step::Types;
+  prepare(more_addresses ? Step::Address : step_after(step_));
+  if (registered) become_ready();
   request_step();
 }
 
@@ -60,20 +95,35 @@ void Registration::become_ready() {
 
 void Registration::request_step() {
   if (!port_.online() || request_ != nullptr) return;  // the listener may have changed what was true
-  const std::size_t addresses = config_.own_addresses.size();
-  if (step_ < addresses) {
-    wire::ct::RippId ripp_id;
-    ripp_id.port_id = port_.n_port_id();
-    ripp_id.ip_address = config_.own_addresses[step_];
-    request(well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, bytes_of(ripp_id));
-  } else if (step_ == addresses) {
-    wire::ct::RftId rft_id;
-    rft_id.port_id = port_.n_port_id();
-    rft_id.types.add(wire::Type::fc_vi);
-    request(well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, bytes_of(rft_id));
-  } else if (step_ == addresses + 1 && config_.register_state_changes) {
-    request(well_known::fabric_controller, wire::RCtl::els_request, wire::Type::els, bytes_of(wire::els::Scr{}));
+  if (step_ == Step::Done) return;
+  if (step_ == Step::StateChanges)
+    return request(well_known::fabric_controller, wire::RCtl::els_request, wire::Type::els, bytes_of(wire::els::Scr{}));
+  request(well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, registration_of(step_));
+}
+
+std::vector<std::uint8_t> Registration::registration_of(Step step) const {
+  namespace ct = wire::ct;
+  const wire::FcId port_id = port_.n_port_id();
+  const wire::Wwn node_name = port_.config().node_name;
+  switch (step) {
+    case Step::Address:
+      return bytes_of(ct::RippId{.port_id = port_id, .ip_address = config_.own_addresses[address_]});
+    case Step::NodeName:
+      return bytes_of(ct::RnnId{.port_id = port_id, .node_name = node_name});
+    case Step::SymbolicNodeName:
+      return bytes_of(ct::RsnnNn{.node_name = node_name, .symbolic_name = symbolic(config_.symbolic_node_name)});
+    case Step::SymbolicPortName:
+      return bytes_of(ct::RspnId{.port_id = port_id, .symbolic_name = symbolic(config_.symbolic_port_name)});
+    case Step::Types: {
+      ct::RftId rft_id{.port_id = port_id};
+      rft_id.types.add(wire::Type::fc_vi);
+      return bytes_of(rft_id);
+    }
+    case Step::StateChanges:
+    case Step::Done:
+      break;
   }
+  return {};
 }
 
 void Registration::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {

@@ -1,5 +1,6 @@
-// Makes the port known after each fabric login: PLOGI with the Name Server, RIPP_ID for each own address, RFT_ID; then
-// SCR with the Fabric Controller. One request at a time: simple servers take no more.
+// Makes the port known after each fabric login: PLOGI with the Name Server, RIPP_ID for each own address, the symbolic
+// names that it has, and last RFT_ID, so that who asks for the ports of FC-VI finds them complete; then SCR with the
+// Fabric Controller. One request at a time: simple servers take no more.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -26,8 +27,13 @@ class Registration final : private fc2::ExchangeUser {
   [[nodiscard]] bool ready() const { return ready_ && port_.online(); }
 
  private:
+  enum class Step : std::uint8_t { Address, NodeName, SymbolicNodeName, SymbolicPortName, Types, StateChanges, Done };
+  [[nodiscard]] Step step_after(Step step) const;
+  [[nodiscard]] bool is_wanted(Step step) const;
+  void prepare(Step step);
   void next();
   void request_step();
+  [[nodiscard]] std::vector<std::uint8_t> registration_of(Step step) const;
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload);
   void become_ready();
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
@@ -37,8 +43,9 @@ class Registration final : private fc2::ExchangeUser {
   const ResolverConfig& config_;
   std::function<void()> on_ready_;
   fc2::Exchange* request_ = nullptr;
-  std::size_t step_ = 0;   // RIPP_ID of address step_, then RFT_ID, then SCR
-  int retries_left_ = 0;   // of this step
+  Step step_ = Step::Done;
+  std::size_t address_ = 0;  // which own address is registered
+  int retries_left_ = 0;     // of this request
   bool ready_ = false;
 };
 

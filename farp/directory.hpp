@@ -1,0 +1,69 @@
+// Which FC-VI ports the fabric has, with the names and addresses that they registered: asks its Name Server.
+// GPN_FT for TYPE 58h, then GNN_ID and GIPP_ID for each port, GSNN_NN for each node, a few requests at a time.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/scheduler.hpp"
+#include "wire/types.hpp"
+
+namespace farp {
+
+struct DirectoryConfig {
+  fc2::TimeNs timeout = 5 * fc2::second;          // of a whole listing
+  fc2::TimeNs request_timeout = 1 * fc2::second;  // of one request
+  int retries = 2;                                // of one request that was not answered
+  std::size_t max_ports = 4000;                   // listed; more are a failure. Their GPN_FT accept has 64,000 bytes
+  std::size_t max_requests = 8;                   // under way at once
+};
+
+/// A FC-VI port as it registered itself.
+struct DirectoryEntry {
+  wire::FcId n_port_id{};
+  wire::Wwn port_name{};
+  wire::Wwn node_name{};
+  std::string symbolic_node_name;          // may be empty
+  std::vector<wire::IpAddress> addresses;  // may be empty
+  friend bool operator==(const DirectoryEntry&, const DirectoryEntry&) = default;
+};
+
+enum class DirectoryFailure {
+  NoNameServer,  // the port is not logged in with one, or was logged out meanwhile
+  NoAnswer,      // a request timed out again and again, or the whole listing
+  BadAnswer,     // the Name Server rejects what is asked, or nobody understands its answer
+  TooMany,       // ports than max_ports, or requests than the N_Port can have under way
+};
+std::string_view to_string(DirectoryFailure failure);
+
+/// Exactly one call answers each list(); it may come from inside, and may ask again or forget others.
+class DirectoryListener {
+ public:
+  /// In the order of the Name Server, this port itself included. A port that goes away meanwhile is left out.
+  virtual void directory_listed(std::span<const DirectoryEntry> ports) = 0;
+  virtual void directory_failed(DirectoryFailure failure) = 0;
+
+ protected:
+  ~DirectoryListener() = default;
+};
+
+/// One for each N_Port, which must outlive it.
+class Directory {
+ public:
+  explicit Directory(fc2::NPort& port, DirectoryConfig config = {});
+  ~Directory();
+
+  /// All that is registered at this time is found. Those who ask while a listing is under way share the next one.
+  void list(DirectoryListener& listener);
+  /// The listener goes away, or no longer cares.
+  void forget(DirectoryListener& listener);
+
+ private:
+  class Core;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace farp
