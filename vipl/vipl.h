@@ -438,7 +438,7 @@ VIPL_API VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address, VIP
                                 VIP_MEM_ATTRIBUTES* MemAttribs);
 
 /* 3.7.6. InfoType VIP_SMI_AUTODISCOVERY with a VIP_AUTODISCOVERY_LIST. VIP_ERROR_RESOURCE: more addresses
- * were found than fit, and NumAdAddrs says how many; VIP_ERROR_NOT_SUPPORTED: another InfoType. */
+ * were found than fit, and NumAdAddrs says how many; VIP_INVALID_PARAMETER: another InfoType. */
 VIPL_API VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType,
                                                  VIP_PVOID SysManInfo);
 

@@ -1,0 +1,61 @@
+# What `cmake --install` puts where, as three components that are also the Debian packages:
+#   runtime      libvipl.so.1, fcvi-fabricd, what their users read       libvipl1
+#   development  vipl.h, link names, pkg-config, CMake package, man 3    libvipl-dev
+#   tools        the other programs and their pages                      fcvi-tools
+# The tree may be moved after it was installed: programs find the library, pkg-config and CMake the prefix, from where
+# they are themselves. Targets and pages that are not there yet are left out.
+include_guard(GLOBAL)
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(FCVI_DAEMON fcvi-fabricd)
+set(FCVI_TOOLS fcvi-sim vicp viping)
+set(FCVI_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/fcvi")
+
+# ---- programs
+file(RELATIVE_PATH FCVI_BIN_TO_LIB "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+function(fcvi_install_program target component)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${FCVI_BIN_TO_LIB}")
+    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ${component})
+  endif()
+endfunction()
+fcvi_install_program(${FCVI_DAEMON} runtime)
+foreach(tool IN LISTS FCVI_TOOLS)
+  fcvi_install_program(${tool} tools)
+endforeach()
+
+# ---- library: libvipl.so.1 is the name that programs carry (the ABI), 1.MAJOR.MINOR the file.
+set_target_properties(vipl PROPERTIES VERSION 1.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} EXPORT_NAME vipl)
+add_library(fcvi::vipl ALIAS vipl)
+install(TARGETS vipl EXPORT fcvi-targets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
+  INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/vipl/vipl.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+
+# Makefiles written for another vendor's library say -lgnivipl (shared list of variants); it is the same library.
+set(FCVI_ALIAS "${PROJECT_BINARY_DIR}/lib/libgnivipl.so")
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+file(CREATE_LINK libvipl.so "${FCVI_ALIAS}" SYMBOLIC)
+install(FILES "${FCVI_ALIAS}" DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+
+# ---- pkg-config: the prefix is where the file lies, less its own folder
+file(RELATIVE_PATH FCVI_PC_TO_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" FCVI_PC_TO_PREFIX "${FCVI_PC_TO_PREFIX}")
+configure_file("${PROJECT_SOURCE_DIR}/vipl/vipl.pc.in" "${PROJECT_BINARY_DIR}/vipl.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/vipl.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+
+# ---- CMake: find_package(fcvi) gives fcvi::vipl
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/fcvi-config.cmake.in" "${PROJECT_BINARY_DIR}/fcvi-config.cmake"
+  INSTALL_DESTINATION "${FCVI_PACKAGE_DIR}" NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/fcvi-config-version.cmake" COMPATIBILITY SameMajorVersion)
+install(EXPORT fcvi-targets NAMESPACE fcvi:: DESTINATION "${FCVI_PACKAGE_DIR}" COMPONENT development)
+install(FILES "${PROJECT_BINARY_DIR}/fcvi-config.cmake" "${PROJECT_BINARY_DIR}/fcvi-config-version.cmake"
+  DESTINATION "${FCVI_PACKAGE_DIR}" COMPONENT development)
+
+# ---- what people read
+foreach(example vipl.example.yaml hosts.example)
+  install(FILES "${PROJECT_SOURCE_DIR}/vipl/${example}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime OPTIONAL)
+endforeach()
+
+include(Package)
