@@ -20,7 +20,9 @@ class LocalFabricTest(unittest.TestCase):
         self.addCleanup(self.end_children)
 
     def environment(self, node, **more):
-        return {**os.environ, "FCVI_RUNTIME_DIR": self.runtime, "FCVI_NODE": node, "FCVI_CONFIG": os.devnull, **more}
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("FCVI_")}
+        return {**ours, "FCVI_RUNTIME_DIR": self.runtime, "FCVI_NODE": node, "XDG_CONFIG_HOME": self.folder.name,
+                "XDG_CONFIG_DIRS": self.folder.name, **more}
 
     def start(self, node, *words, **more):
         child = subprocess.Popen(list(map(str, words)), env=self.environment(node, **more), stdin=subprocess.DEVNULL,
