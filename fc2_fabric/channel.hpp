@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "fc2_fabric/frame.hpp"
+#include "fc2_fabric/frame_output.hpp"
 
 namespace fc2 {
 
@@ -33,14 +33,12 @@ class FrameTap {
   ~FrameTap() = default;
 };
 
-class Channel final : private Event {
+class Channel final : public FrameOutput, private Event {
  public:
   Channel(Scheduler& scheduler, LinkConfig config, FrameReceiver& receiver)
       : scheduler_(scheduler), config_(config), receiver_(receiver) {}
 
-  /// The sender is free again from this time on; sending earlier queues the frame behind those being sent.
-  [[nodiscard]] TimeNs free_at() const { return free_at_; }
-  void send(FramePtr frame);
+  void send(FramePtr frame) override;
   /// The link breaks: what is under way is lost.
   void clear();
   [[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
@@ -58,7 +56,6 @@ class Channel final : private Event {
   FrameReceiver& receiver_;
   FrameTap* sender_tap_ = nullptr;
   FrameTap* receiver_tap_ = nullptr;
-  TimeNs free_at_ = 0;
   FrameQueue flying_;  // arrival times never decrease
 };
 

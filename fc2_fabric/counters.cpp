@@ -18,6 +18,7 @@ std::string_view to_string(Discard reason) {
     case Discard::NoResources: return "no resources";
     case Discard::BadPayload: return "bad payload";
     case Discard::Unroutable: return "unroutable";
+    case Discard::HeldTooLong: return "held too long";
     case Discard::UnknownHandle: return "unknown FCVI_HANDLE";
     case Discard::NotReceiving: return "endpoint not receiving";
     case Discard::UnexpectedIu: return "unexpected IU";

@@ -35,38 +35,138 @@ NPortConfig controller_config(const SwitchConfig& config, std::size_t number) {
 
 FPort::FPort(Switch& fabric, std::size_t number, wire::FcId address)
     : switch_(fabric), number_(number), address_(address),
-      controller_(fabric.scheduler_, fabric.pool_, controller_config(fabric.config_, number)), output_(*this),
-      controller_channel_(fabric.scheduler_, LinkConfig{}, output_) {
+      controller_(fabric.scheduler_, fabric.pool_, controller_config(fabric.config_, number)), controller_output_(*this),
+      controller_channel_(fabric.scheduler_, LinkConfig{}, controller_output_) {
   controller_.add_els_user(*this);
+}
+
+// --- link --------------------------------------------------------------------------------------------------------
+
+void FPort::link_up(FrameOutput& output) {
+  output_ = &output;
+  output.set_listener(this);
+  frames_from_port_ = frames_to_port_ = 0;
+  controller_.link_up(controller_channel_);
 }
 
 void FPort::connect(NPort& port, LinkConfig link) {
   n_port_ = &port;
   to_switch_.emplace(switch_.scheduler_, link, *this);
   to_port_.emplace(switch_.scheduler_, link, port);
-  controller_.link_up(controller_channel_);
+  link_up(*to_port_);
   port.link_up(*to_switch_);
+}
+
+void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
+  feeder_ = &feeder;
+  link_up(output);
 }
 
 void FPort::disconnect() {
   log_out();
   controller_.link_down();
   controller_channel_.clear();
+  output_->set_listener(nullptr);
+  output_ = nullptr;
+  switch_.scheduler_.cancel(hold_timer_);
+  waiting_.clear();
+  stalled_ = false;
+  release_held();
+  if (held_by_ != nullptr) std::erase(std::exchange(held_by_, nullptr)->held_, this);
+  feeder_ = nullptr;
+  tap_ = nullptr;
+  if (n_port_ == nullptr) return;
   to_switch_->clear();
   to_port_->clear();
   std::exchange(n_port_, nullptr)->link_down();
 }
 
 void FPort::tap(FrameTap* tap) {
+  if (n_port_ == nullptr) {
+    tap_ = tap;
+    return;
+  }
   to_switch_->tap_sender(tap);
   to_port_->tap_receiver(tap);
 }
 
-void FPort::receive(FramePtr frame) { switch_.frame_from_port(*this, std::move(frame)); }
-
-void FPort::send(FramePtr frame) {
-  if (n_port_ != nullptr) to_port_->send(std::move(frame));
+void FPort::receive(FramePtr frame) {
+  ++frames_from_port_;
+  if (tap_ != nullptr) tap_->frame_passed(switch_.scheduler_.now(), *frame, true);
+  switch_.frame_from_port(*this, std::move(frame));
 }
+
+// --- frames to the port, and what happens when it takes none -----------------------------------------------------
+
+void FPort::send(FramePtr frame, FPort* ingress) {
+  if (output_ == nullptr) return;
+  if (output_->paused() || !waiting_.empty()) return enqueue(std::move(frame), ingress);
+  transmit(std::move(frame));
+}
+
+void FPort::transmit(FramePtr frame) {
+  ++frames_to_port_;
+  if (tap_ != nullptr) tap_->frame_passed(switch_.scheduler_.now(), *frame, false);
+  output_->send(std::move(frame));
+}
+
+// Fibre Channel does not drop for lack of buffers: who sends here waits. What the switch itself has to say has a limit of
+// its own, since nobody can be held back for it.
+void FPort::enqueue(FramePtr frame, FPort* ingress) {
+  const std::size_t limit = switch_.config_.egress_queue_frames;
+  if (stalled_) return switch_.counters_.discard(Discard::HeldTooLong);
+  if (ingress == nullptr && waiting_.size() >= 2 * limit) return switch_.counters_.discard(Discard::NoResources);
+  const TimeNs now = switch_.scheduler_.now();
+  if (waiting_.empty()) {
+    last_progress_ = now;
+    switch_.scheduler_.schedule_after(hold_timer_, switch_.config_.hold_time);
+  }
+  frame->arrival = now;
+  waiting_.push(std::move(frame));
+  if (ingress != nullptr && waiting_.size() >= limit) hold_back(*ingress);
+}
+
+void FPort::hold_back(FPort& ingress) {
+  if (ingress.held_by_ != nullptr) return;
+  ingress.held_by_ = this;
+  held_.push_back(&ingress);
+  if (ingress.feeder_ != nullptr) ingress.feeder_->hold();
+  else ingress.to_switch_->pause();
+}
+
+// In turn, and only while there is room for more: each gets the same share.
+void FPort::release_held() {
+  while (!held_.empty() && waiting_.size() <= switch_.config_.egress_queue_frames / 2) {
+    FPort& ingress = *held_.front();
+    held_.pop_front();
+    ingress.held_by_ = nullptr;
+    if (ingress.feeder_ != nullptr) ingress.feeder_->proceed();
+    else ingress.to_switch_->resume();
+  }
+}
+
+void FPort::output_resumed() {
+  stalled_ = false;
+  last_progress_ = switch_.scheduler_.now();
+  while (!waiting_.empty() && !output_->paused()) transmit(waiting_.pop());
+  if (waiting_.empty()) switch_.scheduler_.cancel(hold_timer_);
+  release_held();
+}
+
+// A port that takes nothing at all for so long gets nothing any more until it takes frames again: one that hangs cannot
+// stop those who also send to others.
+void FPort::hold_time_over() {
+  const TimeNs hold_time = switch_.config_.hold_time, now = switch_.scheduler_.now();
+  stalled_ = now - last_progress_ >= hold_time;
+  while (!waiting_.empty() && (stalled_ || now - waiting_.front()->arrival >= hold_time)) {
+    waiting_.pop();
+    switch_.counters_.discard(Discard::HeldTooLong);
+  }
+  if (!waiting_.empty()) switch_.scheduler_.schedule(hold_timer_, waiting_.front()->arrival + hold_time);
+  release_held();
+}
+
+// --- F_Port Controller -------------------------------------------------------------------------------------------
 
 bool FPort::els_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> payload) {
   const auto command = static_cast<wire::els::Command>(payload[0]);

@@ -1,5 +1,6 @@
 // One port of a switch: its link to an N_Port, and the F_Port Controller (FFFFFEh) that answers fabric logins (FC-LS).
 #pragma once
+#include <deque>
 #include <optional>
 
 #include "fc2_fabric/channel.hpp"
@@ -8,14 +9,16 @@
 namespace fc2 {
 class Switch;
 
-class FPort final : public FrameReceiver, private ElsUser {
+class FPort final : public FrameReceiver, private ElsUser, private OutputListener {
  public:
   FPort(Switch& fabric, std::size_t number, wire::FcId address);
 
   void connect(NPort& port, LinkConfig link);
+  void connect(FrameOutput& output, FrameFeeder& feeder);
   void disconnect();
+  [[nodiscard]] bool connected() const { return output_ != nullptr; }
+  /// While connected. nullptr takes it off.
   void tap(FrameTap* tap);
-  [[nodiscard]] NPort* n_port() { return n_port_; }
 
   [[nodiscard]] std::size_t number() const { return number_; }
   /// What a FLOGI here is granted.
@@ -28,15 +31,20 @@ class FPort final : public FrameReceiver, private ElsUser {
   void receive(FramePtr frame) override;
   /// To the F_Port Controller.
   void receive_control(FramePtr frame) { controller_.receive(std::move(frame)); }
-  /// To the N_Port.
-  void send(FramePtr frame);
+  /// To the N_Port. `ingress`: where it came from, held back while too many wait; nullptr: from inside the switch.
+  void send(FramePtr frame, FPort* ingress);
+  [[nodiscard]] std::uint64_t frames_from_port() const { return frames_from_port_; }
+  [[nodiscard]] std::uint64_t frames_to_port() const { return frames_to_port_; }
+  /// Frames that wait here, and whether the port took none for so long that they are discarded.
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  [[nodiscard]] bool stalled() const { return stalled_; }
 
  private:
   // What the F_Port Controller sends leaves on this link, whatever its D_ID.
   class ControllerOutput final : public FrameReceiver {
    public:
     explicit ControllerOutput(FPort& port) : port_(port) {}
-    void receive(FramePtr frame) override { port_.send(std::move(frame)); }
+    void receive(FramePtr frame) override { port_.send(std::move(frame), nullptr); }
 
    private:
     FPort& port_;
@@ -45,16 +53,34 @@ class FPort final : public FrameReceiver, private ElsUser {
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
   void log_out();
+  void link_up(FrameOutput& output);
+  // Frames that wait while the output is paused.
+  void output_resumed() override;
+  void transmit(FramePtr frame);
+  void enqueue(FramePtr frame, FPort* ingress);
+  void hold_back(FPort& ingress);
+  void release_held();
+  void hold_time_over();
   [[nodiscard]] wire::els::Login accept_parameters() const;
 
   Switch& switch_;
   const std::size_t number_;
   const wire::FcId address_;
   NPort controller_;
-  ControllerOutput output_;
+  ControllerOutput controller_output_;
   Channel controller_channel_;
-  NPort* n_port_ = nullptr;
-  std::optional<Channel> to_switch_, to_port_;  // while connected
+  std::optional<Channel> to_switch_, to_port_;  // while an N_Port of this program is connected
+  NPort* n_port_ = nullptr;                     // that one
+  FrameFeeder* feeder_ = nullptr;               // while one elsewhere is connected
+  FrameTap* tap_ = nullptr;                     // of that one; channels have their own
+  FrameOutput* output_ = nullptr;               // while connected
+  FrameQueue waiting_;                          // arrival: since when
+  bool stalled_ = false;
+  TimeNs last_progress_ = 0;                    // when a frame left, or could have
+  std::deque<FPort*> held_;                     // whom we hold back, first come first
+  FPort* held_by_ = nullptr;
+  std::uint64_t frames_from_port_ = 0, frames_to_port_ = 0;
+  Timer<FPort, &FPort::hold_time_over> hold_timer_{*this};
   bool logged_in_ = false;
   wire::els::Login login_;
 };

@@ -23,9 +23,9 @@ NPort::~NPort() = default;
 
 // --- link --------------------------------------------------------------------------------------------------------
 
-void NPort::link_up(Channel& channel) {
+void NPort::link_up(FrameOutput& output) {
   if (link_up_) link_down();
-  transmitter_.attach(&channel);
+  transmitter_.attach(&output);
   link_up_ = true;
   if (config_.fixed_id != wire::FcId{}) {
     online_ = true;

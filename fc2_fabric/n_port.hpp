@@ -10,6 +10,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "fc2_fabric/channel.hpp"
 #include "fc2_fabric/counters.hpp"
 #include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/transmitter.hpp"
@@ -73,9 +74,9 @@ class NPort final : public FrameReceiver {
   NPort& operator=(const NPort&) = delete;
 
   // --- link ----------------------------------------------------------------------------------------------------
-  /// The link works, frames go out through `channel`: the fabric login starts (unless the address is fixed).
-  void link_up(Channel& channel);
-  /// Every exchange fails, every login ends. The channel is not used again.
+  /// The link works, frames go out through `output`: the fabric login starts (unless the address is fixed).
+  void link_up(FrameOutput& output);
+  /// Every exchange fails, every login ends. The output is not used again.
   void link_down();
   void receive(FramePtr frame) override;
   /// Fabric logout; the answer ends the login.

@@ -58,7 +58,7 @@ Switch::Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config)
 
 Switch::~Switch() {
   for (const auto& port : f_ports_)
-    if (port->n_port() != nullptr) detach(*port->n_port());
+    if (port->connected()) take_link_down(*port);
 }
 
 // Area by area, so that a small fabric's addresses read 010100h, 010200h, ...; then port by port.
@@ -98,8 +98,23 @@ void Switch::detach(NPort& port) {
   if (found == links_.end()) return;
   FPort* f_port = found->second;
   links_.erase(found);
-  f_port->disconnect();
-  free_f_ports_.push_back(f_port->number());
+  take_link_down(*f_port);
+}
+
+FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
+  FPort* f_port = take_f_port();
+  if (f_port != nullptr) f_port->connect(output, feeder);
+  return f_port;
+}
+
+void Switch::detach(FPort& port) {
+  assert(port.connected());
+  take_link_down(port);
+}
+
+void Switch::take_link_down(FPort& port) {
+  port.disconnect();
+  free_f_ports_.push_back(port.number());
 }
 
 void Switch::tap(NPort& port, FrameTap* tap) {
@@ -162,11 +177,11 @@ void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
 
 void Switch::frame_from_service(FramePtr frame) { forward(std::move(frame), nullptr); }
 
-void Switch::forward(FramePtr frame, const FPort* ingress) {
+void Switch::forward(FramePtr frame, FPort* ingress) {
   const wire::FcId d_id = d_id_of(*frame);
   if (FPort* egress = find(d_id); egress != nullptr && egress->logged_in()) {
     ++frames_forwarded_;
-    return egress->send(std::move(frame));
+    return egress->send(std::move(frame), ingress);
   }
   if (d_id == well_known::broadcast) return broadcast(std::move(frame), ingress);
   if (d_id == well_known::name_server) return name_service_->port().receive(std::move(frame));
@@ -174,11 +189,11 @@ void Switch::forward(FramePtr frame, const FPort* ingress) {
   counters_.discard(Discard::Unroutable);
 }
 
-void Switch::broadcast(FramePtr frame, const FPort* ingress) {
+void Switch::broadcast(FramePtr frame, FPort* ingress) {
   for (const auto& port : f_ports_) {
     if (port.get() == ingress || !port->logged_in()) continue;
     ++frames_forwarded_;
-    port->send(pool_.copy(*frame));
+    port->send(pool_.copy(*frame), ingress);
   }
 }
 

@@ -29,6 +29,8 @@ struct SwitchConfig {
   std::uint16_t receive_data_field_bytes = max_data_field_bytes;
   std::size_t max_ports = 65280;                   // addresses of a domain: 255 areas of 256 ports
   TimeNs state_change_delay = 10 * millisecond;    // RSCNs of one burst of changes go out together
+  std::size_t egress_queue_frames = 256;           // that wait for a port; from there on those who send to it are held back
+  TimeNs hold_time = 2 * second;                   // how long a frame may wait for a port: E_D_TOV, well below R_A_TOV
 };
 
 class Switch {
@@ -43,6 +45,10 @@ class Switch {
   bool attach(NPort& port, LinkConfig link = {});
   /// Takes the link down: frames under way are lost, the port is logged out implicitly. Not from inside a FrameTap.
   void detach(NPort& port);
+  /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the F_Port's
+  /// receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
+  FPort* attach(FrameOutput& output, FrameFeeder& feeder);
+  void detach(FPort& port);
   [[nodiscard]] bool is_attached(const NPort& port) const { return links_.contains(&port); }
   /// At the N_Port's end of its link, so that loss in the fabric shows as it does to the port. nullptr takes it off.
   void tap(NPort& port, FrameTap* tap);
@@ -65,11 +71,12 @@ class Switch {
   void frame_from_port(FPort& ingress, FramePtr frame);
   void frame_from_service(FramePtr frame);
   [[nodiscard]] Discard admits(const FPort& ingress, const Frame& frame) const;  // Discard::Count: it may pass
-  void forward(FramePtr frame, const FPort* ingress);
-  void broadcast(FramePtr frame, const FPort* ingress);
+  void forward(FramePtr frame, FPort* ingress);
+  void broadcast(FramePtr frame, FPort* ingress);
   [[nodiscard]] FPort* find(wire::FcId id);
   [[nodiscard]] wire::FcId address_of(std::size_t number) const;
   FPort* take_f_port();
+  void take_link_down(FPort& port);
 
   /// A FLOGI with this Port_Name may be accepted on `port`.
   [[nodiscard]] bool admits_name(const FPort& port, wire::Wwn port_name) const;

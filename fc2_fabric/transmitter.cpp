@@ -12,19 +12,24 @@ Transmitter::~Transmitter() {
   while (round_ != nullptr) withdraw(*round_);
 }
 
-void Transmitter::attach(Channel* channel) {
-  channel_ = channel;
-  if (channel_ != nullptr) return wake();
+void Transmitter::attach(FrameOutput* output) {
+  if (output_ != nullptr) output_->set_listener(nullptr);
+  output_ = output;
+  if (output_ != nullptr) {
+    output_->set_listener(this);
+    return wake();
+  }
   scheduler_.cancel(*this);
   waiting_.clear();
 }
 
+// A paused output says when it goes on.
 void Transmitter::wake() {
-  if (channel_ != nullptr && !pending() && !idle()) scheduler_.schedule(*this, channel_->free_at());
+  if (output_ != nullptr && !output_->paused() && !pending() && !idle()) scheduler_.schedule(*this, output_->free_at());
 }
 
 void Transmitter::send(FramePtr frame) {
-  if (channel_ == nullptr) return;  // no link: lost, as on a dark fibre
+  if (output_ == nullptr) return;  // no link: lost, as on a dark fibre
   waiting_.push(std::move(frame));
   wake();
 }
@@ -60,7 +65,7 @@ bool Transmitter::pull() {
     switch (source.next_frame(*frame)) {
       case FrameSource::Next::Made:
         if (source.transmitter_ == this) round_ = source.following_;
-        channel_->send(std::move(frame));
+        output_->send(std::move(frame));
         return true;
       case FrameSource::Next::Exhausted:
         withdraw(source);
@@ -75,14 +80,14 @@ bool Transmitter::pull() {
 }
 
 bool Transmitter::send_one() {
-  if (!waiting_.empty()) channel_->send(waiting_.pop());
+  if (!waiting_.empty()) output_->send(waiting_.pop());
   else if (!pull()) return false;
   ++frames_sent_;
   return true;
 }
 
 void Transmitter::fire(TimeNs now) {
-  for (int sent = 0; sent < frames_per_turn && channel_ != nullptr && channel_->free_at() <= now; ++sent)
+  for (int sent = 0; sent < frames_per_turn && output_ != nullptr && output_->free_at() <= now; ++sent)
     if (!send_one()) return;
   wake();
 }

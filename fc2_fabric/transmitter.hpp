@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/frame_output.hpp"
 
 namespace fc2 {
 
@@ -31,11 +31,11 @@ class FrameSource {
 
 /// Whole frames first come, first served (link services, connection IUs, responses), then the sources in turn, a
 /// frame each: no message starves another (VI-ARCH 2.5.1).
-class Transmitter final : private Event {
+class Transmitter final : private Event, private OutputListener {
  public:
   Transmitter(Scheduler& scheduler, FramePool& pool) : scheduler_(scheduler), pool_(pool) {}
   ~Transmitter();
-  void attach(Channel* channel);  // nullptr: link down, everything waiting is dropped
+  void attach(FrameOutput* output);  // nullptr: link down, everything waiting is dropped
   void send(FramePtr frame);
   /// Also for a source in the round that waits no more.
   void submit(FrameSource& source);
@@ -49,13 +49,14 @@ class Transmitter final : private Event {
   // Where the link has no rate, frames must still reach the far end before all of a long message was made.
   static constexpr int frames_per_turn = 32;
   void fire(TimeNs now) override;
+  void output_resumed() override { wake(); }
   void wake();
   bool send_one();
   bool pull();
 
   Scheduler& scheduler_;
   FramePool& pool_;
-  Channel* channel_ = nullptr;
+  FrameOutput* output_ = nullptr;
   FrameQueue waiting_;
   FrameSource* round_ = nullptr;  // ring; next to be asked
   std::size_t round_size_ = 0;
