@@ -1,7 +1,6 @@
 #include "vipl/engine.hpp"
 
 #include <exception>
-#include <limits>
 #include <utility>
 
 namespace vipl {
@@ -48,7 +47,12 @@ void Engine::after_unlock(bool more) {
 }
 
 void Engine::call_service() {
-  if (!service_called_.exchange(true)) runtime_.call_service();
+  if (service_called_.exchange(true)) return;
+  try {
+    runtime_.call_service();
+  } catch (const std::exception&) {
+    service_called_.store(false);  // no memory: the next one tries again
+  }
 }
 
 // --- control calls ---------------------------------------------------------------------------------------
