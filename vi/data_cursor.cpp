@@ -10,25 +10,25 @@ namespace vi {
 
 bool DataCursor::gather(std::span<std::uint8_t> to) {
   std::uint8_t* target = to.data();
-  return walk(to.size(), [&target](std::byte* source, std::size_t length) {
+  return walk(to.size(), Access::Local, [&target](std::byte* source, std::size_t length) {
     std::memcpy(target, source, length);
     target += length;
   });
 }
 
 bool DataCursor::scatter(std::span<const std::uint8_t> from) {
-  return walk(from.size(), [&from](std::byte* target, std::size_t length) {
+  return walk(from.size(), Access::LocalWrite, [&from](std::byte* target, std::size_t length) {
     consumer_memory::place(target, from.first(length));
     from = from.subspan(length);
   });
 }
 
-bool DataCursor::check(std::uint64_t& length_bytes) const {
+bool DataCursor::check(std::uint64_t& length_bytes, Access access) const {
   DataCursor ahead = *this;
   length_bytes = 0;
   do {
     if (ahead.bytes_left_ == 0) continue;
-    if (memory_->translate(ahead.handle_, ahead.address_, ahead.bytes_left_, tag_, Access::Local) == nullptr)
+    if (memory_->translate(ahead.handle_, ahead.address_, ahead.bytes_left_, tag_, access) == nullptr)
       return false;
     length_bytes += ahead.bytes_left_;
   } while (ahead.next_segment());
@@ -36,14 +36,14 @@ bool DataCursor::check(std::uint64_t& length_bytes) const {
 }
 
 template <class Copy>
-bool DataCursor::walk(std::size_t length_bytes, Copy copy) {
+bool DataCursor::walk(std::size_t length_bytes, Access access, Copy copy) {
   while (length_bytes != 0) {
     if (bytes_left_ == 0) {
       if (!next_segment()) return false;
       continue;
     }
     const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(length_bytes, bytes_left_));
-    std::byte* host = memory_->translate(handle_, address_, length, tag_, Access::Local);
+    std::byte* host = memory_->translate(handle_, address_, length, tag_, access);
     if (host == nullptr) return false;
     copy(host, length);
     address_ += length;

@@ -32,12 +32,12 @@ class DataCursor {
   bool scatter(std::span<const std::uint8_t> from);
 
   /// Adds up the lengths of all segments that are left, without moving. False: some reference is not allowed.
-  [[nodiscard]] bool check(std::uint64_t& length_bytes) const;
+  [[nodiscard]] bool check(std::uint64_t& length_bytes, Access access = Access::Local) const;
 
  private:
   bool next_segment();
   template <class Copy>
-  bool walk(std::size_t length_bytes, Copy copy);
+  bool walk(std::size_t length_bytes, Access access, Copy copy);
 
   const MemoryTable* memory_ = nullptr;
   std::uint64_t segments_address_ = 0;

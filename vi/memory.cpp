@@ -6,13 +6,16 @@
 namespace vi {
 
 Return MemoryTable::register_region(std::uint64_t address, std::byte* host, std::uint64_t length_bytes,
-                                    MemoryAttributes attributes, wire::MemHandle& handle) {
+                                    MemoryAttributes attributes, wire::MemHandle& handle, bool writable) {
   if (length_bytes == 0 || host == nullptr) return Return::InvalidParameter;  // VI-DG 3.4.3
   if (length_bytes - 1 > std::numeric_limits<std::uint64_t>::max() - address) return Return::InvalidParameter;
+  if (attributes.enable_rdma_write && !writable) return Return::InvalidParameter;
   if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
   if (length_bytes > limits_.max_region_bytes) return Return::ErrorResource;
-  const std::uint32_t value = regions_.insert(Region{address, length_bytes, host, attributes});
+  if (length_bytes > limits_.max_registered_bytes - registered_bytes_) return Return::ErrorResource;
+  const std::uint32_t value = regions_.insert(Region{address, length_bytes, host, attributes, writable});
   if (value == 0) return Return::ErrorResource;
+  registered_bytes_ += length_bytes;
   add_user(attributes.ptag);
   handle = wire::MemHandle{value};
   return Return::Success;
@@ -22,6 +25,7 @@ Return MemoryTable::deregister(std::uint64_t address, wire::MemHandle handle) {
   const Region* region = find(address, handle);
   if (region == nullptr) return Return::InvalidParameter;
   remove_user(region->attributes.ptag);
+  registered_bytes_ -= region->length_bytes;
   regions_.erase(handle.value);
   return Return::Success;
 }
@@ -35,7 +39,8 @@ Return MemoryTable::query(std::uint64_t address, wire::MemHandle handle, MemoryA
 
 Return MemoryTable::set_attributes(std::uint64_t address, wire::MemHandle handle,
                                    MemoryAttributes attributes) {
-  if (find(address, handle) == nullptr) return Return::InvalidParameter;
+  const Region* found = find(address, handle);
+  if (found == nullptr || (attributes.enable_rdma_write && !found->writable)) return Return::InvalidParameter;
   if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
   Region& region = *regions_.find(handle.value);
   add_user(attributes.ptag);

@@ -9,14 +9,15 @@
 
 namespace vi {
 
-/// What a reference wants to do. Local references need the tag only; remote ones also the RDMA enables of the
-/// region (VI-ARCH 3.2.2.2) - the VI's own enables are the caller's check.
-enum class Access { Local, RemoteWrite, RemoteRead };
+/// What a reference wants to do. Local references need the tag only, and memory that may be written if they write;
+/// remote ones also the RDMA enables of the region (VI-ARCH 3.2.2.2) - the VI's own enables are the caller's check.
+enum class Access { Local, LocalWrite, RemoteWrite, RemoteRead };
 
 struct MemoryLimits {
   std::uint32_t max_regions = 1u << 20;
   std::uint32_t max_ptags = 1u << 20;
   std::uint64_t max_region_bytes = std::uint64_t{1} << 40;
+  std::uint64_t max_registered_bytes = std::uint64_t{1} << 50;  // of all regions together
 };
 
 class MemoryTable {
@@ -28,9 +29,10 @@ class MemoryTable {
   /// the two are the same; the simulator gives fixed addresses so that captures repeat (one seed, same
   /// bytes). Errors: InvalidParameter (length 0, no host memory, wrap-around), InvalidPtag, ErrorResource.
   /// Atomic: all or nothing. Handles are unique while registered, never 0 or FFFFFFFFh, positive as int, and
-  /// not reused soon.
+  /// not reused soon. Memory that is not `writable` is never written to (VI-DG 3.4.3); with RDMA Write enabled it is
+  /// InvalidParameter, here and in set_attributes.
   Return register_region(std::uint64_t address, std::byte* host, std::uint64_t length_bytes,
-                         MemoryAttributes attributes, wire::MemHandle& handle);
+                         MemoryAttributes attributes, wire::MemHandle& handle, bool writable = true);
   /// InvalidParameter unless `address` lies in the region of `handle`.
   Return deregister(std::uint64_t address, wire::MemHandle handle);
   Return query(std::uint64_t address, wire::MemHandle handle, MemoryAttributes& attributes) const;
@@ -60,6 +62,7 @@ class MemoryTable {
     std::uint64_t length_bytes = 0;
     std::byte* host = nullptr;
     MemoryAttributes attributes = {};
+    bool writable = true;
   };
   struct Tag {
     std::uint32_t users = 0;  // VIs and regions
@@ -69,6 +72,7 @@ class MemoryTable {
   MemoryLimits limits_;
   HandleTable<Region> regions_;
   HandleTable<Tag> tags_;
+  std::uint64_t registered_bytes_ = 0;
 };
 
 // Inline: a message of one frame makes more than ten of these.
@@ -80,6 +84,7 @@ inline std::byte* MemoryTable::translate(wire::MemHandle handle, std::uint64_t a
   if (offset > region->length_bytes || length_bytes > region->length_bytes - offset) return nullptr;
   const MemoryAttributes& attributes = region->attributes;
   if (!vi_tag.is_null() && vi_tag != attributes.ptag) return nullptr;  // VI-ARCH 3.2.2.1, ruling 22
+  if (access == Access::LocalWrite && !region->writable) return nullptr;
   if (access == Access::RemoteWrite && !attributes.enable_rdma_write) return nullptr;
   if (access == Access::RemoteRead && !attributes.enable_rdma_read) return nullptr;
   return region->host + offset;

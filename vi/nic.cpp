@@ -82,9 +82,9 @@ Return Nic::resize_completion_queue(CompletionQueue& queue, std::uint32_t entry_
 }
 
 Return Nic::register_memory(std::uint64_t address, std::byte* host, std::uint64_t length_bytes,
-                            MemoryAttributes attributes, wire::MemHandle& handle) {
+                            MemoryAttributes attributes, wire::MemHandle& handle, bool writable) {
   if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
-  return memory_.register_region(address, host, length_bytes, attributes, handle);
+  return memory_.register_region(address, host, length_bytes, attributes, handle, writable);
 }
 
 Return Nic::set_memory_attributes(std::uint64_t address, wire::MemHandle handle,

@@ -51,7 +51,7 @@ class Nic {
   [[nodiscard]] const MemoryTable& memory() const { return memory_; }
   /// VipRegisterMem's tag rule on top of MemoryTable: with strict_tags a NULL tag is InvalidPtag.
   Return register_memory(std::uint64_t address, std::byte* host, std::uint64_t length_bytes,
-                         MemoryAttributes attributes, wire::MemHandle& handle);
+                         MemoryAttributes attributes, wire::MemHandle& handle, bool writable = true);
   /// VipSetMemAttributes, with the same rule.
   Return set_memory_attributes(std::uint64_t address, wire::MemHandle handle, MemoryAttributes attributes);
 

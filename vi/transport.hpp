@@ -33,7 +33,7 @@ class ConnectWaitOperation : public Operation {
   ConnectionToken token;
 };
 
-/// Signals to the consumer of a NIC: wake somebody and return; do not call back in.
+/// Signals to the consumer of a NIC: wake somebody and return; do not call back in, but to dequeue what the signal tells.
 class Listener {
  public:
   virtual ~Listener() = default;

@@ -111,6 +111,16 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   return false;
 }
 
+void Vi::refuse_overrun(bool receive_queue, std::uint64_t address) {
+  report(ErrorCode::ViOverrun, ResourceCode::Vi, address, receive_queue ? status::op_receive : status::op_send);
+  fail(Failure::Catastrophic);
+}
+
+void Vi::fail_catastrophically() {
+  report(ErrorCode::Catastrophic, ResourceCode::Nic);
+  fail(Failure::Catastrophic);
+}
+
 Return Vi::dequeue(WorkQueue& queue, std::uint64_t& address) {
   address = 0;
   if (queue.empty()) return Return::DescriptorError;  // VI-DG 3.5.2
@@ -177,7 +187,8 @@ std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment&
   if (segment.length_bytes > attributes_.max_transfer_size_bytes) return status::length_error;
   work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle, data_address, data_count);
   std::uint64_t sum = 0;
-  if (!work.data.check(sum)) return status::protection_error;
+  const Access access = work.kind == SendKind::RdmaRead ? Access::LocalWrite : Access::Local;
+  if (!work.data.check(sum, access)) return status::protection_error;
   if (sum != segment.length_bytes) return status::length_error;
   work.length_bytes = segment.length_bytes;
   work.has_immediate = work.kind != SendKind::RdmaRead && (segment.control & control::immediate) != 0;
@@ -221,7 +232,7 @@ std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, ReceiveWork& work)
   if (whole_descriptor(entry, segment.segment_count) == nullptr) return status::protection_error;
   work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle,
                          entry.address + sizeof(ControlSegment), segment.segment_count);
-  return work.data.check(work.capacity_bytes) ? 0 : status::protection_error;
+  return work.data.check(work.capacity_bytes, Access::LocalWrite) ? 0 : status::protection_error;
 }
 
 void Vi::complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std::uint32_t op_code,
@@ -288,7 +299,7 @@ void Vi::flush_descriptors() {
 
 std::byte* Vi::descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
   std::byte* host =
-      nic_.memory().translate(entry.handle, entry.address, length_bytes, attributes_.ptag, Access::Local);
+      nic_.memory().translate(entry.handle, entry.address, length_bytes, attributes_.ptag, Access::LocalWrite);
   return host != nullptr && consumer_memory::is_aligned(host) ? host : nullptr;
 }
 

@@ -1,13 +1,13 @@
 // VI-DG 3.1, 3.7.1, 3.8.1: NICs.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <string>
 
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
 #include "vipl/device.hpp"
 
+using vipl::api;
 using vipl::Call;
 using vipl::NicObject;
 
@@ -28,7 +28,7 @@ void copy_name(const std::string& name, VIP_CHAR (&to)[64]) {
 void describe_limits(const vi::NicLimits& limits, VIP_NIC_ATTRIBUTES& to) {
   to.MaxRegisterRegions = limits.memory.max_regions;
   to.MaxRegisterBlockBytes = limits.memory.max_region_bytes;
-  to.MaxRegisterBytes = std::numeric_limits<VIP_ULONG>::max();  // no limit but that of each region
+  to.MaxRegisterBytes = limits.memory.max_registered_bytes;
   to.MaxVI = limits.max_vis;
   to.MaxDescriptorsPerQueue = limits.max_descriptors_per_queue;
   to.MaxSegmentsPerDesc = limits.max_segments_per_descriptor;
@@ -38,35 +38,34 @@ void describe_limits(const vi::NicLimits& limits, VIP_NIC_ATTRIBUTES& to) {
   to.MaxPtags = limits.memory.max_ptags;
 }
 
-}  // namespace
-
-VIP_RETURN VipOpenNic(const VIP_CHAR* DeviceName, VIP_NIC_HANDLE* NicHandle) {
-  if (DeviceName == nullptr || NicHandle == nullptr) return VIP_INVALID_PARAMETER;
-  const auto number = vipl::device_number(DeviceName);
+VIP_RETURN open(const VIP_CHAR* name, VIP_NIC_HANDLE* nic) {
+  if (name == nullptr || nic == nullptr) return VIP_INVALID_PARAMETER;
+  const auto number = vipl::device_number(name);
   if (!number) return VIP_INVALID_PARAMETER;
   Call call(&vipl::Domain::get());
   vipl::Domain& domain = call.domain();
   vipl::Device& device = domain.device(*number);
-  const fc2::TimeNs deadline = domain.scheduler().now() + port_ready_timeout;
-  if (!domain.wait_until(device.ready_point(), deadline, [&] { return device.ready(); })) return VIP_ERROR_RESOURCE;
-  void* handle = domain.add(std::make_shared<NicObject>(domain, device));
+  const fc2::TimeNs deadline = domain.runtime().now() + port_ready_timeout;
+  if (!domain.engine().wait_until(device.ready_point(), deadline, [&] { return device.ready(); }))
+    return VIP_ERROR_RESOURCE;
+  void* handle = domain.add_nic(std::make_shared<NicObject>(domain, device));
   if (handle == nullptr) return VIP_ERROR_RESOURCE;
-  *NicHandle = handle;
+  *nic = handle;
   return VIP_SUCCESS;
 }
 
-VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle) {
+VIP_RETURN close(VIP_NIC_HANDLE handle) {
   Call call;
-  NicObject* nic = call.find<NicObject>(NicHandle);
+  NicObject* nic = call.find<NicObject>(handle);
   if (nic == nullptr) return VIP_INVALID_PARAMETER;
   nic->close();
   return VIP_SUCCESS;
 }
 
-VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle, VIP_NIC_ATTRIBUTES* NicAttribs) {
+VIP_RETURN query(VIP_NIC_HANDLE handle, VIP_NIC_ATTRIBUTES* to) {
   Call call;
-  NicObject* nic = call.find<NicObject>(NicHandle);
-  if (nic == nullptr || NicAttribs == nullptr) return VIP_INVALID_PARAMETER;
+  NicObject* nic = call.find<NicObject>(handle);
+  if (nic == nullptr || to == nullptr) return VIP_INVALID_PARAMETER;
   VIP_NIC_ATTRIBUTES attributes{};
   copy_name(nic->device().name(), attributes.Name);
   attributes.ProviderVersion = provider_version;
@@ -79,15 +78,30 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle, VIP_NIC_ATTRIBUTES* NicAttribs)
       VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
   attributes.RDMAReadSupport = VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
   describe_limits(nic->model().limits(), attributes);
-  *NicAttribs = attributes;
+  *to = attributes;
   return VIP_SUCCESS;
 }
 
+VIP_RETURN set_error_handler(VIP_NIC_HANDLE handle, VIP_PVOID context, vipl::ErrorReporter::Handler handler) {
+  Call call;
+  NicObject* nic = call.find<NicObject>(handle);
+  if (nic == nullptr) return VIP_INVALID_PARAMETER;
+  nic->errors().set_handler(handler, context);
+  return VIP_SUCCESS;
+}
+
+}  // namespace
+
+VIP_RETURN VipOpenNic(const VIP_CHAR* DeviceName, VIP_NIC_HANDLE* NicHandle) {
+  return api([=] { return open(DeviceName, NicHandle); });
+}
+VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle) {
+  return api([=] { return close(NicHandle); });
+}
+VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle, VIP_NIC_ATTRIBUTES* NicAttribs) {
+  return api([=] { return query(NicHandle, NicAttribs); });
+}
 VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
                             void (*Handler)(VIP_PVOID Context, VIP_ERROR_DESCRIPTOR* ErrorDesc)) {
-  Call call;
-  NicObject* nic = call.find<NicObject>(NicHandle);
-  if (nic == nullptr) return VIP_INVALID_PARAMETER;
-  nic->errors().set_handler(Handler, Context);
-  return VIP_SUCCESS;
+  return api([=] { return set_error_handler(NicHandle, Context, Handler); });
 }

@@ -1,87 +1,120 @@
-// VI-DG 3.5.7, 3.5.8, 3.6: completion queues.
+// VI-DG 3.5.7, 3.5.8, 3.5.11, 3.6: completion queues. VipCQDone, Wait and Notify do not wait for the engine's lock.
 #include <algorithm>
-#include <limits>
 
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
 
+using vipl::api;
 using vipl::Call;
+using vipl::CompletionPort;
+using vipl::Domain;
 using vipl::NicObject;
 using vipl::QueueObject;
-using vipl::to_api;
-using vipl::ViObject;
+using vipl::Taken;
 
 namespace {
 
-/// The model refuses what is above its limit, and that is below 32 bits.
-std::uint32_t entry_count(VIP_ULONG count) {
-  return static_cast<std::uint32_t>(std::min<VIP_ULONG>(count, std::numeric_limits<std::uint32_t>::max()));
+/// The model's queue only passes entries on: the object's port holds them, and grows as it must.
+constexpr std::uint32_t model_entries = 1;
+
+VIP_RETURN create(VIP_NIC_HANDLE nic_handle, VIP_ULONG entry_count, VIP_CQ_HANDLE* queue_handle) {
+  Call call;
+  NicObject* nic = call.find<NicObject>(nic_handle);
+  if (nic == nullptr || queue_handle == nullptr) return VIP_INVALID_PARAMETER;
+  if (entry_count > nic->model().limits().max_completion_queue_entries) return VIP_ERROR_RESOURCE;
+  const auto object = call.domain().take_queue();
+  const vi::Return result = nic->model().create_completion_queue(model_entries, object->model);
+  if (result != vi::Return::Success) return vipl::to_api(result);
+  object->model->context = object.get();
+  object->nic_handle = nic_handle;
+  void* handle = nic->adopt(object);
+  if (handle == nullptr) {
+    nic->model().destroy_completion_queue(*object->model);
+    return VIP_ERROR_RESOURCE;
+  }
+  object->port.open(handle);
+  *queue_handle = handle;
+  return VIP_SUCCESS;
 }
 
-VIP_RETURN take(QueueObject& queue, VIP_VI_HANDLE* vi_handle, VIP_BOOLEAN* receive_queue) {
-  const auto entry = queue.model->pop();
-  if (!entry) return VIP_NOT_DONE;
-  *vi_handle = static_cast<const ViObject*>(entry->vi->consumer_context)->handle;
-  *receive_queue = to_api(entry->receive_queue);
+VIP_RETURN destroy(VIP_CQ_HANDLE handle) {
+  Call call;
+  QueueObject* queue = call.find<QueueObject>(handle);
+  if (queue == nullptr) return VIP_INVALID_PARAMETER;
+  const vi::Return result = queue->nic->model().destroy_completion_queue(*queue->model);
+  if (result != vi::Return::Success) return vipl::to_api(result);
+  queue->model = nullptr;
+  queue->nic->release_and_stop_notifiers(*queue);
   return VIP_SUCCESS;
+}
+
+/// VI-DG 3.6.3 asks for room for at least so many; there always is. What is queued stays.
+VIP_RETURN resize(VIP_CQ_HANDLE handle, VIP_ULONG entry_count) {
+  Call call;
+  QueueObject* queue = call.find<QueueObject>(handle);
+  if (queue == nullptr) return VIP_INVALID_PARAMETER;
+  const std::size_t wanted = std::max<VIP_ULONG>(entry_count, 1);  // VI-DG 3.6.1: never none
+  const bool possible = wanted <= queue->nic->model().limits().max_completion_queue_entries;
+  return possible && wanted >= queue->port.size() ? VIP_SUCCESS : VIP_ERROR_RESOURCE;
+}
+
+QueueObject* find(VIP_CQ_HANDLE handle) {
+  const Domain* domain = Domain::find();
+  return domain == nullptr ? nullptr : domain->find<QueueObject>(handle);
+}
+
+VIP_RETURN give(Taken taken, const CompletionPort::Entry& entry, VIP_VI_HANDLE* vi, VIP_BOOLEAN* receive_queue,
+                VIP_RETURN not_done) {
+  if (taken == Taken::Gone) return VIP_INVALID_PARAMETER;
+  if (taken != Taken::Success) return not_done;
+  *vi = entry.vi;
+  *receive_queue = vipl::to_api(entry.receive_queue);
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN take(VIP_CQ_HANDLE handle, VIP_VI_HANDLE* vi, VIP_BOOLEAN* receive_queue) {
+  QueueObject* queue = find(handle);
+  if (queue == nullptr || vi == nullptr || receive_queue == nullptr) return VIP_INVALID_PARAMETER;
+  CompletionPort::Entry entry{};
+  Taken taken = queue->port.take(handle, entry);
+  if (taken == Taken::NotDone && queue->port.engine().help()) taken = queue->port.take(handle, entry);
+  return give(taken, entry, vi, receive_queue, VIP_NOT_DONE);
+}
+
+VIP_RETURN wait(VIP_CQ_HANDLE handle, VIP_ULONG timeout_ms, VIP_VI_HANDLE* vi, VIP_BOOLEAN* receive_queue) {
+  QueueObject* queue = find(handle);
+  if (queue == nullptr || vi == nullptr || receive_queue == nullptr) return VIP_INVALID_PARAMETER;
+  CompletionPort::Entry entry{};
+  const vipl::TimeNs deadline = vipl::deadline(queue->port.engine().runtime(), timeout_ms);
+  const Taken taken = queue->port.wait(handle, deadline, entry);
+  return give(taken, entry, vi, receive_queue, VIP_TIMEOUT);
+}
+
+VIP_RETURN notify(VIP_CQ_HANDLE handle, VIP_PVOID context, CompletionPort::Handler handler) {
+  QueueObject* queue = find(handle);
+  if (queue == nullptr || handler == nullptr) return VIP_INVALID_PARAMETER;
+  const VIP_NIC_HANDLE nic = queue->nic_handle;
+  const bool added = queue->port.notifiers().add(queue->port, handle, nic, {handler, context});
+  return added ? VIP_SUCCESS : VIP_INVALID_PARAMETER;
 }
 
 }  // namespace
 
 VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount, VIP_CQ_HANDLE* CQHandle) {
-  Call call;
-  NicObject* nic = call.find<NicObject>(NicHandle);
-  if (nic == nullptr || CQHandle == nullptr) return VIP_INVALID_PARAMETER;
-  vi::CompletionQueue* model = nullptr;
-  const vi::Return result = nic->model().create_completion_queue(entry_count(EntryCount), model);
-  if (result != vi::Return::Success) return to_api(result);
-  const auto object = std::make_shared<QueueObject>(*nic);
-  object->model = model;
-  model->context = object.get();
-  void* handle = nic->adopt(object);
-  if (handle == nullptr) {
-    nic->model().destroy_completion_queue(*model);
-    return VIP_ERROR_RESOURCE;
-  }
-  *CQHandle = handle;
-  return VIP_SUCCESS;
+  return api([=] { return create(NicHandle, EntryCount, CQHandle); });
 }
-
 VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle) {
-  Call call;
-  QueueObject* queue = call.find<QueueObject>(CQHandle);
-  if (queue == nullptr) return VIP_INVALID_PARAMETER;
-  const vi::Return result = queue->nic->model().destroy_completion_queue(*queue->model);
-  if (result != vi::Return::Success) return to_api(result);
-  queue->model = nullptr;
-  queue->nic->release(*queue);
-  return VIP_SUCCESS;
+  return api([=] { return destroy(CQHandle); });
 }
-
 VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount) {
-  Call call;
-  QueueObject* queue = call.find<QueueObject>(CQHandle);
-  if (queue == nullptr) return VIP_INVALID_PARAMETER;
-  return to_api(queue->nic->model().resize_completion_queue(*queue->model, entry_count(EntryCount)));
+  return api([=] { return resize(CQHandle, EntryCount); });
 }
-
 VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE* ViHandle, VIP_BOOLEAN* RecvQueue) {
-  Call call;
-  QueueObject* queue = call.find<QueueObject>(CQHandle);
-  if (queue == nullptr || ViHandle == nullptr || RecvQueue == nullptr) return VIP_INVALID_PARAMETER;
-  return take(*queue, ViHandle, RecvQueue);
+  return api([=] { return take(CQHandle, ViHandle, RecvQueue); });
 }
-
 VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout, VIP_VI_HANDLE* ViHandle, VIP_BOOLEAN* RecvQueue) {
-  Call call;
-  QueueObject* queue = call.find<QueueObject>(CQHandle);
-  if (queue == nullptr || ViHandle == nullptr || RecvQueue == nullptr) return VIP_INVALID_PARAMETER;
-  const auto keep = queue->shared_from_this();
-  VIP_RETURN result = VIP_NOT_DONE;
-  const auto ready = [&] {
-    result = queue->closed ? VIP_INVALID_PARAMETER : take(*queue, ViHandle, RecvQueue);
-    return result != VIP_NOT_DONE;
-  };
-  const bool done = call.domain().wait_until(queue->point, call.domain().deadline(Timeout), ready);
-  return done ? result : VIP_TIMEOUT;
+  return api([=] { return wait(CQHandle, Timeout, ViHandle, RecvQueue); });
+}
+VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context, CompletionPort::Handler Handler) {
+  return api([=] { return notify(CQHandle, Context, Handler); });
 }

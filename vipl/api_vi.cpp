@@ -2,6 +2,7 @@
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
 
+using vipl::api;
 using vipl::Call;
 using vipl::NicObject;
 using vipl::QueueObject;
@@ -11,73 +12,100 @@ using vipl::ViObject;
 namespace {
 
 /// False: not NULL, and no completion queue of this NIC.
-bool find_queue(Call& call, const NicObject& nic, VIP_CQ_HANDLE handle, vi::CompletionQueue*& queue) {
+bool find_queue(Call& call, const NicObject& nic, VIP_CQ_HANDLE handle, QueueObject*& queue) {
   queue = nullptr;
   if (handle == nullptr) return true;
-  QueueObject* object = call.find<QueueObject>(handle);
-  if (object == nullptr || object->nic != &nic) return false;
-  queue = object->model;
-  return true;
+  queue = call.find<QueueObject>(handle);
+  return queue != nullptr && queue->nic == &nic;
+}
+
+/// Makes the model's VI an object with a handle; nullptr when there are too many.
+void* adopt(Call& call, NicObject& nic, vi::Vi& model, QueueObject* send_queue, QueueObject* receive_queue) {
+  const auto object = call.domain().take_vi();
+  object->model = &model;
+  object->memory = &nic.model().memory();
+  object->nic_handle = nic.handle;
+  void* handle = nic.adopt(object);
+  if (handle == nullptr) return nullptr;
+  model.consumer_context = object.get();
+  const std::uint32_t limit = nic.model().limits().max_descriptors_per_queue;
+  object->port(false).open(handle, false, limit, send_queue == nullptr ? nullptr : &send_queue->port);
+  object->port(true).open(handle, true, limit, receive_queue == nullptr ? nullptr : &receive_queue->port);
+  return handle;
+}
+
+VIP_RETURN create(VIP_NIC_HANDLE nic_handle, const VIP_VI_ATTRIBUTES* wanted, VIP_CQ_HANDLE send_handle,
+                  VIP_CQ_HANDLE receive_handle, VIP_VI_HANDLE* vi) {
+  Call call;
+  NicObject* nic = call.find<NicObject>(nic_handle);
+  if (nic == nullptr || wanted == nullptr || vi == nullptr) return VIP_INVALID_PARAMETER;
+  QueueObject *send = nullptr, *receive = nullptr;
+  if (!find_queue(call, *nic, send_handle, send) || !find_queue(call, *nic, receive_handle, receive))
+    return VIP_INVALID_PARAMETER;
+  vi::ViAttributes attributes;
+  if (const VIP_RETURN result = vipl::from_api(*nic, *wanted, attributes); result != VIP_SUCCESS) return result;
+  vi::Vi* model = nullptr;
+  const vi::Return result = nic->model().create_vi(attributes, send == nullptr ? nullptr : send->model,
+                                                   receive == nullptr ? nullptr : receive->model, model);
+  if (result != vi::Return::Success) return to_api(result);
+  void* handle = adopt(call, *nic, *model, send, receive);
+  if (handle == nullptr) {
+    nic->model().destroy_vi(*model);
+    return VIP_ERROR_RESOURCE;
+  }
+  *vi = handle;
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN destroy(VIP_VI_HANDLE handle) {
+  Call call;
+  ViObject* vi = call.find<ViObject>(handle);
+  if (vi == nullptr) return VIP_INVALID_PARAMETER;
+  if (!vi->empty()) return VIP_INVALID_STATE;
+  if (const vi::Return result = vi->nic->model().destroy_vi(*vi->model); result != vi::Return::Success)
+    return to_api(result);
+  vi->model = nullptr;
+  vi->peer_request.reset();
+  vi->nic->release_and_stop_notifiers(*vi);
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN set_attributes(VIP_VI_HANDLE handle, const VIP_VI_ATTRIBUTES* wanted) {
+  Call call;
+  ViObject* vi = call.find<ViObject>(handle);
+  if (vi == nullptr || wanted == nullptr) return VIP_INVALID_PARAMETER;
+  if (vi->model->state() != vi::State::Idle) return VIP_INVALID_STATE;
+  vi::ViAttributes attributes;
+  if (const VIP_RETURN result = vipl::from_api(*vi->nic, *wanted, attributes); result != VIP_SUCCESS) return result;
+  return to_api(vi->nic->model().set_vi_attributes(*vi->model, attributes));
+}
+
+VIP_RETURN query(VIP_VI_HANDLE handle, VIP_VI_STATE* state, VIP_VI_ATTRIBUTES* attributes, VIP_BOOLEAN* send_empty,
+                 VIP_BOOLEAN* receive_empty) {
+  Call call;
+  ViObject* vi = call.find<ViObject>(handle);
+  if (vi == nullptr || state == nullptr || attributes == nullptr || send_empty == nullptr || receive_empty == nullptr)
+    return VIP_INVALID_PARAMETER;
+  *state = static_cast<VIP_VI_STATE>(vi->model->state());
+  *attributes = to_api(*vi->nic, vi->model->attributes());
+  *send_empty = to_api(vi->port(false).empty());
+  *receive_empty = to_api(vi->port(true).empty());
+  return VIP_SUCCESS;
 }
 
 }  // namespace
 
 VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES* ViAttribs, VIP_CQ_HANDLE SendCQHandle,
                        VIP_CQ_HANDLE RecvCQHandle, VIP_VI_HANDLE* ViHandle) {
-  Call call;
-  NicObject* nic = call.find<NicObject>(NicHandle);
-  if (nic == nullptr || ViAttribs == nullptr || ViHandle == nullptr) return VIP_INVALID_PARAMETER;
-  vi::CompletionQueue *send_queue = nullptr, *receive_queue = nullptr;
-  if (!find_queue(call, *nic, SendCQHandle, send_queue) || !find_queue(call, *nic, RecvCQHandle, receive_queue))
-    return VIP_INVALID_PARAMETER;
-  vi::ViAttributes attributes;
-  if (const VIP_RETURN result = vipl::from_api(*nic, *ViAttribs, attributes); result != VIP_SUCCESS) return result;
-  vi::Vi* model = nullptr;
-  const vi::Return result = nic->model().create_vi(attributes, send_queue, receive_queue, model);
-  if (result != vi::Return::Success) return to_api(result);
-  const auto object = std::make_shared<ViObject>(*nic);
-  object->model = model;
-  model->consumer_context = object.get();
-  void* handle = nic->adopt(object);
-  if (handle == nullptr) {
-    nic->model().destroy_vi(*model);
-    return VIP_ERROR_RESOURCE;
-  }
-  *ViHandle = handle;
-  return VIP_SUCCESS;
+  return api([=] { return create(NicHandle, ViAttribs, SendCQHandle, RecvCQHandle, ViHandle); });
 }
-
 VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle) {
-  Call call;
-  ViObject* vi = call.find<ViObject>(ViHandle);
-  if (vi == nullptr) return VIP_INVALID_PARAMETER;
-  if (const vi::Return result = vi->nic->model().destroy_vi(*vi->model); result != vi::Return::Success)
-    return to_api(result);
-  vi->model = nullptr;
-  vi->nic->release(*vi);
-  return VIP_SUCCESS;
+  return api([=] { return destroy(ViHandle); });
 }
-
 VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle, VIP_VI_ATTRIBUTES* ViAttribs) {
-  Call call;
-  ViObject* vi = call.find<ViObject>(ViHandle);
-  if (vi == nullptr || ViAttribs == nullptr) return VIP_INVALID_PARAMETER;
-  if (vi->model->state() != vi::State::Idle) return VIP_INVALID_STATE;
-  vi::ViAttributes attributes;
-  if (const VIP_RETURN result = vipl::from_api(*vi->nic, *ViAttribs, attributes); result != VIP_SUCCESS)
-    return result;
-  return to_api(vi->nic->model().set_vi_attributes(*vi->model, attributes));
+  return api([=] { return set_attributes(ViHandle, ViAttribs); });
 }
-
 VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE* State, VIP_VI_ATTRIBUTES* ViAttribs,
                       VIP_BOOLEAN* ViSendQEmpty, VIP_BOOLEAN* ViRecvQEmpty) {
-  Call call;
-  ViObject* vi = call.find<ViObject>(ViHandle);
-  if (vi == nullptr || State == nullptr || ViAttribs == nullptr || ViSendQEmpty == nullptr || ViRecvQEmpty == nullptr)
-    return VIP_INVALID_PARAMETER;
-  *State = static_cast<VIP_VI_STATE>(vi->model->state());
-  *ViAttribs = to_api(*vi->nic, vi->model->attributes());
-  *ViSendQEmpty = to_api(vi->model->send_queue_empty());
-  *ViRecvQEmpty = to_api(vi->model->receive_queue_empty());
-  return VIP_SUCCESS;
+  return api([=] { return query(ViHandle, State, ViAttribs, ViSendQEmpty, ViRecvQEmpty); });
 }

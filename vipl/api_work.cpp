@@ -1,77 +1,125 @@
-// VI-DG 3.5.1 to 3.5.6: work queues.
+// VI-DG 3.5.1 to 3.5.6, 3.5.9, 3.5.10: work queues. None of these waits for the engine's lock.
+#include "vi/consumer_memory.hpp"
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
 
-using vipl::Call;
-using vipl::to_api;
+using vipl::api;
+using vipl::Domain;
+using vipl::Taken;
 using vipl::ViObject;
+using vipl::WorkPort;
 
 namespace {
 
+using Handler = WorkPort::Handler;
+
+/// VI-DG 5.5: whoever polls the status sees zero from now on. A descriptor that is not where it should be is not
+/// touched: the engine will say Post Descriptor Error. False: the VI is gone.
+bool clear_status(Domain& domain, ViObject& vi, bool receive_queue, void* owner, std::uint64_t address,
+                  VIP_MEM_HANDLE memory) {
+  const vipl::MemoryGate::Reader reader(domain.memory_gate());
+  if (!vi.port(receive_queue).is_owned_by(owner)) return false;
+  if (address % vi::descriptor_alignment_bytes != 0) return true;
+  std::byte* host = vi.memory.load()->translate(wire::MemHandle{memory}, address, sizeof(vi::ControlSegment), {},
+                                                vi::Access::LocalWrite);
+  if (host != nullptr) vi::consumer_memory::store_status(host, 0);
+  return true;
+}
+
 VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory, bool receive_queue) {
-  Call call;
-  ViObject* vi = call.find<ViObject>(handle);
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
   const std::uint64_t address = vipl::address_of(descriptor);
-  return to_api(receive_queue ? vi->model->post_receive(address, wire::MemHandle{memory})
-                              : vi->model->post_send(address, wire::MemHandle{memory}));
+  if (!clear_status(*domain, *vi, receive_queue, handle, address, memory)) return VIP_INVALID_PARAMETER;
+  switch (vi->port(receive_queue).post(handle, {address, memory})) {
+    case WorkPort::Posted::Success:
+      domain->engine().ring(*vi);
+      return VIP_SUCCESS;
+    case WorkPort::Posted::Gone:
+      return VIP_INVALID_PARAMETER;
+    case WorkPort::Posted::Full:
+      return VIP_ERROR_RESOURCE;
+  }
+  return VIP_INVALID_PARAMETER;
 }
 
-/// Takes the head descriptor if it is complete.
-VIP_RETURN take(Call& call, ViObject& vi, bool receive_queue, VIP_DESCRIPTOR** descriptor) {
-  std::uint64_t address = 0;
-  const vi::Return result = receive_queue ? vi.model->receive_done(address) : vi.model->send_done(address);
-  *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(address);
-  // Who waits behind the last one learns that the queue is empty now.
-  const bool empty = receive_queue ? vi.model->receive_queue_empty() : vi.model->send_queue_empty();
-  if (address != 0 && empty) call.domain().runtime().notify_all(vi.point(receive_queue));
-  return to_api(result);
+VIP_RETURN to_api(Taken taken, VIP_RETURN not_done) {
+  switch (taken) {
+    case Taken::Success:
+      return VIP_SUCCESS;
+    case Taken::Error:
+    case Taken::Empty:
+      return VIP_DESCRIPTOR_ERROR;
+    case Taken::NotDone:
+      return not_done;
+    case Taken::Gone:
+      return VIP_INVALID_PARAMETER;
+  }
+  return VIP_INVALID_PARAMETER;
 }
 
-VIP_RETURN take_if_done(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descriptor) {
-  Call call;
-  ViObject* vi = call.find<ViObject>(handle);
+VIP_RETURN take(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descriptor) {
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
-  return take(call, *vi, receive_queue, descriptor);
+  WorkPort::Completion completion{};
+  Taken taken = vi->port(receive_queue).take(handle, completion);
+  // Who polls runs what nobody is at, a slice at most.
+  if (taken == Taken::NotDone && domain->engine().help()) taken = vi->port(receive_queue).take(handle, completion);
+  *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
+  return to_api(taken, VIP_NOT_DONE);
 }
 
-bool has_completion_queue(const vi::Vi& vi, bool receive_queue) {
-  return (receive_queue ? vi.receive_completion_queue() : vi.send_completion_queue()) != nullptr;
-}
-
-VIP_RETURN wait_and_take(VIP_VI_HANDLE handle, bool receive_queue, VIP_ULONG timeout_ms, VIP_DESCRIPTOR** descriptor) {
-  Call call;
-  ViObject* vi = call.find<ViObject>(handle);
+VIP_RETURN wait(VIP_VI_HANDLE handle, bool receive_queue, VIP_ULONG timeout_ms, VIP_DESCRIPTOR** descriptor) {
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
   *descriptor = nullptr;
-  if (has_completion_queue(*vi->model, receive_queue)) return VIP_ERROR_RESOURCE;
-  const auto keep = vi->shared_from_this();
-  VIP_RETURN result = VIP_NOT_DONE;
-  const auto ready = [&] {
-    result = vi->closed ? VIP_INVALID_PARAMETER : take(call, *vi, receive_queue, descriptor);
-    return result != VIP_NOT_DONE;
-  };
-  const bool done = call.domain().wait_until(vi->point(receive_queue), call.domain().deadline(timeout_ms), ready);
-  return done ? result : VIP_TIMEOUT;
+  WorkPort& queue = vi->port(receive_queue);
+  if (queue.has_completion_queue()) return queue.is_owned_by(handle) ? VIP_ERROR_RESOURCE : VIP_INVALID_PARAMETER;
+  WorkPort::Completion completion{};
+  const Taken taken = queue.wait(handle, vipl::deadline(domain->runtime(), timeout_ms), completion);
+  *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
+  return to_api(taken, VIP_TIMEOUT);
+}
+
+VIP_RETURN notify(VIP_VI_HANDLE handle, bool receive_queue, VIP_PVOID context, Handler handler) {
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
+  if (vi == nullptr || handler == nullptr) return VIP_INVALID_PARAMETER;
+  WorkPort& queue = vi->port(receive_queue);
+  const bool has_completion_queue = queue.has_completion_queue(), empty = queue.empty();
+  const VIP_NIC_HANDLE nic = vi->nic_handle.load();
+  if (!queue.is_owned_by(handle)) return VIP_INVALID_PARAMETER;  // what was read belongs to somebody else
+  if (has_completion_queue) return VIP_ERROR_RESOURCE;
+  if (empty) return VIP_DESCRIPTOR_ERROR;
+  return queue.notifiers().add(queue, handle, nic, {handler, context}) ? VIP_SUCCESS : VIP_INVALID_PARAMETER;
 }
 
 }  // namespace
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
-  return post(ViHandle, DescriptorPtr, MemoryHandle, false);
+  return api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, false); });
 }
 VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
-  return post(ViHandle, DescriptorPtr, MemoryHandle, true);
+  return api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, true); });
 }
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  return take_if_done(ViHandle, false, DescriptorPtr);
+  return api([=] { return take(ViHandle, false, DescriptorPtr); });
 }
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  return take_if_done(ViHandle, true, DescriptorPtr);
+  return api([=] { return take(ViHandle, true, DescriptorPtr); });
 }
 VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr) {
-  return wait_and_take(ViHandle, false, TimeOut, DescriptorPtr);
+  return api([=] { return wait(ViHandle, false, TimeOut, DescriptorPtr); });
 }
 VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr) {
-  return wait_and_take(ViHandle, true, TimeOut, DescriptorPtr);
+  return api([=] { return wait(ViHandle, true, TimeOut, DescriptorPtr); });
+}
+VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context, Handler Handler) {
+  return api([=] { return notify(ViHandle, false, Context, Handler); });
+}
+VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context, Handler Handler) {
+  return api([=] { return notify(ViHandle, true, Context, Handler); });
 }

@@ -1,5 +1,7 @@
-// One call of the API: holds the lock, knows the handles, and lets the fabric settle before it returns.
+// One call of the API.
 #pragma once
+#include <cxxabi.h>
+
 #include <optional>
 
 #include "vipl/objects.hpp"
@@ -7,18 +9,27 @@
 
 namespace vipl {
 
+/// The C edge: nothing is thrown across it. What is thrown inside is lack of memory or of threads.
+template <class Body>
+VIP_RETURN api(Body body) {
+  try {
+    return body();
+  } catch (const abi::__forced_unwind&) {
+    throw;  // pthread_cancel, or pthread_exit in a handler: the caller's frames are C
+  } catch (...) {
+    return VIP_ERROR_RESOURCE;
+  }
+}
+
+/// A control call: alone in the engine, which settles before the call returns. Sees all that this thread posted before.
 class Call {
  public:
   Call() : Call(Domain::find()) {}
   explicit Call(Domain* domain) : domain_(domain) {
-    if (domain_ == nullptr) return;
-    domain_->runtime().lock();
-    domain_->settle();
+    if (domain_ != nullptr) domain_->engine().enter();
   }
   ~Call() {
-    if (domain_ == nullptr) return;
-    domain_->settle();
-    domain_->runtime().unlock();
+    if (domain_ != nullptr) domain_->engine().leave();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -29,11 +40,9 @@ class Call {
   /// nullptr for anything but a valid handle of this kind.
   template <class T>
   T* find(void* handle) {
-    Object* object = domain_ == nullptr ? nullptr : domain_->object(handle);
-    if (object == nullptr || object->kind != T::its_kind) return nullptr;
-    T* found = static_cast<T*>(object);
+    T* found = domain_ == nullptr ? nullptr : domain_->find<T>(handle);
     if constexpr (std::is_base_of_v<Part, T>)
-      if (found->nic->closed()) return nullptr;  // VipCloseNic is under way
+      if (found != nullptr && found->nic->closed()) return nullptr;  // VipCloseNic is under way
     return found;
   }
 
@@ -41,7 +50,7 @@ class Call {
   template <class Operation>
   VIP_RETURN answer(Operation& operation) {
     const bool answered =
-        domain_->wait_until(operation.point, fc2::never, [&] { return operation.result.has_value(); });
+        domain_->engine().wait_until(operation.point, fc2::never, [&] { return operation.result.has_value(); });
     return answered ? static_cast<VIP_RETURN>(*operation.result) : VIP_TIMEOUT;
   }
 

@@ -45,10 +45,8 @@ void to_api(const vi::NetAddress& address, VIP_NET_ADDRESS& to) {
 
 std::optional<vi::Ptag> tag_from_api(NicObject& nic, VIP_PROTECTION_HANDLE handle) {
   if (handle == nullptr) return vi::Ptag{};
-  const Object* object = nic.domain().object(handle);
-  if (object == nullptr || object->kind != Object::Kind::Tag) return std::nullopt;
-  const auto& tag = static_cast<const TagObject&>(*object);
-  return tag.nic == &nic ? std::optional(tag.tag) : std::nullopt;
+  const TagObject* tag = nic.domain().find<TagObject>(handle);
+  return tag != nullptr && tag->nic == &nic ? std::optional(tag->tag) : std::nullopt;
 }
 
 VIP_RETURN from_api(NicObject& nic, const VIP_VI_ATTRIBUTES& attributes, vi::ViAttributes& to) {

@@ -25,6 +25,14 @@ farp::ResolverConfig resolver_config(const wire::IpAddress& address) {
   return config;
 }
 
+// What each NIC can really have; handles of all NICs together are bounded by HandleSlots::max_handles.
+vi::NicLimits nic_limits() {
+  vi::NicLimits limits;
+  limits.max_vis = 1u << 16;
+  limits.memory.max_ptags = 1u << 17;  // VI-DG 4.5: at least one for each VI
+  return limits;
+}
+
 fcvi::ProviderConfig provider_config(const wire::IpAddress& address) {
   fcvi::ProviderConfig config;
   config.address = address;
@@ -37,6 +45,7 @@ Device::Device(Domain& domain, unsigned number)
     : domain_(domain),
       name_("VINIC" + std::to_string(number)),
       address_(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(number + 1))),
+      limits_(nic_limits()),
       port_(std::make_unique<fc2::NPort>(domain.scheduler(), domain.pool(), port_config(name_, number))),
       resolver_(std::make_unique<farp::Resolver>(*port_, resolver_config(address_))),
       provider_(std::make_unique<fcvi::Provider>(*port_, *resolver_, provider_config(address_))) {

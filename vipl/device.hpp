@@ -5,6 +5,7 @@
 
 #include "farp/resolver.hpp"
 #include "fcvi/provider.hpp"
+#include "vi/nic.hpp"
 #include "vipl/runtime.hpp"
 
 namespace vipl {
@@ -23,9 +24,11 @@ class Device final : private farp::ReadyListener {
 
   /// Logged in and registered: others can find it.
   [[nodiscard]] bool ready() const { return resolver_->ready(); }
-  WaitPoint& ready_point() { return ready_point_; }
+  EventCount& ready_point() { return ready_point_; }
   fcvi::Provider& provider() { return *provider_; }
   [[nodiscard]] const wire::IpAddress& address() const { return address_; }
+  /// Of each NIC that is opened on it.
+  [[nodiscard]] const vi::NicLimits& limits() const { return limits_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
@@ -34,7 +37,8 @@ class Device final : private farp::ReadyListener {
   Domain& domain_;
   std::string name_;
   wire::IpAddress address_;
-  WaitPoint ready_point_;
+  vi::NicLimits limits_;
+  EventCount ready_point_;
   std::unique_ptr<fc2::NPort> port_;
   std::unique_ptr<farp::Resolver> resolver_;
   std::unique_ptr<fcvi::Provider> provider_;

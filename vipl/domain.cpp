@@ -1,5 +1,7 @@
 #include "vipl/domain.hpp"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -21,15 +23,24 @@ constexpr std::array<std::string_view, 7> built_in_names{"VINIC",       "/dev/cl
 
 std::atomic<Domain*> process_domain{nullptr};
 thread_local Domain* thread_domain = nullptr;
+FutexLock making;  // the process's domain
+
+/// In the child of a fork() there are neither our threads nor whoever held our locks. What the parent had is left as it
+/// is, and nothing of the child finds it.
+void forget_in_child() {
+  process_domain.store(nullptr);
+  thread_domain = nullptr;
+  new (&making) FutexLock;
+}
+
+std::uint64_t first_generation() {
+  static std::atomic<std::uint64_t> domains{0};
+  return domains.fetch_add(1) << 24;
+}
 
 struct NoOperation final : vi::Operation {
   void done(vi::Return) override {}
 };
-
-std::uint32_t number_of(void* handle) {
-  const auto value = reinterpret_cast<std::uintptr_t>(handle);
-  return value <= 0xFFFFFFFFu ? static_cast<std::uint32_t>(value) : 0;
-}
 
 }  // namespace
 
@@ -49,10 +60,12 @@ TimeNs timeout_ns(unsigned long timeout_ms) {
   return static_cast<TimeNs>(timeout_ms) * fc2::millisecond;
 }
 
-Domain::Domain(Runtime& runtime)
-    : runtime_(runtime), scheduler_(runtime.now()), fabric_(scheduler_, pool_, fc2::SwitchConfig{}) {}
+TimeNs deadline(const Runtime& runtime, unsigned long timeout_ms) {
+  const TimeNs timeout = timeout_ns(timeout_ms), now = runtime.now();
+  return timeout >= fc2::never - now ? fc2::never : now + timeout;
+}
 
-Domain::~Domain() = default;
+// --- which domain ----------------------------------------------------------------------------------------
 
 Domain* Domain::find() {
   return thread_domain != nullptr ? thread_domain : process_domain.load(std::memory_order_acquire);
@@ -60,14 +73,25 @@ Domain* Domain::find() {
 
 Domain& Domain::get() {
   if (Domain* domain = find()) return *domain;
-  static std::mutex making;
   const std::lock_guard lock(making);
-  if (process_domain.load(std::memory_order_acquire) == nullptr)
-    process_domain.store(&start_real_time_domain(), std::memory_order_release);
-  return *process_domain.load(std::memory_order_acquire);
+  if (process_domain.load() == nullptr) {
+    static const int registered = pthread_atfork(nullptr, nullptr, forget_in_child);
+    if (registered != 0) throw std::bad_alloc();
+    process_domain.store(&start_real_time_domain());
+  }
+  return *process_domain.load();
 }
 
 void Domain::enter(Domain* domain) { thread_domain = domain; }
+
+// --- what is in it ---------------------------------------------------------------------------------------
+
+Domain::Domain(Runtime& runtime)
+    : slots_(first_generation()), engine_(runtime), fabric_(engine_.scheduler(), pool_, fc2::SwitchConfig{}) {
+  engine_.set_failure_handler([this] { report_catastrophe(); });
+}
+
+Domain::~Domain() = default;
 
 Device& Domain::device(unsigned number) {
   auto& device = devices_[number];
@@ -75,45 +99,49 @@ Device& Domain::device(unsigned number) {
   return *device;
 }
 
-void* Domain::add(const std::shared_ptr<Object>& object) {
-  const std::uint32_t number = handles_.insert(object);
-  object->handle = reinterpret_cast<void*>(std::uintptr_t{number});
-  if (object->kind == Object::Kind::Nic && number != 0) nics_[number] = static_cast<NicObject*>(object.get());
-  return object->handle;
+void* Domain::add(Object& object) {
+  object.handle = slots_.insert(object, static_cast<unsigned>(object.kind));
+  return object.handle;
 }
 
-void Domain::remove(void* handle) {
-  const std::uint32_t number = number_of(handle);
-  std::shared_ptr<Object>* entry = handles_.find(number);
-  if (entry == nullptr) return;
-  const std::shared_ptr<Object> object = std::move(*entry);  // goes last: it may look here
-  nics_.erase(number);
-  handles_.erase(number);
+void Domain::remove(Object& object) {
+  if (object.handle != nullptr) slots_.erase(object.handle);
+  object.handle = nullptr;
 }
 
-Object* Domain::object(void* handle) {
-  const std::shared_ptr<Object>* entry = handles_.find(number_of(handle));
-  return entry == nullptr ? nullptr : entry->get();
+void* Domain::add_nic(const std::shared_ptr<NicObject>& nic) {
+  if (add(*nic) != nullptr) nics_[nic->handle] = nic;
+  return nic->handle;
 }
+
+void Domain::remove_nic(NicObject& nic) {
+  slots_.erase(nic.handle);
+  nics_.erase(nic.handle);  // it keeps its number: errors on their way tell it
+}
+
+std::shared_ptr<ViObject> Domain::take_vi() { return vis_.take(*this); }
+std::shared_ptr<QueueObject> Domain::take_queue() { return queues_.take(*this); }
 
 void Domain::close_all_nics() {
   while (!nics_.empty()) nics_.begin()->second->close();
 }
 
-void Domain::settle() {
+void Domain::reject_later(Device& device, vi::ConnectionToken token) {
   static NoOperation nobody;
-  scheduler_.run_until(runtime_.now());
-  while (!rejects_.empty()) {
-    for (const Reject& reject : std::exchange(rejects_, {}))
-      reject.device->provider().connect_reject(reject.token, nobody);
-    scheduler_.run_until(runtime_.now());
-  }
-  runtime_.set_alarm(scheduler_.next_time());
+  engine_.later([&device, token] { device.provider().connect_reject(token, nobody); });
 }
 
-TimeNs Domain::deadline(unsigned long timeout_ms) const {
-  const TimeNs timeout = timeout_ns(timeout_ms);
-  return timeout >= fc2::never - scheduler_.now() ? fc2::never : scheduler_.now() + timeout;
+bool Domain::entry_taken(const CompletionPort::Entry& entry) {
+  ViObject* vi = find<ViObject>(entry.vi);
+  return vi != nullptr && vi->port(entry.receive_queue).entry_taken(entry.vi);
+}
+
+void Domain::report_catastrophe() {
+  try {
+    for (const auto& [handle, nic] : nics_) nic->report_catastrophe();
+  } catch (const std::exception&) {
+    // There is no memory to tell that there is no memory.
+  }
 }
 
 }  // namespace vipl

@@ -5,96 +5,104 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "fc2_fabric/switch.hpp"
-#include "vi/handle_table.hpp"
 #include "vi/transport.hpp"
-#include "vipl/runtime.hpp"
+#include "vipl/completion_port.hpp"
+#include "vipl/engine.hpp"
+#include "vipl/handle_slots.hpp"
+#include "vipl/memory_gate.hpp"
+#include "vipl/pool.hpp"
 
 namespace vipl {
 class Device;
 class NicObject;
+class QueueObject;
+class ViObject;
 struct Object;
+
+template <class Base>
+class Pending;
 
 /// Number of the device that VipOpenNic's name means: VINICn is n; VINIC and the names that programs have built in
 /// are 0. Empty: there is no such device.
 std::optional<unsigned> device_number(std::string_view name);
 
-/// All calls but find() and get() are made with the runtime's lock held.
-class Domain {
+/// Calls are made inside the engine, but for those that say otherwise.
+class Domain final : private CompletionPort::Directory {
  public:
-  static constexpr std::uint32_t max_handles = 1u << 20;  // NICs, VIs, queues, tags and connections together
-
   explicit Domain(Runtime& runtime);
-  ~Domain();
+  ~Domain() override;
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
 
-  /// This thread's simulation, else the process's domain; nullptr before the first VipOpenNic.
+  /// Any thread: this thread's simulation, else the process's domain; nullptr before the first VipOpenNic, and in a
+  /// child process before its own.
   static Domain* find();
   /// The same, but makes the process's domain. It is never destroyed: exit() must not wait.
   static Domain& get();
   /// Makes `domain` the one of this thread.
   static void enter(Domain* domain);
 
-  Runtime& runtime() { return runtime_; }
-  fc2::Scheduler& scheduler() { return scheduler_; }
+  /// Any thread.
+  Engine& engine() { return engine_; }
+  Runtime& runtime() { return engine_.runtime(); }
+  MemoryGate& memory_gate() { return memory_gate_; }
+
+  fc2::Scheduler& scheduler() { return engine_.scheduler(); }
   fc2::FramePool& pool() { return pool_; }
   fc2::Switch& fabric() { return fabric_; }
   /// Made on first use.
   Device& device(unsigned number);
 
+  /// Any thread: nullptr for anything but a valid handle of this kind. Without the engine's lock the object may be
+  /// gone the next moment: only ports of VIs and completion queues may be used then.
+  template <class T>
+  [[nodiscard]] T* find(void* handle) const {
+    return static_cast<T*>(slots_.find(handle, static_cast<unsigned>(T::its_kind)));
+  }
   /// A handle of a program; nullptr when there are too many.
-  void* add(const std::shared_ptr<Object>& object);
-  void remove(void* handle);
-  [[nodiscard]] Object* object(void* handle);
+  void* add(Object& object);
+  void remove(Object& object);
+  void* add_nic(const std::shared_ptr<NicObject>& nic);
+  void remove_nic(NicObject& nic);
+  std::shared_ptr<ViObject> take_vi();
+  std::shared_ptr<QueueObject> take_queue();
+  CompletionPort::Directory& directory() { return *this; }
   void close_all_nics();
 
-  /// Runs all that is due, until nothing more is.
-  void settle();
   /// Rejects a request that came for a call which does not exist any more.
-  void reject_later(Device& device, vi::ConnectionToken token) { rejects_.push_back({&device, token}); }
+  void reject_later(Device& device, vi::ConnectionToken token);
   /// Keeps an operation until the transport has answered it, whether its caller still waits or not.
   void keep(std::shared_ptr<vi::Operation> operation) {
     vi::Operation* const key = operation.get();
     under_way_.emplace(key, std::move(operation));
   }
   /// The one who calls keeps it meanwhile.
-  [[nodiscard]] std::shared_ptr<vi::Operation> let_go(vi::Operation& operation) {
+  std::shared_ptr<vi::Operation> let_go(vi::Operation& operation) {
     auto node = under_way_.extract(&operation);
     return node.empty() ? nullptr : std::move(node.mapped());
   }
 
-  /// Settles and waits until `ready()`. False: the deadline came first, or nothing can happen any more.
-  template <class Ready>
-  bool wait_until(WaitPoint& point, TimeNs deadline, Ready ready) {
-    for (;;) {
-      settle();
-      if (ready()) return true;
-      if (scheduler_.now() >= deadline || !runtime_.wait(point, deadline)) return false;
-    }
-  }
-  /// When a time-out of VipXxx ends; 0xFFFFFFFF and more milliseconds are infinite.
-  [[nodiscard]] TimeNs deadline(unsigned long timeout_ms) const;
-
  private:
-  struct Reject {
-    Device* device;
-    vi::ConnectionToken token;
-  };
-  Runtime& runtime_;
-  fc2::Scheduler scheduler_;
+  bool entry_taken(const CompletionPort::Entry& entry) override;
+  void report_catastrophe();
+
+  HandleSlots<Object> slots_;
+  MemoryGate memory_gate_;
+  Engine engine_;
   fc2::FramePool pool_;
   fc2::Switch fabric_;
+  Pool<ViObject> vis_;
+  Pool<QueueObject> queues_;
   std::map<vi::Operation*, std::shared_ptr<vi::Operation>> under_way_;  // only looked up: no order shows
   std::map<unsigned, std::unique_ptr<Device>> devices_;
-  vi::HandleTable<std::shared_ptr<Object>> handles_{max_handles};
-  std::map<std::uint32_t, NicObject*> nics_;
-  std::vector<Reject> rejects_;
+  std::map<void*, std::shared_ptr<NicObject>> nics_;
 };
 
-/// A time-out of VipXxx as the transport takes it.
+/// A time-out of VipXxx as the transport takes it; 0xFFFFFFFF and more milliseconds are infinite.
 TimeNs timeout_ns(unsigned long timeout_ms);
+/// When it ends, if it begins now.
+TimeNs deadline(const Runtime& runtime, unsigned long timeout_ms);
 
 }  // namespace vipl

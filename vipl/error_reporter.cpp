@@ -3,9 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <utility>
-
 #include "vi/types.hpp"
+#include "vipl/callback.hpp"
 #include "vipl/domain.hpp"
 
 namespace vipl {
@@ -38,41 +37,52 @@ void ErrorReporter::report(const VIP_ERROR_DESCRIPTOR& error) {
     return;
   }
   waiting_.push_back(error);
-  if (!std::exchange(started_, true))
-    domain_.runtime().start_thread([self = shared_from_this()] { self->run(); });
+  if (!started_) start();
   domain_.runtime().notify_all(work_point_);
+}
+
+void ErrorReporter::start() {
+  try {
+    domain_.runtime().start_thread([self = shared_from_this()] { self->run(); });
+    started_ = true;
+  } catch (const std::exception&) {
+    // No thread to be had: the next error tries again.
+  }
 }
 
 void ErrorReporter::stop() {
   stopped_ = true;
   waiting_.clear();
   domain_.runtime().notify_all(work_point_);
-  if (!started_ || thread_ == std::this_thread::get_id()) return;
-  domain_.wait_until(end_point_, fc2::never, [this] { return ended_; });
+  if (started_ && !Callback::running())
+    domain_.engine().wait_until(end_point_, fc2::never, [this] { return ended_; });
 }
 
 void ErrorReporter::run() {
-  Runtime& runtime = domain_.runtime();
-  runtime.lock();
-  thread_ = std::this_thread::get_id();
-  while (domain_.wait_until(work_point_, fc2::never, [this] { return stopped_ || !waiting_.empty(); })) {
+  Engine& engine = domain_.engine();
+  engine.enter();
+  while (engine.wait_until(work_point_, fc2::never, [this] { return stopped_ || !waiting_.empty(); })) {
     if (stopped_) break;
     const VIP_ERROR_DESCRIPTOR error = waiting_.front();
     waiting_.pop_front();
     deliver(error);
   }
   ended_ = true;
-  runtime.notify_all(end_point_);
-  runtime.unlock();
+  engine.runtime().notify_all(end_point_);
+  engine.leave();
 }
 
 void ErrorReporter::deliver(VIP_ERROR_DESCRIPTOR error) {
   const Handler handler = handler_;
   const VIP_PVOID context = context_;
-  domain_.runtime().unlock();
-  if (handler != nullptr) handler(context, &error);
-  else log(error);
-  domain_.runtime().lock();
+  domain_.engine().leave();
+  if (handler != nullptr) {
+    const Callback callback;
+    handler(context, &error);
+  } else {
+    log(error);
+  }
+  domain_.engine().enter();
 }
 
 }  // namespace vipl

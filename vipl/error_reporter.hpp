@@ -3,16 +3,15 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <thread>
 
-#include "vipl/runtime.hpp"
+#include "vipl/event_count.hpp"
 #include "vipl/vipl.h"
 
 namespace vipl {
 class Domain;
 
 /// Calls the handler on a thread of its own, which the first error starts; without a handler the error is logged
-/// there. All calls are made with the domain's lock held; the handler runs without it and may call back in.
+/// there. All calls are made inside the engine; the handler runs outside and may call back in.
 class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
  public:
   using Handler = void (*)(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error);
@@ -23,11 +22,12 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
   /// From the next error on. nullptr: the default, which logs.
   void set_handler(Handler handler, VIP_PVOID context);
   void report(const VIP_ERROR_DESCRIPTOR& error);
-  /// What is waiting is dropped. Waits for a handler that is running, unless it is the caller.
+  /// What is waiting is dropped. Waits for a handler that is running, but not from within a handler.
   void stop();
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
+  void start();
   void run();
   void deliver(VIP_ERROR_DESCRIPTOR error);
 
@@ -36,8 +36,7 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
   VIP_PVOID context_ = nullptr;
   std::deque<VIP_ERROR_DESCRIPTOR> waiting_;
   std::uint64_t dropped_ = 0;
-  WaitPoint work_point_, end_point_;
-  std::thread::id thread_;
+  EventCount work_point_, end_point_;
   bool started_ = false, stopped_ = false, ended_ = false;
 };
 

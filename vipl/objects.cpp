@@ -6,6 +6,51 @@
 #include "vipl/device.hpp"
 
 namespace vipl {
+namespace {
+
+/// Without the engine's lock.
+void stop_notifiers(Part& part, void* handle) {
+  if (part.kind == Object::Kind::Vi)
+    for (const bool receive_queue : {false, true}) static_cast<ViObject&>(part).port(receive_queue).notifiers().stop(handle);
+  if (part.kind == Object::Kind::Queue) static_cast<QueueObject&>(part).port.notifiers().stop(handle);
+}
+
+}  // namespace
+
+// --- virtual interfaces ----------------------------------------------------------------------------------
+
+ViObject::ViObject(Domain& domain) : Part(its_kind), ports_{WorkPort(domain.engine()), WorkPort(domain.engine())} {}
+
+bool ViObject::try_rest() { return ports_[0].try_rest() && ports_[1].try_rest(); }
+
+// Receives first: what a program posts before it sends is there when the answer comes.
+std::size_t ViObject::serve() { return submit(true) + submit(false); }
+
+std::size_t ViObject::submit(bool receive_queue) {
+  WorkPort& queue = port(receive_queue);
+  std::size_t count = 0;
+  for (WorkPort::Submission submission; queue.next(submission); ++count) {
+    if (model == nullptr) continue;  // destroyed meanwhile
+    const wire::MemHandle region{submission.memory};
+    const auto before = model->posted_count(receive_queue);
+    if (queue.overrun()) model->refuse_overrun(receive_queue, submission.address);
+    else if (receive_queue) model->post_receive(submission.address, region);
+    else model->post_send(submission.address, region);
+    if (model->posted_count(receive_queue) != before) queue.accept();
+    else queue.refuse();
+  }
+  return count;
+}
+
+void ViObject::dequeue(bool receive_queue) {
+  std::uint64_t address = 0;
+  const vi::Return result = receive_queue ? model->receive_done(address) : model->send_done(address);
+  port(receive_queue).complete({address, result == vi::Return::DescriptorError});
+}
+
+QueueObject::QueueObject(Domain& domain) : Part(its_kind), port(domain.engine(), domain.directory()) {}
+
+// --- NICs ------------------------------------------------------------------------------------------------
 
 NicObject::NicObject(Domain& domain, Device& device)
     : Object(its_kind),
@@ -13,26 +58,33 @@ NicObject::NicObject(Domain& domain, Device& device)
       device_(device),
       address_(device.address()),
       errors_(std::make_shared<ErrorReporter>(domain)),
-      model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this))) {}
+      model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this), device.limits())) {}
 
 NicObject::~NicObject() = default;
 
 void* NicObject::adopt(const std::shared_ptr<Part>& part) {
-  void* part_handle = domain_.add(part);
-  if (part_handle == nullptr) return nullptr;
-  parts_[part_handle] = part.get();
-  if (part->kind == Kind::Tag) tag_handles_[static_cast<const TagObject&>(*part).tag.value] = part_handle;
-  return part_handle;
+  part->nic = this;
+  part->closed = false;
+  if (domain_.add(*part) == nullptr) return nullptr;
+  try {
+    parts_[part->handle] = part;
+    if (part->kind == Kind::Tag) tag_handles_[static_cast<const TagObject&>(*part).tag.value] = part->handle;
+  } catch (...) {
+    parts_.erase(part->handle);
+    domain_.remove(*part);
+    throw;
+  }
+  return part->handle;
 }
 
 void NicObject::release(Part& part) {
+  const auto keep = parts_.extract(part.handle);
   part.closed = true;
-  if (part.kind == Kind::Vi)
-    for (WaitPoint& point : static_cast<ViObject&>(part).points) domain_.runtime().notify_all(point);
-  if (part.kind == Kind::Queue) domain_.runtime().notify_all(static_cast<QueueObject&>(part).point);
   if (part.kind == Kind::Tag) tag_handles_.erase(static_cast<const TagObject&>(part).tag.value);
-  parts_.erase(part.handle);
-  domain_.remove(part.handle);
+  domain_.remove(part);
+  if (part.kind == Kind::Vi)
+    for (const bool receive_queue : {false, true}) static_cast<ViObject&>(part).port(receive_queue).close();
+  if (part.kind == Kind::Queue) static_cast<QueueObject&>(part).port.close();
 }
 
 void* NicObject::handle_of(vi::Ptag tag) const {
@@ -45,12 +97,26 @@ void* NicObject::handle_of(vi::Ptag tag) const {
 void NicObject::close() {
   const auto keep = shared_from_this();
   closed_ = true;
-  domain_.remove(handle);  // nobody finds it from here on
-  for (WaitPoint* point : waiters_) domain_.runtime().notify_all(*point);
+  domain_.remove_nic(*this);  // nobody finds it from here on
+  for (EventCount* point : waiters_) domain_.runtime().notify_all(*point);
   disconnect_all();
+  const auto parts = parts_;  // so that nobody else gets these objects yet
   release_all();
   model_.reset();
+  domain_.engine().leave();
+  for (const auto& [part_handle, part] : parts) stop_notifiers(*part, part_handle);
+  domain_.engine().enter();
   errors_->stop();
+}
+
+void NicObject::release_and_stop_notifiers(Part& part) {
+  const auto keep = parts_.at(part.handle);
+  const auto keep_nic = shared_from_this();
+  void* const part_handle = part.handle;
+  release(part);
+  domain_.engine().leave();
+  stop_notifiers(part, part_handle);
+  domain_.engine().enter();
 }
 
 void NicObject::disconnect_all() {
@@ -58,13 +124,14 @@ void NicObject::disconnect_all() {
   for (const auto& [part_handle, part] : parts_) {
     if (part->kind != Kind::Vi) continue;
     under_way.push_back(Pending<vi::Operation>::make(domain_));
-    device_.provider().disconnect(*static_cast<ViObject*>(part)->model, *under_way.back());
+    device_.provider().disconnect(*static_cast<ViObject&>(*part).model, *under_way.back());
   }
   for (const auto& operation : under_way)
-    domain_.wait_until(operation->point, fc2::never, [&] { return operation->result.has_value(); });
+    domain_.engine().wait_until(operation->point, fc2::never, [&] { return operation->result.has_value(); });
 }
 
 void NicObject::release_all() {
+  const MemoryGate::Writer writer(domain_.memory_gate());  // posters are out of the model's memory table
   while (!parts_.empty()) {
     Part& part = *parts_.begin()->second;
     if (part.kind == Kind::Vi) {
@@ -77,18 +144,17 @@ void NicObject::release_all() {
       domain_.reject_later(device_, static_cast<const ConnectionObject&>(part).token);
     release(part);
   }
-  domain_.settle();
 }
 
 // --- signals of the model --------------------------------------------------------------------------------
 
 void NicObject::work_completed(vi::Vi& vi, bool receive_queue) {
-  if (auto* object = static_cast<ViObject*>(vi.consumer_context))
-    domain_.runtime().notify_one(object->point(receive_queue));
+  if (auto* object = static_cast<ViObject*>(vi.consumer_context)) object->dequeue(receive_queue);
 }
 
 void NicObject::completion_queued(vi::CompletionQueue& queue) {
-  if (auto* object = static_cast<QueueObject*>(queue.context)) domain_.runtime().notify_one(object->point);
+  const auto entry = queue.pop();
+  if (entry && entry->vi->consumer_context != nullptr) work_completed(*entry->vi, entry->receive_queue);
 }
 
 void NicObject::asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,
@@ -105,6 +171,12 @@ void NicObject::asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::
   descriptor.ResourceCode = static_cast<VIP_RESOURCE_CODE>(resource);
   descriptor.ErrorCode = static_cast<VIP_ERROR_CODE>(error);
   errors_->report(descriptor);
+}
+
+void NicObject::report_catastrophe() {
+  for (const auto& [part_handle, part] : parts_)
+    if (part->kind == Kind::Vi && static_cast<ViObject&>(*part).model != nullptr)
+      static_cast<ViObject&>(*part).model->fail_catastrophically();
 }
 
 }  // namespace vipl

@@ -9,13 +9,13 @@
 #include "vi/nic.hpp"
 #include "vipl/domain.hpp"
 #include "vipl/error_reporter.hpp"
-#include "vipl/runtime.hpp"
+#include "vipl/work_port.hpp"
 
 namespace vipl {
 class Device;
 
-struct Object : std::enable_shared_from_this<Object> {
-  enum class Kind : std::uint8_t { Nic, Vi, Queue, Connection, Tag };
+struct Object {
+  enum class Kind : std::uint8_t { Nic = 1, Vi, Queue, Connection, Tag };
   explicit Object(Kind its_kind) : kind(its_kind) {}
   virtual ~Object() = default;
   Object(const Object&) = delete;
@@ -25,43 +25,65 @@ struct Object : std::enable_shared_from_this<Object> {
   void* handle = nullptr;
 };
 
-/// What belongs to an open NIC. A thread that is blocked on one keeps it alive; `closed` tells it to leave.
+/// What belongs to an open NIC. All members are the engine's, but for ports.
 struct Part : Object {
-  Part(Kind its_kind, NicObject& its_nic) : Object(its_kind), nic(&its_nic) {}
-  NicObject* nic;  // valid until closed
+  using Object::Object;
+  NicObject* nic = nullptr;  // valid until closed
   bool closed = false;
 };
 
-struct ViObject final : Part {
+/// Kept in a pool: its ports are looked at without the engine's lock, even when the VI is gone.
+class ViObject final : public Part, public Bell {
+ public:
   static constexpr Kind its_kind = Kind::Vi;
-  explicit ViObject(NicObject& owner) : Part(its_kind, owner) {}
-  /// Where the waiters of a work queue are.
-  WaitPoint& point(bool receive_queue) { return points[receive_queue ? 1 : 0]; }
+  explicit ViObject(Domain& domain);
+  [[nodiscard]] bool try_rest();
+
+  WorkPort& port(bool receive_queue) { return ports_[receive_queue ? 1 : 0]; }
+  /// The oldest descriptor that is not dequeued from the model is complete.
+  void dequeue(bool receive_queue);
+  [[nodiscard]] bool empty() const { return ports_[0].empty() && ports_[1].empty(); }
+
   vi::Vi* model = nullptr;  // until closed
-  std::array<WaitPoint, 2> points;
+  /// Of its NIC. For threads in a MemoryGate::Reader who have seen there that a port is the one they mean.
+  std::atomic<const vi::MemoryTable*> memory{nullptr};
+  std::atomic<VIP_NIC_HANDLE> nic_handle{nullptr};
+  /// VipConnectPeerRequest, until its result was taken.
+  std::shared_ptr<Pending<vi::ConnectOperation>> peer_request;
+
+ private:
+  std::size_t serve() override;
+  std::size_t submit(bool receive_queue);
+
+  std::array<WorkPort, 2> ports_;
 };
 
-struct QueueObject final : Part {
+/// Kept in a pool, too.
+class QueueObject final : public Part {
+ public:
   static constexpr Kind its_kind = Kind::Queue;
-  explicit QueueObject(NicObject& owner) : Part(its_kind, owner) {}
+  explicit QueueObject(Domain& domain);
+  [[nodiscard]] bool try_rest() { return port.try_rest(); }
+
   vi::CompletionQueue* model = nullptr;  // until closed
-  WaitPoint point;
+  std::atomic<VIP_NIC_HANDLE> nic_handle{nullptr};
+  CompletionPort port;
 };
 
 struct ConnectionObject final : Part {
   static constexpr Kind its_kind = Kind::Connection;
-  ConnectionObject(NicObject& owner, vi::ConnectionToken its_token) : Part(its_kind, owner), token(its_token) {}
+  explicit ConnectionObject(vi::ConnectionToken its_token) : Part(its_kind), token(its_token) {}
   vi::ConnectionToken token;
 };
 
 struct TagObject final : Part {
   static constexpr Kind its_kind = Kind::Tag;
-  TagObject(NicObject& owner, vi::Ptag its_tag) : Part(its_kind, owner), tag(its_tag) {}
+  explicit TagObject(vi::Ptag its_tag) : Part(its_kind), tag(its_tag) {}
   vi::Ptag tag;
 };
 
-/// One VipOpenNic: a NIC of the model on a device that others may have open too.
-class NicObject final : public Object, private vi::Listener {
+/// One VipOpenNic: a NIC of the model on a device that others may have open too. With the engine's lock.
+class NicObject final : public Object, public std::enable_shared_from_this<NicObject>, private vi::Listener {
  public:
   static constexpr Kind its_kind = Kind::Nic;
   NicObject(Domain& domain, Device& device);
@@ -78,13 +100,18 @@ class NicObject final : public Object, private vi::Listener {
   void* adopt(const std::shared_ptr<Part>& part);
   /// The part is gone: its handle is no longer valid, and who waits on it leaves.
   void release(Part& part);
+  [[nodiscard]] std::shared_ptr<Part> owned(const Part& part) const { return parts_.at(part.handle); }
   /// A tag's handle as programs know it; nullptr for the NULL tag.
   [[nodiscard]] void* handle_of(vi::Ptag tag) const;
   /// A ConnectWait that is under way, woken when the NIC is closed.
-  void add_waiter(WaitPoint& point) { waiters_.insert(&point); }
-  void remove_waiter(WaitPoint& point) { waiters_.erase(&point); }
+  void add_waiter(EventCount& point) { waiters_.insert(&point); }
+  void remove_waiter(EventCount& point) { waiters_.erase(&point); }
+  /// The same for a VI or completion queue; leaves the engine while handlers of it run.
+  void release_and_stop_notifiers(Part& part);
   /// VipCloseNic. Disconnects what is connected and waits for that; then all handles of this NIC are invalid.
   void close();
+  /// Something that cannot be told otherwise (VI-DG 4.4).
+  void report_catastrophe();
 
  private:
   void disconnect_all();
@@ -100,9 +127,9 @@ class NicObject final : public Object, private vi::Listener {
   wire::IpAddress address_;
   std::shared_ptr<ErrorReporter> errors_;
   std::unique_ptr<vi::Nic> model_;
-  std::map<void*, Part*> parts_;
+  std::map<void*, std::shared_ptr<Part>> parts_;
   std::map<std::uint32_t, void*> tag_handles_;
-  std::set<WaitPoint*> waiters_;
+  std::set<EventCount*> waiters_;
   bool closed_ = false;
 };
 
@@ -121,14 +148,10 @@ class Pending final : public Base {
     const std::shared_ptr<vi::Operation> keep = domain_.let_go(*this);
     result = value;
     domain_.runtime().notify_all(point);
-    if constexpr (std::is_same_v<Base, vi::ConnectWaitOperation>)
-      if (abandoned_by != nullptr && value == vi::Return::Success)
-        domain_.reject_later(*abandoned_by, this->token);
   }
 
   std::optional<vi::Return> result;
-  WaitPoint point;
-  Device* abandoned_by = nullptr;  // the caller left: who comes now is rejected there
+  EventCount point;
 
  private:
   Domain& domain_;

@@ -1,4 +1,5 @@
-// The process's own domain: a real clock, a mutex, and one thread that fires what is due while nobody calls.
+// The process's own domain: a real clock, and a thread that serves what is due, and the drivers' sockets, while no call
+// does.
 #pragma once
 #include "vipl/domain.hpp"
 

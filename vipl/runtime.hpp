@@ -1,38 +1,52 @@
 // What the library needs of a clock and of threads: real ones (real_time.hpp), or a simulation's (simulation.hpp).
 #pragma once
-#include <condition_variable>
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 
 #include "fc2_fabric/scheduler.hpp"
+#include "vipl/event_count.hpp"
+
+namespace boost::asio {
+class io_context;
+}
 
 namespace vipl {
 using fc2::TimeNs;
 
-/// Where blocked calls wait: one for each work queue, completion queue and operation under way. Lives while
-/// somebody waits.
-struct WaitPoint {
-  std::condition_variable condition;  // used by the real runtime
-  std::uint32_t waiters = 0;
-};
-
-/// One lock for a whole domain; all but now() and start_thread() is called with it held.
+/// Any thread may call any of these, with the engine's lock or without, but for set_alarm() and wait().
 class Runtime {
  public:
   virtual ~Runtime() = default;
   /// Nanoseconds, never negative, never 0.
   [[nodiscard]] virtual TimeNs now() const = 0;
-  virtual void lock() = 0;
-  virtual void unlock() = 0;
-  /// Releases the lock until notified, at most until `deadline`; may return early. False: nothing can ever
-  /// happen any more (in a simulation only).
-  virtual bool wait(WaitPoint& point, TimeNs deadline) = 0;
-  virtual void notify_one(WaitPoint& point) = 0;
-  virtual void notify_all(WaitPoint& point) = 0;
-  /// The earliest event is due at `at`: Domain::settle is to be called then.
-  virtual void set_alarm(TimeNs at) = 0;
-  /// A thread that nobody waits for.
+
+  /// Without the engine's lock: sleeps until `point` was notified after the prepare() that gave `key`, or until
+  /// `deadline`; may return early. False: the deadline came, or nothing can ever happen any more (in a simulation).
+  virtual bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) = 0;
+  void notify_one(EventCount& point) { notify(point, false); }
+  void notify_all(EventCount& point) { notify(point, true); }
+
+  /// With the engine's lock: what was due at `now` is done, and Engine::serve() is to be called at `at`.
+  virtual void set_alarm(TimeNs at, TimeNs now) = 0;
+  /// Events that one caller runs before it leaves the rest to Engine::serve().
+  [[nodiscard]] virtual std::size_t slice_events() const = 0;
+  /// Has Engine::serve() called soon, by a thread that nobody waits for.
+  virtual void call_service() = 0;
+
+  /// A thread that nobody joins.
   virtual void start_thread(std::function<void()> body) = 0;
+  /// Where the drivers' sockets are served; nullptr in a simulation.
+  virtual boost::asio::io_context* io() = 0;
+
+ protected:
+  virtual void wake(EventCount& point, bool all) = 0;
+
+ private:
+  void notify(EventCount& point, bool all) {
+    if (!point.has_waiters()) return;
+    point.advance();
+    wake(point, all);
+  }
 };
 
 }  // namespace vipl

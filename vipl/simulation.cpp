@@ -1,6 +1,8 @@
 #include "vipl/simulation.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -14,13 +16,14 @@ namespace {
 struct Program {
   std::condition_variable turn;
   std::thread thread;
-  WaitPoint* point = nullptr;  // where it is blocked
+  EventCount* point = nullptr;  // where it is blocked
   std::uint64_t arrival = 0;   // there, in order
   TimeNs deadline = fc2::never;
   bool runnable = true;
 };
 
-/// The baton is the lock: who has it may touch everything. Only it is guarded by a mutex.
+/// Who has the baton may touch everything; only it is guarded by a mutex. Programs pass it on where they wait, and hold
+/// no lock there.
 class VirtualTime final : public Runtime {
  public:
   VirtualTime() : host_(&add_program()), running_(host_) {}
@@ -29,18 +32,18 @@ class VirtualTime final : public Runtime {
   void run(const std::vector<std::function<void()>>& programs);
   [[nodiscard]] bool deadlocked() const { return deadlocked_; }
 
-  [[nodiscard]] TimeNs now() const override { return domain_ == nullptr ? fc2::second : domain_->scheduler().now(); }
-  void lock() override {}
-  void unlock() override {}
-  bool wait(WaitPoint& point, TimeNs deadline) override;
-  void notify_one(WaitPoint& point) override;
-  void notify_all(WaitPoint& point) override;
-  void set_alarm(TimeNs) override {}
+  [[nodiscard]] TimeNs now() const override { return now_; }
+  bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override;
+  void set_alarm(TimeNs, TimeNs) override {}
+  [[nodiscard]] std::size_t slice_events() const override { return std::numeric_limits<std::size_t>::max(); }
+  void call_service() override {}  // nothing is ever left
   void start_thread(std::function<void()> body) override;
+  boost::asio::io_context* io() override { return nullptr; }
 
  private:
+  void wake(EventCount& point, bool all) override;
   Program& add_program() { return *programs_.emplace_back(std::make_unique<Program>()); }
-  void wake(Program& program) {
+  static void wake_up(Program& program) {
     program.point = nullptr;
     program.runnable = true;
   }
@@ -53,13 +56,14 @@ class VirtualTime final : public Runtime {
   void end_deadlock();
 
   Domain* domain_ = nullptr;
+  TimeNs now_ = fc2::second;
   std::vector<std::unique_ptr<Program>> programs_;
   std::mutex mutex_;
   Program* const host_;  // the caller of simulate()
   Program* running_;
   std::uint64_t next_arrival_ = 1;
   std::size_t live_programs_ = 0;
-  WaitPoint all_ended_;
+  EventCount all_ended_;
   bool deadlocked_ = false;
 };
 
@@ -70,8 +74,14 @@ void VirtualTime::run(const std::vector<std::function<void()>>& programs) {
       program();
       if (--live_programs_ == 0) notify_all(all_ended_);
     });
-  while (live_programs_ != 0) wait(all_ended_, fc2::never);
+  while (live_programs_ != 0) {
+    const std::uint32_t key = all_ended_.prepare();
+    wait(all_ended_, key, fc2::never);
+    all_ended_.finish();
+  }
+  domain_->engine().enter();
   domain_->close_all_nics();
+  domain_->engine().leave();
   while (Program* left = next_runnable()) {  // handlers' threads on their way out
     if (left == host_) break;
     pass_baton(true);
@@ -94,7 +104,8 @@ void VirtualTime::start_thread(std::function<void()> body) {
   });
 }
 
-bool VirtualTime::wait(WaitPoint& point, TimeNs deadline) {
+bool VirtualTime::wait(EventCount& point, std::uint32_t key, TimeNs deadline) {
+  if (point.epoch().load() != key) return true;
   Program& self = *running_;
   self.point = &point;
   self.arrival = next_arrival_++;
@@ -106,16 +117,14 @@ bool VirtualTime::wait(WaitPoint& point, TimeNs deadline) {
   return !gave_up;
 }
 
-void VirtualTime::notify_one(WaitPoint& point) {
+void VirtualTime::wake(EventCount& point, bool all) {
   Program* first = nullptr;
-  for (const auto& program : programs_)
-    if (program->point == &point && (first == nullptr || program->arrival < first->arrival)) first = program.get();
-  if (first != nullptr) wake(*first);
-}
-
-void VirtualTime::notify_all(WaitPoint& point) {
-  for (const auto& program : programs_)
-    if (program->point == &point) wake(*program);
+  for (const auto& program : programs_) {
+    if (program->point != &point) continue;
+    if (all) wake_up(*program);
+    else if (first == nullptr || program->arrival < first->arrival) first = program.get();
+  }
+  if (first != nullptr) wake_up(*first);
 }
 
 void VirtualTime::pass_baton(bool come_back) {
@@ -150,10 +159,10 @@ void VirtualTime::let_time_pass() {
   for (const auto& program : programs_)
     if (program->point != nullptr) next = std::min(next, program->deadline);
   if (next == fc2::never) return end_deadlock();
-  domain_->scheduler().run_until(next);
-  domain_->settle();
+  now_ = next;
+  domain_->engine().serve();
   for (const auto& program : programs_)
-    if (program->point != nullptr && program->deadline <= next) wake(*program);
+    if (program->point != nullptr && program->deadline <= next) wake_up(*program);
 }
 
 /// Nothing can ever happen: all blocked calls give up.
@@ -170,10 +179,10 @@ SimulationResult simulate(const std::vector<std::function<void()>>& programs) {
   Domain domain(runtime);
   runtime.attach(domain);
   Domain::enter(&domain);
-  const TimeNs start = domain.scheduler().now();
+  const TimeNs start = runtime.now();
   runtime.run(programs);
   Domain::enter(nullptr);
-  return {.elapsed_ns = domain.scheduler().now() - start, .deadlocked = runtime.deadlocked()};
+  return {.elapsed_ns = runtime.now() - start, .deadlocked = runtime.deadlocked()};
 }
 
 }  // namespace vipl

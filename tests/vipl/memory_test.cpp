@@ -61,8 +61,8 @@ TEST(ViplMemory, register_refuses_wrong_parameters) {
   }});
 }
 
-// VI-DG 3.4.3: memory that is not there, or is read-only, small and large.
-TEST(ViplMemory, register_checks_that_memory_is_writable) {
+// VI-DG 3.4.3: memory that is not there, or that must not be written, small and large.
+TEST(ViplMemory, register_checks_what_memory_is_there) {
   simulate({[] {
     Node node;
     for (const std::size_t page_count : {4u, 4096u}) {
@@ -70,7 +70,12 @@ TEST(ViplMemory, register_checks_that_memory_is_writable) {
       auto* room = static_cast<char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
       VIP_MEM_HANDLE handle;
       EXPECT_EQ(VipRegisterMem(node.nic, room, size, nullptr, &handle), VIP_SUCCESS);
+      VIP_MEM_ATTRIBUTES remote{nullptr, VIP_TRUE, VIP_FALSE};
       mprotect(room + size - 4096, 4096, PROT_READ);
+      EXPECT_EQ(VipRegisterMem(node.nic, room, size, &remote, &handle), VIP_INVALID_PARAMETER);
+      EXPECT_EQ(VipRegisterMem(node.nic, room, size, nullptr, &handle), VIP_SUCCESS);
+      EXPECT_EQ(VipSetMemAttributes(node.nic, room, handle, &remote), VIP_INVALID_PARAMETER);
+      mprotect(room + size - 4096, 4096, PROT_NONE);
       EXPECT_EQ(VipRegisterMem(node.nic, room, size, nullptr, &handle), VIP_INVALID_PARAMETER);
       EXPECT_EQ(VipRegisterMem(node.nic, room, size - 4096, nullptr, &handle), VIP_SUCCESS);
       munmap(room + size - 4096, 4096);
@@ -79,4 +84,45 @@ TEST(ViplMemory, register_checks_that_memory_is_writable) {
       EXPECT_EQ(VipRegisterMem(node.nic, room, 1, nullptr, &handle), VIP_INVALID_PARAMETER);
     }
   }});
+}
+
+// VI-DG 3.4.3: read-only memory can be sent from, and is not written.
+TEST(ViplMemory, read_only_memory_is_sent_from_and_never_written) {
+  auto* page = static_cast<char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::memset(page, 'r', 4096);
+  mprotect(page, 4096, PROT_READ);
+  const auto with_page = [page](Node& node, std::size_t index, VIP_MEM_HANDLE handle) {
+    VIP_DESCRIPTOR* descriptor = node.simple(index, 0, 100);
+    descriptor->DS[0].Local = {{.Address = page}, handle, 100};
+    return descriptor;
+  };
+  const auto server = [&] {
+    Node node(1);
+    VIP_MEM_HANDLE handle = 0;
+    EXPECT_EQ(VipRegisterMem(node.nic, page, 4096, nullptr, &handle), VIP_SUCCESS);
+    VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_UNRELIABLE);
+    node.post_receive(vi, node.simple(0, 0, 100));
+    node.post_receive(vi, with_page(node, 1, handle));
+    node.accept(vi);
+    VIP_DESCRIPTOR* done = nullptr;
+    ASSERT_EQ(VipRecvWait(vi, VIP_INFINITE, &done), VIP_SUCCESS);
+    EXPECT_EQ(node.data()[99], 'r');
+    ASSERT_EQ(VipRecvWait(vi, VIP_INFINITE, &done), VIP_DESCRIPTOR_ERROR);
+    EXPECT_NE(done->CS.Status & VIP_STATUS_PROTECTION_ERROR, 0u);
+  };
+  const auto client = [&] {
+    Node node;
+    VIP_MEM_HANDLE handle = 0;
+    EXPECT_EQ(VipRegisterMem(node.nic, page, 4096, nullptr, &handle), VIP_SUCCESS);
+    VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_UNRELIABLE);
+    node.connect(vi, 1);
+    VIP_DESCRIPTOR* done = nullptr;
+    for (std::size_t i = 0; i < 2; ++i) {
+      node.post_send(vi, with_page(node, i, handle));
+      EXPECT_EQ(VipSendWait(vi, VIP_INFINITE, &done), VIP_SUCCESS);
+    }
+    node.rest(10);
+  };
+  simulate({server, client});
+  munmap(page, 4096);
 }

@@ -1,0 +1,71 @@
+// VI-DG 3.3.6 to 3.3.8: connections, peer to peer.
+#include "vipl/call.hpp"
+#include "vipl/conversions.hpp"
+#include "vipl/device.hpp"
+
+using vipl::api;
+using vipl::Call;
+using vipl::Pending;
+using vipl::to_api;
+using vipl::ViObject;
+
+namespace {
+
+VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, const VIP_NET_ADDRESS* remote_address,
+                   VIP_ULONG timeout_ms) {
+  Call call;
+  ViObject* vi = call.find<ViObject>(handle);
+  if (vi == nullptr || local_address == nullptr || remote_address == nullptr || timeout_ms == 0)
+    return VIP_INVALID_PARAMETER;
+  const auto local = vipl::from_api(*local_address), remote = vipl::from_api(*remote_address);
+  if (!local || !remote || local->host != vi->nic->device().address()) return VIP_INVALID_PARAMETER;
+  if (vi->model->state() != vi::State::Idle) return VIP_INVALID_STATE;
+  const auto operation = Pending<vi::ConnectOperation>::make(call.domain());
+  const vi::Return result = vi->nic->device().provider().connect_peer_request(*vi->model, *local, *remote,
+                                                                              vipl::timeout_ns(timeout_ms), *operation);
+  if (result == vi::Return::Success) vi->peer_request = operation;
+  else call.domain().let_go(*operation);
+  return to_api(result);
+}
+
+/// The result is told once: from then on the VI is no longer one that is being connected.
+VIP_RETURN take_result(ViObject* vi, const std::shared_ptr<Pending<vi::ConnectOperation>>& operation,
+                       vipl::NicObject& nic, VIP_VI_ATTRIBUTES* attributes) {
+  if (vi != nullptr && vi->peer_request == operation) vi->peer_request.reset();
+  if (operation->result == vi::Return::Success) *attributes = to_api(nic, operation->remote_attributes);
+  return to_api(*operation->result);
+}
+
+VIP_RETURN done(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attributes) {
+  Call call;
+  ViObject* vi = call.find<ViObject>(handle);
+  if (vi == nullptr || attributes == nullptr) return VIP_INVALID_PARAMETER;
+  const auto operation = vi->peer_request;
+  if (operation == nullptr) return VIP_INVALID_STATE;
+  return operation->result ? take_result(vi, operation, *vi->nic, attributes) : VIP_NOT_DONE;
+}
+
+VIP_RETURN wait(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attributes) {
+  Call call;
+  ViObject* vi = call.find<ViObject>(handle);
+  if (vi == nullptr || attributes == nullptr) return VIP_INVALID_PARAMETER;
+  const auto operation = vi->peer_request;
+  if (operation == nullptr) return VIP_INVALID_STATE;
+  const auto nic = vi->nic->shared_from_this();
+  if (!call.domain().engine().wait_until(operation->point, fc2::never, [&] { return operation->result.has_value(); }))
+    return VIP_TIMEOUT;
+  return take_result(call.find<ViObject>(handle), operation, *nic, attributes);
+}
+
+}  // namespace
+
+VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr, VIP_NET_ADDRESS* RemoteAddr,
+                                 VIP_ULONG Timeout) {
+  return api([=] { return request(ViHandle, LocalAddr, RemoteAddr, Timeout); });
+}
+VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle, VIP_VI_ATTRIBUTES* RemoteViAttribs) {
+  return api([=] { return done(ViHandle, RemoteViAttribs); });
+}
+VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE ViHandle, VIP_VI_ATTRIBUTES* RemoteViAttribs) {
+  return api([=] { return wait(ViHandle, RemoteViAttribs); });
+}

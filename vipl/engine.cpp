@@ -1,0 +1,137 @@
+#include "vipl/engine.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace vipl {
+namespace {
+
+// A caller that serves others' submissions runs none of the events these make.
+constexpr std::size_t bells_of_a_slice = 1024;
+constexpr std::size_t events_of_a_service_slice = 1024;
+
+}  // namespace
+
+// --- data plane ------------------------------------------------------------------------------------------
+
+void Engine::ring(Bell& bell) {
+  // Who serves it clears the mark first, and then looks: it sees this submission, or the mark was clear.
+  if (!bell.rung_.exchange(true)) {
+    bell.next_ = rung_.load();
+    while (!rung_.compare_exchange_weak(bell.next_, &bell)) {}
+  }
+  after_unlock(false);
+}
+
+bool Engine::help() {
+  if (rung_.load() == nullptr && !backlog_.load()) return false;
+  if (control_calls_.load() != 0 || !lock_.try_lock()) return false;
+  const bool more = slice(runtime_.slice_events());
+  lock_.unlock();
+  after_unlock(more);
+  return true;
+}
+
+void Engine::after_unlock(bool more) {
+  // All accesses are sequentially consistent: who rings and does not get the lock is before this look at the bells. Who
+  // waits for the lock serves them; a second time is left to the service thread, so that no caller stays for ever.
+  bool served = false;
+  while (rung_.load() != nullptr && control_calls_.load() == 0) {
+    if (served) return call_service();
+    if (!lock_.try_lock()) break;
+    more = slice(runtime_.slice_events());
+    lock_.unlock();
+    served = true;
+  }
+  if (more) call_service();
+}
+
+void Engine::call_service() {
+  if (service_called_.exchange(true)) return;
+  try {
+    runtime_.call_service();
+  } catch (const std::exception&) {
+    service_called_.store(false);  // no memory: the next one tries again
+  }
+}
+
+// --- control calls ---------------------------------------------------------------------------------------
+
+void Engine::enter() {
+  control_calls_.fetch_add(1);
+  turn_.lock();
+  lock_.lock();
+  turn_.unlock();
+  control_calls_.fetch_sub(1);
+  settle();
+}
+
+void Engine::leave() {
+  settle();
+  const bool more = more_;
+  lock_.unlock();
+  after_unlock(more);
+}
+
+void Engine::serve() {
+  service_called_.store(false);
+  for (bool more = true; more;) {
+    turn_.lock();
+    lock_.lock();
+    turn_.unlock();
+    more = slice(events_of_a_service_slice);
+    lock_.unlock();
+    more = more || (rung_.load() != nullptr && control_calls_.load() == 0);
+  }
+}
+
+// --- inside ----------------------------------------------------------------------------------------------
+
+bool Engine::slice(std::size_t events) {
+  bool more = true;
+  try {
+    const TimeNs now = runtime_.now();
+    while (serve_bells() < bells_of_a_slice) {
+      run_later();
+      while (events != 0 && scheduler_.run_next(now)) --events;
+      if (events == 0) break;
+      if (take_bells() || !later_.empty()) continue;
+      scheduler_.run_until(now);
+      more = false;
+      break;
+    }
+    if (!more) runtime_.set_alarm(scheduler_.next_time(), now);
+  } catch (const std::exception&) {
+    if (failed_) failed_();
+  }
+  backlog_.store(more);
+  return more;
+}
+
+std::size_t Engine::serve_bells() {
+  std::size_t served = 0;
+  // All before any event: what one thread submitted to one VI before another is there when the other's is acted upon.
+  while (served < bells_of_a_slice && take_bells()) {
+    Bell& bell = *std::exchange(taken_, taken_->next_);
+    bell.rung_.store(false);
+    served += bell.serve();
+  }
+  return served;
+}
+
+bool Engine::take_bells() {
+  if (taken_ != nullptr) return true;
+  if (rung_.load() == nullptr) return false;
+  for (Bell* newest = rung_.exchange(nullptr); newest != nullptr;) {
+    Bell* const older = std::exchange(newest->next_, taken_);
+    taken_ = std::exchange(newest, older);
+  }
+  return true;
+}
+
+void Engine::run_later() {
+  while (!later_.empty())
+    for (const auto& call : std::exchange(later_, {})) call();
+}
+
+}  // namespace vipl

@@ -1,0 +1,112 @@
+// Who runs the protocol core. The core is single-threaded; this is its lock, and the rules by which threads share it.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "fc2_fabric/drivers/core_guard.hpp"
+#include "fc2_fabric/scheduler.hpp"
+#include "vipl/futex_lock.hpp"
+#include "vipl/runtime.hpp"
+
+namespace vipl {
+
+/// Something that programs submit work to without the engine's lock. Must outlive the engine, or be served once more
+/// before it goes: while it is rung the engine holds it.
+class Bell {
+ public:
+  Bell() = default;
+  virtual ~Bell() = default;
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+
+ private:
+  friend class Engine;
+  /// With the engine's lock: takes what was submitted. Returns how many there were.
+  virtual std::size_t serve() = 0;
+
+  std::atomic<bool> rung_{false};
+  Bell* next_ = nullptr;
+};
+
+/// The lock is taken in three ways:
+///  - a data-plane call rings a bell and tries it: who gets it runs a slice of the core's work, whosever that is; who
+///    does not goes on at once, and who has it looks at the bells again when letting go;
+///  - a control call waits for it, and data-plane calls that see it waiting do not try;
+///  - the service thread waits for it too, gives it up after each slice, and lets control calls pass.
+/// Nothing that takes it waits for a program's thread while holding it.
+class Engine final : public fc2::drivers::CoreGuard {
+ public:
+  explicit Engine(Runtime& runtime) : runtime_(runtime), scheduler_(runtime.now()) {}
+
+  fc2::Scheduler& scheduler() { return scheduler_; }
+  Runtime& runtime() { return runtime_; }
+  /// What could not be done for lack of memory is lost: the consumer is told by this (VIP_ERROR_CATASTROPHIC).
+  void set_failure_handler(std::function<void()> handler) { failed_ = std::move(handler); }
+
+  // --- data plane, any thread, never waits ---------------------------------------------------------------
+  /// Something was submitted there.
+  void ring(Bell& bell);
+  /// For a caller with nothing else to do: runs a slice if there is work that nobody is at. False: there was none.
+  bool help();
+
+  // --- control calls and drivers -------------------------------------------------------------------------
+  void enter() override;
+  void leave() override;
+  /// The service thread: what is due, and what others left.
+  void serve();
+
+  // --- while inside --------------------------------------------------------------------------------------
+  /// Runs what is due; at most a slice.
+  void settle() { more_ = slice(runtime_.slice_events()); }
+  /// For signals of the core, which must not call back in: done at the next settle.
+  void later(std::function<void()> call) { later_.push_back(std::move(call)); }
+  /// Settles, leaves and waits until `ready()`, which is asked inside. False: the deadline came first, or nothing can
+  /// happen any more.
+  template <class Ready>
+  bool wait_until(EventCount& point, TimeNs deadline, Ready ready);
+
+ private:
+  bool slice(std::size_t events);
+  std::size_t serve_bells();
+  /// False: there are none.
+  bool take_bells();
+  void run_later();
+  void call_service();
+  /// Without the lock: takes care of what came while it was held.
+  void after_unlock(bool more);
+
+  Runtime& runtime_;
+  fc2::Scheduler scheduler_;
+  std::function<void()> failed_;
+  std::vector<std::function<void()>> later_;
+  Bell* taken_ = nullptr;  // off the list and not yet served, oldest first
+  bool more_ = false;  // the last slice ended before its work did
+
+  FutexLock lock_;
+  FutexLock turn_;  // who has it is the next to get lock_: control calls and the service thread take turns
+  alignas(64) std::atomic<std::uint32_t> control_calls_{0};  // waiting
+  std::atomic<bool> service_called_{false};
+  std::atomic<bool> backlog_{false};  // work is left that the service thread was called for
+  alignas(64) std::atomic<Bell*> rung_{nullptr};  // the last one first
+};
+
+template <class Ready>
+bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready) {
+  for (;;) {
+    settle();
+    if (ready()) return true;
+    if (runtime_.now() >= deadline) return false;
+    const std::uint32_t key = point.prepare();
+    leave();
+    const bool woken = runtime_.wait(point, key, deadline);
+    point.finish();
+    enter();
+    if (!woken) {
+      settle();
+      return ready();
+    }
+  }
+}
+
+}  // namespace vipl
