@@ -1,0 +1,30 @@
+// How a driver's handlers come to use the protocol core, which knows no threads and no clock.
+#pragma once
+
+namespace fc2::drivers {
+
+/// One for each core, implemented by what runs it. Outlives every driver of that core, and their io_context.
+class CoreGuard {
+ public:
+  /// Become the only user of the core, and bring its clock up to now.
+  virtual void enter() = 0;
+  /// Let the core settle, set the timer for its next event, let go.
+  virtual void leave() = 0;
+
+ protected:
+  ~CoreGuard() = default;
+};
+
+/// Inside the core from here to the end of the block.
+class CoreSection {
+ public:
+  explicit CoreSection(CoreGuard& guard) : guard_(guard) { guard_.enter(); }
+  ~CoreSection() { guard_.leave(); }
+  CoreSection(const CoreSection&) = delete;
+  CoreSection& operator=(const CoreSection&) = delete;
+
+ private:
+  CoreGuard& guard_;
+};
+
+}  // namespace fc2::drivers
