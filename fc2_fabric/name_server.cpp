@@ -47,13 +47,14 @@ Reply symbolic_name(const std::string& text, Explanation if_empty) {
 // Carries out one request. A port registers only what is its own or its node's.
 class Clerk {
  public:
-  Clerk(NameDatabase& database, wire::FcId source) : database_(database), source_(source) {}
+  Clerk(NameDatabase& database, AddressStandIn* stand_in, wire::FcId source)
+      : database_(database), stand_in_(stand_in), source_(source) {}
 
   // --- registrations by N_Port_ID
   // FC-GS has one address per port; a FC-VI port that has several registers each: they add up, zeros remove all.
   Reply operator()(const ct::RippId& r) {
     return registration(r.port_id, [&] {
-      return database_.add_address(source_, r.ip_address.normalized()) ? accept() : full();
+      return added(database_.add_address(source_, r.ip_address.normalized()), r.ip_address.normalized());
     });
   }
   Reply operator()(const ct::RnnId& r) {
@@ -81,7 +82,7 @@ class Clerk {
   // --- registrations by Node_Name
   Reply operator()(const ct::RipNn& r) {
     return node_registration(r.node_name, [&] {
-      return database_.add_node_address(r.node_name, r.ip_address.normalized()) ? accept() : full();
+      return added(database_.add_node_address(r.node_name, r.ip_address.normalized()), r.ip_address.normalized());
     });
   }
   Reply operator()(const ct::RsnnNn& r) {
@@ -92,7 +93,11 @@ class Clerk {
 
   // --- queries
   Reply operator()(const ct::GidIpp& r) {
-    return id_list(database_.ports_with(r.ip_address.normalized()), Explanation::ip_address_port_not_registered);
+    const wire::IpAddress address = r.ip_address.normalized();
+    auto ids = database_.ports_with(address);
+    const auto stand_in = ids.empty() && stand_in_ != nullptr ? stand_in_->port_for(address) : std::nullopt;
+    if (stand_in) ids.push_back(*stand_in);
+    return id_list(std::move(ids), Explanation::ip_address_port_not_registered);
   }
   Reply operator()(const ct::GidFt& r) {
     return id_list(in_scope(r.domain_scope, r.area_scope, r.type), Explanation::fc4_types_not_registered);
@@ -143,6 +148,10 @@ class Clerk {
   }
 
  private:
+  Reply added(bool done, const wire::IpAddress& address) {
+    if (done && stand_in_ != nullptr && !address.is_unspecified()) stand_in_->address_registered(address);
+    return done ? accept() : full();
+  }
   template <class Action>
   Reply registration(wire::FcId id, Action action) {
     if (id != source_) return missing(Explanation::access_denied);
@@ -165,6 +174,7 @@ class Clerk {
   }
 
   NameDatabase& database_;
+  AddressStandIn* stand_in_;
   const wire::FcId source_;
 };
 
@@ -202,7 +212,7 @@ std::vector<std::uint8_t> NameServer::answer(wire::FcId source, Bytes iu) {
   if (preamble->revision == 0) return reject(Reason::invalid_version);
   if (!preamble->is_name_server()) return reject(Reason::server_not_available);
   if (!is_logged_in(source)) return missing(Explanation::access_denied);
-  Clerk clerk(database_, source);
+  Clerk clerk(database_, stand_in_, source);
   Reply answer = dispatch(clerk, preamble->command, iu);
   limit(answer, preamble->max_residual_size);
   return answer;

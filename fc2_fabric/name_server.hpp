@@ -1,5 +1,6 @@
 // The Name Server (FFFFFCh): CT requests over TYPE 20h, answered from the NameDatabase (FC-GS; FC-VI 7.4, 7.6).
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -8,6 +9,18 @@
 #include "wire/ct/preamble.hpp"
 
 namespace fc2 {
+
+/// Stands in for addresses that no port has registered: who may answer "nobody waits here yet" in their place.
+class AddressStandIn {
+ public:
+  /// A port registered this address.
+  virtual void address_registered(const wire::IpAddress& address) = 0;
+  /// Empty: the address is unknown.
+  [[nodiscard]] virtual std::optional<wire::FcId> port_for(const wire::IpAddress& address) const = 0;
+
+ protected:
+  ~AddressStandIn() = default;
+};
 
 class NameServer final : private ExchangeUser {
  public:
@@ -18,6 +31,8 @@ class NameServer final : private ExchangeUser {
   }
   void port_logged_out(wire::FcId id) { database_.remove(id); }
   [[nodiscard]] const NameDatabase& database() const { return database_; }
+  /// Asked where GID_IPP finds nobody; nullptr takes it off.
+  void set_stand_in(AddressStandIn* stand_in) { stand_in_ = stand_in; }
   /// The CT_IU that answers this one: an accept or a reject.
   [[nodiscard]] std::vector<std::uint8_t> answer(wire::FcId source, std::span<const std::uint8_t> iu);
 
@@ -28,6 +43,7 @@ class NameServer final : private ExchangeUser {
 
   NPort& port_;
   NameDatabase database_;
+  AddressStandIn* stand_in_ = nullptr;
 };
 
 }  // namespace fc2

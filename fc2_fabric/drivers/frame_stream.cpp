@@ -1,0 +1,196 @@
+#include "fc2_fabric/drivers/frame_stream.hpp"
+
+#include <sys/socket.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace fc2::drivers {
+
+void FrameStream::Buffer::compact() {
+  if (begin == 0) return;
+  std::memmove(bytes.get(), bytes.get() + begin, size());
+  end = size();
+  begin = 0;
+}
+
+void FrameStream::Buffer::take(std::size_t count) {
+  begin += count;
+  if (begin == end) begin = end = 0;
+}
+
+std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler,
+                                               FramePool& pool, StreamUser& user, int descriptor) {
+  std::shared_ptr<FrameStream> stream(new FrameStream(io, guard, scheduler, pool, user, descriptor));
+  stream->arm_read();
+  return stream;
+}
+
+FrameStream::FrameStream(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
+                         StreamUser& user, int descriptor)
+    : guard_(guard), scheduler_(scheduler), pool_(pool), user_(&user), descriptor_(io, descriptor) {
+  descriptor_.non_blocking(true);
+}
+
+void FrameStream::close() {
+  if (user_ == nullptr) return;
+  flush();
+  user_ = nullptr;
+  for (Event* event : {static_cast<Event*>(&flush_), static_cast<Event*>(&delivery_), static_cast<Event*>(&failure_event_)})
+    scheduler_.cancel(*event);
+  boost::system::error_code ignored;
+  descriptor_.close(ignored);
+}
+
+void FrameStream::fail(std::string reason) {
+  if (std::exchange(failed_, true)) return;
+  failure_ = std::move(reason);
+  scheduler_.schedule(failure_event_, scheduler_.now());
+}
+
+void FrameStream::tell_failure() {
+  StreamUser* user = user_;
+  out_.take(out_.size());
+  const auto self = shared_from_this();  // the user may let go
+  close();
+  user->stream_closed(failure_);
+}
+
+// --- in ----------------------------------------------------------------------------------------------------------
+
+void FrameStream::arm_read() {
+  if (user_ == nullptr || held_ || failed_ || std::exchange(reading_, true)) return;
+  descriptor_.async_wait(descriptor_.wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
+    if (error) return;  // closed
+    const CoreSection section(self->guard_);
+    self->readable();
+  });
+}
+
+void FrameStream::readable() {
+  reading_ = false;
+  if (user_ == nullptr || held_ || failed_) return;
+  if (fill()) deliver();
+  arm_read();
+}
+
+// Never more than one call: others wait for the core too.
+bool FrameStream::fill() {
+  in_.compact();
+  const ssize_t count = ::recv(descriptor_.native_handle(), in_.bytes.get() + in_.end, buffer_bytes - in_.end, MSG_DONTWAIT);
+  if (count > 0) {
+    in_.end += static_cast<std::size_t>(count);
+    return true;
+  }
+  if (count == 0) fail(in_.size() == 0 ? "closed by the other end" : "closed by the other end within a record");
+  else if (errno != EAGAIN && errno != EINTR) fail(std::strerror(errno));
+  return false;
+}
+
+void FrameStream::deliver() {
+  while (user_ != nullptr && !held_ && !failed_ && in_.size() >= record_header_bytes) {
+    const std::span<const std::uint8_t, record_header_bytes> bytes(in_.bytes.get() + in_.begin, record_header_bytes);
+    if (const char* fault = RecordHeader::fault(bytes)) return fail(std::string("the other end sent ") + fault);
+    const RecordHeader header = RecordHeader::read(bytes);
+    if (in_.size() < record_header_bytes + header.body_bytes) return;
+    deliver_next(header);
+  }
+}
+
+void FrameStream::deliver_next(const RecordHeader& header) {
+  const std::span<const std::uint8_t> body(in_.bytes.get() + in_.begin + record_header_bytes, header.body_bytes);
+  in_.take(record_header_bytes + body.size());
+  if (header.kind != RecordKind::Frame) return user_->record_received(header.kind, body);
+  FramePtr frame = pool_.take();
+  frame->sof = header.sof;
+  frame->eof = header.eof;
+  frame->size_bytes = static_cast<std::uint16_t>(body.size());
+  std::memcpy(frame->bytes.data(), body.data(), body.size());
+  user_->frame_received(std::move(frame));
+}
+
+void FrameStream::proceed() {
+  held_ = false;
+  if (user_ != nullptr) scheduler_.schedule(delivery_, scheduler_.now());
+}
+
+void FrameStream::deliver_held() {
+  const auto self = shared_from_this();  // the user may let go
+  deliver();
+  arm_read();
+}
+
+// --- out ---------------------------------------------------------------------------------------------------------
+
+void FrameStream::append(const RecordHeader& header, std::span<const std::uint8_t> body) {
+  const std::size_t size = record_header_bytes + body.size();
+  if (buffer_bytes - out_.end < size) out_.compact();
+  std::uint8_t* at = out_.bytes.get() + out_.end;
+  header.write(std::span<std::uint8_t, record_header_bytes>(at, record_header_bytes));
+  std::memcpy(at + record_header_bytes, body.data(), body.size());
+  out_.end += size;
+}
+
+void FrameStream::send(FramePtr frame) {
+  if (user_ == nullptr || failed_) return;
+  assert(out_.room() >= max_record_bytes && "a paused output is waited for");
+  append(RecordHeader::of(*frame), frame->content());
+  sent_something();
+}
+
+bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> body) {
+  assert(body.size() <= max_record_body_bytes);
+  if (user_ == nullptr || failed_) return true;
+  wants_room_ = paused() || out_.room() < max_record_bytes;
+  if (wants_room_) return false;
+  append({.kind = kind, .body_bytes = static_cast<std::uint32_t>(body.size())}, body);
+  sent_something();
+  return true;
+}
+
+bool FrameStream::send_record(RecordKind kind, std::string_view text) {
+  std::vector<std::uint8_t> body(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), max_record_body_bytes)));
+  return send_record(kind, body);
+}
+
+// Together, when the core has settled; at once where the buffer is full.
+void FrameStream::sent_something() {
+  if (out_.room() >= max_record_bytes) {
+    if (!writing_ && !flush_.pending()) scheduler_.schedule(flush_, scheduler_.now());
+    return;
+  }
+  if (!writing_) flush();
+  if (out_.room() < max_record_bytes) pause();
+}
+
+void FrameStream::flush() {
+  while (out_.size() > 0 && !failed_) {
+    const ssize_t count = ::send(descriptor_.native_handle(), out_.bytes.get() + out_.begin, out_.size(),
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count >= 0) out_.take(static_cast<std::size_t>(count));
+    else if (errno == EAGAIN) return arm_write();
+    else if (errno != EINTR) return fail(errno == EPIPE ? "closed by the other end" : std::strerror(errno));
+  }
+}
+
+void FrameStream::arm_write() {
+  if (std::exchange(writing_, true)) return;
+  descriptor_.async_wait(descriptor_.wait_write, [self = shared_from_this()](const boost::system::error_code& error) {
+    if (error) return;  // closed
+    const CoreSection section(self->guard_);
+    self->writable();
+  });
+}
+
+void FrameStream::writable() {
+  writing_ = false;
+  if (user_ == nullptr || failed_) return;
+  flush();
+  if (out_.room() < buffer_bytes / 2) return;
+  resume();
+  if (user_ != nullptr && std::exchange(wants_room_, false)) user_->stream_has_room();
+}
+
+}  // namespace fc2::drivers

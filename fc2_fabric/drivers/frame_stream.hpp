@@ -1,0 +1,98 @@
+// One end of a socket of the local fabric: records in, records out, nothing blocks. A stream socket, and not one that keeps
+// records apart: many frames pass with one system call, which measured five times the frames per second of SEQPACKET.
+#pragma once
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "fc2_fabric/drivers/core_guard.hpp"
+#include "fc2_fabric/drivers/link_records.hpp"
+#include "fc2_fabric/frame_output.hpp"
+#include "fc2_fabric/scheduler.hpp"
+
+namespace fc2::drivers {
+
+/// Hears what a stream brings; inside the core. May close the stream from any of these.
+class StreamUser {
+ public:
+  virtual void frame_received(FramePtr frame) = 0;
+  virtual void record_received(RecordKind kind, std::span<const std::uint8_t> body) = 0;
+  /// The other end closed, broke, or sent what it may not (`reason`). Everything that came before was told.
+  virtual void stream_closed(const std::string& reason) = 0;
+  /// There is room for records again, after send_record() had found none.
+  virtual void stream_has_room() {}
+
+ protected:
+  ~StreamUser() = default;
+};
+
+/// What is sent goes into one buffer and, when the core settles or the buffer is full, from there to the kernel, in
+/// whatever thread has the core. While the kernel takes no more and the buffer is full, the output pauses. Every call is
+/// made inside the core. Shared with its handlers: close() it before letting go.
+class FrameStream final : public FrameOutput, public FrameFeeder, public std::enable_shared_from_this<FrameStream> {
+ public:
+  /// Takes over the descriptor: a connected stream socket.
+  static std::shared_ptr<FrameStream> make(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler,
+                                           FramePool& pool, StreamUser& user, int descriptor);
+  ~FrameStream() = default;
+  FrameStream(const FrameStream&) = delete;
+  FrameStream& operator=(const FrameStream&) = delete;
+
+  /// Somebody else hears from here on.
+  void set_user(StreamUser& user) { user_ = &user; }
+  void send(FramePtr frame) override;
+  /// False: no room for it now; stream_has_room() will tell. Never so for the first few of a connection.
+  bool send_record(RecordKind kind, std::span<const std::uint8_t> body);
+  bool send_record(RecordKind kind, std::string_view text);
+  /// No more is taken from the socket, nor from what was read already, until proceed().
+  void hold() override { held_ = true; }
+  void proceed() override;
+  /// Sends what there is as far as the kernel takes it at once. The user hears nothing more.
+  void close();
+
+  static constexpr std::size_t buffer_bytes = 128 * 1024;  // each way
+
+ private:
+  FrameStream(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler, FramePool& pool, StreamUser& user,
+              int descriptor);
+  struct Buffer {
+    std::unique_ptr<std::uint8_t[]> bytes = std::make_unique_for_overwrite<std::uint8_t[]>(buffer_bytes);
+    std::size_t begin = 0, end = 0;
+    [[nodiscard]] std::size_t size() const { return end - begin; }
+    [[nodiscard]] std::size_t room() const { return buffer_bytes - size(); }
+    void compact();  // all room at the end
+    void take(std::size_t count);
+  };
+
+  // in
+  void arm_read();
+  void readable();
+  bool fill();
+  void deliver();
+  void deliver_next(const RecordHeader& header);
+  void deliver_held();
+  // out
+  void append(const RecordHeader& header, std::span<const std::uint8_t> body);
+  void sent_something();
+  void flush();
+  void arm_write();
+  void writable();
+  void fail(std::string reason);  // later: it may be noticed where nobody may be told
+  void tell_failure();
+
+  CoreGuard& guard_;
+  Scheduler& scheduler_;
+  FramePool& pool_;
+  StreamUser* user_;  // nullptr: closed
+  boost::asio::posix::stream_descriptor descriptor_;
+  Buffer in_, out_;
+  bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false;
+  std::string failure_;
+  Timer<FrameStream, &FrameStream::flush> flush_{*this};
+  Timer<FrameStream, &FrameStream::deliver_held> delivery_{*this};
+  Timer<FrameStream, &FrameStream::tell_failure> failure_event_{*this};
+};
+
+}  // namespace fc2::drivers

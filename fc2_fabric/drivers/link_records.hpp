@@ -1,0 +1,79 @@
+// What passes a local fabric's socket (AF_UNIX, stream): records of one header and a body. Both ends are processes of one
+// machine, but of programs that may have been built apart: the handshake says who speaks, and which version.
+//
+//   octet 0     kind             1       SOF code of a frame, else 0
+//   octet 2     EOF code of a frame, else 0      3   reserved, 0
+//   octets 4-7  length of the body in bytes, big-endian
+//
+// Kinds 1 to 3 and the first fields of Hello never change: a program of another version must understand the refusal.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fc2_fabric/frame.hpp"
+
+namespace fc2::drivers {
+
+enum class RecordKind : std::uint8_t {
+  Hello = 1,    // the first record, from the client
+  Welcome = 2,  // the first answer
+  Refusal = 3,  // or this: a text that says why; the link ends
+  Frame = 4,    // header and data field of one Fibre Channel frame
+  Request = 5,  // of a control connection: a word
+  Reply = 6,    // a part of the answer, in order
+  Done = 7,     // the answer is complete; a text if it failed
+};
+std::string_view to_string(RecordKind kind);
+
+inline constexpr std::size_t record_header_bytes = 8;
+inline constexpr std::size_t max_frame_bytes = frame_header_bytes + max_data_field_bytes;
+inline constexpr std::size_t max_record_body_bytes = 4096;  // of every other kind
+inline constexpr std::size_t max_record_bytes = record_header_bytes + max_record_body_bytes;
+static_assert(max_frame_bytes <= max_record_body_bytes);
+
+struct RecordHeader {
+  RecordKind kind{};
+  wire::Sof sof{};
+  wire::Eof eof{};
+  std::uint32_t body_bytes = 0;
+
+  [[nodiscard]] static RecordHeader of(const Frame& frame) {
+    return {RecordKind::Frame, frame.sof, frame.eof, frame.size_bytes};
+  }
+  void write(std::span<std::uint8_t, record_header_bytes> bytes) const;
+  [[nodiscard]] static RecordHeader read(std::span<const std::uint8_t, record_header_bytes> bytes);
+  /// What is wrong with it; nullptr: nothing.
+  [[nodiscard]] static const char* fault(std::span<const std::uint8_t, record_header_bytes> bytes);
+};
+
+inline constexpr std::uint16_t protocol_version = 1;
+
+/// Who calls, and what for. Body: magic "FCVI", version (2), role (1), reserved (1), process id (4), name (the rest).
+struct Hello {
+  enum class Role : std::uint8_t { Port = 1, Control = 2 };
+  static constexpr std::size_t max_name_bytes = 64;
+  std::uint16_t version = protocol_version;
+  Role role = Role::Port;
+  std::uint32_t process_id = 0;
+  std::string name;  // of the program, for people
+
+  [[nodiscard]] std::vector<std::uint8_t> write() const;
+  /// Empty when it is no Hello of any version. One of another version has only that field set.
+  [[nodiscard]] static std::optional<Hello> parse(std::span<const std::uint8_t> body);
+};
+
+/// Body: magic "FCVI", version (2), reserved (2), process id (4), largest frame (4).
+struct Welcome {
+  std::uint16_t version = protocol_version;
+  std::uint32_t process_id = 0;
+  std::uint32_t max_frame_bytes = drivers::max_frame_bytes;
+
+  [[nodiscard]] std::vector<std::uint8_t> write() const;
+  [[nodiscard]] static std::optional<Welcome> parse(std::span<const std::uint8_t> body);
+};
+
+}  // namespace fc2::drivers

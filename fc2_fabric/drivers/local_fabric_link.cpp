@@ -1,0 +1,238 @@
+#include "fc2_fabric/drivers/local_fabric_link.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "fc2_fabric/drivers/frame_stream.hpp"
+#include "fc2_fabric/drivers/runtime_directory.hpp"
+#include "fc2_fabric/drivers/service_launcher.hpp"
+
+namespace fc2::drivers {
+namespace {
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto first_retry = 2ms, longest_retry = 200ms, retry_when_refused = 1000ms;
+constexpr auto start_again = 1000ms;    // the service that was started may still be on its way
+constexpr auto welcome_limit = 5000ms;  // somebody listens, but does not answer
+constexpr auto reap_interval = 50ms;
+
+}  // namespace
+
+std::string_view to_string(LinkState state) {
+  switch (state) {
+    case LinkState::Up: return "up";
+    case LinkState::Down: return "down";
+    case LinkState::Unreachable: return "unreachable";
+  }
+  return "?";
+}
+
+// Lives as long as its handlers. `port_` and `listener_` are looked at while not closed only.
+class LocalFabricLink::Core final : public StreamUser, public std::enable_shared_from_this<Core> {
+ public:
+  Core(NPort& port, boost::asio::io_context& io, CoreGuard& guard, LocalFabricOptions options, LinkListener* listener)
+      : port_(port), io_(io), guard_(guard), options_(std::move(options)), listener_(listener), timer_(io) {
+    if (options_.process_name.empty()) options_.process_name = program_invocation_short_name;
+  }
+  void begin() {
+    down_since_ = Clock::now();
+    boost::asio::post(io_, [self = shared_from_this()] { self->attempt(); });
+  }
+  void close();
+  [[nodiscard]] bool up() const { return up_; }
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  struct Outcome {
+    int descriptor = -1;
+    std::string trouble;
+  };
+  // Outside of the core: the file system is asked, a program is started.
+  void attempt();
+  Outcome connect();
+  std::string start_service(const RuntimeDirectory& directory);
+  // Inside.
+  void finish(const Outcome& outcome);
+  void adopt(int descriptor);
+  void retry_after(Clock::duration delay);
+  void tell(LinkState state);
+  void give_up_waiting();
+
+  void frame_received(FramePtr frame) override;
+  void record_received(RecordKind kind, std::span<const std::uint8_t> body) override;
+  void stream_closed(const std::string& reason) override;
+  void welcome(std::span<const std::uint8_t> body);
+
+  NPort& port_;
+  boost::asio::io_context& io_;
+  CoreGuard& guard_;
+  LocalFabricOptions options_;
+  LinkListener* listener_;
+  bool closed_ = false, up_ = false, told_unreachable_ = false, refused_ = false;
+  std::string trouble_;
+  std::shared_ptr<FrameStream> stream_;
+  boost::asio::steady_timer timer_;  // next attempt, or the end of our patience with a service that does not answer
+  Clock::duration delay_ = first_retry;
+  Clock::time_point down_since_;
+  // of the handlers alone
+  ServiceLauncher launcher_;
+  std::optional<Clock::time_point> started_;
+};
+
+// --- one try to connect, outside of the core ---------------------------------------------------------------------
+
+void LocalFabricLink::Core::attempt() {
+  const bool reaped = launcher_.reap();
+  Outcome outcome;
+  bool wanted;
+  {
+    const CoreSection section(guard_);
+    wanted = !closed_ && stream_ == nullptr;
+    if (!wanted && !closed_ && !reaped) retry_after(reap_interval);
+  }
+  if (!wanted) return;
+  outcome = connect();
+  const CoreSection section(guard_);
+  finish(outcome);
+}
+
+LocalFabricLink::Core::Outcome LocalFabricLink::Core::connect() {
+  Outcome outcome;
+  const auto directory = RuntimeDirectory::open(options_.runtime_directory, outcome.trouble);
+  if (!directory) return outcome;
+  outcome.descriptor = connect_to_service(*directory);
+  if (outcome.descriptor >= 0) return outcome;
+  const int error = errno;
+  outcome.trouble = directory->socket_path() + ": " + std::strerror(error);
+  if (error != ENOENT && error != ECONNREFUSED) return outcome;
+  if (!options_.start_service) return outcome;
+  if (const std::string failure = start_service(*directory); !failure.empty()) outcome.trouble = failure;
+  return outcome;
+}
+
+std::string LocalFabricLink::Core::start_service(const RuntimeDirectory& directory) {
+  if (started_ && Clock::now() - *started_ < start_again) return {};
+  started_ = Clock::now();
+  const std::string program = options_.service_program.empty() ? find_service_program() : options_.service_program;
+  if (program.empty()) return "fcvi-fabricd is not found; FCVI_FABRICD may name it";
+  return launcher_.start(program, {"--daemonize", "--runtime-directory", directory.path(), "--idle-seconds",
+                                   std::to_string(options_.service_idle_seconds)});
+}
+
+// --- inside the core ---------------------------------------------------------------------------------------------
+
+void LocalFabricLink::Core::finish(const Outcome& outcome) {
+  if (outcome.descriptor >= 0) {
+    if (!closed_) adopt(outcome.descriptor);
+    else ::close(outcome.descriptor);
+    return;
+  }
+  if (closed_) return;
+  trouble_ = outcome.trouble;
+  retry_after(delay_);
+}
+
+void LocalFabricLink::Core::retry_after(Clock::duration delay) {
+  delay_ = std::min<Clock::duration>(2 * delay_, longest_retry);
+  const bool too_long = Clock::now() - down_since_ >= std::chrono::nanoseconds(options_.connect_limit);
+  if (!up_ && (refused_ || too_long) && !std::exchange(told_unreachable_, true)) tell(LinkState::Unreachable);
+  if (closed_) return;
+  timer_.expires_after(std::exchange(refused_, false) ? retry_when_refused : delay);
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (!error) self->attempt();
+  });
+}
+
+void LocalFabricLink::Core::tell(LinkState state) {
+  if (listener_ != nullptr) listener_->link_changed(state, trouble_);
+}
+
+void LocalFabricLink::Core::adopt(int descriptor) {
+  stream_ = FrameStream::make(io_, guard_, port_.scheduler(), port_.pool(), *this, descriptor);
+  stream_->send_record(RecordKind::Hello, Hello{.process_id = static_cast<std::uint32_t>(::getpid()),
+                                                .name = options_.process_name}.write());
+  timer_.expires_after(welcome_limit);
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (error) return;
+    const CoreSection section(self->guard_);
+    self->give_up_waiting();
+  });
+}
+
+void LocalFabricLink::Core::give_up_waiting() {
+  if (closed_ || up_ || stream_ == nullptr) return;
+  std::exchange(stream_, nullptr)->close();
+  stream_closed("the fabric service does not answer");
+}
+
+void LocalFabricLink::Core::record_received(RecordKind kind, std::span<const std::uint8_t> body) {
+  if (kind == RecordKind::Welcome && !up_) return welcome(body);
+  std::exchange(stream_, nullptr)->close();
+  refused_ = kind == RecordKind::Refusal;
+  stream_closed(refused_ ? std::string(body.begin(), body.end()) : "the fabric service sent a record out of turn");
+}
+
+void LocalFabricLink::Core::welcome(std::span<const std::uint8_t> body) {
+  const auto welcome = Welcome::parse(body);
+  if (!welcome || welcome->max_frame_bytes < max_frame_bytes) {
+    std::exchange(stream_, nullptr)->close();
+    refused_ = true;
+    return stream_closed("the fabric service's welcome cannot be understood");
+  }
+  up_ = true;
+  told_unreachable_ = false;
+  trouble_.clear();
+  delay_ = first_retry;
+  timer_.cancel();
+  if (!launcher_.reap()) retry_after(reap_interval);
+  port_.link_up(*stream_);
+  tell(LinkState::Up);
+}
+
+void LocalFabricLink::Core::frame_received(FramePtr frame) {
+  if (up_) return port_.receive(std::move(frame));
+  std::exchange(stream_, nullptr)->close();
+  stream_closed("the fabric service sent a frame before its welcome");
+}
+
+void LocalFabricLink::Core::stream_closed(const std::string& reason) {
+  trouble_ = "the link to the fabric service ended: " + reason;
+  if (std::exchange(up_, false)) {
+    down_since_ = Clock::now();
+    delay_ = first_retry;
+    port_.link_down();
+    stream_ = nullptr;
+    tell(LinkState::Down);
+  }
+  stream_ = nullptr;
+  if (!closed_) retry_after(delay_);
+}
+
+void LocalFabricLink::Core::close() {
+  closed_ = true;
+  timer_.cancel();
+  if (std::exchange(up_, false)) port_.link_down();
+  if (stream_ != nullptr) std::exchange(stream_, nullptr)->close();
+}
+
+// --- the public face ---------------------------------------------------------------------------------------------
+
+LocalFabricLink::LocalFabricLink(NPort& port, boost::asio::io_context& io, CoreGuard& guard, LocalFabricOptions options,
+                                 LinkListener* listener)
+    : core_(std::make_shared<Core>(port, io, guard, std::move(options), listener)) {
+  core_->begin();
+}
+LocalFabricLink::~LocalFabricLink() { core_->close(); }
+bool LocalFabricLink::up() const { return core_->up(); }
+const std::string& LocalFabricLink::trouble() const { return core_->trouble(); }
+
+}  // namespace fc2::drivers

@@ -1,0 +1,47 @@
+// A control connection that takes the frames of every port, as pcapng, until it asks for the end or goes away.
+#pragma once
+#include <deque>
+
+#include "fc2_fabric/capture.hpp"
+#include "tools/fabricd/control_session.hpp"
+
+namespace fabricd {
+class PortSession;
+
+class CaptureSession final : public Session, private fc2::ByteSink {
+ public:
+  CaptureSession(Service& service, std::shared_ptr<FrameStream> stream);
+  ~CaptureSession() override { stop_tapping(); }
+  /// A port appeared, or goes.
+  void add(PortSession& port);
+  void remove(PortSession& port);
+  void stop_tapping();
+
+ private:
+  struct Interface {
+    PortSession* port;
+    fc2::FrameTap* tap;
+  };
+  // What one slow reader may make the service keep; the frames beyond it are not captured, and counted. A capture must not
+  // hold back the fabric that it watches.
+  static constexpr std::size_t max_backlog_bytes = 16u << 20;
+  static constexpr std::size_t max_interfaces = 65'536;
+
+  void write(std::span<const std::uint8_t> block) override;
+  void frame_received(fc2::FramePtr frame) override;
+  void record_received(RecordKind kind, std::span<const std::uint8_t> body) override;
+  void stream_closed(const std::string& reason) override;
+  void stream_has_room() override { pump(); }
+  void pump();
+
+  AnswerQueue blocks_;
+  bool describing_ = true;  // section and interfaces: without them the rest could not be read
+  bool ending_ = false;
+  std::uint64_t frames_missed_ = 0;
+  std::size_t interface_count_ = 0;
+  fc2::Timer<CaptureSession, &CaptureSession::pump> pump_event_{*this};
+  std::deque<Interface> interfaces_;
+  fc2::Capture capture_;  // last: it writes at once
+};
+
+}  // namespace fabricd

@@ -1,0 +1,155 @@
+#include "tools/fabricd/control_client.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "fc2_fabric/drivers/file_sink.hpp"
+#include "tools/fabricd/status.hpp"
+
+namespace fabricd {
+using fc2::drivers::RecordHeader;
+using fc2::drivers::RecordKind;
+
+namespace {
+ExitStatus complain(const std::string& message) {
+  std::fprintf(stderr, "fcvi-fabricd: %s\n", message.c_str());
+  return failure;
+}
+}  // namespace
+
+ControlClient::~ControlClient() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool ControlClient::connect(const fc2::drivers::RuntimeDirectory& directory) {
+  descriptor_ = fc2::drivers::connect_to_service(directory);
+  if (descriptor_ >= 0) {
+    ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
+    return greet();
+  }
+  nobody_listens_ = errno == ENOENT || errno == ECONNREFUSED;
+  error_ = nobody_listens_ ? "no fcvi-fabricd runs for " + directory.path()
+                           : directory.socket_path() + ": " + std::strerror(errno);
+  return false;
+}
+
+bool ControlClient::greet() {
+  fc2::drivers::Hello hello;
+  hello.role = fc2::drivers::Hello::Role::Control;
+  hello.process_id = static_cast<std::uint32_t>(::getpid());
+  hello.name = "fcvi-fabricd";
+  if (!send(RecordKind::Hello, hello.write())) return false;
+  const auto answer = receive();
+  if (!answer) return false;
+  if (answer->kind == RecordKind::Welcome) return true;
+  error_ = answer->kind == RecordKind::Refusal ? answer->body : "the service's answer cannot be understood";
+  return false;
+}
+
+bool ControlClient::send(RecordKind kind, std::span<const std::uint8_t> body) {
+  std::vector<std::uint8_t> record(fc2::drivers::record_header_bytes);
+  RecordHeader{.kind = kind, .body_bytes = static_cast<std::uint32_t>(body.size())}.write(
+      std::span(record).first<fc2::drivers::record_header_bytes>());
+  record.insert(record.end(), body.begin(), body.end());
+  // A few bytes on a fresh connection: there is room.
+  if (::send(descriptor_, record.data(), record.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(record.size())) return true;
+  error_ = std::string("cannot send to the service: ") + std::strerror(errno);
+  return false;
+}
+
+bool ControlClient::request(std::string_view word) {
+  return send(RecordKind::Request, std::vector<std::uint8_t>(word.begin(), word.end()));
+}
+
+bool ControlClient::read(std::span<std::uint8_t> bytes, bool may_be_interrupted) {
+  for (std::size_t have = 0; have < bytes.size();) {
+    const ssize_t count = ::recv(descriptor_, bytes.data() + have, bytes.size() - have, 0);
+    if (count > 0) have += static_cast<std::size_t>(count);
+    else if (count < 0 && errno == EINTR && (!may_be_interrupted || have > 0)) continue;
+    else if (count < 0 && errno == EINTR) return interrupted_ = true, false;
+    else return error_ = count == 0 ? "the service ended" : std::strerror(errno), false;
+  }
+  return true;
+}
+
+std::optional<ControlClient::Record> ControlClient::receive() {
+  std::array<std::uint8_t, fc2::drivers::record_header_bytes> bytes;
+  interrupted_ = false;
+  if (!read(bytes, true)) return std::nullopt;
+  if (const char* fault = RecordHeader::fault(bytes)) {
+    error_ = std::string("the service sent ") + fault;
+    return std::nullopt;
+  }
+  const RecordHeader header = RecordHeader::read(bytes);
+  Record record{header.kind, std::string(header.body_bytes, '\0')};
+  std::vector<std::uint8_t> body(header.body_bytes);
+  if (!read(body, false)) return std::nullopt;
+  record.body.assign(body.begin(), body.end());
+  return record;
+}
+
+bool ControlClient::receive_answer(std::string& answer) {
+  for (;;) {
+    const auto record = receive();
+    if (!record) return false;
+    if (record->kind == RecordKind::Done) return true;
+    if (record->kind != RecordKind::Reply) {
+      error_ = record->body;
+      return false;
+    }
+    answer += record->body;
+  }
+}
+
+// --- commands ----------------------------------------------------------------------------------------------------
+
+ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json) {
+  ControlClient client;
+  std::string answer;
+  if (!client.connect(directory) || !client.request("status") || !client.receive_answer(answer)) return complain(client.error());
+  const std::string text = as_json ? answer + "\n" : to_text(answer);
+  if (text.empty()) return complain("the service's status cannot be understood");
+  return std::fputs(text.c_str(), stdout) < 0 ? failure : success;
+}
+
+ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory) {
+  ControlClient client;
+  std::string answer;
+  if (!client.connect(directory)) return client.nobody_listens() ? success : complain(client.error());
+  if (!client.request("stop")) return complain(client.error());
+  while (client.receive_answer(answer)) {}  // until its end closes the connection
+  return success;
+}
+
+ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const std::string& path) {
+  ControlClient client;
+  fc2::drivers::FileSink file;
+  if (!client.connect(directory) || !client.request("capture")) return complain(client.error());
+  if (!file.open(path)) {
+    complain(file.error());
+    return bad_input;
+  }
+  struct sigaction action {};
+  action.sa_handler = [](int) {};  // interrupts receive()
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  for (;;) {
+    const auto record = client.receive();
+    if (!record && client.interrupted() && client.request("end")) continue;
+    if (!record) complain("the capture ends here: " + client.error());
+    if (!record || record->kind == RecordKind::Done) {
+      if (record && record->body != "0") complain(record->body + " frames are missing: they came faster than the file was written");
+      return file.commit() ? success : complain(file.error());
+    }
+    if (record->kind != RecordKind::Reply) return complain(record->body);
+    file.write(std::span(reinterpret_cast<const std::uint8_t*>(record->body.data()), record->body.size()));
+  }
+}
+
+}  // namespace fabricd

@@ -1,0 +1,57 @@
+// What the commands do: ask the service that runs, and wait for its answer.
+#pragma once
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "fc2_fabric/drivers/link_records.hpp"
+#include "fc2_fabric/drivers/runtime_directory.hpp"
+
+namespace fabricd {
+
+/// One blocking connection to the service.
+class ControlClient {
+ public:
+  ControlClient() = default;
+  ~ControlClient();
+  ControlClient(const ControlClient&) = delete;
+  ControlClient& operator=(const ControlClient&) = delete;
+
+  /// False: error(); nobody_listens() where no service runs.
+  bool connect(const fc2::drivers::RuntimeDirectory& directory);
+  bool send(fc2::drivers::RecordKind kind, std::span<const std::uint8_t> body);
+  bool request(std::string_view word);
+  struct Record {
+    fc2::drivers::RecordKind kind{};
+    std::string body;
+  };
+  /// The next record; empty: error(), or interrupted() while nothing of it had come.
+  std::optional<Record> receive();
+  /// Collects Reply records until Done. False: error().
+  bool receive_answer(std::string& answer);
+  [[nodiscard]] const std::string& error() const { return error_; }
+  [[nodiscard]] bool nobody_listens() const { return nobody_listens_; }
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+
+ private:
+  bool read(std::span<std::uint8_t> bytes, bool may_be_interrupted);
+  bool greet();
+
+  int descriptor_ = -1;
+  bool nobody_listens_ = false, interrupted_ = false;
+  std::string error_;
+};
+
+// Exit statuses as of every program of the project.
+enum ExitStatus { success = 0, failure = 1, bad_input = 2 };
+
+/// Each prints to stdout what it was asked for, or to stderr why not. Without a service: `failure`.
+ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json);
+/// Waits until the service is gone.
+ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory);
+/// Until SIGINT or SIGTERM.
+ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const std::string& path);
+
+}  // namespace fabricd

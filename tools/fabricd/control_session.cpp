@@ -1,0 +1,64 @@
+#include "tools/fabricd/control_session.hpp"
+
+#include <algorithm>
+
+#include "tools/fabricd/service.hpp"
+#include "tools/fabricd/status.hpp"
+
+namespace fabricd {
+
+bool AnswerQueue::pump() {
+  while (size() > 0) {
+    const std::size_t count = std::min(size(), fc2::drivers::max_record_body_bytes);
+    if (!stream_.send_record(RecordKind::Reply, std::span(bytes_).subspan(sent_, count))) break;
+    sent_ += count;
+  }
+  const bool worth_moving = sent_ >= bytes_.size() / 2;
+  if (worth_moving) bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(std::exchange(sent_, 0)));
+  return bytes_.empty();
+}
+
+ControlSession::ControlSession(Service& service, std::shared_ptr<FrameStream> stream)
+    : Session(service, std::move(stream)), answer_(this->stream()) {}
+
+void ControlSession::frame_received(fc2::FramePtr) { refuse("a frame on a control connection"); }
+void ControlSession::stream_closed(const std::string&) { end(); }
+
+void ControlSession::record_received(RecordKind kind, std::span<const std::uint8_t> body) {
+  if (kind != RecordKind::Request || answering_) return refuse("one request, please");
+  answering_ = true;
+  carry_out(std::string(body.begin(), body.end()));
+}
+
+void ControlSession::carry_out(std::string_view request) {
+  if (request == "status") {
+    const std::string text = to_json(service().status());
+    answer_.add({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    return pump();
+  }
+  if (request == "stop") {
+    service().stop("asked to");
+    return pump();
+  }
+  if (request == "capture") {
+    service().start_capture(shared_stream());
+    let_go_of_stream();
+    return end();
+  }
+  refuse("an unknown request");
+}
+
+void ControlSession::pump() {
+  if (!answering_ || !answer_.pump()) return;
+  stream().send_record(RecordKind::Done, std::string_view());
+  stream().close();
+  end();
+}
+
+void ControlSession::refuse(const std::string& reason) {
+  stream().send_record(RecordKind::Refusal, reason);
+  stream().close();
+  end();
+}
+
+}  // namespace fabricd

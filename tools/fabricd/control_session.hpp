@@ -1,0 +1,42 @@
+// A question to the service: its status, or that it should end. Also what every answer is sent with.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "tools/fabricd/session.hpp"
+
+namespace fabricd {
+
+/// An answer of any length on its way: waits here while the socket is full.
+class AnswerQueue {
+ public:
+  explicit AnswerQueue(FrameStream& stream) : stream_(stream) {}
+  void add(std::span<const std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  /// Sends what there is room for. True: all is out.
+  bool pump();
+  [[nodiscard]] std::size_t size() const { return bytes_.size() - sent_; }
+
+ private:
+  FrameStream& stream_;
+  std::vector<std::uint8_t> bytes_;
+  std::size_t sent_ = 0;
+};
+
+class ControlSession final : public Session {
+ public:
+  ControlSession(Service& service, std::shared_ptr<FrameStream> stream);
+
+ private:
+  void frame_received(fc2::FramePtr frame) override;
+  void record_received(RecordKind kind, std::span<const std::uint8_t> body) override;
+  void stream_closed(const std::string& reason) override;
+  void stream_has_room() override { pump(); }
+  void carry_out(std::string_view request);
+  void pump();
+  void refuse(const std::string& reason);
+
+  AnswerQueue answer_;
+  bool answering_ = false;
+};
+
+}  // namespace fabricd

@@ -1,0 +1,44 @@
+// The one service of a runtime directory: who holds the lock, and the socket that it alone may bind.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "fc2_fabric/drivers/runtime_directory.hpp"
+
+namespace fabricd {
+
+/// Holds an flock on the lock file for its life; the kernel lets go of it however the process ends. Whoever has it may
+/// remove a socket that was left behind, so that nothing ever needs cleaning by hand. The lock file itself stays: removing
+/// it would let two processes lock two files of one name.
+class Instance {
+ public:
+  enum class Failure { AnotherRuns, System };
+  struct Result;
+  /// Another one that is about to end is waited for, a little.
+  static Result take(const fc2::drivers::RuntimeDirectory& directory);
+  Instance(Instance&& other) noexcept;
+  Instance& operator=(Instance&&) = delete;
+  ~Instance();
+
+  /// A listening stream socket, non-blocking. The caller closes it.
+  [[nodiscard]] int listener() const { return listener_; }
+  /// Nobody can connect any more.
+  void remove_socket();
+
+ private:
+  Instance(fc2::drivers::RuntimeDirectory directory, int lock) : directory_(std::move(directory)), lock_(lock) {}
+  std::string listen();
+
+  fc2::drivers::RuntimeDirectory directory_;
+  int lock_ = -1;
+  int listener_ = -1;
+  bool bound_ = false;
+};
+
+struct Instance::Result {
+  std::optional<Instance> instance;
+  Failure failure = Failure::System;
+  std::string error;
+};
+
+}  // namespace fabricd

@@ -1,0 +1,109 @@
+// fcvi-fabricd: the fabric between the processes of one user on one machine. Exit status: 0, 1 it could not be done,
+// 2 bad input.
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+#include "tools/fabricd/control_client.hpp"
+#include "tools/fabricd/daemonize.hpp"
+#include "tools/fabricd/service.hpp"
+
+namespace {
+using fc2::drivers::RuntimeDirectory;
+
+struct Options {
+  std::string runtime_directory, capture_file, log_level = "info";
+  fabricd::ServiceConfig service;
+  bool daemonize = false, json = false;
+};
+
+constexpr std::size_t log_bytes = 1u << 20, old_logs = 1;  // of the log file, and how many before it are kept
+
+int complain(const std::string& message, int status) {
+  std::fprintf(stderr, "fcvi-fabricd: %s\n", message.c_str());
+  return status;
+}
+
+void open_log(const Options& options, const RuntimeDirectory& directory) {
+  if (options.daemonize) spdlog::set_default_logger(spdlog::rotating_logger_st("fabricd", directory.log_path(), log_bytes, old_logs));
+  else spdlog::set_default_logger(spdlog::stderr_color_st("fabricd"));
+  spdlog::set_pattern("%Y-%m-%d %H:%M:%S.%e [%P] %l: %v");
+  spdlog::set_level(spdlog::level::from_str(options.log_level));
+  spdlog::flush_on(spdlog::level::info);
+}
+
+// Another one that runs is no fault when a program starts us: several may do so at once, and any will do.
+int serve(const Options& options, const RuntimeDirectory& directory) {
+  fabricd::reset_process();
+  if (options.daemonize) fabricd::daemonize();
+  auto taken = fabricd::Instance::take(directory);
+  const bool another = !taken.instance && taken.failure == fabricd::Instance::Failure::AnotherRuns;
+  if (another && options.daemonize) return fabricd::success;
+  if (another) return complain(taken.error, fabricd::failure);
+  open_log(options, directory);
+  if (!taken.instance) {
+    spdlog::error("{}", taken.error);
+    return fabricd::failure;
+  }
+  boost::asio::io_context io(1);
+  fabricd::Service service(io, std::move(*taken.instance), options.service);
+  spdlog::info("fcvi-fabricd {} serves {}", FCVI_VERSION, directory.path());
+  io.run();
+  return fabricd::success;
+}
+
+void describe(CLI::App& app, Options& options) {
+  app.set_version_flag("--version", std::string("fcvi-fabricd ") + FCVI_VERSION);
+  app.add_option("--runtime-directory", options.runtime_directory,
+                 "where it and its clients meet (default: $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else /tmp/fcvi-UID)");
+  app.add_option("--idle-seconds", options.service.idle_seconds, "end when there was no link for so long; 0: never")
+      ->check(CLI::Range(0, 86'400))
+      ->capture_default_str();
+  app.add_option("--max-ports", options.service.max_ports, "links at once")->check(CLI::Range(1, 60'000))->capture_default_str();
+  app.add_flag("--daemonize", options.daemonize, "leave the terminal; log to fabricd.log in the runtime directory");
+  app.add_option("--log-level", options.log_level, "debug, info, warning or error")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
+      ->capture_default_str();
+  app.footer(
+      "Without a command it serves, in the foreground. Programs that open a local NIC start it by themselves.\n"
+      "Exit status: 0, 1 it could not be done, 2 bad input.");
+}
+
+int dispatch(const CLI::App& app, const Options& options) {
+  std::string error;
+  const auto directory = RuntimeDirectory::open(options.runtime_directory, error);
+  if (!directory) return complain(error, fabricd::bad_input);
+  if (app.got_subcommand("status")) return fabricd::print_status(*directory, options.json);
+  if (app.got_subcommand("stop")) return fabricd::stop_service(*directory);
+  if (app.got_subcommand("capture")) return fabricd::capture_to(*directory, options.capture_file);
+  return serve(options, *directory);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{"The fabric between processes of one user on this machine: a Fibre Channel switch with a name server.",
+               "fcvi-fabricd"};
+  app.require_subcommand(0, 1);
+  describe(app, options);
+  CLI::App* status = app.add_subcommand("status", "print who is linked to the service that runs");
+  status->add_flag("--json", options.json, "as JSON");
+  app.add_subcommand("stop", "end the service that runs; success when none does");
+  app.add_subcommand("capture", "write the frames of every port into a file until interrupted")
+      ->add_option("FILE", options.capture_file, "pcapng, for Wireshark")
+      ->required();
+  try {
+    app.parse(argc, argv);
+    options.service.max_sessions = options.service.max_ports + 256;
+    return dispatch(app, options);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? fabricd::success : fabricd::bad_input;
+  } catch (const std::exception& error) {
+    return complain(error.what(), fabricd::failure);
+  }
+}

@@ -1,0 +1,178 @@
+#include "tools/fabricd/service.hpp"
+
+#include <spdlog/spdlog.h>
+#include <boost/asio/post.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "tools/fabricd/capture_session.hpp"
+#include "tools/fabricd/control_session.hpp"
+#include "tools/fabricd/port_session.hpp"
+#include "tools/fabricd/status.hpp"
+
+namespace fabricd {
+using fc2::drivers::CoreSection;
+
+namespace {
+constexpr int accepted_at_once = 16;                              // then the links have their turn
+constexpr fc2::TimeNs accept_pause = 100 * fc2::millisecond;      // when no descriptor is left
+constexpr fc2::TimeNs state_change_delay = fc2::millisecond;      // a process that died is told of at once
+
+fc2::SwitchConfig switch_config(const ServiceConfig& config) {
+  fc2::SwitchConfig fabric;
+  fabric.name = "local fabric";
+  fabric.max_ports = config.max_ports + 1;  // the stand-in
+  fabric.state_change_delay = state_change_delay;
+  return fabric;
+}
+}  // namespace
+
+Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig config)
+    : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
+      core_(io), fabric_(core_.scheduler(), core_.pool(), switch_config(config)), stand_in_(fabric_, core_),
+      listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()) {
+  const CoreSection section(core_);
+  await_connections();
+  await_signals();
+  link_count_changed();
+}
+
+Service::~Service() {
+  while (!captures_.empty()) {  // they look at ports
+    sessions_.erase(captures_.back());
+    captures_.pop_back();
+  }
+}
+
+void Service::stop(const std::string& reason) {
+  if (std::exchange(stopping_, true)) return;
+  spdlog::info("ends: {}", reason);
+  instance_.remove_socket();
+  boost::system::error_code ignored;
+  listener_.close(ignored);
+  signals_.cancel(ignored);
+  boost::asio::post(io_, [this] { io_.stop(); });  // answers that were given just now go out first
+}
+
+void Service::await_signals() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    const CoreSection section(core_);
+    stop(std::string("signal ") + ::strsignal(signal));
+  });
+}
+
+// --- connections -------------------------------------------------------------------------------------------------
+
+void Service::await_connections() {
+  if (stopping_) return;
+  listener_.async_wait(listener_.wait_read, [this](const boost::system::error_code& error) {
+    if (error) return;
+    const CoreSection section(core_);
+    accept();
+  });
+}
+
+void Service::accept() {
+  for (int i = 0; i < accepted_at_once && !stopping_; ++i) {
+    const int descriptor = ::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (descriptor < 0) {
+      if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) break;
+      spdlog::error("cannot accept a connection: {}", std::strerror(errno));
+      core_.scheduler().schedule_after(accept_pause_, accept_pause);
+      return;
+    }
+    const bool welcome = fc2::drivers::is_own_user(descriptor) && sessions_.size() < config_.max_sessions;
+    if (welcome) add(std::make_unique<Greeting>(*this, descriptor));
+    else ::close(descriptor);
+    if (!welcome) spdlog::warn("a connection was refused: of another user, or one too many");
+  }
+  await_connections();
+}
+
+std::shared_ptr<FrameStream> Service::make_stream(fc2::drivers::StreamUser& user, int descriptor) {
+  return FrameStream::make(io_, core_, core_.scheduler(), core_.pool(), user, descriptor);
+}
+
+std::string Service::admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) {
+  if (hello.role == Hello::Role::Port) return admit_port(hello, stream);
+  stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
+  add(std::make_unique<ControlSession>(*this, stream));
+  return {};
+}
+
+std::string Service::admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream) {
+  fc2::FPort* f_port = stopping_ ? nullptr : fabric_.attach(*stream, *stream);
+  if (f_port == nullptr)
+    return "every F_Port of the local fabric is taken, " + std::to_string(config_.max_ports) + " at most";
+  stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
+  auto session = std::make_unique<PortSession>(*this, stream, hello, *f_port);
+  spdlog::info("link of {} is up", session->description());
+  ports_.push_back(session.get());
+  for (CaptureSession* capture : captures_) capture->add(*session);
+  add(std::move(session));
+  link_count_changed();
+  return {};
+}
+
+void Service::start_capture(const std::shared_ptr<FrameStream>& stream) {
+  auto capture = std::make_unique<CaptureSession>(*this, stream);
+  for (PortSession* port : ports_) capture->add(*port);
+  captures_.push_back(capture.get());
+  add(std::move(capture));
+  link_count_changed();
+}
+
+void Service::add(std::unique_ptr<Session> session) {
+  const Session* key = session.get();
+  sessions_[key] = std::move(session);
+}
+
+void Service::end(Session& session) {
+  if (auto* port = dynamic_cast<PortSession*>(&session)) {
+    for (CaptureSession* capture : captures_) capture->remove(*port);
+    std::erase(ports_, port);
+  }
+  if (auto* capture = dynamic_cast<CaptureSession*>(&session)) {
+    capture->stop_tapping();
+    std::erase(captures_, capture);
+  }
+  ended_.push_back(&session);
+  core_.scheduler().schedule(burial_, core_.scheduler().now());
+  link_count_changed();
+}
+
+void Service::bury() {
+  for (const Session* session : ended_) sessions_.erase(session);
+  ended_.clear();
+}
+
+// --- idleness ----------------------------------------------------------------------------------------------------
+
+void Service::link_count_changed() {
+  const bool idle = ports_.empty() && captures_.empty() && config_.idle_seconds > 0;
+  if (!idle) core_.scheduler().cancel(idle_timer_);
+  else if (!idle_timer_.pending()) core_.scheduler().schedule_after(idle_timer_, config_.idle_seconds * fc2::second);
+}
+
+// A client that connects just now finds its connection closed without a word, and tries again.
+void Service::idle_for_too_long() { stop("no link for " + std::to_string(config_.idle_seconds) + " s"); }
+
+Status Service::status() {
+  Status status;
+  status.process_id = process_id_;
+  status.uptime = core_.scheduler().now() - started_at_;
+  status.frames_forwarded = fabric_.frames_forwarded();
+  status.counters = fabric_.counters();
+  for (const PortSession* port : ports_) {
+    const auto* registered = fabric_.name_server().database().find(port->f_port().address());
+    status.ports.push_back(describe(*port, registered, core_.scheduler().now()));
+  }
+  return status;
+}
+
+}  // namespace fabricd

@@ -1,0 +1,81 @@
+// The fabric service: a switch, and a connection for each N_Port of another process. One thread, one io_context.
+#pragma once
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fc2_fabric/drivers/real_time_core.hpp"
+#include "fc2_fabric/switch.hpp"
+#include "tools/fabricd/instance.hpp"
+#include "tools/fabricd/session.hpp"
+#include "tools/fabricd/stand_in.hpp"
+
+namespace fabricd {
+class CaptureSession;
+class PortSession;
+struct Status;
+
+struct ServiceConfig {
+  int idle_seconds = 30;            // without a link or a capture; 0: for ever
+  std::size_t max_ports = 4096;
+  std::size_t max_sessions = 4352;  // ports, control connections, and those that have not said what they want
+};
+
+class Service {
+ public:
+  Service(boost::asio::io_context& io, Instance instance, ServiceConfig config);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// Inside the core, like everything below.
+  void stop(const std::string& reason);
+
+  // --- for the sessions
+  fc2::drivers::RealTimeCore& core() { return core_; }
+  fc2::Switch& fabric() { return fabric_; }
+  [[nodiscard]] std::uint32_t process_id() const { return process_id_; }
+  std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor);
+  /// Makes a session of that role. Empty, or why not.
+  std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream);
+  void start_capture(const std::shared_ptr<FrameStream>& stream);
+  /// The session is over, and goes when nothing of it is under way.
+  void end(Session& session);
+  [[nodiscard]] Status status();
+
+ private:
+  std::string admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream);
+  void add(std::unique_ptr<Session> session);
+  void await_connections();
+  void accept();
+  void await_signals();
+  void bury();
+  void link_count_changed();
+  void idle_for_too_long();
+  void resume_accepting() { await_connections(); }
+
+  boost::asio::io_context& io_;
+  Instance instance_;
+  const ServiceConfig config_;
+  const std::uint32_t process_id_;
+  fc2::drivers::RealTimeCore core_;
+  fc2::Switch fabric_;
+  StandIn stand_in_;
+  boost::asio::posix::stream_descriptor listener_;
+  boost::asio::signal_set signals_;
+  const fc2::TimeNs started_at_;
+  bool stopping_ = false;
+  std::map<const Session*, std::unique_ptr<Session>> sessions_;
+  std::vector<PortSession*> ports_;
+  std::vector<CaptureSession*> captures_;
+  std::vector<const Session*> ended_;
+  fc2::Timer<Service, &Service::bury> burial_{*this};
+  fc2::Timer<Service, &Service::idle_for_too_long> idle_timer_{*this};
+  fc2::Timer<Service, &Service::resume_accepting> accept_pause_{*this};
+};
+
+}  // namespace fabricd

@@ -1,0 +1,51 @@
+// One connection to the service. It begins with a Hello; what it is afterwards depends on that.
+#pragma once
+#include <memory>
+
+#include "fc2_fabric/drivers/frame_stream.hpp"
+
+namespace fabricd {
+class Service;
+using fc2::drivers::FrameStream;
+using fc2::drivers::Hello;
+using fc2::drivers::RecordKind;
+
+/// Closes its stream at its end, unless another session took it over.
+class Session : public fc2::drivers::StreamUser {
+ public:
+  virtual ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+ protected:
+  Session(Service& service, std::shared_ptr<FrameStream> stream);
+  /// The session ends, later.
+  void end();
+  [[nodiscard]] Service& service() { return service_; }
+  [[nodiscard]] FrameStream& stream() { return *stream_; }
+  [[nodiscard]] const std::shared_ptr<FrameStream>& shared_stream() const { return stream_; }
+  /// Another session has it now, and hears what comes.
+  void let_go_of_stream() { stream_ = nullptr; }
+
+ private:
+  Service& service_;
+  std::shared_ptr<FrameStream> stream_;
+};
+
+/// Waits for the Hello, for a while.
+class Greeting final : public Session {
+ public:
+  static constexpr fc2::TimeNs patience = 5 * fc2::second;
+  Greeting(Service& service, int descriptor);
+
+ private:
+  void frame_received(fc2::FramePtr frame) override;
+  void record_received(RecordKind kind, std::span<const std::uint8_t> body) override;
+  void stream_closed(const std::string& reason) override;
+  void refuse(const std::string& reason);
+  void out_of_patience();
+
+  fc2::Timer<Greeting, &Greeting::out_of_patience> timer_{*this};
+};
+
+}  // namespace fabricd

@@ -1,0 +1,39 @@
+// Answers for addresses of the local fabric where nobody listens yet: a program that connects before its server has started
+// hears "no match" at once, as if the server were there and not yet waiting.
+#pragma once
+#include <set>
+
+#include "farp/resolver.hpp"
+#include "fc2_fabric/drivers/real_time_core.hpp"
+#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch.hpp"
+#include "fcvi/provider.hpp"
+
+namespace fabricd {
+
+/// An N_Port with a FC-VI provider and no VI, to which the Name Server sends those who ask for an address that no port has
+/// registered now: one of the local fabric's own range, where each node's default address lies, or one that a port had
+/// registered before. It registers nothing itself, so that nobody finds it otherwise.
+class StandIn final : private fc2::AddressStandIn {
+ public:
+  StandIn(fc2::Switch& fabric, fc2::drivers::RealTimeCore& core);
+  ~StandIn();
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+
+  /// IPv6 fdfc:7669::/64.
+  [[nodiscard]] static bool is_local(const wire::IpAddress& address);
+  static constexpr std::size_t max_remembered = 65'536;  // addresses; later ones are not remembered
+
+ private:
+  void address_registered(const wire::IpAddress& address) override;
+  [[nodiscard]] std::optional<wire::FcId> port_for(const wire::IpAddress& address) const override;
+
+  fc2::Switch& fabric_;
+  fc2::NPort port_;
+  farp::Resolver resolver_;
+  fcvi::Provider provider_;
+  std::set<wire::IpAddress> registered_;
+};
+
+}  // namespace fabricd

@@ -1,0 +1,109 @@
+#include "tools/fabricd/status.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/json/src.hpp>  // the library's only translation unit here: nothing to link
+
+#include "tools/fabricd/port_session.hpp"
+
+namespace fabricd {
+namespace json = boost::json;
+
+PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, fc2::TimeNs now) {
+  const fc2::FPort& port = session.f_port();
+  PortStatus status;
+  status.name = session.hello().name;
+  status.process_id = session.hello().process_id;
+  status.logged_in = port.logged_in();
+  if (status.logged_in) {
+    status.n_port_id = to_string(port.address());
+    status.port_name = to_string(port.login().port_name);
+    status.node_name = to_string(port.login().node_name);
+  }
+  if (registered != nullptr)
+    for (const auto& address : registered->addresses) status.addresses.push_back(to_string(address));
+  status.frames_in = port.frames_from_port();
+  status.frames_out = port.frames_to_port();
+  status.frames_waiting = port.waiting();
+  status.stalled = port.stalled();
+  status.uptime = now - session.since();
+  return status;
+}
+
+namespace {
+double seconds(fc2::TimeNs time) { return static_cast<double>(time / fc2::millisecond) / 1000; }
+
+json::object to_object(const PortStatus& port) {
+  return {{"name", port.name},
+          {"process_id", port.process_id},
+          {"logged_in", port.logged_in},
+          {"n_port_id", port.n_port_id},
+          {"port_name", port.port_name},
+          {"node_name", port.node_name},
+          {"addresses", json::array(port.addresses.begin(), port.addresses.end())},
+          {"frames_in", port.frames_in},
+          {"frames_out", port.frames_out},
+          {"frames_waiting", port.frames_waiting},
+          {"stalled", port.stalled},
+          {"uptime_seconds", seconds(port.uptime)}};
+}
+
+std::string joined(const json::array& texts) {
+  std::string line;
+  for (const json::value& text : texts) line += (line.empty() ? "" : " ") + std::string(text.as_string());
+  return line.empty() ? "-" : line;
+}
+
+std::string text_of(const json::object& port) {
+  const bool logged_in = port.at("logged_in").as_bool();
+  const auto text = [&](const char* key) { return logged_in ? std::string(port.at(key).as_string()) : "-"; };
+  return fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f}  {}{}\n", port.at("process_id").to_number<std::uint32_t>(),
+                     std::string(port.at("name").as_string()), text("n_port_id"), text("port_name"),
+                     port.at("frames_in").to_number<std::uint64_t>(), port.at("frames_out").to_number<std::uint64_t>(),
+                     port.at("uptime_seconds").to_number<double>(), joined(port.at("addresses").as_array()),
+                     port.at("stalled").as_bool() ? " (takes no frames)" : "");
+}
+
+std::string text_of_service(const json::object& service) {
+  std::string text = fmt::format("fcvi-fabricd, process {}, up {:.1f} s, {} frames forwarded\n",
+                                 service.at("process_id").to_number<std::uint32_t>(),
+                                 service.at("uptime_seconds").to_number<double>(),
+                                 service.at("frames_forwarded").to_number<std::uint64_t>());
+  for (const auto& [reason, count] : service.at("discarded").as_object())
+    text += fmt::format("  discarded, {}: {}\n", std::string(reason), count.to_number<std::uint64_t>());
+  const json::array& ports = service.at("ports").as_array();
+  if (ports.empty()) return text + "no links\n";
+  text += fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9}  {}\n", "PROCESS", "NAME", "N_PORT_ID", "PORT_NAME",
+                      "FRAMES IN", "FRAMES OUT", "UP (S)", "ADDRESSES");
+  for (const json::value& port : ports) text += text_of(port.as_object());
+  return text;
+}
+}  // namespace
+
+std::string to_json(const Status& status) {
+  json::object discarded;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(fc2::Discard::Count); ++i) {
+    const auto reason = static_cast<fc2::Discard>(i);
+    if (status.counters.discarded(reason) > 0) discarded[to_string(reason)] = status.counters.discarded(reason);
+  }
+  json::array ports;
+  for (const PortStatus& port : status.ports) ports.push_back(to_object(port));
+  return json::serialize(json::object{{"process_id", status.process_id},
+                                      {"uptime_seconds", seconds(status.uptime)},
+                                      {"frames_forwarded", status.frames_forwarded},
+                                      {"discarded", discarded},
+                                      {"ports", ports}});
+}
+
+std::string to_text(const std::string& text) {
+  boost::system::error_code error;
+  const json::value value = json::parse(text, error);
+  if (error || !value.is_object()) return {};
+  try {
+    return text_of_service(value.as_object());
+  } catch (const std::exception&) {  // a member is missing, or of another kind
+    return {};
+  }
+}
+
+}  // namespace fabricd
