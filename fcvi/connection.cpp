@@ -5,6 +5,7 @@
 
 #include "fcvi/core.hpp"
 #include "fcvi/originated_setup.hpp"
+#include "fcvi/peer_request.hpp"
 #include "fcvi/received_setup.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"
 
@@ -40,6 +41,11 @@ Connection::~Connection() = default;
 void Connection::set_setup(OriginatedSetup* originated, ReceivedSetup* received) {
   originated_ = originated;
   received_ = received;
+}
+
+void Connection::detach_setup() {
+  set_setup(nullptr, nullptr);
+  peer_port_ = {};  // its logout is not ours any more
 }
 
 void Connection::set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes) {
@@ -125,6 +131,7 @@ void Connection::tell_peer(Reason reason) {
 }
 
 void Connection::request_disconnect(vi::Operation& operation) {
+  if (peer_request_ != nullptr) peer_request_->disconnect_requested();
   if (originated_ != nullptr) originated_->disconnect_requested();
   if (received_ != nullptr) received_->disconnect_requested();
   disconnects_.push_back(&operation);
@@ -172,6 +179,7 @@ void Connection::handle_disconnected() {
 
 void Connection::abandon() {
   if (vi_ == nullptr) return;
+  if (peer_request_ != nullptr) peer_request_->disconnect_requested();
   if (originated_ != nullptr) originated_->disconnect_requested();
   if (received_ != nullptr) received_->disconnect_requested();
   complete_disconnects(vi::Return::ErrorResource);
@@ -198,6 +206,7 @@ void Connection::handle_released() {
 
 void Connection::port_logged_out() {
   if (originated_ != nullptr) originated_->port_logged_out();
+  if (peer_port_ == wire::FcId{}) return;  // the set-up logs in again
   if (received_ != nullptr) received_->port_logged_out();
   responder_.process(dr::PortLoggedOut{}, *this);
   if (vi_ != nullptr && vi_->state() == vi::State::Connected) endpoint_lost();

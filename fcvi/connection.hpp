@@ -14,6 +14,7 @@
 namespace fcvi {
 class Core;
 class OriginatedSetup;
+class PeerRequest;
 class ReceivedSetup;
 
 class Connection final : private machines::disconnect_responder::Context {
@@ -44,6 +45,10 @@ class Connection final : private machines::disconnect_responder::Context {
 
   // --- set-up --------------------------------------------------------------------------------------------------
   void set_setup(OriginatedSetup* originated, ReceivedSetup* received);
+  /// Peer to peer: the request that this endpoint waits for, or nullptr.
+  void set_peer_request(PeerRequest* request) { peer_request_ = request; }
+  /// The set-up goes on without this endpoint, which still waits.
+  void detach_setup();
   /// Once, however many ports of the address are tried.
   void endpoint_retrying();
   void set_peer_port(wire::FcId port) { peer_port_ = port; }
@@ -117,6 +122,7 @@ class Connection final : private machines::disconnect_responder::Context {
   bool retried_ = false;  // the endpoint is in Pending Connect Retry
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;
+  PeerRequest* peer_request_ = nullptr;
   machines::disconnect_responder::Machine responder_;
   fc2::Exchange* incoming_ = nullptr;                        // while its event is processed
   const wire::fcvi::DisconnectRqst* incoming_rqst_ = nullptr;

@@ -97,6 +97,26 @@ machines::connect_originator::Verdict verdict_of(const std::optional<wire::fcvi:
   return wire::fcvi::is_non_error_response(status->reason) ? Verdict::Reject : Verdict::OtherError;
 }
 
+machines::peer_arbitration::Resp1 arbitrated(const std::optional<wire::fcvi::ConnectionStatus>& status,
+                                             machines::connect_originator::Verdict verdict) {
+  using machines::peer_arbitration::Resp1;
+  if (verdict == machines::connect_originator::Verdict::Accept) return Resp1::Accept;
+  if (!status) return Resp1::Other;  // accepts, but with nothing to use
+  switch (status->reason) {
+    case Reason::no_discriminator_match: return Resp1::NoDiscriminatorMatch;
+    case Reason::no_waiting_remote_connectionpoint: return Resp1::NoWaitingConnectionpoint;
+    case Reason::connect_reject_concurrent_matching_peer_requests: return Resp1::ConcurrentPeers;
+    case Reason::connect_reject_transport_error: return Resp1::TransportError;
+    case Reason::connect_reject_protocol_error: return Resp1::ProtocolError;
+    default: return Resp1::Other;
+  }
+}
+
+vi::Return conflict_between(const vi::ViAttributes& ours, const vi::ViAttributes& theirs) {
+  if (ours.reliability != theirs.reliability) return vi::Return::InvalidReliabilityLevel;
+  return ours.max_transfer_size_bytes != theirs.max_transfer_size_bytes ? vi::Return::InvalidMtu : vi::Return::Success;
+}
+
 std::optional<wire::fcvi::ConnectionStatus> status_of(machines::connect_responder::Answer answer) {
   using machines::connect_responder::Answer;
   switch (answer) {

@@ -4,6 +4,7 @@
 
 #include "state_machines/connect_originator.hpp"
 #include "state_machines/connect_responder.hpp"
+#include "state_machines/peer_arbitration.hpp"
 #include "vi/types.hpp"
 #include "wire/fcvi/attributes.hpp"
 #include "wire/fcvi/connect_payload.hpp"
@@ -31,6 +32,11 @@ vi::NetAddress remote_address(const wire::fcvi::ConnectPayload& payload);
 
 /// CONN_STS and Reason Code of a RESP1 or RESP3 (Table 12).
 machines::connect_originator::Verdict verdict_of(const std::optional<wire::fcvi::ConnectionStatus>& status);
+/// The same for the arbitration between peers, row by row of Table 2.
+machines::peer_arbitration::Resp1 arbitrated(const std::optional<wire::fcvi::ConnectionStatus>& status,
+                                             machines::connect_originator::Verdict verdict);
+/// InvalidReliabilityLevel or InvalidMtu where the attributes of two VIs cannot connect (VI-DG 6.7); else Success.
+vi::Return conflict_between(const vi::ViAttributes& ours, const vi::ViAttributes& theirs);
 std::optional<wire::fcvi::ConnectionStatus> status_of(machines::connect_responder::Answer answer);
 
 }  // namespace fcvi

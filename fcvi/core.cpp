@@ -44,23 +44,47 @@ Connection* Core::open_connection(vi::Vi& vi) {
 
 void Core::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
                            vi::ConnectOperation& operation) {
-  if (timeout_ns <= 0 || local.host != config_.address) return operation.done(vi::Return::InvalidParameter);
-  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return operation.done(vi::Return::InvalidState);
+  vi::Return refusal = vi::Return::Success;
+  Connection* connection = begin_request(vi, local, timeout_ns, refusal);
+  if (connection == nullptr) return operation.done(refusal);
+  add_setup(*connection, local, remote, deadline_after(timeout_ns), operation, nullptr).start();
+}
+
+vi::Return Core::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
+                                      vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
+  vi::Return refusal = vi::Return::Success;
+  Connection* connection = begin_request(vi, local, timeout_ns, refusal);
+  if (connection == nullptr) return refusal;
+  if (port_.online()) port_.remote_port(port_.n_port_id());  // its logout tells that the link is down
+  peer_pool_.add(std::make_unique<PeerRequest>(*this, *connection, local, remote, operation)).start(deadline_after(timeout_ns));
+  return vi::Return::Success;
+}
+
+/// VipConnectRequest and VipConnectPeerRequest: the VI is Pending Connect, or nullptr and why not.
+Connection* Core::begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal) {
+  refusal = vi::Return::InvalidParameter;
+  if (timeout_ns <= 0 || local.host != config_.address) return nullptr;
+  refusal = vi::Return::InvalidState;
+  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return nullptr;
+  refusal = vi::Return::ErrorResource;
   Connection* connection = open_connection(vi);
-  if (connection == nullptr) return operation.done(vi::Return::ErrorResource);
-  connection->feed(machines::vi_endpoint::ConnectRequested{});
+  if (connection != nullptr) connection->feed(machines::vi_endpoint::ConnectRequested{});
+  return connection;
+}
+
+fc2::TimeNs Core::deadline_after(vi::TimeNs timeout_ns) {
   const fc2::TimeNs now = scheduler().now();
-  const fc2::TimeNs deadline = timeout_ns >= vi::infinite - now ? vi::infinite : now + timeout_ns;
-  add_setup(*connection, local, remote, deadline, operation).start();
+  return timeout_ns >= vi::infinite - now ? vi::infinite : now + timeout_ns;
 }
 
 OriginatedSetup& Core::add_setup(Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
-                                 fc2::TimeNs deadline, vi::ConnectOperation& operation) {
+                                 fc2::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer) {
   const std::uint64_t number = next_setup_++;
   auto& setup = originated_[number];
-  setup = std::make_unique<OriginatedSetup>(*this, connection, local, remote, deadline, operation);
+  setup = std::make_unique<OriginatedSetup>(*this, connection, local, remote, deadline, operation, peer);
   setup->number = number;
   connection.set_setup(setup.get(), nullptr);
+  if (peer != nullptr) peer->set_up_by(*setup);
   return *setup;
 }
 
@@ -75,8 +99,8 @@ void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& 
   const auto remote = from_wire(setup.request().payload.local_attributes);
   if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return operation.done(vi::Return::InvalidState);
   // VI-DG 3.3.2: ReliabilityLevel, MaxTransferSize and QoS must match; the offer stays valid if they do not.
-  if (remote->reliability != vi.attributes().reliability) return operation.done(vi::Return::InvalidReliabilityLevel);
-  if (remote->max_transfer_size_bytes != vi.attributes().max_transfer_size_bytes) return operation.done(vi::Return::InvalidMtu);
+  if (const auto conflict = conflict_between(vi.attributes(), *remote); conflict != vi::Return::Success)
+    return operation.done(conflict);
   Connection* connection = open_connection(vi);
   if (connection == nullptr) return operation.done(vi::Return::ErrorResource);
   setup.accept(*connection, operation);
@@ -85,7 +109,7 @@ void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& 
 void Core::connect_reject(vi::ConnectionToken token, vi::Operation& operation) {
   const auto found = received_.find(token.value);
   const bool offered = found != received_.end() && found->second->offered();
-  if (offered) found->second->reject();
+  if (offered) found->second->reject(Answer::ConnectReject);
   // VI-DG 6.7: rejecting a request whose client gave up is a success: both agree that it failed.
   const bool issued = token.value != 0 && token.value < next_token_;
   operation.done(offered || issued ? vi::Return::Success : vi::Return::InvalidParameter);
@@ -188,13 +212,28 @@ void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& 
                      request->payload.handle != wire::FcviHandle::unassigned && attributes.has_value();
   if (!capable) return setup->refuse(Answer::InvalidServiceParm);  // 5.6
   if (!valid) return setup->refuse(Answer::ProtocolError);
-  if (request->mode != wire::fcvi::ConnectMode::client_server || pending_requests >= config_.max_pending_requests ||
-      !connection_points_.anybody_waits())
-    return setup->refuse(Answer::NoWaitingConnectionpoint);
-  const vi::NetAddress wanted = remote_address(request->payload);
+  if (setup->is_peer_to_peer()) peer_wanted(*setup);
+  else connection_wanted(*setup, *attributes);
+}
+
+/// Client to server (VI-DG 3.3.1), and the reserved modes, for which nobody waits.
+void Core::connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attributes) {
+  const bool known_mode = setup.request().mode == wire::fcvi::ConnectMode::client_server;
+  if (!known_mode || pending_requests >= config_.max_pending_requests || !connection_points_.anybody_waits())
+    return setup.refuse(Answer::NoWaitingConnectionpoint);
+  const vi::NetAddress wanted = remote_address(setup.request().payload);
   vi::ConnectWaitOperation* waiting = wanted.host == config_.address ? connection_points_.take(wanted) : nullptr;
-  if (waiting == nullptr) return setup->refuse(Answer::NoDiscriminatorMatch);
-  setup->matched(*waiting, *attributes);
+  if (waiting == nullptr) return setup.refuse(Answer::NoDiscriminatorMatch);
+  setup.matched(*waiting, attributes);
+}
+
+/// Peer to peer: only requests of the peer pool match (VI-DG 3.3, 6.7).
+void Core::peer_wanted(ReceivedSetup& setup) {
+  if (!peer_pool_.anybody_waits()) return setup.refuse(Answer::NoWaitingConnectionpoint);
+  const bool for_us = remote_address(setup.request().payload).host == config_.address;
+  PeerRequest* match = for_us ? peer_pool_.match(setup.request(), setup.peer_port()) : nullptr;
+  if (match == nullptr) return setup.refuse(Answer::NoDiscriminatorMatch);
+  setup.matched(*match);
 }
 
 Connection* Core::find_disconnected(wire::FcId peer, const DeviceHeader& header) {
@@ -262,6 +301,12 @@ void Core::remote_port_logged_out(fc2::RemotePort& port) {
     if (setup.peer_port() == port.peer() && setup.connection() == nullptr && !setup.is_over()) setup.port_logged_out();
   }
   for_each_waiting([&](OriginatedSetup& setup) { if (setup.stands_alone_with(port.peer())) setup.port_logged_out(); });
+  if (port.peer() == port_.n_port_id()) peer_pool_.link_lost();
+}
+
+void Core::fabric_logged_in() {
+  if (peer_pool_.anybody_waits()) port_.remote_port(port_.n_port_id());
+  peer_pool_.fabric_logged_in();
 }
 
 void Core::resolved(const wire::IpAddress& address, std::span<const wire::FcId> n_port_ids) {
@@ -276,20 +321,21 @@ void Core::not_resolved(const wire::IpAddress& address) {
 
 void Core::retire(Connection& connection) {
   retired_handles_.push_back(connection.handle());
-  scheduler().schedule(burial_, scheduler().now());
+  bury_soon();
 }
 
 void Core::retire(OriginatedSetup& setup) {
   retired_originated_.push_back(setup.number);
-  scheduler().schedule(burial_, scheduler().now());
+  bury_soon();
 }
 
 void Core::retire(ReceivedSetup& setup) {
   retired_received_.push_back(setup.token());
-  scheduler().schedule(burial_, scheduler().now());
+  bury_soon();
 }
 
 void Core::bury() {
+  peer_pool_.bury();
   for (const std::uint64_t number : retired_originated_) originated_.erase(number);
   for (const std::uint64_t token : retired_received_) received_.erase(token);
   for (const wire::FcviHandle handle : retired_handles_) handles_.vacate(handle);

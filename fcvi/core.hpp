@@ -6,6 +6,7 @@
 
 #include "fcvi/connection_points.hpp"
 #include "fcvi/handle_table.hpp"
+#include "fcvi/peer_pool.hpp"
 #include "fcvi/provider.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
@@ -23,6 +24,8 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   // --- calls of the VI model -----------------------------------------------------------------------------------
   void connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
                        vi::ConnectOperation& operation);
+  vi::Return connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
+                                  vi::TimeNs timeout_ns, vi::ConnectOperation& operation);
   void connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation);
   void connect_reject(vi::ConnectionToken token, vi::Operation& operation);
   void disconnect(vi::Vi& vi, vi::Operation& operation);
@@ -33,6 +36,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   fc2::Scheduler& scheduler() { return port_.scheduler(); }
   farp::Resolver& resolver() { return resolver_; }
   ConnectionPoints& connection_points() { return connection_points_; }
+  PeerPool& peer_pool() { return peer_pool_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
   ProviderCounters counters;
   std::size_t pending_requests = 0;  // offered, not decided
@@ -47,8 +51,9 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   /// nullptr when no handle is free.
   Connection* open_connection(vi::Vi& vi);
   OriginatedSetup& add_setup(Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
-                             fc2::TimeNs deadline, vi::ConnectOperation& operation);
-  /// Later, when nothing of it is under way: the object goes, its handle may be used again.
+                             fc2::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer);
+  /// Objects that are over go later, when nothing of them is under way. A connection's handle may be used again.
+  void bury_soon() { scheduler().schedule(burial_, scheduler().now()); }
   void retire(Connection& connection);
   void retire(OriginatedSetup& setup);
   void retire(ReceivedSetup& setup);
@@ -61,7 +66,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) override;
   // fc2::PortListener
-  void fabric_logged_in() override {}
+  void fabric_logged_in() override;
   void fabric_login_failed() override {}
   void remote_port_logged_in(fc2::RemotePort& port) override;
   void remote_port_login_failed(fc2::RemotePort& port) override;
@@ -71,6 +76,8 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void not_resolved(const wire::IpAddress& address) override;
 
   void connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu);
+  void connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attributes);
+  void peer_wanted(ReceivedSetup& setup);
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
   template <class Predicate> ReceivedSetup* find_received(Predicate matches);
   ReceivedSetup* find_setup(wire::FcId peer, wire::ConnectionId connection_id);
@@ -78,6 +85,8 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
   void stray_frame(wire::FcId source);
   template <class Function> void for_each_waiting(Function function);
+  Connection* begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal);
+  [[nodiscard]] fc2::TimeNs deadline_after(vi::TimeNs timeout_ns);
   void bury();
 
   fc2::NPort& port_;
@@ -85,6 +94,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ProviderConfig config_;
   HandleTable handles_;
   ConnectionPoints connection_points_;
+  PeerPool peer_pool_;
   std::uint32_t next_connection_id_;
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age

@@ -186,7 +186,11 @@ void MessageReceiver::settle() {
   if (std::exchange(released_, false)) connection_.handle_released();
 }
 
-void MessageReceiver::enable() { process(mr::ReceptionEnabled{}); }
+void MessageReceiver::enable() {
+  expected_ = wire::MsgId::first;  // an acceptance that came to nothing may have been enabled before
+  expected_seq_cnt_ = 0;
+  process(mr::ReceptionEnabled{});
+}
 void MessageReceiver::disable() { process(mr::ReceptionDisabled{}); }
 void MessageReceiver::connection_failed() {
   connection_.core().scheduler().cancel(progress_timer_);

@@ -7,6 +7,7 @@
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
 #include "fcvi/core.hpp"
+#include "fcvi/peer_request.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -17,8 +18,10 @@ namespace ve = machines::vi_endpoint;
 using wire::fcvi::Opcode;
 
 OriginatedSetup::OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local,
-                                 const vi::NetAddress& remote, fc2::TimeNs deadline, vi::ConnectOperation& operation)
-    : core_(core), connection_(&connection), local_(local), remote_(remote), deadline_(deadline), operation_(&operation) {}
+                                 const vi::NetAddress& remote, fc2::TimeNs deadline, vi::ConnectOperation& operation,
+                                 PeerRequest* peer)
+    : core_(core), connection_(&connection), local_(local), remote_(remote), deadline_(deadline), operation_(&operation),
+      peer_(peer) {}
 
 OriginatedSetup::~OriginatedSetup() {
   core_.port().forget_abort(*this);
@@ -78,8 +81,10 @@ bool OriginatedSetup::target_logged_in() {
   return remote != nullptr && remote->logged_in();
 }
 
-/// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause.
+/// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause. A peer may still
+/// come and find us (VI-DG 6.7).
 void OriginatedSetup::give_up(vi::Return result) {
+  if (peer_ != nullptr) return leave();
   phase_ = Phase::Over;
   if (result == vi::Return::NotReachable && connection_->is_reliable()) connection_->feed(ve::SetupFailed{});
   else if (result == vi::Return::Timeout) connection_->feed(ve::ConnectTimedOut{});
@@ -91,6 +96,8 @@ void OriginatedSetup::give_up(vi::Return result) {
 
 void OriginatedSetup::finish(vi::Return result) {
   stop_t1();
+  peer_ = nullptr;
+  if (result == vi::Return::NoMatch || result == vi::Return::NotReachable) ask_address_anew();
   Connection& connection = *connection_;
   if (connection.vi() != nullptr && connection.vi()->state() == vi::State::Idle) connection.unbind();
   if (operation_ != nullptr) std::exchange(operation_, nullptr)->done(result);
@@ -111,13 +118,18 @@ void OriginatedSetup::settle() {
     switch (*outcome) {
       case ConnectOutcome::Success: finish(vi::Return::Success); break;
       case ConnectOutcome::NoMatch: finish(vi::Return::NoMatch); break;
-      case ConnectOutcome::Reject: finish(vi::Return::Reject); break;
+      case ConnectOutcome::Reject: finish(refusal_); break;
       case ConnectOutcome::Timeout: finish(vi::Return::Timeout); break;
       case ConnectOutcome::NotReachable: finish(vi::Return::NotReachable); break;
       case ConnectOutcome::Withdrawn: finish(vi::Return::ErrorResource); break;
     }
   }
   if (std::exchange(moves_on_, false)) move_on();
+  if (std::exchange(leaves_, false)) {
+    peer_->nobody_waits();
+    another_port_may_match() ? move_on() : leave();
+  }
+  if (std::exchange(renews_, false)) log_in_again();
   if (std::exchange(abort_finished_, false)) return process(co::AbortFinished{});
   if (!std::exchange(released_, false)) return;
   phase_ = Phase::Over;
@@ -128,8 +140,46 @@ void OriginatedSetup::settle() {
 /// This exchange goes on to its RESP3; the call and the endpoint, still Pending Connect, go to the next port.
 void OriginatedSetup::move_on() {
   Connection& connection = *std::exchange(connection_, nullptr);
-  OriginatedSetup& next = core_.add_setup(connection, local_, remote_, deadline_, *std::exchange(operation_, nullptr));
+  connection.detach_setup();
+  OriginatedSetup& next = core_.add_setup(connection, local_, remote_, deadline_, *std::exchange(operation_, nullptr),
+                                          std::exchange(peer_, nullptr));
   next.start_at(std::move(candidates_));
+}
+
+/// A process with that address may start, or may have started since the resolver asked.
+void OriginatedSetup::ask_address_anew() { core_.resolver().invalidate(remote_.host); }
+
+/// FC-VI 5.3.3: nobody waits at any port. The request stays in the pool; what is open here ends without it.
+void OriginatedSetup::leave() {
+  ask_address_anew();
+  PeerRequest& peer = *peer_;
+  detach();
+  peer.search_ended();
+}
+
+/// The exchange, if there is one, goes on alone.
+void OriginatedSetup::detach() {
+  std::exchange(connection_, nullptr)->detach_setup();
+  operation_ = nullptr;
+  peer_ = nullptr;
+  if (phase_ == Phase::SettingUp) return;
+  phase_ = Phase::Over;
+  core_.retire(*this);
+}
+
+bool OriginatedSetup::login_renewable() const { return core_.port().online() && !renewed_; }
+
+void OriginatedSetup::log_in_again() {
+  renewed_ = true;
+  phase_ = Phase::LoggingIn;
+  connection_->set_peer_port({});  // nothing of it is lost with the old login
+  if (peer_ != nullptr) peer_->nobody_waits();  // may go on without this set-up
+  if (phase_ == Phase::LoggingIn) core_.port().remote_port(target_).log_in();
+}
+
+void OriginatedSetup::withdraw() {
+  if (phase_ == Phase::SettingUp) process(co::SupersededByPeer{});
+  detach();
 }
 
 void OriginatedSetup::t1_expired() {
@@ -194,7 +244,18 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   peer_attributes_ = resp1.payload.local_attributes;
   if (verdict == co::Verdict::Accept && operation_ != nullptr) operation_->remote_attributes = *attributes;
   no_match_ = verdict == co::Verdict::NoMatch;
+  if (peer_ != nullptr) peer_asked(resp1, verdict, attributes);
   process(co::Resp1Received{verdict});
+}
+
+/// The arbitration hears of it first: the peer's own request may make the connection instead (FC-VI 5.3.4 b).
+void OriginatedSetup::peer_asked(const wire::fcvi::ConnectResp1& resp1, co::Verdict verdict,
+                                 const std::optional<vi::ViAttributes>& attributes) {
+  if (!machine_.is_any_of<co::AwaitResp1, co::AwaitResp1Retry>()) return;
+  if (verdict == co::Verdict::Reject && attributes)
+    if (const auto conflict = conflict_between(connection_->vi()->attributes(), *attributes); conflict != vi::Return::Success)
+      refusal_ = conflict;
+  peer_->resp1_received(arbitrated(resp1.status, verdict));
 }
 
 void OriginatedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
@@ -214,11 +275,13 @@ void OriginatedSetup::send_connect_rqst(bool retry) {
   retry_ = retry;
   connection_id_ = core_.next_connection_id();
   connection_->set_setup_id(connection_id_);
+  if (peer_ != nullptr) peer_->request_sent();
   exchange_ = core_.port().originate(target_, wire::Type::fc_vi, *this);
   if (exchange_ == nullptr) return;  // no exchange is free: T3 finds it out
   wire::fcvi::ConnectRqst request;
   request.connection_id = connection_id_;
   request.retry = retry;
+  request.mode = peer_ != nullptr ? wire::fcvi::ConnectMode::peer_to_peer : wire::fcvi::ConnectMode::client_server;
   request.payload.handle = connection_->handle();
   request.payload.local_address = to_wire(local_);
   request.payload.remote_address = to_wire(remote_);

@@ -10,11 +10,12 @@
 namespace fcvi {
 class Connection;
 class Core;
+class PeerRequest;
 
 class OriginatedSetup final : private machines::connect_originator::Context, private fc2::ExchangeUser {
  public:
   OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
-                  fc2::TimeNs deadline, vi::ConnectOperation& operation);
+                  fc2::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer);
   ~OriginatedSetup() override;
 
   /// T1 runs from here on (VI-DG 3.3.4: the call's own time covers everything).
@@ -28,6 +29,11 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   [[nodiscard]] bool waits_for(const wire::IpAddress& address) const;
   [[nodiscard]] bool waits_for(wire::FcId port) const { return phase_ == Phase::LoggingIn && target_ == port; }
 
+  [[nodiscard]] bool is_resolving() const { return phase_ == Phase::Resolving; }
+  [[nodiscard]] wire::FcId target() const { return target_; }
+
+  /// Peer to peer: goes on without the endpoint, and ends its exchange in order.
+  void withdraw();
   void disconnect_requested();
   void disconnect_received();
   void endpoint_errored();
@@ -47,12 +53,18 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void try_next_port();
   [[nodiscard]] bool another_port_may_match() const { return no_match_ && !candidates_.empty(); }
   void move_on();
+  void leave();
+  void detach();
+  void log_in_again();
+  void ask_address_anew();
   void begin_setup();
   void give_up(vi::Return result);
   void finish(vi::Return result);
   void t1_expired();
   void t3_expired();
   void resp1_received(const wire::fcvi::ConnectResp1& resp1);
+  void peer_asked(const wire::fcvi::ConnectResp1& resp1, machines::connect_originator::Verdict verdict,
+                  const std::optional<vi::ViAttributes>& attributes);
   void resp3_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool target_logged_in();
 
@@ -71,23 +83,26 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void quarantine_connection_id() override {}  // ids count up and are not reused before they wrap
   void allow_send_completions() override;
   void complete_request(ConnectOutcome outcome) override;
-  void leave_waiting_for_peer() override {}  // peer to peer: a later issue
+  void leave_waiting_for_peer() override { leaves_ = true; }
   void endpoint_connected() override;
   void endpoint_refused() override;
   void endpoint_timed_out() override;
   void endpoint_retrying() override;
   void endpoint_failed() override;
   void endpoint_lost() override;
+  void renew_login() override { renews_ = true; }
   void release() override { released_ = true; }
   void count_stale() override;
-  [[nodiscard]] bool peer_to_peer() const override { return false; }
+  [[nodiscard]] bool login_renewable() const override;
+  [[nodiscard]] bool peer_to_peer() const override { return peer_ != nullptr; }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   Core& core_;
-  Connection* connection_;  // nullptr once the call went on to another port
+  Connection* connection_;  // nullptr once the call goes on without this set-up
   vi::NetAddress local_, remote_;
   fc2::TimeNs deadline_;
   vi::ConnectOperation* operation_;  // until the call returned
+  PeerRequest* peer_;                // whose set-up this is; nullptr for VipConnectRequest, and after it is over
   machines::connect_originator::Machine machine_;
   Phase phase_ = Phase::Resolving;
   std::vector<wire::FcId> candidates_;  // ports of the address that were not tried yet, the next one first
@@ -98,7 +113,9 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
   wire::fcvi::Attributes peer_attributes_{};
   bool no_match_ = false;  // what the last RESP1 said
-  bool busy_ = false, released_ = false, moves_on_ = false, abort_finished_ = false;
+  vi::Return refusal_ = vi::Return::Reject;  // ... and what a Connect Reject means
+  bool busy_ = false, released_ = false, moves_on_ = false, leaves_ = false, renews_ = false, abort_finished_ = false;
+  bool renewed_ = false;  // the login
   std::optional<ConnectOutcome> outcome_;
   fc2::Timer<OriginatedSetup, &OriginatedSetup::t1_expired> t1_{*this};
   fc2::Timer<OriginatedSetup, &OriginatedSetup::t3_expired> t3_{*this};

@@ -26,9 +26,9 @@ void Provider::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operati
   core_->connect_accept(token, vi, operation);
 }
 void Provider::connect_reject(vi::ConnectionToken token, vi::Operation& operation) { core_->connect_reject(token, operation); }
-vi::Return Provider::connect_peer_request(vi::Vi&, const vi::NetAddress&, const vi::NetAddress&, vi::TimeNs,
-                                          vi::ConnectOperation&) {
-  return vi::Return::ErrorResource;  // the peer pool is to come
+vi::Return Provider::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
+                                          vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
+  return core_->connect_peer_request(vi, local, remote, timeout_ns, operation);
 }
 void Provider::withdraw(vi::ConnectWaitOperation& operation) { core_->connection_points().withdraw(operation); }
 void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) { core_->disconnect(vi, operation); }

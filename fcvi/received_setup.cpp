@@ -5,6 +5,7 @@
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
 #include "fcvi/core.hpp"
+#include "fcvi/peer_request.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
@@ -36,6 +37,7 @@ void ReceivedSetup::settle() {
     Connection& connection = *connection_;
     if (connection.vi() != nullptr && connection.vi()->state() == vi::State::Idle) connection.unbind();
     vi::Operation& operation = *std::exchange(operation_, nullptr);
+    peer_ = nullptr;
     switch (*outcome) {
       case AcceptOutcome::Success: operation.done(vi::Return::Success); break;
       case AcceptOutcome::Timeout: operation.done(vi::Return::Timeout); break;
@@ -43,6 +45,7 @@ void ReceivedSetup::settle() {
       case AcceptOutcome::Withdrawn: operation.done(vi::Return::ErrorResource); break;
     }
   }
+  if (std::exchange(leaves_, false)) std::exchange(peer_, nullptr)->acceptance_refused();
   if (!std::exchange(released_, false)) return;
   over_ = true;
   if (connection_ != nullptr) connection_->setup_released(nullptr, this);
@@ -57,6 +60,12 @@ void ReceivedSetup::matched(vi::ConnectWaitOperation& waiting, const vi::ViAttri
   waiting.remote_attributes = attributes;
   waiting.token = {token_};
   waiting.done(vi::Return::Success);
+}
+
+void ReceivedSetup::matched(PeerRequest& request) {
+  peer_ = &request;
+  process(cr::RqstMatched{});
+  request.matched(*this);
 }
 
 void ReceivedSetup::set_offered(bool offered) {
@@ -85,9 +94,11 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
   process(cr::AcceptRequested{});
 }
 
-void ReceivedSetup::reject() {
+void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
   set_offered(false);
-  process(cr::RejectRequested{});
+  peer_ = nullptr;
+  if (told != nullptr) told_ = to_wire(told->attributes(), core_.config().pipeline_depth, core_.config().preference);
+  process(cr::RejectRequested{answer});
 }
 
 void ReceivedSetup::disconnect_requested() {
@@ -145,6 +156,7 @@ void ReceivedSetup::send_resp1(Answer answer) {
   resp1.payload.handle = accepted ? connection_->handle() : wire::FcviHandle::unassigned;  // ruling 3
   resp1.payload.local_address = request_.payload.remote_address;
   resp1.payload.remote_address = request_.payload.local_address;
+  if (told_) resp1.payload.local_attributes = *told_;
   if (accepted)
     resp1.payload.local_attributes =
         to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, core_.config().preference);
@@ -179,7 +191,29 @@ void ReceivedSetup::adopt_retry() {
 
 void ReceivedSetup::start_t2() { core_.scheduler().schedule_after(t2_, 2 * core_.ulp_timeout()); }
 void ReceivedSetup::stop_t2() { core_.scheduler().cancel(t2_); }
-void ReceivedSetup::endpoint_accepting() { connection_->feed(ve::AcceptRequested{}); }
+
+void ReceivedSetup::endpoint_accepting() {
+  if (is_peer_to_peer()) connection_->feed(ve::PeerMatched{});
+  else connection_->feed(ve::AcceptRequested{});
+}
+
+void ReceivedSetup::withdraw_request() {
+  set_offered(false);
+  if (peer_ != nullptr) std::exchange(peer_, nullptr)->request_withdrawn();
+}
+
+void ReceivedSetup::leave_waiting_for_peer() {
+  Connection& connection = *std::exchange(connection_, nullptr);
+  connection.feed(ve::PeerWithdrew{});
+  connection.detach_setup();
+  operation_ = nullptr;
+  leaves_ = true;
+}
+
+bool ReceivedSetup::peer_is_connected() const {
+  const bool open = is_peer_to_peer() && connection_ != nullptr && connection_->vi() != nullptr;
+  return open && connection_->vi()->state() == vi::State::Connected;
+}
 
 void ReceivedSetup::endpoint_connected() {
   connection_->feed(ve::SetupSucceeded{});

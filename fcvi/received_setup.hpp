@@ -8,6 +8,7 @@
 namespace fcvi {
 class Connection;
 class Core;
+class PeerRequest;
 
 class ReceivedSetup final : private machines::connect_responder::Context, private fc2::ExchangeUser {
  public:
@@ -17,16 +18,20 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
 
   /// `waiting` gets the offer.
   void matched(vi::ConnectWaitOperation& waiting, const vi::ViAttributes& attributes);
+  /// Peer to peer: `request` decides, now or later, by accept() or reject().
+  void matched(PeerRequest& request);
   void refuse(Answer answer);
   void retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request);
   void accept(Connection& connection, vi::Operation& operation);
-  void reject();
+  /// `told`: whose attributes the answer shows.
+  void reject(Answer answer, const vi::Vi* told = nullptr);
   void disconnect_requested();
   void disconnect_received();
   void connection_ended();
   void endpoint_errored();
   void port_logged_out();
 
+  [[nodiscard]] bool is_peer_to_peer() const { return request_.mode == wire::fcvi::ConnectMode::peer_to_peer; }
   [[nodiscard]] std::uint64_t token() const { return token_; }
   [[nodiscard]] bool offered() const { return offered_; }
   /// Only waits to be destroyed.
@@ -47,8 +52,8 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
   // machines::connect_responder
-  void offer_request() override { set_offered(true); }
-  void withdraw_request() override { set_offered(false); }
+  void offer_request() override { set_offered(peer_ == nullptr); }
+  void withdraw_request() override;
   void send_resp1(Answer answer) override;
   void repeat_resp1() override { send_resp1(answer_); }
   void send_resp3(Answer answer) override;
@@ -65,7 +70,9 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   void log_timeout() override { core_discard_stale(); }
   void release() override { released_ = true; }
   void count_stale() override { core_discard_stale(); }
-  [[nodiscard]] bool peer_is_connected() const override { return false; }
+  void leave_waiting_for_peer() override;
+  [[nodiscard]] bool peer_to_peer() const override { return is_peer_to_peer(); }
+  [[nodiscard]] bool peer_is_connected() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
   void core_discard_stale();
 
@@ -77,8 +84,10 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   machines::connect_responder::Machine machine_;
   Connection* connection_ = nullptr;
   vi::Operation* operation_ = nullptr;  // VipConnectAccept
+  PeerRequest* peer_ = nullptr;         // peer to peer: who decides; its operation_ hears of the end
+  std::optional<wire::fcvi::Attributes> told_;  // in a RESP1 that rejects
   Answer answer_ = Answer::Accept;
-  bool offered_ = false, released_ = false, busy_ = false, over_ = false;
+  bool offered_ = false, released_ = false, busy_ = false, over_ = false, leaves_ = false;
   bool confirms_ = false;  // RESP3 tells that there is a connection
   fc2::Exchange* retried_exchange_ = nullptr;            // for adopt_retry
   const wire::fcvi::ConnectRqst* retried_ = nullptr;

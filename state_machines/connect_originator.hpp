@@ -91,8 +91,12 @@ class Context : public fsm::Context {
   virtual void endpoint_retrying() = 0;   // vi_endpoint SetupRetried
   virtual void endpoint_failed() = 0;     // vi_endpoint SetupFailed
   virtual void endpoint_lost() = 0;       // vi_endpoint ConnectionLost
+  // The login was an old one of the peer (it restarted, and answered with LOGO): log in again, then SetupRequested.
+  virtual void renew_login() = 0;
   virtual void release() = 0;             // the setup is over; do not destroy the machine inside this call
   virtual void count_stale() = 0;         // late, duplicate or crossing: harmless, counted
+  // We are online, and it was not renewed before in this setup.
+  [[nodiscard]] virtual bool login_renewable() const = 0;
   [[nodiscard]] virtual bool peer_to_peer() const = 0;  // Connection Mode 010b (Table 8)
 };
 
@@ -132,6 +136,7 @@ FSM_ACTION(EndpointTimedOut, context.endpoint_timed_out());
 FSM_ACTION(EndpointRetrying, context.endpoint_retrying());
 FSM_ACTION(EndpointFailed, context.endpoint_failed());
 FSM_ACTION(EndpointLost, context.endpoint_lost());
+FSM_ACTION(RenewLogin, context.renew_login());
 FSM_ACTION(Release, context.release());
 FSM_ACTION(CountStale, context.count_stale());
 // Exactly one of Accepted, Refused, PeerWaits, TransportFailed, OtherwiseFailed holds.
@@ -141,6 +146,7 @@ constexpr bool non_error(Verdict verdict) {
 FSM_GUARD(Accepted, event.verdict == Verdict::Accept);
 FSM_GUARD(NonError, non_error(event.verdict));
 FSM_GUARD(PeerMayCome, event.verdict != Verdict::Reject && context.peer_to_peer());
+FSM_GUARD(LoginRenewable, context.login_renewable());
 FSM_GUARD(TransportFailed, event.verdict == Verdict::TransportError);
 FSM_GUARD(OtherwiseFailed, event.verdict == Verdict::OtherError);
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
@@ -169,7 +175,8 @@ struct Def {
   On<"FC-VI 5.3.4, C.4",                           AwaitResp1,          SupersededByPeer,    AwaitResp1Withdrawn, StopT1,                                                                                    none>,
   On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",             AwaitResp1,          DisconnectReceived,  Aborting,            Do<StopT1, AbortExchange, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>,   none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                   AwaitResp1,          DisconnectRequested, AwaitResp1Withdrawn, Do<StopT1, CompleteWithdrawn>,                                                             none>,
-  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitResp1,          PortLoggedOut,       Idle,                Do<StopT1, StopT3, EndpointFailed, CompleteNotReachable, Release>,                         none>,
+  On<"FC-VI 7.7.1 an old login, no partition",        AwaitResp1,          PortLoggedOut,       Idle,                Do<StopT3, RenewLogin>,                                                                    LoginRenewable>,
+  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitResp1,          PortLoggedOut,       Idle,                Do<StopT1, StopT3, EndpointFailed, CompleteNotReachable, Release>,                         Not<LoginRenewable>>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 8.5.4 a), C.3 rule 3 b) c)",           AwaitRetryAbort,     AbortFinished,       AwaitResp1Retry,     RetryConnectRqst,                                                                          none>,
   On<"FC-VI 8.2 c), C.3 rule 2",                   AwaitRetryAbort,     T1Expired,           Aborting,            Do<EndpointTimedOut, CompleteTimeout>,                                                     none>,

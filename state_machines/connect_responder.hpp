@@ -37,7 +37,9 @@ struct RqstRefused {
 // CONNECT_RQST with RETRY for our FCVI_RQST_HANDLE; the owner holds its ids for adopt_retry().
 struct RqstRetried {};
 struct AcceptRequested {};  // VipConnectAccept
-struct RejectRequested {};  // VipConnectReject
+struct RejectRequested {    // VipConnectReject, or the outcome of peer_arbitration
+  Answer answer = Answer::ConnectReject;
+};
 struct Resp2Received {
   bool accepted = true;  // CONN_STS = 0 with our FCVI_HANDLE
   bool retry = false;    // RETRY bit
@@ -54,7 +56,7 @@ struct PortLoggedOut {};
 // --- effects
 class Context : public fsm::Context {
  public:
-  virtual void offer_request() = 0;     // to VipConnectWait
+  virtual void offer_request() = 0;     // to VipConnectWait, or to the peer pool
   virtual void withdraw_request() = 0;  // the offer is void: a later VipConnectAccept returns VIP_TIMEOUT
   virtual void send_resp1(Answer) = 0;
   // As the previous RESP1, with RETRY set and the adopted ids (C.4 rules 8 a, 9 a).
@@ -79,6 +81,9 @@ class Context : public fsm::Context {
   virtual void log_timeout() = 0;  // C.4 rule 6 a) 2)
   virtual void release() = 0;      // the setup is over; do not destroy the machine inside this call
   virtual void count_stale() = 0;  // late, duplicate or crossing: harmless, counted
+  // Peer to peer: the endpoint, still Pending Connect, goes back to the pool (vi_endpoint PeerWithdrew).
+  virtual void leave_waiting_for_peer() = 0;
+  [[nodiscard]] virtual bool peer_to_peer() const = 0;  // Connection Mode 010b (Table 8)
   // Peer to peer, and the endpoint is Connected already (C.4 rule 6 a).
   [[nodiscard]] virtual bool peer_is_connected() const = 0;
 };
@@ -116,10 +121,12 @@ FSM_ACTION(EndpointConnected, context.endpoint_connected());
 FSM_ACTION(EndpointRefused, context.endpoint_refused());
 FSM_ACTION(EndpointLost, context.endpoint_lost());
 FSM_ACTION(LogTimeout, context.log_timeout());
+FSM_ACTION(LeaveWaitingForPeer, context.leave_waiting_for_peer());
 FSM_ACTION(Release, context.release());
 FSM_ACTION(CountStale, context.count_stale());
 FSM_GUARD(Accepted, event.accepted);
 FSM_GUARD(Retry, event.retry);
+FSM_GUARD(PeerToPeer, context.peer_to_peer());
 FSM_GUARD(PeerIsConnected, context.peer_is_connected());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using End = Do<StopT2, Release>;
@@ -136,7 +143,7 @@ struct Def {
   On<"FC-VI 5.3.3, 5.6, 5.9.7.2, C.5.2",              Idle,                RqstRefused,         AwaitResp2Refused,   SendAnswer,                                                       none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.3.2, C.5.5",                            AwaitDecision,       AcceptRequested,     AwaitResp2Accepted,  Do<EndpointAccepting, SendAccept>,                                none>,
-  On<"FC-VI 5.9.7.2.1 Connect Reject",                AwaitDecision,       RejectRequested,     AwaitResp2Refused,   SendReject,                                                       none>,
+  On<"FC-VI 5.9.7.2.1 Connect Reject, Table 2",       AwaitDecision,       RejectRequested,     AwaitResp2Refused,   SendAnswer,                                                       none>,
   On<"FC-VI C.4 rule 8",                              AwaitDecision,       RqstRetried,         none,                TakeRetry,                                                        none>,
   On<"impl: the originator may retry, T2 bounds it",  AwaitDecision,       AbortedByPeer,       AwaitRetry,          StartT2,                                                          none>,
   On<"FC-VI 8.5.3 d) no endpoint yet",                AwaitDecision,       ExchangeError,       AwaitRetry,          StartT2,                                                          none>,
@@ -154,7 +161,8 @@ struct Def {
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitRetry,          PortLoggedOut,       Idle,                Do<WithdrawRequest, End>,                                         none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.3.2, C.5.4",                            AwaitResp2Accepted,  Resp2Received,       Connected,           Do<StopT2, EndpointConnected, SendResp3, CompleteSuccess>,        Accepted>,
-  On<"FC-VI C.5.2, C.5.6 Connect Timeout",            AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointRefused, CompleteTimeout, Release>, Not<Accepted>>,
+  On<"FC-VI C.5.2, C.5.6 Connect Timeout",            AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointRefused, CompleteTimeout, Release>, All<Not<Accepted>, Not<PeerToPeer>>>,
+  On<"FC-VI C.5.2, 5.3.3 the wait goes on",           AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, LeaveWaitingForPeer, Release>,              All<Not<Accepted>, PeerToPeer>>,
   On<"FC-VI C.4 rule 8",                              AwaitResp2Accepted,  RqstRetried,         none,                Do<TakeRetry, RepeatResp1, StartT2>,                              none>,
   On<"FC-VI C.4 rule 6 a)",                           AwaitResp2Accepted,  T2Expired,           Connected,           LogTimeout,                                                       PeerIsConnected>,
   On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AwaitResp2Accepted,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,             Not<PeerIsConnected>>,

@@ -48,7 +48,9 @@ struct Resp1Received {  // to our request; feed it before connect_originator hea
   Resp1 resp1 = Resp1::Accept;
   bool same_port = true;  // it comes from the port whose request is held
 };
-struct NobodyWaits {};     // connect_originator leave_waiting_for_peer()
+struct NobodyWaits {       // connect_originator leave_waiting_for_peer() or renew_login(): ours is not out any more
+  bool same_port = true;
+};
 struct SearchEnded {};     // all ports of the address were asked, or there is none
 struct SearchDue {};       // time to ask them again
 struct SetupSucceeded {};  // our set-up connected the endpoint
@@ -67,7 +69,7 @@ struct LinkLost {};         // our own link is down
 class Context : public fsm::Context {
  public:
   // Our own set-up, if there is one, goes on without the endpoint and ends its Exchange in order: connect_originator
-  // SupersededByPeer, or nothing more if no CONNECT_RQST is out.
+  // SupersededByPeer, or nothing more if no CONNECT_RQST is out. No SearchDue comes any more.
   virtual void withdraw_setup() = 0;
   virtual void accept_request() = 0;  // RESP1 "Accept": connect_responder AcceptRequested
   virtual void answer_request(Answer) = 0;
@@ -176,6 +178,9 @@ struct Def {
   On<"impl: another port was faster, this one waits",   Holding,    Resp1Received,       Requesting, AnswerNoMatch,                                                  All<Not<SamePort>, SaysAccept>>,
   On<"impl: another port refuses, this peer is here",    Holding,    Resp1Received,       Accepting,  Accept,                                                         All<Not<SamePort>, Not<SaysAccept>, AttributesMatch>>,
   On<"VI-DG 6.7 attributes, FC-VI 5.9.7.2.1",            Holding,    Resp1Received,       Over,       RejectConflict,                                                 All<Not<SamePort>, Not<SaysAccept>, Not<AttributesMatch>>>,
+  On<"FC-VI 7.7.1 the held one is gone with the login",  Holding,    NobodyWaits,         Waiting,    AnswerNoMatch,                                                  SamePort>,
+  On<"impl: another port logged out, this peer is here", Holding,    NobodyWaits,         Accepting,  Accept,                                                         All<Not<SamePort>, AttributesMatch>>,
+  On<"VI-DG 6.7 attributes, FC-VI 5.9.7.2.1",            Holding,    NobodyWaits,         Over,       RejectConflict,                                                 All<Not<SamePort>, Not<AttributesMatch>>>,
   On<"FC-VI C.4 rule 6, the peer gave up",               Holding,    RqstWithdrawn,       Requesting, none,                                                           none>,
   On<"FC-VI C.3 rule 4, the peer waits on",              Holding,    SetupFailed,         Over,       Do<AnswerNoMatch, CompleteFailure>,                             none>,
   On<"VI-DG 3.3.6, the peer waits on",                   Holding,    TimeExpired,         Over,       Do<AnswerNoMatch, TimeOut>,                                     none>,

@@ -18,6 +18,8 @@ enum class DisconnectOutcome : std::uint8_t {
 // --- events
 struct ConnectRequested {};  // VipConnectRequest, VipConnectPeerRequest
 struct AcceptRequested {};   // VipConnectAccept
+struct PeerMatched {};       // peer to peer: the peer's own request makes the connection
+struct PeerWithdrew {};      // ... and was withdrawn: the wait goes on (FC-VI 5.3.3)
 struct SetupSucceeded {};    // originator: RESP1 accepts; responder: RESP2 accepts
 struct SetupRefused {};      // a non-error Reason Code (FC-VI 5.9.7.2.1)
 struct ConnectTimedOut {};   // the application's time (T1) is over
@@ -94,6 +96,8 @@ struct Def {
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    PendingConnect,      ConnectRequested,     none,                RefuseRequest,                            none>,
   On<"VI-ARCH 5 not valid here",                    PendingConnect,      AcceptRequested,      none,                RefuseRequest,                            none>,
+  On<"FC-VI 5.3.4 a), C.5.5 before RESP1",          PendingConnect,      PeerMatched,          none,                EnableReception,                          none>,
+  On<"FC-VI 5.3.3 the wait goes on",                PendingConnect,      PeerWithdrew,         none,                WithdrawReception,                        none>,
   On<"FC-VI 8.2 b), C.5.5",                         PendingConnect,      SetupSucceeded,       Connected,           Do<EnableReception, EnableTransmission>,  none>,
   On<"FC-VI 8.2 b), VI-ARCH 5.2 Descriptors stay",  PendingConnect,      SetupRefused,         Idle,                WithdrawReception,                        none>,
   On<"FC-VI 8.2 b), C.5.5",                         PendingConnect,      ConnectTimedOut,      Idle,                Withdraw,                                 none>,
@@ -105,6 +109,8 @@ struct Def {
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    PendingConnectRetry, ConnectRequested,     none,                RefuseRequest,                            none>,
   On<"VI-ARCH 5 not valid here",                    PendingConnectRetry, AcceptRequested,      none,                RefuseRequest,                            none>,
+  On<"FC-VI 5.3.4 a), C.5.5 before RESP1",          PendingConnectRetry, PeerMatched,          none,                EnableReception,                          none>,
+  On<"FC-VI 5.3.3 the wait goes on",                PendingConnectRetry, PeerWithdrew,         none,                WithdrawReception,                        none>,
   On<"FC-VI 8.2 c), C.5.5",                         PendingConnectRetry, SetupSucceeded,       Connected,           Do<EnableReception, EnableTransmission>,  none>,
   On<"FC-VI 8.2 c) and its note",                   PendingConnectRetry, SetupRefused,         Idle,                WithdrawReception,                        none>,
   On<"FC-VI 8.2 c), C.5.5",                         PendingConnectRetry, ConnectTimedOut,      Idle,                Withdraw,                                 none>,

@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { PeerToPeerKnob };
+  enum Knob : unsigned { PeerToPeerKnob, LoginRenewableKnob };
   void send_connect_rqst(bool value) override { note("send_connect_rqst", value); }
   void send_resp2(Resp2 value) override { note("send_resp2", value); }
   void start_t1() override { note("start_t1"); }
@@ -25,15 +25,17 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void endpoint_retrying() override { note("endpoint_retrying"); }
   void endpoint_failed() override { note("endpoint_failed"); }
   void endpoint_lost() override { note("endpoint_lost"); }
+  void renew_login() override { note("renew_login"); }
   void release() override { note("release"); }
   void count_stale() override { note("count_stale"); }
+  [[nodiscard]] bool login_renewable() const override { return knob(LoginRenewableKnob); }
   [[nodiscard]] bool peer_to_peer() const override { return knob(PeerToPeerKnob); }
 };
 
 struct Input {
   using Def = connect_originator::Def;
   using Recorded = connect_originator::Recorded;
-  static constexpr unsigned knob_count = 1;
+  static constexpr unsigned knob_count = 2;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -215,6 +217,15 @@ TEST(ConnectOriginator, AwaitResp1_port_logged_out) {
   rig.given(SetupRequested{});
   EXPECT_EQ(rig.after(PortLoggedOut{}),
             "Idle: stop_t1, stop_t3, endpoint_failed, complete_request(NotReachable), release");
+}
+
+// FC-VI 7.7.1: the peer restarted, and answers our CONNECT_RQST with LOGO: once more with a new login.
+TEST(ConnectOriginator, AwaitResp1_port_logged_out_renewable) {
+  Rig rig;
+  rig.set(Recorded::LoginRenewableKnob);
+  rig.given(SetupRequested{});
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Idle: stop_t3, renew_login");
+  EXPECT_EQ(rig.after(SetupRequested{}), "AwaitResp1: start_t1, send_connect_rqst(false), start_t3");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { PeerIsConnectedKnob };
+  enum Knob : unsigned { PeerIsConnectedKnob, PeerToPeerKnob };
   void offer_request() override { note("offer_request"); }
   void withdraw_request() override { note("withdraw_request"); }
   void send_resp1(Answer value) override { note("send_resp1", value); }
@@ -24,15 +24,17 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void endpoint_refused() override { note("endpoint_refused"); }
   void endpoint_lost() override { note("endpoint_lost"); }
   void log_timeout() override { note("log_timeout"); }
+  void leave_waiting_for_peer() override { note("leave_waiting_for_peer"); }
   void release() override { note("release"); }
   void count_stale() override { note("count_stale"); }
+  [[nodiscard]] bool peer_to_peer() const override { return knob(PeerToPeerKnob); }
   [[nodiscard]] bool peer_is_connected() const override { return knob(PeerIsConnectedKnob); }
 };
 
 struct Input {
   using Def = connect_responder::Def;
   using Recorded = connect_responder::Recorded;
-  static constexpr unsigned knob_count = 1;
+  static constexpr unsigned knob_count = 2;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -46,6 +48,12 @@ struct Input {
             {"ProtocolError", RqstRefused{Answer::ProtocolError}},
             {"TransportError", RqstRefused{Answer::TransportError}}};
   }
+  static fsm::testing::Samples<RejectRequested> samples(std::type_identity<RejectRequested>) {
+    return {{"ConnectReject", RejectRequested{}},
+            {"NoDiscriminatorMatch", RejectRequested{Answer::NoDiscriminatorMatch}},
+            {"ConcurrentPeers", RejectRequested{Answer::ConcurrentPeers}},
+            {"ProtocolError", RejectRequested{Answer::ProtocolError}}};
+  }
   static fsm::testing::Samples<Resp2Received> samples(std::type_identity<Resp2Received>) {
     return {{"accepts", Resp2Received{true, false}},
             {"accepts, retry", Resp2Received{true, true}},
@@ -57,6 +65,24 @@ struct Input {
 using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(ConnectResponder, Input);
+
+// FC-VI Table 2: what the arbitration decided about a request that was held.
+TEST(ConnectResponder, AwaitDecision_concurrent_peers) {
+  Rig rig;
+  rig.set(Recorded::PeerToPeerKnob);
+  rig.given(RqstMatched{});
+  EXPECT_EQ(rig.after(RejectRequested{Answer::ConcurrentPeers}),
+            "AwaitResp2Refused: send_resp1(ConcurrentPeers), start_t2");
+}
+
+// FC-VI C.5.2, 5.3.3: the peer gave up before we accepted; our own request waits on.
+TEST(ConnectResponder, AwaitResp2Accepted_refused_peer_to_peer) {
+  Rig rig;
+  rig.set(Recorded::PeerToPeerKnob);
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(Resp2Received{false, false}),
+            "Idle: stop_t2, send_resp3(Accept), leave_waiting_for_peer, release");
+}
 
 // FC-VI 5.3.2, C.5.4: the undisturbed setup of a server.
 TEST(ConnectResponder, Idle_undisturbed_setup) {

@@ -43,6 +43,9 @@ struct Input {
         result.push_back({std::string(to_string(resp1)) + (same_port ? "" : ", other port"), {resp1, same_port}});
     return result;
   }
+  static fsm::testing::Samples<NobodyWaits> samples(std::type_identity<NobodyWaits>) {
+    return {{"same port", NobodyWaits{true}}, {"other port", NobodyWaits{false}}};
+  }
   static fsm::testing::Samples<SetupFailed> samples(std::type_identity<SetupFailed>) {
     return {{"NotReachable", SetupFailed{PeerOutcome::NotReachable}},
             {"AttributesConflict", SetupFailed{PeerOutcome::AttributesConflict}},

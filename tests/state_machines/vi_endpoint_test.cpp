@@ -55,6 +55,17 @@ TEST(ViEndpoint, Idle_server_accepts) {
   EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_reception, enable_transmission");
 }
 
+// FC-VI 5.3.3, 5.3.4 a), C.5.5: the peer's request is accepted while ours is pending; it gives up; another one comes.
+TEST(ViEndpoint, PendingConnect_peer_matched) {
+  Rig rig;
+  rig.given(ConnectRequested{});
+  EXPECT_EQ(rig.after(PeerMatched{}), "PendingConnect: enable_reception");
+  EXPECT_EQ(rig.after(PeerWithdrew{}), "PendingConnect: withdraw_reception");
+  EXPECT_EQ(rig.after(SetupRetried{}), "PendingConnectRetry:");
+  EXPECT_EQ(rig.after(PeerMatched{}), "PendingConnectRetry: enable_reception");
+  EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_reception, enable_transmission");
+}
+
 // VI-DG 3.3.5: VipDisconnect in Idle returns posted receive Descriptors.
 TEST(ViEndpoint, Idle_disconnect_requested) {
   Rig rig;

@@ -1,0 +1,44 @@
+#include "fcvi/peer_pool.hpp"
+
+#include "fcvi/conversions.hpp"
+
+namespace fcvi {
+
+PeerRequest& PeerPool::add(std::unique_ptr<PeerRequest> request) {
+  ++size_;
+  const vi::NetAddress& remote = request->remote();
+  return *requests_.emplace(key_of(remote, remote), std::move(request))->second;
+}
+
+PeerRequest* PeerPool::match(const wire::fcvi::ConnectRqst& request, wire::FcId source) {
+  const auto [first, last] = requests_.equal_range(key_of(local_address(request.payload), remote_address(request.payload)));
+  for (auto candidate = first; candidate != last; ++candidate)
+    if (candidate->second->may_match(request, source)) return candidate->second.get();
+  return nullptr;
+}
+
+// None leaves the map before bury().
+
+void PeerPool::link_lost() {
+  for (auto& [key, request] : requests_)
+    if (!request->is_over()) request->link_lost();
+}
+
+void PeerPool::fabric_logged_in() {
+  for (auto& [key, request] : requests_) request->search_again();
+}
+
+void PeerPool::retire(const PeerRequest& request) {
+  --size_;
+  retired_.push_back(key_of(request.remote(), request.remote()));
+}
+
+void PeerPool::bury() {
+  for (const Key& key : retired_) {
+    const auto [first, last] = requests_.equal_range(key);
+    for (auto request = first; request != last;) request = request->second->is_over() ? requests_.erase(request) : std::next(request);
+  }
+  retired_.clear();
+}
+
+}  // namespace fcvi

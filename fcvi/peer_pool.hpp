@@ -1,0 +1,41 @@
+// The peer pool (VI-DG 6.7): the VipConnectPeerRequests that have no connection yet, and which of them a CONNECT_RQST means.
+#pragma once
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "fcvi/peer_request.hpp"
+
+namespace fcvi {
+
+class PeerPool {
+ public:
+  PeerRequest& add(std::unique_ptr<PeerRequest> request);
+  [[nodiscard]] bool anybody_waits() const { return size_ != 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// The oldest request that is free and asks for the host that `request` comes from, by the same discriminator
+  /// (VI-DG 3.3.6: that of RemoteAddr on both sides; LocalAddr only names). nullptr if there is none.
+  PeerRequest* match(const wire::fcvi::ConnectRqst& request, wire::FcId source);
+  void link_lost();
+  void fabric_logged_in();
+  /// It is over; bury() destroys it.
+  void retire(const PeerRequest& request);
+  void bury();
+
+ private:
+  /// What has to match: host and discriminator of RemoteAddr.
+  struct Key {
+    wire::IpAddress host;
+    std::array<std::uint8_t, vi::NetAddress::max_discriminator_bytes> discriminator;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  static Key key_of(const vi::NetAddress& host, const vi::NetAddress& discriminator) {
+    return {host.host, discriminator.discriminator};
+  }
+
+  std::multimap<Key, std::unique_ptr<PeerRequest>> requests_;  // equal ones in order of arrival
+  std::size_t size_ = 0;                                       // without those that are over
+  std::vector<Key> retired_;
+};
+
+}  // namespace fcvi

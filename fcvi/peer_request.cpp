@@ -1,0 +1,191 @@
+#include "fcvi/peer_request.hpp"
+
+#include <utility>
+
+#include "fc2_fabric/remote_port.hpp"
+#include "fcvi/connection.hpp"
+#include "fcvi/conversions.hpp"
+#include "fcvi/core.hpp"
+#include "fcvi/originated_setup.hpp"
+#include "fcvi/received_setup.hpp"
+
+namespace fcvi {
+namespace pa = machines::peer_arbitration;
+namespace ve = machines::vi_endpoint;
+
+PeerRequest::PeerRequest(Core& core, Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
+                         vi::ConnectOperation& operation)
+    : core_(core), connection_(connection), local_(local), remote_(remote), operation_(operation) {
+  connection.set_peer_request(this);
+}
+
+PeerRequest::~PeerRequest() = default;
+
+void PeerRequest::start(fc2::TimeNs deadline) {
+  if (deadline != vi::infinite) core_.scheduler().schedule(t1_, deadline);
+  process(pa::SearchDue{});
+}
+
+// --- events ------------------------------------------------------------------------------------------------------
+
+template <class E>
+void PeerRequest::process(const E& event) {
+  machine_.process(event, *this);
+  settle();
+}
+
+void PeerRequest::settle() {
+  if (std::exchange(search_due_, false)) ask_all_ports();
+  if (const auto outcome = std::exchange(outcome_, std::nullopt)) conclude(*outcome);
+}
+
+bool PeerRequest::may_match(const wire::fcvi::ConnectRqst& request, wire::FcId source) const {
+  const bool own = source == core_.port().n_port_id() && request.payload.handle == connection_.handle();
+  return pa::is_free(machine_) && !own;
+}
+
+void PeerRequest::matched(ReceivedSetup& theirs) {
+  theirs_ = &theirs;
+  conflict_ = conflict();
+  process(pa::RqstMatched{compare_port_names()});
+}
+
+void PeerRequest::disconnect_requested() { process(pa::DisconnectRequested{}); }
+void PeerRequest::link_lost() { process(pa::LinkLost{}); }
+void PeerRequest::time_expired() { process(pa::TimeExpired{}); }
+void PeerRequest::search_due() { process(pa::SearchDue{}); }
+void PeerRequest::request_sent() { process(pa::RqstSent{}); }
+void PeerRequest::nobody_waits() { process(pa::NobodyWaits{.same_port = holds_same_port()}); }
+
+void PeerRequest::search_again() {
+  if (machine_.is<pa::Waiting>() && ours_ == nullptr) process(pa::SearchDue{});
+}
+
+bool PeerRequest::holds_same_port() const { return theirs_ != nullptr && theirs_->peer_port() == ours_->target(); }
+
+void PeerRequest::resp1_received(pa::Resp1 resp1) {
+  process(pa::Resp1Received{.resp1 = resp1, .same_port = holds_same_port()});
+}
+
+void PeerRequest::search_ended() {
+  ours_ = nullptr;
+  process(pa::SearchEnded{});
+}
+
+void PeerRequest::request_withdrawn() {
+  theirs_ = nullptr;
+  process(pa::RqstWithdrawn{});
+}
+
+void PeerRequest::acceptance_refused() {
+  theirs_ = nullptr;
+  process(pa::AcceptRefused{});
+}
+
+void PeerRequest::acceptance_done(vi::Return result) {
+  if (theirs_ == nullptr) return;  // withdrawn
+  remote_attributes = *from_wire(std::exchange(theirs_, nullptr)->request().payload.local_attributes);
+  if (result == vi::Return::Success) process(pa::AcceptSucceeded{});
+  else process(pa::AcceptFailed{});
+}
+
+void PeerRequest::done(vi::Return result) {
+  ours_ = nullptr;
+  switch (result) {
+    case vi::Return::Success: return process(pa::SetupSucceeded{});
+    case vi::Return::Reject: return process(pa::SetupFailed{PeerOutcome::Refused});
+    case vi::Return::InvalidReliabilityLevel:
+    case vi::Return::InvalidMtu:
+      conflict_ = result;
+      return process(pa::SetupFailed{PeerOutcome::AttributesConflict});
+    default: return process(pa::SetupFailed{PeerOutcome::NotReachable});
+  }
+}
+
+// --- the search --------------------------------------------------------------------------------------------------
+
+void PeerRequest::ask_all_ports() {
+  core_.scheduler().cancel(next_search_);
+  mapping_is_old_ = false;
+  OriginatedSetup& setup = core_.add_setup(connection_, local_, remote_, vi::infinite, *this, this);
+  setup.start();
+  mapping_is_old_ = ours_ != nullptr && !ours_->is_resolving();
+}
+
+/// The peer finds us when it comes; what we do again covers what was lost or not known yet. What the resolver remembered
+/// may have been without the peer's port: then at once.
+void PeerRequest::schedule_search() {
+  core_.scheduler().schedule_after(next_search_, std::exchange(mapping_is_old_, false) ? 0 : core_.ulp_timeout());
+}
+
+/// FC-VI 5.3.4: between two requests of one N_Port, which share the Port_Name, the FCVI_HANDLEs decide.
+PeerRequest::PortNames PeerRequest::compare_port_names() const {
+  const fc2::NPort& port = core_.port();
+  std::uint64_t ours = port.config().port_name.value, theirs = 0;
+  if (theirs_->peer_port() == port.n_port_id()) {
+    ours = connection_.handle().value;
+    theirs = theirs_->request().payload.handle.value;
+  } else if (const fc2::RemotePort* remote = core_.port().find_remote_port(theirs_->peer_port())) {
+    theirs = remote->peer_parameters().port_name.value;
+  }
+  return ours > theirs ? PortNames::OursHigher : ours < theirs ? PortNames::OursLower : PortNames::Equal;
+}
+
+vi::Return PeerRequest::conflict() const {
+  return conflict_between(connection_.vi()->attributes(), *from_wire(theirs_->request().payload.local_attributes));
+}
+
+bool PeerRequest::attributes_match() const { return conflict_ == vi::Return::Success; }
+
+// --- the end -----------------------------------------------------------------------------------------------------
+
+/// What the call returns for AttributesConflict is `conflict_`.
+void PeerRequest::conclude(PeerOutcome outcome) {
+  core_.scheduler().cancel(t1_);
+  connection_.set_peer_request(nullptr);
+  if (connection_.vi() != nullptr && connection_.vi()->state() == vi::State::Idle) connection_.unbind();
+  core_.peer_pool().retire(*this);
+  operation_.remote_attributes = remote_attributes;
+  switch (outcome) {
+    case PeerOutcome::Success: return operation_.done(vi::Return::Success);
+    case PeerOutcome::Timeout: return operation_.done(vi::Return::Timeout);
+    case PeerOutcome::NotReachable: return operation_.done(vi::Return::NotReachable);
+    case PeerOutcome::AttributesConflict: return operation_.done(conflict_);
+    case PeerOutcome::Refused: return operation_.done(vi::Return::Reject);
+    case PeerOutcome::Withdrawn: return operation_.done(vi::Return::ErrorResource);
+  }
+}
+
+// --- effects -----------------------------------------------------------------------------------------------------
+
+void PeerRequest::withdraw_setup() {
+  core_.scheduler().cancel(next_search_);
+  if (ours_ != nullptr) std::exchange(ours_, nullptr)->withdraw();
+}
+
+void PeerRequest::accept_request() { theirs_->accept(connection_, acceptance_); }
+
+void PeerRequest::answer_request(Answer answer) {
+  using To = machines::connect_responder::Answer;
+  ReceivedSetup& theirs = *std::exchange(theirs_, nullptr);
+  switch (answer) {
+    case Answer::NoDiscriminatorMatch: return theirs.reject(To::NoDiscriminatorMatch);
+    case Answer::ConnectReject: return theirs.reject(To::ConnectReject, connection_.vi());
+    case Answer::ConcurrentPeers: return theirs.reject(To::ConcurrentPeers);
+    case Answer::ProtocolError: return theirs.reject(To::ProtocolError);
+  }
+}
+
+void PeerRequest::withdraw_acceptance() { std::exchange(theirs_, nullptr)->disconnect_requested(); }
+
+void PeerRequest::endpoint_timed_out() { connection_.feed(ve::ConnectTimedOut{}); }
+void PeerRequest::endpoint_refused() { connection_.feed(ve::SetupRefused{}); }
+
+void PeerRequest::endpoint_failed() {
+  if (connection_.is_reliable()) connection_.feed(ve::SetupFailed{});
+  else connection_.feed(ve::SetupRefused{});
+}
+
+void PeerRequest::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
+
+}  // namespace fcvi

@@ -1,0 +1,96 @@
+// One VipConnectPeerRequest, from its post to its result (VI-DG 3.3.6, FC-VI 5.3.3, 5.3.4). It asks the peer's ports with
+// set-ups of our own, and takes part in the set-ups that the peer originates.
+#pragma once
+#include "fc2_fabric/scheduler.hpp"
+#include "state_machines/peer_arbitration.hpp"
+#include "vi/transport.hpp"
+#include "wire/fcvi/connect_rqst.hpp"
+
+namespace fcvi {
+class Connection;
+class Core;
+class OriginatedSetup;
+class ReceivedSetup;
+
+class PeerRequest final : private machines::peer_arbitration::Context, private vi::ConnectOperation {
+ public:
+  PeerRequest(Core& core, Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
+              vi::ConnectOperation& operation);
+  ~PeerRequest() override;
+
+  void start(fc2::TimeNs deadline);
+  [[nodiscard]] const vi::NetAddress& remote() const { return remote_; }
+  /// A CONNECT_RQST of `source` with the right addresses may be for this request: it is free, and not its own (loopback).
+  [[nodiscard]] bool may_match(const wire::fcvi::ConnectRqst& request, wire::FcId source) const;
+  void matched(ReceivedSetup& theirs);
+  void disconnect_requested();
+  void link_lost();
+  /// The fabric is there again: ask now, if no set-up is under way.
+  void search_again();
+  [[nodiscard]] bool is_over() const { return machine_.is<machines::peer_arbitration::Over>(); }
+
+  // --- from our set-up -----------------------------------------------------------------------------------------
+  void set_up_by(OriginatedSetup& setup) { ours_ = &setup; }
+  void request_sent();
+  void resp1_received(machines::peer_arbitration::Resp1 resp1);
+  void nobody_waits();
+  void search_ended();
+  // --- from the peer's -----------------------------------------------------------------------------------------
+  void request_withdrawn();
+  void acceptance_refused();
+
+ private:
+  using Answer = machines::peer_arbitration::Answer;
+  using PeerOutcome = machines::peer_arbitration::PeerOutcome;
+  using PortNames = machines::peer_arbitration::PortNames;
+  /// VipConnectAccept's part, for the peer's set-up.
+  struct Acceptance final : vi::Operation {
+    explicit Acceptance(PeerRequest& request) : owner(request) {}
+    void done(vi::Return result) override { owner.acceptance_done(result); }
+    PeerRequest& owner;
+  };
+
+  template <class E> void process(const E& event);
+  void settle();
+  void conclude(PeerOutcome outcome);
+  void ask_all_ports();
+  void time_expired();
+  void search_due();
+  void acceptance_done(vi::Return result);
+  [[nodiscard]] bool holds_same_port() const;
+  [[nodiscard]] PortNames compare_port_names() const;
+  [[nodiscard]] vi::Return conflict() const;
+  /// vi::ConnectOperation: our set-up is done.
+  void done(vi::Return result) override;
+
+  // machines::peer_arbitration
+  void withdraw_setup() override;
+  void accept_request() override;
+  void answer_request(Answer answer) override;
+  void withdraw_acceptance() override;
+  void search() override { search_due_ = true; }
+  void schedule_search() override;
+  void endpoint_timed_out() override;
+  void endpoint_refused() override;
+  void endpoint_failed() override;
+  void complete_request(PeerOutcome outcome) override { outcome_ = outcome; }
+  [[nodiscard]] bool attributes_match() const override;
+  void unexpected(std::string_view, std::string_view, std::string_view) override;
+
+  Core& core_;
+  Connection& connection_;
+  const vi::NetAddress local_, remote_;
+  vi::ConnectOperation& operation_;   // the consumer's
+  machines::peer_arbitration::Machine machine_;
+  OriginatedSetup* ours_ = nullptr;   // while it acts for the endpoint
+  ReceivedSetup* theirs_ = nullptr;   // the peer's, from its match to its answer; then while it is accepted
+  vi::Return conflict_ = vi::Return::Success;
+  bool mapping_is_old_ = false;       // the ports that were asked last came from the resolver's memory
+  bool search_due_ = false;
+  std::optional<PeerOutcome> outcome_;
+  Acceptance acceptance_{*this};
+  fc2::Timer<PeerRequest, &PeerRequest::time_expired> t1_{*this};
+  fc2::Timer<PeerRequest, &PeerRequest::search_due> next_search_{*this};
+};
+
+}  // namespace fcvi
