@@ -105,4 +105,4 @@ class CqServer(local_fabric.LocalFabric):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

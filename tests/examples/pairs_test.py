@@ -96,4 +96,4 @@ class FileServer(local_fabric.LocalFabric):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

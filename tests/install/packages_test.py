@@ -107,4 +107,4 @@ if __name__ == "__main__":
     if missing:
         print(f"skipped: this machine has no {', '.join(missing)}")
         sys.exit(SKIPPED)
-    unittest.main()
+    unittest.main(verbosity=2)
