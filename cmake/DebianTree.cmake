@@ -17,7 +17,7 @@ if(CPACK_GENERATOR STREQUAL DEB)
 Upstream-Name: fcvi
 
 Files: *
-Copyright: the fcvi project
+Copyright: 2026 the fcvi project
 License: Apache-2.0
  On Debian systems, the full text is in /usr/share/common-licenses/Apache-2.0.
 ")

@@ -57,5 +57,3 @@ install(FILES "${PROJECT_BINARY_DIR}/fcvi-config.cmake" "${PROJECT_BINARY_DIR}/f
 foreach(example vipl.example.yaml hosts.example)
   install(FILES "${PROJECT_SOURCE_DIR}/vipl/${example}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime OPTIONAL)
 endforeach()
-
-include(Package)

@@ -4,7 +4,6 @@ include_guard(GLOBAL)
 set(CPACK_PACKAGE_NAME fcvi)
 set(CPACK_PACKAGE_VENDOR "fcvi project")
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -22,24 +21,34 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/lib")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 
-# fcvi_debian_package(COMPONENT NAME SECTION DEPENDS SUMMARY TEXT): the versions of one build belong together.
+# fcvi_debian_package(COMPONENT NAME SECTION DEPENDS SUMMARY TEXT)
 function(fcvi_debian_package component name section depends summary text)
   string(TOUPPER "${component}" upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME "${name}" PARENT_SCOPE)
   set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION "${section}" PARENT_SCOPE)
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}" PARENT_SCOPE)
-  set(CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}\n${text}" PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}\n${FCVI_ABOUT}\n.\n${text}" PARENT_SCOPE)
 endfunction()
 
-set(FCVI_ABOUT "The Virtual Interface Architecture lets programs send, receive and do remote direct memory access
-without the kernel in between. This provider carries it over Fibre Channel FC-VI (ISO/IEC 14165-331) on
-an emulated fabric.")
+set(FCVI_ABOUT "The Virtual Interface Architecture lets programs send, receive and do
+remote direct memory access without the kernel in between. This provider
+carries it over Fibre Channel FC-VI (ISO/IEC 14165-331) on an emulated
+fabric.")
+set(FCVI_SAME_LIBRARY "libvipl1 (= ${PROJECT_VERSION})")   # the versions of one build belong together
 fcvi_debian_package(runtime libvipl1 libs "" "Virtual Interface Provider Library"
-  "${FCVI_ABOUT}\n.\nThis package has the library and the service of the local fabric, which is started on demand.")
-fcvi_debian_package(development libvipl-dev libdevel "libvipl1 (= ${PROJECT_VERSION})"
+  "This package has the library and the service of the local fabric, which is
+started on demand.")
+fcvi_debian_package(development libvipl-dev libdevel "${FCVI_SAME_LIBRARY}"
   "Virtual Interface Provider Library, development files"
-  "${FCVI_ABOUT}\n.\nThis package has the header, the link names, manual pages of the calls and example programs.")
-fcvi_debian_package(tools fcvi-tools net "libvipl1 (= ${PROJECT_VERSION})" "programs of the FC-VI provider"
-  "${FCVI_ABOUT}\n.\nThis package has the fabric simulator, a file copier and a connectivity test.")
+  "This package has the header, the link names, manual pages of the calls and
+example programs.")
+fcvi_debian_package(tools fcvi-tools net "${FCVI_SAME_LIBRARY}"
+  "Virtual Interface Provider Library, programs"
+  "This package has the fabric simulator and the programs that copy files and
+test the connection between nodes.")
+
+# New libraries are found without a reboot.
+file(WRITE "${PROJECT_BINARY_DIR}/triggers" "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/triggers")
 
 include(CPack)

@@ -1,128 +1,189 @@
 /*
- * ping_pong - how long a message takes from one process to another.
+ * ping_pong - how long a message takes between two processes.
  *
- *   ping_pong serve               answers one client after the other
- *   ping_pong HOST [COUNT [SIZE]] sends COUNT messages of SIZE bytes and waits for each to come back
+ *   one shell:      ping_pong --server
+ *   another shell:  ping_pong localhost
  *
- * A receive is posted before the message that it is for can come: that is the whole of VI flow control.
+ * The client sends a message, the server sends it back, and so on; half of the time of a round is the latency. The
+ * receive for the answer is posted before its question is sent, so that there always is one.
  */
-#include "vipl_util.h"
-
+#define _POSIX_C_SOURCE 200809L
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMEOUT_MS = 10000, MOST_BYTES = 1048576, SLOTS = 4 };
-static const char* const discriminator = "ping_pong";
+#include "vipl_util.h"
 
-/* One descriptor and its data for each message on its way. */
+const char* const program_name = "ping_pong";
+static const char* const default_name = "ping_pong";
+static const char* const usage =
+    "usage: ping_pong --server [NAME] [options]\n"
+    "       ping_pong HOST[:NAME] [options]\n"
+    "Measures the latency of messages between two processes, the client (HOST) and the server.\n"
+    "  -n ROUNDS       rounds to measure (default 10000)\n"
+    "  -s BYTES        size of a message (default 8)\n"
+    "  --poll          poll with VipRecvDone instead of waiting with VipRecvWait\n"
+    "  --once          the server ends after its first client\n" COMMON_OPTIONS_TEXT
+    "Exit status: 0 all messages came back unchanged, 1 failed, 2 wrong use.\n";
+
+enum { WARM_UP_ROUNDS = 100, MAX_BYTES = 1 << 20 };
+
+typedef struct {
+  common_options common;
+  const char* service; /* HOST[:NAME] of the client, NAME of the server */
+  unsigned long rounds, bytes;
+  int server, poll, once;
+} options;
+
+/* One VI with a message to send and a message to receive, each behind its descriptor. */
 typedef struct {
   VIP_NIC_HANDLE nic;
   VIP_VI_HANDLE vi;
-  vu_memory descriptors, data;
-  uint32_t size;
-} end_point;
+  VIP_MEM_HANDLE handle;
+  VIP_DESCRIPTOR* descriptors; /* 0: send, 1: receive */
+  unsigned char *out, *in;
+  const options* chosen;
+} endpoint;
 
-static VIP_DESCRIPTOR* descriptor(end_point* end, unsigned slot) { return (VIP_DESCRIPTOR*)(void*)end->descriptors.bytes + slot; }
-static unsigned char* data(end_point* end, unsigned slot) { return end->data.bytes + (size_t)slot * end->size; }
-
-static void post_receive(end_point* end, unsigned slot) {
-  vu_describe(descriptor(end, slot), data(end, slot), end->size, end->data.handle);
-  MUST(VipPostRecv(end->vi, descriptor(end, slot), end->descriptors.handle));
-}
-
-static VIP_RETURN send_from(end_point* end, unsigned slot, uint32_t length) {
-  VIP_DESCRIPTOR* done;
-  vu_describe(descriptor(end, slot), data(end, slot), length, end->data.handle);
-  MUST(VipPostSend(end->vi, descriptor(end, slot), end->descriptors.handle));
-  return VipSendWait(end->vi, TIMEOUT_MS, &done);
-}
-
-static void open_end(end_point* end, VIP_NIC_HANDLE nic, uint32_t size) {
+static void open_endpoint(endpoint* end, VIP_NIC_HANDLE nic, const options* chosen) {
   end->nic = nic;
-  end->size = size;
-  end->descriptors = vu_register(nic, SLOTS * sizeof(VIP_DESCRIPTOR), VIP_FALSE);
-  end->data = vu_register(nic, (size_t)SLOTS * size, VIP_FALSE);
+  end->chosen = chosen;
+  end->descriptors = alloc_registered(nic, 2 * sizeof(VIP_DESCRIPTOR) + 2 * MAX_BYTES, VIP_FALSE, &end->handle);
+  end->out = (unsigned char*)(end->descriptors + 2);
+  end->in = end->out + MAX_BYTES;
+  end->vi = create_vi(nic, chosen->common.level, VIP_FALSE, NULL);
 }
 
-static void close_end(end_point* end) {
-  vu_destroy_vi(end->vi);
-  vu_release(end->nic, &end->descriptors);
-  vu_release(end->nic, &end->data);
+static void close_endpoint(endpoint* end) {
+  destroy_vi(end->vi);
+  free_registered(end->nic, end->descriptors, end->handle);
 }
 
-/* ---- server ---------------------------------------------------------------------------------------------- */
-
-static void prepare(VIP_VI_HANDLE vi, void* context) {
-  end_point* end = context;
-  end->vi = vi;
-  post_receive(end, 0);
-  post_receive(end, 1);
+static void post_receive(endpoint* end) {
+  describe(&end->descriptors[1], end->in, end->handle, MAX_BYTES);
+  check(VipPostRecv(end->vi, &end->descriptors[1], end->handle), "VipPostRecv");
 }
 
-static void serve_one(VIP_NIC_HANDLE nic) {
-  end_point end;
-  unsigned long served = 0;
-  VIP_DESCRIPTOR* received;
-  open_end(&end, nic, MOST_BYTES);
-  vu_accept(nic, discriminator, NULL, VIP_FALSE, prepare, &end);
-  while (VipRecvWait(end.vi, VIP_INFINITE, &received) == VIP_SUCCESS) {
-    const unsigned slot = (unsigned)(received - descriptor(&end, 0));
-    const uint32_t length = received->CS.Length;
-    memcpy(data(&end, 2), data(&end, slot), length);
-    post_receive(&end, slot); /* before the answer: the next message comes only after it */
-    if (send_from(&end, 2, length) != VIP_SUCCESS) break; /* the client is gone */
-    ++served;
+static void send_message(endpoint* end, unsigned long bytes) {
+  VIP_DESCRIPTOR* done;
+  describe(&end->descriptors[0], end->out, end->handle, (VIP_UINT32)bytes);
+  check(VipPostSend(end->vi, &end->descriptors[0], end->handle), "VipPostSend");
+  check(VipSendWait(end->vi, WAIT_MS, &done), "send");
+}
+
+/* The descriptor of the next message; its status says if it is one. */
+static VIP_RETURN receive(endpoint* end, VIP_DESCRIPTOR** done) {
+  VIP_RETURN result;
+  if (!end->chosen->poll) return VipRecvWait(end->vi, WAIT_MS, done);
+  do result = VipRecvDone(end->vi, done);
+  while (result == VIP_NOT_DONE);
+  return result;
+}
+
+/* Sends back what comes until the client disconnects, which flushes the receive. */
+static unsigned long answer_client(endpoint* end) {
+  unsigned long answered = 0;
+  VIP_DESCRIPTOR* done;
+  VIP_RETURN result;
+  while ((result = receive(end, &done)) == VIP_SUCCESS) {
+    const VIP_UINT32 length = done->CS.Length;
+    memcpy(end->out, end->in, length);
+    post_receive(end);
+    send_message(end, length);
+    ++answered;
   }
-  close_end(&end);
-  printf("answered %lu messages\n", served);
-  fflush(stdout);
+  if (done == NULL || (done->CS.Status & VIP_STATUS_DESC_FLUSHED_ERROR) == 0) check(result, "receive");
+  return answered;
 }
 
-/* ---- client ---------------------------------------------------------------------------------------------- */
+static void serve(const options* chosen) {
+  const char* name = chosen->service == NULL ? default_name : chosen->service;
+  VIP_NIC_HANDLE nic = open_nic(chosen->common.device);
+  do {
+    endpoint end;
+    open_endpoint(&end, nic, chosen);
+    post_receive(&end);
+    check(accept_client(nic, name, VIP_INFINITE, end.vi), "accept");
+    printf("%lu messages answered\n", answer_client(&end));
+    fflush(stdout);
+    close_endpoint(&end);
+  } while (!chosen->once);
+  check(VipCloseNic(nic), "VipCloseNic");
+}
 
-static void ping(VIP_NIC_HANDLE nic, const char* host, unsigned long count, uint32_t size) {
-  end_point end;
+static double one_round(endpoint* end, unsigned long number) {
+  const size_t bytes = end->chosen->bytes;
+  VIP_DESCRIPTOR* done;
+  double started;
+  memset(end->out, (int)(number & 0xFF), bytes);
+  post_receive(end);
+  started = now_seconds();
+  send_message(end, bytes);
+  check(receive(end, &done), "answer");
+  started = now_seconds() - started;
+  if (done->CS.Length != bytes || memcmp(end->in, end->out, bytes) != 0) die("round %lu: another message came back", number);
+  return started;
+}
+
+static int by_size(const void* left, const void* right) {
+  const double a = *(const double*)left, b = *(const double*)right;
+  return (a > b) - (a < b);
+}
+
+static void report(double* seconds, unsigned long rounds, unsigned long bytes) {
+  double sum = 0;
   unsigned long i;
-  double begun, least = 1e9;
-  open_end(&end, nic, size);
-  end.vi = vu_create_vi(nic, VIP_SERVICE_RELIABLE_DELIVERY, NULL, VIP_FALSE);
-  post_receive(&end, 0);
-  vu_connect(nic, end.vi, host, discriminator);
-  begun = vu_seconds();
-  for (i = 0; i < count; ++i) {
-    const double sent = vu_seconds();
-    VIP_DESCRIPTOR* received;
-    double took;
-    memset(data(&end, 2), (int)(i & 0xFF), size);
-    MUST(send_from(&end, 2, size));
-    MUST(VipRecvWait(end.vi, TIMEOUT_MS, &received));
-    took = vu_seconds() - sent;
-    if (took < least) least = took;
-    if (received->CS.Length != size || memcmp(data(&end, 0), data(&end, 2), size) != 0) {
-      fprintf(stderr, "message %lu came back changed\n", i);
-      exit(1);
-    }
-    post_receive(&end, 0);
-  }
-  printf("%lu messages of %u bytes: half a round trip takes %.2f us, at best %.2f us\n", count, (unsigned)size,
-         (vu_seconds() - begun) / (double)count / 2 * 1e6, least / 2 * 1e6);
-  close_end(&end);
+  for (i = 0; i < rounds; ++i) sum += seconds[i];
+  qsort(seconds, rounds, sizeof *seconds, by_size);
+  printf("%lu rounds of %lu bytes; latency in us: least %.2f, mean %.2f, median %.2f, 99%% %.2f, most %.2f\n", rounds, bytes,
+         seconds[0] / 2 * 1e6, sum / (double)rounds / 2 * 1e6, seconds[rounds / 2] / 2 * 1e6,
+         seconds[rounds - 1 - rounds / 100] / 2 * 1e6, seconds[rounds - 1] / 2 * 1e6);
 }
 
-int main(int argc, char** argv) {
-  const unsigned long count = argc > 2 ? strtoul(argv[2], NULL, 10) : 10000;
-  const unsigned long size = argc > 3 ? strtoul(argv[3], NULL, 10) : 8;
-  VIP_NIC_HANDLE nic;
-  if (argc < 2 || argc > 4 || argv[1][0] == '-' || count == 0 || size == 0 || size > MOST_BYTES) {
-    fputs("usage: ping_pong serve\n       ping_pong HOST [COUNT [SIZE]]   (10000 messages of 8 bytes; SIZE up to 1048576)\n",
-          argc == 2 && strcmp(argv[1], "--help") == 0 ? stdout : stderr);
-    return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
+static void measure(const options* chosen) {
+  double* seconds = calloc(chosen->rounds, sizeof *seconds);
+  VIP_NIC_HANDLE nic = open_nic(chosen->common.device);
+  unsigned long i;
+  endpoint end;
+  if (seconds == NULL) die("no memory");
+  open_endpoint(&end, nic, chosen);
+  check(connect_to(nic, end.vi, chosen->service, default_name), chosen->service);
+  for (i = 0; i < WARM_UP_ROUNDS; ++i) one_round(&end, i);
+  for (i = 0; i < chosen->rounds; ++i) seconds[i] = one_round(&end, i);
+  report(seconds, chosen->rounds, chosen->bytes);
+  close_endpoint(&end);
+  check(VipCloseNic(nic), "VipCloseNic");
+  free(seconds);
+}
+
+static options read_options(int count, char** words) {
+  enum { SERVER = 1, POLL, ONCE };
+  static const struct option known[] = {{"server", no_argument, NULL, SERVER}, {"poll", no_argument, NULL, POLL},
+      {"once", no_argument, NULL, ONCE}, COMMON_LONG_OPTIONS, {NULL, 0, NULL, 0}};
+  options chosen = {{"VINIC", VIP_SERVICE_RELIABLE_DELIVERY}, NULL, 10000, 8, 0, 0, 0};
+  int option;
+  while ((option = getopt_long(count, words, "n:s:", known, NULL)) != -1) {
+    switch (option) {
+      case SERVER: chosen.server = 1; break;
+      case POLL: chosen.poll = 1; break;
+      case ONCE: chosen.once = 1; break;
+      case 'n': chosen.rounds = number_option(optarg, "-n", 1, 100000000); break;
+      case 's': chosen.bytes = number_option(optarg, "-s", 0, MAX_BYTES); break;
+      default: common_option(option, optarg, &chosen.common, usage);
+    }
   }
-  nic = vu_open_nic("VINIC");
-  if (strcmp(argv[1], "serve") == 0)
-    for (;;) serve_one(nic);
-  ping(nic, argv[1], count, (uint32_t)size);
-  vu_close_nic(nic);
-  return 0;
+  if (optind < count) chosen.service = words[optind++];
+  if (optind < count || (chosen.service == NULL && !chosen.server)) wrong_use(usage, "one HOST is needed, or --server");
+  return chosen;
+}
+
+int main(int count, char** words) {
+  const options chosen = read_options(count, words);
+  if (chosen.server) {
+    serve(&chosen);
+  } else {
+    measure(&chosen);
+  }
+  return EXIT_SUCCESS;
 }

@@ -1,177 +1,147 @@
+/* See vipl_util.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "vipl_util.h"
 
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { CONNECT_SECONDS = 10, TIMEOUT_MS = 10000 };
+/* ---- texts ---------------------------------------------------------------------------------------------- */
 
-/* ---- errors ---------------------------------------------------------------------------------------------- */
-
-const char* vu_result(VIP_RETURN result) {
-  static const char* const names[] = {
-      "VIP_SUCCESS", "VIP_NOT_DONE", "VIP_INVALID_PARAMETER", "VIP_ERROR_RESOURCE", "VIP_TIMEOUT", "VIP_REJECT",
-      "VIP_INVALID_RELIABILITY_LEVEL", "VIP_INVALID_MTU", "VIP_INVALID_QOS", "VIP_INVALID_PTAG", "VIP_INVALID_RDMAREAD",
-      "VIP_DESCRIPTOR_ERROR", "VIP_INVALID_STATE", "VIP_ERROR_NAMESERVICE", "VIP_NO_MATCH", "VIP_NOT_REACHABLE",
-      "VIP_ERROR_NOT_SUPPORTED"};
-  return (unsigned)result < sizeof names / sizeof *names ? names[result] : "an unknown result";
+const char* result_text(VIP_RETURN result) {
+  static const char* const texts[] = {"success", "not done", "invalid parameter", "insufficient resources", "timed out",
+      "rejected", "reliability levels differ", "maximum transfer sizes differ", "qualities of service differ",
+      "invalid protection tag", "RDMA Read is not supported", "a descriptor ended in error", "invalid state of the VI",
+      "unknown to the name service", "nobody waits there", "not reachable", "not supported"};
+  return (unsigned)result < sizeof texts / sizeof *texts ? texts[result] : "unknown result";
 }
 
-const char* vu_status(VIP_UINT32 status) {
-  static const struct { VIP_UINT32 bit; const char* text; } bits[] = {
-      {VIP_STATUS_FORMAT_ERROR, "format error"},       {VIP_STATUS_PROTECTION_ERROR, "protection error"},
-      {VIP_STATUS_LENGTH_ERROR, "length error"},       {VIP_STATUS_PARTIAL_ERROR, "partial packet"},
-      {VIP_STATUS_TRANSPORT_ERROR, "transport error"}, {VIP_STATUS_RDMA_PROT_ERROR, "RDMA protection error"},
-      {VIP_STATUS_REMOTE_DESC_ERROR, "remote descriptor error"}, {VIP_STATUS_DESC_FLUSHED_ERROR, "flushed"}};
-  size_t i;
-  for (i = 0; i < sizeof bits / sizeof *bits; ++i)
-    if (status & bits[i].bit) return bits[i].text;
-  return "no error";
+const char* error_text(VIP_ERROR_CODE code) {
+  static const char* const texts[] = {"descriptor could not be posted", "connection lost", "no receive was posted",
+      "too many descriptors", "RDMA Write refused", "RDMA Write corrupted", "RDMA Write ended early",
+      "RDMA Read refused", "descriptor's memory is gone", "RDMA transport error", "catastrophic error"};
+  return (unsigned)code < sizeof texts / sizeof *texts ? texts[code] : "unknown error";
 }
 
-void vu_must(VIP_RETURN result, const char* call, const char* file, int line) {
-  if (result == VIP_SUCCESS) return;
-  fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, vu_result(result));
-  exit(1);
+void die(const char* format, ...) {
+  va_list arguments;
+  fprintf(stderr, "%s: ", program_name);
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fputc('\n', stderr);
+  exit(EXIT_FAILURE);
 }
 
-static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
-  (void)context;
-  if (error->ErrorCode != VIP_ERROR_CONN_LOST) fprintf(stderr, "asynchronous error %d\n", (int)error->ErrorCode);
+void check(VIP_RETURN result, const char* call) {
+  if (result != VIP_SUCCESS) die("%s: %s", call, result_text(result));
 }
 
-/* ---- NIC and addresses ----------------------------------------------------------------------------------- */
-
-VIP_NIC_HANDLE vu_open_nic(const char* device) {
-  VIP_NIC_HANDLE nic;
-  MUST(VipOpenNic(device, &nic));
-  MUST(VipErrorCallback(nic, NULL, on_error));
-  MUST(VipNSInit(nic, NULL));
-  return nic;
+double now_seconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-void vu_close_nic(VIP_NIC_HANDLE nic) {
-  MUST(VipNSShutdown(nic));
-  MUST(VipCloseNic(nic));
+/* ---- options -------------------------------------------------------------------------------------------- */
+
+void wrong_use(const char* usage, const char* why) {
+  if (why != NULL) fprintf(stderr, "%s: %s\n", program_name, why);
+  fputs(usage, stderr);
+  exit(EXIT_WRONG_USE);
 }
 
-static VIP_UINT8* host_bytes(vu_address* of) { return of->room + offsetof(VIP_NET_ADDRESS, HostAddress); }
-
-static void set_discriminator(vu_address* to, const char* discriminator) {
-  to->net.DiscriminatorLen = (VIP_UINT16)strlen(discriminator);
-  memcpy(host_bytes(to) + to->net.HostAddressLen, discriminator, to->net.DiscriminatorLen);
+static VIP_RELIABILITY_LEVEL level_option(const char* word, const char* usage) {
+  if (strcmp(word, "unreliable") == 0) return VIP_SERVICE_UNRELIABLE;
+  if (strcmp(word, "delivery") == 0) return VIP_SERVICE_RELIABLE_DELIVERY;
+  if (strcmp(word, "reception") == 0) return VIP_SERVICE_RELIABLE_RECEPTION;
+  wrong_use(usage, "--level: unreliable, delivery or reception expected");
 }
 
-void vu_local_address(VIP_NIC_HANDLE nic, const char* discriminator, vu_address* to) {
-  VIP_NIC_ATTRIBUTES attributes;
-  MUST(VipQueryNic(nic, &attributes));
-  memset(to, 0, sizeof *to);
-  to->net.HostAddressLen = attributes.NicAddressLen;
-  memcpy(host_bytes(to), attributes.LocalNicAddress, attributes.NicAddressLen);
-  set_discriminator(to, discriminator);
-}
-
-void vu_remote_address(VIP_NIC_HANDLE nic, const char* host, const char* discriminator, vu_address* to) {
-  char name[256];
-  vu_local_address(nic, "", to); /* its HostAddressLen is what the look-up needs */
-  snprintf(name, sizeof name, "%s", host);
-  MUST(VipNSGetHostByName(nic, name, &to->net, 0));
-  set_discriminator(to, discriminator);
-}
-
-double vu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* ---- VIs ------------------------------------------------------------------------------------------------- */
-
-VIP_VI_HANDLE vu_create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_CQ_HANDLE queue, VIP_BOOLEAN enable_rdma) {
-  VIP_VI_ATTRIBUTES attributes;
-  VIP_NIC_ATTRIBUTES limits;
-  VIP_VI_HANDLE vi;
-  MUST(VipQueryNic(nic, &limits));
-  memset(&attributes, 0, sizeof attributes);
-  attributes.ReliabilityLevel = level;
-  attributes.MaxTransferSize = limits.MaxTransferSize; /* both ends of a connection must have the same */
-  attributes.EnableRdmaWrite = enable_rdma;
-  attributes.EnableRdmaRead = enable_rdma;
-  MUST(VipCreateVi(nic, &attributes, queue, queue, &vi));
-  return vi;
-}
-
-VIP_VI_HANDLE vu_accept(VIP_NIC_HANDLE nic, const char* discriminator, VIP_CQ_HANDLE queue, VIP_BOOLEAN enable_rdma,
-                        void (*prepare)(VIP_VI_HANDLE vi, void* context), void* context) {
-  for (;;) {
-    vu_address local, remote;
-    VIP_VI_ATTRIBUTES theirs;
-    VIP_CONN_HANDLE connection;
-    VIP_VI_HANDLE vi;
-    VIP_RETURN result;
-    memset(&remote, 0, sizeof remote);
-    vu_local_address(nic, discriminator, &local);
-    MUST(VipConnectWait(nic, &local.net, VIP_INFINITE, &remote.net, &theirs, &connection));
-    vi = vu_create_vi(nic, theirs.ReliabilityLevel, queue, enable_rdma);
-    prepare(vi, context);
-    result = VipConnectAccept(connection, vi);
-    if (result == VIP_SUCCESS) return vi;
-    fprintf(stderr, "VipConnectAccept: %s\n", vu_result(result)); /* the client gave up, or wants other attributes */
-    VipConnectReject(connection);
-    vu_destroy_vi(vi);
+void common_option(int option, const char* value, common_options* options, const char* usage) {
+  switch (option) {
+    case OPTION_NIC: options->device = value; break;
+    case OPTION_LEVEL: options->level = level_option(value, usage); break;
+    case OPTION_HELP: fputs(usage, stdout); exit(EXIT_SUCCESS);
+    default: wrong_use(usage, NULL); /* getopt_long has said why */
   }
 }
 
-void vu_connect(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, const char* host, const char* discriminator) {
-  const struct timespec pause = {0, 20 * 1000 * 1000};
-  const double until = vu_seconds() + CONNECT_SECONDS;
-  vu_address local, remote;
-  VIP_VI_ATTRIBUTES theirs;
-  VIP_RETURN result;
-  vu_local_address(nic, discriminator, &local);
-  vu_remote_address(nic, host, discriminator, &remote);
-  while ((result = VipConnectRequest(vi, &local.net, &remote.net, TIMEOUT_MS, &theirs)) == VIP_NO_MATCH && vu_seconds() < until)
-    nanosleep(&pause, NULL);
-  MUST(result);
+unsigned long number_option(const char* value, const char* what, unsigned long least, unsigned long most) {
+  char* end;
+  unsigned long number;
+  errno = 0;
+  number = strtoul(value, &end, 10);
+  if (errno != 0 || end == value || *end != '\0' || *value == '-' || number < least || number > most) {
+    fprintf(stderr, "%s: %s: a number from %lu to %lu expected, not '%s'\n", program_name, what, least, most, value);
+    exit(EXIT_WRONG_USE);
+  }
+  return number;
 }
 
-static void drain(VIP_VI_HANDLE vi, VIP_RETURN (*done)(VIP_VI_HANDLE, VIP_DESCRIPTOR**)) {
-  VIP_DESCRIPTOR* left = NULL;
-  do done(vi, &left);
-  while (left != NULL);
+/* ---- NIC and memory ------------------------------------------------------------------------------------- */
+
+/* A lost connection shows in its descriptors too. */
+static void print_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
+  (void)context;
+  if (error->ErrorCode != VIP_ERROR_CONN_LOST)
+    fprintf(stderr, "%s: asynchronous error: %s\n", program_name, error_text(error->ErrorCode));
 }
 
-void vu_destroy_vi(VIP_VI_HANDLE vi) {
-  VipDisconnect(vi);
-  drain(vi, VipSendDone);
-  drain(vi, VipRecvDone);
-  MUST(VipDestroyVi(vi));
+VIP_NIC_HANDLE open_nic(const char* device) {
+  VIP_NIC_HANDLE nic;
+  VIP_RETURN result = VipOpenNic(device, &nic);
+  if (result != VIP_SUCCESS) die("NIC %s: %s", device, result_text(result));
+  check(VipErrorCallback(nic, NULL, print_error), "VipErrorCallback");
+  check(VipNSInit(nic, NULL), "VipNSInit");
+  return nic;
 }
 
-/* ---- memory and descriptors ------------------------------------------------------------------------------ */
-
-vu_memory vu_register(VIP_NIC_HANDLE nic, size_t length, VIP_BOOLEAN enable_rdma) {
+void* alloc_registered(VIP_NIC_HANDLE nic, size_t bytes, VIP_BOOLEAN rdma, VIP_MEM_HANDLE* handle) {
   VIP_MEM_ATTRIBUTES attributes = {NULL, VIP_FALSE, VIP_FALSE};
-  vu_memory memory = {NULL, length, 0};
-  void* room = NULL;
-  attributes.EnableRdmaWrite = enable_rdma;
-  attributes.EnableRdmaRead = enable_rdma;
-  if (posix_memalign(&room, VIP_DESCRIPTOR_ALIGNMENT, length) != 0) MUST(VIP_ERROR_RESOURCE);
-  memset(room, 0, length);
-  memory.bytes = room;
-  MUST(VipRegisterMem(nic, room, length, &attributes, &memory.handle));
+  void* memory = NULL;
+  if (posix_memalign(&memory, VIP_DESCRIPTOR_ALIGNMENT, bytes) != 0) die("no memory for %lu bytes", (unsigned long)bytes);
+  memset(memory, 0, bytes);
+  attributes.EnableRdmaWrite = attributes.EnableRdmaRead = rdma;
+  check(VipRegisterMem(nic, memory, bytes, &attributes, handle), "VipRegisterMem");
   return memory;
 }
 
-void vu_release(VIP_NIC_HANDLE nic, vu_memory* memory) {
-  MUST(VipDeregisterMem(nic, memory->bytes, memory->handle));
-  free(memory->bytes);
-  memory->bytes = NULL;
+void free_registered(VIP_NIC_HANDLE nic, void* memory, VIP_MEM_HANDLE handle) {
+  check(VipDeregisterMem(nic, memory, handle), "VipDeregisterMem");
+  free(memory);
 }
 
-void vu_describe(VIP_DESCRIPTOR* descriptor, void* data, uint32_t length, VIP_MEM_HANDLE handle) {
+VIP_VI_HANDLE create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_BOOLEAN rdma, VIP_CQ_HANDLE queue) {
+  VIP_VI_ATTRIBUTES attributes;
+  VIP_VI_HANDLE vi;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.ReliabilityLevel = level;
+  attributes.EnableRdmaWrite = rdma;
+  attributes.EnableRdmaRead = level == VIP_SERVICE_UNRELIABLE ? VIP_FALSE : rdma;
+  check(VipCreateVi(nic, &attributes, queue, queue, &vi), "VipCreateVi");
+  return vi;
+}
+
+void destroy_vi(VIP_VI_HANDLE vi) {
+  VIP_DESCRIPTOR* left;
+  VIP_RETURN result = VipDisconnect(vi);
+  if (result == VIP_NOT_REACHABLE) result = VipDisconnect(vi); /* from Error to Idle */
+  check(result, "VipDisconnect");
+  do VipSendDone(vi, &left);
+  while (left != NULL);
+  do VipRecvDone(vi, &left);
+  while (left != NULL);
+  check(VipDestroyVi(vi), "VipDestroyVi");
+}
+
+/* ---- descriptors ---------------------------------------------------------------------------------------- */
+
+void describe(VIP_DESCRIPTOR* descriptor, void* data, VIP_MEM_HANDLE handle, VIP_UINT32 length) {
   memset(descriptor, 0, sizeof *descriptor);
   descriptor->CS.SegCount = 1;
   descriptor->CS.Length = length;
@@ -180,15 +150,95 @@ void vu_describe(VIP_DESCRIPTOR* descriptor, void* data, uint32_t length, VIP_ME
   descriptor->DS[0].Local.Length = length;
 }
 
-void vu_describe_rdma(VIP_DESCRIPTOR* descriptor, VIP_UINT16 operation, void* data, uint32_t length, VIP_MEM_HANDLE handle,
-                      uint64_t remote_address, VIP_MEM_HANDLE remote_handle) {
+void describe_rdma(VIP_DESCRIPTOR* descriptor, VIP_UINT16 operation, VIP_UINT64 remote, VIP_MEM_HANDLE remote_handle,
+                   void* data, VIP_MEM_HANDLE handle, VIP_UINT32 length) {
   memset(descriptor, 0, sizeof *descriptor);
   descriptor->CS.SegCount = 2;
   descriptor->CS.Control = operation;
   descriptor->CS.Length = length;
-  descriptor->DS[0].Remote.Data.AddressBits = remote_address;
+  descriptor->DS[0].Remote.Data.AddressBits = remote;
   descriptor->DS[0].Remote.Handle = remote_handle;
   descriptor->DS[1].Local.Data.Address = data;
   descriptor->DS[1].Local.Handle = handle;
   descriptor->DS[1].Local.Length = length;
+}
+
+/* ---- connections ---------------------------------------------------------------------------------------- */
+
+/* Room for any address of this NIC: its host address, and the longest discriminator behind it. */
+static VIP_NET_ADDRESS* new_address(const VIP_NIC_ATTRIBUTES* nic) {
+  VIP_NET_ADDRESS* address = calloc(1, sizeof *address + nic->NicAddressLen + nic->MaxDiscriminatorLen);
+  if (address == NULL) die("no memory");
+  address->HostAddressLen = nic->NicAddressLen;
+  return address;
+}
+
+static void set_discriminator(VIP_NET_ADDRESS* address, const char* name, VIP_UINT16 most) {
+  const size_t length = strlen(name);
+  if (length > most) die("'%s': a name has at most %u characters", name, (unsigned)most);
+  address->DiscriminatorLen = (VIP_UINT16)length;
+  memcpy((VIP_UINT8*)address + offsetof(VIP_NET_ADDRESS, HostAddress) + address->HostAddressLen, name, length);
+}
+
+VIP_NET_ADDRESS* local_address(VIP_NIC_HANDLE nic, const char* name) {
+  VIP_NIC_ATTRIBUTES attributes;
+  VIP_NET_ADDRESS* address;
+  check(VipQueryNic(nic, &attributes), "VipQueryNic");
+  address = new_address(&attributes);
+  memcpy((VIP_UINT8*)address + offsetof(VIP_NET_ADDRESS, HostAddress), attributes.LocalNicAddress,
+         attributes.NicAddressLen);
+  set_discriminator(address, name, attributes.MaxDiscriminatorLen);
+  return address;
+}
+
+VIP_NET_ADDRESS* remote_address(VIP_NIC_HANDLE nic, const char* service, const char* default_name) {
+  const char* colon = strrchr(service, ':');
+  const size_t host_length = colon == NULL ? strlen(service) : (size_t)(colon - service);
+  char host[256];
+  VIP_NIC_ATTRIBUTES attributes;
+  VIP_NET_ADDRESS* address;
+  VIP_RETURN result;
+  if (host_length == 0 || host_length >= sizeof host) die("'%s': HOST[:NAME] expected", service);
+  memcpy(host, service, host_length);
+  host[host_length] = '\0';
+  check(VipQueryNic(nic, &attributes), "VipQueryNic");
+  address = new_address(&attributes);
+  result = VipNSGetHostByName(nic, host, address, 0);
+  if (result != VIP_SUCCESS) die("host %s: %s", host, result_text(result));
+  set_discriminator(address, colon == NULL ? default_name : colon + 1, attributes.MaxDiscriminatorLen);
+  return address;
+}
+
+VIP_RETURN wait_for_client(VIP_NIC_HANDLE nic, const char* name, VIP_ULONG timeout_ms, VIP_CONN_HANDLE* request) {
+  VIP_NET_ADDRESS *local = local_address(nic, name), *remote = local_address(nic, "");
+  VIP_VI_ATTRIBUTES attributes;
+  const VIP_RETURN result = VipConnectWait(nic, local, timeout_ms, remote, &attributes, request);
+  free(local);
+  free(remote);
+  return result;
+}
+
+VIP_RETURN accept_client(VIP_NIC_HANDLE nic, const char* name, VIP_ULONG timeout_ms, VIP_VI_HANDLE vi) {
+  VIP_CONN_HANDLE request;
+  VIP_RETURN result = wait_for_client(nic, name, timeout_ms, &request);
+  if (result != VIP_SUCCESS) return result;
+  result = VipConnectAccept(request, vi);
+  if (result != VIP_SUCCESS) VipConnectReject(request);
+  return result;
+}
+
+VIP_RETURN connect_to(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, const char* service, const char* default_name) {
+  VIP_NET_ADDRESS *local = local_address(nic, default_name), *remote = remote_address(nic, service, default_name);
+  const double deadline = now_seconds() + CONNECT_TIMEOUT_MS / 1000.0;
+  const struct timespec pause = {0, 2000000};
+  VIP_VI_ATTRIBUTES attributes;
+  VIP_RETURN result;
+  for (;;) {
+    result = VipConnectRequest(vi, local, remote, CONNECT_TIMEOUT_MS, &attributes);
+    if (result != VIP_NO_MATCH || now_seconds() > deadline) break;
+    nanosleep(&pause, NULL);
+  }
+  free(local);
+  free(remote);
+  return result;
 }

@@ -1,57 +1,72 @@
 /*
- * What the examples share: opening a NIC, addresses, registered messages, errors that end the program.
- * Copy it, or take it as a first lesson: every call of VIPL that a small program needs is in vipl_util.c.
+ * What every example needs and none is about: texts, options, registered buffers, and connections by name.
+ *
+ * A service is named HOST[:NAME]. HOST is looked up with VipNSGetHostByName; NAME is the connection discriminator that
+ * the server waits for. What fails here ends the program with a message and status 1.
  */
 #ifndef VIPL_UTIL_H
 #define VIPL_UTIL_H
+
 #include <stddef.h>
 #include <stdint.h>
 #include <vipl.h>
 
-/* Ends the program with file, line and reason unless the call returned VIP_SUCCESS. */
-#define MUST(call) vu_must((call), #call, __FILE__, __LINE__)
-void vu_must(VIP_RETURN result, const char* call, const char* file, int line);
-const char* vu_result(VIP_RETURN result);
-/* The first error bit of a descriptor's status, in words. */
-const char* vu_status(VIP_UINT32 status);
+/* WAIT_MS: more than any answer takes; who waits longer has lost its peer. */
+enum { EXIT_WRONG_USE = 2, CONNECT_TIMEOUT_MS = 10000, WAIT_MS = 20000 };
 
-/* Opens the NIC and its name service. Connection Lost stays silent: it shows in flushed descriptors too. */
-VIP_NIC_HANDLE vu_open_nic(const char* device);
-void vu_close_nic(VIP_NIC_HANDLE nic);
+/* ---- texts */
+extern const char* const program_name; /* the program defines it: what messages begin with */
+const char* result_text(VIP_RETURN result);
+const char* error_text(VIP_ERROR_CODE code);
+_Noreturn void die(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/* Ends the program unless it is VIP_SUCCESS. */
+void check(VIP_RETURN result, const char* call);
+double now_seconds(void);
 
-/* A net address with room for any host address and discriminator. */
-typedef union {
-  VIP_NET_ADDRESS net;
-  VIP_UINT8 room[sizeof(VIP_NET_ADDRESS) + 64 + 128];
-} vu_address;
-/* This NIC with this discriminator; a host of the name service with this discriminator. */
-void vu_local_address(VIP_NIC_HANDLE nic, const char* discriminator, vu_address* to);
-void vu_remote_address(VIP_NIC_HANDLE nic, const char* host, const char* discriminator, vu_address* to);
-
-/* Waits for one client and makes a VI for it, of the client's reliability level. Receives are posted by `prepare` before
- * the connection is accepted, so that no message comes too early. */
-VIP_VI_HANDLE vu_accept(VIP_NIC_HANDLE nic, const char* discriminator, VIP_CQ_HANDLE queue, VIP_BOOLEAN enable_rdma,
-                        void (*prepare)(VIP_VI_HANDLE vi, void* context), void* context);
-/* Connects as a client; tries again for ten seconds while nobody waits there. */
-void vu_connect(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, const char* host, const char* discriminator);
-VIP_VI_HANDLE vu_create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_CQ_HANDLE queue, VIP_BOOLEAN enable_rdma);
-/* Disconnects, takes what is left from both queues, destroys. */
-void vu_destroy_vi(VIP_VI_HANDLE vi);
-
-/* Registered memory, aligned for descriptors. */
+/* ---- options that all examples have */
 typedef struct {
-  unsigned char* bytes;
-  size_t length;
-  VIP_MEM_HANDLE handle;
-} vu_memory;
-vu_memory vu_register(VIP_NIC_HANDLE nic, size_t length, VIP_BOOLEAN enable_rdma);
-void vu_release(VIP_NIC_HANDLE nic, vu_memory* memory);
+  const char* device; /* --nic */
+  VIP_RELIABILITY_LEVEL level;
+} common_options;
+#define COMMON_OPTIONS_TEXT                                                \
+  "  --nic NAME      NIC to use (default VINIC)\n"                         \
+  "  --level LEVEL   unreliable, delivery (default) or reception\n"        \
+  "  --help          this text\n"
+/* For getopt_long: the long options that common_option() takes. */
+enum { OPTION_NIC = 1000, OPTION_LEVEL, OPTION_HELP };
+#define COMMON_LONG_OPTIONS                                                            \
+  {"nic", required_argument, NULL, OPTION_NIC}, {"level", required_argument, NULL, OPTION_LEVEL}, \
+      {"help", no_argument, NULL, OPTION_HELP}
+/* Takes the option if it is one of these; anything else is wrong use. */
+void common_option(int option, const char* value, common_options* options, const char* usage);
+/* A whole number within the limits, else wrong use. */
+unsigned long number_option(const char* value, const char* what, unsigned long least, unsigned long most);
+_Noreturn void wrong_use(const char* usage, const char* why);
 
-/* Fills in a descriptor of one data segment; for RDMA also the address segment. */
-void vu_describe(VIP_DESCRIPTOR* descriptor, void* data, uint32_t length, VIP_MEM_HANDLE handle);
-void vu_describe_rdma(VIP_DESCRIPTOR* descriptor, VIP_UINT16 operation, void* data, uint32_t length, VIP_MEM_HANDLE handle,
-                      uint64_t remote_address, VIP_MEM_HANDLE remote_handle);
+/* ---- NIC and memory */
+/* Opens the NIC, starts its name service, and has asynchronous errors other than lost connections printed. */
+VIP_NIC_HANDLE open_nic(const char* device);
+/* Zeroed memory on a 64-byte boundary, registered. rdma: remote ends may read and write it. */
+void* alloc_registered(VIP_NIC_HANDLE nic, size_t bytes, VIP_BOOLEAN rdma, VIP_MEM_HANDLE* handle);
+void free_registered(VIP_NIC_HANDLE nic, void* memory, VIP_MEM_HANDLE handle);
+VIP_VI_HANDLE create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_BOOLEAN rdma, VIP_CQ_HANDLE queue);
+/* Disconnects, takes all descriptors back, and destroys it. */
+void destroy_vi(VIP_VI_HANDLE vi);
 
-double vu_seconds(void); /* of a steady clock */
+/* ---- descriptors with one data segment */
+void describe(VIP_DESCRIPTOR* descriptor, void* data, VIP_MEM_HANDLE handle, VIP_UINT32 length);
+void describe_rdma(VIP_DESCRIPTOR* descriptor, VIP_UINT16 operation, VIP_UINT64 remote, VIP_MEM_HANDLE remote_handle,
+                   void* data, VIP_MEM_HANDLE handle, VIP_UINT32 length);
+
+/* ---- connections. Addresses are freed by the caller. */
+VIP_NET_ADDRESS* local_address(VIP_NIC_HANDLE nic, const char* name);
+/* HOST[:NAME]; default_name if there is no NAME. */
+VIP_NET_ADDRESS* remote_address(VIP_NIC_HANDLE nic, const char* service, const char* default_name);
+/* Waits for a client; VipConnectAccept or VipConnectReject must follow. */
+VIP_RETURN wait_for_client(VIP_NIC_HANDLE nic, const char* name, VIP_ULONG timeout_ms, VIP_CONN_HANDLE* request);
+/* Both: waits for a client and accepts it with the VI, or rejects it. */
+VIP_RETURN accept_client(VIP_NIC_HANDLE nic, const char* name, VIP_ULONG timeout_ms, VIP_VI_HANDLE vi);
+/* Connects; as long as the server does not wait yet (VIP_NO_MATCH), tries again until CONNECT_TIMEOUT_MS are over. */
+VIP_RETURN connect_to(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, const char* service, const char* default_name);
 
 #endif

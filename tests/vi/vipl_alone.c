@@ -1,0 +1,4 @@
+/* vipl.h, and nothing before or after it. */
+#include <vipl.h>
+
+typedef int not_an_empty_file;

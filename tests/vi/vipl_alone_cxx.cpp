@@ -1,0 +1,2 @@
+// vipl.h, and nothing before or after it.
+#include <vipl.h>
