@@ -9,19 +9,27 @@ namespace {
 constexpr TimeNs farp_timeout = 100 * fc2::millisecond;
 constexpr int resolver_retries = 1;
 
-fc2::NPortConfig port_config(const std::string& name, unsigned number) {
+fc2::NPortConfig port_config(const NicConfiguration& nic, const NodeIdentity& identity) {
   fc2::NPortConfig config;
-  config.name = name;
-  config.port_name = {0x2000'0C00'0100'0000U + number};
-  config.node_name = {0x1000'0C00'0100'0000U + number};
+  config.name = nic.name;
+  config.port_name = identity.port_name;
+  config.node_name = identity.node_wwn;
   return config;
 }
 
-farp::ResolverConfig resolver_config(const wire::IpAddress& address) {
+farp::ResolverConfig resolver_config(const NodeIdentity& identity) {
   farp::ResolverConfig config;
-  config.own_addresses = {address};
+  config.own_addresses = identity.addresses;
+  config.symbolic_node_name = identity.node_name;
+  config.symbolic_port_name = identity.symbolic_port_name;
   config.retries = resolver_retries;
   config.farp_timeout = farp_timeout;
+  return config;
+}
+
+farp::DirectoryConfig directory_config(const NicConfiguration& nic) {
+  farp::DirectoryConfig config;
+  config.timeout = nic.timeouts.name_service;
   return config;
 }
 
@@ -35,17 +43,19 @@ fcvi::ProviderConfig provider_config(const wire::IpAddress& address) {
 
 Device::Device(Domain& domain, unsigned number)
     : domain_(domain),
-      name_("VINIC" + std::to_string(number)),
-      address_(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(number + 1))),
-      port_(std::make_unique<fc2::NPort>(domain.scheduler(), domain.pool(), port_config(name_, number))),
-      resolver_(std::make_unique<farp::Resolver>(*port_, resolver_config(address_))),
-      provider_(std::make_unique<fcvi::Provider>(*port_, *resolver_, provider_config(address_))) {
+      configuration_(*simulated_nic("VINIC" + std::to_string(number))),
+      identity_(derive(configuration_, {})),
+      port_(std::make_unique<fc2::NPort>(domain.scheduler(), domain.pool(), port_config(configuration_, identity_))),
+      resolver_(std::make_unique<farp::Resolver>(*port_, resolver_config(identity_))),
+      directory_(std::make_unique<farp::Directory>(*port_, directory_config(configuration_))),
+      provider_(std::make_unique<fcvi::Provider>(*port_, *resolver_, provider_config(address()))) {
   resolver_->set_ready_listener(*this);
   domain.fabric().attach(*port_);
 }
 
 Device::~Device() {
   provider_.reset();
+  directory_.reset();
   resolver_.reset();
   domain_.fabric().detach(*port_);
 }

@@ -3,8 +3,11 @@
 #include <memory>
 #include <string>
 
+#include "farp/directory.hpp"
 #include "farp/resolver.hpp"
 #include "fcvi/provider.hpp"
+#include "vipl/configuration.hpp"
+#include "vipl/node_identity.hpp"
 #include "vipl/runtime.hpp"
 
 namespace vipl {
@@ -25,18 +28,23 @@ class Device final : private farp::ReadyListener {
   [[nodiscard]] bool ready() const { return resolver_->ready(); }
   WaitPoint& ready_point() { return ready_point_; }
   fcvi::Provider& provider() { return *provider_; }
-  [[nodiscard]] const wire::IpAddress& address() const { return address_; }
-  [[nodiscard]] const std::string& name() const { return name_; }
+  farp::Directory& directory() { return *directory_; }
+  [[nodiscard]] wire::FcId n_port_id() const { return port_->n_port_id(); }
+  [[nodiscard]] const wire::IpAddress& address() const { return identity_.addresses.front(); }
+  [[nodiscard]] const std::string& name() const { return configuration_.name; }
+  [[nodiscard]] const NicConfiguration& configuration() const { return configuration_; }
+  [[nodiscard]] const NodeIdentity& identity() const { return identity_; }
 
  private:
   void address_ready() override;
 
   Domain& domain_;
-  std::string name_;
-  wire::IpAddress address_;
+  const NicConfiguration configuration_;
+  const NodeIdentity identity_;
   WaitPoint ready_point_;
   std::unique_ptr<fc2::NPort> port_;
   std::unique_ptr<farp::Resolver> resolver_;
+  std::unique_ptr<farp::Directory> directory_;
   std::unique_ptr<fcvi::Provider> provider_;
 };
 

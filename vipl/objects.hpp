@@ -13,6 +13,7 @@
 
 namespace vipl {
 class Device;
+class NameService;
 
 struct Object : std::enable_shared_from_this<Object> {
   enum class Kind : std::uint8_t { Nic, Vi, Queue, Connection, Tag };
@@ -71,6 +72,8 @@ class NicObject final : public Object, private vi::Listener {
   Device& device() { return device_; }
   vi::Nic& model() { return *model_; }
   ErrorReporter& errors() { return *errors_; }
+  /// VipNSInit to VipNSShutdown; nullptr else. A call that looks a name up keeps it meanwhile.
+  std::shared_ptr<const NameService>& name_service() { return name_service_; }
   [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] const std::uint8_t* address_bytes() const { return address_.bytes.data(); }
 
@@ -99,6 +102,7 @@ class NicObject final : public Object, private vi::Listener {
   Device& device_;
   wire::IpAddress address_;
   std::shared_ptr<ErrorReporter> errors_;
+  std::shared_ptr<const NameService> name_service_;
   std::unique_ptr<vi::Nic> model_;
   std::map<void*, Part*> parts_;
   std::map<std::uint32_t, void*> tag_handles_;
