@@ -12,7 +12,7 @@ namespace vi {
 /// Each limit has a name (design rule 5); VipQueryNic reports them (VI-DG 4.5).
 struct NicLimits {
   MemoryLimits memory = {};
-  std::uint32_t max_vis = 1u << 17;
+  std::uint32_t max_vis = 1u << 16;
   std::uint32_t max_descriptors_per_queue = 4096;
   std::uint32_t max_segments_per_descriptor = 1024;  // the address segment included; at least 252 + 1
   std::uint32_t max_completion_queues = 4096;

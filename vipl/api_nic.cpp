@@ -6,6 +6,7 @@
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
 #include "vipl/device.hpp"
+#include "vipl/log.hpp"
 
 using vipl::api;
 using vipl::Call;
@@ -13,8 +14,6 @@ using vipl::NicObject;
 
 namespace {
 
-// A port that is not online then stays so: an in-process fabric answers at once.
-constexpr fc2::TimeNs port_ready_timeout = 10 * fc2::second;
 constexpr VIP_ULONG provider_version = 1;
 constexpr VIP_UINT16 nic_address_bytes = 16;
 constexpr VIP_ULONG device_header_bytes = 32;
@@ -38,16 +37,47 @@ void describe_limits(const vi::NicLimits& limits, VIP_NIC_ATTRIBUTES& to) {
   to.MaxPtags = limits.memory.max_ptags;
 }
 
+/// What VipOpenNic's name means to this process, and who the process is there.
+struct Chosen {
+  vipl::NicConfiguration configuration;
+  vipl::NodeIdentity identity;
+};
+
+VIP_RETURN choose_simulated(const VIP_CHAR* name, Chosen& chosen) {
+  const auto found = vipl::simulated_nic(name);
+  if (!found) return VIP_INVALID_PARAMETER;
+  chosen = {*found, derive(*found, {})};
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN choose(const VIP_CHAR* name, Chosen& chosen) {
+  const vipl::Configuration* configuration = vipl::process_configuration();
+  if (configuration == nullptr) return VIP_ERROR_RESOURCE;  // the reason is logged
+  const vipl::NicConfiguration* found = configuration->find(name);
+  if (found == nullptr) return VIP_INVALID_PARAMETER;
+  const auto process = vipl::read_process_facts();
+  if (!process) {
+    vipl::log().error("{}", process.error().message);
+    return VIP_ERROR_RESOURCE;
+  }
+  chosen = {*found, derive(*found, *process)};
+  return VIP_SUCCESS;
+}
+
 VIP_RETURN open(const VIP_CHAR* name, VIP_NIC_HANDLE* nic) {
   if (name == nullptr || nic == nullptr) return VIP_INVALID_PARAMETER;
-  const auto number = vipl::device_number(name);
-  if (!number) return VIP_INVALID_PARAMETER;
+  Chosen chosen;
+  const bool simulated = vipl::Domain::in_simulation();
+  if (const VIP_RETURN result = simulated ? choose_simulated(name, chosen) : choose(name, chosen); result != VIP_SUCCESS)
+    return result;
   Call call(&vipl::Domain::get());
   vipl::Domain& domain = call.domain();
-  vipl::Device& device = domain.device(*number);
-  const fc2::TimeNs deadline = domain.runtime().now() + port_ready_timeout;
-  if (!domain.engine().wait_until(device.ready_point(), deadline, [&] { return device.ready(); }))
+  vipl::Device& device = domain.device(chosen.configuration, chosen.identity);
+  const fc2::TimeNs deadline = domain.runtime().now() + chosen.configuration.timeouts.open;
+  if (!domain.engine().wait_until(device.ready_point(), deadline, [&] { return device.ready(); })) {
+    vipl::log().error("{}: the fabric is not there{}{}", device.name(), device.trouble().empty() ? "" : ": ", device.trouble());
     return VIP_ERROR_RESOURCE;
+  }
   void* handle = domain.add_nic(std::make_shared<NicObject>(domain, device));
   if (handle == nullptr) return VIP_ERROR_RESOURCE;
   *nic = handle;

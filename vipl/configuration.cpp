@@ -47,10 +47,7 @@ std::string read_node_name(const Tree& tree, std::string_view key) {
 
 wire::IpAddress read_own_address(const Tree& tree, std::string_view key) {
   const wire::IpAddress address = settings::read_address(tree, key);
-  const bool v4 = address.is_v4_mapped();
-  const bool multicast = v4 ? address.bytes[12] >= 224 : address.bytes[0] == 0xFF;
-  const bool loopback = v4 ? address.bytes[12] == 127 : address == *wire::IpAddress::from_string("::1");
-  if (multicast || loopback) fail_expected(tree, key, "an address that one host has, no multicast or loopback address");
+  if (!is_host_address(address)) fail_expected(tree, key, "an address that one host has, no multicast or loopback address");
   return address;
 }
 
@@ -92,11 +89,12 @@ void read_limits(const Tree& tree, NicConfiguration& nic) {
 }
 
 void read_timeouts(const Tree& tree, NicTimeouts& timeouts) {
-  const MapReader map(tree, "timeouts", {"open", "ulp", "farp", "name_service"});
+  const MapReader map(tree, "timeouts", {"open", "ulp", "farp", "name_service", "name_appears"});
   map.optional("open", timeouts.open, read_timeout);
   map.optional("ulp", timeouts.ulp, read_timeout);
   map.optional("farp", timeouts.farp, read_timeout);
   map.optional("name_service", timeouts.name_service, read_timeout);
+  map.optional("name_appears", timeouts.name_appears, settings::read_duration, fc2::TimeNs{0}, hour);
 }
 
 /// Nothing may stand twice among all NICs: who has it already?

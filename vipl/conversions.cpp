@@ -9,8 +9,6 @@
 namespace vipl {
 namespace {
 
-constexpr std::size_t host_address_bytes = sizeof(wire::IpAddress::bytes);
-
 // HostAddress is declared with one byte and has as many as the two lengths say (VI-DG 4.9).
 const VIP_UINT8* variable_part(const VIP_NET_ADDRESS& address) {
   return static_cast<const VIP_UINT8*>(static_cast<const void*>(&address)) + offsetof(VIP_NET_ADDRESS, HostAddress);
@@ -26,13 +24,17 @@ bool asks_for_impossible_read(const VIP_VI_ATTRIBUTES& attributes) {
 
 }  // namespace
 
-std::optional<vi::NetAddress> from_api(const VIP_NET_ADDRESS& address) {
+std::optional<wire::IpAddress> host_from_api(const VIP_NET_ADDRESS& address) {
   if (address.HostAddressLen != host_address_bytes) return std::nullopt;
-  if (address.DiscriminatorLen > vi::NetAddress::max_discriminator_bytes) return std::nullopt;
-  const VIP_UINT8* bytes = variable_part(address);
   wire::IpAddress host;
-  std::memcpy(host.bytes.data(), bytes, host_address_bytes);
-  return vi::NetAddress::make(host, std::span(bytes + host_address_bytes, address.DiscriminatorLen));
+  std::memcpy(host.bytes.data(), variable_part(address), host_address_bytes);
+  return host;
+}
+
+std::optional<vi::NetAddress> from_api(const VIP_NET_ADDRESS& address) {
+  const auto host = host_from_api(address);
+  if (!host || address.DiscriminatorLen > vi::NetAddress::max_discriminator_bytes) return std::nullopt;
+  return vi::NetAddress::make(*host, std::span(variable_part(address) + host_address_bytes, address.DiscriminatorLen));
 }
 
 void to_api(const vi::NetAddress& address, VIP_NET_ADDRESS& to) {

@@ -11,6 +11,16 @@ namespace vipl {
 inline VIP_RETURN to_api(vi::Return result) { return static_cast<VIP_RETURN>(result); }
 inline VIP_BOOLEAN to_api(bool value) { return value ? VIP_TRUE : VIP_FALSE; }
 
+/// Bytes of a host address: VIP_NIC_ATTRIBUTES.NicAddressLen.
+inline constexpr VIP_UINT16 host_address_bytes = sizeof(wire::IpAddress::bytes);
+
+/// The host alone; whatever discriminator there is does not count. Empty unless the host address has 16 bytes.
+std::optional<wire::IpAddress> host_from_api(const VIP_NET_ADDRESS& address);
+/// For a host address that a call fills in. Programs leave HostAddressLen at 0 (wild.md ruling 2): they have the room.
+inline bool has_room_for_host(const VIP_NET_ADDRESS& address) {
+  return address.HostAddressLen == 0 || address.HostAddressLen >= host_address_bytes;
+}
+
 /// Empty unless the host address has 16 bytes and the discriminator at most 128.
 std::optional<vi::NetAddress> from_api(const VIP_NET_ADDRESS& address);
 /// Writes up to 16 + 128 bytes behind the two lengths.

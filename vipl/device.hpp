@@ -1,23 +1,25 @@
-// One NIC device of the in-process fabric: an N_Port, its resolver and its provider.
+// One NIC of this process: an N_Port, its link to a fabric, its resolver and its provider.
 #pragma once
 #include <memory>
 #include <string>
 
+#include "farp/directory.hpp"
 #include "farp/resolver.hpp"
+#include "fc2_fabric/drivers/local_fabric_link.hpp"
 #include "fcvi/provider.hpp"
 #include "vi/nic.hpp"
+#include "vipl/configuration.hpp"
+#include "vipl/node_identity.hpp"
 #include "vipl/runtime.hpp"
 
 namespace vipl {
 class Domain;
 
-class Device final : private farp::ReadyListener {
+/// Made, used and destroyed inside the engine.
+class Device final : private farp::ReadyListener, private fc2::drivers::LinkListener {
  public:
-  static constexpr unsigned max_devices = 250;  // addresses 10.0.0.1 to 10.0.0.250
-
-  /// VINICn has the IP address 10.0.0.(n + 1) and the Port_Name 20000C0001000000h + n. Attaches the port: its login
-  /// begins.
-  Device(Domain& domain, unsigned number);
+  /// Attaches the port to its fabric: its login begins.
+  Device(Domain& domain, NicConfiguration configuration, NodeIdentity identity);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -25,23 +27,33 @@ class Device final : private farp::ReadyListener {
   /// Logged in and registered: others can find it.
   [[nodiscard]] bool ready() const { return resolver_->ready(); }
   EventCount& ready_point() { return ready_point_; }
+  /// Why the fabric is not there; empty: no reason is known.
+  [[nodiscard]] std::string trouble() const { return link_ == nullptr ? std::string() : link_->trouble(); }
   fcvi::Provider& provider() { return *provider_; }
-  [[nodiscard]] const wire::IpAddress& address() const { return address_; }
+  farp::Directory& directory() { return *directory_; }
+  [[nodiscard]] wire::FcId n_port_id() const { return port_->n_port_id(); }
+  [[nodiscard]] const wire::IpAddress& address() const { return identity_.addresses.front(); }
   /// Of each NIC that is opened on it.
   [[nodiscard]] const vi::NicLimits& limits() const { return limits_; }
-  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return configuration_.name; }
+  [[nodiscard]] const NicConfiguration& configuration() const { return configuration_; }
+  [[nodiscard]] const NodeIdentity& identity() const { return identity_; }
 
  private:
   void address_ready() override;
+  void link_changed(fc2::drivers::LinkState state, const std::string& reason) override;
+  void connect();
 
   Domain& domain_;
-  std::string name_;
-  wire::IpAddress address_;
-  vi::NicLimits limits_;
+  const NicConfiguration configuration_;
+  const NodeIdentity identity_;
+  const vi::NicLimits limits_;
   EventCount ready_point_;
   std::unique_ptr<fc2::NPort> port_;
   std::unique_ptr<farp::Resolver> resolver_;
+  std::unique_ptr<farp::Directory> directory_;
   std::unique_ptr<fcvi::Provider> provider_;
+  std::unique_ptr<fc2::drivers::LocalFabricLink> link_;  // nullptr: on the fabric within this process
 };
 
 }  // namespace vipl

@@ -2,9 +2,7 @@
 
 #include <pthread.h>
 
-#include <array>
 #include <atomic>
-#include <charconv>
 #include <mutex>
 #include <utility>
 
@@ -16,10 +14,6 @@ namespace vipl {
 namespace {
 
 constexpr unsigned long first_infinite_ms = 0xFFFFFFFFUL;
-
-// wild.md item 6: what programs of the time call their only NIC.
-constexpr std::array<std::string_view, 7> built_in_names{"VINIC",       "/dev/clanvi0", "/dev/via_eth0", "/dev/via_lo",
-                                                         "/etc/via_lo", "nic0",         "VINIC0"};
 
 std::atomic<Domain*> process_domain{nullptr};
 thread_local Domain* thread_domain = nullptr;
@@ -43,17 +37,6 @@ struct NoOperation final : vi::Operation {
 };
 
 }  // namespace
-
-std::optional<unsigned> device_number(std::string_view name) {
-  for (const std::string_view known : built_in_names)
-    if (name == known) return 0;
-  if (!name.starts_with("VINIC")) return std::nullopt;
-  name.remove_prefix(5);
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool whole = error == std::errc{} && end == name.data() + name.size() && name.front() != '0';
-  return whole && number < Device::max_devices ? std::optional(number) : std::nullopt;
-}
 
 TimeNs timeout_ns(unsigned long timeout_ms) {
   if (timeout_ms >= first_infinite_ms) return vi::infinite;
@@ -82,6 +65,7 @@ Domain& Domain::get() {
   return *process_domain.load();
 }
 
+bool Domain::in_simulation() { return thread_domain != nullptr; }
 void Domain::enter(Domain* domain) { thread_domain = domain; }
 
 // --- what is in it ---------------------------------------------------------------------------------------
@@ -93,9 +77,9 @@ Domain::Domain(Runtime& runtime)
 
 Domain::~Domain() = default;
 
-Device& Domain::device(unsigned number) {
-  auto& device = devices_[number];
-  if (device == nullptr) device = std::make_unique<Device>(*this, number);
+Device& Domain::device(const NicConfiguration& configuration, const NodeIdentity& identity) {
+  auto& device = devices_[configuration.name];
+  if (device == nullptr) device = std::make_unique<Device>(*this, configuration, identity);
   return *device;
 }
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "fc2_fabric/switch.hpp"
@@ -15,6 +15,8 @@
 #include "vipl/pool.hpp"
 
 namespace vipl {
+struct NicConfiguration;
+struct NodeIdentity;
 class Device;
 class NicObject;
 class QueueObject;
@@ -23,10 +25,6 @@ struct Object;
 
 template <class Base>
 class Pending;
-
-/// Number of the device that VipOpenNic's name means: VINICn is n; VINIC and the names that programs have built in
-/// are 0. Empty: there is no such device.
-std::optional<unsigned> device_number(std::string_view name);
 
 /// Calls are made inside the engine, but for those that say otherwise.
 class Domain final : private CompletionPort::Directory {
@@ -41,6 +39,8 @@ class Domain final : private CompletionPort::Directory {
   static Domain* find();
   /// The same, but makes the process's domain. It is never destroyed: exit() must not wait.
   static Domain& get();
+  /// Any thread: this thread belongs to a simulation.
+  static bool in_simulation();
   /// Makes `domain` the one of this thread.
   static void enter(Domain* domain);
 
@@ -52,8 +52,8 @@ class Domain final : private CompletionPort::Directory {
   fc2::Scheduler& scheduler() { return engine_.scheduler(); }
   fc2::FramePool& pool() { return pool_; }
   fc2::Switch& fabric() { return fabric_; }
-  /// Made on first use.
-  Device& device(unsigned number);
+  /// The NIC of this configuration; made on first use, and known by its name from then on.
+  Device& device(const NicConfiguration& configuration, const NodeIdentity& identity);
 
   /// Any thread: nullptr for anything but a valid handle of this kind. Without the engine's lock the object may be
   /// gone the next moment: only ports of VIs and completion queues may be used then.
@@ -96,7 +96,7 @@ class Domain final : private CompletionPort::Directory {
   Pool<ViObject> vis_;
   Pool<QueueObject> queues_;
   std::map<vi::Operation*, std::shared_ptr<vi::Operation>> under_way_;  // only looked up: no order shows
-  std::map<unsigned, std::unique_ptr<Device>> devices_;
+  std::map<std::string, std::unique_ptr<Device>> devices_;
   std::map<void*, std::shared_ptr<NicObject>> nics_;
 };
 

@@ -128,4 +128,19 @@ bool is_node_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
+NameMatch match(std::string_view asked, std::string_view known) {
+  if (asked.ends_with('.')) asked.remove_suffix(1);  // a name that is complete (RFC 1034)
+  const auto same = [](char left, char right) { return lower(left) == lower(right); };
+  if (std::equal(asked.begin(), asked.end(), known.begin(), known.end(), same)) return NameMatch::Exact;
+  const bool one_has_a_domain = (asked.find('.') == asked.npos) != (known.find('.') == known.npos);
+  return one_has_a_domain && short_name(asked) == short_name(known) ? NameMatch::Short : NameMatch::None;
+}
+
+bool is_host_address(const wire::IpAddress& address) {
+  if (address.is_unspecified()) return false;
+  if (!address.is_v4_mapped()) return address.bytes[0] != 0xFF && address != *wire::IpAddress::from_string("::1");
+  const std::uint8_t first = address.bytes[12];
+  return first != 0 && first != 127 && first < 224;  // RFC 1122 3.2.1.3
+}
+
 }  // namespace vipl

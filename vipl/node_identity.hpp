@@ -47,4 +47,12 @@ struct NodeIdentity {
 /// 1 to 255 letters (ASCII), digits, '.', '-', '_' and ':', not beginning with '.'.
 [[nodiscard]] bool is_node_name(std::string_view text);
 
+/// Whether a name that is asked for means a host known by another: Exact in any letter case; Short when only one of the
+/// two has a domain, as "node1" and "Node1.example.org".
+enum class NameMatch : std::uint8_t { None, Short, Exact };
+[[nodiscard]] NameMatch match(std::string_view asked, std::string_view known);
+
+/// An address that a host on a fabric can have: not unspecified, loopback or multicast.
+[[nodiscard]] bool is_host_address(const wire::IpAddress& address);
+
 }  // namespace vipl

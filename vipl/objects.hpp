@@ -13,6 +13,7 @@
 
 namespace vipl {
 class Device;
+class NameService;
 
 struct Object {
   enum class Kind : std::uint8_t { Nic = 1, Vi, Queue, Connection, Tag };
@@ -93,6 +94,8 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   Device& device() { return device_; }
   vi::Nic& model() { return *model_; }
   ErrorReporter& errors() { return *errors_; }
+  /// VipNSInit to VipNSShutdown; nullptr else. A call that looks a name up keeps it meanwhile.
+  std::shared_ptr<const NameService>& name_service() { return name_service_; }
   [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] const std::uint8_t* address_bytes() const { return address_.bytes.data(); }
 
@@ -126,6 +129,7 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   Device& device_;
   wire::IpAddress address_;
   std::shared_ptr<ErrorReporter> errors_;
+  std::shared_ptr<const NameService> name_service_;
   std::unique_ptr<vi::Nic> model_;
   std::map<void*, std::shared_ptr<Part>> parts_;
   std::map<std::uint32_t, void*> tag_handles_;

@@ -288,7 +288,7 @@ typedef struct _VIP_NET_ADDRESS {
 } VIP_NET_ADDRESS;
 
 /* VI-DG 3.7.6. */
-#define VIP_SMI_AUTODISCOVERY ((VIP_ULONG)1)
+#define VIP_SMI_AUTODISCOVERY (1UL)
 
 typedef struct _VIP_AUTODISCOVERY_LIST {
   VIP_ULONG NumberOfHops;        /* depth of interest, in links */
@@ -438,7 +438,8 @@ VIPL_API VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address, VIP
                                 VIP_MEM_ATTRIBUTES* MemAttribs);
 
 /* 3.7.6. InfoType VIP_SMI_AUTODISCOVERY with a VIP_AUTODISCOVERY_LIST. VIP_ERROR_RESOURCE: more addresses
- * were found than fit, and NumAdAddrs says how many; VIP_INVALID_PARAMETER: another InfoType. */
+ * were found than fit, and NumAdAddrs says how many, or the name server does not answer.
+ * VIP_INVALID_PARAMETER: another InfoType, or an entry without room. */
 VIPL_API VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType,
                                                  VIP_PVOID SysManInfo);
 

@@ -62,7 +62,7 @@ nics:
     limits: {max_vis: 10, max_descriptors_per_queue: 11, max_segments_per_descriptor: 12, max_completion_queues: 13,
              max_completion_queue_entries: 14, max_transfer_size: 1MiB, max_regions: 15, max_region_bytes: 2GiB,
              max_registered_bytes: 3GiB, max_ptags: 16}
-    timeouts: {open: 1s, ulp: 2s, farp: 3ms, name_service: 4s}
+    timeouts: {open: 1s, ulp: 2s, farp: 3ms, name_service: 4s, name_appears: 0}
   - name: VINIC
 )");
   EXPECT_EQ(configuration.source, "/etc/fcvi/nics.yaml");
@@ -91,6 +91,7 @@ nics:
   EXPECT_EQ(nic.timeouts.ulp, 2 * fc2::second);
   EXPECT_EQ(nic.timeouts.farp, 3 * fc2::millisecond);
   EXPECT_EQ(nic.timeouts.name_service, 4 * fc2::second);
+  EXPECT_EQ(nic.timeouts.name_appears, 0);
   EXPECT_EQ(configuration.nics[1].hosts_file, "/etc/fcvi/all-hosts");  // beside the configuration
 }
 
@@ -162,7 +163,7 @@ TEST(Configuration, errors_of_limits_and_timeouts) {
             "n.yaml:4:5: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 1 to 4,294,967,295, "
             "got \"4GiB\"");
   EXPECT_EQ(nic_error("  limits: 3"), "n.yaml:3:3: limits: expected a mapping, got \"3\"");
-  EXPECT_EQ(nic_error("  timeouts: {close: 1s}"), "n.yaml:3:14: unknown key \"close\" in timeouts; known: open, ulp, farp, name_service");
+  EXPECT_EQ(nic_error("  timeouts: {close: 1s}"), "n.yaml:3:14: unknown key \"close\" in timeouts; known: open, ulp, farp, name_service, name_appears");
   EXPECT_EQ(nic_error("  timeouts:\n    open: 0"),
             "n.yaml:4:5: open: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 ms to 3600.000 s, got \"0\"");
 }
@@ -212,6 +213,7 @@ TEST(Configuration, example_file_with_all_its_lines_is_good) {
   EXPECT_EQ(nic.max_registered_bytes, defaults.max_registered_bytes);
   EXPECT_EQ(nic.timeouts.open, defaults.timeouts.open);
   EXPECT_EQ(nic.timeouts.name_service, defaults.timeouts.name_service);
+  EXPECT_EQ(nic.timeouts.name_appears, defaults.timeouts.name_appears);
 }
 
 // --- where it is looked for --------------------------------------------------------------------------------------

@@ -1,0 +1,132 @@
+// VI-DG 3.9: name service. Files, the fabric and the system's resolver are asked without any lock held.
+#include <cstring>
+
+#include "vipl/call.hpp"
+#include "vipl/conversions.hpp"
+#include "vipl/device.hpp"
+#include "vipl/fabric_access.hpp"
+#include "vipl/hosts_file.hpp"
+#include "vipl/log.hpp"
+#include "vipl/name_service.hpp"
+#include "vipl/system_names.hpp"
+#include "vipl/usual_places.hpp"
+
+using vipl::Call;
+using vipl::NameService;
+using vipl::NameSource;
+using vipl::NicObject;
+
+namespace {
+
+/// What VipNSInit needs of the NIC while it reads files.
+struct Request {
+  vipl::NicConfiguration nic;
+  vipl::NodeIdentity identity;
+};
+
+VIP_RETURN to_api(NameSource::Answer answer) {
+  switch (answer) {
+    case NameSource::Answer::Found:
+      return VIP_SUCCESS;
+    case NameSource::Answer::Unknown:
+      return VIP_ERROR_NAMESERVICE;
+    case NameSource::Answer::Unavailable:
+      return VIP_ERROR_RESOURCE;
+  }
+  return VIP_ERROR_RESOURCE;
+}
+
+/// VIP_INVALID_PARAMETER: no such NIC; VIP_ERROR_NAMESERVICE: it has a name service.
+VIP_RETURN prepare(VIP_NIC_HANDLE handle, Request& request) {
+  Call call;
+  NicObject* nic = call.find<NicObject>(handle);
+  if (nic == nullptr) return VIP_INVALID_PARAMETER;
+  if (nic->name_service() != nullptr) return VIP_ERROR_NAMESERVICE;
+  request = {nic->device().configuration(), nic->device().identity()};
+  return VIP_SUCCESS;
+}
+
+vipl::ConfigurationResult<vipl::HostsFile> load_hosts(const char* named, const vipl::NicConfiguration& nic) {
+  if (named != nullptr) return vipl::HostsFile::load(named);
+  if (!nic.hosts_file.empty()) return vipl::HostsFile::load(nic.hosts_file);
+  return vipl::HostsFile::load_first(vipl::usual_places("hosts"));
+}
+
+std::shared_ptr<const NameService> make_service(VIP_NIC_HANDLE handle, const Request& request, vipl::HostsFile hosts) {
+  std::vector<std::unique_ptr<const NameSource>> sources;
+  sources.push_back(std::make_unique<vipl::HostsFile>(std::move(hosts)));
+  sources.push_back(std::make_unique<vipl::FabricNames>(std::make_unique<vipl::NicFabricAccess>(handle),
+                                                        request.nic.timeouts.name_appears));
+  sources.push_back(std::make_unique<vipl::SystemNames>());
+  return std::make_shared<const NameService>(request.identity.node_name, request.identity.addresses, std::move(sources));
+}
+
+/// nullptr and VIP_INVALID_PARAMETER: no such NIC; nullptr and VIP_ERROR_NAMESERVICE: before VipNSInit.
+std::shared_ptr<const NameService> find_service(VIP_NIC_HANDLE handle, VIP_RETURN& result) {
+  Call call;
+  NicObject* nic = call.find<NicObject>(handle);
+  result = nic == nullptr ? VIP_INVALID_PARAMETER : VIP_ERROR_NAMESERVICE;
+  return nic == nullptr ? nullptr : nic->name_service();
+}
+
+}  // namespace
+
+VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo) {
+  Request request;
+  if (const VIP_RETURN result = prepare(NicHandle, request); result != VIP_SUCCESS) return result;
+  const auto* const named = static_cast<const char*>(NSInitInfo);
+  auto hosts = load_hosts(named, request.nic);
+  if (!hosts) {
+    vipl::log().error("{}", hosts.error().message);
+    return named != nullptr ? VIP_INVALID_PARAMETER : VIP_ERROR_RESOURCE;
+  }
+  auto service = make_service(NicHandle, request, *std::move(hosts));
+  Call call;
+  NicObject* nic = call.find<NicObject>(NicHandle);
+  if (nic == nullptr) return VIP_INVALID_PARAMETER;
+  if (nic->name_service() != nullptr) return VIP_ERROR_NAMESERVICE;  // another thread was faster
+  nic->name_service() = std::move(service);
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR* Name, VIP_NET_ADDRESS* Address, VIP_ULONG NameIndex) {
+  VIP_RETURN result = VIP_SUCCESS;
+  const auto service = find_service(NicHandle, result);
+  if (result == VIP_INVALID_PARAMETER || Name == nullptr || *Name == '\0' || Address == nullptr ||
+      !vipl::has_room_for_host(*Address))
+    return VIP_INVALID_PARAMETER;
+  if (service == nullptr) return result;
+  wire::IpAddress found;
+  result = to_api(service->find_address(Name, NameIndex, found));
+  if (result == VIP_SUCCESS) vipl::to_api(vi::NetAddress::make(found, {}), *Address);
+  return result;
+}
+
+VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* Address, VIP_CHAR* Name, VIP_ULONG* NameLen) {
+  VIP_RETURN result = VIP_SUCCESS;
+  const auto service = find_service(NicHandle, result);
+  if (result == VIP_INVALID_PARAMETER || Address == nullptr || NameLen == nullptr) return VIP_INVALID_PARAMETER;
+  const auto host = vipl::host_from_api(*Address);
+  if (!host) return VIP_INVALID_PARAMETER;
+  if (service == nullptr) return result;
+  std::string name;
+  result = to_api(service->find_name(*host, name));
+  if (result != VIP_SUCCESS) return result;
+  const VIP_ULONG room = Name == nullptr ? 0 : *NameLen;
+  if (room <= name.size()) {  // the page: the array's size, its NUL included
+    *NameLen = name.size() + 1;
+    return VIP_INVALID_PARAMETER;
+  }
+  std::memcpy(Name, name.c_str(), name.size() + 1);
+  *NameLen = name.size();
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle) {
+  Call call;
+  NicObject* nic = call.find<NicObject>(NicHandle);
+  if (nic == nullptr) return VIP_INVALID_PARAMETER;
+  if (nic->name_service() == nullptr) return VIP_ERROR_NAMESERVICE;
+  nic->name_service() = nullptr;  // who looks something up has one of its own until it is done
+  return VIP_SUCCESS;
+}

@@ -1,0 +1,26 @@
+// An open NIC's way to the fabric's name server, for calls that block.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "vipl/call.hpp"
+#include "vipl/fabric_names.hpp"
+
+namespace vipl {
+
+/// All FC-VI ports of the fabric; the lock is let go while the call waits. Empty: the name server cannot be asked, or the
+/// NIC was closed meanwhile.
+[[nodiscard]] std::optional<std::vector<farp::DirectoryEntry>> list_ports(Call& call, NicObject& nic);
+
+/// The same for one who holds no call: the name service. Called without any lock.
+class NicFabricAccess final : public FabricAccess {
+ public:
+  explicit NicFabricAccess(VIP_NIC_HANDLE nic) : nic_(nic) {}
+  std::optional<std::vector<farp::DirectoryEntry>> ports() override;
+  bool rest(fc2::TimeNs duration) override;
+
+ private:
+  const VIP_NIC_HANDLE nic_;
+};
+
+}  // namespace vipl

@@ -1,0 +1,43 @@
+// Names and addresses of the nodes that are on the fabric now, from its name server.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "farp/directory.hpp"
+#include "fc2_fabric/scheduler.hpp"
+#include "vipl/name_source.hpp"
+
+namespace vipl {
+
+/// How the name service asks the fabric and lets time pass. Thread-safe; both calls block.
+class FabricAccess {
+ public:
+  virtual ~FabricAccess() = default;
+  /// Empty: the name server cannot be asked, or the NIC was closed.
+  virtual std::optional<std::vector<farp::DirectoryEntry>> ports() = 0;
+  /// False: the NIC was closed.
+  virtual bool rest(fc2::TimeNs duration) = 0;
+};
+
+class FabricNames final : public NameSource {
+ public:
+  /// A name that nobody has yet is asked for again for `appears`, at growing intervals: programs that start together
+  /// find each other.
+  FabricNames(std::unique_ptr<FabricAccess> fabric, fc2::TimeNs appears) : fabric_(std::move(fabric)), appears_(appears) {}
+
+  Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
+  Answer name_of(const wire::IpAddress& address, std::string& found) const override;
+
+ private:
+  const std::unique_ptr<FabricAccess> fabric_;
+  const fc2::TimeNs appears_;
+};
+
+/// VipQuerySystemManagementInfo: the distinct addresses of other nodes within `depth`, in the order of the ports. Depth
+/// 1 are the nodes at the same switch, 2 those beyond it: a switch is no node, the links between switches count.
+[[nodiscard]] std::vector<wire::IpAddress> discover(const std::vector<farp::DirectoryEntry>& ports, wire::FcId own_id,
+                                                    const std::vector<wire::IpAddress>& own_addresses,
+                                                    unsigned long depth);
+
+}  // namespace vipl

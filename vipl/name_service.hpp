@@ -1,0 +1,34 @@
+// The name service of one open NIC (VI-DG 3.9): own name and address first, then each source in turn.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vipl/name_source.hpp"
+
+namespace vipl {
+
+/// Never changes after it was made: all calls are thread-safe, and block as long as their sources do.
+class NameService {
+ public:
+  using Answer = NameSource::Answer;
+
+  /// The first source that knows a name answers for it; `own_addresses` are not empty.
+  NameService(std::string own_name, std::vector<wire::IpAddress> own_addresses,
+              std::vector<std::unique_ptr<const NameSource>> sources);
+
+  /// The index-th distinct address of a host. The own name, "localhost" and loopback addresses mean the NIC itself;
+  /// addresses that no host on a fabric can have are not found.
+  [[nodiscard]] Answer find_address(const std::string& name, std::size_t index, wire::IpAddress& found) const;
+  [[nodiscard]] Answer find_name(const wire::IpAddress& address, std::string& found) const;
+
+ private:
+  [[nodiscard]] bool means_own_host(const std::string& name) const;
+  Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const;
+
+  const std::string own_name_;
+  const std::vector<wire::IpAddress> own_addresses_;
+  const std::vector<std::unique_ptr<const NameSource>> sources_;
+};
+
+}  // namespace vipl
