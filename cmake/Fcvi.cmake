@@ -58,11 +58,11 @@ function(fcvi_library name)
   endif()
 endfunction()
 
-# fcvi_test(NAME SOURCES a.cpp ... DEPENDS x y): a GoogleTest program whose cases CTest lists one by one.
+# fcvi_test(NAME SOURCES a.cpp ... DEPENDS x y [ENVIRONMENT a=b]): a GoogleTest program whose cases CTest lists one by one.
 function(fcvi_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "ENVIRONMENT" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE fcvi_options ${arg_DEPENDS} GTest::gmock GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE FCVI_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()
