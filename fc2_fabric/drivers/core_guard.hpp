@@ -1,17 +1,30 @@
-// How a driver's thread becomes the only user of the protocol core.
+// How a driver's handlers come to use the protocol core, which knows no threads and no clock.
 #pragma once
 
 namespace fc2::drivers {
 
-/// The core is single-threaded and reads no clock. Around each handler that touches it, a driver calls enter() and
-/// leave().
+/// One for each core, implemented by what runs it. Outlives every driver of that core, and their io_context.
 class CoreGuard {
  public:
-  virtual ~CoreGuard() = default;
-  /// Waits until the caller is the only user of the core, and brings its clock up to now.
+  /// Become the only user of the core, and bring its clock up to now.
   virtual void enter() = 0;
-  /// Lets the core settle, sets the timer for what comes next, and lets go.
+  /// Let the core settle, set the timer for its next event, let go.
   virtual void leave() = 0;
+
+ protected:
+  ~CoreGuard() = default;
+};
+
+/// Inside the core from here to the end of the block.
+class CoreSection {
+ public:
+  explicit CoreSection(CoreGuard& guard) : guard_(guard) { guard_.enter(); }
+  ~CoreSection() { guard_.leave(); }
+  CoreSection(const CoreSection&) = delete;
+  CoreSection& operator=(const CoreSection&) = delete;
+
+ private:
+  CoreGuard& guard_;
 };
 
 }  // namespace fc2::drivers
