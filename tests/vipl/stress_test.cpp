@@ -169,6 +169,10 @@ class Chaos {
       use_once(random(seed) % 12, vi, queue, owner_->at(random(seed) % Node::descriptors));
     }
   }
+  void provoke_an_error() {
+    const VIP_VI_HANDLE vi = owner_->make_vi(VIP_SERVICE_UNRELIABLE);
+    EXPECT_EQ(VipPostRecv(vi, owner_->at(0), owner_->handle + 1), VIP_SUCCESS);
+  }
   /// VipCloseNic while all others are busy.
   void close() {
     EXPECT_EQ(VipCloseNic(owner_->nic), VIP_SUCCESS);
@@ -248,12 +252,21 @@ class Chaos {
 TEST(ViplStress, handles_come_and_go_under_all_calls) {
   for (unsigned life = 0; life < 3; ++life) {
     Chaos chaos;
+    std::atomic<int> users{3};
     {
       Threads threads;
-      for (unsigned i = 0; i < 2; ++i) threads.add([&, i] { chaos.make_and_destroy(life * 10 + i, 300); });
-      for (unsigned i = 2; i < 5; ++i) threads.add([&, i] { chaos.use(life * 10 + i, 1500); });
+      for (unsigned i = 0; i < 2; ++i)
+        threads.add([&, i] {
+          for (unsigned n = 0; users != 0; ++n) chaos.make_and_destroy(life * 10 + i + n * 100, 50);
+        });
+      for (unsigned i = 2; i < 5; ++i)
+        threads.add([&, i] {
+          chaos.use(life * 10 + i, 1000);
+          --users;
+        });
     }
-    EXPECT_GT(chaos.calls, 0u);
+    chaos.provoke_an_error();
+    while (chaos.calls == 0) std::this_thread::yield();  // none would hang the test
     Threads threads;
     for (unsigned i = 2; i < 5; ++i) threads.add([&, i] { chaos.use(life * 10 + i, 300); });
     threads.add([&] { chaos.close(); });
