@@ -78,3 +78,136 @@ TEST(ViplError, handler_may_close_its_nic) {
     EXPECT_EQ(node.nic, nullptr);
   }});
 }
+
+namespace {
+
+/// The one error that `provoke` raises at a server whose client does it. The server's VI has two receives of 100 bytes,
+/// and stays for 100 ms.
+VIP_ERROR_DESCRIPTOR error_at_server(VIP_RELIABILITY_LEVEL level, const std::function<void(Node& client, VIP_VI_HANDLE vi, Node& server)>& provoke,
+                                     unsigned receives = 2) {
+  Seen seen;
+  Node* server_node = nullptr;
+  VIP_VI_HANDLE server_vi = nullptr;
+  simulate({[&] {
+              Node node(1);
+              server_node = &node;
+              server_vi = node.make_vi(level);
+              EXPECT_EQ(VipErrorCallback(node.nic, &seen, remember), VIP_SUCCESS);
+              for (std::size_t i = 0; i < receives; ++i) node.post_receive(server_vi, node.simple(i, 0, 100));
+              node.accept(server_vi);
+              node.rest(100);
+              seen.errors.resize(std::min<std::size_t>(seen.errors.size(), 1));  // then the connection may go
+            },
+            [&] {
+              Node node;
+              EXPECT_EQ(VipErrorCallback(node.nic, nullptr, nullptr), VIP_SUCCESS);
+              VIP_VI_HANDLE vi = node.make_vi(level);
+              node.connect(vi, 1);
+              provoke(node, vi, *server_node);
+              node.rest(200);
+            }});
+  if (seen.errors.empty()) return {};
+  EXPECT_EQ(seen.errors[0].ViHandle, server_vi);
+  return seen.errors[0];
+}
+
+}  // namespace
+
+TEST(ViplError, message_without_a_receive_descriptor) {
+  const auto error = error_at_server(
+      VIP_SERVICE_UNRELIABLE, [](Node& node, VIP_VI_HANDLE vi, Node&) { node.post_send(vi, node.simple(0, 0, 4)); }, 0);
+  EXPECT_EQ(error.ErrorCode, VIP_ERROR_RECVQ_EMPTY);
+  EXPECT_EQ(error.ResourceCode, VIP_RESOURCE_VI);
+}
+
+TEST(ViplError, rdma_write_to_memory_that_is_not_registered) {
+  const auto error = error_at_server(VIP_SERVICE_UNRELIABLE, [](Node& node, VIP_VI_HANDLE vi, Node& server) {
+    VIP_DESCRIPTOR* write = node.rdma(0, VIP_CONTROL_OP_RDMAWRITE, 0, 4, server, 0);
+    write->DS[0].Remote.Handle += 1;
+    node.post_send(vi, write);
+  });
+  EXPECT_EQ(error.ErrorCode, VIP_ERROR_RDMAW_PROT);
+  EXPECT_EQ(error.OpCode, static_cast<VIP_ULONG>(VIP_STATUS_OP_REMOTE_RDMA_WRITE));
+}
+
+TEST(ViplError, rdma_read_of_memory_that_is_not_registered) {
+  const auto error = error_at_server(VIP_SERVICE_RELIABLE_DELIVERY, [](Node& node, VIP_VI_HANDLE vi, Node& server) {
+    VIP_DESCRIPTOR* read = node.rdma(0, VIP_CONTROL_OP_RDMAREAD, 0, 4, server, 0);
+    read->DS[0].Remote.Handle += 1;
+    node.post_send(vi, read);
+  });
+  EXPECT_EQ(error.ErrorCode, VIP_ERROR_RDMAR_PROT);
+  EXPECT_EQ(error.OpCode, static_cast<VIP_ULONG>(VIP_STATUS_OP_RDMA_READ));
+}
+
+// VI-DG 3.8.1: the descriptor's region is deregistered before its status is written.
+TEST(ViplError, descriptor_memory_that_goes_before_the_completion) {
+  const auto error = error_at_server(VIP_SERVICE_UNRELIABLE, [](Node& node, VIP_VI_HANDLE vi, Node& server) {
+    VIP_MEM_HANDLE again = 0;  // the data stays registered
+    EXPECT_EQ(VipRegisterMem(server.nic, server.memory.data(), server.memory.size(), nullptr, &again), VIP_SUCCESS);
+    server.at(0)->DS[0].Local.Handle = again;
+    VIP_DESCRIPTOR* big = node.simple(0, 0, 100);
+    EXPECT_EQ(VipDeregisterMem(server.nic, server.memory.data(), server.handle), VIP_SUCCESS);
+    node.post_send(vi, big);
+  });
+  EXPECT_EQ(error.ErrorCode, VIP_ERROR_COMP_PROT);
+  EXPECT_EQ(error.ResourceCode, VIP_RESOURCE_DESCRIPTOR);
+  EXPECT_NE(error.DescriptorPtr, nullptr);
+}
+
+// VI-DG 3.8.1, 6.3.1: one descriptor too many, dequeued ones not counted; the connection is gone.
+TEST(ViplError, overrun_of_a_queue) {
+  Seen seen;
+  simulate({[&] {
+    Node node;
+    VIP_NIC_ATTRIBUTES nic{};
+    ASSERT_EQ(VipQueryNic(node.nic, &nic), VIP_SUCCESS);
+    EXPECT_EQ(VipErrorCallback(node.nic, &seen, remember), VIP_SUCCESS);
+    VIP_VI_HANDLE vi = node.make_vi();
+    VIP_DESCRIPTOR *done = nullptr, *descriptor = node.simple(0, 0, 4);
+    // Flushed at once, and on the queue until they are dequeued.
+    for (VIP_ULONG i = 0; i < nic.MaxDescriptorsPerQueue; ++i) ASSERT_EQ(VipPostSend(vi, descriptor, node.handle), VIP_SUCCESS);
+    EXPECT_EQ(VipSendDone(vi, &done), VIP_DESCRIPTOR_ERROR);
+    node.post_send(vi, descriptor);  // there is room again
+    node.rest(1);
+    EXPECT_TRUE(seen.errors.empty());
+    node.post_send(vi, descriptor);
+    node.rest(1);
+    ASSERT_EQ(seen.errors.size(), 1u);
+    EXPECT_EQ(seen.errors[0].ErrorCode, VIP_ERROR_VI_OVERRUN);
+    EXPECT_EQ(seen.errors[0].ResourceCode, VIP_RESOURCE_VI);
+    EXPECT_EQ(seen.errors[0].ViHandle, vi);
+    for (VIP_ULONG i = 0; i < nic.MaxDescriptorsPerQueue; ++i) {
+      ASSERT_EQ(VipSendDone(vi, &done), VIP_DESCRIPTOR_ERROR);
+      ASSERT_EQ(done, descriptor);
+    }
+    ASSERT_EQ(VipSendDone(vi, &done), VIP_DESCRIPTOR_ERROR);
+    EXPECT_EQ(done, nullptr);  // the refused one was not queued
+    EXPECT_EQ(VipDestroyVi(vi), VIP_SUCCESS);
+  }});
+}
+
+// VI-DG 3.5.1, 5.5: a descriptor that is not where it should be is not touched, and not queued.
+TEST(ViplError, wild_descriptors_are_not_touched) {
+  Seen seen;
+  simulate({[&] {
+    Node node;
+    EXPECT_EQ(VipErrorCallback(node.nic, &seen, remember), VIP_SUCCESS);
+    VIP_VI_HANDLE vi = node.make_vi();
+    VIP_DESCRIPTOR* misaligned = reinterpret_cast<VIP_DESCRIPTOR*>(reinterpret_cast<std::uintptr_t>(node.at(0)) + 16);
+    node.at(0)->CS.Status = 7;
+    const std::vector<std::uint8_t> before = node.memory;
+    node.post_receive(vi, reinterpret_cast<VIP_DESCRIPTOR*>(64));  // nothing is mapped there
+    node.post_receive(vi, reinterpret_cast<VIP_DESCRIPTOR*>(~std::uintptr_t{63}));
+    node.post_send(vi, misaligned);
+    EXPECT_EQ(VipPostRecv(vi, node.at(0), node.handle + 1), VIP_SUCCESS);
+    node.rest(1);
+    EXPECT_EQ(seen.errors.size(), 4u);
+    for (const VIP_ERROR_DESCRIPTOR& error : seen.errors) EXPECT_EQ(error.ErrorCode, VIP_ERROR_POST_DESC);
+    EXPECT_EQ(node.memory, before);
+    VIP_DESCRIPTOR* done = node.at(0);
+    EXPECT_EQ(VipRecvDone(vi, &done), VIP_DESCRIPTOR_ERROR);
+    EXPECT_EQ(done, nullptr);
+    EXPECT_EQ(VipDestroyVi(vi), VIP_SUCCESS);
+  }});
+}

@@ -173,3 +173,21 @@ TEST(ViplVi, destroy_needs_idle_and_empty_queues) {
     EXPECT_EQ(VipDestroyVi(vi), VIP_INVALID_PARAMETER);
   }});
 }
+
+// VI-DG 4.5: limits are those that are kept.
+TEST(ViplNic, limits_are_kept) {
+  simulate({[] {
+    Node node;
+    VIP_NIC_ATTRIBUTES nic{};
+    ASSERT_EQ(VipQueryNic(node.nic, &nic), VIP_SUCCESS);
+    EXPECT_GE(nic.MaxPtags, nic.MaxVI);
+    VIP_PROTECTION_HANDLE tag = nullptr;
+    for (VIP_ULONG i = 0; i < nic.MaxPtags; ++i) ASSERT_EQ(VipCreatePtag(node.nic, &tag), VIP_SUCCESS);
+    EXPECT_EQ(VipCreatePtag(node.nic, &tag), VIP_ERROR_RESOURCE);
+    VIP_CQ_HANDLE queue = nullptr;
+    for (VIP_ULONG i = 0; i < nic.MaxCQ; ++i) ASSERT_EQ(VipCreateCQ(node.nic, 1, &queue), VIP_SUCCESS);
+    EXPECT_EQ(VipCreateCQ(node.nic, 1, &queue), VIP_ERROR_RESOURCE);
+    EXPECT_EQ(VipDestroyCQ(queue), VIP_SUCCESS);
+    EXPECT_EQ(VipCreateCQ(node.nic, 1, &queue), VIP_SUCCESS);
+  }});
+}

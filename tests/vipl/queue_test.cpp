@@ -66,3 +66,101 @@ TEST(ViplQueue, wait_and_done) {
   };
   simulate({server, client});
 }
+
+namespace {
+/// Completes `count` receives of `vi`, first descriptor `first`, by flushing them.
+void flush_receives(Node& node, VIP_VI_HANDLE vi, std::size_t count, std::size_t first = 0) {
+  for (std::size_t i = 0; i < count; ++i) node.post_receive(vi, node.simple(first + i, 0, 1));
+  EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
+}
+std::size_t take_all_entries(VIP_CQ_HANDLE queue) {
+  std::size_t count = 0;
+  VIP_VI_HANDLE found;
+  VIP_BOOLEAN receive;
+  while (VipCQDone(queue, &found, &receive) == VIP_SUCCESS) ++count;
+  return count;
+}
+}  // namespace
+
+// VI-ARCH 6.4.1 would let entries be lost; ours are not.
+TEST(ViplQueue, more_completions_than_entries_lose_none) {
+  simulate({[] {
+    Node node;
+    VIP_CQ_HANDLE queue = nullptr;
+    ASSERT_EQ(VipCreateCQ(node.nic, 2, &queue), VIP_SUCCESS);
+    VIP_VI_HANDLE first = node.make_vi(VIP_SERVICE_RELIABLE_DELIVERY, nullptr, queue);
+    VIP_VI_HANDLE second = node.make_vi(VIP_SERVICE_RELIABLE_DELIVERY, nullptr, queue);
+    flush_receives(node, first, 20);
+    flush_receives(node, second, 20, 20);
+    EXPECT_EQ(VipResizeCQ(queue, 39), VIP_ERROR_RESOURCE);
+    EXPECT_EQ(VipResizeCQ(queue, 40), VIP_SUCCESS);
+    VIP_VI_HANDLE found = nullptr;
+    VIP_BOOLEAN receive = VIP_FALSE;
+    for (std::size_t i = 0; i < 40; ++i) {  // in the order of completion
+      ASSERT_EQ(VipCQDone(queue, &found, &receive), VIP_SUCCESS);
+      EXPECT_EQ(found, i < 20 ? first : second);
+    }
+    EXPECT_EQ(VipCQDone(queue, &found, &receive), VIP_NOT_DONE);
+    EXPECT_EQ(VipCQWait(queue, 10, &found, &receive), VIP_TIMEOUT);
+  }});
+}
+
+// VI-DG 3.5.7: work queues may be polled directly. What is left in the completion queue then stays bounded, and each
+// descriptor that waits has an entry.
+TEST(ViplQueue, polling_the_work_queue_leaves_a_bounded_number_of_entries) {
+  simulate({[] {
+    Node node;
+    VIP_CQ_HANDLE queue = nullptr;
+    ASSERT_EQ(VipCreateCQ(node.nic, 4, &queue), VIP_SUCCESS);
+    VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_RELIABLE_DELIVERY, nullptr, queue);
+    VIP_DESCRIPTOR* done = nullptr;
+    for (int i = 0; i < 1000; ++i) {
+      flush_receives(node, vi, 2);
+      for (int n = 0; n < 2; ++n) ASSERT_EQ(VipRecvDone(vi, &done), VIP_DESCRIPTOR_ERROR);
+    }
+    flush_receives(node, vi, 3);
+    EXPECT_EQ(take_all_entries(queue), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(VipRecvDone(vi, &done), VIP_DESCRIPTOR_ERROR);
+      EXPECT_EQ(done, node.at(i));
+    }
+  }});
+}
+
+TEST(ViplQueue, entries_of_a_destroyed_vi_are_gone) {
+  simulate({[] {
+    Node node;
+    VIP_CQ_HANDLE queue = nullptr;
+    ASSERT_EQ(VipCreateCQ(node.nic, 4, &queue), VIP_SUCCESS);
+    VIP_VI_HANDLE doomed = node.make_vi(VIP_SERVICE_RELIABLE_DELIVERY, queue, queue);
+    VIP_DESCRIPTOR* done = nullptr;
+    flush_receives(node, doomed, 3);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(VipRecvDone(doomed, &done), VIP_DESCRIPTOR_ERROR);
+    EXPECT_EQ(VipDestroyVi(doomed), VIP_SUCCESS);
+    EXPECT_EQ(VipResizeCQ(queue, 1), VIP_SUCCESS);  // they do not count
+    VIP_VI_HANDLE heir = node.make_vi(VIP_SERVICE_RELIABLE_DELIVERY, queue, queue), found = nullptr;  // in its place
+    VIP_BOOLEAN receive = VIP_FALSE;
+    EXPECT_EQ(VipCQDone(queue, &found, &receive), VIP_NOT_DONE);
+    flush_receives(node, heir, 1);
+    ASSERT_EQ(VipCQWait(queue, 0, &found, &receive), VIP_SUCCESS);
+    EXPECT_EQ(found, heir);
+    EXPECT_EQ(take_all_entries(queue), 0u);
+    EXPECT_EQ(VipDestroyCQ(queue), VIP_ERROR_RESOURCE);
+  }});
+}
+
+TEST(ViplQueue, destroying_wakes_who_waits) {
+  VIP_CQ_HANDLE queue = nullptr;
+  simulate({[&] {
+              Node node;
+              ASSERT_EQ(VipCreateCQ(node.nic, 4, &queue), VIP_SUCCESS);
+              VIP_VI_HANDLE found = nullptr;
+              VIP_BOOLEAN receive = VIP_FALSE;
+              EXPECT_EQ(VipCQWait(queue, VIP_INFINITE, &found, &receive), VIP_INVALID_PARAMETER);
+            },
+            [&] {
+              Node node;
+              node.rest(10);
+              EXPECT_EQ(VipDestroyCQ(queue), VIP_SUCCESS);
+            }});
+}

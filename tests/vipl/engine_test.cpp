@@ -1,0 +1,248 @@
+// vipl/engine.hpp: who runs the core, and that nothing that rang is forgotten. Run under ThreadSanitizer too.
+#include "vipl/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "vipl/futex.hpp"
+
+using namespace vipl;
+
+namespace {
+
+/// Counts what it is served; `submitted` is what others did before they rang.
+class Source final : public Bell {
+ public:
+  std::atomic<std::uint64_t> submitted{0};
+  std::uint64_t taken = 0;  // the engine's
+
+ private:
+  std::size_t serve() override {
+    const std::uint64_t now = submitted.load();
+    const std::uint64_t count = now - taken;
+    taken = now;
+    return count;
+  }
+};
+
+class Ticker final : public fc2::Event {
+ public:
+  Ticker(fc2::Scheduler& scheduler, int times) : scheduler_(scheduler), left_(times) {}
+  [[nodiscard]] int left() const { return left_; }
+
+ private:
+  void fire(TimeNs now) override {
+    if (--left_ > 0) scheduler_.schedule(*this, now);
+  }
+  fc2::Scheduler& scheduler_;
+  int left_;
+};
+
+/// Serves on a thread of its own, when called; no timer.
+class TestRuntime final : public Runtime {
+ public:
+  ~TestRuntime() override { stop(); }
+  void serve_with(Engine& engine) {
+    service_ = std::thread([this, &engine] {
+      std::unique_lock lock(mutex_);
+      for (;;) {
+        called_.wait(lock, [this] { return stop_ || calls_ != served_; });
+        if (stop_) return;
+        served_ = calls_;
+        lock.unlock();
+        engine.serve();
+        lock.lock();
+      }
+    });
+  }
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    called_.notify_all();
+    if (service_.joinable()) service_.join();
+  }
+  [[nodiscard]] TimeNs now() const override { return monotonic_now(); }
+  bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override { return futex_wait(point.epoch(), key, deadline); }
+  void set_alarm(TimeNs, TimeNs) override {}
+  [[nodiscard]] std::size_t slice_events() const override { return 64; }
+  void call_service() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ++calls_;
+    }
+    called_.notify_all();
+  }
+  void start_thread(std::function<void()>) override {}
+  boost::asio::io_context* io() override { return nullptr; }
+  [[nodiscard]] unsigned calls() {
+    const std::lock_guard lock(mutex_);
+    return calls_;
+  }
+
+ private:
+  void wake(EventCount& point, bool) override { futex_wake_all(point.epoch()); }
+  std::mutex mutex_;
+  std::condition_variable called_;
+  std::thread service_;
+  unsigned calls_ = 0, served_ = 0;
+  bool stop_ = false;
+};
+
+/// Inside the engine: until `done()`, or a hung test.
+void await(Engine& engine, const std::function<bool()>& done) {
+  for (bool ready = false; !ready;) {
+    engine.enter();
+    ready = done();
+    engine.leave();
+    if (!ready) std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
+TEST(Engine, rings_are_served_at_once_by_who_rings_when_nobody_is_inside) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  Source source;
+  source.submitted = 3;
+  engine.ring(source);
+  EXPECT_EQ(source.taken, 3u);
+  EXPECT_EQ(runtime.calls(), 0u);
+}
+
+TEST(Engine, ring_returns_while_another_is_inside_who_serves_it_when_leaving) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  Source source;
+  engine.enter();
+  std::thread([&] {
+    source.submitted = 1;
+    engine.ring(source);  // would hang the test if it waited
+    source.submitted = 2;
+    engine.ring(source);
+    EXPECT_FALSE(engine.help());
+  }).join();
+  EXPECT_EQ(source.taken, 0u);
+  engine.leave();
+  EXPECT_EQ(source.taken, 2u);
+}
+
+TEST(Engine, caller_runs_a_slice_and_the_service_thread_the_rest) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  Ticker ticker(engine.scheduler(), 1000);
+  engine.enter();
+  engine.scheduler().schedule(ticker, 0);
+  engine.leave();
+  EXPECT_GT(ticker.left(), 1000 - 2 * 64 - 1);  // leave() settles, and that is all
+  EXPECT_EQ(runtime.calls(), 1u);
+  EXPECT_TRUE(engine.help());
+  EXPECT_GT(ticker.left(), 1000 - 3 * 64 - 1);
+  engine.serve();
+  EXPECT_EQ(ticker.left(), 0);
+  EXPECT_FALSE(engine.help());
+}
+
+TEST(Engine, lack_of_memory_is_told_and_the_other_bells_are_served) {
+  struct Poor final : Bell {
+    std::size_t serve() override { throw std::bad_alloc(); }
+  };
+  TestRuntime runtime;
+  Engine engine(runtime);
+  int failures = 0;
+  engine.set_failure_handler([&failures] { ++failures; });
+  Poor poor;
+  Source source;
+  engine.enter();
+  std::thread([&] {
+    engine.ring(poor);
+    source.submitted = 1;
+    engine.ring(source);
+  }).join();
+  engine.leave();
+  engine.serve();
+  EXPECT_EQ(failures, 1);
+  EXPECT_EQ(source.taken, 1u);
+}
+
+// Whoever rings last is served without another call, by whichever thread: no doorbell is lost.
+TEST(Engine, no_ring_is_forgotten) {
+  for (int life = 0; life < 20; ++life) {
+    TestRuntime runtime;
+    Engine engine(runtime);
+    runtime.serve_with(engine);
+    std::vector<Source> sources(8);
+    constexpr std::uint64_t rings = 3000;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 4; ++i)
+      threads.emplace_back([&, i] {
+        for (std::uint64_t n = 0; n < rings; ++n) {
+          Source& source = sources[(i + n) % sources.size()];
+          source.submitted.fetch_add(1);
+          engine.ring(source);
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    await(engine, [&] {
+      std::uint64_t taken = 0;
+      for (const Source& source : sources) taken += source.taken;
+      return taken == 4 * rings;
+    });
+    runtime.stop();
+  }
+}
+
+// The same without a last look: what rang before a thread ends is served by the service thread alone.
+TEST(Engine, what_rang_is_served_without_another_call) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  runtime.serve_with(engine);
+  std::atomic<std::uint64_t> served{0};
+  struct Counting final : Bell {
+    explicit Counting(std::atomic<std::uint64_t>& count) : served(count) {}
+    std::size_t serve() override { return served.store(submitted.load()), 1; }
+    std::atomic<std::uint64_t>& served;
+    std::atomic<std::uint64_t> submitted{0};
+  } bell(served);
+  for (std::uint64_t round = 1; round <= 2000; ++round) {
+    std::thread other([&engine] {
+      engine.enter();
+      engine.leave();
+    });
+    bell.submitted = round;
+    engine.ring(bell);
+    while (served != round) std::this_thread::yield();  // a forgotten ring hangs the test
+    other.join();
+  }
+  runtime.stop();
+}
+
+// Control calls get in though others post all the time.
+TEST(Engine, control_calls_are_not_starved) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  runtime.serve_with(engine);
+  std::atomic<bool> stop{false};
+  std::vector<Source> sources(3);
+  std::vector<std::thread> posters;
+  for (Source& source : sources)
+    posters.emplace_back([&] {
+      while (!stop) {
+        source.submitted.fetch_add(1);
+        engine.ring(source);
+      }
+    });
+  for (int i = 0; i < 500; ++i) {
+    engine.enter();
+    engine.leave();
+  }
+  stop = true;
+  for (std::thread& poster : posters) poster.join();
+  runtime.stop();
+}
