@@ -30,8 +30,11 @@ struct Machine {
   fc2::drivers::RealTimeCore core{io};
   bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = generous) {
     const auto end = std::chrono::steady_clock::now() + limit;
-    while (!done() && std::chrono::steady_clock::now() < end) io.run_one_for(100ms);
-    return done();
+    while (!done()) {
+      if (std::chrono::steady_clock::now() >= end) return false;
+      io.run_one_for(100ms);
+    }
+    return true;
   }
 };
 
