@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "farp/address_entry.hpp"
+#include "farp/port_validator.hpp"
 #include "farp/registration.hpp"
 #include "fc2_fabric/remote_port.hpp"
 #include "wire/els/farp.hpp"
@@ -64,6 +65,7 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
   fc2::NPort& port_;
   ResolverConfig config_;
   Registration registration_;
+  PortValidator validator_;
   ReadyListener* ready_listener_ = nullptr;
   NoReply no_reply_;
   std::map<wire::IpAddress, AddressEntry> entries_;
@@ -74,7 +76,8 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
 
 Resolver::Core::Core(fc2::NPort& port, ResolverConfig config)
     : port_(port), config_(std::move(config)),
-      registration_(port, config_, [this] { if (ready_listener_ != nullptr) ready_listener_->address_ready(); }) {
+      registration_(port, config_, [this] { if (ready_listener_ != nullptr) ready_listener_->address_ready(); }),
+      validator_(port) {
   for (auto& address : config_.own_addresses) address = address.normalized();
   port_.add_listener(*this);
   port_.add_els_user(*this);
@@ -151,6 +154,7 @@ void Resolver::Core::invalidate_all() {
 
 void Resolver::Core::fabric_logged_in() {
   invalidate_all();
+  validator_.stop();
   registration_.fabric_logged_in();
 }
 
@@ -164,6 +168,7 @@ void Resolver::Core::remote_port_login_failed(fc2::RemotePort& port) {
 }
 
 void Resolver::Core::remote_port_logged_out(fc2::RemotePort& port) {
+  validator_.forget(port.peer());
   if (port.peer() != wire::well_known::name_server)
     return invalidate_where([&](wire::FcId id) { return id == port.peer(); });
   registration_.stop();
@@ -247,6 +252,7 @@ void Resolver::Core::state_change_received(const wire::FcHeader& header, std::sp
   if (header.s_id != wire::well_known::fabric_controller) return;
   for (const wire::els::RscnPage& page : rscn->pages)
     invalidate_where([&](wire::FcId id) { return page.affects(id); });
+  validator_.state_changed(*rscn);
 }
 
 // --- the public face ---------------------------------------------------------------------------------------------

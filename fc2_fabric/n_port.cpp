@@ -136,6 +136,13 @@ RemotePort* NPort::find_remote_port(wire::FcId id) {
   return found == remote_ports_.end() ? nullptr : found->second.get();
 }
 
+std::vector<wire::FcId> NPort::logged_in_ports() const {
+  std::vector<wire::FcId> ids;
+  for (const auto& [id, port] : remote_ports_)
+    if (port->logged_in()) ids.push_back({id});
+  return ids;
+}
+
 void NPort::deny(wire::FcId id) { link_services_->deny(id); }
 
 // --- exchanges ---------------------------------------------------------------------------------------------------

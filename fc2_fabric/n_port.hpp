@@ -113,6 +113,8 @@ class NPort final : public FrameReceiver {
   /// Known ports by address; made on first use. Stays valid as long as the N_Port.
   RemotePort& remote_port(wire::FcId id);
   [[nodiscard]] RemotePort* find_remote_port(wire::FcId id);
+  /// In order of N_Port_ID.
+  [[nodiscard]] std::vector<wire::FcId> logged_in_ports() const;
   /// It sent an FC-4 frame without a login: LOGO tells it so.
   void deny(wire::FcId id);
 

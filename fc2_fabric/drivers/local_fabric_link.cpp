@@ -23,7 +23,6 @@ using namespace std::chrono_literals;
 constexpr auto first_retry = 2ms, longest_retry = 200ms, retry_when_refused = 1000ms;
 constexpr auto start_again = 1000ms;    // the service that was started may still be on its way
 constexpr auto welcome_limit = 5000ms;  // somebody listens, but does not answer
-constexpr auto reap_interval = 50ms;
 
 }  // namespace
 
@@ -84,23 +83,18 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
   Clock::duration delay_ = first_retry;
   Clock::time_point down_since_;
   // of the handlers alone
-  ServiceLauncher launcher_;
   std::optional<Clock::time_point> started_;
+  std::string start_failure_;
 };
 
 // --- one try to connect, outside of the core ---------------------------------------------------------------------
 
 void LocalFabricLink::Core::attempt() {
-  const bool reaped = launcher_.reap();
-  Outcome outcome;
-  bool wanted;
   {
     const CoreSection section(guard_);
-    wanted = !closed_ && stream_ == nullptr;
-    if (!wanted && !closed_ && !reaped) retry_after(reap_interval);
+    if (closed_ || stream_ != nullptr) return;
   }
-  if (!wanted) return;
-  outcome = connect();
+  const Outcome outcome = connect();
   const CoreSection section(guard_);
   finish(outcome);
 }
@@ -120,12 +114,13 @@ LocalFabricLink::Core::Outcome LocalFabricLink::Core::connect() {
 }
 
 std::string LocalFabricLink::Core::start_service(const RuntimeDirectory& directory) {
-  if (started_ && Clock::now() - *started_ < start_again) return {};
+  if (started_ && Clock::now() - *started_ < start_again) return start_failure_;
   started_ = Clock::now();
   const std::string program = options_.service_program.empty() ? find_service_program() : options_.service_program;
-  if (program.empty()) return "fcvi-fabricd is not found; FCVI_FABRICD may name it";
-  return launcher_.start(program, {"--daemonize", "--runtime-directory", directory.path(), "--idle-seconds",
-                                   std::to_string(options_.service_idle_seconds)});
+  start_failure_ = program.empty() ? "fcvi-fabricd is not found; FCVI_FABRICD may name it"
+                                   : start_service_program(program, {"--daemonize", "--runtime-directory", directory.path(),
+                                                                     "--idle-seconds", std::to_string(options_.service_idle_seconds)});
+  return start_failure_;
 }
 
 // --- inside the core ---------------------------------------------------------------------------------------------
@@ -193,7 +188,6 @@ void LocalFabricLink::Core::welcome(std::span<const std::uint8_t> body) {
   trouble_.clear();
   delay_ = first_retry;
   timer_.cancel();
-  if (!launcher_.reap()) retry_after(reap_interval);
   port_.link_up(*stream_);
   tell(LinkState::Up);
 }

@@ -35,38 +35,49 @@ fs::path own_directory() {
   return (error ? file : real).parent_path();
 }
 
-struct Child {
+constexpr std::size_t stack_bytes = 64 * 1024;
+
+struct Start {
   const char* program;
   char* const* arguments;
+  char* stack;  // of the grandchild
   int error;
 };
 
-// In the parent's memory, while the parent waits: nothing but system calls.
-__attribute__((no_sanitize("thread", "address"))) int run_child(void* argument) {
-  auto* child = static_cast<Child*>(argument);
-  ::syscall(SYS_execve, child->program, child->arguments, environ);
-  child->error = errno;
+// Both run in the starter's memory, while it waits: nothing but system calls.
+__attribute__((no_sanitize("thread", "address"))) int run_grandchild(void* argument) {
+  auto* start = static_cast<Start*>(argument);
+  ::syscall(SYS_execve, start->program, start->arguments, environ);
+  start->error = errno;
   ::syscall(SYS_exit, 127);
   return 127;
 }
 
-// As posix_spawn, but with no signal at the child's end: a program's own SIGCHLD handler or wait() must not meet it.
-// Signals are blocked meanwhile, since a handler must not run in the child; the service unblocks them.
-pid_t spawn(Child& child) {
-  constexpr std::size_t stack_bytes = 64 * 1024;
-  void* stack = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (stack == MAP_FAILED) {
-    child.error = errno;
-    return -1;
+__attribute__((no_sanitize("thread", "address"))) int run_child(void* argument) {
+  auto* start = static_cast<Start*>(argument);
+  if (::clone(run_grandchild, start->stack + stack_bytes, CLONE_VM | CLONE_VFORK | SIGCHLD, start) < 0) start->error = errno;
+  ::syscall(SYS_exit, 0);
+  return 0;
+}
+
+// As posix_spawn, with a child between, so that the program has no child that it does not know: the one between ends without
+// a signal and is collected here (an execve would give it SIGCHLD back), the other one is nobody's. Signals are blocked
+// meanwhile, since a handler must not run in either; the service unblocks them.
+void spawn(Start& start) {
+  void* stacks = ::mmap(nullptr, 2 * stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stacks == MAP_FAILED) {
+    start.error = errno;
+    return;
   }
+  start.stack = static_cast<char*>(stacks);
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = ::clone(run_child, static_cast<char*>(stack) + stack_bytes, CLONE_VM | CLONE_VFORK, &child);
-  if (pid < 0) child.error = errno;
+  const pid_t child = ::clone(run_child, start.stack + 2 * stack_bytes, CLONE_VM | CLONE_VFORK, &start);
+  if (child < 0) start.error = errno;
+  while (child > 0 && ::waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {}
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::munmap(stack, stack_bytes);
-  return pid;
+  ::munmap(stacks, 2 * stack_bytes);
 }
 
 }  // namespace
@@ -88,21 +99,13 @@ std::string find_service_program() {
   return {};
 }
 
-ServiceLauncher::~ServiceLauncher() { reap(); }
-
-std::string ServiceLauncher::start(const std::string& program, const std::vector<std::string>& arguments) {
+std::string start_service_program(const std::string& program, const std::vector<std::string>& arguments) {
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  Child child{program.c_str(), argv.data(), 0};
-  const pid_t pid = spawn(child);
-  if (pid > 0) children_.push_back(pid);
-  return child.error == 0 ? std::string() : program + ": cannot be started: " + std::strerror(child.error);
-}
-
-bool ServiceLauncher::reap() {
-  std::erase_if(children_, [](pid_t child) { return ::waitpid(child, nullptr, WNOHANG | __WCLONE) != 0; });
-  return children_.empty();
+  Start start{program.c_str(), argv.data(), nullptr, 0};
+  spawn(start);
+  return start.error == 0 ? std::string() : program + ": cannot be started: " + std::strerror(start.error);
 }
 
 }  // namespace fc2::drivers

@@ -1,8 +1,6 @@
 // Starts fcvi-fabricd for a program that needs the fabric and finds nobody listening, and leaves no trace in that program:
 // no signal, no child that its own wait() would meet, no descriptor.
 #pragma once
-#include <sys/types.h>
-
 #include <string>
 #include <vector>
 
@@ -12,20 +10,7 @@ namespace fc2::drivers {
 /// the directory where the project was installed; else $PATH. Empty: nowhere.
 std::string find_service_program();
 
-class ServiceLauncher {
- public:
-  ServiceLauncher() = default;
-  ~ServiceLauncher();
-  ServiceLauncher(const ServiceLauncher&) = delete;
-  ServiceLauncher& operator=(const ServiceLauncher&) = delete;
-
-  /// Returns when the program was loaded; what became of it shows when somebody listens. Empty, or why it failed.
-  std::string start(const std::string& program, const std::vector<std::string>& arguments);
-  /// Collects what has ended. False: something is left.
-  bool reap();
-
- private:
-  std::vector<pid_t> children_;  // each ends as soon as it left a service behind
-};
+/// Returns when the program was loaded; what became of it shows when somebody listens. Empty, or why it failed.
+std::string start_service_program(const std::string& program, const std::vector<std::string>& arguments);
 
 }  // namespace fc2::drivers

@@ -1,0 +1,118 @@
+#include "farp/port_validator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fc2_fabric/remote_port.hpp"
+#include "wire/ct/accept.hpp"
+#include "wire/ct/gpn_id.hpp"
+#include "wire/els/adisc.hpp"
+
+namespace farp {
+
+/// Of one port. finish() ends it, and destroys it.
+class PortValidator::Check final : private fc2::ExchangeUser {
+ public:
+  Check(PortValidator& owner, fc2::RemotePort& remote) : owner_(owner), port_(owner.port_), remote_(remote) {}
+  ~Check() {
+    if (exchange_ != nullptr) port_.abort(*exchange_);
+  }
+  void start() {
+    const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
+    if (server == nullptr || !server->logged_in()) return discover_address();
+    wire::ct::GpnId gpn_id;
+    gpn_id.port_id = remote_.peer();
+    std::array<std::uint8_t, wire::ct::GpnId::size()> payload;
+    gpn_id.write(payload);
+    request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload);
+  }
+
+ private:
+  void discover_address() {
+    asks_port_ = true;
+    const wire::els::Adisc adisc{.port_name = port_.config().port_name,
+                                 .node_name = port_.config().node_name,
+                                 .n_port_id = port_.n_port_id()};
+    std::array<std::uint8_t, wire::els::Adisc::size()> payload;
+    adisc.write(payload);
+    request(remote_.peer(), wire::RCtl::els_request, wire::Type::els, payload);
+  }
+  // No exchange is free: nothing is known, and the login stays.
+  void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
+    exchange_ = port_.request(d_id, r_ctl, type, payload, *this, 2 * port_.r_a_tov());
+    if (exchange_ == nullptr) owner_.finish(remote_.peer(), true);
+  }
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
+    exchange_ = nullptr;
+    if (exchange.is_open()) port_.release(exchange);
+    if (asks_port_) return owner_.finish(remote_.peer(), is_same(iu));
+    const auto accept = wire::ct::NameAccept::parse(iu);
+    if (accept && accept->world_wide_name == remote_.peer_parameters().port_name) return discover_address();
+    owner_.finish(remote_.peer(), false);
+  }
+  // A Name Server that is silent says nothing of the port; a port that is silent is not there.
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {
+    exchange_ = nullptr;
+    if (asks_port_) owner_.finish(remote_.peer(), false);
+    else discover_address();
+  }
+  // FC-VI 7.7.3: the three addresses of the ACC.
+  [[nodiscard]] bool is_same(std::span<const std::uint8_t> iu) const {
+    const auto accept = wire::els::Adisc::parse(iu);
+    const wire::els::Login& login = remote_.peer_parameters();
+    return accept && accept->command == wire::els::Command::ls_acc && accept->n_port_id == remote_.peer() &&
+           accept->port_name == login.port_name && accept->node_name == login.node_name;
+  }
+
+  PortValidator& owner_;
+  fc2::NPort& port_;
+  fc2::RemotePort& remote_;
+  fc2::Exchange* exchange_ = nullptr;
+  bool asks_port_ = false;
+};
+
+PortValidator::PortValidator(fc2::NPort& port) : port_(port) {}
+PortValidator::~PortValidator() = default;
+
+void PortValidator::state_changed(const wire::els::Rscn& rscn) {
+  for (const wire::FcId id : port_.logged_in_ports()) {
+    const bool service = id.value >= 0xFFFC01;  // well-known addresses are the fabric's own
+    const bool affected = std::any_of(rscn.pages.begin(), rscn.pages.end(), [&](const auto& page) { return page.affects(id); });
+    if (!service && affected && id != port_.n_port_id()) waiting_.insert(id);
+  }
+  start_next();
+}
+
+// One that is being checked has changed again: what it says of itself then is new enough only if asked anew.
+void PortValidator::start_next() {
+  for (auto next = waiting_.begin(); next != waiting_.end() && checks_.size() < max_checks_at_once;) {
+    const wire::FcId id = *next;
+    fc2::RemotePort* remote = port_.find_remote_port(id);
+    next = waiting_.erase(next);
+    if (remote == nullptr || !remote->logged_in()) continue;
+    auto& check = checks_[id];
+    check = std::make_unique<Check>(*this, *remote);
+    check->start();
+    next = waiting_.upper_bound(id);
+  }
+}
+
+void PortValidator::finish(wire::FcId id, bool valid) {
+  const auto ended = checks_.extract(id);  // lives to the end of this call, which is its own
+  fc2::RemotePort* remote = valid ? nullptr : port_.find_remote_port(id);
+  if (remote != nullptr) remote->implicit_logout();
+  start_next();
+}
+
+void PortValidator::forget(wire::FcId id) {
+  waiting_.erase(id);
+  checks_.erase(id);
+}
+
+void PortValidator::stop() {
+  waiting_.clear();
+  checks_.clear();
+}
+
+}  // namespace farp

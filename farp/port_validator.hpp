@@ -1,0 +1,37 @@
+// After a state change notification: are the ports that we are logged in with still who they were (FC-VI 7.7.1, 7.7.5)?
+#pragma once
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+
+#include "fc2_fabric/n_port.hpp"
+#include "wire/els/rscn.hpp"
+
+namespace farp {
+
+/// Each port that the notification affects and that is logged in here is looked up in the Name Server (GPN_ID): one that is
+/// gone, or has another Port_Name, is logged out implicitly, and its connections end. One that is there answers ADISC with
+/// the names of its login, or is logged out as well: its own login may have gone meanwhile.
+class PortValidator {
+ public:
+  static constexpr std::size_t max_checks_at_once = 16;  // others wait
+
+  explicit PortValidator(fc2::NPort& port);
+  ~PortValidator();
+  void state_changed(const wire::els::Rscn& rscn);
+  /// That port is logged out already.
+  void forget(wire::FcId id);
+  void stop();
+
+ private:
+  class Check;
+  void start_next();
+  void finish(wire::FcId id, bool valid);
+
+  fc2::NPort& port_;
+  std::set<wire::FcId> waiting_;
+  std::map<wire::FcId, std::unique_ptr<Check>> checks_;
+};
+
+}  // namespace farp

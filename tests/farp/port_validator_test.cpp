@@ -1,0 +1,110 @@
+// After an RSCN: ports that are gone, or are somebody else, are logged out; the others stay (FC-VI 7.7.1, 7.7.5).
+#include <gtest/gtest.h>
+
+#include "farp/resolver.hpp"
+#include "fc2_fabric/fabric_controller.hpp"
+#include "tests/support/frame_log.hpp"
+#include "tests/support/test_fabric.hpp"
+
+namespace farp {
+namespace {
+using fc2::millisecond;
+using fc2::second;
+
+class PortValidatorTest : public testing::Test, private fc2::PortListener {
+ public:
+  PortValidatorTest() : fabric(3) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      ResolverConfig config;
+      config.own_addresses = {wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(i + 1))};
+      resolvers.push_back(std::make_unique<Resolver>(fabric.port(i), config));
+    }
+    fabric.bring_up();
+    EXPECT_TRUE(fabric.log_in(0, 1));
+    EXPECT_TRUE(fabric.log_in(0, 2));
+    fabric.port(0).add_listener(*this);
+    fabric.fabric.tap(fabric.port(0), &log);
+  }
+  ~PortValidatorTest() override { fabric.port(0).remove_listener(*this); }
+  void fabric_logged_in() override {}
+  void fabric_login_failed() override {}
+  void remote_port_logged_in(fc2::RemotePort&) override {}
+  void remote_port_login_failed(fc2::RemotePort&) override {}
+  void remote_port_logged_out(fc2::RemotePort& port) override { logged_out.push_back(port.peer()); }
+  wire::FcId id(std::size_t index) { return fabric.port(index).n_port_id(); }
+  bool knows(wire::FcId peer) { return fabric.port(0).remote_port(peer).logged_in(); }
+
+  support::TestFabric fabric;
+  std::vector<std::unique_ptr<Resolver>> resolvers;
+  support::FrameLog log;
+  std::vector<wire::FcId> logged_out;
+};
+
+// A port whose link went down is logged out as soon as the RSCN came, within milliseconds; the other one stays.
+TEST_F(PortValidatorTest, logged_in_port_gone_is_logged_out) {
+  const wire::FcId gone = id(1);
+  fabric.detach(1);
+  fabric.run_for(20 * millisecond);
+  EXPECT_EQ(logged_out, std::vector{gone});
+  EXPECT_FALSE(knows(gone));
+  EXPECT_TRUE(knows(id(2)));
+  EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U);
+}
+
+// An RSCN about a port that is there and still logged in: ADISC confirms it, nothing ends.
+TEST_F(PortValidatorTest, logged_in_port_unchanged_stays) {
+  fabric.fabric.fabric_controller().state_changed(id(1));
+  fabric.run_for(second);
+  EXPECT_EQ(log.sent(wire::els::Command::adisc), 1U);
+  EXPECT_TRUE(logged_out.empty());
+  EXPECT_TRUE(knows(id(1)));
+}
+
+// Back at once at the same address with the same name: the Name Server sees no change, but the login is gone, and ADISC
+// finds it out.
+TEST_F(PortValidatorTest, logged_in_port_back_without_login_is_logged_out) {
+  const wire::FcId same = id(1);
+  fabric.detach(1);
+  fabric.attach(1);
+  fabric.run_for(second);
+  ASSERT_EQ(id(1), same);
+  EXPECT_EQ(logged_out, std::vector{same});
+}
+
+// Another port came to that address: its name says so.
+TEST_F(PortValidatorTest, logged_in_address_taken_by_another_is_logged_out) {
+  const wire::FcId same = id(1);
+  fabric.detach(1);
+  fc2::NPort& other = fabric.add_port();
+  fabric.attach(3);
+  fabric.run_for(second);
+  ASSERT_EQ(other.n_port_id(), same);
+  EXPECT_EQ(logged_out, std::vector{same});
+}
+
+// Without the Name Server the port itself is asked; one that is not there does not answer, and is logged out in the end.
+TEST_F(PortValidatorTest, logged_in_port_gone_without_name_server_is_logged_out) {
+  fabric.port(0).remote_port(wire::well_known::name_server).log_out();
+  const wire::FcId gone = id(1);
+  fabric.detach(1);
+  fabric.run_for(100 * second);
+  EXPECT_FALSE(knows(gone));
+  EXPECT_TRUE(knows(id(2)));
+}
+
+// Many at once, more than are checked at a time: all are found out.
+TEST(PortValidator, many_ports_gone_are_logged_out) {
+  constexpr std::size_t many = 100;
+  support::TestFabric fabric(many + 1);
+  Resolver resolver(fabric.port(0), {});
+  fabric.bring_up();
+  for (std::size_t i = 1; i <= many; ++i) fabric.port(0).remote_port(fabric.port(i).n_port_id()).log_in();
+  fabric.run_for(second);
+  EXPECT_EQ(fabric.port(0).logged_in_ports().size(), many + 1);  // and the Name Server
+  for (std::size_t i = 1; i <= many; ++i) fabric.detach(i);
+  fabric.run_for(second);
+  EXPECT_EQ(fabric.port(0).logged_in_ports().size(), 1U);
+}
+
+}  // namespace
+}  // namespace farp

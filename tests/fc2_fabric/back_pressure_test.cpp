@@ -1,0 +1,218 @@
+// Outputs that pause: senders wait, F_Ports hold back who feeds them, and a port that takes nothing for ever loses what waits.
+#include <gtest/gtest.h>
+
+#include "fc2_fabric/f_port.hpp"
+#include "tests/support/frame_log.hpp"
+#include "tests/support/test_fabric.hpp"
+
+namespace fc2 {
+namespace {
+
+// An N_Port elsewhere, as a switch sees it.
+class FarEnd final : public FrameOutput, public FrameFeeder {
+ public:
+  void send(FramePtr frame) override {
+    EXPECT_FALSE(paused());
+    sent.push_back(frame->bytes[frame_header_bytes]);
+    if (--room == 0) pause();
+  }
+  void hold() override { ++holds; held = true; }
+  void proceed() override { held = false; }
+  std::vector<std::uint8_t> sent;  // first byte of each data field
+  int room = 1 << 30;
+  int holds = 0;
+  bool held = false;
+};
+
+constexpr std::size_t queue_frames = 8;
+
+SwitchConfig small_queues() {
+  SwitchConfig config;
+  config.egress_queue_frames = queue_frames;
+  return config;
+}
+
+class BackPressureTest : public testing::Test {
+ public:
+  BackPressureTest() : fabric(2, small_queues()) {
+    fabric.link.bytes_per_second = line_rate_bytes_per_second("8GFC");
+    fabric.bring_up();
+    for (std::size_t i = 0; i < 3; ++i) {
+      ports[i] = fabric.fabric.attach(ends[i], ends[i]);
+      log_in(i);
+    }
+    ends[0].sent.clear();
+  }
+  ~BackPressureTest() override {
+    for (FPort* port : ports)
+      if (port->connected()) fabric.fabric.detach(*port);
+  }
+  /// FLOGI, by hand.
+  void log_in(std::size_t end) {
+    FramePtr frame = fabric.pool.take();
+    wire::FcHeader header;
+    header.r_ctl = wire::RCtl::els_request;
+    header.type = wire::Type::els;
+    header.d_id = wire::well_known::f_port;
+    header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
+    header.ox_id = {1};
+    header.write(frame->bytes);
+    wire::els::Login login = fabric.port(0).login_parameters(wire::els::Command::flogi);
+    login.port_name = {0x3000'0000'0000'0000 + end};
+    login.write(frame->data_field());
+    frame->size_bytes = frame_header_bytes + wire::els::Login::size();
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    ports[end]->receive(std::move(frame));
+    fabric.run_for(millisecond);
+    ASSERT_TRUE(ports[end]->logged_in());
+  }
+  void feed(std::size_t from, std::size_t to, std::uint8_t mark) {
+    FramePtr frame = fabric.pool.take();
+    wire::FcHeader header;
+    header.r_ctl = wire::RCtl::solicited_data;
+    header.type = wire::Type::fc_vi;
+    header.s_id = ports[from]->address();
+    header.d_id = ports[to]->address();
+    header.write(frame->bytes);
+    frame->data_field()[0] = mark;
+    frame->size_bytes = frame_header_bytes + 4;
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::n;
+    ports[from]->receive(std::move(frame));
+  }
+  [[nodiscard]] std::uint64_t held_too_long() const { return fabric.fabric.counters().discarded(Discard::HeldTooLong); }
+
+  support::TestFabric fabric;
+  std::array<FarEnd, 3> ends;
+  std::array<FPort*, 3> ports{};
+};
+
+// A port that takes a few frames and then none: the rest waits in order, who feeds it is held back at the limit, and
+// nothing is lost when it goes on.
+TEST_F(BackPressureTest, paused_port_holds_its_feeder) {
+  ends[0].room = 2;
+  std::uint8_t mark = 0;
+  while (!ends[1].held && mark < 100) feed(1, 0, mark++);
+  EXPECT_EQ(mark, 2 + queue_frames);
+  EXPECT_EQ(ports[0]->waiting(), queue_frames);
+  ends[0].room = 1 << 30;
+  ends[0].resume();
+  EXPECT_FALSE(ends[1].held);
+  ASSERT_EQ(ends[0].sent.size(), mark);
+  for (std::size_t i = 0; i < mark; ++i) EXPECT_EQ(ends[0].sent[i], i);
+  EXPECT_EQ(held_too_long(), 0U);
+}
+
+// Who feeds another port is not concerned.
+TEST_F(BackPressureTest, paused_port_leaves_others_alone) {
+  ends[0].pause();
+  for (std::uint8_t i = 0; i < 2 * queue_frames; ++i) feed(1, 0, i);
+  feed(2, 1, 7);
+  EXPECT_FALSE(ends[2].held);
+  EXPECT_EQ(ends[1].sent.back(), 7);
+}
+
+// Several are held: as room comes, each gets its turn, the first held first.
+TEST_F(BackPressureTest, paused_port_lets_feeders_go_in_turn) {
+  ends[0].pause();
+  for (std::uint8_t i = 0; i < queue_frames; ++i) feed(1, 0, i);
+  feed(2, 0, 100);
+  ASSERT_TRUE(ends[1].held && ends[2].held);
+  ends[0].room = queue_frames / 2 - 1;  // leaves more than half of the queue
+  ends[0].resume();
+  EXPECT_TRUE(ends[1].held && ends[2].held);
+  ends[0].room = 2;
+  ends[0].resume();
+  EXPECT_FALSE(ends[1].held || ends[2].held);  // neither fed anything when its turn came
+}
+
+// An N_Port of this program is held back by its link: what it sends waits in its transmitter.
+TEST_F(BackPressureTest, paused_port_holds_n_port) {
+  ends[0].pause();
+  struct Source final : FrameSource {
+    Next next_frame(Frame& frame) override {
+      ++made;
+      wire::FcHeader header;
+      header.r_ctl = wire::RCtl::solicited_data;
+      header.type = wire::Type::fc_vi;
+      header.s_id = from;
+      header.d_id = to;
+      header.write(frame.bytes);
+      frame.size_bytes = frame_header_bytes + 4;
+      frame.sof = wire::Sof::i3;
+      frame.eof = wire::Eof::n;
+      return made == 1000 ? Next::Exhausted : Next::Made;
+    }
+    int made = 0;
+    wire::FcId from, to;
+  } source;
+  source.from = fabric.port(0).n_port_id();
+  source.to = ports[0]->address();
+  fabric.port(0).transmitter().submit(source);
+  fabric.run_for(millisecond);
+  EXPECT_LT(source.made, 200);  // what was under way when the link paused
+  EXPECT_GE(ports[0]->waiting(), queue_frames);
+  ends[0].resume();
+  fabric.run_for(millisecond);
+  EXPECT_EQ(source.made, 1000);
+  EXPECT_EQ(ends[0].sent.size(), 999U);
+}
+
+// A port that takes nothing for the hold time: what waits is discarded and counted, those who feed it go on, and so does
+// what they send there; until it takes frames again.
+TEST_F(BackPressureTest, paused_port_beyond_hold_time_is_stalled) {
+  ends[0].pause();
+  for (std::uint8_t i = 0; i < queue_frames; ++i) feed(1, 0, i);
+  fabric.run_for(small_queues().hold_time - 1);
+  EXPECT_TRUE(ends[1].held);
+  EXPECT_EQ(held_too_long(), 0U);
+  fabric.run_for(1);
+  EXPECT_FALSE(ends[1].held);
+  EXPECT_TRUE(ports[0]->stalled());
+  EXPECT_EQ(held_too_long(), queue_frames);
+  for (std::uint8_t i = 0; i < 4 * queue_frames; ++i) feed(1, 0, i);
+  EXPECT_FALSE(ends[1].held);
+  EXPECT_EQ(held_too_long(), 5 * queue_frames);
+  ends[0].resume();
+  feed(1, 0, 55);
+  EXPECT_EQ(ends[0].sent, std::vector<std::uint8_t>{55});
+}
+
+// A port that is slow, but takes some: only frames that waited too long are lost.
+TEST_F(BackPressureTest, slow_port_loses_old_frames_only) {
+  ends[0].pause();
+  feed(1, 0, 1);
+  fabric.run_for(small_queues().hold_time - 1);
+  feed(1, 0, 2);
+  ends[0].room = 1;
+  ends[0].resume();  // takes the first
+  fabric.run_for(10);
+  EXPECT_FALSE(ports[0]->stalled());
+  EXPECT_EQ(held_too_long(), 0U);
+  EXPECT_EQ(ends[0].sent, std::vector<std::uint8_t>{1});
+}
+
+// The switch's own frames cannot hold anybody back: they have a limit of their own.
+TEST_F(BackPressureTest, paused_port_limits_what_services_send) {
+  ends[0].pause();
+  for (int i = 0; i < 100; ++i) log_in(0);
+  EXPECT_EQ(ports[0]->waiting(), 2 * queue_frames);
+  EXPECT_GT(fabric.fabric.counters().discarded(Discard::NoResources), 0U);
+}
+
+// The links of a feeder, or of the port that it waits for, go: nothing is left behind.
+TEST_F(BackPressureTest, held_feeder_detached_is_forgotten) {
+  ends[0].pause();
+  for (std::uint8_t i = 0; i < queue_frames; ++i) feed(1, 0, i);
+  feed(2, 0, 9);
+  ASSERT_TRUE(ends[1].held && ends[2].held);
+  fabric.fabric.detach(*ports[1]);
+  fabric.fabric.detach(*ports[0]);
+  EXPECT_FALSE(ends[2].held);
+  EXPECT_TRUE(ends[1].held);  // told nothing any more
+  fabric.run_for(10 * second);
+}
+
+}  // namespace
+}  // namespace fc2

@@ -1,0 +1,301 @@
+// One end of a socket against raw bytes at the other: what is whole passes, what is not ends the link with a reason.
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <deque>
+#include <random>
+
+#include "fc2_fabric/drivers/frame_stream.hpp"
+#include "tests/local_fabric/raw_node.hpp"
+
+namespace fc2::drivers {
+namespace {
+using support::Machine;
+using namespace std::chrono_literals;
+using Bytes = std::vector<std::uint8_t>;
+
+struct User final : StreamUser {
+  void frame_received(FramePtr frame) override {
+    frames.emplace_back(frame->bytes.begin(), frame->bytes.begin() + frame->size_bytes);
+    delimiters.emplace_back(frame->sof, frame->eof);
+    if (hold_after != 0 && frames.size() == hold_after) stream->hold();
+  }
+  void record_received(RecordKind kind, std::span<const std::uint8_t> body) override {
+    records.emplace_back(kind, Bytes(body.begin(), body.end()));
+  }
+  void stream_closed(const std::string& why) override { reason = why; }
+  void stream_has_room() override { has_room = true; }
+  std::deque<Bytes> frames;
+  std::vector<std::pair<wire::Sof, wire::Eof>> delimiters;
+  std::vector<std::pair<RecordKind, Bytes>> records;
+  std::optional<std::string> reason;
+  bool has_room = false;
+  std::size_t hold_after = 0;
+  FrameStream* stream = nullptr;
+};
+
+Bytes record(RecordKind kind, std::size_t body, std::uint8_t sof = 0, std::uint8_t eof = 0, std::uint8_t fill = 0) {
+  Bytes bytes(record_header_bytes + body, fill);
+  bytes[0] = static_cast<std::uint8_t>(kind);
+  bytes[1] = sof;
+  bytes[2] = eof;
+  bytes[3] = 0;
+  for (std::size_t i = 0; i < 4; ++i) bytes[4 + i] = static_cast<std::uint8_t>(body >> (8 * (3 - i)));
+  return bytes;
+}
+Bytes frame_record(std::size_t body, std::uint8_t fill = 0) { return record(RecordKind::Frame, body, 0x2E, 0x42, fill); }
+
+class FrameStreamTest : public testing::Test {
+ public:
+  FrameStreamTest() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    far = ends[1];
+    const CoreSection section(machine.core);
+    stream = FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), user, ends[0]);
+    user.stream = stream.get();
+  }
+  ~FrameStreamTest() override {
+    {
+      const CoreSection section(machine.core);
+      stream->close();
+    }
+    if (far >= 0) ::close(far);
+    EXPECT_EQ(machine.core.pool().outstanding(), 0U);
+  }
+  void write(const Bytes& bytes) { ASSERT_EQ(::send(far, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size())); }
+  void hang_up() { ::close(std::exchange(far, -1)); }
+  /// What makes the link end.
+  std::string fault(const Bytes& bytes) {
+    write(bytes);
+    machine.run_until([&] { return user.reason.has_value(); }, 10s);
+    return user.reason.value_or("nothing");
+  }
+  void send_frame(std::uint32_t number, std::size_t size = max_frame_bytes) {
+    FramePtr frame = machine.core.pool().take();
+    frame->size_bytes = static_cast<std::uint16_t>(size);
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    std::memcpy(frame->bytes.data(), &number, sizeof number);
+    stream->send(std::move(frame));
+  }
+
+  Machine machine;
+  User user;
+  std::shared_ptr<FrameStream> stream;
+  int far = -1;
+};
+
+// --- what comes in
+
+// Smallest and largest frames, cut into single bytes and all at once.
+TEST_F(FrameStreamTest, whole_records_pass_however_they_are_cut) {
+  Bytes bytes;
+  for (const std::size_t size : {std::size_t{24}, std::size_t{28}, std::size_t{2112}, max_frame_bytes}) {
+    const Bytes one = frame_record(size, static_cast<std::uint8_t>(size));
+    bytes.insert(bytes.end(), one.begin(), one.end());
+  }
+  for (const std::uint8_t byte : bytes) {
+    write({byte});
+    machine.io.poll();
+  }
+  write(bytes);
+  ASSERT_TRUE(machine.run_until([&] { return user.frames.size() == 8; }));
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(user.frames[i], user.frames[i + 4]);
+  EXPECT_EQ(user.frames[3], Bytes(max_frame_bytes, static_cast<std::uint8_t>(max_frame_bytes)));
+  EXPECT_EQ(user.delimiters[0], std::pair(wire::Sof::i3, wire::Eof::t));
+}
+
+TEST_F(FrameStreamTest, record_of_other_kind_passes) {
+  write(record(RecordKind::Request, 5, 0, 0, 'x'));
+  ASSERT_TRUE(machine.run_until([&] { return user.records.size() == 1; }));
+  EXPECT_EQ(user.records[0], std::pair(RecordKind::Request, Bytes(5, 'x')));
+}
+
+// Every malformed header ends the link, and says why.
+TEST_F(FrameStreamTest, unknown_kind_ends_the_link) {
+  EXPECT_EQ(fault(record(static_cast<RecordKind>(0), 0)), "the other end sent a record of unknown kind");
+}
+TEST_F(FrameStreamTest, reserved_octet_ends_the_link) {
+  Bytes bytes = frame_record(24);
+  bytes[3] = 1;
+  EXPECT_EQ(fault(bytes), "the other end sent a record whose reserved octet is not 0");
+}
+TEST_F(FrameStreamTest, frame_below_header_ends_the_link) {
+  EXPECT_EQ(fault(frame_record(20)), "the other end sent a frame shorter than its header");
+}
+TEST_F(FrameStreamTest, frame_above_limit_ends_the_link) {
+  EXPECT_EQ(fault(frame_record(max_frame_bytes + 4)), "the other end sent a frame that is too long");
+}
+TEST_F(FrameStreamTest, frame_of_odd_length_ends_the_link) {
+  EXPECT_EQ(fault(frame_record(26)), "the other end sent a frame that is not a multiple of 4 bytes");
+}
+TEST_F(FrameStreamTest, huge_length_ends_the_link) {
+  Bytes bytes = frame_record(24);
+  bytes[4] = 0xFF;
+  EXPECT_EQ(fault(bytes), "the other end sent a frame that is too long");
+}
+TEST_F(FrameStreamTest, unknown_sof_ends_the_link) {
+  EXPECT_EQ(fault(record(RecordKind::Frame, 24, 0x01, 0x42)), "the other end sent a frame with an unknown SOF or EOF");
+}
+TEST_F(FrameStreamTest, unknown_eof_ends_the_link) {
+  EXPECT_EQ(fault(record(RecordKind::Frame, 24, 0x2E, 0x00)), "the other end sent a frame with an unknown SOF or EOF");
+}
+TEST_F(FrameStreamTest, long_record_ends_the_link) {
+  EXPECT_EQ(fault(record(RecordKind::Hello, max_record_body_bytes + 1)), "the other end sent a record that is too long");
+}
+TEST_F(FrameStreamTest, delimiter_of_no_frame_ends_the_link) {
+  EXPECT_EQ(fault(record(RecordKind::Hello, 4, 0x2E, 0)), "the other end sent a record with delimiters that is no frame");
+}
+
+// What came before the end is told before it.
+TEST_F(FrameStreamTest, end_comes_after_what_was_sent) {
+  for (int i = 0; i < 40; ++i) write(frame_record(2136));
+  hang_up();
+  ASSERT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
+  EXPECT_EQ(user.frames.size(), 40U);
+  EXPECT_EQ(*user.reason, "closed by the other end");
+}
+TEST_F(FrameStreamTest, end_within_a_record_is_told_so) {
+  const Bytes bytes = frame_record(64);
+  write(Bytes(bytes.begin(), bytes.end() - 1));
+  hang_up();
+  ASSERT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
+  EXPECT_TRUE(user.frames.empty());
+  EXPECT_EQ(*user.reason, "closed by the other end within a record");
+}
+
+// Held: exactly the frames up to that one come, the others wait, none is lost.
+TEST_F(FrameStreamTest, held_stream_delivers_nothing_until_it_proceeds) {
+  user.hold_after = 3;
+  for (std::uint8_t i = 0; i < 10; ++i) write(frame_record(64, i));
+  machine.run_until([] { return false; }, 50ms);
+  EXPECT_EQ(user.frames.size(), 3U);
+  {
+    const CoreSection section(machine.core);
+    stream->proceed();
+  }
+  ASSERT_TRUE(machine.run_until([&] { return user.frames.size() == 10; }));
+  for (std::uint8_t i = 0; i < 10; ++i) EXPECT_EQ(user.frames[i].back(), i);
+}
+
+// --- what goes out
+
+// A hundred thousand frames through full sockets: none lost, none out of order.
+TEST_F(FrameStreamTest, full_socket_loses_and_reorders_nothing) {
+  constexpr std::uint32_t count = 100'000;
+  User receiver;
+  const auto other = [&] {
+    const CoreSection section(machine.core);
+    return FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), receiver, std::exchange(far, -1));
+  }();
+  std::uint32_t next = 0, expected = 0, pauses = 0;
+  std::mt19937 chance(7);
+  while (expected < count) {
+    {
+      const CoreSection section(machine.core);
+      while (next < count && !stream->paused()) send_frame(next++, 24 + 4 * (chance() % 529));
+    }
+    pauses += stream->paused();
+    machine.io.poll_one();
+    for (; !receiver.frames.empty(); receiver.frames.pop_front(), ++expected) {
+      std::uint32_t number = 0;
+      std::memcpy(&number, receiver.frames.front().data(), sizeof number);
+      ASSERT_EQ(number, expected);
+    }
+    receiver.delimiters.clear();
+    ASSERT_FALSE(receiver.reason) << *receiver.reason;
+  }
+  EXPECT_GT(pauses, 0U);
+  const CoreSection section(machine.core);
+  other->close();
+}
+
+// Nobody reads: the stream pauses after a bounded number of frames, and goes on when somebody does.
+TEST_F(FrameStreamTest, full_socket_pauses) {
+  std::uint32_t sent = 0;
+  {
+    const CoreSection section(machine.core);
+    while (!stream->paused() && sent < 10'000) send_frame(sent++);
+    EXPECT_FALSE(stream->send_record(RecordKind::Reply, "no room"));
+  }
+  EXPECT_TRUE(stream->paused());
+  EXPECT_LT(sent, 1000U);
+  machine.run_until([] { return false; }, 20ms);
+  EXPECT_TRUE(stream->paused());
+  ::fcntl(far, F_SETFL, O_NONBLOCK);
+  Bytes sink(1u << 20);
+  EXPECT_TRUE(machine.run_until([&] {
+    while (::recv(far, sink.data(), sink.size(), 0) > 0) {}
+    return !stream->paused();
+  }));
+  EXPECT_TRUE(user.has_room);
+}
+
+// The other end is gone while frames go out: told once, from outside of send().
+TEST_F(FrameStreamTest, broken_socket_is_told_later) {
+  hang_up();
+  {
+    const CoreSection section(machine.core);
+    for (std::uint32_t i = 0; i < 1000 && !stream->paused(); ++i) send_frame(i);
+    EXPECT_FALSE(user.reason);
+  }
+  EXPECT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
+}
+
+// Chance bytes never do more than end the link.
+TEST_F(FrameStreamTest, chance_bytes_end_the_link) {
+  std::mt19937 chance(11);
+  for (int i = 0; i < 200 && !user.reason; ++i) {
+    Bytes bytes(1 + chance() % 300);
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(chance());
+    if (chance() % 2 == 0) {  // a header that is nearly right
+      const Bytes nearly = frame_record(24 + 4 * (chance() % 600));
+      bytes.insert(bytes.begin(), nearly.begin(), nearly.begin() + static_cast<std::ptrdiff_t>(record_header_bytes));
+    }
+    if (::send(far, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) break;
+    machine.io.poll();
+  }
+  EXPECT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
+}
+
+// --- handshake
+
+TEST(Hello, round_trip) {
+  Hello hello;
+  hello.role = Hello::Role::Control;
+  hello.process_id = 4711;
+  hello.name = "prog";
+  const auto parsed = Hello::parse(hello.write());
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->role, Hello::Role::Control);
+  EXPECT_EQ(parsed->process_id, 4711U);
+  EXPECT_EQ(parsed->name, "prog");
+}
+TEST(Hello, prefixes_and_bad_values_are_refused) {
+  const Bytes whole = Hello{}.write();
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(Hello::parse(std::span(whole).first(size))) << size;
+  Bytes bytes = whole;
+  bytes[6] = 9;
+  EXPECT_FALSE(Hello::parse(bytes));
+  bytes = whole;
+  bytes.resize(whole.size() + Hello::max_name_bytes + 1, 'n');
+  EXPECT_FALSE(Hello::parse(bytes));
+}
+// A name with control characters must not reach a log or a terminal.
+TEST(Hello, name_is_made_printable) {
+  Hello hello;
+  hello.name = "a\n\x1B[31mb";
+  EXPECT_EQ(Hello::parse(hello.write())->name, "a??[31mb");
+}
+// Of another version only that is known, whatever follows.
+TEST(Hello, other_version_is_recognised) {
+  Bytes bytes{'F', 'C', 'V', 'I', 0, 9};
+  const auto hello = Hello::parse(bytes);
+  ASSERT_TRUE(hello);
+  EXPECT_EQ(hello->version, 9);
+}
+
+}  // namespace
+}  // namespace fc2::drivers
