@@ -127,7 +127,7 @@ void Connection::fail_by_transport() { fail(ReceiveError::Transport); }
 void Connection::tell_peer(Reason reason) {
   ++core_.counters.connections_lost;
   disconnector_.set_reason(reason);
-  if (connected_once_) disconnector_.notify(reason);
+  if (connected_once_ && !peer_knows_) disconnector_.notify(reason);
 }
 
 void Connection::request_disconnect(vi::Operation& operation) {

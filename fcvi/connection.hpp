@@ -75,6 +75,8 @@ class Connection final : private machines::disconnect_responder::Context {
   /// A reliable connection failed here: VI to Error, the peer told why (FC-VI 8.4.2 e, 5.3.5).
   void fail(machines::message_responder::ReceiveError cause);
   void fail_by_transport();
+  /// It refused a message, and tells why by itself: no DISCONNECT_RQST of ours crosses its own.
+  void peer_failed_it() { peer_knows_ = true; }
   void request_disconnect(vi::Operation& operation);
   void disconnect_complete(bool answered);
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst);
@@ -119,6 +121,7 @@ class Connection final : private machines::disconnect_responder::Context {
   bool stopped_ = false;
   bool connected_once_ = false;
   bool retired_ = false;
+  bool peer_knows_ = false;
   bool retried_ = false;  // the endpoint is in Pending Connect Retry
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;

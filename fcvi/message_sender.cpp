@@ -181,6 +181,7 @@ void MessageSender::response_received(const fc2::ReceivedFrame& frame, const Dev
 void MessageSender::status_received(Message& message, const DeviceHeader& header) {
   const auto status = wire::fcvi::MessageStatus::from_flags(header.flags);
   connection_.core().port().release(*std::exchange(message.exchange, nullptr));  // Last_Sequence (5.8.4)
+  if (!status.ok()) connection_.peer_failed_it();
   process(message, mo::ResponseReceived{completion_of(status)});
 }
 
@@ -199,6 +200,7 @@ void MessageSender::read_data_received(Message& message, const fc2::ReceivedFram
                                        std::span<const std::uint8_t> payload) {
   const auto status = wire::fcvi::MessageStatus::from_flags(header.flags);
   if (!status.ok()) {
+    connection_.peer_failed_it();
     connection_.core().port().release(*std::exchange(message.exchange, nullptr));
     return process(message, mo::ReadDataReceived{.last = true, .status = completion_of(status)});
   }

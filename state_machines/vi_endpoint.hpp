@@ -28,6 +28,8 @@ struct SetupFailed {};       // error Reason Code, or the retry failed; the call
 // DISCONNECT_RQST of the peer, port logout, transport error, T2 or T3 of a connected VI.
 struct ConnectionLost {};
 struct LocalError {};  // an error that a Descriptor reports: format, length, protection, no Descriptor
+// A descriptor that cannot be posted, overrun, or memory that is gone at completion (VI-DG 6.3.1): the caller reports it.
+struct CatastrophicError {};
 struct DisconnectRequested {};   // VipDisconnect
 struct DisconnectAnswered {};    // DISCONNECT_RESP came, or no answer is needed (the port is logged out)
 struct DisconnectUnanswered {};  // neither the request nor its retry was answered
@@ -93,6 +95,7 @@ struct Def {
   On<"VI-DG 3.3.5 flush, stay Idle",                Idle,                DisconnectRequested,  none,                Do<FlushDescriptors, CompleteDisconnect>, none>,
   On<"FC-VI D.2 already Idle: no callback",         Idle,                ConnectionLost,       none,                CountStale,                               none>,
   On<"VI-ARCH 5.1 the Descriptor reports it",       Idle,                LocalError,           none,                CountStale,                               none>,
+  On<"VI-DG 6.3.1 told, the state stays",           Idle,                CatastrophicError,    none,                CountStale,                               none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    PendingConnect,      ConnectRequested,     none,                RefuseRequest,                            none>,
   On<"VI-ARCH 5 not valid here",                    PendingConnect,      AcceptRequested,      none,                RefuseRequest,                            none>,
@@ -105,6 +108,7 @@ struct Def {
   On<"FC-VI 8.2 b) otherwise",                      PendingConnect,      SetupFailed,          Error,               Stop,                                     none>,
   On<"FC-VI 8.5.3 d), C.5.2 T2",                    PendingConnect,      ConnectionLost,       Error,               Do<Stop, ReportConnectionLost>,           none>,
   On<"VI-ARCH 5.2 the Descriptor reports it",       PendingConnect,      LocalError,           none,                CountStale,                               none>,
+  On<"VI-DG 6.3.1 told, the state stays",           PendingConnect,      CatastrophicError,    none,                CountStale,                               none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                    PendingConnect,      DisconnectRequested,  Idle,                Do<Withdraw, CompleteDisconnect>,         none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    PendingConnectRetry, ConnectRequested,     none,                RefuseRequest,                            none>,
@@ -117,6 +121,7 @@ struct Def {
   On<"FC-VI 8.2 c), 8.5.3 a) 1), C.3 rule 4",       PendingConnectRetry, SetupFailed,          Error,               Stop,                                     none>,
   On<"FC-VI 8.5.3 d), 7.7.1",                       PendingConnectRetry, ConnectionLost,       Error,               Do<Stop, ReportConnectionLost>,           none>,
   On<"VI-ARCH 5.2 the Descriptor reports it",       PendingConnectRetry, LocalError,           none,                CountStale,                               none>,
+  On<"VI-DG 6.3.1 told, the state stays",           PendingConnectRetry, CatastrophicError,    none,                CountStale,                               none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                    PendingConnectRetry, DisconnectRequested,  Idle,                Do<Withdraw, CompleteDisconnect>,         none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    Connected,           ConnectRequested,     none,                RefuseRequest,                            none>,
@@ -124,6 +129,7 @@ struct Def {
   On<"FC-VI 8.2 d), 8.5.3 a) 3), D.2, 7.7.1",       Connected,           ConnectionLost,       Error,               Do<Stop, ReportConnectionLost>,           none>,
   On<"FC-VI 8.2 d), 8.4.2 e), VI-ARCH 2.5.2",       Connected,           LocalError,           Error,               Stop,                                     Reliable>,
   On<"VI-ARCH 2.5.1 the connection persists",       Connected,           LocalError,           none,                none,                                     Not<Reliable>>,
+  On<"VI-DG 6.3.1 at every level",                  Connected,           CatastrophicError,    Error,               Stop,                                     none>,
   On<"FC-VI 8.2 d), 8.6.3 a) Error until answered", Connected,           DisconnectRequested,  Error,               Do<Stop, RequestDisconnect>,              none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    Error,               ConnectRequested,     none,                RefuseRequest,                            none>,
@@ -131,6 +137,7 @@ struct Def {
   On<"FC-VI D.2 already in Error: no callback",     Error,               ConnectionLost,       none,                CountStale,                               none>,
   On<"impl: the logout told both machines",         Error,               SetupFailed,          none,                CountStale,                               none>,
   On<"VI-ARCH 5.4 several errors, one transition",  Error,               LocalError,           none,                CountStale,                               none>,
+  On<"VI-ARCH 5.4 several errors, one transition",  Error,               CatastrophicError,    none,                CountStale,                               none>,
   On<"FC-VI 8.2 e), VI-DG 3.3.5",                   Error,               DisconnectRequested,  none,                Do<FlushDescriptors, RequestDisconnect>,  Not<DisconnectOutstanding>>,
   On<"impl: shares the outcome of the first",       Error,               DisconnectRequested,  none,                none,                                     DisconnectOutstanding>,
   On<"FC-VI 8.2 e), D.1 rule 1 c)",                 Error,               DisconnectAnswered,   Idle,                Do<FlushDescriptors, CompleteDisconnect>, none>,

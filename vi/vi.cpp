@@ -320,13 +320,13 @@ void Vi::fail(Failure failure) {
   // A responder that has accepted receives before it is Connected (FC-VI C.5.5); what is lost then is lost
   // for good.
   const bool early_traffic = before == State::ConnectPending && reception_enabled_;
-  catastrophic_ = failure == Failure::Catastrophic;
   if (failure == Failure::Transport || early_traffic) {
     endpoint_event(endpoint::ConnectionLost{});
+  } else if (failure == Failure::Catastrophic) {
+    endpoint_event(endpoint::CatastrophicError{});
   } else {
     endpoint_event(endpoint::LocalError{});
   }
-  catastrophic_ = false;
   if (before != State::Error && state() == State::Error) nic_.transport().stopped(*this);
 }
 
@@ -361,6 +361,6 @@ void Vi::complete_disconnect(endpoint::DisconnectOutcome outcome) {
   outcome_.disconnect_completed = outcome;
 }
 
-bool Vi::reliable() const { return catastrophic_ || is_reliable(attributes_.reliability); }
+bool Vi::reliable() const { return is_reliable(attributes_.reliability); }
 
 }  // namespace vi

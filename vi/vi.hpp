@@ -188,7 +188,6 @@ class Vi final : private machines::vi_endpoint::Context {
   bool reception_enabled_ = false;
   bool transmission_enabled_ = false;
   bool disconnect_outstanding_ = false;
-  bool catastrophic_ = false;           // while such an error is fed to the machine
   bool completion_unwritable_ = false;  // a descriptor's memory was gone when it completed: a failure is due
 };
 

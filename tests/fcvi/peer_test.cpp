@@ -12,6 +12,7 @@ using vi::Return;
 class Peers : public TwoNodes {
  public:
   Peers() : low(*client), high(*server) {}
+  ~Peers() override { client.reset(), server.reset(); }  // a call lives until it is done: VipCloseNic ends it
   /// A VI with its VipConnectPeerRequest.
   struct Peer {
     Host* host = nullptr;
@@ -398,7 +399,6 @@ class SharedAddresses : public Peers {
   }
   ~SharedAddresses() override {
     for (std::size_t i = 0; i < 6; ++i) fabric.detach(2 + i);
-    calls.clear();
     nodes.clear();
   }
   struct Call {

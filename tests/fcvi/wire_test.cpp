@@ -137,6 +137,23 @@ TEST_F(Wire, send_refused_fields) {
   expect_frame(*disconnect, {false, 0x02, 0x290008, 2, 0x12, 0x01, client_handle, 0, 0x00420000}, "DISCONNECT_RQST");
 }
 
+// FC-VI 5.3.5, 5.9.4.3: whoever refused the message tells why; the DISCONNECT_RQST of the one that was refused does not cross it.
+TEST_F(Wire, refused_oneDisconnectRqst) {
+  const auto is_rqst = [](const WireFrame& f) { return f.opcode() == 0x12; };
+  for (const std::uint16_t control : {vi::control::op_rdma_write, vi::control::op_rdma_read}) {
+    connect_at(Level::ReliableReception);
+    frames();
+    send(control, 100, server->base + server->memory_bytes - 50);
+    const auto iu = settled();
+    EXPECT_EQ(std::count_if(iu.begin(), iu.end(), is_rqst), 1);
+    EXPECT_EQ(client_vi->state(), vi::State::Error);
+    EXPECT_EQ(server_vi->state(), vi::State::Error);
+    EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+    EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
+    wait.result.reset(), request.result.reset(), accept.result.reset();
+  }
+}
+
 // FC-VI 6.4, 6.5: RDMA Write: address, handle and length in every frame, whatever the offset; WRITE_RESP.
 TEST_F(Wire, write_fields) {
   connect_at(Level::ReliableReception);

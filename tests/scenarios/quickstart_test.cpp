@@ -118,5 +118,13 @@ TEST_F(Quickstart, farp_resolves_without_the_name_server) {
   EXPECT_EQ(lines_of(tshark("c.pcapng", "fcdns.opcode == 0x01b1", {"frame.number"})), 0u);
 }
 
+// FC-VI 5.3.3, 5.3.4: peers one after the other, at once, and not at all.
+TEST_F(Quickstart, peers_find_each_other) {
+  const Finished finished = run("peer_to_peer.yaml", "c.pcapng");
+  EXPECT_EQ(finished.status, 0) << finished.output << finished.errors;
+  if (!has_tshark()) GTEST_SKIP() << "tshark is not installed (tools/setup --test installs it)";
+  EXPECT_EQ(tshark("c.pcapng", "_ws.malformed || fcoe.crc.status==0", {}), "");
+}
+
 }  // namespace
 }  // namespace scenarios

@@ -141,6 +141,15 @@ TEST(ViEndpoint, Connected_local_error) {
   EXPECT_EQ(rig.after(LocalError{}), "Error: disable_traffic, flush_descriptors");
 }
 
+// VI-DG 6.3.1: at every level; before a connection the state stays.
+TEST(ViEndpoint, Connected_catastrophic_error) {
+  Rig rig;
+  EXPECT_EQ(rig.after(CatastrophicError{}), "Idle: count_stale");
+  rig.given(ConnectRequested{}, SetupSucceeded{});
+  EXPECT_EQ(rig.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(rig.after(CatastrophicError{}), "Error: count_stale");
+}
+
 // VI-ARCH 5.2.
 TEST(ViEndpoint, PendingConnect_disconnect_requested) {
   Rig rig;

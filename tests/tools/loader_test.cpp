@@ -80,6 +80,7 @@ workloads:
     rdma_read: false
     answer: reject
     start: 1ms
+    server_start: 3ms
     connect_timeout: 2s
     disconnect_by: server
     queue_depth: 8
@@ -116,6 +117,7 @@ expectations:
   EXPECT_EQ(workload.client, 1u);
   EXPECT_EQ(workload.server, 0u);
   EXPECT_TRUE(workload.reject);
+  EXPECT_EQ(workload.server_start, 3 * fc2::millisecond);
   EXPECT_FALSE(workload.attributes.enable_rdma_write);
   EXPECT_EQ(workload.disconnect_by, Side::Server);
   EXPECT_EQ(workload.expect.server_state, vi::State::Error);

@@ -59,6 +59,15 @@ Task<vi::Return> Endpoint::connect(const vi::NetAddress& remote, vi::TimeNs time
   co_return call.result;
 }
 
+Task<vi::Return> Endpoint::connect_peer(const vi::NetAddress& remote, vi::TimeNs timeout) {
+  Call<vi::ConnectOperation> call(node_.driver());
+  const vi::NetAddress local = vi::NetAddress::make(node_.provider().config().address, {});
+  const vi::Return posted = node_.provider().connect_peer_request(*vi_, local, remote, timeout, call);
+  if (posted != vi::Return::Success) co_return posted;
+  co_await call.finished;
+  co_return call.result;
+}
+
 Task<vi::Return> Endpoint::accept(vi::ConnectionToken token) {
   Call<vi::Operation> call(node_.driver());
   node_.provider().connect_accept(token, *vi_, call);

@@ -50,6 +50,8 @@ class Endpoint {
   }
 
   Task<vi::Return> connect(const vi::NetAddress& remote, vi::TimeNs timeout);
+  /// VipConnectPeerRequest and VipConnectPeerWait.
+  Task<vi::Return> connect_peer(const vi::NetAddress& remote, vi::TimeNs timeout);
   Task<vi::Return> accept(vi::ConnectionToken token);
   Task<vi::Return> disconnect();
   /// co_await: the connection was lost, or the peer disconnected.

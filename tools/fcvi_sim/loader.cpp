@@ -24,6 +24,7 @@ constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client},
                                        {"server_to_client", Side::Server}};
 constexpr Choice<Side> sides[] = {{"client", Side::Client}, {"server", Side::Server}};
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
+constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
 constexpr Choice<vi::ReliabilityLevel> levels[] = {
     {"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
     {"reliable_delivery", vi::ReliabilityLevel::ReliableDelivery},
@@ -225,14 +226,18 @@ void Loader::load_ends(const MapReader& map, WorkloadSpec& workload) {
 WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
   const std::string what = "workloads[" + std::to_string(index) + "]";
   const MapReader map(tree, what,
-                      {"name", "client", "server", "discriminator", "reliability", "max_transfer_size",
-                       "rdma_write", "rdma_read", "answer", "start", "connect_timeout", "disconnect_by",
-                       "queue_depth", "transfers", "expect"});
+                      {"name", "client", "server", "model", "discriminator", "reliability", "max_transfer_size",
+                       "rdma_write", "rdma_read", "answer", "start", "server_start", "connect_timeout",
+                       "disconnect_by", "queue_depth", "transfers", "expect"});
   WorkloadSpec workload{.name = read_text(map.require("name"), "name")};
   load_ends(map, workload);
   load_attributes(map, workload.attributes);
+  if (const Tree* model = map.find("model")) workload.peer_to_peer = read_choice(*model, "model", models);
   if (const Tree* answer = map.find("answer")) workload.reject = read_choice(*answer, "answer", answers);
   map.optional("start", workload.start, read_duration, fc2::TimeNs{0}, max_time);
+  if (workload.reject && workload.peer_to_peer)
+    fail_expected(*map.find("answer"), "answer", "accept with model peer_to_peer");
+  map.optional("server_start", workload.server_start, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("connect_timeout", workload.connect_timeout, read_duration, fc2::microsecond, max_time);
   if (const Tree* side = map.find("disconnect_by"))
     workload.disconnect_by = read_choice(*side, "disconnect_by", sides);

@@ -5,9 +5,9 @@
 namespace sim {
 namespace {
 
-vi::NetAddress server_address(Node& server, const WorkloadSpec& workload) {
+vi::NetAddress address_of(Node& host, const WorkloadSpec& workload) {
   const std::string& text = workload.discriminator;
-  return vi::NetAddress::make(server.provider().config().address,
+  return vi::NetAddress::make(host.provider().config().address,
                               std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
@@ -33,7 +33,7 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
                       WorkloadResult& result) {
   Party party(node, workload, Side::Server, contents, result);
   Call<vi::ConnectWaitOperation> wait(node.driver());
-  node.provider().connect_wait(server_address(node, workload), workload.connect_timeout, wait);
+  node.provider().connect_wait(address_of(node, workload), workload.connect_timeout, wait);
   co_await wait.finished;
   result.accept = wait.result;
   if (wait.result == vi::Return::Success && workload.reject) {
@@ -56,12 +56,27 @@ Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, co
   Party party(node, workload, Side::Client, contents, result);
   const fc2::TimeNs start = node.driver().now();
   result.connect =
-      co_await party.endpoint().connect(server_address(server, workload), workload.connect_timeout);
+      co_await party.endpoint().connect(address_of(server, workload), workload.connect_timeout);
   result.setup_duration = node.driver().now() - start;
   if (result.connect == vi::Return::Success)
     co_await use_connection(party, workload.disconnect_by == Side::Client, result, result.disconnect);
   result.client_state = party.endpoint().vi().state();
   result.client_ended = true;
+}
+
+Task<> peer_program(Node& node, Node& peer, const WorkloadSpec& workload, Side side, const ContentStore& contents,
+                    WorkloadResult& result) {
+  Party party(node, workload, side, contents, result);
+  const bool client = side == Side::Client;
+  std::optional<vi::Return>& connected = client ? result.connect : result.accept;
+  const fc2::TimeNs start = node.driver().now();
+  connected = co_await party.endpoint().connect_peer(address_of(peer, workload), workload.connect_timeout);
+  if (client) result.setup_duration = node.driver().now() - start;
+  if (connected == vi::Return::Success)
+    co_await use_connection(party, workload.disconnect_by == side, result,
+                            client ? result.disconnect : result.server_disconnect);
+  (client ? result.client_state : result.server_state) = party.endpoint().vi().state();
+  (client ? result.client_ended : result.server_ended) = true;
 }
 
 }  // namespace sim

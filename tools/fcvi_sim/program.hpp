@@ -12,5 +12,8 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
 /// Connects to `server`, moves the data, disconnects.
 Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, const ContentStore& contents,
                       WorkloadResult& result);
+/// One of two peers, which rendezvous by the workload's discriminator (VI-DG 3.3.6); then as client or server.
+Task<> peer_program(Node& node, Node& peer, const WorkloadSpec& workload, Side side, const ContentStore& contents,
+                    WorkloadResult& result);
 
 }  // namespace sim

@@ -77,14 +77,17 @@ struct WorkloadExpectation {
   vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;  // when the programs have ended
 };
 
-/// One connection: a client program and a server program.
+/// One connection: a client program and a server program, or two peers, of which the one that begins the first transfer
+/// is called the client.
 struct WorkloadSpec {
   std::string name;
   std::size_t client = 0, server = 0;  // positions in ports
   std::string discriminator = {};      // default: the name
   vi::ViAttributes attributes = {};    // of both ends
+  bool peer_to_peer = false;           // both call VipConnectPeerRequest
   bool reject = false;                 // the server program calls VipConnectReject
   fc2::TimeNs start = 0;               // after all ports are ready
+  fc2::TimeNs server_start = 0;        // ... and the server program that much later
   fc2::TimeNs connect_timeout = 5 * fc2::second;
   Side disconnect_by = Side::Client;
   std::uint32_t queue_depth = 64;  // descriptors that each end keeps posted
