@@ -24,18 +24,6 @@ struct Request {
   vipl::NodeIdentity identity;
 };
 
-VIP_RETURN to_api(NameSource::Answer answer) {
-  switch (answer) {
-    case NameSource::Answer::Found:
-      return VIP_SUCCESS;
-    case NameSource::Answer::Unknown:
-      return VIP_ERROR_NAMESERVICE;
-    case NameSource::Answer::Unavailable:
-      return VIP_ERROR_RESOURCE;
-  }
-  return VIP_ERROR_RESOURCE;
-}
-
 /// VIP_INVALID_PARAMETER: no such NIC; VIP_ERROR_NAMESERVICE: it has a name service.
 VIP_RETURN prepare(VIP_NIC_HANDLE handle, Request& request) {
   Call call;
@@ -69,6 +57,14 @@ std::shared_ptr<const NameService> find_service(VIP_NIC_HANDLE handle, VIP_RETUR
   return nic == nullptr ? nullptr : nic->name_service();
 }
 
+/// A NIC that was closed meanwhile is the reason why the fabric could not be asked.
+VIP_RETURN result_of(VIP_NIC_HANDLE handle, NameSource::Answer answer) {
+  if (answer == NameSource::Answer::Found) return VIP_SUCCESS;
+  if (answer == NameSource::Answer::Unknown) return VIP_ERROR_NAMESERVICE;
+  Call call;
+  return call.find<NicObject>(handle) == nullptr ? VIP_INVALID_PARAMETER : VIP_ERROR_RESOURCE;
+}
+
 }  // namespace
 
 VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo) {
@@ -97,7 +93,7 @@ VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR* Name, VIP_NET_
     return VIP_INVALID_PARAMETER;
   if (service == nullptr) return result;
   wire::IpAddress found;
-  result = to_api(service->find_address(Name, NameIndex, found));
+  result = result_of(NicHandle, service->find_address(Name, NameIndex, found));
   if (result == VIP_SUCCESS) vipl::to_api(vi::NetAddress::make(found, {}), *Address);
   return result;
 }
@@ -110,7 +106,7 @@ VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* Address
   if (!host) return VIP_INVALID_PARAMETER;
   if (service == nullptr) return result;
   std::string name;
-  result = to_api(service->find_name(*host, name));
+  result = result_of(NicHandle, service->find_name(*host, name));
   if (result != VIP_SUCCESS) return result;
   const VIP_ULONG room = Name == nullptr ? 0 : *NameLen;
   if (room <= name.size()) {  // the page: the array's size, its NUL included

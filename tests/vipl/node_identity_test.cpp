@@ -94,6 +94,25 @@ TEST(NodeIdentity, what_is_a_node_name) {
   EXPECT_TRUE(is_node_name(std::string(255, 'a')));
 }
 
+TEST(NodeIdentity, names_that_mean_one_host) {
+  EXPECT_EQ(match("Node1", "nODE1"), NameMatch::Exact);
+  EXPECT_EQ(match("node1.a.org.", "node1.A.org"), NameMatch::Exact);
+  EXPECT_EQ(match("node1", "node1.a.org"), NameMatch::Short);
+  EXPECT_EQ(match("node1.a.org", "node1"), NameMatch::Short);
+  EXPECT_EQ(match("node1.a.org", "node1.b.org"), NameMatch::None);
+  EXPECT_EQ(match("node1", "node11"), NameMatch::None);
+  EXPECT_EQ(match("10", "10.0.0.1"), NameMatch::None);
+  EXPECT_EQ(match("", ""), NameMatch::Exact);
+  EXPECT_EQ(match("", "a"), NameMatch::None);
+}
+
+TEST(NodeIdentity, addresses_that_hosts_have) {
+  for (const char* text : {"10.0.0.1", "1.0.0.0", "223.255.255.255", "fd00::1", "fe80::1", "::2"})
+    EXPECT_TRUE(is_host_address(*wire::IpAddress::from_string(text))) << text;
+  for (const char* text : {"::", "::1", "0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.0.1", "224.0.0.1", "255.255.255.255", "ff02::1"})
+    EXPECT_FALSE(is_host_address(*wire::IpAddress::from_string(text))) << text;
+}
+
 TEST(NodeIdentity, facts_of_this_process) {
   unsetenv("FCVI_NODE");
   char host[256] = {};
