@@ -46,7 +46,9 @@ std::shared_ptr<const NameService> make_service(VIP_NIC_HANDLE handle, const Req
   sources.push_back(std::make_unique<vipl::FabricNames>(std::make_unique<vipl::NicFabricAccess>(handle),
                                                         request.nic.timeouts.name_appears));
   sources.push_back(std::make_unique<vipl::SystemNames>());
-  return std::make_shared<const NameService>(request.identity.node_name, request.identity.addresses, std::move(sources));
+  const vipl::NodeIdentity& own = request.identity;
+  sources.push_back(std::make_unique<vipl::HostNameSource>(own.host_name, own.addresses));
+  return std::make_shared<const NameService>(own.node_name, own.addresses, std::move(sources));
 }
 
 /// nullptr and VIP_INVALID_PARAMETER: no such NIC; nullptr and VIP_ERROR_NAMESERVICE: before VipNSInit.

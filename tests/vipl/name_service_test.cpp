@@ -146,6 +146,18 @@ TEST_F(NameServiceTest, unavailable_source) {
   EXPECT_EQ(last, Answer::Unavailable);
 }
 
+// What gethostname() says means the own host too; where it stands among the sources decides whether others come first.
+TEST(HostNameSource, own_host_in_the_words_of_the_system) {
+  const HostNameSource source("Box.example.org", {own, own_too});
+  Addresses found;
+  EXPECT_EQ(source.addresses_of("box", found), Answer::Found);
+  EXPECT_EQ(found, (Addresses{own, own_too}));
+  EXPECT_EQ(source.addresses_of("other", found), Answer::Unknown);
+  EXPECT_EQ(HostNameSource("", {own}).addresses_of("box", found), Answer::Unknown);
+  std::string name;
+  EXPECT_EQ(source.name_of(own, name), Answer::Unknown);
+}
+
 // --- the fabric ----------------------------------------------------------------------------------------------------
 
 farp::DirectoryEntry port(std::uint32_t id, const char* node, Addresses addresses) {

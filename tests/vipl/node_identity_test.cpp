@@ -10,7 +10,7 @@ namespace vipl {
 namespace {
 
 ProcessFacts facts(const std::string& node_name, std::uint32_t pid = 100, std::uint64_t start_time = 5) {
-  return {node_name, "vicp", pid, start_time};
+  return {node_name, "box", "vicp", pid, start_time};
 }
 NicConfiguration nic(const std::string& name = "VINIC") {
   NicConfiguration configuration;
@@ -29,6 +29,7 @@ TEST(NodeIdentity, one_short_name_is_one_host) {
   EXPECT_EQ(a.addresses, b.addresses);
   EXPECT_EQ(a.node_wwn, b.node_wwn);
   EXPECT_EQ(b.node_name, "NODE1.example.org");  // as given
+  EXPECT_EQ(b.host_name, "box");
   EXPECT_NE(a.port_name, b.port_name);          // two N_Ports of one node
 }
 
@@ -120,6 +121,7 @@ TEST(NodeIdentity, facts_of_this_process) {
   const auto read = read_process_facts();
   ASSERT_TRUE(read);
   EXPECT_EQ(read->node_name, host);
+  EXPECT_EQ(read->host_name, host);
   EXPECT_EQ(read->pid, static_cast<std::uint32_t>(getpid()));
   EXPECT_GT(read->start_time, 0u);
   EXPECT_EQ(read->program, program_invocation_short_name);
@@ -129,6 +131,7 @@ TEST(NodeIdentity, facts_of_this_process) {
 TEST(NodeIdentity, environment_names_the_node) {
   setenv("FCVI_NODE", "left", 1);
   EXPECT_EQ(read_process_facts()->node_name, "left");
+  EXPECT_NE(read_process_facts()->host_name, "left");
   setenv("FCVI_NODE", "not a name", 1);
   const auto read = read_process_facts();
   ASSERT_FALSE(read);
