@@ -24,18 +24,6 @@ struct Request {
   vipl::NodeIdentity identity;
 };
 
-VIP_RETURN to_api(NameSource::Answer answer) {
-  switch (answer) {
-    case NameSource::Answer::Found:
-      return VIP_SUCCESS;
-    case NameSource::Answer::Unknown:
-      return VIP_ERROR_NAMESERVICE;
-    case NameSource::Answer::Unavailable:
-      return VIP_ERROR_RESOURCE;
-  }
-  return VIP_ERROR_RESOURCE;
-}
-
 /// VIP_INVALID_PARAMETER: no such NIC; VIP_ERROR_NAMESERVICE: it has a name service.
 VIP_RETURN prepare(VIP_NIC_HANDLE handle, Request& request) {
   Call call;
@@ -58,7 +46,9 @@ std::shared_ptr<const NameService> make_service(VIP_NIC_HANDLE handle, const Req
   sources.push_back(std::make_unique<vipl::FabricNames>(std::make_unique<vipl::NicFabricAccess>(handle),
                                                         request.nic.timeouts.name_appears));
   sources.push_back(std::make_unique<vipl::SystemNames>());
-  return std::make_shared<const NameService>(request.identity.node_name, request.identity.addresses, std::move(sources));
+  const vipl::NodeIdentity& own = request.identity;
+  sources.push_back(std::make_unique<vipl::HostNameSource>(own.host_name, own.addresses));
+  return std::make_shared<const NameService>(own.node_name, own.addresses, std::move(sources));
 }
 
 /// nullptr and VIP_INVALID_PARAMETER: no such NIC; nullptr and VIP_ERROR_NAMESERVICE: before VipNSInit.
@@ -67,6 +57,14 @@ std::shared_ptr<const NameService> find_service(VIP_NIC_HANDLE handle, VIP_RETUR
   NicObject* nic = call.find<NicObject>(handle);
   result = nic == nullptr ? VIP_INVALID_PARAMETER : VIP_ERROR_NAMESERVICE;
   return nic == nullptr ? nullptr : nic->name_service();
+}
+
+/// A NIC that was closed meanwhile is the reason why the fabric could not be asked.
+VIP_RETURN result_of(VIP_NIC_HANDLE handle, NameSource::Answer answer) {
+  if (answer == NameSource::Answer::Found) return VIP_SUCCESS;
+  if (answer == NameSource::Answer::Unknown) return VIP_ERROR_NAMESERVICE;
+  Call call;
+  return call.find<NicObject>(handle) == nullptr ? VIP_INVALID_PARAMETER : VIP_ERROR_RESOURCE;
 }
 
 }  // namespace
@@ -97,7 +95,7 @@ VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR* Name, VIP_NET_
     return VIP_INVALID_PARAMETER;
   if (service == nullptr) return result;
   wire::IpAddress found;
-  result = to_api(service->find_address(Name, NameIndex, found));
+  result = result_of(NicHandle, service->find_address(Name, NameIndex, found));
   if (result == VIP_SUCCESS) vipl::to_api(vi::NetAddress::make(found, {}), *Address);
   return result;
 }
@@ -110,7 +108,7 @@ VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* Address
   if (!host) return VIP_INVALID_PARAMETER;
   if (service == nullptr) return result;
   std::string name;
-  result = to_api(service->find_name(*host, name));
+  result = result_of(NicHandle, service->find_name(*host, name));
   if (result != VIP_SUCCESS) return result;
   const VIP_ULONG room = Name == nullptr ? 0 : *NameLen;
   if (room <= name.size()) {  // the page: the array's size, its NUL included

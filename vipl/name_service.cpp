@@ -25,6 +25,12 @@ bool is_loopback_text(const std::string& name) {
 
 }  // namespace
 
+NameSource::Answer HostNameSource::addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const {
+  if (match(name, host_name_) == NameMatch::None) return Answer::Unknown;
+  found = own_addresses_;
+  return Answer::Found;
+}
+
 NameService::NameService(std::string own_name, std::vector<wire::IpAddress> own_addresses,
                          std::vector<std::unique_ptr<const NameSource>> sources)
     : own_name_(std::move(own_name)), own_addresses_(std::move(own_addresses)), sources_(std::move(sources)) {}

@@ -2,11 +2,26 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vipl/name_source.hpp"
 
 namespace vipl {
+
+/// Knows one name, that of the own host in the system's words. Last of the sources: programs look up what gethostname()
+/// says to learn their own address, also where $FCVI_NODE says otherwise; but another node may have that name.
+class HostNameSource final : public NameSource {
+ public:
+  HostNameSource(std::string host_name, std::vector<wire::IpAddress> own_addresses)
+      : host_name_(std::move(host_name)), own_addresses_(std::move(own_addresses)) {}
+  Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
+  Answer name_of(const wire::IpAddress&, std::string&) const override { return Answer::Unknown; }
+
+ private:
+  const std::string host_name_;
+  const std::vector<wire::IpAddress> own_addresses_;
+};
 
 /// Never changes after it was made: all calls are thread-safe, and block as long as their sources do.
 class NameService {

@@ -82,7 +82,8 @@ ConfigurationResult<ProcessFacts> read_process_facts() {
   facts.node_name = environment("FCVI_NODE");
   if (!facts.node_name.empty() && !is_node_name(facts.node_name))
     return ConfigurationError{"FCVI_NODE: expected a host name, got \"" + facts.node_name + "\""};
-  if (facts.node_name.empty()) facts.node_name = host_name();
+  facts.host_name = host_name();
+  if (facts.node_name.empty()) facts.node_name = facts.host_name;
   facts.program = program_name();
   facts.pid = static_cast<std::uint32_t>(getpid());
   facts.start_time = read_start_time();
@@ -92,6 +93,7 @@ ConfigurationResult<ProcessFacts> read_process_facts() {
 NodeIdentity derive(const NicConfiguration& nic, const ProcessFacts& process) {
   NodeIdentity identity;
   identity.node_name = nic.node_name.empty() ? process.node_name : nic.node_name;
+  identity.host_name = process.host_name;
   identity.node_wwn = nic.node_wwn != wire::Wwn{} ? nic.node_wwn : local_name(hash_of(identity.node_name));
   identity.port_name = nic.port_name != wire::Wwn{} ? nic.port_name : unique_port_name(nic, identity.node_name, process);
   identity.symbolic_port_name = process.program + "[" + std::to_string(process.pid) + "] " + nic.name;

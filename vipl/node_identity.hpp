@@ -20,7 +20,8 @@ namespace vipl {
 
 /// What tells this process from others.
 struct ProcessFacts {
-  std::string node_name;         // $FCVI_NODE, else gethostname()
+  std::string node_name;         // $FCVI_NODE, else host_name
+  std::string host_name;         // gethostname()
   std::string program;           // "vicp"
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;  // of the process, in clock ticks since the machine started
@@ -30,6 +31,7 @@ struct ProcessFacts {
 
 struct NodeIdentity {
   std::string node_name;                   // symbolic node name (RSNN_NN), as given
+  std::string host_name;                   // what the system calls this host: nobody else's name, most often
   wire::Wwn node_wwn{};                    // Node_Name
   wire::Wwn port_name{};                   // Port_Name
   std::string symbolic_port_name;          // RSPN_ID: "vicp[1234] VINIC"

@@ -2,9 +2,11 @@
 #include "vipl/configuration.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "settings/file.hpp"
 
@@ -181,22 +183,27 @@ TEST(Configuration, errors_of_what_stands_twice) {
             "n.yaml:5:3: port_name 30:00:00:00:00:00:00:01 belongs to NIC a already");
 }
 
-// The example with its comment signs taken away is a configuration, and so every key of it is known.
-TEST(Configuration, example_file_with_all_its_lines_is_good) {
+/// The example file; `all`: with the comment signs before its NICs taken away.
+std::string example(bool all) {
   const auto text = settings::read_file(FCVI_SOURCE_DIR "/vipl/vipl.example.yaml", 1u << 20);
-  ASSERT_TRUE(text);
-  EXPECT_TRUE(parse_configuration(*text, "example"));
-  std::string all;
+  EXPECT_TRUE(text);
+  std::string lines;
   bool nics = false;
   for (std::size_t begin = 0; begin < text->size();) {
     const std::size_t end = text->find('\n', begin);
     std::string line = text->substr(begin, end - begin);
     nics = nics || line.starts_with("# nics:");
-    if (nics && line.starts_with("#")) line.erase(0, std::min<std::size_t>(2, line.size()));
-    all += line + "\n";
+    if (all && nics && line.starts_with("#")) line.erase(0, std::min<std::size_t>(2, line.size()));
+    lines += line + "\n";
     begin = end + 1;
   }
-  const auto parsed = parse_configuration(all, "example");
+  return lines;
+}
+
+// The example is a configuration with all its lines, and so every key of it is known.
+TEST(Configuration, example_file_with_all_its_lines_is_good) {
+  EXPECT_TRUE(parse_configuration(example(false), "example"));
+  const auto parsed = parse_configuration(example(true), "example");
   ASSERT_TRUE(parsed) << parsed.error().message;
   const NicConfiguration &nic = parsed->nics.at(0), defaults = built_in_configuration().nics.at(0);
   EXPECT_EQ(nic.node_name, "node1");
@@ -214,6 +221,28 @@ TEST(Configuration, example_file_with_all_its_lines_is_good) {
   EXPECT_EQ(nic.timeouts.open, defaults.timeouts.open);
   EXPECT_EQ(nic.timeouts.name_service, defaults.timeouts.name_service);
   EXPECT_EQ(nic.timeouts.name_appears, defaults.timeouts.name_appears);
+}
+
+// Whatever stands in the file: it is good, or there is a message that names the file.
+TEST(Configuration, damaged_files_are_told_or_good) {
+  const std::string whole = example(true);
+  std::mt19937 random(1);
+  int good_ones = 0;
+  constexpr int files = 3000;
+  constexpr std::string_view signs("-:[]{}&*#!|>'\"%@`,?\n \t0x~\0\xFF", 28);
+  for (int i = 0; i < files; ++i) {
+    std::string text = whole;
+    for (unsigned change = random() % 4 + 1; change > 0; --change) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2 == 0) text[at] = signs[random() % signs.size()];
+      else text.erase(at, random() % 40);
+    }
+    const auto parsed = parse_configuration(text, "damaged");
+    if (parsed) ++good_ones;
+    else EXPECT_TRUE(parsed.error().message.starts_with("damaged:")) << parsed.error().message;
+  }
+  EXPECT_GT(good_ones, 0);
+  EXPECT_LT(good_ones, files);
 }
 
 // --- where it is looked for --------------------------------------------------------------------------------------

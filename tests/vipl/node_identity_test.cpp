@@ -10,7 +10,7 @@ namespace vipl {
 namespace {
 
 ProcessFacts facts(const std::string& node_name, std::uint32_t pid = 100, std::uint64_t start_time = 5) {
-  return {node_name, "vicp", pid, start_time};
+  return {node_name, "box", "vicp", pid, start_time};
 }
 NicConfiguration nic(const std::string& name = "VINIC") {
   NicConfiguration configuration;
@@ -29,6 +29,7 @@ TEST(NodeIdentity, one_short_name_is_one_host) {
   EXPECT_EQ(a.addresses, b.addresses);
   EXPECT_EQ(a.node_wwn, b.node_wwn);
   EXPECT_EQ(b.node_name, "NODE1.example.org");  // as given
+  EXPECT_EQ(b.host_name, "box");
   EXPECT_NE(a.port_name, b.port_name);          // two N_Ports of one node
 }
 
@@ -94,6 +95,25 @@ TEST(NodeIdentity, what_is_a_node_name) {
   EXPECT_TRUE(is_node_name(std::string(255, 'a')));
 }
 
+TEST(NodeIdentity, names_that_mean_one_host) {
+  EXPECT_EQ(match("Node1", "nODE1"), NameMatch::Exact);
+  EXPECT_EQ(match("node1.a.org.", "node1.A.org"), NameMatch::Exact);
+  EXPECT_EQ(match("node1", "node1.a.org"), NameMatch::Short);
+  EXPECT_EQ(match("node1.a.org", "node1"), NameMatch::Short);
+  EXPECT_EQ(match("node1.a.org", "node1.b.org"), NameMatch::None);
+  EXPECT_EQ(match("node1", "node11"), NameMatch::None);
+  EXPECT_EQ(match("10", "10.0.0.1"), NameMatch::None);
+  EXPECT_EQ(match("", ""), NameMatch::Exact);
+  EXPECT_EQ(match("", "a"), NameMatch::None);
+}
+
+TEST(NodeIdentity, addresses_that_hosts_have) {
+  for (const char* text : {"10.0.0.1", "1.0.0.0", "223.255.255.255", "fd00::1", "fe80::1", "::2"})
+    EXPECT_TRUE(is_host_address(*wire::IpAddress::from_string(text))) << text;
+  for (const char* text : {"::", "::1", "0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.0.1", "224.0.0.1", "255.255.255.255", "ff02::1"})
+    EXPECT_FALSE(is_host_address(*wire::IpAddress::from_string(text))) << text;
+}
+
 TEST(NodeIdentity, facts_of_this_process) {
   unsetenv("FCVI_NODE");
   char host[256] = {};
@@ -101,6 +121,7 @@ TEST(NodeIdentity, facts_of_this_process) {
   const auto read = read_process_facts();
   ASSERT_TRUE(read);
   EXPECT_EQ(read->node_name, host);
+  EXPECT_EQ(read->host_name, host);
   EXPECT_EQ(read->pid, static_cast<std::uint32_t>(getpid()));
   EXPECT_GT(read->start_time, 0u);
   EXPECT_EQ(read->program, program_invocation_short_name);
@@ -110,6 +131,7 @@ TEST(NodeIdentity, facts_of_this_process) {
 TEST(NodeIdentity, environment_names_the_node) {
   setenv("FCVI_NODE", "left", 1);
   EXPECT_EQ(read_process_facts()->node_name, "left");
+  EXPECT_NE(read_process_facts()->host_name, "left");
   setenv("FCVI_NODE", "not a name", 1);
   const auto read = read_process_facts();
   ASSERT_FALSE(read);

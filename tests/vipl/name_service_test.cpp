@@ -1,0 +1,297 @@
+// VI-DG 3.9 without a NIC: the order of the sources, and each source.
+#include "vipl/name_service.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "vipl/fabric_names.hpp"
+#include "vipl/node_identity.hpp"
+#include "vipl/system_names.hpp"
+
+namespace vipl {
+namespace {
+
+using Answer = NameSource::Answer;
+using Addresses = std::vector<wire::IpAddress>;
+
+wire::IpAddress ip(const char* text) { return *wire::IpAddress::from_string(text); }
+const wire::IpAddress own = ip("fdfc:7669::1"), own_too = ip("10.9.0.1");
+
+/// What a test tells it to know, and what it was asked.
+struct Knowledge {
+  std::map<std::string, Addresses> names;
+  std::map<wire::IpAddress, std::string> addresses;
+  bool available = true;
+  int questions = 0;
+};
+class FakeSource final : public NameSource {
+ public:
+  explicit FakeSource(Knowledge& knowledge) : knowledge_(knowledge) {}
+  Answer addresses_of(const std::string& name, Addresses& found) const override {
+    ++knowledge_.questions;
+    if (!knowledge_.available) return Answer::Unavailable;
+    if (!knowledge_.names.contains(name)) return Answer::Unknown;
+    found = knowledge_.names[name];
+    return Answer::Found;
+  }
+  Answer name_of(const wire::IpAddress& address, std::string& found) const override {
+    ++knowledge_.questions;
+    if (!knowledge_.available) return Answer::Unavailable;
+    if (!knowledge_.addresses.contains(address)) return Answer::Unknown;
+    found = knowledge_.addresses[address];
+    return Answer::Found;
+  }
+
+ private:
+  Knowledge& knowledge_;
+};
+
+class NameServiceTest : public testing::Test {
+ protected:
+  NameServiceTest() : service_("Here.example.org", {own, own_too}, sources()) {}
+  /// All addresses that NameIndex enumerates; `last` is the answer that ended it.
+  Addresses all(const std::string& name) {
+    Addresses list;
+    for (std::size_t index = 0; index < 100; ++index) {
+      wire::IpAddress address;
+      last = service_.find_address(name, index, address);
+      if (last != Answer::Found) return list;
+      list.push_back(address);
+    }
+    return list;
+  }
+  std::string name_of(const wire::IpAddress& address) {
+    std::string name;
+    last = service_.find_name(address, name);
+    return last == Answer::Found ? name : "";
+  }
+  [[nodiscard]] int questions() const { return first.questions + second.questions; }
+
+  Knowledge first, second;
+  Answer last{};
+
+ private:
+  std::vector<std::unique_ptr<const NameSource>> sources() {
+    std::vector<std::unique_ptr<const NameSource>> list;
+    list.push_back(std::make_unique<FakeSource>(first));
+    list.push_back(std::make_unique<FakeSource>(second));
+    return list;
+  }
+  NameService service_;
+};
+
+// The own name in any form, localhost and loopback addresses: the NIC, and nobody is asked.
+TEST_F(NameServiceTest, own_host) {
+  first.names["here"] = {ip("10.0.0.1")};
+  for (const char* name : {"here", "HERE", "here.example.org", "Here.Example.ORG.", "localhost", "LocalHost",
+                           "localhost.localdomain", "127.0.0.1", "127.0.1.1", "::1"}) {
+    EXPECT_EQ(all(name), (Addresses{own, own_too})) << name;
+    EXPECT_EQ(last, Answer::Unknown);
+  }
+  EXPECT_EQ(name_of(own), "Here.example.org");
+  EXPECT_EQ(name_of(own_too), "Here.example.org");
+  EXPECT_EQ(questions(), 0);
+}
+
+TEST_F(NameServiceTest, first_source_that_knows_answers) {
+  first.names["a"] = {ip("10.0.0.1"), ip("10.0.0.2")};
+  second.names["a"] = {ip("10.0.0.3")};
+  second.names["b"] = {ip("10.0.0.4")};
+  EXPECT_EQ(all("a"), (Addresses{ip("10.0.0.1"), ip("10.0.0.2")}));
+  EXPECT_EQ(second.questions, 0);
+  EXPECT_EQ(all("b"), Addresses{ip("10.0.0.4")});
+  EXPECT_EQ(all("c"), Addresses{});
+  EXPECT_EQ(last, Answer::Unknown);
+}
+
+TEST_F(NameServiceTest, reverse_in_the_same_order) {
+  first.addresses[ip("10.0.0.1")] = "a";
+  second.addresses[ip("10.0.0.1")] = "other";
+  second.addresses[ip("10.0.0.2")] = "b";
+  EXPECT_EQ(name_of(ip("10.0.0.1")), "a");
+  EXPECT_EQ(second.questions, 0);
+  EXPECT_EQ(name_of(ip("10.0.0.2")), "b");
+  EXPECT_EQ(name_of(ip("10.0.0.3")), "");
+  EXPECT_EQ(last, Answer::Unknown);
+}
+
+TEST_F(NameServiceTest, each_address_once) {
+  first.names["a"] = {ip("10.0.0.1"), ip("10.0.0.2"), ip("10.0.0.1")};
+  EXPECT_EQ(all("a"), (Addresses{ip("10.0.0.1"), ip("10.0.0.2")}));
+}
+
+// What no NIC can have is left out; a source that has nothing else is as if it did not know.
+TEST_F(NameServiceTest, loopback_and_multicast_are_no_hosts) {
+  first.names["a"] = {ip("127.0.1.1"), ip("10.0.0.1"), ip("ff02::1"), ip("::1"), ip("224.0.0.1"), ip("0.0.0.0")};
+  first.names["b"] = {ip("127.0.1.1")};
+  second.names["b"] = {ip("10.0.0.2")};
+  EXPECT_EQ(all("a"), Addresses{ip("10.0.0.1")});
+  EXPECT_EQ(all("b"), Addresses{ip("10.0.0.2")});
+  first.addresses[ip("127.0.0.1")] = "b";
+  EXPECT_EQ(name_of(ip("127.0.0.1")), "");
+  EXPECT_EQ(name_of({}), "");
+}
+
+// Who cannot be asked is passed over; only if nobody else knows, that is the answer.
+TEST_F(NameServiceTest, unavailable_source) {
+  first.available = false;
+  second.names["a"] = {ip("10.0.0.1")};
+  second.addresses[ip("10.0.0.1")] = "a";
+  EXPECT_EQ(all("a"), Addresses{ip("10.0.0.1")});
+  EXPECT_EQ(all("b"), Addresses{});
+  EXPECT_EQ(last, Answer::Unavailable);
+  EXPECT_EQ(name_of(ip("10.0.0.1")), "a");
+  EXPECT_EQ(name_of(ip("10.0.0.2")), "");
+  EXPECT_EQ(last, Answer::Unavailable);
+}
+
+// What gethostname() says means the own host too; where it stands among the sources decides whether others come first.
+TEST(HostNameSource, own_host_in_the_words_of_the_system) {
+  const HostNameSource source("Box.example.org", {own, own_too});
+  Addresses found;
+  EXPECT_EQ(source.addresses_of("box", found), Answer::Found);
+  EXPECT_EQ(found, (Addresses{own, own_too}));
+  EXPECT_EQ(source.addresses_of("other", found), Answer::Unknown);
+  EXPECT_EQ(HostNameSource("", {own}).addresses_of("box", found), Answer::Unknown);
+  std::string name;
+  EXPECT_EQ(source.name_of(own, name), Answer::Unknown);
+}
+
+// --- the fabric ----------------------------------------------------------------------------------------------------
+
+farp::DirectoryEntry port(std::uint32_t id, const char* node, Addresses addresses) {
+  farp::DirectoryEntry entry;
+  entry.n_port_id = {id};
+  entry.symbolic_node_name = node;
+  entry.addresses = std::move(addresses);
+  return entry;
+}
+
+struct FakeFabric final : FabricAccess {
+  std::optional<std::vector<farp::DirectoryEntry>> ports() override {
+    ++listings;
+    return available ? std::optional(list) : std::nullopt;
+  }
+  bool rest(fc2::TimeNs duration) override {
+    rested += duration;
+    if (rested >= appears_at) list.push_back(port(0x010900, "late", {ip("10.0.0.9")}));
+    return !closed;
+  }
+  std::vector<farp::DirectoryEntry> list;
+  bool available = true, closed = false;
+  int listings = 0;
+  fc2::TimeNs rested = 0, appears_at = fc2::never;
+};
+
+class FabricNamesTest : public testing::Test {
+ protected:
+  FabricNamesTest() : names(std::unique_ptr<FabricAccess>(fabric = new FakeFabric), fc2::second) {
+    fabric->list = {port(0x010100, "one.example.org", {ip("10.0.0.1"), ip("fd00::1")}),
+                    port(0x010200, "two", {ip("10.0.0.2")}),
+                    port(0x010300, "one.example.org", {ip("10.0.0.1")}),
+                    port(0x010400, "", {ip("10.0.0.4")}),
+                    port(0x010500, "bare", {})};
+  }
+  Addresses addresses_of(const std::string& name) {
+    Addresses found;
+    last = names.addresses_of(name, found);
+    return found;
+  }
+  FakeFabric* fabric;  // belongs to names
+  FabricNames names;
+  Answer last{};
+};
+
+TEST_F(FabricNamesTest, names_of_nodes) {
+  EXPECT_EQ(addresses_of("ONE"), (Addresses{ip("10.0.0.1"), ip("fd00::1"), ip("10.0.0.1")}));
+  EXPECT_EQ(last, Answer::Found);
+  EXPECT_EQ(addresses_of("two.example.org"), Addresses{ip("10.0.0.2")});
+  EXPECT_EQ(fabric->listings, 2);
+  EXPECT_EQ(fabric->rested, 0);
+}
+
+TEST_F(FabricNamesTest, whole_name_before_short_ones) {
+  fabric->list.push_back(port(0x010600, "one", {ip("10.0.0.6")}));
+  EXPECT_EQ(addresses_of("one"), Addresses{ip("10.0.0.6")});
+  EXPECT_EQ(addresses_of("one.example.org"), (Addresses{ip("10.0.0.1"), ip("fd00::1"), ip("10.0.0.1")}));
+}
+
+TEST_F(FabricNamesTest, unknown_name_is_waited_for) {
+  EXPECT_EQ(addresses_of("nobody"), Addresses{});
+  EXPECT_EQ(last, Answer::Unknown);
+  EXPECT_EQ(fabric->rested, fc2::second);
+  EXPECT_LE(fabric->listings, 8);  // at growing intervals
+}
+
+TEST_F(FabricNamesTest, name_appears_meanwhile) {
+  fabric->appears_at = 300 * fc2::millisecond;
+  EXPECT_EQ(addresses_of("late"), Addresses{ip("10.0.0.9")});
+  EXPECT_LT(fabric->rested, fc2::second);
+}
+
+// What nobody can be called is not waited for, nor is an address: the system knows those.
+TEST_F(FabricNamesTest, address_text_is_not_waited_for) {
+  for (const char* name : {"10.0.0.77", "fd00::77", "not a name"}) {
+    EXPECT_EQ(addresses_of(name), Addresses{}) << name;
+    EXPECT_EQ(last, Answer::Unknown);
+  }
+  EXPECT_EQ(fabric->rested, 0);
+}
+
+TEST_F(FabricNamesTest, unavailable) {
+  fabric->closed = true;
+  addresses_of("nobody");
+  EXPECT_EQ(last, Answer::Unavailable);
+  fabric->available = false;
+  addresses_of("one");
+  EXPECT_EQ(last, Answer::Unavailable);
+  std::string name;
+  EXPECT_EQ(names.name_of(ip("10.0.0.1"), name), Answer::Unavailable);
+}
+
+TEST_F(FabricNamesTest, reverse) {
+  std::string name;
+  EXPECT_EQ(names.name_of(ip("fd00::1"), name), Answer::Found);
+  EXPECT_EQ(name, "one.example.org");
+  EXPECT_EQ(names.name_of(ip("10.0.0.4"), name), Answer::Unknown);  // has no name
+  EXPECT_EQ(names.name_of(ip("10.0.0.99"), name), Answer::Unknown);
+  EXPECT_EQ(fabric->rested, 0);
+}
+
+// Depth 1: the same switch; 2: all others.
+TEST(Discovery, by_depth) {
+  const std::vector<farp::DirectoryEntry> ports{
+      port(0x010100, "here", {own, own_too}), port(0x010200, "here", {own}), port(0x010300, "a", {ip("10.0.0.1"), ip("10.0.0.2")}),
+      port(0x010400, "a", {ip("10.0.0.2")}), port(0x020100, "far", {ip("10.0.0.3")}), port(0x010500, "silent", {})};
+  const Addresses near{ip("10.0.0.1"), ip("10.0.0.2")}, everywhere{ip("10.0.0.1"), ip("10.0.0.2"), ip("10.0.0.3")};
+  EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, 0), Addresses{});
+  EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, 1), near);
+  EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, 2), everywhere);
+  EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, ~0UL), everywhere);
+}
+
+// --- the system's resolver: only what needs no network ----------------------------------------------------------------
+
+TEST(SystemNames, address_texts) {
+  const SystemNames names;
+  Addresses found;
+  EXPECT_EQ(names.addresses_of("10.1.2.3", found), Answer::Found);
+  EXPECT_EQ(found, Addresses{ip("10.1.2.3")});
+  found.clear();
+  EXPECT_EQ(names.addresses_of("fd00::5", found), Answer::Found);
+  EXPECT_EQ(found, Addresses{ip("fd00::5")});
+}
+
+TEST(SystemNames, unknown) {
+  const SystemNames names;
+  Addresses found;
+  EXPECT_EQ(names.addresses_of("no-such-host.invalid", found), Answer::Unknown);  // RFC 2606: never exists
+  EXPECT_EQ(names.addresses_of(std::string(5000, 'x'), found), Answer::Unknown);
+  std::string name;
+  EXPECT_EQ(names.name_of(default_address("node1"), name), Answer::Unknown);
+  EXPECT_EQ(found, Addresses{});
+}
+
+}  // namespace
+}  // namespace vipl
