@@ -11,7 +11,9 @@ static void check_after_error(VIP_VI_HANDLE vi, int level) {
     return;
   }
   CHECK(vi_state(vi) == VIP_STATE_CONNECTED, "an error took an Unreliable Delivery VI out of Connected");
-  deliver(vi, level, message(60, 0, 100), message(60, 0, 100));
+  fill(data_at(&near, 0), 100, 201);
+  deliver_posted(vi, level, message(60, 0, 100), 0);
+  CHECK(far_matches(0, 100, 201), "the message after the one with an error arrived changed");
 }
 
 /* ---- On the send queue ----------------------------------------------------------------------------------- */

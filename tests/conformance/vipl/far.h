@@ -114,5 +114,7 @@ VIP_CONN_HANDLE receive_request(unsigned far_vi, VIP_ULONG far_timeout);
 /* Sends to far VI 0, where slot `far_slot` with as many bytes is posted first, until it is received: only on
  * Unreliable Delivery may a message be lost (VI-ARCH 2.5.1). The far completion is returned. */
 Answer deliver(VIP_VI_HANDLE vi, int level, Message wanted, Message at_far);
+/* The same with a receive that is posted already. */
+Answer deliver_posted(VIP_VI_HANDLE vi, int level, Message wanted, unsigned far_slot);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "far.h"
 
-enum { AFFORDABLE = 300000 }; /* objects that a test may create */
+enum { AFFORDABLE = 1200000 }; /* objects that a test may create */
 
 static void need_affordable(const char* name, VIP_ULONG limit) {
   if (limit > AFFORDABLE) skip("%s is %lu: the test creates at most %d", name, limit, AFFORDABLE);

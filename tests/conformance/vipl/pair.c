@@ -54,11 +54,15 @@ VIP_CONN_HANDLE receive_request(unsigned far_vi, VIP_ULONG far_timeout) {
 }
 
 Answer deliver(VIP_VI_HANDLE vi, int level, Message wanted, Message at_far) {
+  far_post_receive(0, at_far);
+  return deliver_posted(vi, level, wanted, at_far.slot);
+}
+
+Answer deliver_posted(VIP_VI_HANDLE vi, int level, Message wanted, unsigned far_slot) {
   const bool may_be_lost = level == VIP_SERVICE_UNRELIABLE;
   Order reap = far_order(ORDER_REAP_RECEIVE, 0);
   Answer answer;
   if (may_be_lost) reap.timeout = 1000;
-  far_post_receive(0, at_far);
   for (int attempt = 0;; ++attempt) {
     const VIP_UINT32 operation = (wanted.control & VIP_CONTROL_OP_MASK) == VIP_CONTROL_OP_RDMAWRITE
                                      ? VIP_STATUS_OP_RDMA_WRITE
@@ -70,6 +74,6 @@ Answer deliver(VIP_VI_HANDLE vi, int level, Message wanted, Message at_far) {
     CHECK(may_be_lost && attempt < 20, "message lost %d times in a row", attempt + 1);
   }
   FAR_EXPECT_ANSWER(VIP_SUCCESS, answer);
-  CHECK(answer.slot == at_far.slot, "at the far end: expected slot %u, came slot %u", at_far.slot, answer.slot);
+  CHECK(answer.slot == far_slot, "at the far end: expected slot %u, came slot %u", far_slot, answer.slot);
   return answer;
 }
