@@ -1,5 +1,5 @@
-/* Pointers that must not be NULL. Where the page of a call says that any parameter may be invalid this belongs to
- * its phase; where it speaks of the handle only it is practice. */
+/* Pointers that must not be NULL. Where the page of a call says that any parameter may be invalid this
+ * belongs to its phase; where it speaks of the handle only it is practice. */
 #include <string.h>
 
 #include "options.h"
@@ -128,7 +128,7 @@ static void by_address(int unused) {
   EXPECT(VIP_INVALID_PARAMETER, VipNSGetHostByAddr, near.nic, &address.net, name, NULL);
 }
 
-/* ---- Pages that speak of the handle only ----------------------------------------------------------------- */
+/* ---- Pages that speak of the handle only ------------------------------------------------------------- */
 
 static void query_nic(int unused) {
   (void)unused;
@@ -190,7 +190,7 @@ static void system_management(int unused) {
 }
 
 #define NULLS(call, clause, phase, run) \
-  {#call ".null_arguments", ID_##call, "VI-DG " clause, phase, PROVES(VIP_INVALID_PARAMETER), run, 0}
+  { #call ".null_arguments", ID_##call, "VI-DG " clause, phase, PROVES(VIP_INVALID_PARAMETER), run, 0 }
 
 const Test argument_tests[] = {NULLS(VipOpenNic, "3.1.1", EARLY, open_nic),
                                NULLS(VipCreateVi, "3.2.1", EARLY, create),

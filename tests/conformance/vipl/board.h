@@ -25,7 +25,7 @@ typedef struct {
   char text[800];
   _Atomic int note_count;
   Note notes[MAX_NOTES];
-  _Atomic unsigned seen[CALL_COUNT]; /* return codes that came and were expected */
+  _Atomic unsigned seen[CALL_COUNT];    /* return codes that came and were expected */
   _Atomic unsigned levels, read_levels; /* what the NIC claims */
 } Board;
 

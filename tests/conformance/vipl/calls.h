@@ -53,7 +53,7 @@ typedef enum {
 #define X(name, clause, phase) ID_##name,
   CONFORMANCE_CALLS(X)
 #undef X
-  CALL_COUNT
+      CALL_COUNT
 } CallId;
 
 /* A library may lack calls: it still links, and the tests of what is missing fail. Without the first calls

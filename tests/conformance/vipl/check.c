@@ -43,7 +43,7 @@ static const char* base_name(const char* file) {
   return slash == NULL ? file : slash + 1;
 }
 
-/* ---- Verdicts -------------------------------------------------------------------------------------------- */
+/* ---- Verdicts ---------------------------------------------------------------------------------------- */
 
 /* The first verdict counts. Who comes later waits until it is written: its process may be the same. */
 static void claim_verdict(int claim) {
@@ -77,7 +77,7 @@ void skip(const char* format, ...) {
 
 bool has_failed(void) { return board->verdict == FAILED || board->verdict == FAILING; }
 
-/* ---- Notes ----------------------------------------------------------------------------------------------- */
+/* ---- Notes ------------------------------------------------------------------------------------------- */
 
 static Note* my_note(void) {
   static _Thread_local int index = -1;
@@ -100,8 +100,10 @@ void entering(const char* file, int line, CallId call, const char* arguments) {
 }
 
 void waiting_for(const char* file, int line, const char* text) {
-  if (text == NULL) my_note()->active = 0;
-  else note(file, line, "%s%s", text, "");
+  if (text == NULL)
+    my_note()->active = 0;
+  else
+    note(file, line, "%s%s", text, "");
 }
 
 VIP_RETURN returned(CallId call, VIP_RETURN code) {
@@ -110,7 +112,7 @@ VIP_RETURN returned(CallId call, VIP_RETURN code) {
   return code;
 }
 
-/* ---- Expectations ---------------------------------------------------------------------------------------- */
+/* ---- Expectations ------------------------------------------------------------------------------------ */
 
 void proven(CallId call, VIP_RETURN code) { board->seen[call] |= PROVES(code); }
 
@@ -120,7 +122,7 @@ void expect_code(const char* file, int line, CallId call, VIP_RETURN expected, V
   proven(call, came);
 }
 
-/* ---- Time and threads ------------------------------------------------------------------------------------ */
+/* ---- Time and threads -------------------------------------------------------------------------------- */
 
 void pause_ms(unsigned milliseconds) {
   struct timespec left = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000L};

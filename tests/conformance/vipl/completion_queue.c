@@ -16,7 +16,8 @@ static void expect_entry(VIP_CQ_HANDLE queue, VIP_VI_HANDLE vi, bool receive) {
   VIP_BOOLEAN receive_queue = VIP_FALSE;
   EXPECT(VIP_SUCCESS, VipCQWait, queue, VIP_INFINITE, &which, &receive_queue);
   CHECK(which == vi, "the entry is about another VI");
-  CHECK((receive_queue != VIP_FALSE) == receive, "the entry is about the %s queue", receive ? "send" : "receive");
+  CHECK((receive_queue != VIP_FALSE) == receive, "the entry is about the %s queue",
+        receive ? "send" : "receive");
 }
 
 static void expect_empty(VIP_CQ_HANDLE queue) {
@@ -39,7 +40,8 @@ static void take_receive(VIP_VI_HANDLE vi, unsigned slot) {
         "after its entry came, VipRecvDone returned %s", code_name(code));
 }
 
-/* Polled: nothing, then the entry, then nothing; the descriptor stays on its queue until it is taken there. */
+/* Polled: nothing, then the entry, then nothing; the descriptor stays on its queue until it is taken there.
+ */
 static void done(int unused) {
   VIP_CQ_HANDLE queue = make_queue(16);
   VIP_VI_HANDLE vi = make_pair_with_queues(VIP_SERVICE_RELIABLE_DELIVERY, queue, queue), which = NULL;
@@ -212,7 +214,8 @@ static void capacity(int unused) {
   (void)unused;
   VIP_CQ_HANDLE queue = make_queue(ENTRIES);
   VIP_VI_HANDLE vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, queue);
-  const VIP_ULONG count = near.attributes.MaxDescriptorsPerQueue < ENTRIES ? near.attributes.MaxDescriptorsPerQueue : ENTRIES;
+  const VIP_ULONG count =
+      near.attributes.MaxDescriptorsPerQueue < ENTRIES ? near.attributes.MaxDescriptorsPerQueue : ENTRIES;
   attributes = memory_attributes(&near);
   EXPECT(VIP_SUCCESS, VipRegisterMem, near.nic, descriptors, sizeof descriptors, &attributes, &handle);
   for (VIP_ULONG i = 0; i < count; ++i)
@@ -242,12 +245,14 @@ static void taken_before(int unused) {
   EXPECT(VIP_DESCRIPTOR_ERROR, VipRecvDone, vi, &descriptor);
 }
 
-#define T(name, call, clause, codes, run) {name, ID_##call, clause, FUNCTIONAL, codes, run, 0}
+#define T(name, call, clause, codes, run) \
+  { name, ID_##call, clause, FUNCTIONAL, codes, run, 0 }
 #define OK PROVES(VIP_SUCCESS)
 
 const Test cq_tests[] = {
     T("VipCQDone.success", VipCQDone, "VI-DG 3.5.7", OK | PROVES(VIP_NOT_DONE), done),
-    T("VipCQDone.does_not_block_behind_wait", VipCQDone, "VI-DG 3.5.7", PROVES(VIP_NOT_DONE), done_beside_wait),
+    T("VipCQDone.does_not_block_behind_wait", VipCQDone, "VI-DG 3.5.7", PROVES(VIP_NOT_DONE),
+      done_beside_wait),
     T("VipCQWait.success", VipCQWait, "VI-DG 3.5.8", OK, wait_success),
     T("VipCQWait.timeout_zero", VipCQWait, "VI-DG 3.5.8", PROVES(VIP_TIMEOUT), wait_zero),
     T("VipCQWait.timeout", VipCQWait, "VI-DG 3.5.8", PROVES(VIP_TIMEOUT), wait_finite),

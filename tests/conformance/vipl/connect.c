@@ -25,7 +25,7 @@ static VIP_RETURN request(VIP_VI_HANDLE vi, Address* remote, VIP_ULONG timeout) 
 
 static void check_idle(VIP_VI_HANDLE vi) { CHECK(vi_state(vi) == VIP_STATE_IDLE, "the VI is not Idle"); }
 
-/* ---- Waiting --------------------------------------------------------------------------------------------- */
+/* ---- Waiting ----------------------------------------------------------------------------------------- */
 
 /* The server learns the client's address and attributes. */
 static void wait_success(int unused) {
@@ -46,9 +46,11 @@ static void wait_success(int unused) {
   order.address = server;
   far_start(order);
   memset(&client, 0, sizeof client);
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes, &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes,
+         &connection);
   CHECK(same_address(&client, &order.local), "the address of the client is not the one that it gave");
-  CHECK(attributes.ReliabilityLevel == RELIABLE && attributes.MaxTransferSize == 4000 && !attributes.EnableRdmaWrite,
+  CHECK(attributes.ReliabilityLevel == RELIABLE && attributes.MaxTransferSize == 4000 &&
+            !attributes.EnableRdmaWrite,
         "the attributes of the client's VI came as level %u, transfer size %lu, RDMA Write %d",
         attributes.ReliabilityLevel, attributes.MaxTransferSize, attributes.EnableRdmaWrite);
   EXPECT(VIP_SUCCESS, VipConnectReject, connection);
@@ -92,119 +94,7 @@ static void wait_short_host(int unused) {
   expect_code(__FILE__, __LINE__, ID_VipConnectWait, VIP_INVALID_PARAMETER, wait_for(&local, 0));
 }
 
-/* ---- Accepting ------------------------------------------------------------------------------------------- */
-
-/* Both are Connected, and the client learns the server's attributes. */
-static void accept_success(int level) {
-  VIP_VI_HANDLE vi;
-  VIP_VI_ATTRIBUTES attributes;
-  VIP_CONN_HANDLE connection;
-  need_level(level);
-  far_create_vi(0, (VIP_RELIABILITY_LEVEL)level);
-  connection = receive_request(0, VIP_INFINITE);
-  attributes = vi_attributes(&near, (VIP_RELIABILITY_LEVEL)level);
-  attributes.EnableRdmaWrite = VIP_FALSE;
-  EXPECT(VIP_SUCCESS, VipCreateVi, near.nic, &attributes, NULL, NULL, &vi);
-  EXPECT(VIP_SUCCESS, VipConnectAccept, connection, vi);
-  attributes = FAR_ANSWERS(VIP_SUCCESS).attributes;
-  CHECK(attributes.ReliabilityLevel == level && !attributes.EnableRdmaWrite && attributes.MaxTransferSize == TRANSFER_BYTES,
-        "the client learned other attributes than those of the server's VI");
-  CHECK(vi_state(vi) == VIP_STATE_CONNECTED, "the server's VI is not Connected");
-  CHECK(far_state(0) == VIP_STATE_CONNECTED, "the client's VI is not Connected");
-}
-
-/* The request outlives the refusal: it is accepted with another VI. */
-static void accept_mismatch(VIP_RETURN code, VIP_VI_ATTRIBUTES wrong) {
-  VIP_VI_HANDLE vi;
-  VIP_CONN_HANDLE connection;
-  far_create_vi(0, RELIABLE);
-  connection = receive_request(0, VIP_INFINITE);
-  EXPECT(VIP_SUCCESS, VipCreateVi, near.nic, &wrong, NULL, NULL, &vi);
-  EXPECT(code, VipConnectAccept, connection, vi);
-  check_idle(vi);
-  EXPECT(VIP_SUCCESS, VipConnectAccept, connection, idle_vi());
-  FAR_ANSWERS(VIP_SUCCESS);
-}
-
-static void accept_other_level(int level) {
-  need_level(level);
-  accept_mismatch(VIP_INVALID_RELIABILITY_LEVEL, vi_attributes(&near, (VIP_RELIABILITY_LEVEL)level));
-}
-
-static void accept_other_size(int unused) {
-  VIP_VI_ATTRIBUTES wrong;
-  (void)unused;
-  near_open();
-  wrong = vi_attributes(&near, RELIABLE);
-  wrong.MaxTransferSize = TRANSFER_BYTES / 2;
-  accept_mismatch(VIP_INVALID_MTU, wrong);
-}
-
-static void accept_other_quality(int unused) {
-  static unsigned char nothing[256];
-  VIP_VI_ATTRIBUTES wrong;
-  VIP_VI_HANDLE vi;
-  (void)unused;
-  near_open();
-  wrong = vi_attributes(&near, RELIABLE);
-  wrong.QoS = nothing;
-  if (CALL(VipCreateVi, near.nic, &wrong, NULL, NULL, &vi) != VIP_SUCCESS)
-    skip("the library has no VI with another quality of service");
-  accept_mismatch(VIP_INVALID_QOS, wrong);
-}
-
-/* Tags and RDMA attributes need not match (VI-DG 4.6). */
-static void accept_other_rdma(int unused) {
-  VIP_VI_ATTRIBUTES other;
-  VIP_VI_HANDLE vi;
-  VIP_CONN_HANDLE connection;
-  (void)unused;
-  far_create_vi(0, RELIABLE);
-  other = vi_attributes(&near, RELIABLE);
-  other.EnableRdmaWrite = VIP_FALSE;
-  other.EnableRdmaRead = VIP_FALSE;
-  connection = receive_request(0, VIP_INFINITE);
-  EXPECT(VIP_SUCCESS, VipCreateVi, near.nic, &other, NULL, NULL, &vi);
-  EXPECT(VIP_SUCCESS, VipConnectAccept, connection, vi);
-  FAR_ANSWERS(VIP_SUCCESS);
-}
-
-/* The client has given up: both sides agree that there is no connection. */
-static void accept_late(int unused) {
-  VIP_VI_HANDLE vi;
-  VIP_CONN_HANDLE connection;
-  (void)unused;
-  far_create_vi(0, RELIABLE);
-  connection = receive_request(0, 200);
-  vi = idle_vi();
-  FAR_ANSWERS(VIP_TIMEOUT);
-  EXPECT(VIP_TIMEOUT, VipConnectAccept, connection, vi);
-  check_idle(vi);
-  CHECK(far_state(0) == VIP_STATE_IDLE, "the client's VI is not Idle after its time-out");
-  connect_pair(vi, 0); /* both VIs can be used again */
-}
-
-static void reject_late(int unused) {
-  VIP_CONN_HANDLE connection;
-  (void)unused;
-  far_create_vi(0, RELIABLE);
-  connection = receive_request(0, 200);
-  FAR_ANSWERS(VIP_TIMEOUT);
-  EXPECT(VIP_SUCCESS, VipConnectReject, connection);
-}
-
-static void reject_success(int unused) {
-  VIP_CONN_HANDLE connection;
-  (void)unused;
-  far_create_vi(0, RELIABLE);
-  connection = receive_request(0, VIP_INFINITE);
-  EXPECT(VIP_SUCCESS, VipConnectReject, connection);
-  FAR_ANSWERS(VIP_REJECT);
-  CHECK(far_state(0) == VIP_STATE_IDLE, "the client's VI is not Idle after a rejection");
-  connect_pair(idle_vi(), 0);
-}
-
-/* ---- Requesting ------------------------------------------------------------------------------------------ */
+/* ---- Requesting -------------------------------------------------------------------------------------- */
 
 static void request_success(int unused) {
   (void)unused;
@@ -288,16 +178,18 @@ static void request_nobody(int unused) {
   (void)unused;
   for (unsigned i = 0; i < remote.net.HostAddressLen; ++i) remote.net.HostAddress[i] ^= 0x5A;
   const VIP_RETURN code = request(vi, &remote, 2000);
-  CHECK(code == VIP_NOT_REACHABLE || code == VIP_TIMEOUT || code == VIP_NO_MATCH || code == VIP_INVALID_PARAMETER,
+  CHECK(code == VIP_NOT_REACHABLE || code == VIP_TIMEOUT || code == VIP_NO_MATCH ||
+            code == VIP_INVALID_PARAMETER,
         "VipConnectRequest to an address that no node has: came %s", code_name(code));
-  if (code != VIP_NOT_REACHABLE) skip("to an address that no node has, VipConnectRequest returns %s", code_name(code));
+  if (code != VIP_NOT_REACHABLE)
+    skip("to an address that no node has, VipConnectRequest returns %s", code_name(code));
   proven(ID_VipConnectRequest, code);
   CHECK(vi_state(vi) == VIP_STATE_ERROR, "a Reliable Delivery VI is not in Error after VIP_NOT_REACHABLE");
   EXPECT(VIP_SUCCESS, VipDisconnect, vi);
   check_idle(vi);
 }
 
-/* ---- Both ------------------------------------------------------------------------------------------------ */
+/* ---- Both -------------------------------------------------------------------------------------------- */
 
 static VIP_VI_HANDLE server_vi;
 static Address server_address;
@@ -307,7 +199,8 @@ static void* serve(void* unused) {
   VIP_VI_ATTRIBUTES attributes;
   VIP_CONN_HANDLE connection;
   (void)unused;
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server_address.net, VIP_INFINITE, &client.net, &attributes, &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server_address.net, VIP_INFINITE, &client.net, &attributes,
+         &connection);
   EXPECT(VIP_SUCCESS, VipConnectAccept, connection, server_vi);
   return NULL;
 }
@@ -344,8 +237,10 @@ static void wait_serves_once(int unused) {
   order.local = local = fresh_address(&far.nic);
   order.persistent = true;
   far_start(order);
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &local.net, &attributes, &connection);
-  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_NO_MATCH, request(idle_vi(), &server, VIP_INFINITE));
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &local.net, &attributes,
+         &connection);
+  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_NO_MATCH,
+              request(idle_vi(), &server, VIP_INFINITE));
   EXPECT(VIP_SUCCESS, VipConnectAccept, connection, idle_vi());
   FAR_ANSWERS(VIP_SUCCESS);
 }
@@ -378,36 +273,28 @@ static void many(int unused) {
   }
 }
 
-#define T(name, call, clause, phase, codes, run) {name, ID_##call, "VI-DG " clause, phase, codes, run, 0}
+#define T(name, call, clause, phase, codes, run) \
+  { name, ID_##call, "VI-DG " clause, phase, codes, run, 0 }
 
 const Test connect_tests[] = {
     T("VipConnectWait.success", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_SUCCESS), wait_success),
     T("VipConnectWait.timeout_zero", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_TIMEOUT), wait_zero),
     T("VipConnectWait.timeout", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_TIMEOUT), wait_finite),
-    T("VipConnectWait.foreign_host", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_INVALID_PARAMETER), wait_foreign_host),
-    T("VipConnectWait.short_host", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_INVALID_PARAMETER), wait_short_host),
+    T("VipConnectWait.foreign_host", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_INVALID_PARAMETER),
+      wait_foreign_host),
+    T("VipConnectWait.short_host", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_INVALID_PARAMETER),
+      wait_short_host),
     T("VipConnectWait.serves_once", VipConnectWait, "6.7", EARLY, PROVES(VIP_SUCCESS), wait_serves_once),
-    AT_EACH_LEVEL("VipConnectAccept.success", ID_VipConnectAccept, "VI-DG 3.3.2", EARLY, PROVES(VIP_SUCCESS),
-                  accept_success),
-    {"VipConnectAccept.other_level.unreliable_delivery", ID_VipConnectAccept, "VI-DG 3.3.2", FULL,
-     PROVES(VIP_INVALID_RELIABILITY_LEVEL), accept_other_level, VIP_SERVICE_UNRELIABLE},
-    {"VipConnectAccept.other_level.reliable_reception", ID_VipConnectAccept, "VI-DG 3.3.2", FULL,
-     PROVES(VIP_INVALID_RELIABILITY_LEVEL), accept_other_level, VIP_SERVICE_RELIABLE_RECEPTION},
-    T("VipConnectAccept.other_transfer_size", VipConnectAccept, "3.3.2", EARLY,
-      PROVES(VIP_INVALID_MTU) | PROVES(VIP_SUCCESS), accept_other_size),
-    T("VipConnectAccept.other_quality", VipConnectAccept, "3.3.2", EARLY, PROVES(VIP_INVALID_QOS), accept_other_quality),
-    T("VipConnectAccept.other_rdma", VipConnectAccept, "4.6", EARLY, PROVES(VIP_SUCCESS), accept_other_rdma),
-    T("VipConnectAccept.client_gave_up", VipConnectAccept, "6.7", EARLY, PROVES(VIP_TIMEOUT), accept_late),
-    T("VipConnectReject.client_gave_up", VipConnectReject, "6.7", EARLY, PROVES(VIP_SUCCESS), reject_late),
-    T("VipConnectReject.success", VipConnectReject, "3.3.3", EARLY, PROVES(VIP_SUCCESS), reject_success),
     T("VipConnectRequest.success", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_SUCCESS), request_success),
-    T("VipConnectRequest.timeout_zero", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_INVALID_PARAMETER), request_zero),
+    T("VipConnectRequest.timeout_zero", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_INVALID_PARAMETER),
+      request_zero),
     T("VipConnectRequest.rejected", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_REJECT), request_rejected),
     T("VipConnectRequest.timeout", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_TIMEOUT), request_timeout),
     T("VipConnectRequest.no_match", VipConnectRequest, "6.7", EARLY, PROVES(VIP_NO_MATCH), request_no_match),
     T("VipConnectRequest.foreign_host", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_INVALID_PARAMETER),
       request_foreign_host),
-    T("VipConnectRequest.nobody_there", VipConnectRequest, "6.8", EARLY, PROVES(VIP_NOT_REACHABLE), request_nobody),
+    T("VipConnectRequest.nobody_there", VipConnectRequest, "6.8", EARLY, PROVES(VIP_NOT_REACHABLE),
+      request_nobody),
     {"connect.loopback", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, PROVES(VIP_SUCCESS), loopback, 0},
     {"connect.again", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, PROVES(VIP_SUCCESS), reconnect, 0},
     {"connect.many", ID_VipConnectRequest, "VI-ARCH 4", EARLY, RULE, many, 0},

@@ -65,7 +65,8 @@ static void destroy_success(int unused) {
 /* While a work queue uses it. */
 static void destroy_in_use(int receive) {
   VIP_CQ_HANDLE queue = make_queue(16);
-  VIP_VI_HANDLE vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, receive ? NULL : queue, receive ? queue : NULL);
+  VIP_VI_HANDLE vi =
+      create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, receive ? NULL : queue, receive ? queue : NULL);
   VIP_BOOLEAN receive_queue;
   VIP_VI_HANDLE which;
   EXPECT(VIP_ERROR_RESOURCE, VipDestroyCQ, queue);
@@ -120,7 +121,8 @@ static void resize_below_entries(int unused) {
 
 static volatile bool stop_resizing;
 static void* resize_again_and_again(void* queue) {
-  for (VIP_ULONG size = 64; !stop_resizing; size = size == 64 ? 1000 : 64) EXPECT(VIP_SUCCESS, VipResizeCQ, queue, size);
+  for (VIP_ULONG size = 64; !stop_resizing; size = size == 64 ? 1000 : 64)
+    EXPECT(VIP_SUCCESS, VipResizeCQ, queue, size);
   return NULL;
 }
 
@@ -160,7 +162,8 @@ static void entries_of_destroyed_vi(int unused) {
   EXPECT(VIP_NOT_DONE, VipCQDone, queue, &which, &receive_queue);
 }
 
-#define T(name, call, clause, phase, codes, run, argument) {#call "." name, ID_##call, clause, phase, codes, run, argument}
+#define T(name, call, clause, phase, codes, run, argument) \
+  { #call "." name, ID_##call, clause, phase, codes, run, argument }
 #define OK PROVES(VIP_SUCCESS)
 
 const Test cq_resource_tests[] = {
@@ -168,8 +171,10 @@ const Test cq_resource_tests[] = {
     T("largest", VipCreateCQ, "VI-DG 4.5", FUNCTIONAL, OK, create_largest, 0),
     T("too_large", VipCreateCQ, "VI-DG 3.6.1", FUNCTIONAL, PROVES(VIP_ERROR_RESOURCE), create_too_large, 0),
     T("success", VipDestroyCQ, "VI-DG 3.6.2", FUNCTIONAL, OK, destroy_success, 0),
-    T("used_by_send_queue", VipDestroyCQ, "VI-DG 3.6.2", FUNCTIONAL, OK | PROVES(VIP_ERROR_RESOURCE), destroy_in_use, 0),
-    T("used_by_receive_queue", VipDestroyCQ, "VI-DG 3.6.2", FUNCTIONAL, OK | PROVES(VIP_ERROR_RESOURCE), destroy_in_use, 1),
+    T("used_by_send_queue", VipDestroyCQ, "VI-DG 3.6.2", FUNCTIONAL, OK | PROVES(VIP_ERROR_RESOURCE),
+      destroy_in_use, 0),
+    T("used_by_receive_queue", VipDestroyCQ, "VI-DG 3.6.2", FUNCTIONAL, OK | PROVES(VIP_ERROR_RESOURCE),
+      destroy_in_use, 1),
     T("success", VipResizeCQ, "VI-DG 3.6.3", FUNCTIONAL, OK, resize_success, 0),
     T("too_large", VipResizeCQ, "VI-DG 3.6.3", FUNCTIONAL, PROVES(VIP_ERROR_RESOURCE), resize_too_large, 0),
     T("keeps_entries", VipResizeCQ, "VI-DG 3.6.3", FUNCTIONAL, OK, resize_keeps_entries, 0),

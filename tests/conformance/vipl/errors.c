@@ -1,25 +1,31 @@
-/* VI-DG 3.8.1, 4.4, 6.3.1: asynchronous errors. Those of the data of an incoming message (VIP_ERROR_RDMAW_DATA,
- * _ABORT, _RDMA_TRANSPORT) and of hardware (VIP_ERROR_CATASTROPHIC) no portable program can provoke; refused
- * RDMA is in rdma_write.c and rdma_read.c, lost connections are in disconnect.c. */
+/* VI-DG 3.8.1, 4.4, 6.3.1: asynchronous errors. Those of the data of an incoming message
+ * (VIP_ERROR_RDMAW_DATA, _ABORT, _RDMA_TRANSPORT) and of hardware (VIP_ERROR_CATASTROPHIC) no portable
+ * program can provoke; refused RDMA is in rdma_write.c and rdma_read.c, lost connections are in disconnect.c.
+ */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "far.h"
 
-/* ---- Post Descriptor Error ------------------------------------------------------------------------------- */
+/* ---- Post Descriptor Error --------------------------------------------------------------------------- */
 
 /* The post itself succeeds (3.5.1 knows nothing else); the connection breaks at every level (6.3.1). */
-static void expect_post_error(VIP_VI_HANDLE vi, bool receive, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE handle) {
+static void expect_post_error(VIP_VI_HANDLE vi, bool receive, VIP_DESCRIPTOR* descriptor,
+                              VIP_MEM_HANDLE handle) {
   VIP_DESCRIPTOR* done = NULL;
-  if (receive) EXPECT(VIP_SUCCESS, VipPostRecv, vi, descriptor, handle);
-  else EXPECT(VIP_SUCCESS, VipPostSend, vi, descriptor, handle);
+  if (receive)
+    EXPECT(VIP_SUCCESS, VipPostRecv, vi, descriptor, handle);
+  else
+    EXPECT(VIP_SUCCESS, VipPostSend, vi, descriptor, handle);
   const VIP_ERROR_DESCRIPTOR error = wait_for_error(&near, vi, VIP_ERROR_POST_DESC);
   CHECK(error.NicHandle == near.nic && error.ViHandle == vi, "the error is about another NIC or VI");
   UNTIL(vi_state(vi) == VIP_STATE_ERROR);
   EXPECT(VIP_SUCCESS, VipDisconnect, vi);
-  if (receive) EXPECT(VIP_DESCRIPTOR_ERROR, VipRecvDone, vi, &done);
-  else EXPECT(VIP_DESCRIPTOR_ERROR, VipSendDone, vi, &done);
+  if (receive)
+    EXPECT(VIP_DESCRIPTOR_ERROR, VipRecvDone, vi, &done);
+  else
+    EXPECT(VIP_DESCRIPTOR_ERROR, VipSendDone, vi, &done);
 }
 
 static VIP_DESCRIPTOR* good_descriptor(void) {
@@ -47,10 +53,13 @@ static void not_registered(int receive) {
 
 static void null_descriptor(int receive) {
   VIP_VI_HANDLE vi = make_pair(VIP_SERVICE_RELIABLE_DELIVERY);
-  if (receive) CALL(VipPostRecv, vi, NULL, near.handle);
-  else CALL(VipPostSend, vi, NULL, near.handle);
+  if (receive)
+    CALL(VipPostRecv, vi, NULL, near.handle);
+  else
+    CALL(VipPostSend, vi, NULL, near.handle);
   /* An error of any kind, and no crash. */
-  CHECK(vi_state(vi) == VIP_STATE_ERROR || vi_state(vi) == VIP_STATE_CONNECTED, "the VI is neither in Error nor Connected");
+  CHECK(vi_state(vi) == VIP_STATE_ERROR || vi_state(vi) == VIP_STATE_CONNECTED,
+        "the VI is neither in Error nor Connected");
 }
 
 static void at_unreliable_level(int unused) {
@@ -59,7 +68,7 @@ static void at_unreliable_level(int unused) {
   expect_post_error(vi, false, good_descriptor(), near.handle ^ 0x5A5A5A5A);
 }
 
-/* ---- Others ---------------------------------------------------------------------------------------------- */
+/* ---- Others ------------------------------------------------------------------------------------------ */
 
 /* More descriptors than a queue holds. */
 static void overrun(int unused) {
@@ -76,7 +85,8 @@ static void overrun(int unused) {
   attributes = memory_attributes(&near);
   EXPECT(VIP_SUCCESS, VipRegisterMem, near.nic, memory, count * 64, &attributes, &handle);
   for (VIP_ULONG i = 0; i < count; ++i) {
-    CHECK(i + 1 < count || count_errors(&near, vi, VIP_ERROR_VI_OVERRUN) == 0, "a queue holds less than it claims");
+    CHECK(i + 1 < count || count_errors(&near, vi, VIP_ERROR_VI_OVERRUN) == 0,
+          "a queue holds less than it claims");
     EXPECT(VIP_SUCCESS, VipPostRecv, vi, (VIP_DESCRIPTOR*)(void*)((unsigned char*)memory + i * 64), handle);
   }
   const VIP_ERROR_DESCRIPTOR error = wait_for_error(&near, vi, VIP_ERROR_VI_OVERRUN);
@@ -99,13 +109,15 @@ static void descriptor_memory_gone(int unused) {
   memset(bytes, 0x55, sizeof bytes);
   far_post_send(0, message(0, 0, 64));
   waiting_for(__FILE__, __LINE__, "waits for a Completion Protection or Post Descriptor Error");
-  while (count_errors(&near, vi, VIP_ERROR_COMP_PROT) + count_errors(&near, vi, VIP_ERROR_POST_DESC) == 0) pause_ms(1);
+  while (count_errors(&near, vi, VIP_ERROR_COMP_PROT) + count_errors(&near, vi, VIP_ERROR_POST_DESC) == 0)
+    pause_ms(1);
   waiting_for(NULL, 0, NULL);
-  for (size_t i = 0; i < sizeof bytes; ++i) CHECK(bytes[i] == 0x55, "memory that was deregistered was written");
+  for (size_t i = 0; i < sizeof bytes; ++i)
+    CHECK(bytes[i] == 0x55, "memory that was deregistered was written");
   UNTIL(vi_state(vi) == VIP_STATE_ERROR);
 }
 
-/* ---- Handlers -------------------------------------------------------------------------------------------- */
+/* ---- Handlers ---------------------------------------------------------------------------------------- */
 
 static _Atomic unsigned first_calls, second_calls;
 static _Atomic(void*) last_context;
@@ -171,11 +183,12 @@ static void handler_calls_back(int unused) {
   EXPECT(VIP_SUCCESS, VipErrorCallback, near.nic, NULL, resetting_handler);
   FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_DISCONNECT, 0));
   UNTIL(handled_state >= 0);
-  CHECK(handled_state == VIP_STATE_IDLE && vi_state(vi) == VIP_STATE_IDLE, "VipDisconnect in a handler left state %d",
-        (int)handled_state);
+  CHECK(handled_state == VIP_STATE_IDLE && vi_state(vi) == VIP_STATE_IDLE,
+        "VipDisconnect in a handler left state %d", (int)handled_state);
 }
 
-#define E(name, clause, phase, codes, run, argument) {"error." name, ID_VipErrorCallback, "VI-DG " clause, phase, codes, run, argument}
+#define E(name, clause, phase, codes, run, argument) \
+  { "error." name, ID_VipErrorCallback, "VI-DG " clause, phase, codes, run, argument }
 
 const Test error_tests[] = {
     E("post_descriptor.misaligned_send", "3.8.1", FUNCTIONAL, RULE, misaligned, 0),

@@ -100,7 +100,7 @@ void far_kill(void) {
   partner.alive = false;
 }
 
-/* ---- Orders ---------------------------------------------------------------------------------------------- */
+/* ---- Orders ------------------------------------------------------------------------------------------ */
 
 Order far_order(OrderKind kind, unsigned vi) {
   Order order;
@@ -135,8 +135,8 @@ void far_post_send(unsigned vi, Message wanted) {
 static Answer far_reap(OrderKind kind, unsigned vi, unsigned slot, VIP_UINT32 error_bits) {
   const Answer answer = FAR_EXPECT(completion_code(error_bits), far_order(kind, vi));
   CHECK(answer.slot == slot, "at the far end: expected slot %u, came slot %u", slot, answer.slot);
-  CHECK((answer.status & VIP_STATUS_ERROR_MASK) == error_bits, "at the far end: expected the error bits %03X, came %08X",
-        error_bits, answer.status);
+  CHECK((answer.status & VIP_STATUS_ERROR_MASK) == error_bits,
+        "at the far end: expected the error bits %03X, came %08X", error_bits, answer.status);
   return answer;
 }
 
@@ -168,7 +168,8 @@ void far_wait_for_error(unsigned vi, VIP_ERROR_CODE code) {
   far_do(order);
 }
 
-Message rdma_message(VIP_UINT16 operation, unsigned slot, size_t offset, VIP_UINT32 length, size_t far_offset) {
+Message rdma_message(VIP_UINT16 operation, unsigned slot, size_t offset, VIP_UINT32 length,
+                     size_t far_offset) {
   Message made = message(slot, offset, length);
   made.control = operation;
   made.remote_address = far.memory + far_offset;

@@ -1,6 +1,6 @@
 /*
- * The far side: a partner that owns a node of its own and does what tests order it to do, one order at a time.
- * It is a thread of the test's process or a process of its own; tests cannot tell which, and need not.
+ * The far side: a partner that owns a node of its own and does what tests order it to do, one order at a
+ * time. It is a thread of the test's process or a process of its own; tests cannot tell which, and need not.
  */
 #ifndef CONFORMANCE_VIPL_FAR_H
 #define CONFORMANCE_VIPL_FAR_H
@@ -10,14 +10,15 @@
 enum { FAR_VIS = 8, FAR_CONNECTIONS = 4 };
 
 typedef enum {
-  ORDER_OPEN,         /* opens the node: Answer.nic, .address, .memory, .handle */
-  ORDER_CREATE_VI,    /* .vi .attributes .queues */
-  ORDER_DESTROY_VI,   /* .vi */
-  ORDER_QUERY_VI,     /* .vi: Answer.state */
-  ORDER_WAIT,         /* VipConnectWait: .address .timeout .connection: Answer.address, .attributes */
-  ORDER_ACCEPT,       /* .connection .vi */
-  ORDER_REJECT,       /* .connection */
-  ORDER_REQUEST,      /* VipConnectRequest: .vi .local .address .timeout, again while nobody waits if .persistent */
+  ORDER_OPEN,       /* opens the node: Answer.nic, .address, .memory, .handle */
+  ORDER_CREATE_VI,  /* .vi .attributes .queues */
+  ORDER_DESTROY_VI, /* .vi */
+  ORDER_QUERY_VI,   /* .vi: Answer.state */
+  ORDER_WAIT,       /* VipConnectWait: .address .timeout .connection: Answer.address, .attributes */
+  ORDER_ACCEPT,     /* .connection .vi */
+  ORDER_REJECT,     /* .connection */
+  ORDER_REQUEST, /* VipConnectRequest: .vi .local .address .timeout, again while nobody waits if .persistent
+                  */
   ORDER_PEER_REQUEST, /* .vi .local .address .timeout */
   ORDER_PEER_WAIT,    /* .vi */
   ORDER_DISCONNECT,   /* .vi */
@@ -82,7 +83,7 @@ void far_end(void);
 /* Ends the partner as if it had crashed; skips the test if it is a thread. */
 void far_kill(void);
 
-/* ---- What most tests need -------------------------------------------------------------------------------- */
+/* ---- What most tests need ---------------------------------------------------------------------------- */
 
 Order far_order(OrderKind kind, unsigned vi);
 void far_create_vi(unsigned vi, VIP_RELIABILITY_LEVEL level);
@@ -97,7 +98,8 @@ VIP_VI_STATE far_state(unsigned vi);
 void far_wait_for_error(unsigned vi, VIP_ERROR_CODE code);
 
 /* A message to or from the far node's data. */
-Message rdma_message(VIP_UINT16 operation, unsigned slot, size_t offset, VIP_UINT32 length, size_t far_offset);
+Message rdma_message(VIP_UINT16 operation, unsigned slot, size_t offset, VIP_UINT32 length,
+                     size_t far_offset);
 
 /* Connects the near VI, which is Idle, with far VI `far_vi`, which the partner accepts with. */
 void connect_pair(VIP_VI_HANDLE vi, unsigned far_vi);

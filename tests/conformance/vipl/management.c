@@ -54,7 +54,8 @@ static void success(int unused) {
   near_open();
   list = room_for(MAX_NODES, MANY_HOPS);
   EXPECT(VIP_SUCCESS, VipQuerySystemManagementInfo, near.nic, VIP_SMI_AUTODISCOVERY, &list);
-  CHECK(list.NumAdAddrs <= MAX_NODES, "there was room for %d addresses, and NumAdAddrs is %lu", MAX_NODES, list.NumAdAddrs);
+  CHECK(list.NumAdAddrs <= MAX_NODES, "there was room for %d addresses, and NumAdAddrs is %lu", MAX_NODES,
+        list.NumAdAddrs);
   for (VIP_ULONG i = 0; i < list.NumAdAddrs; ++i)
     CHECK(found[i].net.HostAddressLen == near.attributes.NicAddressLen, "address %lu has %u bytes", i,
           found[i].net.HostAddressLen);
@@ -77,7 +78,8 @@ static void too_little_room(int unused) {
   const VIP_ULONG count = discover_far().NumAdAddrs;
   VIP_AUTODISCOVERY_LIST list = room_for(0, MANY_HOPS);
   EXPECT(VIP_ERROR_RESOURCE, VipQuerySystemManagementInfo, near.nic, VIP_SMI_AUTODISCOVERY, &list);
-  CHECK(list.NumAdAddrs >= 1, "there was too little room, and NumAdAddrs is %lu; %lu were there before", list.NumAdAddrs, count);
+  CHECK(list.NumAdAddrs >= 1, "there was too little room, and NumAdAddrs is %lu; %lu were there before",
+        list.NumAdAddrs, count);
 }
 
 static void no_hops(int unused) {
@@ -96,11 +98,15 @@ static void unknown_type(int unused) {
   near_open();
   list = room_for(MAX_NODES, MANY_HOPS);
   const VIP_RETURN code = CALL(VipQuerySystemManagementInfo, near.nic, 0x7FFF0000, &list);
-  CHECK(code == VIP_INVALID_PARAMETER || code == VIP_ERROR_NOT_SUPPORTED, "an unknown InfoType: came %s", code_name(code));
+  CHECK(code == VIP_INVALID_PARAMETER || code == VIP_ERROR_NOT_SUPPORTED, "an unknown InfoType: came %s",
+        code_name(code));
 }
 
-#define T(name, phase, codes, run) \
-  {"VipQuerySystemManagementInfo." name, ID_VipQuerySystemManagementInfo, "VI-DG 3.7.6", phase, codes, run, 0}
+#define T(name, phase, codes, run)                                                                           \
+  {                                                                                                          \
+    "VipQuerySystemManagementInfo." name, ID_VipQuerySystemManagementInfo, "VI-DG 3.7.6", phase, codes, run, \
+        0                                                                                                    \
+  }
 
 const Test management_tests[] = {T("success", FULL, PROVES(VIP_SUCCESS), success),
                                  T("finds_the_partner", FULL, PROVES(VIP_SUCCESS), finds_the_partner),

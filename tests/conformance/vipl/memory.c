@@ -21,7 +21,8 @@ static void expect_refused(VIP_RETURN code, void* address, VIP_ULONG length, VIP
 }
 
 static unsigned char* map_pages(size_t count, int protection) {
-  void* pages = mmap(NULL, count * (size_t)sysconf(_SC_PAGESIZE), protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* pages =
+      mmap(NULL, count * (size_t)sysconf(_SC_PAGESIZE), protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) FAIL("the suite has no memory");
   return pages;
 }
@@ -38,7 +39,7 @@ static bool equal(VIP_MEM_ATTRIBUTES one, VIP_MEM_ATTRIBUTES other) {
          one.EnableRdmaRead == other.EnableRdmaRead;
 }
 
-/* ---- Registering ----------------------------------------------------------------------------------------- */
+/* ---- Registering ------------------------------------------------------------------------------------- */
 
 /* Any length and alignment; the content stays. */
 static void register_success(int unused) {
@@ -47,7 +48,8 @@ static void register_success(int unused) {
   (void)unused;
   near_open();
   fill(bytes, sizeof bytes, 9);
-  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) register_memory(bytes + i * 7 + 1, lengths[i]);
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
+    register_memory(bytes + i * 7 + 1, lengths[i]);
   CHECK(is_filled(bytes, sizeof bytes, 9), "registering memory changed its content");
   proven(ID_VipRegisterMem, VIP_SUCCESS);
 }
@@ -104,7 +106,8 @@ static void register_beyond_the_end(int unused) {
   expect_refused(VIP_INVALID_PARAMETER, near.memory, (VIP_ULONG)-1, memory_attributes(&near));
 }
 
-/* Pages that are read-only must not be modified: neither by registering them for RDMA Write nor by a receive. */
+/* Pages that are read-only must not be modified: neither by registering them for RDMA Write nor by a receive.
+ */
 static void register_read_only(int unused) {
   unsigned char* page = map_pages(1, PROT_READ);
   VIP_MEM_ATTRIBUTES attributes;
@@ -202,7 +205,7 @@ static void null_attributes(int unused) {
         "memory registered without attributes has some");
 }
 
-/* ---- Deregistering --------------------------------------------------------------------------------------- */
+/* ---- Deregistering ----------------------------------------------------------------------------------- */
 
 static void deregister_success(int unused) {
   static unsigned char bytes[4096];
@@ -230,12 +233,13 @@ static void deregister_wrong(int unused) {
   EXPECT(VIP_SUCCESS, VipDeregisterMem, near.nic, bytes, handle);
 }
 
-/* ---- Attributes ------------------------------------------------------------------------------------------ */
+/* ---- Attributes -------------------------------------------------------------------------------------- */
 
 static void query_success(int unused) {
   (void)unused;
   near_open();
-  CHECK(equal(queried(near.memory, near.handle), memory_attributes(&near)), "VipQueryMem tells other attributes");
+  CHECK(equal(queried(near.memory, near.handle), memory_attributes(&near)),
+        "VipQueryMem tells other attributes");
   proven(ID_VipQueryMem, VIP_SUCCESS);
 }
 
@@ -266,7 +270,8 @@ static void set_wrong(int unused) {
   near_open();
   attributes = memory_attributes(&near);
   EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, others + 65536, near.handle, &attributes);
-  EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, near.memory, near.handle ^ 0x5A5A5A5A, &attributes);
+  EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, near.memory, near.handle ^ 0x5A5A5A5A,
+         &attributes);
 }
 
 /* One attribute is refused: the others stay. */
@@ -294,7 +299,8 @@ static void set_read(int unused) {
         "a refused VipSetMemAttributes changed attributes");
 }
 
-#define T(name, call, clause, phase, codes, run) {#call "." name, ID_##call, clause, phase, codes, run, 0}
+#define T(name, call, clause, phase, codes, run) \
+  { #call "." name, ID_##call, clause, phase, codes, run, 0 }
 #define OK PROVES(VIP_SUCCESS)
 #define BAD PROVES(VIP_INVALID_PARAMETER)
 
@@ -317,6 +323,7 @@ const Test memory_tests[] = {
     T("wrong_region", VipQueryMem, "VI-DG 3.7.5", EARLY, BAD, query_wrong),
     T("success", VipSetMemAttributes, "VI-DG 3.7.4", FULL, OK, set_success),
     T("wrong_region", VipSetMemAttributes, "VI-DG 3.7.4", FULL, BAD, set_wrong),
-    T("all_or_nothing", VipSetMemAttributes, "VI-DG 3.7.4", FULL, PROVES(VIP_INVALID_PTAG), set_is_all_or_nothing),
+    T("all_or_nothing", VipSetMemAttributes, "VI-DG 3.7.4", FULL, PROVES(VIP_INVALID_PTAG),
+      set_is_all_or_nothing),
     T("invalid_rdmaread", VipSetMemAttributes, "VI-DG 3.7.4", FULL, PROVES(VIP_INVALID_RDMAREAD), set_read),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

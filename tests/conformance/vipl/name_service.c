@@ -32,10 +32,11 @@ static Address resolved(char* name, VIP_ULONG index) {
 }
 
 static bool is_own(const Address* address) {
-  return memcmp(address->net.HostAddress, near.attributes.LocalNicAddress, near.attributes.NicAddressLen) == 0;
+  return memcmp(address->net.HostAddress, near.attributes.LocalNicAddress, near.attributes.NicAddressLen) ==
+         0;
 }
 
-/* ---- Init and shutdown ----------------------------------------------------------------------------------- */
+/* ---- Init and shutdown ------------------------------------------------------------------------------- */
 
 static void init_success(int unused) {
   (void)unused;
@@ -63,7 +64,7 @@ static void shutdown_twice(int unused) {
   EXPECT(VIP_ERROR_NAMESERVICE, VipNSShutdown, near.nic);
 }
 
-/* ---- By name --------------------------------------------------------------------------------------------- */
+/* ---- By name ----------------------------------------------------------------------------------------- */
 
 static void by_name_success(int unused) {
   Address address;
@@ -94,7 +95,8 @@ static void* serve(void* unused) {
   VIP_VI_ATTRIBUTES attributes;
   VIP_CONN_HANDLE connection;
   (void)unused;
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server_address.net, VIP_INFINITE, &client.net, &attributes, &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server_address.net, VIP_INFINITE, &client.net, &attributes,
+         &connection);
   EXPECT(VIP_SUCCESS, VipConnectAccept, connection, server_vi);
   return NULL;
 }
@@ -126,7 +128,8 @@ static void any_case(int unused) {
   resolved(local_host, 0);
   EXPECT(VIP_SUCCESS, VipNSGetHostByAddr, near.nic, &own.net, name, &length);
   for (char* letter = name; *letter != '\0'; ++letter)
-    *letter = (char)(isupper((unsigned char)*letter) ? tolower((unsigned char)*letter) : toupper((unsigned char)*letter));
+    *letter = (char)(isupper((unsigned char)*letter) ? tolower((unsigned char)*letter)
+                                                     : toupper((unsigned char)*letter));
   own = resolved(name, 0);
   CHECK(is_own(&own), "a name in another letter case has another address");
 }
@@ -177,10 +180,11 @@ static void length_of_programs(int unused) {
   init();
   memset(&address, 0, sizeof address);
   EXPECT(VIP_SUCCESS, VipNSGetHostByName, near.nic, localhost, &address.net, 0);
-  CHECK(address.net.HostAddressLen == near.attributes.NicAddressLen, "the address has %u bytes", address.net.HostAddressLen);
+  CHECK(address.net.HostAddressLen == near.attributes.NicAddressLen, "the address has %u bytes",
+        address.net.HostAddressLen);
 }
 
-/* ---- By address ------------------------------------------------------------------------------------------ */
+/* ---- By address -------------------------------------------------------------------------------------- */
 
 static Address own_address(void) { return address_of(&near.attributes, "", 0); }
 
@@ -193,7 +197,8 @@ static void by_address_success(int unused) {
   init();
   address = own_address();
   EXPECT(VIP_SUCCESS, VipNSGetHostByAddr, near.nic, &address.net, name, &length);
-  CHECK(length > 0 && length == strlen(name), "the name %s has %zu characters, and NameLen is %lu", name, strlen(name), length);
+  CHECK(length > 0 && length == strlen(name), "the name %s has %zu characters, and NameLen is %lu", name,
+        strlen(name), length);
   address = resolved(name, 0);
   CHECK(is_own(&address), "the name of the own address, %s, has another address", name);
 }
@@ -211,8 +216,9 @@ static void small_buffer(int unused) {
     VIP_ULONG given = length;
     memset(again, 'x', sizeof again);
     EXPECT(VIP_INVALID_PARAMETER, VipNSGetHostByAddr, near.nic, &address.net, again, &given);
-    CHECK(given == needed, "an array of %lu characters is too small, and NameLen says %lu are needed, not %lu", length,
-          given, needed);
+    CHECK(given == needed,
+          "an array of %lu characters is too small, and NameLen says %lu are needed, not %lu", length, given,
+          needed);
     CHECK(again[length] == 'x', "a character beyond the array was written");
   }
   length = needed;
@@ -241,7 +247,8 @@ static void by_address_without_init(int unused) {
   EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByAddr, near.nic, &address.net, name, &length);
 }
 
-#define T(name, call, clause, phase, codes, run) {#call "." name, ID_##call, "VI-DG " clause, phase, codes, run, 0}
+#define T(name, call, clause, phase, codes, run) \
+  { #call "." name, ID_##call, "VI-DG " clause, phase, codes, run, 0 }
 #define OK PROVES(VIP_SUCCESS)
 #define REFUSED PROVES(VIP_ERROR_NAMESERVICE)
 
@@ -260,7 +267,8 @@ const Test name_service_tests[] = {
     T("contexts", VipNSInit, "3.9.1", FUNCTIONAL, OK, contexts),
     T("length_of_programs", VipNSGetHostByName, "3.9.2", PRACTICE, OK, length_of_programs),
     T("success", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, OK, by_address_success),
-    T("small_buffer", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, OK | PROVES(VIP_INVALID_PARAMETER), small_buffer),
+    T("small_buffer", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, OK | PROVES(VIP_INVALID_PARAMETER),
+      small_buffer),
     T("unknown_address", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, REFUSED, unknown_address),
     T("without_init", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, REFUSED, by_address_without_init),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

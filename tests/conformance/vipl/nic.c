@@ -19,9 +19,10 @@ static void open_twice(int unused) {
   EXPECT(VIP_SUCCESS, VipOpenNic, options.nic, &other);
   CHECK(other != near.nic, "two opens returned the same handle");
   EXPECT(VIP_SUCCESS, VipQueryNic, other, &attributes);
-  CHECK(attributes.NicAddressLen == near.attributes.NicAddressLen &&
-            memcmp(attributes.LocalNicAddress, near.attributes.LocalNicAddress, attributes.NicAddressLen) == 0,
-        "two opens of one name reference NICs with different addresses");
+  CHECK(
+      attributes.NicAddressLen == near.attributes.NicAddressLen &&
+          memcmp(attributes.LocalNicAddress, near.attributes.LocalNicAddress, attributes.NicAddressLen) == 0,
+      "two opens of one name reference NICs with different addresses");
 }
 
 static void open_unknown_name(int unused) {
@@ -85,7 +86,8 @@ static void query_twice(int unused) {
   near_open();
   EXPECT(VIP_SUCCESS, VipQueryNic, near.nic, &again);
   CHECK(strcmp(again.Name, near.attributes.Name) == 0 && again.MaxVI == near.attributes.MaxVI &&
-            again.MaxTransferSize == near.attributes.MaxTransferSize && again.NativeMTU == near.attributes.NativeMTU &&
+            again.MaxTransferSize == near.attributes.MaxTransferSize &&
+            again.NativeMTU == near.attributes.NativeMTU &&
             again.ReliabilityLevelSupport == near.attributes.ReliabilityLevelSupport,
         "the attributes of a NIC changed between two queries");
 }
@@ -122,8 +124,9 @@ static void completion_queue_limit(int unused) {
 static void tag_limit(int unused) {
   (void)unused;
   near_open();
-  CHECK(near.attributes.MaxPtags >= near.attributes.MaxVI, "expected a tag for each VI, came MaxPtags %lu, MaxVI %lu",
-        near.attributes.MaxPtags, near.attributes.MaxVI);
+  CHECK(near.attributes.MaxPtags >= near.attributes.MaxVI,
+        "expected a tag for each VI, came MaxPtags %lu, MaxVI %lu", near.attributes.MaxPtags,
+        near.attributes.MaxVI);
 }
 
 static void has_level(int level) {
@@ -133,7 +136,8 @@ static void has_level(int level) {
 }
 
 static void levels_make_sense(int unused) {
-  const unsigned all = VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
+  const unsigned all =
+      VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
   (void)unused;
   near_open();
   const unsigned levels = near.attributes.ReliabilityLevelSupport;
@@ -151,8 +155,8 @@ static void limits_of_programs(int unused) {
         near.attributes.NicAddressLen);
   CHECK(near.attributes.MaxTransferSize >= 65472, "expected MaxTransferSize of at least 65472, came %lu",
         near.attributes.MaxTransferSize);
-  CHECK(near.attributes.MaxDescriptorsPerQueue >= 300, "expected at least 300 descriptors on a queue, came %lu",
-        near.attributes.MaxDescriptorsPerQueue);
+  CHECK(near.attributes.MaxDescriptorsPerQueue >= 300,
+        "expected at least 300 descriptors on a queue, came %lu", near.attributes.MaxDescriptorsPerQueue);
 }
 
 const Test nic_tests[] = {

@@ -27,7 +27,8 @@ void node_open(Node* node, const char* device_name) {
   memset(memory, 0, SLOTS * SLOT_BYTES + DATA_BYTES);
   node->memory = memory;
   wanted = memory_attributes(node);
-  EXPECT(VIP_SUCCESS, VipRegisterMem, node->nic, memory, SLOTS * SLOT_BYTES + DATA_BYTES, &wanted, &node->handle);
+  EXPECT(VIP_SUCCESS, VipRegisterMem, node->nic, memory, SLOTS * SLOT_BYTES + DATA_BYTES, &wanted,
+         &node->handle);
 }
 
 void node_close(Node* node) {
@@ -45,7 +46,7 @@ void near_open(void) {
   board->read_levels = near.attributes.RDMAReadSupport;
 }
 
-/* ---- Attributes ------------------------------------------------------------------------------------------ */
+/* ---- Attributes -------------------------------------------------------------------------------------- */
 
 bool supports_level(const Node* node, VIP_RELIABILITY_LEVEL level) {
   return (node->attributes.ReliabilityLevelSupport & level) != 0;
@@ -116,7 +117,7 @@ VIP_VI_STATE vi_state(VIP_VI_HANDLE vi) {
   return state;
 }
 
-/* ---- Data ------------------------------------------------------------------------------------------------ */
+/* ---- Data -------------------------------------------------------------------------------------------- */
 
 unsigned char* data_at(const Node* node, size_t offset) { return node->memory + SLOTS * SLOT_BYTES + offset; }
 
@@ -134,7 +135,7 @@ bool is_filled(const unsigned char* bytes, size_t length, unsigned seed) {
   return true;
 }
 
-/* ---- Asynchronous errors --------------------------------------------------------------------------------- */
+/* ---- Asynchronous errors ----------------------------------------------------------------------------- */
 
 static bool is_about(const VIP_ERROR_DESCRIPTOR* error, VIP_VI_HANDLE vi, VIP_ERROR_CODE code) {
   return error->ErrorCode == code && (vi == NULL || error->ViHandle == vi);
@@ -162,7 +163,7 @@ VIP_ERROR_DESCRIPTOR wait_for_error(Node* node, VIP_VI_HANDLE vi, VIP_ERROR_CODE
   return found;
 }
 
-/* ---- Addresses ------------------------------------------------------------------------------------------- */
+/* ---- Addresses --------------------------------------------------------------------------------------- */
 
 Address address_of(const VIP_NIC_ATTRIBUTES* nic, const void* discriminator, size_t length) {
   Address address;
@@ -191,7 +192,8 @@ const unsigned char* discriminator_of(const Address* address) {
 }
 
 bool same_address(const Address* one, const Address* other) {
-  const size_t length = offsetof(VIP_NET_ADDRESS, HostAddress) + one->net.HostAddressLen + one->net.DiscriminatorLen;
+  const size_t length =
+      offsetof(VIP_NET_ADDRESS, HostAddress) + one->net.HostAddressLen + one->net.DiscriminatorLen;
   return one->net.HostAddressLen == other->net.HostAddressLen &&
          one->net.DiscriminatorLen == other->net.DiscriminatorLen && memcmp(one, other, length) == 0;
 }

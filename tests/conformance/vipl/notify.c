@@ -40,12 +40,13 @@ static VIP_VI_HANDLE idle_vi(void) {
 static void expect_call(unsigned index, VIP_PVOID context, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
   UNTIL(call_count > index);
   CHECK(calls[index].context == context, "handler call %u: it was given another context", index);
-  CHECK(calls[index].nic == near.nic && calls[index].vi == vi, "handler call %u: another NIC or VI handle", index);
-  CHECK(calls[index].descriptor == descriptor, "handler call %u: expected slot %u, came slot %u (%u: none)", index,
-        slot_of(&near, descriptor), slot_of(&near, calls[index].descriptor), (unsigned)SLOTS);
+  CHECK(calls[index].nic == near.nic && calls[index].vi == vi, "handler call %u: another NIC or VI handle",
+        index);
+  CHECK(calls[index].descriptor == descriptor, "handler call %u: expected slot %u, came slot %u (%u: none)",
+        index, slot_of(&near, descriptor), slot_of(&near, calls[index].descriptor), (unsigned)SLOTS);
 }
 
-/* ---- Work queues ----------------------------------------------------------------------------------------- */
+/* ---- Work queues ------------------------------------------------------------------------------------- */
 
 /* The descriptor has completed before: its handler is called, and it is off the queue. */
 static void completed_before(int receive) {
@@ -61,9 +62,12 @@ static void completed_before(int receive) {
     EXPECT(VIP_SUCCESS, VipSendNotify, vi, &context, on_work);
   }
   expect_call(0, &context, vi, slot_at(&near, 0));
-  check_status(slot_at(&near, 0), VIP_STATUS_DESC_FLUSHED_ERROR, receive ? VIP_STATUS_OP_RECEIVE : VIP_STATUS_OP_SEND);
-  if (receive) EXPECT(VIP_DESCRIPTOR_ERROR, VipRecvDone, vi, &descriptor);
-  else EXPECT(VIP_DESCRIPTOR_ERROR, VipSendDone, vi, &descriptor);
+  check_status(slot_at(&near, 0), VIP_STATUS_DESC_FLUSHED_ERROR,
+               receive ? VIP_STATUS_OP_RECEIVE : VIP_STATUS_OP_SEND);
+  if (receive)
+    EXPECT(VIP_DESCRIPTOR_ERROR, VipRecvDone, vi, &descriptor);
+  else
+    EXPECT(VIP_DESCRIPTOR_ERROR, VipSendDone, vi, &descriptor);
   CHECK(descriptor == NULL, "the handler was called, and the descriptor is still on its queue");
 }
 
@@ -106,7 +110,8 @@ static void several(int unused) {
   for (unsigned slot = 0; slot < COUNT; ++slot) far_post_send(0, message(slot, 0, 100));
   for (unsigned slot = 0; slot < COUNT; ++slot) {
     expect_call(slot, &contexts[slot], vi, slot_at(&near, slot));
-    CHECK(pthread_equal(calls[slot].thread, calls[0].thread), "the handlers of one queue ran in different threads");
+    CHECK(pthread_equal(calls[slot].thread, calls[0].thread),
+          "the handlers of one queue ran in different threads");
   }
 }
 
@@ -168,8 +173,10 @@ static void with_completion_queue(int receive) {
   VIP_VI_HANDLE vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, queue, queue);
   post_receive(vi, message(0, 0, 64));
   post_send(vi, message(1, 0, 64));
-  if (receive) EXPECT(VIP_ERROR_RESOURCE, VipRecvNotify, vi, NULL, on_work);
-  else EXPECT(VIP_ERROR_RESOURCE, VipSendNotify, vi, NULL, on_work);
+  if (receive)
+    EXPECT(VIP_ERROR_RESOURCE, VipRecvNotify, vi, NULL, on_work);
+  else
+    EXPECT(VIP_ERROR_RESOURCE, VipSendNotify, vi, NULL, on_work);
 }
 
 /* Flushed descriptors are completions, too. */
@@ -208,7 +215,8 @@ static void handler_calls_back(int unused) {
   }
 }
 
-static void destroy_in_handler(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
+static void destroy_in_handler(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+                               VIP_DESCRIPTOR* descriptor) {
   EXPECT(VIP_SUCCESS, VipDisconnect, vi);
   EXPECT(VIP_SUCCESS, VipDestroyVi, vi);
   on_work(context, nic, vi, descriptor);
@@ -228,7 +236,7 @@ static void handler_destroys_vi(int unused) {
   EXPECT(VIP_INVALID_PARAMETER, VipQueryVi, vi, &state, &attributes, &empty, &empty);
 }
 
-/* ---- Completion queues ----------------------------------------------------------------------------------- */
+/* ---- Completion queues ------------------------------------------------------------------------------- */
 
 static VIP_CQ_HANDLE make_queue(void) {
   VIP_CQ_HANDLE queue = NULL;
@@ -239,7 +247,8 @@ static VIP_CQ_HANDLE make_queue(void) {
 
 static void expect_entry_call(unsigned index, VIP_PVOID context, VIP_VI_HANDLE vi, bool receive) {
   expect_call(index, context, vi, NULL);
-  CHECK((calls[index].receive_queue != VIP_FALSE) == receive, "handler call %u is about the other queue", index);
+  CHECK((calls[index].receive_queue != VIP_FALSE) == receive, "handler call %u is about the other queue",
+        index);
 }
 
 /* The entry is there: it is taken, and the descriptor is still to be. */
@@ -276,7 +285,8 @@ static void entries_later(int unused) {
     expect_entry_call(slot, &contexts[slot], vi, true);
     EXPECT(VIP_SUCCESS, VipRecvDone, vi, &descriptor);
     CHECK(descriptor == slot_at(&near, slot), "descriptors and entries come in different orders");
-    CHECK(pthread_equal(calls[slot].thread, calls[0].thread), "the handlers of one queue ran in different threads");
+    CHECK(pthread_equal(calls[slot].thread, calls[0].thread),
+          "the handlers of one queue ran in different threads");
   }
 }
 
@@ -290,7 +300,8 @@ static void queue_destroyed(int unused) {
   CHECK(call_count == 0, "a handler of a destroyed completion queue was called");
 }
 
-#define T(name, call, clause, phase, codes, run, argument) {#call "." name, ID_##call, "VI-DG " clause, phase, codes, run, argument}
+#define T(name, call, clause, phase, codes, run, argument) \
+  { #call "." name, ID_##call, "VI-DG " clause, phase, codes, run, argument }
 #define OK PROVES(VIP_SUCCESS)
 
 const Test notify_tests[] = {
@@ -304,8 +315,10 @@ const Test notify_tests[] = {
     T("empty_queue", VipRecvNotify, "3.5.10", FULL, PROVES(VIP_DESCRIPTOR_ERROR), receive_empty, 0),
     T("becomes_empty", VipSendNotify, "3.5.9", FULL, OK, becomes_empty, 0),
     T("becomes_empty", VipRecvNotify, "3.5.10", FULL, OK, becomes_empty, 1),
-    T("with_completion_queue", VipSendNotify, "3.5.9", FULL, PROVES(VIP_ERROR_RESOURCE), with_completion_queue, 0),
-    T("with_completion_queue", VipRecvNotify, "3.5.10", FULL, PROVES(VIP_ERROR_RESOURCE), with_completion_queue, 1),
+    T("with_completion_queue", VipSendNotify, "3.5.9", FULL, PROVES(VIP_ERROR_RESOURCE),
+      with_completion_queue, 0),
+    T("with_completion_queue", VipRecvNotify, "3.5.10", FULL, PROVES(VIP_ERROR_RESOURCE),
+      with_completion_queue, 1),
     T("flushed", VipRecvNotify, "3.5.10", FULL, OK, flushed, 0),
     T("handler_calls_back", VipRecvNotify, "6.4", FULL, OK, handler_calls_back, 0),
     T("handler_destroys_vi", VipRecvNotify, "3.5.10", PRACTICE, OK, handler_destroys_vi, 0),

@@ -15,13 +15,15 @@ Options options = {.nic = "VINIC",
 
 static const char usage[] =
     "usage: vipl-conformance [OPTION]...\n"
-    "Judges a VIPL library: which conformance phase of the VI Architecture Developer's Guide (2.2) it attains.\n"
+    "Judges a VIPL library: which conformance phase of the VI Architecture Developer's Guide (2.2) it "
+    "attains.\n"
     "\n"
     "  --nic NAME          the NIC to test (default VINIC)\n"
     "  --peer-nic NAME     the partner's NIC (default: the same)\n"
     "  --partner KIND      the far side is a \"process\" (default) or a \"thread\" of the test's process\n"
     "  --partner-env N=V   an environment variable of the partner's process alone\n"
-    "  --phase PHASE       the wanted phase: early, functional, full (default), or all: what programs rely on, too\n"
+    "  --phase PHASE       the wanted phase: early, functional, full (default), or all: what programs rely "
+    "on, too\n"
     "  --filter GLOB       only tests whose name, or the call that they are about, matches\n"
     "  --list              list the tests and run none\n"
     "  --timeout SECONDS   a test that runs longer hangs and fails (default 30)\n"
@@ -48,7 +50,8 @@ static bool parse_phase(const char* text) {
 
 static bool parse_partner(const char* text) {
   options.partner_is_process = strcmp(text, "process") == 0;
-  return options.partner_is_process || strcmp(text, "thread") == 0 || wrong("--partner is process or thread, not", text);
+  return options.partner_is_process || strcmp(text, "thread") == 0 ||
+         wrong("--partner is process or thread, not", text);
 }
 
 static bool parse_number(const char* text, int least, int most, int* number) {
@@ -74,34 +77,64 @@ static bool parse_timeout(const char* text) {
 
 static bool parse_option(int option) {
   switch (option) {
-    case 'n': options.nic = optarg; return true;
-    case 'p': options.peer_nic = optarg; return true;
-    case 'k': return parse_partner(optarg);
-    case 'e': return parse_environment(optarg);
-    case 'P': return parse_phase(optarg);
-    case 'f': options.filter = optarg; return true;
-    case 'l': options.list = true; return true;
-    case 't': return parse_timeout(optarg);
-    case 'T': options.tap = true; return true;
-    case 'v': options.verbose = true; return true;
-    case 'h': fputs(usage, stdout); exit(0);
-    case 'R': options.test = optarg; return true;
-    case 'B': return parse_number(optarg, 0, 1 << 20, &options.board_file);
-    case 'O': return parse_number(optarg, 0, 1 << 20, &options.partner_file);
-    default: fputs(usage, stderr); return false;
+    case 'n':
+      options.nic = optarg;
+      return true;
+    case 'p':
+      options.peer_nic = optarg;
+      return true;
+    case 'k':
+      return parse_partner(optarg);
+    case 'e':
+      return parse_environment(optarg);
+    case 'P':
+      return parse_phase(optarg);
+    case 'f':
+      options.filter = optarg;
+      return true;
+    case 'l':
+      options.list = true;
+      return true;
+    case 't':
+      return parse_timeout(optarg);
+    case 'T':
+      options.tap = true;
+      return true;
+    case 'v':
+      options.verbose = true;
+      return true;
+    case 'h':
+      fputs(usage, stdout);
+      exit(0);
+    case 'R':
+      options.test = optarg;
+      return true;
+    case 'B':
+      return parse_number(optarg, 0, 1 << 20, &options.board_file);
+    case 'O':
+      return parse_number(optarg, 0, 1 << 20, &options.partner_file);
+    default:
+      fputs(usage, stderr);
+      return false;
   }
 }
 
 bool parse_options(int count, char** arguments) {
-  static const struct option known[] = {
-      {"nic", required_argument, NULL, 'n'},     {"peer-nic", required_argument, NULL, 'p'},
-      {"partner", required_argument, NULL, 'k'}, {"partner-env", required_argument, NULL, 'e'},
-      {"phase", required_argument, NULL, 'P'},   {"filter", required_argument, NULL, 'f'},
-      {"list", no_argument, NULL, 'l'},          {"timeout", required_argument, NULL, 't'},
-      {"tap", no_argument, NULL, 'T'},           {"verbose", no_argument, NULL, 'v'},
-      {"help", no_argument, NULL, 'h'},          {"run", required_argument, NULL, 'R'},
-      {"board-file", required_argument, NULL, 'B'}, {"partner-file", required_argument, NULL, 'O'},
-      {NULL, 0, NULL, 0}};
+  static const struct option known[] = {{"nic", required_argument, NULL, 'n'},
+                                        {"peer-nic", required_argument, NULL, 'p'},
+                                        {"partner", required_argument, NULL, 'k'},
+                                        {"partner-env", required_argument, NULL, 'e'},
+                                        {"phase", required_argument, NULL, 'P'},
+                                        {"filter", required_argument, NULL, 'f'},
+                                        {"list", no_argument, NULL, 'l'},
+                                        {"timeout", required_argument, NULL, 't'},
+                                        {"tap", no_argument, NULL, 'T'},
+                                        {"verbose", no_argument, NULL, 'v'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {"run", required_argument, NULL, 'R'},
+                                        {"board-file", required_argument, NULL, 'B'},
+                                        {"partner-file", required_argument, NULL, 'O'},
+                                        {NULL, 0, NULL, 0}};
   int option;
   options.program = arguments[0];
   while ((option = getopt_long(count, arguments, "vh", known, NULL)) != -1)

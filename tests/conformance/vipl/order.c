@@ -19,8 +19,8 @@ static void sends(int level) {
     for (unsigned slot = 0; slot < BURST; ++slot) reap_send(vi, slot, 0, VIP_STATUS_OP_SEND);
     for (unsigned slot = 0; slot < BURST; ++slot) {
       const Answer answer = far_reap_receive(0, slot, 0);
-      CHECK(answer.immediate == round * BURST + slot, "message %u came where message %u was due", answer.immediate,
-            round * BURST + slot);
+      CHECK(answer.immediate == round * BURST + slot, "message %u came where message %u was due",
+            answer.immediate, round * BURST + slot);
     }
   }
 }
@@ -124,11 +124,13 @@ static void completion_queue(int level) {
     EXPECT(VIP_SUCCESS, VipCQWait, queue, VIP_INFINITE, &which, &receive_queue);
     CHECK(which == vi && !receive_queue, "the entry is about another queue");
     EXPECT(VIP_SUCCESS, VipSendDone, vi, &descriptor); /* the entry's descriptor is done when it comes */
-    CHECK(descriptor == slot_at(&near, slot), "expected slot %u, came slot %u", slot, slot_of(&near, descriptor));
+    CHECK(descriptor == slot_at(&near, slot), "expected slot %u, came slot %u", slot,
+          slot_of(&near, descriptor));
   }
 }
 
-#define EACH(name, call, clause, phase, codes, run) AT_RELIABLE_LEVELS("order." name, ID_##call, clause, phase, codes, run)
+#define EACH(name, call, clause, phase, codes, run) \
+  AT_RELIABLE_LEVELS("order." name, ID_##call, clause, phase, codes, run)
 #define OK PROVES(VIP_SUCCESS)
 
 const Test order_tests[] = {

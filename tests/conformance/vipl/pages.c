@@ -4,8 +4,10 @@
 static const char scarce[] = "needs insufficient resources, and no NIC attribute names the limit";
 static const char partition[] = "needs a network partition, which no portable program can make";
 
-#define PAGE(call, code) {ID_##call, code, NULL}
-#define PAGE_BUT(call, code, why_not) {ID_##call, code, why_not}
+#define PAGE(call, code) \
+  { ID_##call, code, NULL }
+#define PAGE_BUT(call, code, why_not) \
+  { ID_##call, code, why_not }
 
 /* clang-format off */
 const Cell cells[] = {

@@ -48,7 +48,8 @@ VIP_CONN_HANDLE receive_request(unsigned far_vi, VIP_ULONG far_timeout) {
   request.persistent = true;
   far_start(request);
   memset(&client, 0, sizeof client);
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes, &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes,
+         &connection);
   CHECK(same_address(&client, &request.local), "VipConnectWait: the client's address did not come through");
   return connection;
 }

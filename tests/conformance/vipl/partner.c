@@ -93,7 +93,8 @@ static VIP_RETURN carry_out(Order* order, Answer* answer) {
     case ORDER_REQUEST:
       return request(order, answer);
     case ORDER_PEER_REQUEST:
-      return CALL(VipConnectPeerRequest, vis[order->vi], &order->local.net, &order->address.net, order->timeout);
+      return CALL(VipConnectPeerRequest, vis[order->vi], &order->local.net, &order->address.net,
+                  order->timeout);
     case ORDER_PEER_WAIT:
       return CALL(VipConnectPeerWait, vis[order->vi], &answer->attributes);
     case ORDER_DISCONNECT:

@@ -64,7 +64,7 @@ static void exchange(VIP_VI_HANDLE vi, unsigned far_vi) {
   CHECK(far_matches(2000, 100, far_vi), "the data did not arrive");
 }
 
-/* ---- Success --------------------------------------------------------------------------------------------- */
+/* ---- Success ----------------------------------------------------------------------------------------- */
 
 /* The near end first: its request is under way until the far one comes. */
 static void near_first(int how) {
@@ -105,7 +105,8 @@ static void attributes_come(int level) {
   CHECK(came.ReliabilityLevel == level && came.MaxTransferSize == TRANSFER_BYTES && came.EnableRdmaWrite,
         "the attributes of the far VI did not come");
   came = FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_PEER_WAIT, 0)).attributes;
-  CHECK(came.ReliabilityLevel == level && !came.EnableRdmaWrite, "the attributes of the near VI did not come");
+  CHECK(came.ReliabilityLevel == level && !came.EnableRdmaWrite,
+        "the attributes of the near VI did not come");
 }
 
 /* Both at the same time, in every interleaving that comes. */
@@ -165,7 +166,7 @@ static void equal_discriminators(int unused) {
   for (unsigned i = 0; i < 2; ++i) FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_PEER_WAIT, i));
 }
 
-/* ---- The result is told once ----------------------------------------------------------------------------- */
+/* ---- The result is told once ------------------------------------------------------------------------- */
 
 static void told_once(int how) {
   VIP_VI_HANDLE vi = make_ends(RELIABLE);
@@ -176,7 +177,7 @@ static void told_once(int how) {
   FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_PEER_WAIT, 0));
 }
 
-/* ---- Time-outs ------------------------------------------------------------------------------------------- */
+/* ---- Time-outs --------------------------------------------------------------------------------------- */
 
 static void timeout(int how) {
   VIP_VI_HANDLE vi = make_ends(RELIABLE);
@@ -248,14 +249,14 @@ static void nobody(int how) {
   for (unsigned i = 0; i < near_remote.net.HostAddressLen; ++i) near_remote.net.HostAddress[i] ^= 0x5A;
   request(vi, 2000);
   const VIP_RETURN code = result((How)how, vi, &attributes);
-  CHECK(code == VIP_NOT_REACHABLE || code == VIP_TIMEOUT, "a peer request to an address that no node has: came %s",
-        code_name(code));
+  CHECK(code == VIP_NOT_REACHABLE || code == VIP_TIMEOUT,
+        "a peer request to an address that no node has: came %s", code_name(code));
   if (code != VIP_NOT_REACHABLE) skip("to an address that no node has, a peer request times out");
   proven(how == DONE ? ID_VipConnectPeerDone : ID_VipConnectPeerWait, code);
   check_state(vi, VIP_STATE_ERROR);
 }
 
-/* ---- Attributes that conflict ---------------------------------------------------------------------------- */
+/* ---- Attributes that conflict ------------------------------------------------------------------------ */
 
 static void conflict(How how, VIP_RETURN code, VIP_VI_ATTRIBUTES wanted) {
   VIP_VI_HANDLE vi;
@@ -299,7 +300,7 @@ static void other_quality(int how) {
   conflict((How)how, VIP_INVALID_QOS, wanted);
 }
 
-/* ---- A request that is given up -------------------------------------------------------------------------- */
+/* ---- A request that is given up ---------------------------------------------------------------------- */
 
 static void* wait_in_vain(void* vi) {
   VIP_VI_ATTRIBUTES attributes;
@@ -319,28 +320,32 @@ static void disconnect_pending(int unused) {
   check_state(vi, VIP_STATE_IDLE);
 }
 
-#define P(name, call, clause, codes, run, argument) {name, ID_##call, clause, FUNCTIONAL, codes, run, argument}
-#define DONE_AND_WAIT(name, codes, run)                                             \
+#define P(name, call, clause, codes, run, argument) \
+  { name, ID_##call, clause, FUNCTIONAL, codes, run, argument }
+#define DONE_AND_WAIT(name, codes, run)                                               \
   P("VipConnectPeerDone." name, VipConnectPeerDone, "VI-DG 3.3.7", codes, run, DONE), \
       P("VipConnectPeerWait." name, VipConnectPeerWait, "VI-DG 3.3.8", codes, run, WAIT)
 
 const Test peer_tests[] = {
-    P("VipConnectPeerDone.near_first", VipConnectPeerDone, "VI-DG 3.3.7", PROVES(VIP_SUCCESS) | PROVES(VIP_NOT_DONE),
-      near_first, DONE),
-    P("VipConnectPeerWait.near_first", VipConnectPeerWait, "VI-DG 3.3.8", PROVES(VIP_SUCCESS), near_first, WAIT),
+    P("VipConnectPeerDone.near_first", VipConnectPeerDone, "VI-DG 3.3.7",
+      PROVES(VIP_SUCCESS) | PROVES(VIP_NOT_DONE), near_first, DONE),
+    P("VipConnectPeerWait.near_first", VipConnectPeerWait, "VI-DG 3.3.8", PROVES(VIP_SUCCESS), near_first,
+      WAIT),
     DONE_AND_WAIT("far_first", PROVES(VIP_SUCCESS), far_first),
     AT_EACH_LEVEL("peer.attributes", ID_VipConnectPeerWait, "VI-DG 3.3.8", FUNCTIONAL, PROVES(VIP_SUCCESS),
                   attributes_come),
     P("peer.at_once", VipConnectPeerRequest, "VI-DG 3.3.6", PROVES(VIP_SUCCESS), at_once, 0),
     P("peer.several", VipConnectPeerRequest, "VI-DG 6.7", PROVES(VIP_SUCCESS), several, 0),
-    P("peer.equal_discriminators", VipConnectPeerWait, "VI-DG 6.7", PROVES(VIP_SUCCESS), equal_discriminators, 0),
+    P("peer.equal_discriminators", VipConnectPeerWait, "VI-DG 6.7", PROVES(VIP_SUCCESS), equal_discriminators,
+      0),
     DONE_AND_WAIT("told_once", PROVES(VIP_INVALID_STATE), told_once),
     DONE_AND_WAIT("timeout", PROVES(VIP_TIMEOUT), timeout),
-    P("VipConnectPeerRequest.timeout_zero", VipConnectPeerRequest, "VI-DG 3.3.6", PROVES(VIP_INVALID_PARAMETER),
-      timeout_zero, 0),
-    P("VipConnectPeerRequest.foreign_host", VipConnectPeerRequest, "VI-DG 3.3.6", PROVES(VIP_INVALID_PARAMETER),
-      foreign_host, 0),
-    P("peer.other_discriminator", VipConnectPeerWait, "VI-DG 6.7", PROVES(VIP_TIMEOUT), other_discriminator, 0),
+    P("VipConnectPeerRequest.timeout_zero", VipConnectPeerRequest, "VI-DG 3.3.6",
+      PROVES(VIP_INVALID_PARAMETER), timeout_zero, 0),
+    P("VipConnectPeerRequest.foreign_host", VipConnectPeerRequest, "VI-DG 3.3.6",
+      PROVES(VIP_INVALID_PARAMETER), foreign_host, 0),
+    P("peer.other_discriminator", VipConnectPeerWait, "VI-DG 6.7", PROVES(VIP_TIMEOUT), other_discriminator,
+      0),
     P("peer.not_a_server", VipConnectPeerWait, "VI-DG 3.3", PROVES(VIP_TIMEOUT), not_a_server, 0),
     P("peer.not_a_client", VipConnectPeerWait, "VI-DG 3.3", PROVES(VIP_TIMEOUT), not_a_client, 0),
     DONE_AND_WAIT("nobody_there", PROVES(VIP_NOT_REACHABLE), nobody),

@@ -17,8 +17,8 @@ static void read_and_check(VIP_VI_HANDLE vi, Message read, size_t far_offset) {
   post_send(vi, read);
   reap_send(vi, read.slot, 0, VIP_STATUS_OP_RDMA_READ);
   CHECK(is_filled(data_at(&near, read.offset), read.length, seed), "%u bytes were read wrongly", read.length);
-  CHECK(slot_at(&near, read.slot)->CS.Length == read.length, "%u bytes were read, and the length is %u", read.length,
-        slot_at(&near, read.slot)->CS.Length);
+  CHECK(slot_at(&near, read.slot)->CS.Length == read.length, "%u bytes were read, and the length is %u",
+        read.length, slot_at(&near, read.slot)->CS.Length);
 }
 
 static void success(int level) {
@@ -50,7 +50,8 @@ static void ignores_immediate(int level) {
   read_and_check(vi, rdma_message(READ | VIP_CONTROL_IMMEDIATE, 0, 0, 1000, 0), 0);
   post_send(vi, message(1, 0, 100));
   const Answer answer = far_reap_receive(0, 0, 0);
-  CHECK((answer.status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RECEIVE && (answer.status & VIP_STATUS_IMMEDIATE) == 0,
+  CHECK((answer.status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RECEIVE &&
+            (answer.status & VIP_STATUS_IMMEDIATE) == 0,
         "status %08X: the RDMA Read consumed a receive", answer.status);
 }
 
@@ -103,7 +104,7 @@ static void does_not_pass_writes(int level) {
   }
 }
 
-/* ---- Protection: the near end is the source ---------------------------------------------------------------- */
+/* ---- Protection: the near end is the source ---------------------------------------------------------- */
 
 static unsigned char source[4096];
 static VIP_MEM_HANDLE source_handle;
@@ -164,7 +165,8 @@ static void wrong_address(int level) {
 
 #define EACH(name, clause, run) \
   AT_RELIABLE_LEVELS("rdma_read." name, ID_VipPostSend, clause, FULL, PROVES(VIP_SUCCESS), run)
-#define REFUSED(name, run) AT_RELIABLE_LEVELS("rdma_read." name, ID_VipErrorCallback, "VI-ARCH 3.2.2.2", FULL, RULE, run)
+#define REFUSED(name, run) \
+  AT_RELIABLE_LEVELS("rdma_read." name, ID_VipErrorCallback, "VI-ARCH 3.2.2.2", FULL, RULE, run)
 
 const Test rdma_read_tests[] = {EACH("success", "VI-ARCH 2.3.2", success),
                                 EACH("odd_addresses", "VI-ARCH 3.2.1", odd_addresses),

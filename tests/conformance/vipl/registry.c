@@ -4,12 +4,14 @@
 #include <string.h>
 
 /* One array per file of tests, each ended by an entry without name. */
-#define CHAPTERS(X)                                                                                          \
-  X(nic_tests) X(handle_tests) X(argument_tests) X(vi_tests) X(state_tests) X(connect_tests) X(match_tests)  \
-  X(disconnect_tests) X(peer_tests) X(memory_tests) X(tag_tests) X(transfer_tests) X(descriptor_tests)       \
-  X(reception_tests) X(rdma_write_tests) X(rdma_read_tests) X(order_tests) X(wait_tests) X(cq_tests)         \
-  X(cq_resource_tests) X(notify_tests) X(error_tests) X(management_tests) X(name_service_tests)              \
-  X(thread_tests) X(limit_tests) X(compatibility_tests)
+#define CHAPTERS(X)                                                                                    \
+  X(nic_tests)                                                                                         \
+  X(handle_tests) X(argument_tests) X(vi_tests) X(state_tests) X(connect_tests) X(accept_tests)        \
+      X(match_tests) X(disconnect_tests) X(peer_tests) X(memory_tests) X(tag_tests) X(transfer_tests)  \
+          X(descriptor_tests) X(reception_tests) X(rdma_write_tests) X(rdma_read_tests) X(order_tests) \
+              X(wait_tests) X(cq_tests) X(cq_resource_tests) X(notify_tests) X(error_tests)            \
+                  X(management_tests) X(name_service_tests) X(thread_tests) X(limit_tests)             \
+                      X(compatibility_tests)
 
 #define X(array) extern const Test array[];
 CHAPTERS(X)
@@ -32,16 +34,23 @@ static const struct {
 #undef X
 };
 
-static const char* const code_names[] = {
-    "VIP_SUCCESS",          "VIP_NOT_DONE",
-    "VIP_INVALID_PARAMETER", "VIP_ERROR_RESOURCE",
-    "VIP_TIMEOUT",          "VIP_REJECT",
-    "VIP_INVALID_RELIABILITY_LEVEL", "VIP_INVALID_MTU",
-    "VIP_INVALID_QOS",      "VIP_INVALID_PTAG",
-    "VIP_INVALID_RDMAREAD", "VIP_DESCRIPTOR_ERROR",
-    "VIP_INVALID_STATE",    "VIP_ERROR_NAMESERVICE",
-    "VIP_NO_MATCH",         "VIP_NOT_REACHABLE",
-    "VIP_ERROR_NOT_SUPPORTED"};
+static const char* const code_names[] = {"VIP_SUCCESS",
+                                         "VIP_NOT_DONE",
+                                         "VIP_INVALID_PARAMETER",
+                                         "VIP_ERROR_RESOURCE",
+                                         "VIP_TIMEOUT",
+                                         "VIP_REJECT",
+                                         "VIP_INVALID_RELIABILITY_LEVEL",
+                                         "VIP_INVALID_MTU",
+                                         "VIP_INVALID_QOS",
+                                         "VIP_INVALID_PTAG",
+                                         "VIP_INVALID_RDMAREAD",
+                                         "VIP_DESCRIPTOR_ERROR",
+                                         "VIP_INVALID_STATE",
+                                         "VIP_ERROR_NAMESERVICE",
+                                         "VIP_NO_MATCH",
+                                         "VIP_NOT_REACHABLE",
+                                         "VIP_ERROR_NOT_SUPPORTED"};
 
 static const Test* find(size_t index, size_t* count) {
   size_t seen = 0;

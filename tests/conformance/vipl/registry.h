@@ -26,14 +26,14 @@ typedef struct {
 
 /* The same test at each reliability level, given as its argument. Unreliable Delivery belongs to Full
  * Conformance (VI-DG 2.2.3); Reliable Reception is optional, but what a NIC claims must work. */
-#define AT_EACH_LEVEL(name, call, clause, phase, codes, run)                                                 \
-  {name ".unreliable_delivery", call, clause, (phase) > FULL ? (phase) : FULL, codes, run,                   \
-   VIP_SERVICE_UNRELIABLE},                                                                                  \
+#define AT_EACH_LEVEL(name, call, clause, phase, codes, run)                               \
+  {name ".unreliable_delivery", call, clause, (phase) > FULL ? (phase) : FULL, codes, run, \
+   VIP_SERVICE_UNRELIABLE},                                                                \
       AT_RELIABLE_LEVELS(name, call, clause, phase, codes, run)
-#define AT_RELIABLE_LEVELS(name, call, clause, phase, codes, run)                                            \
-  {name ".reliable_delivery", call, clause, phase, codes, run, VIP_SERVICE_RELIABLE_DELIVERY}, {             \
-    name ".reliable_reception", call, clause, (phase) > FULL ? (phase) : FULL, codes, run,                   \
-        VIP_SERVICE_RELIABLE_RECEPTION                                                                       \
+#define AT_RELIABLE_LEVELS(name, call, clause, phase, codes, run)                                \
+  {name ".reliable_delivery", call, clause, phase, codes, run, VIP_SERVICE_RELIABLE_DELIVERY}, { \
+    name ".reliable_reception", call, clause, (phase) > FULL ? (phase) : FULL, codes, run,       \
+        VIP_SERVICE_RELIABLE_RECEPTION                                                           \
   }
 
 /* All tests, chapter by chapter, and their number. */

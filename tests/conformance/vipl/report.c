@@ -29,7 +29,8 @@ static void print_line(const Test* test, const Outcome* outcome) {
   static const char* const words[] = {[PASSED] = "pass", [FAILED] = "FAIL", [SKIPPED] = "skip"};
   printf("%s  %s", words[outcome->verdict], test->name);
   if (outcome->verdict != PASSED) printf(": %s", outcome->text);
-  if (outcome->verdict == FAILED || options.verbose) printf("  [%s, %s]", test->clause, phase_name(test->phase));
+  if (outcome->verdict == FAILED || options.verbose)
+    printf("  [%s, %s]", test->clause, phase_name(test->phase));
   printf("\n");
 }
 
@@ -37,9 +38,12 @@ void report_test(const Test* test, const Outcome* outcome) {
   ++tally.number;
   (options.tap ? print_tap : print_line)(test, outcome);
   fflush(stdout);
-  if (outcome->verdict == SKIPPED) ++tally.skipped[test->phase];
-  else if (outcome->verdict == FAILED) ++tally.failed[test->phase];
-  else ++tally.passed[test->phase];
+  if (outcome->verdict == SKIPPED)
+    ++tally.skipped[test->phase];
+  else if (outcome->verdict == FAILED)
+    ++tally.failed[test->phase];
+  else
+    ++tally.passed[test->phase];
   if (outcome->verdict != PASSED) return;
   for (int call = 0; call < CALL_COUNT; ++call) tally.proven[call] |= board->seen[call];
 }
@@ -75,7 +79,8 @@ static void print_call(CallId call) {
 static void print_cells(void) {
   for (size_t i = 0; i < cell_count; ++i) {
     const Cell* cell = &cells[i];
-    if ((tally.proven[cell->call] & PROVES(cell->code)) != 0 || call_phase(cell->call) > options.phase) continue;
+    if ((tally.proven[cell->call] & PROVES(cell->code)) != 0 || call_phase(cell->call) > options.phase)
+      continue;
     if (cell->why_not == NULL)
       out("  %s of %s: its tests failed or were skipped", code_name(cell->code), call_name(cell->call));
     else if (options.verbose)
@@ -92,7 +97,8 @@ static bool attains(Phase phase) {
 }
 
 static void print_levels(const char* what, unsigned levels) {
-  out("%s: %s%s%s%s", what, levels == 0 ? "no" : "", (levels & VIP_SERVICE_UNRELIABLE) ? "Unreliable Delivery " : "",
+  out("%s: %s%s%s%s", what, levels == 0 ? "no" : "",
+      (levels & VIP_SERVICE_UNRELIABLE) ? "Unreliable Delivery " : "",
       (levels & VIP_SERVICE_RELIABLE_DELIVERY) ? "Reliable Delivery " : "",
       (levels & VIP_SERVICE_RELIABLE_RECEPTION) ? "Reliable Reception" : "");
 }

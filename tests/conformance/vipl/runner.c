@@ -14,7 +14,7 @@
 #include "partner.h"
 #include "process.h"
 
-/* ---- The suite's own process ----------------------------------------------------------------------------- */
+/* ---- The suite's own process ------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t running_group;
 
@@ -40,7 +40,8 @@ static void tell_notes(char* text, size_t size) {
   for (int i = 0; i < MAX_NOTES; ++i) {
     const Note* note = &board->notes[i];
     const size_t used = strlen(text);
-    if (note->active) snprintf(text + used, size - used, "; in %s (%s:%d)", note->text, note->file, note->line);
+    if (note->active)
+      snprintf(text + used, size - used, "; in %s (%s:%d)", note->text, note->file, note->line);
   }
 }
 
@@ -89,7 +90,7 @@ Outcome run_test(const Test* test, int board_file) {
   return judge(ended, status);
 }
 
-/* ---- A test's process, and its partner's ----------------------------------------------------------------- */
+/* ---- A test's process, and its partner's ------------------------------------------------------------- */
 
 /* If the suite itself is killed, nobody else ends a process that hangs. */
 static void end_some_time(void) { alarm(options.timeout_s + 10); }

@@ -16,7 +16,8 @@ static struct {
 static void* request_and_wait(void* unused) {
   VIP_VI_ATTRIBUTES attributes;
   (void)unused;
-  pending.code = request_until_matched(pending.vi, &pending.local, &pending.remote, VIP_INFINITE, &attributes);
+  pending.code =
+      request_until_matched(pending.vi, &pending.local, &pending.remote, VIP_INFINITE, &attributes);
   return NULL;
 }
 
@@ -68,7 +69,7 @@ static void check_state(VIP_VI_HANDLE vi, VIP_VI_STATE wanted) {
   CHECK(state == wanted, "expected the VI to be %s, it is %s", state_names[wanted], state_names[state & 3]);
 }
 
-/* ---- One test per state and call ------------------------------------------------------------------------- */
+/* ---- One test per state and call --------------------------------------------------------------------- */
 
 static void query(int state) {
   VIP_VI_HANDLE vi = vi_in((VIP_VI_STATE)state);
@@ -88,8 +89,8 @@ static void request(int state) {
   VIP_VI_HANDLE vi = vi_in((VIP_VI_STATE)state);
   Address local = fresh_address(&near.attributes), remote = fresh_address(&near.attributes);
   VIP_VI_ATTRIBUTES attributes;
-  EXPECT(state == VIP_STATE_IDLE ? VIP_NO_MATCH : VIP_INVALID_STATE, VipConnectRequest, vi, &local.net, &remote.net,
-         VIP_INFINITE, &attributes);
+  EXPECT(state == VIP_STATE_IDLE ? VIP_NO_MATCH : VIP_INVALID_STATE, VipConnectRequest, vi, &local.net,
+         &remote.net, VIP_INFINITE, &attributes);
   check_state(vi, (VIP_VI_STATE)state);
   leave((VIP_VI_STATE)state, false);
 }
@@ -115,8 +116,8 @@ static void accept(int state) {
 static void peer_request(int state) {
   VIP_VI_HANDLE vi = vi_in((VIP_VI_STATE)state);
   Address local = fresh_address(&near.attributes), remote = fresh_address(&near.attributes);
-  EXPECT(state == VIP_STATE_IDLE ? VIP_SUCCESS : VIP_INVALID_STATE, VipConnectPeerRequest, vi, &local.net, &remote.net,
-         VIP_INFINITE);
+  EXPECT(state == VIP_STATE_IDLE ? VIP_SUCCESS : VIP_INVALID_STATE, VipConnectPeerRequest, vi, &local.net,
+         &remote.net, VIP_INFINITE);
   check_state(vi, state == VIP_STATE_IDLE ? VIP_STATE_CONNECT_PENDING : (VIP_VI_STATE)state);
   leave((VIP_VI_STATE)state, false);
 }
@@ -144,8 +145,8 @@ static void set_attributes(int state) {
   wanted.EnableRdmaWrite = VIP_FALSE;
   EXPECT(state == VIP_STATE_IDLE ? VIP_SUCCESS : VIP_INVALID_STATE, VipSetViAttributes, vi, &wanted);
   EXPECT(VIP_SUCCESS, VipQueryVi, vi, &now, &came, &send_empty, &receive_empty);
-  CHECK((came.EnableRdmaWrite == VIP_FALSE) == (state == VIP_STATE_IDLE),
-        "attributes %s", state == VIP_STATE_IDLE ? "were not set" : "changed though the VI is not Idle");
+  CHECK((came.EnableRdmaWrite == VIP_FALSE) == (state == VIP_STATE_IDLE), "attributes %s",
+        state == VIP_STATE_IDLE ? "were not set" : "changed though the VI is not Idle");
   leave((VIP_VI_STATE)state, false);
 }
 
@@ -155,11 +156,13 @@ static void send(int state) {
   VIP_DESCRIPTOR* descriptor = NULL;
   if (state == VIP_STATE_CONNECTED) far_post_receive(0, message(0, 0, 64));
   post_send(vi, message(0, 0, 64));
-  EXPECT(state == VIP_STATE_CONNECTED ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR, VipSendWait, vi, VIP_INFINITE, &descriptor);
+  EXPECT(state == VIP_STATE_CONNECTED ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR, VipSendWait, vi, VIP_INFINITE,
+         &descriptor);
   CHECK(descriptor == slot_at(&near, 0), "the descriptor that was posted did not come back");
   CHECK((descriptor->CS.Status & VIP_STATUS_DONE) != 0, "status %08X: not done", descriptor->CS.Status);
   CHECK(((descriptor->CS.Status & VIP_STATUS_ERROR_MASK) == 0) == (state == VIP_STATE_CONNECTED),
-        "status %08X: expected %s", descriptor->CS.Status, state == VIP_STATE_CONNECTED ? "no error" : "an error");
+        "status %08X: expected %s", descriptor->CS.Status,
+        state == VIP_STATE_CONNECTED ? "no error" : "an error");
   check_state(vi, (VIP_VI_STATE)state);
   leave((VIP_VI_STATE)state, false);
 }
@@ -212,11 +215,11 @@ static void pending_to_idle(int unused) {
 }
 
 #define IN_STATE(name, call, clause, phase, codes, run, state) \
-  {"state." name "." #call, ID_##call, clause, phase, codes, run, state}
-#define IN_EACH_STATE(call, phase, in_idle, elsewhere, run)                                                           \
-  IN_STATE("idle", call, "VI-ARCH 5.1", phase, in_idle, run, VIP_STATE_IDLE),                                         \
-      IN_STATE("pending_connect", call, "VI-ARCH 5.2", phase, elsewhere, run, VIP_STATE_CONNECT_PENDING),             \
-      IN_STATE("connected", call, "VI-ARCH 5.3", phase, elsewhere, run, VIP_STATE_CONNECTED),                         \
+  { "state." name "." #call, ID_##call, clause, phase, codes, run, state }
+#define IN_EACH_STATE(call, phase, in_idle, elsewhere, run)                                               \
+  IN_STATE("idle", call, "VI-ARCH 5.1", phase, in_idle, run, VIP_STATE_IDLE),                             \
+      IN_STATE("pending_connect", call, "VI-ARCH 5.2", phase, elsewhere, run, VIP_STATE_CONNECT_PENDING), \
+      IN_STATE("connected", call, "VI-ARCH 5.3", phase, elsewhere, run, VIP_STATE_CONNECTED),             \
       IN_STATE("error", call, "VI-ARCH 5.4", phase, elsewhere, run, VIP_STATE_ERROR)
 
 const Test state_tests[] = {
@@ -224,7 +227,8 @@ const Test state_tests[] = {
     IN_EACH_STATE(VipDestroyVi, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), destroy),
     IN_EACH_STATE(VipConnectRequest, EARLY, PROVES(VIP_NO_MATCH), PROVES(VIP_INVALID_STATE), request),
     IN_EACH_STATE(VipConnectAccept, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), accept),
-    IN_EACH_STATE(VipConnectPeerRequest, FUNCTIONAL, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), peer_request),
+    IN_EACH_STATE(VipConnectPeerRequest, FUNCTIONAL, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE),
+                  peer_request),
     IN_STATE("idle", VipConnectPeerDone, "VI-DG 3.3.7", FUNCTIONAL, PROVES(VIP_INVALID_STATE), peer_done,
              VIP_STATE_IDLE),
     IN_STATE("connected", VipConnectPeerDone, "VI-DG 3.3.7", FUNCTIONAL, PROVES(VIP_INVALID_STATE), peer_done,

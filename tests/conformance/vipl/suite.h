@@ -1,7 +1,7 @@
 /*
  * What tests are written with: calls that are watched, expectations, two nodes and a connection between them.
- * The near node is this thread's; the far one belongs to the partner, a thread or a process, which does what it
- * is ordered (far.h). A test that fails, or has nothing to test, ends its process there and then.
+ * The near node is this thread's; the far one belongs to the partner, a thread or a process, which does what
+ * it is ordered (far.h). A test that fails, or has nothing to test, ends its process there and then.
  */
 #ifndef CONFORMANCE_VIPL_SUITE_H
 #define CONFORMANCE_VIPL_SUITE_H
@@ -13,15 +13,14 @@
 
 #include "registry.h"
 
-/* ---- Calls and expectations ------------------------------------------------------------------------------ */
+/* ---- Calls and expectations -------------------------------------------------------------------------- */
 
 /* Notes the call, so that a hang or a crash in it can be told, and makes it. */
-#define CALL(name, ...)                                                                                      \
+#define CALL(name, ...) \
   (entering(__FILE__, __LINE__, ID_##name, #__VA_ARGS__), returned(ID_##name, name(__VA_ARGS__)))
 
 /* Makes the call; the test fails unless it returns this code. */
-#define EXPECT(code, name, ...)                                                                              \
-  expect_code(__FILE__, __LINE__, ID_##name, (code), CALL(name, __VA_ARGS__))
+#define EXPECT(code, name, ...) expect_code(__FILE__, __LINE__, ID_##name, (code), CALL(name, __VA_ARGS__))
 
 /* The text says what was expected and what came. */
 #define CHECK(condition, ...) ((condition) ? (void)0 : fail(__FILE__, __LINE__, __VA_ARGS__))
@@ -32,20 +31,21 @@ VIP_RETURN returned(CallId call, VIP_RETURN code);
 void expect_code(const char* file, int line, CallId call, VIP_RETURN expected, VIP_RETURN came);
 /* The call returned this code, where the test decided itself that this is right. */
 void proven(CallId call, VIP_RETURN code);
-_Noreturn void fail(const char* file, int line, const char* format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void fail(const char* file, int line, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* There is nothing to test here, and this is why. */
 _Noreturn void skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
 bool has_failed(void);
 /* A wait of the suite itself, shown when it never ends. Text NULL: it ended. */
 void waiting_for(const char* file, int line, const char* text);
-#define UNTIL(condition)                                                                                     \
-  do {                                                                                                       \
-    waiting_for(__FILE__, __LINE__, "waits until " #condition);                                              \
-    while (!(condition)) pause_ms(1);                                                                        \
-    waiting_for(NULL, 0, NULL);                                                                              \
+#define UNTIL(condition)                                        \
+  do {                                                          \
+    waiting_for(__FILE__, __LINE__, "waits until " #condition); \
+    while (!(condition)) pause_ms(1);                           \
+    waiting_for(NULL, 0, NULL);                                 \
   } while (0)
 
-/* ---- Time and threads ------------------------------------------------------------------------------------ */
+/* ---- Time and threads -------------------------------------------------------------------------------- */
 
 void pause_ms(unsigned milliseconds);
 uint64_t now_ns(void); /* monotonic */
@@ -53,12 +53,12 @@ uint64_t now_ns(void); /* monotonic */
 pthread_t start_thread(void* (*body)(void*), void* argument);
 void join_thread(pthread_t thread);
 
-/* ---- Nodes ----------------------------------------------------------------------------------------------- */
+/* ---- Nodes ------------------------------------------------------------------------------------------- */
 
 enum {
-  SLOTS = 64,           /* descriptors of a node's memory */
-  SLOT_BYTES = 1024,    /* a control segment and up to 62 others */
-  DATA_BYTES = 1 << 20, /* data of a node's memory */
+  SLOTS = 64,             /* descriptors of a node's memory */
+  SLOT_BYTES = 1024,      /* a control segment and up to 62 others */
+  DATA_BYTES = 1 << 20,   /* data of a node's memory */
   TRANSFER_BYTES = 32768, /* MaxTransferSize of the suite's VIs: any NIC has it (VI-ARCH 6.1.1.2) */
   MAX_ERRORS = 256
 };
@@ -100,21 +100,21 @@ unsigned char* data_at(const Node* node, size_t offset);
 void fill(unsigned char* bytes, size_t length, unsigned seed);
 bool is_filled(const unsigned char* bytes, size_t length, unsigned seed);
 
-/* ---- Asynchronous errors --------------------------------------------------------------------------------- */
+/* ---- Asynchronous errors ----------------------------------------------------------------------------- */
 
 /* Errors of this code so far; vi NULL counts those of all VIs. */
 size_t count_errors(Node* node, VIP_VI_HANDLE vi, VIP_ERROR_CODE code);
 /* Waits for the first error of this code about the VI, and returns it. */
 VIP_ERROR_DESCRIPTOR wait_for_error(Node* node, VIP_VI_HANDLE vi, VIP_ERROR_CODE code);
 
-/* ---- Descriptors ----------------------------------------------------------------------------------------- */
+/* ---- Descriptors ------------------------------------------------------------------------------------- */
 
 /* One operation, as a slot of the node's memory describes it. */
 typedef struct {
   unsigned slot;
-  VIP_UINT16 control;  /* VIP_CONTROL_... */
-  unsigned segments;   /* data segments of equal length; the last one has what remains */
-  size_t offset;       /* in the node's data */
+  VIP_UINT16 control; /* VIP_CONTROL_... */
+  unsigned segments;  /* data segments of equal length; the last one has what remains */
+  size_t offset;      /* in the node's data */
   VIP_UINT32 length;
   VIP_UINT32 immediate;
   VIP_UINT64 remote_address; /* RDMA only */
@@ -137,7 +137,7 @@ void check_status(const VIP_DESCRIPTOR* descriptor, VIP_UINT32 error_bits, VIP_U
 /* Success or VIP_DESCRIPTOR_ERROR, as Done and Wait tell a completion with these error bits. */
 VIP_RETURN completion_code(VIP_UINT32 error_bits);
 
-/* ---- Addresses ------------------------------------------------------------------------------------------- */
+/* ---- Addresses --------------------------------------------------------------------------------------- */
 
 /* A network address with room for the longest that the suite uses. */
 typedef union {

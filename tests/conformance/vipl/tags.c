@@ -27,7 +27,7 @@ static VIP_DESCRIPTOR* describe_tagged(unsigned slot) {
   return descriptor;
 }
 
-/* ---- Creating and destroying ------------------------------------------------------------------------------ */
+/* ---- Creating and destroying ------------------------------------------------------------------------- */
 
 static void create_success(int unused) {
   VIP_PROTECTION_HANDLE tags[100];
@@ -86,7 +86,7 @@ static void destroy_after_change(int unused) {
   EXPECT(VIP_SUCCESS, VipDestroyPtag, near.nic, old);
 }
 
-/* ---- Protection ------------------------------------------------------------------------------------------ */
+/* ---- Protection -------------------------------------------------------------------------------------- */
 
 /* The data of a send has another tag than the VI: it is not sent. */
 static void send_mismatch(int level) {
@@ -187,7 +187,8 @@ static void null_tag_of_vi(int unused) {
 }
 
 const Test tag_tests[] = {
-    {"VipCreatePtag.success", ID_VipCreatePtag, "VI-DG 3.4.1", FUNCTIONAL, PROVES(VIP_SUCCESS), create_success, 0},
+    {"VipCreatePtag.success", ID_VipCreatePtag, "VI-DG 3.4.1", FUNCTIONAL, PROVES(VIP_SUCCESS),
+     create_success, 0},
     {"VipDestroyPtag.used_by_vi", ID_VipDestroyPtag, "VI-DG 3.4.2", FUNCTIONAL,
      PROVES(VIP_ERROR_RESOURCE) | PROVES(VIP_SUCCESS), destroy_used_by_vi, 0},
     {"VipDestroyPtag.used_by_memory", ID_VipDestroyPtag, "VI-DG 3.4.2", FUNCTIONAL,
@@ -195,10 +196,11 @@ const Test tag_tests[] = {
     {"VipDestroyPtag.after_change", ID_VipDestroyPtag, "VI-DG 3.4.1", FULL,
      PROVES(VIP_ERROR_RESOURCE) | PROVES(VIP_SUCCESS), destroy_after_change, 0},
     AT_EACH_LEVEL("tag.send_mismatch", ID_VipPostSend, "VI-ARCH 3.2.2.1", FUNCTIONAL, RULE, send_mismatch),
-    AT_EACH_LEVEL("tag.receive_mismatch", ID_VipRecvWait, "VI-ARCH 3.2.2.1", FUNCTIONAL, PROVES(VIP_DESCRIPTOR_ERROR),
-                  receive_mismatch),
+    AT_EACH_LEVEL("tag.receive_mismatch", ID_VipRecvWait, "VI-ARCH 3.2.2.1", FUNCTIONAL,
+                  PROVES(VIP_DESCRIPTOR_ERROR), receive_mismatch),
     {"tag.rdma_write_mismatch", ID_VipErrorCallback, "VI-ARCH 3.2.2.1", FUNCTIONAL, RULE, write_mismatch, 0},
-    {"tag.descriptor_mismatch", ID_VipErrorCallback, "VI-ARCH 3.2.2.1", FUNCTIONAL, RULE, descriptor_mismatch, 0},
+    {"tag.descriptor_mismatch", ID_VipErrorCallback, "VI-ARCH 3.2.2.1", FUNCTIONAL, RULE, descriptor_mismatch,
+     0},
     {"tag.changed", ID_VipSetViAttributes, "VI-DG 3.4.1", FULL, RULE, changed_tag, 0},
     {"tag.null_tag_of_vi", ID_VipCreateVi, "programs", PRACTICE, RULE, null_tag_of_vi, 0},
     {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -1,5 +1,5 @@
-/* VI-DG 2.3, 6.4: several threads. Different queues and VIs may be used at once with every library; one queue by
- * several threads with one that is thread-safe. */
+/* VI-DG 2.3, 6.4: several threads. Different queues and VIs may be used at once with every library; one queue
+ * by several threads with one that is thread-safe. */
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static void* accept_one(void* unused) {
   VIP_VI_ATTRIBUTES attributes;
   VIP_CONN_HANDLE connection;
   (void)unused;
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &accepting_address.net, VIP_INFINITE, &client.net, &attributes, &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &accepting_address.net, VIP_INFINITE, &client.net,
+         &attributes, &connection);
   EXPECT(VIP_SUCCESS, VipConnectAccept, connection, accepting_vi);
   return NULL;
 }
@@ -40,7 +41,7 @@ static VIP_VI_HANDLE idle_vi(void) {
   return create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
 }
 
-/* ---- Each thread has VIs of its own ----------------------------------------------------------------------- */
+/* ---- Each thread has VIs of its own ------------------------------------------------------------------ */
 
 static void* ping(void* argument) {
   const unsigned index = *(const unsigned*)argument;
@@ -74,7 +75,7 @@ static void own_vis(int unused) {
   for (unsigned i = 0; i < THREADS; ++i) join_thread(threads[i]);
 }
 
-/* ---- One thread sends on a VI, another receives on it ------------------------------------------------------ */
+/* ---- One thread sends on a VI, another receives on it ------------------------------------------------ */
 
 static sem_t credits; /* receives at the other end */
 
@@ -113,7 +114,7 @@ static void two_queues(int unused) {
   join_thread(thread);
 }
 
-/* ---- Several threads on one queue -------------------------------------------------------------------------- */
+/* ---- Several threads on one queue -------------------------------------------------------------------- */
 
 static void need_thread_safety(void) {
   near_open();
@@ -143,7 +144,8 @@ static void one_queue(int unused) {
   for (unsigned i = 0; i < THREADS; ++i) threads[i] = start_thread(take_receives, vi);
   for (unsigned slot = 0; slot < COUNT; ++slot) far_post_send(0, message(slot, 0, 100));
   for (unsigned i = 0; i < THREADS; ++i) join_thread(threads[i]);
-  for (unsigned slot = 0; slot < COUNT; ++slot) CHECK(taken[slot] == 1, "a descriptor was returned %u times", taken[slot]);
+  for (unsigned slot = 0; slot < COUNT; ++slot)
+    CHECK(taken[slot] == 1, "a descriptor was returned %u times", taken[slot]);
 }
 
 static void* post_many(void* argument) {
@@ -171,10 +173,11 @@ static void one_send_queue(int unused) {
     EXPECT(VIP_SUCCESS, VipSendWait, vi, VIP_INFINITE, &done);
     ++taken[slot_of(&near, done)];
   }
-  for (unsigned slot = 0; slot < 10 * THREADS; ++slot) CHECK(taken[slot] == 1, "a descriptor was returned %u times", taken[slot]);
+  for (unsigned slot = 0; slot < 10 * THREADS; ++slot)
+    CHECK(taken[slot] == 1, "a descriptor was returned %u times", taken[slot]);
 }
 
-/* ---- Resources --------------------------------------------------------------------------------------------- */
+/* ---- Resources --------------------------------------------------------------------------------------- */
 
 /* Opening, registering, creating and destroying are safe in every library (2.3). */
 static void* make_resources(void* unused) {
@@ -222,7 +225,7 @@ static void two_opens(int unused) {
   attributes.Ptag = memory.Ptag = tag;
   EXPECT(VIP_SUCCESS, VipRegisterMem, other, near.memory, SLOTS * SLOT_BYTES, &memory, &handle);
   EXPECT(VIP_SUCCESS, VipCreateVi, other, &attributes, queue, NULL, &vi);
-  make_pair(VIP_SERVICE_RELIABLE_DELIVERY); /* meanwhile the first open is used */
+  make_pair(VIP_SERVICE_RELIABLE_DELIVERY);                        /* meanwhile the first open is used */
   EXPECT(VIP_SUCCESS, VipPostSend, vi, slot_at(&near, 0), handle); /* in error at once: a completion */
   join_thread(thread);
   EXPECT(VIP_SUCCESS, VipCloseNic, other);

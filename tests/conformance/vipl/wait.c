@@ -10,7 +10,7 @@ static VIP_VI_HANDLE idle_vi(void) {
 
 static VIP_DESCRIPTOR* const garbage = (VIP_DESCRIPTOR*)(void*)&near;
 
-/* ---- Done ------------------------------------------------------------------------------------------------ */
+/* ---- Done -------------------------------------------------------------------------------------------- */
 
 static void done_success(int unused) {
   VIP_VI_HANDLE vi = make_pair(VIP_SERVICE_RELIABLE_DELIVERY);
@@ -67,7 +67,7 @@ static void receive_done_error(int unused) {
   CHECK(descriptor == slot_at(&near, 0), "VipRecvDone did not return the descriptor that was flushed");
 }
 
-/* ---- Sends that take a while ------------------------------------------------------------------------------ */
+/* ---- Sends that take a while ------------------------------------------------------------------------- */
 
 /* Long messages on the most reliable level: with luck one is under way when it is asked for. */
 static VIP_VI_HANDLE make_slow_pair(void) {
@@ -75,11 +75,13 @@ static VIP_VI_HANDLE make_slow_pair(void) {
   VIP_VI_HANDLE vi;
   Order order = far_order(ORDER_CREATE_VI, 0);
   near_open();
-  const VIP_RELIABILITY_LEVEL level =
-      supports_level(&near, VIP_SERVICE_RELIABLE_RECEPTION) ? VIP_SERVICE_RELIABLE_RECEPTION : VIP_SERVICE_RELIABLE_DELIVERY;
+  const VIP_RELIABILITY_LEVEL level = supports_level(&near, VIP_SERVICE_RELIABLE_RECEPTION)
+                                          ? VIP_SERVICE_RELIABLE_RECEPTION
+                                          : VIP_SERVICE_RELIABLE_DELIVERY;
   far_open();
   attributes = vi_attributes(&near, level);
-  attributes.MaxTransferSize = near.attributes.MaxTransferSize < DATA_BYTES ? near.attributes.MaxTransferSize : DATA_BYTES;
+  attributes.MaxTransferSize =
+      near.attributes.MaxTransferSize < DATA_BYTES ? near.attributes.MaxTransferSize : DATA_BYTES;
   order.attributes = attributes;
   FAR_EXPECT(VIP_SUCCESS, order);
   EXPECT(VIP_SUCCESS, VipCreateVi, near.nic, &attributes, NULL, NULL, &vi);
@@ -88,7 +90,8 @@ static VIP_VI_HANDLE make_slow_pair(void) {
 }
 
 static VIP_UINT32 slow_length(void) {
-  return near.attributes.MaxTransferSize < DATA_BYTES ? (VIP_UINT32)near.attributes.MaxTransferSize : DATA_BYTES;
+  return near.attributes.MaxTransferSize < DATA_BYTES ? (VIP_UINT32)near.attributes.MaxTransferSize
+                                                      : DATA_BYTES;
 }
 
 static VIP_RETURN look(VIP_VI_HANDLE vi, int with_wait, VIP_DESCRIPTOR** descriptor) {
@@ -108,7 +111,8 @@ static void send_under_way(int with_wait) {
       VIP_DESCRIPTOR* descriptor = garbage;
       VIP_RETURN code;
       while ((code = look(vi, with_wait, &descriptor)) == wanted) seen = true;
-      CHECK(code == VIP_SUCCESS && descriptor == slot_at(&near, slot), "expected slot %u, came %s", slot, code_name(code));
+      CHECK(code == VIP_SUCCESS && descriptor == slot_at(&near, slot), "expected slot %u, came %s", slot,
+            code_name(code));
     }
     for (unsigned slot = 0; slot < BURST; ++slot) far_reap_receive(0, slot, 0);
   }
@@ -116,7 +120,7 @@ static void send_under_way(int with_wait) {
   proven(with_wait ? ID_VipSendWait : ID_VipSendDone, wanted);
 }
 
-/* ---- Wait ------------------------------------------------------------------------------------------------ */
+/* ---- Wait -------------------------------------------------------------------------------------------- */
 
 static void send_wait_empty(int unused) {
   VIP_VI_HANDLE vi = idle_vi();
@@ -227,7 +231,8 @@ static void wait_with_completion_queue(int receive) {
   }
 }
 
-#define T(name, call, clause, codes, run, argument) {#call "." name, ID_##call, "VI-DG " clause, EARLY, codes, run, argument}
+#define T(name, call, clause, codes, run, argument) \
+  { #call "." name, ID_##call, "VI-DG " clause, EARLY, codes, run, argument }
 #define ERROR PROVES(VIP_DESCRIPTOR_ERROR)
 
 const Test wait_tests[] = {
@@ -247,8 +252,8 @@ const Test wait_tests[] = {
     T("timeout", VipRecvWait, "3.5.6", PROVES(VIP_TIMEOUT), receive_wait_finite, 0),
     T("infinite", VipRecvWait, "3.5.6", PROVES(VIP_SUCCESS), receive_wait_infinite, 0),
     T("does_not_block_behind_wait", VipRecvDone, "3.5.5", PROVES(VIP_NOT_DONE), done_beside_wait, 0),
-    {"VipSendWait.with_completion_queue", ID_VipSendWait, "VI-DG 3.5.3", FUNCTIONAL, PROVES(VIP_ERROR_RESOURCE),
-     wait_with_completion_queue, 0},
-    {"VipRecvWait.with_completion_queue", ID_VipRecvWait, "VI-DG 3.5.6", FUNCTIONAL, PROVES(VIP_ERROR_RESOURCE),
-     wait_with_completion_queue, 1},
+    {"VipSendWait.with_completion_queue", ID_VipSendWait, "VI-DG 3.5.3", FUNCTIONAL,
+     PROVES(VIP_ERROR_RESOURCE), wait_with_completion_queue, 0},
+    {"VipRecvWait.with_completion_queue", ID_VipRecvWait, "VI-DG 3.5.6", FUNCTIONAL,
+     PROVES(VIP_ERROR_RESOURCE), wait_with_completion_queue, 1},
     {NULL, 0, NULL, 0, 0, NULL, 0}};
