@@ -10,7 +10,7 @@ enum { MAX_NOTES = 16 };
 
 typedef enum { RUNNING, FAILING, SKIPPING, PASSED, FAILED, SKIPPED } Verdict;
 
-/* A thread's call that has not returned. */
+/* What a thread is in: a call that has not returned, or a wait of the suite. */
 typedef struct {
   _Atomic int active;
   char file[32];
@@ -24,9 +24,9 @@ typedef struct {
   int line;
   char text[800];
   _Atomic int note_count;
-  Note notes[MAX_NOTES];
-  _Atomic unsigned seen[CALL_COUNT];    /* return codes that came and were expected */
-  _Atomic unsigned levels, read_levels; /* what the NIC claims */
+  Note calls[MAX_NOTES], waits[MAX_NOTES]; /* of each thread */
+  _Atomic unsigned seen[CALL_COUNT];       /* return codes that came and were expected */
+  _Atomic unsigned levels, read_levels;    /* what the NIC claims */
 } Board;
 
 extern Board* board;

@@ -31,7 +31,8 @@ bool board_map(int file) {
 }
 
 void board_clear(void) {
-  memset(board->notes, 0, sizeof board->notes);
+  memset(board->calls, 0, sizeof board->calls);
+  memset(board->waits, 0, sizeof board->waits);
   memset(board->text, 0, sizeof board->text);
   for (int call = 0; call < CALL_COUNT; ++call) board->seen[call] = 0;
   board->note_count = 0;
@@ -79,14 +80,14 @@ bool has_failed(void) { return board->verdict == FAILED || board->verdict == FAI
 
 /* ---- Notes ------------------------------------------------------------------------------------------- */
 
-static Note* my_note(void) {
+static int my_index(void) {
   static _Thread_local int index = -1;
   if (index < 0) index = board->note_count++;
-  return &board->notes[index < MAX_NOTES ? index : MAX_NOTES - 1];
+  return index < MAX_NOTES ? index : MAX_NOTES - 1;
 }
 
-static void note(const char* file, int line, const char* format, const char* what, const char* arguments) {
-  Note* mine = my_note();
+static void note(Note* mine, const char* file, int line, const char* format, const char* what,
+                 const char* arguments) {
   mine->active = 0;
   snprintf(mine->file, sizeof mine->file, "%s", base_name(file));
   mine->line = line;
@@ -96,20 +97,20 @@ static void note(const char* file, int line, const char* format, const char* wha
 
 void entering(const char* file, int line, CallId call, const char* arguments) {
   if (!call_exists(call)) fail(file, line, "%s is missing from the library", call_name(call));
-  note(file, line, "%s(%s)", call_name(call), arguments);
+  note(&board->calls[my_index()], file, line, "in %s(%s)", call_name(call), arguments);
+}
+
+VIP_RETURN returned(VIP_RETURN code) {
+  board->calls[my_index()].active = 0;
+  return code;
 }
 
 void waiting_for(const char* file, int line, const char* text) {
+  Note* mine = &board->waits[my_index()];
   if (text == NULL)
-    my_note()->active = 0;
+    mine->active = 0;
   else
-    note(file, line, "%s%s", text, "");
-}
-
-VIP_RETURN returned(CallId call, VIP_RETURN code) {
-  (void)call;
-  my_note()->active = 0;
-  return code;
+    note(mine, file, line, "%s%s", text, "");
 }
 
 /* ---- Expectations ------------------------------------------------------------------------------------ */

@@ -35,13 +35,16 @@ static bool wait_for_end(pid_t process, int* status) {
   }
 }
 
+static void tell_note(const Note* note, char* text, size_t size) {
+  const size_t used = strlen(text);
+  if (note->active) snprintf(text + used, size - used, "; %s (%s:%d)", note->text, note->file, note->line);
+}
+
 /* Appends what every thread of the test and of its partner was in. */
 static void tell_notes(char* text, size_t size) {
   for (int i = 0; i < MAX_NOTES; ++i) {
-    const Note* note = &board->notes[i];
-    const size_t used = strlen(text);
-    if (note->active)
-      snprintf(text + used, size - used, "; in %s (%s:%d)", note->text, note->file, note->line);
+    tell_note(&board->calls[i], text, size);
+    tell_note(&board->waits[i], text, size);
   }
 }
 

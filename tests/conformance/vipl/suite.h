@@ -16,8 +16,7 @@
 /* ---- Calls and expectations -------------------------------------------------------------------------- */
 
 /* Notes the call, so that a hang or a crash in it can be told, and makes it. */
-#define CALL(name, ...) \
-  (entering(__FILE__, __LINE__, ID_##name, #__VA_ARGS__), returned(ID_##name, name(__VA_ARGS__)))
+#define CALL(name, ...) (entering(__FILE__, __LINE__, ID_##name, #__VA_ARGS__), returned(name(__VA_ARGS__)))
 
 /* Makes the call; the test fails unless it returns this code. */
 #define EXPECT(code, name, ...) expect_code(__FILE__, __LINE__, ID_##name, (code), CALL(name, __VA_ARGS__))
@@ -27,7 +26,7 @@
 #define FAIL(...) fail(__FILE__, __LINE__, __VA_ARGS__)
 
 void entering(const char* file, int line, CallId call, const char* arguments);
-VIP_RETURN returned(CallId call, VIP_RETURN code);
+VIP_RETURN returned(VIP_RETURN code);
 void expect_code(const char* file, int line, CallId call, VIP_RETURN expected, VIP_RETURN came);
 /* The call returned this code, where the test decided itself that this is right. */
 void proven(CallId call, VIP_RETURN code);
