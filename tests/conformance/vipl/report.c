@@ -1,7 +1,10 @@
 /* What is printed: a line per test, then what each phase and each call attained. */
+#define _POSIX_C_SOURCE 200809L
 #include "report.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "board.h"
 #include "options.h"
@@ -9,9 +12,9 @@
 
 static struct {
   size_t number;
-  size_t passed[PHASE_COUNT], failed[PHASE_COUNT], skipped[PHASE_COUNT];
+  size_t passed[PHASE_COUNT], failed[PHASE_COUNT], skipped_tests[PHASE_COUNT];
   unsigned proven[CALL_COUNT];
-  size_t read_passed, read_failed;
+  char* skipped[CALL_COUNT][32]; /* why no test could provoke a code */
 } tally;
 
 void report_begin(size_t selected) {
@@ -34,12 +37,19 @@ static void print_line(const Test* test, const Outcome* outcome) {
   printf("\n");
 }
 
+static void note_skipped(const Test* test, const Outcome* outcome) {
+  ++tally.skipped_tests[test->phase];
+  for (unsigned code = 0; code < 32; ++code)
+    if ((test->codes & PROVES(code)) != 0 && tally.skipped[test->call][code] == NULL)
+      tally.skipped[test->call][code] = strdup(outcome->text);
+}
+
 void report_test(const Test* test, const Outcome* outcome) {
   ++tally.number;
   (options.tap ? print_tap : print_line)(test, outcome);
   fflush(stdout);
   if (outcome->verdict == SKIPPED)
-    ++tally.skipped[test->phase];
+    note_skipped(test, outcome);
   else if (outcome->verdict == FAILED)
     ++tally.failed[test->phase];
   else
@@ -48,12 +58,8 @@ void report_test(const Test* test, const Outcome* outcome) {
   for (int call = 0; call < CALL_COUNT; ++call) tally.proven[call] |= board->seen[call];
 }
 
-static void out(const char* format, ...) __attribute__((format(printf, 1, 2)));
-
-#include <stdarg.h>
-
 /* A line of the summary; TAP has it as a comment. */
-static void out(const char* format, ...) {
+__attribute__((format(printf, 1, 2))) static void out(const char* format, ...) {
   va_list arguments;
   if (options.tap) fputs("# ", stdout);
   va_start(arguments, format);
@@ -62,29 +68,36 @@ static void out(const char* format, ...) {
   putchar('\n');
 }
 
+static bool is_proven(const Cell* cell) { return (tally.proven[cell->call] & PROVES(cell->code)) != 0; }
+
+/* Why a code was not seen; NULL: a test should have seen it. */
+static const char* excuse(const Cell* cell) {
+  return cell->why_not != NULL ? cell->why_not : tally.skipped[cell->call][cell->code];
+}
+
 static void print_call(CallId call) {
-  unsigned on_page = 0, provable = 0, proven = 0;
+  unsigned on_page = 0, proven = 0, owed = 0;
   for (size_t i = 0; i < cell_count; ++i) {
     if (cells[i].call != call) continue;
     ++on_page;
-    provable += cells[i].why_not == NULL;
-    proven += (tally.proven[call] & PROVES(cells[i].code)) != 0;
+    proven += is_proven(&cells[i]);
+    owed += !is_proven(&cells[i]) && excuse(&cells[i]) == NULL;
   }
-  out("  %-29s %-11s %2u of %2u proven%s", call_name(call), call_clause(call), proven, on_page,
-      !call_exists(call)   ? "  (the call is missing)"
-      : proven >= provable ? ""
-                           : "  (not all that can be provoked)");
+  out("  %-29s %-13s %2u of %2u proven%s", call_name(call), call_clause(call), proven, on_page,
+      !call_exists(call) ? "  (the call is missing)"
+      : owed != 0        ? "  (not all that can be provoked)"
+                         : "");
 }
 
+/* What failed first; with -v also what cannot be provoked in general. */
 static void print_cells(void) {
   for (size_t i = 0; i < cell_count; ++i) {
     const Cell* cell = &cells[i];
-    if ((tally.proven[cell->call] & PROVES(cell->code)) != 0 || call_phase(cell->call) > options.phase)
-      continue;
-    if (cell->why_not == NULL)
-      out("  %s of %s: its tests failed or were skipped", code_name(cell->code), call_name(cell->call));
-    else if (options.verbose)
-      out("  %s of %s: %s", code_name(cell->code), call_name(cell->call), cell->why_not);
+    if (is_proven(cell) || call_phase(cell->call) > options.phase) continue;
+    if (excuse(cell) == NULL)
+      out("  %s of %s: its tests failed", code_name(cell->code), call_name(cell->call));
+    else if (cell->why_not == NULL || options.verbose)
+      out("  %s of %s: %s", code_name(cell->code), call_name(cell->call), excuse(cell));
   }
 }
 
@@ -106,7 +119,7 @@ static void print_levels(const char* what, unsigned levels) {
 static void print_phases(void) {
   for (int phase = 0; phase <= (int)options.phase; ++phase)
     out("  %-17s %4zu passed  %4zu failed  %4zu skipped", phase_name((Phase)phase), tally.passed[phase],
-        tally.failed[phase], tally.skipped[phase]);
+        tally.failed[phase], tally.skipped_tests[phase]);
 }
 
 static void print_highest(void) {
