@@ -1,0 +1,329 @@
+/* VI-DG 3.4.3, 3.4.4, 3.7.4, 3.7.5, 4.7: registered memory. */
+#define _DEFAULT_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "far.h"
+
+static VIP_MEM_HANDLE register_memory(void* address, VIP_ULONG length) {
+  VIP_MEM_ATTRIBUTES attributes = memory_attributes(&near);
+  VIP_MEM_HANDLE handle = 0;
+  EXPECT(VIP_SUCCESS, VipRegisterMem, near.nic, address, length, &attributes, &handle);
+  return handle;
+}
+
+/* A refused registration returns no handle (3.4.3). */
+static void expect_refused(VIP_RETURN code, void* address, VIP_ULONG length, VIP_MEM_ATTRIBUTES attributes) {
+  VIP_MEM_HANDLE handle = 12345;
+  EXPECT(code, VipRegisterMem, near.nic, address, length, &attributes, &handle);
+  CHECK(handle == 0, "a refused registration returned the memory handle %u, not NULL", handle);
+}
+
+static unsigned char* map_pages(size_t count, int protection) {
+  void* pages =
+      mmap(NULL, count * (size_t)sysconf(_SC_PAGESIZE), protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) FAIL("the suite has no memory");
+  return pages;
+}
+
+static VIP_MEM_ATTRIBUTES queried(void* address, VIP_MEM_HANDLE handle) {
+  VIP_MEM_ATTRIBUTES attributes;
+  memset(&attributes, 0, sizeof attributes);
+  EXPECT(VIP_SUCCESS, VipQueryMem, near.nic, address, handle, &attributes);
+  return attributes;
+}
+
+static bool equal(VIP_MEM_ATTRIBUTES one, VIP_MEM_ATTRIBUTES other) {
+  return one.Ptag == other.Ptag && one.EnableRdmaWrite == other.EnableRdmaWrite &&
+         one.EnableRdmaRead == other.EnableRdmaRead;
+}
+
+/* ---- Registering ------------------------------------------------------------------------------------- */
+
+/* Any length and alignment; the content stays. */
+static void register_success(int unused) {
+  static const size_t lengths[] = {1, 3, 63, 4096, 4097, 100001};
+  static unsigned char bytes[200000];
+  (void)unused;
+  near_open();
+  fill(bytes, sizeof bytes, 9);
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
+    register_memory(bytes + i * 7 + 1, lengths[i]);
+  CHECK(is_filled(bytes, sizeof bytes, 9), "registering memory changed its content");
+  proven(ID_VipRegisterMem, VIP_SUCCESS);
+}
+
+/* The same bytes with different attributes: each handle has its own. */
+static void register_twice(int unused) {
+  static unsigned char bytes[8192];
+  VIP_MEM_ATTRIBUTES attributes;
+  VIP_MEM_HANDLE plain, writable;
+  (void)unused;
+  near_open();
+  attributes = memory_attributes(&near);
+  attributes.EnableRdmaRead = VIP_FALSE;
+  EXPECT(VIP_SUCCESS, VipRegisterMem, near.nic, bytes, sizeof bytes, &attributes, &writable);
+  attributes.EnableRdmaWrite = VIP_FALSE;
+  EXPECT(VIP_SUCCESS, VipRegisterMem, near.nic, bytes, sizeof bytes, &attributes, &plain);
+  CHECK(plain != writable, "two registrations have the same handle");
+  CHECK(queried(bytes, writable).EnableRdmaWrite && !queried(bytes, plain).EnableRdmaWrite,
+        "the attributes of two registrations of one region are mixed up");
+  EXPECT(VIP_SUCCESS, VipDeregisterMem, near.nic, bytes, plain);
+  queried(bytes, writable);
+}
+
+static void register_nothing(int unused) {
+  (void)unused;
+  near_open();
+  expect_refused(VIP_INVALID_PARAMETER, near.memory, 0, memory_attributes(&near));
+}
+
+/* Memory must have been allocated before. */
+static void register_unmapped(int unused) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  unsigned char* pages = map_pages(3, PROT_READ | PROT_WRITE);
+  (void)unused;
+  near_open();
+  munmap(pages + page, page);
+  expect_refused(VIP_INVALID_PARAMETER, pages + page, page, memory_attributes(&near));
+  expect_refused(VIP_INVALID_PARAMETER, pages, 2 * page, memory_attributes(&near));
+  expect_refused(VIP_INVALID_PARAMETER, pages + 100, 3 * page - 100, memory_attributes(&near));
+  register_memory(pages, page);
+}
+
+static void register_inaccessible(int unused) {
+  (void)unused;
+  near_open();
+  expect_refused(VIP_INVALID_PARAMETER, map_pages(1, PROT_NONE), 64, memory_attributes(&near));
+}
+
+static void register_beyond_the_end(int unused) {
+  unsigned char* last = (unsigned char*)UINTPTR_MAX - 100;
+  (void)unused;
+  near_open();
+  expect_refused(VIP_INVALID_PARAMETER, last, 4096, memory_attributes(&near));
+  expect_refused(VIP_INVALID_PARAMETER, near.memory, (VIP_ULONG)-1, memory_attributes(&near));
+}
+
+/* Pages that are read-only must not be modified: neither by registering them for RDMA Write nor by a receive.
+ */
+static void register_read_only(int unused) {
+  unsigned char* page = map_pages(1, PROT_READ);
+  VIP_MEM_ATTRIBUTES attributes;
+  VIP_MEM_HANDLE handle = 0;
+  (void)unused;
+  VIP_VI_HANDLE vi = make_pair(VIP_SERVICE_RELIABLE_DELIVERY);
+  attributes = memory_attributes(&near);
+  const VIP_RETURN code = CALL(VipRegisterMem, near.nic, page, 64, &attributes, &handle);
+  if (code != VIP_SUCCESS) {
+    expect_code(__FILE__, __LINE__, ID_VipRegisterMem, VIP_INVALID_PARAMETER, code);
+    return;
+  }
+  Message receive = message(0, 0, 64);
+  VIP_DESCRIPTOR* descriptor = describe(&near, &receive);
+  descriptor->DS[0].Local.Data.Address = page;
+  descriptor->DS[0].Local.Handle = handle;
+  EXPECT(VIP_SUCCESS, VipPostRecv, vi, descriptor, near.handle);
+  far_fill(0, 64, 1);
+  far_post_send(0, message(0, 0, 64));
+  reap_receive(vi, 0, VIP_STATUS_PROTECTION_ERROR, VIP_STATUS_OP_RECEIVE);
+  CHECK(page[0] == 0, "a receive modified a read-only page");
+}
+
+/* Constant data can be sent, where the library registers it at all. */
+static void send_read_only(int unused) {
+  unsigned char* page = map_pages(1, PROT_READ | PROT_WRITE);
+  VIP_MEM_ATTRIBUTES attributes;
+  VIP_MEM_HANDLE handle = 0;
+  (void)unused;
+  VIP_VI_HANDLE vi = make_pair(VIP_SERVICE_RELIABLE_DELIVERY);
+  fill(page, 64, 3);
+  mprotect(page, (size_t)sysconf(_SC_PAGESIZE), PROT_READ);
+  attributes = memory_attributes(&near);
+  attributes.EnableRdmaWrite = VIP_FALSE;
+  if (CALL(VipRegisterMem, near.nic, page, 64, &attributes, &handle) != VIP_SUCCESS)
+    skip("the library registers no read-only memory");
+  far_post_receive(0, message(0, 0, 64));
+  Message send = message(0, 0, 64);
+  VIP_DESCRIPTOR* descriptor = describe(&near, &send);
+  descriptor->DS[0].Local.Data.Address = page;
+  descriptor->DS[0].Local.Handle = handle;
+  EXPECT(VIP_SUCCESS, VipPostSend, vi, descriptor, near.handle);
+  reap_send(vi, 0, 0, VIP_STATUS_OP_SEND);
+  far_reap_receive(0, 0, 0);
+  CHECK(far_matches(0, 64, 3), "the data did not arrive");
+}
+
+static void invalid_tag(int unused) {
+  static unsigned char nothing[256];
+  VIP_MEM_ATTRIBUTES attributes;
+  VIP_PROTECTION_HANDLE stale;
+  (void)unused;
+  near_open();
+  attributes = memory_attributes(&near);
+  EXPECT(VIP_SUCCESS, VipCreatePtag, near.nic, &stale);
+  EXPECT(VIP_SUCCESS, VipDestroyPtag, near.nic, stale);
+  attributes.Ptag = stale;
+  expect_refused(VIP_INVALID_PTAG, near.memory, 64, attributes);
+  attributes.Ptag = nothing + 64;
+  expect_refused(VIP_INVALID_PTAG, near.memory, 64, attributes);
+}
+
+static void need_no_read(void) {
+  near_open();
+  if (near.attributes.RDMAReadSupport != 0) skip("the NIC supports RDMA Read");
+}
+
+static void invalid_read(int unused) {
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  need_no_read();
+  attributes = memory_attributes(&near);
+  attributes.EnableRdmaRead = VIP_TRUE;
+  expect_refused(VIP_INVALID_RDMAREAD, near.memory, 64, attributes);
+}
+
+/* Programs take 0 and all ones for "none", and add handles up as ints. */
+static void handles_of_programs(int unused) {
+  (void)unused;
+  near_open();
+  for (int i = 0; i < 100; ++i) {
+    const VIP_MEM_HANDLE handle = register_memory(near.memory, 64);
+    CHECK(handle != 0 && handle <= INT32_MAX, "a memory handle is %08X", handle);
+  }
+}
+
+static void null_attributes(int unused) {
+  VIP_MEM_HANDLE handle;
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  near_open();
+  EXPECT(VIP_SUCCESS, VipRegisterMem, near.nic, near.memory, 64, NULL, &handle);
+  attributes = queried(near.memory, handle);
+  CHECK(attributes.Ptag == NULL && !attributes.EnableRdmaWrite && !attributes.EnableRdmaRead,
+        "memory registered without attributes has some");
+}
+
+/* ---- Deregistering ----------------------------------------------------------------------------------- */
+
+static void deregister_success(int unused) {
+  static unsigned char bytes[4096];
+  VIP_MEM_ATTRIBUTES attributes;
+  VIP_MEM_HANDLE handle;
+  (void)unused;
+  near_open();
+  fill(bytes, sizeof bytes, 4);
+  handle = register_memory(bytes, sizeof bytes);
+  EXPECT(VIP_SUCCESS, VipDeregisterMem, near.nic, bytes, handle);
+  EXPECT(VIP_INVALID_PARAMETER, VipDeregisterMem, near.nic, bytes, handle);
+  EXPECT(VIP_INVALID_PARAMETER, VipQueryMem, near.nic, bytes, handle, &attributes);
+  CHECK(is_filled(bytes, sizeof bytes, 4), "deregistering memory changed its content");
+}
+
+static void deregister_wrong(int unused) {
+  static unsigned char bytes[4096];
+  static unsigned char others[3 * 65536];
+  VIP_MEM_HANDLE handle;
+  (void)unused;
+  near_open();
+  handle = register_memory(bytes, sizeof bytes);
+  EXPECT(VIP_INVALID_PARAMETER, VipDeregisterMem, near.nic, others + 65536, handle);
+  EXPECT(VIP_INVALID_PARAMETER, VipDeregisterMem, near.nic, bytes, handle ^ 0x5A5A5A5A);
+  EXPECT(VIP_SUCCESS, VipDeregisterMem, near.nic, bytes, handle);
+}
+
+/* ---- Attributes -------------------------------------------------------------------------------------- */
+
+static void query_success(int unused) {
+  (void)unused;
+  near_open();
+  CHECK(equal(queried(near.memory, near.handle), memory_attributes(&near)),
+        "VipQueryMem tells other attributes");
+  proven(ID_VipQueryMem, VIP_SUCCESS);
+}
+
+static void query_wrong(int unused) {
+  static unsigned char others[3 * 65536];
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  near_open();
+  EXPECT(VIP_INVALID_PARAMETER, VipQueryMem, near.nic, others + 65536, near.handle, &attributes);
+  EXPECT(VIP_INVALID_PARAMETER, VipQueryMem, near.nic, near.memory, near.handle ^ 0x5A5A5A5A, &attributes);
+}
+
+static void set_success(int unused) {
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  near_open();
+  attributes = memory_attributes(&near);
+  attributes.EnableRdmaWrite = VIP_FALSE;
+  EXPECT(VIP_SUCCESS, VipCreatePtag, near.nic, &attributes.Ptag);
+  EXPECT(VIP_SUCCESS, VipSetMemAttributes, near.nic, near.memory, near.handle, &attributes);
+  CHECK(equal(queried(near.memory, near.handle), attributes), "the attributes that were set are not there");
+}
+
+static void set_wrong(int unused) {
+  static unsigned char others[3 * 65536];
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  near_open();
+  attributes = memory_attributes(&near);
+  EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, others + 65536, near.handle, &attributes);
+  EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, near.memory, near.handle ^ 0x5A5A5A5A,
+         &attributes);
+}
+
+/* One attribute is refused: the others stay. */
+static void set_is_all_or_nothing(int unused) {
+  static unsigned char nothing[256];
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  near_open();
+  attributes = memory_attributes(&near);
+  attributes.EnableRdmaWrite = VIP_FALSE;
+  attributes.Ptag = nothing + 64;
+  EXPECT(VIP_INVALID_PTAG, VipSetMemAttributes, near.nic, near.memory, near.handle, &attributes);
+  CHECK(equal(queried(near.memory, near.handle), memory_attributes(&near)),
+        "a refused VipSetMemAttributes changed attributes");
+}
+
+static void set_read(int unused) {
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  need_no_read();
+  attributes = memory_attributes(&near);
+  attributes.EnableRdmaRead = VIP_TRUE;
+  EXPECT(VIP_INVALID_RDMAREAD, VipSetMemAttributes, near.nic, near.memory, near.handle, &attributes);
+  CHECK(equal(queried(near.memory, near.handle), memory_attributes(&near)),
+        "a refused VipSetMemAttributes changed attributes");
+}
+
+#define T(name, call, clause, phase, codes, run) \
+  { #call "." name, ID_##call, clause, phase, codes, run, 0 }
+#define OK PROVES(VIP_SUCCESS)
+#define BAD PROVES(VIP_INVALID_PARAMETER)
+
+const Test memory_tests[] = {
+    T("success", VipRegisterMem, "VI-DG 3.4.3", EARLY, OK, register_success),
+    T("twice", VipRegisterMem, "VI-ARCH 3.2.1", EARLY, OK, register_twice),
+    T("zero_length", VipRegisterMem, "VI-DG 3.4.3", EARLY, BAD, register_nothing),
+    T("unmapped", VipRegisterMem, "VI-DG 3.4.3", EARLY, BAD, register_unmapped),
+    T("inaccessible", VipRegisterMem, "VI-DG 3.4.3", EARLY, BAD, register_inaccessible),
+    T("beyond_the_end", VipRegisterMem, "VI-DG 3.4.3", EARLY, BAD, register_beyond_the_end),
+    T("read_only", VipRegisterMem, "VI-DG 3.4.3", EARLY, RULE, register_read_only),
+    T("send_read_only", VipRegisterMem, "VI-DG 3.4.3", PRACTICE, RULE, send_read_only),
+    T("invalid_ptag", VipRegisterMem, "VI-DG 3.4.3", FUNCTIONAL, PROVES(VIP_INVALID_PTAG), invalid_tag),
+    T("invalid_rdmaread", VipRegisterMem, "VI-DG 3.4.3", EARLY, PROVES(VIP_INVALID_RDMAREAD), invalid_read),
+    T("handles_of_programs", VipRegisterMem, "programs", PRACTICE, RULE, handles_of_programs),
+    T("null_attributes", VipRegisterMem, "programs", PRACTICE, OK, null_attributes),
+    T("success", VipDeregisterMem, "VI-DG 3.4.4", EARLY, OK | BAD, deregister_success),
+    T("wrong_region", VipDeregisterMem, "VI-DG 3.4.4", EARLY, BAD, deregister_wrong),
+    T("success", VipQueryMem, "VI-DG 3.7.5", EARLY, OK, query_success),
+    T("wrong_region", VipQueryMem, "VI-DG 3.7.5", EARLY, BAD, query_wrong),
+    T("success", VipSetMemAttributes, "VI-DG 3.7.4", FULL, OK, set_success),
+    T("wrong_region", VipSetMemAttributes, "VI-DG 3.7.4", FULL, BAD, set_wrong),
+    T("all_or_nothing", VipSetMemAttributes, "VI-DG 3.7.4", FULL, PROVES(VIP_INVALID_PTAG),
+      set_is_all_or_nothing),
+    T("invalid_rdmaread", VipSetMemAttributes, "VI-DG 3.7.4", FULL, PROVES(VIP_INVALID_RDMAREAD), set_read),
+    {NULL, 0, NULL, 0, 0, NULL, 0}};

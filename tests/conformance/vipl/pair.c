@@ -1,0 +1,80 @@
+/* Two connected VIs, and what is done with them again and again. */
+#include <string.h>
+
+#include "far.h"
+
+VIP_RETURN request_until_matched(VIP_VI_HANDLE vi, Address* local, Address* remote, VIP_ULONG timeout,
+                                 VIP_VI_ATTRIBUTES* attributes) {
+  VIP_RETURN code;
+  while ((code = CALL(VipConnectRequest, vi, &local->net, &remote->net, timeout, attributes)) == VIP_NO_MATCH)
+    pause_ms(1);
+  return code;
+}
+
+void connect_pair(VIP_VI_HANDLE vi, unsigned far_vi) {
+  Address local = fresh_address(&near.attributes), remote = fresh_address(&far.nic);
+  VIP_VI_ATTRIBUTES attributes;
+  Order wait = far_order(ORDER_WAIT, far_vi);
+  wait.address = remote;
+  far_start(wait);
+  /* The partner accepts as soon as the request is there; meanwhile this thread requests. */
+  Order accept = far_order(ORDER_ACCEPT, far_vi);
+  far_start(accept);
+  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_SUCCESS,
+              request_until_matched(vi, &local, &remote, VIP_INFINITE, &attributes));
+  FAR_ANSWERS(VIP_SUCCESS);
+  FAR_ANSWERS(VIP_SUCCESS);
+}
+
+VIP_VI_HANDLE make_pair_with_queues(int level, VIP_CQ_HANDLE send_queue, VIP_CQ_HANDLE receive_queue) {
+  VIP_VI_HANDLE vi;
+  need_level(level);
+  far_create_vi(0, (VIP_RELIABILITY_LEVEL)level);
+  vi = create_vi(&near, (VIP_RELIABILITY_LEVEL)level, send_queue, receive_queue);
+  connect_pair(vi, 0);
+  return vi;
+}
+
+VIP_VI_HANDLE make_pair(int level) { return make_pair_with_queues(level, NULL, NULL); }
+
+VIP_CONN_HANDLE receive_request(unsigned far_vi, VIP_ULONG far_timeout) {
+  Address server = fresh_address(&near.attributes), client;
+  VIP_VI_ATTRIBUTES attributes;
+  VIP_CONN_HANDLE connection = NULL;
+  Order request = far_order(ORDER_REQUEST, far_vi);
+  request.local = fresh_address(&far.nic);
+  request.address = server;
+  request.timeout = far_timeout;
+  request.persistent = true;
+  far_start(request);
+  memset(&client, 0, sizeof client);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes,
+         &connection);
+  CHECK(same_address(&client, &request.local), "VipConnectWait: the client's address did not come through");
+  return connection;
+}
+
+Answer deliver(VIP_VI_HANDLE vi, int level, Message wanted, Message at_far) {
+  far_post_receive(0, at_far);
+  return deliver_posted(vi, level, wanted, at_far.slot);
+}
+
+Answer deliver_posted(VIP_VI_HANDLE vi, int level, Message wanted, unsigned far_slot) {
+  const bool may_be_lost = level == VIP_SERVICE_UNRELIABLE;
+  Order reap = far_order(ORDER_REAP_RECEIVE, 0);
+  Answer answer;
+  if (may_be_lost) reap.timeout = 1000;
+  for (int attempt = 0;; ++attempt) {
+    const VIP_UINT32 operation = (wanted.control & VIP_CONTROL_OP_MASK) == VIP_CONTROL_OP_RDMAWRITE
+                                     ? VIP_STATUS_OP_RDMA_WRITE
+                                     : VIP_STATUS_OP_SEND;
+    post_send(vi, wanted);
+    reap_send(vi, wanted.slot, 0, operation);
+    answer = far_do(reap);
+    if (answer.code != VIP_TIMEOUT) break;
+    CHECK(may_be_lost && attempt < 20, "message lost %d times in a row", attempt + 1);
+  }
+  FAR_EXPECT_ANSWER(VIP_SUCCESS, answer);
+  CHECK(answer.slot == far_slot, "at the far end: expected slot %u, came slot %u", far_slot, answer.slot);
+  return answer;
+}
