@@ -63,6 +63,19 @@ class Tree(unittest.TestCase):
             self.assertFalse(Path(link.readlink()).is_absolute())
             self.assertEqual(link.resolve(), library)
 
+    def test_pages_of_programs_tell_every_option(self):
+        for program in (STAGE / "all/bin").iterdir():
+            options = set()
+            for words in ([], ["run"], ["decode"]) if program.name == "fcvi-sim" else ([],):
+                usage = subprocess.run([program, *words, "--help"], check=True, capture_output=True, text=True).stdout
+                options |= set(re.findall(r"(?:^|[\s,])(--?[a-zA-Z][\w-]*)", usage))
+            self.assertTrue(options, program)
+            pages = list((STAGE / "all/share/man").glob(f"man[18]/{program.name}.[18]"))
+            self.assertEqual(len(pages), 1, program)
+            page = pages[0].read_text(encoding="utf-8").replace("\\-", "-")
+            for option in options - {"-h"}:  # beside --help everywhere
+                self.assertRegex(page, rf"(?m)(Fl |\| ){re.escape(option[1:])}\b", f"{program.name} {option}")
+
     def test_nothing_names_the_build_folders(self):
         for name in files(STAGE / "stripped"):
             content = (STAGE / "stripped" / name).read_bytes()
