@@ -181,7 +181,7 @@ TEST_F(LoginTest, logged_in_plogi_is_implicit_logout) {
   EXPECT_EQ(b_listener.events, "IOI");
 }
 
-// The link goes: every login is over; a later login works.
+// FC-VI 7.7.2: the link goes: every login is over; a later login works.
 TEST_F(LoginTest, logged_in_link_down_logs_out) {
   ASSERT_TRUE(pair.log_in());
   pair.a.link_down();
@@ -343,7 +343,7 @@ TEST_F(FabricLoginTest, offline_link_up_takes_e_d_tov_in_ns) {
   EXPECT_EQ(fine.port(0).e_d_tov(), 1'500'001);
 }
 
-// The link goes and comes: FLOGI again from address 0, the same address again.
+// FC-VI 7.7.5: the link goes and comes: FLOGI again from address 0, the same address again.
 TEST_F(FabricLoginTest, online_link_bounces_logs_in_again) {
   fabric.attach(0);
   fabric.run_for(second);

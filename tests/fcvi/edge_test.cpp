@@ -34,7 +34,7 @@ class Many : public support::TwoNodes {
   std::vector<vi::Vi*> clients, servers;
 };
 
-// FC-VI 5.2.1 note: connections are not bounded by exchanges, nor by max_pending_requests; a set-up that was accepted pends no
+// FC-VI 4.2, 5.2.1 note, 7.7.1: connections are not bounded by exchanges, nor by max_pending_requests; a set-up that was accepted pends no
 // more.
 TEST_F(Many, connected_twoThousand) {
   connect_pairs(2000, Level::ReliableDelivery);
@@ -71,7 +71,7 @@ class FewExchanges : public Many {
   FewExchanges() : Many({}, [](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 4; }) {}
 };
 
-// FC-VI 5.2.1: exchanges are made as they are needed; when they run out messages wait, and answers never starve behind requests.
+// FC-VI 5.2.1, 5.2.5: exchanges are made as they are needed; when they run out messages wait, and answers never starve behind requests.
 TEST_F(FewExchanges, connected_bothDirections_allComplete) {
   connect_pairs(8, Level::ReliableReception);
   std::vector<std::pair<Host*, std::uint64_t>> sends;

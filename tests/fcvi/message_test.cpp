@@ -75,7 +75,7 @@ TEST_F(SlowNodes, connected_manySends_completeInOrder) {
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 
-// VI-ARCH 2.5.2, VI-DG 3.8.1: no receive descriptor at a reliable level: both ends learn it.
+// FC-VI 8.4.2 e), VI-ARCH 2.5.2, VI-DG 3.8.1: no receive descriptor at a reliable level: both ends learn it.
 TEST_F(SlowNodes, connected_sendWithoutReceive_endsReliableConnection) {
   connect(Level::ReliableDelivery);
   post_send();

@@ -182,7 +182,7 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
   std::uint64_t messages = 0, arrived = 0;
 };
 
-// FC-VI 5, 8, VI-ARCH 2.5, 6.3: order, content and exactly once at the reliable levels, whatever else happens; afterwards all
+// FC-VI 8.4.1, VI-ARCH 2.5, 6.3: order, content and exactly once at the reliable levels, whatever else happens; afterwards all
 // exchanges, frames, handles and set-ups are returned.
 TEST_P(Stress, random_operations) {
   make_pairs();

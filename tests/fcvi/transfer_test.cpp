@@ -1,5 +1,5 @@
 // Every operation at every level with the sizes where frames and IUs end, over odd segments (issue "A first FC-VI
-// connection" 5; FC-VI 5.2, 5.8; VI-ARCH 6.1.1).
+// connection" 5; FC-VI 5.2, 5.8, 6.2 to 6.7; VI-ARCH 6.1.1).
 #include "tests/fcvi/two_nodes.hpp"
 
 namespace {

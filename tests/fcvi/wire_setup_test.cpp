@@ -1,4 +1,5 @@
-// Set-ups and disconnects that do not go the straight way, on the wire (FC-VI 5.3.3, 5.9.4, 5.9.7, 8.5, C.3 to C.5, D.1).
+// Set-ups and disconnects that do not go the straight way, on the wire (FC-VI 5.3, 5.9, 6.8 to 6.13, 8.3 to 8.6, C.3 to
+// C.5, D.1).
 #include "tests/fcvi/wire_fixture.hpp"
 
 namespace {

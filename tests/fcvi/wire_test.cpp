@@ -1,4 +1,4 @@
-// The twelve IUs on the wire, field by field (FC-VI 5.1 Table 1, 5.8, 5.9, 6.2 to 6.13).
+// The twelve IUs on the wire, field by field (FC-VI 4.2, 5.1 Table 1, 5.2 to 5.6, 5.8, 5.9, 6.2 to 6.13).
 #include "tests/fcvi/wire_fixture.hpp"
 
 namespace {

@@ -163,7 +163,7 @@ TEST(MessageResponder, Receiving_loss_reliable) {
             "Herr: fail_receive(Transport), discard_frame, start_discard_timer, fail_connection(Transport)");
 }
 
-// FC-VI B.2.5 rules 4a b), 4a c), 6c and B.2.4 rule 3a.
+// FC-VI B.2.5 rules 4a a) b) c), 6c and B.2.4 rule 3a.
 TEST(MessageResponder, Receiving_loss_unreliable) {
   Rig rig = unreliable_rig();
   rig.given(MessageStarted{});
@@ -183,7 +183,7 @@ TEST(MessageResponder, Expecting_stale_message) {
             "Herr: discard_frame, start_discard_timer, fail_connection(Transport)");
 }
 
-// FC-VI 8.4.2 f), B.2.4 rule 1 b): both R_A_TOV and the Disconnect, in either order.
+// FC-VI 8.4.2 f), B.2.4 rule 1 a) b): both R_A_TOV and the Disconnect, in either order.
 TEST(MessageResponder, Herr_until_disconnected_and_elapsed) {
   Rig rig = reliable_rig();
   EXPECT_EQ(rig.after(ConnectionFailed{}), "Herr: start_discard_timer");
@@ -203,6 +203,7 @@ TEST(MessageResponder, Herr_port_logged_out) {
   EXPECT_EQ(rig.after(PortLoggedOut{}), "Closed: stop_discard_timer, release_handle");
 }
 
+// FC-VI B.2.4 rule 1 a).
 TEST(MessageResponder, expects_frames_only_while_rule_1_is_not_in_effect) {
   Rig rig;
   EXPECT_FALSE(expects_frames(rig.machine));

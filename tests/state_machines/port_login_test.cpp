@@ -135,7 +135,7 @@ TEST(PortLogin, Validating_unchanged) {
   EXPECT_EQ(rig.after(Validated{}), "LoggedIn: report_resumed");
 }
 
-// The link is still down: a logout cannot be sent, and the link may come back later.
+// FC-VI 7.7.3: the link is still down: nothing may be sent; a logout cannot be sent, and the link may come back later.
 TEST(PortLogin, Suspended_logout_requested) {
   Rig rig;
   rig.given(LinkUp{}, LoginReceived{}, LinkDown{});

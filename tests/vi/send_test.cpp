@@ -45,7 +45,7 @@ TEST(Send, connected_begin_rdma_write) {
 }
 
 TEST(Send, connected_begin_rdma_read) {
-  // VI-DG 5.2: immediate data are ignored in an RDMA Read.
+  // VI-DG 5.2, FC-VI 6.6.2: immediate data are ignored in an RDMA Read.
   Bench bench;
   bench.connect();
   bench.post_send(bench.rdma_read(bench.allocate(9), control::immediate));

@@ -56,7 +56,7 @@ TEST(ViplNic, closed_handle_is_invalid_and_so_is_all_that_it_had) {
   }});
 }
 
-// VI-DG 4.5: what VipQueryNic says is so.
+// VI-DG 4.5, FC-VI 7.2: what VipQueryNic says is so.
 TEST(ViplNic, query_tells_the_truth) {
   simulate({[] {
     Node node(1);

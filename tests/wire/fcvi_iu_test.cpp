@@ -1,4 +1,4 @@
-// The twelve IUs of FC-VI clause 6, and what their payloads hold.
+// The twelve IUs (FC-VI 5.9, 6.2 to 6.13), and what their payloads hold (FC-VI 7.2, 7.3, Tables 13 to 18).
 #include "expect.hpp"
 #include "samples.hpp"
 

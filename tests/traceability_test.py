@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Shows that tools/traceability reads citations as they are meant, and that its check can fail.
+
+usage: traceability_test.py ROOT
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(sys.argv.pop(1) if len(sys.argv) > 1 else ".").resolve()
+sys.path.insert(0, str(ROOT / "tools" / "conformance"))
+
+import citations  # noqa: E402
+import sources  # noqa: E402
+
+LIST = """clause 8.4.2 Message transfer error recovery
+also 8.4.2 c)
+
+8.4.2 a)  A response that does not come: the Exchange is aborted.
+  code: fcvi/sender.cpp Sender::abort
+  test: Sender.times_out
+8.4.2 f)#1  Frames are discarded.
+  code: rows
+  test: Receiver.discards
+8.4.2 f)#2  The handle rests.
+  code: fcvi/sender.cpp Sender::rest
+  why: issue 4: no test waits
+8.4.2 h)  Class 2.
+  why: issue 5: class 2
+"""
+CODE = "void Sender::abort() {}  // FC-VI 8.4.2 a)\nvoid Sender::rest() {}\n"
+ROWS = 'constexpr std::string_view name = "receiver";\n  On<"FC-VI 8.4.2 f)", Herr, FrameReceived, none, Discard, none>,\n'
+TESTS = """// FC-VI 8.4.2 a): as ruling 1 says.
+TEST(Sender, times_out) {
+  run();
+}
+
+TEST(Receiver, discards) { run(); }  // FC-VI 8.4.2 f)
+"""
+RULINGS = "| # | where |\n|---|---|\n| 1 | FC-VI 8.4.2 |\n"
+
+
+def names(text: str) -> list:
+    return [citations.text_of(citation.place) for citation in citations.parse(text)]
+
+
+class Citations(unittest.TestCase):
+    def test_forms(self):
+        for text, expected in {
+            "FC-VI 8.5.3 a) 2), C.3 rule 3": ["8.5.3 a) 2)", "C.3 rule 3"],
+            "FC-VI B.2.5 rules 4a b), 4a c), 6c and B.2.4 rule 3a.": [
+                "B.2.5 rule 4a b)", "B.2.5 rule 4a c)", "B.2.5 rule 6c", "B.2.4 rule 3a"],
+            "FC-VI B.2.6.1 rules 8a 8c, c)": ["B.2.6.1 rule 8a c)", "B.2.6.1 rule 8c c)"],
+            "FC-VI D.1 rules 1 c) 2 c)": ["D.1 rule 1 c)", "D.1 rule 2 c)"],
+            "FC-VI B.2.4 rule 1 b) R_A_TOV is not over": ["B.2.4 rule 1 b)"],
+            "FC-VI 7.5 items 1 to 3, ruling 11": ["7.5 item 1", "7.5 item 2", "7.5 item 3"],
+            "FC-VI 8.4.2 e, 5.3.5)": ["8.4.2 e)", "5.3.5"],
+            "FC-VI 6.2 to 6.4: what": ["6.2", "6.3", "6.4"],
+            "FC-VI Tables 1 and 3 to 5: opcodes": ["Table 1", "Table 3", "Table 4", "Table 5"],
+            "FC-VI 5.3.3, figure 9: the other": ["5.3.3", "Figure 9"],
+            "FC-VI 8.2 c) and its note": ["8.2 c)"],
+            "VI-DG 5.2, FC-VI 6.6.2: ignored": ["6.6.2"],
+            "FC-VI 7.5, FC-LS 4.2.17": ["7.5"],
+            "8.5.2 a: the last sequence": ["8.5.2 a)"],
+        }.items():
+            self.assertEqual(names(text), expected, text)
+
+    def test_place_within_place(self):
+        rule = citations.parse_place("B.2.5 rule 4a b)")
+        self.assertTrue(citations.related(rule, citations.parse_place("B.2.5 rule 4")))
+        self.assertTrue(citations.related(rule, citations.parse_place("B.2.5")))
+        self.assertFalse(citations.related(rule, citations.parse_place("B.2.5 rule 4c")))
+        self.assertFalse(citations.related(rule, ("B",)))
+        with self.assertRaises(ValueError):
+            citations.parse_place("8.4.2 f) and more")
+
+
+class Sources(unittest.TestCase):
+    def test_a_test_cites_what_stands_above_and_in_it(self):
+        found = sources.tests("a_test.cpp", "// FC-VI 6.2.\n\nint x;\n" + TESTS)
+        self.assertEqual([test.name for test in found], ["Sender.times_out", "Receiver.discards"])
+        self.assertEqual({citations.text_of(place) for place in found[0].places}, {"6.2", "8.4.2 a)"})
+        self.assertEqual({citations.text_of(place) for place in found[1].places}, {"6.2", "8.4.2 f)"})
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        for name, text in {"docs/conformance/requirements.txt": LIST, "docs/rulings.md": RULINGS, "fcvi/sender.cpp": CODE,
+                           "state_machines/receiver.hpp": ROWS, "tests/fcvi/sender_test.cpp": TESTS}.items():
+            self.put(name, text)
+        self.assertEqual(self.run_script()[0], 0)
+
+    def path(self, name: str) -> Path:
+        return Path(self.folder.name) / name
+
+    def put(self, name: str, text: str) -> None:
+        self.path(name).parent.mkdir(parents=True, exist_ok=True)
+        self.path(name).write_text(text, encoding="utf-8")
+
+    def run_script(self, *arguments: str) -> tuple:
+        command = [sys.executable, str(ROOT / "tools" / "traceability"), "--root", self.folder.name, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def expect(self, status: int, pattern: str, *arguments: str) -> None:
+        code, output = self.run_script(*arguments)
+        self.assertEqual(code, status, output)
+        self.assertTrue(re.search(pattern, output), output)
+
+    def change(self, name: str, before: str, after: str) -> None:
+        text = self.path(name).read_text(encoding="utf-8")
+        self.assertIn(before, text)
+        self.put(name, text.replace(before, after, 1))
+
+    def test_unchanged(self):
+        self.expect(0, "4 requirements of FC-VI, 2 held; 0 complaints", "--check")
+        page = self.path("docs/conformance/clause-8.md").read_text(encoding="utf-8")
+        self.assertIn("| 8.4.2 f)#1 | Frames are discarded. | held | [rows of `receiver`]", page)
+        self.assertIn("| no test yet |", page)
+        self.assertIn("| open |", page)
+
+    def test_losses(self):
+        for name, before, after, complaint in [
+            ("tests/fcvi/sender_test.cpp", "times_out", "expires", "8.4.2 a\\): test Sender.times_out does not exist"),
+            ("tests/fcvi/sender_test.cpp", "8.4.2 a)", "8.4.2 c)", "8.4.2 a\\): test Sender.times_out .* cites neither"),
+            ("fcvi/sender.cpp", "::abort", "::stop", "8.4.2 a\\): fcvi/sender.cpp has no Sender::abort"),
+            ("state_machines/receiver.hpp", "8.4.2 f)", "8.4.2 a)", "8.4.2 f\\)#1: no row of a state machine cites it"),
+            ("fcvi/sender.cpp", "8.4.2 a)", "8.4.2 a), 8.4.3", "fcvi/sender.cpp:1: FC-VI has no 8.4.3"),
+            ("fcvi/sender.cpp", "8.4.2 a)", "8.4.2 a) k)", "fcvi/sender.cpp:1: FC-VI has no 8.4.2 k\\)"),
+            ("tests/fcvi/sender_test.cpp", "ruling 1", "ruling 2", "sender_test.cpp:1: there is no ruling 2"),
+            ("docs/conformance/requirements.txt", "  why: issue 5: class 2\n", "", "8.4.2 h\\): has no code and no why"),
+            ("docs/conformance/requirements.txt", "issue 4", "some day", "8.4.2 f\\)#2: why must begin with one of"),
+            ("docs/conformance/requirements.txt", "f)#2", "f)#3", "8.4.2 f\\)#3: expected #2"),
+            ("docs/conformance/clause-8.md", "held", "open", "clause-8.md is stale"),
+        ]:
+            with self.subTest(complaint):
+                good = self.path(name).read_text(encoding="utf-8")
+                self.change(name, before, after)
+                self.expect(1, complaint, "--check")
+                self.put(name, good)
+                self.expect(0, "0 complaints", "--check")
+
+    def test_page_that_is_not_ours(self):
+        self.put("docs/conformance/annex-z.md", "x")
+        self.expect(1, "annex-z.md is no page of ours", "--check")
+
+    def test_list_that_cannot_be_read(self):
+        for line, complaint in [("  tests: A.b\n", "txt:15: expected one of"), ("nonsense\n", "txt:15: cannot be read"),
+                                ("8.4.2 a)  Again.\n", "txt:15: 8.4.2 a\\) stands here a second time"),
+                                ("8.4.2 xy)  What?\n", "txt:15: '8.4.2 xy\\)' is not one place")]:
+            with self.subTest(complaint):
+                self.put("docs/conformance/requirements.txt", LIST + line)
+                self.expect(2, complaint)
+
+    def test_who_cites(self):
+        self.expect(0, "fcvi/sender.cpp:1: FC-VI 8.4.2 a\\)", "--cites", "8.4.2")
+        self.expect(2, "is not one place", "--cites", "nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main()
