@@ -34,6 +34,7 @@ void Channel::send(FramePtr frame) {
   free_at_ = start + transmission_time(frame->size_bytes);
   frame->arrival = free_at_ + config_.latency_ns;
   if (sender_tap_ != nullptr) sender_tap_->frame_passed(start, *frame, true);
+  if (fault_ != nullptr && fault_->loses(*frame)) return;
   if (!pending()) scheduler_.schedule(*this, frame->arrival);
   flying_.push(std::move(frame));
 }

@@ -33,6 +33,15 @@ class FrameTap {
   ~FrameTap() = default;
 };
 
+/// Loses frames on their way, as a bad link does: nobody but the two ends can notice.
+class FrameFault {
+ public:
+  virtual bool loses(const Frame& frame) = 0;
+
+ protected:
+  ~FrameFault() = default;
+};
+
 class Channel final : public FrameOutput, private Event {
  public:
   Channel(Scheduler& scheduler, LinkConfig config, FrameReceiver& receiver)
@@ -46,6 +55,8 @@ class Channel final : public FrameOutput, private Event {
 
   void tap_sender(FrameTap* tap) { sender_tap_ = tap; }
   void tap_receiver(FrameTap* tap) { receiver_tap_ = tap; }
+  /// One at a time; nullptr takes it off. The sender's tap sees what is lost, the receiver's does not.
+  void set_fault(FrameFault* fault) { fault_ = fault; }
 
  private:
   void fire(TimeNs now) override;
@@ -56,6 +67,7 @@ class Channel final : public FrameOutput, private Event {
   FrameReceiver& receiver_;
   FrameTap* sender_tap_ = nullptr;
   FrameTap* receiver_tap_ = nullptr;
+  FrameFault* fault_ = nullptr;
   FrameQueue flying_;  // arrival times never decrease
 };
 

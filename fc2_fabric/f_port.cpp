@@ -90,6 +90,11 @@ void FPort::tap(FrameTap* tap) {
   to_port_->tap_receiver(tap);
 }
 
+void FPort::set_fault(FrameFault* fault) {
+  to_switch_->set_fault(fault);
+  to_port_->set_fault(fault);
+}
+
 void FPort::receive(FramePtr frame) {
   ++frames_from_port_;
   if (tap_ != nullptr) tap_->frame_passed(switch_.scheduler_.now(), *frame, true);

@@ -123,6 +123,12 @@ void Switch::tap(NPort& port, FrameTap* tap) {
   found->second->tap(tap);
 }
 
+void Switch::set_fault(NPort& port, FrameFault* fault) {
+  const auto found = links_.find(&port);
+  assert(found != links_.end());
+  found->second->set_fault(fault);
+}
+
 FrameReceiver* Switch::ingress_of(const NPort& port) {
   const auto found = links_.find(&port);
   return found == links_.end() ? nullptr : found->second;

@@ -52,6 +52,8 @@ class Switch {
   [[nodiscard]] bool is_attached(const NPort& port) const { return links_.contains(&port); }
   /// At the N_Port's end of its link, so that loss in the fabric shows as it does to the port. nullptr takes it off.
   void tap(NPort& port, FrameTap* tap);
+  /// On both directions of the port's link, until it goes down. nullptr takes it off.
+  void set_fault(NPort& port, FrameFault* fault);
   /// The port's end of the link, to inject into. nullptr: not attached.
   [[nodiscard]] FrameReceiver* ingress_of(const NPort& port);
 

@@ -15,7 +15,7 @@ enum class Access { Local, LocalWrite, RemoteWrite, RemoteRead };
 
 struct MemoryLimits {
   std::uint32_t max_regions = 1u << 20;
-  std::uint32_t max_ptags = 1u << 20;
+  std::uint32_t max_ptags = 1u << 17;
   std::uint64_t max_region_bytes = std::uint64_t{1} << 40;
   std::uint64_t max_registered_bytes = std::uint64_t{1} << 50;  // of all regions together
 };

@@ -82,7 +82,7 @@ void read_limits(const Tree& tree, NicConfiguration& nic) {
   number("max_completion_queues", limits.max_completion_queues, 1u << 20);
   number("max_completion_queue_entries", limits.max_completion_queue_entries, 1u << 24);
   number("max_regions", limits.memory.max_regions, 1u << 23);
-  number("max_ptags", limits.memory.max_ptags, 1u << 23);
+  number("max_ptags", limits.memory.max_ptags, 1u << 19);
   map.optional("max_transfer_size", limits.max_transfer_size_bytes, settings::read_bytes, Range{1, 0xFFFFFFFF});
   map.optional("max_region_bytes", limits.memory.max_region_bytes, settings::read_bytes, Range{1, max_memory_bytes});
   map.optional("max_registered_bytes", nic.max_registered_bytes, settings::read_bytes, Range{1, max_memory_bytes});

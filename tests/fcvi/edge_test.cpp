@@ -107,7 +107,7 @@ TEST_F(SlowLink, connected_manyLongReads_doNotTimeOut) {
 // ... and a read that brings nothing ends after exactly FCVI_ULP_TIMEOUT (B.2.6.2 rule 9).
 TEST_F(SlowLink, connected_readUnanswered_timesOut) {
   connect(Level::ReliableDelivery);
-  fabric.detach(1);
+  fabric.silence(1);
   const auto begun = fabric.scheduler.now();
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
@@ -232,7 +232,7 @@ TEST_F(Hostile, awaitResp1_exchangeEnds_isRetried) {
 TEST_F(Hostile, awaitDisconnectResp_lastSequenceMissing) {
   connect(Level::ReliableDelivery);
   frames();
-  fabric.detach(1);
+  fabric.silence(1);
   Done done;
   client->provider.disconnect(*client_vi, done);
   fabric.run_for(fc2::millisecond);
@@ -248,7 +248,7 @@ TEST_F(Hostile, awaitDisconnectResp_lastSequenceMissing) {
 TEST_F(Hostile, awaitDisconnectResp_exchangeEnds_isRetried) {
   connect(Level::ReliableDelivery);
   frames();
-  fabric.detach(1);
+  fabric.silence(1);
   Done done;
   client->provider.disconnect(*client_vi, done);
   fabric.run_for(fc2::millisecond);
@@ -264,7 +264,7 @@ TEST_F(Hostile, awaitDisconnectResp_exchangeEnds_isRetried) {
 TEST_F(Hostile, awaitResponse_exchangeEnds_failsConnection) {
   connect(Level::ReliableReception);
   frames();
-  fabric.detach(1);
+  fabric.silence(1);
   const auto send = client->descriptor(0, {{client->data, 4}});
   client_vi->post_send(send, client->handle);
   fabric.run_for(fc2::millisecond);

@@ -179,7 +179,7 @@ TEST_F(Setup, accepting_t2Expires_isTimeout) {
   listen();
   ask();
   ASSERT_TRUE(offered());
-  fabric.detach(0);
+  fabric.silence(0);
   const auto begun = fabric.scheduler.now();
   server->provider.connect_accept(wait.token, *server_vi, accept);
   EXPECT_EQ(accepted(), Return::Timeout);
@@ -191,7 +191,7 @@ TEST_F(Setup, accepting_t2Expires_isTimeout) {
 // FC-VI 8.6.3 a), ruling 20: a Disconnect that nobody answers, retried once: VIP_NOT_REACHABLE, the VI stays in Error.
 TEST_F(TwoNodes, connected_disconnectUnanswered_isNotReachable) {
   connect(Level::ReliableDelivery);
-  fabric.detach(1);
+  fabric.silence(1);
   const auto begun = fabric.scheduler.now();
   EXPECT_EQ(disconnect(*client, *client_vi), Return::NotReachable);
   EXPECT_EQ(fabric.scheduler.now() - begun, 20 * fc2::second);

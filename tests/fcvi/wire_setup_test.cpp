@@ -132,7 +132,7 @@ TEST_F(WireSetup, disconnect_unanswered_isRetriedOnce) {
   accept_offer();
   ASSERT_TRUE(ended());
   settled();
-  fabric.detach(1);
+  fabric.silence(1);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::NotReachable);
   fabric.run_for(fc2::millisecond);
   EXPECT_EQ(log.count(wire::RCtl::abts), 3u);  // of the first, again after R_A_TOV (FC-FS), of the second

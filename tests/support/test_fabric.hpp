@@ -46,6 +46,8 @@ class TestFabric {
 
   void attach(std::size_t index) { fabric.attach(port(index), link); }
   void detach(std::size_t index) { fabric.detach(port(index)); }
+  /// From now on every frame to and from that port is lost, and the fabric does not notice.
+  void silence(std::size_t index) { fabric.set_fault(port(index), &silence_); }
   /// Attaches all, and lets the fabric logins complete.
   void bring_up() {
     for (std::size_t i = 0; i < size(); ++i) attach(i);
@@ -71,7 +73,11 @@ class TestFabric {
   fc2::LinkConfig link{.latency_ns = fc2::microsecond, .bytes_per_second = 0};
 
  private:
+  struct Silence final : fc2::FrameFault {
+    bool loses(const fc2::Frame&) override { return true; }
+  };
   std::vector<std::unique_ptr<fc2::NPort>> ports_;
+  Silence silence_;
 
  public:
   fc2::Switch fabric;  // after the ports: it takes their links down when it goes

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include "vi/descriptor.hpp"
 
@@ -95,8 +96,7 @@ expectations:
   duration: 6ms
 )");
   ASSERT_TRUE(scenario) << scenario.error().message;
-  EXPECT_EQ(scenario->seed, 16u);
-  EXPECT_EQ(scenario->file, "/bin/sh");
+  EXPECT_EQ(std::tie(scenario->seed, scenario->file), std::tuple(16u, "/bin/sh"));
   const PortSpec& port = scenario->ports[0];
   EXPECT_EQ(port.port_name.value, 0x200000000000000Au);
   EXPECT_FALSE(port.use_name_server);

@@ -160,7 +160,7 @@ TEST(Configuration, errors_of_limits_and_timeouts) {
   EXPECT_EQ(nic_error("  limits:\n    max_vis: 1048577"),
             "n.yaml:4:5: max_vis: expected a whole number, 1 to 1048576, got \"1048577\"");
   EXPECT_EQ(nic_error("  limits:\n    max_ptags: many"),
-            "n.yaml:4:5: max_ptags: expected a whole number, 1 to 8388608, got \"many\"");
+            "n.yaml:4:5: max_ptags: expected a whole number, 1 to 524288, got \"many\"");
   EXPECT_EQ(nic_error("  limits:\n    max_transfer_size: 4GiB"),
             "n.yaml:4:5: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 1 to 4,294,967,295, "
             "got \"4GiB\"");
