@@ -34,9 +34,15 @@ void Channel::send(FramePtr frame) {
   free_at_ = start + transmission_time(frame->size_bytes);
   frame->arrival = free_at_ + config_.latency_ns;
   if (sender_tap_ != nullptr) sender_tap_->frame_passed(start, *frame, true);
-  if (fault_ != nullptr && fault_->loses(*frame)) return;
-  if (!pending()) scheduler_.schedule(*this, frame->arrival);
-  flying_.push(std::move(frame));
+  if (fault_ != nullptr) return fault_->carry(*this, std::move(frame));
+  deliver(std::move(frame));
+}
+
+void Channel::deliver(FramePtr frame) {
+  const bool first = flying_.empty() || frame->arrival < flying_.front()->arrival;
+  if (first && pending()) scheduler_.cancel(*this);
+  if (first) scheduler_.schedule(*this, frame->arrival);
+  flying_.insert_by_arrival(std::move(frame));
 }
 
 void Channel::clear() {

@@ -33,10 +33,13 @@ class FrameTap {
   ~FrameTap() = default;
 };
 
-/// Loses frames on their way, as a bad link does: nobody but the two ends can notice.
+class Channel;
+
+/// What befalls frames on their way, as on a bad link: nobody but the two ends can notice.
 class FrameFault {
  public:
-  virtual bool loses(const Frame& frame) = 0;
+  /// `frame` would arrive at frame->arrival. Lose it; or deliver() it, later, changed, or more than once.
+  virtual void carry(Channel& channel, FramePtr frame) = 0;
 
  protected:
   ~FrameFault() = default;
@@ -57,6 +60,8 @@ class Channel final : public FrameOutput, private Event {
   void tap_receiver(FrameTap* tap) { receiver_tap_ = tap; }
   /// One at a time; nullptr takes it off. The sender's tap sees what is lost, the receiver's does not.
   void set_fault(FrameFault* fault) { fault_ = fault; }
+  /// For faults: it arrives at frame->arrival, not before now.
+  void deliver(FramePtr frame);
 
  private:
   void fire(TimeNs now) override;
@@ -68,7 +73,7 @@ class Channel final : public FrameOutput, private Event {
   FrameTap* sender_tap_ = nullptr;
   FrameTap* receiver_tap_ = nullptr;
   FrameFault* fault_ = nullptr;
-  FrameQueue flying_;  // arrival times never decrease
+  FrameQueue flying_;  // in order of arrival
 };
 
 }  // namespace fc2

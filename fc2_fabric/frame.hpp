@@ -81,6 +81,15 @@ class FrameQueue {
     last_ = raw;
     ++size_;
   }
+  /// In order of arrival, after those of the same time. At once unless a later one is there already.
+  void insert_by_arrival(FramePtr frame) {
+    if (empty() || last_->arrival <= frame->arrival) return push(std::move(frame));
+    Frame** link = &first_;
+    while ((*link)->arrival <= frame->arrival) link = &(*link)->next;
+    frame->next = *link;
+    *link = frame.release();
+    ++size_;
+  }
   FramePtr pop() {
     Frame* frame = std::exchange(first_, first_->next);
     frame->next = nullptr;

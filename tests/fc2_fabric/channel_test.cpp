@@ -121,6 +121,32 @@ TEST_F(ChannelTest, busy_delivers_in_order) {
   EXPECT_EQ(pool.outstanding(), 0U);
 }
 
+// A fault loses, delays, duplicates; what it delivers arrives in order of time, the sent before the copied.
+TEST_F(ChannelTest, fault_decides_what_arrives) {
+  struct Fault final : FrameFault {
+    void carry(Channel& channel, FramePtr frame) override {
+      const std::uint8_t mark = frame->bytes[3];
+      if (mark == 0) return;
+      if (mark == 1) frame->arrival += 1000;
+      FramePtr copy = mark == 2 ? frame->pool->copy(*frame) : nullptr;
+      if (copy) copy->arrival = frame->arrival + 2000;
+      channel.deliver(std::move(frame));
+      if (copy) channel.deliver(std::move(copy));
+    }
+  } fault;
+  Channel channel(scheduler, {.latency_ns = 500}, log);
+  channel.set_fault(&fault);
+  const TimeNs start = scheduler.now();
+  for (std::uint8_t i = 0; i < 4; ++i) channel.send(make_frame(pool, 24, i));
+  channel.set_fault(nullptr);
+  channel.send(make_frame(pool, 24, 4));
+  scheduler.run_until(start + second);
+  std::vector<std::pair<TimeNs, std::uint32_t>> seen;
+  for (const auto& frame : log.frames()) seen.emplace_back(frame.at - start, frame.header.d_id.value);
+  EXPECT_EQ(seen, (std::vector<std::pair<TimeNs, std::uint32_t>>{{500, 2}, {500, 3}, {500, 4}, {1500, 1}, {2500, 2}}));
+  EXPECT_EQ(pool.outstanding(), 0U);
+}
+
 // Taps see each frame at their own end, at its time there.
 TEST_F(ChannelTest, tapped_shows_both_ends) {
   Channel channel(scheduler, {.latency_ns = 500}, log);

@@ -74,7 +74,7 @@ class TestFabric {
 
  private:
   struct Silence final : fc2::FrameFault {
-    bool loses(const fc2::Frame&) override { return true; }
+    void carry(fc2::Channel&, fc2::FramePtr) override {}
   };
   std::vector<std::unique_ptr<fc2::NPort>> ports_;
   Silence silence_;
