@@ -18,16 +18,15 @@ using fc2::drivers::RuntimeDirectory;
 
 class ServiceTest : public LocalFabricTest {
  public:
-  /// A blocking connection to the service.
-  int connect_raw() {
+  static int try_to_connect() {
     std::string error;
-    const auto directory = RuntimeDirectory::open({}, error);
+    return fc2::drivers::connect_to_service(*RuntimeDirectory::open({}, error));
+  }
+  /// A blocking connection to the service, which may have as many waiting as it can (EAGAIN).
+  int connect_raw() {
     int descriptor = -1;
-    EXPECT_TRUE(eventually([&] {  // EAGAIN: many wait to be accepted
-      descriptor = fc2::drivers::connect_to_service(*directory);
-      return descriptor >= 0 || errno != EAGAIN;
-    }));
-    EXPECT_GE(descriptor, 0);
+    EXPECT_TRUE(eventually([&] { return (descriptor = try_to_connect()) >= 0 || errno != EAGAIN; }));
+    EXPECT_GE(descriptor, 0) << std::strerror(errno);
     ::fcntl(descriptor, F_SETFL, 0);
     return descriptor;
   }
@@ -248,6 +247,22 @@ TEST_F(ServiceTest, status_shows_ports) {
   EXPECT_NE(output.find("local_fabric_te"), std::string::npos) << output;
   EXPECT_NE(output.find("fdfc:7669::1"), std::string::npos) << output;
   EXPECT_NE(output.find(to_string(node.port.n_port_id())), std::string::npos) << output;
+}
+
+// A service that has not come to its waiting connections for long: a command waits too, and is answered.
+TEST_F(ServiceTest, command_to_a_busy_service_waits) {
+  ASSERT_TRUE(start_service());
+  const pid_t pid = service();
+  ::kill(pid, SIGSTOP);
+  std::vector<int> waiting;
+  for (int descriptor; (descriptor = try_to_connect()) >= 0;) waiting.push_back(descriptor);
+  EXPECT_EQ(errno, EAGAIN);
+  Child asker([&] { return command("status"); });
+  ::usleep(100'000);  // so that it finds no room; where it comes later the test proves less, but holds
+  for (const int descriptor : waiting) ::close(descriptor);
+  ::kill(pid, SIGCONT);
+  EXPECT_EQ(asker.wait(), 0);
+  EXPECT_EQ(service(), pid);
 }
 
 TEST_F(ServiceTest, bad_arguments_are_refused) {

@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fabricd/status.hpp"
@@ -17,6 +19,19 @@ using fc2::drivers::RecordHeader;
 using fc2::drivers::RecordKind;
 
 namespace {
+using namespace std::chrono_literals;
+constexpr std::chrono::milliseconds patience = 10s, look_again = 10ms;
+
+// A service that is busy, or stopped, may have as many connections waiting as its socket holds (EAGAIN).
+int connect_patiently(const fc2::drivers::RuntimeDirectory& directory) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    const int descriptor = fc2::drivers::connect_to_service(directory);
+    if (descriptor >= 0 || errno != EAGAIN || std::chrono::steady_clock::now() >= end) return descriptor;
+    std::this_thread::sleep_for(look_again);
+  }
+}
+
 ExitStatus complain(const std::string& message) {
   std::fprintf(stderr, "fcvi-fabricd: %s\n", message.c_str());
   return failure;
@@ -28,7 +43,7 @@ ControlClient::~ControlClient() {
 }
 
 bool ControlClient::connect(const fc2::drivers::RuntimeDirectory& directory) {
-  descriptor_ = fc2::drivers::connect_to_service(directory);
+  descriptor_ = connect_patiently(directory);
   if (descriptor_ >= 0) {
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
     return greet();
