@@ -1,5 +1,5 @@
 // Frames and messages that are lost, doubled, swapped or changed on an in-order fabric, class 3, at every level (FC-VI 8.4,
-// B.2.4, B.2.5 rules 1 to 7).
+// B.2.4, B.2.5).
 #include "tests/fcvi/message_nodes.hpp"
 
 namespace {

@@ -102,7 +102,7 @@ TEST_F(Response, awaitResponse_overtaken_completesInOrder) {
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 
-// FC-VI Annex E, 6.12.2, 6.13.2: both sides tell the FCVI_MSG_ID of the last message that they completed.
+// FC-VI Annex E, 6.12.2, 6.13.2, D.1 rule 1 a): both sides tell the FCVI_MSG_ID of the last message that they completed.
 TEST_F(Response, disconnect_tellsLastCompletedMessage) {
   begin(Level::ReliableReception);
   receive(3), send(3);
