@@ -29,6 +29,7 @@ Reason reason_of(ReceiveError error) {
 
 Connection::Connection(Core& core, vi::Vi& vi, wire::FcviHandle handle)
     : core_(core), vi_(&vi), handle_(handle), reliability_(vi.attributes().reliability),
+      options_(core.options_of(vi)),
       sender_(*this), receiver_(*this), read_responder_(*this), disconnector_(*this) {
   vi.transport_context = this;
   responder_.process(dr::SetupOpened{}, *this);
@@ -53,7 +54,6 @@ void Connection::set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes&
   // FC-VI 7.3: at most N + 1 messages are open on this VI; the smaller of both ends' N binds.
   const std::uint32_t depth = std::min(core_.config().pipeline_depth, attributes.qos.pipeline_depth);
   window_ = std::min<std::uint32_t>(depth, 4095) + 1;
-  preference_ = core_.config().preference;
 }
 
 void Connection::endpoint_retrying() {

@@ -6,6 +6,7 @@
 #include "fcvi/disconnector.hpp"
 #include "fcvi/message_receiver.hpp"
 #include "fcvi/message_sender.hpp"
+#include "fcvi/provider.hpp"
 #include "fcvi/read_responder.hpp"
 #include "state_machines/disconnect_responder.hpp"
 #include "wire/fcvi/attributes.hpp"
@@ -31,7 +32,9 @@ class Connection final : private machines::disconnect_responder::Context {
   [[nodiscard]] vi::ReliabilityLevel reliability() const { return reliability_; }
   [[nodiscard]] bool is_reliable() const { return vi::is_reliable(reliability_); }
   [[nodiscard]] std::uint32_t window() const { return window_; }
-  [[nodiscard]] bool preference() const { return preference_; }
+  [[nodiscard]] const ConnectionOptions& options() const { return options_; }
+  /// CS_CTL of every frame for a message (FC-VI 5.8.2).
+  [[nodiscard]] std::uint8_t cs_ctl() const { return options_.preference ? wire::cs_ctl_preference : std::uint8_t{0}; }
   [[nodiscard]] bool clear_to_send() const { return clear_to_send_; }
   [[nodiscard]] bool was_connected() const { return connected_once_; }
   /// RESP2 went, RESP3 did not come yet.
@@ -111,11 +114,11 @@ class Connection final : private machines::disconnect_responder::Context {
   vi::Vi* vi_;
   const wire::FcviHandle handle_;
   const vi::ReliabilityLevel reliability_;
+  const ConnectionOptions options_;
   wire::FcId peer_port_{};
   wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
   wire::ConnectionId setup_id_ = wire::ConnectionId::unassigned;
   std::uint32_t window_ = 1;
-  bool preference_ = false;
   bool clear_to_send_ = false;
   bool receiving_ = false;
   bool stopped_ = false;

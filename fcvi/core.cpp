@@ -124,6 +124,12 @@ void Core::disconnect(vi::Vi& vi, vi::Operation& operation) {
 void Core::detach(vi::Vi& vi) {
   auto* connection = static_cast<Connection*>(vi.transport_context);
   if (connection != nullptr) connection->abandon();
+  options_.erase(&vi);
+}
+
+ConnectionOptions Core::options_of(const vi::Vi& vi) const {
+  const auto own = options_.find(&vi);
+  return own != options_.end() ? own->second : ConnectionOptions{.preference = config_.preference};
 }
 
 // --- frames and IUs ----------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void connect_reject(vi::ConnectionToken token, vi::Operation& operation);
   void disconnect(vi::Vi& vi, vi::Operation& operation);
   void detach(vi::Vi& vi);
+  void set_options(const vi::Vi& vi, ConnectionOptions options) { options_[&vi] = options; }
 
   // --- for the parts -------------------------------------------------------------------------------------------
   fc2::NPort& port() { return port_; }
@@ -38,6 +39,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ConnectionPoints& connection_points() { return connection_points_; }
   PeerPool& peer_pool() { return peer_pool_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
+  [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
   ProviderCounters counters;
   std::size_t pending_requests = 0;  // offered, not decided
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
@@ -95,6 +97,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   HandleTable handles_;
   ConnectionPoints connection_points_;
   PeerPool peer_pool_;
+  std::map<const vi::Vi*, ConnectionOptions> options_;  // of VIs that have their own
   std::uint32_t next_connection_id_;
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age

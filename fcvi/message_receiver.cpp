@@ -187,7 +187,7 @@ void MessageReceiver::settle() {
 }
 
 void MessageReceiver::enable() {
-  expected_ = wire::MsgId::first;  // an acceptance that came to nothing may have been enabled before
+  expected_ = connection_.core().config().first_msg_id;  // an acceptance that came to nothing may have been enabled before
   expected_seq_cnt_ = 0;
   process(mr::ReceptionEnabled{});
 }
@@ -265,8 +265,7 @@ void MessageReceiver::respond(MessageStatus status) {
   }
   std::array<std::uint8_t, 32> bytes;
   header.write(bytes);
-  core.port().send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true}, 0,
-                   connection_.preference() ? wire::cs_ctl_preference : std::uint8_t{0});  // 5.8.2: every frame for a message
+  core.port().send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true}, 0, connection_.cs_ctl());
   ++core.counters.ius_sent;
 }
 
@@ -310,9 +309,19 @@ bool MessageReceiver::is_errored(wire::MsgId id) const {
 }
 
 void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
-  const fc2::TimeNs until = connection_.core().scheduler().now() + connection_.core().port().r_a_tov();
-  errored_[next_errored_] = {first, last, until};
-  next_errored_ = (next_errored_ + 1) % errored_.size();
+  const fc2::TimeNs now = connection_.core().scheduler().now(), until = now + connection_.core().port().r_a_tov();
+  Errored* latest = &errored_[0];
+  for (Errored& range : errored_) {
+    if (range.until <= now) {
+      range = {first, last, until};
+      return;
+    }
+    if (latest->until < range.until) latest = &range;
+  }
+  // No room: the latest range goes on to here. Messages between were received; frames of theirs that come again are
+  // discarded with the rest.
+  latest->last = last;
+  latest->until = until;
 }
 
 void MessageReceiver::discard_frame() { connection_.core().discard(fc2::Discard::NotReceiving); }

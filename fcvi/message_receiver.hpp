@@ -47,7 +47,7 @@ class MessageReceiver final : private machines::message_responder::Context {
     wire::OxId ox_id{};
     std::uint64_t bytes_received = 0;
   };
-  struct Errored { wire::MsgId first, last; fc2::TimeNs until; };
+  struct Errored { wire::MsgId first, last; fc2::TimeNs until = 0; };
 
   bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
@@ -93,7 +93,7 @@ class MessageReceiver final : private machines::message_responder::Context {
 
   Connection& connection_;
   machines::message_responder::Machine machine_;
-  wire::MsgId expected_ = wire::MsgId::first;  // Mexp
+  wire::MsgId expected_{};                     // Mexp
   std::uint16_t expected_seq_cnt_ = 0;         // SCexp; wraps in messages of more than 65,536 frames
   wire::MsgId last_completed_{0};
   Message message_;
@@ -103,8 +103,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
   bool released_ = false;
   fc2::TimeNs last_frame_at_ = 0;
-  std::array<Errored, 8> errored_{};           // Merr; the oldest is forgotten
-  std::size_t next_errored_ = 0;
+  std::array<Errored, 8> errored_{};           // Merr
   fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
   fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
 };

@@ -14,6 +14,7 @@ using wire::fcvi::Opcode;
 
 namespace {
 constexpr std::uint64_t max_frames_per_iu = 65536;  // FC-VI 5.6: SEQ_CNT does not repeat within one IU
+constexpr std::uint32_t msg_id_half = 1u << 31;
 constexpr fc2::TimeNs exchange_retry_ns = 10 * fc2::microsecond;
 
 Opcode request_opcode(vi::SendKind kind) {
@@ -45,7 +46,9 @@ std::uint32_t error_bits_of(mo::Completion completion) {
 }
 }  // namespace
 
-MessageSender::MessageSender(Connection& connection) : connection_(connection) {}
+MessageSender::MessageSender(Connection& connection)
+    : connection_(connection), next_msg_id_(connection.core().config().first_msg_id),
+      half_entered_at_(connection.core().scheduler().now()) {}
 MessageSender::~MessageSender() {
   sequence_.abandon();
   for (Message& message : open_)
@@ -77,13 +80,25 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
 bool MessageSender::start_next() {
   if (open_.capacity() == 0) open_.set_capacity(connection_.window());
   if (open_.full()) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
+  const bool next_half = next_msg_id_.value % msg_id_half == 0;
+  if (next_half && !may_number()) return false;
   auto work = connection_.vi()->begin_send();
   if (!work) return false;
+  if (next_half) half_entered_at_ = connection_.core().scheduler().now();
   open_.push_back(Message{.machine = {}, .work = *work, .msg_id = next_msg_id_});
   next_msg_id_ = wire::advance(next_msg_id_);
   sending_ = true;
   write_device_header(open_.back());
   return true;
+}
+
+/// FC-VI 5.9.6: no FCVI_MSG_ID comes round within R_A_TOV. Each half of them takes so long at least: an id was last used
+/// before the other half was begun.
+bool MessageSender::may_number() {
+  fc2::Scheduler& scheduler = connection_.core().scheduler();
+  const fc2::TimeNs from = half_entered_at_ + connection_.core().port().r_a_tov();
+  if (scheduler.now() < from) scheduler.schedule(retry_, from);
+  return scheduler.now() >= from;
 }
 
 bool MessageSender::start_exchange(Message& message) {
@@ -109,8 +124,7 @@ void MessageSender::write_device_header(const Message& message) {
 bool MessageSender::begin_sequence(Message& message) {
   if (message.exchange == nullptr && !start_exchange(message)) return false;
   const wire::RCtl r_ctl = is_read(message) ? wire::RCtl::unsolicited_command : wire::RCtl::solicited_data;
-  const std::uint8_t cs_ctl = connection_.preference() ? wire::cs_ctl_preference : std::uint8_t{0};
-  if (!sequence_.begin(*message.exchange, r_ctl, wire::df_ctl::device_header_32, cs_ctl)) return false;
+  if (!sequence_.begin(*message.exchange, r_ctl, wire::df_ctl::device_header_32, connection_.cs_ctl())) return false;
   const std::uint64_t frame_bytes = sequence_.data_field_bytes() - device_header_.size();
   const std::uint64_t configured = connection_.core().config().max_iu_bytes;
   const std::uint64_t most = max_frames_per_iu * frame_bytes;
@@ -218,29 +232,45 @@ void MessageSender::read_data_received(Message& message, const fc2::ReceivedFram
 // --- the machine -------------------------------------------------------------------------------------------------
 
 template <class E>
-void MessageSender::process(Message& message, const E& event) {
+void MessageSender::feed(Message& message, const E& event) {
   current_ = &message;
   message.machine.process(event, *this);
   current_ = nullptr;
+}
+
+template <class E>
+void MessageSender::process(Message& message, const E& event) {
+  feed(message, event);
   drop_completed();
   if (std::exchange(failed_, false)) connection_.fail_by_transport();
 }
 
 void MessageSender::drop_completed() {
   bool dropped = false;
-  while (!open_.empty() && open_.front().machine.is<mo::Completed>() && !(sending_ && open_.size() == 1)) {
+  while (!open_.empty()) {
+    Message& first = open_.front();
+    if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send()) feed(first, mo::ClearToSend{});  // its turn
+    if (!first.machine.is<mo::Completed>() || (sending_ && open_.size() == 1)) break;
     open_.pop_front();
     dropped = true;
   }
   if (dropped) wake();  // the window or a fence may have opened
 }
 
-void MessageSender::clear_to_send() {
-  for (std::size_t i = 0; i < open_.size(); ++i) {
-    current_ = &open_[i];
-    current_->machine.process(mo::ClearToSend{}, *this);
+/// Completions keep the order of posting (VI-ARCH 6.3.1.1): Sends and RDMA Writes among themselves, and so do RDMA Reads;
+/// at Reliable Reception all, so that nothing completes well behind a message that failed (VI-ARCH 2.5.3, Annex E).
+bool MessageSender::in_turn(const Message& message) const {
+  for (const Message& earlier : open_) {
+    if (&earlier == &message) return true;
+    if (earlier.machine.is<mo::Completed>()) continue;
+    if (needs_response() || is_read(earlier) == is_read(message)) return false;
   }
-  current_ = nullptr;
+  return true;
+}
+
+void MessageSender::clear_to_send() {
+  for (Message& message : open_)
+    if (in_turn(message)) feed(message, mo::ClearToSend{});
   drop_completed();
 }
 
@@ -248,11 +278,7 @@ void MessageSender::connection_ended() {
   connection_.core().port().transmitter().withdraw(*this);
   sequence_.abandon();
   sending_ = false;
-  for (std::size_t i = 0; i < open_.size(); ++i) {
-    current_ = &open_[i];
-    current_->machine.process(mo::ConnectionEnded{}, *this);
-  }
-  current_ = nullptr;
+  for (Message& message : open_) feed(message, mo::ConnectionEnded{});
   failed_ = false;
   open_.clear();
   connection_.core().scheduler().cancel(timer_);
@@ -323,7 +349,7 @@ void MessageSender::abort_exchange() {
 
 void MessageSender::count_stale() { connection_.core().discard(fc2::Discard::UnexpectedIu); }
 bool MessageSender::reliable() const { return connection_.is_reliable(); }
-bool MessageSender::clear_to_send() const { return connection_.clear_to_send(); }
+bool MessageSender::may_complete() const { return connection_.clear_to_send() && in_turn(*current_); }
 void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
 
 }  // namespace fcvi

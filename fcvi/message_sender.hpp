@@ -46,6 +46,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   // fc2::FrameSource
   Next next_frame(fc2::Frame& frame) override;
   bool start_next();
+  [[nodiscard]] bool may_number();
   bool start_exchange(Message& message);
   void write_device_header(const Message& message);
   [[nodiscard]] bool begin_sequence(Message& message);
@@ -62,8 +63,10 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   [[nodiscard]] bool read_data_fits(const Message& message, const fc2::ReceivedFrame& frame,
                                     const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
 
+  template <class E> void feed(Message& message, const E& event);
   template <class E> void process(Message& message, const E& event);
   void drop_completed();
+  [[nodiscard]] bool in_turn(const Message& message) const;
   [[nodiscard]] fc2::TimeNs deadline_of(const Message& message) const;
   void arm_timer();
   void timer_expired();
@@ -82,12 +85,13 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   void set_merr() override {}  // the exchange was aborted: nothing of the message can come any more
   void count_stale() override;
   [[nodiscard]] bool reliable() const override;
-  [[nodiscard]] bool clear_to_send() const override;
+  [[nodiscard]] bool may_complete() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   Connection& connection_;
   boost::circular_buffer<Message> open_;  // in order of MSG_ID, which is consecutive
-  wire::MsgId next_msg_id_ = wire::MsgId::first;
+  wire::MsgId next_msg_id_;
+  fc2::TimeNs half_entered_at_;           // when this half of the MSG_IDs was begun
   bool sending_ = false;                  // the last of open_ has frames to send
   fc2::SequenceSender sequence_;
   std::uint64_t iu_bytes_left_ = 0;

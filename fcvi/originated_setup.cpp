@@ -286,7 +286,7 @@ void OriginatedSetup::send_connect_rqst(bool retry) {
   request.payload.local_address = to_wire(local_);
   request.payload.remote_address = to_wire(remote_);
   request.payload.local_attributes =
-      to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, core_.config().preference);
+      to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, connection_->options().preference);
   request.payload.connect_info = discriminator_lengths(local_, remote_);
   std::vector<std::uint8_t> iu(request.size());
   request.write(iu);

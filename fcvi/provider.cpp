@@ -40,6 +40,8 @@ void Provider::stopped(vi::Vi& vi) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->stopped_by_model();
 }
 
+void Provider::set_options(const vi::Vi& vi, ConnectionOptions options) { core_->set_options(vi, options); }
+
 const ProviderConfig& Provider::config() const { return core_->config(); }
 const ProviderCounters& Provider::counters() const { return core_->counters; }
 std::size_t Provider::handles_in_use() const { return core_->handles_in_use(); }

@@ -15,6 +15,11 @@
 namespace fcvi {
 class Core;
 
+/// What the two ends of a connection need not agree on; each VI may have its own (FC-VI 5.8.2).
+struct ConnectionOptions {
+  bool preference = false;  // FCVI_PREF (5.8.2, 7.3): PREF in every frame of its messages
+};
+
 struct ProviderConfig {
   wire::IpAddress address;                    // host address of this NIC; one of the resolver's own
   std::uint32_t first_handle = 1;             // drawn from the seed by the driver, as first_connection_id
@@ -25,8 +30,9 @@ struct ProviderConfig {
   /// 65,536 frames are the most; 0 means that.
   std::uint64_t max_iu_bytes = 0;
   std::uint32_t pipeline_depth = 31;          // FCVI_PIPELINE_DEPTH (7.3): open messages less one, Reliable Reception
-  bool preference = false;                    // FCVI_PREF (5.8.2, 7.3)
+  bool preference = false;                    // of VIs without options of their own
   fc2::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
+  wire::MsgId first_msg_id = wire::MsgId::first;  // 1 as 5.9.6 says. Tests begin shortly before it wraps, at both ends.
 };
 
 /// What a provider did since it began. Frames and bytes are message data only.
@@ -57,6 +63,9 @@ class Provider final : public vi::Transport {
   void disconnect(vi::Vi& vi, vi::Operation& operation) override;
   void send_posted(vi::Vi& vi) override;
   void stopped(vi::Vi& vi) override;
+
+  /// For the next Connection Setup of this VI, until the VI is destroyed.
+  void set_options(const vi::Vi& vi, ConnectionOptions options);
 
   [[nodiscard]] const ProviderConfig& config() const;
   [[nodiscard]] const ProviderCounters& counters() const;

@@ -73,8 +73,7 @@ bool ReadResponder::open_exchange() {
 bool ReadResponder::begin_sequence() {
   if (exchange_ == nullptr && !open_exchange()) return false;
   const Response& response = responses_.front();
-  const std::uint8_t cs_ctl = connection_.preference() ? wire::cs_ctl_preference : std::uint8_t{0};
-  if (!sequence_.begin(*exchange_, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, cs_ctl)) return false;
+  if (!sequence_.begin(*exchange_, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, connection_.cs_ctl())) return false;
   DeviceHeader header = response.request;
   header.handle = connection_.peer_handle();
   header.opcode = Opcode::read_resp;

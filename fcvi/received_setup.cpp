@@ -97,7 +97,7 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
 void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
   set_offered(false);
   peer_ = nullptr;
-  if (told != nullptr) told_ = to_wire(told->attributes(), core_.config().pipeline_depth, core_.config().preference);
+  if (told != nullptr) told_ = to_wire(told->attributes(), core_.config().pipeline_depth, core_.options_of(*told).preference);
   process(cr::RejectRequested{answer});
 }
 
@@ -159,7 +159,7 @@ void ReceivedSetup::send_resp1(Answer answer) {
   if (told_) resp1.payload.local_attributes = *told_;
   if (accepted)
     resp1.payload.local_attributes =
-        to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, core_.config().preference);
+        to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, connection_->options().preference);
   std::vector<std::uint8_t> iu(resp1.size());
   resp1.write(iu);
   core_.port().send(*exchange_, wire::RCtl::solicited_control, std::span(iu).first(32), std::span(iu).subspan(32),

@@ -34,7 +34,8 @@ struct ReadDataReceived {
   bool last = false;                        // Last_Sequence: the Message is whole
   Completion status = Completion::Success;  // not Success: one frame without payload (ruling 18)
 };
-struct ClearToSend {};      // RESP3 came: completions may be delivered (FC-VI C.5.1, Annex F)
+// RESP3 came, and the turn of this Message: its completion may be delivered (FC-VI C.5.1, Annexes E and F).
+struct ClearToSend {};
 struct ResponseTimeout {};  // FCVI_ULP_TIMEOUT (B.2.6.2 rule 9)
 struct ExchangeError {};    // rules 8a to 8e, a gap in the read data, or the peer's ABTS
 // Memory of the Descriptor was deregistered while frames were made from it, or put in it.
@@ -55,7 +56,9 @@ class Context : public fsm::Context {
   virtual void set_merr() = 0;                      // Unreliable Delivery: the Message is errored (B.2.6.1)
   virtual void count_stale() = 0;                   // late, duplicate or crossing: harmless, counted
   [[nodiscard]] virtual bool reliable() const = 0;  // Reliable Delivery or Reliable Reception
-  [[nodiscard]] virtual bool clear_to_send() const = 0;  // RESP3 came, or we are the responder of the setup
+  // RESP3 came, or we are the responder of the setup (C.5.5); and no earlier Message that this one must not
+  // overtake is incomplete (VI-ARCH 2.5.3, 6.3.1.1, Annex E).
+  [[nodiscard]] virtual bool may_complete() const = 0;
 };
 
 // --- states
@@ -63,7 +66,7 @@ struct Queued : fsm::State {};  // posted, no frame sent
 struct Sending : fsm::State {};
 struct AwaitResponse : fsm::State {};  // Reliable Reception
 struct AwaitReadData : fsm::State {};
-struct AwaitClearToSend : fsm::State {};  // done, but RESP3 is still to come (C.5.5)
+struct AwaitClearToSend : fsm::State {};  // done, but RESP3 (C.5.5) or its turn (Annex E) is still to come
 struct Completed : fsm::State {};         // the Descriptor is complete, well or in error
 
 // --- actions and guards
@@ -84,7 +87,7 @@ FSM_GUARD(NeedsResponse, event.needs_response);
 FSM_GUARD(Last, event.last);
 FSM_GUARD(Succeeded, event.status == Completion::Success);
 FSM_GUARD(Reliable, context.reliable());
-FSM_GUARD(MayComplete, context.clear_to_send());
+FSM_GUARD(MayComplete, context.may_complete());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using OneWay = All<Not<Read>, Not<NeedsResponse>>;
 using TwoWay = All<Not<Read>, NeedsResponse>;

@@ -17,7 +17,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void set_merr() override { note("set_merr"); }
   void count_stale() override { note("count_stale"); }
   [[nodiscard]] bool reliable() const override { return knob(ReliableKnob); }
-  [[nodiscard]] bool clear_to_send() const override { return knob(ClearToSendKnob); }
+  [[nodiscard]] bool may_complete() const override { return knob(ClearToSendKnob); }
 };
 
 struct Input {
