@@ -23,6 +23,7 @@ std::string_view to_string(Discard reason) {
     case Discard::NotReceiving: return "endpoint not receiving";
     case Discard::UnexpectedIu: return "unexpected IU";
     case Discard::ReservedValue: return "reserved value";
+    case Discard::DeadSetup: return "dead set-up";
     case Discard::Count: break;
   }
   return "?";

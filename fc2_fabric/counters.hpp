@@ -25,6 +25,7 @@ enum class Discard : std::uint8_t {
   NotReceiving,        // FC-VI: the endpoint is not connected, or discards after an error (8.4.2 f)
   UnexpectedIu,        // FC-VI: an IU that its exchange or endpoint does not wait for
   ReservedValue,       // FC-VI: a field value that the standard reserves
+  DeadSetup,           // FC-VI: of a Connection Setup that failed, or a second time (C.2, CSerr)
   Count,
 };
 std::string_view to_string(Discard reason);

@@ -72,7 +72,8 @@ void LoginSession::implicit_logout() {
 }
 
 void LoginSession::request(std::span<const std::uint8_t> payload) {
-  request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, 0);
+  // The machine's own time-out repeats it sooner; this one ends a request that it left alone.
+  request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, 3 * port_.r_a_tov());
 }
 
 void LoginSession::send_login() {
@@ -127,10 +128,10 @@ void LoginSession::unexpected(std::string_view, std::string_view, std::string_vi
 }
 
 void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
-  if (&exchange != request_) return port_.counters().discard(Discard::UnknownExchange);
-  request_ = nullptr;
-  if (request_is_logout_) process(pl::LogoutAnswered{});
-  else reply_to_login(first, iu);
+  const bool awaited = &exchange == request_;  // else it was left alone, and what it says is known
+  if (awaited) request_ = nullptr;
+  if (awaited && request_is_logout_) process(pl::LogoutAnswered{});
+  else if (awaited) reply_to_login(first, iu);
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
 

@@ -64,6 +64,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void send_logout() override;
   void accept_logout() override;
   void forget_request() override;
+  void leave_request() override { request_ = nullptr; }
   void start_timer() override;
   void start_retry_delay() override;
   void stop_timer() override;

@@ -17,7 +17,7 @@ using Answer = machines::connect_responder::Answer;
 
 Core::Core(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& config)
     : port_(port), resolver_(resolver), config_(config), handles_(config.first_handle, config.max_endpoints),
-      connection_points_(port.scheduler()), next_connection_id_(config.first_connection_id) {
+      connection_points_(port.scheduler()), connection_ids_(config.first_connection_id) {
   port_.set_data_user(wire::Type::fc_vi, *this);
   port_.add_listener(*this);
 }
@@ -28,9 +28,13 @@ Core::~Core() {
   port_.remove_data_user();
 }
 
-wire::ConnectionId Core::next_connection_id() {
-  if (next_connection_id_ == wire::ConnectionId::unassigned.value) next_connection_id_ = 1;
-  return {next_connection_id_++};
+void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
+  const bool owes_disconnect = endpoint != nullptr && endpoint->vi() != nullptr;
+  connection_ids_.set_error(id, owes_disconnect ? endpoint->handle() : wire::FcviHandle::unassigned, scheduler().now(), port_.r_a_tov());
+}
+
+void Core::end_setup_errors(wire::FcviHandle endpoint) {
+  connection_ids_.disconnected(endpoint, scheduler().now(), port_.r_a_tov());
 }
 
 // --- calls of the VI model ---------------------------------------------------------------------------------------
@@ -195,6 +199,25 @@ ReceivedSetup* Core::find_received(Predicate matches) {
   return found == received_.rend() ? nullptr : found->second.get();
 }
 
+/// A request that cannot begin a set-up any more, late or twice: its id rests (CSerr, C.2 rule 1 a), or its set-up is here, or
+/// a retry of it was faster (C.4 rule 8 a 5). An endpoint that is in Error says nothing: the peer may have reused its handle.
+bool Core::is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer) {
+  using Originator = ConnectionIds::Originator;
+  if (connection_ids_.in_error({Originator::Peer, request.connection_id, peer}, scheduler().now())) return true;
+  const ReceivedSetup* setup = find_open(peer, request.payload.handle);
+  if (setup == nullptr) return false;
+  return setup->request().connection_id == request.connection_id || (setup->request().retry && !request.retry);
+}
+
+static std::uint64_t endpoint_key(wire::FcId peer, wire::FcviHandle handle) { return std::uint64_t{peer.value} << 32 | handle.value; }
+
+ReceivedSetup* Core::find_open(wire::FcId peer, wire::FcviHandle handle) {
+  const auto newest = newest_received_.find(endpoint_key(peer, handle));
+  if (newest == newest_received_.end()) return nullptr;
+  ReceivedSetup* setup = received_.at(newest->second).get();
+  return setup->awaits_retry() ? setup : nullptr;
+}
+
 void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu) {
   bool known = false;
   const bool capable = logged_in_for_fc_vi(header.s_id, known);
@@ -204,15 +227,18 @@ void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& 
     if (!known) port_.deny(header.s_id);
     return port_.release(exchange);
   }
+  if (is_dead(*request, header.s_id)) {
+    discard(fc2::Discard::DeadSetup);
+    return port_.release(exchange);
+  }
   if (request->retry) {  // C.4 rules 8, 9; else as a new request (rule 11)
-    ReceivedSetup* retried = find_received([&](const ReceivedSetup& setup) {
-      return setup.peer_port() == header.s_id && setup.request().payload.handle == request->payload.handle && setup.awaits_retry();
-    });
+    ReceivedSetup* retried = find_open(header.s_id, request->payload.handle);
     if (retried != nullptr) return retried->retried(exchange, *request);
   }
   const std::uint64_t token = next_token_++;
   auto& setup = received_[token];
   setup = std::make_unique<ReceivedSetup>(*this, token, exchange, *request);
+  newest_received_[endpoint_key(header.s_id, request->payload.handle)] = token;
   const auto attributes = from_wire(request->payload.local_attributes);
   const bool valid = request->payload.local_address.is_valid() && request->payload.remote_address.is_valid() &&
                      request->payload.handle != wire::FcviHandle::unassigned && attributes.has_value();
@@ -298,6 +324,7 @@ void Core::remote_port_login_failed(fc2::RemotePort& port) {
 }
 
 void Core::remote_port_logged_out(fc2::RemotePort& port) {
+  connection_ids_.logged_out(port.peer());
   for (std::size_t slot = 0; slot < handles_.slots().size(); ++slot) {
     Connection* connection = handles_.slots()[slot].get();
     if (connection != nullptr && connection->peer_port() == port.peer()) connection->port_logged_out();
@@ -336,6 +363,8 @@ void Core::retire(OriginatedSetup& setup) {
 }
 
 void Core::retire(ReceivedSetup& setup) {
+  const auto newest = newest_received_.find(endpoint_key(setup.peer_port(), setup.request().payload.handle));
+  if (newest != newest_received_.end() && newest->second == setup.token()) newest_received_.erase(newest);
   retired_received_.push_back(setup.token());
   bury_soon();
 }

@@ -4,6 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "fcvi/connection_ids.hpp"
 #include "fcvi/connection_points.hpp"
 #include "fcvi/handle_table.hpp"
 #include "fcvi/peer_pool.hpp"
@@ -45,7 +48,13 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
   [[nodiscard]] std::size_t open_setups() const { return originated_.size() + received_.size(); }
   [[nodiscard]] fc2::TimeNs ulp_timeout() const { return config_.ulp_timeout > 0 ? config_.ulp_timeout : port_.r_a_tov(); }
-  wire::ConnectionId next_connection_id();
+  wire::ConnectionId open_connection_id() { return connection_ids_.open(scheduler().now()); }
+  void close_connection_id(wire::ConnectionId id) { connection_ids_.close(id); }
+  /// CSerr (C.2): until the Disconnect of `endpoint`'s VI, if it has one, and R_A_TOV.
+  void set_setup_error(const ConnectionIds::Id& id, Connection* endpoint);
+  /// The Disconnect of that handle of ours is over: its CSerrs end R_A_TOV later.
+  void end_setup_errors(wire::FcviHandle endpoint);
+  [[nodiscard]] std::size_t resting_connection_ids() { return connection_ids_.resting(scheduler().now()); }
   void discard(fc2::Discard reason) { port_.counters().discard(reason); }
   void unexpected() { ++port_.counters().unexpected_events; }
   ResolveListener& resolve_listener() { return *this; }
@@ -83,7 +92,10 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
   template <class Predicate> ReceivedSetup* find_received(Predicate matches);
   ReceivedSetup* find_setup(wire::FcId peer, wire::ConnectionId connection_id);
+  /// The newest that the peer originated with that handle of its own, and that a retry may mean; nullptr if there is none.
+  ReceivedSetup* find_open(wire::FcId peer, wire::FcviHandle handle);
   Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DeviceHeader& header);
+  [[nodiscard]] bool is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer);
   bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
   void stray_frame(wire::FcId source);
   template <class Function> void for_each_waiting(Function function);
@@ -98,10 +110,11 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ConnectionPoints connection_points_;
   PeerPool peer_pool_;
   std::map<const vi::Vi*, ConnectionOptions> options_;  // of VIs that have their own
-  std::uint32_t next_connection_id_;
+  ConnectionIds connection_ids_;
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age
   std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;      // by token
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> newest_received_;  // token, by the peer's port and handle
   std::uint64_t next_setup_ = 1;
   std::vector<wire::FcviHandle> retired_handles_;
   std::vector<std::uint64_t> retired_originated_, retired_received_;

@@ -24,6 +24,7 @@ OriginatedSetup::OriginatedSetup(Core& core, Connection& connection, const vi::N
       peer_(peer) {}
 
 OriginatedSetup::~OriginatedSetup() {
+  core_.close_connection_id(connection_id_);
   core_.port().forget_abort(*this);
   if (exchange_ != nullptr) core_.port().abort(*exchange_);
 }
@@ -273,7 +274,8 @@ void OriginatedSetup::abort_finished() {
 
 void OriginatedSetup::send_connect_rqst(bool retry) {
   retry_ = retry;
-  connection_id_ = core_.next_connection_id();
+  core_.close_connection_id(connection_id_);  // of the first try
+  connection_id_ = core_.open_connection_id();
   connection_->set_setup_id(connection_id_);
   if (peer_ != nullptr) peer_->request_sent();
   exchange_ = core_.port().originate(target_, wire::Type::fc_vi, *this);
@@ -315,6 +317,10 @@ void OriginatedSetup::stop_t3() { core_.scheduler().cancel(t3_); }
 void OriginatedSetup::abort_exchange() {
   if (exchange_ != nullptr) core_.port().abort_and_report(*std::exchange(exchange_, nullptr), *this);
   else abort_finished_ = true;  // it aborted already
+}
+
+void OriginatedSetup::quarantine_connection_id() {
+  core_.set_setup_error({ConnectionIds::Originator::Us, connection_id_, target_}, connection_);
 }
 
 void OriginatedSetup::allow_send_completions() { connection_->allow_send_completions(); }

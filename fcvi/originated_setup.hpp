@@ -80,7 +80,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void start_t3() override;
   void stop_t3() override;
   void abort_exchange() override;
-  void quarantine_connection_id() override {}  // ids count up and are not reused before they wrap
+  void quarantine_connection_id() override;
   void allow_send_completions() override;
   void complete_request(ConnectOutcome outcome) override;
   void leave_waiting_for_peer() override { leaves_ = true; }

@@ -73,6 +73,8 @@ class Provider final : public vi::Transport {
   /// FCVI_HANDLEs that are in use or rest, and Connection Setups that are not over: what a long run must not grow.
   [[nodiscard]] std::size_t handles_in_use() const;
   [[nodiscard]] std::size_t open_setups() const;
+  /// FCVI_CONNECTION_IDs of failed set-ups, ours and our peers', that rest (C.2).
+  [[nodiscard]] std::size_t resting_connection_ids() const;
 
  private:
   std::unique_ptr<Core> core_;

@@ -189,6 +189,10 @@ void ReceivedSetup::adopt_retry() {
   if (connection_ != nullptr) connection_->set_setup_id(request_.connection_id);
 }
 
+void ReceivedSetup::set_cserr() {
+  core_.set_setup_error({ConnectionIds::Originator::Peer, request_.connection_id, peer_port_}, connection_);
+}
+
 void ReceivedSetup::start_t2() { core_.scheduler().schedule_after(t2_, 2 * core_.ulp_timeout()); }
 void ReceivedSetup::stop_t2() { core_.scheduler().cancel(t2_); }
 

@@ -58,10 +58,9 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   void repeat_resp1() override { send_resp1(answer_); }
   void send_resp3(Answer answer) override;
   void adopt_retry() override;
-  void clear_retry_flag() override {}
   void start_t2() override;
   void stop_t2() override;
-  void set_cserr() override {}  // late frames of the exchange find no exchange: discarded and counted
+  void set_cserr() override;
   void complete_accept(AcceptOutcome outcome) override { outcome_ = outcome; }
   void endpoint_accepting() override;
   void endpoint_connected() override;

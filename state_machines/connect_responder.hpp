@@ -64,9 +64,8 @@ class Context : public fsm::Context {
   // Ends the Exchange; RETRY as in its CONNECT_RQST. Accept (CONN_STS = 0) acknowledges whatever RESP2 said,
   // with FCVI_HANDLE FFFFFFFFh where no connection came (FC-VI 5.3.3).
   virtual void send_resp3(Answer) = 0;
-  // C.4 rules 8 a, 9 a: take Exchange and FCVI_CONNECTION_ID of the retried request, set the Retry Flag.
+  // C.4 rules 8 a, 9 a: take Exchange and FCVI_CONNECTION_ID of the retried request. The Retry Flag is its RETRY bit.
   virtual void adopt_retry() = 0;
-  virtual void clear_retry_flag() = 0;  // C.4 rule 10, note 4
   virtual void start_t2() = 0;          // 2 x FCVI_ULP_TIMEOUT = 2 x R_A_TOV (FC-VI 8.3, C.5.2)
   virtual void stop_t2() = 0;
   // Discard all frames with this FCVI_CONNECTION_ID for R_A_TOV (FC-VI C.2, C.5.9.2).
@@ -108,7 +107,6 @@ FSM_ACTION(RepeatResp1, context.repeat_resp1());
 FSM_ACTION(SendResp3, context.send_resp3(Answer::Accept));
 FSM_ACTION(RefuseInResp3, context.send_resp3(Answer::ConnectReject));
 FSM_ACTION(AdoptRetry, context.adopt_retry());
-FSM_ACTION(ClearRetryFlag, context.clear_retry_flag());
 FSM_ACTION(StartT2, context.start_t2());
 FSM_ACTION(StopT2, context.stop_t2());
 FSM_ACTION(SetCserr, context.set_cserr());
@@ -199,7 +197,7 @@ struct Def {
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Withdrawn, PortLoggedOut,       Idle,                End,                                                              none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI C.4 rule 9",                              Connected,           RqstRetried,         none,                Do<AdoptRetry, RepeatResp1>,                                      none>,
-  On<"FC-VI C.4 rules 10, 12",                        Connected,           Resp2Received,       none,                Do<SendResp3, ClearRetryFlag>,                                    Retry>,
+  On<"FC-VI C.4 rules 10, 12",                        Connected,           Resp2Received,       none,                SendResp3,                                                        Retry>,
   On<"impl: a duplicate, RESP3 was sent",             Connected,           Resp2Received,       none,                CountStale,                                                       Not<Retry>>,
   On<"FC-VI C.5.10.1 Connected until the disconnect", Connected,           AbortedByPeer,       none,                CountStale,                                                       none>,
   On<"FC-VI C.5.10.1 Connected until the disconnect", Connected,           ExchangeError,       none,                CountStale,                                                       none>,

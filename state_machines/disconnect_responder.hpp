@@ -17,7 +17,6 @@ enum class ResponseReason : std::uint8_t {
 
 // --- events
 struct SetupOpened {};            // the handle takes part in a Connection Setup
-struct SetupClosed {};            // ... which ended without a connection and without an error
 struct ConnectionEstablished {};  // endpoint Connected
 struct EndpointErrored {};        // endpoint in Error, or VipDisconnect waits for its answer
 // Our own Disconnect was answered, or the logout made it needless: endpoint Idle.
@@ -26,7 +25,6 @@ struct RqstReceived {
   bool setup_abort = false;          // CONN_SETUP_ABORT
   bool connection_id_known = false;  // FCVI_CONNECTION_ID is the one of this handle's setup
 };
-struct ExchangeError {};   // a Sequence error in the Exchange of a DISCONNECT_RQST
 struct HandleReleased {};  // message_responder released the handle: R_A_TOV is over (FC-VI 8.4.2 f)
 struct PortLoggedOut {};
 
@@ -40,7 +38,6 @@ class Context : public fsm::Context {
   virtual void abort_setup() = 0;
   // vi_endpoint ConnectionLost: Error, asynchronous VIP_ERROR_CONN_LOST (D.2).
   virtual void endpoint_lost() = 0;
-  virtual void ignore_request() = 0;  // FC-VI 8.6.3 b): count it, send nothing
 };
 
 // --- states
@@ -56,7 +53,6 @@ FSM_ACTION(DoesNotExist, context.send_disconnect_resp(ResponseReason::Connection
 FSM_ACTION(ProtocolError, context.send_disconnect_resp(ResponseReason::ProtocolError));
 FSM_ACTION(AbortSetup, context.abort_setup());
 FSM_ACTION(EndpointLost, context.endpoint_lost());
-FSM_ACTION(IgnoreRequest, context.ignore_request());
 FSM_GUARD(AbortsSetup, event.setup_abort);
 FSM_GUARD(ConnectionIdKnown, event.connection_id_known);
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
@@ -72,29 +68,24 @@ struct Def {
   On<"FC-VI D.1 rule 3",                           NoConnection, RqstReceived,          none,         DoesNotExist,             none>,
   On<"FC-VI 5.3.1",                                NoConnection, SetupOpened,           SetupOpen,    none,                     none>,
   On<"VI-DG 3.3.5 in Idle",                        NoConnection, EndpointDisconnected,  none,         none,                     none>,
-  On<"FC-VI 8.6.3 b)",                             NoConnection, ExchangeError,         none,         IgnoreRequest,            none>,
   On<"FC-VI 8.4.2 g) nothing left",                NoConnection, PortLoggedOut,         none,         none,                     none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.9.4.6, C.5.9.2",                     SetupOpen,    RqstReceived,          Errored,      Do<AbortSetup, Accept>,   Not<OfUnknownSetup>>,
   On<"FC-VI D.1 rule 6",                           SetupOpen,    RqstReceived,          none,         ProtocolError,            OfUnknownSetup>,
   On<"FC-VI 5.3.2",                                SetupOpen,    ConnectionEstablished, Established,  none,                     none>,
-  On<"FC-VI 8.2 b) refused or timed out",          SetupOpen,    SetupClosed,           NoConnection, none,                     none>,
   On<"FC-VI 8.5.3 a) d)",                          SetupOpen,    EndpointErrored,       Errored,      none,                     none>,
   On<"VI-ARCH 5.2",                                SetupOpen,    EndpointDisconnected,  NoConnection, none,                     none>,
-  On<"FC-VI 8.6.3 b)",                             SetupOpen,    ExchangeError,         none,         IgnoreRequest,            none>,
   On<"FC-VI 8.5.3 c)",                             SetupOpen,    PortLoggedOut,         Errored,      none,                     none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.3.5, D.2",                           Established,  RqstReceived,          Errored,      Do<EndpointLost, Accept>, Not<OfUnknownSetup>>,
   On<"FC-VI D.1 rule 6",                           Established,  RqstReceived,          none,         ProtocolError,            OfUnknownSetup>,
   On<"FC-VI 8.2 d)",                               Established,  EndpointErrored,       Errored,      none,                     none>,
-  On<"FC-VI 8.6.3 b)",                             Established,  ExchangeError,         none,         IgnoreRequest,            none>,
   On<"FC-VI 7.7.1",                                Established,  PortLoggedOut,         Errored,      EndpointLost,             none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI D.2 no callback",                      Errored,      RqstReceived,          none,         Accept,                   Not<OfUnknownSetup>>,
   On<"FC-VI D.1 rule 6",                           Errored,      RqstReceived,          none,         ProtocolError,            OfUnknownSetup>,
   On<"FC-VI 8.2 e), 8.4.2 f)",                     Errored,      EndpointDisconnected,  Quarantined,  none,                     none>,
   On<"VI-ARCH 5.4 several errors, one transition", Errored,      EndpointErrored,       none,         none,                     none>,
-  On<"FC-VI 8.6.3 b)",                             Errored,      ExchangeError,         none,         IgnoreRequest,            none>,
   On<"FC-VI 8.4.2 g) Error until VipDisconnect",   Errored,      PortLoggedOut,         none,         none,                     none>,
   On<"FC-VI B.2.4 rule 1 c), Idle comes later",    Errored,      HandleReleased,        NoConnection, none,                     none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------
@@ -102,7 +93,6 @@ struct Def {
   On<"FC-VI D.1 rule 6",                           Quarantined,  RqstReceived,          none,         ProtocolError,            OfUnknownSetup>,
   On<"FC-VI 8.4.2 f)",                             Quarantined,  HandleReleased,        NoConnection, none,                     none>,
   On<"VI-DG 3.3.5 in Idle",                        Quarantined,  EndpointDisconnected,  none,         none,                     none>,
-  On<"FC-VI 8.6.3 b)",                             Quarantined,  ExchangeError,         none,         IgnoreRequest,            none>,
   On<"FC-VI 8.4.2 g)",                             Quarantined,  PortLoggedOut,         NoConnection, none,                     none>
   >;
   // clang-format on

@@ -44,6 +44,8 @@ class Context : public fsm::Context {
   // The answer to our outstanding FLOGI, PLOGI or LOGO is no longer awaited: abort that Exchange and never
   // feed it.
   virtual void forget_request() = 0;
+  // The same without an ABTS: the peer rejects it by itself, since its own PLOGI won.
+  virtual void leave_request() = 0;
   virtual void start_timer() = 0;        // 2 x R_A_TOV (ELS time-out, FC-LS)
   virtual void start_retry_delay() = 0;  // E_D_TOV, the same timer; counts one retry
   virtual void stop_timer() = 0;
@@ -84,6 +86,7 @@ FSM_ACTION(AcceptLogin, context.accept_login());
 FSM_ACTION(RejectLogin, context.reject_login());
 FSM_ACTION(AcceptLogout, context.accept_logout());
 FSM_ACTION(ForgetRequest, context.stop_timer(); context.forget_request());
+FSM_ACTION(LeaveRequest, context.stop_timer(); context.leave_request());
 FSM_ACTION(StopTimer, context.stop_timer());
 FSM_ACTION(StartRetryDelay, context.start_retry_delay());
 FSM_ACTION(CountRetry, context.count_retry());
@@ -127,7 +130,7 @@ struct Def {
   On<"FC-LS: LS_RJT",                                         LoginPending,  LoginRejected,    LoggedOut,     Do<StopTimer, ReportRejected>,                                   Not<MayRetry>>,
   On<"FC-LS: ELS time-out, retry",                            LoginPending,  Timeout,          LoginPending,  Do<ForgetRequest, CountRetry, SendLogin>,                        RetriesLeft>,
   On<"FC-LS: ELS time-out",                                   LoginPending,  Timeout,          LoggedOut,     Do<ForgetRequest, ReportTimeout>,                                Not<RetriesLeft>>,
-  On<"FC-LS: PLOGI cross, the higher name wins",              LoginPending,  LoginReceived,    LoggedIn,      Do<ForgetRequest, AcceptLogin, ReportLoggedIn>,                  PeerLoginWins>,
+  On<"FC-LS: PLOGI cross, the higher name wins",              LoginPending,  LoginReceived,    LoggedIn,      Do<LeaveRequest, AcceptLogin, ReportLoggedIn>,                   PeerLoginWins>,
   On<"FC-LS: PLOGI cross, ours wins",                         LoginPending,  LoginReceived,    none,          RejectLogin,                                                     Not<PeerLoginWins>>,
   On<"impl: the LOGO ends what PLOGI may have begun",         LoginPending,  LogoutRequested,  LogoutPending, Do<ForgetRequest, ReportWithdrawn, SendLogout>,                  none>,
   On<"FC-LS: LOGO without a login is accepted",               LoginPending,  LogoutReceived,   none,          AcceptLogout,                                                    none>,

@@ -101,7 +101,8 @@ TEST_F(LoginTest, logged_in_data_field_is_the_smaller) {
   EXPECT_EQ(unequal.b.remote_port(a_id).send_data_field_bytes(), 1024U);
 }
 
-// FC-LS: PLOGI of both cross: the one of the higher Port_Name wins, each side hears of one login.
+// FC-LS: PLOGI of both cross: the one of the higher Port_Name (b) wins, the other is rejected, and nothing more is said of it;
+// each side hears of one login.
 TEST_F(LoginTest, login_pending_plogi_crosses) {
   pair.a.remote_port(b_id).log_in();
   pair.b.remote_port(a_id).log_in();
@@ -109,6 +110,22 @@ TEST_F(LoginTest, login_pending_plogi_crosses) {
   EXPECT_TRUE(pair.a.remote_port(b_id).logged_in());
   EXPECT_TRUE(pair.b.remote_port(a_id).logged_in());
   pair.run_for(100 * second);
+  EXPECT_EQ(pair.to_b.log.size(), 2U);  // PLOGI, LS_ACC
+  EXPECT_EQ(pair.to_a.log.size(), 2U);  // PLOGI, LS_RJT
+  EXPECT_EQ(pair.to_a.log.count([](const LoggedFrame& f) { return f.is_els(Command::ls_rjt); }), 1U);
+  EXPECT_EQ(pair.a.counters().discarded() + pair.b.counters().discarded(), 0U);
+  EXPECT_EQ(a_listener.events, "I");
+  EXPECT_EQ(b_listener.events, "I");
+  EXPECT_EQ(pair.a.open_exchanges() + pair.b.open_exchanges(), 0U);
+}
+
+// ... and where that rejection is lost the exchange ends by itself, without a word about the login.
+TEST_F(LoginTest, login_pending_plogi_crosses_reject_lost) {
+  pair.to_a.on_frame = drop(Command::ls_rjt);
+  pair.a.remote_port(b_id).log_in();
+  pair.b.remote_port(a_id).log_in();
+  pair.run_for(100 * second);
+  EXPECT_TRUE(pair.a.remote_port(b_id).logged_in());
   EXPECT_EQ(a_listener.events, "I");
   EXPECT_EQ(b_listener.events, "I");
   EXPECT_EQ(pair.a.open_exchanges() + pair.b.open_exchanges(), 0U);

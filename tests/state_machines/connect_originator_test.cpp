@@ -127,7 +127,7 @@ TEST(ConnectOriginator, AwaitResp1_t1_then_resp1) {
 TEST(ConnectOriginator, AwaitResp1Withdrawn_t3) {
   Rig rig;
   rig.given(SetupRequested{}, T1Expired{});
-  EXPECT_EQ(rig.after(SetupErrorDetected{SetupError::Timeout}), "Aborting: stop_t3, abort_exchange");
+  EXPECT_EQ(rig.after(SetupErrorDetected{SetupError::Timeout}), "Aborting: stop_t3, abort_exchange, quarantine_connection_id");
   EXPECT_EQ(rig.after(AbortFinished{}), "Idle: release");
 }
 

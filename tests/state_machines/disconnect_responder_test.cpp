@@ -10,7 +10,6 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void send_disconnect_resp(ResponseReason value) override { note("send_disconnect_resp", value); }
   void abort_setup() override { note("abort_setup"); }
   void endpoint_lost() override { note("endpoint_lost"); }
-  void ignore_request() override { note("ignore_request"); }
 };
 
 struct Input {
@@ -81,13 +80,6 @@ TEST(DisconnectResponder, SetupOpen_rqst_received) {
   Rig rig;
   rig.given(SetupOpened{});
   EXPECT_EQ(rig.after(of_setup), "Errored: abort_setup, send_disconnect_resp(DisconnectAccept)");
-}
-
-// FC-VI 8.6.3 b).
-TEST(DisconnectResponder, Established_exchange_error) {
-  Rig rig;
-  rig.given(SetupOpened{}, ConnectionEstablished{});
-  EXPECT_EQ(rig.after(ExchangeError{}), "Established: ignore_request");
 }
 
 }  // namespace

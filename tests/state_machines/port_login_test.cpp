@@ -14,6 +14,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void send_logout() override { note("send_logout"); }
   void accept_logout() override { note("accept_logout"); }
   void forget_request() override { note("forget_request"); }
+  void leave_request() override { note("leave_request"); }
   void start_timer() override { note("start_timer"); }
   void start_retry_delay() override { note("start_retry_delay"); }
   void stop_timer() override { note("stop_timer"); }
@@ -78,7 +79,7 @@ TEST(PortLogin, LoginPending_login_received_peer_wins) {
   rig.given(LinkUp{}, LoginRequested{});
   rig.set(Recorded::PeerLoginWinsKnob);
   EXPECT_EQ(rig.after(LoginReceived{}),
-            "LoggedIn: stop_timer, forget_request, accept_login, report_logged_in");
+            "LoggedIn: stop_timer, leave_request, accept_login, report_logged_in");
 }
 
 TEST(PortLogin, LoginPending_login_received_ours_wins) {

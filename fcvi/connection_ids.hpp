@@ -1,0 +1,55 @@
+// FCVI_CONNECTION_IDs of one FC-VI Port: ours, unique among our open set-ups (FC-VI 5.3.2, 5.9.10), and those of failed
+// set-ups, ours and our peers', which rest (8.5.3 a, b; CSerr of C.1, C.2).
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "fc2_fabric/scheduler.hpp"
+#include "wire/types.hpp"
+
+namespace fcvi {
+
+class ConnectionIds {
+ public:
+  /// Who originated the set-up.
+  enum class Originator : std::uint8_t { Us, Peer };
+  struct Id {
+    Originator originator{};
+    wire::ConnectionId id{};
+    wire::FcId peer{};
+    friend auto operator<=>(const Id&, const Id&) = default;
+  };
+
+  explicit ConnectionIds(std::uint32_t first) : next_(first) {}
+
+  /// For a set-up of ours: none that is open has it, and it does not rest. In use until close().
+  wire::ConnectionId open(fc2::TimeNs now);
+  void close(wire::ConnectionId id) { open_.erase(id.value); }
+
+  /// CSerr: `id` rests until the Disconnect of our `endpoint` is over, and R_A_TOV longer; for R_A_TOV where no endpoint
+  /// owes one (FFFFFFFFh).
+  void set_error(const Id& id, wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov);
+  [[nodiscard]] bool in_error(const Id& id, fc2::TimeNs now) const;
+  /// C.2 rule 1 b).
+  void disconnected(wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov);
+  /// C.2 rule 1 c), 8.5.3 c).
+  void logged_out(wire::FcId peer);
+  /// That rest at `now`.
+  [[nodiscard]] std::size_t resting(fc2::TimeNs now) const;
+
+ private:
+  /// Errors of peers' set-ups that are remembered. One more is not: its peer sends more than a set-up per 2 ms.
+  static constexpr std::size_t max_peers_errors = 4096;
+  [[nodiscard]] bool rests(std::uint32_t id, fc2::TimeNs now) const;
+  void forget_old(fc2::TimeNs now);
+
+  std::uint32_t next_;
+  std::set<std::uint32_t> open_;
+  std::map<Id, fc2::TimeNs> errors_;                   // until when; `never` while a Disconnect is owed
+  std::map<std::uint32_t, std::vector<Id>> owed_;      // by the FCVI_HANDLE whose Disconnect ends them
+  std::size_t forget_at_ = 64;                         // size of errors_: amortizes forget_old()
+};
+
+}  // namespace fcvi
