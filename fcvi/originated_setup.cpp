@@ -63,7 +63,6 @@ void OriginatedSetup::resolved(std::span<const wire::FcId> n_port_ids) {
   if (candidates_.empty() && !late_.empty()) {
     std::erase_if(asked_, [&](wire::FcId id) { return contains(late_, id); });
     late_.clear();
-    waits_for_late_ = true;
     keep_unasked();
   }
   if (candidates_.empty()) return give_up(had_no_match_ ? vi::Return::NoMatch : vi::Return::NotReachable);
@@ -75,6 +74,7 @@ void OriginatedSetup::not_resolved() { give_up(vi::Return::NotReachable); }
 /// FC-VI 7.6 leaves the choice among several ports to us: in turn, until one accepts. Ports go and come meanwhile: the
 /// resolver, which hears of that (FC-VI 7.7.5), says anew who is there; what it still knows costs nothing.
 void OriginatedSetup::try_next_port() {
+  core_.scheduler().cancel(login_patience_);
   phase_ = Phase::Resolving;
   core_.resolver().resolve(remote_.host, core_.resolve_listener());
 }
@@ -87,7 +87,7 @@ void OriginatedSetup::log_in() {
   asked_.push_back(target_);
   fc2::RemotePort& remote = core_.port().remote_port(target_);
   if (target_ == core_.port().n_port_id() || remote.logged_in()) return begin_setup();
-  if (!candidates_.empty() && !waits_for_late_) core_.scheduler().schedule_after(login_patience_, login_patience);
+  if (!candidates_.empty() || !late_.empty()) core_.scheduler().schedule_after(login_patience_, login_patience);
   remote.log_in();
 }
 
@@ -180,7 +180,6 @@ void OriginatedSetup::move_on() {
   OriginatedSetup& next = core_.add_setup(connection, local_, remote_, deadline_, *std::exchange(operation_, nullptr),
                                           std::exchange(peer_, nullptr));
   next.late_ = std::move(late_);
-  next.waits_for_late_ = waits_for_late_;
   next.go_on(std::move(asked_));
 }
 

@@ -111,7 +111,6 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   std::vector<wire::FcId> asked_;       // also by the set-ups of this call before
   std::vector<wire::FcId> late_;        // of those, the ones whose login did not come in time: asked again at the end
   bool had_no_match_ = false;           // one of those that were asked said so
-  bool waits_for_late_ = false;         // the rest has been asked
   wire::FcId target_{};
   fc2::Exchange* exchange_ = nullptr;
   wire::ConnectionId connection_id_ = wire::ConnectionId::unassigned;

@@ -405,6 +405,15 @@ TEST_F(SharedAddress, loggingIn_portSilent_nextIsAsked) {
   EXPECT_TRUE(found_in_time());
 }
 
+// ... also if the port that waits was late itself, and the one that hangs is the last of the list.
+TEST_F(SharedAddress, loggingIn_lateAndSilentPort_bothAreAskedAgain) {
+  for (const std::size_t index : {1, 2, 3}) fabric.silence(index);
+  ask(vi::infinite, "third");
+  fabric.run_for(2 * fc2::second);
+  fabric.fabric.set_fault(fabric.port(3), nullptr);
+  ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }, 100 * fc2::second));
+}
+
 // ... but who is all that may wait there is waited for: the process goes on, and answers.
 TEST_F(SharedAddress, loggingIn_onlySilentPortIsLeft_isWaitedFor) {
   fabric.silence(1);
