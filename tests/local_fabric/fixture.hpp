@@ -44,6 +44,11 @@ class Child {
   }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void kill(int signal) const { ::kill(pid_, signal); }
+  /// It can be waited for without blocking.
+  [[nodiscard]] bool has_ended() const {
+    siginfo_t about{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == pid_;
+  }
   /// Exit status; -1: a signal ended it.
   int wait() {
     int status = 0;
