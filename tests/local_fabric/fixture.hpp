@@ -93,6 +93,11 @@ class LocalFabricTest : public testing::Test {
     const std::string key = "\"process_id\":";
     return static_cast<pid_t>(std::strtol(output.c_str() + output.find(key) + key.size(), nullptr, 10));
   }
+  void kill_service(int signal) {
+    const pid_t pid = service();
+    ASSERT_GT(pid, 0) << output;  // 0 would be everybody who runs this test
+    ::kill(pid, signal);
+  }
   bool start_service(const std::string& arguments = "--idle-seconds 60") {
     return command("--daemonize " + arguments) == 0 && eventually([&] { return service() != 0; });
   }
