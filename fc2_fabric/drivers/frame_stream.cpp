@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -130,7 +131,7 @@ void FrameStream::append(const RecordHeader& header, std::span<const std::uint8_
   if (buffer_bytes - out_.end < size) out_.compact();
   std::uint8_t* at = out_.bytes.get() + out_.end;
   header.write(std::span<std::uint8_t, record_header_bytes>(at, record_header_bytes));
-  std::memcpy(at + record_header_bytes, body.data(), body.size());
+  std::copy(body.begin(), body.end(), at + record_header_bytes);  // also of a null span, as memcpy() is not
   out_.end += size;
 }
 

@@ -44,10 +44,10 @@ class Child {
   }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void kill(int signal) const { ::kill(pid_, signal); }
-  /// Still to be waited for.
+  /// It can be waited for without blocking.
   [[nodiscard]] bool has_ended() const {
-    siginfo_t info{};
-    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+    siginfo_t about{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == pid_;
   }
   /// Exit status; -1: a signal ended it.
   int wait() {
@@ -92,6 +92,11 @@ class LocalFabricTest : public testing::Test {
     if (command("status --json") != 0) return 0;
     const std::string key = "\"process_id\":";
     return static_cast<pid_t>(std::strtol(output.c_str() + output.find(key) + key.size(), nullptr, 10));
+  }
+  void kill_service(int signal) {
+    const pid_t pid = service();
+    ASSERT_GT(pid, 0) << output;  // 0 would be everybody who runs this test
+    ::kill(pid, signal);
   }
   bool start_service(const std::string& arguments = "--idle-seconds 60") {
     return command("--daemonize " + arguments) == 0 && eventually([&] { return service() != 0; });

@@ -83,7 +83,7 @@ TEST_F(ServiceTest, nobody_listens_twenty_start_at_once) {
 // A socket, a lock file and a pid that somebody left behind need no cleaning.
 TEST_F(ServiceTest, stale_files_are_taken_over) {
   ASSERT_TRUE(start_service());
-  ::kill(service(), SIGKILL);
+  kill_service(SIGKILL);
   ASSERT_TRUE(eventually([&] { return service() == 0; }));
   ASSERT_TRUE(std::filesystem::exists(path("fabricd.sock")));
   ASSERT_TRUE(std::filesystem::exists(path("fabricd.lock")));
@@ -180,9 +180,9 @@ TEST_F(ServiceTest, directory_missing_is_made) {
 // --- the end
 
 TEST_F(ServiceTest, idle_service_ends) {
-  ASSERT_TRUE(start_service("--idle-seconds 1"));
-  const pid_t pid = service();
-  EXPECT_TRUE(eventually([&] { return ::kill(pid, 0) != 0; }));
+  Child service([] { return ::execl(FCVI_FABRICD_PROGRAM, "fcvi-fabricd", "--idle-seconds", "1", nullptr); });
+  ASSERT_TRUE(eventually([&] { return service.has_ended(); }));
+  EXPECT_EQ(service.wait(), 0);
   EXPECT_FALSE(std::filesystem::exists(path("fabricd.sock")));
 }
 
@@ -210,7 +210,7 @@ TEST_F(ServiceTest, service_that_ends_is_replaced_for_those_who_come) {
   Machine machine;
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(start_service());
-    ::kill(service(), SIGTERM);
+    kill_service(SIGTERM);
     RawNode node(machine, 1);
     ASSERT_TRUE(machine.run_until([&] { return node.up(); })) << node.trouble();
   }
@@ -253,7 +253,7 @@ TEST_F(ServiceTest, status_shows_ports) {
 TEST_F(ServiceTest, command_to_a_busy_service_waits) {
   ASSERT_TRUE(start_service());
   const pid_t pid = service();
-  ::kill(pid, SIGSTOP);
+  kill_service(SIGSTOP);
   std::vector<int> waiting;
   for (int descriptor; (descriptor = try_to_connect()) >= 0;) waiting.push_back(descriptor);
   EXPECT_EQ(errno, EAGAIN);

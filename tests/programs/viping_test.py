@@ -12,6 +12,7 @@ import unittest
 from local_fabric import LocalFabricTest
 
 VIPING = sys.argv.pop(1)
+PATIENT = ("-t", "60", "-W", "60")  # no message is late because the machine has much to do
 
 
 class Viping(LocalFabricTest):
@@ -20,7 +21,7 @@ class Viping(LocalFabricTest):
 
     def test_three_messages_and_the_statistics(self):
         self.serve()
-        status, out, err = self.run_to_end("left", VIPING, "-c", "3", "-i", "0.05", "right")
+        status, out, err = self.run_to_end("left", VIPING, *PATIENT, "-c", "3", "-i", "0.05", "right")
         self.assertEqual((status, err), (0, ""))
         lines = out.splitlines()
         self.assertRegex(lines[0], r"^VIPING right \([0-9a-f:.]+\) 56 data bytes, Reliable Delivery$")
@@ -34,13 +35,13 @@ class Viping(LocalFabricTest):
         self.serve()
         for level in ("unreliable", "delivery", "reception"):
             for size in (0, 1, 65536, 1048576):
-                status, out, err = self.run_to_end("left", VIPING, "-q", "-f", "-c", "20", "-s", size, "-l", level, "right")
+                status, out, err = self.run_to_end("left", VIPING, *PATIENT, "-q", "-f", "-c", "20", "-s", size, "-l", level, "right")
                 self.assertEqual((status, err), (0, ""), (level, size))
                 self.assertIn("20 messages transmitted, 20 received", out)
 
     def test_many_clients_at_once(self):
         self.serve("-d", "x")
-        clients = [self.start(f"left{i}", VIPING, "-f", "-c", "200", "right:x") for i in range(8)]
+        clients = [self.start(f"left{i}", VIPING, *PATIENT, "-f", "-c", "200", "right:x") for i in range(8)]
         for client in clients:
             status, out, err = self.finish(client)
             self.assertEqual((status, err), (0, ""))
@@ -48,7 +49,7 @@ class Viping(LocalFabricTest):
 
     def test_an_interrupt_prints_the_statistics(self):
         self.serve()
-        client = self.start("left", VIPING, "-i", "30", "right")
+        client = self.start("left", VIPING, *PATIENT, "-i", "30", "right")
         self.assertTrue(client.stdout.readline().startswith("VIPING"))
         self.assertIn("seq=1 ", client.stdout.readline())
         client.send_signal(signal.SIGINT)
@@ -73,7 +74,7 @@ class Viping(LocalFabricTest):
         self.assertEqual(self.finish(server)[0], 0)
 
     def test_nobody_answers(self):
-        status, _, err = self.run_to_end("left", VIPING, "-t", "3", "left")
+        status, _, err = self.run_to_end("left", VIPING, "-t", "5", "left")
         self.assertEqual(status, 1)
         self.assertIn("nobody waits there", err)
 

@@ -13,6 +13,12 @@
 static VIP_NIC_HANDLE nic;
 static VIP_VI_HANDLE vi;
 static volatile int stop;
+static pid_t parent;
+
+/* Asked by LeakSanitizer. What the parent's other threads held at the fork() looks lost in the child, where they are not:
+ * "Running thread was not suspended. False leaks are possible." */
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) { return getpid() != parent; }
 
 static void check(int holds, const char* what) {
   if (holds) return;
@@ -49,6 +55,7 @@ int main(void) {
   VIP_VI_ATTRIBUTES attributes;
   pthread_t thread;
   int i;
+  parent = getpid();
   memset(&attributes, 0, sizeof attributes);
   attributes.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
   check(VipOpenNic("VINIC", &nic) == VIP_SUCCESS, "VipOpenNic");

@@ -73,7 +73,7 @@ static void send_one(client* self, uint32_t sequence) {
   message->sent_ns = now_ns();
   ++self->counts.sent;
   check(pool_post_send(&self->pool, self->vi, message, message_bytes(self->job->payload_bytes)), "VipPostSend");
-  if (VipSendWait(self->vi, LATE_MS * 10, &done) != VIP_SUCCESS)
+  if (VipSendWait(self->vi, 10 * self->job->wait_ms, &done) != VIP_SUCCESS)
     lose(self, done == NULL ? "the message does not leave" : status_text(done->CS.Status));
 }
 
@@ -93,7 +93,7 @@ static int take_echo(client* self, ping_message* echo, uint32_t sequence) {
 }
 
 static void await_echo(client* self, uint32_t sequence) {
-  const uint64_t deadline = now_ns() + LATE_MS * 1000000ULL;
+  const uint64_t deadline = now_ns() + self->job->wait_ms * 1000000ULL;
   while (!self->lost && !stop_requested) {
     const uint64_t now = now_ns();
     VIP_DESCRIPTOR* done = NULL;

@@ -21,6 +21,7 @@ static const char usage[] =
     "  -s, --size BYTES           of data in a message, 0 to 1048576 (default 56)\n"
     "  -l, --level LEVEL          unreliable, delivery (default) or reception\n"
     "  -t, --timeout SECONDS      how long to try to connect (default 10)\n"
+    "  -W, --wait SECONDS         for the answer to a message; then it is lost (default 1)\n"
     "  -q, --quiet                the statistics only\n"
     "  -d, --discriminator TEXT   with --listen: what clients name after HOST: (default viping)\n"
     "      --nic NAME             the VI NIC to open (default VINIC)\n"
@@ -39,9 +40,10 @@ static const struct option options[] = {
     {"count", required_argument, NULL, 'c'},   {"interval", required_argument, NULL, 'i'},
     {"flood", no_argument, NULL, 'f'},         {"size", required_argument, NULL, 's'},
     {"level", required_argument, NULL, 'l'},   {"timeout", required_argument, NULL, 't'},
-    {"quiet", no_argument, NULL, 'q'},         {"discriminator", required_argument, NULL, 'd'},
-    {"nic", required_argument, NULL, OPTION_NIC}, {"listen", no_argument, NULL, OPTION_LISTEN},
-    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    {"wait", required_argument, NULL, 'W'},    {"quiet", no_argument, NULL, 'q'},
+    {"discriminator", required_argument, NULL, 'd'}, {"nic", required_argument, NULL, OPTION_NIC},
+    {"listen", no_argument, NULL, OPTION_LISTEN},    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0}};
 
 static void take_option(int option, ping_job* job, int* listens) {
   switch (option) {
@@ -54,6 +56,7 @@ static void take_option(int option, ping_job* job, int* listens) {
         refuse("unknown level '%s': unreliable, delivery or reception expected", optarg);
       return;
     case 't': job->timeout_ms = milliseconds_from_word("--timeout", optarg); return;
+    case 'W': job->wait_ms = milliseconds_from_word("--wait", optarg); return;
     case 'q': job->quiet = 1; return;
     case 'd':
       if (optarg[0] == '\0' || strlen(optarg) > 127) refuse("--discriminator: 1 to 127 bytes expected");
@@ -82,12 +85,12 @@ static void catch_signals(void) {
 }
 
 int main(int count, char** words) {
-  ping_job job = {.device = "VINIC", .discriminator = "viping", .interval_ms = 1000, .timeout_ms = 10000,
+  ping_job job = {.device = "VINIC", .discriminator = "viping", .interval_ms = 1000, .timeout_ms = 10000, .wait_ms = 1000,
                   .payload_bytes = 56, .level = VIP_SERVICE_RELIABLE_DELIVERY};
   int listens = 0, option;
   program_name = "viping";
   setvbuf(stdout, NULL, _IOLBF, 0);
-  while ((option = getopt_long(count, words, "c:i:fs:l:t:qd:h", options, NULL)) != -1) take_option(option, &job, &listens);
+  while ((option = getopt_long(count, words, "c:i:fs:l:t:W:qd:h", options, NULL)) != -1) take_option(option, &job, &listens);
   if (listens && count != optind) refuse("--listen takes no HOST");
   if (!listens) read_host(count, words, &job);
   catch_signals();

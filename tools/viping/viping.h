@@ -5,14 +5,14 @@
 
 #include "vip_common.h"
 
-enum { MAX_PAYLOAD_BYTES = 1048576, RECEIVES = 8, MAX_CLIENTS = 1024, LATE_MS = 1000 };
+enum { MAX_PAYLOAD_BYTES = 1048576, RECEIVES = 8, MAX_CLIENTS = 1024 };
 
 typedef struct {
   const char* device;
   const char* discriminator;
   int quiet, flood;
   unsigned long count; /* 0: until a signal */
-  unsigned long interval_ms, timeout_ms;
+  unsigned long interval_ms, timeout_ms, wait_ms;
   uint32_t payload_bytes;
   VIP_RELIABILITY_LEVEL level;
   target to;

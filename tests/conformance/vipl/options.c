@@ -63,7 +63,7 @@ static bool parse_number(const char* text, int least, int most, int* number) {
   return true;
 }
 
-static bool parse_environment(const char* text) {
+static bool parse_environment(char* text) {
   options.partner_environment = text;
   return (strchr(text, '=') != NULL && *text != '=') || wrong("--partner-env is NAME=VALUE, not", text);
 }

@@ -10,7 +10,7 @@ typedef struct {
   const char* peer_nic;
   Phase phase;
   const char* filter;              /* NULL: all */
-  const char* partner_environment; /* NAME=VALUE, or NULL */
+  char* partner_environment;       /* NAME=VALUE, or NULL */
   unsigned timeout_s;              /* of one test */
   bool list, partner_is_process, verbose, tap;
   /* Hidden: the roles of the processes that the suite starts. */

@@ -66,19 +66,17 @@ pid_t start_test_process(const Test* test, int board_file) {
   return spawn(&arguments, true, environ);
 }
 
-/* The environment with the variable that --partner-env gives. */
-static char** partner_environment(void) {
+/* The environment with the variable that --partner-env gives; to be freed, the strings are others'. */
+static char** environment_with(char* wanted) {
   size_t count = 0;
-  const char* wanted = options.partner_environment;
-  if (wanted == NULL) return environ;
   const size_t name_length = (size_t)(strchr(wanted, '=') - wanted) + 1;
   while (environ[count] != NULL) ++count;
   char** copy = calloc(count + 2, sizeof *copy);
-  if (copy == NULL) return environ;
+  if (copy == NULL) return NULL;
   count = 0;
   for (char** entry = environ; *entry != NULL; ++entry)
     if (strncmp(*entry, wanted, name_length) != 0) copy[count++] = *entry;
-  copy[count] = strdup(wanted);
+  copy[count] = wanted;
   return copy;
 }
 
@@ -86,5 +84,10 @@ pid_t start_partner_process(int order_file) {
   Arguments arguments;
   begin(&arguments, options.board_file);
   add_number(&arguments, "--partner-file", order_file);
-  return spawn(&arguments, false, partner_environment());
+  if (options.partner_environment == NULL) return spawn(&arguments, false, environ);
+  char** environment = environment_with(options.partner_environment);
+  if (environment == NULL) return -1;
+  const pid_t process = spawn(&arguments, false, environment);
+  free(environment);
+  return process;
 }
