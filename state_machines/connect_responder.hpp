@@ -50,6 +50,7 @@ struct AbortedByPeer {};  // ABTS: the originator will retry, or has given up
 // DISCONNECT_RQST for this setup or connection (disconnect_responder answers it).
 struct DisconnectReceived {};
 struct DisconnectRequested {};  // VipDisconnect on the accepting endpoint
+struct EndpointErrored {};      // the accepting endpoint went to Error for another reason (C.5.10.1: messages may be faster)
 struct ConnectionEnded {};      // the connection that this setup made is over
 struct PortLoggedOut {};
 
@@ -168,6 +169,7 @@ struct Def {
   On<"impl: the originator may retry, T2 runs on",    AwaitResp2Accepted,  AbortedByPeer,       AcceptedAwaitRetry,  none,                                                             none>,
   On<"FC-VI C.5.9.2",                                 AwaitResp2Accepted,  DisconnectReceived,  Idle,                Do<StopT2, CompleteTimeout, EndpointLost, Release>,               none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitResp2Accepted,  DisconnectRequested, AwaitResp2Withdrawn, CompleteWithdrawn,                                                none>,
+  On<"FC-VI 8.4.2 e), C.5.2",                         AwaitResp2Accepted,  EndpointErrored,     AwaitResp2Withdrawn, CompleteTimeout,                                                  none>,
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Accepted,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,          none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI C.4 rule 8",                              AcceptedAwaitRetry,  RqstRetried,         AwaitResp2Accepted,  Do<TakeRetry, SendAccept>,                                        none>,
@@ -177,6 +179,7 @@ struct Def {
   On<"impl: ABTS repeated",                           AcceptedAwaitRetry,  AbortedByPeer,       none,                CountStale,                                                       none>,
   On<"FC-VI C.5.9.2",                                 AcceptedAwaitRetry,  DisconnectReceived,  Idle,                Do<StopT2, CompleteTimeout, EndpointLost, Release>,               none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AcceptedAwaitRetry,  DisconnectRequested, Idle,                Do<StopT2, CompleteWithdrawn, Release>,                           none>,
+  On<"FC-VI 8.4.2 e), C.5.2",                         AcceptedAwaitRetry,  EndpointErrored,     Idle,                Do<StopT2, CompleteTimeout, Release>,                             none>,
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AcceptedAwaitRetry,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,          none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.3.1, 5.3.3",                            AwaitResp2Refused,   Resp2Received,       Idle,                Do<StopT2, SendResp3, Release>,                                   none>,

@@ -117,8 +117,8 @@ class Host : public vi::Listener {
 class TwoNodes : public ::testing::Test {
  public:
   explicit TwoNodes(fcvi::ProviderConfig config = {}, fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
-                    TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {})
-      : fabric(2, {}, adjust) {
+                    TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fc2::SwitchConfig fabric_config = {})
+      : fabric(2, std::move(fabric_config), adjust) {
     fabric.link = link;
     client = std::make_unique<Host>(fabric, 0, config, farp);
     config.first_handle += 0x1000;  // each end its own numbers: a mix-up shows

@@ -190,5 +190,13 @@ TEST(ConnectResponder, AwaitResp2Accepted_port_logged_out) {
             "Idle: stop_t2, complete_accept(NotReachable), endpoint_lost, release");
 }
 
+// FC-VI 8.4.2 e): a message was faster than RESP2, and lost.
+TEST(ConnectResponder, AwaitResp2Accepted_endpoint_errored) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(EndpointErrored{}), "AwaitResp2Withdrawn: complete_accept(Timeout)");
+  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(ConnectReject), release");
+}
+
 }  // namespace
 }  // namespace machines::connect_responder
