@@ -215,11 +215,6 @@ void ReceivedSetup::leave_waiting_for_peer() {
   leaves_ = true;
 }
 
-bool ReceivedSetup::peer_is_connected() const {
-  const bool open = is_peer_to_peer() && connection_ != nullptr && connection_->vi() != nullptr;
-  return open && connection_->vi()->state() == vi::State::Connected;
-}
-
 void ReceivedSetup::endpoint_connected() {
   connection_->feed(ve::SetupSucceeded{});
   connection_->allow_send_completions();  // RESP3 is ours and goes out next
