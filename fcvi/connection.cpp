@@ -73,7 +73,7 @@ void Connection::setup_released(const OriginatedSetup* originated, const Receive
 }
 
 void Connection::release_if_unused() {
-  if (vi_ != nullptr || originated_ != nullptr || received_ != nullptr || !receiver_.is_closed() || rest_.pending()) return;
+  if (vi_ != nullptr || originated_ != nullptr || received_ != nullptr || !receiver_.is_closed()) return;
   if (!std::exchange(retired_, true)) core_.retire(*this);
 }
 
@@ -116,7 +116,9 @@ void Connection::stop_now() {
 
 void Connection::fail(ReceiveError cause) {
   const bool first = !stopped_;
-  if (cause == ReceiveError::Transport) feed(ve::ConnectionLost{});
+  // What is lost before RESP2 came is lost for good (C.5.5): there is no connection that a descriptor could report.
+  const bool early = vi_ != nullptr && vi_->state() == vi::State::ConnectPending;
+  if (cause == ReceiveError::Transport || early) feed(ve::ConnectionLost{});
   else feed(ve::LocalError{});
   stop();
   if (first) tell_peer(reason_of(cause));
@@ -172,17 +174,11 @@ void Connection::release_vi() {
   core_.scheduler().cancel(stop_later_);
 }
 
-/// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f), also where reception was never on.
+/// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f).
 void Connection::handle_disconnected() {
   core_.end_setup_errors(handle_);
-  if (!stopped_) return;
-  if (!receiver_.is_closed() && !receiver_.is_disconnected()) receiver_.disconnected();
-  const bool on_the_wire = setup_id_ != wire::ConnectionId::unassigned;
-  if (on_the_wire && receiver_.is_closed() && !std::exchange(rested_, true))
-    core_.scheduler().schedule_after(rest_, core_.port().r_a_tov());
+  if (stopped_ && !receiver_.is_closed() && !receiver_.is_disconnected()) receiver_.disconnected();
 }
-
-void Connection::rest_over() { handle_released(); }
 
 void Connection::abandon() {
   if (vi_ == nullptr) return;
@@ -219,8 +215,6 @@ void Connection::port_logged_out() {
   if (vi_ != nullptr && vi_->state() == vi::State::Connected) endpoint_lost();
   receiver_.port_logged_out();
   disconnector_.port_logged_out();
-  rested_ = true;  // 8.4.2 g
-  core_.scheduler().cancel(rest_);
   release_if_unused();
 }
 

@@ -99,7 +99,6 @@ class Connection final : private machines::disconnect_responder::Context {
   void tell_peer(wire::fcvi::Reason reason);
   void release_vi();
   void handle_disconnected();
-  void rest_over();
   void complete_disconnects(vi::Return result);
   void release_if_unused();
   void stop_now();
@@ -124,7 +123,6 @@ class Connection final : private machines::disconnect_responder::Context {
   bool stopped_ = false;
   bool connected_once_ = false;
   bool retired_ = false;
-  bool rested_ = false;
   bool peer_knows_ = false;
   bool retried_ = false;  // the endpoint is in Pending Connect Retry
   OriginatedSetup* originated_ = nullptr;
@@ -139,7 +137,6 @@ class Connection final : private machines::disconnect_responder::Context {
   Disconnector disconnector_;
   std::vector<vi::Operation*> disconnects_;                  // VipDisconnect calls that wait
   fc2::Timer<Connection, &Connection::stop_now> stop_later_{*this};
-  fc2::Timer<Connection, &Connection::rest_over> rest_{*this};
 };
 
 }  // namespace fcvi

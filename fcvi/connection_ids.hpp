@@ -28,12 +28,11 @@ class ConnectionIds {
   wire::ConnectionId open(fc2::TimeNs now);
   void close(wire::ConnectionId id) { open_.erase(id.value); }
 
-  /// CSerr: `id` rests until the Disconnect of our `endpoint` is over, and R_A_TOV longer; for R_A_TOV where no endpoint
-  /// owes one (FFFFFFFFh).
+  /// CSerr: `id` rests for R_A_TOV, and until the Disconnect of our `endpoint` is over; FFFFFFFFh: none owes one.
   void set_error(const Id& id, wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov);
   [[nodiscard]] bool in_error(const Id& id, fc2::TimeNs now) const;
   /// C.2 rule 1 b).
-  void disconnected(wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov);
+  void disconnected(wire::FcviHandle endpoint);
   /// C.2 rule 1 c), 8.5.3 c).
   void logged_out(wire::FcId peer);
   /// That rest at `now`.
@@ -47,9 +46,14 @@ class ConnectionIds {
 
   std::uint32_t next_;
   std::set<std::uint32_t> open_;
-  std::map<Id, fc2::TimeNs> errors_;                   // until when; `never` while a Disconnect is owed
-  std::map<std::uint32_t, std::vector<Id>> owed_;      // by the FCVI_HANDLE whose Disconnect ends them
-  std::size_t forget_at_ = 64;                         // size of errors_: amortizes forget_old()
+  struct Error {
+    fc2::TimeNs until = 0;
+    bool owes_disconnect = false;
+    [[nodiscard]] bool is_set(fc2::TimeNs now) const { return owes_disconnect || now < until; }
+  };
+  std::map<Id, Error> errors_;
+  std::map<std::uint32_t, std::vector<Id>> owed_;  // by the FCVI_HANDLE whose Disconnect ends them
+  std::size_t forget_at_ = 64;                     // size of errors_: amortizes forget_old()
 };
 
 }  // namespace fcvi

@@ -33,9 +33,6 @@ void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
   connection_ids_.set_error(id, owes_disconnect ? endpoint->handle() : wire::FcviHandle::unassigned, scheduler().now(), port_.r_a_tov());
 }
 
-void Core::end_setup_errors(wire::FcviHandle endpoint) {
-  connection_ids_.disconnected(endpoint, scheduler().now(), port_.r_a_tov());
-}
 
 // --- calls of the VI model ---------------------------------------------------------------------------------------
 

@@ -50,10 +50,10 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   [[nodiscard]] fc2::TimeNs ulp_timeout() const { return config_.ulp_timeout > 0 ? config_.ulp_timeout : port_.r_a_tov(); }
   wire::ConnectionId open_connection_id() { return connection_ids_.open(scheduler().now()); }
   void close_connection_id(wire::ConnectionId id) { connection_ids_.close(id); }
-  /// CSerr (C.2): until the Disconnect of `endpoint`'s VI, if it has one, and R_A_TOV.
+  /// CSerr (C.2): for R_A_TOV, and until the Disconnect of `endpoint`'s VI, if it has one.
   void set_setup_error(const ConnectionIds::Id& id, Connection* endpoint);
-  /// The Disconnect of that handle of ours is over: its CSerrs end R_A_TOV later.
-  void end_setup_errors(wire::FcviHandle endpoint);
+  /// The Disconnect of that handle of ours is over.
+  void end_setup_errors(wire::FcviHandle endpoint) { connection_ids_.disconnected(endpoint); }
   [[nodiscard]] std::size_t resting_connection_ids() { return connection_ids_.resting(scheduler().now()); }
   void discard(fc2::Discard reason) { port_.counters().discard(reason); }
   void unexpected() { ++port_.counters().unexpected_events; }

@@ -338,7 +338,8 @@ void OriginatedSetup::send_connect_rqst(bool retry) {
 void OriginatedSetup::send_resp2(Resp2 answer) {
   if (exchange_ == nullptr) return;
   wire::fcvi::ConnectResp2 resp2;
-  resp2.handle = peer_handle_;
+  // FC-VI 5.3.3: unassigned where nothing came of it, whatever a RESP1 that refuses says.
+  resp2.handle = answer == Resp2::AcknowledgeRefusal ? wire::FcviHandle::unassigned : peer_handle_;
   resp2.connection_id = connection_id_;
   resp2.retry = retry_;
   if (answer == Resp2::ConnectTimeout) resp2.status = {.reason = wire::fcvi::Reason::connect_timeout};

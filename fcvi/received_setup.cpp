@@ -48,6 +48,7 @@ void ReceivedSetup::settle() {
   if (std::exchange(leaves_, false)) std::exchange(peer_, nullptr)->acceptance_refused();
   if (!std::exchange(released_, false)) return;
   over_ = true;
+  if (exchange_ != nullptr) core_.port().abort(*std::exchange(exchange_, nullptr));  // no IU of it comes here any more
   if (connection_ != nullptr) connection_->setup_released(nullptr, this);
   core_.retire(*this);
 }
@@ -104,9 +105,9 @@ void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
 void ReceivedSetup::disconnect_requested() {
   if (machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry>()) process(cr::DisconnectRequested{});
 }
-/// Lost before RESP2 came (C.5.10.1: messages may be faster): what is left of the set-up refuses.
+/// Lost before RESP2 came: what is left of the set-up refuses.
 void ReceivedSetup::endpoint_errored() {
-  if (!busy_) disconnect_requested();
+  if (!busy_ && machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry>()) process(cr::EndpointErrored{});
 }
 bool ReceivedSetup::awaits_retry() const { return !over_ && (connection_ == nullptr || !connection_->is_stopped()); }
 void ReceivedSetup::disconnect_received() { process(cr::DisconnectReceived{}); }
@@ -212,11 +213,6 @@ void ReceivedSetup::leave_waiting_for_peer() {
   connection.detach_setup();
   operation_ = nullptr;
   leaves_ = true;
-}
-
-bool ReceivedSetup::peer_is_connected() const {
-  const bool open = is_peer_to_peer() && connection_ != nullptr && connection_->vi() != nullptr;
-  return open && connection_->vi()->state() == vi::State::Connected;
 }
 
 void ReceivedSetup::endpoint_connected() {

@@ -66,12 +66,10 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   void endpoint_connected() override;
   void endpoint_refused() override;
   void endpoint_lost() override;
-  void log_timeout() override { core_discard_stale(); }
   void release() override { released_ = true; }
   void count_stale() override { core_discard_stale(); }
   void leave_waiting_for_peer() override;
   [[nodiscard]] bool peer_to_peer() const override { return is_peer_to_peer(); }
-  [[nodiscard]] bool peer_is_connected() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
   void core_discard_stale();
 

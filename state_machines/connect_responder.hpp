@@ -50,6 +50,7 @@ struct AbortedByPeer {};  // ABTS: the originator will retry, or has given up
 // DISCONNECT_RQST for this setup or connection (disconnect_responder answers it).
 struct DisconnectReceived {};
 struct DisconnectRequested {};  // VipDisconnect on the accepting endpoint
+struct EndpointErrored {};      // the accepting endpoint went to Error for another reason (C.5.10.1: messages may be faster)
 struct ConnectionEnded {};      // the connection that this setup made is over
 struct PortLoggedOut {};
 
@@ -77,14 +78,11 @@ class Context : public fsm::Context {
   virtual void endpoint_refused() = 0;    // vi_endpoint SetupRefused
   // vi_endpoint ConnectionLost: Error, asynchronous VIP_ERROR_CONN_LOST (C.5.2).
   virtual void endpoint_lost() = 0;
-  virtual void log_timeout() = 0;  // C.4 rule 6 a) 2)
   virtual void release() = 0;      // the setup is over; do not destroy the machine inside this call
   virtual void count_stale() = 0;  // late, duplicate or crossing: harmless, counted
   // Peer to peer: the endpoint, still Pending Connect, goes back to the pool (vi_endpoint PeerWithdrew).
   virtual void leave_waiting_for_peer() = 0;
   [[nodiscard]] virtual bool peer_to_peer() const = 0;  // Connection Mode 010b (Table 8)
-  // Peer to peer, and the endpoint is Connected already (C.4 rule 6 a).
-  [[nodiscard]] virtual bool peer_is_connected() const = 0;
 };
 
 // --- states
@@ -118,14 +116,12 @@ FSM_ACTION(EndpointAccepting, context.endpoint_accepting());
 FSM_ACTION(EndpointConnected, context.endpoint_connected());
 FSM_ACTION(EndpointRefused, context.endpoint_refused());
 FSM_ACTION(EndpointLost, context.endpoint_lost());
-FSM_ACTION(LogTimeout, context.log_timeout());
 FSM_ACTION(LeaveWaitingForPeer, context.leave_waiting_for_peer());
 FSM_ACTION(Release, context.release());
 FSM_ACTION(CountStale, context.count_stale());
 FSM_GUARD(Accepted, event.accepted);
 FSM_GUARD(Retry, event.retry);
 FSM_GUARD(PeerToPeer, context.peer_to_peer());
-FSM_GUARD(PeerIsConnected, context.peer_is_connected());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using End = Do<StopT2, Release>;
 using TakeRetry = Do<SetCserr, AdoptRetry>;  // CSerr for the FCVI_CONNECTION_ID so far: C.4 rule 8 a) 5)
@@ -162,12 +158,12 @@ struct Def {
   On<"FC-VI C.5.2, C.5.6 Connect Timeout",            AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointRefused, CompleteTimeout, Release>, All<Not<Accepted>, Not<PeerToPeer>>>,
   On<"FC-VI C.5.2, 5.3.3 the wait goes on",           AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, LeaveWaitingForPeer, Release>,              All<Not<Accepted>, PeerToPeer>>,
   On<"FC-VI C.4 rule 8",                              AwaitResp2Accepted,  RqstRetried,         none,                Do<TakeRetry, RepeatResp1, StartT2>,                              none>,
-  On<"FC-VI C.4 rule 6 a)",                           AwaitResp2Accepted,  T2Expired,           Connected,           LogTimeout,                                                       PeerIsConnected>,
-  On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AwaitResp2Accepted,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,             Not<PeerIsConnected>>,
+  On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AwaitResp2Accepted,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,             none>,
   On<"FC-VI 8.5.3 d)",                                AwaitResp2Accepted,  ExchangeError,       Idle,                Do<StopT2, SetCserr, CompleteTimeout, EndpointLost, Release>,     none>,
   On<"impl: the originator may retry, T2 runs on",    AwaitResp2Accepted,  AbortedByPeer,       AcceptedAwaitRetry,  none,                                                             none>,
   On<"FC-VI C.5.9.2",                                 AwaitResp2Accepted,  DisconnectReceived,  Idle,                Do<StopT2, CompleteTimeout, EndpointLost, Release>,               none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitResp2Accepted,  DisconnectRequested, AwaitResp2Withdrawn, CompleteWithdrawn,                                                none>,
+  On<"FC-VI 8.4.2 e), C.5.2",                         AwaitResp2Accepted,  EndpointErrored,     AwaitResp2Withdrawn, CompleteTimeout,                                                  none>,
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Accepted,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,          none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI C.4 rule 8",                              AcceptedAwaitRetry,  RqstRetried,         AwaitResp2Accepted,  Do<TakeRetry, SendAccept>,                                        none>,
@@ -177,6 +173,7 @@ struct Def {
   On<"impl: ABTS repeated",                           AcceptedAwaitRetry,  AbortedByPeer,       none,                CountStale,                                                       none>,
   On<"FC-VI C.5.9.2",                                 AcceptedAwaitRetry,  DisconnectReceived,  Idle,                Do<StopT2, CompleteTimeout, EndpointLost, Release>,               none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AcceptedAwaitRetry,  DisconnectRequested, Idle,                Do<StopT2, CompleteWithdrawn, Release>,                           none>,
+  On<"FC-VI 8.4.2 e), C.5.2",                         AcceptedAwaitRetry,  EndpointErrored,     Idle,                Do<StopT2, CompleteTimeout, Release>,                             none>,
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AcceptedAwaitRetry,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,          none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.3.1, 5.3.3",                            AwaitResp2Refused,   Resp2Received,       Idle,                Do<StopT2, SendResp3, Release>,                                   none>,

@@ -62,8 +62,9 @@ inline void expect_frame(const WireFrame& frame, const Expected& expected, const
 
 class WireNodes : public TwoNodes {
  public:
-  explicit WireNodes(fcvi::ProviderConfig config = {})
-      : TwoNodes(numbered(config), {.latency_ns = fc2::microsecond, .bytes_per_second = 0}) {
+  explicit WireNodes(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {}, fc2::SwitchConfig fabric_config = {})
+      : TwoNodes(numbered(config), {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust), {},
+                 std::move(fabric_config)) {
     fabric.fabric.tap(client->port, &log);
   }
   ~WireNodes() override { fabric.fabric.tap(client->port, nullptr); }

@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { PeerIsConnectedKnob, PeerToPeerKnob };
+  enum Knob : unsigned { PeerToPeerKnob };
   void offer_request() override { note("offer_request"); }
   void withdraw_request() override { note("withdraw_request"); }
   void send_resp1(Answer value) override { note("send_resp1", value); }
@@ -22,18 +22,16 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void endpoint_connected() override { note("endpoint_connected"); }
   void endpoint_refused() override { note("endpoint_refused"); }
   void endpoint_lost() override { note("endpoint_lost"); }
-  void log_timeout() override { note("log_timeout"); }
   void leave_waiting_for_peer() override { note("leave_waiting_for_peer"); }
   void release() override { note("release"); }
   void count_stale() override { note("count_stale"); }
   [[nodiscard]] bool peer_to_peer() const override { return knob(PeerToPeerKnob); }
-  [[nodiscard]] bool peer_is_connected() const override { return knob(PeerIsConnectedKnob); }
 };
 
 struct Input {
   using Def = connect_responder::Def;
   using Recorded = connect_responder::Recorded;
-  static constexpr unsigned knob_count = 2;
+  static constexpr unsigned knob_count = 1;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -123,14 +121,6 @@ TEST(ConnectResponder, AwaitResp2Accepted_t2) {
   EXPECT_EQ(rig.after(T2Expired{}), "Idle: set_cserr, complete_accept(Timeout), endpoint_lost, release");
 }
 
-// FC-VI C.4 rule 6 a): a peer-to-peer connection that stands is not torn down.
-TEST(ConnectResponder, AwaitResp2Accepted_t2_peer_is_connected) {
-  Rig rig;
-  rig.given(RqstMatched{}, AcceptRequested{});
-  rig.set(Recorded::PeerIsConnectedKnob);
-  EXPECT_EQ(rig.after(T2Expired{}), "Connected: log_timeout");
-}
-
 // FC-VI C.4 rule 8: RESP1 was lost; ABTS, then the retry.
 TEST(ConnectResponder, AwaitResp2Accepted_aborted_and_retried) {
   Rig rig;
@@ -188,6 +178,14 @@ TEST(ConnectResponder, AwaitResp2Accepted_port_logged_out) {
   rig.given(RqstMatched{}, AcceptRequested{});
   EXPECT_EQ(rig.after(PortLoggedOut{}),
             "Idle: stop_t2, complete_accept(NotReachable), endpoint_lost, release");
+}
+
+// FC-VI 8.4.2 e): a message was faster than RESP2, and lost.
+TEST(ConnectResponder, AwaitResp2Accepted_endpoint_errored) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(EndpointErrored{}), "AwaitResp2Withdrawn: complete_accept(Timeout)");
+  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(ConnectReject), release");
 }
 
 }  // namespace
