@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "fc2_fabric/frame.hpp"
 #include "fc2_fabric/scheduler.hpp"
 #include "state_machines/exchange.hpp"
 #include "state_machines/sequence.hpp"
@@ -56,6 +57,7 @@ struct ReceivedFrame {
   std::span<const std::uint8_t> data_field;
   bool first_of_sequence = false;  // SOFi3
   bool last_of_sequence = false;   // EOFt
+  FramePtr* owner = nullptr;       // who must keep the frame takes it from here
 };
 
 /// What a sequence does to its exchange (FC-FS F_CTL 20, 16).

@@ -218,7 +218,8 @@ wire::els::Login FPort::accept_parameters() const {
   accept.e_d_tov = static_cast<std::uint32_t>(whole_ms ? config.e_d_tov / millisecond : config.e_d_tov);
   accept.port_name = controller_.config().port_name;
   accept.node_name = config.fabric_name;
-  accept.class_3.service_options = wire::els::class_option::valid | wire::els::class_option::sequential_delivery;
+  accept.class_3.service_options = wire::els::class_option::valid;
+  if (config.in_order) accept.class_3.service_options |= wire::els::class_option::sequential_delivery;
   accept.class_3.receive_data_field_size = config.receive_data_field_bytes;
   return accept;
 }

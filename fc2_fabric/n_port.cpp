@@ -50,6 +50,8 @@ void NPort::set_online(wire::FcId id, const wire::els::Login& fabric) {
   n_port_id_ = id;
   online_ = true;
   if (fabric.has(wire::els::feature::f_port)) take_timeouts(fabric);
+  in_order_ = !fabric.has(wire::els::feature::f_port) ||
+              (fabric.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
   for (auto& [peer, port] : remote_ports_) port->link_up();
   for (PortListener* listener : listeners_) listener->fabric_logged_in();
 }
@@ -316,7 +318,7 @@ void NPort::receive(FramePtr frame) {
   const auto view = wire::FcFrameView::parse(frame->content());
   if (!view) return counters_.discard(Discard::Truncated);
   const ReceivedFrame received{view->header, view->data_field, frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2,
-                               frame->eof == wire::Eof::t};
+                               frame->eof == wire::Eof::t, &frame};
   if (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n) return counters_.discard(Discard::BadHeader);
   if (const Discard reason = admits(received); reason != Discard::Count) return counters_.discard(reason);
   sort_frame(received);

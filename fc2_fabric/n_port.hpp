@@ -87,6 +87,8 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] bool online() const { return online_; }
   /// PLOGI, FLOGI and their accept, as this port says of itself (FC-VI 5.6).
   [[nodiscard]] wire::els::Login login_parameters(wire::els::Command command) const;
+  /// Frames come in the order in which they were sent (FC-VI 8.1): the fabric said so when it accepted the FLOGI.
+  [[nodiscard]] bool in_order() const { return in_order_; }
   [[nodiscard]] TimeNs e_d_tov() const { return e_d_tov_; }
   [[nodiscard]] TimeNs r_a_tov() const { return r_a_tov_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
@@ -185,6 +187,7 @@ class NPort final : public FrameReceiver {
   wire::FcId n_port_id_{};
   bool online_ = false;
   bool link_up_ = false;
+  bool in_order_ = true;
   TimeNs e_d_tov_, r_a_tov_;
 
   std::vector<PortListener*> listeners_;

@@ -63,6 +63,7 @@ void Connection::endpoint_retrying() {
 void Connection::allow_send_completions() {
   clear_to_send_ = true;
   sender_.clear_to_send();
+  receiver_.resp3_received();
   sender_.wake();
 }
 

@@ -34,11 +34,13 @@ std::uint32_t error_bits_of(mr::ReceiveError error) {
 }
 }  // namespace
 
+// Frames that overtook others: message_receiver_epochs.cpp.
+
 MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection) {}
 MessageReceiver::~MessageReceiver() = default;
 
-bool MessageReceiver::needs_response() const {
-  return message_.kind == Kind::Read || connection_.reliability() == vi::ReliabilityLevel::ReliableReception;
+bool MessageReceiver::needs_response(bool read) const {
+  return read || connection_.reliability() == vi::ReliabilityLevel::ReliableReception;
 }
 
 std::uint32_t MessageReceiver::op_code() const {
@@ -49,16 +51,34 @@ std::uint32_t MessageReceiver::op_code() const {
 
 void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                        std::span<const std::uint8_t> payload) {
-  frame_ = &frame;
-  vi::Vi* vi = connection_.vi();
-  if (!mr::expects_frames(machine_) || vi == nullptr || !vi->can_receive()) {
+  if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
-  } else if (order_by_message(frame, header)) {
+  } else if (connection_.core().port().in_order()) {
+    take_frame(frame, header, payload);
+  } else {
+    sort_frame(frame, header, payload);
+  }
+}
+
+bool MessageReceiver::stopped() const {
+  const vi::Vi* vi = connection_.vi();
+  return !mr::expects_frames(machine_) || vi == nullptr || !vi->can_receive();
+}
+
+/// On an out-of-order fabric the next one, always.
+void MessageReceiver::take_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                 std::span<const std::uint8_t> payload) {
+  frame_ = &frame;
+  if (order_by_message(frame, header)) {
     last_frame_at_ = connection_.core().scheduler().now();
     if (frame.header.seq_cnt.value != expected_seq_cnt_) process(mr::FrameLost{mr::Loss::FrameGap});
     else if (machine_.is<mr::Expecting>()) first_frame(frame, header, payload);
     else next_frame(frame, header, payload);
+    if (machine_.is<mr::Refusing>()) {  // what follows it is still the rest of this message
+      ++expected_seq_cnt_;
+      message_.bytes_received += payload.size();
+    }
   }
   frame_ = nullptr;
 }
@@ -180,6 +200,8 @@ void MessageReceiver::process(const E& event) {
   machine_.process(event, *this);
   if (failure_ || released_) settle();
 }
+template void MessageReceiver::process(const mr::FrameLost&);
+template void MessageReceiver::process(const mr::MessageGap&);
 
 void MessageReceiver::settle() {
   if (const auto failure = std::exchange(failure_, std::nullopt)) connection_.fail(*failure);
@@ -191,14 +213,22 @@ void MessageReceiver::enable() {
   expected_seq_cnt_ = 0;
   process(mr::ReceptionEnabled{});
 }
-void MessageReceiver::disable() { process(mr::ReceptionDisabled{}); }
-void MessageReceiver::connection_failed() {
+void MessageReceiver::disable() {
+  give_up_waiting();
+  process(mr::ReceptionDisabled{});
+}
+void MessageReceiver::give_up_waiting() {
+  early_.clear();
+  connection_.core().scheduler().cancel(epoch_timer_);
   connection_.core().scheduler().cancel(progress_timer_);
+}
+void MessageReceiver::connection_failed() {
+  give_up_waiting();
   process(mr::ConnectionFailed{});
 }
 void MessageReceiver::disconnected() { process(mr::Disconnected{}); }
 void MessageReceiver::port_logged_out() {
-  connection_.core().scheduler().cancel(progress_timer_);
+  give_up_waiting();
   process(mr::PortLoggedOut{});
 }
 

@@ -1,11 +1,13 @@
 // The responder stream of one endpoint (FC-VI 5.2.5, 8.4, B.2.5): frames of Sends, RDMA Writes and RDMA Read requests
-// into registered memory. In-order fabric: one message is open at a time.
+// into registered memory. One message is open at a time; on an out-of-order fabric frames that overtook others wait for
+// them, R_A_TOV at most (rules 4c, 5b, 6e, 7).
 //
 // The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation.
 #pragma once
 #include <array>
 
 #include "fc2_fabric/n_port.hpp"
+#include "fcvi/early_frames.hpp"
 #include "state_machines/message_responder.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
@@ -22,6 +24,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   void request_received(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                         std::span<const std::uint8_t> payload);
   void enable();              // the endpoint may receive (C.5.5)
+  void resp3_received();      // messages that overtook it go on (Annex F)
   void disable();             // the set-up made no connection
   void connection_failed();   // the endpoint went to Error
   void disconnected();        // our Disconnect was answered
@@ -49,6 +52,16 @@ class MessageReceiver final : private machines::message_responder::Context {
   };
   struct Errored { wire::MsgId first, last; fc2::TimeNs until = 0; };
 
+  enum class Place { Past, Next, Ahead };
+  void take_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                  std::span<const std::uint8_t> payload);
+  [[nodiscard]] Place place_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
+  void sort_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                  std::span<const std::uint8_t> payload);
+  void take_early_frames();
+  void epoch_timer_expired();
+  void give_up_missing();
+  void give_up_waiting();
   bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                    std::span<const std::uint8_t> payload);
@@ -60,7 +73,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<ReceiveError> claim();
   std::optional<ReceiveError> claim_receive(std::uint32_t op_code);
   bool place(std::span<const std::uint8_t> payload);
-  [[nodiscard]] bool needs_response() const;
+  [[nodiscard]] bool needs_response() const { return needs_response(message_.kind == Kind::Read); }
+  [[nodiscard]] bool needs_response(bool read) const;
+  [[nodiscard]] bool stopped() const;
   [[nodiscard]] bool consumes_descriptor() const { return message_.kind == Kind::Send || message_.kind == Kind::WriteImmediate; }
   [[nodiscard]] std::uint32_t op_code() const;
   template <class E> void process(const E& event);
@@ -106,6 +121,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::array<Errored, 8> errored_{};           // Merr
   fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
   fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
+  EarlyFrames early_;                          // the epoch of rules 4c and 6e
+  fc2::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
 };
 
 }  // namespace fcvi

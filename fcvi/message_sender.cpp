@@ -188,8 +188,32 @@ void MessageSender::response_received(const fc2::ReceivedFrame& frame, const Dev
                        (request == Opcode::read_rqst && header.opcode == Opcode::read_resp);
   if (!matches || (sending_ && message == &open_.back())) return connection_.core().discard(fc2::Discard::UnexpectedIu);
   if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
-  if (header.opcode == Opcode::read_resp) read_data_received(*message, frame, header, payload);
-  else status_received(*message, header);
+  if (header.opcode != Opcode::read_resp) return status_received(*message, header);
+  if (!connection_.core().port().in_order() && !sort_read_data(*message, frame, header)) return;
+  read_data_received(*message, frame, header, payload);
+  take_early_frames();
+}
+
+/// Out-of-order fabric: true for the next frame of read data, or one without; what overtook it waits (FC-VI 8.4.1 d). What is
+/// missing for FCVI_ULP_TIMEOUT is missed by rule 9.
+bool MessageSender::sort_read_data(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
+  const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
+  if (failed || frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved)) return true;
+  const bool past = frame.header.parameter < message.bytes_moved;
+  if (past || !early_.add(frame, header, connection_.core().scheduler().now()))
+    connection_.core().discard(past ? fc2::Discard::WrongSequence : fc2::Discard::NoResources);
+  return false;
+}
+
+void MessageSender::take_early_frames() {
+  while (!early_.empty()) {
+    const EarlyFrames::Entry& first = early_.first();
+    const Message* message = find(first.header.msg_id);
+    const bool open = message != nullptr && message->exchange != nullptr;
+    if (open && first.received.header.parameter > message->bytes_moved) return;
+    const EarlyFrames::Entry next = early_.take_first();
+    if (open) read_data_received(*find(next.header.msg_id), next.received, next.header, next.payload());
+  }
 }
 
 void MessageSender::status_received(Message& message, const DeviceHeader& header) {
@@ -280,6 +304,7 @@ void MessageSender::connection_ended() {
   sending_ = false;
   for (Message& message : open_) feed(message, mo::ConnectionEnded{});
   failed_ = false;
+  early_.clear();
   open_.clear();
   connection_.core().scheduler().cancel(timer_);
 }

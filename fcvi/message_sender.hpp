@@ -8,6 +8,7 @@
 
 #include "fc2_fabric/n_port.hpp"
 #include "fc2_fabric/sequence_sender.hpp"
+#include "fcvi/early_frames.hpp"
 #include "state_machines/message_originator.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
@@ -58,6 +59,9 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
 
   Message* find(wire::MsgId msg_id);
   void status_received(Message& message, const wire::fcvi::DeviceHeader& header);
+  [[nodiscard]] bool sort_read_data(const Message& message, const fc2::ReceivedFrame& frame,
+                                    const wire::fcvi::DeviceHeader& header);
+  void take_early_frames();
   void read_data_received(Message& message, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                           std::span<const std::uint8_t> payload);
   [[nodiscard]] bool read_data_fits(const Message& message, const fc2::ReceivedFrame& frame,
@@ -100,6 +104,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   std::size_t placed_bytes_ = 0;
   fc2::TimeNs read_progress_until_ = 0;   // FCVI_ULP_TIMEOUT after the last read data
   bool failed_ = false;                   // an effect asked for fail_connection
+  EarlyFrames early_;                     // read data that overtook other data of its message
   fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
   fc2::Timer<MessageSender, &MessageSender::retry> retry_{*this};
 };

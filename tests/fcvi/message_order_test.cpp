@@ -116,6 +116,17 @@ TEST_F(Response, disconnect_tellsLastCompletedMessage) {
   EXPECT_EQ(told, (std::vector<std::uint32_t>{3, 0}));  // the client received nothing
 }
 
+// FC-VI 5.9.4.3, VI-ARCH 2.5.3, ruling 41: a refused message of four frames: its last one brings the initiative, and the response
+// tells the cause; what follows it is not delivered.
+TEST_F(Response, refusing_severalFrames_answersAfterTheLast) {
+  begin(Level::ReliableReception);
+  send(3);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(0), vi::status::done | vi::status::remote_descriptor_error | vi::status::op_send);
+  EXPECT_EQ(sent(1), send_flushed);
+  EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
+}
+
 // --- pipeline depth ----------------------------------------------------------------------------------------------
 
 struct Depths { std::uint32_t client, server, open; };

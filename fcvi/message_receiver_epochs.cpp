@@ -1,0 +1,67 @@
+// Out-of-order fabrics (FC-VI 8.1, B.2.5 rules 4c, 5b, 6e, 7): frames that overtook others wait for them. What is between the
+// frame that comes next and the first that waits is the epoch's hole; it must be filled within R_A_TOV of its discovery.
+#include "fcvi/connection.hpp"
+#include "fcvi/core.hpp"
+#include "fcvi/message_receiver.hpp"
+
+namespace fcvi {
+namespace mr = machines::message_responder;
+using wire::fcvi::DeviceHeader;
+
+/// By FCVI_MSG_ID and relative offset, which tells synonyms of SEQ_CNT apart (5.6).
+MessageReceiver::Place MessageReceiver::place_of(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
+  const std::int32_t messages = wire::serial_distance(expected_, header.msg_id);
+  if (messages != 0) return messages < 0 ? Place::Past : Place::Ahead;
+  const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_.bytes_received;
+  if (frame.header.parameter != next) return frame.header.parameter < next ? Place::Past : Place::Ahead;
+  // C.5.10.1: no response before RESP3, which was overtaken: it counts as message 0 (Annex F).
+  const bool early = needs_response(header.opcode == wire::fcvi::Opcode::read_rqst) && connection_.awaits_resp3();
+  return early ? Place::Ahead : Place::Next;
+}
+
+void MessageReceiver::sort_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                 std::span<const std::uint8_t> payload) {
+  const fc2::TimeNs now = connection_.core().scheduler().now();
+  switch (place_of(frame, header)) {
+    case Place::Past: return discard_frame();  // a duplicate, or of a message that was given up (rule 2)
+    case Place::Next:
+      take_frame(frame, header, payload);
+      return take_early_frames();
+    case Place::Ahead:
+      last_frame_at_ = now;
+      if (!early_.add(frame, header, now)) return connection_.core().discard(fc2::Discard::NoResources);
+      if (!epoch_timer_.pending()) connection_.core().scheduler().schedule_after(epoch_timer_, connection_.core().port().r_a_tov());
+  }
+}
+
+void MessageReceiver::take_early_frames() {
+  while (!early_.empty() && !stopped()) {
+    const Place place = place_of(early_.first().received, early_.first().header);
+    if (place == Place::Ahead) return;
+    const EarlyFrames::Entry next = early_.take_first();
+    if (place == Place::Next) take_frame(next.received, next.header, next.payload());
+    else discard_frame();
+  }
+}
+
+void MessageReceiver::resp3_received() { take_early_frames(); }
+
+/// Rule 7. Holes are found in any order; each has its own R_A_TOV.
+void MessageReceiver::epoch_timer_expired() {
+  fc2::Scheduler& scheduler = connection_.core().scheduler();
+  while (!early_.empty() && !stopped()) {
+    const fc2::TimeNs due = early_.known_since() + connection_.core().port().r_a_tov();
+    if (scheduler.now() < due) return scheduler.schedule(epoch_timer_, due);
+    give_up_missing();
+    take_early_frames();
+  }
+}
+
+void MessageReceiver::give_up_missing() {
+  const wire::MsgId next = early_.first().header.msg_id;
+  if (machine_.is<mr::Receiving>() || next == expected_) return process(mr::FrameLost{mr::Loss::Timeout});
+  message_.header.msg_id = next;  // whole messages never came
+  process(mr::MessageGap{.first_frame = true});
+}
+
+}  // namespace fcvi

@@ -1,0 +1,262 @@
+// Out-of-order fabrics (FC-VI 8.1, 8.4.1 d e, B.2.5 rules 4c, 5b, 6e, 7): what overtakes waits, what is missing has R_A_TOV.
+#include <random>
+
+#include "tests/fcvi/message_nodes.hpp"
+
+namespace {
+using support::Fate;
+using support::hold;
+using support::Host;
+using support::late;
+using support::Level;
+using support::lose;
+using support::MessageFrame;
+using support::pass;
+using support::twice;
+
+constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+
+fc2::SwitchConfig out_of_order() {
+  fc2::SwitchConfig config;
+  config.in_order = false;
+  return config;
+}
+
+class TwoHoles : public support::MessageNodes {
+ public:
+  TwoHoles() : MessageNodes({}, {}, out_of_order()) {}
+};
+
+class Epochs : public support::AtLevel {
+ public:
+  Epochs() : AtLevel({}, {}, out_of_order()) {}
+  /// The client's frames of these numbers come so much later.
+  void delay(int from, int to, fc2::TimeNs time) {
+    faults.on_frame = [=](MessageFrame& frame) {
+      return frame.from_client && frame.number >= from && frame.number <= to ? late(time) : pass;
+    };
+  }
+  void lose_frames(int from, int to) {
+    faults.on_frame = [=](MessageFrame& frame) {
+      return frame.from_client && frame.number >= from && frame.number <= to ? lose : pass;
+    };
+  }
+  void send_all(int messages) {
+    receive(messages), send(messages);
+    fabric.run_for(100 * fc2::millisecond);
+  }
+  void expect_all_arrived() {
+    for (std::size_t i = 0; i < sends.size(); ++i) EXPECT_TRUE(arrived(i, i)) << i;
+    for (std::size_t i = 0; i < sends.size(); ++i) EXPECT_EQ(sent(i), sent_well) << i;
+    EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Level, Epochs, support::all_levels, support::level_name);
+
+// FC-VI 8.1: the fabric says in the accept of FLOGI whether it keeps the order.
+TEST_P(Epochs, online_fabricTellsOrder) {
+  EXPECT_FALSE(client->port.in_order());
+  support::TestFabric ordered(1);
+  ordered.bring_up();
+  EXPECT_TRUE(ordered.port(0).in_order());
+}
+
+// FC-VI B.2.5 rules 6e b) c) and 5b: frames of one message change places; all are processed, SCexp goes on.
+TEST_P(Epochs, receiving_framesSwapped_arrives) {
+  begin(GetParam());
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number % 3 == 0 ? hold : pass; };
+  send_all(3);
+  expect_all_arrived();
+}
+
+// FC-VI B.2.5 rules 4c d) e) and 5b, 8.4.1: two messages overtake one. They are delivered in order all the same.
+TEST_P(Epochs, expecting_messagesOvertake_arriveInOrder) {
+  begin(GetParam());
+  delay(0, 3, fc2::millisecond);
+  receive(3), send(3);
+  fabric.run_for(900 * fc2::microsecond);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(received(i), 0u);
+  fabric.run_for(100 * fc2::millisecond);
+  expect_all_arrived();
+}
+
+// VI-ARCH 2.5.1, FC-VI B.2.5 rule 5b: a frame that comes twice, at once or long after its message, is delivered once.
+TEST_P(Epochs, receiving_framesDoubled_arriveOnce) {
+  begin(GetParam());
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? twice : pass; };
+  send_all(3);
+  expect_all_arrived();
+  EXPECT_EQ(discarded(), 12u);
+}
+
+/// What is missing: rule 4c a) whole messages, b) the rest of one, c) the beginning of the one that tells, 6e a) a middle.
+struct Missing { const char* name; int from, to; std::vector<std::size_t> lost; };
+class Hole : public Epochs {};
+INSTANTIATE_TEST_SUITE_P(Level, Hole, support::all_levels, support::level_name);
+
+// FC-VI 8.4.1 d) e), B.2.5 rules 4c a) b) c), 6e a), 7a, 7b: five messages; some frames never come. Just before R_A_TOV after the
+// first that overtook them nothing is lost; just after it, unreliable: Merr for just those messages, the others arrive; reliable: Error.
+TEST_P(Hole, receiving_missingForRaTov_isLost) {
+  const Missing cases[] = {{"a middle", 5, 6, {1}},       {"the rest", 6, 7, {1}},         {"the beginning", 4, 5, {1}},
+                           {"whole messages", 4, 11, {1, 2}}, {"rest and beginning", 6, 8, {1, 2}}};
+  for (const Missing& missing : cases) {
+    SCOPED_TRACE(missing.name);
+    sends.clear(), receives.clear();
+    client->next_descriptor = server->next_descriptor = Host::base;
+    begin(GetParam(), missing.name);
+    lose_frames(missing.from, missing.to);
+    const fc2::TimeNs begun = fabric.scheduler.now();
+    receive(5), send(5);
+    fabric.scheduler.run_until(begun + r_a_tov);
+    EXPECT_TRUE(arrived(0, 0));
+    EXPECT_EQ(received(1), 0u);
+    EXPECT_EQ(server_vi->state(), vi::State::Connected);
+    fabric.scheduler.run_until(begun + r_a_tov + fc2::millisecond);
+    EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
+    std::size_t next = 0;
+    for (std::size_t message = 0; unreliable() && message < 5; ++message) {
+      const bool lost = std::find(missing.lost.begin(), missing.lost.end(), message) != missing.lost.end();
+      if (lost && received(next) == receive_lost) ++next;  // it had its descriptor (rule 3a)
+      if (lost) continue;
+      EXPECT_TRUE(arrived(message, next++)) << message;
+    }
+    disconnect(*server, *server_vi), disconnect(*client, *client_vi);
+  }
+}
+
+// ... just in time, the frame fills the hole and all arrive.
+TEST_P(Hole, receiving_justWithinRaTov_arrives) {
+  begin(GetParam());
+  delay(5, 5, r_a_tov - fc2::millisecond);
+  receive(3), send(3);
+  fabric.run_for(2 * r_a_tov);
+  if (reception()) EXPECT_TRUE(arrived(2, 2));
+  else expect_all_arrived();
+}
+
+// FC-VI B.2.4 rules 1 a), 2 a): what comes after R_A_TOV is discarded, and changes nothing.
+TEST_P(Hole, receiving_afterRaTov_isDiscarded) {
+  begin(GetParam());
+  delay(5, 5, r_a_tov + fc2::second);
+  receive(3), send(3);
+  fabric.run_for(r_a_tov + 500 * fc2::millisecond);
+  const vi::State state = server_vi->state();
+  const auto before = discarded();
+  EXPECT_EQ(state, unreliable() ? vi::State::Connected : vi::State::Error);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(discarded(), before + 1);
+  EXPECT_EQ(server_vi->state(), state);
+  EXPECT_EQ(received(2), unreliable() ? vi::status::done | vi::status::op_receive : receive_flushed);
+}
+
+// FC-VI B.2.5 rules 7a, 7b: two holes, found 4 s apart, have an R_A_TOV each: the second is filled 12 s after the first was found.
+TEST_F(TwoHoles, receiving_eachHasItsOwnRaTov) {
+  begin(Level::UnreliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) {
+    return !frame.from_client ? pass : frame.number == 1 ? lose : frame.number == 5 ? late(8 * fc2::second) : pass;
+  };
+  receive(2), send();
+  fabric.run_for(4 * fc2::second);
+  send();
+  fabric.run_for(r_a_tov - 4 * fc2::second + fc2::millisecond);
+  EXPECT_EQ(received(0), receive_lost);
+  EXPECT_EQ(received(1), 0u);
+  fabric.run_for(3 * fc2::second);
+  EXPECT_TRUE(arrived(1, 1));
+}
+
+/// Everything that is sent for a message comes at a time of its own.
+class Shuffled : public Epochs {};
+INSTANTIATE_TEST_SUITE_P(Level, Shuffled, support::all_levels, support::level_name);
+
+// FC-VI 8.4.1, VI-ARCH 2.5: whatever the order of the frames, requests, data and responses: Sends, RDMA Writes and RDMA Reads
+// arrive intact and complete in order.
+TEST_P(Shuffled, connected_everythingShuffled_arrives) {
+  begin(GetParam());
+  std::mt19937 random(20261121);
+  faults.on_frame = [&](MessageFrame&) { return late(static_cast<fc2::TimeNs>(random() % 3'000'000)); };
+  constexpr std::size_t rounds = 20;
+  std::vector<std::uint64_t> others;
+  const std::uint64_t near = client->data + (20u << 20), far = server->data + (20u << 20);
+  for (std::uint32_t byte = 0; byte < rounds * slot; ++byte) {
+    *client->bytes(near + byte) = static_cast<std::uint8_t>(byte * 7 + (byte >> 8));
+    *server->bytes(far + (4u << 20) + byte) = static_cast<std::uint8_t>(byte * 3 + (byte >> 8));
+  }
+  receive(rounds);
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const auto at = static_cast<std::uint32_t>(i) * slot;
+    const auto post = [&](std::uint16_t operation, std::uint64_t local, std::uint64_t remote) {
+      others.push_back(client->descriptor(operation, {{local, 30'000}}, remote, server->handle));
+      client_vi->post_send(others.back(), client->handle);
+    };
+    post(vi::control::op_rdma_write, near + at, far + at);
+    if (!unreliable()) post(vi::control::op_rdma_read, near + (4u << 20) + at, far + (4u << 20) + at);
+    send();
+  }
+  fabric.run_for(30 * fc2::second);
+  expect_all_arrived();
+  for (const auto other : others) EXPECT_EQ(client->status(other) & ~vi::status::op_mask, vi::status::done);
+  for (std::size_t i = 0; i < rounds; ++i) {
+    EXPECT_EQ(std::memcmp(client->bytes(near + i * slot), server->bytes(far + i * slot), 30'000), 0) << i;
+    if (unreliable()) continue;
+    EXPECT_EQ(std::memcmp(client->bytes(near + (4u << 20) + i * slot), server->bytes(far + (4u << 20) + i * slot), 30'000), 0) << i;
+  }
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+class ReliableEpochs : public Epochs {};
+INSTANTIATE_TEST_SUITE_P(Level, ReliableEpochs, support::reliable_levels, support::level_name);
+
+// FC-VI 8.4.1 a) d), B.2.6.2 rule 9: a frame of read data never comes: FCVI_ULP_TIMEOUT after the last that could be placed.
+TEST_P(ReliableEpochs, awaitReadData_frameLost_timesOut) {
+  begin(GetParam());
+  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 2 ? lose : pass; };
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, length}}, server->data, server->handle);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(r_a_tov - fc2::millisecond);
+  EXPECT_EQ(client->status(read), 0u);
+  fabric.run_for(10 * fc2::millisecond);
+  EXPECT_EQ(client->status(read), vi::status::done | vi::status::transport_error | vi::status::op_rdma_read);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+/// RESP3 comes late, and messages of the server overtake it.
+class LateResp3 : public Epochs, public fc2::FrameFault {
+ public:
+  void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+    const auto fc = wire::FcHeader::parse(frame->content());
+    const bool resp3 = fc->type == wire::Type::fc_vi && fc->r_ctl == wire::RCtl::solicited_control && frame->data_field()[4] == 0x1A;
+    if (resp3) frame->arrival += delay_ns;
+    channel.deliver(std::move(frame));
+  }
+  void connect_late() {
+    fabric.fabric.set_fault(client->port, this);
+    client_vi = &client->make_vi(GetParam()), server_vi = &server->make_vi(GetParam());
+    to_client = client->descriptor(0, {{client->data, slot}});
+    client_vi->post_receive(to_client, client->handle);
+    server->provider.connect_wait(server->net("late"), fc2::second, wait);
+    client->provider.connect_request(*client_vi, client->net("c"), server->net("late"), fc2::second, request);
+    ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
+    server->provider.connect_accept(wait.token, *server_vi, accept);
+    ASSERT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));
+    from_server = server->descriptor(0, {{server->data, 100}});
+    server_vi->post_send(from_server, server->handle);
+  }
+  fc2::TimeNs delay_ns = 0;
+  std::uint64_t to_client = 0, from_server = 0;
+};
+INSTANTIATE_TEST_SUITE_P(Level, LateResp3, support::all_levels, support::level_name);
+
+// FC-VI Annex F, C.5.10.1: RESP3 is overtaken by a message that asks for a response: the message waits for it, and then arrives. One
+// that asks for none is received at once.
+TEST_P(LateResp3, awaitResp3_messageOvertakes_arrives) {
+  delay_ns = fc2::second;
+  connect_late();
+  fabric.run_for(500 * fc2::millisecond);
+  EXPECT_EQ((client->status(to_client) & vi::status::done) != 0, !reception());
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client->status(to_client), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(server->status(from_server), sent_well);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+}
+}  // namespace
