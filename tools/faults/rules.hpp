@@ -25,22 +25,22 @@ struct FieldRange {
 
 /// All that is set must hold.
 struct Match {
-  std::string message;                          // as wire::message_name; empty: any
-  std::vector<std::size_t> links;               // empty: any
-  std::vector<std::size_t> peers;               // the port at the other end (S_ID or D_ID) is one of these; empty: anyone
+  std::string message = {};                     // as wire::message_name; empty: any
+  std::vector<std::size_t> links = {};          // empty: any
+  std::vector<std::size_t> peers = {};          // the port at the other end (S_ID or D_ID) is one of these; empty: anyone
   bool sent = true, received = false;           // directions, as the link's port sees them
-  std::vector<std::string> flags, flags_clear;  // FCVI_FLAGS that are set, and that are not
-  std::optional<wire::fcvi::Reason> reason;
-  std::vector<FieldRange> fields;
+  std::vector<std::string> flags = {}, flags_clear = {};  // FCVI_FLAGS that are set, and that are not
+  std::optional<wire::fcvi::Reason> reason = {};
+  std::vector<FieldRange> fields = {};
   fc2::TimeNs from = 0, until = fc2::never;     // of the scheduler's clock; `until` not included
 };
 
 struct Rule {
-  Match match;
-  std::vector<std::uint64_t> turns;  // of the frames that match, from 1; empty: each one
+  Match match = {};
+  std::vector<std::uint64_t> turns = {};  // of the frames that match, from 1; empty: each one
   double probability = 1;            // of a frame whose turn it is
-  std::optional<fc2::FaultAction> action;  // none: the frame passes, and only `happened` hears of it
-  std::string note;                  // what it does, for captures and diagrams
+  std::optional<fc2::FaultAction> action = {};  // none: the frame passes, and only `happened` hears of it
+  std::string note = {};             // what it does, for captures and diagrams
 };
 
 /// Not for use by several threads.

@@ -65,6 +65,7 @@ void load_wire(const MapReader& map, const std::vector<std::string_view>& ports,
     expectations.wire.emplace();
     for (const Tree& item : read_list(*list, "wire")) expectations.wire->push_back(load_iu(item, ports));
   }
+  map.optional("wire_from", expectations.wire_from, read_duration, fc2::TimeNs{0}, max_time);
   if (const Tree* list = map.find("wire_messages"))
     for (const Tree& item : read_list(*list, "wire_messages"))
       expectations.wire_messages.push_back(read_known(item, "wire_messages", known_message_names()));
@@ -74,7 +75,7 @@ void load_wire(const MapReader& map, const std::vector<std::string_view>& ports,
 
 Expectations load_expectations(const Tree& tree, const std::vector<std::string_view>& ports) {
   const MapReader map(tree, "expectations",
-                      {"ius", "wire", "wire_messages", "discards", "asynchronous_errors", "duration"});
+                      {"ius", "wire", "wire_messages", "wire_from", "discards", "asynchronous_errors", "duration"});
   Expectations expectations;
   if (const Tree* ius = map.find("ius"))
     for (const auto& [name, bound] : MapReader(*ius, "ius", known_message_names()).tree().entries)

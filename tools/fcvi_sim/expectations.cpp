@@ -94,8 +94,8 @@ void Checker::states(const std::string& what, const std::optional<std::vector<st
 
 void Checker::calls(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got) {
   call(name + ": connect", spec.expect.connect, got.connect);
-  if (spec.expect.connect == vi::Return::Success || spec.clean_up)
-    call(name + ": disconnect", spec.expect.disconnect, got.disconnect);
+  if (spec.expect.connect == vi::Return::Success || spec.expect.disconnect)
+    call(name + ": disconnect", spec.expect.disconnect.value_or(vi::Return::Success), got.disconnect);
   if (spec.expect.accept) call(name + ": accept", *spec.expect.accept, got.accept);
   if (spec.expect.server_disconnect)
     call(name + ": server disconnect", *spec.expect.server_disconnect, got.server_disconnect);

@@ -50,8 +50,8 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
   if (first) {
     ++result_.iu_count;
     ++result_.ius[wire::message_name(header, data_field)];
-    if (scenario_.expectations.wire && outbound) record(at, port, frame);
   }
+  if (scenario_.expectations.wire && outbound) record(at, port, frame);
   if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply)
     ++f_port_replies_[port];
   if (header.type == wire::Type::fc_vi) {
@@ -80,15 +80,26 @@ std::optional<std::size_t> Observer::port_of(wire::FcId id) const {
 void Observer::record(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame) {
   constexpr std::size_t bytes_kept = 96, most_ius = 100'000;  // up to the handle in a connection IU's payload
   const auto facts = faults::facts_of(frame);
-  if (!facts || !counts_on_wire(scenario_.expectations, *facts) || result_.wire.size() == most_ius) return;
+  if (!facts || !counts_on_wire(scenario_.expectations, *facts)) return;
+  if (!facts->first) {
+    if (WireIu* iu = iu_of(facts->header); iu != nullptr) iu->last_f_ctl = facts->header.f_ctl;
+    return;
+  }
+  const auto from = scenario_.expectations.wire_from;
+  if (result_.wire.size() == most_ius || (from && (zero_ == 0 || at - zero_ < *from))) return;
   const auto content = frame.content().first(std::min<std::size_t>(bytes_kept, frame.size_bytes));
-  result_.wire.push_back({at - zero_, port, port_of(facts->header.d_id), *facts, {content.begin(), content.end()}});
+  result_.wire.push_back({at - zero_, port, port_of(facts->header.d_id), *facts, {content.begin(), content.end()},
+                          facts->header.f_ctl});
 }
 
-void Observer::mark_lost(const wire::FcHeader& header) {
-  const auto found = std::find_if(result_.wire.rbegin(), result_.wire.rend(),
-                                  [&](const WireIu& iu) { return iu.facts.header == header; });
-  if (found != result_.wire.rend()) found->lost = true;
+// The latest of its sequence: SEQ_IDs come again.
+WireIu* Observer::iu_of(const wire::FcHeader& header) {
+  const auto found = std::find_if(result_.wire.rbegin(), result_.wire.rend(), [&](const WireIu& iu) {
+    const wire::FcHeader& first = iu.facts.header;
+    return first.s_id == header.s_id && first.ox_id == header.ox_id && first.seq_id == header.seq_id &&
+           first.r_ctl == header.r_ctl && first.has(wire::f_ctl::exchange_responder) == header.has(wire::f_ctl::exchange_responder);
+  });
+  return found == result_.wire.rend() ? nullptr : &*found;
 }
 
 // A service's frame is seen where it arrives: one that does not is shown as if it had.
@@ -100,7 +111,7 @@ void Observer::fault(fc2::TimeNs at, const FaultSpec& fault, std::size_t index, 
     if (taps_[index].capture_ != nullptr) taps_[index].capture_->frame_passed(at, frame, false);
     frame_sent(at, index, frame, false);
   }
-  if (lost) mark_lost(*header);
+  if (WireIu* iu = lost ? iu_of(*header) : nullptr; iu != nullptr) iu->lost = true;
   if (ladder_ != nullptr) ladder_->fault(*header, fault.rule.note, lost);
 }
 

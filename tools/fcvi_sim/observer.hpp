@@ -48,7 +48,7 @@ class Observer {
   void frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
   WorkloadResult* connection_of(const wire::FcHeader& header, wire::Bytes data_field);
   void record(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame);
-  void mark_lost(const wire::FcHeader& header);
+  WireIu* iu_of(const wire::FcHeader& header);
   [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
   void learn(const wire::FcHeader& header, wire::Bytes data_field);
 

@@ -54,7 +54,8 @@ struct WireIu {
   std::optional<std::size_t> to = {};    // none: a service of the fabric
   faults::FrameFacts facts = {};
   std::vector<std::uint8_t> bytes = {};  // of the frame, as far as its fields go
-  bool lost = false;
+  std::uint32_t last_f_ctl = 0;          // F_CTL of its last frame
+  bool lost = false;                     // one of its frames at least
 };
 
 struct SeenError {

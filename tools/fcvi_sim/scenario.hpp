@@ -82,7 +82,7 @@ std::string to_string(const TimeBound& bound);
 
 struct WorkloadExpectation {
   vi::Return connect = vi::Return::Success;
-  vi::Return disconnect = vi::Return::Success;
+  std::optional<vi::Return> disconnect = {};  // none: Success, where connect is
   std::optional<vi::Return> accept = {}, server_disconnect = {};
   vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;  // when the programs have ended
   /// States of FC-VI 8.2 through which the endpoints went, after Idle.
@@ -134,6 +134,7 @@ struct WireExpectation {
 struct Expectations {
   std::optional<std::vector<WireExpectation>> wire = {};  // in this order, and no other of wire_messages
   std::vector<std::string> wire_messages = {};            // none: IUs of FC-VI and basic link services
+  std::optional<fc2::TimeNs> wire_from = {};              // what was sent before does not count
   std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
   std::map<std::string, Bound>
       ius;  // by name, as the ports sent them (and what the fabric's services answered)

@@ -201,6 +201,18 @@ void Simulation::collect_errors() {
   result_.asynchronous_errors = result_.errors.size();
 }
 
+// What changed in a program's last step, the observer did not see: the endpoint ended with it.
+void Simulation::collect_last_states() {
+  const auto add = [](std::vector<std::string_view>& states, bool ended, vi::State last) {
+    const std::string_view before = states.empty() ? to_string(vi::State::Idle) : states.back();
+    if (ended && before != to_string(last)) states.push_back(to_string(last));
+  };
+  for (WorkloadResult& workload : result_.workloads) {
+    add(workload.client_states, workload.client_ended, workload.client_state);
+    add(workload.server_states, workload.server_ended, workload.server_state);
+  }
+}
+
 void Simulation::collect() {
   result_.duration = scheduler_.now() - start_;
   const auto add = [this](const std::string& name, const fc2::Counters& counters) {
@@ -217,6 +229,7 @@ void Simulation::collect() {
     add(node->name(), node->port().counters());
   }
   collect_errors();
+  collect_last_states();
   result_.faults = faults_.times();
   add(switch_->config().name, switch_->counters());
 }

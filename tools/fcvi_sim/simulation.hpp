@@ -57,6 +57,7 @@ class Simulation final : private PortControl {
   void log_out(std::size_t port, std::size_t peer, bool implicit) override;
   void collect();
   void collect_errors();
+  void collect_last_states();
   [[nodiscard]] fc2::TimeNs time_left() const;
   [[nodiscard]] fc2::TimeNs time_to_settle() const;
 

@@ -24,11 +24,21 @@ std::string port_text(const Scenario& scenario, std::optional<std::size_t> port)
   return port ? scenario.ports[*port].name : "the fabric";
 }
 
-/// The exchange by its originator and OX_ID.
-Key exchange_key(const wire::FcHeader& header) {
-  const wire::FcId originator = header.has(wire::f_ctl::exchange_responder) ? header.d_id : header.s_id;
-  return Key{originator.value} << 16 | header.ox_id.value;
-}
+/// Exchanges by originator and OX_ID, which come again: what begins an exchange tells them apart.
+class Exchanges {
+ public:
+  Key key_of(const wire::FcHeader& header) {
+    const bool responder = header.has(wire::f_ctl::exchange_responder);
+    const wire::FcId originator = responder ? header.d_id : header.s_id;
+    const Key key = Key{originator.value} << 16 | header.ox_id.value;
+    Key& number = numbers_[key];
+    if (!responder && header.has(wire::f_ctl::first_sequence) && header.type != wire::Type::bls) ++number;
+    return key << 16 | number;
+  }
+
+ private:
+  std::map<Key, Key> numbers_;
+};
 
 /// A number of the scenario and an id of the wire belong to each other, or not: the first time decides.
 class Pairing {
@@ -60,6 +70,8 @@ class Comparison {
 
   const Scenario& scenario_;
   const std::vector<WireIu>& seen_;
+  Exchanges known_exchanges_;
+  Key exchange_ = 0;  // of the IU that is looked at
   Pairing exchanges_, connections_;
   std::optional<WireDifference> difference_;
 };
@@ -90,7 +102,7 @@ bool Comparison::same_content(const WireExpectation& expected, const WireIu& got
 
 bool Comparison::same_ids(const WireExpectation& expected, const WireIu& got) {
   const faults::FrameFacts& facts = got.facts;
-  if (expected.exchange && !expect(exchanges_.fits(*expected.exchange, exchange_key(facts.header)), "exchange",
+  if (expected.exchange && !expect(exchanges_.fits(*expected.exchange, exchange_), "exchange",
                                    "number " + std::to_string(*expected.exchange), "OX_ID " + to_string(facts.header.ox_id)))
     return false;
   if (!expected.connection) return true;
@@ -105,9 +117,8 @@ bool Comparison::same(const WireExpectation& expected, const WireIu& got) {
   const auto flag = [&](const std::optional<bool>& wanted, bool found, const char* what) {
     return !wanted || expect(*wanted == found, what, *wanted ? "yes" : "no", found ? "yes" : "no");
   };
-  const wire::FcHeader& header = got.facts.header;
-  return flag(expected.ends_exchange, header.has(wire::f_ctl::last_sequence), "Last_Sequence") &&
-         flag(expected.gives_initiative, header.has(wire::f_ctl::sequence_initiative), "Sequence Initiative") &&
+  const bool ends = (got.last_f_ctl & wire::f_ctl::last_sequence) != 0, gives = (got.last_f_ctl & wire::f_ctl::sequence_initiative) != 0;
+  return flag(expected.ends_exchange, ends, "Last_Sequence") && flag(expected.gives_initiative, gives, "Sequence Initiative") &&
          flag(expected.lost, got.lost, "lost") &&
          expect(expected.at.holds(got.at), "time", to_string(expected.at), settings::format_duration(got.at));
 }
@@ -116,6 +127,7 @@ std::optional<WireDifference> Comparison::run() {
   const std::vector<WireExpectation>& wanted = *scenario_.expectations.wire;
   const std::size_t common = std::min(wanted.size(), seen_.size());
   for (std::size_t i = 0; i < common; ++i) {
+    exchange_ = known_exchanges_.key_of(seen_[i].facts.header);
     if (same(wanted[i], seen_[i])) continue;
     difference_->what = "wire, IU " + std::to_string(i + 1) + " (" + wanted[i].where + "): " + difference_->what;
     difference_->got += " in " + describe_iu(scenario_, seen_[i]);
