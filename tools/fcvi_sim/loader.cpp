@@ -221,10 +221,18 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
   return workload;
 }
 
+/// The programs know of two at a time, each of which leaves the receive queues to their own messages.
+void check_concurrent(const Tree& tree, const TransferSpec& transfer, const WorkloadSpec& workload) {
+  const TransferSpec* before = workload.transfers.empty() ? nullptr : &workload.transfers.back();
+  const auto fits = [](const TransferSpec& one) { return one.operation != Operation::Send && !one.immediate && one.repeat == 1; };
+  if (before == nullptr || before->concurrent || before->initiator == transfer.initiator || !fits(*before) || !fits(transfer))
+    fail_expected(tree, "concurrent", "RDMA without immediate, once, the other way than the transfer before it");
+}
+
 TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload) {
   const MapReader map(
       tree, what,
-      {"operation", "data", "message_bytes", "segments", "immediate", "direction", "repeat", "status"});
+      {"operation", "data", "message_bytes", "segments", "immediate", "direction", "repeat", "concurrent", "status"});
   TransferSpec transfer{.operation = read_choice(map.require("operation"), "operation", operations)};
   const Tree* data = map.find("data");
   transfer.data = data != nullptr ? load_data(*data) : file_data(tree, scenario_.file);
@@ -238,6 +246,8 @@ TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, co
   if (const Tree* direction = map.find("direction"))
     transfer.initiator = read_choice(*direction, "direction", directions);
   map.optional("repeat", transfer.repeat, read_number, Range{1, 1'000'000});
+  map.optional("concurrent", transfer.concurrent, read_bool);
+  if (transfer.concurrent) check_concurrent(*map.find("concurrent"), transfer, workload);
   if (const Tree* status = map.find("status"))
     transfer.expected_status = read_choice(*status, "status", statuses);
   return transfer;

@@ -67,6 +67,7 @@ struct TransferSpec {
   std::optional<std::uint32_t> immediate = {};
   Side initiator = Side::Client;
   std::uint32_t repeat = 1;
+  bool concurrent = false;  // at the same time as the one before it, which goes the other way
   std::uint32_t expected_status = 0;  // error bits of vi::status::
   [[nodiscard]] std::uint64_t message_count() const {
     return data.size_bytes == 0 ? 1 : (data.size_bytes + message_bytes - 1) / message_bytes;
