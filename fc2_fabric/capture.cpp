@@ -8,7 +8,7 @@ namespace fc2 {
 namespace {
 // pcapng blocks are in the writer's byte order; ours is little-endian everywhere, so that files are equal everywhere.
 enum Block : std::uint32_t { section_header = 0x0A0D0D0A, interface_description = 1, enhanced_packet = 6 };
-enum Option : std::uint16_t { end_of_options = 0, if_name = 2, if_tsresol = 9, epb_flags = 2 };
+enum Option : std::uint16_t { end_of_options = 0, comment = 1, if_name = 2, if_tsresol = 9, epb_flags = 2 };
 constexpr std::uint16_t linktype_ethernet = 1;
 constexpr std::uint32_t flag_inbound = 1, flag_outbound = 2;
 
@@ -80,7 +80,12 @@ void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& fram
   block_.resize(start + size);
   wire::fcoe::encapsulate(wire::mac_of(header.d_id), wire::mac_of(header.s_id), frame.sof, frame.content(), frame.eof,
                           std::span(block_).subspan(start));
+  if (frame.crc_error) block_[start + size - wire::fcoe::trailer_size] ^= 0xFF;
   block.pad();
+  if (frame.fault != 0 && frame.fault <= fault_notes_.size()) {
+    const std::string& note = fault_notes_[frame.fault - std::size_t{1}];
+    block.option(comment, {reinterpret_cast<const std::uint8_t*>(note.data()), note.size()});
+  }
   block.put(epb_flags, 2);
   block.put(4, 2);
   block.put(outbound ? flag_outbound : flag_inbound, 4);

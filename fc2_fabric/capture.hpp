@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fc2_fabric/channel.hpp"
@@ -26,6 +28,8 @@ class Capture {
   explicit Capture(ByteSink& sink);
   /// A tap for one port: writes its interface description. Stays valid as long as the capture.
   FrameTap& add_interface(std::string_view name);
+  /// What the rules of a fault say of the frames that they touched (Frame::fault, from 1): packet comments.
+  void set_fault_notes(std::vector<std::string> notes) { fault_notes_ = std::move(notes); }
   [[nodiscard]] std::uint64_t frame_count() const { return frame_count_; }
 
  private:
@@ -43,6 +47,7 @@ class Capture {
   void add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound);
 
   ByteSink& sink_;
+  std::vector<std::string> fault_notes_;
   std::deque<Interface> interfaces_;
   std::vector<std::uint8_t> block_;  // reused: capacity grows to the largest block
   std::uint64_t frame_count_ = 0;

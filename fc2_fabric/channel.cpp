@@ -33,6 +33,7 @@ void Channel::send(FramePtr frame) {
   const TimeNs start = std::max(free_at_, scheduler_.now());
   free_at_ = start + transmission_time(frame->size_bytes);
   frame->arrival = free_at_ + config_.latency_ns;
+  if (fault_ != nullptr) fault_->foresee(*frame);
   if (sender_tap_ != nullptr) sender_tap_->frame_passed(start, *frame, true);
   if (fault_ != nullptr) return fault_->carry(*this, std::move(frame));
   deliver(std::move(frame));
@@ -48,6 +49,7 @@ void Channel::deliver(FramePtr frame) {
 void Channel::clear() {
   scheduler_.cancel(*this);
   flying_.clear();
+  if (fault_ != nullptr) fault_->link_broke();
   free_at_ = 0;
 }
 

@@ -38,8 +38,12 @@ class Channel;
 /// What befalls frames on their way, as on a bad link: nobody but the two ends can notice.
 class FrameFault {
  public:
+  /// The frame is about to be sent, no tap has seen it: decide, and say so in frame.fault. carry() follows.
+  virtual void foresee(Frame&) {}
   /// `frame` would arrive at frame->arrival. Lose it; or deliver() it, later, changed, or more than once.
   virtual void carry(Channel& channel, FramePtr frame) = 0;
+  /// What it holds back is lost.
+  virtual void link_broke() {}
 
  protected:
   ~FrameFault() = default;

@@ -90,9 +90,9 @@ void FPort::tap(FrameTap* tap) {
   to_port_->tap_receiver(tap);
 }
 
-void FPort::set_fault(FrameFault* fault) {
-  to_switch_->set_fault(fault);
-  to_port_->set_fault(fault);
+void FPort::set_faults(FrameFault* from_port, FrameFault* to_port) {
+  to_switch_->set_fault(from_port);
+  to_port_->set_fault(to_port);
 }
 
 void FPort::receive(FramePtr frame) {

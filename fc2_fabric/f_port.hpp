@@ -19,8 +19,8 @@ class FPort final : public FrameReceiver, private ElsUser, private OutputListene
   [[nodiscard]] bool connected() const { return output_ != nullptr; }
   /// While connected. nullptr takes it off.
   void tap(FrameTap* tap);
-  /// On both directions of the link to an N_Port of this program, while it is connected. nullptr takes it off.
-  void set_fault(FrameFault* fault);
+  /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
+  void set_faults(FrameFault* from_port, FrameFault* to_port);
 
   [[nodiscard]] std::size_t number() const { return number_; }
   /// What a FLOGI here is granted.

@@ -17,6 +17,8 @@ FramePtr FramePool::copy(const Frame& original) {
   frame->size_bytes = original.size_bytes;
   frame->sof = original.sof;
   frame->eof = original.eof;
+  frame->fault = original.fault;
+  frame->crc_error = original.crc_error;
   std::memcpy(frame->bytes.data(), original.bytes.data(), original.size_bytes);
   return frame;
 }

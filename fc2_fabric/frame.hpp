@@ -26,6 +26,8 @@ struct Frame {
   std::uint16_t size_bytes = 0;  // header and data field, fill bytes included
   wire::Sof sof{};
   wire::Eof eof{};
+  std::uint16_t fault = 0;       // number of the rule that a fault followed with it, for taps; 0: none
+  bool crc_error = false;        // changed on its way: receivers see it by the CRC, and discard it (FC-FS)
   std::array<std::uint8_t, frame_header_bytes + max_data_field_bytes> bytes;
 
   [[nodiscard]] std::span<const std::uint8_t> content() const { return std::span(bytes).first(size_bytes); }
@@ -46,6 +48,8 @@ class FramePool {
     if (free_ == nullptr) grow();
     Frame* frame = std::exchange(free_, free_->next);
     frame->next = nullptr;
+    frame->fault = 0;
+    frame->crc_error = false;
     ++outstanding_;
     return FramePtr(frame);
   }

@@ -315,6 +315,7 @@ Discard NPort::admits(const ReceivedFrame& frame) const {
 
 void NPort::receive(FramePtr frame) {
   ++counters_.frames_received;
+  if (frame->crc_error) [[unlikely]] return counters_.discard(Discard::BadCrc);
   const auto view = wire::FcFrameView::parse(frame->content());
   if (!view) return counters_.discard(Discard::Truncated);
   const ReceivedFrame received{view->header, view->data_field, frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2,

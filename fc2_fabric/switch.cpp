@@ -123,10 +123,10 @@ void Switch::tap(NPort& port, FrameTap* tap) {
   found->second->tap(tap);
 }
 
-void Switch::set_fault(NPort& port, FrameFault* fault) {
+void Switch::set_faults(NPort& port, FrameFault* sent, FrameFault* received) {
   const auto found = links_.find(&port);
   assert(found != links_.end());
-  found->second->set_fault(fault);
+  found->second->set_faults(sent, received);
 }
 
 FrameReceiver* Switch::ingress_of(const NPort& port) {
@@ -165,6 +165,7 @@ void Switch::port_logged_out(FPort& port) {
 // --- routing -----------------------------------------------------------------------------------------------------
 
 Discard Switch::admits(const FPort& ingress, const Frame& frame) const {
+  if (frame.crc_error) return Discard::BadCrc;
   if (frame.size_bytes < frame_header_bytes) return Discard::Truncated;
   const bool class_3 = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::n3;
   if (!class_3 || (frame.eof != wire::Eof::n && frame.eof != wire::Eof::t)) return Discard::BadHeader;

@@ -54,7 +54,9 @@ class Switch {
   /// At the N_Port's end of its link, so that loss in the fabric shows as it does to the port. nullptr takes it off.
   void tap(NPort& port, FrameTap* tap);
   /// On both directions of the port's link, until it goes down. nullptr takes it off.
-  void set_fault(NPort& port, FrameFault* fault);
+  void set_fault(NPort& port, FrameFault* fault) { set_faults(port, fault, fault); }
+  /// The same, one for what the port sends and one for what it receives.
+  void set_faults(NPort& port, FrameFault* sent, FrameFault* received);
   /// The port's end of the link, to inject into. nullptr: not attached.
   [[nodiscard]] FrameReceiver* ingress_of(const NPort& port);
 

@@ -1,6 +1,9 @@
 #include "tools/fcvi_sim/expectations.hpp"
 
+#include <algorithm>
+
 #include "tools/fcvi_sim/status_text.hpp"
+#include "tools/fcvi_sim/wire_check.hpp"
 #include "settings/units.hpp"
 
 namespace sim {
@@ -26,7 +29,17 @@ class Checker {
   void call(const std::string& what, vi::Return expected, std::optional<vi::Return> got) {
     expect(got == expected, what, to_string(expected), got ? to_string(*got) : "no answer");
   }
+  void time(const std::string& what, const std::optional<TimeBound>& expected, fc2::TimeNs got) {
+    if (expected) expect(expected->holds(got), what, to_string(*expected), format_duration(got));
+  }
+  void states(const std::string& what, const std::optional<std::vector<std::string>>& expected,
+              const std::vector<std::string_view>& got);
   void outcome();
+  void calls(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
+  void transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
+  void wire();
+  void errors();
+  void faults();
   void workload(const WorkloadSpec& spec, const WorkloadResult& got);
   void transfer(const std::string& name, const TransferSpec& spec, const TransferResult& got);
 
@@ -66,19 +79,38 @@ void Checker::transfer(const std::string& name, const TransferSpec& spec, const 
          std::to_string(got.ended) + " done");
 }
 
-void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
-  const std::string name = "workload " + spec.name;
+std::string joined(const auto& names) {
+  std::string text;
+  for (const auto& name : names) text.append(text.empty() ? "" : ", ").append(name);
+  return text.empty() ? "none" : text;
+}
+
+void Checker::states(const std::string& what, const std::optional<std::vector<std::string>>& expected,
+                     const std::vector<std::string_view>& got) {
+  if (!expected) return;
+  const bool held = std::equal(expected->begin(), expected->end(), got.begin(), got.end());
+  expect(held, what, joined(*expected), joined(got));
+}
+
+void Checker::calls(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got) {
   call(name + ": connect", spec.expect.connect, got.connect);
-  if (spec.expect.connect == vi::Return::Success)
-    call(name + ": disconnect", spec.expect.disconnect, got.disconnect);
-  expect(got.client_ended, name + ": client program", "an end", "still waiting");
-  expect(got.server_ended, name + ": server program", "an end", "still waiting");
-  if (got.client_ended)
-    expect(got.client_state == spec.expect.client_state, name + ": client state",
-           to_string(spec.expect.client_state), to_string(got.client_state));
-  if (got.server_ended)
-    expect(got.server_state == spec.expect.server_state, name + ": server state",
-           to_string(spec.expect.server_state), to_string(got.server_state));
+  if (spec.expect.connect == vi::Return::Success || spec.expect.disconnect)
+    call(name + ": disconnect", spec.expect.disconnect.value_or(vi::Return::Success), got.disconnect);
+  if (spec.expect.accept) call(name + ": accept", *spec.expect.accept, got.accept);
+  if (spec.expect.server_disconnect)
+    call(name + ": server disconnect", *spec.expect.server_disconnect, got.server_disconnect);
+  time(name + ": time of connect", spec.expect.connect_time, got.setup_duration);
+  time(name + ": time of accept", spec.expect.accept_time, got.accept_duration);
+  states(name + ": client states", spec.expect.client_states, got.client_states);
+  states(name + ": server states", spec.expect.server_states, got.server_states);
+}
+
+void Checker::transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got) {
+  if (spec.expect.gives_up) {
+    expect(got.broken == *spec.expect.gives_up, name + ": programs", *spec.expect.gives_up,
+           got.broken.empty() ? "no error" : got.broken);
+    return;
+  }
   bool failure_expected = spec.expect.connect != vi::Return::Success;
   for (std::size_t i = 0; i < spec.transfers.size() && !failure_expected; ++i) {
     const TransferSpec& transfer_spec = spec.transfers[i];
@@ -88,6 +120,47 @@ void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
     failure_expected = transfer_spec.expected_status != 0 && !got.broken.empty();
   }
   if (!failure_expected) expect(got.broken.empty(), name + ": programs", "no error", got.broken);
+}
+
+void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
+  const std::string name = "workload " + spec.name;
+  calls(name, spec, got);
+  expect(got.client_ended, name + ": client program", "an end", "still waiting");
+  expect(got.server_ended, name + ": server program", "an end", "still waiting");
+  if (got.client_ended)
+    expect(got.client_state == spec.expect.client_state, name + ": client state",
+           to_string(spec.expect.client_state), to_string(got.client_state));
+  if (got.server_ended)
+    expect(got.server_state == spec.expect.server_state, name + ": server state",
+           to_string(spec.expect.server_state), to_string(got.server_state));
+  transfers(name, spec, got);
+}
+
+void Checker::wire() {
+  if (!scenario_.expectations.wire) return;
+  const auto difference = compare_wire(scenario_, result_.wire);
+  verdicts_.checked += scenario_.expectations.wire->size();
+  if (difference) expect(false, difference->what, difference->expected, difference->got);
+}
+
+void Checker::errors() {
+  const Expectations& expected = scenario_.expectations;
+  if (!expected.errors) return bound("asynchronous errors", expected.asynchronous_errors, result_.asynchronous_errors);
+  const auto text = [&](std::size_t port, vi::ErrorCode error) {
+    return scenario_.ports[port].name + " " + std::string(to_string(error));
+  };
+  std::vector<std::string> wanted, got;
+  for (const ErrorExpectation& error : *expected.errors) wanted.push_back(text(error.port, error.error));
+  for (const SeenError& error : result_.errors) got.push_back(text(error.port, error.error));
+  expect(wanted == got, "asynchronous errors", joined(wanted), joined(got));
+  for (std::size_t i = 0; wanted == got && i < wanted.size(); ++i)
+    time("asynchronous error " + wanted[i], (*expected.errors)[i].at, result_.errors[i].at);
+}
+
+void Checker::faults() {
+  for (std::size_t i = 0; i < scenario_.faults.size(); ++i)
+    bound("fault " + std::to_string(i) + " (" + scenario_.faults[i].rule.note + ")", scenario_.faults[i].times,
+          i < result_.faults.size() ? result_.faults[i] : 0);
 }
 
 Verdicts Checker::check() {
@@ -100,7 +173,9 @@ Verdicts Checker::check() {
     bound("IUs " + name, expected_bound, found == result_.ius.end() ? 0 : found->second);
   }
   bound("discarded frames", expected.discards, result_.discards);
-  bound("asynchronous errors", expected.asynchronous_errors, result_.asynchronous_errors);
+  errors();
+  wire();
+  faults();
   bound("events that a state machine had no row for", {0, 0}, result_.unexpected_events);
   if (expected.max_duration)
     expect(result_.duration <= *expected.max_duration, "simulated time",

@@ -49,7 +49,8 @@ std::string signature_of(const LadderRow& row, std::string_view name, const wire
 
 }  // namespace
 
-Ladder::Ladder(const Scenario& scenario) : port_count_(scenario.ports.size()) {
+Ladder::Ladder(const Scenario& scenario)
+    : port_count_(scenario.ports.size()), with_faults_(!scenario.faults.empty()) {
   for (const PortSpec& port : scenario.ports)
     lanes_.push_back({port.name, to_string(port.addresses.front())});
 }
@@ -128,6 +129,7 @@ void Ladder::frame(const SeenFrame& seen, const wire::FcHeader& header, wire::By
     }
     index = add(std::move(row), name);
     if (!seen.last) open_[key] = index;
+    if (with_faults_) recent_[key] = index;
   } else {
     const auto open = open_.find(key);
     if (open == open_.end()) return;  // its first frame was lost
@@ -136,6 +138,14 @@ void Ladder::frame(const SeenFrame& seen, const wire::FcHeader& header, wire::By
   }
   ++rows_[index].frames;
   rows_[index].bytes += message_bytes(header, data_field);
+}
+
+void Ladder::fault(const wire::FcHeader& header, std::string_view note, bool lost) {
+  const auto found = recent_.find(sequence_key(header));
+  if (found == recent_.end()) return;
+  LadderRow& row = rows_[found->second];
+  if (lost) ++row.lost_frames;
+  if (row.note.find(note) == std::string::npos) row.note.append(row.note.empty() ? "" : ", ").append(note);
 }
 
 void Ladder::state(fc2::TimeNs at, std::size_t port, std::string_view connection, std::string_view from,

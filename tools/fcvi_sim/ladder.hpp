@@ -35,6 +35,8 @@ struct LadderRow {
   std::size_t from = 0, to = 0;                           // lanes; State: both the same
   std::string text = {};                                  // Arrow: name and fields; State: the change
   std::uint64_t frames = 0, bytes = 0;                    // Arrow and Gap; bytes: message data
+  std::string note = {};                                  // what faults did to it
+  std::uint64_t lost_frames = 0;
   std::map<std::string_view, std::uint64_t> hidden = {};  // Gap: messages by name
 };
 
@@ -43,6 +45,8 @@ class Ladder {
   explicit Ladder(const Scenario& scenario);
 
   void frame(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field);
+  /// A fault befell the frame with that header, which was seen before.
+  void fault(const wire::FcHeader& header, std::string_view note, bool lost);
   /// The endpoint of workload `connection` at `port` changed its state.
   void state(fc2::TimeNs at, std::size_t port, std::string_view connection, std::string_view from,
              std::string_view to);
@@ -81,6 +85,8 @@ class Ladder {
   std::uint64_t row_count_ = 0;  // with hidden ones
   std::map<std::string, Run> runs_;
   boost::unordered_flat_map<std::uint64_t, std::size_t> open_;  // sequences under way -> row
+  bool with_faults_;
+  boost::unordered_flat_map<std::uint64_t, std::size_t> recent_;  // with faults: the row of each sequence, the latest
   boost::unordered_flat_map<std::uint64_t, std::string_view>
       requests_;  // ELS and CT that wait for their answer
 };

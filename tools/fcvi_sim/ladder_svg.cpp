@@ -72,6 +72,11 @@ std::string amount_text(const LadderRow& row) {
   return text;
 }
 
+std::string note_text(const LadderRow& row) {
+  if (row.lost_frames == 0 || row.frames < 2) return row.note;
+  return format_count(row.lost_frames) + " of them " + row.note;
+}
+
 std::string gap_text(const LadderRow& row) {
   std::string text = "… ";
   bool first = true;
@@ -83,6 +88,8 @@ std::string gap_text(const LadderRow& row) {
       .append(format_count(row.frames))
       .append(" frames, ")
       .append(format_bytes(row.bytes))
+      .append(row.note.empty() ? "" : " · ")
+      .append(row.note)
       .append(" …");
 }
 
@@ -100,6 +107,9 @@ class Writer {
   void lifelines(int top, int bottom);
   void row(const LadderRow& row, int top);
   void arrow(const LadderRow& row, int y);
+  void line_to(int from, int to, int y, const std::string& colour);
+  void head_of_arrow(int to, int y, int direction, const std::string& colour);
+  void cross(int x, int y);
   void gap(const LadderRow& row, int y);
   void state(const LadderRow& row, int y);
   void rectangle(int x, int y, int width, int height, std::string_view classes);
@@ -120,7 +130,8 @@ int Writer::step_between_ports() const {
   for (const LadderRow& row : ladder_.rows())
     if (row.shape == LadderRow::Shape::Arrow && row.from < ladder_.port_count() &&
         row.to < ladder_.port_count())
-      widest = std::max(widest, text_width(shortened(row.text)) + text_width(amount_text(row)) + 60);
+      widest = std::max(widest, text_width(shortened(row.text)) + text_width(amount_text(row)) +
+                                    text_width(note_text(row)) + (row.note.empty() ? 60 : 90));
   return ladder_.port_count() <= 3 ? std::min(widest, 900) : std::min(widest, 420);
 }
 
@@ -192,21 +203,43 @@ void Writer::lifelines(int top, int bottom) {
   }
 }
 
+// What is lost ends in a cross on the way; of a sequence that lost some of its frames, the rest arrives.
 void Writer::arrow(const LadderRow& row, int y) {
   const int from = x_[row.from], to = x_[row.to];
   const std::string colour(colour_of(row.row_kind));
   const int direction = to >= from ? 1 : -1;
-  char line[240];
-  std::snprintf(line, sizeof line,
-                "<path d=\"M%d %dH%d\" stroke=\"%s\" stroke-width=\"1.5\"/>"
-                "<path d=\"M%d %dl%d -4v8z\" fill=\"%s\"/>\n",
-                from, y, to - 6 * direction, colour.c_str(), to, y, -9 * direction, colour.c_str());
+  const bool arrives = row.lost_frames < row.frames;
+  const int crossed = from + (to - from) * 3 / 4;
+  line_to(from, arrives ? to - 6 * direction : crossed, y, colour);
+  if (arrives) head_of_arrow(to, y, direction, colour);
+  if (row.lost_frames > 0) cross(crossed, y);
+  int left = std::min(from, to) + 12;
+  const auto write = [&](std::string_view classes, const std::string& content, std::string_view ink) {
+    if (content.empty()) return;
+    text(left, y - 6, classes, content, ink);
+    left += text_width(content) + 14;
+  };
+  write("label", shortened(row.text), colour);
+  write("amount", amount_text(row), "");
+  write("fault", note_text(row), "");
+}
+
+void Writer::line_to(int from, int to, int y, const std::string& colour) {
+  char line[120];
+  std::snprintf(line, sizeof line, "<path d=\"M%d %dH%d\" stroke=\"%s\" stroke-width=\"1.5\"/>", from, y, to, colour.c_str());
   out() += line;
-  const int left = std::min(from, to) + 12;
-  const std::string label = shortened(row.text);
-  text(left, y - 6, "label", label, colour);
-  if (const std::string amount = amount_text(row); !amount.empty())
-    text(left + text_width(label) + 14, y - 6, "amount", amount);
+}
+
+void Writer::head_of_arrow(int to, int y, int direction, const std::string& colour) {
+  char line[120];
+  std::snprintf(line, sizeof line, "<path d=\"M%d %dl%d -4v8z\" fill=\"%s\"/>\n", to, y, -9 * direction, colour.c_str());
+  out() += line;
+}
+
+void Writer::cross(int x, int y) {
+  char line[120];
+  std::snprintf(line, sizeof line, "<path d=\"M%d %dl12 12m0 -12l-12 12\" class=\"lost\"/>\n", x - 6, y - 6);
+  out() += line;
 }
 
 void Writer::gap(const LadderRow& row, int y) {
@@ -246,9 +279,11 @@ void Writer::row(const LadderRow& row, int top) {
 constexpr std::string_view style_sheet = R"(<style>
 text{font:12px "DejaVu Sans Mono","Liberation Mono",Menlo,Consolas,monospace;fill:#212529}
 .title{font-size:16px;font-weight:bold}
-.left,.label,.amount{text-anchor:start}
-.label,.amount{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}
+.left,.label,.amount,.fault{text-anchor:start}
+.label,.amount,.fault{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}
 .amount{fill:#868e96}
+.fault{fill:#e03131;font-style:italic}
+.lost{stroke:#e03131;stroke-width:2.5}
 .time{text-anchor:end;fill:#868e96;font-size:11px}
 .name{text-anchor:middle;font-weight:bold}
 .sub{text-anchor:middle;font-size:10px;fill:#495057}

@@ -7,7 +7,7 @@
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
-#include "tools/fcvi_sim/message_names.hpp"
+#include "tools/fcvi_sim/parts_loader.hpp"
 #include "vi/descriptor.hpp"
 
 namespace sim {
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t max_scenario_bytes = 4u << 20;
 constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
-constexpr fc2::TimeNs max_latency = 10 * fc2::second, max_time = 100'000 * fc2::second;
+constexpr fc2::TimeNs max_latency = 10 * fc2::second;
 constexpr Choice<bool> resolutions[] = {{"name_server", true}, {"farp", false}};
 constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
@@ -38,37 +38,6 @@ constexpr Choice<std::uint32_t> statuses[] = {
     {"rdma_protection_error", vi::status::rdma_protection_error},
     {"remote_descriptor_error", vi::status::remote_descriptor_error},
     {"flushed", vi::status::flushed}};
-constexpr Choice<vi::State> states[] = {
-    {"Idle", vi::State::Idle}, {"Connected", vi::State::Connected}, {"Error", vi::State::Error}};
-
-vi::Return read_return(const Tree& tree, std::string_view key) {
-  std::vector<std::string_view> known;
-  for (int code = 0; code <= static_cast<int>(vi::Return::NotReachable); ++code) {
-    known.push_back(to_string(static_cast<vi::Return>(code)));
-    if (tree.scalar == known.back()) return static_cast<vi::Return>(code);
-  }
-  fail_choice(tree, key, known);
-}
-
-Bound read_bound(const Tree& tree, std::string_view key) {
-  Bound bound;
-  if (tree.kind != Tree::Kind::Map) {
-    bound.min = bound.max = read_number(tree, key);
-    return bound;
-  }
-  const MapReader map(tree, std::string(key), {"min", "max"});
-  map.optional("min", bound.min, read_number, Range{});
-  map.optional("max", bound.max, read_number, Range{});
-  if (bound.min > bound.max) fail_expected(tree, key, "min not above max");
-  return bound;
-}
-
-/// Position of `name` in a list of names.
-std::size_t position(const Tree& tree, std::string_view key, const std::vector<std::string_view>& names) {
-  const auto found = std::find(names.begin(), names.end(), tree.scalar);
-  if (tree.kind != Tree::Kind::Scalar || found == names.end()) fail_choice(tree, key, names);
-  return static_cast<std::size_t>(found - names.begin());
-}
 
 class Loader {
  public:
@@ -87,7 +56,6 @@ class Loader {
   TransferSpec load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload);
   DataSpec load_data(const Tree& tree);
   DataSpec file_data(const Tree& tree, const std::string& path);
-  void load_expectations(const Tree& tree);
   [[nodiscard]] std::string resolve(const std::string& path) const;
 
   const Tree& root_;
@@ -206,8 +174,8 @@ void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes)
 
 void Loader::load_ends(const MapReader& map, WorkloadSpec& workload) {
   const Tree& server = map.require("server");
-  workload.client = position(map.require("client"), "client", port_names_);
-  workload.server = position(server, "server", port_names_);
+  workload.client = read_position(map.require("client"), "client", port_names_);
+  workload.server = read_position(server, "server", port_names_);
   if (workload.client == workload.server) fail_expected(server, "server", "another port than the client");
   workload.discriminator = workload.name;
   if (const Tree* tree = map.find("discriminator"))
@@ -228,7 +196,7 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
   const MapReader map(tree, what,
                       {"name", "client", "server", "model", "discriminator", "reliability", "max_transfer_size",
                        "rdma_write", "rdma_read", "answer", "start", "server_start", "connect_timeout",
-                       "disconnect_by", "queue_depth", "transfers", "expect"});
+                       "disconnect_by", "hold", "clean_up", "queue_depth", "transfers", "expect"});
   WorkloadSpec workload{.name = read_text(map.require("name"), "name")};
   load_ends(map, workload);
   load_attributes(map, workload.attributes);
@@ -241,31 +209,30 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
   map.optional("connect_timeout", workload.connect_timeout, read_duration, fc2::microsecond, max_time);
   if (const Tree* side = map.find("disconnect_by"))
     workload.disconnect_by = read_choice(*side, "disconnect_by", sides);
+  map.optional("hold", workload.hold, read_duration, fc2::TimeNs{0}, max_time);
+  map.optional("clean_up", workload.clean_up, read_bool);
   map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
   if (const Tree* list = map.find("transfers"))
     for (const Tree& item : read_list(*list, "transfers"))
       workload.transfers.push_back(load_transfer(
           item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
-  if (const Tree* expect = map.find("expect")) {
-    const MapReader calls(*expect, what + ".expect",
-                          {"connect", "disconnect", "client_state", "server_state"});
-    calls.optional("connect", workload.expect.connect, read_return);
-    calls.optional("disconnect", workload.expect.disconnect, read_return);
-    const auto read_state = [](const Tree& value, std::string_view key) {
-      return read_choice(value, key, states);
-    };
-    calls.optional("client_state", workload.expect.client_state, read_state);
-    calls.optional("server_state", workload.expect.server_state, read_state);
-  } else if (workload.reject) {
-    workload.expect.connect = vi::Return::Reject;
-  }
+  if (workload.reject) workload.expect.connect = vi::Return::Reject;
+  if (const Tree* expect = map.find("expect")) workload.expect = load_workload_expectation(*expect, what + ".expect");
   return workload;
+}
+
+/// The programs know of two at a time, each of which leaves the receive queues to their own messages.
+void check_concurrent(const Tree& tree, const TransferSpec& transfer, const WorkloadSpec& workload) {
+  const TransferSpec* before = workload.transfers.empty() ? nullptr : &workload.transfers.back();
+  const auto fits = [](const TransferSpec& one) { return one.operation != Operation::Send && !one.immediate && one.repeat == 1; };
+  if (before == nullptr || before->concurrent || before->initiator == transfer.initiator || !fits(*before) || !fits(transfer))
+    fail_expected(tree, "concurrent", "RDMA without immediate, once, the other way than the transfer before it");
 }
 
 TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload) {
   const MapReader map(
       tree, what,
-      {"operation", "data", "message_bytes", "segments", "immediate", "direction", "repeat", "status"});
+      {"operation", "data", "message_bytes", "segments", "immediate", "direction", "repeat", "concurrent", "status"});
   TransferSpec transfer{.operation = read_choice(map.require("operation"), "operation", operations)};
   const Tree* data = map.find("data");
   transfer.data = data != nullptr ? load_data(*data) : file_data(tree, scenario_.file);
@@ -279,6 +246,8 @@ TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, co
   if (const Tree* direction = map.find("direction"))
     transfer.initiator = read_choice(*direction, "direction", directions);
   map.optional("repeat", transfer.repeat, read_number, Range{1, 1'000'000});
+  map.optional("concurrent", transfer.concurrent, read_bool);
+  if (transfer.concurrent) check_concurrent(*map.find("concurrent"), transfer, workload);
   if (const Tree* status = map.find("status"))
     transfer.expected_status = read_choice(*status, "status", statuses);
   return transfer;
@@ -302,25 +271,15 @@ DataSpec Loader::file_data(const Tree& tree, const std::string& path) {
   return {.path = path, .size_bytes = size};
 }
 
-void Loader::load_expectations(const Tree& tree) {
-  const MapReader map(tree, "expectations", {"ius", "discards", "asynchronous_errors", "duration"});
-  Expectations& expectations = scenario_.expectations;
-  if (const Tree* ius = map.find("ius"))
-    for (const auto& [name, bound] : MapReader(*ius, "ius", known_message_names()).tree().entries)
-      expectations.ius[name] = read_bound(bound, name);
-  map.optional("discards", expectations.discards, read_bound);
-  map.optional("asynchronous_errors", expectations.asynchronous_errors, read_bound);
-  map.optional("duration", expectations.max_duration, read_duration, fc2::TimeNs{1}, max_time);
-}
-
 Scenario Loader::load() {
   const MapReader map(
       root_, "the scenario",
-      {"name", "seed", "time_limit", "file", "topology", "ports", "workloads", "expectations"});
+      {"name", "seed", "time_limit", "linger", "file", "topology", "ports", "workloads", "faults", "expectations"});
   scenario_.name = read_text(map.require("name"), "name");
   map.optional("seed", scenario_.seed, read_number, Range{});
   if (overrides_.seed) scenario_.seed = *overrides_.seed;
   map.optional("time_limit", scenario_.time_limit, read_duration, fc2::microsecond, max_time);
+  map.optional("linger", scenario_.linger, read_duration, fc2::TimeNs{0}, max_time);
   load_file(map);
   load_ports(map);
   if (const Tree* list = map.find("workloads")) {
@@ -330,19 +289,12 @@ Scenario Loader::load() {
       scenario_.workloads.push_back(load_workload(item, scenario_.workloads.size()));
     }
   }
-  if (const Tree* tree = map.find("expectations")) load_expectations(*tree);
+  if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, port_names_);
+  if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
   return std::move(scenario_);
 }
 
 }  // namespace
-
-std::string to_string(const Bound& bound) {
-  const bool open = bound.max == std::numeric_limits<std::uint64_t>::max();
-  if (bound.min == bound.max) return "exactly " + format_count(bound.min);
-  if (open) return "at least " + format_count(bound.min);
-  if (bound.min == 0) return "at most " + format_count(bound.max);
-  return format_count(bound.min) + " to " + format_count(bound.max);
-}
 
 std::string_view to_string(Operation operation) {
   switch (operation) {

@@ -63,7 +63,7 @@ void Node::work_completed(vi::Vi& vi, bool receive_queue) {
 
 void Node::asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t,
                               vi::ResourceCode, vi::ErrorCode error) {
-  ++asynchronous_errors_;
+  errors_.push_back({driver_.now(), error});
   if (vi != nullptr && vi->consumer_context != nullptr)
     static_cast<Endpoint*>(vi->consumer_context)->asynchronous_error(error);
 }

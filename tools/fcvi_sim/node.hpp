@@ -36,7 +36,12 @@ class Node final : private vi::Listener, private farp::ReadyListener {
   Signal& ready() { return ready_; }
   /// In the order of their making.
   [[nodiscard]] const std::vector<Endpoint*>& endpoints() const { return endpoints_; }
-  [[nodiscard]] std::uint64_t asynchronous_errors() const { return asynchronous_errors_; }
+  struct Error {
+    fc2::TimeNs at;
+    vi::ErrorCode code;
+  };
+  /// Asynchronous ones, in the order of time.
+  [[nodiscard]] const std::vector<Error>& errors() const { return errors_; }
 
  private:
   friend class Endpoint;
@@ -50,7 +55,7 @@ class Node final : private vi::Listener, private farp::ReadyListener {
 
   Driver& driver_;
   Signal ready_;
-  std::uint64_t asynchronous_errors_ = 0;
+  std::vector<Error> errors_;
   std::vector<Endpoint*> endpoints_;
   fc2::NPort port_;
   farp::Resolver resolver_;

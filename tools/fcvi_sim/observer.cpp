@@ -1,5 +1,8 @@
 #include "tools/fcvi_sim/observer.hpp"
 
+#include <algorithm>
+
+#include "tools/fcvi_sim/wire_check.hpp"
 #include "wire/describe.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -18,7 +21,7 @@ std::string discriminator_of(const fcvi::NetAddress& address) {
 }  // namespace
 
 Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
-    : result_(result), ladder_(ladder), f_port_replies_(scenario.ports.size()) {
+    : result_(result), scenario_(scenario), ladder_(ladder), f_port_replies_(scenario.ports.size()) {
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
     std::string discriminator = scenario.workloads[i].discriminator;
     discriminator.resize(128);
@@ -36,8 +39,10 @@ void Observer::Tap::frame_passed(fc2::TimeNs at, const fc2::Frame& frame, bool o
 }
 
 void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound) {
+  if (frame.size_bytes < wire::FcHeader::size()) return;  // cut short by a fault
   const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
   if (!outbound && !is_service(header.s_id)) return;  // seen where its sender's port is tapped
+  if (outbound) ports_[header.s_id.value] = port;
   const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
   const wire::Bytes data_field = frame.content().subspan(wire::FcHeader::size());
   ++result_.frame_count;
@@ -46,6 +51,7 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
     ++result_.iu_count;
     ++result_.ius[wire::message_name(header, data_field)];
   }
+  if (scenario_.expectations.wire && outbound) record(at, port, frame);
   if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply)
     ++f_port_replies_[port];
   if (header.type == wire::Type::fc_vi) {
@@ -58,6 +64,58 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
   if (ladder_ != nullptr)
     ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
 }
+
+// --- what expectations want to know ------------------------------------------------------------------------------
+
+void Observer::start_clock(fc2::TimeNs zero) {
+  zero_ = zero;
+  for (WireIu& iu : result_.wire) iu.at -= zero;
+}
+
+std::optional<std::size_t> Observer::port_of(wire::FcId id) const {
+  const auto found = ports_.find(id.value);
+  return found == ports_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Observer::record(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame) {
+  constexpr std::size_t bytes_kept = 96, most_ius = 100'000;  // up to the handle in a connection IU's payload
+  const auto facts = faults::facts_of(frame);
+  if (!facts || !counts_on_wire(scenario_.expectations, *facts)) return;
+  if (!facts->first) {
+    if (WireIu* iu = iu_of(facts->header); iu != nullptr) iu->last_f_ctl = facts->header.f_ctl;
+    return;
+  }
+  const auto from = scenario_.expectations.wire_from;
+  if (result_.wire.size() == most_ius || (from && (zero_ == 0 || at - zero_ < *from))) return;
+  const auto content = frame.content().first(std::min<std::size_t>(bytes_kept, frame.size_bytes));
+  result_.wire.push_back({at - zero_, port, port_of(facts->header.d_id), *facts, {content.begin(), content.end()},
+                          facts->header.f_ctl});
+}
+
+// The latest of its sequence: SEQ_IDs come again.
+WireIu* Observer::iu_of(const wire::FcHeader& header) {
+  const auto found = std::find_if(result_.wire.rbegin(), result_.wire.rend(), [&](const WireIu& iu) {
+    const wire::FcHeader& first = iu.facts.header;
+    return first.s_id == header.s_id && first.ox_id == header.ox_id && first.seq_id == header.seq_id &&
+           first.r_ctl == header.r_ctl && first.has(wire::f_ctl::exchange_responder) == header.has(wire::f_ctl::exchange_responder);
+  });
+  return found == result_.wire.rend() ? nullptr : &*found;
+}
+
+// A service's frame is seen where it arrives: one that does not is shown as if it had.
+void Observer::fault(fc2::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound, const fc2::Frame& frame) {
+  const auto header = wire::FcHeader::parse(frame.content());
+  if (!header) return;
+  const bool lost = fault.rule.action->kind == fc2::FaultAction::Kind::Drop;
+  if (lost && !outbound) {
+    if (taps_[index].capture_ != nullptr) taps_[index].capture_->frame_passed(at, frame, false);
+    frame_sent(at, index, frame, false);
+  }
+  if (WireIu* iu = lost ? iu_of(*header) : nullptr; iu != nullptr) iu->lost = true;
+  if (ladder_ != nullptr) ladder_->fault(*header, fault.rule.note, lost);
+}
+
+// --- connections -------------------------------------------------------------------------------------------------
 
 // CONNECT_RQST and RESP1 tell which handle belongs to which discriminator, and thereby to which workload.
 void Observer::learn(const wire::FcHeader& header, wire::Bytes data_field) {

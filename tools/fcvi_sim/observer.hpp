@@ -21,6 +21,10 @@ class Observer {
   Observer(RunResult& result, const Scenario& scenario, Ladder* ladder);
   /// A tap for port `index`; `capture` may be null.
   fc2::FrameTap& tap(std::size_t index, fc2::FrameTap* capture);
+  /// A fault befell a frame on the link of port `index`; `outbound`: the port sent it, its tap has just seen it.
+  void fault(fc2::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound, const fc2::Frame& frame);
+  /// Times of the results count from here.
+  void start_clock(fc2::TimeNs zero);
   /// ELS replies of the F_Port that port `index` got: to its FLOGI, its LOGO.
   [[nodiscard]] std::uint64_t f_port_replies(std::size_t index) const { return f_port_replies_[index]; }
 
@@ -32,6 +36,7 @@ class Observer {
     void frame_passed(fc2::TimeNs at, const fc2::Frame& frame, bool outbound) override;
 
    private:
+    friend class Observer;
     Observer& observer_;
     std::size_t port_;
     fc2::FrameTap* capture_;
@@ -42,10 +47,16 @@ class Observer {
   }
   void frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
   WorkloadResult* connection_of(const wire::FcHeader& header, wire::Bytes data_field);
+  void record(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame);
+  WireIu* iu_of(const wire::FcHeader& header);
+  [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
   void learn(const wire::FcHeader& header, wire::Bytes data_field);
 
   RunResult& result_;
+  const Scenario& scenario_;
   Ladder* ladder_;
+  fc2::TimeNs zero_ = 0;
+  std::map<std::uint32_t, std::size_t> ports_;  // by N_Port_ID, as they sent from it
   std::deque<Tap> taps_;
   std::vector<std::uint64_t> f_port_replies_;                  // by port
   std::map<std::string, std::size_t, std::less<>> workloads_;  // by padded discriminator

@@ -43,7 +43,9 @@ Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentS
 Task<> Party::transfer() {
   for (std::size_t run = 0; run < arrivals_.runs().size(); ++run) {
     first_error_ = 0;
-    if (transfer_of(run).initiator == side_) {
+    if (run + 1 < arrivals_.runs().size() && transfer_of(run + 1).concurrent) {
+      co_await both_ways(run++);
+    } else if (transfer_of(run).initiator == side_) {
       co_await initiate(run);
     } else {
       co_await serve(run);
@@ -56,25 +58,46 @@ Task<> Party::transfer() {
 // -----------------------------------------------------------------------------------------------------
 
 Task<> Party::initiate(std::size_t run) {
+  const Attempt attempt = co_await begin(run);
+  co_await finish(run, attempt);
+}
+
+Task<Party::Attempt> Party::begin(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
   ++result_of(run).begun;
-  const Offer offer = co_await receive_control<Offer>(run);
-  const Layout layout = layout_of(transfer, false);
-  const Region region = endpoint_.allocate(layout.size_bytes());
+  Attempt attempt{co_await receive_control<Offer>(run), layout_of(transfer, false), {}, {}};
+  attempt.region = endpoint_.allocate(attempt.layout.size_bytes());
   const auto content = content_of(run);
-  if (transfer.operation != Operation::RdmaRead) fill(region, layout, *content);
+  if (transfer.operation != Operation::RdmaRead) fill(attempt.region, attempt.layout, *content);
   result_.run_started = now();
-  const Traffic before = result_.traffic;
-  co_await post_messages(run, offer, layout, region);
+  attempt.before = result_.traffic;
+  co_await post_messages(run, attempt.offer, attempt.layout, attempt.region);
+  co_return attempt;
+}
+
+Task<> Party::finish(std::size_t run, const Attempt& attempt) {
+  const TransferSpec& transfer = transfer_of(run);
   co_await reap_all();
-  co_await conclude(run, offer, layout, region);
+  co_await conclude(run, attempt.offer, attempt.layout, attempt.region);
   TransferResult& result = result_of(run);
   result.messages += transfer.message_count();
   result.bytes += transfer.data.size_bytes;
   result.duration += result_.run_finished - result_.run_started;
-  const Traffic traffic = result_.traffic - before;
+  const Traffic traffic = result_.traffic - attempt.before;
   result.traffic.ius += traffic.ius;
   result.traffic.frames += traffic.frames;
+}
+
+// Both offer, both post their work; then one after the other says what became of it.
+Task<> Party::both_ways(std::size_t run) {
+  const bool first = transfer_of(run).initiator == side_;
+  const std::size_t mine = first ? run : run + 1, theirs = first ? run + 1 : run;
+  co_await offer(theirs);
+  const Attempt attempt = co_await begin(mine);
+  if (first) co_await finish(mine, attempt);
+  co_await judge(theirs);
+  if (!first) co_await finish(mine, attempt);
+  buffers_.erase(theirs);
 }
 
 Task<> Party::post_messages(std::size_t run, const Offer& offer, const Layout& layout, const Region& region) {
@@ -132,6 +155,13 @@ Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout
 // --------------------------------------------------------------------------------------------------------
 
 Task<> Party::serve(std::size_t run) {
+  co_await offer(run);
+  if (takes_receives(transfer_of(run))) co_await receive_messages(run);
+  co_await judge(run);
+  buffers_.erase(run);
+}
+
+Task<> Party::offer(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
   const Buffer& buffer = buffer_of(run);
   Offer offer{.run = static_cast<std::uint32_t>(run),
@@ -143,9 +173,6 @@ Task<> Party::serve(std::size_t run) {
   }
   if (buffer.content != nullptr) offer.digest = buffer.content->digest;
   co_await send_control(offer);
-  if (takes_receives(transfer)) co_await receive_messages(run);
-  co_await judge(run);
-  buffers_.erase(run);
 }
 
 Task<> Party::receive_messages(std::size_t run) {

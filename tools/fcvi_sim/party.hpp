@@ -39,7 +39,18 @@ class Party {
     ControlBytes bytes{};
   };
 
+  /// What an initiator works with.
+  struct Attempt {
+    Offer offer;
+    Layout layout;
+    Region region;
+    Traffic before;
+  };
   Task<> initiate(std::size_t run);
+  Task<Attempt> begin(std::size_t run);
+  Task<> finish(std::size_t run, const Attempt& attempt);
+  Task<> offer(std::size_t run);
+  Task<> both_ways(std::size_t run);
   Task<> post_messages(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
   Task<> conclude(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
   Task<> serve(std::size_t run);

@@ -13,7 +13,7 @@ vi::NetAddress address_of(Node& host, const WorkloadSpec& workload) {
 
 /// Moves the data and disconnects, whatever happens on the way. `first`: this side disconnects of its own
 /// accord.
-Task<> use_connection(Party& party, bool first, WorkloadResult& result,
+Task<> use_connection(Party& party, const WorkloadSpec& workload, bool first, WorkloadResult& result,
                       std::optional<vi::Return>& disconnect) {
   bool broken = false;
   try {
@@ -23,6 +23,14 @@ Task<> use_connection(Party& party, bool first, WorkloadResult& result,
     if (result.broken.empty()) result.broken = error.why;
   }
   if (!first && !broken) co_await party.endpoint().lost();
+  if (first || broken) co_await party.endpoint().node().driver().sleep(workload.hold);
+  disconnect = co_await party.endpoint().disconnect();
+  party.endpoint().dequeue_all();
+}
+
+/// What a program does about a connection that was not made.
+Task<> clean_up(Party& party, const WorkloadSpec& workload, std::optional<vi::Return>& disconnect) {
+  if (!workload.clean_up || party.endpoint().vi().state() == vi::State::Idle) co_return;
   disconnect = co_await party.endpoint().disconnect();
   party.endpoint().dequeue_all();
 }
@@ -36,6 +44,7 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
   node.provider().connect_wait(address_of(node, workload), workload.connect_timeout, wait);
   co_await wait.finished;
   result.accept = wait.result;
+  const fc2::TimeNs start = node.driver().now();
   if (wait.result == vi::Return::Success && workload.reject) {
     Call<vi::Operation> reject(node.driver());
     node.provider().connect_reject(wait.token, reject);
@@ -43,9 +52,12 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
     result.accept = reject.result;
   } else if (wait.result == vi::Return::Success) {
     result.accept = co_await party.endpoint().accept(wait.token);
+    result.accept_duration = node.driver().now() - start;
     if (result.accept == vi::Return::Success)
-      co_await use_connection(party, workload.disconnect_by == Side::Server, result,
+      co_await use_connection(party, workload, workload.disconnect_by == Side::Server, result,
                               result.server_disconnect);
+    else
+      co_await clean_up(party, workload, result.server_disconnect);
   }
   result.server_state = party.endpoint().vi().state();
   result.server_ended = true;
@@ -59,7 +71,9 @@ Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, co
       co_await party.endpoint().connect(address_of(server, workload), workload.connect_timeout);
   result.setup_duration = node.driver().now() - start;
   if (result.connect == vi::Return::Success)
-    co_await use_connection(party, workload.disconnect_by == Side::Client, result, result.disconnect);
+    co_await use_connection(party, workload, workload.disconnect_by == Side::Client, result, result.disconnect);
+  else
+    co_await clean_up(party, workload, result.disconnect);
   result.client_state = party.endpoint().vi().state();
   result.client_ended = true;
 }
@@ -71,10 +85,12 @@ Task<> peer_program(Node& node, Node& peer, const WorkloadSpec& workload, Side s
   std::optional<vi::Return>& connected = client ? result.connect : result.accept;
   const fc2::TimeNs start = node.driver().now();
   connected = co_await party.endpoint().connect_peer(address_of(peer, workload), workload.connect_timeout);
-  if (client) result.setup_duration = node.driver().now() - start;
+  (client ? result.setup_duration : result.accept_duration) = node.driver().now() - start;
+  std::optional<vi::Return>& disconnect = client ? result.disconnect : result.server_disconnect;
   if (connected == vi::Return::Success)
-    co_await use_connection(party, workload.disconnect_by == side, result,
-                            client ? result.disconnect : result.server_disconnect);
+    co_await use_connection(party, workload, workload.disconnect_by == side, result, disconnect);
+  else
+    co_await clean_up(party, workload, disconnect);
   (client ? result.client_state : result.server_state) = party.endpoint().vi().state();
   (client ? result.client_ended : result.server_ended) = true;
 }

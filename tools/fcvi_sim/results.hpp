@@ -38,12 +38,30 @@ struct WorkloadResult {
       server_disconnect;  // none: the call was not made or not done
   vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;
   bool client_ended = false, server_ended = false;
-  fc2::TimeNs setup_duration = 0;
+  fc2::TimeNs setup_duration = 0, accept_duration = 0;
+  std::vector<std::string_view> client_states, server_states;  // after Idle; where they are watched
   std::vector<TransferResult> transfers;
   Traffic traffic;
   std::string broken;  // why a program gave up
   // Of the run under way: the initiator writes the first, whoever sees the last byte in place the second.
   fc2::TimeNs run_started = 0, run_finished = 0;
+};
+
+/// The first frame of an IU, as its sender sent it.
+struct WireIu {
+  fc2::TimeNs at = 0;  // after all ports were ready; negative before
+  std::size_t from = 0;                  // port
+  std::optional<std::size_t> to = {};    // none: a service of the fabric
+  faults::FrameFacts facts = {};
+  std::vector<std::uint8_t> bytes = {};  // of the frame, as far as its fields go
+  std::uint32_t last_f_ctl = 0;          // F_CTL of its last frame
+  bool lost = false;                     // one of its frames at least
+};
+
+struct SeenError {
+  fc2::TimeNs at = 0;  // after all ports were ready
+  std::size_t port = 0;
+  vi::ErrorCode error{};
 };
 
 struct RunResult {
@@ -54,6 +72,9 @@ struct RunResult {
   std::vector<std::string> discard_reasons;  // "client: WrongSequence 3"
   fc2::TimeNs duration = 0;                  // simulated
   Driver::Outcome outcome = Driver::Outcome::Finished;
+  std::vector<WireIu> wire;                  // where it is expected to be something
+  std::vector<SeenError> errors;
+  std::vector<std::uint64_t> faults;         // how often each happened
   std::string not_ready;  // name of a port that never got ready
 };
 

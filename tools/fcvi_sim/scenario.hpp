@@ -9,6 +9,7 @@
 
 #include "fc2_fabric/channel.hpp"
 #include "fc2_fabric/counters.hpp"
+#include "tools/faults/rules.hpp"
 #include "vi/types.hpp"
 #include "wire/types.hpp"
 
@@ -16,6 +17,7 @@ namespace sim {
 
 inline constexpr std::size_t max_ports = 250;  // one domain's areas, some spare
 inline constexpr std::size_t max_workloads = 1000;
+inline constexpr std::size_t max_faults = 1000;
 inline constexpr std::uint64_t max_transfer_bytes = 0xFFFFFFFF;
 inline constexpr std::uint32_t max_segments =
     250;  // VI-DG 4.5: at least 252 per descriptor; one is the address segment
@@ -65,16 +67,29 @@ struct TransferSpec {
   std::optional<std::uint32_t> immediate = {};
   Side initiator = Side::Client;
   std::uint32_t repeat = 1;
+  bool concurrent = false;  // at the same time as the one before it, which goes the other way
   std::uint32_t expected_status = 0;  // error bits of vi::status::
   [[nodiscard]] std::uint64_t message_count() const {
     return data.size_bytes == 0 ? 1 : (data.size_bytes + message_bytes - 1) / message_bytes;
   }
 };
 
+/// Both ends included.
+struct TimeBound {
+  fc2::TimeNs min = 0, max = fc2::never;
+  [[nodiscard]] bool holds(fc2::TimeNs value) const { return value >= min && value <= max; }
+};
+std::string to_string(const TimeBound& bound);
+
 struct WorkloadExpectation {
   vi::Return connect = vi::Return::Success;
-  vi::Return disconnect = vi::Return::Success;
+  std::optional<vi::Return> disconnect = {};  // none: Success, where connect is
+  std::optional<vi::Return> accept = {}, server_disconnect = {};
   vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;  // when the programs have ended
+  /// States of FC-VI 8.2 through which the endpoints went, after Idle.
+  std::optional<std::vector<std::string>> client_states = {}, server_states = {};
+  std::optional<TimeBound> connect_time = {}, accept_time = {};  // that the calls took
+  std::optional<std::string> gives_up = {};                      // why the first program that gave up did so
 };
 
 /// One connection: a client program and a server program, or two peers, of which the one that begins the first transfer
@@ -90,12 +105,38 @@ struct WorkloadSpec {
   fc2::TimeNs server_start = 0;        // ... and the server program that much later
   fc2::TimeNs connect_timeout = 5 * fc2::second;
   Side disconnect_by = Side::Client;
+  fc2::TimeNs hold = 0;            // between the last transfer and VipDisconnect of the side that disconnects first
+  bool clean_up = false;           // VipDisconnect also where the connection was not made and the endpoint is not Idle
   std::uint32_t queue_depth = 64;  // descriptors that each end keeps posted
   std::vector<TransferSpec> transfers = {};
   WorkloadExpectation expect = {};
 };
 
+/// An asynchronous error of a NIC.
+struct ErrorExpectation {
+  std::size_t port = 0;
+  vi::ErrorCode error{};
+  TimeBound at = {};
+};
+
+/// One IU on the wire, as its sender sent it. What is not set may be anything.
+struct WireExpectation {
+  std::string where;    // in the scenario: for messages
+  std::string message;  // as wire::message_name
+  std::optional<std::size_t> from = {}, to = {};  // ports
+  std::optional<std::vector<std::string>> flags = {};  // exactly these
+  std::optional<wire::fcvi::Reason> reason = {};
+  std::optional<std::uint64_t> exchange = {}, connection = {};  // equal numbers, equal ids; others, others
+  std::optional<bool> ends_exchange = {}, gives_initiative = {}, lost = {};
+  std::vector<faults::FieldRange> fields = {};
+  TimeBound at = {};
+};
+
 struct Expectations {
+  std::optional<std::vector<WireExpectation>> wire = {};  // in this order, and no other of wire_messages
+  std::vector<std::string> wire_messages = {};            // none: IUs of FC-VI and basic link services
+  std::optional<fc2::TimeNs> wire_from = {};              // what was sent before does not count
+  std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
   std::map<std::string, Bound>
       ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
@@ -103,13 +144,30 @@ struct Expectations {
   std::optional<fc2::TimeNs> max_duration;
 };
 
+/// What befalls a port, not a frame.
+struct PortEvent {
+  enum class Kind : std::uint8_t { LinkDown, LogOut, ImplicitLogOut };
+  Kind kind = Kind::LinkDown;
+  std::size_t port = 0, peer = 0;  // LogOut: from whom
+  fc2::TimeNs duration = 0;        // LinkDown; 0: for good
+};
+
+struct FaultSpec {
+  faults::Rule rule;
+  std::optional<PortEvent> event = {};  // when a frame matches, or `at` a time
+  std::optional<fc2::TimeNs> at = {};
+  Bound times = {};  // how often it must happen
+};
+
 struct Scenario {
   std::string name;
   std::uint64_t seed = 1;
   fc2::TimeNs time_limit = 60 * fc2::second;  // simulated
+  fc2::TimeNs linger = 0;                     // from the end of the programs to the logout of the ports
   std::string file;                           // what transfers without data move
   std::vector<PortSpec> ports;
   std::vector<WorkloadSpec> workloads;
+  std::vector<FaultSpec> faults;  // at most max_faults
   Expectations expectations;
 };
 

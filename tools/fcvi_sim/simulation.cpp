@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/remote_port.hpp"
 #include "tools/fcvi_sim/endpoint.hpp"
 #include "tools/fcvi_sim/program.hpp"
 
@@ -18,6 +19,11 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
       start_(scheduler_.now()),
       observer_(result_, scenario, outputs.ladder),
       driver_(scheduler_),
+      faults_(
+          scheduler_, scenario, *this, [this](wire::FcId id) { return port_of(id); },
+          [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
+            observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
+          }),
       switch_(std::make_unique<fc2::Switch>(scheduler_, pool_, fc2::SwitchConfig{})) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
@@ -28,18 +34,56 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
     nodes_.push_back(std::make_unique<Node>(driver_, pool_, spec, i, random));
     fc2::FrameTap* capture = nullptr;
     if (outputs.capture != nullptr && spec.capture) capture = &outputs.capture->add_interface(spec.name);
-    switch_->attach(nodes_[i]->port(), spec.link);
-    switch_->tap(nodes_[i]->port(), &observer_.tap(i, capture));
+    taps_.push_back(&observer_.tap(i, capture));
+    attach(i);
   }
-  if (outputs.ladder != nullptr) driver_.set_observer([this] { watch_states(); });
+  if (outputs.capture != nullptr) {
+    std::vector<std::string> notes;
+    for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
+    outputs.capture->set_fault_notes(std::move(notes));
+  }
+  if (states_matter()) driver_.set_observer([this] { watch_states(); });
 }
 
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
-  for (const auto& node : nodes_) switch_->tap(node->port(), nullptr);
+  for (const auto& node : nodes_)
+    if (switch_->is_attached(node->port())) switch_->tap(node->port(), nullptr);
   switch_.reset();
   driver_.abandon();
 }
+
+// --- ports -------------------------------------------------------------------------------------------------------
+
+void Simulation::attach(std::size_t port) {
+  fc2::NPort& n_port = nodes_[port]->port();
+  switch_->attach(n_port, scenario_.ports[port].link);
+  switch_->tap(n_port, taps_[port]);
+  faults_.attach(*switch_, n_port, port);
+}
+
+void Simulation::take_link_down(std::size_t port) {
+  if (switch_->is_attached(nodes_[port]->port())) switch_->detach(nodes_[port]->port());
+}
+
+void Simulation::bring_link_up(std::size_t port) {
+  if (!switch_->is_attached(nodes_[port]->port())) attach(port);
+}
+
+void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) {
+  fc2::RemotePort* remote = nodes_[port]->port().find_remote_port(nodes_[peer]->port().n_port_id());
+  if (remote == nullptr) return;
+  if (implicit) remote->implicit_logout();
+  else remote->log_out();
+}
+
+std::optional<std::size_t> Simulation::port_of(wire::FcId id) const {
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    if (nodes_[port]->port().n_port_id() == id) return port;
+  return std::nullopt;
+}
+
+// --- programs ----------------------------------------------------------------------------------------------------
 
 Task<> Simulation::all_ready() {
   for (const auto& node : nodes_) {
@@ -78,15 +122,19 @@ fc2::TimeNs Simulation::time_to_settle() const {
 }
 
 // A port is offline as soon as it asks; the LOGO is over when the F_Port has answered.
-Task<> Simulation::log_out() {
+Task<> Simulation::log_out_of_fabric() {
+  co_await driver_.sleep(scenario_.linger);
+  faults_.heal();
   co_await driver_.sleep(time_to_settle());
   std::vector<std::uint64_t> replies;
+  std::vector<bool> was_online;  // not so where a link went down and did not come back in time
   for (std::size_t port = 0; port < nodes_.size(); ++port) {
     replies.push_back(observer_.f_port_replies(port));
-    nodes_[port]->port().log_out_of_fabric();
+    was_online.push_back(nodes_[port]->port().online());
+    if (was_online.back()) nodes_[port]->port().log_out_of_fabric();
   }
   for (std::size_t port = 0; port < nodes_.size(); ++port)
-    while (observer_.f_port_replies(port) == replies[port]) co_await driver_.sleep(logout_poll);
+    while (was_online[port] && observer_.f_port_replies(port) == replies[port]) co_await driver_.sleep(logout_poll);
 }
 
 fc2::TimeNs Simulation::time_left() const {
@@ -100,27 +148,68 @@ const RunResult& Simulation::run(std::vector<Task<>> programs) {
   driver_.spawn(all_ready());
   result_.outcome = driver_.run(time_left());
   if (result_.outcome == Driver::Outcome::Finished) {
+    ready_at_ = scheduler_.now();
+    observer_.start_clock(ready_at_);
+    faults_.start_clock();
     spawn_workloads();
     for (Task<>& program : programs) driver_.spawn(std::move(program));
     result_.outcome = driver_.run(time_left());
   }
   if (result_.outcome == Driver::Outcome::Finished) {
-    driver_.spawn(log_out());
-    result_.outcome = driver_.run(logout_limit);
+    driver_.spawn(log_out_of_fabric());
+    result_.outcome = driver_.run(scenario_.linger + logout_limit);
   }
   collect();
   return result_;
 }
 
+bool Simulation::states_matter() const {
+  return outputs_.ladder != nullptr ||
+         std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(), [](const WorkloadSpec& workload) {
+           return workload.expect.client_states || workload.expect.server_states;
+         });
+}
+
 void Simulation::watch_states() {
   for (std::size_t port = 0; port < nodes_.size(); ++port) {
-    for (const Endpoint* endpoint : nodes_[port]->endpoints()) {
-      const auto [known, added] = states_.try_emplace(endpoint, "Idle");
-      const std::string_view state = const_cast<Endpoint*>(endpoint)->vi().endpoint_state_name();
+    for (Endpoint* endpoint : nodes_[port]->endpoints()) {
+      const auto known = states_.try_emplace({port, endpoint->label()}, "Idle").first;
+      const std::string_view state = endpoint->vi().endpoint_state_name();
       if (known->second == state) continue;
-      outputs_.ladder->state(scheduler_.now(), port, endpoint->label(), known->second, state);
+      state_changed(port, *endpoint, known->second, state);
       known->second = state;
     }
+  }
+}
+
+void Simulation::state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to) {
+  if (outputs_.ladder != nullptr) outputs_.ladder->state(scheduler_.now(), port, endpoint.label(), from, to);
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
+    const WorkloadSpec& workload = scenario_.workloads[i];
+    if (workload.name != endpoint.label()) continue;
+    if (port == workload.client) result_.workloads[i].client_states.push_back(to);
+    if (port == workload.server) result_.workloads[i].server_states.push_back(to);
+  }
+}
+
+void Simulation::collect_errors() {
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    for (const Node::Error& error : nodes_[port]->errors())
+      result_.errors.push_back({error.at - ready_at_, port, error.code});
+  std::stable_sort(result_.errors.begin(), result_.errors.end(),
+                   [](const SeenError& left, const SeenError& right) { return left.at < right.at; });
+  result_.asynchronous_errors = result_.errors.size();
+}
+
+// What changed in a program's last step, the observer did not see: the endpoint ended with it.
+void Simulation::collect_last_states() {
+  const auto add = [](std::vector<std::string_view>& states, bool ended, vi::State last) {
+    const std::string_view before = states.empty() ? to_string(vi::State::Idle) : states.back();
+    if (ended && before != to_string(last)) states.push_back(to_string(last));
+  };
+  for (WorkloadResult& workload : result_.workloads) {
+    add(workload.client_states, workload.client_ended, workload.client_state);
+    add(workload.server_states, workload.server_ended, workload.server_state);
   }
 }
 
@@ -138,8 +227,10 @@ void Simulation::collect() {
   };
   for (const auto& node : nodes_) {
     add(node->name(), node->port().counters());
-    result_.asynchronous_errors += node->asynchronous_errors();
   }
+  collect_errors();
+  collect_last_states();
+  result_.faults = faults_.times();
   add(switch_->config().name, switch_->counters());
 }
 

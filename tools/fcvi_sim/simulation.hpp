@@ -9,6 +9,7 @@
 #include "fc2_fabric/switch.hpp"
 #include "tools/fcvi_sim/content.hpp"
 #include "tools/fcvi_sim/driver.hpp"
+#include "tools/fcvi_sim/fault_injector.hpp"
 #include "tools/fcvi_sim/ladder.hpp"
 #include "tools/fcvi_sim/node.hpp"
 #include "tools/fcvi_sim/observer.hpp"
@@ -22,7 +23,7 @@ struct Outputs {
   Ladder* ladder = nullptr;
 };
 
-class Simulation {
+class Simulation final : private PortControl {
  public:
   /// All references outlive the simulation.
   Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs);
@@ -43,10 +44,20 @@ class Simulation {
  private:
   Task<> all_ready();
   Task<> start_later(Task<> program, fc2::TimeNs delay);
-  Task<> log_out();
+  Task<> log_out_of_fabric();
   void spawn_workloads();
   void watch_states();
+  void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
+  [[nodiscard]] bool states_matter() const;
+  [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
+  void attach(std::size_t port);
+  // PortControl
+  void take_link_down(std::size_t port) override;
+  void bring_link_up(std::size_t port) override;
+  void log_out(std::size_t port, std::size_t peer, bool implicit) override;
   void collect();
+  void collect_errors();
+  void collect_last_states();
   [[nodiscard]] fc2::TimeNs time_left() const;
   [[nodiscard]] fc2::TimeNs time_to_settle() const;
 
@@ -57,10 +68,13 @@ class Simulation {
   fc2::FramePool pool_;
   fc2::Scheduler scheduler_;
   fc2::TimeNs start_;
+  fc2::TimeNs ready_at_ = 0;  // when the programs began
   Observer observer_;
   Driver driver_;
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::map<const Endpoint*, std::string_view> states_;  // as the ladder last showed them; order never shows
+  std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
+  FaultInjector faults_;
+  std::vector<fc2::FrameTap*> taps_;  // by port
   std::unique_ptr<fc2::Switch> switch_;
 };
 

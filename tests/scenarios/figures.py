@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Fails when a figure of FC-VI, or a row of its Table 2, has no scenario, or one that expects nothing of the wire.
+
+usage: figures.py FOLDER
+       figures.py --self-test
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+# FC-VI's list of figures, without Figure 1 (a picture of objects, not of a protocol).
+FIGURES = [str(n) for n in range(2, 13)] + [f"A.{n}" for n in range(1, 7)] + ["B.1", "B.2"] \
+    + [f"C.{n}" for n in range(1, 7)] + ["D.1"]
+WANTED = [f"figure-{name}" for name in FIGURES] + [f"table-2-row-{n}" for n in range(1, 8)]
+
+
+def is_for(wanted: str, file: Path) -> bool:
+    return file.stem == wanted or file.stem.startswith(wanted + "-")
+
+
+def errors(folder: Path) -> list:
+    files = sorted(folder.glob("*.yaml"))
+    found = [f"{wanted}: no scenario {folder}/{wanted}-*.yaml" for wanted in WANTED
+             if not any(is_for(wanted, file) for file in files)]
+    for file in files:
+        if not any(is_for(wanted, file) for wanted in WANTED):
+            found.append(f"{file}: named after no figure and no row of Table 2")
+        if "\n  wire:\n" not in file.read_text(encoding="utf-8"):
+            found.append(f"{file}: expects nothing of the wire")
+    return found
+
+
+def self_test() -> list:
+    """A complete folder passes; each fault is found."""
+    failures = []
+    for case, change, count in [
+            ("complete", lambda folder: None, 0),
+            ("missing", lambda folder: (folder / "figure-C.3-x.yaml").unlink(), 1),
+            ("1 is not 11", lambda folder: (folder / "figure-A.1-x.yaml").rename(folder / "figure-A.11-x.yaml"), 2),
+            ("no wire", lambda folder: (folder / "figure-2-x.yaml").write_text("name: x\n"), 1)]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for wanted in WANTED:
+                (folder / f"{wanted}-x.yaml").write_text("expectations:\n  wire:\n    - {message: ABTS}\n")
+            change(folder)
+            if len(errors(folder)) != count:
+                failures.append(f"self test '{case}': found {errors(folder)}")
+    return failures
+
+
+def main() -> int:
+    if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if "-h" in sys.argv or "--help" in sys.argv else 2
+    found = self_test() if sys.argv[1] == "--self-test" else errors(Path(sys.argv[1]))
+    for error in found:
+        print(error)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

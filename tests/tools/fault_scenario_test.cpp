@@ -1,0 +1,246 @@
+// faults: and wire: of scenarios: what they read, what they refuse, what they do to a run.
+#include <gtest/gtest.h>
+
+#include "tools/fcvi_sim/expectations.hpp"
+#include "tools/fcvi_sim/loader.hpp"
+#include "tools/fcvi_sim/simulation.hpp"
+
+namespace sim {
+namespace {
+
+constexpr const char* two_ports = R"(name: t
+topology: {line_rate: 8GFC, latency: 1us}
+ports:
+  - {name: a, ulp_timeout: 10ms}
+  - {name: b, ulp_timeout: 10ms}
+)";
+constexpr const char* connection = R"(workloads:
+  - {name: w, client: a, server: b, transfers: [{operation: send, data: {random: 6KiB}, message_bytes: 2KiB}]}
+)";
+
+Result<Scenario> read(const std::string& text) { return read_scenario(text, "s.yaml", "", {}); }
+std::string error_of(const std::string& fault) {
+  const auto scenario = read(std::string(two_ports) + "faults:\n  - " + fault + "\n");
+  return scenario ? "no error" : scenario.error().message;
+}
+std::string expectation_error(const std::string& text) {
+  const auto scenario = read(std::string(two_ports) + "expectations:\n  " + text + "\n");
+  return scenario ? "no error" : scenario.error().message;
+}
+
+struct Outcome {
+  std::vector<std::string> failures;
+  RunResult result;
+  std::string ladder;
+};
+Outcome run(const std::string& text) {
+  const auto scenario = read(text);
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  if (!scenario) return {};
+  ContentStore contents(scenario->seed);
+  Ladder ladder(*scenario);
+  Simulation simulation(*scenario, contents, {nullptr, &ladder});
+  const RunResult& result = simulation.run();
+  return {check_expectations(*scenario, result).failures, result, to_svg(ladder, "t", simulation.start())};
+}
+std::string faults(const std::string& list) { return std::string(two_ports) + connection + "faults: [" + list + "]\n"; }
+using Lines = std::vector<std::string>;
+
+// --- loading ---
+
+TEST(FaultLoader, every_key_is_read) {
+  const auto scenario = read(std::string(two_ports) + R"(faults:
+  - {action: delay, by: 5ms, message: FCVI_CONNECT_RESP1, port: b, peer: a, direction: both, flags: [RETRY],
+     flags_clear: [CONN_STS], reason: Connect Timeout, fields: {seq_cnt: 3, fcvi_msg_id: {min: 5}}, from: 1ms, until: 2ms,
+     nth: [2, 3], probability: 0.5, times: {max: 7}}
+  - {action: duplicate, copies: 2, by: 1us}
+  - {action: reorder, frames: 3, longest_hold: 1s}
+  - {action: corrupt, bit: 77, crc: good}
+  - {action: truncate, bytes: 30}
+  - {action: rewrite, set: {fcvi_flags: 1, s_id: 0x010203}}
+  - {action: silence, port: a}
+  - {action: partition, ports: [a]}
+  - {action: link_down, port: a, at: 1ms, for: 2ms}
+  - {action: log_out, port: a, peer: b, message: FCVI_CONNECT_RQST, implicit: true}
+)");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  ASSERT_EQ(scenario->faults.size(), 11U);  // a partition is two
+  const FaultSpec& delay = scenario->faults[0];
+  const faults::Match& match = delay.rule.match;
+  EXPECT_EQ(match.message, "FCVI_CONNECT_RESP1");
+  EXPECT_EQ(match.links, std::vector<std::size_t>{1});
+  EXPECT_EQ(match.peers, std::vector<std::size_t>{0});
+  EXPECT_TRUE(match.sent && match.received);
+  EXPECT_EQ(match.flags, Lines{"RETRY"});
+  EXPECT_EQ(match.flags_clear, Lines{"CONN_STS"});
+  EXPECT_EQ(match.reason, wire::fcvi::Reason::connect_timeout);
+  EXPECT_EQ(match.fields.size(), 2U);
+  EXPECT_EQ(match.fields[1].min, 5U);
+  EXPECT_EQ(match.from, fc2::millisecond);
+  EXPECT_EQ(match.until, 2 * fc2::millisecond);
+  EXPECT_EQ(delay.rule.turns, (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_EQ(delay.rule.probability, 0.5);
+  EXPECT_EQ(delay.times.max, 7U);
+  EXPECT_EQ(delay.rule.action->delay, 5 * fc2::millisecond);
+  EXPECT_EQ(scenario->faults[1].rule.action->frames, 2U);
+  EXPECT_EQ(scenario->faults[2].rule.action->longest_hold, fc2::second);
+  EXPECT_EQ(scenario->faults[3].rule.action->bit, 77U);
+  EXPECT_FALSE(scenario->faults[3].rule.action->crc_error);
+  EXPECT_EQ(scenario->faults[4].rule.action->size_bytes, 30);
+  EXPECT_EQ(scenario->faults[5].rule.action->patches[1].value, 0x010203U);
+  EXPECT_TRUE(scenario->faults[6].rule.match.received);
+  EXPECT_EQ(scenario->faults[7].rule.match.peers, std::vector<std::size_t>{1});
+  EXPECT_EQ(scenario->faults[8].rule.match.peers, std::vector<std::size_t>{0});
+  EXPECT_EQ(scenario->faults[9].event->duration, 2 * fc2::millisecond);
+  EXPECT_EQ(scenario->faults[10].event->kind, PortEvent::Kind::ImplicitLogOut);
+}
+
+TEST(FaultLoader, refuses_with_the_place) {
+  EXPECT_EQ(error_of("{action: dorp}"), "s.yaml:7: action: expected a known name, got \"dorp\"; did you mean \"drop\"?");
+  EXPECT_EQ(error_of("{message: PLOGI}"), "s.yaml:7: faults[0]: action is missing");
+  for (const char* fault : {"drop", "{action: drop, by: 1ms}", "{action: delay}", "{action: drop, message: FCVI_CONECT_RQST}",
+                            "{action: drop, port: c}", "{action: drop, nth: 0}", "{action: drop, probability: 1.5}",
+                            "{action: drop, probability: x}", "{action: drop, fields: {seq_count: 1}}",
+                            "{action: drop, fields: {seq_cnt: 65536}}", "{action: drop, flags: [RETRY]}",
+                            "{action: drop, message: FCVI_SEND_RQST, flags: [RETRY]}", "{action: drop, from: 2ms, until: 1ms}",
+                            "{action: drop, reason: Because}", "{action: rewrite}", "{action: rewrite, set: {seq_cnt: 0x10000}}",
+                            "{action: truncate}", "{action: truncate, bytes: 3000}", "{action: silence}",
+                            "{action: partition, ports: [a, b]}", "{action: partition, ports: []}",
+                            "{action: link_down, port: a}", "{action: link_down, port: a, at: 1ms, message: PLOGI}",
+                            "{action: log_out, port: a, at: 1ms}", "{action: log_out, port: a, peer: a, at: 1ms}"})
+    EXPECT_EQ(error_of(fault).substr(0, 9), "s.yaml:7:") << fault << ": " << error_of(fault);
+}
+
+TEST(FaultLoader, refuses_expectations_with_the_place) {
+  for (const char* text : {"wire: [{from: a}]", "wire: [{message: NOTHING}]", "wire: [{message: ABTS, flags: [RETRY]}]",
+                           "wire: [{message: FCVI_CONNECT_RESP1, at: {min: 2s, max: 1s}}]", "wire_messages: [X]",
+                           "asynchronous_errors: [{port: a, error: Lost}]", "asynchronous_errors: [{error: Connection Lost}]"})
+    EXPECT_EQ(expectation_error(text).substr(0, 9), "s.yaml:7:") << text << ": " << expectation_error(text);
+}
+
+// --- runs ---
+
+// A lost request: T3 passes, the one retry makes the connection (FC-VI 8.5.4, C.3 rule 3); the diagram crosses it out.
+TEST(FaultScenario, drop_is_retried_and_shown) {
+  const Outcome outcome = run(faults("{action: drop, message: FCVI_CONNECT_RQST, nth: 1}") + R"(expectations:
+  wire_messages: [FCVI_CONNECT_RQST, FCVI_CONNECT_RESP1]
+  wire:
+    - {message: FCVI_CONNECT_RQST, from: a, to: b, lost: true, flags: [CONN_INFO, CLIENT_SERVER], exchange: 1, connection: 1}
+    - {message: FCVI_CONNECT_RQST, from: a, lost: false, flags: [CONN_INFO, CLIENT_SERVER, RETRY], exchange: 2, connection: 2,
+       at: {min: 10ms, max: 11ms}}
+    - {message: FCVI_CONNECT_RESP1, from: b, flags: [RETRY], exchange: 2, connection: 2, gives_initiative: true, ends_exchange: false}
+)");
+  EXPECT_EQ(outcome.failures, Lines{});
+  EXPECT_EQ(outcome.result.faults, std::vector<std::uint64_t>{1});
+  EXPECT_NE(outcome.ladder.find("class=\"lost\""), std::string::npos);
+  EXPECT_NE(outcome.ladder.find(">lost<"), std::string::npos);
+}
+
+// What the wire expectation says of the first difference.
+TEST(FaultScenario, wire_difference_is_told) {
+  const Outcome outcome = run(faults("") + R"(expectations:
+  wire_messages: [FCVI_CONNECT_RQST, FCVI_CONNECT_RESP1]
+  wire:
+    - {message: FCVI_CONNECT_RQST}
+    - {message: FCVI_CONNECT_RESP1, from: a}
+)");
+  ASSERT_EQ(outcome.failures.size(), 1U);
+  EXPECT_EQ(outcome.failures[0].substr(0, 51), "wire, IU 2 (s.yaml:13): sender: expected a, got b i");
+  EXPECT_NE(outcome.failures[0].find("b -> a FCVI_CONNECT_RESP1"), std::string::npos);
+  EXPECT_EQ(run(faults("") + "expectations: {wire_messages: [FCVI_CONNECT_RQST], wire: []}\n").failures.size(), 1U);
+}
+
+// A fault that never came to its turn is a mistake in the scenario.
+TEST(FaultScenario, fault_that_never_happened_fails) {
+  EXPECT_EQ(run(faults("{action: drop, message: FCVI_CONNECT_RQST, nth: 9}")).failures,
+            Lines{"fault 0 (lost): expected at least 1, got 0"});
+}
+
+// Duplicates, delays and reordering of connection IUs change nothing for the programs.
+TEST(FaultScenario, harmless_faults_of_the_setup) {
+  for (const char* iu : {"FCVI_CONNECT_RQST", "FCVI_CONNECT_RESP1", "FCVI_CONNECT_RESP2", "FCVI_CONNECT_RESP3"}) {
+    const std::string message = std::string("message: ") + iu;
+    EXPECT_EQ(run(faults("{action: duplicate, " + message + "}") + "expectations: {discards: {min: 0}}\n").failures, Lines{}) << iu;
+    EXPECT_EQ(run(faults("{action: delay, by: 1ms, " + message + "}") + "expectations: {discards: {min: 0}}\n").failures, Lines{}) << iu;
+  }
+}
+
+// Noted in the diagram with what was done.
+TEST(FaultScenario, delay_is_shown) {
+  const Outcome outcome = run(faults("{action: delay, by: 1ms, message: FCVI_CONNECT_RESP1}"));
+  EXPECT_EQ(outcome.failures, Lines{});
+  EXPECT_NE(outcome.ladder.find("delayed by 1.000 ms"), std::string::npos);
+  EXPECT_GT(outcome.result.workloads[0].setup_duration, fc2::millisecond);
+}
+
+// The CRC tells the switch; the frame is as good as lost, and counted.
+TEST(FaultScenario, corrupt_is_counted) {
+  const Outcome outcome = run(faults("{action: corrupt, bit: 300, message: FCVI_CONNECT_RQST, nth: 1}") +
+                              "expectations: {discards: 1}\n");
+  EXPECT_EQ(outcome.failures, Lines{});
+  EXPECT_EQ(outcome.result.discard_reasons, Lines{"switch: bad CRC 1"});
+}
+
+// A link that goes down ends the connection at both ends, and comes back before the end.
+TEST(FaultScenario, link_down_loses_the_connection) {
+  const Outcome outcome = run(std::string(two_ports) + R"(workloads:
+  - {name: w, client: a, server: b, hold: 1s, disconnect_by: server, clean_up: true,
+     expect: {disconnect: Success, client_states: [PendingConnect, Connected, Error, Idle]}}
+faults:
+  - {action: link_down, port: a, at: 5ms, for: 1ms}
+expectations: {asynchronous_errors: {min: 1}, discards: {min: 0}}
+)");
+  EXPECT_EQ(outcome.failures, Lines{});
+  EXPECT_EQ(outcome.result.faults, std::vector<std::uint64_t>{1});
+  EXPECT_EQ(outcome.result.ius.at("FLOGI"), 3U);
+}
+
+// An explicit logout frees everything at both ends (FC-VI 8.4.2 g).
+TEST(FaultScenario, log_out_loses_the_connection) {
+  const Outcome outcome = run(std::string(two_ports) + R"(workloads:
+  - {name: w, client: a, server: b, hold: 1s, clean_up: true, disconnect_by: server}
+faults:
+  - {action: log_out, port: a, peer: b, at: 5ms}
+expectations:
+  asynchronous_errors: [{port: a, error: Connection Lost, at: {min: 5ms, max: 6ms}}, {port: b, error: Connection Lost, at: {min: 5ms, max: 6ms}}]
+  discards: {min: 0}
+)");
+  EXPECT_EQ(outcome.failures, Lines{});
+}
+
+// Silence from t1 to t2: what was sent meanwhile is lost, also what others sent; afterwards all is well.
+TEST(FaultScenario, silence_loses_both_directions) {
+  const Outcome outcome = run(std::string(two_ports) + R"(workloads:
+  - {name: early, client: b, server: a, connect_timeout: 100ms, expect: {connect: Timeout}}
+  - {name: late, client: b, server: a, start: 1s, connect_timeout: 50s}    # a lost PLOGI takes its time
+faults:
+  - {action: silence, port: b, from: 0, until: 200ms}
+expectations: {discards: {min: 0}}
+)");
+  EXPECT_EQ(outcome.failures, Lines{});
+  EXPECT_GT(outcome.result.faults[0], 0U);
+}
+
+// Frames between the groups are lost, services are heard: the name server tells an address that nobody can reach.
+TEST(FaultScenario, partition_loses_what_crosses_it) {
+  const Outcome outcome = run(std::string(two_ports) + R"(workloads:
+  - {name: w, client: a, server: b, connect_timeout: 1s, expect: {connect: Timeout}}
+faults:
+  - {action: partition, ports: [a], until: 10s}
+expectations: {ius: {GID_IPP: {min: 1}, FCVI_CONNECT_RQST: 0}, discards: {min: 0}}
+)");
+  EXPECT_EQ(outcome.failures, Lines{});
+  EXPECT_GT(outcome.result.faults[0], 0U);
+}
+
+// The same seed has the same chance.
+TEST(FaultScenario, probability_repeats) {
+  const std::string text = faults("{action: delay, by: 5us, probability: 0.3}") + "expectations: {discards: {min: 0}}\n";
+  const Outcome first = run(text), second = run(text);
+  EXPECT_EQ(first.result.faults, second.result.faults);
+  EXPECT_EQ(first.ladder, second.ladder);
+  EXPECT_GT(first.result.faults[0], 0U);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,91 @@
+// Rules: which frames a fault befalls. The first rule that matches a frame, and whose turn it is, decides.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fc2_fabric/faults.hpp"
+#include "tools/faults/frame_facts.hpp"
+#include "tools/faults/frame_fields.hpp"
+
+namespace faults {
+
+/// Both ends included.
+struct FieldRange {
+  const FrameField* field;
+  std::uint64_t min, max;
+  [[nodiscard]] bool holds(std::span<const std::uint8_t> frame) const {
+    const auto value = field->read(frame);
+    return value && *value >= min && *value <= max;
+  }
+};
+
+/// All that is set must hold.
+struct Match {
+  std::string message = {};                     // as wire::message_name; empty: any
+  std::vector<std::size_t> links = {};          // empty: any
+  std::vector<std::size_t> peers = {};          // the port at the other end (S_ID or D_ID) is one of these; empty: anyone
+  bool sent = true, received = false;           // directions, as the link's port sees them
+  std::vector<std::string> flags = {}, flags_clear = {};  // FCVI_FLAGS that are set, and that are not
+  std::optional<wire::fcvi::Reason> reason = {};
+  std::vector<FieldRange> fields = {};
+  fc2::TimeNs from = 0, until = fc2::never;     // of the scheduler's clock; `until` not included
+};
+
+struct Rule {
+  Match match = {};
+  std::vector<std::uint64_t> turns = {};  // of the frames that match, from 1; empty: each one
+  double probability = 1;            // of a frame whose turn it is
+  std::optional<fc2::FaultAction> action = {};  // none: the frame passes, and only `happened` hears of it
+  std::string note = {};             // what it does, for captures and diagrams
+};
+
+/// Not for use by several threads.
+class RuleSet final : public fc2::FaultPolicy {
+ public:
+  /// [0, 1)
+  using Chance = std::function<double()>;
+  /// The link whose N_Port has that address.
+  using PortOf = std::function<std::optional<std::size_t>(wire::FcId)>;
+  /// A rule came to its turn: `rule` counts from 0.
+  using Happened = std::function<void(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame)>;
+
+  RuleSet(std::vector<Rule> rules, Chance chance, PortOf port_of)
+      : rules_(std::move(rules)), seen_(rules_.size()), fired_(rules_.size()), chance_(std::move(chance)),
+        port_of_(std::move(port_of)) {}
+
+  /// Of frames: when their fault is carried out; of rules without an action: before the frame goes.
+  void set_listener(Happened happened) { happened_ = std::move(happened); }
+  /// From now on nothing befalls any frame.
+  void heal() { healed_ = true; }
+  /// Times count from here on for rules with a time window; before, those match nothing.
+  void start_clock(fc2::TimeNs zero) { zero_ = zero; }
+
+  Verdict judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, fc2::TimeNs now) override;
+  void befell(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, const Verdict& verdict,
+              fc2::TimeNs now) override;
+
+  [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
+  /// How often a rule matched, and how often it came to its turn.
+  [[nodiscard]] std::uint64_t matched(std::size_t rule) const { return seen_[rule]; }
+  [[nodiscard]] std::uint64_t fired(std::size_t rule) const { return fired_[rule]; }
+
+ private:
+  [[nodiscard]] bool matches(const Match& match, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame,
+                             const FrameFacts& facts, fc2::TimeNs now) const;
+  [[nodiscard]] bool in_time(const Match& match, fc2::TimeNs now) const;
+  [[nodiscard]] bool has_turn(std::size_t rule);
+
+  std::vector<Rule> rules_;
+  std::vector<std::uint64_t> seen_, fired_;
+  Chance chance_;
+  PortOf port_of_;
+  Happened happened_;
+  fc2::TimeNs zero_ = fc2::never;
+  bool healed_ = false;
+};
+
+}  // namespace faults

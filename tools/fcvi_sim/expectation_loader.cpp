@@ -1,0 +1,115 @@
+// The parts of a scenario that say what must happen.
+#include "tools/fcvi_sim/message_names.hpp"
+#include "tools/fcvi_sim/parts_loader.hpp"
+
+namespace sim {
+using namespace settings;
+namespace {
+
+constexpr Choice<vi::State> states[] = {
+    {"Idle", vi::State::Idle}, {"Connected", vi::State::Connected}, {"Error", vi::State::Error}};
+
+std::string read_endpoint_state(const Tree& tree, std::string_view key) {
+  return read_known(tree, key, {"Idle", "PendingConnect", "PendingConnectRetry", "Connected", "Error"});
+}
+
+std::vector<std::string> read_endpoint_states(const Tree& tree, std::string_view key) {
+  std::vector<std::string> names;
+  for (const Tree& item : read_list(tree, key)) names.push_back(read_endpoint_state(item, key));
+  return names;
+}
+
+vi::ErrorCode read_error(const Tree& tree, std::string_view key) {
+  std::vector<std::string_view> known;
+  for (int code = 0; code <= static_cast<int>(vi::ErrorCode::Catastrophic); ++code) {
+    known.push_back(to_string(static_cast<vi::ErrorCode>(code)));
+    if (tree.scalar == known.back()) return static_cast<vi::ErrorCode>(code);
+  }
+  fail_choice(tree, key, known);
+}
+
+ErrorExpectation load_error(const Tree& tree, const std::vector<std::string_view>& ports) {
+  const MapReader map(tree, "asynchronous_errors", {"port", "error", "at"});
+  ErrorExpectation error{.port = read_position(map.require("port"), "port", ports),
+                         .error = read_error(map.require("error"), "error")};
+  map.optional("at", error.at, read_time_bound);
+  return error;
+}
+
+void load_numbers(const MapReader& map, WireExpectation& expected) {
+  map.optional("exchange", expected.exchange, read_number, Range{});
+  map.optional("connection", expected.connection, read_number, Range{});
+  map.optional("ends_exchange", expected.ends_exchange, read_bool);
+  map.optional("gives_initiative", expected.gives_initiative, read_bool);
+  map.optional("lost", expected.lost, read_bool);
+  map.optional("at", expected.at, read_time_bound);
+}
+
+WireExpectation load_iu(const Tree& tree, const std::vector<std::string_view>& ports) {
+  const MapReader map(tree, "wire",
+                      {"message", "from", "to", "flags", "reason", "exchange", "connection", "ends_exchange",
+                       "gives_initiative", "lost", "fields", "at"});
+  WireExpectation expected{.where = tree.where,
+                           .message = read_known(map.require("message"), "message", known_message_names())};
+  map.optional("from", expected.from, read_position, ports);
+  map.optional("to", expected.to, read_position, ports);
+  if (const Tree* flags = map.find("flags")) expected.flags = read_flags(*flags, "flags", expected.message);
+  map.optional("reason", expected.reason, read_reason);
+  map.optional("fields", expected.fields, read_fields);
+  load_numbers(map, expected);
+  return expected;
+}
+
+void load_wire(const MapReader& map, const std::vector<std::string_view>& ports, Expectations& expectations) {
+  if (const Tree* list = map.find("wire")) {
+    expectations.wire.emplace();
+    for (const Tree& item : read_list(*list, "wire")) expectations.wire->push_back(load_iu(item, ports));
+  }
+  map.optional("wire_from", expectations.wire_from, read_duration, fc2::TimeNs{0}, max_time);
+  if (const Tree* list = map.find("wire_messages"))
+    for (const Tree& item : read_list(*list, "wire_messages"))
+      expectations.wire_messages.push_back(read_known(item, "wire_messages", known_message_names()));
+}
+
+}  // namespace
+
+Expectations load_expectations(const Tree& tree, const std::vector<std::string_view>& ports) {
+  const MapReader map(tree, "expectations",
+                      {"ius", "wire", "wire_messages", "wire_from", "discards", "asynchronous_errors", "duration"});
+  Expectations expectations;
+  if (const Tree* ius = map.find("ius"))
+    for (const auto& [name, bound] : MapReader(*ius, "ius", known_message_names()).tree().entries)
+      expectations.ius[name] = read_bound(bound, name);
+  load_wire(map, ports, expectations);
+  map.optional("discards", expectations.discards, read_bound);
+  if (const Tree* errors = map.find("asynchronous_errors"); errors != nullptr && errors->kind == Tree::Kind::List) {
+    expectations.errors.emplace();
+    for (const Tree& item : errors->items) expectations.errors->push_back(load_error(item, ports));
+  } else {
+    map.optional("asynchronous_errors", expectations.asynchronous_errors, read_bound);
+  }
+  map.optional("duration", expectations.max_duration, read_duration, fc2::TimeNs{1}, max_time);
+  return expectations;
+}
+
+WorkloadExpectation load_workload_expectation(const Tree& tree, const std::string& what) {
+  const MapReader map(tree, what,
+                      {"connect", "accept", "disconnect", "server_disconnect", "client_state", "server_state",
+                       "client_states", "server_states", "connect_time", "accept_time", "gives_up"});
+  WorkloadExpectation expect;
+  const auto read_state = [](const Tree& value, std::string_view key) { return read_choice(value, key, states); };
+  map.optional("connect", expect.connect, read_return);
+  map.optional("accept", expect.accept, read_return);
+  map.optional("disconnect", expect.disconnect, read_return);
+  map.optional("server_disconnect", expect.server_disconnect, read_return);
+  map.optional("client_state", expect.client_state, read_state);
+  map.optional("server_state", expect.server_state, read_state);
+  map.optional("client_states", expect.client_states, read_endpoint_states);
+  map.optional("server_states", expect.server_states, read_endpoint_states);
+  map.optional("connect_time", expect.connect_time, read_time_bound);
+  map.optional("accept_time", expect.accept_time, read_time_bound);
+  map.optional("gives_up", expect.gives_up, read_text);
+  return expect;
+}
+
+}  // namespace sim
