@@ -11,6 +11,10 @@ vi::NetAddress address_of(Node& host, const WorkloadSpec& workload) {
                               std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
+bool disconnects(const WorkloadSpec& workload, Side side) {
+  return workload.disconnect_by_both || workload.disconnect_by == side;
+}
+
 /// Moves the data and disconnects, whatever happens on the way. `first`: this side disconnects of its own
 /// accord.
 Task<> use_connection(Party& party, bool first, WorkloadResult& result,
@@ -44,7 +48,7 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
   } else if (wait.result == vi::Return::Success) {
     result.accept = co_await party.endpoint().accept(wait.token);
     if (result.accept == vi::Return::Success)
-      co_await use_connection(party, workload.disconnect_by == Side::Server, result,
+      co_await use_connection(party, disconnects(workload, Side::Server), result,
                               result.server_disconnect);
   }
   result.server_state = party.endpoint().vi().state();
@@ -59,7 +63,7 @@ Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, co
       co_await party.endpoint().connect(address_of(server, workload), workload.connect_timeout);
   result.setup_duration = node.driver().now() - start;
   if (result.connect == vi::Return::Success)
-    co_await use_connection(party, workload.disconnect_by == Side::Client, result, result.disconnect);
+    co_await use_connection(party, disconnects(workload, Side::Client), result, result.disconnect);
   result.client_state = party.endpoint().vi().state();
   result.client_ended = true;
 }
@@ -73,7 +77,7 @@ Task<> peer_program(Node& node, Node& peer, const WorkloadSpec& workload, Side s
   connected = co_await party.endpoint().connect_peer(address_of(peer, workload), workload.connect_timeout);
   if (client) result.setup_duration = node.driver().now() - start;
   if (connected == vi::Return::Success)
-    co_await use_connection(party, workload.disconnect_by == side, result,
+    co_await use_connection(party, disconnects(workload, side), result,
                             client ? result.disconnect : result.server_disconnect);
   (client ? result.client_state : result.server_state) = party.endpoint().vi().state();
   (client ? result.client_ended : result.server_ended) = true;

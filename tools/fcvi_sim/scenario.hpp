@@ -90,6 +90,7 @@ struct WorkloadSpec {
   fc2::TimeNs server_start = 0;        // ... and the server program that much later
   fc2::TimeNs connect_timeout = 5 * fc2::second;
   Side disconnect_by = Side::Client;
+  bool disconnect_by_both = false;     // neither waits for the other
   std::uint32_t queue_depth = 64;  // descriptors that each end keeps posted
   std::vector<TransferSpec> transfers = {};
   WorkloadExpectation expect = {};
