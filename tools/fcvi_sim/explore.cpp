@@ -139,8 +139,8 @@ std::vector<Fault> faults_of_frame(const Scenario& scenario) {
   for (const WorkloadSpec& workload : scenario.workloads) timers.insert(workload.connect_timeout);  // T0, T1
   using Kind = Fault::Kind;
   std::vector<Fault> kinds{{.kind = Kind::Lose}, {.kind = Kind::Duplicate}};
-  kinds.push_back({.kind = Kind::Duplicate, .delay = fabric.e_d_tov + past});
-  for (const fc2::TimeNs timer : timers) kinds.push_back({.kind = Kind::Delay, .delay = timer + past});
+  for (const Kind late : {Kind::Duplicate, Kind::Delay})
+    for (const fc2::TimeNs timer : timers) kinds.push_back({.kind = late, .delay = timer + past});
   for (const std::uint32_t overtaken : {1u, 2u}) kinds.push_back({.kind = Kind::Reorder, .overtaken = overtaken});
   return kinds;
 }

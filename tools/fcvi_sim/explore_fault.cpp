@@ -1,5 +1,6 @@
 #include "tools/fcvi_sim/explore_fault.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "settings/units.hpp"
@@ -103,6 +104,8 @@ void FaultInjector::carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr
   if (active_ && tamper_) tamper_(*frame);
   if (found == nullptr) return pass(channel, std::move(frame));
   ++applied_;
+  const fc2::TimeNs hold = found->kind == Fault::Kind::Reorder ? longest_hold : found->delay;
+  last_arrival_ = std::max(last_arrival_, frame->arrival + hold);
   apply(*found, channel, std::move(frame));
 }
 

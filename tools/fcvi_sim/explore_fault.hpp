@@ -44,6 +44,8 @@ class FaultInjector {
   void end() { active_ = false; }
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
   [[nodiscard]] std::size_t applied() const { return applied_; }
+  /// When the last frame arrives that a fault made late. In the past: the faults have ceased.
+  [[nodiscard]] fc2::TimeNs last_arrival() const { return last_arrival_; }
   void set_witness(FrameWitness witness) { witness_ = std::move(witness); }
   /// Changes bytes without anybody's notice: for tests of what must notice.
   void set_tampering(std::function<void(fc2::Frame&)> tamper) { tamper_ = std::move(tamper); }
@@ -75,6 +77,7 @@ class FaultInjector {
   std::deque<Held> held_;
   std::uint32_t frames_ = 0;
   std::size_t applied_ = 0;
+  fc2::TimeNs last_arrival_ = 0;
   bool active_ = false;
   FrameWitness witness_;
   std::function<void(fc2::Frame&)> tamper_;

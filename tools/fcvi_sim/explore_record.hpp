@@ -78,7 +78,13 @@ struct End {
 struct ConnectionRecord {
   std::string name;
   vi::ReliabilityLevel reliability = vi::ReliabilityLevel::ReliableDelivery;
-  bool after_faults = false;       // no fault since it began: everything must succeed
+  enum class Phase : std::uint8_t {
+    Faults,
+    Meanwhile,  // no new fault, but frames that a fault made late still arrive
+    Afterwards,
+  };
+  Phase phase = Phase::Faults;
+  fc2::TimeNs began = 0;
   bool rejected = false;           // the server's program refuses
   End ends[2];                     // by Side
 };
@@ -89,14 +95,20 @@ struct Holdings {
   std::size_t handles = 0, setups = 0, exchanges = 0, regions = 0, ptags = 0, vis = 0;
 };
 
+/// A login between two ports that one of them saw end.
+struct Logout {
+  fc2::TimeNs at = 0;
+  std::string port;
+};
+
 struct Record {
   std::deque<ConnectionRecord> connections;
+  std::vector<Logout> logouts;
   std::vector<Holdings> holdings;
   std::size_t frames_held = 0;       // buffers that did not come back
   std::size_t timers_before = 0, timers_after = 0;
   std::uint64_t unexpected_events = 0;  // a machine had no row
   bool came_to_an_end = true;
-  fc2::TimeNs faults_end = 0;
   fc2::TimeNs ulp_timeout = 0, r_a_tov = 0;
   std::uint32_t frames = 0;          // that a fault could have hit
   FaultList faults;

@@ -21,12 +21,15 @@ std::uint32_t hash_of(std::span<const std::uint8_t> bytes) {
   return hash;
 }
 
-/// One message of one frame, confirmed by the far side's memory, then the client disconnects.
-WorkloadSpec new_connection(const WorkloadSpec& old) {
-  WorkloadSpec workload{.name = old.name + ", anew", .client = old.client, .server = old.server};
-  workload.discriminator = "anew " + old.discriminator.substr(0, vi::NetAddress::max_discriminator_bytes - 5);
+/// One message of one frame, confirmed by the far side's memory, then the client disconnects. The programs wait longer than
+/// every timer that a fault may have left running: a question to the name server is asked again after 2 * R_A_TOV.
+WorkloadSpec new_connection(const WorkloadSpec& old, fc2::TimeNs timeout, ConnectionRecord::Phase phase) {
+  const std::string what = phase == ConnectionRecord::Phase::Meanwhile ? "meanwhile" : "anew";
+  WorkloadSpec workload{.name = old.name + ", " + what, .client = old.client, .server = old.server};
+  workload.discriminator = what + " " + old.discriminator.substr(0, vi::NetAddress::max_discriminator_bytes - 10);
   workload.attributes = old.attributes;
   workload.attributes.reliability = vi::ReliabilityLevel::ReliableReception;
+  workload.connect_timeout = timeout;
   TransferSpec transfer;
   transfer.data.size_bytes = transfer.message_bytes = 100;
   workload.transfers = {transfer};
@@ -42,6 +45,25 @@ void World::Until::wake(bool held) {
   world_.driver_.wake(std::exchange(program_, nullptr));
 }
 
+class World::LogoutWatch final : public fc2::PortListener {
+ public:
+  LogoutWatch(Record& record, Node& node) : record_(record), node_(node) { node.port().add_listener(*this); }
+  ~LogoutWatch() { node_.port().remove_listener(*this); }
+  LogoutWatch(const LogoutWatch&) = delete;
+  LogoutWatch& operator=(const LogoutWatch&) = delete;
+
+ private:
+  void fabric_logged_in() override {}
+  void fabric_login_failed() override {}
+  void remote_port_logged_in(fc2::RemotePort&) override {}
+  void remote_port_login_failed(fc2::RemotePort&) override {}
+  void remote_port_logged_out(fc2::RemotePort&) override {
+    record_.logouts.push_back({node_.driver().now(), node_.name()});
+  }
+  Record& record_;
+  Node& node_;
+};
+
 World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, const Sabotage& sabotage)
     : scenario_(scenario), sabotage_(sabotage), pool_(pool), driver_(scheduler_), injector_(scheduler_, pool, faults),
       switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fc2::SwitchConfig{})) {
@@ -51,6 +73,7 @@ World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& 
     nodes_.push_back(std::make_unique<Node>(driver_, pool, scenario.ports[i], i, random));
     switch_->attach(nodes_[i]->port(), scenario.ports[i].link);
     injector_.watch(*switch_, nodes_[i]->port());
+    logout_watches_.emplace_back(record_, *nodes_[i]);
   }
   driver_.set_observer([this] { observe(); });
 }
@@ -79,6 +102,7 @@ World::Pair& World::make_pair(const WorkloadSpec& workload, std::uint32_t salt) 
   pair.workload = &workload;
   pair.record = &record_.connections.emplace_back();
   pair.record->name = workload.name;
+  pair.record->began = scheduler_.now();
   pair.record->reliability = workload.attributes.reliability;
   pair.record->rejected = workload.reject;
   End* ends = pair.record->ends;
@@ -116,26 +140,29 @@ void World::run_programs() {
   }
 }
 
-// The rescue of stale IUs: what a fault delayed may still arrive while the new connection is made.
-void World::connect_anew() {
-  for (const WorkloadSpec& workload : scenario_.workloads) new_workloads_.push_back(new_connection(workload));
-  std::uint32_t salt = 1000;
-  for (const WorkloadSpec& workload : new_workloads_) {
-    Pair& pair = make_pair(workload, salt++);
-    pair.record->after_faults = true;
-    spawn(pair);
+void World::sleep(fc2::TimeNs time) {
+  const auto sleeper = [](Driver& driver, fc2::TimeNs delay) -> Task<> { co_await driver.sleep(delay); };
+  driver_.spawn(sleeper(driver_, time));
+  run_programs();
+}
+
+void World::connect_anew(ConnectionRecord::Phase phase) {
+  const fc2::TimeNs timeout = 3 * (record_.ulp_timeout + record_.r_a_tov);
+  auto salt = static_cast<std::uint32_t>(1000 + pairs_.size());
+  std::vector<Pair*> made;
+  for (const WorkloadSpec& workload : scenario_.workloads) {
+    const WorkloadSpec& again = new_workloads_.emplace_back(new_connection(workload, timeout, phase));
+    made.push_back(&make_pair(again, salt++));
+    made.back()->record->phase = phase;
+    spawn(*made.back());
   }
   run_programs();
 }
 
-// R_A_TOV after the last of what the timers allow, and every frame that a fault delayed has come.
+// Longer than what the timers allow, one after the other.
 void World::rest() {
   if (!record_.came_to_an_end) return;
-  fc2::TimeNs longest_delay = 0;
-  for (const Fault& fault : record_.faults) longest_delay = std::max(longest_delay, fault.delay);
-  const auto sleep = [](Driver& driver, fc2::TimeNs delay) -> Task<> { co_await driver.sleep(delay); };
-  driver_.spawn(sleep(driver_, longest_delay + 4 * record_.ulp_timeout + 3 * record_.r_a_tov));
-  run_programs();
+  sleep(4 * record_.ulp_timeout + 3 * record_.r_a_tov);
 }
 
 const Record& World::run(Ladder* ladder) {
@@ -152,9 +179,12 @@ const Record& World::run(Ladder* ladder) {
   injector_.end();
   record_.frames = injector_.frames();
   record_.faults_applied = injector_.applied();
-  record_.faults_end = scheduler_.now();
   if (sabotage_.before_new_connection) sabotage_.before_new_connection(*this);
-  connect_anew();
+  if (injector_.last_arrival() >= scheduler_.now()) {
+    connect_anew(ConnectionRecord::Phase::Meanwhile);
+    sleep(std::max<fc2::TimeNs>(injector_.last_arrival() - scheduler_.now(), 0) + settling);
+  }
+  connect_anew(ConnectionRecord::Phase::Afterwards);
   if (sabotage_.before_rest) sabotage_.before_rest(*this);
   rest();
   collect();

@@ -1,5 +1,6 @@
 // One run of an exploration: a small fabric whose ports are logged in, the scenario's workloads under a list of faults, then
-// a new connection for each pair of ports without faults, then rest until every timer had its time.
+// a new connection for each workload without faults (two, if late frames still arrive: one meanwhile, one afterwards), then
+// rest until every timer had its time.
 #pragma once
 #include <functional>
 #include <list>
@@ -54,11 +55,13 @@ class World {
     ConnectionRecord* record;
     std::unique_ptr<Probe> ends[2];
   };
+  class LogoutWatch;
   void log_in();
   Pair& make_pair(const WorkloadSpec& workload, std::uint32_t salt);
   void spawn(Pair& pair);
   void run_programs();
-  void connect_anew();
+  void sleep(fc2::TimeNs time);
+  void connect_anew(ConnectionRecord::Phase phase);
   void rest();
   void collect();
   void observe();
@@ -73,6 +76,7 @@ class World {
   Record record_;
   std::vector<std::unique_ptr<vi::Operation>> operations_;  // providers know them until the end
   std::vector<std::unique_ptr<Node>> nodes_;
+  std::list<LogoutWatch> logout_watches_;
   FaultInjector injector_;
   std::list<Until*> waiting_;
   std::list<Pair> pairs_;

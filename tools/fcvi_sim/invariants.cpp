@@ -34,7 +34,7 @@ class Judge {
       messages_arrive(side);
       promises_hold(side);
       memory_is_kept(side);
-      if (connection_.after_faults) all_succeeds(side);
+      if (nothing_disturbs()) all_succeeds(side);
     }
     endpoints_agree();
   }
@@ -58,7 +58,8 @@ class Judge {
   void memory_is_kept(int side);
   void all_succeeds(int side);
   void endpoints_agree();
-  [[nodiscard]] bool gave_up(int side) const;
+  [[nodiscard]] bool nothing_disturbs() const;
+  [[nodiscard]] bool may_not_tell(int side) const;
   [[nodiscard]] bool is_message(const Descriptor& receive, const Message& message) const;
 
   const Record& record_;
@@ -172,7 +173,14 @@ void Judge::memory_is_kept(int side) {
   }
 }
 
-// After the faults: everything succeeds at once.
+/// No new fault, and no login that a late PLOGI or LOGO ended: that ends connections too (FC-VI 7.7.1).
+bool Judge::nothing_disturbs() const {
+  if (connection_.phase == ConnectionRecord::Phase::Afterwards) return true;
+  if (connection_.phase == ConnectionRecord::Phase::Faults) return false;
+  return std::none_of(record_.logouts.begin(), record_.logouts.end(), [&](const Logout& logout) { return logout.at >= connection_.began; });
+}
+
+// After the faults, and also while late frames of dead connections arrive: everything succeeds at once.
 void Judge::all_succeeds(int side) {
   for (const CallRecord& call : end(side).calls)
     if (call.returns != 0 && call.result != vi::Return::Success)
@@ -182,8 +190,11 @@ void Judge::all_succeeds(int side) {
       if (!succeeded(descriptor)) fail(liveness, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
 }
 
-/// Its VipDisconnect was never answered, both times: FC-VI 8.6.3 lets the other side not know.
-bool Judge::gave_up(int side) const {
+/// It cannot tell its peer: its VipDisconnect was never answered, both times (FC-VI 8.6.3), or the peer's login ended
+/// here, which ends the connection without a word (7.7.1, 8.4.2 g).
+bool Judge::may_not_tell(int side) const {
+  for (const Logout& logout : record_.logouts)
+    if (logout.at >= connection_.began && logout.port == end(side).port) return true;
   return std::any_of(end(side).calls.begin(), end(side).calls.end(),
                      [](const CallRecord& call) { return call.result == vi::Return::NotReachable; });
 }
@@ -210,7 +221,7 @@ void Judge::endpoints_agree() {
     if (since < 0) continue;
     const auto next = std::upper_bound(times.begin(), times.end(), time);
     const int connected = first ? 0 : 1;
-    if (next != times.end() && *next - since > limit && !gave_up(1 - connected)) {
+    if (next != times.end() && *next - since > limit && !may_not_tell(1 - connected)) {
       fail(agreement, connected, "Connected for " + text_of(*next - since) + " while its peer is not");
       return;
     }
