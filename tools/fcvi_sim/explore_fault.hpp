@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fc2_fabric/switch.hpp"
@@ -34,8 +35,8 @@ using FrameWitness = std::function<void(std::uint32_t number, const fc2::Frame& 
 /// Sits on the links of all ports. Before begin() and after end() every frame passes as it is.
 class FaultInjector {
  public:
-  FaultInjector(fc2::Scheduler& scheduler, fc2::FramePool& pool, const FaultList& faults)
-      : scheduler_(scheduler), pool_(pool), faults_(faults) {}
+  FaultInjector(fc2::Scheduler& scheduler, fc2::FramePool& pool, FaultList faults)
+      : scheduler_(scheduler), pool_(pool), faults_(std::move(faults)) {}
   FaultInjector(const FaultInjector&) = delete;
   FaultInjector& operator=(const FaultInjector&) = delete;
 
@@ -72,7 +73,7 @@ class FaultInjector {
 
   fc2::Scheduler& scheduler_;
   fc2::FramePool& pool_;
-  const FaultList& faults_;
+  const FaultList faults_;
   std::deque<Link> links_;
   std::deque<Held> held_;
   std::uint32_t frames_ = 0;
