@@ -93,8 +93,8 @@ void World::log_in() {
   run_programs();
   record_.timers_before = scheduler_.pending_count();
   record_.r_a_tov = nodes_.front()->port().r_a_tov();
-  record_.ulp_timeout = record_.r_a_tov;
-  for (const PortSpec& port : scenario_.ports) record_.ulp_timeout = std::max(record_.ulp_timeout, port.ulp_timeout);
+  for (const PortSpec& port : scenario_.ports)  // the longest of all: what one end may have to wait for
+    record_.ulp_timeout = std::max(record_.ulp_timeout, port.ulp_timeout != 0 ? port.ulp_timeout : record_.r_a_tov);
 }
 
 World::Pair& World::make_pair(const WorkloadSpec& workload, std::uint32_t salt) {
