@@ -156,12 +156,16 @@ void NPort::deny(wire::FcId id) { link_services_->deny(id); }
 
 // --- exchanges ---------------------------------------------------------------------------------------------------
 
+// An id that was used a moment ago may still stand in frames that are late or come twice: so many others come before it.
+static constexpr std::size_t resting_exchanges = 8;
+
 Exchange* NPort::take_exchange(bool originator) {
   constexpr std::size_t ids = 0xFFFF;  // OX_IDs and RX_IDs, without FFFFh
   if (open_exchanges_[originator] == config_.max_exchanges) return nullptr;
-  if (free_exchanges_ == 0 && exchanges_.size() == ids) return nullptr;
+  const bool may_grow = exchanges_.size() < ids;
+  if (free_exchanges_ == 0 && !may_grow) return nullptr;
   ++open_exchanges_[originator];
-  if (free_exchanges_ == 0) {
+  if (free_exchanges_ < resting_exchanges && may_grow) {
     const auto slot = static_cast<std::uint16_t>(exchanges_.size());
     exchanges_.push_back(std::make_unique<Exchange>(*this, slot));
     return exchanges_.back().get();

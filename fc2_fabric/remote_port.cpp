@@ -49,6 +49,7 @@ wire::SeqId RemotePort::control_seq_id() { return next_free(); }
 wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { return port_.login_parameters(command); }
 
 void RemotePort::logged_in_now() {
+  next_denial_ = 0;  // it learned of the last one
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
 }
 

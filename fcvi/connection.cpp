@@ -209,8 +209,9 @@ void Connection::handle_released() {
 }
 
 void Connection::port_logged_out() {
-  if (originated_ != nullptr) originated_->port_logged_out();
-  if (peer_port_ == wire::FcId{}) return;  // the set-up logs in again
+  const wire::FcId lost = peer_port_;
+  if (originated_ != nullptr && originated_->port_logged_out()) return;  // the set-up logs in again, or is already
+  if (peer_port_ != lost) return;  // the endpoint goes on without that port
   if (received_ != nullptr) received_->port_logged_out();
   responder_.process(dr::PortLoggedOut{}, *this);
   if (vi_ != nullptr && vi_->state() == vi::State::Connected) endpoint_lost();

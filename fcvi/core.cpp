@@ -37,7 +37,7 @@ void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
 // --- calls of the VI model ---------------------------------------------------------------------------------------
 
 Connection* Core::open_connection(vi::Vi& vi) {
-  const auto handle = handles_.reserve();
+  const auto handle = handles_.reserve(scheduler().now(), port_.r_a_tov());
   if (!handle) return nullptr;
   handles_.occupy(*handle, std::make_unique<Connection>(*this, vi, *handle));
   return handles_.find(*handle);
@@ -370,7 +370,7 @@ void Core::bury() {
   peer_pool_.bury();
   for (const std::uint64_t number : retired_originated_) originated_.erase(number);
   for (const std::uint64_t token : retired_received_) received_.erase(token);
-  for (const wire::FcviHandle handle : retired_handles_) handles_.vacate(handle);
+  for (const wire::FcviHandle handle : retired_handles_) handles_.vacate(handle, scheduler().now());
   retired_originated_.clear();
   retired_received_.clear();
   retired_handles_.clear();

@@ -7,16 +7,24 @@ namespace fcvi {
 HandleTable::HandleTable(std::uint32_t first_handle, std::uint32_t limit) : first_handle_(first_handle), limit_(limit) {}
 HandleTable::~HandleTable() = default;
 
-std::optional<wire::FcviHandle> HandleTable::reserve() {
-  if (free_.empty()) {
-    if (slots_.size() >= limit_) return std::nullopt;
-    auto slot = static_cast<std::uint32_t>(slots_.size());
-    if (first_handle_ + slot == wire::FcviHandle::unassigned.value) ++slot;  // that one stays empty for ever
-    slots_.resize(slot + 1);
-    free_.push_back(slot);
+std::uint32_t HandleTable::add_slot() {
+  auto slot = static_cast<std::uint32_t>(slots_.size());
+  if (first_handle_ + slot == wire::FcviHandle::unassigned.value) ++slot;  // that one stays empty for ever
+  slots_.resize(slot + 1);
+  return slot;
+}
+
+std::optional<wire::FcviHandle> HandleTable::reserve(fc2::TimeNs now, fc2::TimeNs r_a_tov) {
+  const bool rested = !free_.empty() && now - free_.front().since >= r_a_tov;
+  const bool room = slots_.size() < limit_;
+  if (!rested && !room && free_.empty()) return std::nullopt;
+  std::uint32_t slot = 0;
+  if (rested || !room) {
+    slot = free_.front().slot;
+    free_.pop_front();
+  } else {
+    slot = add_slot();
   }
-  const std::uint32_t slot = free_.front();
-  free_.pop_front();
   ++in_use_;
   return wire::FcviHandle{first_handle_ + slot};
 }
@@ -25,9 +33,9 @@ void HandleTable::occupy(wire::FcviHandle handle, std::unique_ptr<Connection> co
   slots_[handle.value - first_handle_] = std::move(connection);
 }
 
-std::unique_ptr<Connection> HandleTable::vacate(wire::FcviHandle handle) {
+std::unique_ptr<Connection> HandleTable::vacate(wire::FcviHandle handle, fc2::TimeNs now) {
   const std::uint32_t slot = handle.value - first_handle_;
-  free_.push_back(slot);
+  free_.push_back({slot, now});
   --in_use_;
   return std::move(slots_[slot]);
 }

@@ -246,10 +246,12 @@ void OriginatedSetup::endpoint_errored() {
   if (!busy_ && machine_.is<co::AwaitResp3Connected>()) process(co::EndpointErrored{});
 }
 
-void OriginatedSetup::port_logged_out() {
+bool OriginatedSetup::port_logged_out() {
+  const bool renewed_before = renewed_;
   if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
   abort_finished_ = false;
   if (phase_ == Phase::SettingUp && !machine_.is<co::Idle>()) process(co::PortLoggedOut{});
+  return renewed_ != renewed_before;
 }
 
 void OriginatedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,

@@ -37,7 +37,8 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void disconnect_requested();
   void disconnect_received();
   void endpoint_errored();
-  void port_logged_out();
+  /// True: it goes on with a new login, and the endpoint with it.
+  bool port_logged_out();
   /// Goes on without a connection, which would pass a logout on.
   [[nodiscard]] bool stands_alone_with(wire::FcId port) const { return connection_ == nullptr && target_ == port; }
 

@@ -300,6 +300,16 @@ TEST(Loader, aliases_that_multiply_are_bounded) {
   EXPECT_NE(error_of(text).find("more than 200,000 values"), std::string::npos);
 }
 
+TEST(Loader, both_may_disconnect) {
+  for (const bool both : {false, true}) {
+    const std::string text = std::string("name: x\nports: [{name: a}, {name: b}]\nworkloads:\n  - {name: w, client: a, server: b, disconnect_by: ") +
+                             (both ? "both" : "client") + "}\n";
+    const auto scenario = read_scenario(text, "s.yaml", "", {});
+    ASSERT_TRUE(scenario);
+    EXPECT_EQ(scenario->workloads[0].disconnect_by_both, both);
+  }
+}
+
 TEST(Loader, scenarios_of_the_project_are_valid) {
   const std::filesystem::path folder = std::string(FCVI_SOURCE_DIR) + "/tools/scenarios";
   int count = 0;

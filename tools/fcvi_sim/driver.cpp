@@ -42,7 +42,7 @@ Driver::Outcome Driver::run(fc2::TimeNs time_limit) {
     if (observer_) observer_();
     drain();
     if (observer_) observer_();
-  } while (running_ != 0 && scheduler_.run_next(end));
+  } while (running_ != 0 && (!ready_.empty() || scheduler_.run_next(end)));  // the observer may have woken some
   rethrow();
   if (running_ == 0) return Outcome::Finished;
   return scheduler_.idle() ? Outcome::Stuck : Outcome::TimeLimit;

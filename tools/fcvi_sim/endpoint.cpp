@@ -82,7 +82,7 @@ Task<vi::Return> Endpoint::disconnect() {
   co_return call.result;
 }
 
-void Endpoint::post(Queue& queue, const Posting& posting) {
+std::uint64_t Endpoint::post(Queue& queue, const Posting& posting) {
   assert(queue.posted < queue.depth);
   const std::uint64_t address =
       queue.descriptors.address() + std::uint64_t{queue.next_slot} * queue.slot_bytes;
@@ -102,6 +102,7 @@ void Endpoint::post(Queue& queue, const Posting& posting) {
   } else {
     vi_->post_send(address, queue.descriptors.handle());
   }
+  return address;
 }
 
 std::optional<Completion> Endpoint::dequeue(Queue& queue) {
@@ -111,7 +112,7 @@ std::optional<Completion> Endpoint::dequeue(Queue& queue) {
   --queue.posted;
   vi::ControlSegment control;
   std::memcpy(&control, queue.descriptors.host(address), sizeof control);
-  return Completion{control.status, control.length_bytes, control.immediate_data};
+  return Completion{control.status, control.length_bytes, control.immediate_data, address};
 }
 
 Completion Endpoint::Next::await_resume() {
@@ -128,6 +129,7 @@ void Endpoint::dequeue_all() {
 }
 
 void Endpoint::work_completed(bool receive_queue) {
+  ++completions_announced_;
   Queue& queue = receive_queue ? receive_ : send_;
   if (queue.waiter) node_.driver().wake(std::exchange(queue.waiter, nullptr));
 }

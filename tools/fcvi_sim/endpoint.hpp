@@ -18,6 +18,7 @@ struct Completion {
   std::uint32_t status = 0;  // whole; vi::status::
   std::uint32_t length_bytes = 0;
   std::uint32_t immediate_data = 0;
+  std::uint64_t address = 0;  // of the descriptor
   [[nodiscard]] std::uint32_t error() const { return status & vi::status::error_mask; }
 };
 
@@ -57,13 +58,19 @@ class Endpoint {
   /// co_await: the connection was lost, or the peer disconnected.
   Signal& lost() { return lost_; }
 
-  void post_send(const Posting& posting) { post(send_, posting); }
-  void post_receive(const Posting& posting) { post(receive_, posting); }
+  /// Returns the descriptor's address.
+  std::uint64_t post_send(const Posting& posting) { return post(send_, posting); }
+  std::uint64_t post_receive(const Posting& posting) { return post(receive_, posting); }
   [[nodiscard]] std::uint32_t sends_posted() const { return send_.posted; }
   [[nodiscard]] std::uint32_t receives_posted() const { return receive_.posted; }
   /// co_await next_send(): the oldest descriptor, when it is completed. Pre: one is posted.
   [[nodiscard]] auto next_send() { return Next(*this, send_); }
   [[nodiscard]] auto next_receive() { return Next(*this, receive_); }
+  /// The same without waiting.
+  std::optional<Completion> take_send() { return dequeue(send_); }
+  std::optional<Completion> take_receive() { return dequeue(receive_); }
+  /// How many completions the model has announced.
+  [[nodiscard]] std::uint64_t completions_announced() const { return completions_announced_; }
   /// Dequeues all that is completed; after a disconnect that is all.
   void dequeue_all();
 
@@ -93,7 +100,7 @@ class Endpoint {
   void work_completed(bool receive_queue);
   void asynchronous_error(vi::ErrorCode error);
 
-  void post(Queue& queue, const Posting& posting);
+  std::uint64_t post(Queue& queue, const Posting& posting);
   std::optional<Completion> dequeue(Queue& queue);
 
   Node& node_;
@@ -102,6 +109,7 @@ class Endpoint {
   vi::Vi* vi_ = nullptr;
   Signal lost_;
   Queue send_, receive_;
+  std::uint64_t completions_announced_ = 0;
 };
 
 }  // namespace sim

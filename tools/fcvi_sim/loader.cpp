@@ -22,7 +22,9 @@ constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
 constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client},
                                        {"server_to_client", Side::Server}};
-constexpr Choice<Side> sides[] = {{"client", Side::Client}, {"server", Side::Server}};
+enum class Disconnect : std::uint8_t { Client, Server, Both };
+constexpr Choice<Disconnect> disconnects[] = {
+    {"client", Disconnect::Client}, {"server", Disconnect::Server}, {"both", Disconnect::Both}};
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
 constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
 constexpr Choice<vi::ReliabilityLevel> levels[] = {
@@ -207,8 +209,11 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
     fail_expected(*map.find("answer"), "answer", "accept with model peer_to_peer");
   map.optional("server_start", workload.server_start, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("connect_timeout", workload.connect_timeout, read_duration, fc2::microsecond, max_time);
-  if (const Tree* side = map.find("disconnect_by"))
-    workload.disconnect_by = read_choice(*side, "disconnect_by", sides);
+  if (const Tree* side = map.find("disconnect_by")) {
+    const Disconnect who = read_choice(*side, "disconnect_by", disconnects);
+    workload.disconnect_by = who == Disconnect::Server ? Side::Server : Side::Client;
+    workload.disconnect_by_both = who == Disconnect::Both;
+  }
   map.optional("hold", workload.hold, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("clean_up", workload.clean_up, read_bool);
   map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});

@@ -10,6 +10,7 @@
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/decode.hpp"
+#include "tools/fcvi_sim/explore_command.hpp"
 #include "tools/fcvi_sim/loader.hpp"
 #include "tools/fcvi_sim/simulation.hpp"
 #include "tools/fcvi_sim/summary.hpp"
@@ -143,6 +144,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   RunOptions options;
   add_run(app, options);
+  sim::explore::CommandOptions exploration;
+  const CLI::App* explorer = sim::explore::add_command(app, exploration);
   std::string capture;
   CLI::App* decoder = app.add_subcommand("decode", "print the frames of a capture, a line each");
   decoder
@@ -155,5 +158,6 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? all_held : bad_input;
   }
+  if (explorer->parsed()) return sim::explore::run_command(exploration);
   return decoder->parsed() ? decode(capture) : run(options);
 }

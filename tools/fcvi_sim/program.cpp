@@ -11,6 +11,10 @@ vi::NetAddress address_of(Node& host, const WorkloadSpec& workload) {
                               std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
+bool disconnects(const WorkloadSpec& workload, Side side) {
+  return workload.disconnect_by_both || workload.disconnect_by == side;
+}
+
 /// Moves the data and disconnects, whatever happens on the way. `first`: this side disconnects of its own
 /// accord.
 Task<> use_connection(Party& party, const WorkloadSpec& workload, bool first, WorkloadResult& result,
@@ -54,7 +58,7 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
     result.accept = co_await party.endpoint().accept(wait.token);
     result.accept_duration = node.driver().now() - start;
     if (result.accept == vi::Return::Success)
-      co_await use_connection(party, workload, workload.disconnect_by == Side::Server, result,
+      co_await use_connection(party, workload, disconnects(workload, Side::Server), result,
                               result.server_disconnect);
     else
       co_await clean_up(party, workload, result.server_disconnect);
@@ -71,7 +75,7 @@ Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, co
       co_await party.endpoint().connect(address_of(server, workload), workload.connect_timeout);
   result.setup_duration = node.driver().now() - start;
   if (result.connect == vi::Return::Success)
-    co_await use_connection(party, workload, workload.disconnect_by == Side::Client, result, result.disconnect);
+    co_await use_connection(party, workload, disconnects(workload, Side::Client), result, result.disconnect);
   else
     co_await clean_up(party, workload, result.disconnect);
   result.client_state = party.endpoint().vi().state();
@@ -88,7 +92,7 @@ Task<> peer_program(Node& node, Node& peer, const WorkloadSpec& workload, Side s
   (client ? result.setup_duration : result.accept_duration) = node.driver().now() - start;
   std::optional<vi::Return>& disconnect = client ? result.disconnect : result.server_disconnect;
   if (connected == vi::Return::Success)
-    co_await use_connection(party, workload, workload.disconnect_by == side, result, disconnect);
+    co_await use_connection(party, workload, disconnects(workload, side), result, disconnect);
   else
     co_await clean_up(party, workload, disconnect);
   (client ? result.client_state : result.server_state) = party.endpoint().vi().state();

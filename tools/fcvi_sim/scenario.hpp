@@ -105,6 +105,7 @@ struct WorkloadSpec {
   fc2::TimeNs server_start = 0;        // ... and the server program that much later
   fc2::TimeNs connect_timeout = 5 * fc2::second;
   Side disconnect_by = Side::Client;
+  bool disconnect_by_both = false;     // neither waits for the other
   fc2::TimeNs hold = 0;            // between the last transfer and VipDisconnect of the side that disconnects first
   bool clean_up = false;           // VipDisconnect also where the connection was not made and the endpoint is not Idle
   std::uint32_t queue_depth = 64;  // descriptors that each end keeps posted

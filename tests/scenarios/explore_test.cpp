@@ -1,0 +1,61 @@
+// fcvi-sim explore from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/command.hpp"
+
+namespace scenarios {
+namespace {
+using testing::HasSubstr;
+
+class Explore : public testing::Test {
+ protected:
+  Folder folder;
+  std::string scenario = folder.write("s.yaml", R"(name: small
+ports: [{name: a}, {name: b}]
+workloads:
+  - {name: w, client: a, server: b, connect_timeout: 60s, transfers: [{operation: send, data: {random: 10}}]}
+)");
+};
+
+TEST_F(Explore, sound_code_exits_0_and_counts) {
+  const Finished run = fcvi_sim({"explore", scenario, "--faults", "1", "--jobs", "2"});
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_THAT(run.output, HasSubstr(" runs, each with another list of faults (1 of 0, "));
+  EXPECT_THAT(run.output, HasSubstr("new connection  held: "));
+  EXPECT_EQ(run.errors, "");
+}
+
+TEST_F(Explore, faults_that_are_named_are_run_alone) {
+  const Finished run =
+      fcvi_sim({"explore", scenario, "--fault", "lose:5", "--fault", "delay:8+2001ms", "--ladder", folder / "l.svg"});
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_THAT(run.output, HasSubstr("with lose:5 delay:8+2001ms: "));
+  EXPECT_THAT(run.output, HasSubstr("all invariants held\n"));
+  EXPECT_THAT(content_of(folder / "l.svg"), HasSubstr("FCVI_CONNECT_RQST"));
+}
+
+TEST_F(Explore, bad_faults_exit_2) {
+  const Finished nonsense = fcvi_sim({"explore", scenario, "--fault", "forget:1"});
+  EXPECT_EQ(nonsense.status, 2);
+  EXPECT_THAT(nonsense.errors, HasSubstr("--fault forget:1: expected lose:FRAME, "));
+  const Finished backwards = fcvi_sim({"explore", scenario, "--fault", "lose:5", "--fault", "lose:5"});
+  EXPECT_EQ(backwards.status, 2);
+  EXPECT_THAT(backwards.errors, HasSubstr("expected a later frame than before"));
+  const Finished beyond = fcvi_sim({"explore", scenario, "--fault", "lose:5000"});
+  EXPECT_EQ(beyond.status, 2);
+  EXPECT_THAT(beyond.errors, HasSubstr("a fault names a frame that was not sent"));
+}
+
+TEST_F(Explore, scenarios_that_do_not_suit_exit_2) {
+  const std::string none = folder.write("none.yaml", "name: n\nports: [{name: a}]\n");
+  EXPECT_THAT(fcvi_sim({"explore", none}).errors, HasSubstr("has no workload to explore"));
+  const Finished big = fcvi_sim({"explore", scenario, "--set", "workloads.0.transfers.0.data.random=2MiB"});
+  EXPECT_EQ(big.status, 2);
+  EXPECT_THAT(big.errors, HasSubstr("expected at most 1 MiB"));
+  EXPECT_EQ(fcvi_sim({"explore", folder / "missing.yaml"}).status, 2);
+  EXPECT_EQ(fcvi_sim({"explore", scenario, "--faults", "9"}).status, 2);
+}
+
+}  // namespace
+}  // namespace scenarios

@@ -1,0 +1,110 @@
+// Faults of an exploration: what they are called, and what they do to frames.
+#include <gtest/gtest.h>
+
+#include "tests/support/test_fabric.hpp"
+#include "tools/fcvi_sim/explore_fault.hpp"
+#include "wire/fc_header.hpp"
+
+namespace sim::explore {
+namespace {
+using Kind = Fault::Kind;
+
+TEST(Fault, every_kind_reads_as_it_writes) {
+  const FaultList faults{{.kind = Kind::Lose, .frame = 1},
+                         {.kind = Kind::Duplicate, .frame = 2},
+                         {.kind = Kind::Duplicate, .frame = 3, .delay = 2001 * fc2::millisecond},
+                         {.kind = Kind::Delay, .frame = 4, .delay = 10 * fc2::second},
+                         {.kind = Kind::Delay, .frame = 5, .delay = 7},
+                         {.kind = Kind::Reorder, .frame = 4294967295, .overtaken = 2}};
+  EXPECT_EQ(to_string(faults), "lose:1 duplicate:2 duplicate:3+2001ms delay:4+10s delay:5+7ns reorder:4294967295+2");
+  for (const Fault& fault : faults) EXPECT_EQ(parse_fault(to_string(fault)), fault) << to_string(fault);
+}
+
+TEST(Fault, what_is_none_is_refused) {
+  for (const char* text : {"", "lose", "lose:", "lose:0", "lose:x", "lose:-1", "lose:4294967296", "lose:1+1s", "forget:1",
+                           "duplicate:1+", "duplicate:1+2", "delay:1", "delay:1+0", "delay:1+0s", "delay:+1s", "reorder:1",
+                           "reorder:1+0", "reorder:1+1001", "reorder:1+1s", "Lose:1", "lose:1 "})
+    EXPECT_EQ(parse_fault(text), std::nullopt) << text;
+}
+
+/// Port 0 sends numbered frames to port 1, which notes when each came.
+class Injector : public testing::Test, protected fc2::ExchangeUser {
+ protected:
+  struct Arrival {
+    std::uint8_t number;
+    fc2::TimeNs at;
+    friend bool operator==(const Arrival&, const Arrival&) = default;
+  };
+  Injector() : fabric(2) {
+    fabric.bring_up();
+    EXPECT_TRUE(fabric.log_in(0, 1));
+    fabric.port(1).set_user(wire::Type::fc_vi, *this);
+  }
+  /// Sends 1, 2, 3, a microsecond apart, under `faults`; returns what arrives, times from the first sending.
+  std::vector<Arrival> arrivals(const FaultList& faults) {
+    FaultInjector injector(fabric.scheduler, fabric.pool, faults);
+    for (std::size_t i = 0; i < 2; ++i) injector.watch(fabric.fabric, fabric.port(i));
+    injector.begin();
+    start_ = fabric.scheduler.now();
+    for (std::uint8_t number = 1; number <= 3; ++number) {
+      fc2::Exchange* exchange = fabric.port(0).originate(fabric.port(1).n_port_id(), wire::Type::fc_vi, *this);
+      const std::uint8_t payload[] = {number, 0, 0, 0};
+      fabric.port(0).send(*exchange, wire::RCtl::unsolicited_control, {}, payload, {.last_of_exchange = true});
+      fabric.run_for(fc2::microsecond);
+    }
+    fabric.run_for(100 * fc2::second);
+    EXPECT_EQ(injector.frames(), 3u);
+    EXPECT_EQ(injector.applied(), faults.size());
+    for (std::size_t i = 0; i < 2; ++i) fabric.fabric.set_fault(fabric.port(i), nullptr);
+    return std::exchange(arrivals_, {});
+  }
+  support::TestFabric fabric;
+  static constexpr fc2::TimeNs us = fc2::microsecond;  // each link's latency: two to cross
+
+ private:
+  void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
+    arrivals_.push_back({iu[0], fabric.scheduler.now() - start_});
+  }
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+  std::vector<Arrival> arrivals_;
+  fc2::TimeNs start_ = 0;
+};
+
+TEST_F(Injector, no_fault_changes_nothing) {
+  EXPECT_EQ(arrivals({}), (std::vector<Arrival>{{1, 2 * us}, {2, 3 * us}, {3, 4 * us}}));
+}
+TEST_F(Injector, lost_is_not_delivered) {
+  EXPECT_EQ(arrivals({{.kind = Kind::Lose, .frame = 2}}), (std::vector<Arrival>{{1, 2 * us}, {3, 4 * us}}));
+}
+TEST_F(Injector, delayed_comes_later) {
+  EXPECT_EQ(arrivals({{.kind = Kind::Delay, .frame = 1, .delay = fc2::second}}),
+            (std::vector<Arrival>{{2, 3 * us}, {3, 4 * us}, {1, fc2::second + 2 * us}}));
+}
+TEST_F(Injector, reordered_is_overtaken_as_often_as_said) {
+  EXPECT_EQ(arrivals({{.kind = Kind::Reorder, .frame = 1, .overtaken = 1}}),
+            (std::vector<Arrival>{{2, 3 * us}, {1, 3 * us}, {3, 4 * us}}));
+  EXPECT_EQ(arrivals({{.kind = Kind::Reorder, .frame = 1, .overtaken = 2}}),
+            (std::vector<Arrival>{{2, 3 * us}, {3, 4 * us}, {1, 4 * us}}));
+}
+TEST_F(Injector, reordered_that_nobody_overtakes_comes_in_the_end) {
+  const auto came = arrivals({{.kind = Kind::Reorder, .frame = 3, .overtaken = 1}});
+  ASSERT_EQ(came.size(), 3u);
+  EXPECT_EQ(came[2].number, 3);
+  EXPECT_GT(came[2].at, 50 * fc2::millisecond);
+}
+TEST_F(Injector, two_faults_work_together) {
+  EXPECT_EQ(arrivals({{.kind = Kind::Delay, .frame = 1, .delay = 5 * us}, {.kind = Kind::Lose, .frame = 3}}),
+            (std::vector<Arrival>{{2, 3 * us}, {1, 7 * us}}));
+}
+
+// The second one arrives as a frame of its own: the N_Port knows it for a duplicate, so count what the switch forwards.
+TEST_F(Injector, duplicate_is_delivered_twice) {
+  const std::uint64_t before = fabric.fabric.frames_forwarded();
+  arrivals({});
+  const std::uint64_t without = fabric.fabric.frames_forwarded() - before;
+  arrivals({{.kind = Kind::Duplicate, .frame = 2}});
+  EXPECT_EQ(fabric.fabric.frames_forwarded() - before, 2 * without + 1);
+}
+
+}  // namespace
+}  // namespace sim::explore

@@ -1,0 +1,279 @@
+// Explorations: what is tried, what is found, and that each invariant can be broken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fc2_fabric/remote_port.hpp"
+#include "tools/fcvi_sim/explore.hpp"
+#include "tools/fcvi_sim/explore_report.hpp"
+#include "tools/fcvi_sim/loader.hpp"
+
+namespace sim::explore {
+namespace {
+using testing::Contains;
+using testing::HasSubstr;
+
+Scenario scenario_of(const std::string& level, const std::string& transfers) {
+  const std::string text = "name: t\nports: [{name: alice}, {name: bob}]\nworkloads:\n  - name: w\n    client: alice\n"
+                           "    server: bob\n    connect_timeout: 60s\n    reliability: " + level + "\n    transfers: " + transfers + "\n";
+  auto scenario = read_scenario(text, "t.yaml", "", {});
+  if (!scenario) throw std::runtime_error(scenario.error().message);
+  return *scenario;
+}
+Scenario one_send(const std::string& level = "reliable_delivery") {
+  return scenario_of(level, "[{operation: send, data: {random: 100}}]");
+}
+
+/// Names of the invariants that one run breaks.
+std::set<std::string> broken(const Scenario& scenario, const Sabotage& sabotage, const FaultList& faults = {}) {
+  fc2::FramePool pool;
+  World world(scenario, faults, pool, sabotage);
+  std::set<std::string> names;
+  for (const Violation& violation : check_invariants(world.run())) names.emplace(violation.invariant);
+  return names;
+}
+using Names = std::set<std::string>;
+
+// --- what is tried -----------------------------------------------------------------------------------------------
+
+TEST(Explore, one_fault_tries_every_kind_at_every_frame) {
+  const Scenario scenario = one_send();
+  const Findings findings = explore(scenario, {.faults = 1});
+  EXPECT_GE(findings.frames, 13u);  // GID_IPP, PLOGI, four of the set-up, a Send, two disconnects, and answers
+  EXPECT_EQ(findings.runs, 1 + findings.frames * faults_of_frame(scenario).size());
+  EXPECT_EQ(findings.runs_by_depth, (std::vector<std::uint64_t>{1, findings.runs - 1}));
+  EXPECT_GT(findings.most_frames, findings.frames);  // a retry
+  EXPECT_TRUE(findings.failures.empty());
+  EXPECT_TRUE(findings.complete);
+}
+
+TEST(Explore, faults_of_a_frame_pass_each_timer) {
+  // E_D_TOV; FCVI_ULP_TIMEOUT, which is R_A_TOV here: T3 (FC-VI C.5.2); twice that: T2; the programs' T0 and T1.
+  Names delays;
+  for (const Fault& fault : faults_of_frame(one_send()))
+    if (fault.kind == Fault::Kind::Delay) delays.insert(to_string(fault));
+  EXPECT_EQ(delays, (Names{"delay:0+2001ms", "delay:0+10001ms", "delay:0+20001ms", "delay:0+60001ms"}));
+}
+
+TEST(Explore, second_fault_hits_frames_that_the_first_one_made) {
+  // A retry's frames are beyond those of the run without a fault.
+  const Findings findings = explore(one_send(), {.faults = 2});
+  EXPECT_GE(findings.runs, 10'000u);
+  EXPECT_GT(findings.runs_by_depth[2], findings.runs_by_depth[1] * (findings.runs_by_depth[1] / 2 - 20));
+  EXPECT_TRUE(findings.failures.empty());
+}
+
+TEST(Explore, threads_find_the_same) {
+  const Findings one = explore(one_send(), {.faults = 1}), three = explore(one_send(), {.faults = 1, .jobs = 3});
+  EXPECT_EQ(one.runs, three.runs);
+  EXPECT_EQ(one.runs_by_depth, three.runs_by_depth);
+  EXPECT_EQ(one.distinct_courses, three.distinct_courses);
+  EXPECT_EQ(one.most_frames, three.most_frames);
+}
+
+TEST(Explore, max_runs_ends_it_and_says_so) {
+  const Findings findings = explore(one_send(), {.faults = 2, .max_runs = 50});
+  EXPECT_EQ(findings.runs, 50u);
+  EXPECT_FALSE(findings.complete);
+}
+
+TEST(Explore, the_same_faults_give_the_same_run) {
+  fc2::FramePool pool;
+  const Scenario scenario = one_send();
+  const FaultList faults{{.kind = Fault::Kind::Lose, .frame = 5}};
+  const Sabotage none;
+  World first(scenario, faults, pool, none), second(scenario, faults, pool, none), other(scenario, {}, pool, none);
+  const std::uint64_t digest = first.run().digest;
+  EXPECT_EQ(second.run().digest, digest);
+  EXPECT_NE(other.run().digest, digest);
+}
+
+// --- each invariant can be broken --------------------------------------------------------------------------------
+
+TEST(Invariants, hold_without_sabotage) {
+  for (const char* level : {"unreliable_delivery", "reliable_delivery", "reliable_reception"})
+    EXPECT_EQ(broken(one_send(level), {}), Names{}) << level;
+}
+
+/// Changes the last byte of the first message data that passes, behind the CRC.
+void corrupt_data(fc2::Frame& frame) {
+  const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
+  if (header.type == wire::Type::fc_vi && header.r_ctl == wire::RCtl::solicited_data) frame.bytes[24 + 32] ^= 1;
+  if (header.type == wire::Type::fc_vi && header.r_ctl == wire::RCtl::unsolicited_data) frame.bytes[24 + 32] ^= 1;
+}
+
+TEST(Invariants, delivery_sees_a_changed_byte) {
+  for (const char* level : {"unreliable_delivery", "reliable_delivery", "reliable_reception"})
+    EXPECT_THAT(broken(one_send(level), {.frame = corrupt_data}), Contains("delivery")) << level;
+}
+TEST(Invariants, delivery_sees_a_changed_byte_of_rdma) {
+  for (const char* operation : {"rdma_write", "rdma_read"}) {
+    const Scenario scenario = scenario_of("reliable_reception", std::string("[{operation: ") + operation + ", data: {random: 100}}]");
+    EXPECT_THAT(broken(scenario, {.frame = corrupt_data}), Contains("delivery")) << operation;
+  }
+}
+
+/// What a run without faults leaves, changed by `change`, breaks what?
+template <class Change>
+Names broken_by(Change change, const Scenario& scenario = one_send()) {
+  return broken(scenario, {.record = change});
+}
+End& client(Record& record) { return record.connections[0].ends[0]; }
+End& server(Record& record) { return record.connections[0].ends[1]; }
+
+TEST(Invariants, delivery_sees_order_loss_and_what_was_never_sent) {
+  const Scenario two = scenario_of("reliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
+  EXPECT_EQ(broken(two, {}), Names{});
+  EXPECT_EQ(broken_by([](Record& r) { std::swap(server(r).receives[0], server(r).receives[1]); }, two), Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[0].status |= vi::status::flushed; }, two), Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1] = server(r).receives[0]; }, two), Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].content_at_end[3] ^= 1; }, two), Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].length_bytes = 49; }, two), Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).stray_bytes = 1; }, two), Names{"delivery"});
+}
+
+TEST(Invariants, at_most_once_sees_a_second_delivery_at_unreliable_delivery) {
+  const Scenario two = scenario_of("unreliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1] = server(r).receives[0]; }, two), Names{"at most once"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].status |= vi::status::flushed; }, two), Names{});  // lost: fine
+}
+
+TEST(Invariants, delivery_sees_promises_of_success_broken) {
+  const Scenario reception = one_send("reliable_reception");
+  EXPECT_EQ(broken_by([](Record& r) { client(r).sends[0].in_place = false; }, reception), Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[0].in_place = false; }, reception), Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { client(r).sends[0].in_place = false; }), Names{});  // Reliable Delivery promises less
+}
+
+TEST(Invariants, calls_return_once_and_in_time) {
+  EXPECT_EQ(broken_by([](Record& r) { client(r).calls[0].returns = 0; }), Names{"calls return"});
+  EXPECT_EQ(broken_by([](Record& r) { client(r).calls[1].returns = 2; }), Names{"calls return"});
+  EXPECT_EQ(broken_by([](Record& r) { client(r).calls[0].returned += client(r).calls[0].limit; }), Names{"calls return"});
+}
+
+TEST(Invariants, descriptors_complete_exactly_once) {
+  EXPECT_EQ(broken_by([](Record& r) { ++client(r).sends[0].completions; }), Names{"completions"});
+  EXPECT_EQ(broken_by([](Record& r) { ++client(r).signals; }), Names{"completions"});
+  EXPECT_EQ(broken_by([](Record& r) { ++server(r).strange_completions; }), Names{"completions"});
+  EXPECT_THAT(broken_by([](Record& r) { server(r).receives[0].completions = 0; }), Contains("completions"));
+}
+
+TEST(Invariants, agreement_sees_who_stays_connected) {
+  // The client is told nothing for longer than any timer.
+  const auto late = [](Record& r) {
+    for (StateChange& change : client(r).states)
+      if (change.state != vi::State::ConnectPending && change.state != vi::State::Connected) change.at += 60 * fc2::second;
+    client(r).states.front().at = 0;
+  };
+  EXPECT_EQ(broken_by(late), Names{"agreement"});
+  EXPECT_EQ(broken_by([](Record& r) { client(r).states.push_back({90 * fc2::second, vi::State::Connected}); }), Names{"agreement"});
+}
+
+TEST(Invariants, ends_sees_a_program_that_waits) {
+  EXPECT_EQ(broken_by([](Record& r) { server(r).ended = false; }), Names{"ends"});
+  EXPECT_EQ(broken_by([](Record& r) { r.came_to_an_end = false; }), Names{"ends"});
+}
+
+TEST(Invariants, no_surprise_sees_an_event_without_a_row) {
+  EXPECT_EQ(broken_by([](Record& r) { r.unexpected_events = 1; }), Names{"no surprise"});
+}
+
+// --- worlds that leak, or do not recover -------------------------------------------------------------------------
+
+struct Silent final : fc2::ExchangeUser {
+  void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+};
+
+TEST(Invariants, returned_sees_an_exchange_that_stays_open) {
+  Silent user;
+  const auto leak = [&](World& world) {
+    fc2::NPort& port = world.node(0).port();
+    port.originate(world.node(1).port().n_port_id(), wire::Type::fc_vi, user);
+  };
+  EXPECT_EQ(broken(one_send(), {.before_rest = leak}), Names{"returned"});
+}
+TEST(Invariants, returned_sees_a_frame_that_is_kept) {
+  fc2::FramePool pool;
+  fc2::FramePtr kept;
+  const Scenario scenario = one_send();
+  const Sabotage sabotage{.before_rest = [&](World&) { kept = pool.take(); }};
+  World world(scenario, {}, pool, sabotage);
+  const auto violations = check_invariants(world.run());
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].what, "1 frame buffers are not given back");
+}
+TEST(Invariants, returned_sees_memory_and_tags) {
+  const auto leak = [](World& world) {
+    vi::Ptag tag;
+    world.node(1).nic().memory().create_ptag(tag);
+  };
+  EXPECT_EQ(broken(one_send(), {.before_rest = leak}), Names{"returned"});
+}
+TEST(Invariants, returned_sees_a_timer_that_runs_on) {
+  struct Forever final : fc2::Event {
+    explicit Forever(fc2::Scheduler*& its) : scheduler(its) {}
+    void fire(fc2::TimeNs) override { scheduler->schedule_after(*this, 5 * fc2::second); }
+    fc2::Scheduler*& scheduler;
+  };
+  fc2::Scheduler* scheduler = nullptr;
+  const Scenario scenario = one_send();
+  fc2::FramePool pool;
+  std::unique_ptr<Forever> forever;
+  const Sabotage sabotage{.before_rest = [&](World& world) {
+    scheduler = &world.driver().scheduler();
+    forever = std::make_unique<Forever>(scheduler);
+    forever->fire(0);
+  }};
+  World world(scenario, {}, pool, sabotage);
+  const auto violations = check_invariants(world.run());
+  forever.reset();
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].what, "1 timers still run");
+}
+TEST(Invariants, new_connection_sees_a_port_that_is_gone) {
+  const auto log_out = [](World& world) { world.node(1).port().log_out_of_fabric(); };
+  EXPECT_THAT(broken(one_send(), {.before_new_connection = log_out}), Contains("new connection"));
+}
+
+// --- what is reported --------------------------------------------------------------------------------------------
+
+TEST(Report, a_failure_comes_with_its_shortest_faults_its_diagram_and_its_command) {
+  // A world that breaks when the Send is lost: the invariant is broken by one fault, and no second is tried on top.
+  Options options{.faults = 2};
+  options.sabotage.record = [](Record& record) {
+    if (record.connections[0].ends[1].receives[0].status & vi::status::error_mask) record.unexpected_events = 1;
+  };
+  const Scenario scenario = one_send();
+  const Findings findings = explore(scenario, options);
+  ASSERT_EQ(findings.failures.size(), 1u);
+  ASSERT_EQ(findings.failures[0].faults.size(), 1u);
+  EXPECT_GT(findings.not_extended, 0u);
+  EXPECT_GT(findings.failed_runs.at("no surprise"), 1u);
+  const std::string text = report(scenario, "my scenario.yaml", findings);
+  const std::string fault = to_string(findings.failures[0].faults);
+  EXPECT_THAT(text, HasSubstr("FAILED with " + fault + "\n"));
+  EXPECT_THAT(text, HasSubstr("no surprise: 1 events without a row"));
+  EXPECT_THAT(text, HasSubstr("alice      --> bob      FCVI_CONNECT_RQST"));
+  EXPECT_THAT(text, HasSubstr("* fault: frame "));
+  EXPECT_THAT(text, HasSubstr("again: fcvi-sim explore 'my scenario.yaml' --fault " + fault + "\n"));
+  EXPECT_THAT(text, HasSubstr("no surprise     BROKEN in "));
+  EXPECT_THAT(text, HasSubstr("delivery        held: "));
+}
+
+TEST(Report, a_run_that_was_told_its_faults_shows_what_happened) {
+  fc2::FramePool pool;
+  const Scenario scenario = one_send();
+  const FaultList faults{{.kind = Fault::Kind::Lose, .frame = 5}, {.kind = Fault::Kind::Lose, .frame = 900}};
+  const Sabotage none;
+  Ladder ladder(scenario);
+  World world(scenario, faults, pool, none);
+  const Record& record = world.run(&ladder);
+  const std::string text = report_run(record, check_invariants(record), ladder, fc2::second);
+  EXPECT_THAT(text, HasSubstr("* fault: frame 5 → lose:5\n"));
+  EXPECT_THAT(text, HasSubstr("RETRY"));
+  EXPECT_THAT(text, HasSubstr("1 faults name a frame that was not sent"));
+  EXPECT_THAT(text, HasSubstr("all invariants held"));
+}
+
+}  // namespace
+}  // namespace sim::explore

@@ -1,0 +1,43 @@
+// Every way in which up to K frames of a scenario can be lost, come twice, come late or out of order: each one a run.
+#pragma once
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/fcvi_sim/explore_world.hpp"
+#include "tools/fcvi_sim/invariants.hpp"
+
+namespace sim::explore {
+
+struct Options {
+  std::size_t faults = 2;      // K
+  std::size_t jobs = 1;        // threads
+  std::uint64_t max_runs = 0;  // 0: all
+  Sabotage sabotage = {};      // tests
+};
+
+/// What one frame can suffer: every kind once, delays past each timer of the scenario.
+std::vector<Fault> faults_of_frame(const Scenario& scenario);
+
+struct Failure {
+  FaultList faults;
+  std::vector<Violation> violations;
+};
+
+struct Findings {
+  std::uint64_t runs = 0;
+  std::vector<std::uint64_t> runs_by_depth;         // [k]: with k faults
+  std::uint64_t distinct_courses = 0;               // in which frames or results differ
+  std::uint32_t frames = 0, most_frames = 0;        // that faults can hit: without a fault; at most
+  std::uint64_t not_extended = 0;                   // runs that failed: no further fault was added
+  bool complete = true;                             // max_runs did not end it
+  std::map<std::string, std::uint64_t> failed_runs; // by invariant
+  std::vector<Failure> failures;                    // for each invariant the shortest, then first
+};
+
+Findings explore(const Scenario& scenario, const Options& options);
+/// The list that the calling thread runs, for a message when the process dies of it. Never null.
+const char* running_faults();
+
+}  // namespace sim::explore

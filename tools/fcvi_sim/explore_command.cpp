@@ -1,0 +1,110 @@
+#include "tools/fcvi_sim/explore_command.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "fc2_fabric/drivers/file_sink.hpp"
+#include "tools/fcvi_sim/explore_report.hpp"
+
+namespace sim::explore {
+namespace {
+
+int refuse(const std::string& message) {
+  std::fprintf(stderr, "fcvi-sim: %s\n", message.c_str());
+  return 2;
+}
+
+// An assertion of the code under test ends the process: say first which faults led to it.
+void tell_what_ran(int signal) {
+  const char* faults = running_faults();
+  constexpr std::string_view words = "fcvi-sim: died of the run with:";
+  for (const std::string_view part : {words, std::string_view(faults), std::string_view("\n")})
+    if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+std::string read_faults(const std::vector<std::string>& texts, FaultList& faults) {
+  for (const std::string& text : texts) {
+    const auto fault = parse_fault(text);
+    if (!fault)
+      return "--fault " + text + ": expected lose:FRAME, duplicate:FRAME[+TIME], delay:FRAME+TIME or reorder:FRAME+COUNT";
+    if (!faults.empty() && faults.back().frame >= fault->frame) return "--fault " + text + ": expected a later frame than before";
+    faults.push_back(*fault);
+  }
+  return {};
+}
+
+int replay(const Scenario& scenario, const CommandOptions& options, const FaultList& faults) {
+  fc2::drivers::FileSink ladder_file;
+  if (!options.ladder.empty() && !ladder_file.open(options.ladder)) return refuse(ladder_file.error());
+  fc2::FramePool pool;
+  Ladder ladder(scenario);
+  const Sabotage none;
+  World world(scenario, faults, pool, none);
+  const fc2::TimeNs start = world.driver().now();
+  const Record& record = world.run(&ladder);
+  const auto violations = check_invariants(record);
+  std::fputs(report_run(record, violations, ladder, start).c_str(), stdout);
+  if (!options.ladder.empty()) {
+    const std::string svg = to_svg(ladder, scenario.name + ", " + to_string(faults), start);
+    ladder_file.write(std::span(reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()));
+    if (!ladder_file.commit()) return refuse(ladder_file.error());
+  }
+  if (record.faults_applied != faults.size()) return refuse("a fault names a frame that was not sent");
+  return violations.empty() ? 0 : 1;
+}
+
+/// What an exploration cannot do.
+std::string unsuitable(const Scenario& scenario) {
+  constexpr std::uint64_t most_bytes = 1u << 20;
+  if (scenario.workloads.empty()) return "has no workload to explore";
+  for (const WorkloadSpec& workload : scenario.workloads) {
+    std::uint64_t bytes = 0, messages = 0;
+    for (const TransferSpec& transfer : workload.transfers) {
+      bytes += transfer.data.size_bytes * transfer.repeat;
+      messages += transfer.message_count() * transfer.repeat;
+    }
+    if (bytes > most_bytes || messages > workload.queue_depth)
+      return "workload " + workload.name + ": expected at most 1 MiB, in no more messages than queue_depth";
+  }
+  return {};
+}
+
+}  // namespace
+
+CLI::App* add_command(CLI::App& app, CommandOptions& options) {
+  CLI::App* command = app.add_subcommand("explore", "run a scenario under every fault of up to K frames and check what must always hold");
+  command->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")->required();
+  command->add_option("--faults", options.most_faults, "K: faults in one run")->check(CLI::Range(0, 8))->capture_default_str();
+  command->add_option("--jobs", options.jobs, "threads")->check(CLI::Range(1, 256))->capture_default_str();
+  command->add_option("--max-runs", options.max_runs, "stop after so many runs; 0: no limit")->capture_default_str();
+  command->add_option("--fault", options.faults, "run just this list of faults: lose:7, duplicate:7+2s, delay:7+10s, reorder:7+1")
+      ->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--ladder", options.ladder, "with --fault: draw the run into this file (SVG)");
+  command->add_option("--seed", options.overrides.seed, "what chance starts from, instead of the scenario's seed");
+  command->add_option("--set", options.overrides.assignments, "KEY=VALUE: change a value of the scenario")
+      ->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->footer("Exit status: 0 every invariant held, 1 one was broken, 2 bad input.");
+  return command;
+}
+
+int run_command(const CommandOptions& options) {
+  const auto scenario = load_scenario(options.scenario, options.overrides);
+  if (!scenario) return refuse(scenario.error().message);
+  if (const std::string why = unsuitable(*scenario); !why.empty()) return refuse(options.scenario + ": " + why);
+  FaultList faults;
+  if (const std::string error = read_faults(options.faults, faults); !error.empty()) return refuse(error);
+  if (!options.ladder.empty() && options.faults.empty() && options.most_faults != 0) return refuse("--ladder: expected with --fault");
+  std::signal(SIGABRT, tell_what_ran);
+  if (!faults.empty() || options.most_faults == 0) return replay(*scenario, options, faults);
+  const Options exploration{.faults = options.most_faults, .jobs = options.jobs, .max_runs = options.max_runs};
+  const Findings findings = explore(*scenario, exploration);
+  std::fputs(report(*scenario, options.scenario, findings).c_str(), stdout);
+  return findings.failures.empty() ? 0 : 1;
+}
+
+}  // namespace sim::explore

@@ -1,0 +1,117 @@
+#include "tools/fcvi_sim/explore_program.hpp"
+
+namespace sim::explore {
+namespace {
+
+constexpr int disconnect_tries = 4;
+
+/// The limits of a run in simulated time.
+struct Limits {
+  fc2::TimeNs ulp_timeout, r_a_tov;
+  /// FC-VI C.5.4: RESP3 goes or T2, twice FCVI_ULP_TIMEOUT, expires; a retried set-up begins T2 anew (C.4.1).
+  [[nodiscard]] fc2::TimeNs accept() const { return 5 * ulp_timeout + slack; }
+  /// FC-VI D.1: twice FCVI_ULP_TIMEOUT.
+  [[nodiscard]] fc2::TimeNs disconnect() const { return 2 * ulp_timeout + slack; }
+  /// How long a message may be under way, with its response: a program that has got nothing by then gives up.
+  [[nodiscard]] fc2::TimeNs patience() const { return 3 * (ulp_timeout + r_a_tov); }
+  static constexpr fc2::TimeNs slack = fc2::second;
+};
+
+Limits limits_of(const World& world) { return {world.record().ulp_timeout, world.record().r_a_tov}; }
+
+vi::NetAddress address_of(Node& host, const WorkloadSpec& workload) {
+  const std::string& text = workload.discriminator;
+  return vi::NetAddress::make(host.provider().config().address, std::vector<std::uint8_t>(text.begin(), text.end()));
+}
+
+vi::NetAddress local_address(Probe& probe, const vi::NetAddress& remote, bool peer) {
+  const auto& own = probe.node().provider().config().address;
+  return peer ? vi::NetAddress::make(own, {}) : vi::NetAddress::make(own, remote.discriminator_bytes());
+}
+
+/// Until the VI is Idle again: an answer that does not come leaves it in Error, where the call may be repeated (VI-DG 3.3.5).
+Task<> disconnect(World& world, Probe& probe) {
+  for (int tries = 0; tries < disconnect_tries; ++tries) {
+    auto& call = world.begin_call<vi::Operation>(probe.record(), "VipDisconnect", limits_of(world).disconnect());
+    probe.node().provider().disconnect(probe.vi(), call);
+    co_await call.finished;
+    if (call.record.result != vi::Return::NotReachable) co_return;
+  }
+}
+
+bool disconnects(const WorkloadSpec& workload, Side side) {
+  return workload.disconnect_by_both || workload.disconnect_by == side;
+}
+
+/// Sends its messages, waits for what comes, disconnects.
+Task<> use_connection(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
+  const Limits limits = limits_of(world);
+  const auto over = [&probe] { return probe.connection_lost() || probe.vi().state() != vi::State::Connected; };
+  probe.post_sends();
+  co_await world.until([&] { return over() || (probe.all_sends_completed() && probe.all_receives_completed()); },
+                       limits.patience());
+  if (!disconnects(workload, side))
+    co_await world.until(over, 2 * longest_disagreement(limits.ulp_timeout, limits.r_a_tov));
+  co_await disconnect(world, probe);
+}
+
+/// The VI may be in Error after a set-up that failed.
+Task<> leave(World& world, Probe& probe) {
+  co_await disconnect(world, probe);
+  co_await world.until([&] { return probe.all_sends_completed() && probe.all_receives_completed(); }, fc2::microsecond);
+  probe.record().ended = true;
+}
+
+}  // namespace
+
+fc2::TimeNs longest_disagreement(fc2::TimeNs ulp_timeout, fc2::TimeNs r_a_tov) {
+  return 3 * ulp_timeout + r_a_tov + fc2::second;
+}
+
+Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe, Node& server) {
+  probe.record().began = true;
+  probe.post_receives();
+  const vi::NetAddress remote = address_of(server, workload);
+  auto& call = world.begin_call<vi::ConnectOperation>(probe.record(), "VipConnectRequest",
+                                                      workload.connect_timeout + Limits::slack);
+  probe.node().provider().connect_request(probe.vi(), local_address(probe, remote, false), remote,
+                                          workload.connect_timeout, call);
+  co_await call.finished;
+  if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, Side::Client);
+  co_await leave(world, probe);
+}
+
+Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe) {
+  probe.record().began = true;
+  probe.post_receives();
+  auto& wait = world.begin_call<vi::ConnectWaitOperation>(probe.record(), "VipConnectWait",
+                                                          workload.connect_timeout + Limits::slack);
+  probe.node().provider().connect_wait(address_of(probe.node(), workload), workload.connect_timeout, wait);
+  co_await wait.finished;
+  if (wait.record.result == vi::Return::Success) {
+    auto& answer = world.begin_call<vi::Operation>(
+        probe.record(), workload.reject ? "VipConnectReject" : "VipConnectAccept", limits_of(world).accept());
+    if (workload.reject) probe.node().provider().connect_reject(wait.token, answer);
+    else probe.node().provider().connect_accept(wait.token, probe.vi(), answer);
+    co_await answer.finished;
+    if (!workload.reject && answer.record.result == vi::Return::Success)
+      co_await use_connection(world, workload, probe, Side::Server);
+  }
+  co_await leave(world, probe);
+}
+
+Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Node& peer, Side side) {
+  probe.record().began = true;
+  probe.post_receives();
+  const vi::NetAddress remote = address_of(peer, workload);
+  auto& call = world.begin_call<vi::ConnectOperation>(probe.record(), "VipConnectPeerRequest",
+                                                      workload.connect_timeout + Limits::slack);
+  const vi::Return posted = probe.node().provider().connect_peer_request(
+      probe.vi(), local_address(probe, remote, true), remote, workload.connect_timeout, call);
+  if (posted != vi::Return::Success) call.done(posted);
+  co_await call.finished;
+  if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, side);
+  co_await leave(world, probe);
+}
+
+}  // namespace sim::explore

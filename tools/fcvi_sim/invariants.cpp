@@ -1,0 +1,276 @@
+#include "tools/fcvi_sim/invariants.hpp"
+
+#include <algorithm>
+
+#include "settings/units.hpp"
+#include "tools/fcvi_sim/status_text.hpp"
+#include "vi/descriptor.hpp"
+
+namespace sim::explore {
+namespace {
+
+using Violations = std::vector<Violation>;
+
+constexpr std::string_view ends = "ends", agreement = "agreement", delivery = "delivery", once = "at most once",
+                           calls_return = "calls return", completions = "completions", returned = "returned",
+                           liveness = "new connection", expected = "no surprise";
+
+std::string text_of(fc2::TimeNs time) { return settings::format_duration(time); }
+bool succeeded(const Descriptor& descriptor) {
+  return descriptor.completions == 1 && (descriptor.status & vi::status::error_mask) == 0;
+}
+constexpr std::string_view side_names[] = {"client", "server"};
+
+/// One connection's rules.
+class Judge {
+ public:
+  Judge(const Record& record, const ConnectionRecord& connection, Violations& violations)
+      : record_(record), connection_(connection), violations_(violations) {}
+  void judge() {
+    for (int side = 0; side < 2; ++side) {
+      programs_end(side);
+      calls_end(side);
+      descriptors_complete(side);
+      messages_arrive(side);
+      promises_hold(side);
+      memory_is_kept(side);
+      if (nothing_disturbs()) all_succeeds(side);
+    }
+    endpoints_agree();
+  }
+
+ private:
+  [[nodiscard]] const End& end(int side) const { return connection_.ends[side]; }
+  void fail(std::string_view invariant, int side, const std::string& what) {
+    violations_.push_back({invariant, connection_.name + ", " + std::string(side_names[side]) + ": " + what});
+  }
+
+  void programs_end(int side) {
+    if (end(side).began && !end(side).ended) fail(ends, side, "its program waits for ever");
+  }
+  void calls_end(int side);
+  void descriptors_complete(int side);
+  void descriptors_complete(int side, const std::vector<Descriptor>& list, const char* which);
+  void messages_arrive(int side);
+  void reliable_arrival(int side, const std::vector<const Message*>& sent);
+  void unreliable_arrival(int side, const std::vector<const Message*>& sent);
+  void promises_hold(int side);
+  void memory_is_kept(int side);
+  void all_succeeds(int side);
+  void endpoints_agree();
+  [[nodiscard]] bool nothing_disturbs() const;
+  [[nodiscard]] bool may_not_tell(int side) const;
+  [[nodiscard]] bool is_message(const Descriptor& receive, const Message& message) const;
+
+  const Record& record_;
+  const ConnectionRecord& connection_;
+  Violations& violations_;
+};
+
+// Every call returns, once, within what its time-out and the timers of FC-VI 8.3 allow.
+void Judge::calls_end(int side) {
+  for (const CallRecord& call : end(side).calls) {
+    const std::string name(call.name);
+    if (call.returns == 0) fail(calls_return, side, name + " never returns");
+    if (call.returns > 1) fail(calls_return, side, name + " returns " + std::to_string(call.returns) + " times");
+    if (call.returns != 0 && call.returned - call.issued > call.limit)
+      fail(calls_return, side, name + " returns after " + text_of(call.returned - call.issued) + ", later than " + text_of(call.limit));
+  }
+}
+
+void Judge::descriptors_complete(int side, const std::vector<Descriptor>& list, const char* which) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string name = which + std::string(" descriptor ") + std::to_string(i);
+    if (list[i].completions != 1) fail(completions, side, name + " completes " + std::to_string(list[i].completions) + " times");
+    else if ((list[i].status & vi::status::done) == 0) fail(completions, side, name + " is dequeued without the done bit");
+  }
+}
+
+// Every descriptor completes exactly once, in the order of posting (VI-ARCH 6.3.1), and the model announces each.
+void Judge::descriptors_complete(int side) {
+  descriptors_complete(side, end(side).sends, "send");
+  descriptors_complete(side, end(side).receives, "receive");
+  const std::uint64_t posted = end(side).sends.size() + end(side).receives.size();
+  if (end(side).signals != posted)
+    fail(completions, side, std::to_string(end(side).signals) + " completions announced for " + std::to_string(posted) + " descriptors");
+  if (end(side).strange_completions != 0) fail(completions, side, "descriptors come back in another order, or unasked");
+}
+
+bool Judge::is_message(const Descriptor& receive, const Message& message) const {
+  const bool has_immediate = (receive.status & vi::status::immediate) != 0;
+  if (has_immediate != message.immediate.has_value()) return false;
+  if (has_immediate && receive.immediate_data != *message.immediate) return false;
+  if (message.operation == Operation::RdmaWrite) return true;  // its bytes are elsewhere
+  return receive.length_bytes == message.content.size() && receive.content.size() >= message.content.size() &&
+         std::equal(message.content.begin(), message.content.end(), receive.content.begin());
+}
+
+// VI-ARCH 2.5.2, 2.5.3: at the reliable levels what arrives is what was sent, from the first on, each once, in order.
+void Judge::reliable_arrival(int side, const std::vector<const Message*>& sent) {
+  const std::vector<Descriptor>& receives = end(side).receives;
+  bool over = false;
+  for (std::size_t i = 0; i < receives.size(); ++i) {
+    if (!succeeded(receives[i])) { over = true; continue; }
+    if (over) fail(delivery, side, "receive " + std::to_string(i) + " succeeds after one that failed");
+    else if (i >= sent.size() || !is_message(receives[i], *sent[i]))
+      fail(delivery, side, "receive " + std::to_string(i) + " is not message " + std::to_string(i) + " of the peer");
+  }
+}
+
+// VI-ARCH 2.5.1: lost or not, but never twice, and never other bytes than were sent.
+void Judge::unreliable_arrival(int side, const std::vector<const Message*>& sent) {
+  std::vector<bool> seen(sent.size());
+  for (std::size_t i = 0; i < end(side).receives.size(); ++i) {
+    const Descriptor& receive = end(side).receives[i];
+    if (!succeeded(receive)) continue;
+    std::size_t which = 0;
+    while (which < sent.size() && !is_message(receive, *sent[which])) ++which;
+    if (which == sent.size()) fail(delivery, side, "receive " + std::to_string(i) + " is no message of the peer");
+    else if (seen[which]) fail(once, side, "message " + std::to_string(which) + " of the peer arrives twice");
+    if (which < sent.size()) seen[which] = true;
+  }
+}
+
+void Judge::messages_arrive(int side) {
+  std::vector<const Message*> sent;
+  for (const Message& message : end(1 - side).messages)
+    if (message.takes_receive()) sent.push_back(&message);
+  if (connection_.reliability == vi::ReliabilityLevel::UnreliableDelivery) unreliable_arrival(side, sent);
+  else reliable_arrival(side, sent);
+}
+
+// What a success promises: on Reliable Reception the bytes are in the peer's memory (VI-ARCH 2.5.3); at both reliable levels
+// an RDMA Read has its bytes, and a received message stands behind all RDMA Writes before it (6.3.1.1).
+void Judge::promises_hold(int side) {
+  if (connection_.reliability == vi::ReliabilityLevel::UnreliableDelivery) return;
+  for (const Descriptor& send : end(side).sends) {
+    const Operation operation = end(side).messages[send.message].operation;
+    const bool promised = connection_.reliability == vi::ReliabilityLevel::ReliableReception || operation == Operation::RdmaRead;
+    if (promised && succeeded(send) && !send.in_place)
+      fail(delivery, side, std::string(to_string(operation)) + " " + std::to_string(send.message) + " succeeds, its bytes are not there");
+    if (operation == Operation::RdmaRead && succeeded(send) && send.content_at_end != send.content)
+      fail(delivery, side, "the target of RDMA Read " + std::to_string(send.message) + " changes after it was completed");
+  }
+  for (std::size_t i = 0; i < end(side).receives.size(); ++i)
+    if (succeeded(end(side).receives[i]) && !end(side).receives[i].in_place)
+      fail(delivery, side, "receive " + std::to_string(i) + " succeeds before an RDMA Write that was sent earlier");
+}
+
+// Nothing is written outside the buffers, into a buffer that was given back, or what the peer did not send.
+void Judge::memory_is_kept(int side) {
+  const End& own = end(side);
+  if (own.stray_bytes != 0) fail(delivery, side, "bytes are written where nobody may write");
+  for (std::size_t i = 0; i < own.receives.size(); ++i)
+    if (succeeded(own.receives[i]) && own.receives[i].content_at_end != own.receives[i].content)
+      fail(delivery, side, "the buffer of receive " + std::to_string(i) + " changes after it was completed");
+  for (const Target& target : own.targets) {
+    const std::vector<std::uint8_t>& sent = end(1 - side).messages[target.message].content;
+    for (std::size_t i = 0; i < target.bytes.size(); ++i) {
+      if (target.bytes[i] == untouched || target.bytes[i] == sent[i]) continue;
+      fail(delivery, side, "RDMA Write " + std::to_string(target.message) + " leaves a wrong byte");
+      break;
+    }
+  }
+}
+
+/// No new fault, and no login that a late PLOGI or LOGO ended: that ends connections too (FC-VI 7.7.1).
+bool Judge::nothing_disturbs() const {
+  if (connection_.phase == ConnectionRecord::Phase::Afterwards) return true;
+  if (connection_.phase == ConnectionRecord::Phase::Faults) return false;
+  return std::none_of(record_.logouts.begin(), record_.logouts.end(), [&](const Logout& logout) { return logout.at >= connection_.began; });
+}
+
+// After the faults, and also while late frames of dead connections arrive: everything succeeds at once.
+void Judge::all_succeeds(int side) {
+  for (const CallRecord& call : end(side).calls)
+    if (call.returns != 0 && call.result != vi::Return::Success)
+      fail(liveness, side, std::string(call.name) + " returns " + std::string(to_string(call.result)));
+  for (const std::vector<Descriptor>* list : {&end(side).sends, &end(side).receives})
+    for (const Descriptor& descriptor : *list)
+      if (!succeeded(descriptor)) fail(liveness, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
+}
+
+/// It cannot tell its peer: its VipDisconnect was never answered, both times (FC-VI 8.6.3), or the peer's login ended
+/// here, which ends the connection without a word (7.7.1, 8.4.2 g).
+bool Judge::may_not_tell(int side) const {
+  for (const Logout& logout : record_.logouts)
+    if (logout.at >= connection_.began && logout.port == end(side).port) return true;
+  return std::any_of(end(side).calls.begin(), end(side).calls.end(),
+                     [](const CallRecord& call) { return call.result == vi::Return::NotReachable; });
+}
+
+vi::State state_at(const End& end, fc2::TimeNs time) {
+  vi::State state = vi::State::Idle;
+  for (const StateChange& change : end.states)
+    if (change.at <= time) state = change.state;
+  return state;
+}
+
+// One end Connected and the other not: only as long as the timers of FC-VI 8.3 allow.
+void Judge::endpoints_agree() {
+  const fc2::TimeNs limit = 3 * record_.ulp_timeout + record_.r_a_tov + fc2::second;
+  std::vector<fc2::TimeNs> times;
+  for (const End& each : connection_.ends)
+    for (const StateChange& change : each.states) times.push_back(change.at);
+  std::sort(times.begin(), times.end());
+  fc2::TimeNs since = -1;
+  for (const fc2::TimeNs time : times) {
+    const bool first = state_at(end(0), time) == vi::State::Connected, second = state_at(end(1), time) == vi::State::Connected;
+    if (first == second) since = -1;
+    else if (since < 0) since = time;
+    if (since < 0) continue;
+    const auto next = std::upper_bound(times.begin(), times.end(), time);
+    const int connected = first ? 0 : 1;
+    if (next != times.end() && *next - since > limit && !may_not_tell(1 - connected)) {
+      fail(agreement, connected, "Connected for " + text_of(*next - since) + " while its peer is not");
+      return;
+    }
+    if (next == times.end()) fail(agreement, connected, "Connected at the end, its peer is not");
+  }
+}
+
+void check_holdings(const Record& record, Violations& violations) {
+  const auto fail = [&](const std::string& what) { violations.push_back({returned, what}); };
+  for (const Holdings& port : record.holdings) {
+    const auto count = [&](std::size_t left, const char* what) {
+      if (left != 0) fail(port.port + " holds " + std::to_string(left) + " " + what);
+    };
+    count(port.handles, "FCVI_HANDLEs");
+    count(port.setups, "Connection Setups");
+    count(port.exchanges, "exchanges");
+    count(port.vis, "VIs");
+    count(port.regions, "memory regions");
+    count(port.ptags, "protection tags");
+  }
+  if (record.frames_held != 0) fail(std::to_string(record.frames_held) + " frame buffers are not given back");
+  if (record.timers_after > record.timers_before)
+    fail(std::to_string(record.timers_after - record.timers_before) + " timers still run");
+}
+
+}  // namespace
+
+const std::vector<Invariant>& invariants() {
+  static const std::vector<Invariant> all{
+      {ends, "every program comes to an end"},
+      {agreement, "no two endpoints disagree for longer than the timers allow"},
+      {delivery, "no byte is delivered twice, out of order, to the wrong VI or changed at a reliable level; a success keeps its promise"},
+      {once, "Unreliable Delivery delivers at most once"},
+      {calls_return, "every call returns, once and in time"},
+      {completions, "every descriptor completes exactly once"},
+      {returned, "every handle, exchange, timer and buffer is returned"},
+      {liveness, "after the faults a new connection succeeds"},
+      {expected, "no state machine meets an event that it has no row for"}};
+  return all;
+}
+
+std::vector<Violation> check_invariants(const Record& record) {
+  Violations violations;
+  for (const ConnectionRecord& connection : record.connections) Judge(record, connection, violations).judge();
+  if (!record.came_to_an_end) violations.push_back({ends, "the run comes to no end"});
+  else check_holdings(record, violations);
+  if (record.unexpected_events != 0)
+    violations.push_back({expected, std::to_string(record.unexpected_events) + " events without a row"});
+  return violations;
+}
+
+}  // namespace sim::explore
