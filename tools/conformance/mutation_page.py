@@ -21,9 +21,12 @@ a time, and runs the tests: a change that no test notices is a rule that nobody 
 
 The tests that a table makes of itself (`*.table_*`: golden matrix and diagram, exclusive guards) do not run here: they see
 every change of a table, whatever it should say. The tests that run are written by hand from the clauses: first those of the
-machine (`tests/state_machines`), then, for what these do not notice, the tests of all that stands above it ({above}).
+machine (`tests/state_machines`), then, for what these do not notice, the tests of all that stands above it:
+{above}.
 """
 
+NO_TEST_ABOVE = "no test notices"
+NOT_ABOVE = "does not fire there"
 COLUMNS = "| state | event | guard | ways | fails first without it | above the machine |\n|---|---|---|---|---|---|"
 
 
@@ -45,33 +48,33 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _counts(machine: str, results: list) -> str:
-    mine = [result for result in results if result.row.machine == machine]
-    kinds = [way.split()[0] for result in mine for way in result.caught]
-    cells = [f"[{machine}](#{machine})", len(mine), *(kinds.count(kind) for kind in ("remove", "invert", "stay", "drop"))]
-    cells += [len(kinds), len(survivors(mine)), sum(":" in result.above for result in mine)]
-    return "| " + " | ".join(map(str, cells)) + " |"
-
-
-def _total(results: list) -> str:
+def _counts(name: str, results: list) -> str:
     kinds = [way.split()[0] for result in results for way in result.caught]
-    cells = ["**all**", len(results), *(kinds.count(kind) for kind in ("remove", "invert", "stay", "drop"))]
-    cells += [len(kinds), len(survivors(results)), sum(":" in result.above for result in results)]
+    above = [result.above if result.above in (NO_TEST_ABOVE, NOT_ABOVE) else "a test" for result in results]
+    cells = [name, len(results), *(kinds.count(kind) for kind in ("remove", "invert", "stay", "drop")), len(kinds),
+             len(survivors(results)), *(above.count(what) for what in ("a test", NO_TEST_ABOVE, NOT_ABOVE))]
     return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _all_counts(results: list) -> list:
+    parts = [(name, [result for result in results if result.row.machine == name]) for name in machines(results)]
+    return [_counts(f"[{name}](#{name})", mine) for name, mine in parts] + [_counts("**all**", results)]
 
 
 def _row(result: Result) -> str:
     row = result.row
     first = result.caught["remove"]
     cells = [row.state, row.event, row.guard, ", ".join(result.caught), f"`{first}`" if first else "survives"]
-    return "| " + " | ".join(map(_cell, [*cells, f"`{result.above}`" if ":" in result.above else result.above])) + " |"
+    above = result.above if result.above in (NO_TEST_ABOVE, NOT_ABOVE) else f"`{result.above}`"
+    return "| " + " | ".join(map(_cell, [*cells, above])) + " |"
 
 
 def page(results: list, explained: dict, programs_above: list) -> str:
     lines = [INTRODUCTION.format(above=", ".join(f"`{name}`" for name in programs_above)), "## Counted", "",
-             "The last column counts the rows whose removal makes also a test above the machine fail.", "",
-             "| machine | rows | remove | invert | stay | drop | all | survive | above |", "|---|---|---|---|---|---|---|---|---|"]
-    lines += [_counts(machine, results) for machine in machines(results)] + [_total(results), "", "## What survives", ""]
+             "The last three columns count the rows whose removal a test above the machine notices, too, those that fire in such",
+             "tests unnoticed, and those that fire in none: there, the tests of the machine stand alone.", "",
+             "| machine | rows | remove | invert | stay | drop | all | survive | noticed above | unnoticed | not fired |",
+             "|---|---|---|---|---|---|---|---|---|---|---|", *_all_counts(results), "", "## What survives", ""]
     left = survivors(results)
     if left:
         lines += ["| row | way | why it may |", "|---|---|---|"]
@@ -91,7 +94,7 @@ def listed(text: str) -> dict:
     for line in text.splitlines():
         if heading := re.fullmatch(r"## (\w+)", line):
             machine = heading.group(1)
-        cells = [cell.replace("\\|", "|") for cell in re.split(r" (?<!\\)\| ", line[2:-2])] if line.startswith("| ") else []
+        cells = [cell.replace("\\|", "|") for cell in line[2:-2].split(" | ")] if line.startswith("| ") else []
         if len(cells) == 6 and cells[0] != "state":
             found[f"{machine}/{cells[0]}/{cells[1]}/{cells[2]}"] = cells[3].split(", ")
     return found
