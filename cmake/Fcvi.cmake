@@ -36,6 +36,7 @@ if(FCVI_COVERAGE)
   add_compile_options(--coverage)
   add_link_options(--coverage)
 endif()
+option(FCVI_MUTATION "tables of the state machines that a test can change at run time (tools/mutation)" OFF)
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -10,12 +10,26 @@
 
 #include <tuple>
 
+#ifdef FCVI_MUTATION  // one row may be changed at run time (tools/mutation)
+#include "state_machines/fsm_mutation.hpp"
+#endif
+
 namespace fsm {
+
+namespace detail {
+#ifdef FCVI_MUTATION
+template <class Def>
+using table_of = mutation::table_of<Def>;
+#else
+template <class Def>
+using table_of = rows_of<Def>;
+#endif
+}  // namespace detail
 
 // A machine definition as Boost.MSM wants it: no queue, no deferral, no exceptions.
 template <class Def>
 struct FrontEnd : boost::msm::front::state_machine_def<FrontEnd<Def>> {
-  using transition_table = typename Def::transition_table;
+  using transition_table = detail::table_of<Def>;
   using initial_state = typename Def::initial_state;
   using no_exception_thrown = int;
   using no_message_queue = int;

@@ -111,5 +111,53 @@ TEST(AddressResolution, QueryingNameServer_invalidated) {
             "AwaitFarpReply: forget_query, reset_retries, broadcast_farp, start_farp_timer");
 }
 
+// FC-VI 7.4: the Name Server rejects the query: all ports support FARP.
+TEST(AddressResolution, QueryingNameServer_rejected) {
+  Rig rig;
+  rig.set(Recorded::NameServerAvailableKnob);
+  rig.given(ResolveRequested{});
+  EXPECT_EQ(rig.after(FarpReplyReceived{}), "QueryingNameServer: count_stale");
+  EXPECT_EQ(rig.after(NameServerRejected{}), "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
+}
+
+// Several Connection Setups need the address: one broadcast.
+TEST(AddressResolution, AwaitFarpReply_resolve_requested) {
+  Rig rig;
+  rig.given(ResolveRequested{});
+  EXPECT_EQ(rig.after(ResolveRequested{}), "AwaitFarpReply:");
+}
+
+// FC-VI 7.7.1: what may have changed is asked again, by the way that there is now.
+TEST(AddressResolution, AwaitFarpReply_invalidated) {
+  Rig rig;
+  rig.given(ResolveRequested{});
+  EXPECT_EQ(rig.after(Invalidated{}), "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
+  rig.set(Recorded::NameServerAvailableKnob);
+  EXPECT_EQ(rig.after(Invalidated{}), "QueryingNameServer: reset_retries, query_name_server, start_query_timer");
+}
+
+// FC-VI 7.7.1: no mapping, nothing to forget.
+TEST(AddressResolution, Unresolved_invalidated) {
+  Rig rig;
+  EXPECT_EQ(rig.after(Invalidated{}), "Unresolved:");
+}
+
+// Nobody had the address: a late reply counts, a new request asks again, with the Name Server if it is there now.
+TEST(AddressResolution, Failed_late_reply_or_again) {
+  const auto failed = [] {
+    Rig rig;
+    rig.given(ResolveRequested{}, FarpTimeout{});
+    return rig;
+  };
+  Rig late = failed();
+  EXPECT_EQ(late.after(FarpReplyReceived{}), "Resolved: add_address");
+  EXPECT_EQ(late.after(ResolveRequested{}), "Resolved: report_resolved");
+  Rig again = failed();
+  again.set(Recorded::NameServerAvailableKnob);
+  EXPECT_EQ(again.after(ResolveRequested{}), "QueryingNameServer: reset_retries, query_name_server, start_query_timer");
+  Rig invalidated = failed();
+  EXPECT_EQ(invalidated.after(Invalidated{}), "Unresolved:");
+}
+
 }  // namespace
 }  // namespace machines::address_resolution

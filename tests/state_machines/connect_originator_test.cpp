@@ -228,5 +228,131 @@ TEST(ConnectOriginator, AwaitResp1_port_logged_out_renewable) {
   EXPECT_EQ(rig.after(SetupRequested{}), "AwaitResp1: start_t1, send_connect_rqst(false), start_t3");
 }
 
+// Set-ups that went as far as the state that their name says.
+template <class... Events>
+Rig after_request(const Events&... events) {
+  Rig rig;
+  rig.given(SetupRequested{}, events...);
+  return rig;
+}
+Rig await_retry_abort() { return after_request(SetupErrorDetected{}); }
+Rig await_resp1_retry() { return after_request(SetupErrorDetected{}, AbortFinished{}); }
+Rig await_resp3_connected() { return after_request(Resp1Received{}); }
+Rig await_resp1_withdrawn() { return after_request(T1Expired{}); }
+Rig await_resp3_closing() { return after_request(Resp1Received{Verdict::Reject}); }
+Rig aborting() { return after_request(T1Expired{}, SetupErrorDetected{}); }
+
+// A RESP3 before our RESP2 proves nothing; T3 runs on (FC-VI C.5.2).
+TEST(ConnectOriginator, resp3_without_resp2_is_stale) {
+  EXPECT_EQ(after_request().after(Resp3Received{}), "AwaitResp1: count_stale");
+  EXPECT_EQ(await_resp1_retry().after(Resp3Received{}), "AwaitResp1Retry: count_stale");
+  EXPECT_EQ(await_resp1_withdrawn().after(Resp3Received{}), "AwaitResp1Withdrawn: count_stale");
+}
+
+// A second RESP1 is not answered with a second RESP2, and changes nothing.
+TEST(ConnectOriginator, resp1_repeated_is_stale) {
+  EXPECT_EQ(await_resp3_connected().after(Resp1Received{Verdict::Reject}), "AwaitResp3Connected: count_stale");
+  EXPECT_EQ(await_resp3_closing().after(Resp1Received{}), "AwaitResp3Closing: count_stale");
+}
+
+// FC-VI 8.5.3 a): what comes of an Exchange that is being aborted is discarded; one abort is enough.
+TEST(ConnectOriginator, aborted_exchange_is_discarded) {
+  EXPECT_EQ(await_retry_abort().after(Resp3Received{}), "AwaitRetryAbort: count_stale");
+  EXPECT_EQ(await_retry_abort().after(SetupErrorDetected{SetupError::Exchange}), "AwaitRetryAbort: count_stale");
+  EXPECT_EQ(aborting().after(Resp1Received{}), "Aborting: count_stale");
+  EXPECT_EQ(aborting().after(SetupErrorDetected{SetupError::Exchange}), "Aborting: count_stale");
+}
+
+// The logout released the set-up; the end of its abort comes behind.
+TEST(ConnectOriginator, Idle_abort_finished) {
+  Rig rig = aborting();
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Idle: release");
+  EXPECT_EQ(rig.after(AbortFinished{}), "Idle: count_stale");
+}
+
+// FC-VI 8.2 c), C.5.2: T1 in Pending Connect Retry.
+TEST(ConnectOriginator, AwaitResp1Retry_t1) {
+  EXPECT_EQ(await_resp1_retry().after(T1Expired{}),
+            "AwaitResp1Withdrawn: endpoint_timed_out, complete_request(Timeout)");
+}
+
+// FC-VI 8.2 c) and its note: a non-error Reason Code ends the retry as it ends the first try.
+TEST(ConnectOriginator, AwaitResp1Retry_refused) {
+  EXPECT_EQ(await_resp1_retry().after(Resp1Received{Verdict::NoMatch}),
+            "AwaitResp3Closing: stop_t1, send_resp2(AcknowledgeRefusal), endpoint_refused, complete_request(NoMatch)");
+}
+
+// FC-VI 5.3.3: nobody waits there yet, as the retry learns.
+TEST(ConnectOriginator, AwaitResp1Retry_no_match_peer_to_peer) {
+  Rig rig = await_resp1_retry();
+  rig.set(Recorded::PeerToPeerKnob);
+  EXPECT_EQ(rig.after(Resp1Received{Verdict::NoMatch}),
+            "AwaitResp3Closing: send_resp2(AcknowledgeRefusal), leave_waiting_for_peer");
+}
+
+// FC-VI 8.2 c), 8.5.4: there is one retry: a transport error ends it, too.
+TEST(ConnectOriginator, AwaitResp1Retry_transport_error) {
+  for (const Verdict verdict : {Verdict::TransportError, Verdict::OtherError}) {
+    EXPECT_EQ(await_resp1_retry().after(Resp1Received{verdict}),
+              "AwaitResp3Closing: stop_t1, send_resp2(AcknowledgeRefusal), quarantine_connection_id, endpoint_failed, "
+              "complete_request(NotReachable)");
+  }
+}
+
+// FC-VI C.1: an error Reason Code after the application has gone: the FCVI_CONNECTION_ID rests.
+TEST(ConnectOriginator, AwaitResp1Withdrawn_error_reason) {
+  EXPECT_EQ(await_resp1_withdrawn().after(Resp1Received{Verdict::TransportError}),
+            "AwaitResp3Closing: send_resp2(AcknowledgeRefusal), quarantine_connection_id");
+}
+
+// FC-VI C.3 rule 2: RESP3 of a set-up that was refused never comes.
+TEST(ConnectOriginator, AwaitResp3Closing_t3) {
+  Rig rig = await_resp3_closing();
+  EXPECT_EQ(rig.after(SetupErrorDetected{SetupError::Timeout}), "Aborting: stop_t3, abort_exchange");
+  EXPECT_EQ(rig.after(AbortFinished{}), "Idle: release");
+}
+
+// FC-VI 5.3.4, C.4 rule 6 a): the peer's own request wins while ours is retried.
+TEST(ConnectOriginator, retry_superseded_by_peer) {
+  EXPECT_EQ(await_retry_abort().after(SupersededByPeer{}), "Aborting: stop_t1");
+  EXPECT_EQ(await_resp1_retry().after(SupersededByPeer{}), "AwaitResp1Withdrawn: stop_t1");
+}
+
+// FC-VI 5.9.4.6: CONN_SETUP_ABORT of the responder during the retry; an abort that runs is not begun again.
+TEST(ConnectOriginator, retry_disconnect_received) {
+  EXPECT_EQ(await_retry_abort().after(DisconnectReceived{}),
+            "Aborting: stop_t1, endpoint_failed, complete_request(NotReachable)");
+  EXPECT_EQ(await_resp1_retry().after(DisconnectReceived{}),
+            "Aborting: stop_t1, stop_t3, abort_exchange, quarantine_connection_id, endpoint_failed, "
+            "complete_request(NotReachable)");
+}
+
+// VI-ARCH 5.2, VI-DG 3.3.5: VipDisconnect during the retry.
+TEST(ConnectOriginator, retry_disconnect_requested) {
+  EXPECT_EQ(await_retry_abort().after(DisconnectRequested{}), "Aborting: stop_t1, complete_request(Withdrawn)");
+  EXPECT_EQ(await_resp1_retry().after(DisconnectRequested{}),
+            "AwaitResp1Withdrawn: stop_t1, complete_request(Withdrawn)");
+}
+
+// The endpoint left Connected before RESP3: its Exchange still ends in order.
+TEST(ConnectOriginator, AwaitResp3Connected_endpoint_gone) {
+  Rig requested = await_resp3_connected();
+  EXPECT_EQ(requested.after(DisconnectRequested{}), "AwaitResp3Closing:");
+  EXPECT_EQ(requested.after(Resp3Received{}), "Idle: stop_t3, release");
+  Rig errored = await_resp3_connected();
+  EXPECT_EQ(errored.after(EndpointErrored{}), "AwaitResp3Closing:");
+}
+
+// FC-VI 7.7.1, 8.5.3 c): a logout ends the set-up wherever it is; only an endpoint that it still has hears of it.
+TEST(ConnectOriginator, port_logged_out) {
+  EXPECT_EQ(await_retry_abort().after(PortLoggedOut{}),
+            "Idle: stop_t1, endpoint_failed, complete_request(NotReachable), release");
+  EXPECT_EQ(await_resp1_retry().after(PortLoggedOut{}),
+            "Idle: stop_t1, stop_t3, endpoint_failed, complete_request(NotReachable), release");
+  EXPECT_EQ(await_resp3_connected().after(PortLoggedOut{}), "Idle: stop_t3, endpoint_lost, release");
+  EXPECT_EQ(await_resp1_withdrawn().after(PortLoggedOut{}), "Idle: stop_t3, release");
+  EXPECT_EQ(await_resp3_closing().after(PortLoggedOut{}), "Idle: stop_t3, release");
+}
+
 }  // namespace
 }  // namespace machines::connect_originator

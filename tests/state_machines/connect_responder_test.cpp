@@ -188,5 +188,112 @@ TEST(ConnectResponder, AwaitResp2Accepted_endpoint_errored) {
   EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(ConnectReject), release");
 }
 
+// Set-ups that went as far as the state that their name says.
+template <class... Events>
+Rig after_match(const Events&... events) {
+  Rig rig;
+  rig.given(RqstMatched{}, events...);
+  return rig;
+}
+Rig await_retry() { return after_match(AbortedByPeer{}); }
+Rig await_resp2_accepted() { return after_match(AcceptRequested{}); }
+Rig accepted_await_retry() { return after_match(AcceptRequested{}, AbortedByPeer{}); }
+Rig await_resp2_refused() { return after_match(RejectRequested{}); }
+Rig await_resp2_withdrawn() { return after_match(AcceptRequested{}, DisconnectRequested{}); }
+Rig connected() { return after_match(AcceptRequested{}, Resp2Received{true, false}); }
+
+// FC-VI C.4 rule 8: the retry takes the place of the first try wherever RESP2 is still to come, and is answered as that was.
+TEST(ConnectResponder, retried_before_resp2) {
+  EXPECT_EQ(after_match().after(RqstRetried{}), "AwaitDecision: set_cserr, adopt_retry");
+  EXPECT_EQ(await_resp2_accepted().after(RqstRetried{}),
+            "AwaitResp2Accepted: set_cserr, adopt_retry, repeat_resp1, start_t2");
+  EXPECT_EQ(await_resp2_refused().after(RqstRetried{}),
+            "AwaitResp2Refused: set_cserr, adopt_retry, repeat_resp1, start_t2");
+  EXPECT_EQ(await_resp2_withdrawn().after(RqstRetried{}),
+            "AwaitResp2Refused: set_cserr, adopt_retry, send_resp1(ConnectReject), start_t2");
+}
+
+// FC-VI 8.5.3 d): no endpoint takes part yet: the retry is awaited as after an ABTS.
+TEST(ConnectResponder, AwaitDecision_exchange_error) {
+  EXPECT_EQ(after_match().after(ExchangeError{}), "AwaitRetry: start_t2");
+}
+
+// The application decides while the retry is awaited: an acceptance waits for it, a refusal ends the set-up.
+TEST(ConnectResponder, AwaitRetry_decided) {
+  Rig accepted = await_retry();
+  EXPECT_EQ(accepted.after(AcceptRequested{}), "AcceptedAwaitRetry: endpoint_accepting");
+  EXPECT_EQ(accepted.after(RqstRetried{}), "AwaitResp2Accepted: set_cserr, adopt_retry, send_resp1(Accept), start_t2");
+  EXPECT_EQ(await_retry().after(RejectRequested{}), "Idle: stop_t2, release");
+}
+
+// RESP2 for which there was no RESP1, or of the Exchange that was aborted, connects nobody.
+TEST(ConnectResponder, resp2_out_of_place_is_stale) {
+  EXPECT_EQ(after_match().after(Resp2Received{true, false}), "AwaitDecision: count_stale");
+  EXPECT_EQ(accepted_await_retry().after(Resp2Received{true, false}), "AcceptedAwaitRetry: count_stale");
+}
+
+// The Exchange is aborted already: more of it changes nothing, T2 runs on.
+TEST(ConnectResponder, aborted_exchange_is_stale) {
+  EXPECT_EQ(await_retry().after(ExchangeError{}), "AwaitRetry: count_stale");
+  EXPECT_EQ(await_retry().after(AbortedByPeer{}), "AwaitRetry: count_stale");
+  EXPECT_EQ(accepted_await_retry().after(ExchangeError{}), "AcceptedAwaitRetry: count_stale");
+  EXPECT_EQ(accepted_await_retry().after(AbortedByPeer{}), "AcceptedAwaitRetry: count_stale");
+}
+
+// FC-VI 5.9.4.6, C.5.9.2: CONN_SETUP_ABORT; who waits for an answer gets one.
+TEST(ConnectResponder, disconnect_received) {
+  EXPECT_EQ(after_match().after(DisconnectReceived{}), "Idle: withdraw_request, release");
+  EXPECT_EQ(await_retry().after(DisconnectReceived{}), "Idle: withdraw_request, stop_t2, release");
+  EXPECT_EQ(accepted_await_retry().after(DisconnectReceived{}),
+            "Idle: stop_t2, complete_accept(Timeout), endpoint_lost, release");
+  EXPECT_EQ(await_resp2_refused().after(DisconnectReceived{}), "Idle: stop_t2, release");
+  EXPECT_EQ(await_resp2_withdrawn().after(DisconnectReceived{}), "Idle: stop_t2, release");
+}
+
+// FC-VI 7.7.1, 8.5.3 c): a logout ends the set-up wherever it is.
+TEST(ConnectResponder, port_logged_out) {
+  EXPECT_EQ(after_match().after(PortLoggedOut{}), "Idle: withdraw_request, release");
+  EXPECT_EQ(await_retry().after(PortLoggedOut{}), "Idle: withdraw_request, stop_t2, release");
+  EXPECT_EQ(accepted_await_retry().after(PortLoggedOut{}),
+            "Idle: stop_t2, complete_accept(NotReachable), endpoint_lost, release");
+  EXPECT_EQ(await_resp2_refused().after(PortLoggedOut{}), "Idle: stop_t2, release");
+  EXPECT_EQ(await_resp2_withdrawn().after(PortLoggedOut{}), "Idle: stop_t2, release");
+  EXPECT_EQ(connected().after(PortLoggedOut{}), "Idle: release");
+}
+
+// FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2: accepted, and then neither RESP2 nor a retry.
+TEST(ConnectResponder, accepted_and_never_confirmed) {
+  EXPECT_EQ(await_resp2_accepted().after(ExchangeError{}),
+            "Idle: stop_t2, set_cserr, complete_accept(Timeout), endpoint_lost, release");
+  EXPECT_EQ(accepted_await_retry().after(T2Expired{}),
+            "Idle: set_cserr, complete_accept(Timeout), endpoint_lost, release");
+}
+
+// VI-ARCH 5.2, VI-DG 3.3.5: VipDisconnect while the retry is awaited.
+TEST(ConnectResponder, AcceptedAwaitRetry_disconnect_requested) {
+  EXPECT_EQ(accepted_await_retry().after(DisconnectRequested{}), "Idle: stop_t2, complete_accept(Withdrawn), release");
+}
+
+// FC-VI C.4 rule 6 b) 2), 8.5.3 d): no endpoint takes part: nobody is told; only T2 quarantines the id.
+TEST(ConnectResponder, no_endpoint_set_up_dies) {
+  for (Rig (*rig)() : {await_resp2_refused, await_resp2_withdrawn}) {
+    EXPECT_EQ(rig().after(T2Expired{}), "Idle: set_cserr, release");
+    EXPECT_EQ(rig().after(ExchangeError{}), "Idle: stop_t2, release");
+    EXPECT_EQ(rig().after(AbortedByPeer{}), "Idle: stop_t2, release");
+  }
+}
+
+// FC-VI C.5.6: the client's time was over, and so was ours.
+TEST(ConnectResponder, AwaitResp2Withdrawn_both_gave_up) {
+  EXPECT_EQ(await_resp2_withdrawn().after(Resp2Received{false, false}), "Idle: stop_t2, send_resp3(Accept), release");
+}
+
+// FC-VI C.5.10.1: the loss of RESP3 is the originator's to tell, by its Disconnect: we stay Connected.
+TEST(ConnectResponder, Connected_exchange_lost) {
+  Rig rig = connected();
+  EXPECT_EQ(rig.after(AbortedByPeer{}), "Connected: count_stale");
+  EXPECT_EQ(rig.after(ExchangeError{}), "Connected: count_stale");
+}
+
 }  // namespace
 }  // namespace machines::connect_responder

@@ -75,5 +75,55 @@ TEST(DisconnectOriginator, AwaitResponse_port_logged_out) {
   EXPECT_EQ(rig.after(PortLoggedOut{}), "Idle: stop_response_timer, complete_disconnect(Success)");
 }
 
+Rig requested() {
+  Rig rig;
+  rig.set(Recorded::PortLoggedInKnob);
+  rig.given(DisconnectRequested{});
+  return rig;
+}
+
+// FC-VI 8.6.2 a), D.1 rule 1 b): a Sequence error is retried like a time-out, and is as final the second time (8.6.3 a).
+TEST(DisconnectOriginator, AwaitResponse_exchange_error_twice) {
+  Rig rig = requested();
+  EXPECT_EQ(rig.after(ExchangeError{}),
+            "AwaitResponseRetry: stop_response_timer, abort_exchange, send_disconnect_rqst, start_response_timer");
+  EXPECT_EQ(rig.after(ExchangeError{}),
+            "Unanswered: stop_response_timer, abort_exchange, complete_disconnect(NotReachable)");
+  EXPECT_EQ(rig.after(ExchangeError{}), "Unanswered: count_stale");
+}
+
+// FC-VI 7.7.1, 8.4.2 g): the logout answers for the peer, also during the retry.
+TEST(DisconnectOriginator, AwaitResponseRetry_port_logged_out) {
+  Rig rig = requested();
+  rig.given(ResponseTimeout{});
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Idle: stop_response_timer, complete_disconnect(Success)");
+}
+
+// One DISCONNECT_RQST is out: another call sends no second one.
+TEST(DisconnectOriginator, requested_while_under_way) {
+  Rig rig = requested();
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "AwaitResponse: count_stale");
+  rig.given(ResponseTimeout{});
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "AwaitResponseRetry: count_stale");
+}
+
+// FC-VI 8.4.2 g), 7.7.1: never answered, then the port logs out: the next VipDisconnect has nobody to ask.
+TEST(DisconnectOriginator, Unanswered_then_logged_out) {
+  Rig told = requested();
+  told.given(ResponseTimeout{}, ResponseTimeout{});
+  EXPECT_EQ(told.after(PortLoggedOut{}), "Idle:");
+  Rig asks = requested();
+  asks.given(ResponseTimeout{}, ResponseTimeout{});
+  asks.set(Recorded::PortLoggedInKnob, false);
+  EXPECT_EQ(asks.after(DisconnectRequested{}), "Idle: complete_disconnect(Success)");
+}
+
+// Nothing is under way: a logout has nothing to end, an answer nobody to tell.
+TEST(DisconnectOriginator, Idle_nothing_under_way) {
+  Rig rig;
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Idle:");
+  EXPECT_EQ(rig.after(ResponseReceived{}), "Idle: count_stale");
+}
+
 }  // namespace
 }  // namespace machines::disconnect_originator

@@ -82,5 +82,69 @@ TEST(DisconnectResponder, SetupOpen_rqst_received) {
   EXPECT_EQ(rig.after(of_setup), "Errored: abort_setup, send_disconnect_resp(DisconnectAccept)");
 }
 
+Rig set_up() {
+  Rig rig;
+  rig.given(SetupOpened{});
+  return rig;
+}
+Rig established() {
+  Rig rig;
+  rig.given(SetupOpened{}, ConnectionEstablished{});
+  return rig;
+}
+Rig errored() {
+  Rig rig;
+  rig.given(SetupOpened{}, ConnectionEstablished{}, EndpointErrored{});
+  return rig;
+}
+Rig quarantined() {
+  Rig rig;
+  rig.given(SetupOpened{}, ConnectionEstablished{}, EndpointErrored{}, EndpointDisconnected{});
+  return rig;
+}
+
+// FC-VI D.1 rule 6: CONN_SETUP_ABORT with the FCVI_CONNECTION_ID of another set-up changes nothing, whatever the state.
+TEST(DisconnectResponder, rqst_of_unknown_setup) {
+  EXPECT_EQ(set_up().after(of_unknown_setup), "SetupOpen: send_disconnect_resp(ProtocolError)");
+  EXPECT_EQ(errored().after(of_unknown_setup), "Errored: send_disconnect_resp(ProtocolError)");
+  EXPECT_EQ(quarantined().after(of_unknown_setup), "Quarantined: send_disconnect_resp(ProtocolError)");
+}
+
+// FC-VI 7.7.1, 8.4.2 g), 8.5.3 c): a logout; the endpoint stays in Error until its own Disconnect, an Idle one is done.
+TEST(DisconnectResponder, port_logged_out) {
+  EXPECT_EQ(Rig{}.after(PortLoggedOut{}), "NoConnection:");
+  EXPECT_EQ(set_up().after(PortLoggedOut{}), "Errored:");
+  EXPECT_EQ(established().after(PortLoggedOut{}), "Errored: endpoint_lost");
+  EXPECT_EQ(errored().after(PortLoggedOut{}), "Errored:");
+  EXPECT_EQ(quarantined().after(PortLoggedOut{}), "NoConnection:");
+}
+
+// FC-VI 8.2 b), VI-ARCH 5.2: a set-up that was refused, timed out or withdrawn leaves nothing behind (D.1 rule 3).
+TEST(DisconnectResponder, SetupOpen_closed) {
+  Rig refused = set_up();
+  EXPECT_EQ(refused.after(SetupClosed{}), "NoConnection:");
+  EXPECT_EQ(refused.after(of_connection), "NoConnection: send_disconnect_resp(ConnectionDoesNotExist)");
+  EXPECT_EQ(set_up().after(EndpointDisconnected{}), "NoConnection:");
+}
+
+// FC-VI 8.5.3 a) d): a set-up that failed puts its endpoint into Error: the peer's request is still accepted.
+TEST(DisconnectResponder, SetupOpen_failed) {
+  Rig rig = set_up();
+  EXPECT_EQ(rig.after(EndpointErrored{}), "Errored:");
+  EXPECT_EQ(rig.after(of_setup), "Errored: send_disconnect_resp(DisconnectAccept)");
+}
+
+// FC-VI B.2.4 rule 1 c): the logout released the handle before our Disconnect; then it is as if never used.
+TEST(DisconnectResponder, Errored_handle_released) {
+  Rig rig = errored();
+  EXPECT_EQ(rig.after(HandleReleased{}), "NoConnection:");
+  EXPECT_EQ(rig.after(EndpointDisconnected{}), "NoConnection:");
+}
+
+// VI-DG 3.3.5: VipDisconnect of an Idle VI does not shorten the handle's rest (FC-VI 8.4.2 f).
+TEST(DisconnectResponder, Quarantined_disconnected_again) {
+  EXPECT_EQ(quarantined().after(EndpointDisconnected{}), "Quarantined:");
+}
+
 }  // namespace
 }  // namespace machines::disconnect_responder

@@ -153,5 +153,94 @@ TEST(MessageOriginator, Queued_connection_ended) {
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Completed: complete(Flushed)");
 }
 
+template <class... Events>
+Rig with(std::initializer_list<unsigned> knobs, const Events&... events) {
+  Rig rig;
+  for (const unsigned knob : knobs) rig.set(knob);
+  rig.given(events...);
+  return rig;
+}
+constexpr LastFrameSent one_way{false, false};
+constexpr LastFrameSent asks_response{false, true};
+constexpr LastFrameSent read{true, false};
+
+// FC-VI 5.2.2, 5.2.3, 5.2.4: after several frames as after one: who asked for something waits for it.
+TEST(MessageOriginator, Sending_last_frame_of_each_kind) {
+  EXPECT_EQ(with({}, SendStarted{}).after(read), "AwaitReadData: start_response_timer");
+  EXPECT_EQ(with({}, SendStarted{}).after(asks_response), "AwaitResponse: start_response_timer");
+}
+
+// FC-VI C.5.1, C.5.5: RESP3 is still to come when the last of several frames leaves.
+TEST(MessageOriginator, Sending_before_resp3) {
+  Rig rig = with({}, SendStarted{});
+  EXPECT_EQ(rig.after(one_way), "AwaitClearToSend:");
+  EXPECT_EQ(rig.after(ClearToSend{}), "Completed: complete(Success)");
+}
+
+// VI-ARCH 2.5.1, 2.5.2: the memory of the Descriptor went away: only a reliable connection breaks.
+TEST(MessageOriginator, local_protection_error) {
+  EXPECT_EQ(with({}).after(LocalProtectionError{}), "Completed: complete(LocalProtectionError)");
+  EXPECT_EQ(with({Recorded::ReliableKnob}).after(LocalProtectionError{}),
+            "Completed: complete(LocalProtectionError), fail_connection");
+  EXPECT_EQ(with({}, SendStarted{}).after(LocalProtectionError{}),
+            "Completed: abort_exchange, complete(LocalProtectionError)");
+  EXPECT_EQ(with({Recorded::ReliableKnob}, SendStarted{}).after(LocalProtectionError{}),
+            "Completed: abort_exchange, complete(LocalProtectionError), fail_connection");
+  EXPECT_EQ(with({Recorded::ReliableKnob}, read).after(LocalProtectionError{}),
+            "Completed: stop_response_timer, abort_exchange, complete(LocalProtectionError), fail_connection");
+}
+
+// FC-VI C.5.5: RESP3 completes what waits for it, and nothing else.
+TEST(MessageOriginator, clear_to_send_completes_nothing_early) {
+  EXPECT_EQ(with({}).after(ClearToSend{}), "Queued:");
+  EXPECT_EQ(with({}, SendStarted{}).after(ClearToSend{}), "Sending:");
+  EXPECT_EQ(with({}, asks_response).after(ClearToSend{}), "AwaitResponse:");
+  EXPECT_EQ(with({}, read).after(ClearToSend{}), "AwaitReadData:");
+  EXPECT_EQ(with({Recorded::ClearToSendKnob}, one_way).after(ClearToSend{}), "Completed:");
+}
+
+// VI-ARCH 5.4, VI-DG 3.3.5: the connection ends: what is open is aborted and flushed, what is complete stays as it is.
+TEST(MessageOriginator, connection_ended) {
+  EXPECT_EQ(with({}, SendStarted{}).after(ConnectionEnded{}), "Completed: abort_exchange, complete(Flushed)");
+  EXPECT_EQ(with({}, asks_response).after(ConnectionEnded{}),
+            "Completed: stop_response_timer, abort_exchange, complete(Flushed)");
+  EXPECT_EQ(with({}, read).after(ConnectionEnded{}),
+            "Completed: stop_response_timer, abort_exchange, complete(Flushed)");
+  EXPECT_EQ(with({Recorded::ClearToSendKnob}, one_way).after(ConnectionEnded{}), "Completed:");
+}
+
+// FC-VI B.2.6.1 rules 8a, 8c, 8d, 8e, c), 8.4.1 c), 8.4.2 e): the Exchange of a Message that awaits something is lost.
+TEST(MessageOriginator, awaiting_exchange_error) {
+  for (const LastFrameSent& sent : {asks_response, read}) {
+    EXPECT_EQ(with({Recorded::ReliableKnob}, sent).after(ExchangeError{}),
+              "Completed: stop_response_timer, abort_exchange, complete(TransportError), fail_connection");
+  }
+}
+
+// FC-VI 5.2.4, C.5.10.1: the data is here before RESP3.
+TEST(MessageOriginator, AwaitReadData_whole_before_resp3) {
+  Rig rig = with({}, read);
+  EXPECT_EQ(rig.after(ReadDataReceived{true, Completion::Success}),
+            "AwaitClearToSend: place_read_data, stop_response_timer");
+  EXPECT_EQ(rig.after(ClearToSend{}), "Completed: complete(Success)");
+}
+
+// A response while the initiative is still ours answers nothing.
+TEST(MessageOriginator, Sending_response_received) {
+  EXPECT_EQ(with({}, SendStarted{}).after(ResponseReceived{}), "Sending: count_stale");
+}
+
+// What comes twice, or after the end, changes no Descriptor again (VI-ARCH 2.5.2: an error behind a success is asynchronous).
+TEST(MessageOriginator, late_events_are_stale) {
+  Rig waiting = with({}, one_way);
+  EXPECT_EQ(waiting.after(ResponseReceived{}), "AwaitClearToSend: count_stale");
+  EXPECT_EQ(waiting.after(ReadDataReceived{}), "AwaitClearToSend: count_stale");
+  EXPECT_EQ(waiting.after(ExchangeError{}), "AwaitClearToSend: count_stale");
+  Rig completed = with({Recorded::ClearToSendKnob}, one_way);
+  EXPECT_EQ(completed.after(ReadDataReceived{}), "Completed: count_stale");
+  EXPECT_EQ(completed.after(ExchangeError{}), "Completed: count_stale");
+  EXPECT_EQ(completed.after(LastFrameSent{}), "Completed: count_stale");
+}
+
 }  // namespace
 }  // namespace machines::message_originator

@@ -215,5 +215,132 @@ TEST(MessageResponder, expects_frames_only_while_rule_1_is_not_in_effect) {
   EXPECT_FALSE(expects_frames(rig.machine));
 }
 
+constexpr std::string_view lost_connection = "discard_frame, start_discard_timer, fail_connection(Transport)";
+
+// A Reliable Reception Message that is refused, and whose last frame is still to come.
+Rig refusing() {
+  Rig rig = reliable_rig();
+  rig.given(ClaimRefused{ReceiveError::QueueEmpty, false, true});
+  return rig;
+}
+Rig receiving(Rig rig) {
+  rig.given(MessageStarted{});
+  return rig;
+}
+Rig herr(std::initializer_list<bool> steps = {}) {
+  Rig rig = reliable_rig();
+  rig.given(ConnectionFailed{});
+  for (const bool elapsed : steps) elapsed ? rig.given(DiscardExpired{}) : rig.given(Disconnected{});
+  return rig;
+}
+
+// FC-VI C.5.5, VI-ARCH 5.2: nothing was enabled: frames are dropped, and there is nothing to end.
+TEST(MessageResponder, Closed_never_enabled) {
+  Rig rig;
+  EXPECT_EQ(rig.after(FrameRefused{}), "Closed: discard_frame");
+  EXPECT_EQ(rig.after(ReceptionDisabled{}), "Closed:");
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Closed:");
+}
+
+// FC-VI 8.4.2 f): a set-up that failed: its handle rests as that of a connection.
+TEST(MessageResponder, Closed_setup_failed) {
+  Rig rig;
+  EXPECT_EQ(rig.after(ConnectionFailed{}), "Herr: start_discard_timer");
+}
+
+// FC-VI 8.2 b): reception was on before RESP1, and no connection came.
+TEST(MessageResponder, Expecting_reception_disabled) {
+  Rig rig = reliable_rig();
+  EXPECT_EQ(rig.after(ReceptionDisabled{}), "Closed:");
+  EXPECT_FALSE(expects_frames(rig.machine));
+}
+
+// VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e): the whole Message is here: it is refused at once.
+TEST(MessageResponder, Expecting_claim_refused_reliable_reception) {
+  EXPECT_EQ(reliable_rig().after(ClaimRefused{ReceiveError::Protection, true, true}),
+            "Herr: fail_receive(Protection), refuse_message(Protection), discard_frame, start_discard_timer, "
+            "fail_connection(Protection)");
+}
+
+// FC-VI B.2.5 rules 4a c), 4b: Messages are missing; the first frame of a later one is looked at again.
+TEST(MessageResponder, Expecting_message_gap) {
+  Rig unreliable = unreliable_rig();
+  EXPECT_EQ(unreliable.after(MessageGap{true}), "Expecting: mark_messages_missing(false)");
+  EXPECT_EQ(reliable_rig().after(MessageGap{true}), "Herr: " + std::string(lost_connection));
+  EXPECT_EQ(reliable_rig().after(MessageGap{false}), "Herr: " + std::string(lost_connection));
+}
+
+// FC-VI B.2.5 rules 6a to 6d, 7a, 7b: frames of the expected Message are missing before any came.
+TEST(MessageResponder, Expecting_frame_lost) {
+  for (const Loss loss : {Loss::FrameGap, Loss::SequenceError, Loss::Timeout}) {
+    EXPECT_EQ(unreliable_rig().after(FrameLost{loss}), "Expecting: mark_message_errored, discard_frame");
+    EXPECT_EQ(reliable_rig().after(FrameLost{loss}), "Herr: " + std::string(lost_connection));
+  }
+}
+
+// VI-ARCH 2.5.1, 2.5.2, FC-VI B.2.4 rule 3, 8.4.2 e): the memory of an open Message goes away.
+TEST(MessageResponder, Receiving_memory_lost) {
+  EXPECT_EQ(receiving(unreliable_rig()).after(MemoryLost{false}),
+            "Expecting: fail_receive(Protection), mark_message_errored, discard_frame");
+  EXPECT_EQ(receiving(reliable_rig()).after(MemoryLost{false}),
+            "Herr: fail_receive(Protection), discard_frame, start_discard_timer, fail_connection(Protection)");
+  Rig reception = receiving(reliable_rig());
+  EXPECT_EQ(reception.after(MemoryLost{true}),
+            "Refusing: fail_receive(Protection), note_refusal(Protection), discard_frame");
+}
+
+// FC-VI B.2.4 rule 3a, B.2.5 rule 4a b): a later frame of a later Message: that one is lost, too.
+TEST(MessageResponder, Receiving_message_gap_unreliable) {
+  EXPECT_EQ(receiving(unreliable_rig()).after(MessageGap{false}),
+            "Expecting: fail_receive(Transport), mark_messages_missing(true), discard_frame");
+}
+
+// FC-VI B.2.4 rule 2 a), B.2.5 rule 5a: a Message of the past while another one is open.
+TEST(MessageResponder, Receiving_stale_message) {
+  Rig rig = receiving(unreliable_rig());
+  EXPECT_EQ(rig.after(StaleMessage{true}), "Receiving: discard_frame");
+  EXPECT_EQ(rig.after(StaleMessage{false}), "Herr: fail_receive(Transport), " + std::string(lost_connection));
+}
+
+// FC-VI 5.2.2, 5.2.3: the last of several frames, for each kind of Message.
+TEST(MessageResponder, Receiving_last_frame_of_each_kind) {
+  const auto after_last = [](bool consumes_descriptor, bool needs_response) {
+    return receiving(reliable_rig()).after(FrameReceived{true, consumes_descriptor, needs_response});
+  };
+  EXPECT_EQ(after_last(true, true), "Expecting: place_data, complete_receive, send_response, expect_next_message");
+  EXPECT_EQ(after_last(false, false), "Expecting: place_data, expect_next_message");
+  EXPECT_EQ(after_last(false, true), "Expecting: place_data, send_response, expect_next_message");
+}
+
+// FC-VI B.2.5 rules 4b, 5a, 6b, 6d, 7b: the refused Message loses frames, too: the connection breaks without an answer.
+TEST(MessageResponder, Refusing_loss) {
+  EXPECT_EQ(refusing().after(MessageGap{true}), "Herr: " + std::string(lost_connection));
+  EXPECT_EQ(refusing().after(StaleMessage{true}), "Herr: " + std::string(lost_connection));
+  EXPECT_EQ(refusing().after(FrameLost{Loss::Timeout}), "Herr: " + std::string(lost_connection));
+}
+
+// FC-VI 8.4.2 f), B.2.4 rule 1: Herr from wherever; R_A_TOV counts from there, once.
+TEST(MessageResponder, connection_failed) {
+  EXPECT_EQ(receiving(reliable_rig()).after(ConnectionFailed{}), "Herr: start_discard_timer");
+  Rig rig = refusing();
+  EXPECT_EQ(rig.after(ConnectionFailed{}), "Herr: start_discard_timer");
+  EXPECT_EQ(rig.after(ConnectionFailed{}), "Herr:");
+}
+
+// FC-VI B.2.4 rule 1 a): frames are discarded until both R_A_TOV and the Disconnect are over.
+TEST(MessageResponder, Herr_half_over_discards) {
+  EXPECT_EQ(herr({true}).after(FrameRefused{}), "HerrElapsed: discard_frame");
+  EXPECT_EQ(herr({false}).after(FrameRefused{}), "HerrDisconnected: discard_frame");
+}
+
+// FC-VI 8.4.2 g), B.2.4 rule 1 c): a logout frees the handle at once, wherever it is.
+TEST(MessageResponder, port_logged_out) {
+  EXPECT_EQ(reliable_rig().after(PortLoggedOut{}), "Closed: release_handle");
+  EXPECT_EQ(receiving(reliable_rig()).after(PortLoggedOut{}), "Closed: fail_receive(Transport), release_handle");
+  EXPECT_EQ(refusing().after(PortLoggedOut{}), "Closed: release_handle");
+  EXPECT_EQ(herr({true}).after(PortLoggedOut{}), "Closed: release_handle");
+  EXPECT_EQ(herr({false}).after(PortLoggedOut{}), "Closed: stop_discard_timer, release_handle");
+}
+
 }  // namespace
 }  // namespace machines::message_responder

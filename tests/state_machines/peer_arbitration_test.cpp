@@ -160,5 +160,102 @@ TEST(PeerArbitration, Requesting_attributes_conflict) {
   EXPECT_EQ(rig.after(SetupFailed{PeerOutcome::AttributesConflict}), "Over: complete_request(AttributesConflict)");
 }
 
+constexpr std::string_view conflict =
+    "withdraw_setup, answer_request(ConnectReject), endpoint_refused, complete_request(AttributesConflict)";
+
+// Requests that went as far as the state that their name says; the attributes match.
+Rig waiting() {
+  Rig rig;
+  rig.set(Recorded::AttributesMatchKnob);
+  return rig;
+}
+Rig requesting() {
+  Rig rig = waiting();
+  rig.given(RqstSent{});
+  return rig;
+}
+Rig holding() {
+  Rig rig = requesting();
+  rig.given(RqstMatched{PortNames::OursLower});
+  return rig;
+}
+Rig accepting() {
+  Rig rig = waiting();
+  rig.given(RqstMatched{});
+  return rig;
+}
+Rig conflicting(Rig rig) {
+  rig.set(Recorded::AttributesMatchKnob, false);
+  return rig;
+}
+
+// FC-VI 8.5.4: our CONNECT_RQST goes out once more: the arbitration stands where it stood.
+TEST(PeerArbitration, rqst_sent_again) {
+  EXPECT_EQ(requesting().after(RqstSent{}), "Requesting:");
+  EXPECT_EQ(holding().after(RqstSent{}), "Holding:");
+}
+
+// VI-DG 6.7: the addresses match, the attributes do not, and both requests are out: both leave the pool.
+TEST(PeerArbitration, concurrent_attributes_conflict) {
+  EXPECT_EQ(conflicting(requesting()).after(RqstMatched{PortNames::OursHigher}), "Over: " + std::string(conflict));
+  for (const Resp1 resp1 : {Resp1::NoDiscriminatorMatch, Resp1::NoWaitingConnectionpoint}) {
+    EXPECT_EQ(conflicting(holding()).after(Resp1Received{resp1, true}), "Over: " + std::string(conflict));
+  }
+}
+
+// The same behind several N_Ports: the one that we asked refuses or logs out, the other one's request is held.
+TEST(PeerArbitration, Holding_other_port_attributes_conflict) {
+  EXPECT_EQ(conflicting(holding()).after(Resp1Received{Resp1::Other, false}), "Over: " + std::string(conflict));
+  EXPECT_EQ(conflicting(holding()).after(NobodyWaits{false}), "Over: " + std::string(conflict));
+}
+
+// FC-VI 7.7.1: the port of the held request logs out; another port does.
+TEST(PeerArbitration, Holding_nobody_waits) {
+  EXPECT_EQ(holding().after(NobodyWaits{true}), "Waiting: answer_request(NoDiscriminatorMatch)");
+  EXPECT_EQ(holding().after(NobodyWaits{false}), "Accepting: withdraw_setup, accept_request");
+}
+
+// FC-VI C.4 rule 6: the peer gave its request up: ours goes on, and may hold the next one.
+TEST(PeerArbitration, Holding_rqst_withdrawn) {
+  Rig rig = holding();
+  EXPECT_EQ(rig.after(RqstWithdrawn{}), "Requesting:");
+  EXPECT_EQ(rig.after(RqstMatched{PortNames::OursLower}), "Holding:");
+}
+
+// FC-VI C.3 rule 4: our set-up failed; the peer whose request is held waits on for another.
+TEST(PeerArbitration, Holding_setup_failed) {
+  EXPECT_EQ(holding().after(SetupFailed{PeerOutcome::NotReachable}),
+            "Over: answer_request(NoDiscriminatorMatch), complete_request(NotReachable)");
+}
+
+// FC-VI 8.5.3 d), C.4 rule 6 b): neither RESP2 nor a retry of the peer.
+TEST(PeerArbitration, Accepting_failed) {
+  EXPECT_EQ(accepting().after(AcceptFailed{}), "Over: complete_request(NotReachable)");
+}
+
+// VI-DG 3.3.6.
+TEST(PeerArbitration, Requesting_time_expired) {
+  EXPECT_EQ(requesting().after(TimeExpired{}), "Over: withdraw_setup, endpoint_timed_out, complete_request(Timeout)");
+}
+
+// VI-ARCH 5.2, VI-DG 3.3.5: VipDisconnect, wherever the request is; a peer that is held hears that nobody matches.
+TEST(PeerArbitration, disconnect_requested) {
+  EXPECT_EQ(waiting().after(DisconnectRequested{}), "Over: withdraw_setup, complete_request(Withdrawn)");
+  EXPECT_EQ(requesting().after(DisconnectRequested{}), "Over: withdraw_setup, complete_request(Withdrawn)");
+  EXPECT_EQ(holding().after(DisconnectRequested{}),
+            "Over: answer_request(NoDiscriminatorMatch), withdraw_setup, complete_request(Withdrawn)");
+  EXPECT_EQ(accepting().after(DisconnectRequested{}), "Over: withdraw_acceptance, complete_request(Withdrawn)");
+}
+
+// VI-DG 3.3.7: our link is down, wherever the request is.
+TEST(PeerArbitration, link_lost) {
+  EXPECT_EQ(waiting().after(LinkLost{}), "Over: withdraw_setup, endpoint_failed, complete_request(NotReachable)");
+  EXPECT_EQ(requesting().after(LinkLost{}), "Over: withdraw_setup, endpoint_failed, complete_request(NotReachable)");
+  EXPECT_EQ(holding().after(LinkLost{}),
+            "Over: answer_request(NoDiscriminatorMatch), withdraw_setup, endpoint_failed, complete_request(NotReachable)");
+  EXPECT_EQ(accepting().after(LinkLost{}),
+            "Over: withdraw_acceptance, endpoint_failed, complete_request(NotReachable)");
+}
+
 }  // namespace
 }  // namespace machines::peer_arbitration

@@ -159,5 +159,90 @@ TEST(PortLogin, Validating_failed) {
   EXPECT_EQ(rig.after(ValidationFailed{}), "LogoutPending: report_logged_out, send_logout, start_timer");
 }
 
+// Logins that went as far as the state that their name says.
+template <class... Events>
+Rig on_link(const Events&... events) {
+  Rig rig;
+  rig.given(LinkUp{}, events...);
+  return rig;
+}
+Rig login_pending() { return on_link(LoginRequested{}); }
+Rig retry_pending() {
+  Rig rig = login_pending();
+  rig.set(Recorded::RetriesLeftKnob);
+  rig.given(LoginRejected{true});
+  return rig;
+}
+Rig logged_in() { return on_link(LoginReceived{}); }
+Rig validating() { return on_link(LoginReceived{}, LinkDown{}, LinkUp{}); }
+Rig logout_pending() { return on_link(LoginReceived{}, LogoutRequested{}); }
+
+// One login for all who need it; who comes when it stands is told at once.
+TEST(PortLogin, login_requested_again) {
+  EXPECT_EQ(retry_pending().after(LoginRequested{}), "RetryPending:");
+  EXPECT_EQ(logged_in().after(LoginRequested{}), "LoggedIn: report_logged_in");
+  EXPECT_EQ(validating().after(LoginRequested{}), "Validating:");
+}
+
+// There is no login to end: who asked for its end is told so at once.
+TEST(PortLogin, logout_requested_without_login) {
+  EXPECT_EQ(Rig{}.after(LogoutRequested{}), "Offline: report_logout_complete");
+  EXPECT_EQ(on_link().after(LogoutRequested{}), "LoggedOut: report_logout_complete");
+  EXPECT_EQ(retry_pending().after(LogoutRequested{}),
+            "LoggedOut: stop_timer, report_login_failed(Withdrawn), report_logout_complete");
+}
+
+// Our PLOGI may have been accepted: the LOGO ends that, too.
+TEST(PortLogin, LoginPending_logout_requested) {
+  Rig rig = login_pending();
+  EXPECT_EQ(rig.after(LogoutRequested{}),
+            "LogoutPending: stop_timer, forget_request, report_login_failed(Withdrawn), send_logout, start_timer");
+  EXPECT_EQ(rig.after(LogoutRequested{}), "LogoutPending:");
+}
+
+// FC-LS: LOGO is accepted also where there is no login, or none any more.
+TEST(PortLogin, logout_received_without_login) {
+  EXPECT_EQ(on_link().after(LogoutReceived{}), "LoggedOut: accept_logout");
+  EXPECT_EQ(login_pending().after(LogoutReceived{}), "LoginPending: accept_logout");
+  EXPECT_EQ(retry_pending().after(LogoutReceived{}), "RetryPending: accept_logout");
+  EXPECT_EQ(logout_pending().after(LogoutReceived{}), "LogoutPending: accept_logout");
+}
+
+// FC-LS: the peer logs in while ours waits for its next try.
+TEST(PortLogin, RetryPending_login_received) {
+  EXPECT_EQ(retry_pending().after(LoginReceived{}), "LoggedIn: stop_timer, accept_login, report_logged_in");
+}
+
+// FC-VI 7.7.1: the link goes: whoever waits is told, no timer stays behind.
+TEST(PortLogin, link_down_without_login) {
+  EXPECT_EQ(on_link().after(LinkDown{}), "Offline:");
+  EXPECT_EQ(login_pending().after(LinkDown{}), "Offline: stop_timer, forget_request, report_login_failed(LinkDown)");
+  EXPECT_EQ(retry_pending().after(LinkDown{}), "Offline: stop_timer, report_login_failed(LinkDown)");
+  EXPECT_EQ(logout_pending().after(LinkDown{}), "Offline: stop_timer, forget_request, report_logout_complete");
+}
+
+// FC-VI 7.7.1: word of an implicit logout while the link is down.
+TEST(PortLogin, Suspended_logout_received) {
+  Rig rig = on_link(LoginReceived{}, LinkDown{});
+  EXPECT_EQ(rig.after(LogoutReceived{}), "Offline: report_logged_out");
+}
+
+// FC-VI 7.7.1, FC-LS: the login ends while the addresses are compared: by either side's LOGO, or a new PLOGI.
+TEST(PortLogin, Validating_login_ends) {
+  EXPECT_EQ(validating().after(LoginReceived{}),
+            "LoggedIn: stop_timer, forget_request, report_logged_out, accept_login, report_logged_in");
+  EXPECT_EQ(validating().after(LogoutRequested{}),
+            "LogoutPending: stop_timer, forget_request, report_logged_out, send_logout, start_timer");
+  EXPECT_EQ(validating().after(LogoutReceived{}),
+            "LoggedOut: stop_timer, forget_request, accept_logout, report_logged_out");
+}
+
+// A new login supersedes the LOGO that is out; the peer's, which may have crossed it, is put off.
+TEST(PortLogin, LogoutPending_login) {
+  EXPECT_EQ(logout_pending().after(LoginRequested{}),
+            "LoginPending: stop_timer, forget_request, report_logout_complete, send_login, start_timer");
+  EXPECT_EQ(logout_pending().after(LoginReceived{}), "LogoutPending: reject_login");
+}
+
 }  // namespace
 }  // namespace machines::port_login

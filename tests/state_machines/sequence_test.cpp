@@ -110,5 +110,33 @@ TEST(Sequence, Receiving_exchange_aborted) {
   EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle: stop_timer");
 }
 
+constexpr FrameReceived first_not_next{true, false, false, false};  // opens a Sequence, but frames before it are missing
+
+// FC-VI 8.4.1 c) d): the beginning is missing: of the first Sequence, or of the next one (5.5).
+TEST(Sequence, first_frame_overtaken_or_lost) {
+  for (const FrameReceived& frame : {out_of_order, first_not_next}) {
+    for (const bool had_one : {false, true}) {
+      Rig lost;
+      if (had_one) lost.given(only);
+      EXPECT_EQ(lost.after(frame), "Errored: discard_frame, report_sequence_error(MissingFrame)");
+      Rig overtaken;
+      if (had_one) overtaken.given(only);
+      overtaken.set(Recorded::OutOfOrderFabricKnob);
+      EXPECT_EQ(overtaken.after(frame), "Reassembling: deliver, start_missing_frame_timer");
+    }
+  }
+}
+
+// FC-FS: the Exchange is aborted: whatever was open is forgotten, and a timer runs no longer.
+TEST(Sequence, exchange_aborted) {
+  Rig rig;
+  EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle:");
+  rig.given(only);
+  EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle:");
+  rig.set(Recorded::OutOfOrderFabricKnob);
+  rig.given(out_of_order);
+  EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle: stop_timer");
+}
+
 }  // namespace
 }  // namespace machines::sequence

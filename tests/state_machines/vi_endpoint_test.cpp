@@ -165,5 +165,77 @@ TEST(ViEndpoint, Connected_connect_requested) {
   EXPECT_EQ(rig.after(AcceptRequested{}), "Connected: refuse_request");
 }
 
+// Endpoints that went as far as the state that their name says.
+Rig pending() {
+  Rig rig;
+  rig.given(ConnectRequested{});
+  return rig;
+}
+Rig pending_retry() {
+  Rig rig;
+  rig.given(ConnectRequested{}, SetupRetried{});
+  return rig;
+}
+Rig in_error() {
+  Rig rig;
+  rig.given(ConnectRequested{}, SetupFailed{});
+  return rig;
+}
+
+// VI-ARCH 5: only an Idle VI can be connected.
+TEST(ViEndpoint, connect_requested_out_of_place) {
+  EXPECT_EQ(pending().after(ConnectRequested{}), "PendingConnect: refuse_request");
+  EXPECT_EQ(pending().after(AcceptRequested{}), "PendingConnect: refuse_request");
+  EXPECT_EQ(pending_retry().after(ConnectRequested{}), "PendingConnectRetry: refuse_request");
+  EXPECT_EQ(pending_retry().after(AcceptRequested{}), "PendingConnectRetry: refuse_request");
+  EXPECT_EQ(in_error().after(ConnectRequested{}), "Error: refuse_request");
+  EXPECT_EQ(in_error().after(AcceptRequested{}), "Error: refuse_request");
+}
+
+// VI-ARCH 5.1, 5.2, 5.4, VI-DG 6.3.1: without a connection an error has none to break; in Error there is one transition.
+TEST(ViEndpoint, errors_without_a_connection) {
+  EXPECT_EQ(Rig{}.after(LocalError{}), "Idle: count_stale");
+  EXPECT_EQ(pending().after(LocalError{}), "PendingConnect: count_stale");
+  EXPECT_EQ(pending_retry().after(LocalError{}), "PendingConnectRetry: count_stale");
+  EXPECT_EQ(in_error().after(LocalError{}), "Error: count_stale");
+  EXPECT_EQ(pending().after(CatastrophicError{}), "PendingConnect: count_stale");
+  EXPECT_EQ(pending_retry().after(CatastrophicError{}), "PendingConnectRetry: count_stale");
+}
+
+// FC-VI D.2: the loss of a connection that the application has ended already is no news.
+TEST(ViEndpoint, Idle_connection_lost) { EXPECT_EQ(Rig{}.after(ConnectionLost{}), "Idle: count_stale"); }
+
+// FC-VI 8.2 b): an error Reason Code is not retried.
+TEST(ViEndpoint, PendingConnect_failed) {
+  Rig rig = pending();
+  EXPECT_EQ(rig.after(SetupFailed{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(rig.after(SetupFailed{}), "Error: count_stale");
+}
+
+// FC-VI 8.2 c) and its note, C.5.5: Pending Connect Retry ends as Pending Connect does.
+TEST(ViEndpoint, PendingConnectRetry_ends) {
+  EXPECT_EQ(pending_retry().after(SetupRefused{}), "Idle: withdraw_reception");
+  EXPECT_EQ(pending_retry().after(ConnectTimedOut{}), "Idle: withdraw_reception, flush_descriptors");
+}
+
+// FC-VI 5.3.3: the peer whose request was accepted during the retry gives up: the wait goes on.
+TEST(ViEndpoint, PendingConnectRetry_peer_withdrew) {
+  Rig rig = pending_retry();
+  rig.given(PeerMatched{});
+  EXPECT_EQ(rig.after(PeerWithdrew{}), "PendingConnectRetry: withdraw_reception");
+}
+
+// FC-VI 8.5.3 d), 7.7.1: the peer's set-up, accepted during the retry, is lost.
+TEST(ViEndpoint, PendingConnectRetry_connection_lost) {
+  EXPECT_EQ(pending_retry().after(ConnectionLost{}),
+            "Error: disable_traffic, flush_descriptors, report_connection_lost");
+}
+
+// VI-ARCH 5.2, VI-DG 3.3.5.
+TEST(ViEndpoint, PendingConnectRetry_disconnect_requested) {
+  EXPECT_EQ(pending_retry().after(DisconnectRequested{}),
+            "Idle: withdraw_reception, flush_descriptors, complete_disconnect(Success)");
+}
+
 }  // namespace
 }  // namespace machines::vi_endpoint

@@ -1,0 +1,109 @@
+// The tables of a mutation build (CMake option FCVI_MUTATION): each row can be changed at run time, to show that a test
+// misses it. Nothing else includes this header; without the option the back-end sees the tables themselves.
+//
+// What to change is told from outside (`choice_of`, tests/mutation/active.cpp): one row and one way per process.
+#pragma once
+
+#include "state_machines/fsm.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace fsm::mutation {
+
+enum class Kind : std::uint8_t {
+  None,    // the row as it is written
+  Remove,  // as if the row were not there: no other row accepts its event, so that it is unexpected
+  Invert,  // accepts what its guard refuses, and refuses what it accepts
+  Stay,    // does its effects, but the state stays
+  Drop,    // does not do one of its effects
+};
+struct Choice {
+  Kind kind = Kind::None;
+  std::string effect;  // of Drop: the action's label
+};
+
+// "machine/State/Event/guard", unique among all rows: guards of one state and event exclude each other.
+template <class Def, class R>
+[[nodiscard]] std::string key_of() {
+  return std::string(Def::name) + "/" + std::string(name_of<source_of<R>>()) + "/" +
+         std::string(name_of<event_of<R>>()) + "/" + label<typename R::UserGuard>();
+}
+
+// What this process does with the row. Asked once per row.
+[[nodiscard]] Choice choice_of(const std::string& row_key);
+// The row fired for the first time in this process.
+void first_fired(const std::string& row_key);
+
+template <class Def, class R>
+[[nodiscard]] const Choice& choice() {
+  static const Choice chosen = choice_of(key_of<Def, R>());
+  return chosen;
+}
+
+// The single actions of a row, however its lists are nested.
+template <class Action>
+struct Flatten {
+  using type = mp::mp_list<Action>;
+};
+template <>
+struct Flatten<none> {
+  using type = mp::mp_list<>;
+};
+template <class... Actions>
+struct Flatten<Do<Actions...>> {
+  using type = mp::mp_append<typename Flatten<Actions>::type...>;
+};
+template <class R>
+using actions_of = typename Flatten<typename R::UserAction>::type;
+
+template <class Def, class R>
+struct Action {
+  template <class Event, class Machine, class Source, class Target>
+  void operator()(const Event& event, Machine& machine, Source& source, Target& target) const {
+    static const bool noted = (first_fired(key_of<Def, R>()), true);
+    static_cast<void>(noted);
+    machine.template on_row<R>();
+    const Choice& chosen = choice<Def, R>();
+    mp::mp_for_each<actions_of<R>>([&](auto action) {
+      if (chosen.kind == Kind::Drop && chosen.effect == label<decltype(action)>()) return;
+      action(event, machine, source, target);
+    });
+  }
+};
+
+// Stays: this is the row's twin without a target, which takes its place under Kind::Stay.
+template <class Def, class R, bool Stays>
+struct Guard {
+  template <class Event, class Machine, class Source, class Target>
+  bool operator()(const Event& event, Machine& machine, Source& source, Target& target) const {
+    const Kind kind = choice<Def, R>().kind;
+    if (kind == Kind::Remove || (kind == Kind::Stay) != Stays) return false;
+    return holds(event, machine, source, target) != (kind == Kind::Invert);
+  }
+
+ private:
+  template <class Event, class Machine, class Source, class Target>
+  static bool holds(const Event& event, Machine& machine, Source& source, Target& target) {
+    if constexpr (std::is_same_v<typename R::UserGuard, none>) return true;
+    else return typename R::UserGuard{}(event, machine, source, target);
+  }
+};
+
+template <class Def, class R>
+using Changeable = boost::msm::front::Row<source_of<R>, event_of<R>, typename R::Target, Action<Def, R>, Guard<Def, R, false>>;
+template <class Def, class R>
+using Twin = boost::msm::front::Row<source_of<R>, event_of<R>, none, Action<Def, R>, Guard<Def, R, true>>;
+
+template <class Def>
+struct Rewritten {
+  template <class R>
+  using rows = std::conditional_t<R::internal, mp::mp_list<Changeable<Def, R>>,
+                                  mp::mp_list<Changeable<Def, R>, Twin<Def, R>>>;
+  using type = mp::mp_flatten<mp::mp_transform<rows, rows_of<Def>>>;
+};
+
+template <class Def>
+using table_of = typename Rewritten<Def>::type;
+
+}  // namespace fsm::mutation

@@ -1,0 +1,55 @@
+// Lists the rows of all machines for tools/mutation: key, target ("-" for none), effects ("A, B" or "-"), clause,
+// separated by tabs.
+#include "state_machines/fsm_mutation.hpp"
+
+#include "state_machines/address_resolution.hpp"
+#include "state_machines/connect_originator.hpp"
+#include "state_machines/connect_responder.hpp"
+#include "state_machines/disconnect_originator.hpp"
+#include "state_machines/disconnect_responder.hpp"
+#include "state_machines/exchange.hpp"
+#include "state_machines/message_originator.hpp"
+#include "state_machines/message_responder.hpp"
+#include "state_machines/peer_arbitration.hpp"
+#include "state_machines/port_login.hpp"
+#include "state_machines/sequence.hpp"
+#include "state_machines/vi_endpoint.hpp"
+
+#include <cstdio>
+
+namespace {
+
+template <class R>
+std::string effects() {
+  std::string text;
+  fsm::mp::mp_for_each<fsm::mutation::actions_of<R>>(
+      [&](auto action) { text += (text.empty() ? "" : ", ") + fsm::label<decltype(action)>(); });
+  return text.empty() ? "-" : text;
+}
+
+template <class Def>
+void list() {
+  fsm::mp::mp_for_each<fsm::mp::mp_transform<fsm::mp::mp_identity, fsm::rows_of<Def>>>([](auto tag) {
+    using R = typename decltype(tag)::type;
+    const std::string target = R::internal ? "-" : std::string(fsm::name_of<fsm::next_of<R>>());
+    std::printf("%s\t%s\t%s\t%s\n", fsm::mutation::key_of<Def, R>().c_str(), target.c_str(), effects<R>().c_str(),
+                std::string(R::clause).c_str());
+  });
+}
+
+}  // namespace
+
+int main() {
+  list<machines::address_resolution::Def>();
+  list<machines::connect_originator::Def>();
+  list<machines::connect_responder::Def>();
+  list<machines::disconnect_originator::Def>();
+  list<machines::disconnect_responder::Def>();
+  list<machines::exchange::Def>();
+  list<machines::message_originator::Def>();
+  list<machines::message_responder::Def>();
+  list<machines::peer_arbitration::Def>();
+  list<machines::port_login::Def>();
+  list<machines::sequence::Def>();
+  list<machines::vi_endpoint::Def>();
+}
