@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+PATIENT_NIC = Path(__file__).parents[1] / "support" / "patient_nic.yaml"
 ENOUGH_S = 120  # to end a test that hangs; nothing is expected to take so long
 
 
@@ -20,7 +21,7 @@ class LocalFabric(unittest.TestCase):
         self.addCleanup(self.stop_fabric)
 
     def environment(self, node):
-        own = {"FCVI_RUNTIME_DIR": self.folder.name, "FCVI_NODE": node, "HOME": self.folder.name}
+        own = {"FCVI_RUNTIME_DIR": self.folder.name, "FCVI_NODE": node, "FCVI_CONFIG": str(PATIENT_NIC), "HOME": self.folder.name}
         inherited = {name: value for name, value in os.environ.items() if name not in ("FCVI_CONFIG", "XDG_CONFIG_HOME")}
         return {**inherited, **own}
 

@@ -58,9 +58,10 @@ class PeerToPeer(local_fabric.LocalFabric):
             self.good(peer)
 
     def test_peer_that_never_comes(self):
-        ann = self.start("peer_to_peer", "bob", "-t", 1, node="ann")
+        # Herself: a node that is there, and where nobody else asks for her.
+        ann = self.start("peer_to_peer", "ann", "-t", 1, node="ann")
         errors = ann.communicate(timeout=local_fabric.ENOUGH_S)[1]
-        self.assertEqual((ann.returncode, errors), (1, "peer_to_peer: bob: timed out\n"))
+        self.assertEqual((ann.returncode, errors), (1, "peer_to_peer: ann: timed out\n"))
 
 
 class FileServer(local_fabric.LocalFabric):

@@ -5,6 +5,9 @@ import subprocess
 import tempfile
 import time
 import unittest
+from pathlib import Path
+
+PATIENT_NIC = Path(__file__).parents[1] / "support" / "patient_nic.yaml"
 
 
 class LocalFabricTest(unittest.TestCase):
@@ -21,8 +24,8 @@ class LocalFabricTest(unittest.TestCase):
 
     def environment(self, node, **more):
         ours = {name: value for name, value in os.environ.items() if not name.startswith("FCVI_")}
-        return {**ours, "FCVI_RUNTIME_DIR": self.runtime, "FCVI_NODE": node, "XDG_CONFIG_HOME": self.folder.name,
-                "XDG_CONFIG_DIRS": self.folder.name, **more}
+        return {**ours, "FCVI_RUNTIME_DIR": self.runtime, "FCVI_NODE": node, "FCVI_CONFIG": str(PATIENT_NIC),
+                "XDG_CONFIG_HOME": self.folder.name, "XDG_CONFIG_DIRS": self.folder.name, **more}
 
     def start(self, node, *words, **more):
         child = subprocess.Popen(list(map(str, words)), env=self.environment(node, **more), stdin=subprocess.DEVNULL,

@@ -176,7 +176,7 @@ static void request_nobody(int unused) {
   VIP_VI_HANDLE vi = idle_vi();
   Address remote = fresh_address(&near.attributes);
   (void)unused;
-  for (unsigned i = 0; i < remote.net.HostAddressLen; ++i) remote.net.HostAddress[i] ^= 0x5A;
+  make_foreign(&remote);
   const VIP_RETURN code = request(vi, &remote, 2000);
   CHECK(code == VIP_NOT_REACHABLE || code == VIP_TIMEOUT || code == VIP_NO_MATCH ||
             code == VIP_INVALID_PARAMETER,

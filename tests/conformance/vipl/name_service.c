@@ -233,7 +233,7 @@ static void unknown_address(int unused) {
   (void)unused;
   init();
   address = own_address();
-  for (unsigned i = 0; i < address.net.HostAddressLen; ++i) address.net.HostAddress[i] ^= 0x5A;
+  make_foreign(&address);
   EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByAddr, near.nic, &address.net, name, &length);
 }
 

@@ -187,6 +187,11 @@ Address fresh_address(const VIP_NIC_ATTRIBUTES* nic) {
   return address_of(nic, discriminator, sizeof discriminator);
 }
 
+void make_foreign(Address* address) {
+  unsigned char* host = address->bytes + offsetof(VIP_NET_ADDRESS, HostAddress);
+  for (unsigned i = 0; i < address->net.HostAddressLen; ++i) host[i] ^= 0x5A;
+}
+
 const unsigned char* discriminator_of(const Address* address) {
   return address->bytes + offsetof(VIP_NET_ADDRESS, HostAddress) + address->net.HostAddressLen;
 }

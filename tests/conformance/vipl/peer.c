@@ -246,7 +246,7 @@ static void not_a_client(int unused) {
 static void nobody(int how) {
   VIP_VI_HANDLE vi = make_ends(RELIABLE);
   VIP_VI_ATTRIBUTES attributes;
-  for (unsigned i = 0; i < near_remote.net.HostAddressLen; ++i) near_remote.net.HostAddress[i] ^= 0x5A;
+  make_foreign(&near_remote);
   request(vi, 2000);
   const VIP_RETURN code = result((How)how, vi, &attributes);
   CHECK(code == VIP_NOT_REACHABLE || code == VIP_TIMEOUT,

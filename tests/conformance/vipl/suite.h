@@ -148,6 +148,8 @@ typedef union {
 Address address_of(const VIP_NIC_ATTRIBUTES* nic, const void* discriminator, size_t length);
 /* The same with a discriminator of 16 bytes that no other test or process uses. */
 Address fresh_address(const VIP_NIC_ATTRIBUTES* nic);
+/* No node has its host address any more. */
+void make_foreign(Address* address);
 bool same_address(const Address* one, const Address* other);
 const unsigned char* discriminator_of(const Address* address);
 
