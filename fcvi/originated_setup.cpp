@@ -232,7 +232,11 @@ void OriginatedSetup::resp3_received(fc2::Exchange& exchange, const wire::fcvi::
     exchange_ = nullptr;
     core_.port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
   }
-  process(co::Resp3Received{verdict_of(wire::fcvi::ConnectResp3::from(header).status)});
+  auto verdict = verdict_of(wire::fcvi::ConnectResp3::from(header).status);
+  // FC-VI 5.3.3: it confirms a connection by our handle; unassigned, there is none.
+  const bool confirms = connection_ != nullptr && header.handle == connection_->handle();
+  if (verdict == co::Verdict::Accept && !confirms) verdict = co::Verdict::OtherError;
+  process(co::Resp3Received{verdict});
 }
 
 void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
