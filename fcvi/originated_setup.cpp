@@ -217,7 +217,8 @@ void OriginatedSetup::port_logged_out() {
 void OriginatedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                                         std::span<const std::uint8_t> iu) {
   const auto header = wire::fcvi::DeviceHeader::parse(first.device_header_size(), iu);
-  const bool ours = header && wire::ConnectionId{header->tot_len_or_connection_id} == connection_id_;
+  const bool response = header && first.r_ctl == wire::RCtl::solicited_control;  // Table 1
+  const bool ours = response && wire::ConnectionId{header->tot_len_or_connection_id} == connection_id_;
   if (ours && header->opcode == Opcode::connect_resp3) return resp3_received(exchange, *header);
   if (ours && header->opcode == Opcode::connect_resp1 && exchange.has_initiative())
     if (const auto resp1 = wire::fcvi::ConnectResp1::from(*header, iu.subspan(header->size()))) return resp1_received(*resp1);
