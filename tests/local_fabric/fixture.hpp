@@ -44,6 +44,11 @@ class Child {
   }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void kill(int signal) const { ::kill(pid_, signal); }
+  /// Still to be waited for.
+  [[nodiscard]] bool has_ended() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+  }
   /// Exit status; -1: a signal ended it.
   int wait() {
     int status = 0;

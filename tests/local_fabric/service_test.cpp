@@ -21,7 +21,12 @@ class ServiceTest : public LocalFabricTest {
   /// A blocking connection to the service.
   int connect_raw() {
     std::string error;
-    const int descriptor = fc2::drivers::connect_to_service(*RuntimeDirectory::open({}, error));
+    const auto directory = RuntimeDirectory::open({}, error);
+    int descriptor = -1;
+    EXPECT_TRUE(eventually([&] {  // EAGAIN: many wait to be accepted
+      descriptor = fc2::drivers::connect_to_service(*directory);
+      return descriptor >= 0 || errno != EAGAIN;
+    }));
     EXPECT_GE(descriptor, 0);
     ::fcntl(descriptor, F_SETFL, 0);
     return descriptor;

@@ -15,7 +15,7 @@ from pathlib import Path
 from local_fabric import LocalFabricTest
 
 VICP = sys.argv.pop(1)
-NOBODY_S = "0.3"
+NOBODY_S = "3"
 
 
 class Vicp(LocalFabricTest):

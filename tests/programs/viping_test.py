@@ -73,7 +73,7 @@ class Viping(LocalFabricTest):
         self.assertEqual(self.finish(server)[0], 0)
 
     def test_nobody_answers(self):
-        status, _, err = self.run_to_end("left", VIPING, "-t", "0.2", "left")
+        status, _, err = self.run_to_end("left", VIPING, "-t", "3", "left")
         self.assertEqual(status, 1)
         self.assertIn("nobody waits there", err)
 
