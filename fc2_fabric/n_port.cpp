@@ -347,6 +347,7 @@ void NPort::control_frame(const ReceivedFrame& frame) {
   const bool from_originator = !frame.header.has(wire::f_ctl::exchange_responder);
   const bool opens = from_originator && frame.first_of_sequence && frame.header.has(wire::f_ctl::first_sequence) &&
                      frame.header.seq_cnt.value == 0;
+  if (exchange != nullptr && !opens && exchange->type_ != frame.header.type) return counters_.discard(Discard::BadHeader);
   // The first sequence again, by the same SEQ_ID, is a duplicate; another one uses the OX_ID anew.
   if (exchange != nullptr && !(opens && exchange->receive_seq_id_ != frame.header.seq_id))
     return exchange->frame_received(frame);

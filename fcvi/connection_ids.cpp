@@ -17,7 +17,7 @@ bool ConnectionIds::rests(std::uint32_t id, fc2::TimeNs now) const {
 }
 
 void ConnectionIds::set_error(const Id& id, wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov) {
-  if (errors_.size() >= forget_at_) forget_old(now);
+  if (errors_.size() >= forget_at_ || (errors_.size() >= max_peers_errors && now >= earliest_)) forget_old(now);
   if (id.originator == Originator::Peer && errors_.size() >= max_peers_errors) return;
   const bool owed = endpoint != wire::FcviHandle::unassigned;
   errors_[id] = {now + r_a_tov, owed};
@@ -49,6 +49,9 @@ std::size_t ConnectionIds::resting(fc2::TimeNs now) const {
 void ConnectionIds::forget_old(fc2::TimeNs now) {
   std::erase_if(errors_, [&](const auto& error) { return !error.second.is_set(now); });
   forget_at_ = std::max<std::size_t>(64, 2 * errors_.size());
+  earliest_ = fc2::never;
+  for (const auto& [id, error] : errors_)
+    if (!error.owes_disconnect) earliest_ = std::min(earliest_, error.until);
 }
 
 }  // namespace fcvi

@@ -53,7 +53,8 @@ class ConnectionIds {
   };
   std::map<Id, Error> errors_;
   std::map<std::uint32_t, std::vector<Id>> owed_;  // by the FCVI_HANDLE whose Disconnect ends them
-  std::size_t forget_at_ = 64;                     // size of errors_: amortizes forget_old()
+  std::size_t forget_at_ = 64;                     // size of errors_ ...
+  fc2::TimeNs earliest_ = 0;                       // ... or time from which forget_old() is worth its while
 };
 
 }  // namespace fcvi

@@ -81,7 +81,7 @@ void Disconnector::unexpected(std::string_view, std::string_view, std::string_vi
 void Disconnector::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const auto response = wire::fcvi::DisconnectResp::parse(first.device_header_size(), iu);
   const bool notice = &exchange == notice_;
-  if (!response) {
+  if (!response || first.r_ctl != wire::RCtl::solicited_control) {
     connection_.core().discard(fc2::Discard::BadPayload);
     // The time-out goes on, unless that was the exchange's last sequence: then nothing can come any more (8.6.2 a).
     return exchange.is_open() ? void() : exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);

@@ -257,7 +257,8 @@ bool OriginatedSetup::port_logged_out() {
 void OriginatedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                                         std::span<const std::uint8_t> iu) {
   const auto header = wire::fcvi::DeviceHeader::parse(first.device_header_size(), iu);
-  const bool ours = header && wire::ConnectionId{header->tot_len_or_connection_id} == connection_id_;
+  const bool response = header && first.r_ctl == wire::RCtl::solicited_control;  // Table 1
+  const bool ours = response && wire::ConnectionId{header->tot_len_or_connection_id} == connection_id_;
   if (ours && header->opcode == Opcode::connect_resp3) return resp3_received(exchange, *header);
   if (ours && header->opcode == Opcode::connect_resp1 && exchange.has_initiative())
     if (const auto resp1 = wire::fcvi::ConnectResp1::from(*header, iu.subspan(header->size()))) return resp1_received(*resp1);
@@ -272,7 +273,11 @@ void OriginatedSetup::resp3_received(fc2::Exchange& exchange, const wire::fcvi::
     exchange_ = nullptr;
     core_.port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
   }
-  process(co::Resp3Received{verdict_of(wire::fcvi::ConnectResp3::from(header).status)});
+  auto verdict = verdict_of(wire::fcvi::ConnectResp3::from(header).status);
+  // FC-VI 5.3.3: it confirms a connection by our handle; unassigned, there is none.
+  const bool confirms = connection_ != nullptr && header.handle == connection_->handle();
+  if (verdict == co::Verdict::Accept && !confirms) verdict = co::Verdict::OtherError;
+  process(co::Resp3Received{verdict});
 }
 
 void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {

@@ -122,14 +122,14 @@ void ReceivedSetup::t2_expired() { process(cr::T2Expired{}); }
 
 void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const auto resp2 = wire::fcvi::ConnectResp2::parse(first.device_header_size(), iu);
-  if (!resp2 || resp2->connection_id != request_.connection_id || !exchange.has_initiative()) {
+  const bool ours = resp2 && first.r_ctl == wire::RCtl::solicited_control && resp2->connection_id == request_.connection_id;
+  if (!ours || !exchange.has_initiative()) {
     core_.discard(fc2::Discard::BadPayload);
     if (exchange.is_open()) return;  // T2 covers it
     return exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);  // 8.5.2 a: its last sequence, no RESP3 can go
   }
   ++core_.counters.ius_received;
-  const bool ours = connection_ != nullptr && resp2->handle == connection_->handle();
-  const bool accepted = !resp2->status && ours;
+  const bool accepted = !resp2->status && connection_ != nullptr && resp2->handle == connection_->handle();
   confirms_ = accepted && machine_.is_any_of<cr::AwaitResp2Accepted, cr::Connected>();
   process(cr::Resp2Received{.accepted = accepted, .retry = resp2->retry});
 }

@@ -302,6 +302,32 @@ TEST_F(PeerWireHigher, connected_ownRequestUnanswered_connectionStays) {
   EXPECT_EQ(host.provider.open_setups(), 1u);  // that of the connection
 }
 
+// FC-VI C.4 rules 9, 10, 12: the peer retries what is Connected here: the same RESP1 and RESP3 again, with RETRY, on the Exchange
+// and with the FCVI_CONNECTION_ID of the retry; the endpoint does not notice.
+TEST_F(PeerWireHigher, connected_peerRetries_isAnsweredAgain) {
+  post();
+  request();
+  peer.send_resp2(), settle();
+  EXPECT_EQ(call.result, Return::Success);
+  const wire::fcvi::ConnectResp1 first = *peer.resp1;
+  peer.resp1.reset(), peer.resp3.reset();
+  request(true);
+  ASSERT_TRUE(peer.resp1.has_value());
+  EXPECT_TRUE(peer.resp1->retry);
+  EXPECT_FALSE(peer.resp1->status.has_value());
+  EXPECT_EQ(peer.resp1->connection_id.value, first.connection_id.value + 1);
+  EXPECT_EQ(peer.resp1->payload, first.payload);
+  peer.send_resp2({}, true), settle();
+  ASSERT_TRUE(peer.resp3.has_value());
+  EXPECT_TRUE(peer.resp3->retry);
+  EXPECT_EQ(peer.resp3->connection_id, peer.resp1->connection_id);
+  EXPECT_EQ(peer.resp3->handle, wire::FcviHandle{0x7000});
+  EXPECT_FALSE(peer.resp3->status.has_value());
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(vi->state(), vi::State::Connected);
+  EXPECT_EQ(host.count(vi::ErrorCode::ConnLost), 0);
+}
+
 // FC-VI C.4 rules 8, 9: the RESP1 that accepts was lost: the retried request is answered by the same endpoint.
 TEST_F(PeerWireHigher, accepting_peerRetries_connects) {
   post();

@@ -46,10 +46,11 @@ class ScriptedPeer final : public fc2::ExchangeUser {
     send(*theirs, wire::RCtl::solicited_control, answer, answer.size(), {.transfer_initiative = true});
   }
   /// After the RESP1 to our request.
-  void send_resp2(Status status = {}) {
+  void send_resp2(Status status = {}, bool retry = false) {
     wire::fcvi::ConnectResp2 answer;
     answer.handle = resp1->payload.handle;
     answer.connection_id = {next_id_};
+    answer.retry = retry;
     if (status) answer.status = {.reason = *status};
     send(*ours, wire::RCtl::solicited_control, answer, 32, {.transfer_initiative = true});
   }

@@ -309,6 +309,31 @@ TEST_F(SecondLevel, abts_unanswered_logsOut) {
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
 }
 
+// --- ports that lack a bit ---------------------------------------------------------------------------------------
+
+template <bool fc2::NPortConfig::* Bit>
+class ClientLacks : public support::FaultySetup {
+ public:
+  ClientLacks() : FaultySetup({}, [](fc2::NPortConfig& config, std::size_t i) { config.*Bit = i != 0; }) {}
+  void expect_invalid_service_parm() {
+    listen(), ask();
+    EXPECT_EQ(asked(), Return::NotReachable);
+    EXPECT_EQ(client_vi->state(), vi::State::Error);
+    EXPECT_FALSE(wait.result.has_value());
+    settle();
+    const auto resp1 = seen(Opcode::connect_resp1);
+    ASSERT_EQ(resp1.size(), 1u);
+    expect_frame(resp1[0], {false, 0x03, 0x890008, 2, 0x18, 0x01, nobody, 0, 0x00200000, 0, 0, connection_id, 340}, "CONNECT_RESP1");
+    expect_nothing_left();
+    server->provider.withdraw(wait);
+  }
+};
+using ClientLacksS = ClientLacks<&fc2::NPortConfig::continuously_increasing_seq_cnt>;
+using ClientLacksC = ClientLacks<&fc2::NPortConfig::continuously_increasing_relative_offset>;
+// FC-VI 5.6, 5.9.7.2.2: the request of a port without (S), or without (C), is refused in RESP1 with 20h.
+TEST_F(ClientLacksS, connectRqst_isInvalidServiceParm) { expect_invalid_service_parm(); }
+TEST_F(ClientLacksC, connectRqst_isInvalidServiceParm) { expect_invalid_service_parm(); }
+
 // --- broken exchanges --------------------------------------------------------------------------------------------
 
 // FC-VI 8.5.2 a), 8.5.3 d): the responder's half: a Sequence error in its set-up's Exchange: Error, VIP_TIMEOUT.

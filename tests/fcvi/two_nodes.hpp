@@ -2,7 +2,9 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <numeric>
 
 #include "farp/resolver.hpp"
@@ -23,6 +25,22 @@ struct Connect : vi::ConnectOperation {
 struct Wait : vi::ConnectWaitOperation {
   void done(vi::Return value) override { result = value; }
   std::optional<vi::Return> result;
+};
+
+/// Zeros, without touching pages that nobody uses: a host has much memory, and there are many hosts.
+template <class T>
+struct ZeroedPages {
+  using value_type = T;
+  ZeroedPages() = default;
+  template <class U> explicit ZeroedPages(const ZeroedPages<U>&) {}
+  T* allocate(std::size_t count) {
+    void* memory = std::calloc(count, sizeof(T));
+    if (memory == nullptr) throw std::bad_alloc();
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t) { std::free(memory); }
+  template <class U> void construct(U*) {}  // it is zero
+  friend bool operator==(const ZeroedPages&, const ZeroedPages&) { return true; }
 };
 
 struct AsyncError { vi::Vi* vi; vi::ErrorCode error; };
@@ -95,7 +113,7 @@ class Host : public vi::Listener {
   farp::Resolver resolver;
   fcvi::Provider provider;
   vi::Nic nic;
-  std::vector<std::byte> memory;
+  std::vector<std::byte, ZeroedPages<std::byte>> memory;
   wire::MemHandle handle{};
   std::uint64_t next_descriptor = base;
   static constexpr std::uint64_t data = base + (4u << 20);  // where buffers begin

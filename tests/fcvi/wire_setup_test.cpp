@@ -125,6 +125,38 @@ TEST_F(WireSetup, disconnectUnknown_doesNotExist) {
   expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x07, nobody, 0, 0x004A0000, 0, 0, 77}, "DISCONNECT_RESP");
 }
 
+// FC-VI D.1 rule 6, 5.9.4.6: our handle, the id of no set-up of it, CONN_SETUP_ABORT: 48h to the originator's handle, the flags as
+// received; the connection stands. Ruling 5: FFFFFFFFh as the id of a connection's Disconnect is accepted.
+TEST_F(WireSetup, disconnectOfUnknownSetup_isAProtocolError) {
+  struct Listener final : fc2::ExchangeUser {
+    void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
+    void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+  } user;
+  const auto disconnect_with = [&](std::uint32_t id, bool abort, bool app) {
+    std::array<std::uint8_t, 32> bytes{};
+    wire::fcvi::DisconnectRqst{.handle = {server_handle}, .last_msg_id = {}, .connection_id = {id}, .conn_setup_abort = abort,
+                               .vi_app_discon = app, .status = {}}.write(bytes);
+    fc2::Exchange* exchange = client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, user);
+    client->port.send(*exchange, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true});
+    return settled();
+  };
+  listen(), ask();
+  ASSERT_TRUE(offered());
+  accept_offer();
+  ASSERT_TRUE(ended());
+  settled();
+  for (const bool app : {false, true}) {
+    const auto iu = disconnect_with(77, true, app);
+    ASSERT_EQ(iu.size(), 2u);
+    expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, app ? 0x07u : 0x05u, client_handle, 0, 0x00480000, 0, 0, 77}, "DISCONNECT_RESP");
+    EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  }
+  const auto iu = disconnect_with(nobody, false, true);
+  ASSERT_EQ(iu.size(), 2u);
+  expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x03, client_handle, 0, 0x004B0000, 0, 0, nobody}, "DISCONNECT_RESP");
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+}
+
 // FC-VI 8.6.2 b), 8.6.3 a), D.1 rule 1 b): no answer within FCVI_ULP_TIMEOUT: ABTS, one retry in a new exchange, ABTS.
 TEST_F(WireSetup, disconnect_unanswered_isRetriedOnce) {
   listen(), ask();

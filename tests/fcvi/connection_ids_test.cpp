@@ -1,0 +1,90 @@
+// FCVI_CONNECTION_IDs: unique, resting after a failure (FC-VI 5.3.2, 5.9.10, 8.5.3 b, C.2).
+#include "fcvi/connection_ids.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+using fcvi::ConnectionIds;
+using Originator = ConnectionIds::Originator;
+constexpr wire::FcId peer{0x010200}, other{0x010300};
+constexpr wire::FcviHandle endpoint{7}, nobody = wire::FcviHandle::unassigned;
+constexpr fc2::TimeNs start = fc2::second, r_a_tov = 10 * fc2::second;
+
+// Ruling 5: 0 stands for a connection, FFFFFFFFh for none: neither is an id.
+TEST(ConnectionIds, wrap_leavesOutTheSpecialOnes) {
+  ConnectionIds ids(0xFFFFFFFE);
+  EXPECT_EQ(ids.open(start).value, 0xFFFFFFFEu);
+  EXPECT_EQ(ids.open(start).value, 1u);
+}
+
+// FC-VI 5.3.2, 5.9.10: after 2^32 set-ups the ids of those that are still open are left out.
+TEST(ConnectionIds, wrap_leavesOutOpenOnes) {
+  ConnectionIds ids(0xFFFFFFFE);
+  const auto long_lived = ids.open(start), one = ids.open(start);
+  ids.close(one);
+  EXPECT_EQ(ids.open(start).value, 2u);
+  ids = ConnectionIds(1);
+  const auto open = ids.open(start);
+  ConnectionIds again(open.value);
+  EXPECT_EQ(again.open(start), open);
+  EXPECT_NE(again.open(start), open);
+  again.close(open);
+  static_cast<void>(long_lived);
+}
+
+// FC-VI 8.5.3 b), C.2 rule 1 b): one that failed is not used again before the Disconnect is over and R_A_TOV has elapsed.
+TEST(ConnectionIds, failed_restsForBoth) {
+  ConnectionIds ids(0xFFFFFFFE);
+  const auto failed = ids.open(start);
+  const ConnectionIds::Id id{Originator::Us, failed, peer};
+  ids.set_error(id, endpoint, start, r_a_tov);
+  EXPECT_TRUE(ids.in_error(id, start + 100 * r_a_tov));
+  ids.disconnected(endpoint);
+  EXPECT_TRUE(ids.in_error(id, start + r_a_tov - 1));
+  EXPECT_FALSE(ids.in_error(id, start + r_a_tov));
+}
+
+// ... for R_A_TOV where there is no endpoint that owes a Disconnect.
+TEST(ConnectionIds, failedWithoutEndpoint_restsForR_A_TOV) {
+  ConnectionIds ids(1);
+  const ConnectionIds::Id id{Originator::Peer, {5}, peer};
+  ids.set_error(id, nobody, start, r_a_tov);
+  EXPECT_TRUE(ids.in_error(id, start + r_a_tov - 1));
+  EXPECT_FALSE(ids.in_error(id, start + r_a_tov));
+  EXPECT_FALSE(ids.in_error({Originator::Peer, {5}, other}, start));
+  EXPECT_FALSE(ids.in_error({Originator::Us, {5}, peer}, start));
+}
+
+// ... and is skipped meanwhile when its turn comes.
+TEST(ConnectionIds, failed_isSkipped) {
+  ConnectionIds ids(1);
+  ids.set_error({Originator::Us, {2}, peer}, nobody, start, r_a_tov);
+  ids.set_error({Originator::Peer, {3}, peer}, nobody, start, r_a_tov);  // a peer's: no concern of ours
+  EXPECT_EQ(ids.open(start).value, 1u);
+  EXPECT_EQ(ids.open(start).value, 3u);
+  ConnectionIds later(2);
+  later.set_error({Originator::Us, {2}, peer}, nobody, start, r_a_tov);
+  EXPECT_EQ(later.open(start + r_a_tov).value, 2u);
+}
+
+// FC-VI C.2 rule 1 c), 8.5.3 c): a logout clears what concerns that port.
+TEST(ConnectionIds, logout_clears) {
+  ConnectionIds ids(1);
+  ids.set_error({Originator::Us, {1}, peer}, endpoint, start, r_a_tov);
+  ids.set_error({Originator::Peer, {1}, peer}, endpoint, start, r_a_tov);
+  ids.set_error({Originator::Us, {2}, other}, endpoint, start, r_a_tov);
+  ids.logged_out(peer);
+  EXPECT_EQ(ids.resting(start), 1u);
+  EXPECT_EQ(ids.open(start).value, 1u);
+}
+
+// A peer that fails set-ups without end: what is remembered of them stays bounded, and goes with time.
+TEST(ConnectionIds, hostilePeer_isBounded) {
+  ConnectionIds ids(1);
+  for (std::uint32_t i = 0; i < 100'000; ++i) ids.set_error({Originator::Peer, {i}, peer}, nobody, start, r_a_tov);
+  EXPECT_LE(ids.resting(start), 4096u);
+  EXPECT_EQ(ids.resting(start + r_a_tov), 0u);
+  for (std::uint32_t i = 0; i < 200'000; ++i) ids.set_error({Originator::Peer, {i}, other}, nobody, start + (i + 1) * r_a_tov, r_a_tov);
+  EXPECT_EQ(ids.resting(start + 200'000 * r_a_tov), 1u);
+}
+}  // namespace

@@ -1,0 +1,191 @@
+// A VI of ours in each state of a set-up, a connection and its end, and a peer whose further frames are forged.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "fcvi/conversions.hpp"
+#include "tests/fcvi/two_nodes.hpp"
+#include "tests/support/frame_log.hpp"
+#include "wire/bytes.hpp"
+#include "wire/fcvi/connect_resp1.hpp"
+#include "wire/fcvi/connect_rqst.hpp"
+
+namespace support {
+
+/// A frame in the making: the FC header, and the data field as bytes.
+struct Forgery {
+  wire::FcHeader fc;
+  std::vector<std::uint8_t> data;
+  wire::Sof sof = wire::Sof::i3;
+  wire::Eof eof = wire::Eof::t;
+  void set_word(std::size_t word, std::uint32_t value) { wire::store_big<4>(data.data() + 4 * word, value); }
+  [[nodiscard]] std::uint32_t word(std::size_t index) const { return wire::load_big<4>(data.data() + 4 * index); }
+};
+
+class Besieged : public TwoNodes {
+ public:
+  using Opcode = wire::fcvi::Opcode;
+  using Level = vi::ReliabilityLevel;
+  Besieged() {
+    client_vi = &client->make_vi(Level::UnreliableDelivery);
+    server_vi = &server->make_vi(Level::UnreliableDelivery);
+    EXPECT_TRUE(fabric.log_in(0, 1));
+  }
+  ~Besieged() override { fabric.fabric.tap(victim().port, nullptr); }
+  void TestBody() override {}  // made by the test, once for each frame
+
+  // --- situations ------------------------------------------------------------------------------------------------
+  void idle() { besiege(true); }
+  void await_resp1() {
+    server->provider.connect_wait(server->net(discriminator), vi::infinite, wait);
+    ask();
+    besiege(true);
+    exchange_ = rqst_.ox_id;
+  }
+  void await_resp3() {
+    await_resp1();
+    inject(right(Opcode::connect_resp1));
+    EXPECT_EQ(client_vi->state(), vi::State::Connected);
+    ++seq_cnt_;
+  }
+  void connected_originator() { connect_all(), besiege(true); }
+  void disconnecting() {
+    connected_originator();
+    client->provider.disconnect(*client_vi, disconnect_done_);
+    fabric.run_for(20 * fc2::microsecond);
+    exchange_ = log.frames().back().header.ox_id;
+    log.clear();
+  }
+  void disconnected() {
+    connect_all();
+    EXPECT_EQ(disconnect(*client, *client_vi), vi::Return::Success);
+    besiege(true);
+  }
+  void in_error() {
+    connect_all();
+    EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
+    besiege(true);
+  }
+  void offered() {
+    server->provider.connect_wait(server->net(discriminator), vi::infinite, wait);
+    ask();
+    EXPECT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
+    besiege(false);
+    exchange_ = rqst_.ox_id;
+    seq_cnt_ = 1;
+  }
+  void await_resp2() {
+    offered();
+    server->provider.connect_accept(wait.token, *server_vi, accept);
+    fabric.run_for(20 * fc2::microsecond);
+    log.clear();
+  }
+  void refused() {
+    offered();
+    server->provider.connect_reject(wait.token, accept);
+    fabric.run_for(20 * fc2::microsecond);
+    log.clear();
+  }
+  void connected_responder() { connect_all(), besiege(false); }
+
+  // --- frames ----------------------------------------------------------------------------------------------------
+  /// The IU as the peer would send it now.
+  [[nodiscard]] Forgery right(Opcode opcode) {
+    const wire::fcvi::IuInfo& info = *wire::fcvi::find_iu(opcode);
+    Forgery frame;
+    frame.fc = {.r_ctl = info.r_ctl, .d_id = victim().port.n_port_id(), .s_id = peer().port.n_port_id(), .type = wire::Type::fc_vi};
+    frame.fc.df_ctl = wire::df_ctl::with_device_header(wire::fcvi::device_header_size(opcode));
+    frame.fc.f_ctl = f_ctl_of(opcode);
+    frame.fc.seq_id = {seq_id_++};
+    const bool opens = frame.fc.has(wire::f_ctl::first_sequence) && !frame.fc.has(wire::f_ctl::exchange_responder);
+    frame.fc.ox_id = opens ? wire::OxId{next_ox_id_++} : exchange_;
+    frame.fc.seq_cnt = {opens ? std::uint16_t{0} : seq_cnt_};
+    fill(frame, opcode);
+    return frame;
+  }
+  void inject(const Forgery& forged) {
+    fc2::FramePtr frame = fabric.pool.take();
+    forged.fc.write(frame->bytes);
+    std::copy(forged.data.begin(), forged.data.end(), frame->data_field().begin());
+    frame->size_bytes = static_cast<std::uint16_t>(24 + forged.data.size());
+    frame->sof = forged.sof;
+    frame->eof = forged.eof;
+    victim().port.receive(std::move(frame));
+    fabric.run_for(20 * fc2::microsecond);
+  }
+  [[nodiscard]] Host& victim() { return victim_is_client_ ? *client : *server; }
+  [[nodiscard]] Host& peer() { return victim_is_client_ ? *server : *client; }
+  [[nodiscard]] vi::Vi& besieged() { return victim_is_client_ ? *client_vi : *server_vi; }
+  FrameLog log;  // of the victim's port, since it is besieged
+
+ private:
+  static constexpr std::string_view discriminator = "service of 16 by";
+  void ask() {
+    fabric.fabric.tap(client->port, &log);
+    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator), vi::infinite, request);
+    const auto sent = [&] { return log.find([](const LoggedFrame& frame) { return frame.header.type == wire::Type::fc_vi; }); };
+    EXPECT_TRUE(fabric.run_until([&] { return sent() != nullptr; }));
+    rqst_ = sent()->header;
+    id_ = wire::load_big<4>(sent()->data.data() + 28);
+    fabric.fabric.tap(client->port, nullptr);
+  }
+  void connect_all() { connect(Level::UnreliableDelivery); }
+  void besiege(bool client_is_victim) {
+    victim_is_client_ = client_is_victim;
+    fabric.silence(client_is_victim ? 1 : 0);
+    log.clear();
+    fabric.fabric.tap(victim().port, &log);
+  }
+  static std::uint32_t f_ctl_of(Opcode opcode) {
+    switch (opcode) {
+      case Opcode::connect_rqst:
+      case Opcode::disconnect_rqst: return 0x290008;
+      case Opcode::connect_resp1: return 0x890008;
+      case Opcode::connect_resp2: return 0x090008;
+      case Opcode::connect_resp3:
+      case Opcode::disconnect_resp:
+      case Opcode::send_resp:
+      case Opcode::write_resp:
+      case Opcode::read_resp: return 0x980008;
+      case Opcode::send_rqst:
+      case Opcode::write_rqst: return 0x380008;
+      case Opcode::read_rqst: return 0x290008;
+    }
+    return 0;
+  }
+  void fill(Forgery& frame, Opcode opcode) {
+    const bool rqst = opcode == Opcode::connect_rqst;
+    wire::fcvi::DeviceHeader header{.handle = handle_for(opcode), .opcode = opcode};
+    const wire::fcvi::Category category = wire::fcvi::find_iu(opcode)->category;
+    const bool message = category == wire::fcvi::Category::message_request || category == wire::fcvi::Category::message_response;
+    const bool disconnects = opcode == Opcode::disconnect_rqst || opcode == Opcode::disconnect_resp;
+    header.tot_len_or_connection_id = rqst ? next_id_++ : message || disconnects ? 0 : id_;
+    if (rqst) header.flags = 0x01;
+    if (message) header.msg_id = {1};
+    frame.data.resize(header.size());
+    header.write(frame.data);
+    if (!rqst && opcode != Opcode::connect_resp1) return;
+    wire::fcvi::ConnectPayload payload;
+    payload.handle = rqst ? wire::FcviHandle{next_handle_++} : peer_handle;
+    payload.local_address = fcvi::to_wire(peer().net(discriminator));
+    payload.remote_address = fcvi::to_wire(victim().net(discriminator));
+    payload.local_attributes = fcvi::to_wire(besieged().attributes(), 31, false);
+    frame.data.resize(32 + payload.size());
+    payload.write(std::span(frame.data).subspan(32));
+  }
+  wire::FcviHandle handle_for(Opcode opcode) const {
+    if (opcode == Opcode::connect_rqst || opcode == Opcode::connect_resp1) return wire::FcviHandle::unassigned;
+    return {victim_is_client_ ? 1u : 0x1001u};
+  }
+  static constexpr wire::FcviHandle peer_handle{0x7000};
+
+  bool victim_is_client_ = true;
+  wire::FcHeader rqst_;
+  wire::OxId exchange_{0x7777};
+  std::uint16_t seq_cnt_ = 0, next_ox_id_ = 0x4000;
+  std::uint8_t seq_id_ = 0x40;
+  std::uint32_t id_ = 0x600D, next_id_ = 0x9000, next_handle_ = 0x8000;
+  Done disconnect_done_;
+};
+
+}  // namespace support
