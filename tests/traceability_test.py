@@ -70,6 +70,14 @@ class Citations(unittest.TestCase):
         }.items():
             self.assertEqual(names(text), expected, text)
 
+    def test_scenarios_are_tests(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name) / "tools/scenarios/fc-vi"
+            folder.mkdir(parents=True)
+            (folder / "figure-C.3-x.yaml").write_text("# FC-VI C.5.7.1, Figure C.3:\n# 8.5.3 b)\nname: x\n# FC-VI 5.9.6\n")
+            found = sources.read(Path(name)).tests["fc-vi.figure-C.3-x"]
+            self.assertEqual({citations.text_of(place) for place in found[0].places}, {"C.5.7.1", "Figure C.3", "8.5.3 b)"})
+
     def test_place_within_place(self):
         rule = citations.parse_place("B.2.5 rule 4a b)")
         self.assertTrue(citations.related(rule, citations.parse_place("B.2.5 rule 4")))

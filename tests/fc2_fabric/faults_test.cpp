@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
 
+#include "fc2_fabric/capture.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/test_fabric.hpp"
 
@@ -265,6 +267,34 @@ TEST_F(FaultyFabricTest, healed_works_again) {
   fabric.attach(0);
   fabric.run_for(second);
   EXPECT_TRUE(fabric.log_in(0, 1));
+}
+
+// A capture says in a packet comment what befell a frame, and has the wrong CRC of one that arrived with it.
+TEST_F(FaultsTest, captured_with_a_comment) {
+  struct MemorySink final : ByteSink {
+    void write(std::span<const std::uint8_t> data) override { text.append(data.begin(), data.end()); }
+    std::string text;
+  } sink;
+  Capture capture(sink);
+  capture.set_fault_notes({"first rule", "second rule"});
+  channel.tap_sender(&capture.add_interface("a"));
+  policy.actions[2] = {.kind = Kind::Drop};
+  send_all({1, 2});
+  EXPECT_EQ(sink.text.find("first rule"), std::string::npos);
+  EXPECT_NE(sink.text.find("second rule"), std::string::npos);
+  const auto crc_of_last = [&] {  // before EOF, the comment-less options and the block's length
+    constexpr std::size_t options = 12, length = 4, padding = 2, eof = 4;
+    return sink.text.substr(sink.text.size() - length - options - padding - eof - 4, 4);
+  };
+  FramePtr frame = pool.take();
+  frame->size_bytes = 60;
+  frame->bytes.fill(0);
+  FrameTap& tap = capture.add_interface("b");
+  tap.frame_passed(start, *frame, false);
+  const std::string right = crc_of_last();
+  frame->crc_error = true;
+  tap.frame_passed(start, *frame, false);
+  EXPECT_NE(crc_of_last(), right);
 }
 
 TEST(FaultAction, each_has_a_name) {

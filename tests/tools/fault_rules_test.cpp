@@ -155,6 +155,10 @@ TEST_F(RulesTest, time) {
   EXPECT_TRUE(at(1010));
   EXPECT_TRUE(at(1019));
   EXPECT_FALSE(at(1020));
+  RuleSet from_start = rules({.from = 0});
+  EXPECT_FALSE(meets(from_start, send()));
+  from_start.start_clock(1000);
+  EXPECT_TRUE(meets(from_start, send(), 0, LinkDirection::Sent, 1000));
 }
 
 // The first rule whose turn it is decides; each counts for itself, whatever the others do.

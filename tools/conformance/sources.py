@@ -100,6 +100,18 @@ def tests(file: str, text: str) -> list:
     return found
 
 
+def scenarios(root: Path) -> list:
+    """Scenarios that CTest runs one by one (tests/scenarios): what one cites stands in its first comment."""
+    found = []
+    for path in sorted((root / "tools/scenarios/fc-vi").glob("*.yaml")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        end = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))
+        file = str(path.relative_to(root))
+        head = Comment(file, 1, " ".join(line[1:].strip() for line in lines[:end]))
+        found.append((head, Test(f"fc-vi.{path.stem}", file, _places([head]))))
+    return found
+
+
 def read(root: Path) -> Sources:
     sources = Sources()
     for folder in (*CODE, "tests"):
@@ -109,6 +121,9 @@ def read(root: Path) -> Sources:
             sources.rows += rows(file, text)
             for test in tests(file, text) if folder == "tests" else []:
                 sources.tests.setdefault(test.name, []).append(test)
+    for comment, test in scenarios(root):
+        sources.comments.append(comment)
+        sources.tests.setdefault(test.name, []).append(test)
     return sources
 
 

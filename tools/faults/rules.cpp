@@ -27,7 +27,7 @@ bool fields_match(const Match& match, const fc2::Frame& frame) {
 }  // namespace
 
 bool RuleSet::in_time(const Match& match, fc2::TimeNs now) const {
-  if (match.from == 0 && match.until == fc2::never) return true;
+  if (match.from == Match::always && match.until == fc2::never) return true;
   return zero_ != fc2::never && now >= zero_ && now - zero_ >= match.from && now - zero_ < match.until;
 }
 

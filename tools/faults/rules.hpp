@@ -32,7 +32,9 @@ struct Match {
   std::vector<std::string> flags = {}, flags_clear = {};  // FCVI_FLAGS that are set, and that are not
   std::optional<wire::fcvi::Reason> reason = {};
   std::vector<FieldRange> fields = {};
-  fc2::TimeNs from = 0, until = fc2::never;     // of the scheduler's clock; `until` not included
+  fc2::TimeNs from = always, until = fc2::never;  // after start_clock(); `until` not included
+
+  static constexpr fc2::TimeNs always = -1;  // also before the clock starts
 };
 
 struct Rule {

@@ -23,6 +23,7 @@ constexpr Choice<Direction> directions[] = {
     {"sent", Direction::Sent}, {"received", Direction::Received}, {"both", Direction::Both}};
 constexpr Choice<bool> crcs[] = {{"bad", true}, {"good", false}};
 constexpr std::uint64_t most_frames = 1'000'000;
+constexpr auto fc_vi_type = static_cast<std::uint64_t>(wire::Type::fc_vi);
 
 /// The keys that say which frames, and those of each fault besides.
 const std::vector<std::string_view> match_keys{"action",  "message", "port", "direction",   "peer",  "flags", "flags_clear",
@@ -70,7 +71,7 @@ class FaultLoader {
   void load_turns(FaultSpec& spec);
   void load_times(FaultSpec& spec, bool certain);
   void load_action(fc2::FaultAction& action);
-  void load_patches(fc2::FaultAction& action);
+  void load_patches(FaultSpec& spec);
   void load_event(FaultSpec& spec);
   std::vector<FaultSpec> partition();
   std::string note(const faults::Rule& rule) const;
@@ -123,11 +124,13 @@ void FaultLoader::load_times(FaultSpec& spec, bool certain) {
   map_.optional("times", spec.times, read_bound);
 }
 
-void FaultLoader::load_patches(fc2::FaultAction& action) {
+// What only FC-VI frames have is not written into others.
+void FaultLoader::load_patches(FaultSpec& spec) {
   const Tree& set = map_.require("set");
   for (const auto& [name, value] : MapReader(set, "set", faults::field_names()).tree().entries) {
     const faults::FrameField* field = faults::find_field(name);
-    action.patches.push_back(field->patch(read_number(value, name, {0, field->max()})));
+    spec.rule.action->patches.push_back(field->patch(read_number(value, name, {0, field->max()})));
+    if (field->fcvi) spec.rule.match.fields.push_back({faults::find_field("type"), fc_vi_type, fc_vi_type});
   }
 }
 
@@ -148,7 +151,6 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
       break;
     case Fault::Rewrite:
       action.kind = Kind::Rewrite;
-      load_patches(action);
       break;
     case Fault::Partition:
     case Fault::LinkDown:
@@ -226,6 +228,7 @@ std::vector<FaultSpec> FaultLoader::load() {
   }
   if (fault_ == Fault::Silence) static_cast<void>(map_.require("port"));
   load_action(spec.rule.action.emplace());
+  if (fault_ == Fault::Rewrite) load_patches(spec);
   spec.rule.note = note(spec.rule);
   load_times(spec, fault_ != Fault::Silence && spec.rule.probability >= 1);
   return {spec};
