@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/n_port.hpp"
 #include "fc2_fabric/remote_port.hpp"
 #include "wire/bls/ba_acc.hpp"
@@ -17,9 +18,16 @@ const char* to_string(ExchangeFailure failure) {
     case ExchangeFailure::AbortedByPeer: return "aborted by the peer";
     case ExchangeFailure::SequenceError: return "sequence error";
     case ExchangeFailure::PortLoggedOut: return "port logged out";
+    case ExchangeFailure::Busy: return "busy";
+    case ExchangeFailure::Rejected: return "rejected";
+    case ExchangeFailure::AbortDemanded: return "abort demanded";
+    case ExchangeFailure::NotAcknowledged: return "not acknowledged";
   }
   return "?";
 }
+
+Exchange::Exchange(NPort& port, std::uint16_t slot) : port_(port), slot_(slot) {}
+Exchange::~Exchange() = default;
 
 void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user) {
   in_use_ = true;
@@ -29,6 +37,7 @@ void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Ty
   type_ = type;
   user_ = user;
   context = nullptr;
+  class_2_ = false;
   machine_ = {};
   sequence_ = {};
   first_sequence_sent_ = released_ = log_out_ = sequence_complete_ = sequence_failed_ = failed_ = abort_over_ = false;
@@ -170,6 +179,7 @@ void Exchange::fire(TimeNs) {
     case TimerUse::Abort: return process(ex::AbortTimeout{});
     case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
     case TimerUse::Linger: return port_.recycle(*this);
+    case TimerUse::Acknowledge: return acknowledgement_due();
   }
 }
 
@@ -191,6 +201,7 @@ void Exchange::report_aborted(ex::AbortCause cause) {
 }
 
 void Exchange::send_abts() {
+  if (sent_ != nullptr) return_credit(sent_->credit_taken);
   wire::FcHeader abts = header(wire::RCtl::abts, wire::Type::bls);
   abts.f_ctl |= wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
   abts.seq_id = last_seq_id_;

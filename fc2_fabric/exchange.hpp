@@ -1,6 +1,7 @@
 // One Exchange of an N_Port (FC-FS), as its originator or its responder.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,9 @@
 namespace fc2 {
 class Exchange;
 class NPort;
+class RemotePort;
 struct ReceivedFrame;
+struct SentSequence;
 
 /// Why an exchange ended that its user had not finished.
 enum class ExchangeFailure {
@@ -21,6 +24,11 @@ enum class ExchangeFailure {
   AbortedByPeer,  // ABTS received
   SequenceError,  // a frame of an IU is missing or out of order; ABTS was sent (originator) or the IU discarded
   PortLoggedOut,  // implicit or explicit logout, link down
+  // Class 2 (FC-VI B.2.6.1 rules 8a, 8c, 8d, 8e); ABTS was sent
+  Busy,             // F_BSY or P_BSY on an in-order fabric
+  Rejected,         // F_RJT or P_RJT
+  AbortDemanded,    // ACK with "Abort Sequence, Perform ABTS"
+  NotAcknowledged,  // no ACK within E_D_TOV
 };
 const char* to_string(ExchangeFailure failure);
 
@@ -32,6 +40,8 @@ class ExchangeUser {
   virtual void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) = 0;
   /// The exchange is over for the user; it is released after this call.
   virtual void exchange_failed(Exchange& exchange, ExchangeFailure failure) = 0;
+  /// Class 2: the sequence that was sent last is closed (FC-VI 5.5). The exchange may be over with it.
+  virtual void sequence_acknowledged(Exchange& /*exchange*/) {}
   /// An abort that asked for it is over: answered, or given up (NPort::abort_and_report). The exchange is not the user's.
   virtual void abort_finished() {}
 
@@ -55,8 +65,9 @@ class DataFrameUser : public ExchangeUser {
 struct ReceivedFrame {
   wire::FcHeader header;
   std::span<const std::uint8_t> data_field;
-  bool first_of_sequence = false;  // SOFi3
-  bool last_of_sequence = false;   // EOFt
+  bool first_of_sequence = false;  // SOFi3, SOFi2
+  bool last_of_sequence = false;   // EOFt; class 2: End_Sequence
+  bool class_2 = false;
   FramePtr* owner = nullptr;       // who must keep the frame takes it from here
 };
 
@@ -70,7 +81,8 @@ struct SequenceEnd {
 /// come to rest, so that a user may do with the exchange whatever it likes from inside its callbacks.
 class Exchange final : private Event, private machines::exchange::Context, private machines::sequence::Context {
  public:
-  Exchange(NPort& port, std::uint16_t slot) : port_(port), slot_(slot) {}
+  Exchange(NPort& port, std::uint16_t slot);
+  ~Exchange() override;
 
   [[nodiscard]] wire::OxId ox_id() const { return ox_id_; }
   [[nodiscard]] wire::RxId rx_id() const { return rx_id_; }
@@ -86,12 +98,19 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void redirect(wire::FcId peer) { peer_ = peer; }
   /// Another user goes on with it.
   void hand_over(ExchangeUser& user) { user_ = &user; }
+  /// Its sequences go in class 2. Before the first is sent.
+  void use_class_2();
+  [[nodiscard]] bool is_class_2() const { return class_2_; }
+  /// Class 2: some frame that was sent is not acknowledged; the next sequence has to wait.
+  [[nodiscard]] bool awaits_acknowledgement() const;
+  /// Something came back that the peer sends only when it has everything: all ACKs that did not come are taken for granted.
+  void all_acknowledged();
   void* context = nullptr;  // the user's
 
  private:
   friend class NPort;
   friend class SequenceSender;
-  enum class TimerUse : std::uint8_t { None, Reply, Sequence, Abort, Quarantine, Linger };
+  enum class TimerUse : std::uint8_t { None, Reply, Sequence, Abort, Quarantine, Linger, Acknowledge };
 
   void open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user);
   void frame_received(const ReceivedFrame& frame);
@@ -104,6 +123,16 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   template <class E> void process(const E& event);
   void settle();
   void abandon(ExchangeFailure failure);  // tells the user, then aborts
+  // class 2 (class_2.cpp)
+  void frame_sent(const Frame& frame, wire::SeqId seq_id, bool takes_credit);
+  void sequence_ended(SequenceEnd end, RemotePort* seq_id_owner);
+  void link_control_received(const wire::FcHeader& header);
+  void acknowledged(const wire::FcHeader& header);
+  void busied(const wire::FcHeader& header);
+  void send_busied_again();
+  void acknowledgement_due();
+  void return_credit(std::uint32_t count);
+  void forget_sequence();
   void start_timer(TimerUse use, TimeNs delay);
   void fire(TimeNs now) override;
   [[nodiscard]] wire::FcHeader header(wire::RCtl r_ctl, wire::Type type) const;  // addressed, ids set
@@ -141,6 +170,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   bool in_use_ = false;
   Exchange* next_free_ = nullptr;  // NPort's list
   bool originator_ = false;
+  bool class_2_ = false;
   bool first_sequence_sent_ = false;
   // set by effects, consumed by settle()
   bool released_ = false, log_out_ = false, sequence_complete_ = false, sequence_failed_ = false;
@@ -162,6 +192,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   wire::FcHeader first_header_;
   const wire::FcHeader* abts_ = nullptr;
   std::vector<std::uint8_t> assembly_;  // of IUs of several frames
+  std::unique_ptr<SentSequence> sent_;  // from its first use in class 2
 };
 
 }  // namespace fc2

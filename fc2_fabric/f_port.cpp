@@ -119,7 +119,7 @@ void FPort::transmit(FramePtr frame) {
 // its own, since nobody can be held back for it.
 void FPort::enqueue(FramePtr frame, FPort* ingress) {
   const std::size_t limit = switch_.config_.egress_queue_frames;
-  if (stalled_) return switch_.counters_.discard(Discard::HeldTooLong);
+  if (stalled_) return drop(*frame);
   if (ingress == nullptr && waiting_.size() >= 2 * limit) return switch_.counters_.discard(Discard::NoResources);
   const TimeNs now = switch_.scheduler_.now();
   if (waiting_.empty()) {
@@ -129,6 +129,11 @@ void FPort::enqueue(FramePtr frame, FPort* ingress) {
   frame->arrival = now;
   waiting_.push(std::move(frame));
   if (ingress != nullptr && waiting_.size() >= limit) hold_back(*ingress);
+}
+
+void FPort::drop(const Frame& frame) {
+  switch_.counters_.discard(Discard::HeldTooLong);
+  switch_.answer_class_2(frame, wire::RCtl::f_bsy_data);
 }
 
 void FPort::hold_back(FPort& ingress) {
@@ -164,8 +169,7 @@ void FPort::hold_time_over() {
   const TimeNs hold_time = switch_.config_.hold_time, now = switch_.scheduler_.now();
   stalled_ = now - last_progress_ >= hold_time;
   while (!waiting_.empty() && (stalled_ || now - waiting_.front()->arrival >= hold_time)) {
-    waiting_.pop();
-    switch_.counters_.discard(Discard::HeldTooLong);
+    drop(*waiting_.pop());
   }
   if (!waiting_.empty()) switch_.scheduler_.schedule(hold_timer_, waiting_.front()->arrival + hold_time);
   release_held();
@@ -221,6 +225,7 @@ wire::els::Login FPort::accept_parameters() const {
   accept.class_3.service_options = wire::els::class_option::valid;
   if (config.in_order) accept.class_3.service_options |= wire::els::class_option::sequential_delivery;
   accept.class_3.receive_data_field_size = config.receive_data_field_bytes;
+  if (login_.class_2.valid()) accept.class_2 = accept.class_3;
   return accept;
 }
 

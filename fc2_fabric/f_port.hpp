@@ -60,6 +60,7 @@ class FPort final : public FrameReceiver, private ElsUser, private OutputListene
   void output_resumed() override;
   void transmit(FramePtr frame);
   void enqueue(FramePtr frame, FPort* ingress);
+  void drop(const Frame& frame);
   void hold_back(FPort& ingress);
   void release_held();
   void hold_time_over();

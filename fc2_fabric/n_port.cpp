@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/login_session.hpp"
 #include "fc2_fabric/remote_port.hpp"
@@ -15,7 +16,7 @@ namespace ex = machines::exchange;
 NPort::NPort(Scheduler& scheduler, FramePool& pool, NPortConfig config)
     : scheduler_(scheduler), pool_(pool), config_(std::move(config)), transmitter_(scheduler, pool),
       n_port_id_(config_.fixed_id), e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov),
-      fabric_login_(std::make_unique<FabricLogin>(*this)), link_services_(std::make_unique<LinkServices>(*this)) {
+      acknowledger_(std::make_unique<FrameAcknowledger>(*this)), fabric_login_(std::make_unique<FabricLogin>(*this)), link_services_(std::make_unique<LinkServices>(*this)) {
   users_[static_cast<std::uint8_t>(wire::Type::els)] = link_services_.get();
 }
 
@@ -52,6 +53,7 @@ void NPort::set_online(wire::FcId id, const wire::els::Login& fabric) {
   if (fabric.has(wire::els::feature::f_port)) take_timeouts(fabric);
   in_order_ = !fabric.has(wire::els::feature::f_port) ||
               (fabric.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
+  class_2_ = config_.end_to_end_credit != 0 && fabric.class_2.valid();
   for (auto& [peer, port] : remote_ports_) port->link_up();
   for (PortListener* listener : listeners_) listener->fabric_logged_in();
 }
@@ -96,6 +98,13 @@ wire::els::Login NPort::login_parameters(wire::els::Command command) const {
   login.class_3.receive_data_field_size = config_.receive_data_field_bytes;
   login.class_3.concurrent_sequences = 255;
   login.class_3.open_sequences_per_exchange = 1;
+  if (config_.end_to_end_credit == 0) return login;
+  login.class_2 = login.class_3;
+  login.class_2.end_to_end_credit = config_.end_to_end_credit;
+  if (config_.ack_0) {
+    login.class_2.initiator_control = wire::els::class_control::initiator_ack_0;
+    login.class_2.recipient_control = wire::els::class_control::recipient_ack_0;
+  }
   return login;
 }
 
@@ -207,6 +216,8 @@ Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* use
 Exchange* NPort::open_for_reply(const ReceivedFrame& frame, DataFrameUser& user) {
   Exchange* exchange = accept_exchange(frame.header, &user);
   if (exchange == nullptr) return nullptr;
+  if (frame.class_2) exchange->use_class_2();
+  acknowledger_->finish();  // the ACK goes before the answer
   exchange->receive_seq_id_ = frame.header.seq_id;
   exchange->process(ex::SequenceReceived{.transfers_initiative = true});
   return exchange;
@@ -236,6 +247,7 @@ void NPort::recycle(Exchange& exchange) {
   }
   exchange.failed_ = exchange.log_out_ = exchange.released_ = false;
   exchange.start_timer(Exchange::TimerUse::None, 0);
+  exchange.forget_sequence();
   exchange.user_ = nullptr;
   exchange.machine_ = {};
   exchange.next_free_ = nullptr;
@@ -284,6 +296,8 @@ void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint
   sequence.begin_control(exchange, r_ctl, wire::df_ctl::with_device_header(device_header.size()), cs_ctl);
   const std::size_t room = sequence.data_field_bytes() - device_header.size();
   if (reply_timeout > 0) exchange.start_timer(Exchange::TimerUse::Reply, reply_timeout);
+  const bool exchange_class_2 = exchange.is_class_2();  // the exchange may be over with its last frame
+  RemotePort* remote = exchange_class_2 ? find_remote_port(exchange.peer()) : nullptr;
   std::uint32_t offset = 0;
   for (bool last = false; !last;) {
     const auto part = payload.subspan(offset, std::min(room, payload.size() - offset));
@@ -294,7 +308,8 @@ void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint
     if (!part.empty()) std::memcpy(at + device_header.size(), part.data(), part.size());
     sequence.stamp(*frame, device_header.size() + part.size(), offset, last ? &end : nullptr);
     offset += static_cast<std::uint32_t>(part.size());
-    transmitter_.send(std::move(frame));
+    if (exchange_class_2 && remote != nullptr) remote->send_on_credit(std::move(frame));
+    else transmitter_.send(std::move(frame));
   }
 }
 
@@ -322,24 +337,33 @@ void NPort::receive(FramePtr frame) {
   if (frame->crc_error) [[unlikely]] return counters_.discard(Discard::BadCrc);
   const auto view = wire::FcFrameView::parse(frame->content());
   if (!view) return counters_.discard(Discard::Truncated);
-  const ReceivedFrame received{view->header, view->data_field, frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2,
-                               frame->eof == wire::Eof::t, &frame};
+  const bool class_2 = wire::class_of_service(frame->sof) == 2 && !wire::is_link_control(view->header.r_ctl);
+  const bool last = class_2 ? view->header.has(wire::f_ctl::end_sequence) : frame->eof == wire::Eof::t;
+  const bool first = frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2;
+  const ReceivedFrame received{view->header, view->data_field, first, last, class_2, &frame};
   if (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n) return counters_.discard(Discard::BadHeader);
   if (const Discard reason = admits(received); reason != Discard::Count) return counters_.discard(reason);
+  if (!acknowledger_->begin(received)) return;
   sort_frame(received);
+  acknowledger_->finish();
 }
 
 void NPort::sort_frame(const ReceivedFrame& received) {
   const wire::FcHeader& header = received.header;
   const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
   if (category == 0x8) return basic_link_service(received);
-  if (category == 0xC) return counters_.discard(Discard::UnexpectedIu);  // link control answers class 2 only
+  if (category == 0xC) return link_control(header);
   const bool data = header.r_ctl != wire::RCtl::unsolicited_control && header.r_ctl != wire::RCtl::solicited_control;
   if (data_user_ != nullptr && header.type == data_type_ && data) {
     counters_.data_bytes_received += received.data_field.size();
     return data_user_->data_frame_received(received);
   }
   control_frame(received);
+}
+
+void NPort::link_control(const wire::FcHeader& header) {
+  if (Exchange* exchange = find_exchange(header)) return exchange->link_control_received(header);
+  counters_.discard(Discard::UnknownExchange);
 }
 
 void NPort::control_frame(const ReceivedFrame& frame) {

@@ -20,6 +20,7 @@
 
 namespace fc2 {
 class FabricLogin;
+class FrameAcknowledger;
 class LinkServices;
 class RemotePort;
 
@@ -33,6 +34,8 @@ struct NPortConfig {
   // FC-VI 5.6: what a FC-VI Port advertises in PLOGI and its accept. Off to play a port that lacks it.
   bool continuously_increasing_seq_cnt = true;
   bool continuously_increasing_relative_offset = true;
+  std::uint16_t end_to_end_credit = 0;  // class 2: frames that a peer may send before one is acknowledged; 0: class 3 only
+  bool ack_0 = false;                   // class 2: a whole sequence is acknowledged at once, where the peer does the same
   TimeNs e_d_tov = 2 * second;     // until a fabric login tells others
   TimeNs r_a_tov = 10 * second;
   std::uint16_t max_exchanges = 4096;         // open at once, each way: ours cannot keep us from answering the peers'
@@ -89,6 +92,10 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] wire::els::Login login_parameters(wire::els::Command command) const;
   /// Frames come in the order in which they were sent (FC-VI 8.1): the fabric said so when it accepted the FLOGI.
   [[nodiscard]] bool in_order() const { return in_order_; }
+  /// Class 2 is offered here and by the fabric.
+  [[nodiscard]] bool has_class_2() const { return class_2_; }
+  /// Class 2: how the frame that is received is answered (see there).
+  [[nodiscard]] FrameAcknowledger& acknowledger() { return *acknowledger_; }
   [[nodiscard]] TimeNs e_d_tov() const { return e_d_tov_; }
   [[nodiscard]] TimeNs r_a_tov() const { return r_a_tov_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
@@ -167,6 +174,7 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us
   void basic_link_service(const ReceivedFrame& frame);
   void abts_received(const wire::FcHeader& header);
+  void link_control(const wire::FcHeader& header);
   void control_frame(const ReceivedFrame& frame);
   void open_exchange(const ReceivedFrame& frame);
   void sort_frame(const ReceivedFrame& frame);
@@ -188,6 +196,7 @@ class NPort final : public FrameReceiver {
   bool online_ = false;
   bool link_up_ = false;
   bool in_order_ = true;
+  bool class_2_ = false;
   TimeNs e_d_tov_, r_a_tov_;
 
   std::vector<PortListener*> listeners_;
@@ -204,6 +213,7 @@ class NPort final : public FrameReceiver {
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
   std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID
   std::uint8_t next_seq_id_ = 0;  // for sequences to ports that are not known
+  std::unique_ptr<FrameAcknowledger> acknowledger_;
   std::unique_ptr<FabricLogin> fabric_login_;
   std::unique_ptr<LinkServices> link_services_;
 };

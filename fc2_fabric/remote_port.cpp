@@ -18,6 +18,26 @@ std::size_t RemotePort::send_data_field_bytes() const {
   return std::clamp(std::min(own, peers & ~std::size_t{3}), min_data_field_bytes, max_data_field_bytes);
 }
 
+bool RemotePort::supports_class_2() const {
+  return logged_in() && port_.has_class_2() && peer_parameters_.class_2.valid() && peer_parameters_.class_2.end_to_end_credit != 0;
+}
+
+bool RemotePort::uses_ack_0() const {
+  return port_.config().ack_0 && (peer_parameters_.class_2.recipient_control & wire::els::class_control::recipient_ack_0) != 0;
+}
+
+void RemotePort::give_credit(std::uint32_t count) {
+  credit_ = std::min<std::uint32_t>(credit_ + count, peer_parameters_.class_2.end_to_end_credit);
+  for (; credit_ != 0 && !waiting_.empty(); --credit_) port_.transmitter().send(waiting_.pop());
+  if (credit_ != 0) port_.transmitter().resume();
+}
+
+void RemotePort::send_on_credit(FramePtr frame) {
+  if (uses_ack_0()) return port_.transmitter().send(std::move(frame));
+  waiting_.push(std::move(frame));
+  give_credit(0);
+}
+
 bool RemotePort::may_be_denied() {
   const TimeNs now = port_.scheduler().now();
   if (now < next_denial_) return false;
@@ -50,6 +70,8 @@ wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { 
 
 void RemotePort::logged_in_now() {
   next_denial_ = 0;  // it learned of the last one
+  waiting_.clear();
+  credit_ = peer_parameters_.class_2.end_to_end_credit;
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
 }
 

@@ -16,6 +16,16 @@ class RemotePort final : public LoginSession {
   /// What a data field to this port may have, Device_Header included: a multiple of 4, at most 2112.
   [[nodiscard]] std::size_t send_data_field_bytes() const;
 
+  /// Class 2 between the two ports: both offer it, and the fabric.
+  [[nodiscard]] bool supports_class_2() const;
+  [[nodiscard]] bool uses_ack_0() const;
+  /// End-to-end credit: frames that may go before an ACK_1 comes (FC-FS).
+  [[nodiscard]] bool has_credit() const { return credit_ != 0; }
+  void take_credit() { --credit_; }
+  void give_credit(std::uint32_t count);
+  /// A frame of an answer goes as soon as there is credit for it, before message data.
+  void send_on_credit(FramePtr frame);
+
   /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
   [[nodiscard]] bool may_be_denied();
 
@@ -37,6 +47,8 @@ class RemotePort final : public LoginSession {
   wire::SeqId next_free();
   std::bitset<256> seq_ids_;
   unsigned open_sequences_ = 0;
+  std::uint32_t credit_ = 0;
+  FrameQueue waiting_;  // for credit
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;
 };

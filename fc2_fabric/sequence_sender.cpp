@@ -19,10 +19,19 @@ void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
   // FC-VI 5.8.7: the Parameter field is a relative offset in every frame.
   if (exchange.type_ == wire::Type::fc_vi) header_.f_ctl |= wire::f_ctl::relative_offset_present;
   first_frame_ = true;
+  takes_credit_ = false;
+  if (!exchange.class_2_) return;
+  const bool ack_0 = remote_ != nullptr && remote_->uses_ack_0();
+  header_.f_ctl |= ack_0 ? wire::f_ctl::ack_form_ack_0 : wire::f_ctl::ack_form_ack_1;
+  takes_credit_ = !ack_0;
 }
 
+bool SequenceSender::may_send() const { return !takes_credit_ || remote_ == nullptr || remote_->has_credit(); }
+
 bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
+  if (exchange.awaits_acknowledgement()) return false;
   remote_ = &exchange.port_.remote_port(exchange.peer_);
+  is_control_ = false;
   const auto seq_id = remote_->take_seq_id();
   if (!seq_id) return false;
   start(exchange, r_ctl, df_ctl, cs_ctl);
@@ -33,8 +42,12 @@ bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
 
 void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
   remote_ = exchange.port_.find_remote_port(exchange.peer_);
+  is_control_ = true;
   start(exchange, r_ctl, df_ctl, cs_ctl);
-  exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
+  const auto held = exchange.class_2_ && remote_ != nullptr ? remote_->take_seq_id() : std::nullopt;
+  holds_seq_id_ = held.has_value();
+  if (held) exchange.last_seq_id_ = *held;
+  else exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
   header_.seq_id = exchange.last_seq_id_;
 }
 
@@ -56,12 +69,25 @@ void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t r
   }
   header.write(frame.bytes);
   frame.size_bytes = static_cast<std::uint16_t>(frame_header_bytes + data_bytes + fill);
-  frame.sof = std::exchange(first_frame_, false) ? wire::Sof::i3 : wire::Sof::n3;
+  const bool first = std::exchange(first_frame_, false);
+  frame.sof = first ? wire::Sof::i3 : wire::Sof::n3;
   frame.eof = end != nullptr ? wire::Eof::t : wire::Eof::n;
+  if (exchange_->class_2_) return stamp_class_2(frame, first, end);
   if (end == nullptr) return;
   Exchange& exchange = *exchange_;
   abandon();  // sent to the end: closed, the SEQ_ID is free (FC-VI 5.5, class 3)
   exchange.sequence_sent(*end);
+}
+
+/// The sequence stays open, with its SEQ_ID, until its ACKs came; those terminate it, not its last frame (FC-FS EOFt).
+void SequenceSender::stamp_class_2(Frame& frame, bool first, const SequenceEnd* end) {
+  frame.sof = first ? wire::Sof::i2 : wire::Sof::n2;
+  frame.eof = wire::Eof::n;
+  exchange_->frame_sent(frame, header_.seq_id, takes_credit_);
+  if (takes_credit_ && remote_ != nullptr && !is_control_) remote_->take_credit();
+  if (end == nullptr) return;
+  exchange_->sequence_ended(*end, std::exchange(holds_seq_id_, false) ? remote_ : nullptr);
+  exchange_ = nullptr;
 }
 
 void SequenceSender::abandon() {

@@ -19,6 +19,8 @@ class SequenceSender {
   /// For link services and connection IUs, which are sent in one go: always finds a SEQ_ID.
   void begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl = 0);
   [[nodiscard]] bool is_open() const { return exchange_ != nullptr; }
+  /// False in class 2 without end-to-end credit: blocked until an ACK comes.
+  [[nodiscard]] bool may_send() const;
   /// Bytes of data field, Device_Header included, that a frame may have: the smaller of what both ports take.
   [[nodiscard]] std::size_t data_field_bytes() const;
   /// Writes the header of the next frame over a data field of `data_bytes` that stands (or will stand) in the frame,
@@ -29,12 +31,15 @@ class SequenceSender {
   void abandon();
 
  private:
+  void stamp_class_2(Frame& frame, bool first, const SequenceEnd* end);
   void start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl);
   Exchange* exchange_ = nullptr;
   RemotePort* remote_ = nullptr;  // for control sequences only if the port is known
   wire::FcHeader header_;  // of every frame; SEQ_CNT, F_CTL and parameter change
   bool first_frame_ = true;
   bool holds_seq_id_ = false;
+  bool takes_credit_ = false;  // class 2 with ACK_1
+  bool is_control_ = false;    // its frames wait for credit elsewhere (RemotePort::send_on_credit)
 };
 
 }  // namespace fc2

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/f_port.hpp"
 #include "fc2_fabric/fabric_controller.hpp"
 #include "fc2_fabric/fabric_service.hpp"
@@ -167,8 +168,7 @@ void Switch::port_logged_out(FPort& port) {
 Discard Switch::admits(const FPort& ingress, const Frame& frame) const {
   if (frame.crc_error) return Discard::BadCrc;
   if (frame.size_bytes < frame_header_bytes) return Discard::Truncated;
-  const bool class_3 = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::n3;
-  if (!class_3 || (frame.eof != wire::Eof::n && frame.eof != wire::Eof::t)) return Discard::BadHeader;
+  if (wire::class_of_service(frame.sof) == 0 || (frame.eof != wire::Eof::n && frame.eof != wire::Eof::t)) return Discard::BadHeader;
   const wire::FcId s_id = s_id_of(frame);
   if (ingress.logged_in() && s_id == ingress.address()) return Discard::Count;
   const bool before_login = s_id == well_known::unidentified && d_id_of(frame) == well_known::f_port;
@@ -194,6 +194,20 @@ void Switch::forward(FramePtr frame, FPort* ingress) {
   if (d_id == well_known::name_server) return name_service_->port().receive(std::move(frame));
   if (d_id == well_known::fabric_controller) return controller_service_->port().receive(std::move(frame));
   counters_.discard(Discard::Unroutable);
+  answer_class_2(*frame, wire::RCtl::f_rjt);
+}
+
+/// In class 2 the fabric says what became of a data frame that it did not deliver (FC-FS): F_RJT where nobody has the
+/// address, F_BSY where the port takes no frames.
+void Switch::answer_class_2(const Frame& frame, wire::RCtl r_ctl) {
+  const auto header = wire::FcHeader::parse(frame.content());
+  if (wire::class_of_service(frame.sof) != 2 || !header || wire::is_link_control(header->r_ctl)) return;
+  FPort* sender = find(header->s_id);
+  if (sender == nullptr || !sender->logged_in()) return;
+  const wire::LinkReject reject{.action = wire::RejectAction::non_retryable,
+                                .reason = wire::LinkRejectReason::n_port_not_available_permanently};
+  const std::uint32_t parameter = r_ctl == wire::RCtl::f_rjt ? reject.to_parameter() : 0;
+  sender->send(make_link_control(pool_, *header, r_ctl, parameter), nullptr);
 }
 
 void Switch::broadcast(FramePtr frame, FPort* ingress) {

@@ -1,4 +1,4 @@
-// A fabric of one switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Class 3, in order.
+// A fabric of one switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Classes 2 and 3.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -77,6 +77,7 @@ class Switch {
   void frame_from_service(FramePtr frame);
   [[nodiscard]] Discard admits(const FPort& ingress, const Frame& frame) const;  // Discard::Count: it may pass
   void forward(FramePtr frame, FPort* ingress);
+  void answer_class_2(const Frame& frame, wire::RCtl r_ctl);
   void broadcast(FramePtr frame, FPort* ingress);
   [[nodiscard]] FPort* find(wire::FcId id);
   [[nodiscard]] wire::FcId address_of(std::size_t number) const;

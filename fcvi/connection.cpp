@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/remote_port.hpp"
 #include "fcvi/core.hpp"
 #include "fcvi/originated_setup.hpp"
 #include "fcvi/peer_request.hpp"
@@ -55,6 +56,8 @@ void Connection::set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes&
   const std::uint32_t depth = std::min(core_.config().pipeline_depth, attributes.qos.pipeline_depth);
   window_ = std::min<std::uint32_t>(depth, 4095) + 1;
 }
+
+bool Connection::class_2() { return options_.class_2 && core_.port().remote_port(peer_port_).supports_class_2(); }
 
 void Connection::endpoint_retrying() {
   if (!std::exchange(retried_, true)) feed(ve::SetupRetried{});

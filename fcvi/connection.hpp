@@ -33,6 +33,8 @@ class Connection final : private machines::disconnect_responder::Context {
   [[nodiscard]] bool is_reliable() const { return vi::is_reliable(reliability_); }
   [[nodiscard]] std::uint32_t window() const { return window_; }
   [[nodiscard]] const ConnectionOptions& options() const { return options_; }
+  /// Messages that begin now go in class 2.
+  [[nodiscard]] bool class_2();
   /// CS_CTL of every frame for a message (FC-VI 5.8.2).
   [[nodiscard]] std::uint8_t cs_ctl() const { return options_.preference ? wire::cs_ctl_preference : std::uint8_t{0}; }
   [[nodiscard]] bool clear_to_send() const { return clear_to_send_; }

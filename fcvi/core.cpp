@@ -130,7 +130,7 @@ void Core::detach(vi::Vi& vi) {
 
 ConnectionOptions Core::options_of(const vi::Vi& vi) const {
   const auto own = options_.find(&vi);
-  return own != options_.end() ? own->second : ConnectionOptions{.preference = config_.preference};
+  return own != options_.end() ? own->second : ConnectionOptions{config_.preference, config_.class_2};
 }
 
 // --- frames and IUs ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fc2_fabric/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 #include "vi/consumer_memory.hpp"
@@ -51,6 +52,7 @@ std::uint32_t MessageReceiver::op_code() const {
 
 void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                        std::span<const std::uint8_t> payload) {
+  frame_ = &frame;
   if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
@@ -59,6 +61,7 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   } else {
     sort_frame(frame, header, payload);
   }
+  frame_ = nullptr;
 }
 
 bool MessageReceiver::stopped() const {
@@ -78,6 +81,7 @@ void MessageReceiver::take_frame(const fc2::ReceivedFrame& frame, const DeviceHe
     if (machine_.is<mr::Refusing>()) {  // what follows it is still the rest of this message
       ++expected_seq_cnt_;
       message_.bytes_received += payload.size();
+      connection_.core().port().acknowledger().keep_sequence(frame);  // its response tells why
     }
   }
   frame_ = nullptr;
@@ -204,6 +208,7 @@ template void MessageReceiver::process(const mr::FrameLost&);
 template void MessageReceiver::process(const mr::MessageGap&);
 
 void MessageReceiver::settle() {
+  if (failure_) connection_.core().port().acknowledger().finish();  // the ACK says it before the DISCONNECT_RQST does
   if (const auto failure = std::exchange(failure_, std::nullopt)) connection_.fail(*failure);
   if (std::exchange(released_, false)) connection_.handle_released();
 }
@@ -308,7 +313,7 @@ void MessageReceiver::conclude_refusal() {
 
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
-  if (!connection_.read_responder().add(frame_->header, message_.header)) failure_ = ReceiveError::Transport;
+  if (!connection_.read_responder().add(*frame_, message_.header)) failure_ = ReceiveError::Transport;
 }
 
 void MessageReceiver::expect_next_message() {
@@ -354,7 +359,10 @@ void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
   latest->until = until;
 }
 
-void MessageReceiver::discard_frame() { connection_.core().discard(fc2::Discard::NotReceiving); }
+void MessageReceiver::discard_frame() {
+  connection_.core().discard(fc2::Discard::NotReceiving);
+  if (frame_ != nullptr) connection_.core().port().acknowledger().abort_sequence(*frame_);  // 8.4.2 h)
+}
 void MessageReceiver::start_discard_timer() {
   connection_.core().scheduler().schedule_after(discard_timer_, connection_.core().port().r_a_tov());
 }

@@ -1,5 +1,6 @@
 // Out-of-order fabrics (FC-VI 8.1, B.2.5 rules 4c, 5b, 6e, 7): frames that overtook others wait for them. What is between the
 // frame that comes next and the first that waits is the epoch's hole; it must be filled within R_A_TOV of its discovery.
+#include "fc2_fabric/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 #include "fcvi/message_receiver.hpp"
@@ -21,16 +22,23 @@ MessageReceiver::Place MessageReceiver::place_of(const fc2::ReceivedFrame& frame
 
 void MessageReceiver::sort_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                  std::span<const std::uint8_t> payload) {
+  fc2::NPort& port = connection_.core().port();
   const fc2::TimeNs now = connection_.core().scheduler().now();
   switch (place_of(frame, header)) {
-    case Place::Past: return discard_frame();  // a duplicate, or of a message that was given up (rule 2)
+    case Place::Past:
+      discard_frame();
+      if (!is_errored(header.msg_id)) port.acknowledger().keep_sequence(frame);  // a duplicate of what is here
+      return;
     case Place::Next:
       take_frame(frame, header, payload);
       return take_early_frames();
     case Place::Ahead:
       last_frame_at_ = now;
-      if (!early_.add(frame, header, now)) return connection_.core().discard(fc2::Discard::NoResources);
-      if (!epoch_timer_.pending()) connection_.core().scheduler().schedule_after(epoch_timer_, connection_.core().port().r_a_tov());
+      if (!early_.add(frame, header, now)) {
+        port.acknowledger().busy(frame);
+        return connection_.core().discard(fc2::Discard::NoResources);
+      }
+      if (!epoch_timer_.pending()) connection_.core().scheduler().schedule_after(epoch_timer_, port.r_a_tov());
   }
 }
 
@@ -40,7 +48,7 @@ void MessageReceiver::take_early_frames() {
     if (place == Place::Ahead) return;
     const EarlyFrames::Entry next = early_.take_first();
     if (place == Place::Next) take_frame(next.received, next.header, next.payload());
-    else discard_frame();
+    else connection_.core().discard(fc2::Discard::NotReceiving);
   }
 }
 

@@ -71,6 +71,7 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
     if (!sending_ && !start_next()) return Next::Exhausted;
     Message& message = open_.back();
     if (!sequence_.is_open() && !begin_sequence(message)) return Next::Blocked;
+    if (!sequence_.may_send()) return Next::Blocked;
     if (fill(frame, message)) return Next::Made;
     if (message.bytes_moved == 0) give_up_unsent(message);
     process(message, mo::LocalProtectionError{});  // its memory is gone; the next message may go on
@@ -105,6 +106,7 @@ bool MessageSender::start_exchange(Message& message) {
   auto& port = connection_.core().port();
   message.exchange = port.originate(connection_.peer_port(), wire::Type::fc_vi, *this);
   if (message.exchange == nullptr) port.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
+  else if (connection_.class_2()) message.exchange->use_class_2();
   return message.exchange != nullptr;
 }
 
@@ -144,15 +146,16 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
   iu_bytes_left_ -= size;
   const bool answer = last && (is_read(message) || needs_response());
   const fc2::SequenceEnd end{.last_of_exchange = last && !answer, .transfer_initiative = answer};
-  if (end.last_of_exchange) message.exchange = nullptr;  // the exchange ends with this frame (5.2.1)
+  const bool class_2 = message.exchange->is_class_2();
+  if (end.last_of_exchange && !class_2) message.exchange = nullptr;  // the exchange ends with this frame (5.2.1)
   sequence_.stamp(frame, device_header_.size() + size, offset, last || iu_bytes_left_ == 0 ? &end : nullptr);
   if (!is_read(message)) message.bytes_moved += size;
   ProviderCounters& counters = connection_.core().counters;
   ++counters.data_frames_sent;
   counters.data_bytes_sent += size;
   if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
+  if (offset == 0 && (!last || class_2)) process(message, mo::SendStarted{});
   if (last) finish_sending(message);
-  else if (offset == 0) process(message, mo::SendStarted{});
   return true;
 }
 
@@ -166,7 +169,21 @@ void MessageSender::give_up_unsent(Message& message) {
 void MessageSender::finish_sending(Message& message) {
   sending_ = false;
   ++connection_.core().counters.messages_sent;
+  if (message.exchange == nullptr || !message.exchange->is_class_2()) last_frame_sent(message);
+}
+
+void MessageSender::last_frame_sent(Message& message) {
   process(message, mo::LastFrameSent{.read = is_read(message), .needs_response = needs_response()});
+}
+
+// Class 2: only now the initiative is passed, or the message known to be received (FC-VI 5.5, FC-FS).
+void MessageSender::sequence_acknowledged(fc2::Exchange& exchange) {
+  for (Message& message : open_) {
+    if (message.exchange != &exchange) continue;
+    if (sending_ && &message == &open_.back()) return wake();  // its next IU
+    if (!is_read(message) && !needs_response()) message.exchange = nullptr;  // the exchange ended
+    return last_frame_sent(message);
+  }
 }
 
 // --- answers in --------------------------------------------------------------------------------------------------
@@ -187,6 +204,7 @@ void MessageSender::response_received(const fc2::ReceivedFrame& frame, const Dev
                        (request == Opcode::write_rqst && header.opcode == Opcode::write_resp) ||
                        (request == Opcode::read_rqst && header.opcode == Opcode::read_resp);
   if (!matches || (sending_ && message == &open_.back())) return connection_.core().discard(fc2::Discard::UnexpectedIu);
+  if (message->exchange->awaits_acknowledgement()) message->exchange->all_acknowledged();  // it overtook an ACK
   if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
   if (header.opcode != Opcode::read_resp) return status_received(*message, header);
   if (!connection_.core().port().in_order() && !sort_read_data(*message, frame, header)) return;

@@ -54,6 +54,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   bool fill(fc2::Frame& frame, Message& message);
   void give_up_unsent(Message& message);
   void finish_sending(Message& message);
+  void last_frame_sent(Message& message);
   [[nodiscard]] bool is_read(const Message& message) const { return message.work.kind == vi::SendKind::RdmaRead; }
   [[nodiscard]] bool needs_response() const;
 
@@ -79,6 +80,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   // fc2::ExchangeUser; answers come through response_received
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
+  void sequence_acknowledged(fc2::Exchange& exchange) override;
   // machines::message_originator
   void start_response_timer() override;
   void stop_response_timer() override { current_->deadline = fc2::never; }

@@ -18,6 +18,7 @@ class Core;
 /// What the two ends of a connection need not agree on; each VI may have its own (FC-VI 5.8.2).
 struct ConnectionOptions {
   bool preference = false;  // FCVI_PREF (5.8.2, 7.3): PREF in every frame of its messages
+  bool class_2 = false;     // its messages go in class 2, where both ports and the fabric offer it (NPortConfig)
 };
 
 struct ProviderConfig {
@@ -30,7 +31,8 @@ struct ProviderConfig {
   /// 65,536 frames are the most; 0 means that.
   std::uint64_t max_iu_bytes = 0;
   std::uint32_t pipeline_depth = 31;          // FCVI_PIPELINE_DEPTH (7.3): open messages less one, Reliable Reception
-  bool preference = false;                    // of VIs without options of their own
+  bool preference = false;                    // of VIs without options of their own; class_2 too
+  bool class_2 = false;
   fc2::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
   wire::MsgId first_msg_id = wire::MsgId::first;  // 1 as 5.9.6 says. Tests begin shortly before it wraps, at both ends.
 };

@@ -18,10 +18,10 @@ constexpr fc2::TimeNs exchange_retry_ns = 10 * fc2::microsecond;
 
 ReadResponder::~ReadResponder() { clear(); }
 
-bool ReadResponder::add(const wire::FcHeader& frame, const DeviceHeader& request) {
+bool ReadResponder::add(const fc2::ReceivedFrame& frame, const DeviceHeader& request) {
   if (responses_.size() == max_waiting) return false;
   if (responses_.full()) responses_.set_capacity(std::max(first_capacity, 2 * responses_.capacity()));
-  responses_.push_back({frame, request});
+  responses_.push_back({frame.header, request, frame.class_2});
   connection_.core().port().transmitter().submit(*this);
   return true;
 }
@@ -53,7 +53,9 @@ bool ReadResponder::abort_received(wire::OxId ox_id) {
 fc2::FrameSource::Next ReadResponder::next_frame(fc2::Frame& frame) {
   if (responses_.empty()) return Next::Exhausted;
   if (!sequence_.is_open() && !begin_sequence()) return Next::Blocked;
+  if (!sequence_.may_send()) return Next::Blocked;
   if (fill(frame)) {
+    if (exchange_->is_class_2()) exchange_->context = nullptr;  // its ACKs are not ours to wait for
     exchange_ = nullptr;
     responses_.pop_front();
   }
@@ -64,7 +66,8 @@ void ReadResponder::retry() { connection_.core().port().transmitter().submit(*th
 
 bool ReadResponder::open_exchange() {
   Core& core = connection_.core();
-  exchange_ = core.port().open_for_reply({.header = responses_.front().frame, .data_field = {}}, core);
+  const Response& response = responses_.front();
+  exchange_ = core.port().open_for_reply({.header = response.frame, .data_field = {}, .class_2 = response.class_2}, core);
   if (exchange_ != nullptr) exchange_->context = this;
   else core.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
   return exchange_ != nullptr;

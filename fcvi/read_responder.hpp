@@ -18,7 +18,7 @@ class ReadResponder final : public fc2::FrameSource {
 
   /// A granted request. Requests are answered in order (VI-ARCH 6.3.1.1), each in its own exchange, which is opened when
   /// its turn comes: what waits holds none. False when no window is that large.
-  [[nodiscard]] bool add(const wire::FcHeader& frame, const wire::fcvi::DeviceHeader& request);
+  [[nodiscard]] bool add(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request);
   /// The connection is over: everything open is aborted.
   void clear();
   /// ABTS of a request that waits.
@@ -30,6 +30,7 @@ class ReadResponder final : public fc2::FrameSource {
   struct Response {
     wire::FcHeader frame;
     wire::fcvi::DeviceHeader request;
+    bool class_2 = false;  // as it was asked, so it is answered
     std::uint64_t bytes_sent = 0;
   };
   static constexpr std::size_t max_waiting = 4096;  // FC-VI 7.3 leaves FCVI_PIPELINE_DEPTH open: we keep to 4095 and one

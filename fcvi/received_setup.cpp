@@ -139,7 +139,11 @@ void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure
   switch (failure) {
     case fc2::ExchangeFailure::AbortedByPeer: return process(cr::AbortedByPeer{});
     case fc2::ExchangeFailure::ReplyTimeout:
-    case fc2::ExchangeFailure::SequenceError: return process(cr::ExchangeError{});
+    case fc2::ExchangeFailure::SequenceError:
+    case fc2::ExchangeFailure::Busy:
+    case fc2::ExchangeFailure::Rejected:
+    case fc2::ExchangeFailure::AbortDemanded:
+    case fc2::ExchangeFailure::NotAcknowledged: return process(cr::ExchangeError{});
     case fc2::ExchangeFailure::PortLoggedOut: return;  // Core::remote_port_logged_out follows
   }
 }

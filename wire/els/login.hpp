@@ -25,6 +25,12 @@ inline constexpr std::uint16_t intermix = 0x4000;
 inline constexpr std::uint16_t sequential_delivery = 0x0800;  // in-order delivery
 }  // namespace class_option
 
+/// Initiator control and recipient control of a class.
+namespace class_control {
+inline constexpr std::uint16_t initiator_ack_0 = 0x0800;  // ACK_0 is understood
+inline constexpr std::uint16_t recipient_ack_0 = 0x8000;  // ACK_0 is sent
+}  // namespace class_control
+
 /// Service parameters of one class (FC-LS 6.6.5), 16 bytes
 /// word | 31-16                       | 15-0
 ///  0   | service options             | initiator control

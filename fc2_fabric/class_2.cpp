@@ -1,0 +1,175 @@
+#include "fc2_fabric/class_2.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/remote_port.hpp"
+
+namespace fc2 {
+namespace ex = machines::exchange;
+namespace f_ctl = wire::f_ctl;
+
+FramePtr make_link_control(FramePool& pool, const wire::FcHeader& data, wire::RCtl r_ctl, std::uint32_t parameter,
+                           std::uint32_t more_f_ctl) {
+  constexpr std::uint32_t echoed = f_ctl::first_sequence | f_ctl::last_sequence | f_ctl::end_sequence |
+                                   f_ctl::sequence_initiative | f_ctl::ack_form_mask;
+  constexpr std::uint32_t contexts = f_ctl::exchange_responder | f_ctl::sequence_recipient;
+  wire::FcHeader header = data;
+  header.r_ctl = r_ctl;
+  std::swap(header.s_id, header.d_id);
+  header.cs_ctl = 0;
+  header.type = r_ctl == wire::RCtl::f_bsy_data ? static_cast<wire::Type>(0x10) : wire::Type::bls;  // FC-FS: fabric busy
+  header.f_ctl = (data.f_ctl & echoed) | (~data.f_ctl & contexts) | more_f_ctl;
+  header.df_ctl = wire::df_ctl::no_device_header;
+  header.parameter = parameter;
+  FramePtr frame = pool.take();
+  header.write(frame->bytes);
+  frame->size_bytes = frame_header_bytes;
+  frame->sof = wire::Sof::n2;
+  frame->eof = data.has(f_ctl::end_sequence) ? wire::Eof::t : wire::Eof::n;  // FC-FS: the last ACK terminates
+  return frame;
+}
+
+// --- the recipient -----------------------------------------------------------------------------------------------
+
+bool FrameAcknowledger::begin(const ReceivedFrame& frame) {
+  if (!frame.class_2) return true;
+  frame_ = &frame;
+  answer_ = Answer::Accept;
+  const RemotePort* remote = port_.find_remote_port(frame.header.s_id);
+  if (remote != nullptr && remote->logged_in()) return true;
+  port_.counters().discard(Discard::NotLoggedIn);
+  const wire::LinkReject reject{.action = wire::RejectAction::non_retryable, .reason = wire::LinkRejectReason::login_required};
+  send(wire::RCtl::p_rjt, reject.to_parameter());
+  return false;
+}
+
+// ACK_0 acknowledges a whole sequence, with its last frame, or as soon as there is an error to tell (FC-FS).
+void FrameAcknowledger::finish() {
+  if (frame_ == nullptr) return;
+  const bool ack_0 = (frame_->header.f_ctl & f_ctl::ack_form_mask) == f_ctl::ack_form_ack_0;
+  switch (answer_) {
+    case Answer::Busy:
+      return send(wire::RCtl::p_bsy, wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
+    case Answer::PerformAbts:
+      return send(ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1, f_ctl::abort_perform_abts);
+    case Answer::Accept: break;
+  }
+  if (!ack_0) return send(wire::RCtl::ack_1, 1);
+  if (frame_->last_of_sequence) return send(wire::RCtl::ack_0, 0);
+  frame_ = nullptr;
+}
+
+void FrameAcknowledger::send(wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t more_f_ctl) {
+  port_.transmitter().send(make_link_control(port_.pool(), std::exchange(frame_, nullptr)->header, r_ctl, parameter, more_f_ctl));
+}
+
+// --- the initiator -----------------------------------------------------------------------------------------------
+
+void Exchange::use_class_2() {
+  class_2_ = true;
+  if (sent_ == nullptr) sent_ = std::make_unique<SentSequence>();
+}
+
+bool Exchange::awaits_acknowledgement() const { return class_2_ && sent_->open; }
+
+/// A frame of the sequence goes out. With ACK_0 the sequence waits for one ACK, and needs no credit.
+void Exchange::frame_sent(const Frame& frame, wire::SeqId seq_id, bool takes_credit) {
+  SentSequence& sent = *sent_;
+  if (!sent.open) {
+    sent.open = true;
+    sent.seq_id = seq_id;
+    sent.progress_at = port_.scheduler().now();
+    start_timer(TimerUse::Acknowledge, port_.e_d_tov());
+  }
+  ++sent.unacknowledged;
+  if (takes_credit) ++sent.credit_taken;
+  if (!port_.in_order()) sent.kept.push_back(port_.pool().copy(frame));
+}
+
+void Exchange::sequence_ended(SequenceEnd end, RemotePort* seq_id_owner) {
+  sent_->ended = true;
+  sent_->end = end;
+  sent_->seq_id_owner = seq_id_owner;
+}
+
+void Exchange::return_credit(std::uint32_t count) {
+  RemotePort* remote = port_.find_remote_port(peer_);
+  sent_->credit_taken -= count;
+  if (remote != nullptr && count != 0) remote->give_credit(count);
+}
+
+/// Nothing of the sequence is waited for any more.
+void Exchange::forget_sequence() {
+  if (sent_ == nullptr) return;
+  return_credit(sent_->credit_taken);
+  if (RemotePort* owner = std::exchange(sent_->seq_id_owner, nullptr)) owner->give_back_seq_id(sent_->seq_id);
+  sent_->kept.clear();
+  sent_->busied.clear();
+  sent_->open = sent_->ended = false;
+  sent_->unacknowledged = 0;
+}
+
+void Exchange::link_control_received(const wire::FcHeader& header) {
+  // An ABTS was sent, or the sequence is another one: what it says is of no interest.
+  if (!awaits_acknowledgement() || header.seq_id != sent_->seq_id || !machine_.is<ex::OpenInitiative>())
+    return port_.counters().discard(Discard::UnknownExchange);
+  const wire::RCtl answer = header.r_ctl;
+  if (answer == wire::RCtl::p_bsy || answer == wire::RCtl::f_bsy_data) return busied(header);
+  if (answer == wire::RCtl::p_rjt || answer == wire::RCtl::f_rjt) return abandon(ExchangeFailure::Rejected);
+  if (answer != wire::RCtl::ack_1 && answer != wire::RCtl::ack_0) return port_.counters().discard(Discard::BadHeader);
+  const bool abort = (header.f_ctl & f_ctl::abort_condition_mask) == f_ctl::abort_perform_abts;
+  if (abort) abandon(ExchangeFailure::AbortDemanded);
+  else acknowledged(header);
+}
+
+void Exchange::acknowledged(const wire::FcHeader& header) {
+  SentSequence& sent = *sent_;
+  sent.progress_at = port_.scheduler().now();
+  if (header.r_ctl == wire::RCtl::ack_0) return all_acknowledged();
+  std::erase_if(sent.kept, [&](const FramePtr& frame) { return wire::FcHeader::parse(frame->content())->seq_cnt == header.seq_cnt; });
+  if (sent.credit_taken != 0) return_credit(1);
+  if (--sent.unacknowledged == 0) all_acknowledged();
+}
+
+/// FC-VI 5.5: the sequence is closed. What comes back on the exchange says the same.
+void Exchange::all_acknowledged() {
+  const bool ended = sent_->ended;
+  const SequenceEnd end = sent_->end;
+  start_timer(TimerUse::None, 0);
+  forget_sequence();
+  if (!ended) return;  // more frames of it follow; the timer starts with them
+  ExchangeUser* user = user_;
+  sequence_sent(end);
+  if (user != nullptr) user->sequence_acknowledged(*this);
+}
+
+/// B.2.6.1 rules 8a and 8b. Sent again after a while, as long as E_D_TOV lasts.
+void Exchange::busied(const wire::FcHeader& header) {
+  if (port_.in_order()) return abandon(ExchangeFailure::Busy);
+  sent_->busied.push_back(header.seq_cnt);
+  start_timer(TimerUse::Acknowledge, port_.e_d_tov() / 64);
+}
+
+void Exchange::send_busied_again() {
+  for (FramePtr& frame : sent_->kept) {
+    wire::FcHeader header = *wire::FcHeader::parse(frame->content());
+    if (std::find(sent_->busied.begin(), sent_->busied.end(), header.seq_cnt) == sent_->busied.end()) continue;
+    header.f_ctl |= f_ctl::retransmitted;
+    header.write(frame->bytes);
+    port_.transmitter().send(port_.pool().copy(*frame));
+  }
+  sent_->busied.clear();
+}
+
+/// B.2.6.1 rule 8e: E_D_TOV without any ACK.
+void Exchange::acknowledgement_due() {
+  send_busied_again();
+  if (sent_->unacknowledged == 0) return;
+  const TimeNs due = sent_->progress_at + port_.e_d_tov();
+  if (port_.scheduler().now() >= due) return abandon(ExchangeFailure::NotAcknowledged);
+  start_timer(TimerUse::Acknowledge, due - port_.scheduler().now());
+}
+
+}  // namespace fc2

@@ -1,0 +1,268 @@
+// Class 2 end to end (FC-VI 5.5, 8.4.2 b h, B.2.4 rules 1 and 2, B.2.6.1 rule 8): ACK_1, ACK_0, end-to-end credit, busy, reject, abort.
+#include <set>
+
+#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/remote_port.hpp"
+#include "tests/fcvi/message_nodes.hpp"
+
+namespace {
+using support::late;
+using support::Level;
+using support::LoggedFrame;
+using support::lose;
+using support::MessageFrame;
+using support::pass;
+using support::to_frame;
+using wire::RCtl;
+
+constexpr std::uint16_t credit = 6;
+
+class Class2 : public support::AtLevel {
+ public:
+  explicit Class2(bool ack_0 = false, bool in_order = true)
+      : AtLevel({.address = {}, .class_2 = true},
+                [=](fc2::NPortConfig& config, std::size_t) {
+                  config.end_to_end_credit = credit;
+                  config.ack_0 = ack_0;
+                }, fabric_config(in_order)) {}
+  static fc2::SwitchConfig fabric_config(bool in_order) {
+    fc2::SwitchConfig config;
+    config.in_order = in_order;
+    return config;
+  }
+  /// The frame of this number is not delivered; it is answered so, from the server's address, as the fabric or the port would.
+  void answer(int number, RCtl r_ctl) {
+    faults.on_frame = [this, number, r_ctl](MessageFrame& frame) {
+      if (!frame.from_client || frame.number != number) return pass;
+      fabric.fabric.ingress_of(server->port)->receive(fc2::make_link_control(fabric.pool, frame.fc, r_ctl, 0x01010000));
+      return lose;
+    };
+  }
+  [[nodiscard]] std::size_t data_frames() const {
+    return log.count([](const LoggedFrame& f) { return f.outbound && f.header.type == wire::Type::fc_vi && f.is(RCtl::solicited_data); });
+  }
+  /// The first of them alone.
+  void send_all(int messages) {
+    receive(messages), send();
+    fabric.run_for(100 * fc2::millisecond);
+    send(messages - 1);
+    fabric.run_for(fc2::second);
+  }
+  /// B.2.6.1 rules 8a, 8c, 8d, 8e: what becomes of message 2 of 3, whose exchange was aborted.
+  void expect_second_aborted() {
+    const auto aborts = log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts); });
+    EXPECT_TRUE(unreliable() ? aborts == 1 : aborts >= 1) << aborts;  // a connection that ends aborts all that is open
+    EXPECT_EQ(sent(0), sent_well);
+    EXPECT_EQ(sent(1), send_failed);
+    if (unreliable()) {
+      EXPECT_EQ(client_vi->state(), vi::State::Connected);
+      EXPECT_EQ(sent(2), sent_well);
+      EXPECT_EQ(server_vi->state(), vi::State::Connected);
+      return;
+    }
+    EXPECT_EQ(sent(2), send_flushed);
+    EXPECT_EQ(client_vi->state(), vi::State::Error);
+    EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
+    EXPECT_EQ(server_vi->state(), vi::State::Error);
+  }
+};
+class Class2Ack0 : public Class2 { public: Class2Ack0() : Class2(true) {} };
+class Class2OutOfOrder : public Class2 { public: Class2OutOfOrder() : Class2(false, false) {} };
+INSTANTIATE_TEST_SUITE_P(Level, Class2, support::all_levels, support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, Class2Ack0, support::all_levels, support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, Class2OutOfOrder, support::all_levels, support::level_name);
+
+// FC-VI 5.5, FC-FS: every data frame is SOFi2 or SOFn2 and is answered by an ACK_1 of its SEQ_ID and SEQ_CNT, contexts inverted; no
+// more frames than the end-to-end credit are unacknowledged, and that many are; no SEQ_ID is used again before its sequence is closed.
+TEST_P(Class2, connected_sends_areAcknowledged) {
+  begin(GetParam());
+  ASSERT_TRUE(client->port.remote_port(server->port.n_port_id()).supports_class_2());
+  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(2 * fc2::millisecond); };
+  receive(4), send(4);
+  fabric.run_for(fc2::second);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(arrived(i, i));
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(sent(i), sent_well);
+  std::size_t open = 0, most = 0, acks = 0;
+  std::set<std::pair<int, int>> unacknowledged;
+  for (const LoggedFrame& frame : log.frames()) {
+    const std::pair key(frame.header.seq_id.value, frame.header.seq_cnt.value);
+    if (frame.outbound && frame.is(RCtl::solicited_data)) {
+      EXPECT_EQ(frame.sof, frame.header.seq_cnt.value == 0 ? wire::Sof::i2 : wire::Sof::n2);
+      EXPECT_TRUE(unacknowledged.insert(key).second) << "SEQ_ID of an open sequence";
+      most = std::max(most, ++open);
+    }
+    if (frame.outbound || !frame.is(RCtl::ack_1)) continue;
+    ++acks, --open;
+    EXPECT_EQ(unacknowledged.erase(key), 1u);
+    EXPECT_EQ(frame.header.parameter, 1u);
+    EXPECT_TRUE(frame.header.has(wire::f_ctl::exchange_responder | wire::f_ctl::sequence_recipient));
+  }
+  EXPECT_EQ(acks, 16u);
+  EXPECT_EQ(most, credit);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+// FC-VI 5.5, 5.2.2: a message completes when its last ACK came; at Reliable Reception when its response came.
+TEST_P(Class2, sending_lastAckLate_completesThen) {
+  begin(GetParam());
+  faults.on_link_control = [](const wire::FcHeader& header) { return header.seq_cnt.value == 3 ? late(fc2::second) : pass; };
+  receive(), send();
+  fabric.run_for(500 * fc2::millisecond);
+  EXPECT_TRUE(arrived(0, 0));
+  EXPECT_EQ(sent(0), reception() ? sent_well : 0u);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// FC-FS: with ACK_0 one ACK closes a sequence, and there is no credit to wait for.
+TEST_P(Class2Ack0, connected_sends_areAcknowledgedOnce) {
+  begin(GetParam());
+  send_all(4);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(arrived(i, i) && sent(i) == sent_well);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::ack_0); }), 4u);
+  EXPECT_EQ(log.count(RCtl::ack_1), 0u);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+// FC-VI B.2.6.1 rules 8a a) b) c): F_BSY or P_BSY to a data frame on an in-order fabric: ABTS; unreliable: Merr; reliable: Error, Herr.
+TEST_P(Class2, sending_fBsy_isAborted) {
+  begin(GetParam());
+  answer(5, RCtl::f_bsy_data);
+  send_all(3);
+  expect_second_aborted();
+}
+TEST_P(Class2, sending_pBsy_isAborted) {  // FC-VI B.2.6.1 rules 8a a) b) c)
+  begin(GetParam());
+  answer(5, RCtl::p_bsy);
+  send_all(3);
+  expect_second_aborted();
+}
+
+// FC-VI B.2.6.1 rule 8b: on an out-of-order fabric the busied frame is sent again, marked so, and everything arrives.
+TEST_P(Class2OutOfOrder, sending_busy_isSentAgain) {
+  for (const RCtl busy : {RCtl::f_bsy_data, RCtl::p_bsy}) {
+    begin(GetParam(), to_string(busy));
+    const std::size_t first = sends.size();
+    answer(5, busy);
+    send_all(3);
+    for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrived(i, i) && sent(i) == sent_well) << i;
+    EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); }), 1u);
+    EXPECT_EQ(log.count(RCtl::abts), 0u);
+  }
+}
+
+// FC-VI B.2.6.1 rules 8c a) b) c): F_RJT or P_RJT to a data frame.
+TEST_P(Class2, sending_fRjt_isAborted) {
+  begin(GetParam());
+  answer(5, RCtl::f_rjt);
+  send_all(3);
+  expect_second_aborted();
+}
+TEST_P(Class2, sending_pRjt_isAborted) {  // FC-VI B.2.6.1 rules 8c a) b) c)
+  begin(GetParam());
+  answer(5, RCtl::p_rjt);
+  send_all(3);
+  expect_second_aborted();
+}
+
+// FC-VI 8.4.2 b) h), B.2.4 rules 1 a), 2 a), B.2.6.1 rules 8d a) b) c): a frame is lost: the responder says "Abort Sequence, Perform
+// ABTS" in the ACK of the next one, and the originator does.
+TEST_P(Class2, receiving_frameLost_isAbortedByAck) {
+  begin(GetParam());
+  faults.on_frame = to_frame(5, lose);
+  send_all(3);
+  expect_second_aborted();
+  EXPECT_EQ(received(1), receive_lost);
+  const auto demands = log.count([](const LoggedFrame& f) {
+    return !f.outbound && f.is(RCtl::ack_1) && (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
+  });
+  EXPECT_GE(demands, 1u);
+  EXPECT_EQ(arrived(2, 2), unreliable());
+}
+
+// FC-VI B.2.6.1 rules 8e a) b) c): no ACK. Just before E_D_TOV nothing has happened; just after it the exchange is aborted.
+TEST_P(Class2, sending_acksLost_timesOutAfterEdTov) {
+  begin(GetParam());
+  int acks = 0;
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client || frame.number == 0 ? pass : lose; };  // no response tells it
+  faults.on_link_control = [&](const wire::FcHeader& header) {
+    return header.s_id == server->port.n_port_id() && ++acks > 1 ? lose : pass;
+  };
+  receive(2);
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  const fc2::TimeNs begun = fabric.scheduler.now();
+  send(1, 100);
+  fabric.scheduler.run_until(begun + 2 * fc2::second - fc2::millisecond);
+  EXPECT_EQ(sent(1), 0u);
+  EXPECT_EQ(log.count(RCtl::abts), 0u);
+  fabric.scheduler.run_until(begun + 2 * fc2::second + fc2::millisecond);
+  EXPECT_EQ(sent(1), send_failed);
+  EXPECT_GE(log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts); }), 1u);
+  EXPECT_EQ(client_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
+}
+
+class Class2Reads : public Class2 {};
+INSTANTIATE_TEST_SUITE_P(Level, Class2Reads, support::reliable_levels, support::level_name);
+
+// FC-VI 5.2.4, 5.5: RDMA Read and RDMA Write in class 2, longer than the credit of either port, in IUs of their own.
+TEST_P(Class2Reads, connected_rdma_arrives) {
+  begin(GetParam());
+  constexpr std::uint32_t large = 100'000;
+  for (std::uint32_t i = 0; i < large; ++i) {
+    *server->bytes(server->data + i) = static_cast<std::uint8_t>(i * 7 + (i >> 8));
+    *client->bytes(client->data + large + i) = static_cast<std::uint8_t>(i * 3 + (i >> 8));
+  }
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data, server->handle);
+  const auto write = client->descriptor(vi::control::op_rdma_write, {{client->data + large, large}}, server->data + large, server->handle);
+  client_vi->post_send(read, client->handle), client_vi->post_send(write, client->handle);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
+  EXPECT_EQ(client->status(write), vi::status::done | vi::status::op_rdma_write);
+  EXPECT_EQ(std::memcmp(client->bytes(client->data), server->bytes(server->data), 2 * large), 0);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+class OneSided : public support::AtLevel {
+ public:
+  OneSided() : AtLevel({.address = {}, .class_2 = true},
+                       [](fc2::NPortConfig& config, std::size_t index) { config.end_to_end_credit = index == 0 ? credit : std::uint16_t{0}; }) {}
+};
+INSTANTIATE_TEST_SUITE_P(Level, OneSided, support::all_levels, support::level_name);
+
+// FC-VI 8.1: class 2 is used only between ports that both offer it; else messages go in class 3.
+TEST_P(OneSided, connected_peerWithoutClass2_usesClass3) {
+  begin(GetParam());
+  receive(), send();
+  fabric.run_for(fc2::second);
+  EXPECT_TRUE(arrived(0, 0) && sent(0) == sent_well);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) { return wire::class_of_service(f.sof) == 2; }), 0u);
+}
+
+// FC-FS: the fabric rejects what it cannot deliver (F_RJT), and a port what comes without a login (P_RJT): rule 8c for real.
+TEST_P(Class2, sending_nobodyThere_isRejected) {
+  begin(GetParam());
+  const wire::FcHeader data{.r_ctl = RCtl::solicited_data, .d_id = {0x01EE00}, .s_id = client->port.n_port_id(), .type = wire::Type::fc_vi,
+                            .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::ack_form_ack_1, .ox_id = {0x77}};
+  const auto inject = [&](wire::FcHeader header) {
+    fc2::FramePtr frame = fabric.pool.take();
+    header.write(frame->bytes);
+    frame->size_bytes = 24;
+    frame->sof = wire::Sof::i2;
+    frame->eof = wire::Eof::n;
+    fabric.fabric.ingress_of(client->port)->receive(std::move(frame));
+    fabric.run_for(fc2::millisecond);
+  };
+  inject(data);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::f_rjt); }), 1u);
+  fc2::NPort& stranger = fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = credit; });
+  fabric.attach(2);
+  fabric.run_for(fc2::second);
+  wire::FcHeader to_stranger = data;
+  to_stranger.d_id = stranger.n_port_id();
+  inject(to_stranger);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::p_rjt); }), 1u);
+  fabric.detach(2);
+}
+}  // namespace
