@@ -20,7 +20,7 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   }
   void start() {
     const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
-    if (server == nullptr || !server->logged_in()) return discover_address();
+    if (server == nullptr || !server->logged_in()) return is_awaited() ? owner_.finish(remote_.peer(), true) : discover_address();
     wire::ct::GpnId gpn_id;
     gpn_id.port_id = remote_.peer();
     std::array<std::uint8_t, wire::ct::GpnId::size()> payload;
@@ -38,6 +38,8 @@ class PortValidator::Check final : private fc2::ExchangeUser {
     adisc.write(payload);
     request(remote_.peer(), wire::RCtl::els_request, wire::Type::els, payload);
   }
+  // Not logged in yet: it is enough that a port is there.
+  [[nodiscard]] bool is_awaited() const { return !remote_.logged_in(); }
   // No exchange is free: nothing is known, and the login stays.
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
     exchange_ = port_.request(d_id, r_ctl, type, payload, *this, 2 * port_.r_a_tov());
@@ -48,6 +50,7 @@ class PortValidator::Check final : private fc2::ExchangeUser {
     if (exchange.is_open()) port_.release(exchange);
     if (asks_port_) return owner_.finish(remote_.peer(), is_same(iu));
     const auto accept = wire::ct::NameAccept::parse(iu);
+    if (is_awaited()) return owner_.finish(remote_.peer(), accept.has_value());
     if (accept && accept->world_wide_name == remote_.peer_parameters().port_name) return discover_address();
     owner_.finish(remote_.peer(), false);
   }
@@ -55,6 +58,7 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {
     exchange_ = nullptr;
     if (asks_port_) owner_.finish(remote_.peer(), false);
+    else if (is_awaited()) owner_.finish(remote_.peer(), true);
     else discover_address();
   }
   // FC-VI 7.7.3: the three addresses of the ACC.
@@ -76,11 +80,12 @@ PortValidator::PortValidator(fc2::NPort& port) : port_(port) {}
 PortValidator::~PortValidator() = default;
 
 void PortValidator::state_changed(const wire::els::Rscn& rscn) {
-  for (const wire::FcId id : port_.logged_in_ports()) {
-    const bool service = id.value >= 0xFFFC01;  // well-known addresses are the fabric's own
-    const bool affected = std::any_of(rscn.pages.begin(), rscn.pages.end(), [&](const auto& page) { return page.affects(id); });
-    if (!service && affected && id != port_.n_port_id()) waiting_.insert(id);
-  }
+  for (const auto& ids : {port_.logged_in_ports(), port_.awaited_ports()})
+    for (const wire::FcId id : ids) {
+      const bool service = id.value >= 0xFFFC01;  // well-known addresses are the fabric's own
+      const bool affected = std::any_of(rscn.pages.begin(), rscn.pages.end(), [&](const auto& page) { return page.affects(id); });
+      if (!service && affected && id != port_.n_port_id()) waiting_.insert(id);
+    }
   start_next();
 }
 
@@ -90,7 +95,7 @@ void PortValidator::start_next() {
     const wire::FcId id = *next;
     fc2::RemotePort* remote = port_.find_remote_port(id);
     next = waiting_.erase(next);
-    if (remote == nullptr || !remote->logged_in()) continue;
+    if (remote == nullptr || !(remote->logged_in() || remote->logging_in())) continue;
     auto& check = checks_[id];
     check = std::make_unique<Check>(*this, *remote);
     check->start();
@@ -101,7 +106,7 @@ void PortValidator::start_next() {
 void PortValidator::finish(wire::FcId id, bool valid) {
   const auto ended = checks_.extract(id);  // lives to the end of this call, which is its own
   fc2::RemotePort* remote = valid ? nullptr : port_.find_remote_port(id);
-  if (remote != nullptr) remote->implicit_logout();
+  if (remote != nullptr) remote->peer_is_gone();
   start_next();
 }
 

@@ -12,7 +12,8 @@ namespace farp {
 
 /// Each port that the notification affects and that is logged in here is looked up in the Name Server (GPN_ID): one that is
 /// gone, or has another Port_Name, is logged out implicitly, and its connections end. One that is there answers ADISC with
-/// the names of its login, or is logged out as well: its own login may have gone meanwhile.
+/// the names of its login, or is logged out as well: its own login may have gone meanwhile. A login that is under way with a
+/// port that is gone fails: frames to it are discarded without a word (class 3).
 class PortValidator {
  public:
   static constexpr std::size_t max_checks_at_once = 16;  // others wait

@@ -71,6 +71,16 @@ void LoginSession::implicit_logout() {
   if (logged_in()) process(pl::LogoutReceived{});
 }
 
+bool LoginSession::logging_in() const { return machine_.is_any_of<pl::LoginPending, pl::RetryPending>(); }
+
+void LoginSession::peer_is_gone() {
+  if (logged_in()) return process(pl::LogoutReceived{});
+  if (machine_.is<pl::RetryPending>()) return process(pl::LogoutRequested{});
+  if (!machine_.is<pl::LoginPending>()) return;
+  forget_request();
+  process(pl::LoginRejected{.retryable = false});
+}
+
 void LoginSession::request(std::span<const std::uint8_t> payload) {
   request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, 0);
 }

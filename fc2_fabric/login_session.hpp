@@ -22,6 +22,9 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void logout_received(Exchange& exchange);
   /// The peer's login is known to be gone, without a LOGO.
   void implicit_logout();
+  /// No port is at that address: a login under way with it would only time out.
+  void peer_is_gone();
+  [[nodiscard]] bool logging_in() const;
   [[nodiscard]] bool logged_in() const { return machine_.is<machines::port_login::LoggedIn>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] wire::FcId peer() const { return peer_; }

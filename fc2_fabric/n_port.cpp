@@ -143,6 +143,13 @@ std::vector<wire::FcId> NPort::logged_in_ports() const {
   return ids;
 }
 
+std::vector<wire::FcId> NPort::awaited_ports() const {
+  std::vector<wire::FcId> ids;
+  for (const auto& [id, port] : remote_ports_)
+    if (port->logging_in()) ids.push_back({id});
+  return ids;
+}
+
 void NPort::deny(wire::FcId id) { link_services_->deny(id); }
 
 // --- exchanges ---------------------------------------------------------------------------------------------------

@@ -115,6 +115,8 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] RemotePort* find_remote_port(wire::FcId id);
   /// In order of N_Port_ID.
   [[nodiscard]] std::vector<wire::FcId> logged_in_ports() const;
+  /// The same for ports that a login is under way with.
+  [[nodiscard]] std::vector<wire::FcId> awaited_ports() const;
   /// It sent an FC-4 frame without a login: LOGO tells it so.
   void deny(wire::FcId id);
 

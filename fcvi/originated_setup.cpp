@@ -1,6 +1,7 @@
 #include "fcvi/originated_setup.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "fc2_fabric/remote_port.hpp"
@@ -17,6 +18,13 @@ namespace co = machines::connect_originator;
 namespace ve = machines::vi_endpoint;
 using wire::fcvi::Opcode;
 
+namespace {
+/// What a process that lives takes to answer a PLOGI, many times over. One that hangs does not keep us from the others.
+constexpr fc2::TimeNs login_patience = 250 * fc2::millisecond;
+
+bool contains(const std::vector<wire::FcId>& list, wire::FcId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+}  // namespace
+
 OriginatedSetup::OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local,
                                  const vi::NetAddress& remote, fc2::TimeNs deadline, vi::ConnectOperation& operation,
                                  PeerRequest* peer)
@@ -32,13 +40,13 @@ OriginatedSetup::~OriginatedSetup() {
 
 void OriginatedSetup::start() {
   if (deadline_ != vi::infinite) core_.scheduler().schedule(t1_, deadline_);
-  core_.resolver().resolve(remote_.host, core_.resolve_listener());
+  try_next_port();
 }
 
-void OriginatedSetup::start_at(std::vector<wire::FcId> candidates) {
-  if (deadline_ != vi::infinite) core_.scheduler().schedule(t1_, deadline_);
-  candidates_ = std::move(candidates);
-  try_next_port();
+void OriginatedSetup::go_on(std::vector<wire::FcId> asked) {
+  asked_ = std::move(asked);
+  had_no_match_ = true;
+  start();
 }
 
 bool OriginatedSetup::waits_for(const wire::IpAddress& address) const {
@@ -46,27 +54,55 @@ bool OriginatedSetup::waits_for(const wire::IpAddress& address) const {
 }
 
 void OriginatedSetup::resolved(std::span<const wire::FcId> n_port_ids) {
-  candidates_.assign(n_port_ids.begin(), n_port_ids.end());
-  try_next_port();
+  const auto keep_unasked = [&] {
+    candidates_.clear();
+    std::copy_if(n_port_ids.begin(), n_port_ids.end(), std::back_inserter(candidates_),
+                 [&](wire::FcId id) { return !contains(asked_, id); });
+  };
+  keep_unasked();
+  if (candidates_.empty() && !late_.empty()) {
+    std::erase_if(asked_, [&](wire::FcId id) { return contains(late_, id); });
+    late_.clear();
+    keep_unasked();
+  }
+  if (candidates_.empty()) return give_up(had_no_match_ ? vi::Return::NoMatch : vi::Return::NotReachable);
+  log_in();
 }
 
 void OriginatedSetup::not_resolved() { give_up(vi::Return::NotReachable); }
 
-/// FC-VI 7.6 leaves the choice among several ports to us: in turn, until one accepts.
+/// FC-VI 7.6 leaves the choice among several ports to us: in turn, until one accepts. Ports go and come meanwhile: the
+/// resolver, which hears of that (FC-VI 7.7.5), says anew who is there; what it still knows costs nothing.
 void OriginatedSetup::try_next_port() {
-  if (candidates_.empty()) return give_up(vi::Return::NotReachable);
+  core_.scheduler().cancel(login_patience_);
+  phase_ = Phase::Resolving;
+  core_.resolver().resolve(remote_.host, core_.resolve_listener());
+}
+
+void OriginatedSetup::log_in() {
   phase_ = Phase::LoggingIn;
+  renewed_ = renewed_ && target_ == candidates_.front();
   target_ = candidates_.front();
   candidates_.erase(candidates_.begin());
+  asked_.push_back(target_);
   fc2::RemotePort& remote = core_.port().remote_port(target_);
   if (target_ == core_.port().n_port_id() || remote.logged_in()) return begin_setup();
+  if (!candidates_.empty() || !late_.empty()) core_.scheduler().schedule_after(login_patience_, login_patience);
   remote.log_in();
+}
+
+/// Its login goes on without us.
+void OriginatedSetup::login_is_late() {
+  if (phase_ != Phase::LoggingIn) return;
+  late_.push_back(target_);
+  try_next_port();
 }
 
 void OriginatedSetup::port_logged_in(wire::FcId) { begin_setup(); }
 void OriginatedSetup::port_login_failed(wire::FcId) { try_next_port(); }
 
 void OriginatedSetup::begin_setup() {
+  core_.scheduler().cancel(login_patience_);
   // Loopback has no login. FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing relative offset.
   const bool self = target_ == core_.port().n_port_id();
   if (!self && !core_.port().remote_port(target_).supports_fc_vi()) return try_next_port();
@@ -143,7 +179,8 @@ void OriginatedSetup::move_on() {
   connection.detach_setup();
   OriginatedSetup& next = core_.add_setup(connection, local_, remote_, deadline_, *std::exchange(operation_, nullptr),
                                           std::exchange(peer_, nullptr));
-  next.start_at(std::move(candidates_));
+  next.late_ = std::move(late_);
+  next.go_on(std::move(asked_));
 }
 
 /// A process with that address may start, or may have started since the resolver asked.
@@ -171,10 +208,11 @@ bool OriginatedSetup::login_renewable() const { return core_.port().online() && 
 
 void OriginatedSetup::log_in_again() {
   renewed_ = true;
-  phase_ = Phase::LoggingIn;
+  phase_ = Phase::Resolving;
+  std::erase(asked_, target_);     // if it is still there
   connection_->set_peer_port({});  // nothing of it is lost with the old login
   if (peer_ != nullptr) peer_->nobody_waits();  // may go on without this set-up
-  if (phase_ == Phase::LoggingIn) core_.port().remote_port(target_).log_in();
+  if (phase_ == Phase::Resolving) try_next_port();
 }
 
 void OriginatedSetup::withdraw() {

@@ -20,8 +20,8 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
 
   /// T1 runs from here on (VI-DG 3.3.4: the call's own time covers everything).
   void start();
-  /// The same call at the next port of the address, after the last one had no match.
-  void start_at(std::vector<wire::FcId> candidates);
+  /// The same call at the next port of the address, after those that were `asked` had no match.
+  void go_on(std::vector<wire::FcId> asked);
   void resolved(std::span<const wire::FcId> n_port_ids);
   void not_resolved();
   void port_logged_in(wire::FcId port);
@@ -51,7 +51,9 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   template <class E> void process(const E& event);
   void settle();
   void try_next_port();
-  [[nodiscard]] bool another_port_may_match() const { return no_match_ && !candidates_.empty(); }
+  void log_in();
+  void login_is_late();
+  [[nodiscard]] bool another_port_may_match() const { return no_match_ && !(candidates_.empty() && late_.empty()); }
   void move_on();
   void leave();
   void detach();
@@ -105,7 +107,10 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   PeerRequest* peer_;                // whose set-up this is; nullptr for VipConnectRequest, and after it is over
   machines::connect_originator::Machine machine_;
   Phase phase_ = Phase::Resolving;
-  std::vector<wire::FcId> candidates_;  // ports of the address that were not tried yet, the next one first
+  std::vector<wire::FcId> candidates_;  // ports of the address that were not asked yet, the next one first
+  std::vector<wire::FcId> asked_;       // also by the set-ups of this call before
+  std::vector<wire::FcId> late_;        // of those, the ones whose login did not come in time: asked again at the end
+  bool had_no_match_ = false;           // one of those that were asked said so
   wire::FcId target_{};
   fc2::Exchange* exchange_ = nullptr;
   wire::ConnectionId connection_id_ = wire::ConnectionId::unassigned;
@@ -115,10 +120,11 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   bool no_match_ = false;  // what the last RESP1 said
   vi::Return refusal_ = vi::Return::Reject;  // ... and what a Connect Reject means
   bool busy_ = false, released_ = false, moves_on_ = false, leaves_ = false, renews_ = false, abort_finished_ = false;
-  bool renewed_ = false;  // the login
+  bool renewed_ = false;  // the login with the target
   std::optional<ConnectOutcome> outcome_;
   fc2::Timer<OriginatedSetup, &OriginatedSetup::t1_expired> t1_{*this};
   fc2::Timer<OriginatedSetup, &OriginatedSetup::t3_expired> t3_{*this};
+  fc2::Timer<OriginatedSetup, &OriginatedSetup::login_is_late> login_patience_{*this};
 };
 
 }  // namespace fcvi

@@ -11,6 +11,7 @@
 #include "vipl/system_names.hpp"
 #include "vipl/usual_places.hpp"
 
+using vipl::api;
 using vipl::Call;
 using vipl::NameService;
 using vipl::NameSource;
@@ -67,9 +68,7 @@ VIP_RETURN result_of(VIP_NIC_HANDLE handle, NameSource::Answer answer) {
   return call.find<NicObject>(handle) == nullptr ? VIP_INVALID_PARAMETER : VIP_ERROR_RESOURCE;
 }
 
-}  // namespace
-
-VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo) {
+VIP_RETURN init(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo) {
   Request request;
   if (const VIP_RETURN result = prepare(NicHandle, request); result != VIP_SUCCESS) return result;
   const auto* const named = static_cast<const char*>(NSInitInfo);
@@ -87,7 +86,7 @@ VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo) {
   return VIP_SUCCESS;
 }
 
-VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR* Name, VIP_NET_ADDRESS* Address, VIP_ULONG NameIndex) {
+VIP_RETURN host_by_name(VIP_NIC_HANDLE NicHandle, VIP_CHAR* Name, VIP_NET_ADDRESS* Address, VIP_ULONG NameIndex) {
   VIP_RETURN result = VIP_SUCCESS;
   const auto service = find_service(NicHandle, result);
   if (result == VIP_INVALID_PARAMETER || Name == nullptr || *Name == '\0' || Address == nullptr ||
@@ -100,7 +99,7 @@ VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR* Name, VIP_NET_
   return result;
 }
 
-VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* Address, VIP_CHAR* Name, VIP_ULONG* NameLen) {
+VIP_RETURN host_by_addr(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* Address, VIP_CHAR* Name, VIP_ULONG* NameLen) {
   VIP_RETURN result = VIP_SUCCESS;
   const auto service = find_service(NicHandle, result);
   if (result == VIP_INVALID_PARAMETER || Address == nullptr || NameLen == nullptr) return VIP_INVALID_PARAMETER;
@@ -120,11 +119,26 @@ VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* Address
   return VIP_SUCCESS;
 }
 
-VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle) {
+VIP_RETURN shut_down(VIP_NIC_HANDLE NicHandle) {
   Call call;
   NicObject* nic = call.find<NicObject>(NicHandle);
   if (nic == nullptr) return VIP_INVALID_PARAMETER;
   if (nic->name_service() == nullptr) return VIP_ERROR_NAMESERVICE;
   nic->name_service() = nullptr;  // who looks something up has one of its own until it is done
   return VIP_SUCCESS;
+}
+
+}  // namespace
+
+VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo) {
+  return api([=] { return init(NicHandle, NSInitInfo); });
+}
+VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR* Name, VIP_NET_ADDRESS* Address, VIP_ULONG NameIndex) {
+  return api([=] { return host_by_name(NicHandle, Name, Address, NameIndex); });
+}
+VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* Address, VIP_CHAR* Name, VIP_ULONG* NameLen) {
+  return api([=] { return host_by_addr(NicHandle, Address, Name, NameLen); });
+}
+VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle) {
+  return api([=] { return shut_down(NicHandle); });
 }

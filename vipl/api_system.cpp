@@ -22,9 +22,7 @@ bool is_usable(const VIP_AUTODISCOVERY_LIST& list) {
   });
 }
 
-}  // namespace
-
-VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType, VIP_PVOID SysManInfo) {
+VIP_RETURN query(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType, VIP_PVOID SysManInfo) {
   Call call;
   NicObject* nic = call.find<NicObject>(NicHandle);
   if (nic == nullptr || InfoType != VIP_SMI_AUTODISCOVERY || SysManInfo == nullptr) return VIP_INVALID_PARAMETER;
@@ -41,4 +39,10 @@ VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG Info
   if (!all_fit) return VIP_ERROR_RESOURCE;
   for (std::size_t i = 0; i < found.size(); ++i) vipl::to_api(vi::NetAddress::make(found[i], {}), *list.ADAddrArray[i]);
   return VIP_SUCCESS;
+}
+
+}  // namespace
+
+VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType, VIP_PVOID SysManInfo) {
+  return vipl::api([=] { return query(NicHandle, InfoType, SysManInfo); });
 }

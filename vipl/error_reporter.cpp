@@ -1,23 +1,15 @@
 #include "vipl/error_reporter.hpp"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include "vi/types.hpp"
 #include "vipl/callback.hpp"
 #include "vipl/domain.hpp"
+#include "vipl/log.hpp"
 
 namespace vipl {
 namespace {
 
-/// Never destroyed: threads may log while the process exits.
-spdlog::logger& logger() {
-  static auto* const instance = new spdlog::logger("vipl", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  return *instance;
-}
-
-void log(const VIP_ERROR_DESCRIPTOR& error) {
-  logger().error("asynchronous error {} (resource {}) on VI {}, descriptor {}",
+void write(const VIP_ERROR_DESCRIPTOR& error) {
+  log().error("asynchronous error {} (resource {}) on VI {}, descriptor {}",
                  vi::to_string(static_cast<vi::ErrorCode>(error.ErrorCode)),
                  vi::to_string(static_cast<vi::ResourceCode>(error.ResourceCode)), error.ViHandle,
                  static_cast<const void*>(error.DescriptorPtr));
@@ -80,7 +72,7 @@ void ErrorReporter::deliver(VIP_ERROR_DESCRIPTOR error) {
     const Callback callback;
     handler(context, &error);
   } else {
-    log(error);
+    write(error);
   }
   domain_.engine().enter();
 }

@@ -30,7 +30,7 @@ std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, Core
 
 FrameStream::FrameStream(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
                          StreamUser& user, int descriptor)
-    : guard_(guard), scheduler_(scheduler), pool_(pool), user_(&user), descriptor_(io, descriptor) {
+    : guard_(guard), scheduler_(scheduler), pool_(pool), user_(&user), descriptor_(io, descriptor), known_(std::in_place, descriptor) {
   descriptor_.non_blocking(true);
 }
 
@@ -40,6 +40,7 @@ void FrameStream::close() {
   user_ = nullptr;
   for (Event* event : {static_cast<Event*>(&flush_), static_cast<Event*>(&delivery_), static_cast<Event*>(&failure_event_)})
     scheduler_.cancel(*event);
+  known_.reset();
   boost::system::error_code ignored;
   descriptor_.close(ignored);
 }

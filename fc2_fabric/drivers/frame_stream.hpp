@@ -2,12 +2,14 @@
 // records apart: many frames pass with one system call, which measured five times the frames per second of SEQPACKET.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "fc2_fabric/drivers/core_guard.hpp"
+#include "fc2_fabric/drivers/link_descriptor.hpp"
 #include "fc2_fabric/drivers/link_records.hpp"
 #include "fc2_fabric/frame_output.hpp"
 #include "fc2_fabric/scheduler.hpp"
@@ -87,6 +89,7 @@ class FrameStream final : public FrameOutput, public FrameFeeder, public std::en
   FramePool& pool_;
   StreamUser* user_;  // nullptr: closed
   boost::asio::posix::stream_descriptor descriptor_;
+  std::optional<LinkDescriptor> known_;  // while that is open
   Buffer in_, out_;
   bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false;
   std::string failure_;

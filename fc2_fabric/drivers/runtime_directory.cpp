@@ -37,8 +37,8 @@ std::string fault_of(const std::string& path) {
 }  // namespace
 
 std::string RuntimeDirectory::default_path() {
-  if (const char* path = std::getenv("FCVI_RUNTIME_DIR"); path != nullptr && *path != '\0') return path;
-  if (const char* path = std::getenv("XDG_RUNTIME_DIR"); path != nullptr && *path == '/') return std::string(path) + "/fcvi";
+  if (const char* path = ::secure_getenv("FCVI_RUNTIME_DIR"); path != nullptr && *path != '\0') return path;
+  if (const char* path = ::secure_getenv("XDG_RUNTIME_DIR"); path != nullptr && *path == '/') return std::string(path) + "/fcvi";
   return "/tmp/fcvi-" + std::to_string(::geteuid());
 }
 

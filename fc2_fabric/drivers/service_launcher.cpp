@@ -83,12 +83,12 @@ void spawn(Start& start) {
 }  // namespace
 
 std::string find_service_program() {
-  if (const char* program = std::getenv("FCVI_FABRICD"); program != nullptr && *program != '\0') return program;
+  if (const char* program = ::secure_getenv("FCVI_FABRICD"); program != nullptr && *program != '\0') return program;
   const fs::path own = own_directory();
   for (const char* place : {"../bin", "../../bin", "../libexec/fcvi", "."})
     if (const fs::path path = (own / place / program_name).lexically_normal(); is_program(path)) return path;
   if (const fs::path path = fs::path(FCVI_INSTALL_BINDIR) / program_name; is_program(path)) return path;
-  const char* search = std::getenv("PATH");
+  const char* search = ::secure_getenv("PATH");
   std::string directories = search != nullptr ? search : "";
   for (std::size_t begin = 0; begin <= directories.size();) {
     const std::size_t end = std::min(directories.find(':', begin), directories.size());

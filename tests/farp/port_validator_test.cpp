@@ -29,7 +29,7 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
   void fabric_logged_in() override {}
   void fabric_login_failed() override {}
   void remote_port_logged_in(fc2::RemotePort&) override {}
-  void remote_port_login_failed(fc2::RemotePort&) override {}
+  void remote_port_login_failed(fc2::RemotePort& port) override { login_failed.push_back(port.peer()); }
   void remote_port_logged_out(fc2::RemotePort& port) override { logged_out.push_back(port.peer()); }
   wire::FcId id(std::size_t index) { return fabric.port(index).n_port_id(); }
   bool knows(wire::FcId peer) { return fabric.port(0).remote_port(peer).logged_in(); }
@@ -37,7 +37,7 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
   support::TestFabric fabric;
   std::vector<std::unique_ptr<Resolver>> resolvers;
   support::FrameLog log;
-  std::vector<wire::FcId> logged_out;
+  std::vector<wire::FcId> logged_out, login_failed;
 };
 
 // A port whose link went down is logged out as soon as the RSCN came, within milliseconds; the other one stays.
@@ -49,6 +49,30 @@ TEST_F(PortValidatorTest, logged_in_port_gone_is_logged_out) {
   EXPECT_FALSE(knows(gone));
   EXPECT_TRUE(knows(id(2)));
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U);
+}
+
+// A port that goes while a login with it is under way: nobody will answer the PLOGI, and the login fails as soon as the RSCN came.
+TEST_F(PortValidatorTest, awaited_port_gone_login_fails) {
+  const wire::FcId gone = id(1);
+  fabric.port(0).remote_port(gone).log_out();
+  fabric.run_for(second);
+  fabric.port(0).remote_port(gone).log_in();
+  fabric.detach(1);
+  fabric.run_for(20 * millisecond);
+  EXPECT_EQ(login_failed, std::vector{gone});
+}
+
+// An RSCN about a port that is there and does not answer our PLOGI: the login goes on.
+TEST_F(PortValidatorTest, awaited_port_silent_is_waited_for) {
+  const wire::FcId silent = id(1);
+  fabric.port(0).remote_port(silent).log_out();
+  fabric.run_for(second);
+  fabric.silence(1);
+  fabric.port(0).remote_port(silent).log_in();
+  fabric.fabric.fabric_controller().state_changed(silent);
+  fabric.run_for(second);
+  EXPECT_TRUE(login_failed.empty());
+  EXPECT_TRUE(fabric.port(0).remote_port(silent).logging_in());
 }
 
 // An RSCN about a port that is there and still logged in: ADISC confirms it, nothing ends.

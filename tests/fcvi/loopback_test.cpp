@@ -1,4 +1,4 @@
-// A port that connects with itself: one process, both ends (VI-ARCH 4.1, FC-VI 5.3.4; ruling on loopback).
+// A port that connects with itself: one process, both ends (VI-ARCH 4.1, FC-VI 5.3.4; rulings 70 and 77).
 #include "tests/fcvi/two_nodes.hpp"
 
 namespace {

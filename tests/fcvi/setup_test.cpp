@@ -331,6 +331,100 @@ TEST_F(Setup, idle_connectSharedAddress_findsTheWaitingPort) {
   fabric.detach(2);
 }
 
+/// Two more ports that share the server's address; at the last one somebody waits.
+class SharedAddress : public Setup {
+ public:
+  struct Node {
+    Node(support::TestFabric& fabric, const wire::IpAddress& address, vi::Listener& listener)
+        : port(fabric.add_port()), resolver(port, {.own_addresses = {address}}), provider(port, resolver, {.address = address}),
+          nic(provider, listener) {
+      fabric.attach(fabric.size() - 1);
+      EXPECT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
+    }
+    fc2::NPort& port;
+    farp::Resolver resolver;
+    fcvi::Provider provider;
+    vi::Nic nic;
+  };
+  SharedAddress() : second(fabric, server->address, *server), third(fabric, server->address, *server) {
+    fabric.run_for(fc2::second);
+    third.provider.connect_wait(server->net("third"), vi::infinite, wait);
+  }
+  ~SharedAddress() override {
+    third.provider.connect_reject(wait.token, accept);
+    fabric.run_for(fc2::second);
+    for (const std::size_t index : {2, 3}) fabric.detach(index);
+  }
+  [[nodiscard]] bool asks(std::size_t index) {
+    const fc2::RemotePort* remote = client->port.find_remote_port(fabric.port(index).n_port_id());
+    return remote != nullptr && remote->logging_in();
+  }
+  [[nodiscard]] bool found_in_time() { return fabric.run_until([&] { return wait.result.has_value(); }, fc2::second); }
+
+  Node second, third;
+};
+
+// FC-VI 7.6, 7.7.5: a process that shares the address ends just when it is asked: nobody answers the PLOGI, and the next port
+// is asked as soon as the RSCN came.
+TEST_F(SharedAddress, loggingIn_portGone_nextIsAsked) {
+  ask(vi::infinite, "third");
+  ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
+  fabric.detach(1);
+  EXPECT_TRUE(found_in_time());
+}
+
+// ... and one that ended before its turn came is not asked.
+TEST_F(SharedAddress, loggingIn_laterPortGone_isNotAsked) {
+  ask(vi::infinite, "third");
+  ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
+  fabric.silence(1);
+  fabric.detach(2);
+  fabric.run_for(10 * fc2::millisecond);
+  fabric.detach(1);
+  EXPECT_TRUE(found_in_time());
+}
+
+// ... and so it is with those that end after their login, before their answer, one after the other.
+TEST_F(SharedAddress, awaitResp1_portsGone_nextIsAsked) {
+  ask(vi::infinite, "third");
+  for (const std::size_t index : {1, 2}) {
+    const wire::FcId id = fabric.port(index).n_port_id();
+    ASSERT_TRUE(fabric.run_until([&] {
+      const fc2::RemotePort* remote = client->port.find_remote_port(id);
+      return remote != nullptr && remote->logged_in();
+    }));
+    fabric.detach(index);
+  }
+  EXPECT_TRUE(found_in_time());
+}
+
+// A process that hangs, and shares the address, does not keep others from being found.
+TEST_F(SharedAddress, loggingIn_portSilent_nextIsAsked) {
+  fabric.silence(1);
+  ask(vi::infinite, "third");
+  EXPECT_TRUE(found_in_time());
+}
+
+// ... also if the port that waits was late itself, and the one that hangs is the last of the list.
+TEST_F(SharedAddress, loggingIn_lateAndSilentPort_bothAreAskedAgain) {
+  for (const std::size_t index : {1, 2, 3}) fabric.silence(index);
+  ask(vi::infinite, "third");
+  fabric.run_for(2 * fc2::second);
+  fabric.fabric.set_fault(fabric.port(3), nullptr);
+  ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }, 100 * fc2::second));
+}
+
+// ... but who is all that may wait there is waited for: the process goes on, and answers.
+TEST_F(SharedAddress, loggingIn_onlySilentPortIsLeft_isWaitedFor) {
+  fabric.silence(1);
+  ask(vi::infinite, "nobody");
+  fabric.run_for(10 * fc2::second);
+  EXPECT_FALSE(request.result.has_value());
+  fabric.fabric.set_fault(fabric.port(1), nullptr);
+  ASSERT_TRUE(fabric.run_until([&] { return request.result.has_value(); }));
+  EXPECT_EQ(request.result, Return::NoMatch);
+}
+
 // FC-VI 7.6, 7.7.1: a process that shares the address starts after a first try: the next try finds it.
 TEST_F(Setup, idle_connectAfterNoMatch_findsNewPort) {
   ask(fc2::second, "third");

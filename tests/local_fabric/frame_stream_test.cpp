@@ -261,6 +261,28 @@ TEST_F(FrameStreamTest, chance_bytes_end_the_link) {
 
 // --- handshake
 
+// The child of a fork() that lives on does not keep its parent's link open: the other end notices at once when that ends.
+TEST_F(FrameStreamTest, child_of_a_fork_does_not_keep_the_link) {
+  int closed[2];
+  ASSERT_EQ(::pipe2(closed, O_CLOEXEC), 0);
+  const support::Child child([&] {
+    LinkDescriptor::close_all_in_child();
+    const bool told = ::write(closed[1], "x", 1) == 1;
+    ::pause();
+    return told ? 0 : 1;
+  });
+  char told = 0;
+  ASSERT_EQ(::read(closed[0], &told, 1), 1);
+  for (const int end : closed) ::close(end);
+  {
+    const CoreSection section(machine.core);
+    stream->close();
+  }
+  char none = 0;
+  ASSERT_EQ(::fcntl(far, F_SETFL, O_NONBLOCK), 0);
+  EXPECT_EQ(::read(far, &none, 1), 0);
+}
+
 TEST(Hello, round_trip) {
   Hello hello;
   hello.role = Hello::Role::Control;
