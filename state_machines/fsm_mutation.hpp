@@ -14,7 +14,7 @@ namespace fsm::mutation {
 enum class Kind : std::uint8_t {
   None,    // the row as it is written
   Remove,  // as if the row were not there: no other row accepts its event, so that it is unexpected
-  Invert,  // accepts what its guard refuses, and refuses what it accepts
+  Invert,  // accepts what its guard refuses, before the rows beside it, and refuses what it accepts
   Stay,    // does its effects, but the state stays
   Drop,    // does not do one of its effects
 };
@@ -72,6 +72,30 @@ struct Action {
   }
 };
 
+template <class R, class Event, class Machine, class Source, class Target>
+[[nodiscard]] bool holds(const Event& event, Machine& machine, Source& source, Target& target) {
+  if constexpr (std::is_same_v<typename R::UserGuard, none>) return true;
+  else return typename R::UserGuard{}(event, machine, source, target);
+}
+
+// Another row of the same state and event is inverted and takes the event. The back-end tries the last row first: without
+// this an inverted row would come too late, and be no more than a removed one.
+template <class Def, class R>
+struct TakenBeside {
+  template <class Other>
+  using beside = mp::mp_bool<std::is_same_v<source_of<Other>, source_of<R>> && std::is_same_v<event_of<Other>, event_of<R>> &&
+                             !std::is_same_v<Other, R>>;
+  template <class Event, class Machine, class Source, class Target>
+  static bool holds(const Event& event, Machine& machine, Source& source, Target& target) {
+    bool taken = false;
+    mp::mp_for_each<mp::mp_transform<mp::mp_identity, mp::mp_filter<beside, rows_of<Def>>>>([&](auto tag) {
+      using Other = typename decltype(tag)::type;
+      taken = taken || (choice<Def, Other>().kind == Kind::Invert && !mutation::holds<Other>(event, machine, source, target));
+    });
+    return taken;
+  }
+};
+
 // Stays: this is the row's twin without a target, which takes its place under Kind::Stay.
 template <class Def, class R, bool Stays>
 struct Guard {
@@ -79,14 +103,8 @@ struct Guard {
   bool operator()(const Event& event, Machine& machine, Source& source, Target& target) const {
     const Kind kind = choice<Def, R>().kind;
     if (kind == Kind::Remove || (kind == Kind::Stay) != Stays) return false;
-    return holds(event, machine, source, target) != (kind == Kind::Invert);
-  }
-
- private:
-  template <class Event, class Machine, class Source, class Target>
-  static bool holds(const Event& event, Machine& machine, Source& source, Target& target) {
-    if constexpr (std::is_same_v<typename R::UserGuard, none>) return true;
-    else return typename R::UserGuard{}(event, machine, source, target);
+    if (TakenBeside<Def, R>::holds(event, machine, source, target)) return false;
+    return holds<R>(event, machine, source, target) != (kind == Kind::Invert);
   }
 };
 

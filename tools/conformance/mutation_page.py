@@ -15,7 +15,7 @@ a time, and runs the tests: a change that no test notices is a rule that nobody 
 | way | the row so changed |
 |---|---|
 | remove | is not there: its event is unexpected, the state stays |
-| invert | accepts what its guard refuses, and refuses what it accepts (only rows with a guard) |
+| invert | accepts what its guard refuses, before the rows beside it, and refuses what it accepts (only rows with a guard) |
 | stay | does its effects, but the state stays (only rows that lead to another state) |
 | drop | does all but one of its effects; once for each |
 
