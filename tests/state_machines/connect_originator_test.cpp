@@ -305,10 +305,10 @@ TEST(ConnectOriginator, AwaitResp1Withdrawn_error_reason) {
             "AwaitResp3Closing: send_resp2(AcknowledgeRefusal), quarantine_connection_id");
 }
 
-// FC-VI C.3 rule 2: RESP3 of a set-up that was refused never comes.
+// FC-VI 8.5.3 a) b), C.3 rule 2: RESP3 of a set-up that was refused never comes.
 TEST(ConnectOriginator, AwaitResp3Closing_t3) {
   Rig rig = await_resp3_closing();
-  EXPECT_EQ(rig.after(SetupErrorDetected{SetupError::Timeout}), "Aborting: stop_t3, abort_exchange");
+  EXPECT_EQ(rig.after(SetupErrorDetected{SetupError::Timeout}), "Aborting: stop_t3, abort_exchange, quarantine_connection_id");
   EXPECT_EQ(rig.after(AbortFinished{}), "Idle: release");
 }
 

@@ -180,14 +180,6 @@ TEST(ConnectResponder, AwaitResp2Accepted_port_logged_out) {
             "Idle: stop_t2, complete_accept(NotReachable), endpoint_lost, release");
 }
 
-// FC-VI 8.4.2 e): a message was faster than RESP2, and lost.
-TEST(ConnectResponder, AwaitResp2Accepted_endpoint_errored) {
-  Rig rig;
-  rig.given(RqstMatched{}, AcceptRequested{});
-  EXPECT_EQ(rig.after(EndpointErrored{}), "AwaitResp2Withdrawn: complete_accept(Timeout)");
-  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(ConnectReject), release");
-}
-
 // Set-ups that went as far as the state that their name says.
 template <class... Events>
 Rig after_match(const Events&... events) {
@@ -293,6 +285,19 @@ TEST(ConnectResponder, Connected_exchange_lost) {
   Rig rig = connected();
   EXPECT_EQ(rig.after(AbortedByPeer{}), "Connected: count_stale");
   EXPECT_EQ(rig.after(ExchangeError{}), "Connected: count_stale");
+}
+
+// FC-VI 8.4.2 e): a message was faster than RESP2, and lost.
+TEST(ConnectResponder, AwaitResp2Accepted_endpoint_errored) {
+  Rig rig;
+  rig.given(RqstMatched{}, AcceptRequested{});
+  EXPECT_EQ(rig.after(EndpointErrored{}), "AwaitResp2Withdrawn: complete_accept(Timeout)");
+  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(ConnectReject), release");
+}
+
+// FC-VI 8.4.2 e), C.5.2: the same while the retry is awaited: no RESP1 is out that a RESP2 could follow.
+TEST(ConnectResponder, AcceptedAwaitRetry_endpoint_errored) {
+  EXPECT_EQ(accepted_await_retry().after(EndpointErrored{}), "Idle: stop_t2, complete_accept(Timeout), release");
 }
 
 }  // namespace

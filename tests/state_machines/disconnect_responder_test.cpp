@@ -119,11 +119,11 @@ TEST(DisconnectResponder, port_logged_out) {
   EXPECT_EQ(quarantined().after(PortLoggedOut{}), "NoConnection:");
 }
 
-// VI-ARCH 5.2: a set-up that was withdrawn leaves nothing behind (FC-VI D.1 rule 3).
-TEST(DisconnectResponder, SetupOpen_disconnected) {
-  Rig withdrawn = set_up();
-  EXPECT_EQ(withdrawn.after(EndpointDisconnected{}), "NoConnection:");
-  EXPECT_EQ(withdrawn.after(of_connection), "NoConnection: send_disconnect_resp(ConnectionDoesNotExist)");
+// FC-VI 8.2 b), VI-ARCH 5.2: a set-up that made no connection leaves nothing behind (D.1 rule 3).
+TEST(DisconnectResponder, SetupOpen_closed) {
+  Rig rig = set_up();
+  EXPECT_EQ(rig.after(EndpointDisconnected{}), "NoConnection:");
+  EXPECT_EQ(rig.after(of_connection), "NoConnection: send_disconnect_resp(ConnectionDoesNotExist)");
 }
 
 // FC-VI 8.5.3 a) d): a set-up that failed puts its endpoint into Error: the peer's request is still accepted.
