@@ -221,10 +221,11 @@ static unsigned long resident_kib(void) {
   return kib;
 }
 
-/* With the mutex held. */
-static void report(const server* self, const char* title) {
+static void report(server* self, const char* title) {
+  pthread_mutex_lock(&self->mutex);
   printf("%s created=%lu destroyed=%lu finished=%lu lost=%lu messages=%lu wrong=%lu rss_kib=%lu\n", title, self->created,
          self->destroyed, self->finished, self->lost, self->messages, self->wrong, resident_kib());
+  pthread_mutex_unlock(&self->mutex);
   fflush(stdout);
 }
 
@@ -274,9 +275,7 @@ static void run(server* self) {
     bury_the_dead(self);
     if (now_seconds() - reported < 1) continue;
     reported = now_seconds();
-    pthread_mutex_lock(&self->mutex);
     report(self, "now");
-    pthread_mutex_unlock(&self->mutex);
   }
 }
 

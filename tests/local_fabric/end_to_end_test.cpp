@@ -126,11 +126,12 @@ TEST_F(EndToEndTest, connect_to_nobody_is_no_match) {
   ASSERT_TRUE(client.ready()) << client.trouble();
   vi::Vi& vi = client.make_vi();
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 2000; ++i) {
+  constexpr int rounds = 500;
+  for (int i = 0; i < rounds; ++i) {
     ASSERT_EQ(client.connect(vi, RawNode::net(RawNode::address_of(1), "service")), vi::Return::NoMatch) << i;
     client.resolver.invalidate(RawNode::address_of(1));
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, generous);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, rounds * 500ms);  // no time-out of 10 s was waited for
   EXPECT_EQ(vi.state(), vi::State::Idle);
   machine.run_until([] { return false; }, 100ms);
   EXPECT_LT(client.provider.handles_in_use(), 10U);
