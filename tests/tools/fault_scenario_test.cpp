@@ -7,6 +7,7 @@
 
 namespace sim {
 namespace {
+using Lines = std::vector<std::string>;
 
 constexpr const char* two_ports = R"(name: t
 topology: {line_rate: 8GFC, latency: 1us}
@@ -44,8 +45,6 @@ Outcome run(const std::string& text) {
   return {check_expectations(*scenario, result).failures, result, to_svg(ladder, "t", simulation.start())};
 }
 std::string faults(const std::string& list) { return std::string(two_ports) + connection + "faults: [" + list + "]\n"; }
-using Lines = std::vector<std::string>;
-
 // --- loading ---
 
 TEST(FaultLoader, every_key_is_read) {
@@ -116,6 +115,73 @@ TEST(FaultLoader, refuses_expectations_with_the_place) {
                            "wire: [{message: FCVI_CONNECT_RESP1, at: {min: 2s, max: 1s}}]", "wire_messages: [X]",
                            "asynchronous_errors: [{port: a, error: Lost}]", "asynchronous_errors: [{error: Connection Lost}]"})
     EXPECT_EQ(expectation_error(text).substr(0, 9), "s.yaml:7:") << text << ": " << expectation_error(text);
+}
+
+TEST(FaultLoader, every_expectation_is_read) {
+  const auto scenario = read(std::string(two_ports) + R"(linger: 3s
+workloads:
+  - name: w
+    client: a
+    server: b
+    hold: 4ms
+    clean_up: true
+    transfers:
+      - {operation: rdma_read, data: {random: 1KiB}}
+      - {operation: rdma_write, data: {random: 1KiB}, direction: server_to_client, concurrent: true}
+    expect: {connect: Timeout, accept: Reject, disconnect: NotReachable, server_disconnect: Success, client_states: [PendingConnect, Idle],
+             server_states: [], connect_time: 2s, accept_time: {min: 1s, max: 3s}, gives_up: tired}
+expectations:
+  wire_from: 5ms
+  wire_messages: [ABTS]
+  asynchronous_errors: [{port: b, error: Connection Lost, at: {max: 9s}}]
+  wire:
+    - {message: FCVI_CONNECT_RESP1, from: b, to: a, flags: [CONN_STS, RETRY], reason: Connect Reject, exchange: 1, connection: 2,
+       ends_exchange: true, gives_initiative: false, lost: false, fields: {fcvi_msg_id: 0}, at: {min: 1s, max: 2s}}
+)");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_EQ(scenario->linger, 3 * fc2::second);
+  const WorkloadSpec& workload = scenario->workloads[0];
+  EXPECT_EQ(workload.hold, 4 * fc2::millisecond);
+  EXPECT_TRUE(workload.clean_up && workload.transfers[1].concurrent);
+  const WorkloadExpectation& expect = workload.expect;
+  EXPECT_EQ(expect.accept, vi::Return::Reject);
+  EXPECT_EQ(expect.disconnect, vi::Return::NotReachable);
+  EXPECT_EQ(expect.server_disconnect, vi::Return::Success);
+  EXPECT_EQ(expect.client_states, (Lines{"PendingConnect", "Idle"}));
+  EXPECT_EQ(expect.server_states, Lines{});
+  EXPECT_TRUE(expect.connect_time->holds(2 * fc2::second) && !expect.connect_time->holds(2 * fc2::second + 1));
+  EXPECT_TRUE(expect.accept_time->holds(fc2::second) && !expect.accept_time->holds(fc2::second - 1));
+  EXPECT_EQ(expect.gives_up, "tired");
+  EXPECT_EQ(scenario->expectations.wire_from, 5 * fc2::millisecond);
+  EXPECT_EQ(scenario->expectations.wire_messages, Lines{"ABTS"});
+  EXPECT_EQ(scenario->expectations.errors->at(0).error, vi::ErrorCode::ConnLost);
+  const WireExpectation& iu = scenario->expectations.wire->at(0);
+  EXPECT_EQ(iu.from, 1U);
+  EXPECT_EQ(iu.to, 0U);
+  EXPECT_EQ(iu.flags, (Lines{"CONN_STS", "RETRY"}));
+  EXPECT_EQ(iu.reason, wire::fcvi::Reason::connect_reject);
+  EXPECT_EQ(iu.exchange, 1U);
+  EXPECT_EQ(iu.connection, 2U);
+  EXPECT_EQ(iu.ends_exchange, true);
+  EXPECT_EQ(iu.gives_initiative, false);
+  EXPECT_EQ(iu.lost, false);
+  EXPECT_EQ(iu.fields.size(), 1U);
+  EXPECT_EQ(iu.at.max, 2 * fc2::second);
+}
+
+// Two transfers at a time must go opposite ways, and leave the receive queues to the programs' own messages.
+TEST(FaultLoader, concurrent_refused) {
+  const auto error = [](const std::string& first, const std::string& second) {
+    const auto scenario = read(std::string(two_ports) + "workloads:\n  - name: w\n    client: a\n    server: b\n    transfers:\n      - {" +
+                               first + "data: {random: 1}}\n      - {" + second + "data: {random: 1}, concurrent: true}\n");
+    return scenario ? "no error" : scenario.error().message.substr(0, 24);
+  };
+  const std::string write = "operation: rdma_write, ", back = "direction: server_to_client, ";
+  EXPECT_EQ(error(write, write + back), "no error");
+  EXPECT_EQ(error(write, write), "s.yaml:12: concurrent: e");
+  EXPECT_EQ(error("operation: send, ", write + back), "s.yaml:12: concurrent: e");
+  EXPECT_EQ(error(write, write + back + "immediate: 1, "), "s.yaml:12: concurrent: e");
+  EXPECT_EQ(error(write + "repeat: 2, ", write + back), "s.yaml:12: concurrent: e");
 }
 
 // --- runs ---
