@@ -38,9 +38,12 @@ bool FrameAcknowledger::begin(const ReceivedFrame& frame) {
   frame_ = &frame;
   answer_ = Answer::Accept;
   const RemotePort* remote = port_.find_remote_port(frame.header.s_id);
-  if (remote != nullptr && remote->logged_in()) return true;
-  port_.counters().discard(Discard::NotLoggedIn);
-  const wire::LinkReject reject{.action = wire::RejectAction::non_retryable, .reason = wire::LinkRejectReason::login_required};
+  const bool offered = port_.config().end_to_end_credit != 0;
+  if (offered && (frame.header.type == wire::Type::els || (remote != nullptr && remote->logged_in()))) return true;
+  port_.counters().discard(offered ? Discard::NotLoggedIn : Discard::BadHeader);
+  using Reason = wire::LinkRejectReason;
+  const wire::LinkReject reject{.action = wire::RejectAction::non_retryable,
+                                .reason = offered ? Reason::login_required : Reason::class_not_supported};
   send(wire::RCtl::p_rjt, reject.to_parameter());
   return false;
 }

@@ -217,7 +217,6 @@ Exchange* NPort::open_for_reply(const ReceivedFrame& frame, DataFrameUser& user)
   Exchange* exchange = accept_exchange(frame.header, &user);
   if (exchange == nullptr) return nullptr;
   if (frame.class_2) exchange->use_class_2();
-  acknowledger_->finish();  // the ACK goes before the answer
   exchange->receive_seq_id_ = frame.header.seq_id;
   exchange->process(ex::SequenceReceived{.transfers_initiative = true});
   return exchange;
@@ -292,6 +291,7 @@ std::size_t NPort::open_exchanges() const { return exchanges_.size() - free_exch
 
 void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint8_t> device_header,
                  std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout, std::uint8_t cs_ctl) {
+  acknowledger_->finish();  // the ACK goes before what answers
   SequenceSender sequence;
   sequence.begin_control(exchange, r_ctl, wire::df_ctl::with_device_header(device_header.size()), cs_ctl);
   const std::size_t room = sequence.data_field_bytes() - device_header.size();
@@ -383,7 +383,9 @@ void NPort::open_exchange(const ReceivedFrame& frame) {
   ExchangeUser* user = user_of(frame.header.type);
   if (user == nullptr) return counters_.discard(Discard::UnknownType);
   Exchange* exchange = accept_exchange(frame.header, user);
-  if (exchange != nullptr) exchange->frame_received(frame);
+  if (exchange == nullptr) return;
+  if (frame.class_2) exchange->use_class_2();  // as it is asked, so it is answered
+  exchange->frame_received(frame);
 }
 
 void NPort::basic_link_service(const ReceivedFrame& frame) {

@@ -33,7 +33,8 @@ void RemotePort::give_credit(std::uint32_t count) {
 }
 
 void RemotePort::send_on_credit(FramePtr frame) {
-  if (uses_ack_0()) return port_.transmitter().send(std::move(frame));
+  const bool counts = logged_in() && peer_parameters_.class_2.end_to_end_credit != 0 && !uses_ack_0();
+  if (!counts) return port_.transmitter().send(std::move(frame));
   waiting_.push(std::move(frame));
   give_credit(0);
 }
@@ -80,6 +81,7 @@ void RemotePort::login_failed_now() {
 }
 
 void RemotePort::logged_out_now() {
+  waiting_.clear();
   port_.fail_exchanges(peer_, ExchangeFailure::PortLoggedOut);
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_out(*this);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/remote_port.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
@@ -141,7 +142,10 @@ void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
   const wire::fcvi::IuInfo& iu = *wire::fcvi::find_iu(header->opcode);
   if (iu.r_ctl != frame.header.r_ctl) return discard(fc2::Discard::BadHeader);
   Connection* connection = handles_.find(header->handle);
-  if (connection == nullptr || connection->peer_port() != frame.header.s_id) return stray_frame(frame.header.s_id);
+  if (connection == nullptr || connection->peer_port() != frame.header.s_id) {
+    port_.acknowledger().abort_sequence(frame);  // as while it had Herr (B.2.4 rule 1 a)
+    return stray_frame(frame.header.s_id);
+  }
   const auto payload = frame.data_field.subspan(header->size());
   // FQMID: the Exchange Context tells answers to us from requests of the peer (5.2.5).
   const bool answer = frame.header.has(wire::f_ctl::exchange_responder);

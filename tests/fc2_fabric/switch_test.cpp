@@ -185,11 +185,11 @@ TEST_F(SwitchTest, logged_out_frame_is_discarded) {
   EXPECT_EQ(discarded(Discard::WrongAddress), 2U);
 }
 
-// The fabric is class 3: frames of another class, invalid ends and short frames do not pass.
+// The fabric knows classes 2 and 3: frames of another class, invalid ends and short frames do not pass.
 TEST_F(SwitchTest, logged_in_bad_delimiters_are_discarded) {
   bring_up(2);
   FramePtr frame = raw(id(0), id(1));
-  frame->sof = wire::Sof::i2;
+  frame->sof = wire::Sof::i4;
   inject(0, std::move(frame));
   frame = raw(id(0), id(1));
   frame->eof = wire::Eof::ni;
