@@ -76,6 +76,43 @@ TEST_F(PeerWire, nobody_connectRqst_isNoMatch) {
   EXPECT_EQ(answered(), Reason::no_discriminator_match);
 }
 
+// FC-VI 5.3.3, figure 9, exchange 2: the second peer's set-up: FFFFFFFFh in the Device_Header of RESP1, the waiting peer's handle in
+// RESP2, the second peer's in RESP3; once with us as the one who waits, once as the second.
+TEST_F(PeerWire, figure_9_exchange_2) {
+  post();
+  respond(Reason::no_waiting_remote_connectionpoint);
+  EXPECT_EQ(peer.resp2->handle, wire::FcviHandle::unassigned);  // exchange 1
+  request();
+  EXPECT_EQ(peer.resp1_device_header_handle, wire::FcviHandle::unassigned);
+  EXPECT_EQ(peer.resp1->payload.handle, peer.rqst->payload.handle);  // ours, as in exchange 1
+  peer.send_resp2(), settle();
+  EXPECT_EQ(peer.resp3->handle, wire::FcviHandle{0x7000});
+  EXPECT_EQ(call.result, Return::Success);
+  call.result.reset();
+  post();
+  respond({});
+  EXPECT_EQ(peer.resp2->handle, wire::FcviHandle{0x7000});
+  peer.send_resp3(), settle();
+  EXPECT_EQ(call.result, Return::Success);
+}
+
+// FC-VI 5.3.4 c): Port_Names that are equal: 21h; ours goes on.
+TEST_F(PeerWire, requesting_equalPortNames_isAProtocolError) {
+  std::array<std::uint8_t, wire::els::Login::size()> plogi;
+  wire::els::Login login = peer.port.login_parameters(wire::els::Command::plogi);
+  login.port_name = host.port.config().port_name;
+  login.write(plogi);
+  peer.port.request(host.port.n_port_id(), wire::RCtl::els_request, wire::Type::els, plogi, peer.ignore, fc2::second);
+  settle();
+  post();
+  request();
+  ASSERT_TRUE(peer.resp1.has_value());
+  EXPECT_EQ(answered(), Reason::connect_reject_protocol_error);
+  expect_waits();
+  respond({});
+  EXPECT_EQ(call.result, Return::Success);
+}
+
 // FC-VI 5.3.3, VI-DG 6.7: a request from a host that we did not ask for does not match.
 TEST_F(PeerWire, waiting_otherHost_doesNotMatch) {
   post();
@@ -88,13 +125,13 @@ TEST_F(PeerWire, waiting_otherHost_doesNotMatch) {
   EXPECT_EQ(answered(), std::nullopt);
 }
 
-// FC-VI 5.3.4 b): nothing is answered before the peer's RESP1. Table 2, all rows; the Annex A cases 1 to 6.
 struct Row {
   ScriptedPeer::Status theirs, ours;
   std::optional<Return> result;  // of our call, once our reply is out; none: it waits
 };
 class Table2 : public PeerWire, public ::testing::WithParamInterface<Row> {};
 
+// FC-VI 5.3.4 b): nothing is answered before the peer's RESP1. Table 2, Table A.1, all rows; A.2, A.3, A.4, A.5, A.6, A.7.
 TEST_P(Table2, holding_resp1_isAnsweredByTheTable) {
   post();
   request();

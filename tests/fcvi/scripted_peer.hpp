@@ -62,6 +62,11 @@ class ScriptedPeer final : public fc2::ExchangeUser {
     theirs = nullptr;
   }
 
+  /// Of requests whose answers do not matter.
+  struct Ignores final : fc2::ExchangeUser {
+    void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
+    void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+  } ignore;
   fc2::NPort& port;
   wire::IpAddress address;
   vi::ViAttributes attributes;  // of the VI that it plays
@@ -70,6 +75,7 @@ class ScriptedPeer final : public fc2::ExchangeUser {
   int rqsts = 0;  // that came in
   std::optional<wire::fcvi::ConnectRqst> rqst;    // the last of each
   std::optional<wire::fcvi::ConnectResp1> resp1;
+  wire::FcviHandle resp1_device_header_handle{};
   std::optional<wire::fcvi::ConnectResp2> resp2;
   std::optional<wire::fcvi::ConnectResp3> resp3;
 
@@ -89,6 +95,7 @@ class ScriptedPeer final : public fc2::ExchangeUser {
       rqst = *wire::fcvi::ConnectRqst::from(*header, iu.subspan(32));
     } else if (header->opcode == wire::fcvi::Opcode::connect_resp1) {
       resp1 = *wire::fcvi::ConnectResp1::from(*header, iu.subspan(32));
+      resp1_device_header_handle = header->handle;
     } else if (header->opcode == wire::fcvi::Opcode::connect_resp2) {
       resp2 = wire::fcvi::ConnectResp2::from(*header);
     } else if (header->opcode == wire::fcvi::Opcode::connect_resp3) {

@@ -132,7 +132,7 @@ TEST_F(SetupLate, logout_endsTheRest) {
   EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);
 }
 
-// FC-VI 8.4.2 f), 8.5.3 b), C.2 rule 1 b): the handle and the ids of a set-up that failed for good rest until the Disconnect ...
+// FC-VI 8.4.2 f), 8.5.3 b), C.2 rule 1 b), C.3 rule 4 c): the handle and the ids of a set-up that failed for good rest until the Disconnect ...
 TEST_F(SetupLate, failedSetup_handleRests) {
   faults.lose(Opcode::connect_rqst, 2);
   ask();
@@ -146,7 +146,7 @@ TEST_F(SetupLate, failedSetup_handleRests) {
   EXPECT_EQ(client->provider.resting_connection_ids(), 0u);
 }
 
-// ... and for R_A_TOV.
+// ... and for R_A_TOV (FC-VI 8.5.3 b), C.2 rule 1 b), C.3 rule 4 c).
 TEST_F(SetupLate, failedSetup_handleRestsForR_A_TOV) {
   faults.lose(Opcode::connect_rqst, 2);
   ask();
@@ -284,7 +284,7 @@ TEST_F(SetupLate, t1_justBeforeAndAfter) {
   }
 }
 
-// FC-VI 8.3, C.5.2, C.5.4: T2: RESP2 comes just before twice FCVI_ULP_TIMEOUT after RESP1, at the same time, just after.
+// FC-VI 8.3, 8.5.2 c), C.5.2, C.5.4: T2: RESP2 comes just before twice FCVI_ULP_TIMEOUT after RESP1, at the same time, just after.
 TEST_F(SetupLate, t2_justBeforeAndAfter) {
   for (const fc2::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);

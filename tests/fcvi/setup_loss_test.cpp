@@ -330,8 +330,9 @@ class ClientLacks : public support::FaultySetup {
 };
 using ClientLacksS = ClientLacks<&fc2::NPortConfig::continuously_increasing_seq_cnt>;
 using ClientLacksC = ClientLacks<&fc2::NPortConfig::continuously_increasing_relative_offset>;
-// FC-VI 5.6, 5.9.7.2.2: the request of a port without (S), or without (C), is refused in RESP1 with 20h.
+// FC-VI 5.6, 5.9.7.2.2: the request of a port without (S) is refused in RESP1 with 20h.
 TEST_F(ClientLacksS, connectRqst_isInvalidServiceParm) { expect_invalid_service_parm(); }
+// FC-VI 5.6, 5.9.7.2.2: ... and of one without (C).
 TEST_F(ClientLacksC, connectRqst_isInvalidServiceParm) { expect_invalid_service_parm(); }
 
 // --- broken exchanges --------------------------------------------------------------------------------------------
