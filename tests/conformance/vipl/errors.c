@@ -165,7 +165,7 @@ static void default_restored(int unused) {
   provoke();
   EXPECT(VIP_SUCCESS, VipErrorCallback, near.nic, NULL, second_handler);
   provoke();
-  UNTIL(second_calls == 1);
+  UNTIL(second_calls >= 1); /* the first error may still have been on its way to a handler */
   CHECK(first_calls == 0, "the handler that was removed was called");
 }
 
