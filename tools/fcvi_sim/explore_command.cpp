@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -102,8 +103,12 @@ int run_command(const CommandOptions& options) {
   std::signal(SIGABRT, tell_what_ran);
   if (!faults.empty() || options.most_faults == 0) return replay(*scenario, options, faults);
   const Options exploration{.faults = options.most_faults, .jobs = options.jobs, .max_runs = options.max_runs};
+  const auto begin = std::chrono::steady_clock::now();
   const Findings findings = explore(*scenario, exploration);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::fputs(report(*scenario, options.scenario, findings).c_str(), stdout);
+  std::printf("explored in %.2f s of real time, %.0f runs per second\n", seconds,
+              seconds > 0 ? static_cast<double>(findings.runs) / seconds : 0.0);
   return findings.failures.empty() ? 0 : 1;
 }
 
