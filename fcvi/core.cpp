@@ -205,9 +205,10 @@ ReceivedSetup* Core::find_received(Predicate matches) {
 bool Core::is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer) {
   using Originator = ConnectionIds::Originator;
   if (connection_ids_.in_error({Originator::Peer, request.connection_id, peer}, scheduler().now())) return true;
-  const ReceivedSetup* setup = find_open(peer, request.payload.handle);
+  ReceivedSetup* setup = find_open(peer, request.payload.handle);
   if (setup == nullptr) return false;
-  return setup->request().connection_id == request.connection_id || (setup->request().retry && !request.retry);
+  const bool lives = setup->offered() || setup->connection() != nullptr;  // one that was refused frees the peer's handle
+  return setup->request().connection_id == request.connection_id || (lives && setup->request().retry && !request.retry);
 }
 
 static std::uint64_t endpoint_key(wire::FcId peer, wire::FcviHandle handle) { return std::uint64_t{peer.value} << 32 | handle.value; }
