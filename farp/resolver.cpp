@@ -159,6 +159,7 @@ void Resolver::Core::fabric_logged_in() {
 }
 
 void Resolver::Core::remote_port_logged_in(fc2::RemotePort& port) {
+  validator_.forget(port.peer());  // what was asked before the login says nothing of who is there now
   if (port.peer() == wire::well_known::name_server) registration_.name_server_logged_in();
 }
 

@@ -53,6 +53,7 @@ class Engine final : public fc2::drivers::CoreGuard {
   // --- control calls and drivers -------------------------------------------------------------------------
   void enter() override;
   void leave() override;
+  void catch_up() override;
   /// The service thread: what is due, and what others left.
   void serve();
 

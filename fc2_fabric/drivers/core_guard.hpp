@@ -10,6 +10,9 @@ class CoreGuard {
   virtual void enter() = 0;
   /// Let the core settle, set the timer for its next event, let go.
   virtual void leave() = 0;
+  /// Inside, after input was read and before it is acted upon: what programs submitted before takes effect first. A peer
+  /// sends when it was told that a receive is posted; the post must not be overtaken.
+  virtual void catch_up() {}
 
  protected:
   ~CoreGuard() = default;

@@ -74,7 +74,10 @@ void FrameStream::arm_read() {
 void FrameStream::readable() {
   reading_ = false;
   if (user_ == nullptr || held_ || failed_) return;
-  if (fill()) deliver();
+  if (fill()) {
+    guard_.catch_up();
+    deliver();
+  }
   arm_read();
 }
 

@@ -74,6 +74,7 @@ Answer deliver_posted(VIP_VI_HANDLE vi, int level, Message wanted, unsigned far_
     if (answer.code != VIP_TIMEOUT) break;
     CHECK(may_be_lost && attempt < 20, "message lost %d times in a row", attempt + 1);
   }
+  CHECK(answer.code != VIP_DESCRIPTOR_ERROR, "the far receive ended with status %#x", (unsigned)answer.status);
   FAR_EXPECT_ANSWER(VIP_SUCCESS, answer);
   CHECK(answer.slot == far_slot, "at the far end: expected slot %u, came slot %u", far_slot, answer.slot);
   return answer;
