@@ -226,6 +226,9 @@ class FaultyFabricTest : public testing::Test {
     fabric.bring_up();
     fabric.fabric.set_faults(fabric.port(0), &link.sent, &link.received);
   }
+  ~FaultyFabricTest() override {
+    if (fabric.fabric.is_attached(fabric.port(0))) fabric.fabric.set_faults(fabric.port(0), nullptr, nullptr);
+  }
   std::uint64_t discarded(Discard reason) { return fabric.port(0).counters().discarded(reason); }
   support::TestFabric fabric{2};
   OnFabric policy;
