@@ -11,6 +11,27 @@ namespace {
 using fc2::millisecond;
 using fc2::second;
 
+/// Keeps back what the Name Server answers, and loses state change notifications once it has done so.
+class LateNameServer final : public fc2::FrameFault {
+ public:
+  void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+    const auto header = wire::FcHeader::parse(frame->content());
+    if (header->s_id == wire::well_known::fabric_controller && held_) return;
+    if (header->s_id != wire::well_known::name_server) return channel.deliver(std::move(frame));
+    channel_ = &channel;
+    held_ = std::move(frame);
+  }
+  [[nodiscard]] bool holds_an_answer() const { return held_ != nullptr; }
+  void release(fc2::TimeNs now) {
+    held_->arrival = now;
+    channel_->deliver(std::move(held_));
+  }
+
+ private:
+  fc2::Channel* channel_ = nullptr;
+  fc2::FramePtr held_;
+};
+
 class PortValidatorTest : public testing::Test, private fc2::PortListener {
  public:
   PortValidatorTest() : fabric(3) {
@@ -34,6 +55,7 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
   wire::FcId id(std::size_t index) { return fabric.port(index).n_port_id(); }
   bool knows(wire::FcId peer) { return fabric.port(0).remote_port(peer).logged_in(); }
 
+  LateNameServer late;
   support::TestFabric fabric;
   std::vector<std::unique_ptr<Resolver>> resolvers;
   support::FrameLog log;
@@ -73,6 +95,28 @@ TEST_F(PortValidatorTest, awaited_port_silent_is_waited_for) {
   fabric.run_for(second);
   EXPECT_TRUE(login_failed.empty());
   EXPECT_TRUE(fabric.port(0).remote_port(silent).logging_in());
+}
+
+// It is back and logs in by itself before the Name Server's answer, that it is not there, has come: what was asked before the
+// login says nothing of who logged in.
+TEST_F(PortValidatorTest, awaited_port_logs_in_before_the_answer_stays) {
+  const wire::FcId peer = id(1);
+  fabric.port(0).remote_port(peer).log_out();
+  fabric.run_for(second);
+  logged_out.clear();
+  fabric.fabric.set_faults(fabric.port(0), nullptr, &late);
+  fabric.port(0).remote_port(peer).log_in();
+  fabric.detach(1);
+  ASSERT_TRUE(fabric.run_until([&] { return late.holds_an_answer(); }));
+  fabric.attach(1);
+  ASSERT_TRUE(fabric.run_until([&] { return fabric.port(1).online(); }));
+  ASSERT_EQ(id(1), peer);
+  fabric.port(1).remote_port(id(0)).log_in();
+  ASSERT_TRUE(fabric.run_until([&] { return knows(peer); }));
+  late.release(fabric.scheduler.now());
+  fabric.run_for(second);
+  EXPECT_TRUE(logged_out.empty());
+  EXPECT_TRUE(knows(peer));
 }
 
 // An RSCN about a port that is there and still logged in: ADISC confirms it, nothing ends.
