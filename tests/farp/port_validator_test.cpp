@@ -11,25 +11,28 @@ namespace {
 using fc2::millisecond;
 using fc2::second;
 
-/// Keeps back what the Name Server answers, and loses state change notifications once it has done so.
+/// Keeps back what the Name Server answers until it is released, and loses state change notifications meanwhile.
 class LateNameServer final : public fc2::FrameFault {
  public:
   void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
     const auto header = wire::FcHeader::parse(frame->content());
-    if (header->s_id == wire::well_known::fabric_controller && held_) return;
-    if (header->s_id != wire::well_known::name_server) return channel.deliver(std::move(frame));
+    if (held_ && header->s_id == wire::well_known::fabric_controller) return;
+    if (released_ || header->s_id != wire::well_known::name_server) return channel.deliver(std::move(frame));
     channel_ = &channel;
     held_ = std::move(frame);
   }
   [[nodiscard]] bool holds_an_answer() const { return held_ != nullptr; }
   void release(fc2::TimeNs now) {
+    released_ = true;
     held_->arrival = now;
     channel_->deliver(std::move(held_));
   }
+  void lose() { held_.reset(); }
 
  private:
   fc2::Channel* channel_ = nullptr;
   fc2::FramePtr held_;
+  bool released_ = false;
 };
 
 class PortValidatorTest : public testing::Test, private fc2::PortListener {
@@ -46,7 +49,10 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
     fabric.port(0).add_listener(*this);
     fabric.fabric.tap(fabric.port(0), &log);
   }
-  ~PortValidatorTest() override { fabric.port(0).remove_listener(*this); }
+  ~PortValidatorTest() override {
+    late.lose();  // before the pool of frames is gone
+    fabric.port(0).remove_listener(*this);
+  }
   void fabric_logged_in() override {}
   void fabric_login_failed() override {}
   void remote_port_logged_in(fc2::RemotePort&) override {}

@@ -44,10 +44,9 @@ def hostile_environment(folder):
     service.parent.mkdir()
     service.write_text("#!/bin/sh\n")
     service.chmod(0o755)
-    # A sanitizer could not look for leaks in a process that it may not trace.
     return {"FCVI_CONFIG": str(config), "FCVI_NODE": "chosen", "FCVI_RUNTIME_DIR": str(folder), "FCVI_FABRICD": str(service),
-            "XDG_CONFIG_HOME": str(folder / "xdg"), "XDG_RUNTIME_DIR": str(folder), "HOME": str(folder), "PATH": str(service.parent),
-            "ASAN_OPTIONS": "detect_leaks=0"}
+            "XDG_CONFIG_HOME": str(folder / "xdg"), "XDG_RUNTIME_DIR": str(folder), "HOME": str(folder),
+            "PATH": str(service.parent)}
 
 
 def taken(program, environment):
