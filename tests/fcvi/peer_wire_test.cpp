@@ -328,6 +328,36 @@ TEST_F(PeerWireHigher, requesting_matchingRqst_isAccepted) {
   }
 }
 
+// FC-VI A.5, 8.2 b), 5.3.4 b) 3): the peer takes our "Accept" for a rejection and denies our own request with 21h: neither side
+// completes. The endpoint is in Error; both Exchanges end in order, and nobody waits any more.
+TEST_F(PeerWireHigher, accepting_peerDeniesIt_isAnError) {
+  post();
+  request();
+  EXPECT_EQ(answered(), std::nullopt);
+  respond(Reason::connect_reject_protocol_error);
+  EXPECT_EQ(call.result, Return::NotReachable);
+  EXPECT_EQ(vi->state(), vi::State::Error);
+  EXPECT_EQ(peer.resp2->handle, wire::FcviHandle::unassigned);
+  peer.send_resp3();
+  peer.resp1->payload.handle = wire::FcviHandle::unassigned;  // it acknowledges a refusal
+  peer.send_resp2(), settle();
+  EXPECT_FALSE(peer.resp3->status.has_value());
+  EXPECT_EQ(peer.resp3->handle, wire::FcviHandle::unassigned);
+  request();
+  EXPECT_EQ(answered(), Reason::no_waiting_remote_connectionpoint);
+}
+
+// FC-VI 5.3.4, A.5: what comes of 21h once the peer's request made the connection: nothing. It would be seen by the other end.
+TEST_F(PeerWireHigher, connected_peerDeniesOurRequest_connectionStays) {
+  post();
+  request();
+  peer.send_resp2(), settle();
+  respond(Reason::connect_reject_protocol_error);
+  peer.send_resp3(), settle();
+  EXPECT_EQ(call.result, Return::Success);
+  EXPECT_EQ(vi->state(), vi::State::Connected);
+}
+
 // FC-VI C.4: our own request is lost; the peer's makes the connection, which T3 does not touch.
 TEST_F(PeerWireHigher, connected_ownRequestUnanswered_connectionStays) {
   post();
