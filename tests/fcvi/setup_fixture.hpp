@@ -5,6 +5,12 @@
 
 namespace support {
 
+inline fcvi::ProviderConfig with_ulp_timeout(fc2::TimeNs ulp_timeout) {
+  fcvi::ProviderConfig config;
+  config.ulp_timeout = ulp_timeout;
+  return config;
+}
+
 class FaultySetup : public WireNodes {
  public:
   using Level = vi::ReliabilityLevel;
