@@ -165,8 +165,9 @@ void NPort::deny(wire::FcId id) { link_services_->deny(id); }
 
 // --- exchanges ---------------------------------------------------------------------------------------------------
 
-// An id that was used a moment ago may still stand in frames that are late or come twice: so many others come before it.
-static constexpr std::size_t resting_exchanges = 8;
+// An id that was used a moment ago may still stand in frames that are late or come twice: so many others come before it. No fabric
+// delivers a frame after R_A_TOV, and none delivers it twice; this keeps apart what worse networks do, as far as it costs little.
+static constexpr std::size_t resting_exchanges = 32;
 
 Exchange* NPort::take_exchange(bool originator) {
   constexpr std::size_t ids = 0xFFFF;  // OX_IDs and RX_IDs, without FFFFh
