@@ -30,7 +30,7 @@ class FaultySetup : public WireNodes {
     fabric.fabric.set_fault(server->port, nullptr);
   }
   void TearDown() override {
-    EXPECT_EQ(unexpected(), 0u);
+    EXPECT_EQ(unexpected() + client_vi->unexpected_events() + server_vi->unexpected_events(), 0u);
     EXPECT_TRUE(faults.all_used());
   }
 
