@@ -203,6 +203,7 @@ class NPort final : public FrameReceiver {
   Transmitter transmitter_;
   wire::FcId n_port_id_{};
   bool online_ = false;
+  FrameOutput* output_ = nullptr;  // while the link works
   bool link_up_ = false;
   bool has_fabric_;
   bool in_order_ = true;

@@ -2,7 +2,7 @@
 // LR3, LF1, LF2, OL1 to OL3; FC-VI 7.7).
 //
 // A primitive sequence is transmitted until another one is: the owner tells of a change, and feeds what the other end
-// changed to. Link Reset keeps every login (FC-VI 7.7.1); NOS and OLS do not pass unnoticed.
+// changed to. NOS, which the far end may take long to see, is told again and again. Link Reset keeps every login (FC-VI 7.7.1); NOS and OLS do not pass unnoticed.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -59,7 +59,7 @@ FSM_ACTION(SendLrr, context.reset_link(); context.send_lrr(); context.start_time
 FSM_ACTION(SendIdle, context.reset_link(); context.send_idle(); context.start_timer());
 FSM_ACTION(SendOls, context.report_offline(); context.send_ols(); context.start_timer());
 FSM_ACTION(AnswerOls, context.report_offline(); context.reset_link(); context.send_lr(); context.start_timer());
-FSM_ACTION(SendNos, context.report_offline(); context.stop_timer(); context.send_nos());
+FSM_ACTION(SendNos, context.report_offline(); context.send_nos(); context.start_timer());
 using fsm::none, fsm::On;
 
 struct Def {
@@ -93,6 +93,7 @@ struct Def {
   On<"FC-FS LF1: NOS is answered by OLS",           WaitForOls,  NosReceived,           NosReceive,  SendOls,   none>,
   On<"impl: known",                                 WaitForOls,  SignalLost,            none,        none,      none>,
   On<"FC-FS OL3: the far end can see it now",       WaitForOls,  SignalFound,           none,        SendNos,   none>,
+  On<"FC-FS OL3: NOS until it is answered",         WaitForOls,  Timeout,               none,        SendNos,   none>,
   // -----------------------------------------------------------------------------------------------------------------------
   On<"FC-FS link reset: LR is answered by LRR",     Active,      LrReceived,            LrReceive,   SendLrr,   none>,
   On<"FC-FS LR3: an LRR that nobody asked for",     Active,      LrrReceived,           LrrReceive,  SendIdle,  none>,
@@ -141,7 +142,8 @@ struct Def {
   On<"FC-FS OL2: OLS is answered by LR",            NosTransmit, OlsReceived,           OlsReceive,  AnswerOls, none>,
   On<"FC-FS LF1: NOS of both is answered by OLS",   NosTransmit, NosReceived,           NosReceive,  SendOls,   none>,
   On<"impl: known",                                 NosTransmit, SignalLost,            none,        none,      none>,
-  On<"FC-FS LF2: the far end can see it now",       NosTransmit, SignalFound,           none,        SendNos,   none>
+  On<"FC-FS LF2: the far end can see it now",       NosTransmit, SignalFound,           none,        SendNos,   none>,
+  On<"FC-FS LF2: NOS until it is answered",         NosTransmit, Timeout,               none,        SendNos,   none>
   >;
   // clang-format on
 };

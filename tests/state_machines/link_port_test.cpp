@@ -37,8 +37,8 @@ FSM_TABLE_TESTS(LinkPort, Input);
 constexpr const char *to_active = "Active: stop_timer, Idle, report_active", *to_lr2 = "LrReceive: reset_link, LRR, start_timer",
                      *to_lr3 = "LrrReceive: reset_link, Idle, start_timer",
                      *to_ol2 = "OlsReceive: report_offline, reset_link, LR, start_timer",
-                     *to_lf1 = "NosReceive: report_offline, OLS, start_timer", *to_lf2 = "NosTransmit: report_offline, stop_timer, NOS",
-                     *to_ol3 = "WaitForOls: report_offline, stop_timer, NOS";
+                     *to_lf1 = "NosReceive: report_offline, OLS, start_timer", *to_lf2 = "NosTransmit: report_offline, NOS, start_timer",
+                     *to_ol3 = "WaitForOls: report_offline, NOS, start_timer";
 
 template <class... Events>
 Rig after(Events... events) {
@@ -114,7 +114,8 @@ TEST(LinkPort, NosTransmit_waits) {
   EXPECT_EQ(rig.after(LrReceived{}), "NosTransmit:");
   EXPECT_EQ(rig.after(LrrReceived{}), "NosTransmit:");
   EXPECT_EQ(rig.after(IdleReceived{}), "NosTransmit:");
-  EXPECT_EQ(rig.after(SignalFound{}), "NosTransmit: report_offline, stop_timer, NOS");
+  EXPECT_EQ(rig.after(SignalFound{}), "NosTransmit: report_offline, NOS, start_timer");
+  EXPECT_EQ(rig.after(Timeout{}), to_lf2);
   EXPECT_EQ(rig.after(NosReceived{}), to_lf1);
 }
 
@@ -143,7 +144,8 @@ TEST(LinkPort, WaitForOls_waits) {
   EXPECT_EQ(rig.after(LrReceived{}), "WaitForOls:");
   EXPECT_EQ(rig.after(LrrReceived{}), "WaitForOls:");
   EXPECT_EQ(rig.after(IdleReceived{}), "WaitForOls:");
-  EXPECT_EQ(rig.after(SignalFound{}), "WaitForOls: report_offline, stop_timer, NOS");
+  EXPECT_EQ(rig.after(SignalFound{}), "WaitForOls: report_offline, NOS, start_timer");
+  EXPECT_EQ(rig.after(Timeout{}), to_ol3);
   EXPECT_EQ(rig.after(OlsReceived{}), to_ol2);
   EXPECT_EQ(after(Timeout{}).after(NosReceived{}), to_lf1);
 }
