@@ -9,8 +9,6 @@ using wire::els::RejectExplanation;
 using wire::els::RejectReason;
 
 namespace {
-constexpr std::uint16_t bb_credit = 64;  // told to the N_Port; links do not wait for credit (a later topology)
-
 // The switch's name as NAA 2, which has 12 bits for the number of a port.
 wire::Wwn f_port_name(wire::Wwn switch_name, std::size_t number) {
   constexpr std::uint64_t naa_2 = std::uint64_t{2} << 60, low_48 = (std::uint64_t{1} << 48) - 1;
@@ -50,11 +48,9 @@ void FPort::link_up(FrameOutput& output) {
 }
 
 void FPort::connect(NPort& port, LinkConfig link) {
-  n_port_ = &port;
-  to_switch_.emplace(switch_.scheduler_, link, *this);
-  to_port_.emplace(switch_.scheduler_, link, port);
-  link_up(*to_port_);
-  port.link_up(*to_switch_);
+  link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
+  n_port_.emplace(port, link_->b);
+  link_->join(*this, *n_port_);
 }
 
 void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
@@ -62,7 +58,7 @@ void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
   link_up(output);
 }
 
-void FPort::disconnect() {
+void FPort::link_down() {
   log_out();
   controller_.link_down();
   controller_channel_.clear();
@@ -73,29 +69,36 @@ void FPort::disconnect() {
   stalled_ = false;
   release_held();
   if (held_by_ != nullptr) std::erase(std::exchange(held_by_, nullptr)->held_, this);
+}
+
+void FPort::disconnect() {
+  if (output_ != nullptr) link_down();
   feeder_ = nullptr;
   tap_ = nullptr;
-  if (n_port_ == nullptr) return;
-  to_switch_->clear();
-  to_port_->clear();
-  std::exchange(n_port_, nullptr)->link_down();
+  if (!link_) return;
+  link_->a.output().clear();
+  link_->b.output().clear();
+  n_port_->port().link_down();
+  n_port_.reset();
+  link_.reset();
 }
 
 void FPort::tap(FrameTap* tap) {
-  if (n_port_ == nullptr) {
+  if (!link_) {
     tap_ = tap;
     return;
   }
-  to_switch_->tap_sender(tap);
-  to_port_->tap_receiver(tap);
+  link_->b.output().tap_sender(tap);
+  link_->a.output().tap_receiver(tap);
 }
 
 void FPort::set_faults(FrameFault* from_port, FrameFault* to_port) {
-  to_switch_->set_fault(from_port);
-  to_port_->set_fault(to_port);
+  link_->b.output().set_fault(from_port);
+  link_->a.output().set_fault(to_port);
 }
 
 void FPort::receive(FramePtr frame) {
+  if (output_ == nullptr) return;
   ++frames_from_port_;
   if (tap_ != nullptr) tap_->frame_passed(switch_.scheduler_.now(), *frame, true);
   switch_.frame_from_port(*this, std::move(frame));
@@ -141,7 +144,7 @@ void FPort::hold_back(FPort& ingress) {
   ingress.held_by_ = this;
   held_.push_back(&ingress);
   if (ingress.feeder_ != nullptr) ingress.feeder_->hold();
-  else ingress.to_switch_->pause();
+  else ingress.link_->b.output().pause();
 }
 
 // In turn, and only while there is room for more: each gets the same share.
@@ -151,7 +154,7 @@ void FPort::release_held() {
     held_.pop_front();
     ingress.held_by_ = nullptr;
     if (ingress.feeder_ != nullptr) ingress.feeder_->proceed();
-    else ingress.to_switch_->resume();
+    else ingress.link_->b.output().resume();
   }
 }
 
@@ -200,6 +203,7 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
   log_out();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
   logged_in_ = true;
+  output_->set_bb_credit(login_.bb_credit);
   exchange.redirect(address_);
   std::array<std::uint8_t, wire::els::Login::size()> accept;
   accept_parameters().write(accept);
@@ -214,7 +218,7 @@ void FPort::log_out() {
 wire::els::Login FPort::accept_parameters() const {
   namespace feature = wire::els::feature;
   const SwitchConfig& config = switch_.config_;
-  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = bb_credit, .features = feature::f_port};
+  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = output_->own_bb_credit(), .features = feature::f_port};
   accept.receive_data_field_size = config.receive_data_field_bytes;
   accept.set_r_a_tov_ms(static_cast<std::uint32_t>(config.r_a_tov / millisecond));
   const bool whole_ms = config.e_d_tov % millisecond == 0;

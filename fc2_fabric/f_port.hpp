@@ -3,24 +3,27 @@
 #include <deque>
 #include <optional>
 
-#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/link.hpp"
 #include "fc2_fabric/n_port.hpp"
 
 namespace fc2 {
 class Switch;
 
-class FPort final : public FrameReceiver, private ElsUser, private OutputListener {
+class FPort final : public FrameReceiver, private LinkUser, private ElsUser, private OutputListener {
  public:
   FPort(Switch& fabric, std::size_t number, wire::FcId address);
 
   void connect(NPort& port, LinkConfig link);
   void connect(FrameOutput& output, FrameFeeder& feeder);
   void disconnect();
-  [[nodiscard]] bool connected() const { return output_ != nullptr; }
+  [[nodiscard]] bool connected() const { return link_.has_value() || feeder_ != nullptr; }
   /// While connected. nullptr takes it off.
   void tap(FrameTap* tap);
   /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
   void set_faults(FrameFault* from_port, FrameFault* to_port);
+
+  /// While an N_Port of this program is connected: its end is b. Else nullptr.
+  [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
 
   [[nodiscard]] std::size_t number() const { return number_; }
   /// What a FLOGI here is granted.
@@ -56,6 +59,9 @@ class FPort final : public FrameReceiver, private ElsUser, private OutputListene
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
   void log_out();
   void link_up(FrameOutput& output);
+  void link_down();
+  void link_active() override { link_up(link_->a.output()); }
+  void link_offline() override { link_down(); }
   // Frames that wait while the output is paused.
   void output_resumed() override;
   void transmit(FramePtr frame);
@@ -72,8 +78,8 @@ class FPort final : public FrameReceiver, private ElsUser, private OutputListene
   NPort controller_;
   ControllerOutput controller_output_;
   Channel controller_channel_;
-  std::optional<Channel> to_switch_, to_port_;  // while an N_Port of this program is connected
-  NPort* n_port_ = nullptr;                     // that one
+  std::optional<Link> link_;                    // while an N_Port of this program is connected
+  std::optional<AttachedNPort> n_port_;         // that one
   FrameFeeder* feeder_ = nullptr;               // while one elsewhere is connected
   FrameTap* tap_ = nullptr;                     // of that one; channels have their own
   FrameOutput* output_ = nullptr;               // while connected

@@ -135,6 +135,11 @@ FrameReceiver* Switch::ingress_of(const NPort& port) {
   return found == links_.end() ? nullptr : found->second;
 }
 
+Link* Switch::link_of(const NPort& port) {
+  const auto found = links_.find(&port);
+  return found == links_.end() ? nullptr : found->second->link();
+}
+
 NPort& Switch::service_port(wire::FcId id) {
   assert(id == well_known::name_server || id == well_known::fabric_controller);
   return id == well_known::name_server ? name_service_->port() : controller_service_->port();

@@ -17,6 +17,7 @@ namespace fc2 {
 class FabricController;
 class FabricService;
 class FPort;
+class Link;
 class NameServer;
 
 struct SwitchConfig {
@@ -50,6 +51,8 @@ class Switch {
   /// receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
   void detach(FPort& port);
+  /// Of a port that is attached, for link events; its end is b. nullptr: not attached.
+  [[nodiscard]] Link* link_of(const NPort& port);
   [[nodiscard]] bool is_attached(const NPort& port) const { return links_.contains(&port); }
   /// At the N_Port's end of its link, so that loss in the fabric shows as it does to the port. nullptr takes it off.
   void tap(NPort& port, FrameTap* tap);
