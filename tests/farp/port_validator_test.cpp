@@ -1,8 +1,8 @@
 // After an RSCN: ports that are gone, or are somebody else, are logged out; the others stay (FC-VI 7.7.1, 7.7.5).
 #include <gtest/gtest.h>
 
+#include "fc2_fabric/fabric_directory.hpp"
 #include "farp/resolver.hpp"
-#include "fc2_fabric/fabric_controller.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/test_fabric.hpp"
 
@@ -97,7 +97,7 @@ TEST_F(PortValidatorTest, awaited_port_silent_is_waited_for) {
   fabric.run_for(second);
   fabric.silence(1);
   fabric.port(0).remote_port(silent).log_in();
-  fabric.fabric.fabric_controller().state_changed(silent);
+  fabric.fabric.directory().state_changed(silent);
   fabric.run_for(second);
   EXPECT_TRUE(login_failed.empty());
   EXPECT_TRUE(fabric.port(0).remote_port(silent).logging_in());
@@ -127,7 +127,7 @@ TEST_F(PortValidatorTest, awaited_port_logs_in_before_the_answer_stays) {
 
 // An RSCN about a port that is there and still logged in: ADISC confirms it, nothing ends.
 TEST_F(PortValidatorTest, logged_in_port_unchanged_stays) {
-  fabric.fabric.fabric_controller().state_changed(id(1));
+  fabric.fabric.directory().state_changed(id(1));
   fabric.run_for(second);
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 1U);
   EXPECT_TRUE(logged_out.empty());
