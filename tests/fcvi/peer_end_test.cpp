@@ -200,4 +200,85 @@ TEST_F(PeerEndHigher, retryAborting_matchingRqst_isAccepted) {
   EXPECT_EQ(vi->state(), vi::State::Connected);
 }
 
+// --- two ports of one address: one is asked, the other one asks (FC-VI 7.6, ruling 71) ---------------------------
+
+class TwoPorts : public ::testing::Test {
+ public:
+  TwoPorts() {
+    fabric.bring_up();
+    fabric.run_until([&] { return host.resolver.ready() && first.resolver.ready() && second.resolver.ready(); });
+    for (const std::size_t peer : {1u, 2u}) fabric.log_in(peer, 0);
+  }
+  ~TwoPorts() override { fabric.run_for(60 * s); }
+  void TearDown() override { EXPECT_EQ(host.port.counters().unexpected_events + vi->unexpected_events(), 0u); }
+  /// Our request is out at one port, and that of the other is held.
+  void hold(bool attributes_match = true) {
+    vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
+    const auto remote = vi::NetAddress::make(first.address, host.net(discriminator).discriminator_bytes());
+    ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, vi::infinite, call), Return::Success);
+    settle();
+    asked = first.rqst ? &first : &second;
+    other = first.rqst ? &second : &first;
+    ASSERT_TRUE(asked->rqst && !other->rqst);
+    asked->attributes = other->attributes = vi->attributes();
+    if (!attributes_match) other->attributes.max_transfer_size_bytes = 1000;
+    other->send_rqst(host.port.n_port_id(), host.address, discriminator), settle();
+    ASSERT_FALSE(other->resp1.has_value());
+  }
+  void asked_logs_out() { asked->port.remote_port(host.port.n_port_id()).log_out(), settle(); }
+  void settle() { fabric.run_for(100 * fc2::microsecond); }
+  void expect_other_connects() {
+    ASSERT_TRUE(other->resp1.has_value());
+    EXPECT_FALSE(other->resp1->status.has_value());
+    other->send_resp2(), settle();
+    EXPECT_EQ(call.result, Return::Success);
+    EXPECT_EQ(vi->state(), vi::State::Connected);
+  }
+  void expect_conflict() {
+    EXPECT_EQ(other->resp1->status->reason, Reason::connect_reject);
+    EXPECT_EQ(call.result, Return::InvalidMtu);
+    EXPECT_EQ(vi->state(), vi::State::Idle);
+  }
+  static constexpr std::string_view discriminator = "peers of 16 byte";
+  support::TestFabric fabric{3};
+  support::Connect call;
+  support::Host host{fabric, 0};
+  ScriptedPeer first{fabric, 1}, second{fabric, 2, 1};
+  ScriptedPeer *asked = nullptr, *other = nullptr;
+  vi::Vi* vi = nullptr;
+};
+
+// The asked port logs out, or refuses: the one that asks is accepted.
+TEST_F(TwoPorts, holding_askedLogsOut_otherConnects) {
+  hold();
+  asked_logs_out();
+  expect_other_connects();
+}
+TEST_F(TwoPorts, holding_askedRefuses_otherConnects) {
+  hold();
+  asked->send_resp1(Reason::connect_reject), settle();
+  expect_other_connects();
+}
+
+// VI-DG 6.7: ... unless its attributes do not match: then both hear so.
+TEST_F(TwoPorts, holding_askedLogsOut_otherConflicts) {
+  hold(false);
+  asked_logs_out();
+  expect_conflict();
+}
+TEST_F(TwoPorts, holding_askedRefuses_otherConflicts) {
+  hold(false);
+  asked->send_resp1(Reason::no_discriminator_match), settle();
+  expect_conflict();
+}
+
+// The asked port accepts: the other one hears that nobody matches, and waits on.
+TEST_F(TwoPorts, holding_askedAccepts_otherWaitsOn) {
+  hold();
+  asked->send_resp1({}), settle();
+  EXPECT_EQ(call.result, Return::Success);
+  EXPECT_EQ(other->resp1->status->reason, Reason::no_discriminator_match);
+  asked->send_resp3(), settle();
+}
+
 }  // namespace

@@ -13,8 +13,10 @@ namespace support {
 
 class ScriptedPeer final : public fc2::ExchangeUser {
  public:
-  ScriptedPeer(TestFabric& fabric, std::size_t index)
-      : port(fabric.port(index)), address(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1))),
+  ScriptedPeer(TestFabric& fabric, std::size_t index) : ScriptedPeer(fabric, index, index) {}
+  /// With the address of another port.
+  ScriptedPeer(TestFabric& fabric, std::size_t index, std::size_t of)
+      : port(fabric.port(index)), address(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(of + 1))),
         resolver(port, {.own_addresses = {address}}) {
     port.set_user(wire::Type::fc_vi, *this);
   }

@@ -10,10 +10,8 @@
 #include "vipl/vipl.h"
 
 // A sanitizer cannot look for leaks in a process that it may not trace, nor read its options in that one's environment.
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the name is the sanitizer's
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options() { return "detect_leaks=0"; }
-// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 int main() {
   std::printf("secure %lu\n", ::getauxval(AT_SECURE));
