@@ -61,8 +61,7 @@ TEST(Loader, defaults_are_filled_in) {
   EXPECT_EQ(scenario->expectations.discards.max, 0u);
 }
 
-TEST(Loader, every_key_is_read) {
-  const auto scenario = read(R"(name: all
+constexpr const char* every_key = R"(name: all
 seed: 0x10
 time_limit: 5s
 file: /bin/sh
@@ -97,7 +96,10 @@ expectations:
   discards: {max: 4}
   asynchronous_errors: 1
   duration: 6ms
-)");
+)";
+
+TEST(Loader, every_key_is_read) {
+  const auto scenario = read(every_key);
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(std::tie(scenario->seed, scenario->file), std::tuple(16u, "/bin/sh"));
   const PortSpec& port = scenario->ports[0];
