@@ -39,7 +39,8 @@ struct NPortConfig {
   TimeNs e_d_tov = 2 * second;     // until a fabric login tells others
   TimeNs r_a_tov = 10 * second;
   std::uint16_t max_exchanges = 4096;         // open at once, each way: ours cannot keep us from answering the peers'
-  std::size_t max_assembled_iu_bytes = 65536;  // of link services and connection IUs; message data is never assembled
+  // Of link services, CT and connection IUs (message data is never assembled): the longest list that CT's sizes can tell.
+  std::size_t max_assembled_iu_bytes = 16 + 4 * 65535;
   std::size_t max_remote_ports = 65536;        // known ones; a PLOGI from one more is rejected
   int login_retries = 3;
   bool log_out_silent_ports = false;           // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)
