@@ -34,6 +34,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
 
   [[nodiscard]] std::size_t number() const { return number_; }
+  /// Its own Port_Name.
+  [[nodiscard]] wire::Wwn name() const { return controller_.config().port_name; }
   /// What a FLOGI here is granted.
   [[nodiscard]] wire::FcId address() const { return address_; }
   [[nodiscard]] bool logged_in() const { return logged_in_; }

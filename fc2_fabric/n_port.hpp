@@ -42,7 +42,8 @@ struct NPortConfig {
   bool in_order_without_fabric = true;  // what a link without a fabric promises; a fabric tells it in its accept of FLOGI
   bool virtual_n_port = false;          // NPIV: logs in by FDISC, on the link of a port that logged in by FLOGI
   std::uint16_t max_exchanges = 4096;         // open at once, each way: ours cannot keep us from answering the peers'
-  std::size_t max_assembled_iu_bytes = 65536;  // of link services and connection IUs; message data is never assembled
+  // Of link services, CT and connection IUs (message data is never assembled): the longest list that CT's sizes can tell.
+  std::size_t max_assembled_iu_bytes = 16 + 4 * 65535;
   std::size_t max_remote_ports = 65536;        // known ones; a PLOGI from one more is rejected
   int login_retries = 3;
   bool log_out_silent_ports = false;           // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)

@@ -10,6 +10,12 @@ Result<CtHeader> parse_accept(Bytes bytes) {
   if (!accept) return accept.error();
   return accept->preamble;
 }
+
+// The requester did not want more: the end of the list is missing, in the middle of an entry perhaps (FC-GS 4.3).
+template <class Entries>
+bool is_cut(const CtHeader& preamble, const Entries& entries) {
+  return preamble.max_residual_size != 0 && !entries.empty();
+}
 }  // namespace
 
 std::size_t PortIdListAccept::size() const { return CtHeader::size() + port_ids.size() * port_id_entry_size; }
@@ -22,6 +28,7 @@ Result<PortIdListAccept> PortIdListAccept::parse(Bytes bytes) {
     accept.port_ids.push_back(FcId{load_big<3>(bytes.data() + at + 1)});
     if ((bytes[at] & PortEntry::last_entry) != 0) return accept;
   }
+  if (is_cut(accept.preamble, accept.port_ids)) return accept;
   return ParseError{ParseCode::truncated, "port_ids"};
 }
 
@@ -84,6 +91,7 @@ Result<GpnFtAccept> GpnFtAccept::parse(Bytes bytes) {
     accept.entries.push_back(codec::read<PortEntry>(bytes.data() + at));
     if ((accept.entries.back().control & PortEntry::last_entry) != 0) return accept;
   }
+  if (is_cut(accept.preamble, accept.entries)) return accept;
   return ParseError{ParseCode::truncated, "entries"};
 }
 
