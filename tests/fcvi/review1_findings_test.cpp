@@ -87,11 +87,55 @@ TEST(Review1Ids, idThatRestedWithTwoPeers_rests) {
   EXPECT_NE(ids.open(21).value, 5u);
 }
 
-// FC-VI 8.4.2 f), issue 4 item 9 ("every handle is returned"): the VI goes away while connected, its one DISCONNECT_RQST is lost.
-TEST_F(Review1, viGoesAway_noticeLost_handleComesBack) {
+// FC-VI D.1 rule 1 b), 8.4.2 f), issue 4 item 9 ("every handle is returned"): the VI goes away while connected, and its one
+// DISCONNECT_RQST is lost. Nothing repeats it: the handle never comes back, and the server stays Connected for ever.
+TEST_F(Review1, viGoesAway_noticeLost_bothEndsEnd) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst);
-  EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
-  (void)client;
+  client->provider.detach(*client_vi);
+  client_vi->transport_context = nullptr;
+  fabric.run_for(120 * fc2::second);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
+
+// FC-VI 8.4.2 e), 5.3.5, ruling 35: a reliable connection fails at the server, whose own DISCONNECT_RQST is lost.
+TEST_F(Review1, localError_noticeLost_peerLearnsIt) {
+  connect_pair();
+  faults.lose(Opcode::disconnect_rqst);
+  const auto send = client->descriptor(vi::control::immediate, {}, 0, {}, 1);
+  client_vi->post_send(send, client->handle);  // no receive is posted there
+  fabric.run_for(120 * fc2::second);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+// FC-VI C.5.4, C.5.5: "The Server is enabled for Message transmission after a FCVI_CONNECT_RESP3 IU is sent and
+// VipConnectAccept completes": what answers a message that overtook RESP2 goes behind RESP3.
+class Review1Reception : public support::FaultySetup {
+ public:
+  Review1Reception() : FaultySetup({}, {}, {}, Level::ReliableReception) {}
+};
+TEST_F(Review1Reception, messageBeforeResp2_isAnsweredBehindResp3) {
+  faults.hold(Opcode::connect_resp2, fc2::millisecond);
+  const auto receive = server->descriptor(0, {{server->data, 64}});
+  server_vi->post_receive(receive, server->handle);
+  listen(), ask();
+  accept_next();
+  EXPECT_EQ(asked(), Return::Success);
+  const auto send = client->descriptor(vi::control::immediate, {}, 0, {}, 1);
+  client_vi->post_send(send, client->handle);
+  fabric.run_for(5 * fc2::millisecond);
+  EXPECT_EQ(accept.result, Return::Success);
+  int position = 0, resp3 = -1, send_resp = -1;
+  for (const auto& frame : frames()) {
+    if (frame.opcode() == static_cast<unsigned>(Opcode::connect_resp3)) resp3 = position;
+    if (frame.opcode() == static_cast<unsigned>(Opcode::send_resp)) send_resp = position;
+    ++position;
+  }
+  EXPECT_GE(resp3, 0);
+  EXPECT_GT(send_resp, resp3);
+}
+
+// FC-VI C.4 rule 10 as answer to a refusal: RESP2 with RETRY and "Connect Timeout" to an endpoint that is Connected.
 }  // namespace
