@@ -137,5 +137,33 @@ TEST_F(Review1Reception, messageBeforeResp2_isAnsweredBehindResp3) {
   EXPECT_GT(send_resp, resp3);
 }
 
-// FC-VI C.4 rule 10 as answer to a refusal: RESP2 with RETRY and "Connect Timeout" to an endpoint that is Connected.
+// FC-VI C.4 rule 8, Table 8: a retry that claims another Connection Mode is not the retry of that set-up. It is taken for it:
+// the RESP2 that refuses then finds no peer request, and the process dies of a null pointer.
+TEST_F(Review1, retryWithAnotherMode_doesNotCrash) {
+  faults.alter(Opcode::connect_rqst, [](fc2::Frame&) {});
+  faults.alter(Opcode::connect_rqst, [](fc2::Frame& frame) { frame.bytes[24 + 5] = static_cast<std::uint8_t>((frame.bytes[24 + 5] & ~7u) | 2u); });
+  faults.lose(Opcode::connect_resp1);
+  faults.hold(Opcode::connect_resp1, 6 * fc2::second);
+  listen(), ask(15 * fc2::second);
+  accept_next();
+  EXPECT_EQ(asked(), Return::Timeout);
+  fabric.run_for(30 * fc2::second);
+  EXPECT_EQ(accept.result, Return::Timeout);
+}
+
+// FC-VI C.4 rule 8, 6.8.3: a retry whose attributes are none: the offer's are read from it without a look (core.cpp:101,
+// peer_request.cpp:87, 135 dereference an empty optional). "Protocol Error" is the answer to such a request (5.9.7.2.2).
+TEST_F(Review1, retryWithWrongAttributes_isRefused) {
+  faults.alter(Opcode::connect_rqst, [](fc2::Frame&) {});
+  faults.alter(Opcode::connect_rqst, [](fc2::Frame& frame) { for (unsigned i = 0; i < 32; ++i) frame.bytes[24 + 32 + 4 * 77 + i] = 0xFF; });
+  listen(), ask();
+  ASSERT_TRUE(offered());
+  run_to(11 * fc2::second);  // T3, ABTS, the retry
+  frames();
+  accept_offer();
+  settle();
+  const auto resp1 = seen(Opcode::connect_resp1);
+  ASSERT_EQ(resp1.size(), 1u);
+  EXPECT_EQ(resp1[0].word(3), 0x00210000u);
+}
 }  // namespace
