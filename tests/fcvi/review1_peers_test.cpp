@@ -118,4 +118,18 @@ TEST_F(ReviewPeers, unreliable_setupFailsTwice_state) {
   EXPECT_EQ(call.result, Return::NotReachable);
   EXPECT_EQ(vi->state(), vi::State::Idle);  // ruling 68
 }
+// FC-VI C.4 rule 6, VI-DG 6.7 (in the pool until it has timed out), issue 4 item 9 (a new connection succeeds): the held request was
+// aborted by its peer, then ours hears "No Waiting Remote Connectionpoint": the aborted one is "accepted" all the same, for T2, and
+// the call ends with VIP_NOT_REACHABLE, though the peer asks anew meanwhile.
+TEST_F(ReviewPeers, holding_heldIsAborted_isNotAccepted) {
+  post(), request();
+  peer.abort_rqst(), settle();
+  peer.send_resp1(Reason::no_waiting_remote_connectionpoint), settle();
+  request();  // a new one, without RETRY
+  ASSERT_TRUE(peer.resp1.has_value());
+  EXPECT_FALSE(peer.resp1->status.has_value()) << static_cast<int>(peer.resp1->status->reason);
+  fabric.run_for(25 * fc2::second);
+  EXPECT_NE(call.result, Return::NotReachable);
+  EXPECT_NE(vi->state(), vi::State::Error);
+}
 }  // namespace
