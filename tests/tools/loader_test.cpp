@@ -198,7 +198,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{4, "  - name: b\n    pipeline_depth: 256",
             "s.yaml:5: pipeline_depth: expected a whole number, 0 to 255, got \"256\""},
         Bad{7, "    client: bb", "s.yaml:7: client: expected one of a, b, got \"bb\"; did you mean \"b\"?"},
-        Bad{8, "    server: a", "s.yaml:8: server: expected another port than the client, got \"a\""},
         Bad{8, "    serer: b", "s.yaml:8: unknown key \"serer\" in workloads[0]; did you mean \"server\"?"},
         Bad{8, "    server: b\n    reliability: reliable",
             "s.yaml:9: reliability: expected one of unreliable_delivery, reliable_delivery, "
