@@ -54,6 +54,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void set_setup_error(const ConnectionIds::Id& id, Connection* endpoint);
   /// The Disconnect of that handle of ours is over.
   void end_setup_errors(wire::FcviHandle endpoint) { connection_ids_.disconnected(endpoint); }
+  [[nodiscard]] std::size_t open_connection_ids() const { return connection_ids_.in_use(); }
   [[nodiscard]] std::size_t resting_connection_ids() { return connection_ids_.resting(scheduler().now()); }
   void discard(fc2::Discard reason) { port_.counters().discard(reason); }
   void unexpected() { ++port_.counters().unexpected_events; }

@@ -75,6 +75,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   bool place(std::span<const std::uint8_t> payload);
   [[nodiscard]] bool needs_response() const { return needs_response(message_.kind == Kind::Read); }
   [[nodiscard]] bool needs_response(bool read) const;
+  [[nodiscard]] bool is_before_resp2(const wire::fcvi::DeviceHeader& header) const;
   [[nodiscard]] bool stopped() const;
   [[nodiscard]] bool consumes_descriptor() const { return message_.kind == Kind::Send || message_.kind == Kind::WriteImmediate; }
   [[nodiscard]] std::uint32_t op_code() const;

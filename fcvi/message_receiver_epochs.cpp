@@ -15,8 +15,9 @@ MessageReceiver::Place MessageReceiver::place_of(const fc2::ReceivedFrame& frame
   if (messages != 0) return messages < 0 ? Place::Past : Place::Ahead;
   const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_.bytes_received;
   if (frame.header.parameter != next) return frame.header.parameter < next ? Place::Past : Place::Ahead;
-  // C.5.10.1: no response before RESP3, which was overtaken: it counts as message 0 (Annex F).
-  const bool early = needs_response(header.opcode == wire::fcvi::Opcode::read_rqst) && connection_.awaits_resp3();
+  // C.5.10.1: no response before RESP3, which was overtaken: it counts as message 0 (Annex F). RESP2 likewise.
+  const bool read = header.opcode == wire::fcvi::Opcode::read_rqst;
+  const bool early = is_before_resp2(header) || (needs_response(read) && connection_.awaits_resp3());
   return early ? Place::Ahead : Place::Next;
 }
 

@@ -215,7 +215,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{4, "  - name: b\n    ack_0: yep", "s.yaml:5: ack_0: expected true or false, got \"yep\""},
         Bad{4, "  - name: b\n    ack_0: true", "s.yaml:5: ack_0: expected false without end_to_end_credit, got \"true\""},
         Bad{7, "    client: bb", "s.yaml:7: client: expected one of a, b, got \"bb\"; did you mean \"b\"?"},
-        Bad{8, "    server: a", "s.yaml:8: server: expected another port than the client, got \"a\""},
         Bad{8, "    serer: b", "s.yaml:8: unknown key \"serer\" in workloads[0]; did you mean \"server\"?"},
         Bad{8, "    server: b\n    reliability: reliable",
             "s.yaml:9: reliability: expected one of unreliable_delivery, reliable_delivery, "

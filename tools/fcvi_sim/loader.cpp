@@ -197,10 +197,8 @@ void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes)
 }
 
 void Loader::load_ends(const MapReader& map, WorkloadSpec& workload) {
-  const Tree& server = map.require("server");
   workload.client = read_position(map.require("client"), "client", port_names_);
-  workload.server = read_position(server, "server", port_names_);
-  if (workload.client == workload.server) fail_expected(server, "server", "another port than the client");
+  workload.server = read_position(map.require("server"), "server", port_names_);
   workload.discriminator = workload.name;
   if (const Tree* tree = map.find("discriminator"))
     workload.discriminator = read_text(*tree, "discriminator");
@@ -220,7 +218,7 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
   const MapReader map(tree, what,
                       {"name", "client", "server", "model", "discriminator", "reliability", "max_transfer_size",
                        "rdma_write", "rdma_read", "answer", "start", "server_start", "connect_timeout",
-                       "disconnect_by", "hold", "clean_up", "queue_depth", "transfers", "expect"});
+                       "disconnect_by", "hold", "second_hold", "clean_up", "queue_depth", "transfers", "expect"});
   WorkloadSpec workload{.name = read_text(map.require("name"), "name")};
   load_ends(map, workload);
   load_attributes(map, workload.attributes);
@@ -237,6 +235,7 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
     workload.disconnect_by_both = who == Disconnect::Both;
   }
   map.optional("hold", workload.hold, read_duration, fc2::TimeNs{0}, max_time);
+  map.optional("second_hold", workload.second_hold, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("clean_up", workload.clean_up, read_bool);
   map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
   if (const Tree* list = map.find("transfers"))

@@ -110,6 +110,7 @@ struct WorkloadSpec {
   Side disconnect_by = Side::Client;
   bool disconnect_by_both = false;     // neither waits for the other
   fc2::TimeNs hold = 0;            // between the last transfer and VipDisconnect of the side that disconnects first
+  fc2::TimeNs second_hold = 0;     // ... and between its end there and VipDisconnect of the other side
   bool clean_up = false;           // VipDisconnect also where the connection was not made and the endpoint is not Idle
   std::uint32_t queue_depth = 64;  // descriptors that each end keeps posted
   std::vector<TransferSpec> transfers = {};
@@ -123,7 +124,7 @@ struct ErrorExpectation {
   TimeBound at = {};
 };
 
-/// One IU on the wire, as its sender sent it. What is not set may be anything.
+/// One IU on the wire, as its sender sent it, or a fault rewrote it. What is not set may be anything.
 struct WireExpectation {
   std::string where;    // in the scenario: for messages
   std::string message;  // as wire::message_name
