@@ -1,0 +1,305 @@
+// Findings of a hostile review (WP 3, second): each test says what the text asks, and fails on what the code does. Not in CMake.
+#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/remote_port.hpp"
+#include "tests/fcvi/message_nodes.hpp"
+
+namespace {
+using support::late;
+using support::Level;
+using support::LoggedFrame;
+using support::lose;
+using support::MessageFrame;
+using support::pass;
+using wire::RCtl;
+
+constexpr std::uint16_t credit = 6;
+
+fc2::SwitchConfig order(bool in_order) {
+  fc2::SwitchConfig config;
+  config.in_order = in_order;
+  return config;
+}
+
+class Class2Nodes : public support::MessageNodes {
+ public:
+  explicit Class2Nodes(bool in_order = true, bool ack_0 = false, fc2::TimeNs e_d_tov = 2 * fc2::second)
+      : MessageNodes({.address = {}, .class_2 = true},
+                     [=](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = credit, config.ack_0 = ack_0; },
+                     [=] { auto c = order(in_order); c.e_d_tov = e_d_tov; return c; }()) {}
+  void inject(fc2::NPort& from, fc2::FramePtr frame) { fabric.fabric.ingress_of(from)->receive(std::move(frame)); }
+  const LoggedFrame* data_frame(std::uint16_t seq_cnt) {
+    return log.find([=](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.header.seq_cnt.value == seq_cnt; });
+  }
+};
+class Class2InOrder : public Class2Nodes {};
+class Class2OutOfOrder : public Class2Nodes { public: Class2OutOfOrder() : Class2Nodes(false) {} };
+class Class2Ack0 : public Class2Nodes { public: Class2Ack0() : Class2Nodes(true, true, 400 * fc2::microsecond) {} };
+class Class2Ack1Short : public Class2Nodes { public: Class2Ack1Short() : Class2Nodes(true, false, 400 * fc2::microsecond) {} };
+
+// F1. Nothing from outside may crash a process: a peer that answers a Reliable Delivery Send by a FCVI_SEND_RESP before its ACK.
+TEST_F(Class2InOrder, f01_unaskedResponseBeforeAck_doesNotCrash) {
+  begin(Level::ReliableDelivery);
+  faults.on_link_control = [](const wire::FcHeader&) { return late(500 * fc2::millisecond); };
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  const LoggedFrame* data = data_frame(0);
+  ASSERT_NE(data, nullptr);
+  fc2::FramePtr frame = fabric.pool.take();
+  wire::FcHeader fc = data->header;
+  std::swap(fc.s_id, fc.d_id);
+  fc.r_ctl = RCtl::command_status;
+  fc.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
+  fc.df_ctl = wire::df_ctl::with_device_header(16);
+  fc.seq_cnt = {0};
+  wire::fcvi::DeviceHeader header{.handle = {0}, .opcode = wire::fcvi::Opcode::send_resp, .msg_id = {1}};
+  header.handle = wire::FcviHandle{1};  // the client's
+  fc.write(frame->bytes);
+  header.write(std::span(frame->data_field()).first(header.size()));
+  frame->size_bytes = static_cast<std::uint16_t>(24 + header.size());
+  frame->sof = wire::Sof::i3;
+  frame->eof = wire::Eof::t;
+  inject(server->port, std::move(frame));
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// F2. FC-VI 5.5: a class 2 sequence is closed when all ACKs for all its frames came. The ACK of frame 0 comes twice, that of frame 3
+// never (the frame is lost): the message must not complete well.
+TEST_F(Class2InOrder, f02_ackTwice_isNotCountedTwice) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number == 3 ? lose : pass; };
+  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  receive(), send();
+  fabric.run_for(500 * fc2::microsecond);
+  const LoggedFrame* data = data_frame(0);
+  ASSERT_NE(data, nullptr);
+  faults.on_link_control = {};
+  inject(server->port, fc2::make_link_control(fabric.pool, data->header, RCtl::ack_1, 1));
+  fabric.run_for(100 * fc2::millisecond);
+  EXPECT_EQ(sent(0), 0u) << "frame 3 never arrived, and was never acknowledged";
+  fabric.run_for(3 * fc2::second);
+  EXPECT_EQ(sent(0), send_failed);  // B.2.6.1 rule 8e
+}
+
+// F2b. The same by an ACK for a SEQ_CNT that was never sent.
+TEST_F(Class2InOrder, f02b_ackForFrameNeverSent_isIgnored) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? lose : pass; };
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  wire::FcHeader never = data_frame(0)->header;
+  never.seq_cnt = {0x4711};
+  inject(server->port, fc2::make_link_control(fabric.pool, never, RCtl::ack_1, 1));
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(sent(0), 0u);
+}
+
+// F2c. ACK_0 where the sequence asked for ACK_1 closes it, and gives all credit back.
+TEST_F(Class2InOrder, f02c_ack0WhereAck1WasAsked_isIgnored) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? lose : pass; };
+  receive(), send();
+  fabric.run_for(fc2::millisecond);
+  inject(server->port, fc2::make_link_control(fabric.pool, data_frame(0)->header, RCtl::ack_0, 0));
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(sent(0), 0u);
+}
+
+// F3. B.2.6.1 rule 8e: E_D_TOV without any ACK ends the exchange, however often a peer says P_BSY in between.
+TEST_F(Class2OutOfOrder, f03_busyFlood_doesNotStopTheTimeOut) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? lose : pass; };
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  const wire::FcHeader data = data_frame(0)->header;
+  for (int i = 0; i < 1000; ++i) {  // 10 s, five times E_D_TOV
+    inject(server->port, fc2::make_link_control(fabric.pool, data, RCtl::p_bsy, 0x01010000));
+    fabric.run_for(10 * fc2::millisecond);
+  }
+  EXPECT_EQ(sent(0), send_failed);
+}
+
+// F4. B.2.6.1 rule 8e: E_D_TOV waits for an ACK. With ACK_0 there is none before the last frame of the sequence: one that lasts longer
+// than E_D_TOV (here 0.4 ms, 0.6 ms of frames; else 2 s on a slow or shared link) must not be given up while it is being sent.
+void long_sequence(Class2Nodes& nodes) {
+  nodes.begin(Level::ReliableDelivery);
+  nodes.receive(), nodes.send(1, 60'000), nodes.receive(3), nodes.send(3, 60'000);
+  nodes.fabric.run_for(fc2::second);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(nodes.sent(i), Class2Nodes::sent_well) << i;
+  EXPECT_EQ(nodes.log.count(RCtl::abts), 0u);
+}
+
+// F7. B.2.5 rules 5b, 7a: message 1 loses a frame; messages 2 and 3 are whole. Its originator aborts message 1 (rule 8e, ABTS): messages 2
+// and 3, which wait behind it, have to be delivered.
+TEST_F(Class2OutOfOrder, f07_abortOfTheHole_deliversWhatWaits) {
+  begin(Level::UnreliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number == 1 ? lose : pass; };
+  receive(3), send(3, 2 * frame_bytes);
+  fabric.run_for(3 * fc2::second);  // E_D_TOV, ABTS
+  EXPECT_EQ(received(0), receive_lost);
+  EXPECT_TRUE(arrived(1, 1, 2 * frame_bytes)) << "whole, and nothing is missing before it";
+  EXPECT_TRUE(arrived(2, 2, 2 * frame_bytes));
+  fabric.run_for(20 * fc2::second);
+  EXPECT_TRUE(arrived(1, 1, 2 * frame_bytes)) << "lost for good";
+  EXPECT_TRUE(arrived(2, 2, 2 * frame_bytes));
+}
+
+class OutOfOrder : public support::MessageNodes { public: OutOfOrder() : MessageNodes({}, {}, order(false)) {} };
+
+// F6. Annex E, VI-ARCH 2.5.3: message 2 fails at the responder; all before it have completed well at both ends. The response of message 1
+// is overtaken by the refusal of message 2: message 1 was delivered, and must not be reported as flushed.
+TEST_F(OutOfOrder, f06_refusalOvertakesResponse_earlierMessagesComplete) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? late(fc2::millisecond) : pass; };
+  receive(1), send(2, 100);  // the second has no descriptor
+  fabric.run_for(fc2::second);
+  EXPECT_TRUE(arrived(0, 0, 100));
+  EXPECT_EQ(sent(0), sent_well);
+  EXPECT_EQ(sent(1), sent_well | vi::status::remote_descriptor_error);
+}
+
+class InOrder : public support::MessageNodes {};
+
+// F5. FC-VI 8.4.2 e), 5.3.5, VI-DG 6.2: the memory of an RDMA Read goes away at the target in the middle: ruling 18 tells the originator;
+// the target's VI has to go to Error too, and one of the two has to say so (DISCONNECT_RQST).
+TEST_F(InOrder, f05_readMemoryLostInTheMiddle_bothEndsKnow) {
+  begin(Level::ReliableReception);
+  wire::MemHandle own{};
+  const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
+  constexpr std::uint32_t large = 1u << 20;
+  ASSERT_EQ(server->nic.register_memory(server->data + large, server->memory.data() + (server->data - support::Host::base) + large, large, attributes, own), vi::Return::Success);
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data + large, own);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(2 * fc2::millisecond);  // of ten
+  ASSERT_EQ(server->nic.memory().deregister(server->data + large, own), vi::Return::Success);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client->status(read), vi::status::done | vi::status::rdma_protection_error | vi::status::op_rdma_read);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(server_vi->state(), vi::State::Error) << "a minute later";
+}
+
+// F8. VI-ARCH 2.5.3, FC-VI 5.9.4.3, ruling 41: a message of several frames that is too long for its descriptor is refused by its
+// response, and the originator's descriptor says why; as it is with a message of one frame.
+TEST_F(InOrder, f08_tooLong_severalFrames_isRefusedByResponse) {
+  for (const std::uint32_t bytes : {1000u, 4 * frame_bytes}) {
+    SCOPED_TRACE(bytes);
+    begin(Level::ReliableReception, bytes == 1000 ? "one" : "several");
+    const auto small = server->descriptor(0, {{server->data, 500}});
+    server_vi->post_receive(small, server->handle);
+    const std::size_t at = sends.size();
+    send(1, bytes);
+    fabric.run_for(fc2::second);
+    EXPECT_EQ(log.count(RCtl::command_status), 1u);
+    EXPECT_EQ(sent(at), sent_well | vi::status::remote_descriptor_error);
+  }
+}
+// F8b. The same when the receive's memory goes away in the middle.
+TEST_F(InOrder, f08b_receiveMemoryLost_isRefusedByResponse) {
+  begin(Level::ReliableReception);
+  wire::MemHandle own{};
+  const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
+  constexpr std::uint32_t large = 1u << 20;
+  ASSERT_EQ(server->nic.register_memory(server->data + large, server->memory.data() + (server->data - support::Host::base) + large, large, attributes, own), vi::Return::Success);
+  const std::uint64_t at = server->descriptor(0, {});
+  vi::ControlSegment control{};
+  control.segment_count = 1;
+  control.length_bytes = slot;
+  server->put(at, control);
+  server->put(at + sizeof control, vi::Segment{server->data + large, own.value, slot});
+  server->next_descriptor += 64;
+  server_vi->post_receive(at, server->handle);
+  send(1, 60'000);
+  fabric.run_for(200 * fc2::microsecond);
+  ASSERT_EQ(server->nic.memory().deregister(server->data + large, own), vi::Return::Success);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(log.count(RCtl::command_status), 1u);
+  EXPECT_EQ(sent(0), sent_well | vi::status::remote_descriptor_error);
+}
+
+// F9. FC-VI 8.2 b), C.5.5: RESP2 is lost, the client's first message (several frames) is half in when the server gives up by VipDisconnect:
+// no unexpected event, the handle is returned, and the receive can be used again.
+class LostResp2 : public support::MessageNodes, public fc2::FrameFault {
+ public:
+  void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+    const auto fc = wire::FcHeader::parse(frame->content());
+    if (fc->type == wire::Type::fc_vi && fc->r_ctl == RCtl::solicited_control && frame->data_field()[4] == 0x19) return;
+    channel.deliver(std::move(frame));
+  }
+};
+TEST_F(LostResp2, f09_disconnectInTheMiddleOfEarlyMessage_freesEverything) {
+  fabric.fabric.set_fault(client->port, this);
+  client_vi = &client->make_vi(Level::ReliableDelivery), server_vi = &server->make_vi(Level::ReliableDelivery);
+  receive();
+  server->provider.connect_wait(server->net("early"), fc2::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), server->net("early"), fc2::second, request);
+  ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  ASSERT_TRUE(fabric.run_until([&] { return client_vi->can_transmit(); }));
+  send(1, 60'000);
+  fabric.run_for(200 * fc2::microsecond);  // of 600
+  support::Done done;
+  server->provider.disconnect(*server_vi, done);
+  fabric.run_for(100 * fc2::second);
+  EXPECT_EQ(unexpected(), 0u);
+  EXPECT_TRUE(done.result.has_value());
+  EXPECT_EQ(server->provider.handles_in_use(), 0u);
+}
+
+// F10. VI-ARCH 6.3.1.1: on a Reliable Reception connection the *receiving* provider must not complete a Send that bypasses an RDMA Read
+// until all the read data have been transmitted. (Ours never bypasses; another vendor's sender may.)
+TEST_F(InOrder, f10_sendBehindRead_waitsForTheReadData) {
+  begin(Level::ReliableReception);
+  receive();
+  const auto from_client = [&](wire::fcvi::Opcode opcode, RCtl r_ctl, std::uint32_t msg_id, std::uint16_t ox_id, std::uint32_t total,
+                               std::uint32_t payload) {
+    fc2::FramePtr frame = fabric.pool.take();
+    wire::FcHeader fc{.r_ctl = r_ctl, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::fc_vi,
+                      .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative |
+                               wire::f_ctl::relative_offset_present,
+                      .df_ctl = wire::df_ctl::device_header_32, .ox_id = {ox_id}, .rx_id = wire::RxId::unassigned};
+    fc.write(frame->bytes);
+    wire::fcvi::DeviceHeader header{.handle = wire::FcviHandle{0x1001}, .opcode = opcode, .msg_id = {msg_id}};
+    if (opcode == wire::fcvi::Opcode::read_rqst) header.rmt_va = server->data + (1u << 20), header.rmt_va_handle = server->handle;
+    header.tot_len_or_connection_id = total;
+    header.write(std::span(frame->data_field()).first(32));
+    frame->size_bytes = static_cast<std::uint16_t>(24 + 32 + payload);
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    fabric.fabric.ingress_of(client->port)->receive(std::move(frame));
+  };
+  from_client(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, 1u << 20, 0);  // 10 ms
+  from_client(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(received(0), 0u) << "the read data are not out yet";
+}
+
+// F11. One port that nobody is logged in with opens 4096 exchanges (first frames of IUs that never end): the limit is the port's, not the
+// peer's, so that nobody gets a response any more, and every Reliable Reception connection breaks.
+TEST_F(InOrder, f11_strangerHoldsExchanges_othersAreAnswered) {
+  begin(Level::ReliableReception);
+  fabric.add_port();
+  fabric.attach(2);
+  fabric.run_for(fc2::second);
+  for (std::uint16_t i = 0; i < 5000; ++i) {
+    fc2::FramePtr frame = fabric.pool.take();
+    wire::FcHeader fc{.r_ctl = RCtl::unsolicited_control, .d_id = server->port.n_port_id(), .s_id = fabric.port(2).n_port_id(),
+                      .type = wire::Type::fc_vi, .f_ctl = wire::f_ctl::first_sequence, .ox_id = {i}, .rx_id = wire::RxId::unassigned};
+    fc.write(frame->bytes);
+    frame->size_bytes = 24 + 32;
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::n;
+    fabric.fabric.ingress_of(fabric.port(2))->receive(std::move(frame));
+    if (i % 64 == 0) fabric.run_for(50 * fc2::microsecond);
+  }
+  receive(), send(1, 100);
+  fabric.run_for(20 * fc2::second);
+  EXPECT_EQ(sent(0), sent_well);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  fabric.detach(2);
+}
+
+TEST_F(Class2Ack0, f04_longSequence_isNotGivenUp) { long_sequence(*this); }
+TEST_F(Class2Ack1Short, f04_control_ack1_isNotGivenUp) { long_sequence(*this); }
+}  // namespace
