@@ -302,4 +302,156 @@ TEST_F(InOrder, f11_strangerHoldsExchanges_othersAreAnswered) {
 
 TEST_F(Class2Ack0, f04_longSequence_isNotGivenUp) { long_sequence(*this); }
 TEST_F(Class2Ack1Short, f04_control_ack1_isNotGivenUp) { long_sequence(*this); }
+
+// F6b. The same on an in-order fabric: the memory of message 2 goes away while it is sent; the response to message 1 is on its way.
+TEST_F(InOrder, f06b_localErrorBeforeResponse_earlierMessagesComplete) {
+  begin(Level::ReliableReception);
+  wire::MemHandle own{};
+  constexpr std::uint32_t at = 8u << 20;
+  ASSERT_EQ(client->nic.register_memory(client->data + at, client->memory.data() + (client->data - support::Host::base) + at, slot,
+                                        {.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true}, own), vi::Return::Success);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(fc2::millisecond); };
+  receive(2), send(1, 100);
+  const std::uint64_t second = client->next_descriptor;
+  client->next_descriptor += 128;
+  vi::ControlSegment control{};
+  control.segment_count = 1;
+  control.length_bytes = 60'000;
+  client->put(second, control);
+  client->put(second + sizeof control, vi::Segment{client->data + at, own.value, 60'000});
+  client_vi->post_send(second, client->handle);
+  fabric.run_for(100 * fc2::microsecond);
+  ASSERT_EQ(client->nic.memory().deregister(client->data + at, own), vi::Return::Success);
+  fabric.run_for(fc2::second);
+  EXPECT_TRUE(arrived(0, 0, 100));
+  EXPECT_EQ(client->status(second), sent_well | vi::status::protection_error);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// F12. B.2.5 rule 6e b), B.3.3.3: every frame of an epoch that arrives within R_A_TOV is processed. One frame is 50 ms late; 1800 overtake it.
+TEST_F(OutOfOrder, f12_moreThan1024FramesOvertake_allArrive) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number == 0 ? late(50 * fc2::millisecond) : pass; };
+  receive(60), send(60, 60'000);
+  fabric.run_for(30 * fc2::second);
+  for (std::size_t i = 0; i < 60; ++i) ASSERT_TRUE(arrived(i, i, 60'000)) << i;
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+// F13. 8.4.2 g), 7.7.1: a logout in the middle of everything frees everything.
+template <class Nodes> void logout_in_the_middle(Nodes& nodes, bool explicit_) {
+  nodes.begin(Level::ReliableReception);
+  nodes.receive(8), nodes.send(8, 60'000);
+  for (auto [host, vi, peer] : {std::tuple(nodes.client.get(), nodes.client_vi, nodes.server.get()), std::tuple(nodes.server.get(), nodes.server_vi, nodes.client.get())})
+    for (int i = 0; i < 4; ++i)
+      vi->post_send(host->descriptor(vi::control::op_rdma_read, {{host->data + (20u << 20), 200'000}}, peer->data + (24u << 20), peer->handle), host->handle);
+  nodes.fabric.run_for(900 * fc2::microsecond);
+  if (explicit_) nodes.server->port.remote_port(nodes.client->port.n_port_id()).log_out();
+  else nodes.fabric.detach(1);
+  nodes.fabric.run_for(fc2::second);
+  nodes.disconnect(*nodes.server, *nodes.server_vi), nodes.disconnect(*nodes.client, *nodes.client_vi);
+  nodes.fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(nodes.server->provider.handles_in_use() + nodes.client->provider.handles_in_use(), 0u);
+  EXPECT_EQ(nodes.server->port.open_exchanges() + nodes.client->port.open_exchanges(), 0u);
+  EXPECT_EQ(nodes.fabric.pool.outstanding(), 0u);
+}
+TEST_F(InOrder, f13_explicitLogout) { logout_in_the_middle(*this, true); }
+TEST_F(InOrder, f13_implicitLogout) { logout_in_the_middle(*this, false); }
+TEST_F(OutOfOrder, f13_explicitLogout) { logout_in_the_middle(*this, true); }
+TEST_F(Class2InOrder, f13_explicitLogout) { logout_in_the_middle(*this, true); }
+TEST_F(Class2InOrder, f13_implicitLogout) { logout_in_the_middle(*this, false); }
+TEST_F(Class2OutOfOrder, f13_explicitLogout) { logout_in_the_middle(*this, true); }
+TEST_F(Class2OutOfOrder, f13_implicitLogout) { logout_in_the_middle(*this, false); }
+
+// F14. 5.5, FC-FS: 300 sequences are aborted in the middle: SEQ_IDs and credit come back.
+TEST_F(Class2InOrder, f14_manyAborted_nothingLeaks) {
+  begin(Level::UnreliableDelivery);
+  faults.on_frame = [&](MessageFrame& frame) {
+    if (!frame.from_client || frame.header.msg_id.value > 300) return pass;
+    if (frame.fc.seq_cnt.value == 1)
+      fabric.fabric.ingress_of(server->port)->receive(fc2::make_link_control(fabric.pool, frame.fc, RCtl::p_rjt, 0x01010000));
+    return lose;
+  };
+  for (int i = 0; i < 300; ++i) {
+    client_vi->post_send(client->descriptor(0, {{client->data, 60'000}}), client->handle);
+    fabric.run_for(5 * fc2::millisecond);
+  }
+  receive(), send(1, 60'000);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(0), sent_well);
+  const auto* remote = client->port.find_remote_port(server->port.n_port_id());
+  EXPECT_TRUE(remote->has_credit());
+}
+
+// F15. 5.5: an SEQ_ID of a sequence that was aborted is used again only when it was recovered: not while its ABTS is unanswered.
+TEST_F(Class2InOrder, f15_seqIdOfAbortedSequence_rests) {
+  begin(Level::UnreliableDelivery);
+  int seq_id = -1, again = 0;
+  faults.on_frame = [&](MessageFrame& frame) {
+    if (!frame.from_client) return pass;
+    if (frame.header.msg_id.value == 1) {
+      if (frame.fc.seq_cnt.value == 1)
+        fabric.fabric.ingress_of(server->port)->receive(fc2::make_link_control(fabric.pool, frame.fc, RCtl::p_rjt, 0x01010000));
+      seq_id = frame.fc.seq_id.value;
+      return lose;
+    }
+    again += frame.fc.seq_id.value == seq_id && frame.fc.seq_cnt.value == 0;
+    return pass;
+  };
+  client_vi->post_send(client->descriptor(0, {{client->data, 60'000}}), client->handle);
+  fabric.run_for(fc2::millisecond);
+  receive(300);
+  for (int i = 0; i < 300; ++i) {
+    client_vi->post_send(client->descriptor(0, {{client->data, 10}}), client->handle);
+    fabric.run_for(100 * fc2::microsecond);
+  }
+  EXPECT_EQ(again, 0) << "within 31 ms of the ABTS; R_A_TOV is 10 s";
+}
+
+// F16. B.2.5 rules 5b, 7a: message 1 loses its end, message 2 (one frame) is here. When R_A_TOV is over, message 1 alone is lost. (The
+// timer of note 1 and that of the epoch fall on the same moment, and each gives up one message.)
+TEST_F(OutOfOrder, f16_bothTimersAtOnce_loseOneMessage) {
+  begin(Level::UnreliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) {
+    if (!frame.from_client) return pass;
+    switch (frame.number) {
+      case 1: return late(fc2::millisecond);
+      case 3: case 4: case 5: return lose;
+      case 6: return late(2 * fc2::millisecond);
+      default: return pass;
+    }
+  };
+  receive(2), send(1, 6 * frame_bytes), send(1, 100);
+  fabric.run_for(25 * fc2::second);
+  EXPECT_EQ(received(0), receive_lost);
+  EXPECT_TRUE(arrived(1, 1, 100));
+}
+
+class Class2SmallIus : public support::MessageNodes {
+ public:
+  Class2SmallIus() : MessageNodes({.address = {}, .max_iu_bytes = 5000, .class_2 = true},
+                                  [](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = credit; }) {}
+};
+// F17. 5.2.1, 5.5 in class 2: messages of several IUs, all operations, both reliable levels.
+TEST_F(Class2SmallIus, f17_severalIus_arrive) {
+  for (const Level level : {Level::ReliableDelivery, Level::ReliableReception}) {
+    begin(level, level == Level::ReliableDelivery ? "d" : "r");
+    const std::size_t first = sends.size();
+    receive(3), send(3, 60'000);
+    const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (20u << 20), 60'000}}, server->data, server->handle);
+    client_vi->post_send(read, client->handle);
+    fabric.run_for(fc2::second);
+    for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrived(i, i, 60'000) && sent(i) == sent_well);
+    EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
+  }
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+// F18. 5.5: more class 2 sequences than there are SEQ_IDs (kills the mutant that never gives them back; passes).
+TEST_F(Class2OutOfOrder, f18_manySequences_seqIdsComeBack) {
+  begin(Level::UnreliableDelivery);
+  receive(300);
+  for (int i = 0; i < 300; ++i) send(1, 10), fabric.run_for(fc2::millisecond);
+  for (std::size_t i = 0; i < 300; ++i) ASSERT_EQ(sent(i), sent_well) << i;
+}
 }  // namespace
