@@ -1,7 +1,10 @@
 // Findings of a hostile review (WP 3, second): each test says what the text asks, and fails on what the code does. Not in CMake.
+#include <random>
+
 #include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
+#include "wire/bytes.hpp"
 
 namespace {
 using support::late;
@@ -453,5 +456,96 @@ TEST_F(Class2OutOfOrder, f18_manySequences_seqIdsComeBack) {
   receive(300);
   for (int i = 0; i < 300; ++i) send(1, 10), fabric.run_for(fc2::millisecond);
   for (std::size_t i = 0; i < 300; ++i) ASSERT_EQ(sent(i), sent_well) << i;
+}
+
+// F20. A peer that sends whatever it has seen, changed in a field or two, while messages are under way, in every class, order and level:
+// no crash, no event that a machine holds to be impossible, and after a Disconnect of both everything is returned. (The matrix of
+// hostile_test.cpp knows no message under way: its VIs are Unreliable, its messages have no bytes.)
+struct World { bool class_2, in_order, ack_0; Level level; };
+class Besieging : public support::MessageNodes {
+ public:
+  explicit Besieging(const World& world)
+      : MessageNodes({.address = {}, .max_iu_bytes = 9000, .class_2 = world.class_2},
+                     [=](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = world.class_2 ? credit : std::uint16_t{0}, config.ack_0 = world.ack_0; },
+                     order(world.in_order)), world_(world) {}
+  void TestBody() override {}
+  void run(std::uint32_t seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    begin(world_.level);
+    receive(6);
+    for (int i = 0; i < 6; ++i) {
+      send(1, pick(2) == 0 ? 100 : 20'000);
+      if (world_.level != Level::UnreliableDelivery && pick(2) == 0)
+        client_vi->post_send(client->descriptor(vi::control::op_rdma_read, {{client->data + (20u << 20), 20'000}}, server->data, server->handle), client->handle);
+      if (pick(2) == 0)
+        client_vi->post_send(client->descriptor(vi::control::op_rdma_write, {{client->data, 5'000}}, server->data + (20u << 20), server->handle), client->handle);
+    }
+    for (int step = 0; step < 40; ++step) {
+      fabric.run_for(pick(60) * fc2::microsecond + pick(100) / 99 * fc2::second * pick(4));
+      if (log.frames().empty()) continue;
+      const LoggedFrame& from = log.frames()[log.frames().size() - 1 - pick(static_cast<std::uint32_t>(std::min<std::size_t>(log.frames().size(), 12)))];
+      if (from.header.type == wire::Type::els) continue;
+      LoggedFrame f = from;
+      for (std::uint32_t changes = pick(4); changes != 0; --changes) switch (pick(14)) {
+        case 0: std::swap(f.header.s_id, f.header.d_id), f.header.f_ctl ^= wire::f_ctl::exchange_responder; break;
+        case 1: f.header.seq_cnt.value = static_cast<std::uint16_t>(f.header.seq_cnt.value + pick(5) - 2); break;
+        case 2: f.header.parameter += (pick(5) - 2) * frame_bytes; break;
+        case 3: f.header.f_ctl ^= wire::f_ctl::end_sequence; break;
+        case 4: f.header.f_ctl ^= wire::f_ctl::last_sequence; break;
+        case 5: f.header.f_ctl ^= wire::f_ctl::sequence_initiative; break;
+        case 6: f.header.r_ctl = std::array{RCtl::ack_1, RCtl::ack_0, RCtl::p_bsy, RCtl::p_rjt, RCtl::abts, RCtl::ba_acc, RCtl::f_bsy_data, RCtl::ba_rjt}[pick(8)]; break;
+        case 7: if (f.data.size() > 11) wire::store_big<4>(f.data.data() + 8, wire::load_big<4>(f.data.data() + 8) + pick(5) - 2); break;
+        case 8: if (f.data.size() > 5) f.data[4] = std::array<std::uint8_t, 8>{0, 1, 2, 8, 9, 10, 0x12, 0x1B}[pick(8)]; break;
+        case 9: if (f.data.size() > 5) f.data[5] = static_cast<std::uint8_t>(pick(16)); break;
+        case 10: f.header.ox_id.value = static_cast<std::uint16_t>(f.header.ox_id.value + pick(5) - 2); break;
+        case 11: f.header.f_ctl ^= wire::f_ctl::exchange_responder; break;
+        case 12: f.header.seq_id.value ^= 1; break;
+        case 13: f.header.f_ctl ^= wire::f_ctl::abort_perform_abts; break;
+        default: break;
+      }
+      if (f.data.size() > 5 && pick(3) == 0) {  // the other kind of IU for the same message
+        const bool response = f.data[4] >= 8;
+        std::swap(f.header.s_id, f.header.d_id), f.header.f_ctl ^= wire::f_ctl::exchange_responder;
+        f.data[4] = static_cast<std::uint8_t>(response ? f.data[4] - 8 : f.data[4] + 8);
+        const bool to_client = f.header.d_id == client->port.n_port_id();
+        wire::store_big<4>(f.data.data(), to_client ? 1u : 0x1001u);
+        if (f.data[4] == 8 || f.data[4] == 9) f.data.resize(16), f.header.df_ctl = 1, f.header.r_ctl = RCtl::command_status;
+        else f.data.resize(std::max<std::size_t>(f.data.size(), 32)), f.header.df_ctl = 2, f.header.r_ctl = f.data[4] == 2 ? RCtl::unsolicited_command : RCtl::solicited_data;
+        f.header.f_ctl |= wire::f_ctl::end_sequence | wire::f_ctl::last_sequence;
+        f.eof = wire::Eof::t;
+        f.sof = wire::Sof::i3;
+      }
+      fc2::FramePtr frame = fabric.pool.take();
+      if (std::getenv("LOUD") != nullptr) std::fprintf(stderr, "%ld us: to %x r_ctl %02x f_ctl %06x ox %x seq_id %x cnt %d par %u opc %02x flags %x msg %x sof %d\n", fabric.scheduler.now() / 1000 % 1000000000, f.header.d_id.value, (int)f.header.r_ctl, f.header.f_ctl, f.header.ox_id.value, f.header.seq_id.value, f.header.seq_cnt.value, f.header.parameter, f.data.size() > 5 ? f.data[4] : 255, f.data.size() > 5 ? f.data[5] : 255, f.data.size() > 11 ? wire::load_big<4>(f.data.data() + 8) : 0, (int)f.sof);
+      f.header.write(frame->bytes);
+      std::copy(f.data.begin(), f.data.end(), frame->data_field().begin());
+      frame->size_bytes = static_cast<std::uint16_t>(24 + f.data.size());
+      frame->sof = f.sof, frame->eof = f.eof;
+      (f.header.d_id == client->port.n_port_id() ? client : server)->port.receive(std::move(frame));
+    }
+    fabric.run_for(15 * fc2::second);
+    disconnect(*server, *server_vi), disconnect(*client, *client_vi);
+    fabric.run_for(120 * fc2::second);
+    EXPECT_EQ(unexpected(), 0u);
+    EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+    EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);
+    EXPECT_EQ(fabric.pool.outstanding(), 0u);
+  }
+  World world_;
+};
+class Siege : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(World, Siege, ::testing::Range(0, 18));
+TEST_P(Siege, f20_anythingAtAnyTime) {
+  const int n = GetParam();
+  const World world{n / 6 > 0, n / 3 % 2 == 0, n / 6 == 2, std::array{Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception}[static_cast<std::size_t>(n % 3)]};
+  const char* from = std::getenv("SEED");
+  const int first = from != nullptr ? std::atoi(from) : 0, last = from != nullptr ? first + 1 : 300;
+  for (int seed = first; seed < last && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed << (world.class_2 ? " class 2" : " class 3") << (world.in_order ? "" : " out of order") << (world.ack_0 ? " ACK_0" : "") << " level " << n % 3);
+    if (std::getenv("LOUD") != nullptr) std::fprintf(stderr, "world %d seed %d\n", n, seed);
+    Besieging here(world);
+    here.run(static_cast<std::uint32_t>(seed));
+  }
 }
 }  // namespace
