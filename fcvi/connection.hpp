@@ -98,6 +98,7 @@ class Connection final : private machines::disconnect_responder::Context {
  private:
   void follow(vi::State before);
   void stop();
+  void stop_receiving();
   void tell_peer(wire::fcvi::Reason reason);
   void release_vi();
   void handle_disconnected();

@@ -32,7 +32,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   /// ABTS of an open message's exchange.
   bool abort_received(wire::OxId ox_id);
   /// FCVI_MSG_ID of the last message that was completed here (6.12.2); 0 before the first.
-  [[nodiscard]] wire::MsgId last_completed() const { return last_completed_; }
+  [[nodiscard]] wire::MsgId last_completed() const { return last_completed_.value_or(wire::MsgId{0}); }
+  /// Of an RDMA Read: its data are out.
+  void message_completed(wire::MsgId id);
   [[nodiscard]] bool is_closed() const { return machine_.is<machines::message_responder::Closed>(); }
   /// disconnected() was said, and R_A_TOV is not over.
   [[nodiscard]] bool is_disconnected() const { return machine_.is<machines::message_responder::HerrDisconnected>(); }
@@ -62,6 +64,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   void epoch_timer_expired();
   void give_up_missing();
   void give_up_waiting();
+  [[nodiscard]] bool is_next(wire::OxId ox_id) const;
+  void refuse(ReceiveError error, bool last);
+  void await_more();
   bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                    std::span<const std::uint8_t> payload);
@@ -71,7 +76,7 @@ class MessageReceiver final : private machines::message_responder::Context {
                           std::size_t payload_bytes) const;
   [[nodiscard]] bool last_of_message(const fc2::ReceivedFrame& frame) const;
   std::optional<ReceiveError> claim();
-  std::optional<ReceiveError> claim_receive(std::uint32_t op_code);
+  std::optional<ReceiveError> claim_receive();
   bool place(std::span<const std::uint8_t> payload);
   [[nodiscard]] bool needs_response() const { return needs_response(message_.kind == Kind::Read); }
   [[nodiscard]] bool needs_response(bool read) const;
@@ -93,6 +98,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   void send_response() override { respond({}); }
   void refuse_message(ReceiveError error) override;
   void note_refusal(ReceiveError error) override { noted_ = error; }
+  void fail_refused() override { fail_receive(noted_); }
   void conclude_refusal() override;
   void start_read_response() override;
   void expect_next_message() override;
@@ -110,7 +116,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   machines::message_responder::Machine machine_;
   wire::MsgId expected_{};                     // Mexp
   std::uint16_t expected_seq_cnt_ = 0;         // SCexp; wraps in messages of more than 65,536 frames
-  wire::MsgId last_completed_{0};
+  std::optional<wire::MsgId> last_completed_;
   Message message_;
   const fc2::ReceivedFrame* frame_ = nullptr;  // while it is processed
   std::size_t placed_bytes_ = 0;

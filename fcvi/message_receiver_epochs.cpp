@@ -57,11 +57,10 @@ void MessageReceiver::resp3_received() { take_early_frames(); }
 /// Rule 7. Holes are found in any order; each has its own R_A_TOV.
 void MessageReceiver::epoch_timer_expired() {
   fc2::Scheduler& scheduler = connection_.core().scheduler();
-  while (!early_.empty() && !stopped()) {
+  for (take_early_frames(); !early_.empty() && !stopped(); take_early_frames()) {
     const fc2::TimeNs due = early_.known_since() + connection_.core().port().r_a_tov();
     if (scheduler.now() < due) return scheduler.schedule(epoch_timer_, due);
     give_up_missing();
-    take_early_frames();
   }
 }
 

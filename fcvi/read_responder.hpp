@@ -31,6 +31,7 @@ class ReadResponder final : public fc2::FrameSource {
     wire::FcHeader frame;
     wire::fcvi::DeviceHeader request;
     bool class_2 = false;  // as it was asked, so it is answered
+    bool lost = false;     // its memory was deregistered meanwhile
     std::uint64_t bytes_sent = 0;
   };
   static constexpr std::size_t max_waiting = 4096;  // FC-VI 7.3 leaves FCVI_PIPELINE_DEPTH open: we keep to 4095 and one
@@ -41,6 +42,7 @@ class ReadResponder final : public fc2::FrameSource {
   void drop_first();
   void retry();
   bool fill(fc2::Frame& frame);
+  void finish_first();
 
   Connection& connection_;
   boost::circular_buffer<Response> responses_;  // the first is being sent
