@@ -37,7 +37,7 @@ std::uint32_t error_bits_of(mr::ReceiveError error) {
 
 // Frames that overtook others: message_receiver_epochs.cpp.
 
-MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection) {}
+MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection), early_(connection.core().early_frames) {}
 MessageReceiver::~MessageReceiver() = default;
 
 bool MessageReceiver::needs_response(bool read) const {
@@ -56,7 +56,7 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
-  } else if (connection_.core().port().in_order()) {
+  } else if (connection_.core().port().in_order() && early_.empty() && !waits_for_reads(header)) {
     take_frame(frame, header, payload);
   } else {
     sort_frame(frame, header, payload);

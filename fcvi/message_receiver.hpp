@@ -1,6 +1,6 @@
 // The responder stream of one endpoint (FC-VI 5.2.5, 8.4, B.2.5): frames of Sends, RDMA Writes and RDMA Read requests
 // into registered memory. One message is open at a time; on an out-of-order fabric frames that overtook others wait for
-// them, R_A_TOV at most (rules 4c, 5b, 6e, 7).
+// them, R_A_TOV at most (rules 4c, 5b, 6e, 7). At Reliable Reception, what comes behind a RDMA Read waits for its data to be sent.
 //
 // The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation.
 #pragma once
@@ -25,6 +25,7 @@ class MessageReceiver final : private machines::message_responder::Context {
                         std::span<const std::uint8_t> payload);
   void enable();              // the endpoint may receive (C.5.5)
   void resp3_received();      // messages that overtook it go on (Annex F)
+  void reads_answered();      // messages that waited for read data to go out go on (VI-ARCH 6.3.1.1)
   void disable();             // the set-up made no connection
   void connection_failed();   // the endpoint went to Error
   void disconnected();        // our Disconnect was answered
@@ -55,11 +56,13 @@ class MessageReceiver final : private machines::message_responder::Context {
   struct Errored { wire::MsgId first, last; fc2::TimeNs until = 0; };
 
   enum class Place { Past, Next, Ahead };
+  [[nodiscard]] bool waits_for_reads(const wire::fcvi::DeviceHeader& header) const;
   void take_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
   [[nodiscard]] Place place_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
   void sort_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
+  void keep_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void take_early_frames();
   void epoch_timer_expired();
   void give_up_missing();

@@ -48,7 +48,7 @@ std::uint32_t error_bits_of(mo::Completion completion) {
 
 MessageSender::MessageSender(Connection& connection)
     : connection_(connection), next_msg_id_(connection.core().config().first_msg_id),
-      half_entered_at_(connection.core().scheduler().now()) {}
+      half_entered_at_(connection.core().scheduler().now()), early_(connection.core().early_frames) {}
 MessageSender::~MessageSender() {
   sequence_.abandon();
   for (Message& message : open_)
@@ -228,9 +228,13 @@ void MessageSender::response_received(const fc2::ReceivedFrame& frame, const Dev
 bool MessageSender::sort_read_data(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
   const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
   if (failed || frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved)) return true;
-  const bool past = frame.header.parameter < message.bytes_moved;
-  if (past || !early_.add(frame, header, connection_.core().scheduler().now()))
-    connection_.core().discard(past ? fc2::Discard::WrongSequence : fc2::Discard::NoResources);
+  if (frame.header.parameter < message.bytes_moved) {
+    connection_.core().discard(fc2::Discard::WrongSequence);
+    return false;
+  }
+  const EarlyFrames::Added added = early_.add(frame, header, connection_.core().scheduler().now());
+  if (added != EarlyFrames::Added::Kept)
+    connection_.core().discard(added == EarlyFrames::Added::Duplicate ? fc2::Discard::WrongSequence : fc2::Discard::NoResources);
   return false;
 }
 

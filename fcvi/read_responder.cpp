@@ -38,15 +38,19 @@ void ReadResponder::drop_first() {
   responses_.pop_front();
 }
 
-void ReadResponder::forget(const fc2::Exchange& exchange) {
-  if (&exchange == exchange_) drop_first();
+/// A read that failed has failed at its originator, too: the connection breaks (FC-VI 8.4.2 e), and what waited for its data
+/// has no effect (VI-ARCH 6.3.1.1). A logout tells by itself.
+void ReadResponder::exchange_failed(const fc2::Exchange& exchange, fc2::ExchangeFailure failure) {
+  if (&exchange != exchange_) return;
+  drop_first();
+  if (failure != fc2::ExchangeFailure::PortLoggedOut) connection_.fail_by_transport();
 }
 
 bool ReadResponder::abort_received(wire::OxId ox_id) {
   const auto found = std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.frame.ox_id == ox_id; });
   if (found == responses_.end()) return false;
   // The one that is being sent has an exchange, which tells of its end.
-  if (found != responses_.begin() || exchange_ == nullptr) responses_.erase(found);
+  if (found != responses_.begin() || exchange_ == nullptr) connection_.fail_by_transport();
   return true;
 }
 
@@ -64,7 +68,10 @@ void ReadResponder::finish_first() {
   if (exchange_->is_class_2()) exchange_->context = nullptr;  // its ACKs are not ours to wait for
   exchange_ = nullptr;
   responses_.pop_front();
-  if (!done.lost) return connection_.receiver().message_completed(done.request.msg_id);
+  if (!done.lost) {
+    connection_.receiver().message_completed(done.request.msg_id);
+    return is_busy() ? void() : connection_.receiver().reads_answered();
+  }
   connection_.vi()->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);  // as if it were refused at once
   connection_.fail(machines::message_responder::ReceiveError::Protection);
 }

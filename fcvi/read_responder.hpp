@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/circular_buffer.hpp>
 
+#include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/scheduler.hpp"
 #include "fc2_fabric/sequence_sender.hpp"
 #include "fc2_fabric/transmitter.hpp"
@@ -23,8 +24,10 @@ class ReadResponder final : public fc2::FrameSource {
   void clear();
   /// ABTS of a request that waits.
   bool abort_received(wire::OxId ox_id);
-  /// The exchange is gone already (aborted by the peer, or logged out).
-  void forget(const fc2::Exchange& exchange);
+  /// The exchange is gone already.
+  void exchange_failed(const fc2::Exchange& exchange, fc2::ExchangeFailure failure);
+  /// Read data is still to be sent.
+  [[nodiscard]] bool is_busy() const { return !responses_.empty(); }
 
  private:
   struct Response {
