@@ -88,7 +88,7 @@ void Connection::follow(vi::State before) {
   const bool receiving = vi_->can_receive();
   if (receiving && !receiving_) receiver_.enable();
   if (now == vi::State::Error) stop();
-  else if (!receiving && receiving_) receiver_.disable();
+  else if (!receiving && receiving_) stop_receiving();
   receiving_ = receiving;
   if (now == vi::State::Connected && before != now) {
     connected_once_ = true;
@@ -108,6 +108,12 @@ void Connection::stop() {
   if (!responder_.processing()) responder_.process(dr::EndpointErrored{}, *this);
   if (originated_ != nullptr) originated_->endpoint_errored();
   if (received_ != nullptr) received_->endpoint_errored();
+}
+
+/// No connection came of what was received since RESP1 (C.5.5).
+void Connection::stop_receiving() {
+  read_responder_.clear();
+  receiver_.disable();
 }
 
 void Connection::stopped_by_model() { core_.scheduler().schedule(stop_later_, core_.scheduler().now()); }
@@ -204,7 +210,7 @@ void Connection::abandon() {
   complete_disconnects(vi::Return::ErrorResource);
   if (vi_ != nullptr) release_vi();
   if (connected_once_) stop();
-  else if (std::exchange(receiving_, false)) receiver_.disable();
+  else if (std::exchange(receiving_, false)) stop_receiving();
   responder_.process(dr::EndpointDisconnected{}, *this);
   if (received_ != nullptr) received_->connection_ended();
   if (disconnector_.is_under_way() || notice_.is_under_way()) return;
@@ -235,6 +241,7 @@ void Connection::port_logged_out() {
 // --- machines::disconnect_responder ------------------------------------------------------------------------------
 
 void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst) {
+  if (!rqst.conn_setup_abort && vi_ != nullptr) sender_.peer_completed(rqst.last_msg_id);
   incoming_ = &exchange;
   incoming_rqst_ = &rqst;
   responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,

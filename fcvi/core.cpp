@@ -181,8 +181,8 @@ void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& firs
   else disconnect_rqst_received(exchange, *header);
 }
 
-void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure) {
-  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->forget(exchange);
+void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
+  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(exchange, failure);
 }
 
 bool Core::logged_in_for_fc_vi(wire::FcId peer, bool& known) {

@@ -8,6 +8,7 @@
 
 #include "fcvi/connection_ids.hpp"
 #include "fcvi/connection_points.hpp"
+#include "fcvi/early_frames.hpp"
 #include "fcvi/handle_table.hpp"
 #include "fcvi/peer_pool.hpp"
 #include "fcvi/provider.hpp"
@@ -43,6 +44,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   PeerPool& peer_pool() { return peer_pool_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
   [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
+  EarlyFrames::Budget early_frames;  // of all connections
   ProviderCounters counters;
   std::size_t pending_requests = 0;  // offered, not decided
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }

@@ -206,7 +206,7 @@ fc2::TimeNs Judge::first_disconnect() const {
   fc2::TimeNs first = fc2::never;
   for (const End& each : connection_.ends)
     for (const CallRecord& call : each.calls)
-      if (call.name == "VipDisconnect") first = std::min(first, call.issued);
+      if (call.name == disconnect_call) first = std::min(first, call.issued);
   return first;
 }
 
