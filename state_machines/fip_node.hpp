@@ -99,6 +99,7 @@ struct Def {
   On<"impl: no Ethernet",                                       LoginPending,  LinkDown,        Disabled,      TakeLinkDown,                           none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-LS: FLOGI ends the login before it",                   LoggedIn,      LoginRequested,  LoginPending,  StopKeepAlives,                         none>,
+  On<"impl: its accept did not reach the N_Port",               LoggedIn,      LoginFailed,     Discovering,   Do<EndLogin, StartRetry>,               none>,
   On<"FC-BB-5 FIP LOGO",                                        LoggedIn,      LogoutAnswered,  LoggedOut,     StopKeepAlives,                         none>,
   On<"FC-BB-5 FIP: 2.5 FKA_ADV_PERIOD",                         LoggedIn,      FcfLost,         Discovering,   Do<EndLogin, Solicit>,                  none>,
   On<"FC-BB-5 FIP Clear Virtual Links",                         LoggedIn,      LinksCleared,    Discovering,   Do<EndLogin, Solicit>,                  none>,

@@ -3,7 +3,6 @@
 // It is the link of its N_Ports: when an FCF is selected the link goes up, the port's FLOGI (FDISC, LOGO) leaves inside
 // FIP and its answer comes back as a frame; everything else is FCoE between the VN_Port's MAC and the FCF's.
 #pragma once
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -44,7 +43,7 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void set_faults(NPort& port, FrameFault* sent, FrameFault* received);
 
   /// The FCF that is selected; nullptr: none.
-  [[nodiscard]] const KnownFcf* fcf() const;
+  [[nodiscard]] const KnownFcf* fcf() const { return selected_ ? &*selected_ : nullptr; }
   [[nodiscard]] const std::vector<KnownFcf>& known_fcfs() const { return fcfs_.fcfs(); }
   [[nodiscard]] bool logged_in() const { return machine_.is<machines::fip_node::LoggedIn>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
@@ -62,10 +61,10 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void fcoe_received(EthernetFrame frame);
   // FIP, received
   void fip_received(const EthernetFrame& frame);
-  void discovery(const wire::fip::FipMessage& message, const EthernetFrame& frame);
-  void advertisement(const KnownFcf& heard, const wire::fip::FipMessage& message, const EthernetFrame& frame);
+  void advertisement(const wire::fip::FipMessage& message, const EthernetFrame& frame);
+  void renew_selected(const KnownFcf& fcf);
   void link_service_reply(const wire::fip::FipMessage& message, const wire::MacAddress& source);
-  void clear_virtual_links(const wire::fip::FipMessage& message, const wire::MacAddress& source);
+  void clear_virtual_links(const wire::fip::FipMessage& message);
   void vlan_notification(const wire::fip::FipMessage& message);
   // VnPortUser
   void vn_port_sends_els(VnPort& port, const Frame& frame, wire::fip::DescriptorType type) override;
@@ -105,7 +104,12 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void solicit(const wire::MacAddress& destination);
   [[nodiscard]] VnPort* find(const NPort& port) const;
   [[nodiscard]] VnPort& first() const { return *ports_.front(); }
+  [[nodiscard]] VnPort* waiting_for(const wire::fip::EncapsulatedFrame& reply, wire::OxId ox_id) const;
+  void deliver(VnPort& port, const wire::fip::EncapsulatedFrame& reply);
   void granted(VnPort& port, const wire::MacAddress& mac, wire::FcId id);
+  void forget_address(VnPort& port);
+  void take_up(VnPort& port);
+  void release(VnPort& port);
 
   Scheduler& scheduler_;
   FramePool& pool_;

@@ -6,6 +6,7 @@
 
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/fcf_interface.hpp"
+#include "fc2_fabric/fcoe/fcf_table.hpp"
 #include "fc2_fabric/switch.hpp"
 
 namespace fc2::fcoe {

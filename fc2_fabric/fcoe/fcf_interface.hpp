@@ -7,6 +7,7 @@
 
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/fcf_link.hpp"
+#include "fc2_fabric/fcoe/vn_port.hpp"
 #include "fc2_fabric/switch.hpp"
 #include "wire/fip.hpp"
 
@@ -18,7 +19,8 @@ struct FcfConfig {
   std::uint32_t fc_map = wire::default_fc_map;
   TimeNs period = 2 * second;                // FKA_ADV_PERIOD: advertisements and keep-alives; at least 500 ms
   bool keep_alives = true;                   // false: the D bit is set, nobody is missed
-  TimeNs vn_port_period = 90 * second;       // between the keep-alives of a VN_Port
+  TimeNs vn_port_period = 90 * second;       // between the keep-alives of a VN_Port (FC-BB-5)
+  TimeNs login_time = 20 * second;           // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
   std::size_t max_enodes = 1024;             // of an interface; from there on FLOGI is rejected
   std::size_t ingress_queue_frames = 256;    // of an ENode, while the fabric holds it back; more is lost
 };
@@ -56,21 +58,25 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void discovery(const wire::fip::FipMessage& message, const EthernetFrame& frame);
   void link_service(const wire::fip::FipMessage& message, const EthernetFrame& frame);
   void keep_alive(const wire::fip::FipMessage& message, const EthernetFrame& frame);
-  void vlan_request(const wire::fip::FipMessage& message);
+  void vlan_request(const wire::MacAddress& e_node);
   // FcfLinkUser
   FPort* attach_f_port(FcfLink& link) override;
   void detach_f_port(FPort& port) override;
   void link_sends(FcfLink& link, FramePtr frame) override;
   void link_replies(FcfLink& link, const wire::fip::FipMessage& message) override;
+  void link_rejects(FcfLink& link, const wire::fip::EncapsulatedFrame& request) override;
   void vn_port_added(FcfLink& link, wire::FcId id) override;
   void vn_port_removed(wire::FcId id) override;
-  void link_cleared(FcfLink& link, const std::vector<FcfVnPort>& ports) override;
+  void link_cleared(FcfLink& link, const FcfVnPort* port) override;
   void link_idle() override;
   FcoeCounters& link_counters() override { return counters_; }
 
   void advertise();
   void sweep();
   void clear_all();
+  void clear_unknown(const wire::MacAddress& e_node);
+  [[nodiscard]] FcfLink* link_for(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
+  [[nodiscard]] std::uint16_t frame_limit() const;
   [[nodiscard]] wire::fip::FipMessage advertisement(std::uint16_t flags) const;
   void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination);
   void reject(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);

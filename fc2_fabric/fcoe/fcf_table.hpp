@@ -1,5 +1,6 @@
 // The FCFs that an ENode heard of on one interface (FC-BB-5, FIP discovery).
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "fc2_fabric/scheduler.hpp"
@@ -18,6 +19,7 @@ struct KnownFcf {
   bool keep_alives_wanted = true;   // the D bit is not set
   bool available = false;           // the A bit: takes logins
   bool verified = false;            // a solicited advertisement of full size came through: so will full frames
+  TimeNs solicited = 0;             // when we last asked it by itself
   TimeNs expires = 0;               // 2.5 periods after the latest multicast advertisement, or the solicited one
   [[nodiscard]] bool usable() const { return available && verified; }
 };
@@ -33,7 +35,7 @@ class FcfTable {
   /// descriptor, has one that it must not have, or a value that nobody may use (FC-BB-5; Linux is as strict).
   [[nodiscard]] static std::optional<KnownFcf> read(const wire::fip::FipMessage& advertisement);
 
-  /// Takes it in, or renews it; nullptr: max_fcfs others are known. `verified` and `expires` are the caller's to set.
+  /// Takes it in, or renews it; nullptr: max_fcfs others are known. What the ENode found out itself stays as it is.
   KnownFcf* update(const KnownFcf& heard);
   [[nodiscard]] KnownFcf* find(const wire::MacAddress& mac);
   /// The best that is usable: smallest priority; then the fabric `preferred`; then the lowest Fabric_Name, switch name and

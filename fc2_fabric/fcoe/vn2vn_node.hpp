@@ -73,7 +73,7 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   void contest(std::uint8_t subcode, const Vn2vnNeighbour& sender);
   void claim_heard(const wire::fip::FipMessage& message, const Vn2vnNeighbour& sender);
   void beacon_heard(const Vn2vnNeighbour& sender);
-  void link_service(const wire::fip::FipMessage& message, const wire::MacAddress& source);
+  void flogi_received(const wire::fip::FipMessage& message, const wire::MacAddress& source);
   // VnPortUser
   void vn_port_sends_els(VnPort& port, const Frame& frame, wire::fip::DescriptorType type) override;
   void vn_port_sends(VnPort& port, FramePtr frame) override;
@@ -98,11 +98,13 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   void start(TimeNs delay) { scheduler_.schedule_after(timer_, delay); }
   void time_out();
   void expire_neighbours();
-  void watch_neighbours();
+  [[nodiscard]] TimeNs silence_limit() const { return config_.beacon_interval / 2 * 5; }
   void add_neighbour(const Vn2vnNeighbour& neighbour);
   void drop_neighbour(wire::FcId id);
-  void answer_flogi(const Vn2vnNeighbour& neighbour, wire::Bytes frame);
+  bool answers_flogi(const Frame& frame);
+  [[nodiscard]] bool may_be_ours(wire::FcId id) const;
   [[nodiscard]] wire::fip::FipMessage message(std::uint8_t subcode) const;
+  void describe_port(wire::fip::FipMessage& message) const;
   void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination);
   [[nodiscard]] wire::MacAddress vn_mac() const { return wire::mac_of(id_, wire::vn2vn_fc_map); }
   std::uint64_t draw();
@@ -115,11 +117,18 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   FcoeCounters counters_;
   machines::fip_vn2vn::Machine machine_;
   VnPort port_;
+  Channel loop_;                                   // what the N_Port sends to itself
   wire::FcId id_{};
   wire::MacAddress sender_{};                      // of the message that is processed
   std::uint64_t random_;
   std::vector<TimeNs> collisions_;                 // of the last config.rest
   TimeNs last_claim_ = 0;
+  struct ReceivedFlogi {
+    wire::FcId peer{};
+    wire::OxId ox_id{};
+    wire::Wwn port_name{};
+  };
+  std::vector<ReceivedFlogi> flogis_;              // the N_Port has not answered yet
   std::map<wire::FcId, Vn2vnNeighbour> neighbours_;
   Timer<Vn2vnNode, &Vn2vnNode::time_out> timer_{*this};
   Timer<Vn2vnNode, &Vn2vnNode::expire_neighbours> expiry_{*this};

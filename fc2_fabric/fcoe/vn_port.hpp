@@ -35,6 +35,7 @@ class VnPort final : private FrameReceiver {
       : n_port(port), link(scheduler, *this, port), user_(user) {}
   /// The N_Port's link is up or down. Idempotent.
   void take_up();
+  void take_up_without_fabric(wire::FcId own);
   void take_down();
   [[nodiscard]] bool is_up() const { return up_; }
   /// A frame that came for it.

@@ -121,6 +121,12 @@ TEST(FipNode, LoggedIn_logout_and_login) {
   EXPECT_EQ(rig.after(LoginFailed{}), "Discovering: take_link_down, start_retry_timer");
 }
 
+// A fault took the accept from the N_Port, which gave up in the end.
+TEST(FipNode, LoggedIn_login_failed) {
+  Rig rig = logged_in();
+  EXPECT_EQ(rig.after(LoginFailed{}), "Discovering: stop_keep_alives, take_link_down, start_retry_timer");
+}
+
 // Logged out, the FCF or the Ethernet goes.
 TEST(FipNode, LoggedOut_fcf_lost_or_link_down) {
   Rig rig = logged_in();
