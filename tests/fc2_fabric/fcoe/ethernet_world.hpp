@@ -128,7 +128,7 @@ class EthernetWorld {
 
  private:
   template <class List>
-  auto& add(List& list, std::uint16_t mtu, const std::function<void(fc2::NPortConfig&)>& adjust) {
+  typename List::value_type::element_type& add(List& list, std::uint16_t mtu, const std::function<void(fc2::NPortConfig&)>& adjust) {
     using Item = typename List::value_type::element_type;
     const std::size_t index = next_++;
     fc2::NPortConfig config = port_config(index);
