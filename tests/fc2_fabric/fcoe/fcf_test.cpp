@@ -53,7 +53,7 @@ TEST_F(FcfTest, advertises_every_period) {
 TEST_F(FcfTest, solicitation_is_answered_in_full_size) {
   world.start_fcf();
   world.fcf_port.tap(&log);
-  for (const std::uint16_t size : {1500, 2158, 4000}) {
+  for (const std::uint16_t size : std::array<std::uint16_t, 3>{1500, 2158, 4000}) {
     fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_solicitation, fip::flag::fpma, {}, {}};
     message.descriptors = {fip::Mac{station_mac(5)}, fip::NameId{{1}}, fip::MaxFcoeSize{size}};
     world.inject(world.fcf_port, message, wire::group_mac::all_fcf, station_mac(5));

@@ -17,7 +17,7 @@ class Vn2vnTest : public testing::Test {
  protected:
   ~Vn2vnTest() override {
     for (const VnStation* station : stations) {
-      if (station->node) EXPECT_EQ(station->node->counters().unexpected_events, 0U);
+      EXPECT_EQ(station->node->counters().unexpected_events, 0U);
       EXPECT_EQ(station->port.counters().unexpected_events, 0U);
     }
   }
