@@ -118,6 +118,7 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   FcoeCounters counters_;
   machines::fip_node::Machine machine_;
   FcfTable fcfs_;
+  TimeNs solicited_all_ = 0;                      // the latest solicitation to All-FCF
   std::optional<KnownFcf> selected_;
   wire::Wwn preferred_fabric_{};                  // of the latest login: one comes back to it
   std::vector<std::uint16_t> vlans_;

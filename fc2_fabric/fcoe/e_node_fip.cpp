@@ -51,8 +51,9 @@ void ENode::advertisement(const fip::FipMessage& message, const EthernetFrame& f
   fcf->expires = now + FcfTable::patience(fcf->period);
   const bool full_size = frame.size_bytes >= wire::EthernetHeader::size() + max_fcoe_size(ethernet_.interface().mtu);
   if (message.has(fip::flag::solicited) && full_size) fcf->verified = true;
-  // One that is new may not carry full frames: its answer of full size shows it (FC-BB-5).
-  if (!fcf->verified && !message.has(fip::flag::solicited) && now - fcf->solicited >= FcfTable::least_period) {
+  // One that is new may not carry full frames: its answer of full size shows it (FC-BB-5). Unless it was just asked for one.
+  const TimeNs asked = std::max(fcf->solicited, solicited_all_);
+  if (!fcf->verified && !message.has(fip::flag::solicited) && now - asked >= FcfTable::least_period) {
     fcf->solicited = now;
     solicit(fcf->mac);
   }
@@ -93,7 +94,10 @@ void ENode::solicit(const wire::MacAddress& destination) {
   send_fip(message, destination, mac);
 }
 
-void ENode::send_solicitation() { solicit(wire::group_mac::all_fcf); }
+void ENode::send_solicitation() {
+  solicited_all_ = scheduler_.now();
+  solicit(wire::group_mac::all_fcf);
+}
 
 void ENode::send_vlan_request() {
   const wire::MacAddress& mac = ethernet_.interface().mac;

@@ -35,6 +35,7 @@ class ENodeTest : public testing::Test {
 // From the carrier to an address: what a Linux initiator does, seen on the wire.
 TEST_F(ENodeTest, fcf_present_logs_in) {
   world.start_fcf();
+  world.run_for(millisecond);
   EStation& station = add();
   ASSERT_TRUE(online(station));
   EXPECT_EQ(station.port.n_port_id(), wire::FcId{0x010100});
@@ -139,6 +140,7 @@ TEST_F(ENodeTest, one_lost_advertisement_is_survived) {
   ASSERT_TRUE(online(station));
   world.segment.set_fault(&fault);
   world.run_for(60 * second);
+  world.segment.set_fault(nullptr);
   EXPECT_GT(fault.seen, 20);
   EXPECT_TRUE(station.port.online());
   const auto logins = station.log.sent(fip::Operation::link_service, fip::subcode::link_service_request).size();
