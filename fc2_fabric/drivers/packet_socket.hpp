@@ -11,7 +11,7 @@ namespace fc2::drivers {
 
 struct PacketSocketOptions {
   std::string interface;                        // "eth0"
-  std::optional<wire::MacAddress> mac;          // as which FIP and FCoE speak; none: the interface's own. Processes that
+  std::optional<wire::MacAddress> mac = {};     // as which FIP and FCoE speak; none: the interface's own. Processes that
                                                 // share an interface need one each (locally administered)
   bool promiscuous = false;                     // else addresses are added to the interface's filter
   int receive_buffer_bytes = 32 << 20;          // as far as the kernel grants it: what comes while the core is busy
