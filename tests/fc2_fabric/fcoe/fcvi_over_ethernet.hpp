@@ -19,6 +19,7 @@ class FcviOverEthernet : public testing::Test {
   virtual void leave() {}
 
   void connect(Level level) {
+    client_vi = server_vi = nullptr;
     ASSERT_TRUE(run_until([&] { return client.resolver.ready() && server.resolver.ready(); }));
     enter();
     wait.result.reset(), request.result.reset(), accept.result.reset();
@@ -37,6 +38,7 @@ class FcviOverEthernet : public testing::Test {
   }
   /// Messages of `bytes` each from the client to the server: all arrive, whole and in order.
   void transfer(int count, std::uint32_t bytes) {
+    ASSERT_FALSE(HasFatalFailure()) << "not connected";
     std::vector<std::uint64_t> sends, receives;
     enter();
     for (int i = 0; i < count; ++i) {

@@ -73,6 +73,7 @@ TEST_F(EmulatedAndFcoe, messages_arrive) {
 class SmallMtu : public FabricTransfer {
  protected:
   SmallMtu() : FabricTransfer(2500, 1500) {}
+  ~SmallMtu() override { fcf.remove_interface(second_interface); }
   EthernetSegment other{fabric.scheduler, fabric.pool};
   SegmentPort& other_fcf = other.add_port({"fcf2", {{2, 0, 0, 0, 0, 8}}, 1500});
   SegmentPort& other_port = other.add_port({"c", {{2, 0, 0, 0, 0, 7}}, 1500});
