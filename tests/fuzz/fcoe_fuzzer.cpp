@@ -24,6 +24,7 @@ struct Worlds {
     fabric.run_for(fc2::second);
     vn2vn.run_for(2 * fc2::second);
     alone.run_for(fc2::millisecond);
+    if (!e_node->port.online() || !vn_node->port.online() || vn_node->node->neighbours().size() != 1) fail("the logins do not stand");
   }
   void run_for(fc2::TimeNs duration) {
     for (EthernetWorld* world : {&fabric, &vn2vn, &alone}) world->run_for(duration);
@@ -39,14 +40,15 @@ struct Target {
   EthernetWorld& world;
   fc2::fcoe::SegmentPort& port;
   wire::MacAddress fip_to{}, fip_from{}, fcoe_to{}, fcoe_from{};
+  bool d_id_in_mac = true, s_id_in_mac = true;  // an FCF's MAC has no N_Port_ID
 };
 
 Target target_of(Worlds& worlds, unsigned choice) {
   const wire::MacAddress vn_port = wire::mac_of({0x010100}), e_node = support::station_mac(1);
   const auto vn = [](wire::FcId id) { return wire::mac_of(id, wire::vn2vn_fc_map); };
   switch (choice) {
-    case 0: return {worlds.fabric, worlds.e_node->ethernet, e_node, support::fcf_mac, vn_port, support::fcf_mac};
-    case 1: return {worlds.fabric, worlds.fabric.fcf_port, support::fcf_mac, e_node, support::fcf_mac, vn_port};
+    case 0: return {worlds.fabric, worlds.e_node->ethernet, e_node, support::fcf_mac, vn_port, support::fcf_mac, true, false};
+    case 1: return {worlds.fabric, worlds.fabric.fcf_port, support::fcf_mac, e_node, support::fcf_mac, vn_port, false, true};
     case 2: return {worlds.vn2vn, worlds.vn_node->ethernet, e_node, support::station_mac(2), vn(vn_id), vn(neighbour_id)};
     default: return {worlds.alone, worlds.asking->ethernet, e_node, support::fcf_mac, vn_port, support::fcf_mac};
   }
@@ -58,8 +60,8 @@ void make_addresses_good(const Target& target, std::vector<std::uint8_t>& frame)
   std::copy_n((fcoe ? target.fcoe_to : target.fip_to).bytes.begin(), 6, frame.begin());
   std::copy_n((fcoe ? target.fcoe_from : target.fip_from).bytes.begin(), 6, frame.begin() + 6);
   if (!fcoe || frame.size() < wire::fcoe::frame_size(fc2::frame_header_bytes)) return;
-  std::copy_n(target.fcoe_to.bytes.begin() + 3, 3, frame.begin() + 29);
-  std::copy_n(target.fcoe_from.bytes.begin() + 3, 3, frame.begin() + 33);
+  if (target.d_id_in_mac) std::copy_n(target.fcoe_to.bytes.begin() + 3, 3, frame.begin() + 29);
+  if (target.s_id_in_mac) std::copy_n(target.fcoe_from.bytes.begin() + 3, 3, frame.begin() + 33);
 }
 
 void make_trailer_good(std::vector<std::uint8_t>& frame) {
