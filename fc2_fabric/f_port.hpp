@@ -4,12 +4,13 @@
 #include <optional>
 #include <vector>
 
+#include "fc2_fabric/link.hpp"
 #include "fc2_fabric/n_port.hpp"
 #include "fc2_fabric/switch_port.hpp"
 
 namespace fc2 {
 
-class FPort final : public SwitchPort, private ElsUser {
+class FPort final : public SwitchPort, private LinkUser, private ElsUser {
  public:
   FPort(Switch& fabric, std::size_t number);
 
@@ -18,7 +19,7 @@ class FPort final : public SwitchPort, private ElsUser {
   void connect(FrameOutput& output, FrameFeeder& feeder);
   /// Unplugs it: whoever is logged in is logged out.
   void disconnect();
-  [[nodiscard]] bool connected() const { return n_port_ != nullptr || feeder_ != nullptr; }
+  [[nodiscard]] bool connected() const { return link_.has_value() || feeder_ != nullptr; }
   /// The switch comes online, or goes offline, and what is plugged in with it.
   void link_up();
   void link_down();
@@ -29,7 +30,12 @@ class FPort final : public SwitchPort, private ElsUser {
   /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
   void set_faults(FrameFault* from_port, FrameFault* to_port);
 
+  /// While an N_Port of this program is connected: its end is b. Else nullptr.
+  [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
+
   [[nodiscard]] std::size_t number() const { return number_; }
+  /// Its own Port_Name.
+  [[nodiscard]] wire::Wwn name() const { return controller_.config().port_name; }
   /// What a FLOGI here is granted.
   [[nodiscard]] wire::FcId address() const { return address_; }
   [[nodiscard]] bool logged_in() const { return logged_in_; }
@@ -70,6 +76,9 @@ class FPort final : public SwitchPort, private ElsUser {
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
   [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void link_active() override { open(link_->a.output()); }
+  void link_offline() override { close(); }
+  void close();
   void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
   void log_out_all();
@@ -82,8 +91,9 @@ class FPort final : public SwitchPort, private ElsUser {
   NPort controller_;
   ControllerOutput controller_output_;
   Channel controller_channel_;
-  std::optional<Channel> to_switch_, to_port_;  // of an N_Port of this program
-  NPort* n_port_ = nullptr;                     // that one
+  std::optional<Link> link_;                    // while an N_Port of this program is connected
+  std::optional<AttachedNPort> n_port_;         // that one
+  bool joined_ = false;                         // the link was active before
   FrameOutput* far_output_ = nullptr;           // of one elsewhere
   FrameFeeder* feeder_ = nullptr;
   bool logged_in_ = false;

@@ -1,6 +1,7 @@
 // An N_Port's link: how it comes by its N_Port_ID, and how it loses it.
 #include <cassert>
 
+#include "fc2_fabric/link.hpp"
 #include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/login_session.hpp"
 #include "fc2_fabric/n_port.hpp"
@@ -8,8 +9,12 @@
 
 namespace fc2 {
 
+void AttachedNPort::link_active() { port_.link_up(end_.output()); }
+void AttachedNPort::link_offline() { port_.link_down(); }
+
 void NPort::begin_link(FrameOutput& output) {
   if (link_up_) link_down();
+  output_ = &output;
   transmitter_.attach(&output);
   link_up_ = true;
 }
@@ -40,6 +45,7 @@ void NPort::link_down() {
   if (!link_up_) return;
   link_up_ = false;
   transmitter_.attach(nullptr);
+  output_ = nullptr;
   if (has_fabric_) fabric_login_->link_down();
   has_fabric_ = config_.fixed_id == wire::FcId{};
   set_offline();
@@ -48,6 +54,7 @@ void NPort::link_down() {
 void NPort::log_out_of_fabric() { fabric_login_->log_out(); }
 
 void NPort::set_online(wire::FcId id, const wire::els::Login& fabric) {
+  if (output_ != nullptr) output_->set_bb_credit(fabric.bb_credit);
   if (fabric.has(wire::els::feature::f_port)) take_timeouts(fabric);
   in_order_ = !fabric.has(wire::els::feature::f_port) ||
               (fabric.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
@@ -87,7 +94,7 @@ void NPort::set_offline() {
 
 wire::els::Login NPort::login_parameters(wire::els::Command command) const {
   namespace feature = wire::els::feature;
-  wire::els::Login login{.command = command, .bb_credit = 64};  // credit is the links' (a later topology)
+  wire::els::Login login{.command = command, .bb_credit = output_ != nullptr ? output_->own_bb_credit() : std::uint16_t{0}};
   // FC-VI 5.6; ruling 12 for the bit of C. A FLOGI says nothing of relative offsets: there the bit means R_A_TOV.
   if (config_.continuously_increasing_seq_cnt) login.features |= feature::seq_cnt;
   if (config_.continuously_increasing_relative_offset && command != wire::els::Command::flogi)

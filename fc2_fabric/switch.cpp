@@ -211,6 +211,11 @@ FrameReceiver* Switch::ingress_of(const NPort& port) {
   return found == links_.end() ? nullptr : found->second;
 }
 
+Link* Switch::link_of(const NPort& port) {
+  const auto found = links_.find(&port);
+  return found == links_.end() ? nullptr : found->second->link();
+}
+
 // --- logins ------------------------------------------------------------------------------------------------------
 
 std::size_t Switch::logged_in_ports() const { return directory_->logged_in_ports(); }
@@ -223,7 +228,7 @@ bool Switch::admits_name(wire::Wwn port_name, wire::FcId id) const {
 
 void Switch::port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login) {
   logged_in_[address_number(id)] = &port;
-  directory_->logged_in(id, login.port_name, login.node_name);
+  directory_->logged_in(id, login, port.name());
 }
 
 void Switch::port_logged_out(wire::FcId id, wire::Wwn port_name) {

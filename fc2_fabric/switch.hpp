@@ -20,6 +20,7 @@ class FabricController;
 class FabricDirectory;
 class FabricService;
 class FPort;
+class Link;
 class NameServer;
 class SwitchPort;
 
@@ -56,6 +57,8 @@ class Switch {
   /// receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
   void detach(FPort& port);
+  /// Of a port that is attached, for link events; its end is b. nullptr: not attached.
+  [[nodiscard]] Link* link_of(const NPort& port);
   [[nodiscard]] bool is_attached(const NPort& port) const { return links_.contains(&port); }
   /// At the N_Port's end of its link, so that loss in the fabric shows as it does to the port. nullptr takes it off.
   void tap(NPort& port, FrameTap* tap);
@@ -79,6 +82,8 @@ class Switch {
   [[nodiscard]] NameServer& name_server() { return *name_server_; }
   [[nodiscard]] FabricController& fabric_controller() { return *fabric_controller_; }
   [[nodiscard]] const RoutingTable& routes() const { return routes_; }
+  /// What it knows together with the switches that it reaches.
+  [[nodiscard]] FabricDirectory& directory() { return *directory_; }
   /// The embedded N_Port of a service, by its well-known address (FFFFFCh, FFFFFDh).
   [[nodiscard]] NPort& service_port(wire::FcId well_known);
 
