@@ -27,7 +27,7 @@ std::string symbolic(const std::string& name) { return name.substr(0, wire::ct::
 
 void Registration::fabric_logged_in() {
   stop();
-  if (config_.use_name_server) port_.remote_port(well_known::name_server).log_in();
+  if (config_.use_name_server && port_.has_fabric()) port_.remote_port(well_known::name_server).log_in();
   else name_server_unavailable();
 }
 
@@ -60,7 +60,7 @@ bool Registration::is_wanted(Step step) const {
     case Step::SymbolicPortName:
       return !config_.symbolic_port_name.empty();
     case Step::StateChanges:
-      return config_.register_state_changes;
+      return config_.register_state_changes && port_.has_fabric();
     case Step::Types:
     case Step::Done:
       return true;

@@ -15,7 +15,7 @@ struct ResolverConfig {
   std::vector<wire::IpAddress> own_addresses = {};  // registered by RIPP_ID, answered in FARP
   std::string symbolic_node_name = {};              // RNN_ID and RSNN_NN: the host's name; empty: not registered
   std::string symbolic_port_name = {};              // RSPN_ID; empty: not registered
-  bool use_name_server = true;                      // off: FARP only, as on a loop
+  bool use_name_server = true;                      // off: FARP only, as where there is no fabric
   bool register_state_changes = true;               // SCR: an RSCN invalidates what it affects (FC-VI 7.7.5)
   int retries = 2;                                  // of each way of asking
   fc2::TimeNs farp_timeout = 0;                     // 0: E_D_TOV of the port

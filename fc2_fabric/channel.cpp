@@ -30,6 +30,8 @@ TimeNs Channel::transmission_time(std::size_t size_bytes) const {
 }
 
 void Channel::send(FramePtr frame) {
+  if (frame->buffers != nullptr) free_buffer(*frame);  // it leaves the switch that held it
+  if (credit_ != nullptr) credit_->frame_sent();
   const TimeNs start = std::max(free_at_, scheduler_.now());
   free_at_ = start + transmission_time(frame->size_bytes);
   frame->arrival = free_at_ + config_.latency_ns;
@@ -56,6 +58,7 @@ void Channel::clear() {
 void Channel::fire(TimeNs now) {
   FramePtr frame = flying_.pop();
   if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);
+  if (buffers_ != nullptr) buffers_->take(*frame);
   if (receiver_tap_ != nullptr) receiver_tap_->frame_passed(now, *frame, false);
   receiver_.receive(std::move(frame));
 }

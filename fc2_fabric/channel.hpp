@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "fc2_fabric/buffer_credit.hpp"
 #include "fc2_fabric/frame_output.hpp"
 
 namespace fc2 {
@@ -9,6 +10,9 @@ namespace fc2 {
 struct LinkConfig {
   TimeNs latency_ns = 0;               // propagation, after the last byte was sent
   std::uint64_t bytes_per_second = 0;  // 0: no limit
+  std::uint16_t bb_credit = 0;         // receive buffers of each end; 0: as many as are asked for, no R_RDY
+  TimeNs processing_ns = 0;            // of the N_Port: how long it works at each frame before the buffer is free again
+  TimeNs link_timeout = 2 * second;    // without credit for so long: Link Reset (LR_TOV, as E_D_TOV)
 };
 
 /// Line rates in bytes per second of frame data, by name ("1GFC" to "128GFC"); 0 for an unknown name.
@@ -64,6 +68,13 @@ class Channel final : public FrameOutput, private Event {
   void tap_receiver(FrameTap* tap) { receiver_tap_ = tap; }
   /// One at a time; nullptr takes it off. The sender's tap sees what is lost, the receiver's does not.
   void set_fault(FrameFault* fault) { fault_ = fault; }
+  /// What it sends counts against `credit`, what arrives takes one of the `buffers`. nullptr: nobody waits.
+  void set_credit(BufferCredit* credit, ReceiveBuffers* buffers) {
+    credit_ = credit;
+    buffers_ = buffers;
+  }
+  [[nodiscard]] std::uint16_t own_bb_credit() const override { return config_.bb_credit != 0 ? config_.bb_credit : default_bb_credit; }
+  void set_bb_credit(std::uint16_t of_far_end) override { if (credit_ != nullptr) credit_->set_limit(of_far_end); }
   /// For faults: it arrives at frame->arrival, not before now.
   void deliver(FramePtr frame);
 
@@ -77,6 +88,8 @@ class Channel final : public FrameOutput, private Event {
   FrameTap* sender_tap_ = nullptr;
   FrameTap* receiver_tap_ = nullptr;
   FrameFault* fault_ = nullptr;
+  BufferCredit* credit_ = nullptr;
+  ReceiveBuffers* buffers_ = nullptr;
   FrameQueue flying_;  // in order of arrival
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/shared_link.hpp"
 #include "fc2_fabric/switch.hpp"
 
 namespace fc2 {
@@ -10,8 +11,6 @@ using wire::els::RejectExplanation;
 using wire::els::RejectReason;
 
 namespace {
-constexpr std::uint16_t bb_credit = 64;  // told to the N_Port
-
 // The switch's name as NAA 2, which has 12 bits for the number of a port.
 wire::Wwn f_port_name(wire::Wwn switch_name, std::size_t number) {
   constexpr std::uint64_t naa_2 = std::uint64_t{2} << 60, low_48 = (std::uint64_t{1} << 48) - 1;
@@ -44,53 +43,77 @@ FPort::FPort(Switch& fabric, std::size_t number)
 // --- link --------------------------------------------------------------------------------------------------------
 
 void FPort::connect(NPort& port, LinkConfig link) {
-  n_port_ = &port;
-  to_switch_.emplace(switch_.scheduler_, link, *this);
-  to_port_.emplace(switch_.scheduler_, link, port);
-  if (switch_.online()) link_up();
+  link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
+  far_user_ = &n_port_.emplace(port, link_->b);
+  joined_ = cut_by_switch_ = false;
+  if (switch_.online()) switch_online();
+}
+
+void FPort::connect(SharedLink& ports, LinkConfig link) {
+  link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, ports, BufferUse::UntilProcessed);
+  ports.set_end(link_->b);
+  far_user_ = &ports;
+  joined_ = cut_by_switch_ = false;
+  if (switch_.online()) switch_online();
 }
 
 void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
   far_output_ = &output;
   feeder_ = &feeder;
   former_address_ = {};
-  if (switch_.online()) link_up();
+  if (switch_.online()) switch_online();
 }
 
 void FPort::disconnect() {
   feeder_ = nullptr;  // it is told nothing any more
-  link_down();
-  n_port_ = nullptr;
   far_output_ = nullptr;
+  link_is_over();
   tap_output(nullptr);
+  if (!link_) return;
+  link_->a.output().clear();
+  link_->b.output().clear();
+  far_user_->link_offline();
+  n_port_.reset();
+  link_.reset();
 }
 
-void FPort::open(FrameOutput& output) {
+// A link of this program sees light when the switch runs, and none while it does not.
+void FPort::switch_online() {
+  if (far_output_ != nullptr) {
+    link_begins(*far_output_);
+    return tell_old_address();
+  }
+  if (!link_) return;
+  if (!std::exchange(joined_, true)) return link_->join(*this, *far_user_);
+  if (std::exchange(cut_by_switch_, false)) link_->mend();
+  if (!is_up()) reset_link();
+}
+
+void FPort::switch_offline() {
+  if (link_ && joined_ && !link_->is_cut()) {
+    cut_by_switch_ = true;
+    link_->cut();
+  }
+  link_is_over();
+}
+
+void FPort::link_active() {
+  if (switch_.online()) link_begins(link_->a.output());
+}
+
+void FPort::link_begins(FrameOutput& output) {
+  address_ = switch_.address_of(*this);
   link_is_up(output);
   controller_.link_up(controller_channel_);
 }
 
-void FPort::link_up() {
-  address_ = switch_.address_of(*this);
-  if (n_port_ != nullptr) {
-    open(*to_port_);
-    return n_port_->link_up(*to_switch_);
-  }
-  open(*far_output_);
-  tell_old_address();
-}
-
-void FPort::link_down() {
+void FPort::link_is_over() {
   if (!is_up()) return;
   if (logged_in_) former_address_ = address_;
   log_out_all();
   controller_.link_down();
   controller_channel_.clear();
   link_is_down();
-  if (n_port_ == nullptr) return;
-  to_switch_->clear();
-  to_port_->clear();
-  n_port_->link_down();
 }
 
 // An N_Port elsewhere may not have noticed that its link was down: LOGO from the F_Port ends its login (FC-LS).
@@ -99,30 +122,31 @@ void FPort::tell_old_address() {
 }
 
 void FPort::reset_link() {
-  if (!is_up()) return;
-  link_down();
-  link_up();
+  if (link_) return link_->a.go_offline();
+  if (far_output_ == nullptr || !is_up()) return;
+  link_is_over();
+  switch_online();
 }
 
 void FPort::tap(FrameTap* tap) {
-  if (n_port_ == nullptr) return tap_output(tap);
-  to_switch_->tap_sender(tap);
-  to_port_->tap_receiver(tap);
+  if (!link_) return tap_output(tap);
+  link_->b.output().tap_sender(tap);
+  link_->a.output().tap_receiver(tap);
 }
 
 void FPort::set_faults(FrameFault* from_port, FrameFault* to_port) {
-  to_switch_->set_fault(from_port);
-  to_port_->set_fault(to_port);
+  link_->b.output().set_fault(from_port);
+  link_->a.output().set_fault(to_port);
 }
 
 void FPort::hold() {
   if (feeder_ != nullptr) feeder_->hold();
-  else if (n_port_ != nullptr) to_switch_->pause();
+  else if (link_) link_->b.output().pause();
 }
 
 void FPort::proceed() {
   if (feeder_ != nullptr) feeder_->proceed();
-  else if (n_port_ != nullptr) to_switch_->resume();
+  else if (link_) link_->b.output().resume();
 }
 
 void FPort::receive(FramePtr frame) {
@@ -171,6 +195,7 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
   log_out_all();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
   logged_in_ = true;
+  output().set_bb_credit(login_.bb_credit);
   grant(exchange, address_, *request);
 }
 
@@ -210,10 +235,10 @@ void FPort::log_out_all() {
   if (std::exchange(logged_in_, false)) switch_.port_logged_out(address_, login_.port_name);
 }
 
-wire::els::Login FPort::accept_parameters(const wire::els::Login& request) const {
+wire::els::Login FPort::accept_parameters(const wire::els::Login& request) {
   namespace feature = wire::els::feature;
   const SwitchConfig& config = switch_.config_;
-  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = bb_credit, .features = feature::f_port};
+  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = output().own_bb_credit(), .features = feature::f_port};
   accept.receive_data_field_size = config.receive_data_field_bytes;
   accept.set_r_a_tov_ms(static_cast<std::uint32_t>(config.r_a_tov / millisecond));
   const bool whole_ms = config.e_d_tov % millisecond == 0;

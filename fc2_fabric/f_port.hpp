@@ -4,26 +4,32 @@
 #include <optional>
 #include <vector>
 
+#include "fc2_fabric/link.hpp"
 #include "fc2_fabric/n_port.hpp"
 #include "fc2_fabric/switch_port.hpp"
 
 namespace fc2 {
 
-class FPort final : public SwitchPort, private ElsUser {
+class SharedLink;
+
+class FPort final : public SwitchPort, private LinkUser, private ElsUser {
  public:
   FPort(Switch& fabric, std::size_t number);
 
   /// Plugs a link in, and brings it up if the switch is online.
   void connect(NPort& port, LinkConfig link);
+  void connect(SharedLink& ports, LinkConfig link);
   void connect(FrameOutput& output, FrameFeeder& feeder);
   /// Unplugs it: whoever is logged in is logged out.
   void disconnect();
-  [[nodiscard]] bool connected() const { return n_port_ != nullptr || feeder_ != nullptr; }
+  [[nodiscard]] bool connected() const { return link_.has_value() || far_output_ != nullptr; }
   /// The switch comes online, or goes offline, and what is plugged in with it.
-  void link_up();
-  void link_down();
-  /// Down and up again: the N_Port must log in anew.
+  void switch_online();
+  void switch_offline();
+  /// Offline and back: the N_Port must log in anew.
   void reset_link();
+  /// While an N_Port of this program is connected: its end is b. Else nullptr.
+  [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
   /// While connected. nullptr takes it off.
   void tap(FrameTap* tap);
   /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
@@ -68,7 +74,10 @@ class FPort final : public SwitchPort, private ElsUser {
 
   void hold() override;
   void proceed() override;
-  void open(FrameOutput& output);
+  void link_active() override;
+  void link_offline() override { link_is_over(); }
+  void link_begins(FrameOutput& output);
+  void link_is_over();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
   [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
@@ -76,7 +85,7 @@ class FPort final : public SwitchPort, private ElsUser {
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
   void log_out_all();
   void tell_old_address();
-  [[nodiscard]] wire::els::Login accept_parameters(const wire::els::Login& request) const;
+  [[nodiscard]] wire::els::Login accept_parameters(const wire::els::Login& request);
 
   const std::size_t number_;
   wire::FcId address_{};        // while the switch is online
@@ -84,10 +93,13 @@ class FPort final : public SwitchPort, private ElsUser {
   NPort controller_;
   ControllerOutput controller_output_;
   Channel controller_channel_;
-  std::optional<Channel> to_switch_, to_port_;  // of an N_Port of this program
-  NPort* n_port_ = nullptr;                     // that one
-  FrameOutput* far_output_ = nullptr;           // of one elsewhere
-  FrameFeeder* feeder_ = nullptr;
+  std::optional<Link> link_;                    // to an N_Port of this program
+  std::optional<AttachedNPort> n_port_;         // that one; none: several share the link
+  LinkUser* far_user_ = nullptr;                // it, or they
+  bool joined_ = false;                         // its link was active
+  bool cut_by_switch_ = false;
+  FrameOutput* far_output_ = nullptr;           // to one elsewhere
+  FrameFeeder* feeder_ = nullptr;               // of that one
   bool logged_in_ = false;
   wire::els::Login login_;
   std::vector<VirtualLogin> virtual_logins_;

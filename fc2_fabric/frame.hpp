@@ -17,6 +17,7 @@ inline constexpr std::size_t max_data_field_bytes = 2112;  // FC-FS: the Device_
 inline constexpr std::size_t min_data_field_bytes = 256;   // FC-LS: the smallest receive data field size
 
 class FramePool;
+class ReceiveBuffers;
 
 /// Contents are the owner's to write until it hands the frame on.
 struct Frame {
@@ -30,11 +31,16 @@ struct Frame {
   bool crc_error = false;        // changed on its way: receivers see it by the CRC, and discard it (FC-FS)
   std::uint32_t path_age = 0;    // in a fabric of several switches: its configuration when the frame came in,
   TimeNs entered = 0;            // and the time
+  std::uint32_t buffer_epoch = 0;      // see ReceiveBuffers
+  ReceiveBuffers* buffers = nullptr;   // it holds one: the sender of the link that it came by waits for that
   std::array<std::uint8_t, frame_header_bytes + max_data_field_bytes> bytes;
 
   [[nodiscard]] std::span<const std::uint8_t> content() const { return std::span(bytes).first(size_bytes); }
   [[nodiscard]] std::span<std::uint8_t> data_field() { return std::span(bytes).subspan(frame_header_bytes); }
 };
+
+/// The receive buffer that the frame holds can take another.
+void free_buffer(Frame& frame) noexcept;
 
 struct FrameReturn { void operator()(Frame* frame) const noexcept; };
 /// Sole owner of a frame; gives it back to its pool.
@@ -64,6 +70,7 @@ class FramePool {
   static constexpr std::size_t frames_per_slab = 64;
   void grow();
   void give_back(Frame* frame) noexcept {
+    if (frame->buffers != nullptr) [[unlikely]] free_buffer(*frame);
     frame->next = std::exchange(free_, frame);
     --outstanding_;
   }

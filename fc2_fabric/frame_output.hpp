@@ -17,27 +17,41 @@ class OutputListener {
 /// Fibre Channel does not drop frames for lack of buffers: an output that has none left pauses, its sender waits.
 class FrameOutput {
  public:
+  /// Why an output takes no frames. Each ends by itself.
+  enum class Pause : std::uint8_t {
+    Receiver = 1,  // whoever takes them has no room, and says so
+    Credit = 2,    // buffer-to-buffer credit is used up (FC-FS)
+    Link = 4,      // the link is being reset, or is not active
+  };
+
   /// May be called while the output is busy (the frame queues behind those being sent), never while it is paused.
   virtual void send(FramePtr frame) = 0;
   /// The sender is free again from this time on; `never` while paused.
-  [[nodiscard]] TimeNs free_at() const { return paused_ ? never : free_at_; }
-  [[nodiscard]] bool paused() const { return paused_; }
-  void pause() { paused_ = true; }
-  void resume() {
-    if (!paused_) return;
-    paused_ = false;
-    if (listener_ != nullptr) listener_->output_resumed();
+  [[nodiscard]] TimeNs free_at() const { return paused() ? never : free_at_; }
+  [[nodiscard]] bool paused() const { return pauses_ != 0; }
+  void pause(Pause reason = Pause::Receiver) { pauses_ |= static_cast<std::uint8_t>(reason); }
+  void resume(Pause reason = Pause::Receiver) {
+    if (!paused()) return;
+    pauses_ &= static_cast<std::uint8_t>(~static_cast<unsigned>(reason));
+    if (!paused() && listener_ != nullptr) listener_->output_resumed();
   }
   /// One at a time; nullptr takes it off.
   void set_listener(OutputListener* listener) { listener_ = listener; }
 
+  /// BB_Credit of a login (FC-FS): what we tell the far end, frames that we have buffers for ...
+  [[nodiscard]] virtual std::uint16_t own_bb_credit() const { return default_bb_credit; }
+  /// ... and what the far end told us.
+  virtual void set_bb_credit(std::uint16_t /*of_far_end*/) {}
+
  protected:
+  /// Told where a link has no need of credit: it never runs out of buffers.
+  static constexpr std::uint16_t default_bb_credit = 64;
   FrameOutput() = default;
   ~FrameOutput() = default;
   TimeNs free_at_ = 0;
 
  private:
-  bool paused_ = false;
+  std::uint8_t pauses_ = 0;
   OutputListener* listener_ = nullptr;
 };
 

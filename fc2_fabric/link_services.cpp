@@ -51,11 +51,13 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::echo: return echo(exchange, payload);
     case Command::rtv: return read_timeouts(exchange);
     case Command::rrq: return reinstate(exchange, payload);
+    case Command::flogi:
+      if (port_.has_fabric() || port_.config().fixed_id != wire::FcId{}) break;
+      return fabric_login(exchange, payload);
     case Command::rscn:
     case Command::prlo: return accept(exchange);
     case Command::ls_rjt:
     case Command::ls_acc:
-    case Command::flogi:
     case Command::fdisc:
     case Command::rec:
     case Command::farp_req:
@@ -83,6 +85,17 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
   port_.remote_port(exchange.peer()).login_received(exchange, *request);
 }
 
+// Where there is no fabric the other N_Port answers, without the F_Port bit (FC-LS); VN2VN ports ask each other before PLOGI.
+void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  if (!wire::els::Login::parse(payload)) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  }
+  auto parameters = port_.login_parameters(Command::flogi);
+  parameters.command = Command::ls_acc;
+  reply(port_, exchange, parameters);
+}
+
 // FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
 // and would wait for ever (FC-VI 7.7.1).
 void LinkServices::deny(wire::FcId peer) {
@@ -100,7 +113,7 @@ bool LinkServices::has_room_for(wire::FcId peer) const {
 
 // FC-LS: LOGO without a login is accepted. The F_Port's ends the fabric login, and with it every other.
 void LinkServices::logout(Exchange& exchange) {
-  if (exchange.peer() == wire::well_known::f_port && port_.config().fixed_id == wire::FcId{}) {
+  if (exchange.peer() == wire::well_known::f_port && port_.has_fabric()) {
     port_.fabric_login_->logout_received(exchange);
     return port_.fabric_login_->log_in();
   }

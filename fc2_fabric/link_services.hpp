@@ -16,6 +16,7 @@ class LinkServices final : public ExchangeUser {
   void exchange_failed(Exchange&, ExchangeFailure) override {}
   void answer(Exchange& exchange, wire::els::Command command, std::span<const std::uint8_t> payload);
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload);
   [[nodiscard]] bool has_room_for(wire::FcId peer) const;
   void logout(Exchange& exchange);
   void reinstate(Exchange& exchange, std::span<const std::uint8_t> payload);

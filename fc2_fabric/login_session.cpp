@@ -169,6 +169,9 @@ void LoginSession::exchange_failed(Exchange& exchange, ExchangeFailure) {
 // --- the fabric --------------------------------------------------------------------------------------------------
 
 wire::els::Login FabricLogin::own_parameters(Command command) const { return port_.login_parameters(command); }
+Command FabricLogin::login_command() const {
+  return port_.config().virtual_n_port ? Command::fdisc : Command::flogi;
+}
 void FabricLogin::logged_in_now() { port_.set_online(granted_, peer_parameters_); }
 void FabricLogin::login_failed_now() {
   for (PortListener* listener : port_.listeners_) listener->fabric_login_failed();

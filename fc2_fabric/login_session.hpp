@@ -100,7 +100,7 @@ class FabricLogin final : public LoginSession {
 
  private:
   [[nodiscard]] wire::els::Login own_parameters(wire::els::Command command) const override;
-  [[nodiscard]] wire::els::Command login_command() const override { return wire::els::Command::flogi; }
+  [[nodiscard]] wire::els::Command login_command() const override;
   void logged_in_now() override;
   void login_failed_now() override;
   void logged_out_now() override;

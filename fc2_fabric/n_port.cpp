@@ -15,98 +15,12 @@ namespace ex = machines::exchange;
 
 NPort::NPort(Scheduler& scheduler, FramePool& pool, NPortConfig config)
     : scheduler_(scheduler), pool_(pool), config_(std::move(config)), transmitter_(scheduler, pool),
-      n_port_id_(config_.fixed_id), e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov),
+      n_port_id_(config_.fixed_id), has_fabric_(config_.fixed_id == wire::FcId{}), e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov),
       acknowledger_(std::make_unique<FrameAcknowledger>(*this)), fabric_login_(std::make_unique<FabricLogin>(*this)), link_services_(std::make_unique<LinkServices>(*this)) {
   users_[static_cast<std::uint8_t>(wire::Type::els)] = link_services_.get();
 }
 
 NPort::~NPort() = default;
-
-// --- link --------------------------------------------------------------------------------------------------------
-
-void NPort::link_up(FrameOutput& output) {
-  if (link_up_) link_down();
-  transmitter_.attach(&output);
-  link_up_ = true;
-  if (config_.fixed_id != wire::FcId{}) {
-    online_ = true;
-    for (auto& [id, port] : remote_ports_) port->link_up();
-    return;
-  }
-  fabric_login_->link_up();
-  fabric_login_->log_in();
-}
-
-void NPort::link_down() {
-  if (!link_up_) return;
-  link_up_ = false;
-  transmitter_.attach(nullptr);
-  if (config_.fixed_id == wire::FcId{}) fabric_login_->link_down();
-  set_offline();
-}
-
-void NPort::log_out_of_fabric() { fabric_login_->log_out(); }
-
-void NPort::set_online(wire::FcId id, const wire::els::Login& fabric) {
-  n_port_id_ = id;
-  online_ = true;
-  if (fabric.has(wire::els::feature::f_port)) take_timeouts(fabric);
-  in_order_ = !fabric.has(wire::els::feature::f_port) ||
-              (fabric.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
-  class_2_ = config_.end_to_end_credit != 0 && fabric.class_2.valid();
-  for (auto& [peer, port] : remote_ports_) port->link_up();
-  for (PortListener* listener : listeners_) listener->fabric_logged_in();
-}
-
-// With oneself there is no login that could end (FC-VI 7.7.2 asks none of a loopback), but what was under way is lost too.
-void NPort::log_out_of_self() {
-  fail_exchanges(n_port_id_, ExchangeFailure::PortLoggedOut);
-  RemotePort* self = find_remote_port(n_port_id_);
-  if (self == nullptr) return;  // nobody asked for it
-  for (PortListener* listener : listeners_) listener->remote_port_logged_out(*self);
-}
-
-// A fabric that tells no value leaves ours.
-void NPort::take_timeouts(const wire::els::Login& fabric) {
-  const bool in_ns = fabric.has(wire::els::feature::e_d_tov_ns);
-  if (fabric.r_a_tov_ms() != 0) r_a_tov_ = fabric.r_a_tov_ms() * millisecond;
-  if (fabric.e_d_tov != 0) e_d_tov_ = in_ns ? TimeNs{fabric.e_d_tov} : fabric.e_d_tov * millisecond;
-}
-
-void NPort::set_offline() {
-  if (!online_) return;
-  online_ = false;
-  for (auto& [peer, port] : remote_ports_) port->link_down();
-  log_out_of_self();
-  n_port_id_ = config_.fixed_id;  // the next FLOGI is sent without an address
-}
-
-wire::els::Login NPort::login_parameters(wire::els::Command command) const {
-  namespace feature = wire::els::feature;
-  wire::els::Login login{.command = command, .bb_credit = 64};  // credit is the links' (a later topology)
-  // FC-VI 5.6; ruling 12 for the bit of C. A FLOGI says nothing of relative offsets: there the bit means R_A_TOV.
-  if (config_.continuously_increasing_seq_cnt) login.features |= feature::seq_cnt;
-  if (config_.continuously_increasing_relative_offset && command != wire::els::Command::flogi)
-    login.features |= feature::continuously_increasing_relative_offset;
-  login.receive_data_field_size = config_.receive_data_field_bytes;
-  login.total_concurrent_sequences = 255;
-  login.relative_offset_by_category = 0x00FF;
-  login.e_d_tov = static_cast<std::uint32_t>(e_d_tov_ / millisecond);
-  login.port_name = config_.port_name;
-  login.node_name = config_.node_name;
-  login.class_3.service_options = wire::els::class_option::valid | wire::els::class_option::sequential_delivery;
-  login.class_3.receive_data_field_size = config_.receive_data_field_bytes;
-  login.class_3.concurrent_sequences = 255;
-  login.class_3.open_sequences_per_exchange = 1;
-  if (config_.end_to_end_credit == 0) return login;
-  login.class_2 = login.class_3;
-  login.class_2.end_to_end_credit = config_.end_to_end_credit;
-  if (config_.ack_0) {
-    login.class_2.initiator_control = wire::els::class_control::initiator_ack_0;
-    login.class_2.recipient_control = wire::els::class_control::recipient_ack_0;
-  }
-  return login;
-}
 
 // --- users -------------------------------------------------------------------------------------------------------
 

@@ -38,6 +38,8 @@ struct NPortConfig {
   bool ack_0 = false;                   // class 2: a whole sequence is acknowledged at once, where the peer does the same
   TimeNs e_d_tov = 2 * second;     // until a fabric login tells others
   TimeNs r_a_tov = 10 * second;
+  bool in_order_without_fabric = true;  // what a link without a fabric promises; a fabric tells it in its accept of FLOGI
+  bool virtual_n_port = false;          // NPIV: logs in by FDISC, on the link of a port that logged in by FLOGI
   std::uint16_t max_exchanges = 4096;         // open at once, each way: ours cannot keep us from answering the peers'
   // Of link services, CT and connection IUs (message data is never assembled): the longest list that CT's sizes can tell.
   std::size_t max_assembled_iu_bytes = 16 + 4 * 65535;
@@ -49,7 +51,7 @@ struct NPortConfig {
 /// Hears about logins. Calls come from inside NPort; a listener may originate exchanges, not destroy the port.
 class PortListener {
  public:
-  /// The fabric login completed: n_port_id() is valid.
+  /// The port is online, n_port_id() is valid: the fabric login completed, or there is no fabric (NPort::has_fabric).
   virtual void fabric_logged_in() = 0;
   virtual void fabric_login_failed() = 0;
   virtual void remote_port_logged_in(RemotePort& port) = 0;
@@ -80,6 +82,9 @@ class NPort final : public FrameReceiver {
   // --- link ----------------------------------------------------------------------------------------------------
   /// The link works, frames go out through `output`: the fabric login starts (unless the address is fixed).
   void link_up(FrameOutput& output);
+  /// The link works and there is no fabric to log in to: the address is known otherwise (FIP claimed it for a VN2VN port,
+  /// loop initialization left an AL_PA, a PLOGI assigned it). The port is online at once; others are found by FARP.
+  void link_up_without_fabric(FrameOutput& output, wire::FcId own);
   /// Every exchange fails, every login ends. The output is not used again.
   void link_down();
   void receive(FramePtr frame) override;
@@ -89,6 +94,8 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] const NPortConfig& config() const { return config_; }
   [[nodiscard]] wire::FcId n_port_id() const { return n_port_id_; }
   [[nodiscard]] bool online() const { return online_; }
+  /// Its N_Port_ID is a fabric's to assign. Not so on a link without one, nor for a fabric's own ports.
+  [[nodiscard]] bool has_fabric() const { return has_fabric_; }
   /// PLOGI, FLOGI and their accept, as this port says of itself (FC-VI 5.6).
   [[nodiscard]] wire::els::Login login_parameters(wire::els::Command command) const;
   /// Frames come in the order in which they were sent (FC-VI 8.1): the fabric said so when it accepted the FLOGI.
@@ -168,7 +175,9 @@ class NPort final : public FrameReceiver {
   using ResponderKey = std::uint64_t;  // S_ID << 16 | OX_ID
   static ResponderKey key(wire::FcId peer, wire::OxId ox_id) { return std::uint64_t{peer.value} << 16 | ox_id.value; }
 
+  void begin_link(FrameOutput& output);
   void set_online(wire::FcId id, const wire::els::Login& fabric);
+  void go_online(wire::FcId id);
   void set_offline();
   void log_out_of_self();
   void take_timeouts(const wire::els::Login& fabric);
@@ -195,7 +204,9 @@ class NPort final : public FrameReceiver {
   Transmitter transmitter_;
   wire::FcId n_port_id_{};
   bool online_ = false;
+  FrameOutput* output_ = nullptr;  // while the link works
   bool link_up_ = false;
+  bool has_fabric_;
   bool in_order_ = true;
   bool class_2_ = false;
   TimeNs e_d_tov_, r_a_tov_;
