@@ -13,6 +13,7 @@
 #include "fc2_fabric/channel.hpp"
 #include "fc2_fabric/counters.hpp"
 #include "fc2_fabric/exchange.hpp"
+#include "fc2_fabric/recovery_qualifiers.hpp"
 #include "fc2_fabric/transmitter.hpp"
 #include "wire/els/login.hpp"
 #include "wire/els/ls_rjt.hpp"
@@ -223,6 +224,7 @@ class NPort final : public FrameReceiver {
   std::size_t free_exchanges_ = 0;
   std::array<std::size_t, 2> open_exchanges_{};  // [0] of peers, [1] of ours
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
+  RecoveryQualifiers recovery_qualifiers_;
   std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID
   std::uint8_t next_seq_id_ = 0;  // for sequences to ports that are not known
   std::unique_ptr<FrameAcknowledger> acknowledger_;
