@@ -160,7 +160,9 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
       break;
     case Fault::Partition:
     case Fault::LinkDown:
-    case Fault::LogOut: break;
+    case Fault::LogOut:
+    case Fault::IslDown:
+    case Fault::SwitchDown: break;
   }
   map_.optional("by", action.delay, read_duration, fc2::TimeNs{0}, max_time);
   map_.optional("copies", action.frames, read_number, Range{1, 1000});
