@@ -332,7 +332,11 @@ void MessageReceiver::respond(MessageStatus status) {
   ++core.counters.ius_sent;
 }
 
-void MessageReceiver::refuse_message(ReceiveError error) { respond(status_of(error)); }
+/// FC-VI Table 6: PROT_ERR is of the RDMA target or source; what is wrong with a receive descriptor, its memory included, is DESC_ERR.
+void MessageReceiver::refuse_message(ReceiveError error) {
+  const bool of_descriptor = message_.kind == Kind::Send && error == ReceiveError::Protection;
+  respond(of_descriptor ? MessageStatus{.resp_err = true, .desc_err = true} : status_of(error));
+}
 
 void MessageReceiver::conclude_refusal() {
   refuse_message(noted_);
