@@ -138,15 +138,38 @@ TEST_F(UdpTest, errors_name_the_place) {
 
 // --- packet sockets ----------------------------------------------------------------------------------------------
 
-// In a network namespace of its own, with a veth pair; where the machine forbids that, it says so.
+// A network namespace with a veth pair in it, while it lives; the thread is back in its own afterwards.
+class VethPair {
+ public:
+  VethPair() : own_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
+    if (own_ < 0 || ::unshare(CLONE_NEWNET) != 0) {
+      trouble_ = std::string("network namespaces: ") + std::strerror(errno);
+      return;
+    }
+    entered_ = true;
+    const int made = std::system("ip link add va address 02:00:00:00:00:0a type veth peer name vb address 02:00:00:00:00:0b && "
+                                 "ip link set va mtu 2500 up && ip link set vb mtu 2500 up");
+    if (made != 0) trouble_ = "ip link: exit status " + std::to_string(WEXITSTATUS(made));
+  }
+  ~VethPair() {
+    EXPECT_TRUE(!entered_ || ::setns(own_, CLONE_NEWNET) == 0);  // the other one goes with its interfaces
+    ::close(own_);
+  }
+  VethPair(const VethPair&) = delete;
+  VethPair& operator=(const VethPair&) = delete;
+  /// Why there is none; empty: there is.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  int own_;
+  bool entered_ = false;
+  std::string trouble_;
+};
+
 class PacketTest : public DriversTest {
  protected:
   void SetUp() override {
-    own_namespace = ::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-    if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "network namespaces: " << std::strerror(errno);
-    const int made = std::system("ip link add va address 02:00:00:00:00:0a type veth peer name vb address 02:00:00:00:00:0b && "
-                                 "ip link set va mtu 2500 up && ip link set vb mtu 2500 up");
-    if (made != 0) GTEST_SKIP() << "ip link: exit status " << WEXITSTATUS(made);
+    if (!veth.trouble().empty()) GTEST_SKIP() << veth.trouble();
     const CoreSection section(core);
     auto opened_a = PacketSocket::open(access, {.interface = "va"});
     if (opened_a.port == nullptr) GTEST_SKIP() << opened_a.error;
@@ -159,11 +182,9 @@ class PacketTest : public DriversTest {
     const CoreSection section(core);
     a.reset();
     b.reset();
-    EXPECT_EQ(::setns(own_namespace, CLONE_NEWNET), 0);  // the other goes with its interfaces
-    ::close(own_namespace);
   }
   bool both_up() { return run_until([&] { return a->up() && b->up(); }); }
-  int own_namespace = -1;
+  VethPair veth;
   std::unique_ptr<PacketSocket> a, b;
 };
 
@@ -292,6 +313,26 @@ TEST_F(LiveTransfer, fabric_over_udp) {
     EXPECT_EQ(interface.counters().discarded(), 0U);
   }
   fcf_switch.detach(server.port);
+}
+
+// The same over packet sockets and a veth pair, at every level; the frames are full ones.
+TEST_F(LiveTransfer, vn2vn_over_veth) {
+  const VethPair veth;
+  if (!veth.trouble().empty()) GTEST_SKIP() << veth.trouble();
+  auto one = PacketSocket::open(access, {.interface = "va"}), other = PacketSocket::open(access, {.interface = "vb"});
+  if (one.port == nullptr) GTEST_SKIP() << one.error;
+  ASSERT_NE(other.port, nullptr) << other.error;
+  {
+    fcoe::Vn2vnNode a(fabric.scheduler, fabric.pool, *one.port, client.port), b(fabric.scheduler, fabric.pool, *other.port, server.port);
+    for (const Level level : {Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception}) {
+      connect(level);
+      transfer(64, 60000);
+    }
+    EXPECT_EQ(a.counters().discarded() + b.counters().discarded(), 0U);
+  }
+  EXPECT_EQ(one.port->kernel_drops() + other.port->kernel_drops(), 0U);
+  one.port.reset();
+  other.port.reset();
 }
 
 }  // namespace
