@@ -356,7 +356,11 @@ void MessageSender::connection_ended() {
   connection_.core().port().transmitter().withdraw(*this);
   sequence_.abandon();
   sending_ = false;
-  for (Message& message : open_) feed(message, mo::ConnectionEnded{});
+  for (Message& message : open_) {
+    feed(message, mo::ConnectionEnded{});
+    // One that waited for a SEQ_ID or for credit: no frame of it went.
+    if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+  }
   failed_ = failing_ = false;
   early_.clear();
   open_.clear();
