@@ -13,7 +13,7 @@ class Throttle : public support::FaultySetup, public ::testing::WithParamInterfa
  public:
   Throttle() : FaultySetup({}, {}, {}, GetParam()) {}
 };
-// FC-VI C.5.1, C.5.5, Annex F: the client sends from RESP2 on; no descriptor completes before RESP3, then all do, in order.
+// FC-VI C.5.1, C.5.5, F.1: the client sends from RESP2 on; no descriptor completes before RESP3, then all do, in order.
 TEST_P(Throttle, awaitResp3_sendsDoNotComplete) {
   faults.hold(Opcode::connect_resp3, fc2::second);
   std::vector<std::uint64_t> receives, sends;
