@@ -1,5 +1,6 @@
 // One login: with the fabric (FLOGI) or with a remote port (PLOGI). Drives machines::port_login.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "fc2_fabric/exchange.hpp"
@@ -25,6 +26,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   /// No port is at that address: a login under way with it would only time out.
   void peer_is_gone();
   [[nodiscard]] bool logging_in() const;
+  /// Our PLOGI is out, and a frame says that the peer took it for accepted: it is sent again. False where none is out.
+  bool login_presumed();
   [[nodiscard]] bool logged_in() const { return machine_.is<machines::port_login::LoggedIn>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] wire::FcId peer() const { return peer_; }
@@ -81,6 +84,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void report_resumed() override {}
   [[nodiscard]] bool retries_left() const override { return retries_left_ > 0; }
   [[nodiscard]] bool peer_login_wins() const override;
+  [[nodiscard]] bool peer_asks_again() const override;
   [[nodiscard]] bool link_loss_logs_out() const override { return true; }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
@@ -90,6 +94,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   const wire::els::Login* incoming_login_ = nullptr;
   bool validation_due_ = false;
   int retries_left_ = 0;
+  std::optional<TimeNs> rejected_at_;  // the peer's PLOGI, first, while ours is out
   std::vector<Report> reports_;    // collected while the machine runs, released when it rests
 };
 

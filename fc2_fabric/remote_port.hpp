@@ -1,6 +1,7 @@
 // Another port as an N_Port knows it: its login, its parameters, the SEQ_IDs in use with it.
 #pragma once
 #include <bitset>
+#include <deque>
 #include <optional>
 
 #include "fc2_fabric/login_session.hpp"
@@ -23,8 +24,13 @@ class RemotePort final : public LoginSession {
   [[nodiscard]] bool has_credit() const { return credit_ != 0; }
   void take_credit() { --credit_; }
   void give_credit(std::uint32_t count);
-  /// A frame of an answer goes as soon as there is credit for it, before message data.
-  void send_on_credit(FramePtr frame);
+  /// A frame of an answer goes as soon as there is credit for it, before message data; its exchange hears when.
+  void send_on_credit(FramePtr frame, Exchange& exchange);
+  /// It was given up.
+  void forget_waiting(const Exchange& exchange);
+
+  /// Exchanges that the peer opened here.
+  std::size_t exchanges_opened = 0;
 
   /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
   [[nodiscard]] bool may_be_denied();
@@ -48,7 +54,11 @@ class RemotePort final : public LoginSession {
   std::bitset<256> seq_ids_;
   unsigned open_sequences_ = 0;
   std::uint32_t credit_ = 0;
-  FrameQueue waiting_;  // for credit
+  struct Waiting {
+    FramePtr frame;
+    Exchange* exchange;
+  };
+  std::deque<Waiting> waiting_;  // for credit
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "fc2_fabric/switch.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "fc2_fabric/inter_switch_link.hpp"
 #include "fc2_fabric/name_server.hpp"
 #include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/shared_link.hpp"
 #include "wire/bytes.hpp"
 
 namespace fc2 {
@@ -88,12 +90,12 @@ void Switch::go_online(std::uint8_t domain, wire::Wwn fabric_name) {
   fabric_name_ = fabric_name;
   if (std::exchange(domain_, domain) != 0) return;  // it was
   for (const auto& port : f_ports_)
-    if (port->connected()) port->link_up();
+    if (port->connected()) port->switch_online();
 }
 
 void Switch::go_offline() {
   if (!online()) return;
-  for (const auto& port : f_ports_) port->link_down();
+  for (const auto& port : f_ports_) port->switch_offline();
   name_service_->restart();
   controller_service_->restart();
   fabric_controller_->forget_all();
@@ -161,12 +163,16 @@ FPort* Switch::take_f_port() {
 
 // --- links -------------------------------------------------------------------------------------------------------
 
-bool Switch::attach(NPort& port, LinkConfig link) {
-  assert(!is_attached(port));
+bool Switch::attach(NPort& port, LinkConfig link) { return attach(port, port, link); }
+bool Switch::attach(SharedLink& ports, LinkConfig link) { return attach(ports.base(), ports, link); }
+
+template <class Ports>
+bool Switch::attach(NPort& base, Ports& ports, const LinkConfig& link) {
+  assert(!is_attached(base));
   FPort* f_port = take_f_port();
   if (f_port == nullptr) return false;
-  links_[&port] = f_port;
-  f_port->connect(port, link);
+  links_[&base] = f_port;
+  f_port->connect(ports, link);
   return true;
 }
 
@@ -313,7 +319,8 @@ void Switch::pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress) {
 Discard Switch::admits(const Frame& frame) const {
   if (frame.crc_error) return Discard::BadCrc;
   // FC-FS: R_A_TOV is E_D_TOV and twice the longest time that a frame may be in the fabric.
-  if (scheduler_.now() - frame.entered > (config_.r_a_tov - config_.e_d_tov) / 2) return Discard::HeldTooLong;
+  if (scheduler_.now() - frame.entered > std::max(config_.r_a_tov - config_.e_d_tov, config_.r_a_tov / 5) / 2)
+    return Discard::HeldTooLong;
   if (!online()) return Discard::Unroutable;
   const wire::FcId d_id = d_id_of(frame);
   if (d_id == well_known::broadcast) return frame.path_age < ages_->tree ? Discard::PathChanged : Discard::Count;
@@ -334,7 +341,8 @@ void Switch::frame_from_link(EPort& ingress, FramePtr frame) {
 
 void Switch::broadcast(FramePtr frame, SwitchPort* ingress) {
   for (const auto& port : f_ports_) {
-    if (port.get() == ingress || !port->logged_in()) continue;
+    const bool goes_back = port.get() == ingress && port->virtual_ports() != 0;  // to the others on that link
+    if (!port->logged_in() || (port.get() == ingress && !goes_back)) continue;
     ++frames_forwarded_;
     port->send(pool_.copy(*frame), ingress);
   }

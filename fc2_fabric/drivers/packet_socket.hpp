@@ -11,7 +11,7 @@ namespace fc2::drivers {
 
 struct PacketSocketOptions {
   std::string interface;                        // "eth0"
-  std::optional<wire::MacAddress> mac;          // as which FIP and FCoE speak; none: the interface's own. Processes that
+  std::optional<wire::MacAddress> mac = {};     // as which FIP and FCoE speak; none: the interface's own. Processes that
                                                 // share an interface need one each (locally administered)
   std::uint16_t max_mtu = 0xFFFF;               // less than the interface's: frames are no larger than that
   bool promiscuous = false;                     // else addresses are added to the interface's filter

@@ -12,7 +12,7 @@ namespace fip = wire::fip;
 void FcfInterface::advertise() {
   if (stopped_ || !ethernet_.up()) return;
   scheduler_.schedule_after(advertisement_timer_, config_.period);
-  send_fip(advertisement(0), wire::group_mac::all_enode);
+  if (switch_.online()) send_fip(advertisement(0), wire::group_mac::all_enode);
 }
 
 // Exactly these descriptors: any other would make Linux discard it.
@@ -24,7 +24,7 @@ fip::FipMessage FcfInterface::advertisement(std::uint16_t flags) const {
   message.descriptors.push_back(fip::Priority{config_.priority});
   message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
   message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
-  message.descriptors.push_back(fip::Fabric{config_.vf_id, config_.fc_map, switch_.config().fabric_name});
+  message.descriptors.push_back(fip::Fabric{config_.vf_id, config_.fc_map, switch_.fabric_name()});
   const auto period_ms = static_cast<std::uint32_t>(config_.period / millisecond);
   message.descriptors.push_back(fip::FkaAdvPeriod{!config_.keep_alives, period_ms});
   return message;
@@ -40,7 +40,7 @@ void FcfInterface::fip_received(const EthernetFrame& frame) {
   const auto message = fip::FipMessage::parse(wire::Bytes(bytes).subspan(wire::EthernetHeader::size()));
   if (!message) return counters_.discard(FcoeDiscard::BadFip);
   const auto is = [&](fip::Operation operation, std::uint8_t subcode) {
-    return !stopped_ && message->operation == operation && message->subcode == subcode;
+    return !stopped_ && switch_.online() && message->operation == operation && message->subcode == subcode;
   };
   if (is(fip::Operation::discovery, fip::subcode::discovery_solicitation)) return discovery(*message, frame);
   if (is(fip::Operation::link_service, fip::subcode::link_service_request)) return link_service(*message, frame);

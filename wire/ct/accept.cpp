@@ -40,7 +40,7 @@ void PortIdListAccept::write(MutableBytes to) const {
     store_big<4>(at, id.value);
     at += port_id_entry_size;
   }
-  at[-static_cast<std::ptrdiff_t>(port_id_entry_size)] = PortEntry::last_entry;
+  if (preamble.max_residual_size == 0) at[-static_cast<std::ptrdiff_t>(port_id_entry_size)] = PortEntry::last_entry;
 }
 
 std::string PortIdListAccept::to_string() const {
@@ -101,8 +101,8 @@ void GpnFtAccept::write(MutableBytes to) const {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     PortEntry entry = entries[i];
     constexpr auto last = PortEntry::last_entry;
-    entry.control =
-        static_cast<std::uint8_t>(i + 1 == entries.size() ? entry.control | last : entry.control & ~last);
+    if (i + 1 != entries.size()) entry.control = static_cast<std::uint8_t>(entry.control & ~last);
+    else if (preamble.max_residual_size == 0) entry.control = static_cast<std::uint8_t>(entry.control | last);
     entry.write(to.subspan(CtHeader::size() + i * PortEntry::size()));
   }
 }
