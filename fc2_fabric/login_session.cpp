@@ -145,6 +145,14 @@ void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& f
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
 
+/// What may be otherwise the next time; a login that came there with another length was damaged under way.
+static bool is_retryable(const wire::els::LsRjt& reject) {
+  using Reason = wire::els::RejectReason;
+  return reject.reason == Reason::logical_busy || reject.reason == Reason::unable_to_perform ||
+         reject.reason == Reason::command_in_progress ||
+         reject.explanation == wire::els::RejectExplanation::invalid_payload_length;
+}
+
 void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
   const auto accept = wire::els::Login::parse(payload);
   if (accept && accept->command == Command::ls_acc) {
@@ -154,10 +162,7 @@ void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const 
   }
   const auto reject = wire::els::LsRjt::parse(payload);
   if (!reject) port_.counters().discard(Discard::BadPayload);
-  const bool retryable = reject && (reject->reason == wire::els::RejectReason::logical_busy ||
-                                    reject->reason == wire::els::RejectReason::unable_to_perform ||
-                                    reject->reason == wire::els::RejectReason::command_in_progress);
-  process(pl::LoginRejected{.retryable = retryable});
+  process(pl::LoginRejected{.retryable = !reject || is_retryable(*reject)});
 }
 
 void LoginSession::exchange_failed(Exchange& exchange, ExchangeFailure) {
@@ -174,7 +179,21 @@ Command FabricLogin::login_command() const {
 }
 void FabricLogin::logged_in_now() { port_.set_online(granted_, peer_parameters_); }
 void FabricLogin::login_failed_now() {
+  using machines::port_login::LoginFailure;
+  if (failure_ == LoginFailure::Timeout || failure_ == LoginFailure::Rejected)
+    port_.scheduler().schedule_after(again_, port_.r_a_tov());
   for (PortListener* listener : port_.listeners_) listener->fabric_login_failed();
+}
+void FabricLogin::try_again() {
+  if (!logged_in()) log_in();
+}
+void FabricLogin::link_down() {
+  port_.scheduler().cancel(again_);
+  LoginSession::link_down();
+}
+void FabricLogin::log_out() {
+  port_.scheduler().cancel(again_);
+  LoginSession::log_out();
 }
 void FabricLogin::logged_out_now() { port_.set_offline(); }
 

@@ -45,6 +45,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   NPort& port_;
   const wire::FcId peer_;
   machines::port_login::Machine machine_;
+  machines::port_login::LoginFailure failure_{};  // of the last login that failed
   wire::els::Login peer_parameters_;
 
  private:
@@ -74,7 +75,10 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void count_retry() override { --retries_left_; }
   void validate_addresses() override { validation_due_ = true; }
   void report_logged_in() override;
-  void report_login_failed(machines::port_login::LoginFailure) override { reports_.push_back(Report::LoginFailed); }
+  void report_login_failed(machines::port_login::LoginFailure failure) override {
+    failure_ = failure;
+    reports_.push_back(Report::LoginFailed);
+  }
   void report_logged_out() override { reports_.push_back(Report::LoggedOut); }
   void report_logout_complete() override {}
   void report_suspended() override {}
@@ -97,6 +101,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
 class FabricLogin final : public LoginSession {
  public:
   explicit FabricLogin(NPort& port) : LoginSession(port, wire::well_known::f_port) {}
+  void link_down();
+  void log_out();
 
  private:
   [[nodiscard]] wire::els::Login own_parameters(wire::els::Command command) const override;
@@ -105,7 +111,10 @@ class FabricLogin final : public LoginSession {
   void login_failed_now() override;
   void logged_out_now() override;
   void accepted_at(wire::FcId d_id) override { granted_ = d_id; }
+  void try_again();
   wire::FcId granted_{};
+  /// Without the fabric there is nothing that a port could do but ask again, for as long as the link works.
+  Timer<FabricLogin, &FabricLogin::try_again> again_{*this};
 };
 
 }  // namespace fc2

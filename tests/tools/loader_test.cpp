@@ -65,13 +65,12 @@ constexpr const char* every_key = R"(name: all
 seed: 0x10
 time_limit: 5s
 file: /bin/sh
-topology: {line_rate: 8GFC, latency: 1us, in_order: false}
+topology: {line_rate: 8GFC, latency: 1us}
 ports:
   - {name: a, port_name: "20:00:00:00:00:00:00:0a", node_name: "10:00:00:00:00:00:00:0a", address: 1.2.3.4,
      resolve: farp, line_rate: 400MB/s, latency: 2us, receive_data_field: 1KiB, first_ox_id: 3, first_handle: 4,
-     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, preference: true, class: 2, end_to_end_credit: 3, ack_0: true,
-     ulp_timeout: 7ms, capture: false}
-  - {name: b, addresses: [fe80::1, 10.9.9.9], class: 2}
+     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, preference: true, ulp_timeout: 7ms, capture: false}
+  - {name: b, addresses: [fe80::1, 10.9.9.9]}
 workloads:
   - name: w
     client: b
@@ -113,10 +112,7 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(port.first_connection_id, 5u);
   EXPECT_EQ(port.max_iu_bytes, 65536u);
   EXPECT_EQ(port.pipeline_depth, 6u);
-  EXPECT_TRUE(port.preference && port.class_2 && port.ack_0);
-  EXPECT_EQ(port.end_to_end_credit, 3);
-  EXPECT_EQ(scenario->ports[1].end_to_end_credit, 16);
-  EXPECT_FALSE(scenario->in_order);
+  EXPECT_TRUE(port.preference);
   EXPECT_EQ(port.ulp_timeout, 7 * fc2::millisecond);
   EXPECT_FALSE(port.capture);
   EXPECT_EQ(scenario->ports[1].addresses.size(), 2u);
@@ -136,6 +132,17 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(transfer.expected_status, vi::status::rdma_protection_error);
   EXPECT_EQ(scenario->expectations.ius.at("FCVI_SEND_RQST").max, 3u);
   EXPECT_EQ(scenario->expectations.max_duration, 6 * fc2::millisecond);
+}
+
+TEST(Loader, keys_of_class_and_order_are_read) {
+  const auto scenario = read(minimal, {"topology.in_order=false", "ports.a.class=2", "ports.b.class=2", "ports.b.end_to_end_credit=3",
+                                       "ports.b.ack_0=true"});
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_FALSE(scenario->in_order);
+  EXPECT_TRUE(scenario->ports[0].class_2 && !scenario->ports[0].ack_0);
+  EXPECT_TRUE(scenario->ports[1].class_2 && scenario->ports[1].ack_0);
+  EXPECT_EQ(scenario->ports[0].end_to_end_credit, 16);
+  EXPECT_EQ(scenario->ports[1].end_to_end_credit, 3);
 }
 
 /// `line` replaces or follows the line of `minimal` with this number; the message must be exactly this.
