@@ -101,6 +101,7 @@ void LoginSession::send_logout() {
 }
 
 void LoginSession::accept_login() {
+  overtaken_until_ = 0;
   peer_parameters_ = *incoming_login_;
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(Command::ls_acc).write(payload);
@@ -108,6 +109,7 @@ void LoginSession::accept_login() {
 }
 
 void LoginSession::reject_login() {
+  overtaken_until_ = 0;  // there is one such PLOGI at most: a port that began anew asks again and is heard
   port_.reject_els(*incoming_, wire::els::RejectReason::command_in_progress,
                    wire::els::RejectExplanation::command_in_progress);
 }
@@ -133,6 +135,11 @@ void LoginSession::report_logged_in() {
 bool LoginSession::peer_login_wins() const {
   return incoming_login_ != nullptr && incoming_login_->port_name > port_.config().port_name;
 }
+/// FC-FS: no frame is older than R_A_TOV.
+bool LoginSession::overtaken_by_accept() const {
+  return port_.scheduler().now() < overtaken_until_ && incoming_login_ != nullptr && !peer_login_wins() &&
+         incoming_login_->port_name == peer_parameters_.port_name;
+}
 void LoginSession::unexpected(std::string_view, std::string_view, std::string_view) {
   ++port_.counters().unexpected_events;
 }
@@ -157,6 +164,7 @@ void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const 
   const auto accept = wire::els::Login::parse(payload);
   if (accept && accept->command == Command::ls_acc) {
     peer_parameters_ = *accept;
+    if (!port_.in_order()) overtaken_until_ = port_.scheduler().now() + port_.r_a_tov();
     accepted_at(header.d_id);
     return process(pl::LoginAccepted{});
   }

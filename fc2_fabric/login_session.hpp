@@ -85,6 +85,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void report_resumed() override {}
   [[nodiscard]] bool retries_left() const override { return retries_left_ > 0; }
   [[nodiscard]] bool peer_login_wins() const override;
+  [[nodiscard]] bool overtaken_by_accept() const override;
   [[nodiscard]] bool link_loss_logs_out() const override { return true; }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
@@ -94,6 +95,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   const wire::els::Login* incoming_login_ = nullptr;
   bool validation_due_ = false;
   int retries_left_ = 0;
+  TimeNs overtaken_until_ = 0;     // as long as a PLOGI that crossed ours may still be under way
   std::vector<Report> reports_;    // collected while the machine runs, released when it rests
 };
 

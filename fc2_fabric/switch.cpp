@@ -294,7 +294,9 @@ void Switch::answer_class_2(const Frame& frame, wire::RCtl r_ctl) {
   const wire::LinkReject reject{.action = wire::RejectAction::non_retryable,
                                 .reason = wire::LinkRejectReason::n_port_not_available_permanently};
   const std::uint32_t parameter = r_ctl == wire::RCtl::f_rjt ? reject.to_parameter() : 0;
-  forward(make_link_control(pool_, *header, r_ctl, parameter), nullptr);
+  if (!ack) return forward(make_link_control(pool_, *header, r_ctl, parameter), nullptr);
+  forward(make_link_control(pool_, *header, wire::RCtl::f_bsy_link, header->parameter, header->f_ctl & wire::f_ctl::abort_condition_mask),
+          nullptr);
 }
 
 // --- between switches --------------------------------------------------------------------------------------------
