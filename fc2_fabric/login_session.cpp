@@ -185,11 +185,15 @@ wire::els::Login FabricLogin::own_parameters(Command command) const { return por
 Command FabricLogin::login_command() const {
   return port_.config().virtual_n_port ? Command::fdisc : Command::flogi;
 }
-void FabricLogin::logged_in_now() { port_.set_online(granted_, peer_parameters_); }
+void FabricLogin::logged_in_now() {
+  told_ = false;
+  port_.set_online(granted_, peer_parameters_);
+}
 void FabricLogin::login_failed_now() {
   using machines::port_login::LoginFailure;
   if (failure_ == LoginFailure::Timeout || failure_ == LoginFailure::Rejected)
     port_.scheduler().schedule_after(again_, port_.r_a_tov());
+  if (std::exchange(told_, true)) return;
   for (PortListener* listener : port_.listeners_) listener->fabric_login_failed();
 }
 void FabricLogin::try_again() {
@@ -198,6 +202,7 @@ void FabricLogin::try_again() {
 void FabricLogin::link_down() {
   port_.scheduler().cancel(again_);
   LoginSession::link_down();
+  told_ = false;
 }
 void FabricLogin::log_out() {
   port_.scheduler().cancel(again_);

@@ -115,6 +115,7 @@ class FabricLogin final : public LoginSession {
   void accepted_at(wire::FcId d_id) override { granted_ = d_id; }
   void try_again();
   wire::FcId granted_{};
+  bool told_ = false;  // listeners heard that it failed, once for each time that the link came up
   /// Without the fabric there is nothing that a port could do but ask again, for as long as the link works.
   Timer<FabricLogin, &FabricLogin::try_again> again_{*this};
 };
