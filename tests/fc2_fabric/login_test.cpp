@@ -407,7 +407,7 @@ TEST_F(FabricLoginTest, login_pending_silence_retries_then_fails) {
   fabric.run_for(2 * millisecond);
   EXPECT_EQ(log.received(Command::flogi), 5U);
   fabric.run_for(9 * 90 * second);
-  EXPECT_EQ(log.received(Command::flogi), 40U);
+  EXPECT_EQ(log.received(Command::flogi), 41U);
   EXPECT_EQ(listener.events, "f");
   for (const auto& frame : log.frames()) EXPECT_EQ(frame.header.s_id, wire::FcId{});
   fabric.port(0).link_down();
