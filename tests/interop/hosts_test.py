@@ -51,7 +51,7 @@ class Hosts(unittest.TestCase):
         """A configuration file for programs of that host."""
         path = self.path(f"{host}.yaml")
         path.write_text(f"nics:\n- name: VINIC\n  {transport}\n"
-                        "  timeouts: {open: 60s, farp: 5s, name_service: 60s, name_appears: 60s}\n")
+                        "  timeouts: {open: 60s, farp: 1s, name_service: 60s, name_appears: 60s}\n")
         return path
 
     def ethernet(self, host, mode):
