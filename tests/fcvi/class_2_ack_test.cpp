@@ -202,6 +202,18 @@ TEST_F(Class2Ack, sending_credit_neverExceedsTheGrant) {
   EXPECT_EQ(log.count(RCtl::solicited_data), credit);
 }
 
+// FC-VI 8.4.2 e): a message that waits for credit when the connection ends has an exchange, and gives it back.
+TEST_F(Class2Ack, waiting_forCredit_connectionEnds_nothingLeaks) {
+  begin(Level::ReliableDelivery);
+  lose_all_of_the_client();
+  send(1, credit * frame_bytes), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  disconnect(*client, *client_vi), disconnect(*server, *server_vi);
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(sent(1), send_flushed);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
 // FC-VI 5.2.1, 5.5: messages of several IUs, each a sequence that is closed before the next.
 TEST_F(Class2SmallIus, sending_severalIus_arrive) {
   for (const Level level : {Level::ReliableDelivery, Level::ReliableReception}) {

@@ -135,7 +135,7 @@ class Hostility : public ::testing::Test {
   }
 };
 
-// FC-VI 5.8, 5.9.4.4, 5.9.5, 6.8 to 6.13, 8.5.2 a), 8.6.2 a): counted by reason, answered as the standard names it, or silence;
+// FC-VI 5.8, 5.9.4.4, 5.9.5, 6.8 to 6.13, 8.4.2 f), 8.5.2 a), 8.6.2 a): counted by reason, answered as the standard names it, or silence;
 // what does not belong to a set-up or connection never moves its endpoint.
 TEST_F(Hostility, everyIu_inEveryState_withEveryFieldWrong) {
   std::ostringstream matrix;

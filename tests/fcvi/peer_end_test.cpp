@@ -40,20 +40,6 @@ class PeerEnd : public support::PeerWire {
     EXPECT_EQ(host.provider.handles_in_use(), 0u);
     EXPECT_EQ(host.provider.open_setups(), 0u);
   }
-  /// Something that is no RESP2, and the last of the held request's Exchange.
-  void end_held_exchange() {
-    fc2::FramePtr frame = fabric.pool.take();
-    wire::FcHeader header{.r_ctl = wire::RCtl::solicited_control, .d_id = host.port.n_port_id(), .s_id = peer.port.n_port_id(), .type = wire::Type::fc_vi};
-    header.df_ctl = wire::df_ctl::with_device_header(32);
-    header.f_ctl = wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
-    header.ox_id = peer.ours->ox_id();
-    header.seq_id = {0x77}, header.seq_cnt = {1};
-    header.write(frame->bytes);
-    std::fill_n(frame->data_field().begin(), 32, std::uint8_t{0xFF});
-    frame->size_bytes = static_cast<std::uint16_t>(wire::FcHeader::size() + 32);
-    frame->sof = wire::Sof::i3, frame->eof = wire::Eof::t;
-    host.port.receive(std::move(frame)), settle();
-  }
   void expect_lost_link() {
     host.port.log_out_of_fabric(), settle();
     EXPECT_EQ(call.result, Return::NotReachable);
@@ -184,16 +170,6 @@ TEST_F(PeerEnd, holding_heldIsGone_oursGoesOn) {
   respond({});
   EXPECT_EQ(call.result, Return::Success);
   EXPECT_FALSE(peer.resp1.has_value());
-}
-
-// FC-VI 8.5.2 a), 8.5.3 d), C.4 rule 11: ... nor is one whose Exchange ended.
-TEST_F(PeerEnd, holding_heldExchangeErrs_oursGoesOn) {
-  hold();
-  end_held_exchange();
-  EXPECT_EQ(host.provider.open_setups(), 1u);
-  EXPECT_EQ(host.provider.resting_connection_ids(), 1u);
-  respond({});
-  EXPECT_EQ(call.result, Return::Success);
 }
 
 // FC-VI 5.3.3, VI-DG 6.7 (in the pool until it has timed out): the held request is aborted, then ours hears that nobody waits: what

@@ -1,5 +1,6 @@
 // The retry of a set-up: what comes while its ABTS is under way, which CONNECT_RQST with RETRY is one, and T2 without a RESP1
 // (FC-VI 5.9.4.4, 8.5.2 to 8.5.4, C.3 rules 2 to 4, C.4 rules 6 to 12, C.5.2).
+#include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/setup_fixture.hpp"
 
 namespace {
@@ -68,6 +69,21 @@ TEST_F(SetupRetry, firstResp1_afterAbort_isDiscarded) {
   run_to(14 * fc2::second);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
   EXPECT_TRUE(message_flows());
+  expect_nothing_left();
+}
+
+// FC-VI 7.7.1, ruling 79: a logout by the peer's own PLOGI is a new login at once: no partition, however often it happens.
+TEST_F(SetupRetry, awaitResp1_peerLogsInAnew_asksAgain) {
+  listen(), ask();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(offered());
+    listen();
+    fc2::RemotePort& remote = server->port.remote_port(client->port.n_port_id());
+    remote.implicit_logout(), remote.log_in(), settle();
+    EXPECT_FALSE(request.result.has_value());
+  }
+  accept_next();
+  EXPECT_EQ(asked(), Return::Success);
   expect_nothing_left();
 }
 

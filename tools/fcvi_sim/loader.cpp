@@ -100,10 +100,7 @@ void Loader::load_file(const MapReader& map) {
 
 void Loader::load_ports(const MapReader& map) {
   fc2::LinkConfig link{.latency_ns = 500, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
-  if (const Tree* tree = map.find("topology"); tree != nullptr)
-    load_topology(*tree, scenario_, link);
-  else
-    scenario_.switches.emplace_back();
+  if (const Tree* tree = map.find("topology"); tree != nullptr) load_topology(*tree, scenario_, link);
   const Tree& tree = map.require("ports");
   for (const Tree& item : read_list(tree, "ports")) {
     if (scenario_.ports.size() == max_ports)

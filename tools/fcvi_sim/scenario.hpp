@@ -187,7 +187,7 @@ struct Scenario {
   std::string file;                           // what transfers without data move
   bool in_order = true;                       // what the fabric promises
   fc2::FabricConfig fabric = {};
-  std::vector<SwitchSpec> switches;           // at least one
+  std::vector<SwitchSpec> switches = std::vector<SwitchSpec>(1);  // at least one
   std::vector<SwitchLinkSpec> switch_links;
   std::vector<PortSpec> ports;
   std::vector<WorkloadSpec> workloads;

@@ -46,10 +46,8 @@ void refuse_second(const Tree& tree, const Specs& specs, const std::string& name
 
 void load_switches(const MapReader& map, Scenario& scenario) {
   const Tree* list = map.find("switches");
-  if (list == nullptr) {
-    scenario.switches.emplace_back();
-    return;
-  }
+  if (list == nullptr) return;
+  scenario.switches.clear();
   for (const Tree& item : read_list(*list, "switches")) {
     if (scenario.switches.size() == fc2::max_domain)
       throw BadInput{item.where + ": more than " + std::to_string(fc2::max_domain) + " switches"};

@@ -37,6 +37,7 @@ class EthernetLog final : public fc2::fcoe::EthernetTap {
     }
   };
   void ethernet_passed(fc2::TimeNs at, const fc2::fcoe::EthernetFrame& frame, bool outbound) override {
+    if (!frame.has_header()) return;
     Entry entry{at, outbound, frame.destination(), frame.source(), frame.type(), frame.to_bytes(), {}};
     if (entry.type == wire::EtherType::fip) {
       auto message = wire::fip::FipMessage::parse(wire::Bytes(entry.bytes).subspan(wire::EthernetHeader::size()));
