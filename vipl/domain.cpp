@@ -35,9 +35,13 @@ std::uint64_t first_generation() {
   return domains.fetch_add(1) << 24;
 }
 
-/// exit(): sockets end by themselves, logins on Ethernet do not.
+/// At exit() sockets end by themselves, logins on Ethernet do not.
 void say_goodbye_at_exit() {
-  if (Domain* domain = process_domain.load()) domain->say_goodbye();
+  const auto say_goodbye = [] {
+    if (Domain* domain = process_domain.load()) domain->say_goodbye();
+  };
+  static const int registered = std::atexit(say_goodbye);
+  if (registered != 0) throw std::bad_alloc();
 }
 
 struct NoOperation final : vi::Operation {
@@ -67,8 +71,7 @@ Domain& Domain::get() {
   const std::lock_guard lock(making);
   if (process_domain.load() == nullptr) {
     static const int registered = pthread_atfork(nullptr, nullptr, forget_in_child);
-    static const int at_exit = std::atexit(say_goodbye_at_exit);
-    if (registered != 0 || at_exit != 0) throw std::bad_alloc();
+    if (registered != 0) throw std::bad_alloc();
     process_domain.store(&start_real_time_domain());
   }
   return *process_domain.load();
@@ -87,6 +90,7 @@ Domain::Domain(Runtime& runtime)
 Domain::~Domain() = default;
 
 Device& Domain::device(const NicConfiguration& configuration, const NodeIdentity& identity) {
+  if (configuration.transport == NicTransport::Fcoe) say_goodbye_at_exit();
   auto& device = devices_[configuration.name];
   if (device == nullptr) device = std::make_unique<Device>(*this, configuration, identity);
   return *device;

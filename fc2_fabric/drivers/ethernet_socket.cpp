@@ -6,9 +6,12 @@
 #include <array>
 #include <cerrno>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "fc2_fabric/drivers/link_descriptor.hpp"
 
 namespace fc2::drivers {
 using fcoe::EthernetFrame;
@@ -31,7 +34,7 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(EthernetSocket& port, int descriptor, const CoreAccess& access)
       : port_(&port), guard_(access.guard), scheduler_(access.scheduler), pool_(access.pool),
-        descriptor_(access.io, descriptor) {
+        descriptor_(access.io, descriptor), known_(descriptor) {
     descriptor_.non_blocking(true);
     for (EthernetFrame& frame : incoming_) frame = EthernetFrame::take(pool_);
   }
@@ -57,6 +60,7 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
   Scheduler& scheduler_;
   FramePool& pool_;
   boost::asio::posix::stream_descriptor descriptor_;
+  std::optional<LinkDescriptor> known_;  // while that is open: a child's copy would keep a UDP port, and filters, from others
   // in
   std::array<EthernetFrame, batch_frames> incoming_;
   std::array<Vectors, batch_frames> incoming_vectors_{};
@@ -202,6 +206,7 @@ void EthernetSocket::Core::close() {
   scheduler_.cancel(settled_);
   waiting_.clear();
   for (EthernetFrame& frame : incoming_) frame.body.reset();
+  known_.reset();
   boost::system::error_code ignored;
   descriptor_.close(ignored);
 }

@@ -48,7 +48,7 @@ UdpEthernet::Opened UdpEthernet::open(const CoreAccess& access, const UdpEtherne
     return {nullptr, options.name + ": " + (local ? options.remote_address : options.local_address) + " is no IPv4 address"};
   const int descriptor = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return failed(options, descriptor, "socket", errno);
-  for (const int which : {SO_RCVBUF, SO_SNDBUF})
+  for (const int which : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE, SO_SNDBUFFORCE})  // the latter with CAP_NET_ADMIN only
     ::setsockopt(descriptor, SOL_SOCKET, which, &options.buffer_bytes, sizeof options.buffer_bytes);
   if (bind_to(descriptor, end_point(*local, options.local_port)) != 0) return failed(options, descriptor, "bind", errno);
   fcoe::EthernetInterface interface{options.name, options.mac, options.mtu};

@@ -33,6 +33,7 @@ class Hosts(unittest.TestCase):
         self.world = {"namespaces": hosts.Namespaces, "cables": hosts.Cables}[KIND]()
         self.addCleanup(self.world.remove)
         self.children = []
+        self.service = None
         self.addCleanup(self.end_children)
         self.source, self.target = self.path("in"), self.path("out")
         self.source.write_bytes(random.Random(1).randbytes(SIZE))
@@ -50,7 +51,7 @@ class Hosts(unittest.TestCase):
         """A configuration file for programs of that host."""
         path = self.path(f"{host}.yaml")
         path.write_text(f"nics:\n- name: VINIC\n  {transport}\n"
-                        "  timeouts: {open: 60s, farp: 5s, name_service: 60s, name_appears: 60s}\n")
+                        "  timeouts: {open: 60s, farp: 1s, name_service: 60s, name_appears: 60s}\n")
         return path
 
     def ethernet(self, host, mode):
@@ -79,7 +80,15 @@ class Hosts(unittest.TestCase):
                                 prefix=self.world.prefix("switch"))
         self.addCleanup(service.end)
         service.start()
+        self.service = service
         return service
+
+    def lost(self):
+        """What the fabric tells of frames that it discarded, for messages."""
+        status = self.service.status() if self.service else None
+        if status is None:
+            return ""
+        return f"{status['discarded']} {[interface['discarded'] for interface in status['fcoe']['interfaces']]}"
 
     def send(self, left, *options):
         """Without a fabric nobody answers for a host that has not come up yet: one tries again."""
@@ -93,9 +102,10 @@ class Hosts(unittest.TestCase):
     def copy(self, left, right, *options):
         self.target.unlink(missing_ok=True)
         receiver = self.vicp("right", right, "--listen", self.target)
-        self.assertEqual(self.send(left, *options), (0, ""), options)
+        sent = self.send(left, *options)
+        self.assertEqual(sent, (0, ""), (options, self.lost()))
         status, _, err = self.finish(receiver)
-        self.assertEqual((status, err), (0, ""), options)
+        self.assertEqual((status, err), (0, ""), (options, self.lost()))
         self.assertTrue(self.target.read_bytes() == self.source.read_bytes(), options)
 
     def copy_at_all_levels(self, left, right):

@@ -133,6 +133,12 @@ ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as
   return std::fputs(text.c_str(), stdout) < 0 ? failure : success;
 }
 
+bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory) {
+  ControlClient client;
+  std::string answer;
+  return client.connect(directory) && client.request("status") && client.receive_answer(answer) && !tells_of_fcoe(answer);
+}
+
 ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory) {
   ControlClient client;
   std::string answer;

@@ -49,6 +49,8 @@ enum ExitStatus { success = 0, failure = 1, bad_input = 2 };
 
 /// Each prints to stdout what it was asked for, or to stderr why not. Without a service: `failure`.
 ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json);
+/// One runs, and it was not asked to be an FCF: it does what any would do.
+bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory);
 /// Waits until the service is gone.
 ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory);
 /// Until SIGINT or SIGTERM.

@@ -24,17 +24,32 @@ struct Options {
   bool daemonize = false, json = false;
 };
 
+constexpr int takeovers = 10;  // programs may be faster again, but not for ever
+
 int complain(const std::string& message, int status) {
   std::fprintf(stderr, "fcvi-fabricd: %s\n", message.c_str());
   return status;
+}
+
+bool another_runs(const fabricd::Instance::Result& taken) {
+  return !taken.instance && taken.failure == fabricd::Instance::Failure::AnotherRuns;
+}
+
+// Programs start one without Ethernet by themselves, also while ours is being started anew: that one gives way. Their links
+// come back to us.
+fabricd::Instance::Result take_place(const RuntimeDirectory& directory, int tries) {
+  auto taken = fabricd::Instance::take(directory);
+  if (tries == 0 || !another_runs(taken) || !fabricd::started_on_demand(directory)) return taken;
+  fabricd::stop_service(directory);
+  return take_place(directory, tries - 1);
 }
 
 // Another one that runs is no fault when a program starts us: several may do so at once, and any will do.
 int serve(const Options& options, const RuntimeDirectory& directory) {
   fabricd::reset_process();
   if (options.daemonize) fabricd::daemonize();
-  auto taken = fabricd::Instance::take(directory);
-  const bool another = !taken.instance && taken.failure == fabricd::Instance::Failure::AnotherRuns;
+  auto taken = take_place(directory, options.interfaces.empty() ? 0 : takeovers);
+  const bool another = another_runs(taken);
   if (another && options.daemonize) return fabricd::success;
   if (another) return complain(taken.error, fabricd::failure);
   if (options.daemonize) fabricd::log_to_file(directory.log_path(), options.log_level);

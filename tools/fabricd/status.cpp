@@ -101,6 +101,12 @@ std::string to_json(const Status& status) {
   return json::serialize(object);
 }
 
+bool tells_of_fcoe(const std::string& text) {
+  boost::system::error_code error;
+  const json::value value = json::parse(text, error);
+  return !error && value.is_object() && value.as_object().contains("fcoe");
+}
+
 std::string to_text(const std::string& text) {
   boost::system::error_code error;
   const json::value value = json::parse(text, error);

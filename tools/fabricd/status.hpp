@@ -71,5 +71,7 @@ PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* r
 /// An object, for programs; and the same for people, made of it. Empty: that was no status.
 std::string to_json(const Status& status);
 std::string to_text(const std::string& json);
+/// Of a service with --fcoe.
+bool tells_of_fcoe(const std::string& json);
 
 }  // namespace fabricd

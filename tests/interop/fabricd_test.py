@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""fcvi-fabricd --fcoe as an administrator meets it: what it refuses and why, how long it stays, whose place it takes, which
+of two FCFs hosts use, what status tells. Over cables of UDP datagrams, no privileges.
+
+usage: fabricd_test.py FABRICD VIPING
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import fabric
+import guest
+
+FABRICD, VIPING = sys.argv[1:3]
+
+
+class Fcf(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="fcvi-interop-")
+        self.addCleanup(self.folder.cleanup)
+        self.host, self.port = guest.free_udp_ports(2)
+
+    def path(self, name):
+        return str(Path(self.folder.name, name))
+
+    def service(self, *options, runtime="run"):
+        service = fabric.Fabric(FABRICD, self.path(runtime), *options)
+        self.addCleanup(service.end)
+        return service
+
+    def fcf(self, *options, runtime="run"):
+        return self.service("--fcoe", f"udp:{self.port}:{self.host}", *options, runtime=runtime)
+
+    def run_to_end(self, *words, runtime="run"):
+        ended = subprocess.run([FABRICD, "--runtime-directory", self.path(runtime), *words], capture_output=True, text=True,
+                               timeout=fabric.PATIENCE_S)
+        return ended.returncode, ended.stderr
+
+    def environment(self, runtime="run", more=""):
+        """Of a program on the cable's other end."""
+        nic = Path(self.path("nics.yaml"))
+        nic.write_text(f'nics:\n- name: VINIC\n  transport: fcoe\n  interface: "udp:{self.host}:{self.port}"\n{more}'
+                       "  timeouts: {open: 60s, name_service: 60s, name_appears: 60s}\n")
+        return {**os.environ, "FCVI_RUNTIME_DIR": self.path(runtime), "FCVI_NODE": "host", "FCVI_CONFIG": str(nic),
+                "FCVI_FABRICD": FABRICD}
+
+    def answering(self, **more):
+        """A program that stays: viping --listen."""
+        program = subprocess.Popen([VIPING, "--listen"], env=self.environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+        self.addCleanup(self.end, program)
+        return program
+
+    @staticmethod
+    def end(program):
+        program.kill()
+        program.communicate()
+
+    def test_what_cannot_be_is_told_by_name(self):
+        for words, status, reason in ((("--fcoe", "nosuch0"), 1, "nosuch0: interface: No such device"),
+                                      (("--fcoe", "lo"), 1, "lo: is no Ethernet interface"),
+                                      (("--fcoe", "a/b"), 2, "expected an interface's name"),
+                                      (("--fcoe", "udp:1"), 2, "expected an interface's name"),
+                                      (("--fcoe", "udp:1:2", "--mtu", "1499"), 2, "--mtu"),
+                                      (("--fcoe", "udp:1:2", "--fka-period", "499"), 2, "--fka-period"),
+                                      (("--fcoe", "udp:1:2", "--priority", "256"), 2, "--priority"),
+                                      (("--fcoe", "udp:1:2", "--fc-map", "0EFD00"), 2, "expected 0EFC00 to 0EFCFF")):
+            if status == 1 and os.geteuid() != 0:
+                reason = "needs CAP_NET_RAW" if words[1] != "nosuch0" else "nosuch0"
+            given, err = self.run_to_end(*words)
+            self.assertEqual(given, status, words)
+            self.assertIn(reason, err)
+
+    def test_a_port_that_is_taken_is_told(self):
+        self.fcf().start()
+        status, err = self.run_to_end("--fcoe", f"udp:{self.port}:{self.host}", runtime="other")
+        self.assertEqual(status, 1)
+        self.assertIn("Address already in use", err)
+
+    def test_it_stays_without_links(self):
+        service = self.fcf("--idle-seconds", "1")
+        service.start()
+        time.sleep(2)
+        self.assertIsNotNone(service.status())
+        self.assertEqual(service.stop(), 0)
+
+    # One that a program started by itself holds the place: it gives way. One with --fcoe does not.
+    def test_it_takes_the_place_of_one_without_ethernet(self):
+        plain = self.service()
+        plain.start()
+        service = self.fcf()
+        service.start()
+        fabric.wait_for(lambda: "fcoe" in service.status(), "the one with Ethernet serves")
+        self.assertEqual(plain.process.wait(fabric.PATIENCE_S), 0)
+        status, err = self.run_to_end("--fcoe", f"udp:{self.host}:{self.port}")
+        self.assertEqual(status, 1)
+        self.assertIn("another fcvi-fabricd", err)
+
+    def test_status_tells_of_interfaces_hosts_and_ports(self):
+        service = self.fcf("--mtu", "1500", "--fc-map", "0EFC07", "--priority", "7", "--fka-period", "700")
+        service.start()
+        program = self.answering(more="  mtu: 1500\n")  # the same everywhere, or full frames do not come through
+        port = fabric.wait_for(lambda: next((port for port in service.vn_ports() if port["addresses"]), None), "it registered")
+        fcoe = service.status()["fcoe"]
+        self.assertEqual((fcoe["fc_map"], fcoe["priority"], fcoe["period_ms"]), ("0EFC07", 7, 700))
+        self.assertEqual((fcoe["interfaces"][0]["mtu"], fcoe["interfaces"][0]["up"]), (1500, True))
+        self.assertTrue(port["mac"].startswith("0e:fc:07:"))
+        shown = subprocess.run([*service.words, "status"], capture_output=True, text=True, timeout=fabric.PATIENCE_S).stdout
+        for text in ("FC-MAP 0EFC07, priority 7, FKA period 700 ms", "MTU 1500, up", port["port_name"], port["addresses"][0], "ENode"):
+            self.assertIn(text, shown)
+        # A clean stop clears the link: the port is there again as soon as another one runs, without waiting for silence.
+        self.assertEqual(service.stop(), 0)
+        service.start()
+        fabric.wait_for(lambda: service.vn_ports(), "it logs in again")
+        program.send_signal(signal.SIGTERM)
+        self.assertEqual(program.wait(fabric.PATIENCE_S), 0)
+        fabric.wait_for(lambda: not service.vn_ports(), "it logged out at its end")
+
+    def test_frames_that_are_none_are_counted_by_reason(self):
+        service = self.fcf()
+        service.start()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as host:
+            host.bind(("127.0.0.1", self.host))
+            mac = bytes.fromhex(service.status()["fcoe"]["interfaces"][0]["mac"].replace(":", ""))
+            for frame in (b"", b"x", mac + bytes(6) + b"\x08\x00", mac + bytes(6) + b"\x89\x06" + bytes(20),
+                          mac + bytes(6) + b"\x89\x06" + bytes(60), mac + bytes(6) + b"\x89\x14" + bytes(40), bytes(9000)):
+                host.sendto(frame, ("127.0.0.1", self.port))
+        interface = fabric.wait_for(lambda: (lambda found: found if sum(found["discarded"].values()) >= 6 else None)(
+            service.status()["fcoe"]["interfaces"][0]), "all are counted")
+        self.assertEqual(interface["discarded"]["not FCoE"], 3)
+        self.assertEqual(interface["discarded"]["truncated"], 1)
+        self.assertEqual(interface["discarded"]["unknown SOF"], 1)
+        self.assertEqual(interface["discarded"]["bad FIP message"], 1)
+        self.assertEqual(service.stop(), 0)
+
+    # The host is told to use one FCF only; the other one shows itself in vain.
+    def test_a_host_uses_the_fcf_that_it_was_told(self):
+        service = self.fcf()
+        service.start()
+        name = service.status()["fcoe"]["switch_name"]
+        stranger = self.answering(more="  fcf: 10:00:00:00:00:00:00:99\n")
+        time.sleep(2)
+        self.assertEqual(service.vn_ports(), [])
+        self.end(stranger)
+        self.answering(more=f"  fcf: {name}\n")
+        fabric.wait_for(lambda: service.vn_ports(), "it logs in")
+
+
+if __name__ == "__main__":
+    del sys.argv[1:3]
+    unittest.main(verbosity=2)
