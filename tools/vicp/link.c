@@ -131,12 +131,11 @@ static slot* slot_of(const vicp_link* link, const VIP_DESCRIPTOR* descriptor) {
   return &link->slots[offset / sizeof(slot)];
 }
 
-/* Unreliable Delivery goes on after a damaged packet; whatever else failed was the connection. */
+/* Unreliable Delivery goes on after a lost or damaged packet; whatever else failed was the connection. */
 static link_event classify(vicp_link* link, VIP_DESCRIPTOR* done, int received) {
   link_event event = {received ? EVENT_RECEIVED : EVENT_SENT, slot_of(link, done), done->CS.Status, NULL};
   const VIP_UINT32 errors = done->CS.Status & VIP_STATUS_ERROR_MASK;
-  const int ends = link->level != VIP_SERVICE_UNRELIABLE ||
-                   (errors & (VIP_STATUS_DESC_FLUSHED_ERROR | VIP_STATUS_TRANSPORT_ERROR)) != 0;
+  const int ends = link->level != VIP_SERVICE_UNRELIABLE || (errors & VIP_STATUS_DESC_FLUSHED_ERROR) != 0;
   if (!received) --event.from->posted;
   if (errors != 0 && ends) {
     event.kind = EVENT_LOST;
