@@ -19,6 +19,7 @@ std::string_view to_string(Discard reason) {
     case Discard::BadPayload: return "bad payload";
     case Discard::Unroutable: return "unroutable";
     case Discard::HeldTooLong: return "held too long";
+    case Discard::PathChanged: return "path changed";
     case Discard::UnknownHandle: return "unknown FCVI_HANDLE";
     case Discard::NotReceiving: return "endpoint not receiving";
     case Discard::UnexpectedIu: return "unexpected IU";

@@ -20,7 +20,8 @@ enum class Discard : std::uint8_t {
   NoResources,         // a table is full
   BadPayload,          // a message that does not parse
   Unroutable,          // switch: nobody has that D_ID
-  HeldTooLong,         // switch: the port that it goes to takes no frames
+  HeldTooLong,         // switch: the port that it goes to takes no frames, or it is too old
+  PathChanged,         // switch: on a path that is none any more, where order is promised
   UnknownHandle,       // FC-VI: no endpoint has that FCVI_HANDLE, or it is not the sender's
   NotReceiving,        // FC-VI: the endpoint is not connected, or discards after an error (8.4.2 f)
   UnexpectedIu,        // FC-VI: an IU that its exchange or endpoint does not wait for

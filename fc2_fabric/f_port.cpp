@@ -1,5 +1,6 @@
 #include "fc2_fabric/f_port.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "fc2_fabric/switch.hpp"
@@ -31,8 +32,8 @@ NPortConfig controller_config(const SwitchConfig& config, std::size_t number) {
 }
 }  // namespace
 
-FPort::FPort(Switch& fabric, std::size_t number, wire::FcId address)
-    : switch_(fabric), number_(number), address_(address),
+FPort::FPort(Switch& fabric, std::size_t number)
+    : SwitchPort(fabric, Pace::Queue), number_(number),
       controller_(fabric.scheduler_, fabric.pool_, controller_config(fabric.config_, number)), controller_output_(*this),
       controller_channel_(fabric.scheduler_, LinkConfig{}, controller_output_) {
   controller_.add_els_user(*this);
@@ -40,54 +41,70 @@ FPort::FPort(Switch& fabric, std::size_t number, wire::FcId address)
 
 // --- link --------------------------------------------------------------------------------------------------------
 
-void FPort::link_up(FrameOutput& output) {
-  output_ = &output;
-  output.set_listener(this);
-  frames_from_port_ = frames_to_port_ = 0;
-  controller_.link_up(controller_channel_);
-}
-
 void FPort::connect(NPort& port, LinkConfig link) {
   link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
   n_port_.emplace(port, link_->b);
-  link_->join(*this, *n_port_);
+  if (switch_.online()) link_up();
 }
 
 void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
+  far_output_ = &output;
   feeder_ = &feeder;
-  link_up(output);
-}
-
-void FPort::link_down() {
-  log_out();
-  controller_.link_down();
-  controller_channel_.clear();
-  output_->set_listener(nullptr);
-  output_ = nullptr;
-  switch_.scheduler_.cancel(hold_timer_);
-  waiting_.clear();
-  stalled_ = false;
-  release_held();
-  if (held_by_ != nullptr) std::erase(std::exchange(held_by_, nullptr)->held_, this);
+  former_address_ = {};
+  if (switch_.online()) link_up();
 }
 
 void FPort::disconnect() {
-  if (output_ != nullptr) link_down();
-  feeder_ = nullptr;
-  tap_ = nullptr;
-  if (!link_) return;
-  link_->a.output().clear();
-  link_->b.output().clear();
-  n_port_->port().link_down();
+  feeder_ = nullptr;  // it is told nothing any more
+  link_down();
   n_port_.reset();
   link_.reset();
+  far_output_ = nullptr;
+  tap_output(nullptr);
+}
+
+void FPort::open(FrameOutput& output) {
+  link_is_up(output);
+  controller_.link_up(controller_channel_);
+}
+
+void FPort::link_up() {
+  address_ = switch_.address_of(*this);
+  if (link_) return link_->join(*this, *n_port_);
+  open(*far_output_);
+  tell_old_address();
+}
+
+// NOS or OLS of the link ends all logins on it; what the switch does, too.
+void FPort::close() {
+  if (!is_up()) return;
+  if (logged_in_) former_address_ = address_;
+  log_out_all();
+  controller_.link_down();
+  controller_channel_.clear();
+  link_is_down();
+}
+
+void FPort::link_down() {
+  close();
+  if (!link_) return;
+  link_->part();
+  n_port_->port().link_down();
+}
+
+// An N_Port elsewhere may not have noticed that its link was down: LOGO from the F_Port ends its login (FC-LS).
+void FPort::tell_old_address() {
+  if (const wire::FcId id = std::exchange(former_address_, {}); id != wire::FcId{}) controller_.deny(id);
+}
+
+void FPort::reset_link() {
+  if (!is_up()) return;
+  link_down();
+  link_up();
 }
 
 void FPort::tap(FrameTap* tap) {
-  if (!link_) {
-    tap_ = tap;
-    return;
-  }
+  if (!link_) return tap_output(tap);
   link_->b.output().tap_sender(tap);
   link_->a.output().tap_receiver(tap);
 }
@@ -97,139 +114,117 @@ void FPort::set_faults(FrameFault* from_port, FrameFault* to_port) {
   link_->a.output().set_fault(to_port);
 }
 
+void FPort::hold() {
+  if (feeder_ != nullptr) feeder_->hold();
+  else if (link_) link_->b.output().pause();
+}
+
+void FPort::proceed() {
+  if (feeder_ != nullptr) feeder_->proceed();
+  else if (link_) link_->b.output().resume();
+}
+
 void FPort::receive(FramePtr frame) {
-  if (output_ == nullptr) return;
-  ++frames_from_port_;
-  if (tap_ != nullptr) tap_->frame_passed(switch_.scheduler_.now(), *frame, true);
+  if (!is_up()) return;
+  count_in();
+  if (output_tap() != nullptr) output_tap()->frame_passed(switch_.scheduler_.now(), *frame, true);
   switch_.frame_from_port(*this, std::move(frame));
-}
-
-// --- frames to the port, and what happens when it takes none -----------------------------------------------------
-
-void FPort::send(FramePtr frame, FPort* ingress) {
-  if (output_ == nullptr) return;
-  if (output_->paused() || !waiting_.empty()) return enqueue(std::move(frame), ingress);
-  transmit(std::move(frame));
-}
-
-void FPort::transmit(FramePtr frame) {
-  ++frames_to_port_;
-  if (tap_ != nullptr) tap_->frame_passed(switch_.scheduler_.now(), *frame, false);
-  output_->send(std::move(frame));
-}
-
-// Fibre Channel does not drop for lack of buffers: who sends here waits. What the switch itself has to say has a limit of
-// its own, since nobody can be held back for it.
-void FPort::enqueue(FramePtr frame, FPort* ingress) {
-  const std::size_t limit = switch_.config_.egress_queue_frames;
-  if (stalled_) return drop(*frame);
-  if (ingress == nullptr && waiting_.size() >= 2 * limit) return switch_.counters_.discard(Discard::NoResources);
-  const TimeNs now = switch_.scheduler_.now();
-  if (waiting_.empty()) {
-    last_progress_ = now;
-    switch_.scheduler_.schedule_after(hold_timer_, switch_.config_.hold_time);
-  }
-  frame->arrival = now;
-  waiting_.push(std::move(frame));
-  if (ingress != nullptr && waiting_.size() >= limit) hold_back(*ingress);
-}
-
-void FPort::drop(const Frame& frame) {
-  switch_.counters_.discard(Discard::HeldTooLong);
-  switch_.answer_class_2(frame, wire::RCtl::f_bsy_data);
-}
-
-void FPort::hold_back(FPort& ingress) {
-  if (ingress.held_by_ != nullptr) return;
-  ingress.held_by_ = this;
-  held_.push_back(&ingress);
-  if (ingress.feeder_ != nullptr) ingress.feeder_->hold();
-  else ingress.link_->b.output().pause();
-}
-
-// In turn, and only while there is room for more: each gets the same share.
-void FPort::release_held() {
-  while (!held_.empty() && waiting_.size() <= switch_.config_.egress_queue_frames / 2) {
-    FPort& ingress = *held_.front();
-    held_.pop_front();
-    ingress.held_by_ = nullptr;
-    if (ingress.feeder_ != nullptr) ingress.feeder_->proceed();
-    else ingress.link_->b.output().resume();
-  }
-}
-
-void FPort::output_resumed() {
-  stalled_ = false;
-  last_progress_ = switch_.scheduler_.now();
-  while (!waiting_.empty() && !output_->paused()) transmit(waiting_.pop());
-  if (waiting_.empty()) switch_.scheduler_.cancel(hold_timer_);
-  release_held();
-}
-
-// A port that takes nothing at all for so long gets nothing any more until it takes frames again: one that hangs cannot
-// stop those who also send to others.
-void FPort::hold_time_over() {
-  const TimeNs hold_time = switch_.config_.hold_time, now = switch_.scheduler_.now();
-  stalled_ = now - last_progress_ >= hold_time;
-  while (!waiting_.empty() && (stalled_ || now - waiting_.front()->arrival >= hold_time)) {
-    drop(*waiting_.pop());
-  }
-  if (!waiting_.empty()) switch_.scheduler_.schedule(hold_timer_, waiting_.front()->arrival + hold_time);
-  release_held();
 }
 
 // --- F_Port Controller -------------------------------------------------------------------------------------------
 
-bool FPort::els_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> payload) {
-  const auto command = static_cast<wire::els::Command>(payload[0]);
-  if (command == wire::els::Command::flogi) {
-    log_in(exchange, payload);
-    return true;
-  }
-  if (command == wire::els::Command::logo) log_out();
-  return false;  // link services answer; FDISC (N_Port_ID virtualization) is refused there
+bool FPort::has(wire::FcId id) const {
+  if (logged_in_ && id == address_) return true;
+  return std::any_of(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& login) { return login.id == id; });
 }
 
-void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
+bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
+  switch (static_cast<wire::els::Command>(payload[0])) {
+    case wire::els::Command::flogi: return log_in(exchange, payload), true;
+    case wire::els::Command::fdisc: return discover(exchange, payload), true;
+    case wire::els::Command::logo: return log_out(header.s_id), false;  // link services answer
+    default: return false;                                              // they know the rest
+  }
+}
+
+// What FLOGI and FDISC have in common. Nothing: it was rejected.
+std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id) {
+  const auto reject = [&](RejectReason reason, RejectExplanation why) {
+    controller_.reject_els(exchange, reason, why);
+    return std::nullopt;
+  };
   const auto request = wire::els::Login::parse(payload);
   if (!request) {
     controller_.counters().discard(Discard::BadPayload);
-    return controller_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+    return reject(RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
-  if (!request->class_3.valid())
-    return controller_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::service_parameter_options);
-  if (!switch_.admits_name(*this, request->port_name))
-    return controller_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
-  log_out();  // a FLOGI ends the login before it (FC-LS)
+  if (!request->class_3.valid()) return reject(RejectReason::logical_error, RejectExplanation::service_parameter_options);
+  if (!switch_.admits_name(request->port_name, id))
+    return reject(RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
+  return *request;
+}
+
+void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = admitted(exchange, payload, address_);
+  if (!request) return;
+  log_out_all();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
   logged_in_ = true;
-  output_->set_bb_credit(login_.bb_credit);
-  exchange.redirect(address_);
+  output()->set_bb_credit(login_.bb_credit);
+  grant(exchange, address_, *request);
+}
+
+// FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own.
+void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  if (!logged_in_ || exchange.peer() != wire::well_known::unidentified)
+    return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_originator_s_id);
+  const auto request = admitted(exchange, payload, {});
+  if (!request) return;
+  const wire::FcId id = virtual_logins_.size() < switch_.config_.max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
+  if (id == wire::FcId{})
+    return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
+  virtual_logins_.push_back({id, *request});
+  grant(exchange, id, *request);
+}
+
+void FPort::grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login) {
+  exchange.redirect(id);
   std::array<std::uint8_t, wire::els::Login::size()> accept;
-  accept_parameters().write(accept);
+  accept_parameters(login).write(accept);
   controller_.accept_els(exchange, accept);
-  switch_.port_logged_in(*this);
+  switch_.port_logged_in(*this, id, login);
 }
 
-void FPort::log_out() {
-  if (std::exchange(logged_in_, false)) switch_.port_logged_out(*this);
+void FPort::log_out(wire::FcId id) {
+  if (id == address_) return log_out_all();
+  const auto found = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& l) { return l.id == id; });
+  if (found == virtual_logins_.end()) return;
+  const wire::Wwn port_name = found->parameters.port_name;
+  virtual_logins_.erase(found);
+  switch_.port_logged_out(id, port_name);
+  switch_.give_back_address(id);
 }
 
-wire::els::Login FPort::accept_parameters() const {
+void FPort::log_out_all() {
+  while (!virtual_logins_.empty()) log_out(virtual_logins_.back().id);
+  if (std::exchange(logged_in_, false)) switch_.port_logged_out(address_, login_.port_name);
+}
+
+wire::els::Login FPort::accept_parameters(const wire::els::Login& request) const {
   namespace feature = wire::els::feature;
   const SwitchConfig& config = switch_.config_;
-  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = output_->own_bb_credit(), .features = feature::f_port};
+  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = output()->own_bb_credit(), .features = feature::f_port};
   accept.receive_data_field_size = config.receive_data_field_bytes;
   accept.set_r_a_tov_ms(static_cast<std::uint32_t>(config.r_a_tov / millisecond));
   const bool whole_ms = config.e_d_tov % millisecond == 0;
   if (!whole_ms) accept.features |= feature::e_d_tov_ns;
   accept.e_d_tov = static_cast<std::uint32_t>(whole_ms ? config.e_d_tov / millisecond : config.e_d_tov);
   accept.port_name = controller_.config().port_name;
-  accept.node_name = config.fabric_name;
+  accept.node_name = switch_.fabric_name();
   accept.class_3.service_options = wire::els::class_option::valid;
   if (config.in_order) accept.class_3.service_options |= wire::els::class_option::sequential_delivery;
   accept.class_3.receive_data_field_size = config.receive_data_field_bytes;
-  if (login_.class_2.valid()) accept.class_2 = accept.class_3;
+  if (request.class_2.valid()) accept.class_2 = accept.class_3;
   return accept;
 }
 

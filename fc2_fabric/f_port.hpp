@@ -1,22 +1,30 @@
-// One port of a switch: its link to an N_Port, and the F_Port Controller (FFFFFEh) that answers fabric logins (FC-LS).
+// A port of a switch for N_Ports: their link, and the F_Port Controller (FFFFFEh) that answers fabric logins (FC-LS):
+// FLOGI for the N_Port itself, FDISC for each further N_Port_ID on the same link (N_Port_ID virtualization).
 #pragma once
-#include <deque>
 #include <optional>
+#include <vector>
 
 #include "fc2_fabric/link.hpp"
 #include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/switch_port.hpp"
 
 namespace fc2 {
-class Switch;
 
-class FPort final : public FrameReceiver, private LinkUser, private ElsUser, private OutputListener {
+class FPort final : public SwitchPort, private LinkUser, private ElsUser {
  public:
-  FPort(Switch& fabric, std::size_t number, wire::FcId address);
+  FPort(Switch& fabric, std::size_t number);
 
+  /// Plugs a link in, and brings it up if the switch is online.
   void connect(NPort& port, LinkConfig link);
   void connect(FrameOutput& output, FrameFeeder& feeder);
+  /// Unplugs it: whoever is logged in is logged out.
   void disconnect();
   [[nodiscard]] bool connected() const { return link_.has_value() || feeder_ != nullptr; }
+  /// The switch comes online, or goes offline, and what is plugged in with it.
+  void link_up();
+  void link_down();
+  /// Down and up again: the N_Port must log in anew.
+  void reset_link();
   /// While connected. nullptr takes it off.
   void tap(FrameTap* tap);
   /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
@@ -31,18 +39,19 @@ class FPort final : public FrameReceiver, private LinkUser, private ElsUser, pri
   [[nodiscard]] bool logged_in() const { return logged_in_; }
   /// What the N_Port said in its FLOGI; while it is logged in.
   [[nodiscard]] const wire::els::Login& login() const { return login_; }
+  /// N_Port_IDs that FDISC brought.
+  [[nodiscard]] std::size_t virtual_ports() const { return virtual_logins_.size(); }
+  /// `id` is logged in on this link.
+  [[nodiscard]] bool has(wire::FcId id) const;
+  /// Ends the login of `id`, without a word; of the N_Port itself: all on this link.
+  void log_out(wire::FcId id);
 
   /// From the N_Port.
   void receive(FramePtr frame) override;
   /// To the F_Port Controller.
   void receive_control(FramePtr frame) { controller_.receive(std::move(frame)); }
-  /// To the N_Port. `ingress`: where it came from, held back while too many wait; nullptr: from inside the switch.
-  void send(FramePtr frame, FPort* ingress);
-  [[nodiscard]] std::uint64_t frames_from_port() const { return frames_from_port_; }
-  [[nodiscard]] std::uint64_t frames_to_port() const { return frames_to_port_; }
-  /// Frames that wait here, and whether the port took none for so long that they are discarded.
-  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
-  [[nodiscard]] bool stalled() const { return stalled_; }
+  [[nodiscard]] std::uint64_t frames_from_port() const { return frames_in(); }
+  [[nodiscard]] std::uint64_t frames_to_port() const { return frames_out(); }
 
  private:
   // What the F_Port Controller sends leaves on this link, whatever its D_ID.
@@ -54,44 +63,39 @@ class FPort final : public FrameReceiver, private LinkUser, private ElsUser, pri
    private:
     FPort& port_;
   };
+  struct VirtualLogin {
+    wire::FcId id;
+    wire::els::Login parameters;
+  };
 
+  void hold() override;
+  void proceed() override;
+  void link_active() override { open(link_->a.output()); }
+  void link_offline() override { close(); }
+  void open(FrameOutput& output);
+  void close();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
+  [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
-  void log_out();
-  void link_up(FrameOutput& output);
-  void link_down();
-  void link_active() override { link_up(link_->a.output()); }
-  void link_offline() override { link_down(); }
-  // Frames that wait while the output is paused.
-  void output_resumed() override;
-  void transmit(FramePtr frame);
-  void enqueue(FramePtr frame, FPort* ingress);
-  void drop(const Frame& frame);
-  void hold_back(FPort& ingress);
-  void release_held();
-  void hold_time_over();
-  [[nodiscard]] wire::els::Login accept_parameters() const;
+  void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
+  void log_out_all();
+  void tell_old_address();
+  [[nodiscard]] wire::els::Login accept_parameters(const wire::els::Login& request) const;
 
-  Switch& switch_;
   const std::size_t number_;
-  const wire::FcId address_;
+  wire::FcId address_{};        // while the switch is online
+  wire::FcId former_address_{}; // of the login that the last loss of the link ended
   NPort controller_;
   ControllerOutput controller_output_;
   Channel controller_channel_;
-  std::optional<Link> link_;                    // while an N_Port of this program is connected
+  std::optional<Link> link_;                    // of an N_Port of this program
   std::optional<AttachedNPort> n_port_;         // that one
-  FrameFeeder* feeder_ = nullptr;               // while one elsewhere is connected
-  FrameTap* tap_ = nullptr;                     // of that one; channels have their own
-  FrameOutput* output_ = nullptr;               // while connected
-  FrameQueue waiting_;                          // arrival: since when
-  bool stalled_ = false;
-  TimeNs last_progress_ = 0;                    // when a frame left, or could have
-  std::deque<FPort*> held_;                     // whom we hold back, first come first
-  FPort* held_by_ = nullptr;
-  std::uint64_t frames_from_port_ = 0, frames_to_port_ = 0;
-  Timer<FPort, &FPort::hold_time_over> hold_timer_{*this};
+  FrameOutput* far_output_ = nullptr;           // of one elsewhere
+  FrameFeeder* feeder_ = nullptr;
   bool logged_in_ = false;
   wire::els::Login login_;
+  std::vector<VirtualLogin> virtual_logins_;
 };
 
 }  // namespace fc2

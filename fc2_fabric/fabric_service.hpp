@@ -9,6 +9,8 @@ class FabricService final : private FrameReceiver {
  public:
   FabricService(Switch& fabric, const char* name, wire::FcId well_known);
   [[nodiscard]] NPort& port() { return port_; }
+  /// All logins end.
+  void restart();
   /// A port lost its fabric login, and so every other.
   void port_logged_out(wire::FcId id);
 

@@ -19,6 +19,8 @@ FramePtr FramePool::copy(const Frame& original) {
   frame->eof = original.eof;
   frame->fault = original.fault;
   frame->crc_error = original.crc_error;
+  frame->path_age = original.path_age;
+  frame->entered = original.entered;
   std::memcpy(frame->bytes.data(), original.bytes.data(), original.size_bytes);
   return frame;
 }

@@ -31,6 +31,8 @@ struct Frame {
   bool crc_error = false;        // changed on its way: receivers see it by the CRC, and discard it (FC-FS)
   std::uint32_t buffer_epoch = 0;      // see ReceiveBuffers
   ReceiveBuffers* buffers = nullptr;   // it holds one: the sender of the link that it came by waits for that
+  std::uint32_t path_age = 0;    // in a fabric of several switches: its configuration when the frame came in,
+  TimeNs entered = 0;            // and the time
   std::array<std::uint8_t, frame_header_bytes + max_data_field_bytes> bytes;
 
   [[nodiscard]] std::span<const std::uint8_t> content() const { return std::span(bytes).first(size_bytes); }

@@ -92,4 +92,28 @@ bool NameDatabase::add_node_address(wire::Wwn node_name, const wire::IpAddress& 
   return add_to(nodes_.at(node_name).addresses, node_addresses_, address, node_name);
 }
 
+void NameDatabase::take_domain(NameDatabase& other, std::uint8_t domain) {
+  const wire::FcId first{std::uint32_t{domain} << 16};
+  for (auto it = other.ports_.lower_bound(first); it != other.ports_.end() && it->first.domain() == domain;) {
+    const wire::FcId id = it->first;
+    ++it;
+    take(other, id);
+  }
+}
+
+// A node that has ports on both sides is known on both.
+void NameDatabase::take(NameDatabase& other, wire::FcId id) {
+  const Port theirs = *other.find(id);
+  add(id, theirs.port_name, theirs.node_name);
+  Port& port = ports_.at(id);
+  port = theirs;
+  port.addresses.clear();
+  for (const auto& address : theirs.addresses) add_address(id, address);
+  const Node& their_node = other.nodes_.at(theirs.node_name);
+  Node& node = nodes_.at(theirs.node_name);
+  if (node.symbolic_name.empty()) node.symbolic_name = their_node.symbolic_name;
+  for (const auto& address : their_node.addresses) add_node_address(theirs.node_name, address);
+  other.remove(id);
+}
+
 }  // namespace fc2

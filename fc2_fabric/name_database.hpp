@@ -49,8 +49,11 @@ class NameDatabase {
   /// False: the limit is reached. An unspecified address removes all that the port (the node) has.
   bool add_address(wire::FcId id, const wire::IpAddress& address);
   bool add_node_address(wire::Wwn node_name, const wire::IpAddress& address);
+  /// Moves all ports of a domain here, with what is known of them and of their nodes.
+  void take_domain(NameDatabase& other, std::uint8_t domain);
 
  private:
+  void take(NameDatabase& other, wire::FcId id);
   void leave_node(wire::FcId id, wire::Wwn node_name);
 
   std::map<wire::FcId, Port> ports_;

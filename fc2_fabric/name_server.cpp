@@ -212,7 +212,7 @@ std::vector<std::uint8_t> NameServer::answer(wire::FcId source, Bytes iu) {
   if (preamble->revision == 0) return reject(Reason::invalid_version);
   if (!preamble->is_name_server()) return reject(Reason::server_not_available);
   if (!is_logged_in(source)) return missing(Explanation::access_denied);
-  Clerk clerk(database_, stand_in_, source);
+  Clerk clerk(*database_, stand_in_, source);
   Reply answer = dispatch(clerk, preamble->command, iu);
   limit(answer, preamble->max_residual_size);
   return answer;

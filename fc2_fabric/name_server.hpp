@@ -25,12 +25,9 @@ class AddressStandIn {
 class NameServer final : private ExchangeUser {
  public:
   explicit NameServer(NPort& port);
-  /// A fabric login registers its names, the logout removes all.
-  void port_logged_in(wire::FcId id, wire::Wwn port_name, wire::Wwn node_name) {
-    database_.add(id, port_name, node_name);
-  }
-  void port_logged_out(wire::FcId id) { database_.remove(id); }
-  [[nodiscard]] const NameDatabase& database() const { return database_; }
+  /// What all switches of the fabric know: a fabric login registers its names there, the logout removes all.
+  void set_database(NameDatabase& database) { database_ = &database; }
+  [[nodiscard]] const NameDatabase& database() const { return *database_; }
   /// Asked where GID_IPP finds nobody; nullptr takes it off.
   void set_stand_in(AddressStandIn* stand_in) { stand_in_ = stand_in; }
   /// The CT_IU that answers this one: an accept or a reject.
@@ -42,7 +39,7 @@ class NameServer final : private ExchangeUser {
   [[nodiscard]] bool is_logged_in(wire::FcId source);
 
   NPort& port_;
-  NameDatabase database_;
+  NameDatabase* database_ = nullptr;
   AddressStandIn* stand_in_ = nullptr;
 };
 

@@ -6,7 +6,9 @@
 #include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/f_port.hpp"
 #include "fc2_fabric/fabric_controller.hpp"
+#include "fc2_fabric/fabric_directory.hpp"
 #include "fc2_fabric/fabric_service.hpp"
+#include "fc2_fabric/inter_switch_link.hpp"
 #include "fc2_fabric/name_server.hpp"
 #include "fc2_fabric/remote_port.hpp"
 #include "wire/bytes.hpp"
@@ -18,6 +20,9 @@ namespace well_known = wire::well_known;
 // The two addresses where they stand in the frame: all that routing reads.
 wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
 wire::FcId s_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 5)}; }
+
+// Addresses of a domain: area 0 stays free.
+constexpr std::size_t areas = 255, address_numbers = areas * 256;
 
 NPortConfig service_config(const SwitchConfig& config, const char* name, wire::FcId id) {
   NPortConfig service;
@@ -42,37 +47,103 @@ FabricService::FabricService(Switch& fabric, const char* name, wire::FcId id)
 
 void FabricService::receive(FramePtr frame) { switch_.frame_from_service(std::move(frame)); }
 
+void FabricService::restart() {
+  port_.link_down();
+  output_.clear();
+  port_.link_up(output_);
+}
+
 void FabricService::port_logged_out(wire::FcId id) {
   if (RemotePort* remote = port_.find_remote_port(id)) remote->implicit_logout();
 }
 
-// --- links -------------------------------------------------------------------------------------------------------
+// --- a switch by itself, or one of a Fabric ----------------------------------------------------------------------
 
-Switch::Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config)
-    : scheduler_(scheduler), pool_(pool), config_(std::move(config)),
+Switch::Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config, Multipath multipath, const PathAges* ages)
+    : scheduler_(scheduler), pool_(pool), config_(std::move(config)), routes_(multipath), ages_(ages),
       name_service_(std::make_unique<FabricService>(*this, "Name Server", well_known::name_server)),
       controller_service_(std::make_unique<FabricService>(*this, "Fabric Controller", well_known::fabric_controller)),
       name_server_(std::make_unique<NameServer>(name_service_->port())),
       fabric_controller_(std::make_unique<FabricController>(controller_service_->port(), config_.state_change_delay)) {
-  assert(config_.domain >= 1 && config_.domain <= 239 && config_.max_ports <= 65280);
+  assert(config_.domain >= 1 && config_.domain <= max_domain && config_.max_ports <= address_numbers);
 }
 
-Switch::~Switch() {
-  for (const auto& port : f_ports_)
-    if (port->connected()) take_link_down(*port);
+Switch::Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config)
+    : Switch(scheduler, pool, std::move(config), Multipath::PortPair, nullptr) {
+  own_directory_ = std::make_unique<FabricDirectory>(scheduler_, config_.state_change_delay);
+  set_directory(*own_directory_);
+  go_online(config_.domain, config_.fabric_name);
 }
+
+Switch::~Switch() { go_offline(); }
+
+void Switch::set_directory(FabricDirectory& directory) {
+  directory_ = &directory;
+  directory.add_controller(*fabric_controller_);
+  fabric_controller_->set_directory(directory);
+  name_server_->set_database(directory.names());
+}
+
+void Switch::go_online(std::uint8_t domain, wire::Wwn fabric_name) {
+  fabric_name_ = fabric_name;
+  if (std::exchange(domain_, domain) != 0) return;  // it was
+  for (const auto& port : f_ports_)
+    if (port->connected()) port->link_up();
+}
+
+void Switch::go_offline() {
+  if (!online()) return;
+  for (const auto& port : f_ports_) port->link_down();
+  name_service_->restart();
+  controller_service_->restart();
+  fabric_controller_->forget_all();
+  routes_.clear();
+  domain_ = 0;
+}
+
+NPort& Switch::service_port(wire::FcId id) {
+  assert(id == well_known::name_server || id == well_known::fabric_controller);
+  return id == well_known::name_server ? name_service_->port() : controller_service_->port();
+}
+
+// --- addresses ---------------------------------------------------------------------------------------------------
 
 // Area by area, so that a small fabric's addresses read 010100h, 010200h, ...; then port by port.
-wire::FcId Switch::address_of(std::size_t number) const {
-  const std::size_t area = number % 255 + 1, port = number / 255;
-  return {static_cast<std::uint32_t>(std::size_t{config_.domain} << 16 | area << 8 | port)};
+wire::FcId Switch::id_of(AddressNumber number) const {
+  const std::size_t area = number % areas + 1, port = number / areas;
+  return {static_cast<std::uint32_t>(std::size_t{domain_} << 16 | area << 8 | port)};
 }
 
-FPort* Switch::find(wire::FcId id) {
-  if (id.domain() != config_.domain || id.area() == 0) return nullptr;
-  const std::size_t number = id.port() * std::size_t{255} + id.area() - 1;
-  return number < f_ports_.size() ? f_ports_[number].get() : nullptr;
+wire::FcId Switch::address_of(const FPort& port) const { return id_of(f_port_addresses_[port.number()]); }
+
+namespace {
+std::size_t address_number(wire::FcId id) { return id.port() * areas + id.area() - 1; }
 }
+
+FPort* Switch::find(wire::FcId id) const {
+  if (id.domain() != domain_ || id.area() == 0) return nullptr;
+  const AddressNumber number = address_number(id);
+  return number < logged_in_.size() ? logged_in_[number] : nullptr;
+}
+
+void Switch::take_address_number(AddressNumber number) {
+  if (number >= taken_.size()) {
+    taken_.resize(number + 1);
+    logged_in_.resize(number + 1);
+  }
+  taken_[number] = true;
+}
+
+wire::FcId Switch::take_address(const FPort& port) {
+  for (AddressNumber number = f_port_addresses_[port.number()] % areas; number < address_numbers; number += areas) {
+    if (number < taken_.size() && taken_[number]) continue;
+    take_address_number(number);
+    return id_of(number);
+  }
+  return {};
+}
+
+void Switch::give_back_address(wire::FcId id) { taken_[address_number(id)] = false; }
 
 FPort* Switch::take_f_port() {
   if (!free_f_ports_.empty()) {
@@ -80,10 +151,15 @@ FPort* Switch::take_f_port() {
     free_f_ports_.pop_front();
     return port;
   }
-  const std::size_t number = f_ports_.size();
-  if (number == config_.max_ports) return nullptr;
-  return f_ports_.emplace_back(std::make_unique<FPort>(*this, number, address_of(number))).get();
+  AddressNumber& number = next_f_port_address_;
+  while (number < taken_.size() && taken_[number]) ++number;
+  if (f_ports_.size() == config_.max_ports || number == address_numbers) return nullptr;
+  take_address_number(number);
+  f_port_addresses_.push_back(number);
+  return f_ports_.emplace_back(std::make_unique<FPort>(*this, f_ports_.size())).get();
 }
+
+// --- links -------------------------------------------------------------------------------------------------------
 
 bool Switch::attach(NPort& port, LinkConfig link) {
   assert(!is_attached(port));
@@ -99,7 +175,7 @@ void Switch::detach(NPort& port) {
   if (found == links_.end()) return;
   FPort* f_port = found->second;
   links_.erase(found);
-  take_link_down(*f_port);
+  unplug(*f_port);
 }
 
 FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
@@ -110,10 +186,10 @@ FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
 
 void Switch::detach(FPort& port) {
   assert(port.connected());
-  take_link_down(port);
+  unplug(port);
 }
 
-void Switch::take_link_down(FPort& port) {
+void Switch::unplug(FPort& port) {
   port.disconnect();
   free_f_ports_.push_back(port.number());
 }
@@ -140,32 +216,27 @@ Link* Switch::link_of(const NPort& port) {
   return found == links_.end() ? nullptr : found->second->link();
 }
 
-NPort& Switch::service_port(wire::FcId id) {
-  assert(id == well_known::name_server || id == well_known::fabric_controller);
-  return id == well_known::name_server ? name_service_->port() : controller_service_->port();
-}
-
 // --- logins ------------------------------------------------------------------------------------------------------
 
+std::size_t Switch::logged_in_ports() const { return directory_->logged_in_ports(); }
+
 // Of two ports with one name, the one that was there first stays: a name that moves logs out before.
-bool Switch::admits_name(const FPort& port, wire::Wwn port_name) const {
-  const auto found = names_.find(port_name.value);
-  return port_name.value != 0 && (found == names_.end() || found->second == &port);
+bool Switch::admits_name(wire::Wwn port_name, wire::FcId id) const {
+  const auto found = directory_->find(port_name);
+  return port_name.value != 0 && (!found || *found == id);
 }
 
-void Switch::port_logged_in(FPort& port) {
-  names_[port.login().port_name.value] = &port;
-  name_server_->port_logged_in(port.address(), port.login().port_name, port.login().node_name);
-  fabric_controller_->state_changed(port.address());
+void Switch::port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login) {
+  logged_in_[address_number(id)] = &port;
+  directory_->logged_in(id, login.port_name, login.node_name);
 }
 
-void Switch::port_logged_out(FPort& port) {
-  names_.erase(port.login().port_name.value);
-  name_server_->port_logged_out(port.address());
-  fabric_controller_->forget(port.address());
-  name_service_->port_logged_out(port.address());
-  controller_service_->port_logged_out(port.address());
-  fabric_controller_->state_changed(port.address());
+void Switch::port_logged_out(wire::FcId id, wire::Wwn port_name) {
+  logged_in_[address_number(id)] = nullptr;
+  fabric_controller_->forget(id);
+  name_service_->port_logged_out(id);
+  controller_service_->port_logged_out(id);
+  directory_->logged_out(id, port_name);
 }
 
 // --- routing -----------------------------------------------------------------------------------------------------
@@ -176,6 +247,7 @@ Discard Switch::admits(const FPort& ingress, const Frame& frame) const {
   if (wire::class_of_service(frame.sof) == 0 || (frame.eof != wire::Eof::n && frame.eof != wire::Eof::t)) return Discard::BadHeader;
   const wire::FcId s_id = s_id_of(frame);
   if (ingress.logged_in() && s_id == ingress.address()) return Discard::Count;
+  if (ingress.virtual_ports() != 0 && find(s_id) == &ingress) return Discard::Count;
   const bool before_login = s_id == well_known::unidentified && d_id_of(frame) == well_known::f_port;
   return before_login ? Discard::Count : Discard::WrongAddress;
 }
@@ -189,17 +261,27 @@ void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
 
 void Switch::frame_from_service(FramePtr frame) { forward(std::move(frame), nullptr); }
 
-void Switch::forward(FramePtr frame, FPort* ingress) {
+bool Switch::deliver(FramePtr& frame, wire::FcId d_id, SwitchPort* ingress) {
+  FPort* egress = find(d_id);
+  if (egress == nullptr) return false;
+  ++frames_forwarded_;
+  egress->send(std::move(frame), ingress);
+  return true;
+}
+
+void Switch::forward(FramePtr frame, SwitchPort* ingress) {
   const wire::FcId d_id = d_id_of(*frame);
-  if (FPort* egress = find(d_id); egress != nullptr && egress->logged_in()) {
-    ++frames_forwarded_;
-    return egress->send(std::move(frame), ingress);
-  }
-  if (d_id == well_known::broadcast) return broadcast(std::move(frame), ingress);
+  if (deliver(frame, d_id, ingress)) return;
   if (d_id == well_known::name_server) return name_service_->port().receive(std::move(frame));
   if (d_id == well_known::fabric_controller) return controller_service_->port().receive(std::move(frame));
+  if (ages_ != nullptr) enter_fabric(*frame);
+  if (d_id == well_known::broadcast) return broadcast(std::move(frame), ingress);
+  pass_on(std::move(frame), d_id, ingress);
+}
+
+void Switch::undeliverable(const Frame& frame) {
   counters_.discard(Discard::Unroutable);
-  answer_class_2(*frame, wire::RCtl::f_rjt);
+  answer_class_2(frame, wire::RCtl::f_rjt);
 }
 
 /// In class 2 the fabric says what became of a data frame that it did not deliver (FC-FS): F_RJT where nobody has the
@@ -207,19 +289,59 @@ void Switch::forward(FramePtr frame, FPort* ingress) {
 void Switch::answer_class_2(const Frame& frame, wire::RCtl r_ctl) {
   const auto header = wire::FcHeader::parse(frame.content());
   if (wire::class_of_service(frame.sof) != 2 || !header || wire::is_link_control(header->r_ctl)) return;
-  FPort* sender = find(header->s_id);
-  if (sender == nullptr || !sender->logged_in()) return;
   const wire::LinkReject reject{.action = wire::RejectAction::non_retryable,
                                 .reason = wire::LinkRejectReason::n_port_not_available_permanently};
   const std::uint32_t parameter = r_ctl == wire::RCtl::f_rjt ? reject.to_parameter() : 0;
-  sender->send(make_link_control(pool_, *header, r_ctl, parameter), nullptr);
+  forward(make_link_control(pool_, *header, r_ctl, parameter), nullptr);
 }
 
-void Switch::broadcast(FramePtr frame, FPort* ingress) {
+// --- between switches --------------------------------------------------------------------------------------------
+
+void Switch::enter_fabric(Frame& frame) const {
+  frame.path_age = ages_->now;
+  frame.entered = scheduler_.now();
+}
+
+void Switch::pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress) {
+  EPort* hop = routes_.first_hop(*frame, d_id, s_id_of(*frame));
+  if (hop == nullptr) return undeliverable(*frame);
+  if (!hop->is_up()) return counters_.discard(Discard::Unroutable);  // the fabric has not noticed yet
+  ++frames_forwarded_;
+  hop->send(std::move(frame), ingress);
+}
+
+Discard Switch::admits(const Frame& frame) const {
+  if (frame.crc_error) return Discard::BadCrc;
+  // FC-FS: R_A_TOV is E_D_TOV and twice the longest time that a frame may be in the fabric.
+  if (scheduler_.now() - frame.entered > (config_.r_a_tov - config_.e_d_tov) / 2) return Discard::HeldTooLong;
+  if (!online()) return Discard::Unroutable;
+  const wire::FcId d_id = d_id_of(frame);
+  if (d_id == well_known::broadcast) return frame.path_age < ages_->tree ? Discard::PathChanged : Discard::Count;
+  // Where order is promised, a frame that took the path of before may not come behind one that took that of now.
+  const bool late = config_.in_order && frame.path_age < ages_->of(s_id_of(frame).domain(), d_id.domain());
+  return late ? Discard::PathChanged : Discard::Count;
+}
+
+void Switch::frame_from_link(EPort& ingress, FramePtr frame) {
+  ++counters_.frames_received;
+  if (const Discard reason = admits(*frame); reason != Discard::Count) return counters_.discard(reason);
+  const wire::FcId d_id = d_id_of(*frame);
+  if (deliver(frame, d_id, &ingress)) return;
+  if (d_id == well_known::broadcast) return broadcast(std::move(frame), &ingress);
+  if (d_id.domain() == domain_) return undeliverable(*frame);
+  pass_on(std::move(frame), d_id, &ingress);
+}
+
+void Switch::broadcast(FramePtr frame, SwitchPort* ingress) {
   for (const auto& port : f_ports_) {
     if (port.get() == ingress || !port->logged_in()) continue;
     ++frames_forwarded_;
     port->send(pool_.copy(*frame), ingress);
+  }
+  for (EPort* link : routes_.tree()) {
+    if (link == ingress || !link->is_up()) continue;
+    ++frames_forwarded_;
+    link->send(pool_.copy(*frame), ingress);
   }
 }
 

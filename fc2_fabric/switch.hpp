@@ -1,4 +1,5 @@
-// A fabric of one switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Classes 2 and 3.
+// A switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Classes 2 and 3. By itself it is a fabric of one
+// switch; several are made, linked and configured by a Fabric.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,23 +13,28 @@
 #include "fc2_fabric/channel.hpp"
 #include "fc2_fabric/counters.hpp"
 #include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/routing_table.hpp"
 
 namespace fc2 {
 class FabricController;
+class FabricDirectory;
 class FabricService;
 class FPort;
 class Link;
 class NameServer;
+class SwitchPort;
 
 struct SwitchConfig {
   std::string name = "switch";
-  std::uint8_t domain = 1;                         // 1 to 239
+  std::uint8_t domain = 1;                         // 1 to 239; in a Fabric: preferred, another one where it is taken
+  std::uint8_t priority = 128;                     // in a Fabric: the lowest is principal switch (FC-SW), then the lowest name
   wire::Wwn switch_name{0x1000'02FC'FA00'0001};
   wire::Wwn fabric_name{0x1000'02FC'FA00'0001};    // Node_Name in the accept of FLOGI
   TimeNs e_d_tov = 2 * second;
   TimeNs r_a_tov = 10 * second;
   std::uint16_t receive_data_field_bytes = max_data_field_bytes;
   std::size_t max_ports = 65280;                   // addresses of a domain: 255 areas of 256 ports
+  std::size_t max_virtual_ports = 255;             // further N_Port_IDs of one F_Port (FDISC)
   TimeNs state_change_delay = 10 * millisecond;    // RSCNs of one burst of changes go out together
   std::size_t egress_queue_frames = 256;           // that wait for a port; from there on those who send to it are held back
   bool in_order = true;                            // what FLOGI promises; what becomes of frames is the links' (FrameFault)
@@ -64,43 +70,87 @@ class Switch {
   [[nodiscard]] FrameReceiver* ingress_of(const NPort& port);
 
   [[nodiscard]] const SwitchConfig& config() const { return config_; }
+  /// It has a Domain_ID and its links work. A switch by itself always is; one of a Fabric while it runs and is configured.
+  [[nodiscard]] bool online() const { return domain_ != 0; }
+  [[nodiscard]] std::uint8_t domain() const { return domain_; }
+  /// The Switch_Name of the principal switch; of a switch by itself as configured.
+  [[nodiscard]] wire::Wwn fabric_name() const { return fabric_name_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t frames_forwarded() const { return frames_forwarded_; }
-  [[nodiscard]] std::size_t logged_in_ports() const { return names_.size(); }
+  /// Of all switches that this one reaches.
+  [[nodiscard]] std::size_t logged_in_ports() const;
   [[nodiscard]] NameServer& name_server() { return *name_server_; }
   [[nodiscard]] FabricController& fabric_controller() { return *fabric_controller_; }
+  [[nodiscard]] const RoutingTable& routes() const { return routes_; }
   /// The embedded N_Port of a service, by its well-known address (FFFFFCh, FFFFFDh).
   [[nodiscard]] NPort& service_port(wire::FcId well_known);
 
  private:
+  friend class EPort;
+  friend class Fabric;
   friend class FabricService;
   friend class FPort;
+  friend class SwitchPort;
+  /// One of a Fabric: offline until that has configured it.
+  Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config, Multipath multipath, const PathAges* ages);
+
+  // --- frames
   /// A frame that an N_Port sent, as its F_Port got it.
   void frame_from_port(FPort& ingress, FramePtr frame);
   void frame_from_service(FramePtr frame);
+  void frame_from_link(EPort& ingress, FramePtr frame);
   [[nodiscard]] Discard admits(const FPort& ingress, const Frame& frame) const;  // Discard::Count: it may pass
-  void forward(FramePtr frame, FPort* ingress);
+  [[nodiscard]] Discard admits(const Frame& frame) const;                        // from another switch
+  void forward(FramePtr frame, SwitchPort* ingress);
+  bool deliver(FramePtr& frame, wire::FcId d_id, SwitchPort* ingress);
+  void pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress);
+  void undeliverable(const Frame& frame);
   void answer_class_2(const Frame& frame, wire::RCtl r_ctl);
-  void broadcast(FramePtr frame, FPort* ingress);
-  [[nodiscard]] FPort* find(wire::FcId id);
-  [[nodiscard]] wire::FcId address_of(std::size_t number) const;
-  FPort* take_f_port();
-  void take_link_down(FPort& port);
+  void enter_fabric(Frame& frame) const;
+  void broadcast(FramePtr frame, SwitchPort* ingress);
 
-  /// A FLOGI with this Port_Name may be accepted on `port`.
-  [[nodiscard]] bool admits_name(const FPort& port, wire::Wwn port_name) const;
-  void port_logged_in(FPort& port);
-  void port_logged_out(FPort& port);
+  // --- addresses: 255 areas of 256 ports. An F_Port keeps its own, virtual ports share its area
+  using AddressNumber = std::size_t;
+  [[nodiscard]] wire::FcId id_of(AddressNumber number) const;
+  [[nodiscard]] wire::FcId address_of(const FPort& port) const;
+  /// Nobody at this address: nullptr.
+  [[nodiscard]] FPort* find(wire::FcId id) const;
+  /// 0: the area is full.
+  wire::FcId take_address(const FPort& port);
+  void give_back_address(wire::FcId id);
+  void take_address_number(AddressNumber number);
+  FPort* take_f_port();
+  void unplug(FPort& port);
+
+  // --- logins
+  /// A login with this Port_Name may be accepted; `id`: who may have it already.
+  [[nodiscard]] bool admits_name(wire::Wwn port_name, wire::FcId id) const;
+  void port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login);
+  void port_logged_out(wire::FcId id, wire::Wwn port_name);
+
+  // --- by the Fabric
+  void go_online(std::uint8_t domain, wire::Wwn fabric_name);
+  void go_offline();
+  void set_directory(FabricDirectory& directory);
 
   Scheduler& scheduler_;
   FramePool& pool_;
   SwitchConfig config_;
   Counters counters_;
   std::uint64_t frames_forwarded_ = 0;
+  std::uint8_t domain_ = 0;
+  wire::Wwn fabric_name_{};
   std::vector<std::unique_ptr<FPort>> f_ports_;          // by number; never destroyed while the switch lives
-  std::deque<std::size_t> free_f_ports_;                 // detached, longest first
+  std::vector<AddressNumber> f_port_addresses_;          // by number of F_Port
+  std::deque<std::size_t> free_f_ports_;                 // unplugged, longest first
+  std::vector<FPort*> logged_in_;                        // by number of address: where its frames go
+  std::vector<bool> taken_;                              // the same: by an F_Port or a login
+  AddressNumber next_f_port_address_ = 0;
   boost::unordered_flat_map<const NPort*, FPort*> links_;
-  boost::unordered_flat_map<std::uint64_t, FPort*> names_;  // logged in, by Port_Name
+  RoutingTable routes_;
+  const PathAges* ages_;                                 // of the Fabric; nullptr: a switch by itself
+  std::unique_ptr<FabricDirectory> own_directory_;       // of a switch by itself
+  FabricDirectory* directory_ = nullptr;
   std::unique_ptr<FabricService> name_service_, controller_service_;
   std::unique_ptr<NameServer> name_server_;
   std::unique_ptr<FabricController> fabric_controller_;

@@ -457,8 +457,8 @@ TEST_F(FabricLoginTest, offline_request_is_discarded) {
   port.link_down();
 }
 
-// FC-LS: FDISC (more addresses for one port) is not supported, and says so.
-TEST_F(FabricLoginTest, online_fdisc_is_rejected) {
+// FC-LS: FDISC comes without an address; from the one that is logged in it is rejected.
+TEST_F(FabricLoginTest, online_fdisc_with_an_address_is_rejected) {
   fabric.bring_up();
   support::RecordingUser user;
   NPort& port = fabric.port(0);
@@ -468,7 +468,8 @@ TEST_F(FabricLoginTest, online_fdisc_is_rejected) {
   ASSERT_EQ(user.ius.size(), 1U);
   const auto reject = wire::els::LsRjt::parse(user.ius[0].bytes);
   ASSERT_TRUE(reject);
-  EXPECT_EQ(reject->reason, wire::els::RejectReason::not_supported);
+  EXPECT_EQ(reject->reason, wire::els::RejectReason::unable_to_perform);
+  EXPECT_EQ(reject->explanation, wire::els::RejectExplanation::invalid_originator_s_id);
 }
 
 // FLOGI of a port that is logged in: the old login ends, a new one begins, on the same exchange id as before.

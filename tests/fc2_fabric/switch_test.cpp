@@ -267,7 +267,7 @@ TEST_F(SwitchTest, unregistered_port_hears_nothing) {
   EXPECT_EQ(fabric.fabric.fabric_controller().registered_count(), 0U);
 }
 
-// A burst of changes is told once: page by page, or as "the whole fabric" where there are many.
+// A burst of changes is told once: page by page, or as a whole domain where there are many.
 TEST_F(SwitchTest, registered_port_hears_of_a_burst_once) {
   bring_up(1);
   register_for_changes(0);
@@ -288,7 +288,8 @@ TEST_F(SwitchTest, registered_port_hears_of_a_burst_once) {
   ASSERT_EQ(log.received(wire::els::Command::rscn), 1U);
   const auto rscn = wire::els::Rscn::parse(log.find(wire::els::Command::rscn)->data);
   ASSERT_EQ(rscn->pages.size(), 1U);
-  EXPECT_EQ(rscn->pages[0].format, wire::els::AddressFormat::fabric);
+  EXPECT_EQ(rscn->pages[0].format, wire::els::AddressFormat::domain);
+  EXPECT_TRUE(rscn->pages[0].affects(id(50)));
 }
 
 // A registration of unknown kind, or cut short, is rejected.

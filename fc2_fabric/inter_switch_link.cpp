@@ -1,0 +1,60 @@
+#include "fc2_fabric/inter_switch_link.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "fc2_fabric/switch.hpp"
+
+namespace fc2 {
+
+EPort& EPort::far_end() { return this == &link_.a() ? link_.b() : link_.a(); }
+void EPort::receive(FramePtr frame) {
+  count_in();
+  switch_.frame_from_link(*this, std::move(frame));
+}
+void EPort::link_active() { link_.from(*this).set_bb_credit(link_.config().bb_credit); }
+void EPort::hold() { link_.from(far_end()).pause(); }
+void EPort::proceed() { link_.from(far_end()).resume(); }
+
+InterSwitchLink::InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config)
+    : config_(config), a_(a, *this), b_(b, *this), link_(scheduler, config, a_, BufferUse::UntilForwarded, b_, BufferUse::UntilForwarded) {}
+
+EPort& InterSwitchLink::end_at(const Switch& owner) {
+  assert(&owner == &a_.owner() || &owner == &b_.owner());
+  return &owner == &a_.owner() ? a_ : b_;
+}
+
+std::uint32_t InterSwitchLink::cost() const {
+  constexpr std::uint64_t reference = 1'000'000'000'000 / 8;  // in bytes
+  if (config_.bytes_per_second == 0) return 1;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(reference / config_.bytes_per_second, 1, max_cost));
+}
+
+void InterSwitchLink::tap(const Switch& end, FrameTap* tap) {
+  EPort& tapped = end_at(end);
+  from(tapped).tap_sender(tap);
+  from(tapped.far_end()).tap_receiver(tap);
+}
+
+void InterSwitchLink::set_faults(FrameFault* from_a, FrameFault* from_b) {
+  link_.a.output().set_fault(from_a);
+  link_.b.output().set_fault(from_b);
+}
+
+void InterSwitchLink::bring_up() {
+  if (is_up()) return;
+  a_.link_is_up(from(a_));
+  b_.link_is_up(from(b_));
+  link_.join(a_, b_);
+}
+
+void InterSwitchLink::take_down() {
+  if (!is_up()) return;
+  a_.link_is_down();
+  b_.link_is_down();
+  link_.part();
+  isolated_ = false;
+}
+
+}  // namespace fc2

@@ -1,0 +1,109 @@
+#include "fc2_fabric/switch_port.hpp"
+
+#include <utility>
+
+#include "fc2_fabric/switch.hpp"
+
+namespace fc2 {
+
+Scheduler& SwitchPort::scheduler() const { return switch_.scheduler_; }
+
+void SwitchPort::link_is_up(FrameOutput& output) {
+  output_ = &output;
+  output.set_listener(this);
+  frames_in_ = frames_out_ = 0;
+}
+
+void SwitchPort::link_is_down() {
+  if (output_ == nullptr) return;
+  output_->set_listener(nullptr);
+  output_ = nullptr;
+  scheduler().cancel(hold_timer_);
+  scheduler().cancel(pace_timer_);
+  waiting_.clear();
+  stalled_ = false;
+  release_held();
+  if (held_by_ == nullptr) return;
+  std::erase(std::exchange(held_by_, nullptr)->held_, this);
+  proceed();
+}
+
+bool SwitchPort::blocked() const {
+  return output_->paused() || !waiting_.empty() || (pace_ == Pace::Wait && output_->free_at() > scheduler().now());
+}
+
+void SwitchPort::send(FramePtr frame, SwitchPort* ingress) {
+  if (output_ == nullptr) return;
+  if (blocked()) return enqueue(std::move(frame), ingress);
+  transmit(std::move(frame));
+}
+
+void SwitchPort::transmit(FramePtr frame) {
+  ++frames_out_;
+  if (tap_ != nullptr) tap_->frame_passed(scheduler().now(), *frame, false);
+  output_->send(std::move(frame));
+}
+
+// What the switch itself has to say has a limit of its own, since nobody can be held back for it.
+void SwitchPort::enqueue(FramePtr frame, SwitchPort* ingress) {
+  const std::size_t limit = switch_.config_.egress_queue_frames;
+  if (stalled_) return drop(*frame);
+  if (ingress == nullptr && waiting_.size() >= 2 * limit) return switch_.counters_.discard(Discard::NoResources);
+  const TimeNs now = scheduler().now();
+  if (waiting_.empty()) {
+    last_progress_ = now;
+    scheduler().schedule_after(hold_timer_, switch_.config_.hold_time);
+    if (!output_->paused()) scheduler().schedule(pace_timer_, output_->free_at());
+  }
+  frame->arrival = now;
+  waiting_.push(std::move(frame));
+  if (ingress != nullptr && waiting_.size() >= limit) hold_back(*ingress);
+}
+
+void SwitchPort::drop(const Frame& frame) {
+  switch_.counters_.discard(Discard::HeldTooLong);
+  switch_.answer_class_2(frame, wire::RCtl::f_bsy_data);
+}
+
+void SwitchPort::hold_back(SwitchPort& ingress) {
+  if (ingress.held_by_ != nullptr) return;
+  ingress.held_by_ = this;
+  held_.push_back(&ingress);
+  ingress.hold();
+}
+
+// In turn, and only while there is room for more: each gets the same share.
+void SwitchPort::release_held() {
+  while (!held_.empty() && waiting_.size() <= switch_.config_.egress_queue_frames / 2) {
+    SwitchPort& ingress = *held_.front();
+    held_.pop_front();
+    ingress.held_by_ = nullptr;
+    ingress.proceed();
+  }
+}
+
+void SwitchPort::output_resumed() {
+  stalled_ = false;
+  drain();
+}
+
+void SwitchPort::drain() {
+  const TimeNs now = scheduler().now();
+  last_progress_ = now;
+  while (!waiting_.empty() && !output_->paused() && (pace_ == Pace::Queue || output_->free_at() <= now)) transmit(waiting_.pop());
+  if (waiting_.empty()) scheduler().cancel(hold_timer_);
+  else if (!output_->paused()) scheduler().schedule(pace_timer_, output_->free_at());
+  release_held();
+}
+
+// A port that takes nothing at all for so long gets nothing any more until it takes frames again: one that hangs cannot
+// stop those who also send to others.
+void SwitchPort::hold_time_over() {
+  const TimeNs hold_time = switch_.config_.hold_time, now = scheduler().now();
+  stalled_ = now - last_progress_ >= hold_time;
+  while (!waiting_.empty() && (stalled_ || now - waiting_.front()->arrival >= hold_time)) drop(*waiting_.pop());
+  if (!waiting_.empty()) scheduler().schedule(hold_timer_, waiting_.front()->arrival + hold_time);
+  release_held();
+}
+
+}  // namespace fc2

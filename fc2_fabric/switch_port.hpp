@@ -1,0 +1,77 @@
+// A port of a switch, whoever is at the other end. Frames that go out wait here while the other end takes none, and who
+// sends too many is held back: Fibre Channel does not drop frames for lack of buffers.
+#pragma once
+#include <deque>
+
+#include "fc2_fabric/channel.hpp"
+
+namespace fc2 {
+class Switch;
+
+class SwitchPort : public FrameReceiver, private OutputListener {
+ public:
+  SwitchPort(const SwitchPort&) = delete;
+  SwitchPort& operator=(const SwitchPort&) = delete;
+
+  /// Out of the switch. `ingress`: where the frame came from, held back while too many wait; nullptr: from the switch itself.
+  void send(FramePtr frame, SwitchPort* ingress);
+  /// The link works.
+  [[nodiscard]] bool is_up() const { return output_ != nullptr; }
+  /// Since the link came up: into the switch, and out of it.
+  [[nodiscard]] std::uint64_t frames_in() const { return frames_in_; }
+  [[nodiscard]] std::uint64_t frames_out() const { return frames_out_; }
+  /// Frames that wait here, and whether the other end took none for so long that they are discarded.
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  [[nodiscard]] bool stalled() const { return stalled_; }
+
+ protected:
+  /// What the far end does when frames reach it faster than the link takes them.
+  enum class Pace : std::uint8_t {
+    Queue,  // the output has a queue of its own
+    Wait,   // one frame after the other: they wait here, where who sends them can be held back
+  };
+  SwitchPort(Switch& owner, Pace pace) : switch_(owner), pace_(pace) {}
+  ~SwitchPort() = default;
+
+  void link_is_up(FrameOutput& output);
+  /// Frames that wait are lost.
+  void link_is_down();
+  /// Frames come in no longer, or do again.
+  virtual void hold() = 0;
+  virtual void proceed() = 0;
+
+  [[nodiscard]] FrameOutput* output() const { return output_; }
+  void count_in() { ++frames_in_; }
+  /// Sees what goes out; nullptr takes it off.
+  void tap_output(FrameTap* tap) { tap_ = tap; }
+  [[nodiscard]] FrameTap* output_tap() const { return tap_; }
+
+  Switch& switch_;
+
+ private:
+  void output_resumed() override;
+  [[nodiscard]] bool blocked() const;
+  void transmit(FramePtr frame);
+  void drain();
+  void enqueue(FramePtr frame, SwitchPort* ingress);
+  void drop(const Frame& frame);
+  void hold_back(SwitchPort& ingress);
+  void release_held();
+  void hold_time_over();
+  void output_free() { drain(); }
+  [[nodiscard]] Scheduler& scheduler() const;
+
+  const Pace pace_;
+  FrameOutput* output_ = nullptr;   // while the link is up
+  FrameTap* tap_ = nullptr;
+  FrameQueue waiting_;              // arrival: since when
+  bool stalled_ = false;
+  TimeNs last_progress_ = 0;        // when a frame left, or could have
+  std::deque<SwitchPort*> held_;    // whom we hold back, first come first
+  SwitchPort* held_by_ = nullptr;
+  std::uint64_t frames_in_ = 0, frames_out_ = 0;
+  Timer<SwitchPort, &SwitchPort::hold_time_over> hold_timer_{*this};
+  Timer<SwitchPort, &SwitchPort::output_free> pace_timer_{*this};
+};
+
+}  // namespace fc2
