@@ -63,6 +63,17 @@ void FPort::disconnect() {
   tap_output(nullptr);
 }
 
+void FPort::move_to(FPort& other) {
+  NPort& port = n_port_->port();
+  const LinkConfig config = link_->config();
+  close();
+  link_->part();
+  port.link_interrupted();
+  n_port_.reset();
+  link_.reset();
+  other.connect(port, config);
+}
+
 void FPort::open(FrameOutput& output) {
   link_is_up(output);
   controller_.link_up(controller_channel_);

@@ -69,7 +69,22 @@ wire::SeqId RemotePort::control_seq_id() { return next_free(); }
 
 wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { return port_.login_parameters(command); }
 
+void RemotePort::release_held() {
+  while (!held_.empty()) {
+    FramePtr frame = held_.pop();
+    if (wire::class_of_service(frame->sof) == 2) send_on_credit(std::move(frame));
+    else port_.transmitter().send(std::move(frame));
+  }
+}
+
+void RemotePort::resumed_now() {
+  suspended_ = false;
+  release_held();
+  port_.transmitter().resume();
+}
+
 void RemotePort::logged_in_now() {
+  suspended_ = false;
   next_denial_ = 0;  // it learned of the last one
   waiting_.clear();
   credit_ = peer_parameters_.class_2.end_to_end_credit;
@@ -81,6 +96,7 @@ void RemotePort::login_failed_now() {
 }
 
 void RemotePort::logged_out_now() {
+  forget_suspension();
   waiting_.clear();
   port_.fail_exchanges(peer_, ExchangeFailure::PortLoggedOut);
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_out(*this);

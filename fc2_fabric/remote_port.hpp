@@ -26,6 +26,19 @@ class RemotePort final : public LoginSession {
   /// A frame of an answer goes as soon as there is credit for it, before message data.
   void send_on_credit(FramePtr frame);
 
+  /// FC-VI 7.7: it may have moved, nothing but link services goes to it until it is validated. A frame for it waits here.
+  [[nodiscard]] bool suspended() const { return suspended_; }
+  void hold(FramePtr frame) { held_.push(std::move(frame)); }
+  /// For the port itself, which needs no login.
+  void suspend() { suspended_ = true; }
+  void resume() { resumed_now(); }
+  void forget_suspension() {
+    suspended_ = false;
+    held_.clear();
+  }
+  /// FC-VI 7.7.3: ADISC.
+  void validate() { discover_address(); }
+
   /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
   [[nodiscard]] bool may_be_denied();
 
@@ -41,14 +54,19 @@ class RemotePort final : public LoginSession {
   void logged_in_now() override;
   void login_failed_now() override;
   void logged_out_now() override;
+  void suspended_now() override { suspend(); }
+  void resumed_now() override;
 
   // FC-VI 4.1: at most 255 open sequences between two ports, one of them kept for management.
   static constexpr unsigned max_open_sequences = 254;
+  void release_held();
   wire::SeqId next_free();
   std::bitset<256> seq_ids_;
   unsigned open_sequences_ = 0;
   std::uint32_t credit_ = 0;
   FrameQueue waiting_;  // for credit
+  FrameQueue held_;     // while it is suspended
+  bool suspended_ = false;
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;
 };
