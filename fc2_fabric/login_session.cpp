@@ -232,7 +232,7 @@ Command FabricLogin::login_command() const {
 }
 void FabricLogin::logged_in_now() { port_.fabric_login_accepted(granted_, peer_parameters_); }
 void FabricLogin::login_failed_now() {
-  port_.end_interruption();
+  if (port_.link_up_) port_.end_interruption();  // else the link may come back once more
   for (PortListener* listener : port_.listeners_) listener->fabric_login_failed();
 }
 void FabricLogin::logged_out_now() { port_.fabric_login_ended(); }

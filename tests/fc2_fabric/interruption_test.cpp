@@ -385,7 +385,7 @@ class PublicLoopTest : public testing::Test {
     for (const wire::FcId id : {far, near}) {
       port.remote_port(id).log_in();
       run_for(millisecond);
-      fl_port.accept(port, own, {0x2000'0000'0000'0000 + id.value}, {0x1000'0000'0000'0000 + id.value}, false);
+      fl_port.accept(port, own, {0x2000'0000'0000'0000U + id.value}, {0x1000'0000'0000'0000U + id.value}, false);
     }
     EXPECT_EQ(listener.events, "FII");
     fl_port.log.clear();
@@ -424,8 +424,8 @@ TEST_F(PublicLoopTest, lip_fan_same_resumes) {
   ASSERT_EQ(fl_port.log.size(), 1U);  // no FLOGI, no answer to FAN
   EXPECT_TRUE(fl_port.log.frames()[0].is_els(Command::adisc));
   EXPECT_EQ(fl_port.log.frames()[0].header.d_id, near);
-  wire::els::Adisc adisc{.command = Command::ls_acc, .port_name = {0x2000'0000'0000'0000 + near.value},
-                         .node_name = {0x1000'0000'0000'0000 + near.value}, .n_port_id = near};
+  wire::els::Adisc adisc{.command = Command::ls_acc, .port_name = {0x2000'0000'0000'0000U + near.value},
+                         .node_name = {0x1000'0000'0000'0000U + near.value}, .n_port_id = near};
   fl_port.send(port, wire::RCtl::els_reply, own, near, fl_port.log.frames()[0].header.ox_id, bytes_of(adisc));
   EXPECT_FALSE(port.remote_port(near).suspended());
   EXPECT_EQ(listener.events, "FIIF");
