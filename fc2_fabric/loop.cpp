@@ -22,8 +22,7 @@ void LoopStation::process(const E& event) {
 void LoopStation::settle() {
   if (std::exchange(interrupted_, false)) {
     pause(Pause::Link);
-    frame_.reset();
-    port_.link_interrupted();
+    port_.link_interrupted(std::move(frame_));
   }
   if (!std::exchange(participates_, false)) return;
   resume(Pause::Receiver);
@@ -108,6 +107,7 @@ LoopStation& Loop::attach(NPort& port, std::uint8_t hard_address) {
 void Loop::detach(NPort& port) {
   const auto found = std::find_if(stations_.begin(), stations_.end(), [&](const auto& station) { return &station->port_ == &port; });
   assert(found != stations_.end());
+  while (!flying_.empty()) deliver_next();
   forget_traffic();
   const auto gone = std::move(*found);
   stations_.erase(found);
@@ -137,8 +137,9 @@ std::size_t Loop::place_of(const LoopStation& station) const {
 
 // --- loop: initialization ----------------------------------------------------------------------------------------
 
-// A LIP ends whatever was on its way.
+// What is on its way is ahead of the LIP.
 void Loop::begin_lip(LoopStation& from) {
+  while (!flying_.empty()) deliver_next();
   forget_traffic();
   from.receive({.kind = LoopSignal::Kind::Lip, .round = ++round_});
 }
@@ -162,12 +163,8 @@ void Loop::forget_traffic() {
   for (Event* timer : {static_cast<Event*>(&arbitration_timer_), static_cast<Event*>(&transmission_timer_),
                        static_cast<Event*>(&tenancy_timer_), static_cast<Event*>(&delivery_timer_)})
     scheduler_.cancel(*timer);
-  flying_.clear();
   owner_ = nullptr;
-  for (const auto& station : stations_) {
-    station->frame_.reset();
-    station->waits_for_others_ = false;
-  }
+  for (const auto& station : stations_) station->waits_for_others_ = false;
 }
 
 // --- loop: arbitration -------------------------------------------------------------------------------------------
@@ -209,9 +206,8 @@ void Loop::frame_sent() {
   frame->arrival = scheduler_.now() + round_trip();
   flying_.push_back({std::move(frame), owner_});
   if (!delivery_timer_.pending()) scheduler_.schedule(delivery_timer_, flying_.front().frame->arrival);
-  scheduler_.schedule_after(tenancy_timer_, 0);
   owner_->resume(FrameOutput::Pause::Receiver);
-  if (tenancy_timer_.pending()) scheduler_.schedule_after(tenancy_timer_, 0);  // behind whatever that woke
+  scheduler_.schedule_after(tenancy_timer_, 0);  // behind whatever that woke
 }
 
 // What the port has for us now goes in the same tenancy, up to its limit; then it closes, and others arbitrate.
@@ -221,30 +217,31 @@ void Loop::next_of_tenancy() {
   wants_loop();
 }
 
-// A broadcast is taken by each on its way, by its sender not.
 void Loop::deliver_next() {
-  const Flying next = std::move(flying_.front());
+  Flying next = std::move(flying_.front());
   flying_.pop_front();
   if (!flying_.empty()) scheduler_.schedule(delivery_timer_, flying_.front().frame->arrival);
   const wire::FcId d_id{wire::load_big<3>(next.frame->bytes.data() + 1)};
-  const bool broadcast = d_id == wire::well_known::broadcast;
-  const std::uint64_t round = round_;
-  bool taken = false;
-  for (std::size_t i = 0; i < stations_.size() && round == round_; ++i) {
-    LoopStation& to = *stations_[i];
-    const bool addressed = broadcast ? &to != next.from : d_id == wire::FcId{to.al_pa_};
-    if (!to.participating() || !addressed) continue;
-    taken = true;
-    deliver(*next.frame, to);
-  }
-  ++(taken ? frames_carried_ : frames_returned_);
+  if (d_id == wire::well_known::broadcast) return broadcast(next);
+  for (const auto& to : stations_)
+    if (to->participating() && d_id == wire::FcId{to->al_pa_}) return deliver(std::move(next.frame), *to);
+  ++frames_returned_;
 }
 
-void Loop::deliver(const Frame& frame, LoopStation& to) {
-  FramePtr copy = pool_.copy(frame);
-  copy->arrival = scheduler_.now();
-  if (to.tap_ != nullptr) to.tap_->frame_passed(scheduler_.now(), *copy, false);
-  to.port_.receive(std::move(copy));
+// Taken by each on its way, by its sender not. Whoever gets it may change who is on the loop.
+void Loop::broadcast(const Flying& next) {
+  std::vector<NPort*> receivers;
+  for (const auto& to : stations_)
+    if (to.get() != next.from && to->participating()) receivers.push_back(&to->port_);
+  for (NPort* port : receivers)
+    if (LoopStation* to = station_of(*port)) deliver(pool_.copy(*next.frame), *to);
+}
+
+void Loop::deliver(FramePtr frame, LoopStation& to) {
+  ++frames_carried_;
+  frame->arrival = scheduler_.now();
+  if (to.tap_ != nullptr) to.tap_->frame_passed(scheduler_.now(), *frame, false);
+  to.port_.receive(std::move(frame));
 }
 
 }  // namespace fc2

@@ -111,6 +111,7 @@ class Loop final : private Event {
 
  private:
   friend class LoopStation;
+  struct Flying { FramePtr frame; LoopStation* from; };
   struct Passing { TimeNs arrival; LoopStation* to; LoopSignal signal; };
   void begin_lip(LoopStation& from);
   void pass(const LoopStation& from, const LoopSignal& signal);
@@ -123,7 +124,8 @@ class Loop final : private Event {
   void frame_sent();
   void next_of_tenancy();
   void deliver_next();
-  void deliver(const Frame& frame, LoopStation& to);
+  void broadcast(const Flying& next);
+  void deliver(FramePtr frame, LoopStation& to);
   [[nodiscard]] TimeNs round_trip() const { return config_.hop_latency_ns * static_cast<TimeNs>(stations_.size()); }
   void forget_traffic();
 
@@ -135,7 +137,6 @@ class Loop final : private Event {
   std::uint64_t round_ = 0;
   LoopStation* owner_ = nullptr;      // has the loop
   std::size_t frames_left_ = 0;       // of its tenancy
-  struct Flying { FramePtr frame; LoopStation* from; };
   std::deque<Flying> flying_;         // in order of arrival
   std::uint64_t tenancies_ = 0, frames_carried_ = 0, frames_returned_ = 0;
   Timer<Loop, &Loop::arbitrate> arbitration_timer_{*this};

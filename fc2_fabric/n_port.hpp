@@ -90,8 +90,8 @@ class NPort final : public FrameReceiver {
   void link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa);
   /// NOS, OLS or LIP: FC-VI IUs wait until one of the link_up...() has brought the port online again and addresses have
   /// proved to be what they were (FC-VI 7.7.3 to 7.7.5); else logins end, at the latest after R_A_TOV. Point-to-point they
-  /// end at once (FC-VI 7.7.2). The output is not used again.
-  void link_interrupted();
+  /// end at once (FC-VI 7.7.2). The output is not used again; `unsent` is a frame that it had not sent.
+  void link_interrupted(FramePtr unsent = nullptr);
   /// Every exchange fails, every login ends. The output is not used again.
   void link_down();
   void receive(FramePtr frame) override;

@@ -218,7 +218,7 @@ void NPort::log_out_of_self() {
 // --- interrupted: FC-VI 7.7.3 to 7.7.5 ---------------------------------------------------------------------------
 
 // A port that is not online yet, or is point-to-point, has nothing that it could keep (FC-VI 7.7.2).
-void NPort::link_interrupted() {
+void NPort::link_interrupted(FramePtr unsent) {
   if (!link_up_) {
     if (interrupted_) return;
     return link_down();
@@ -229,6 +229,7 @@ void NPort::link_interrupted() {
     return fabric_login_->link_down_if_up();
   }
   interrupted_ = true;
+  if (unsent != nullptr) keep(std::move(unsent));
   while (FramePtr frame = transmitter_.take_back()) keep(std::move(frame));
   link_is_gone();
   online_ = false;
