@@ -14,6 +14,7 @@ std::string_view to_string(Discard reason) {
     case Discard::UnknownType: return "unknown TYPE";
     case Discard::UnknownExchange: return "unknown exchange";
     case Discard::WrongSequence: return "wrong sequence";
+    case Discard::AbortedExchange: return "aborted exchange";
     case Discard::TooLong: return "too long";
     case Discard::NoResources: return "no resources";
     case Discard::BadPayload: return "bad payload";

@@ -16,6 +16,7 @@ enum class Discard : std::uint8_t {
   UnknownType,         // no FC-4 for it
   UnknownExchange,
   WrongSequence,       // out of order, or without the sequence initiative
+  AbortedExchange,     // its ABTS was faster (FC-FS: Recovery_Qualifier)
   TooLong,             // an IU above its limit
   NoResources,         // a table is full
   BadPayload,          // a message that does not parse

@@ -44,6 +44,7 @@ FPort::FPort(Switch& fabric, std::size_t number)
 void FPort::connect(NPort& port, LinkConfig link) {
   link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
   n_port_.emplace(port, link_->b);
+  joined_ = false;
   if (switch_.online()) link_up();
 }
 
@@ -63,30 +64,11 @@ void FPort::disconnect() {
   tap_output(nullptr);
 }
 
-void FPort::move_to(FPort& other) {
-  NPort& port = n_port_->port();
-  const LinkConfig config = link_->config();
-  close();
-  link_->part();
-  port.link_interrupted();
-  n_port_.reset();
-  link_.reset();
-  other.connect(port, config);
-}
-
 void FPort::open(FrameOutput& output) {
   link_is_up(output);
   controller_.link_up(controller_channel_);
 }
 
-void FPort::link_up() {
-  address_ = switch_.address_of(*this);
-  if (link_) return link_->join(*this, *n_port_);
-  open(*far_output_);
-  tell_old_address();
-}
-
-// NOS or OLS of the link ends all logins on it; what the switch does, too.
 void FPort::close() {
   if (!is_up()) return;
   if (logged_in_) former_address_ = address_;
@@ -96,11 +78,20 @@ void FPort::close() {
   link_is_down();
 }
 
+void FPort::link_up() {
+  address_ = switch_.address_of(*this);
+  if (link_) {
+    if (std::exchange(joined_, true)) link_->mend();
+    else link_->join(*this, *n_port_);
+    return;
+  }
+  open(*far_output_);
+  tell_old_address();
+}
+
 void FPort::link_down() {
-  close();
-  if (!link_) return;
-  link_->part();
-  n_port_->port().link_down();
+  if (link_) link_->cut();
+  else close();
 }
 
 // An N_Port elsewhere may not have noticed that its link was down: LOGO from the F_Port ends its login (FC-LS).

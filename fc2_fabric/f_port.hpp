@@ -20,8 +20,6 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   /// Unplugs it: whoever is logged in is logged out.
   void disconnect();
   [[nodiscard]] bool connected() const { return link_.has_value() || feeder_ != nullptr; }
-  /// The cable of its N_Port is plugged in at `other`: NOS, and another address (FC-VI 7.7.5).
-  void move_to(FPort& other);
   /// The switch comes online, or goes offline, and what is plugged in with it.
   void link_up();
   void link_down();
@@ -36,6 +34,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
 
   [[nodiscard]] std::size_t number() const { return number_; }
+  /// Its own Port_Name.
+  [[nodiscard]] wire::Wwn name() const { return controller_.config().port_name; }
   /// What a FLOGI here is granted.
   [[nodiscard]] wire::FcId address() const { return address_; }
   [[nodiscard]] bool logged_in() const { return logged_in_; }
@@ -72,13 +72,13 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
 
   void hold() override;
   void proceed() override;
-  void link_active() override { open(link_->a.output()); }
-  void link_offline() override { close(); }
   void open(FrameOutput& output);
-  void close();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
   [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void link_active() override { open(link_->a.output()); }
+  void link_offline() override { close(); }
+  void close();
   void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
   void log_out_all();
@@ -91,8 +91,9 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   NPort controller_;
   ControllerOutput controller_output_;
   Channel controller_channel_;
-  std::optional<Link> link_;                    // of an N_Port of this program
+  std::optional<Link> link_;                    // while an N_Port of this program is connected
   std::optional<AttachedNPort> n_port_;         // that one
+  bool joined_ = false;                         // the link was active before
   FrameOutput* far_output_ = nullptr;           // of one elsewhere
   FrameFeeder* feeder_ = nullptr;
   bool logged_in_ = false;

@@ -13,9 +13,13 @@ std::optional<wire::FcId> FabricDirectory::find(wire::Wwn port_name) const {
   return found->second;
 }
 
-void FabricDirectory::logged_in(wire::FcId id, wire::Wwn port_name, wire::Wwn node_name) {
-  logins_[port_name.value] = id;
-  names_.add(id, port_name, node_name);
+// FC-GS: the login registers names, classes of service and port type.
+void FabricDirectory::logged_in(wire::FcId id, const wire::els::Login& login, wire::Wwn fabric_port_name) {
+  logins_[login.port_name.value] = id;
+  names_.add(id, login.port_name, login.node_name);
+  NameDatabase::Port& port = names_.change(id);
+  port.classes_of_service = (login.class_2.valid() ? 1U << 2 : 0U) | (login.class_3.valid() ? 1U << 3 : 0U);
+  port.fabric_port_name = fabric_port_name;
   state_changed(id);
 }
 

@@ -9,6 +9,7 @@
 #include "fc2_fabric/affected_addresses.hpp"
 #include "fc2_fabric/name_database.hpp"
 #include "fc2_fabric/scheduler.hpp"
+#include "wire/els/login.hpp"
 
 namespace fc2 {
 class FabricController;
@@ -24,7 +25,7 @@ class FabricDirectory final : private Event {
   /// Nothing: nobody has that Port_Name.
   [[nodiscard]] std::optional<wire::FcId> find(wire::Wwn port_name) const;
   [[nodiscard]] std::size_t logged_in_ports() const { return logins_.size(); }
-  void logged_in(wire::FcId id, wire::Wwn port_name, wire::Wwn node_name);
+  void logged_in(wire::FcId id, const wire::els::Login& login, wire::Wwn fabric_port_name);
   void logged_out(wire::FcId id, wire::Wwn port_name);
 
   // --- changes

@@ -79,8 +79,9 @@ void NPort::deny(wire::FcId id) { link_services_->deny(id); }
 
 // --- exchanges ---------------------------------------------------------------------------------------------------
 
-// An id that was used a moment ago may still stand in frames that are late or come twice: so many others come before it.
-static constexpr std::size_t resting_exchanges = 8;
+// An id that was used a moment ago may still stand in frames that are late or come twice: so many others come before it. No fabric
+// delivers a frame after R_A_TOV, and none delivers it twice; this keeps apart what worse networks do, as far as it costs little.
+static constexpr std::size_t resting_exchanges = 32;
 
 Exchange* NPort::take_exchange(bool originator) {
   constexpr std::size_t ids = 0xFFFF;  // OX_IDs and RX_IDs, without FFFFh
@@ -191,6 +192,7 @@ void NPort::release(Exchange& exchange) { recycle(exchange); }
 void NPort::fail_exchanges(wire::FcId peer, ExchangeFailure failure) {
   assert(failure == ExchangeFailure::PortLoggedOut);
   static_cast<void>(failure);
+  recovery_qualifiers_.logged_out(peer);
   for (std::size_t slot = 0; slot < exchanges_.size(); ++slot) {
     Exchange& exchange = *exchanges_[slot];
     // The logout's own exchange is an ELS; those end by themselves.
@@ -200,6 +202,7 @@ void NPort::fail_exchanges(wire::FcId peer, ExchangeFailure failure) {
 }
 
 void NPort::reinstate(wire::FcId peer, wire::OxId ox_id) {
+  recovery_qualifiers_.clear(peer, ox_id);
   Exchange* exchange = find_responder(peer, ox_id);
   if (exchange != nullptr && exchange->machine_.is<ex::QuarantinedByPeer>()) exchange->process(ex::RrqReceived{});
 }
@@ -304,6 +307,8 @@ void NPort::control_frame(const ReceivedFrame& frame) {
 }
 
 void NPort::open_exchange(const ReceivedFrame& frame) {
+  if (recovery_qualifiers_.covers(frame.header.s_id, frame.header.ox_id, scheduler_.now()))
+    return counters_.discard(Discard::AbortedExchange);
   ExchangeUser* user = user_of(frame.header.type);
   if (user == nullptr) return counters_.discard(Discard::UnknownType);
   Exchange* exchange = accept_exchange(frame.header, user);
@@ -329,8 +334,11 @@ void NPort::abts_received(const wire::FcHeader& header) {
   if (header.d_id == wire::well_known::broadcast) return counters_.discard(Discard::BadHeader);
   Exchange* exchange = find_exchange(header);
   const bool from_originator = !header.has(wire::f_ctl::exchange_responder);
-  if (from_originator && data_user_ != nullptr) data_user_->abort_received(header.s_id, header.ox_id);
-  if (exchange == nullptr) return send_ba_acc(header);  // FC-FS 23.6.1.1: also for an exchange that never came here
+  const bool of_data = from_originator && data_user_ != nullptr && data_user_->abort_received(header.s_id, header.ox_id);
+  if (exchange == nullptr) {  // FC-FS 23.6.1.1: also for an exchange that never came here, or is still on its way
+    if (from_originator && !of_data) recovery_qualifiers_.set(header.s_id, header.ox_id, scheduler_.now(), r_a_tov_);
+    return send_ba_acc(header);
+  }
   exchange->abts_ = &header;
   exchange->process(ex::AbtsReceived{});
 }

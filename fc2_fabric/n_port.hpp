@@ -13,6 +13,7 @@
 #include "fc2_fabric/channel.hpp"
 #include "fc2_fabric/counters.hpp"
 #include "fc2_fabric/exchange.hpp"
+#include "fc2_fabric/recovery_qualifiers.hpp"
 #include "fc2_fabric/transmitter.hpp"
 #include "wire/els/fan.hpp"
 #include "wire/els/login.hpp"
@@ -42,7 +43,8 @@ struct NPortConfig {
   bool in_order_without_fabric = true;  // what a link without a fabric promises; a fabric tells it in its accept of FLOGI
   bool virtual_n_port = false;          // NPIV: logs in by FDISC, on the link of a port that logged in by FLOGI
   std::uint16_t max_exchanges = 4096;         // open at once, each way: ours cannot keep us from answering the peers'
-  std::size_t max_assembled_iu_bytes = 65536;  // of link services and connection IUs; message data is never assembled
+  // Of link services, CT and connection IUs (message data is never assembled): the longest list that CT's sizes can tell.
+  std::size_t max_assembled_iu_bytes = 16 + 4 * 65535;
   std::size_t max_remote_ports = 65536;        // known ones; a PLOGI from one more is rejected
   int login_retries = 3;
   bool log_out_silent_ports = false;           // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)
@@ -264,6 +266,7 @@ class NPort final : public FrameReceiver {
   std::size_t free_exchanges_ = 0;
   std::array<std::size_t, 2> open_exchanges_{};  // [0] of peers, [1] of ours
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
+  RecoveryQualifiers recovery_qualifiers_;
   std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID
   std::uint8_t next_seq_id_ = 0;  // for sequences to ports that are not known
   std::unique_ptr<FrameAcknowledger> acknowledger_;

@@ -58,11 +58,15 @@ const NameDatabase::Port* NameDatabase::find(wire::FcId id) const { return find_
 const NameDatabase::Node* NameDatabase::find_node(wire::Wwn node_name) const { return find_in(nodes_, node_name); }
 const wire::FcId* NameDatabase::find_port_name(wire::Wwn port_name) const { return find_in(port_names_, port_name); }
 
-std::vector<wire::FcId> NameDatabase::ports_with(wire::Type type) const {
-  std::vector<wire::FcId> ids;
-  for (const auto& [id, port] : ports_)
-    if (port.types.has(type)) ids.push_back(id);
-  return ids;
+const std::pair<const wire::FcId, NameDatabase::Port>* NameDatabase::next_after(wire::FcId id) const {
+  if (ports_.empty()) return nullptr;
+  const auto next = ports_.upper_bound(id);
+  return next == ports_.end() ? &*ports_.begin() : &*next;
+}
+
+const wire::Wwn* NameDatabase::find_node_with(const wire::IpAddress& address) const {
+  const auto found = node_addresses_.lower_bound({address, {}});
+  return found == node_addresses_.end() || found->first != address ? nullptr : &found->second;
 }
 
 std::vector<wire::FcId> NameDatabase::ports_with(const wire::IpAddress& address) const {

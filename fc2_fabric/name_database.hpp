@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "wire/ct/port_type.hpp"
 #include "wire/ct/rft_id.hpp"
 #include "wire/types.hpp"
 
@@ -17,12 +18,15 @@ class NameDatabase {
   static constexpr std::size_t max_addresses = 16;  // of a port, and of a node
 
   struct Port {
+    wire::ct::PortType type = wire::ct::PortType::n_port;
     wire::Wwn port_name{};
     wire::Wwn node_name{};
     std::string symbolic_name;
     wire::ct::Fc4Types types;
     std::map<wire::Type, std::uint8_t> features;  // by FC-4
     std::vector<wire::IpAddress> addresses;
+    std::uint32_t classes_of_service = 0;  // bit n: class n
+    wire::Wwn fabric_port_name{};          // of the F_Port
   };
   struct Node {
     std::set<wire::FcId> ports;
@@ -38,7 +42,12 @@ class NameDatabase {
   [[nodiscard]] const Port* find(wire::FcId id) const;
   [[nodiscard]] const Node* find_node(wire::Wwn node_name) const;
   [[nodiscard]] const wire::FcId* find_port_name(wire::Wwn port_name) const;
-  [[nodiscard]] std::vector<wire::FcId> ports_with(wire::Type type) const;
+  /// The port with the next higher N_Port_ID, after the highest the lowest. nullptr: there is no port.
+  [[nodiscard]] const std::pair<const wire::FcId, Port>* next_after(wire::FcId id) const;
+  /// nullptr: no node has that address. Of several the one with the lowest name.
+  [[nodiscard]] const wire::Wwn* find_node_with(const wire::IpAddress& address) const;
+  /// All, by N_Port_ID.
+  [[nodiscard]] const std::map<wire::FcId, Port>& ports() const { return ports_; }
   /// Ports that have this address; where there is none, those of the nodes that have it.
   [[nodiscard]] std::vector<wire::FcId> ports_with(const wire::IpAddress& address) const;
 

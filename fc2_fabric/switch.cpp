@@ -238,7 +238,7 @@ bool Switch::admits_name(wire::Wwn port_name, wire::FcId id) const {
 
 void Switch::port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login) {
   logged_in_[address_number(id)] = &port;
-  directory_->logged_in(id, login.port_name, login.node_name);
+  directory_->logged_in(id, login, port.name());
 }
 
 void Switch::port_logged_out(wire::FcId id, wire::Wwn port_name) {

@@ -84,6 +84,8 @@ class Switch {
   [[nodiscard]] NameServer& name_server() { return *name_server_; }
   [[nodiscard]] FabricController& fabric_controller() { return *fabric_controller_; }
   [[nodiscard]] const RoutingTable& routes() const { return routes_; }
+  /// What it knows together with the switches that it reaches.
+  [[nodiscard]] FabricDirectory& directory() { return *directory_; }
   /// The embedded N_Port of a service, by its well-known address (FFFFFCh, FFFFFDh).
   [[nodiscard]] NPort& service_port(wire::FcId well_known);
 

@@ -40,6 +40,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   virtual void hold() = 0;
   virtual void proceed() = 0;
 
+  /// While the link is up.
   [[nodiscard]] FrameOutput* output() const { return output_; }
   void count_in() { ++frames_in_; }
   /// Sees what goes out; nullptr takes it off.

@@ -223,7 +223,7 @@ void MessageReceiver::disable() {
   process(mr::ReceptionDisabled{});
 }
 void MessageReceiver::give_up_waiting() {
-  early_.clear();
+  for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
   connection_.core().scheduler().cancel(epoch_timer_);
   connection_.core().scheduler().cancel(progress_timer_);
 }
@@ -360,8 +360,9 @@ void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
 }
 
 void MessageReceiver::discard_frame() {
+  if (frame_ == nullptr) return;  // a timer told it
   connection_.core().discard(fc2::Discard::NotReceiving);
-  if (frame_ != nullptr) connection_.core().port().acknowledger().abort_sequence(*frame_);  // 8.4.2 h)
+  connection_.core().port().acknowledger().abort_sequence(*frame_);  // 8.4.2 h)
 }
 void MessageReceiver::start_discard_timer() {
   connection_.core().scheduler().schedule_after(discard_timer_, connection_.core().port().r_a_tov());

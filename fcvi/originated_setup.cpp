@@ -291,6 +291,8 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   if (verdict == co::Verdict::Accept && operation_ != nullptr) operation_->remote_attributes = *attributes;
   no_match_ = verdict == co::Verdict::NoMatch;
   if (peer_ != nullptr) peer_asked(resp1, verdict, attributes);
+  else if (machine_.is<co::AwaitResp1Withdrawn>())  // whose request superseded ours still judges by what became of it
+    core_.peer_pool().superseded_resp1_received(number, arbitrated(resp1.status, verdict), target_);
   process(co::Resp1Received{verdict});
 }
 

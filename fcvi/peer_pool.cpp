@@ -28,6 +28,10 @@ void PeerPool::fabric_logged_in() {
   for (auto& [key, request] : requests_) request->search_again();
 }
 
+void PeerPool::superseded_resp1_received(std::uint64_t setup, machines::peer_arbitration::Resp1 resp1, wire::FcId port) {
+  for (auto& [key, request] : requests_) request->superseded_resp1_received(setup, resp1, port);
+}
+
 void PeerPool::retire(const PeerRequest& request) {
   --size_;
   retired_.push_back(key_of(request.remote(), request.remote()));

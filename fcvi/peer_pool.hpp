@@ -16,6 +16,7 @@ class PeerPool {
   /// The oldest request that is free and asks for the host that `request` comes from, by the same discriminator
   /// (VI-DG 3.3.6: that of RemoteAddr on both sides; LocalAddr only names). nullptr if there is none.
   PeerRequest* match(const wire::fcvi::ConnectRqst& request, wire::FcId source);
+  void superseded_resp1_received(std::uint64_t setup, machines::peer_arbitration::Resp1 resp1, wire::FcId port);
   void link_lost();
   void fabric_logged_in();
   /// It is over; bury() destroys it.

@@ -67,6 +67,11 @@ void PeerRequest::resp1_received(pa::Resp1 resp1) {
   process(pa::Resp1Received{.resp1 = resp1, .same_port = holds_same_port()});
 }
 
+void PeerRequest::superseded_resp1_received(std::uint64_t setup, pa::Resp1 resp1, wire::FcId port) {
+  if (setup != superseded_ || !machine_.is<pa::Accepting>()) return;
+  process(pa::Resp1Received{.resp1 = resp1, .same_port = theirs_->peer_port() == port});
+}
+
 void PeerRequest::search_ended() {
   ours_ = nullptr;
   process(pa::SearchEnded{});
@@ -160,7 +165,9 @@ void PeerRequest::conclude(PeerOutcome outcome) {
 
 void PeerRequest::withdraw_setup() {
   core_.scheduler().cancel(next_search_);
-  if (ours_ != nullptr) std::exchange(ours_, nullptr)->withdraw();
+  if (ours_ == nullptr) return;
+  superseded_ = ours_->number;
+  std::exchange(ours_, nullptr)->withdraw();
 }
 
 void PeerRequest::accept_request() { theirs_->accept(connection_, acceptance_); }
@@ -185,6 +192,8 @@ void PeerRequest::endpoint_failed() {
   if (connection_.is_reliable()) connection_.feed(ve::SetupFailed{});
   else connection_.feed(ve::SetupRefused{});
 }
+
+void PeerRequest::endpoint_erred() { connection_.feed(ve::SetupFailed{}); }
 
 void PeerRequest::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
 

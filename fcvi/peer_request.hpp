@@ -33,6 +33,8 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
   void set_up_by(OriginatedSetup& setup) { ours_ = &setup; }
   void request_sent();
   void resp1_received(machines::peer_arbitration::Resp1 resp1);
+  /// To the set-up of that number, which the peer's request superseded, from `port`.
+  void superseded_resp1_received(std::uint64_t setup, machines::peer_arbitration::Resp1 resp1, wire::FcId port);
   void nobody_waits();
   void search_ended();
   // --- from the peer's -----------------------------------------------------------------------------------------
@@ -73,6 +75,7 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
   void endpoint_timed_out() override;
   void endpoint_refused() override;
   void endpoint_failed() override;
+  void endpoint_erred() override;
   void complete_request(PeerOutcome outcome) override { outcome_ = outcome; }
   [[nodiscard]] bool attributes_match() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
@@ -83,6 +86,7 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
   vi::ConnectOperation& operation_;   // the consumer's
   machines::peer_arbitration::Machine machine_;
   OriginatedSetup* ours_ = nullptr;   // while it acts for the endpoint
+  std::uint64_t superseded_ = 0;      // the number of our set-up that was withdrawn last
   ReceivedSetup* theirs_ = nullptr;   // the peer's, from its match to its answer; then while it is accepted
   vi::Return conflict_ = vi::Return::Success;
   bool mapping_is_old_ = false;       // the ports that were asked last came from the resolver's memory

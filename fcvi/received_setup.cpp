@@ -47,8 +47,7 @@ void ReceivedSetup::settle() {
   }
   if (std::exchange(leaves_, false)) std::exchange(peer_, nullptr)->acceptance_refused();
   if (!std::exchange(released_, false)) return;
-  over_ = true;
-  if (exchange_ != nullptr) core_.port().abort(*std::exchange(exchange_, nullptr));  // no IU of it comes here any more
+  over_ = true;  // its exchange, if one is open, is aborted behind what the application does now (Figure C.5): 8.5.3 d) asks no ABTS
   if (connection_ != nullptr) connection_->setup_released(nullptr, this);
   core_.retire(*this);
 }
@@ -121,6 +120,7 @@ void ReceivedSetup::port_logged_out() {
 void ReceivedSetup::t2_expired() { process(cr::T2Expired{}); }
 
 void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  if (over_) return core_.discard(fc2::Discard::DeadSetup);  // in the instant in which T2 ran out
   const auto resp2 = wire::fcvi::ConnectResp2::parse(first.device_header_size(), iu);
   const bool ours = resp2 && first.r_ctl == wire::RCtl::solicited_control && resp2->connection_id == request_.connection_id;
   if (!ours || !exchange.has_initiative()) {
@@ -136,6 +136,7 @@ void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHea
 
 void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   exchange_ = nullptr;
+  if (over_) return;
   switch (failure) {
     case fc2::ExchangeFailure::AbortedByPeer: return process(cr::AbortedByPeer{});
     case fc2::ExchangeFailure::ReplyTimeout:

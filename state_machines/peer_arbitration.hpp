@@ -44,7 +44,7 @@ struct RqstSent {};     // our CONNECT_RQST goes out, or goes out again
 struct RqstMatched {    // the peer's CONNECT_RQST means us: both addresses, and the Discriminator of RemoteAddr
   PortNames port_names = PortNames::OursHigher;
 };
-struct Resp1Received {  // to our request; feed it before connect_originator hears of it
+struct Resp1Received {  // to our request, withdrawn or not; feed it before connect_originator hears of it
   Resp1 resp1 = Resp1::Accept;
   bool same_port = true;  // it comes from the port whose request is held
 };
@@ -80,6 +80,7 @@ class Context : public fsm::Context {
   virtual void endpoint_timed_out() = 0;  // vi_endpoint ConnectTimedOut
   virtual void endpoint_refused() = 0;    // vi_endpoint SetupRefused
   virtual void endpoint_failed() = 0;     // vi_endpoint SetupFailed, at an unreliable level SetupRefused (VI-DG 3.3.7)
+  virtual void endpoint_erred() = 0;      // vi_endpoint SetupFailed at every level (FC-VI 8.2 b)
   virtual void complete_request(PeerOutcome) = 0;  // the request leaves the pool
   // ReliabilityLevel, MaxTransferSize and QoS of the peer's request are those of our VI (VI-DG 6.7).
   [[nodiscard]] virtual bool attributes_match() const = 0;
@@ -105,6 +106,7 @@ FSM_ACTION(ScheduleSearch, context.schedule_search());
 FSM_ACTION(EndpointTimedOut, context.endpoint_timed_out());
 FSM_ACTION(EndpointRefused, context.endpoint_refused());
 FSM_ACTION(EndpointFailed, context.endpoint_failed());
+FSM_ACTION(EndpointErred, context.endpoint_erred());
 FSM_ACTION(CompleteSuccess, context.complete_request(PeerOutcome::Success));
 FSM_ACTION(CompleteTimeout, context.complete_request(PeerOutcome::Timeout));
 FSM_ACTION(CompleteNotReachable, context.complete_request(PeerOutcome::NotReachable));
@@ -188,6 +190,8 @@ struct Def {
   On<"VI-DG 3.3.7 network partition",                    Holding,    LinkLost,            Over,       Do<AnswerNoMatch, LoseLink>,                                    none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.3.3, C.5.4",                               Accepting,  AcceptSucceeded,     Over,       CompleteSuccess,                                                none>,
+  On<"FC-VI 5.3.4 ours is out of the arbitration",       Accepting,  Resp1Received,       none,       none,                                                           Not<All<SamePort, SaysProtocolError>>>,
+  On<"FC-VI 8.2 b), A.5 the peer denies our acceptance", Accepting,  Resp1Received,       Over,       Do<WithdrawAcceptance, EndpointErred, CompleteNotReachable>,    All<SamePort, SaysProtocolError>>,
   On<"FC-VI C.5.2, VI-DG 6.7 back in the pool",          Accepting,  AcceptRefused,       Waiting,    Search,                                                         none>,
   On<"FC-VI 8.5.3 d), C.4 rule 6 b)",                    Accepting,  AcceptFailed,        Over,       CompleteNotReachable,                                           none>,
   On<"VI-DG 3.3.6 VIP_TIMEOUT",                          Accepting,  TimeExpired,         Over,       Do<WithdrawAcceptance, EndpointTimedOut, CompleteTimeout>,      none>,

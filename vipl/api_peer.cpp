@@ -36,21 +36,26 @@ VIP_RETURN take_result(ViObject* vi, const std::shared_ptr<Pending<vi::ConnectOp
   return to_api(*operation->result);
 }
 
+/// VIP_SUCCESS: a VI that is being connected peer to peer.
+VIP_RETURN find_requesting(Call& call, VIP_VI_HANDLE handle, const VIP_VI_ATTRIBUTES* attributes, ViObject*& vi) {
+  vi = call.find<ViObject>(handle);
+  if (vi == nullptr || attributes == nullptr) return VIP_INVALID_PARAMETER;
+  return vi->peer_request == nullptr ? VIP_INVALID_STATE : VIP_SUCCESS;
+}
+
 VIP_RETURN done(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attributes) {
   Call call;
-  ViObject* vi = call.find<ViObject>(handle);
-  if (vi == nullptr || attributes == nullptr) return VIP_INVALID_PARAMETER;
+  ViObject* vi = nullptr;
+  if (const VIP_RETURN result = find_requesting(call, handle, attributes, vi); result != VIP_SUCCESS) return result;
   const auto operation = vi->peer_request;
-  if (operation == nullptr) return VIP_INVALID_STATE;
   return operation->result ? take_result(vi, operation, *vi->nic, attributes) : VIP_NOT_DONE;
 }
 
 VIP_RETURN wait(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attributes) {
   Call call;
-  ViObject* vi = call.find<ViObject>(handle);
-  if (vi == nullptr || attributes == nullptr) return VIP_INVALID_PARAMETER;
+  ViObject* vi = nullptr;
+  if (const VIP_RETURN result = find_requesting(call, handle, attributes, vi); result != VIP_SUCCESS) return result;
   const auto operation = vi->peer_request;
-  if (operation == nullptr) return VIP_INVALID_STATE;
   const auto nic = vi->nic->shared_from_this();
   if (!call.domain().engine().wait_until(operation->point, fc2::never, [&] { return operation->result.has_value(); }))
     return VIP_TIMEOUT;

@@ -46,7 +46,7 @@ class HandleSlots {
     Slot& slot = (*chunks_[index / chunk_slots].load(std::memory_order_relaxed))[index % chunk_slots];
     slot.object.store(&object);
     slot.handle.store(handle);
-    return reinterpret_cast<void*>(handle);
+    return reinterpret_cast<void*>(handle);  // a number: NOLINT(performance-no-int-to-ptr)
   }
   /// Pre: `handle` is in use.
   void erase(void* handle) {

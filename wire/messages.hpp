@@ -8,16 +8,28 @@
 #include "wire/bls/ba_rjt.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/da_id.hpp"
+#include "wire/ct/ga_nxt.hpp"
+#include "wire/ct/gff_id.hpp"
+#include "wire/ct/gft_id.hpp"
+#include "wire/ct/gid_ff.hpp"
 #include "wire/ct/gid_ft.hpp"
 #include "wire/ct/gid_ipp.hpp"
 #include "wire/ct/gid_nn.hpp"
 #include "wire/ct/gid_pn.hpp"
+#include "wire/ct/gid_pt.hpp"
+#include "wire/ct/gip_nn.hpp"
+#include "wire/ct/gipa_nn.hpp"
 #include "wire/ct/gipp_id.hpp"
+#include "wire/ct/gipp_pn.hpp"
 #include "wire/ct/gnn_id.hpp"
+#include "wire/ct/gnn_ip.hpp"
 #include "wire/ct/gpn_ft.hpp"
 #include "wire/ct/gpn_id.hpp"
+#include "wire/ct/gpn_ipp.hpp"
+#include "wire/ct/gpt_id.hpp"
 #include "wire/ct/gsnn_nn.hpp"
 #include "wire/ct/gspn_id.hpp"
+#include "wire/ct/port_details.hpp"
 #include "wire/ct/reject.hpp"
 #include "wire/ct/rff_id.hpp"
 #include "wire/ct/rft_id.hpp"
@@ -25,6 +37,7 @@
 #include "wire/ct/ripp_id.hpp"
 #include "wire/ct/rnn_id.hpp"
 #include "wire/ct/rpn_id.hpp"
+#include "wire/ct/rpt_id.hpp"
 #include "wire/ct/rsnn_nn.hpp"
 #include "wire/ct/rspn_id.hpp"
 #include "wire/els/adisc.hpp"
@@ -72,10 +85,13 @@ using ElsReplies = boost::mp11::mp_list<els::LsAcc, els::LsRjt, els::RtvAcc>;
 using CtRequests = boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::RnnId, ct::RpnId, ct::RsnnNn,
                                         ct::RspnId, ct::RftId, ct::RffId, ct::GpnFt, ct::GidFt, ct::GidPn,
                                         ct::GpnId, ct::GnnId, ct::GippId, ct::GidNn, ct::GspnId, ct::GsnnNn,
-                                        ct::DaId>;
+                                        ct::DaId, ct::GaNxt, ct::GftId, ct::GptId, ct::GffId, ct::GippPn,
+                                        ct::GipNn, ct::GipaNn, ct::GnnIp, ct::GidPt, ct::GpnIpp, ct::GidFf,
+                                        ct::RptId>;
 using CtReplies = boost::mp11::mp_list<ct::CtAccept, ct::CtReject, ct::PortIdAccept, ct::NameAccept,
                                        ct::PortIdListAccept, ct::IpAddressListAccept, ct::GpnFtAccept,
-                                       ct::SymbolicNameAccept>;
+                                       ct::SymbolicNameAccept, ct::Fc4TypesAccept, ct::Fc4FeaturesAccept,
+                                       ct::PortTypeAccept, ct::NextPortAccept>;
 
 /// Told apart by FCVI_OPCODE (FC-VI Table 1).
 using FcviIus =

@@ -1,8 +1,8 @@
 // After an RSCN: ports that are gone, or are somebody else, are logged out; the others stay (FC-VI 7.7.1, 7.7.5).
 #include <gtest/gtest.h>
 
+#include "fc2_fabric/fabric_directory.hpp"
 #include "farp/resolver.hpp"
-#include "fc2_fabric/fabric_controller.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/test_fabric.hpp"
 
@@ -10,6 +10,30 @@ namespace farp {
 namespace {
 using fc2::millisecond;
 using fc2::second;
+
+/// Keeps back what the Name Server answers until it is released, and loses state change notifications meanwhile.
+class LateNameServer final : public fc2::FrameFault {
+ public:
+  void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+    const auto header = wire::FcHeader::parse(frame->content());
+    if (held_ && header->s_id == wire::well_known::fabric_controller) return;
+    if (released_ || header->s_id != wire::well_known::name_server) return channel.deliver(std::move(frame));
+    channel_ = &channel;
+    held_ = std::move(frame);
+  }
+  [[nodiscard]] bool holds_an_answer() const { return held_ != nullptr; }
+  void release(fc2::TimeNs now) {
+    released_ = true;
+    held_->arrival = now;
+    channel_->deliver(std::move(held_));
+  }
+  void lose() { held_.reset(); }
+
+ private:
+  fc2::Channel* channel_ = nullptr;
+  fc2::FramePtr held_;
+  bool released_ = false;
+};
 
 class PortValidatorTest : public testing::Test, private fc2::PortListener {
  public:
@@ -25,7 +49,10 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
     fabric.port(0).add_listener(*this);
     fabric.fabric.tap(fabric.port(0), &log);
   }
-  ~PortValidatorTest() override { fabric.port(0).remove_listener(*this); }
+  ~PortValidatorTest() override {
+    late.lose();  // before the pool of frames is gone
+    fabric.port(0).remove_listener(*this);
+  }
   void fabric_logged_in() override {}
   void fabric_login_failed() override {}
   void remote_port_logged_in(fc2::RemotePort&) override {}
@@ -34,6 +61,7 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
   wire::FcId id(std::size_t index) { return fabric.port(index).n_port_id(); }
   bool knows(wire::FcId peer) { return fabric.port(0).remote_port(peer).logged_in(); }
 
+  LateNameServer late;
   support::TestFabric fabric;
   std::vector<std::unique_ptr<Resolver>> resolvers;
   support::FrameLog log;
@@ -69,15 +97,37 @@ TEST_F(PortValidatorTest, awaited_port_silent_is_waited_for) {
   fabric.run_for(second);
   fabric.silence(1);
   fabric.port(0).remote_port(silent).log_in();
-  fabric.fabric.fabric_controller().state_changed(silent);
+  fabric.fabric.directory().state_changed(silent);
   fabric.run_for(second);
   EXPECT_TRUE(login_failed.empty());
   EXPECT_TRUE(fabric.port(0).remote_port(silent).logging_in());
 }
 
+// It is back and logs in by itself before the Name Server's answer, that it is not there, has come: what was asked before the
+// login says nothing of who logged in.
+TEST_F(PortValidatorTest, awaited_port_logs_in_before_the_answer_stays) {
+  const wire::FcId peer = id(1);
+  fabric.port(0).remote_port(peer).log_out();
+  fabric.run_for(second);
+  logged_out.clear();
+  fabric.fabric.set_faults(fabric.port(0), nullptr, &late);
+  fabric.port(0).remote_port(peer).log_in();
+  fabric.detach(1);
+  ASSERT_TRUE(fabric.run_until([&] { return late.holds_an_answer(); }));
+  fabric.attach(1);
+  ASSERT_TRUE(fabric.run_until([&] { return fabric.port(1).online(); }));
+  ASSERT_EQ(id(1), peer);
+  fabric.port(1).remote_port(id(0)).log_in();
+  ASSERT_TRUE(fabric.run_until([&] { return knows(peer); }));
+  late.release(fabric.scheduler.now());
+  fabric.run_for(second);
+  EXPECT_TRUE(logged_out.empty());
+  EXPECT_TRUE(knows(peer));
+}
+
 // An RSCN about a port that is there and still logged in: ADISC confirms it, nothing ends.
 TEST_F(PortValidatorTest, logged_in_port_unchanged_stays) {
-  fabric.fabric.fabric_controller().state_changed(id(1));
+  fabric.fabric.directory().state_changed(id(1));
   fabric.run_for(second);
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 1U);
   EXPECT_TRUE(logged_out.empty());

@@ -312,7 +312,7 @@ TEST_F(ExchangeTest, closed_ox_id_comes_round_after_others) {
   for (int i = 0; i < 100; ++i) {
     Exchange* exchange = small.a.originate(b_id, type, originator);
     ASSERT_NE(exchange, nullptr);
-    EXPECT_EQ(exchange->ox_id().value, i % 8);
+    EXPECT_EQ(exchange->ox_id().value, i % 32);
     small.a.send(*exchange, RCtl::unsolicited_control, {}, bytes(8), {.last_of_exchange = true});
     small.run_for(millisecond);
   }

@@ -299,8 +299,8 @@ TEST_F(LoginTest, any_unsupported_els_is_rejected) {
 
 // A PLOGI of a port to itself: one login, one report, and a logout.
 TEST_F(LoginTest, logged_out_own_port_logs_in) {
+  Listener listener;  // told until the fabric is gone
   support::TestFabric fabric(1);
-  Listener listener;
   fabric.port(0).add_listener(listener);
   fabric.bring_up();
   ASSERT_TRUE(fabric.log_in(0, 0));

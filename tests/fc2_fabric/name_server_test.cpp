@@ -300,7 +300,7 @@ TEST_F(NameServerTest, bad_requests_are_rejected_with_the_reason) {
   std::vector<std::uint8_t> iu(36);
   ct::CtHeader::of(static_cast<ct::Command>(0x7777)).write(iu);
   EXPECT_EQ(reason_of(iu), Reason::invalid_command);
-  ct::CtHeader::of(ct::Command::ga_nxt).write(iu);
+  ct::CtHeader::of(static_cast<ct::Command>(0x0214)).write(iu);  // RCS_ID
   EXPECT_EQ(reason_of(iu), Reason::not_supported);
   auto header = ct::CtHeader::of(ct::Command::gid_ipp);
   header.revision = 0;

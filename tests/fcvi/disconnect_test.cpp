@@ -165,6 +165,22 @@ TEST_F(Disconnect, accepting_disconnect_resp3Refuses) {
   expect_nothing_left();
 }
 
+// FC-VI 5.3.5, VI-ARCH 5.4: a message meets a receive that is too small: the model and the transport both see that error, which
+// ends the connection once: the descriptor reports it here, the DISCONNECT_RQST tells the other end.
+TEST_F(Disconnect, connected_receiveTooSmall_isOneError) {
+  connect_pair();
+  const auto receive = server->descriptor(0, {{server->data, 8}});
+  server_vi->post_receive(receive, server->handle);
+  client_vi->post_send(client->descriptor(0, {{client->data, 64}}), client->handle);
+  settle();
+  EXPECT_EQ(server->status(receive) & vi::status::length_error, vi::status::length_error);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(seen(Opcode::disconnect_rqst).size(), 1u);
+  expect_lost(1, 0);
+  expect_nothing_left();
+}
+
 // --- reason codes ------------------------------------------------------------------------------------------------
 
 void say(fc2::Frame& frame, unsigned reason) {

@@ -1,55 +1,12 @@
 // Peer-to-peer set-ups on the wire, against a peer made by hand (FC-VI 5.3.3, 5.3.4, Table 2, Annex A, C.4).
-#include "tests/fcvi/scripted_peer.hpp"
+#include "tests/fcvi/peer_wire_fixture.hpp"
 
 namespace {
-using support::Connect;
-using support::Host;
+using support::PeerWire;
+using support::PeerWireHigher;
 using support::ScriptedPeer;
 using vi::Return;
 using wire::fcvi::Reason;
-
-/// Our host has the lower Port_Name (index 0) or the higher one (1).
-class PeerWire : public ::testing::Test {
- public:
-  explicit PeerWire(std::size_t our_index = 0, const support::TestFabric::Adjust& adjust = {})
-      : fabric(2, {}, adjust), host(fabric, our_index), peer(fabric, 1 - our_index) {
-    fabric.bring_up();
-    fabric.run_until([&] { return host.resolver.ready() && peer.resolver.ready(); });
-    fabric.log_in(1 - our_index, our_index);
-  }
-  ~PeerWire() override { fabric.run_for(60 * fc2::second); }  // what is open ends; the peer outlives its exchanges
-  void TearDown() override {
-    EXPECT_EQ(host.port.counters().unexpected_events, 0u);
-    EXPECT_EQ(vi == nullptr ? 0u : vi->unexpected_events(), 0u);
-  }
-  /// Posts a request, and waits for its CONNECT_RQST at the peer.
-  void post(fc2::TimeNs timeout = vi::infinite) {
-    vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
-    peer.attributes = vi->attributes();
-    const auto remote = vi::NetAddress::make(peer.address, host.net(discriminator).discriminator_bytes());
-    ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, timeout, call), Return::Success);
-    settle();
-    ASSERT_TRUE(peer.rqst.has_value());
-  }
-  void request(bool retry = false) { peer.send_rqst(host.port.n_port_id(), host.address, discriminator, retry), settle(); }
-  void respond(ScriptedPeer::Status status) { peer.send_resp1(status), settle(); }
-  void settle() { fabric.run_for(100 * fc2::microsecond); }
-  /// CONN_STS and Reason Code of the RESP1 that the peer got; none: accepted.
-  [[nodiscard]] ScriptedPeer::Status answered() const {
-    if (!peer.resp1->status) return {};
-    return peer.resp1->status->reason;
-  }
-  void expect_waits() {
-    EXPECT_FALSE(call.result.has_value());
-    EXPECT_EQ(vi->state(), vi::State::ConnectPending);
-  }
-  static constexpr std::string_view discriminator = "peers of 16 byte";
-  support::TestFabric fabric;
-  Connect call;
-  Host host;
-  ScriptedPeer peer;
-  vi::Vi* vi = nullptr;
-};
 
 // FC-VI 5.9.4.4 Table 8, 6.8: Connection Mode 010b; addresses and handle as in 5.3.3.
 TEST_F(PeerWire, requesting_connectRqst_isPeerToPeer) {
@@ -306,10 +263,6 @@ TEST_F(PeerWire, waiting_asksAgain) {
   EXPECT_EQ(call.result, Return::Success);
 }
 
-class PeerWireHigher : public PeerWire {
- public:
-  PeerWireHigher() : PeerWire(1) {}
-};
 // FC-VI 5.3.4 a): the higher Port_Name accepts at once. Our own request ends quietly, whatever it is answered.
 TEST_F(PeerWireHigher, requesting_matchingRqst_isAccepted) {
   for (const ScriptedPeer::Status theirs : {ScriptedPeer::Status{Reason::connect_reject_concurrent_matching_peer_requests},
@@ -326,6 +279,36 @@ TEST_F(PeerWireHigher, requesting_matchingRqst_isAccepted) {
     peer.send_resp3(), settle();
     EXPECT_EQ(vi->state(), vi::State::Connected);
   }
+}
+
+// FC-VI A.5, 8.2 b), 5.3.4 b) 3): the peer takes our "Accept" for a rejection and denies our own request with 21h: neither side
+// completes. The endpoint is in Error; both Exchanges end in order, and nobody waits any more.
+TEST_F(PeerWireHigher, accepting_peerDeniesIt_isAnError) {
+  post();
+  request();
+  EXPECT_EQ(answered(), std::nullopt);
+  respond(Reason::connect_reject_protocol_error);
+  EXPECT_EQ(call.result, Return::NotReachable);
+  EXPECT_EQ(vi->state(), vi::State::Error);
+  EXPECT_EQ(peer.resp2->handle, wire::FcviHandle::unassigned);
+  peer.send_resp3();
+  peer.resp1->payload.handle = wire::FcviHandle::unassigned;  // it acknowledges a refusal
+  peer.send_resp2(), settle();
+  EXPECT_FALSE(peer.resp3->status.has_value());
+  EXPECT_EQ(peer.resp3->handle, wire::FcviHandle::unassigned);
+  request();
+  EXPECT_EQ(answered(), Reason::no_waiting_remote_connectionpoint);
+}
+
+// FC-VI 5.3.4, A.5: what comes of 21h once the peer's request made the connection: nothing. It would be seen by the other end.
+TEST_F(PeerWireHigher, connected_peerDeniesOurRequest_connectionStays) {
+  post();
+  request();
+  peer.send_resp2(), settle();
+  respond(Reason::connect_reject_protocol_error);
+  peer.send_resp3(), settle();
+  EXPECT_EQ(call.result, Return::Success);
+  EXPECT_EQ(vi->state(), vi::State::Connected);
 }
 
 // FC-VI C.4: our own request is lost; the peer's makes the connection, which T3 does not touch.

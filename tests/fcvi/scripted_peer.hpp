@@ -6,13 +6,17 @@
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
+#include "wire/fcvi/disconnect_resp.hpp"
+#include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace support {
 
 class ScriptedPeer final : public fc2::ExchangeUser {
  public:
-  ScriptedPeer(TestFabric& fabric, std::size_t index)
-      : port(fabric.port(index)), address(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1))),
+  ScriptedPeer(TestFabric& fabric, std::size_t index) : ScriptedPeer(fabric, index, index) {}
+  /// With the address of another port.
+  ScriptedPeer(TestFabric& fabric, std::size_t index, std::size_t of)
+      : port(fabric.port(index)), address(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(of + 1))),
         resolver(port, {.own_addresses = {address}}) {
     port.set_user(wire::Type::fc_vi, *this);
   }
@@ -44,6 +48,15 @@ class ScriptedPeer final : public fc2::ExchangeUser {
     answer.payload.remote_address = rqst->payload.local_address;
     answer.payload.local_attributes = fcvi::to_wire(attributes, 31, false);
     send(*theirs, wire::RCtl::solicited_control, answer, answer.size(), {.transfer_initiative = true});
+  }
+  /// FC-VI 5.9.4.6: takes back the request that we sent last. What is said to that is `disconnect_reason`.
+  void abort_setup(wire::FcId at) {
+    wire::fcvi::DisconnectRqst request;
+    request.handle = {0x7000};
+    request.conn_setup_abort = request.vi_app_discon = true;
+    request.connection_id = {next_id_};
+    request.status = {.reason = wire::fcvi::Reason::connection_setup_timeout};
+    send(*port.originate(at, wire::Type::fc_vi, *this), wire::RCtl::unsolicited_control, request, 32, {.transfer_initiative = true});
   }
   /// After the RESP1 to our request.
   void send_resp2(Status status = {}, bool retry = false) {
@@ -78,6 +91,7 @@ class ScriptedPeer final : public fc2::ExchangeUser {
   wire::FcviHandle resp1_device_header_handle{};
   std::optional<wire::fcvi::ConnectResp2> resp2;
   std::optional<wire::fcvi::ConnectResp3> resp3;
+  Status disconnect_reason;
 
  private:
   template <class Iu>
@@ -100,6 +114,8 @@ class ScriptedPeer final : public fc2::ExchangeUser {
       resp2 = wire::fcvi::ConnectResp2::from(*header);
     } else if (header->opcode == wire::fcvi::Opcode::connect_resp3) {
       resp3 = wire::fcvi::ConnectResp3::from(*header);
+    } else if (const auto response = wire::fcvi::DisconnectResp::parse(first.device_header_size(), iu)) {
+      disconnect_reason = response->status->reason;
     }
   }
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure) override {

@@ -5,6 +5,12 @@
 
 namespace support {
 
+inline fcvi::ProviderConfig with_ulp_timeout(fc2::TimeNs ulp_timeout) {
+  fcvi::ProviderConfig config;
+  config.ulp_timeout = ulp_timeout;
+  return config;
+}
+
 class FaultySetup : public WireNodes {
  public:
   using Level = vi::ReliabilityLevel;
@@ -24,7 +30,7 @@ class FaultySetup : public WireNodes {
     fabric.fabric.set_fault(server->port, nullptr);
   }
   void TearDown() override {
-    EXPECT_EQ(unexpected(), 0u);
+    EXPECT_EQ(unexpected() + client_vi->unexpected_events() + server_vi->unexpected_events(), 0u);
     EXPECT_TRUE(faults.all_used());
   }
 

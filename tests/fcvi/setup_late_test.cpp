@@ -56,26 +56,51 @@ INSTANTIATE_TEST_SUITE_P(
 
 // FC-VI C.4 rule 8 a) 5), C.2 rule 1 a): the first CONNECT_RQST comes when its retry has made the connection already.
 TEST_F(SetupLate, firstRqst_afterItsRetry_isDiscarded) {
-  faults.hold(Opcode::connect_rqst, 12 * fc2::second);
+  faults.hold(Opcode::connect_rqst, 22 * fc2::second);  // its ABTS is forgotten by then
   connect_with_faults();
   EXPECT_LT(elapsed(), 11 * fc2::second);
-  run_to(13 * fc2::second);
+  run_to(23 * fc2::second);
   EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
   expect_connection_unhurt();
   expect_nothing_left();
 }
 
+/// FCVI_ULP_TIMEOUT is much longer than R_A_TOV.
+class PatientSetup : public SetupLate {
+ public:
+  PatientSetup() : SetupLate(support::with_ulp_timeout(40 * fc2::second)) {}
+};
 // ... or while the retry waits for the application's decision: one offer, that of the retry.
-TEST_F(SetupLate, firstRqst_whileRetryIsOffered_isDiscarded) {
-  faults.hold(Opcode::connect_rqst, 12 * fc2::second);
+TEST_F(PatientSetup, firstRqst_whileRetryIsOffered_isDiscarded) {
+  faults.hold(Opcode::connect_rqst, 52 * fc2::second);
   listen(), ask();
   ASSERT_TRUE(offered());
   listen_again();
-  run_to(13 * fc2::second);
+  run_to(53 * fc2::second);
   EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
   accept_offer();
   EXPECT_EQ(asked(), Return::Success);
   settle();
+  expect_connection_unhurt();
+  expect_nothing_left();
+}
+
+// FC-VI C.5.7.1, FC-FS 23.6.1.1: the application gave up at T1, so that no retry follows; the CONNECT_RQST comes when its ABTS
+// was answered already: nobody is offered what its client does not wait for any more.
+TEST_F(SetupLate, rqst_afterItsAbts_isOfferedToNobody) {
+  faults.hold(Opcode::connect_rqst, 19 * fc2::second);
+  listen();
+  ask(5 * fc2::second);
+  EXPECT_EQ(asked(), Return::Timeout);
+  run_to(20 * fc2::second);
+  EXPECT_EQ(discarded(*server, fc2::Discard::AbortedExchange), 1u);
+  EXPECT_FALSE(wait.result.has_value());
+  EXPECT_EQ(server->provider.open_setups(), 0u);
+  ask();
+  accept_next();
+  EXPECT_EQ(asked(), Return::Success);
+  EXPECT_EQ(accepted(), Return::Success);
+  listen_again();
   expect_connection_unhurt();
   expect_nothing_left();
 }

@@ -70,6 +70,29 @@ class Vicp(LocalFabricTest):
         self.assertEqual(self.finish(receiver), (0, "", ""))
         self.assertEqual(Path(self.target, "in").read_bytes(), b"x" * 5000)
 
+    def test_names_reach_the_terminal_without_control_characters(self):
+        name = "red\x1b[31m\u009b31m\n\u20ac"
+        shown = r"red\x1B[31m\xC2\x9B31m\x0A" + "\u20ac"
+        self.source = Path(self.folder.name, name)
+        self.source.write_bytes(b"x" * 5000)
+        self.target.mkdir()
+        receiver = self.start("right", VICP, "--listen", self.target)
+        status, out, err = self.run_to_end("left", VICP, self.source, "right:")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn(f"/{shown}: 5000 bytes copied", out)
+        status, out, err = self.finish(receiver)
+        self.assertEqual((status, err), (0, ""))
+        self.assertTrue(out.startswith(f"{shown}: 5000 bytes received"), out)
+        self.assertEqual(os.listdir(self.target), [name])
+
+    def test_a_refusal_reaches_the_terminal_without_control_characters(self):
+        self.source.write_bytes(b"x")
+        receiver = self.start("right", VICP, "--listen", Path(self.folder.name, "no\x1b[31m", "out"))
+        for status, _, err in (self.run_to_end("left", VICP, self.source, "right:"), self.finish(receiver)):
+            self.assertEqual(status, 1)
+            self.assertIn(r"no\x1B[31m/out", err)
+            self.assertNotIn("\x1b", err)
+
     def test_a_killed_sender_leaves_nothing(self):
         with open(self.source, "wb") as file:
             file.truncate(4 << 30)  # sparse, and more than is copied until the kill

@@ -17,6 +17,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void endpoint_timed_out() override { note("endpoint_timed_out"); }
   void endpoint_refused() override { note("endpoint_refused"); }
   void endpoint_failed() override { note("endpoint_failed"); }
+  void endpoint_erred() override { note("endpoint_erred"); }
   void complete_request(PeerOutcome value) override { note("complete_request", value); }
   [[nodiscard]] bool attributes_match() const override { return knob(AttributesMatchKnob); }
 };
@@ -126,6 +127,16 @@ TEST_F(PeerArbitrationMatching, Holding_other_port) {
   EXPECT_EQ(rig.after(Resp1Received{Resp1::Accept, false}), "Requesting: answer_request(NoDiscriminatorMatch)");
   rig.given(RqstMatched{PortNames::OursLower});
   EXPECT_EQ(rig.after(Resp1Received{Resp1::Other, false}), "Accepting: withdraw_setup, accept_request");
+}
+
+// FC-VI A.5, 8.2 b): the peer calls our acceptance a protocol error: no connection comes of either request. What another port
+// says, or any other answer, changes nothing: the peer's own set-up goes on.
+TEST_F(PeerArbitrationMatching, Accepting_superseded_request_answered) {
+  rig.given(RqstSent{}, RqstMatched{PortNames::OursHigher});
+  EXPECT_EQ(rig.after(Resp1Received{Resp1::ConcurrentPeers, true}), "Accepting:");
+  EXPECT_EQ(rig.after(Resp1Received{Resp1::ProtocolError, false}), "Accepting:");
+  EXPECT_EQ(rig.after(Resp1Received{Resp1::ProtocolError, true}),
+            "Over: withdraw_acceptance, endpoint_erred, complete_request(NotReachable)");
 }
 
 // FC-VI C.5.2: the peer's time was over before RESP2: we look for another.

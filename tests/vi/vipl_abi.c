@@ -4,35 +4,26 @@
 #include <vipl.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)
-#define AT(type, member, bytes) _Static_assert(offsetof(type, member) == (bytes), "offset of " #type "." #member)
-#define LAST(type, member) \
-  _Static_assert(sizeof(((type*)0)->member) + offsetof(type, member) == sizeof(type), #type " ends with " #member)
+#define AT(type, member, bytes) _Static_assert(offsetof(type, member) == (bytes), "offset of " #type "." #member);
+#define LAYOUT(name, bytes) name##_MEMBERS(AT, VIP_##name) SIZE(VIP_##name, bytes)
+/* Nothing follows the last member: no padding in which another release might put something. */
+#define LAYOUT_TO_THE_END(name, bytes, last)                                                                \
+  _Static_assert(sizeof(((VIP_##name*)0)->last) + offsetof(VIP_##name, last) == (bytes), #name " has a tail"); \
+  LAYOUT(name, bytes)
 
 /* VI-DG 5.1 to 5.4 */
 SIZE(VIP_PVOID64, 8);
-SIZE(VIP_CONTROL_SEGMENT, 32);
-AT(VIP_CONTROL_SEGMENT, Next, 0);
-AT(VIP_CONTROL_SEGMENT, NextHandle, 8);
-AT(VIP_CONTROL_SEGMENT, SegCount, 12);
-AT(VIP_CONTROL_SEGMENT, Control, 14);
-AT(VIP_CONTROL_SEGMENT, Reserved, 16);
-AT(VIP_CONTROL_SEGMENT, ImmediateData, 20);
-AT(VIP_CONTROL_SEGMENT, Length, 24);
-AT(VIP_CONTROL_SEGMENT, Status, 28);
-SIZE(VIP_ADDRESS_SEGMENT, 16);
-AT(VIP_ADDRESS_SEGMENT, Data, 0);
-AT(VIP_ADDRESS_SEGMENT, Handle, 8);
-AT(VIP_ADDRESS_SEGMENT, Reserved, 12);
-SIZE(VIP_DATA_SEGMENT, 16);
-AT(VIP_DATA_SEGMENT, Data, 0);
-AT(VIP_DATA_SEGMENT, Handle, 8);
-AT(VIP_DATA_SEGMENT, Length, 12);
+#define CONTROL_SEGMENT_MEMBERS(AT, T) \
+  AT(T, Next, 0) AT(T, NextHandle, 8) AT(T, SegCount, 12) AT(T, Control, 14) AT(T, Reserved, 16) \
+  AT(T, ImmediateData, 20) AT(T, Length, 24) AT(T, Status, 28)
+LAYOUT(CONTROL_SEGMENT, 32);
+#define ADDRESS_SEGMENT_MEMBERS(AT, T) AT(T, Data, 0) AT(T, Handle, 8) AT(T, Reserved, 12)
+LAYOUT(ADDRESS_SEGMENT, 16);
+#define DATA_SEGMENT_MEMBERS(AT, T) AT(T, Data, 0) AT(T, Handle, 8) AT(T, Length, 12)
+LAYOUT(DATA_SEGMENT, 16);
 SIZE(VIP_DESCRIPTOR_SEGMENT, 16);
-SIZE(VIP_DESCRIPTOR, 64);
-AT(VIP_DESCRIPTOR, CS, 0);
-AT(VIP_DESCRIPTOR, Control, 0);
-AT(VIP_DESCRIPTOR, DS, 32);
-AT(VIP_DESCRIPTOR, Data, 32);
+#define DESCRIPTOR_MEMBERS(AT, T) AT(T, CS, 0) AT(T, Control, 0) AT(T, DS, 32) AT(T, Data, 32)
+LAYOUT(DESCRIPTOR, 64);
 
 /* VI-DG 4.1, 4.2, 4.4, 4.6, 4.8: what the others are made of */
 SIZE(VIP_UINT64, 8);
@@ -48,10 +39,8 @@ SIZE(VIP_ERROR_CODE, 4);
 SIZE(VIP_VI_STATE, 4);
 
 /* VI-DG 4.9 */
-SIZE(VIP_NET_ADDRESS, 6);
-AT(VIP_NET_ADDRESS, HostAddressLen, 0);
-AT(VIP_NET_ADDRESS, DiscriminatorLen, 2);
-AT(VIP_NET_ADDRESS, HostAddress, 4);
+#define NET_ADDRESS_MEMBERS(AT, T) AT(T, HostAddressLen, 0) AT(T, DiscriminatorLen, 2) AT(T, HostAddress, 4)
+LAYOUT(NET_ADDRESS, 6);
 
 #if defined(__LP64__)
 SIZE(VIP_PVOID, 8);
@@ -64,62 +53,34 @@ SIZE(VIP_PROTECTION_HANDLE, 8);
 SIZE(VIP_QOS, 8);
 
 /* VI-DG 4.4 */
-SIZE(VIP_ERROR_DESCRIPTOR, 48);
-AT(VIP_ERROR_DESCRIPTOR, NicHandle, 0);
-AT(VIP_ERROR_DESCRIPTOR, ViHandle, 8);
-AT(VIP_ERROR_DESCRIPTOR, CQHandle, 16);
-AT(VIP_ERROR_DESCRIPTOR, DescriptorPtr, 24);
-AT(VIP_ERROR_DESCRIPTOR, OpCode, 32);
-AT(VIP_ERROR_DESCRIPTOR, ResourceCode, 40);
-AT(VIP_ERROR_DESCRIPTOR, ErrorCode, 44);
-LAST(VIP_ERROR_DESCRIPTOR, ErrorCode);
+#define ERROR_DESCRIPTOR_MEMBERS(AT, T) \
+  AT(T, NicHandle, 0) AT(T, ViHandle, 8) AT(T, CQHandle, 16) AT(T, DescriptorPtr, 24) AT(T, OpCode, 32) \
+  AT(T, ResourceCode, 40) AT(T, ErrorCode, 44)
+LAYOUT_TO_THE_END(ERROR_DESCRIPTOR, 48, ErrorCode);
 
 /* VI-DG 4.5 */
-SIZE(VIP_NIC_ATTRIBUTES, 200);
-AT(VIP_NIC_ATTRIBUTES, Name, 0);
-AT(VIP_NIC_ATTRIBUTES, HardwareVersion, 64);
-AT(VIP_NIC_ATTRIBUTES, ProviderVersion, 72);
-AT(VIP_NIC_ATTRIBUTES, NicAddressLen, 80);
-AT(VIP_NIC_ATTRIBUTES, LocalNicAddress, 88);
-AT(VIP_NIC_ATTRIBUTES, ThreadSafe, 96);
-AT(VIP_NIC_ATTRIBUTES, MaxDiscriminatorLen, 100);
-AT(VIP_NIC_ATTRIBUTES, MaxRegisterBytes, 104);
-AT(VIP_NIC_ATTRIBUTES, MaxRegisterRegions, 112);
-AT(VIP_NIC_ATTRIBUTES, MaxRegisterBlockBytes, 120);
-AT(VIP_NIC_ATTRIBUTES, MaxVI, 128);
-AT(VIP_NIC_ATTRIBUTES, MaxDescriptorsPerQueue, 136);
-AT(VIP_NIC_ATTRIBUTES, MaxSegmentsPerDesc, 144);
-AT(VIP_NIC_ATTRIBUTES, MaxCQ, 152);
-AT(VIP_NIC_ATTRIBUTES, MaxCQEntries, 160);
-AT(VIP_NIC_ATTRIBUTES, MaxTransferSize, 168);
-AT(VIP_NIC_ATTRIBUTES, NativeMTU, 176);
-AT(VIP_NIC_ATTRIBUTES, MaxPtags, 184);
-AT(VIP_NIC_ATTRIBUTES, ReliabilityLevelSupport, 192);
-AT(VIP_NIC_ATTRIBUTES, RDMAReadSupport, 194);
+#define NIC_ATTRIBUTES_MEMBERS(AT, T) \
+  AT(T, Name, 0) AT(T, HardwareVersion, 64) AT(T, ProviderVersion, 72) AT(T, NicAddressLen, 80) \
+  AT(T, LocalNicAddress, 88) AT(T, ThreadSafe, 96) AT(T, MaxDiscriminatorLen, 100) AT(T, MaxRegisterBytes, 104) \
+  AT(T, MaxRegisterRegions, 112) AT(T, MaxRegisterBlockBytes, 120) AT(T, MaxVI, 128) \
+  AT(T, MaxDescriptorsPerQueue, 136) AT(T, MaxSegmentsPerDesc, 144) AT(T, MaxCQ, 152) AT(T, MaxCQEntries, 160) \
+  AT(T, MaxTransferSize, 168) AT(T, NativeMTU, 176) AT(T, MaxPtags, 184) AT(T, ReliabilityLevelSupport, 192) \
+  AT(T, RDMAReadSupport, 194)
+LAYOUT(NIC_ATTRIBUTES, 200);
 
 /* VI-DG 4.6 */
-SIZE(VIP_VI_ATTRIBUTES, 40);
-AT(VIP_VI_ATTRIBUTES, ReliabilityLevel, 0);
-AT(VIP_VI_ATTRIBUTES, MaxTransferSize, 8);
-AT(VIP_VI_ATTRIBUTES, QoS, 16);
-AT(VIP_VI_ATTRIBUTES, Ptag, 24);
-AT(VIP_VI_ATTRIBUTES, EnableRdmaWrite, 32);
-AT(VIP_VI_ATTRIBUTES, EnableRdmaRead, 36);
-LAST(VIP_VI_ATTRIBUTES, EnableRdmaRead);
+#define VI_ATTRIBUTES_MEMBERS(AT, T) \
+  AT(T, ReliabilityLevel, 0) AT(T, MaxTransferSize, 8) AT(T, QoS, 16) AT(T, Ptag, 24) AT(T, EnableRdmaWrite, 32) \
+  AT(T, EnableRdmaRead, 36)
+LAYOUT_TO_THE_END(VI_ATTRIBUTES, 40, EnableRdmaRead);
 
 /* VI-DG 4.7 */
-SIZE(VIP_MEM_ATTRIBUTES, 16);
-AT(VIP_MEM_ATTRIBUTES, Ptag, 0);
-AT(VIP_MEM_ATTRIBUTES, EnableRdmaWrite, 8);
-AT(VIP_MEM_ATTRIBUTES, EnableRdmaRead, 12);
-LAST(VIP_MEM_ATTRIBUTES, EnableRdmaRead);
+#define MEM_ATTRIBUTES_MEMBERS(AT, T) AT(T, Ptag, 0) AT(T, EnableRdmaWrite, 8) AT(T, EnableRdmaRead, 12)
+LAYOUT_TO_THE_END(MEM_ATTRIBUTES, 16, EnableRdmaRead);
 
 /* VI-DG 3.7.6 */
-SIZE(VIP_AUTODISCOVERY_LIST, 24);
-AT(VIP_AUTODISCOVERY_LIST, NumberOfHops, 0);
-AT(VIP_AUTODISCOVERY_LIST, ADAddrArray, 8);
-AT(VIP_AUTODISCOVERY_LIST, NumAdAddrs, 16);
-LAST(VIP_AUTODISCOVERY_LIST, NumAdAddrs);
+#define AUTODISCOVERY_LIST_MEMBERS(AT, T) AT(T, NumberOfHops, 0) AT(T, ADAddrArray, 8) AT(T, NumAdAddrs, 16)
+LAYOUT_TO_THE_END(AUTODISCOVERY_LIST, 24, NumAdAddrs);
 #endif
 
 typedef int not_an_empty_file;

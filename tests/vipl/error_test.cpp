@@ -111,6 +111,15 @@ VIP_ERROR_DESCRIPTOR error_at_server(VIP_RELIABILITY_LEVEL level, const std::fun
   return seen.errors[0];
 }
 
+/// An RDMA operation on memory that the server has not registered.
+VIP_ERROR_DESCRIPTOR error_of_wrong_handle(VIP_RELIABILITY_LEVEL level, VIP_UINT16 operation) {
+  return error_at_server(level, [=](Node& node, VIP_VI_HANDLE vi, Node& server) {
+    VIP_DESCRIPTOR* descriptor = node.rdma(0, operation, 0, 4, server, 0);
+    descriptor->DS[0].Remote.Handle += 1;
+    node.post_send(vi, descriptor);
+  });
+}
+
 }  // namespace
 
 TEST(ViplError, message_without_a_receive_descriptor) {
@@ -121,21 +130,13 @@ TEST(ViplError, message_without_a_receive_descriptor) {
 }
 
 TEST(ViplError, rdma_write_to_memory_that_is_not_registered) {
-  const auto error = error_at_server(VIP_SERVICE_UNRELIABLE, [](Node& node, VIP_VI_HANDLE vi, Node& server) {
-    VIP_DESCRIPTOR* write = node.rdma(0, VIP_CONTROL_OP_RDMAWRITE, 0, 4, server, 0);
-    write->DS[0].Remote.Handle += 1;
-    node.post_send(vi, write);
-  });
+  const auto error = error_of_wrong_handle(VIP_SERVICE_UNRELIABLE, VIP_CONTROL_OP_RDMAWRITE);
   EXPECT_EQ(error.ErrorCode, VIP_ERROR_RDMAW_PROT);
   EXPECT_EQ(error.OpCode, static_cast<VIP_ULONG>(VIP_STATUS_OP_REMOTE_RDMA_WRITE));
 }
 
 TEST(ViplError, rdma_read_of_memory_that_is_not_registered) {
-  const auto error = error_at_server(VIP_SERVICE_RELIABLE_DELIVERY, [](Node& node, VIP_VI_HANDLE vi, Node& server) {
-    VIP_DESCRIPTOR* read = node.rdma(0, VIP_CONTROL_OP_RDMAREAD, 0, 4, server, 0);
-    read->DS[0].Remote.Handle += 1;
-    node.post_send(vi, read);
-  });
+  const auto error = error_of_wrong_handle(VIP_SERVICE_RELIABLE_DELIVERY, VIP_CONTROL_OP_RDMAREAD);
   EXPECT_EQ(error.ErrorCode, VIP_ERROR_RDMAR_PROT);
   EXPECT_EQ(error.OpCode, static_cast<VIP_ULONG>(VIP_STATUS_OP_RDMA_READ));
 }

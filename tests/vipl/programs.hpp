@@ -149,7 +149,7 @@ inline VIP_VI_STATE state_of(VIP_VI_HANDLE vi) {
 }
 
 /// Runs programs in virtual time; none may hang.
-inline vipl::TimeNs simulate(std::vector<std::function<void()>> programs) {
+inline vipl::TimeNs simulate(const std::vector<std::function<void()>>& programs) {
   const vipl::SimulationResult result = vipl::simulate(programs);
   EXPECT_FALSE(result.deadlocked);
   return result.elapsed_ns;

@@ -1,7 +1,5 @@
 // fcvi-fabricd: the fabric between the processes of one user on one machine. Exit status: 0, 1 it could not be done,
 // 2 bad input.
-#include <spdlog/sinks/rotating_file_sink.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +8,7 @@
 
 #include "tools/fabricd/control_client.hpp"
 #include "tools/fabricd/daemonize.hpp"
+#include "tools/fabricd/log.hpp"
 #include "tools/fabricd/service.hpp"
 
 namespace {
@@ -21,19 +20,9 @@ struct Options {
   bool daemonize = false, json = false;
 };
 
-constexpr std::size_t log_bytes = 1u << 20, old_logs = 1;  // of the log file, and how many before it are kept
-
 int complain(const std::string& message, int status) {
   std::fprintf(stderr, "fcvi-fabricd: %s\n", message.c_str());
   return status;
-}
-
-void open_log(const Options& options, const RuntimeDirectory& directory) {
-  if (options.daemonize) spdlog::set_default_logger(spdlog::rotating_logger_st("fabricd", directory.log_path(), log_bytes, old_logs));
-  else spdlog::set_default_logger(spdlog::stderr_color_st("fabricd"));
-  spdlog::set_pattern("%Y-%m-%d %H:%M:%S.%e [%P] %l: %v");
-  spdlog::set_level(spdlog::level::from_str(options.log_level));
-  spdlog::flush_on(spdlog::level::info);
 }
 
 // Another one that runs is no fault when a program starts us: several may do so at once, and any will do.
@@ -44,7 +33,8 @@ int serve(const Options& options, const RuntimeDirectory& directory) {
   const bool another = !taken.instance && taken.failure == fabricd::Instance::Failure::AnotherRuns;
   if (another && options.daemonize) return fabricd::success;
   if (another) return complain(taken.error, fabricd::failure);
-  open_log(options, directory);
+  if (options.daemonize) fabricd::log_to_file(directory.log_path(), options.log_level);
+  else fabricd::log_to_terminal(options.log_level);
   if (!taken.instance) {
     spdlog::error("{}", taken.error);
     return fabricd::failure;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t max_scenario_bytes = 4u << 20;
 constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
+constexpr std::uint16_t usual_end_to_end_credit = 16;
 constexpr fc2::TimeNs max_latency = 10 * fc2::second;
 constexpr Choice<bool> resolutions[] = {{"name_server", true}, {"farp", false}};
 constexpr Choice<Operation> operations[] = {
@@ -26,6 +27,7 @@ enum class Disconnect : std::uint8_t { Client, Server, Both };
 constexpr Choice<Disconnect> disconnects[] = {
     {"client", Disconnect::Client}, {"server", Disconnect::Server}, {"both", Disconnect::Both}};
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
+constexpr Choice<bool> classes[] = {{"2", true}, {"3", false}};
 constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
 constexpr Choice<vi::ReliabilityLevel> levels[] = {
     {"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
@@ -49,9 +51,11 @@ class Loader {
 
  private:
   void load_file(const MapReader& map);
+  void load_topology(const MapReader& map, fc2::LinkConfig& link);
   void load_ports(const MapReader& map);
   PortSpec load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link);
   void load_port_protocol(const MapReader& map, PortSpec& port);
+  void load_class(const MapReader& map, PortSpec& port);
   WorkloadSpec load_workload(const Tree& tree, std::size_t index);
   void load_attributes(const MapReader& map, vi::ViAttributes& attributes);
   void load_ends(const MapReader& map, WorkloadSpec& workload);
@@ -100,10 +104,15 @@ void Loader::load_file(const MapReader& map) {
   scenario_.file = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
 
+void Loader::load_topology(const MapReader& map, fc2::LinkConfig& link) {
+  load_link(map, link);
+  map.optional("in_order", scenario_.in_order, read_bool);
+}
+
 void Loader::load_ports(const MapReader& map) {
   fc2::LinkConfig link{.latency_ns = 500, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
   if (const Tree* tree = map.find("topology"); tree != nullptr)
-    load_link(MapReader(*tree, "topology", {"line_rate", "latency"}), link);
+    load_topology(MapReader(*tree, "topology", {"line_rate", "latency", "in_order"}), link);
   const Tree& tree = map.require("ports");
   for (const Tree& item : read_list(tree, "ports")) {
     if (scenario_.ports.size() == max_ports)
@@ -118,7 +127,8 @@ PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkC
   const MapReader map(tree, "ports[" + std::to_string(index) + "]",
                       {"name", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
                        "latency", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
-                       "max_iu_bytes", "pipeline_depth", "preference", "ulp_timeout", "capture"});
+                       "max_iu_bytes", "pipeline_depth", "preference", "class", "end_to_end_credit", "ack_0",
+                       "ulp_timeout", "capture"});
   PortSpec port{.name = read_text(map.require("name"), "name"), .link = link};
   port.port_name.value = 0x200002FCF0000001 + index;  // a locally assigned block
   port.node_name.value = 0x100002FCF0000001 + index;
@@ -159,8 +169,20 @@ void Loader::load_port_protocol(const MapReader& map, PortSpec& port) {
   map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, Range{2080, 65536ull * 2080});
   map.optional("pipeline_depth", port.pipeline_depth, read_number, Range{0, 255});
   map.optional("preference", port.preference, read_bool);
+  load_class(map, port);
   map.optional("ulp_timeout", port.ulp_timeout, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("capture", port.capture, read_bool);
+}
+
+// What a port says of itself must fit together; what two ports make of it is their affair (FC-VI 8.1).
+void Loader::load_class(const MapReader& map, PortSpec& port) {
+  if (const Tree* tree = map.find("class")) port.class_2 = read_choice(*tree, "class", classes);
+  if (port.class_2) port.end_to_end_credit = usual_end_to_end_credit;
+  map.optional("end_to_end_credit", port.end_to_end_credit, read_number, Range{0, 0x7FFF});
+  map.optional("ack_0", port.ack_0, read_bool);
+  if (port.end_to_end_credit != 0) return;
+  if (port.class_2) fail_expected(*map.find("end_to_end_credit"), "end_to_end_credit", "at least 1 with class 2");
+  if (port.ack_0) fail_expected(*map.find("ack_0"), "ack_0", "false without end_to_end_credit");
 }
 
 void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes) {

@@ -44,6 +44,9 @@ struct PortSpec {
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
   std::uint32_t pipeline_depth = 31;
   bool preference = false;
+  bool class_2 = false;                 // its messages go in class 2, where the other port offers it too
+  std::uint16_t end_to_end_credit = 0;  // 0: it offers class 3 only
+  bool ack_0 = false;
   fc2::TimeNs ulp_timeout = 0;  // 0: R_A_TOV
   bool capture = true;
 };
@@ -166,6 +169,7 @@ struct Scenario {
   fc2::TimeNs time_limit = 60 * fc2::second;  // simulated
   fc2::TimeNs linger = 0;                     // from the end of the programs to the logout of the ports
   std::string file;                           // what transfers without data move
+  bool in_order = true;                       // what the fabric promises
   std::vector<PortSpec> ports;
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults

@@ -24,7 +24,7 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
             observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
           }),
-      switch_(std::make_unique<fc2::Switch>(scheduler_, pool_, fc2::SwitchConfig{})) {
+      switch_(std::make_unique<fc2::Switch>(scheduler_, pool_, fabric_config(scenario))) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());

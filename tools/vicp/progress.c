@@ -18,7 +18,7 @@ static int terminal_width(void) {
 
 void progress_begin(progress* bar, const char* name, uint64_t total_bytes, int quiet) {
   memset(bar, 0, sizeof *bar);
-  bar->name = name;
+  to_printable(name, bar->name, sizeof bar->name);
   bar->total = total_bytes;
   bar->begun_ns = now_ns();
   bar->width = terminal_width();
@@ -47,7 +47,7 @@ static void draw(const progress* bar, uint64_t done, double seconds) {
     const unsigned long seconds_left = (unsigned long)((double)(bar->total - done) / per_second);
     snprintf(left, sizeof left, "%02lu:%02lu", seconds_left / 60, seconds_left % 60);
   }
-  fprintf(stderr, "\r%-14.14s %3d%% [%s] %10s %10s/s %5s", bar->name, (int)(part * 100), cells, amount, rate, left);
+  fprintf(stderr, "\r%-14s %3d%% [%s] %10s %10s/s %5s", bar->name, (int)(part * 100), cells, amount, rate, left);
 }
 
 void progress_update(progress* bar, uint64_t done_bytes) {

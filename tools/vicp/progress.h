@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 typedef struct {
-  const char* name;
+  char name[15]; /* what there is room for */
   uint64_t total, begun_ns, shown_ns;
   int visible, width;
 } progress;

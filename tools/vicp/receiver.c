@@ -102,9 +102,10 @@ static link_event next_event(receiver* self) {
 static _Noreturn void give_up(receiver* self, const char* what, const char* why) {
   slot* answer = link_control_slot(&self->link, KIND_REFUSED);
   if (answer != NULL) {
+    const uint64_t until = now_ns() + SILENCE_MS * 1000000ULL;
     answer->head.length = (uint32_t)snprintf((char*)answer->block, BLOCK_BYTES, "%s: %s", what, why);
     link_send(&self->link, answer, answer->head.length);
-    while (answer->posted != 0 && link_next(&self->link, RESEND_MS).kind == EVENT_SENT) continue;
+    while (answer->posted != 0 && now_ns() < until && link_next(&self->link, RESEND_MS).kind != EVENT_LOST) continue;
   }
   fail("%s: %s", what, why);
 }

@@ -125,11 +125,12 @@ static void read_arguments(int count, char** words, vicp_job* job) {
 }
 
 static void print_summary(const vicp_job* job, const vicp_result* result) {
-  char rate[32];
+  char rate[32], name[4 * 4096]; /* of any path */
   const double seconds = (double)result->elapsed_ns / 1e9;
   if (job->quiet) return;
+  to_printable(job->listen ? result->name : job->path, name, sizeof name);
   bytes_to_text(seconds > 0 ? (double)result->bytes / seconds : 0, rate, sizeof rate);
-  printf("%s: %llu bytes %s, CRC-32 %08x, %.2f s, %s/s\n", job->listen ? result->name : job->path,
+  printf("%s: %llu bytes %s, CRC-32 %08x, %.2f s, %s/s\n", name,
          (unsigned long long)result->bytes, job->listen ? "received" : "copied", (unsigned)result->crc, seconds, rate);
 }
 

@@ -11,10 +11,39 @@
 
 const char* program_name = "vip";
 
+/* Bytes of the printable character that begins here; 0: none does. Control characters are those of ASCII and, in UTF-8,
+ * U+0080 to U+009F; an encoding that is longer than it need be would hide one (RFC 3629). */
+static size_t printable_bytes(const unsigned char* at) {
+  const size_t length = at[0] < 0xC2 || at[0] > 0xF4 ? 1 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+  size_t i;
+  if (length == 1) return at[0] >= 0x20 && at[0] < 0x7F;
+  for (i = 1; i < length; ++i)
+    if ((at[i] & 0xC0) != 0x80) return 0;
+  if ((at[0] == 0xC2 || at[0] == 0xE0) && at[1] < 0xA0) return 0;
+  return at[0] == 0xF0 && at[1] < 0x90 ? 0 : length;
+}
+
+void to_printable(const char* from, char* to, size_t room) {
+  const unsigned char* at = (const unsigned char*)from;
+  char* const end = to + room - 1;
+  while (*at != '\0') {
+    const size_t plain = printable_bytes(at), needed = plain == 0 ? strlen("\\xHH") : plain;
+    if ((size_t)(end - to) < needed) break;
+    if (plain == 0)
+      sprintf(to, "\\x%02X", *at); /* its NUL is before or at `end` */
+    else
+      memcpy(to, at, plain);
+    to += needed;
+    at += plain == 0 ? 1 : plain;
+  }
+  *to = '\0';
+}
+
 static void say_line(const char* format, va_list arguments) {
-  char line[1024];
+  char line[1024], shown[4 * sizeof line];
   vsnprintf(line, sizeof line, format, arguments);
-  fprintf(stderr, "%s: %s\n", program_name, line);
+  to_printable(line, shown, sizeof shown);
+  fprintf(stderr, "%s: %s\n", program_name, shown);
 }
 
 void say(const char* format, ...) {
@@ -161,9 +190,11 @@ void address_to_text(const net_address* from, char* text, size_t room) {
 }
 
 void host_name_of(VIP_NIC_HANDLE nic, const net_address* from, char* text, size_t room) {
+  char name[256];
   net_address copy = *from;
-  VIP_ULONG length = room;
-  if (VipNSGetHostByAddr(nic, &copy.address, text, &length) != VIP_SUCCESS) address_to_text(from, text, room);
+  VIP_ULONG length = sizeof name;
+  if (VipNSGetHostByAddr(nic, &copy.address, name, &length) != VIP_SUCCESS) address_to_text(from, name, sizeof name);
+  to_printable(name, text, room);
 }
 
 VIP_RETURN connect_patiently(VIP_VI_HANDLE vi, net_address* local, net_address* remote, unsigned long timeout_ms,

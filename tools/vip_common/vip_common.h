@@ -16,6 +16,10 @@ void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, then exit(EXIT_USAGE). */
 _Noreturn void refuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Text that comes from elsewhere, a name or a path, so that it may be shown on a terminal: what is no printable character
+ * of UTF-8 becomes \xHH, byte for byte. What does not fit into the room is left out. say() does this to its line. */
+void to_printable(const char* from, char* to, size_t room);
+
 const char* result_text(VIP_RETURN result);
 const char* error_text(VIP_ERROR_CODE error);
 /* Of a descriptor's status, its error bits. */
@@ -49,7 +53,7 @@ void local_address(VIP_NIC_HANDLE nic, const char* discriminator, net_address* t
 VIP_RETURN remote_address(VIP_NIC_HANDLE nic, const char* host, const char* discriminator, net_address* to);
 /* "10.0.0.1", "fdfc:7669::1". */
 void address_to_text(const net_address* from, char* text, size_t room);
-/* The name that goes with the address, or the address itself. */
+/* The name that goes with the address, or the address itself; printable. */
 void host_name_of(VIP_NIC_HANDLE nic, const net_address* from, char* text, size_t room);
 
 /* Calls VipConnectRequest until somebody waits there, at most for `timeout_ms`. */

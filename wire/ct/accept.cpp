@@ -10,6 +10,12 @@ Result<CtHeader> parse_accept(Bytes bytes) {
   if (!accept) return accept.error();
   return accept->preamble;
 }
+
+// The requester did not want more: the end of the list is missing, in the middle of an entry perhaps (FC-GS 4.3).
+template <class Entries>
+bool is_cut(const CtHeader& preamble, const Entries& entries) {
+  return preamble.max_residual_size != 0 && !entries.empty();
+}
 }  // namespace
 
 std::size_t PortIdListAccept::size() const { return CtHeader::size() + port_ids.size() * port_id_entry_size; }
@@ -22,6 +28,7 @@ Result<PortIdListAccept> PortIdListAccept::parse(Bytes bytes) {
     accept.port_ids.push_back(FcId{load_big<3>(bytes.data() + at + 1)});
     if ((bytes[at] & PortEntry::last_entry) != 0) return accept;
   }
+  if (is_cut(accept.preamble, accept.port_ids)) return accept;
   return ParseError{ParseCode::truncated, "port_ids"};
 }
 
@@ -33,7 +40,7 @@ void PortIdListAccept::write(MutableBytes to) const {
     store_big<4>(at, id.value);
     at += port_id_entry_size;
   }
-  at[-static_cast<std::ptrdiff_t>(port_id_entry_size)] = PortEntry::last_entry;
+  if (preamble.max_residual_size == 0) at[-static_cast<std::ptrdiff_t>(port_id_entry_size)] = PortEntry::last_entry;
 }
 
 std::string PortIdListAccept::to_string() const {
@@ -84,6 +91,7 @@ Result<GpnFtAccept> GpnFtAccept::parse(Bytes bytes) {
     accept.entries.push_back(codec::read<PortEntry>(bytes.data() + at));
     if ((accept.entries.back().control & PortEntry::last_entry) != 0) return accept;
   }
+  if (is_cut(accept.preamble, accept.entries)) return accept;
   return ParseError{ParseCode::truncated, "entries"};
 }
 
@@ -93,8 +101,8 @@ void GpnFtAccept::write(MutableBytes to) const {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     PortEntry entry = entries[i];
     constexpr auto last = PortEntry::last_entry;
-    entry.control =
-        static_cast<std::uint8_t>(i + 1 == entries.size() ? entry.control | last : entry.control & ~last);
+    if (i + 1 != entries.size()) entry.control = static_cast<std::uint8_t>(entry.control & ~last);
+    else if (preamble.max_residual_size == 0) entry.control = static_cast<std::uint8_t>(entry.control | last);
     entry.write(to.subspan(CtHeader::size() + i * PortEntry::size()));
   }
 }

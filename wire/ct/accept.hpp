@@ -56,7 +56,8 @@ struct NameAccept {
 /// Accept with a list of N_Port_IDs (GID_IPP, GID_FT, GID_NN): preamble, then 4 bytes each
 /// word | 31-24                  | 23-0
 ///  4.. | 80h in the last, else 0 | N_Port_ID
-/// An empty list is not sent: the server rejects instead. Entries beyond the one marked last are ignored.
+/// An empty list is not sent: the server rejects instead. Entries beyond the one marked last are ignored. Where a residual size
+/// says that the list is cut, there is no last one.
 struct PortIdListAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
   std::vector<FcId> port_ids;

@@ -3,15 +3,6 @@
 
 #include "far.h"
 
-#define RELIABLE VIP_SERVICE_RELIABLE_DELIVERY
-
-static VIP_VI_HANDLE idle_vi(void) {
-  near_open();
-  return create_vi(&near, RELIABLE, NULL, NULL);
-}
-
-static void check_idle(VIP_VI_HANDLE vi) { CHECK(vi_state(vi) == VIP_STATE_IDLE, "the VI is not Idle"); }
-
 /* ---- Accepting --------------------------------------------------------------------------------------- */
 
 /* Both are Connected, and the client learns the server's attributes. */
@@ -125,9 +116,6 @@ static void reject_success(int unused) {
   connect_pair(idle_vi(), 0);
 }
 
-#define T(name, call, clause, phase, codes, run) \
-  { name, ID_##call, "VI-DG " clause, phase, codes, run, 0 }
-
 const Test accept_tests[] = {
     AT_EACH_LEVEL("VipConnectAccept.success", ID_VipConnectAccept, "VI-DG 3.3.2", EARLY, PROVES(VIP_SUCCESS),
                   accept_success),
@@ -135,12 +123,11 @@ const Test accept_tests[] = {
      PROVES(VIP_INVALID_RELIABILITY_LEVEL), accept_other_level, VIP_SERVICE_UNRELIABLE},
     {"VipConnectAccept.other_level.reliable_reception", ID_VipConnectAccept, "VI-DG 3.3.2", FULL,
      PROVES(VIP_INVALID_RELIABILITY_LEVEL), accept_other_level, VIP_SERVICE_RELIABLE_RECEPTION},
-    T("VipConnectAccept.other_transfer_size", VipConnectAccept, "3.3.2", EARLY,
-      PROVES(VIP_INVALID_MTU) | PROVES(VIP_SUCCESS), accept_other_size),
-    T("VipConnectAccept.other_quality", VipConnectAccept, "3.3.2", EARLY, PROVES(VIP_INVALID_QOS),
-      accept_other_quality),
-    T("VipConnectAccept.other_rdma", VipConnectAccept, "4.6", EARLY, PROVES(VIP_SUCCESS), accept_other_rdma),
-    T("VipConnectAccept.client_gave_up", VipConnectAccept, "6.7", EARLY, PROVES(VIP_TIMEOUT), accept_late),
-    T("VipConnectReject.client_gave_up", VipConnectReject, "6.7", EARLY, PROVES(VIP_SUCCESS), reject_late),
-    T("VipConnectReject.success", VipConnectReject, "3.3.3", EARLY, PROVES(VIP_SUCCESS), reject_success),
+    TEST(VipConnectAccept, "other_transfer_size", PROVES(VIP_INVALID_MTU) | PROVES(VIP_SUCCESS),
+         accept_other_size),
+    TEST(VipConnectAccept, "other_quality", PROVES(VIP_INVALID_QOS), accept_other_quality),
+    TEST_BY("VI-DG 4.6", EARLY, VipConnectAccept, "other_rdma", PROVES(VIP_SUCCESS), accept_other_rdma, 0),
+    TEST_BY("VI-DG 6.7", EARLY, VipConnectAccept, "client_gave_up", PROVES(VIP_TIMEOUT), accept_late, 0),
+    TEST_BY("VI-DG 6.7", EARLY, VipConnectReject, "client_gave_up", PROVES(VIP_SUCCESS), reject_late, 0),
+    TEST(VipConnectReject, "success", PROVES(VIP_SUCCESS), reject_success),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -5,11 +5,6 @@
 #include "options.h"
 #include "suite.h"
 
-static VIP_VI_HANDLE idle_vi(void) {
-  near_open();
-  return create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
-}
-
 static void open_nic(int unused) {
   VIP_NIC_HANDLE nic;
   (void)unused;

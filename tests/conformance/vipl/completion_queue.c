@@ -3,13 +3,6 @@
 
 #include "far.h"
 
-static VIP_CQ_HANDLE make_queue(VIP_ULONG entries) {
-  VIP_CQ_HANDLE queue = NULL;
-  near_open();
-  EXPECT(VIP_SUCCESS, VipCreateCQ, near.nic, entries, &queue);
-  return queue;
-}
-
 /* Waits for the next entry, which must be this one. */
 static void expect_entry(VIP_CQ_HANDLE queue, VIP_VI_HANDLE vi, bool receive) {
   VIP_VI_HANDLE which = NULL;
@@ -245,23 +238,18 @@ static void taken_before(int unused) {
   EXPECT(VIP_DESCRIPTOR_ERROR, VipRecvDone, vi, &descriptor);
 }
 
-#define T(name, call, clause, codes, run) \
-  { name, ID_##call, clause, FUNCTIONAL, codes, run, 0 }
-#define OK PROVES(VIP_SUCCESS)
-
 const Test cq_tests[] = {
-    T("VipCQDone.success", VipCQDone, "VI-DG 3.5.7", OK | PROVES(VIP_NOT_DONE), done),
-    T("VipCQDone.does_not_block_behind_wait", VipCQDone, "VI-DG 3.5.7", PROVES(VIP_NOT_DONE),
-      done_beside_wait),
-    T("VipCQWait.success", VipCQWait, "VI-DG 3.5.8", OK, wait_success),
-    T("VipCQWait.timeout_zero", VipCQWait, "VI-DG 3.5.8", PROVES(VIP_TIMEOUT), wait_zero),
-    T("VipCQWait.timeout", VipCQWait, "VI-DG 3.5.8", PROVES(VIP_TIMEOUT), wait_finite),
-    T("VipCQWait.infinite", VipCQWait, "VI-DG 3.5.8", OK, wait_infinite),
-    T("completion_queue.two_queues", VipCQWait, "VI-ARCH 3.4", OK, two_queues),
-    T("completion_queue.many_vis", VipCQWait, "VI-ARCH 2.4", OK, many_vis),
-    T("completion_queue.flushed", VipCQWait, "VI-DG 6.2", OK, flushed),
-    T("completion_queue.failed_at_post", VipCQWait, "VI-ARCH 6.4.1", OK, failed_at_post),
-    T("completion_queue.rdma_write", VipCQWait, "VI-ARCH 2.3.2", OK, rdma_write),
-    T("completion_queue.capacity", VipCQWait, "VI-DG 3.6.1", OK, capacity),
-    T("completion_queue.taken_before", VipCQWait, "VI-DG 3.5.7", OK, taken_before),
+    TEST(VipCQDone, "success", OK | PROVES(VIP_NOT_DONE), done),
+    TEST(VipCQDone, "does_not_block_behind_wait", PROVES(VIP_NOT_DONE), done_beside_wait),
+    TEST(VipCQWait, "success", OK, wait_success),
+    TEST(VipCQWait, "timeout_zero", PROVES(VIP_TIMEOUT), wait_zero),
+    TEST(VipCQWait, "timeout", PROVES(VIP_TIMEOUT), wait_finite),
+    TEST(VipCQWait, "infinite", OK, wait_infinite),
+    {"completion_queue.two_queues", ID_VipCQWait, "VI-ARCH 3.4", FUNCTIONAL, OK, two_queues, 0},
+    {"completion_queue.many_vis", ID_VipCQWait, "VI-ARCH 2.4", FUNCTIONAL, OK, many_vis, 0},
+    {"completion_queue.flushed", ID_VipCQWait, "VI-DG 6.2", FUNCTIONAL, OK, flushed, 0},
+    {"completion_queue.failed_at_post", ID_VipCQWait, "VI-ARCH 6.4.1", FUNCTIONAL, OK, failed_at_post, 0},
+    {"completion_queue.rdma_write", ID_VipCQWait, "VI-ARCH 2.3.2", FUNCTIONAL, OK, rdma_write, 0},
+    {"completion_queue.capacity", ID_VipCQWait, "VI-DG 3.6.1", FUNCTIONAL, OK, capacity, 0},
+    {"completion_queue.taken_before", ID_VipCQWait, "VI-DG 3.5.7", FUNCTIONAL, OK, taken_before, 0},
     {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -3,8 +3,6 @@
 
 #include "far.h"
 
-#define RELIABLE VIP_SERVICE_RELIABLE_DELIVERY
-
 static VIP_RETURN wait_for(Address* local, VIP_ULONG timeout) {
   Address remote;
   VIP_VI_ATTRIBUTES attributes;
@@ -12,18 +10,11 @@ static VIP_RETURN wait_for(Address* local, VIP_ULONG timeout) {
   return CALL(VipConnectWait, near.nic, &local->net, timeout, &remote.net, &attributes, &connection);
 }
 
-static VIP_VI_HANDLE idle_vi(void) {
-  near_open();
-  return create_vi(&near, RELIABLE, NULL, NULL);
-}
-
 static VIP_RETURN request(VIP_VI_HANDLE vi, Address* remote, VIP_ULONG timeout) {
   Address local = fresh_address(&near.attributes);
   VIP_VI_ATTRIBUTES attributes;
   return CALL(VipConnectRequest, vi, &local.net, &remote->net, timeout, &attributes);
 }
-
-static void check_idle(VIP_VI_HANDLE vi) { CHECK(vi_state(vi) == VIP_STATE_IDLE, "the VI is not Idle"); }
 
 /* ---- Waiting ----------------------------------------------------------------------------------------- */
 
@@ -110,40 +101,34 @@ static void request_zero(int unused) {
   check_idle(vi);
 }
 
+/* Requests a connection with the far node, which takes the request and rejects it or does not answer. */
+static VIP_RETURN request_taken(VIP_VI_HANDLE vi, bool rejected, VIP_ULONG timeout) {
+  Order wait = far_order(ORDER_WAIT, 0);
+  VIP_VI_ATTRIBUTES attributes;
+  far_open();
+  Address local = fresh_address(&near.attributes);
+  wait.address = fresh_address(&far.nic);
+  far_start(wait);
+  if (rejected) far_start(far_order(ORDER_REJECT, 0));
+  const VIP_RETURN code = request_until_matched(vi, &local, &wait.address, timeout, &attributes);
+  FAR_ANSWERS(VIP_SUCCESS);
+  if (rejected) FAR_ANSWERS(VIP_SUCCESS);
+  return code;
+}
+
 static void request_rejected(int unused) {
   VIP_VI_HANDLE vi = idle_vi();
-  Order order = far_order(ORDER_WAIT, 0);
-  Address local;
-  VIP_VI_ATTRIBUTES attributes;
   (void)unused;
-  far_open();
-  order.address = fresh_address(&far.nic);
-  far_start(order);
-  far_start(far_order(ORDER_REJECT, 0));
-  local = fresh_address(&near.attributes);
-  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_REJECT,
-              request_until_matched(vi, &local, &order.address, VIP_INFINITE, &attributes));
-  FAR_ANSWERS(VIP_SUCCESS);
-  FAR_ANSWERS(VIP_SUCCESS);
+  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_REJECT, request_taken(vi, true, VIP_INFINITE));
   check_idle(vi);
 }
 
-/* The server has taken the request and does not answer. */
 static void request_timeout(int unused) {
   VIP_VI_HANDLE vi = idle_vi();
-  Order order = far_order(ORDER_WAIT, 0);
-  Address local;
-  VIP_VI_ATTRIBUTES attributes;
   (void)unused;
-  far_open();
-  order.address = fresh_address(&far.nic);
-  far_start(order);
-  local = fresh_address(&near.attributes);
   const uint64_t start = now_ns();
-  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_TIMEOUT,
-              request_until_matched(vi, &local, &order.address, 200, &attributes));
+  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_TIMEOUT, request_taken(vi, false, 200));
   CHECK(now_ns() - start >= 199000000U, "VipConnectRequest returned VIP_TIMEOUT too early");
-  FAR_ANSWERS(VIP_SUCCESS);
   check_idle(vi);
 }
 
@@ -191,32 +176,15 @@ static void request_nobody(int unused) {
 
 /* ---- Both -------------------------------------------------------------------------------------------- */
 
-static VIP_VI_HANDLE server_vi;
-static Address server_address;
-
-static void* serve(void* unused) {
-  Address client;
-  VIP_VI_ATTRIBUTES attributes;
-  VIP_CONN_HANDLE connection;
-  (void)unused;
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server_address.net, VIP_INFINITE, &client.net, &attributes,
-         &connection);
-  EXPECT(VIP_SUCCESS, VipConnectAccept, connection, server_vi);
-  return NULL;
-}
-
 /* Both ends on one NIC, in one process. */
 static void loopback(int unused) {
-  VIP_VI_HANDLE vi = idle_vi();
-  Address local;
+  VIP_VI_HANDLE vi = idle_vi(), server_vi = idle_vi();
+  Address server = fresh_address(&near.attributes), local = fresh_address(&near.attributes);
   VIP_VI_ATTRIBUTES attributes;
   (void)unused;
-  server_vi = idle_vi();
-  server_address = fresh_address(&near.attributes);
-  local = fresh_address(&near.attributes);
-  pthread_t thread = start_thread(serve, NULL);
+  pthread_t thread = serve_one(server_vi, &server);
   expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_SUCCESS,
-              request_until_matched(vi, &local, &server_address, VIP_INFINITE, &attributes));
+              request_until_matched(vi, &local, &server, VIP_INFINITE, &attributes));
   join_thread(thread);
   post_receive(server_vi, message(0, 0, 100));
   fill(data_at(&near, 1000), 100, 5);
@@ -273,28 +241,21 @@ static void many(int unused) {
   }
 }
 
-#define T(name, call, clause, phase, codes, run) \
-  { name, ID_##call, "VI-DG " clause, phase, codes, run, 0 }
-
 const Test connect_tests[] = {
-    T("VipConnectWait.success", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_SUCCESS), wait_success),
-    T("VipConnectWait.timeout_zero", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_TIMEOUT), wait_zero),
-    T("VipConnectWait.timeout", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_TIMEOUT), wait_finite),
-    T("VipConnectWait.foreign_host", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_INVALID_PARAMETER),
-      wait_foreign_host),
-    T("VipConnectWait.short_host", VipConnectWait, "3.3.1", EARLY, PROVES(VIP_INVALID_PARAMETER),
-      wait_short_host),
-    T("VipConnectWait.serves_once", VipConnectWait, "6.7", EARLY, PROVES(VIP_SUCCESS), wait_serves_once),
-    T("VipConnectRequest.success", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_SUCCESS), request_success),
-    T("VipConnectRequest.timeout_zero", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_INVALID_PARAMETER),
-      request_zero),
-    T("VipConnectRequest.rejected", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_REJECT), request_rejected),
-    T("VipConnectRequest.timeout", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_TIMEOUT), request_timeout),
-    T("VipConnectRequest.no_match", VipConnectRequest, "6.7", EARLY, PROVES(VIP_NO_MATCH), request_no_match),
-    T("VipConnectRequest.foreign_host", VipConnectRequest, "3.3.4", EARLY, PROVES(VIP_INVALID_PARAMETER),
-      request_foreign_host),
-    T("VipConnectRequest.nobody_there", VipConnectRequest, "6.8", EARLY, PROVES(VIP_NOT_REACHABLE),
-      request_nobody),
+    TEST(VipConnectWait, "success", PROVES(VIP_SUCCESS), wait_success),
+    TEST(VipConnectWait, "timeout_zero", PROVES(VIP_TIMEOUT), wait_zero),
+    TEST(VipConnectWait, "timeout", PROVES(VIP_TIMEOUT), wait_finite),
+    TEST(VipConnectWait, "foreign_host", PROVES(VIP_INVALID_PARAMETER), wait_foreign_host),
+    TEST(VipConnectWait, "short_host", PROVES(VIP_INVALID_PARAMETER), wait_short_host),
+    TEST_BY("VI-DG 6.7", EARLY, VipConnectWait, "serves_once", PROVES(VIP_SUCCESS), wait_serves_once, 0),
+    TEST(VipConnectRequest, "success", PROVES(VIP_SUCCESS), request_success),
+    TEST(VipConnectRequest, "timeout_zero", PROVES(VIP_INVALID_PARAMETER), request_zero),
+    TEST(VipConnectRequest, "rejected", PROVES(VIP_REJECT), request_rejected),
+    TEST(VipConnectRequest, "timeout", PROVES(VIP_TIMEOUT), request_timeout),
+    TEST_BY("VI-DG 6.7", EARLY, VipConnectRequest, "no_match", PROVES(VIP_NO_MATCH), request_no_match, 0),
+    TEST(VipConnectRequest, "foreign_host", PROVES(VIP_INVALID_PARAMETER), request_foreign_host),
+    TEST_BY("VI-DG 6.8", EARLY, VipConnectRequest, "nobody_there", PROVES(VIP_NOT_REACHABLE), request_nobody,
+            0),
     {"connect.loopback", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, PROVES(VIP_SUCCESS), loopback, 0},
     {"connect.again", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, PROVES(VIP_SUCCESS), reconnect, 0},
     {"connect.many", ID_VipConnectRequest, "VI-ARCH 4", EARLY, RULE, many, 0},

@@ -3,13 +3,6 @@
 
 #include "far.h"
 
-static VIP_CQ_HANDLE make_queue(VIP_ULONG entries) {
-  VIP_CQ_HANDLE queue = NULL;
-  near_open();
-  EXPECT(VIP_SUCCESS, VipCreateCQ, near.nic, entries, &queue);
-  return queue;
-}
-
 /* Takes `count` entries of the VI's receives, and finds no more. */
 static void expect_entries(VIP_CQ_HANDLE queue, VIP_VI_HANDLE vi, unsigned count) {
   VIP_VI_HANDLE which;
@@ -162,23 +155,17 @@ static void entries_of_destroyed_vi(int unused) {
   EXPECT(VIP_NOT_DONE, VipCQDone, queue, &which, &receive_queue);
 }
 
-#define T(name, call, clause, phase, codes, run, argument) \
-  { #call "." name, ID_##call, clause, phase, codes, run, argument }
-#define OK PROVES(VIP_SUCCESS)
-
 const Test cq_resource_tests[] = {
-    T("success", VipCreateCQ, "VI-DG 3.6.1", FUNCTIONAL, OK, create_success, 0),
-    T("largest", VipCreateCQ, "VI-DG 4.5", FUNCTIONAL, OK, create_largest, 0),
-    T("too_large", VipCreateCQ, "VI-DG 3.6.1", FUNCTIONAL, PROVES(VIP_ERROR_RESOURCE), create_too_large, 0),
-    T("success", VipDestroyCQ, "VI-DG 3.6.2", FUNCTIONAL, OK, destroy_success, 0),
-    T("used_by_send_queue", VipDestroyCQ, "VI-DG 3.6.2", FUNCTIONAL, OK | PROVES(VIP_ERROR_RESOURCE),
-      destroy_in_use, 0),
-    T("used_by_receive_queue", VipDestroyCQ, "VI-DG 3.6.2", FUNCTIONAL, OK | PROVES(VIP_ERROR_RESOURCE),
-      destroy_in_use, 1),
-    T("success", VipResizeCQ, "VI-DG 3.6.3", FUNCTIONAL, OK, resize_success, 0),
-    T("too_large", VipResizeCQ, "VI-DG 3.6.3", FUNCTIONAL, PROVES(VIP_ERROR_RESOURCE), resize_too_large, 0),
-    T("keeps_entries", VipResizeCQ, "VI-DG 3.6.3", FUNCTIONAL, OK, resize_keeps_entries, 0),
-    T("below_entries", VipResizeCQ, "VI-DG 3.6.3", FUNCTIONAL, RULE, resize_below_entries, 0),
-    T("under_load", VipResizeCQ, "VI-ARCH 3.4", FUNCTIONAL, OK, resize_under_load, 0),
-    T("entries_of_destroyed_vi", VipDestroyVi, "programs", PRACTICE, OK, entries_of_destroyed_vi, 0),
+    TEST(VipCreateCQ, "success", OK, create_success),
+    TEST_BY("VI-DG 4.5", FUNCTIONAL, VipCreateCQ, "largest", OK, create_largest, 0),
+    TEST(VipCreateCQ, "too_large", PROVES(VIP_ERROR_RESOURCE), create_too_large),
+    TEST(VipDestroyCQ, "success", OK, destroy_success),
+    TEST(VipDestroyCQ, "used_by_send_queue", OK | PROVES(VIP_ERROR_RESOURCE), destroy_in_use),
+    TEST_OF(VipDestroyCQ, "used_by_receive_queue", OK | PROVES(VIP_ERROR_RESOURCE), destroy_in_use, 1),
+    TEST(VipResizeCQ, "success", OK, resize_success),
+    TEST(VipResizeCQ, "too_large", PROVES(VIP_ERROR_RESOURCE), resize_too_large),
+    TEST(VipResizeCQ, "keeps_entries", OK, resize_keeps_entries),
+    TEST(VipResizeCQ, "below_entries", RULE, resize_below_entries),
+    TEST_BY("VI-ARCH 3.4", FUNCTIONAL, VipResizeCQ, "under_load", OK, resize_under_load, 0),
+    TEST_BY("programs", PRACTICE, VipDestroyVi, "entries_of_destroyed_vi", OK, entries_of_destroyed_vi, 0),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -111,8 +111,6 @@ static void far_process_dies(int level) {
   CHECK(vi_state(vi) == VIP_STATE_IDLE, "VipDisconnect did not take the VI from Error to Idle");
 }
 
-#define OK PROVES(VIP_SUCCESS)
-
 const Test disconnect_tests[] = {
     AT_EACH_LEVEL("disconnect.tells_the_other_end", ID_VipDisconnect, "VI-DG 6.2", FUNCTIONAL, OK,
                   tells_the_other_end),

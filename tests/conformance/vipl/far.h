@@ -109,6 +109,8 @@ VIP_VI_HANDLE make_pair_with_queues(int level, VIP_CQ_HANDLE send_queue, VIP_CQ_
 /* Requests again while nobody waits (VIP_NO_MATCH); the last code. */
 VIP_RETURN request_until_matched(VIP_VI_HANDLE vi, Address* local, Address* remote, VIP_ULONG timeout,
                                  VIP_VI_ATTRIBUTES* attributes);
+/* Starts a thread that waits for one request at this address of the near node and accepts it with the VI. */
+pthread_t serve_one(VIP_VI_HANDLE vi, const Address* address);
 /* The far VI requests a connection with the near node, which gets the request's handle. The partner's answer
  * is to be fetched by far_answer. */
 VIP_CONN_HANDLE receive_request(unsigned far_vi, VIP_ULONG far_timeout);

@@ -102,15 +102,10 @@ static void unknown_type(int unused) {
         code_name(code));
 }
 
-#define T(name, phase, codes, run)                                                                           \
-  {                                                                                                          \
-    "VipQuerySystemManagementInfo." name, ID_VipQuerySystemManagementInfo, "VI-DG 3.7.6", phase, codes, run, \
-        0                                                                                                    \
-  }
-
-const Test management_tests[] = {T("success", FULL, PROVES(VIP_SUCCESS), success),
-                                 T("finds_the_partner", FULL, PROVES(VIP_SUCCESS), finds_the_partner),
-                                 T("too_little_room", FULL, PROVES(VIP_ERROR_RESOURCE), too_little_room),
-                                 T("no_hops", PRACTICE, RULE, no_hops),
-                                 T("unknown_type", PRACTICE, RULE, unknown_type),
-                                 {NULL, 0, NULL, 0, 0, NULL, 0}};
+const Test management_tests[] = {
+    TEST(VipQuerySystemManagementInfo, "success", PROVES(VIP_SUCCESS), success),
+    TEST(VipQuerySystemManagementInfo, "finds_the_partner", PROVES(VIP_SUCCESS), finds_the_partner),
+    TEST(VipQuerySystemManagementInfo, "too_little_room", PROVES(VIP_ERROR_RESOURCE), too_little_room),
+    TEST_BY("VI-DG 3.7.6", PRACTICE, VipQuerySystemManagementInfo, "no_hops", RULE, no_hops, 0),
+    TEST_BY("VI-DG 3.7.6", PRACTICE, VipQuerySystemManagementInfo, "unknown_type", RULE, unknown_type, 0),
+    {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -299,31 +299,28 @@ static void set_read(int unused) {
         "a refused VipSetMemAttributes changed attributes");
 }
 
-#define T(name, call, clause, phase, codes, run) \
-  { #call "." name, ID_##call, clause, phase, codes, run, 0 }
-#define OK PROVES(VIP_SUCCESS)
 #define BAD PROVES(VIP_INVALID_PARAMETER)
 
 const Test memory_tests[] = {
-    T("success", VipRegisterMem, "VI-DG 3.4.3", EARLY, OK, register_success),
-    T("twice", VipRegisterMem, "VI-ARCH 3.2.1", EARLY, OK, register_twice),
-    T("zero_length", VipRegisterMem, "VI-DG 3.4.3", EARLY, BAD, register_nothing),
-    T("unmapped", VipRegisterMem, "VI-DG 3.4.3", EARLY, BAD, register_unmapped),
-    T("inaccessible", VipRegisterMem, "VI-DG 3.4.3", EARLY, BAD, register_inaccessible),
-    T("beyond_the_end", VipRegisterMem, "VI-DG 3.4.3", EARLY, BAD, register_beyond_the_end),
-    T("read_only", VipRegisterMem, "VI-DG 3.4.3", EARLY, RULE, register_read_only),
-    T("send_read_only", VipRegisterMem, "VI-DG 3.4.3", PRACTICE, RULE, send_read_only),
-    T("invalid_ptag", VipRegisterMem, "VI-DG 3.4.3", FUNCTIONAL, PROVES(VIP_INVALID_PTAG), invalid_tag),
-    T("invalid_rdmaread", VipRegisterMem, "VI-DG 3.4.3", EARLY, PROVES(VIP_INVALID_RDMAREAD), invalid_read),
-    T("handles_of_programs", VipRegisterMem, "programs", PRACTICE, RULE, handles_of_programs),
-    T("null_attributes", VipRegisterMem, "programs", PRACTICE, OK, null_attributes),
-    T("success", VipDeregisterMem, "VI-DG 3.4.4", EARLY, OK | BAD, deregister_success),
-    T("wrong_region", VipDeregisterMem, "VI-DG 3.4.4", EARLY, BAD, deregister_wrong),
-    T("success", VipQueryMem, "VI-DG 3.7.5", EARLY, OK, query_success),
-    T("wrong_region", VipQueryMem, "VI-DG 3.7.5", EARLY, BAD, query_wrong),
-    T("success", VipSetMemAttributes, "VI-DG 3.7.4", FULL, OK, set_success),
-    T("wrong_region", VipSetMemAttributes, "VI-DG 3.7.4", FULL, BAD, set_wrong),
-    T("all_or_nothing", VipSetMemAttributes, "VI-DG 3.7.4", FULL, PROVES(VIP_INVALID_PTAG),
-      set_is_all_or_nothing),
-    T("invalid_rdmaread", VipSetMemAttributes, "VI-DG 3.7.4", FULL, PROVES(VIP_INVALID_RDMAREAD), set_read),
+    TEST(VipRegisterMem, "success", OK, register_success),
+    TEST_BY("VI-ARCH 3.2.1", EARLY, VipRegisterMem, "twice", OK, register_twice, 0),
+    TEST(VipRegisterMem, "zero_length", BAD, register_nothing),
+    TEST(VipRegisterMem, "unmapped", BAD, register_unmapped),
+    TEST(VipRegisterMem, "inaccessible", BAD, register_inaccessible),
+    TEST(VipRegisterMem, "beyond_the_end", BAD, register_beyond_the_end),
+    TEST(VipRegisterMem, "read_only", RULE, register_read_only),
+    TEST_BY("VI-DG 3.4.3", PRACTICE, VipRegisterMem, "send_read_only", RULE, send_read_only, 0),
+    TEST_BY("VI-DG 3.4.3", FUNCTIONAL, VipRegisterMem, "invalid_ptag", PROVES(VIP_INVALID_PTAG), invalid_tag,
+            0),
+    TEST(VipRegisterMem, "invalid_rdmaread", PROVES(VIP_INVALID_RDMAREAD), invalid_read),
+    TEST_BY("programs", PRACTICE, VipRegisterMem, "handles_of_programs", RULE, handles_of_programs, 0),
+    TEST_BY("programs", PRACTICE, VipRegisterMem, "null_attributes", OK, null_attributes, 0),
+    TEST(VipDeregisterMem, "success", OK | BAD, deregister_success),
+    TEST(VipDeregisterMem, "wrong_region", BAD, deregister_wrong),
+    TEST(VipQueryMem, "success", OK, query_success),
+    TEST(VipQueryMem, "wrong_region", BAD, query_wrong),
+    TEST(VipSetMemAttributes, "success", OK, set_success),
+    TEST(VipSetMemAttributes, "wrong_region", BAD, set_wrong),
+    TEST(VipSetMemAttributes, "all_or_nothing", PROVES(VIP_INVALID_PTAG), set_is_all_or_nothing),
+    TEST(VipSetMemAttributes, "invalid_rdmaread", PROVES(VIP_INVALID_RDMAREAD), set_read),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

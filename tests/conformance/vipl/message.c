@@ -69,30 +69,26 @@ void check_status(const VIP_DESCRIPTOR* descriptor, VIP_UINT32 error_bits, VIP_U
         operation);
 }
 
-static VIP_UINT32 check_reaped(VIP_DESCRIPTOR* descriptor, unsigned slot, VIP_UINT32 error_bits,
-                               VIP_UINT32 operation) {
+/* What Wait told: its code and its descriptor. */
+static VIP_UINT32 check_reaped(CallId call, VIP_RETURN code, const VIP_DESCRIPTOR* descriptor, unsigned slot,
+                               VIP_UINT32 error_bits, VIP_UINT32 operation) {
+  if (descriptor == NULL)
+    FAIL("%s: expected slot %u, came %s without a descriptor", call_name(call), slot, code_name(code));
   CHECK(descriptor == slot_at(&near, slot), "expected the descriptor of slot %u, came slot %u (%u: none)",
         slot, slot_of(&near, descriptor), (unsigned)SLOTS);
   check_status(descriptor, error_bits, operation);
+  expect_code(__FILE__, __LINE__, call, completion_code(error_bits), code);
   return descriptor->CS.Status;
 }
 
 VIP_UINT32 reap_send(VIP_VI_HANDLE vi, unsigned slot, VIP_UINT32 error_bits, VIP_UINT32 operation) {
   VIP_DESCRIPTOR* descriptor = NULL;
   const VIP_RETURN code = CALL(VipSendWait, vi, VIP_INFINITE, &descriptor);
-  if (descriptor == NULL)
-    FAIL("VipSendWait: expected slot %u, came %s without a descriptor", slot, code_name(code));
-  const VIP_UINT32 status = check_reaped(descriptor, slot, error_bits, operation);
-  expect_code(__FILE__, __LINE__, ID_VipSendWait, completion_code(error_bits), code);
-  return status;
+  return check_reaped(ID_VipSendWait, code, descriptor, slot, error_bits, operation);
 }
 
 VIP_UINT32 reap_receive(VIP_VI_HANDLE vi, unsigned slot, VIP_UINT32 error_bits, VIP_UINT32 operation) {
   VIP_DESCRIPTOR* descriptor = NULL;
   const VIP_RETURN code = CALL(VipRecvWait, vi, VIP_INFINITE, &descriptor);
-  if (descriptor == NULL)
-    FAIL("VipRecvWait: expected slot %u, came %s without a descriptor", slot, code_name(code));
-  const VIP_UINT32 status = check_reaped(descriptor, slot, error_bits, operation);
-  expect_code(__FILE__, __LINE__, ID_VipRecvWait, completion_code(error_bits), code);
-  return status;
+  return check_reaped(ID_VipRecvWait, code, descriptor, slot, error_bits, operation);
 }

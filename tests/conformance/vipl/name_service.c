@@ -88,30 +88,16 @@ static void by_own_name(int unused) {
 }
 
 /* What is found can be connected to: a connection to the node itself, by name. */
-static Address server_address;
-static VIP_VI_HANDLE server_vi;
-static void* serve(void* unused) {
-  Address client;
-  VIP_VI_ATTRIBUTES attributes;
-  VIP_CONN_HANDLE connection;
-  (void)unused;
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server_address.net, VIP_INFINITE, &client.net, &attributes,
-         &connection);
-  EXPECT(VIP_SUCCESS, VipConnectAccept, connection, server_vi);
-  return NULL;
-}
-
 static void connect_by_name(int unused) {
   VIP_VI_ATTRIBUTES attributes;
   (void)unused;
   init();
-  server_vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
-  server_address = fresh_address(&near.attributes);
+  const Address server = fresh_address(&near.attributes);
   Address remote = resolved(localhost, 0), local = fresh_address(&near.attributes);
-  remote.net.DiscriminatorLen = server_address.net.DiscriminatorLen;
-  memcpy(remote.net.HostAddress + remote.net.HostAddressLen, discriminator_of(&server_address), 16);
-  VIP_VI_HANDLE vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
-  pthread_t thread = start_thread(serve, NULL);
+  remote.net.DiscriminatorLen = server.net.DiscriminatorLen;
+  memcpy(remote.net.HostAddress + remote.net.HostAddressLen, discriminator_of(&server), 16);
+  VIP_VI_HANDLE vi = idle_vi();
+  pthread_t thread = serve_one(idle_vi(), &server);
   const VIP_RETURN code = request_until_matched(vi, &local, &remote, VIP_INFINITE, &attributes);
   expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_SUCCESS, code);
   join_thread(thread);
@@ -134,28 +120,27 @@ static void any_case(int unused) {
   CHECK(is_own(&own), "a name in another letter case has another address");
 }
 
+static void refuses_name(VIP_NIC_HANDLE nic, char* name, VIP_ULONG index) {
+  Address address = room();
+  EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByName, nic, name, &address.net, index);
+}
+
 static void unknown_name(int unused) {
-  Address address;
   (void)unused;
   init();
-  address = room();
-  EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByName, near.nic, nobody, &address.net, 0);
+  refuses_name(near.nic, nobody, 0);
 }
 
 static void index_too_large(int unused) {
-  Address address;
   (void)unused;
   init();
-  address = room();
-  EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByName, near.nic, localhost, &address.net, 100000);
+  refuses_name(near.nic, localhost, 100000);
 }
 
 static void by_name_without_init(int unused) {
-  Address address;
   (void)unused;
   near_open();
-  address = room();
-  EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByName, near.nic, localhost, &address.net, 0);
+  refuses_name(near.nic, localhost, 0);
 }
 
 /* Each open NIC has a context of its own. */
@@ -165,9 +150,9 @@ static void contexts(int unused) {
   (void)unused;
   init();
   EXPECT(VIP_SUCCESS, VipOpenNic, options.nic, &other);
-  address = room();
-  EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByName, other, localhost, &address.net, 0);
+  refuses_name(other, localhost, 0);
   EXPECT(VIP_SUCCESS, VipNSInit, other, NULL);
+  address = room();
   EXPECT(VIP_SUCCESS, VipNSShutdown, near.nic);
   EXPECT(VIP_SUCCESS, VipNSGetHostByName, other, localhost, &address.net, 0);
   EXPECT(VIP_SUCCESS, VipCloseNic, other);
@@ -226,49 +211,45 @@ static void small_buffer(int unused) {
   CHECK(strcmp(name, again) == 0, "the second query found the name %s, the first one %s", again, name);
 }
 
-static void unknown_address(int unused) {
+static void refuses_address(Address address) {
   char name[256];
   VIP_ULONG length = sizeof name;
+  EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByAddr, near.nic, &address.net, name, &length);
+}
+
+static void unknown_address(int unused) {
   Address address;
   (void)unused;
   init();
   address = own_address();
   make_foreign(&address);
-  EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByAddr, near.nic, &address.net, name, &length);
+  refuses_address(address);
 }
 
 static void by_address_without_init(int unused) {
-  char name[256];
-  VIP_ULONG length = sizeof name;
-  Address address;
   (void)unused;
   near_open();
-  address = own_address();
-  EXPECT(VIP_ERROR_NAMESERVICE, VipNSGetHostByAddr, near.nic, &address.net, name, &length);
+  refuses_address(own_address());
 }
 
-#define T(name, call, clause, phase, codes, run) \
-  { #call "." name, ID_##call, "VI-DG " clause, phase, codes, run, 0 }
-#define OK PROVES(VIP_SUCCESS)
 #define REFUSED PROVES(VIP_ERROR_NAMESERVICE)
 
 const Test name_service_tests[] = {
-    T("success", VipNSInit, "3.9.1", FUNCTIONAL, OK, init_success),
-    T("twice", VipNSInit, "3.9.1", FUNCTIONAL, REFUSED, init_twice),
-    T("success", VipNSShutdown, "3.9.4", FUNCTIONAL, OK, init_success),
-    T("twice", VipNSShutdown, "3.9.4", FUNCTIONAL, REFUSED | OK, shutdown_twice),
-    T("localhost", VipNSGetHostByName, "3.9.2", FUNCTIONAL, OK, by_name_success),
-    T("own_name", VipNSGetHostByName, "3.9.2", PRACTICE, OK, by_own_name),
-    T("connect", VipNSGetHostByName, "3.9.2", FUNCTIONAL, OK, connect_by_name),
-    T("any_letter_case", VipNSGetHostByName, "3.9.2", FUNCTIONAL, OK, any_case),
-    T("unknown_name", VipNSGetHostByName, "3.9.2", FUNCTIONAL, REFUSED, unknown_name),
-    T("index_too_large", VipNSGetHostByName, "3.9.2", FUNCTIONAL, REFUSED, index_too_large),
-    T("without_init", VipNSGetHostByName, "3.9.2", FUNCTIONAL, REFUSED, by_name_without_init),
-    T("contexts", VipNSInit, "3.9.1", FUNCTIONAL, OK, contexts),
-    T("length_of_programs", VipNSGetHostByName, "3.9.2", PRACTICE, OK, length_of_programs),
-    T("success", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, OK, by_address_success),
-    T("small_buffer", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, OK | PROVES(VIP_INVALID_PARAMETER),
-      small_buffer),
-    T("unknown_address", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, REFUSED, unknown_address),
-    T("without_init", VipNSGetHostByAddr, "3.9.3", FUNCTIONAL, REFUSED, by_address_without_init),
+    TEST(VipNSInit, "success", OK, init_success),
+    TEST(VipNSInit, "twice", REFUSED, init_twice),
+    TEST(VipNSShutdown, "success", OK, init_success),
+    TEST(VipNSShutdown, "twice", REFUSED | OK, shutdown_twice),
+    TEST(VipNSGetHostByName, "localhost", OK, by_name_success),
+    TEST_BY("VI-DG 3.9.2", PRACTICE, VipNSGetHostByName, "own_name", OK, by_own_name, 0),
+    TEST(VipNSGetHostByName, "connect", OK, connect_by_name),
+    TEST(VipNSGetHostByName, "any_letter_case", OK, any_case),
+    TEST(VipNSGetHostByName, "unknown_name", REFUSED, unknown_name),
+    TEST(VipNSGetHostByName, "index_too_large", REFUSED, index_too_large),
+    TEST(VipNSGetHostByName, "without_init", REFUSED, by_name_without_init),
+    TEST(VipNSInit, "contexts", OK, contexts),
+    TEST_BY("VI-DG 3.9.2", PRACTICE, VipNSGetHostByName, "length_of_programs", OK, length_of_programs, 0),
+    TEST(VipNSGetHostByAddr, "success", OK, by_address_success),
+    TEST(VipNSGetHostByAddr, "small_buffer", OK | PROVES(VIP_INVALID_PARAMETER), small_buffer),
+    TEST(VipNSGetHostByAddr, "unknown_address", REFUSED, unknown_address),
+    TEST(VipNSGetHostByAddr, "without_init", REFUSED, by_address_without_init),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

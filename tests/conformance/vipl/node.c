@@ -109,12 +109,26 @@ VIP_VI_HANDLE create_vi(const Node* node, VIP_RELIABILITY_LEVEL level, VIP_CQ_HA
   return vi;
 }
 
+VIP_VI_HANDLE idle_vi(void) {
+  near_open();
+  return create_vi(&near, RELIABLE, NULL, NULL);
+}
+
 VIP_VI_STATE vi_state(VIP_VI_HANDLE vi) {
   VIP_VI_STATE state = VIP_STATE_ERROR;
   VIP_VI_ATTRIBUTES attributes;
   VIP_BOOLEAN send_empty, receive_empty;
   EXPECT(VIP_SUCCESS, VipQueryVi, vi, &state, &attributes, &send_empty, &receive_empty);
   return state;
+}
+
+void check_idle(VIP_VI_HANDLE vi) { CHECK(vi_state(vi) == VIP_STATE_IDLE, "the VI is not Idle"); }
+
+VIP_CQ_HANDLE make_queue(VIP_ULONG entries) {
+  VIP_CQ_HANDLE queue = NULL;
+  near_open();
+  EXPECT(VIP_SUCCESS, VipCreateCQ, near.nic, entries, &queue);
+  return queue;
 }
 
 /* ---- Data -------------------------------------------------------------------------------------------- */

@@ -32,11 +32,6 @@ static void on_entry(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VI
   record((HandlerCall){.context = context, .nic = nic, .vi = vi, .receive_queue = receive_queue});
 }
 
-static VIP_VI_HANDLE idle_vi(void) {
-  near_open();
-  return create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
-}
-
 static void expect_call(unsigned index, VIP_PVOID context, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
   UNTIL(call_count > index);
   CHECK(calls[index].context == context, "handler call %u: it was given another context", index);
@@ -239,13 +234,6 @@ static void handler_destroys_vi(int unused) {
 
 /* ---- Completion queues ------------------------------------------------------------------------------- */
 
-static VIP_CQ_HANDLE make_queue(void) {
-  VIP_CQ_HANDLE queue = NULL;
-  near_open();
-  EXPECT(VIP_SUCCESS, VipCreateCQ, near.nic, 16, &queue);
-  return queue;
-}
-
 static void expect_entry_call(unsigned index, VIP_PVOID context, VIP_VI_HANDLE vi, bool receive) {
   expect_call(index, context, vi, NULL);
   CHECK((calls[index].receive_queue != VIP_FALSE) == receive, "handler call %u is about the other queue",
@@ -254,7 +242,7 @@ static void expect_entry_call(unsigned index, VIP_PVOID context, VIP_VI_HANDLE v
 
 /* The entry is there: it is taken, and the descriptor is still to be. */
 static void entry_before(int unused) {
-  VIP_CQ_HANDLE queue = make_queue();
+  VIP_CQ_HANDLE queue = make_queue(16);
   VIP_VI_HANDLE vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, queue, queue), which;
   VIP_DESCRIPTOR* descriptor = NULL;
   VIP_BOOLEAN receive_queue;
@@ -270,7 +258,7 @@ static void entry_before(int unused) {
 
 static void entries_later(int unused) {
   enum { COUNT = 8 };
-  VIP_CQ_HANDLE queue = make_queue();
+  VIP_CQ_HANDLE queue = make_queue(16);
   VIP_VI_HANDLE vi = make_pair_with_queues(VIP_SERVICE_RELIABLE_DELIVERY, queue, queue);
   static int contexts[COUNT];
   (void)unused;
@@ -293,7 +281,7 @@ static void entries_later(int unused) {
 
 /* Destroying the queue cancels what waits. */
 static void queue_destroyed(int unused) {
-  VIP_CQ_HANDLE queue = make_queue();
+  VIP_CQ_HANDLE queue = make_queue(16);
   (void)unused;
   EXPECT(VIP_SUCCESS, VipCQNotify, queue, NULL, on_entry);
   EXPECT(VIP_SUCCESS, VipDestroyCQ, queue);
@@ -301,29 +289,23 @@ static void queue_destroyed(int unused) {
   CHECK(call_count == 0, "a handler of a destroyed completion queue was called");
 }
 
-#define T(name, call, clause, phase, codes, run, argument) \
-  { #call "." name, ID_##call, "VI-DG " clause, phase, codes, run, argument }
-#define OK PROVES(VIP_SUCCESS)
-
 const Test notify_tests[] = {
-    T("completed_before", VipSendNotify, "3.5.9", FULL, OK, completed_before, 0),
-    T("completed_before", VipRecvNotify, "3.5.10", FULL, OK, completed_before, 1),
-    T("completes", VipSendNotify, "3.5.9", FULL, OK, send_completes, 0),
-    T("completes_later", VipRecvNotify, "3.5.10", FULL, OK, completes_later, 0),
-    T("several", VipRecvNotify, "3.5.12", FULL, OK, several, 0),
-    T("one_call_each", VipRecvNotify, "3.5.10", FULL, OK, one_call_each, 0),
-    T("empty_queue", VipSendNotify, "3.5.9", FULL, PROVES(VIP_DESCRIPTOR_ERROR), send_empty, 0),
-    T("empty_queue", VipRecvNotify, "3.5.10", FULL, PROVES(VIP_DESCRIPTOR_ERROR), receive_empty, 0),
-    T("becomes_empty", VipSendNotify, "3.5.9", FULL, OK, becomes_empty, 0),
-    T("becomes_empty", VipRecvNotify, "3.5.10", FULL, OK, becomes_empty, 1),
-    T("with_completion_queue", VipSendNotify, "3.5.9", FULL, PROVES(VIP_ERROR_RESOURCE),
-      with_completion_queue, 0),
-    T("with_completion_queue", VipRecvNotify, "3.5.10", FULL, PROVES(VIP_ERROR_RESOURCE),
-      with_completion_queue, 1),
-    T("flushed", VipRecvNotify, "3.5.10", FULL, OK, flushed, 0),
-    T("handler_calls_back", VipRecvNotify, "6.4", FULL, OK, handler_calls_back, 0),
-    T("handler_destroys_vi", VipRecvNotify, "3.5.10", PRACTICE, OK, handler_destroys_vi, 0),
-    T("entry_before", VipCQNotify, "3.5.11", FULL, OK, entry_before, 0),
-    T("entries_later", VipCQNotify, "3.5.11", FULL, OK, entries_later, 0),
-    T("queue_destroyed", VipCQNotify, "3.5.11", FULL, OK, queue_destroyed, 0),
+    TEST(VipSendNotify, "completed_before", OK, completed_before),
+    TEST_OF(VipRecvNotify, "completed_before", OK, completed_before, 1),
+    TEST(VipSendNotify, "completes", OK, send_completes),
+    TEST(VipRecvNotify, "completes_later", OK, completes_later),
+    TEST_BY("VI-DG 3.5.12", FULL, VipRecvNotify, "several", OK, several, 0),
+    TEST(VipRecvNotify, "one_call_each", OK, one_call_each),
+    TEST(VipSendNotify, "empty_queue", PROVES(VIP_DESCRIPTOR_ERROR), send_empty),
+    TEST(VipRecvNotify, "empty_queue", PROVES(VIP_DESCRIPTOR_ERROR), receive_empty),
+    TEST(VipSendNotify, "becomes_empty", OK, becomes_empty),
+    TEST_OF(VipRecvNotify, "becomes_empty", OK, becomes_empty, 1),
+    TEST(VipSendNotify, "with_completion_queue", PROVES(VIP_ERROR_RESOURCE), with_completion_queue),
+    TEST_OF(VipRecvNotify, "with_completion_queue", PROVES(VIP_ERROR_RESOURCE), with_completion_queue, 1),
+    TEST(VipRecvNotify, "flushed", OK, flushed),
+    TEST_BY("VI-DG 6.4", FULL, VipRecvNotify, "handler_calls_back", OK, handler_calls_back, 0),
+    TEST_BY("VI-DG 3.5.10", PRACTICE, VipRecvNotify, "handler_destroys_vi", OK, handler_destroys_vi, 0),
+    TEST(VipCQNotify, "entry_before", OK, entry_before),
+    TEST(VipCQNotify, "entries_later", OK, entries_later),
+    TEST(VipCQNotify, "queue_destroyed", OK, queue_destroyed),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -131,7 +131,6 @@ static void completion_queue(int level) {
 
 #define EACH(name, call, clause, phase, codes, run) \
   AT_RELIABLE_LEVELS("order." name, ID_##call, clause, phase, codes, run)
-#define OK PROVES(VIP_SUCCESS)
 
 const Test order_tests[] = {
     EACH("sends", VipPostSend, "VI-ARCH 6.3.1.1", EARLY, OK, sends),

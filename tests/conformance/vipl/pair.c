@@ -26,6 +26,28 @@ void connect_pair(VIP_VI_HANDLE vi, unsigned far_vi) {
   FAR_ANSWERS(VIP_SUCCESS);
 }
 
+static struct {
+  VIP_VI_HANDLE vi;
+  Address address;
+} accepting;
+
+static void* wait_and_accept(void* unused) {
+  Address client;
+  VIP_VI_ATTRIBUTES attributes;
+  VIP_CONN_HANDLE connection;
+  (void)unused;
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &accepting.address.net, VIP_INFINITE, &client.net,
+         &attributes, &connection);
+  EXPECT(VIP_SUCCESS, VipConnectAccept, connection, accepting.vi);
+  return NULL;
+}
+
+pthread_t serve_one(VIP_VI_HANDLE vi, const Address* address) {
+  accepting.vi = vi;
+  accepting.address = *address;
+  return start_thread(wait_and_accept, NULL);
+}
+
 VIP_VI_HANDLE make_pair_with_queues(int level, VIP_CQ_HANDLE send_queue, VIP_CQ_HANDLE receive_queue) {
   VIP_VI_HANDLE vi;
   need_level(level);
@@ -74,7 +96,8 @@ Answer deliver_posted(VIP_VI_HANDLE vi, int level, Message wanted, unsigned far_
     if (answer.code != VIP_TIMEOUT) break;
     CHECK(may_be_lost && attempt < 20, "message lost %d times in a row", attempt + 1);
   }
-  CHECK(answer.code != VIP_DESCRIPTOR_ERROR, "the far receive ended with status %#x", (unsigned)answer.status);
+  CHECK(answer.code != VIP_DESCRIPTOR_ERROR, "the far receive ended with status %#x",
+        (unsigned)answer.status);
   FAR_EXPECT_ANSWER(VIP_SUCCESS, answer);
   CHECK(answer.slot == far_slot, "at the far end: expected slot %u, came slot %u", far_slot, answer.slot);
   return answer;

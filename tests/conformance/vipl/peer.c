@@ -3,8 +3,6 @@
 
 #include "far.h"
 
-#define RELIABLE VIP_SERVICE_RELIABLE_DELIVERY
-
 typedef enum { DONE, WAIT } How; /* how the result of a request is asked for */
 
 /* The near end's two addresses, and the far end's. Both remote addresses have the same discriminator. */

@@ -25,7 +25,7 @@ static void print_tap(const Test* test, const Outcome* outcome) {
   printf("%s %zu - %s", outcome->verdict == FAILED ? "not ok" : "ok", tally.number, test->name);
   if (outcome->verdict == SKIPPED) printf(" # SKIP %s", outcome->text);
   printf("\n");
-  if (outcome->verdict == FAILED) printf("# %s [%s]\n", outcome->text, test->clause);
+  if (outcome->verdict == FAILED) printf("# %s [%s]\n", outcome->text, test_clause(test));
 }
 
 static void print_line(const Test* test, const Outcome* outcome) {
@@ -33,7 +33,7 @@ static void print_line(const Test* test, const Outcome* outcome) {
   printf("%s  %s", words[outcome->verdict], test->name);
   if (outcome->verdict != PASSED) printf(": %s", outcome->text);
   if (outcome->verdict == FAILED || options.verbose)
-    printf("  [%s, %s]", test->clause, phase_name(test->phase));
+    printf("  [%s, %s]", test_clause(test), phase_name(test->phase));
   printf("\n");
 }
 
@@ -68,20 +68,20 @@ __attribute__((format(printf, 1, 2))) static void out(const char* format, ...) {
   putchar('\n');
 }
 
-static bool is_proven(const Cell* cell) { return (tally.proven[cell->call] & PROVES(cell->code)) != 0; }
+static bool is_proven(CallId call, unsigned code) { return (tally.proven[call] & PROVES(code)) != 0; }
 
 /* Why a code was not seen; NULL: a test should have seen it. */
-static const char* excuse(const Cell* cell) {
-  return cell->why_not != NULL ? cell->why_not : tally.skipped[cell->call][cell->code];
+static const char* excuse(CallId call, unsigned code) {
+  return why_not(call, code) != NULL ? why_not(call, code) : tally.skipped[call][code];
 }
 
 static void print_call(CallId call) {
   unsigned on_page = 0, proven = 0, owed = 0;
-  for (size_t i = 0; i < cell_count; ++i) {
-    if (cells[i].call != call) continue;
+  for (unsigned code = 0; code < 32; ++code) {
+    if ((codes_of(call) & PROVES(code)) == 0) continue;
     ++on_page;
-    proven += is_proven(&cells[i]);
-    owed += !is_proven(&cells[i]) && excuse(&cells[i]) == NULL;
+    proven += is_proven(call, code);
+    owed += !is_proven(call, code) && excuse(call, code) == NULL;
   }
   out("  %-29s %-13s %2u of %2u proven%s", call_name(call), call_clause(call), proven, on_page,
       !call_exists(call) ? "  (the call is missing)"
@@ -89,16 +89,21 @@ static void print_call(CallId call) {
                          : "");
 }
 
-/* What failed first; with -v also what cannot be provoked in general. */
-static void print_cells(void) {
-  for (size_t i = 0; i < cell_count; ++i) {
-    const Cell* cell = &cells[i];
-    if (is_proven(cell) || call_phase(cell->call) > options.phase) continue;
-    if (excuse(cell) == NULL)
-      out("  %s of %s: its tests failed", code_name(cell->code), call_name(cell->call));
-    else if (cell->why_not == NULL || options.verbose)
-      out("  %s of %s: %s", code_name(cell->code), call_name(cell->call), excuse(cell));
+/* What failed; with -v also what cannot be provoked in general. */
+static void print_unproved(CallId call) {
+  for (unsigned code = 0; code < 32; ++code) {
+    if ((codes_of(call) & PROVES(code)) == 0 || is_proven(call, code)) continue;
+    if (excuse(call, code) == NULL)
+      out("  %s of %s: its tests failed", code_name((VIP_RETURN)code), call_name(call));
+    else if (why_not(call, code) == NULL || options.verbose)
+      out("  %s of %s: %s", code_name((VIP_RETURN)code), call_name(call), excuse(call, code));
   }
+}
+
+/* Does something with each call of the phases that are asked for. */
+static void for_each_call(void (*visit)(CallId call)) {
+  for (int call = 0; call < CALL_COUNT; ++call)
+    if (call_phase((CallId)call) <= options.phase) visit((CallId)call);
 }
 
 static bool attains(Phase phase) {
@@ -141,10 +146,9 @@ bool report_end(void) {
     return true;
   }
   out("Return codes of the pages of VI-DG 3:");
-  for (int call = 0; call < CALL_COUNT; ++call)
-    if (call_phase((CallId)call) <= options.phase) print_call((CallId)call);
+  for_each_call(print_call);
   out("Not proven:");
-  print_cells();
+  for_each_call(print_unproved);
   print_highest();
   return attains(options.phase);
 }

@@ -221,6 +221,11 @@ static void pending_to_idle(int unused) {
       IN_STATE("pending_connect", call, "VI-ARCH 5.2", phase, elsewhere, run, VIP_STATE_CONNECT_PENDING), \
       IN_STATE("connected", call, "VI-ARCH 5.3", phase, elsewhere, run, VIP_STATE_CONNECTED),             \
       IN_STATE("error", call, "VI-ARCH 5.4", phase, elsewhere, run, VIP_STATE_ERROR)
+/* Each state but Pending Connect, on the page of the call. */
+#define NOT_PENDING(call, run)                                                                            \
+  IN_STATE("idle", call, NULL, FUNCTIONAL, PROVES(VIP_INVALID_STATE), run, VIP_STATE_IDLE),               \
+      IN_STATE("connected", call, NULL, FUNCTIONAL, PROVES(VIP_INVALID_STATE), run, VIP_STATE_CONNECTED), \
+      IN_STATE("error", call, NULL, FUNCTIONAL, PROVES(VIP_INVALID_STATE), run, VIP_STATE_ERROR)
 
 const Test state_tests[] = {
     IN_EACH_STATE(VipQueryVi, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_SUCCESS), query),
@@ -229,18 +234,8 @@ const Test state_tests[] = {
     IN_EACH_STATE(VipConnectAccept, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), accept),
     IN_EACH_STATE(VipConnectPeerRequest, FUNCTIONAL, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE),
                   peer_request),
-    IN_STATE("idle", VipConnectPeerDone, "VI-DG 3.3.7", FUNCTIONAL, PROVES(VIP_INVALID_STATE), peer_done,
-             VIP_STATE_IDLE),
-    IN_STATE("connected", VipConnectPeerDone, "VI-DG 3.3.7", FUNCTIONAL, PROVES(VIP_INVALID_STATE), peer_done,
-             VIP_STATE_CONNECTED),
-    IN_STATE("error", VipConnectPeerDone, "VI-DG 3.3.7", FUNCTIONAL, PROVES(VIP_INVALID_STATE), peer_done,
-             VIP_STATE_ERROR),
-    IN_STATE("idle", VipConnectPeerWait, "VI-DG 3.3.8", FUNCTIONAL, PROVES(VIP_INVALID_STATE), peer_wait,
-             VIP_STATE_IDLE),
-    IN_STATE("connected", VipConnectPeerWait, "VI-DG 3.3.8", FUNCTIONAL, PROVES(VIP_INVALID_STATE), peer_wait,
-             VIP_STATE_CONNECTED),
-    IN_STATE("error", VipConnectPeerWait, "VI-DG 3.3.8", FUNCTIONAL, PROVES(VIP_INVALID_STATE), peer_wait,
-             VIP_STATE_ERROR),
+    NOT_PENDING(VipConnectPeerDone, peer_done),
+    NOT_PENDING(VipConnectPeerWait, peer_wait),
     IN_EACH_STATE(VipSetViAttributes, FULL, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), set_attributes),
     IN_EACH_STATE(VipPostSend, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_SUCCESS), send),
     IN_EACH_STATE(VipPostRecv, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_SUCCESS), receive),

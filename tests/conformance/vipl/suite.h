@@ -76,6 +76,8 @@ typedef struct {
 
 extern Node near;
 
+#define RELIABLE VIP_SERVICE_RELIABLE_DELIVERY /* what most tests need no other level than */
+
 void node_open(Node* node, const char* device_name);
 void node_close(Node* node); /* VipCloseNic frees what is left */
 /* Opens the near node; does nothing the second time. */
@@ -85,7 +87,12 @@ void near_open(void);
 VIP_VI_ATTRIBUTES vi_attributes(const Node* node, VIP_RELIABILITY_LEVEL level);
 VIP_VI_HANDLE create_vi(const Node* node, VIP_RELIABILITY_LEVEL level, VIP_CQ_HANDLE send_queue,
                         VIP_CQ_HANDLE receive_queue);
+/* A new one of the near node at RELIABLE. */
+VIP_VI_HANDLE idle_vi(void);
 VIP_VI_STATE vi_state(VIP_VI_HANDLE vi);
+void check_idle(VIP_VI_HANDLE vi);
+/* A completion queue of the near node. */
+VIP_CQ_HANDLE make_queue(VIP_ULONG entries);
 VIP_MEM_ATTRIBUTES memory_attributes(const Node* node);
 bool supports_level(const Node* node, VIP_RELIABILITY_LEVEL level);
 bool supports_read(const Node* node, VIP_RELIABILITY_LEVEL level);

@@ -36,11 +36,6 @@ static void connect_here(VIP_VI_HANDLE client, VIP_VI_HANDLE server) {
   join_thread(thread);
 }
 
-static VIP_VI_HANDLE idle_vi(void) {
-  near_open();
-  return create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
-}
-
 /* ---- Each thread has VIs of its own ------------------------------------------------------------------ */
 
 static void* ping(void* argument) {

@@ -167,7 +167,6 @@ static void messages_stay_apart(int level) {
 }
 
 #define EACH(name, call, clause, codes, run) AT_EACH_LEVEL(name, ID_##call, clause, EARLY, codes, run)
-#define OK PROVES(VIP_SUCCESS)
 
 const Test transfer_tests[] = {
     EACH("send.lengths", VipPostSend, "VI-ARCH 6.1.1.2", RULE, lengths),

@@ -7,11 +7,6 @@
 /* VipCreateVi and VipSetViAttributes refuse the same attributes. */
 typedef enum { CREATE, SET } How;
 
-static VIP_VI_HANDLE idle_vi(void) {
-  near_open();
-  return create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
-}
-
 static bool equal(const VIP_VI_ATTRIBUTES* one, const VIP_VI_ATTRIBUTES* other) {
   return one->ReliabilityLevel == other->ReliabilityLevel && one->MaxTransferSize == other->MaxTransferSize &&
          one->QoS == other->QoS && one->Ptag == other->Ptag &&

@@ -3,11 +3,6 @@
 
 #include "far.h"
 
-static VIP_VI_HANDLE idle_vi(void) {
-  near_open();
-  return create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
-}
-
 static VIP_DESCRIPTOR* const garbage = (VIP_DESCRIPTOR*)(void*)&near;
 
 /* ---- Done -------------------------------------------------------------------------------------------- */
@@ -233,27 +228,25 @@ static void wait_with_completion_queue(int receive) {
   }
 }
 
-#define T(name, call, clause, codes, run, argument) \
-  { #call "." name, ID_##call, "VI-DG " clause, EARLY, codes, run, argument }
 #define ERROR PROVES(VIP_DESCRIPTOR_ERROR)
 
 const Test wait_tests[] = {
-    T("success", VipSendDone, "3.5.2", PROVES(VIP_SUCCESS), done_success, 0),
-    T("success", VipRecvDone, "3.5.5", PROVES(VIP_SUCCESS), done_success, 0),
-    T("empty_queue", VipSendDone, "3.5.2", ERROR, send_done_empty, 0),
-    T("empty_queue", VipRecvDone, "3.5.5", ERROR, receive_done_empty, 0),
-    T("descriptor_in_error", VipSendDone, "3.5.2", ERROR, send_done_error, 0),
-    T("descriptor_in_error", VipRecvDone, "3.5.5", ERROR | PROVES(VIP_NOT_DONE), receive_done_error, 0),
-    T("under_way", VipSendDone, "3.5.2", PROVES(VIP_NOT_DONE), send_under_way, 0),
-    T("under_way", VipSendWait, "3.5.3", PROVES(VIP_TIMEOUT), send_under_way, 1),
-    T("success", VipSendWait, "3.5.3", PROVES(VIP_SUCCESS), wait_success, 0),
-    T("success", VipRecvWait, "3.5.6", PROVES(VIP_SUCCESS), wait_success, 0),
-    T("empty_queue", VipSendWait, "3.5.3", ERROR, send_wait_empty, 0),
-    T("empty_queue", VipRecvWait, "3.5.6", ERROR, receive_wait_empty, 0),
-    T("timeout_zero", VipRecvWait, "3.5.6", PROVES(VIP_TIMEOUT), receive_wait_zero, 0),
-    T("timeout", VipRecvWait, "3.5.6", PROVES(VIP_TIMEOUT), receive_wait_finite, 0),
-    T("infinite", VipRecvWait, "3.5.6", PROVES(VIP_SUCCESS), receive_wait_infinite, 0),
-    T("does_not_block_behind_wait", VipRecvDone, "3.5.5", PROVES(VIP_NOT_DONE), done_beside_wait, 0),
+    TEST(VipSendDone, "success", PROVES(VIP_SUCCESS), done_success),
+    TEST(VipRecvDone, "success", PROVES(VIP_SUCCESS), done_success),
+    TEST(VipSendDone, "empty_queue", ERROR, send_done_empty),
+    TEST(VipRecvDone, "empty_queue", ERROR, receive_done_empty),
+    TEST(VipSendDone, "descriptor_in_error", ERROR, send_done_error),
+    TEST(VipRecvDone, "descriptor_in_error", ERROR | PROVES(VIP_NOT_DONE), receive_done_error),
+    TEST(VipSendDone, "under_way", PROVES(VIP_NOT_DONE), send_under_way),
+    TEST_OF(VipSendWait, "under_way", PROVES(VIP_TIMEOUT), send_under_way, 1),
+    TEST(VipSendWait, "success", PROVES(VIP_SUCCESS), wait_success),
+    TEST(VipRecvWait, "success", PROVES(VIP_SUCCESS), wait_success),
+    TEST(VipSendWait, "empty_queue", ERROR, send_wait_empty),
+    TEST(VipRecvWait, "empty_queue", ERROR, receive_wait_empty),
+    TEST(VipRecvWait, "timeout_zero", PROVES(VIP_TIMEOUT), receive_wait_zero),
+    TEST(VipRecvWait, "timeout", PROVES(VIP_TIMEOUT), receive_wait_finite),
+    TEST(VipRecvWait, "infinite", PROVES(VIP_SUCCESS), receive_wait_infinite),
+    TEST(VipRecvDone, "does_not_block_behind_wait", PROVES(VIP_NOT_DONE), done_beside_wait),
     {"VipSendWait.with_completion_queue", ID_VipSendWait, "VI-DG 3.5.3", FUNCTIONAL,
      PROVES(VIP_ERROR_RESOURCE), wait_with_completion_queue, 0},
     {"VipRecvWait.with_completion_queue", ID_VipRecvWait, "VI-DG 3.5.6", FUNCTIONAL,

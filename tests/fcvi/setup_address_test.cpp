@@ -1,0 +1,237 @@
+// Connection Setups and the way to the other port: its address, its login and service parameters, several ports of one address
+// (FC-VI 5.6, 7.4 to 7.7).
+#include "tests/fcvi/setup_calls.hpp"
+
+namespace {
+using Level = vi::ReliabilityLevel;
+using support::Setup;
+using vi::Return;
+
+class ServerWithoutC : public Setup {
+ public:
+  ServerWithoutC() : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_relative_offset = i != 1; }) {}
+};
+// FC-VI 5.6: a Connection Setup is not originated with a port that lacks the C bit.
+TEST_F(ServerWithoutC, idle_connect_isNotReachable) {
+  listen();
+  ask();
+  EXPECT_EQ(outcome(), Return::NotReachable);
+  EXPECT_FALSE(wait.result.has_value());
+}
+
+class ClientWithoutS : public Setup {
+ public:
+  ClientWithoutS() : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_seq_cnt = i != 0; }) {}
+};
+// FC-VI 5.6: a request of such a port is refused with reason 20h.
+TEST_F(ClientWithoutS, idle_connect_isRefusedByServer) {
+  listen();
+  ask();
+  EXPECT_EQ(outcome(), Return::NotReachable);
+  EXPECT_FALSE(wait.result.has_value());
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+class ByFarp : public Setup {
+ public:
+  ByFarp() : Setup({}, {.own_addresses = {}, .use_name_server = false}) {}
+};
+// FC-VI 7.5: addresses by FARP broadcast.
+TEST_F(ByFarp, idle_connect_resolves) {
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+}
+
+// FC-VI 7.4: nobody has the address.
+TEST_F(Setup, idle_connectUnknownHost_isNotReachable) {
+  const auto nobody = vi::NetAddress::make(wire::IpAddress::v4(10, 9, 9, 9), {});
+  client->provider.connect_request(*client_vi, client->net("c"), nobody, vi::infinite, request);
+  EXPECT_EQ(outcome(), Return::NotReachable);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+// VI-ARCH 4.1: two VIs of one port connect with each other.
+TEST_F(Setup, idle_connectToOneself) {
+  vi::Vi& other = client->make_vi(Level::ReliableDelivery);
+  client->provider.connect_wait(client->net("loop"), fc2::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), client->net("loop"), fc2::second, request);
+  ASSERT_TRUE(offered());
+  client->provider.connect_accept(wait.token, other, accept);
+  ASSERT_EQ(outcome(), Return::Success);
+  ASSERT_EQ(accepted(), Return::Success);
+  const auto receive = client->descriptor(0, {{client->data + 4096, 100}});
+  other.post_receive(receive, client->handle);
+  std::memcpy(client->bytes(client->data), "to myself", 9);
+  client_vi->post_send(client->descriptor(0, {{client->data, 9}}), client->handle);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(client->status(receive), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(std::memcmp(client->bytes(client->data + 4096), "to myself", 9), 0);
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  EXPECT_EQ(other.state(), vi::State::Error);
+}
+
+// FC-VI 7.6: two ports share an address; the one that waits is found, whichever it is.
+TEST_F(Setup, idle_connectSharedAddress_findsTheWaitingPort) {
+  fc2::NPort& port = fabric.add_port();
+  farp::Resolver resolver(port, {.own_addresses = {server->address}});
+  fcvi::Provider provider(port, resolver, {.address = server->address});
+  vi::Nic nic(provider, *server);
+  fabric.attach(2);
+  ASSERT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
+  vi::Vi* vi = nullptr;
+  ASSERT_EQ(nic.create_vi({.reliability = Level::ReliableDelivery}, nullptr, nullptr, vi), Return::Success);
+  provider.connect_wait(server->net("third"), fc2::second, wait);
+  ask(fc2::second, "third");
+  ASSERT_TRUE(offered());
+  provider.connect_accept(wait.token, *vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+  support::Done done;
+  provider.disconnect(*vi, done);
+  ASSERT_TRUE(fabric.run_until([&] { return done.result.has_value(); }));
+  EXPECT_EQ(done.result, Return::Success);
+  EXPECT_EQ(nic.destroy_vi(*vi), Return::Success);
+  fabric.detach(2);
+}
+
+/// Two more ports that share the server's address; at the last one somebody waits.
+class SharedAddress : public Setup {
+ public:
+  struct Node {
+    Node(support::TestFabric& fabric, const wire::IpAddress& address, vi::Listener& listener)
+        : port(fabric.add_port()), resolver(port, {.own_addresses = {address}}), provider(port, resolver, {.address = address}),
+          nic(provider, listener) {
+      fabric.attach(fabric.size() - 1);
+      EXPECT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
+    }
+    fc2::NPort& port;
+    farp::Resolver resolver;
+    fcvi::Provider provider;
+    vi::Nic nic;
+  };
+  SharedAddress() : second(fabric, server->address, *server), third(fabric, server->address, *server) {
+    fabric.run_for(fc2::second);
+    third.provider.connect_wait(server->net("third"), vi::infinite, wait);
+  }
+  ~SharedAddress() override {
+    third.provider.connect_reject(wait.token, accept);
+    fabric.run_for(fc2::second);
+    for (const std::size_t index : {2, 3}) fabric.detach(index);
+  }
+  [[nodiscard]] bool asks(std::size_t index) {
+    const fc2::RemotePort* remote = client->port.find_remote_port(fabric.port(index).n_port_id());
+    return remote != nullptr && remote->logging_in();
+  }
+  [[nodiscard]] bool found_in_time() { return fabric.run_until([&] { return wait.result.has_value(); }, fc2::second); }
+
+  Node second, third;
+};
+
+// FC-VI 7.6, 7.7.5: a process that shares the address ends just when it is asked: nobody answers the PLOGI, and the next port
+// is asked as soon as the RSCN came.
+TEST_F(SharedAddress, loggingIn_portGone_nextIsAsked) {
+  ask(vi::infinite, "third");
+  ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
+  fabric.detach(1);
+  EXPECT_TRUE(found_in_time());
+}
+
+// ... and one that ended before its turn came is not asked.
+TEST_F(SharedAddress, loggingIn_laterPortGone_isNotAsked) {
+  ask(vi::infinite, "third");
+  ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
+  fabric.silence(1);
+  fabric.detach(2);
+  fabric.run_for(10 * fc2::millisecond);
+  fabric.detach(1);
+  EXPECT_TRUE(found_in_time());
+}
+
+// ... and so it is with those that end after their login, before their answer, one after the other.
+TEST_F(SharedAddress, awaitResp1_portsGone_nextIsAsked) {
+  ask(vi::infinite, "third");
+  for (const std::size_t index : {1, 2}) {
+    const wire::FcId id = fabric.port(index).n_port_id();
+    ASSERT_TRUE(fabric.run_until([&] {
+      const fc2::RemotePort* remote = client->port.find_remote_port(id);
+      return remote != nullptr && remote->logged_in();
+    }));
+    fabric.detach(index);
+  }
+  EXPECT_TRUE(found_in_time());
+}
+
+// A process that hangs, and shares the address, does not keep others from being found.
+TEST_F(SharedAddress, loggingIn_portSilent_nextIsAsked) {
+  fabric.silence(1);
+  ask(vi::infinite, "third");
+  EXPECT_TRUE(found_in_time());
+}
+
+// ... also if the port that waits was late itself, and the one that hangs is the last of the list.
+TEST_F(SharedAddress, loggingIn_lateAndSilentPort_bothAreAskedAgain) {
+  for (const std::size_t index : {1, 2, 3}) fabric.silence(index);
+  ask(vi::infinite, "third");
+  fabric.run_for(2 * fc2::second);
+  fabric.fabric.set_fault(fabric.port(3), nullptr);
+  ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }, 100 * fc2::second));
+}
+
+// ... but who is all that may wait there is waited for: the process goes on, and answers.
+TEST_F(SharedAddress, loggingIn_onlySilentPortIsLeft_isWaitedFor) {
+  fabric.silence(1);
+  ask(vi::infinite, "nobody");
+  fabric.run_for(10 * fc2::second);
+  EXPECT_FALSE(request.result.has_value());
+  fabric.fabric.set_fault(fabric.port(1), nullptr);
+  ASSERT_TRUE(fabric.run_until([&] { return request.result.has_value(); }));
+  EXPECT_EQ(request.result, Return::NoMatch);
+}
+
+// FC-VI 7.6, 7.7.1: a process that shares the address starts after a first try: the next try finds it.
+TEST_F(Setup, idle_connectAfterNoMatch_findsNewPort) {
+  ask(fc2::second, "third");
+  ASSERT_EQ(outcome(), Return::NoMatch);
+  fc2::NPort& port = fabric.add_port();
+  farp::Resolver resolver(port, {.own_addresses = {server->address}});
+  fcvi::Provider provider(port, resolver, {.address = server->address});
+  fabric.attach(2);
+  ASSERT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
+  provider.connect_wait(server->net("third"), vi::infinite, wait);
+  ask(fc2::second, "third");
+  ASSERT_TRUE(offered());
+  provider.connect_reject(wait.token, accept);
+  EXPECT_EQ(outcome(), Return::Reject);
+  fabric.run_for(fc2::second);
+  fabric.detach(2);
+}
+
+// FC-VI 7.4: the host comes up after a first try that did not find it: the next try does.
+TEST_F(Setup, idle_connectAfterNotReachable_findsTheHost) {
+  fabric.detach(1);
+  fabric.run_for(fc2::second);
+  ask(vi::infinite);
+  ASSERT_EQ(outcome(), Return::NotReachable);
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  fabric.attach(1);
+  ASSERT_TRUE(fabric.run_until([&] { return server->resolver.ready(); }));
+  ask();
+  EXPECT_EQ(outcome(), Return::NoMatch);
+}
+
+// FC-VI 7.7.1: the server's link was down, and came back with the same N_Port_ID: our login with it is an old one, which the
+// set-up renews.
+TEST_F(Setup, idle_connectWithOldLogin_renewsIt) {
+  ask();
+  ASSERT_EQ(outcome(), Return::NoMatch);
+  fabric.detach(1);
+  fabric.run_for(fc2::second);
+  fabric.attach(1);
+  ASSERT_TRUE(fabric.run_until([&] { return server->resolver.ready(); }));
+  ask();
+  EXPECT_EQ(outcome(), Return::NoMatch);
+  EXPECT_EQ(client_vi->state(), vi::State::Idle);
+}
+}  // namespace

@@ -1,0 +1,34 @@
+#include "tools/fabricd/log.hpp"
+
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+namespace fabricd {
+namespace {
+
+void use(std::shared_ptr<spdlog::logger> logger, const std::string& level) {
+  spdlog::set_default_logger(std::move(logger));
+  spdlog::set_pattern("%Y-%m-%d %H:%M:%S.%e [%P] %l: %v");
+  spdlog::set_level(spdlog::level::from_str(level));
+  spdlog::flush_on(spdlog::level::info);
+}
+
+void take_standard_error(const std::string& /*path*/, std::FILE* log) { ::dup2(::fileno(log), STDERR_FILENO); }
+
+}  // namespace
+
+void log_to_terminal(const std::string& level) { use(spdlog::stderr_color_st("fabricd"), level); }
+
+void log_to_file(const std::string& path, const std::string& level) {
+  spdlog::file_event_handlers handlers;
+  handlers.after_open = take_standard_error;
+  use(spdlog::rotating_logger_st("fabricd", path, log_bytes, old_logs, false, handlers), level);
+}
+
+}  // namespace fabricd
