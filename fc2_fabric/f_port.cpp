@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/shared_link.hpp"
 #include "fc2_fabric/switch.hpp"
 
 namespace fc2 {
@@ -43,33 +44,83 @@ FPort::FPort(Switch& fabric, std::size_t number)
 
 void FPort::connect(NPort& port, LinkConfig link) {
   link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
-  n_port_.emplace(port, link_->b);
-  joined_ = false;
-  if (switch_.online()) link_up();
+  far_user_ = &n_port_.emplace(port, link_->b);
+  joined_ = cut_by_switch_ = false;
+  if (switch_.online()) switch_online();
+}
+
+void FPort::connect(SharedLink& ports, LinkConfig link) {
+  link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, ports, BufferUse::UntilProcessed);
+  ports.set_end(link_->b);
+  far_user_ = &ports;
+  joined_ = cut_by_switch_ = false;
+  if (switch_.online()) switch_online();
 }
 
 void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
   far_output_ = &output;
   feeder_ = &feeder;
   former_address_ = {};
-  if (switch_.online()) link_up();
+  if (switch_.online()) switch_online();
 }
 
 void FPort::disconnect() {
   feeder_ = nullptr;  // it is told nothing any more
-  link_down();
+  far_output_ = nullptr;
+  link_is_over();
+  tap_output(nullptr);
+  if (!link_) return;
+  link_->a.output().clear();
+  link_->b.output().clear();
+  if (n_port_) n_port_->port().link_down();
+  else far_user_->link_offline();
   n_port_.reset();
   link_.reset();
-  far_output_ = nullptr;
-  tap_output(nullptr);
 }
 
-void FPort::open(FrameOutput& output) {
+void FPort::move_to(FPort& other) {
+  NPort& port = n_port_->port();
+  const LinkConfig config = link_->config();
+  link_is_over();
+  link_->a.output().clear();
+  link_->b.output().clear();
+  port.link_interrupted();
+  n_port_.reset();
+  link_.reset();
+  other.connect(port, config);
+}
+
+// A link of this program sees light when the switch runs, and none while it does not.
+void FPort::switch_online() {
+  if (far_output_ != nullptr) {
+    link_begins(*far_output_);
+    return tell_old_address();
+  }
+  if (!link_) return;
+  if (!std::exchange(joined_, true)) return link_->join(*this, *far_user_);
+  if (std::exchange(cut_by_switch_, false)) link_->mend();
+  if (!is_up()) reset_link();
+}
+
+void FPort::switch_offline() {
+  if (link_ && joined_ && !link_->is_cut()) {
+    cut_by_switch_ = true;
+    link_->cut();
+  }
+  link_is_over();
+}
+
+void FPort::link_active() {
+  if (switch_.online()) link_begins(link_->a.output());
+}
+
+void FPort::link_begins(FrameOutput& output) {
+  address_ = switch_.address_of(*this);
   link_is_up(output);
   controller_.link_up(controller_channel_);
 }
 
-void FPort::close() {
+void FPort::link_is_over() {
   if (!is_up()) return;
   if (logged_in_) former_address_ = address_;
   log_out_all();
@@ -78,31 +129,16 @@ void FPort::close() {
   link_is_down();
 }
 
-void FPort::link_up() {
-  address_ = switch_.address_of(*this);
-  if (link_) {
-    if (std::exchange(joined_, true)) link_->mend();
-    else link_->join(*this, *n_port_);
-    return;
-  }
-  open(*far_output_);
-  tell_old_address();
-}
-
-void FPort::link_down() {
-  if (link_) link_->cut();
-  else close();
-}
-
 // An N_Port elsewhere may not have noticed that its link was down: LOGO from the F_Port ends its login (FC-LS).
 void FPort::tell_old_address() {
   if (const wire::FcId id = std::exchange(former_address_, {}); id != wire::FcId{}) controller_.deny(id);
 }
 
 void FPort::reset_link() {
-  if (!is_up()) return;
-  link_down();
-  link_up();
+  if (link_) return link_->a.go_offline();
+  if (far_output_ == nullptr || !is_up()) return;
+  link_is_over();
+  switch_online();
 }
 
 void FPort::tap(FrameTap* tap) {
@@ -172,7 +208,7 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
   log_out_all();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
   logged_in_ = true;
-  output()->set_bb_credit(login_.bb_credit);
+  output().set_bb_credit(login_.bb_credit);
   grant(exchange, address_, *request);
 }
 
@@ -212,10 +248,10 @@ void FPort::log_out_all() {
   if (std::exchange(logged_in_, false)) switch_.port_logged_out(address_, login_.port_name);
 }
 
-wire::els::Login FPort::accept_parameters(const wire::els::Login& request) const {
+wire::els::Login FPort::accept_parameters(const wire::els::Login& request) {
   namespace feature = wire::els::feature;
   const SwitchConfig& config = switch_.config_;
-  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = output()->own_bb_credit(), .features = feature::f_port};
+  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = output().own_bb_credit(), .features = feature::f_port};
   accept.receive_data_field_size = config.receive_data_field_bytes;
   accept.set_r_a_tov_ms(static_cast<std::uint32_t>(config.r_a_tov / millisecond));
   const bool whole_ms = config.e_d_tov % millisecond == 0;

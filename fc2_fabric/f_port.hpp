@@ -10,28 +10,32 @@
 
 namespace fc2 {
 
+class SharedLink;
+
 class FPort final : public SwitchPort, private LinkUser, private ElsUser {
  public:
   FPort(Switch& fabric, std::size_t number);
 
   /// Plugs a link in, and brings it up if the switch is online.
   void connect(NPort& port, LinkConfig link);
+  void connect(SharedLink& ports, LinkConfig link);
   void connect(FrameOutput& output, FrameFeeder& feeder);
   /// Unplugs it: whoever is logged in is logged out.
   void disconnect();
-  [[nodiscard]] bool connected() const { return link_.has_value() || feeder_ != nullptr; }
+  [[nodiscard]] bool connected() const { return link_.has_value() || far_output_ != nullptr; }
+  /// The cable of its N_Port is plugged in at `other`: NOS, and another address (FC-VI 7.7.5).
+  void move_to(FPort& other);
   /// The switch comes online, or goes offline, and what is plugged in with it.
-  void link_up();
-  void link_down();
-  /// Down and up again: the N_Port must log in anew.
+  void switch_online();
+  void switch_offline();
+  /// Offline and back: the N_Port must log in anew.
   void reset_link();
+  /// While an N_Port of this program is connected: its end is b. Else nullptr.
+  [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
   /// While connected. nullptr takes it off.
   void tap(FrameTap* tap);
   /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
   void set_faults(FrameFault* from_port, FrameFault* to_port);
-
-  /// While an N_Port of this program is connected: its end is b. Else nullptr.
-  [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
 
   [[nodiscard]] std::size_t number() const { return number_; }
   /// Its own Port_Name.
@@ -72,18 +76,18 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
 
   void hold() override;
   void proceed() override;
-  void open(FrameOutput& output);
+  void link_active() override;
+  void link_offline() override { link_is_over(); }
+  void link_begins(FrameOutput& output);
+  void link_is_over();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
   [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
-  void link_active() override { open(link_->a.output()); }
-  void link_offline() override { close(); }
-  void close();
   void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
   void log_out_all();
   void tell_old_address();
-  [[nodiscard]] wire::els::Login accept_parameters(const wire::els::Login& request) const;
+  [[nodiscard]] wire::els::Login accept_parameters(const wire::els::Login& request);
 
   const std::size_t number_;
   wire::FcId address_{};        // while the switch is online
@@ -91,11 +95,13 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   NPort controller_;
   ControllerOutput controller_output_;
   Channel controller_channel_;
-  std::optional<Link> link_;                    // while an N_Port of this program is connected
-  std::optional<AttachedNPort> n_port_;         // that one
-  bool joined_ = false;                         // the link was active before
-  FrameOutput* far_output_ = nullptr;           // of one elsewhere
-  FrameFeeder* feeder_ = nullptr;
+  std::optional<Link> link_;                    // to an N_Port of this program
+  std::optional<AttachedNPort> n_port_;         // that one; none: several share the link
+  LinkUser* far_user_ = nullptr;                // it, or they
+  bool joined_ = false;                         // its link was active
+  bool cut_by_switch_ = false;
+  FrameOutput* far_output_ = nullptr;           // to one elsewhere
+  FrameFeeder* feeder_ = nullptr;               // of that one
   bool logged_in_ = false;
   wire::els::Login login_;
   std::vector<VirtualLogin> virtual_logins_;

@@ -31,13 +31,13 @@ Switch& Fabric::add_switch(SwitchConfig config) {
   member->device.reset(new Switch(scheduler_, pool_, std::move(config), config_.multipath, &ages_));
   member->index = members_.size();
   members_.push_back(std::move(member));
-  changed();
+  topology_changed();
   return *members_.back()->device;
 }
 
 InterSwitchLink& Fabric::connect(Switch& a, Switch& b, LinkConfig link) {
   assert(&a != &b);
-  InterSwitchLink& made = *links_.emplace_back(std::make_unique<InterSwitchLink>(scheduler_, a, b, link));
+  InterSwitchLink& made = *links_.emplace_back(std::make_unique<InterSwitchLink>(scheduler_, a, b, link, static_cast<TopologyListener&>(*this)));
   plug(made);
   return made;
 }
@@ -71,20 +71,18 @@ bool Fabric::reaches(const Switch& a, const Switch& b) const {
 
 // --- what happens to it ------------------------------------------------------------------------------------------
 
-void Fabric::changed() {
+void Fabric::topology_changed() {
   if (!pending()) scheduler_.schedule_after(*this, config_.reconfiguration_delay);
 }
 
 void Fabric::unplug(InterSwitchLink& link) {
   link.plugged_ = false;
   link.take_down();
-  changed();
 }
 
 void Fabric::plug(InterSwitchLink& link) {
   link.plugged_ = true;
   if (member(link.a().owner()).powered && member(link.b().owner()).powered) link.bring_up();
-  changed();
 }
 
 void Fabric::crash(Switch& device) {
@@ -94,14 +92,14 @@ void Fabric::crash(Switch& device) {
   for (const auto& link : links_)
     if (&link->a().owner() == &device || &link->b().owner() == &device) link->take_down();
   device.go_offline();
-  changed();
+  topology_changed();
 }
 
 void Fabric::restart(Switch& device) {
   member(device).powered = true;
   for (const auto& link : links_)
     if (link->plugged_ && (&link->a().owner() == &device || &link->b().owner() == &device)) plug(*link);
-  changed();
+  topology_changed();
 }
 
 // --- configuration -----------------------------------------------------------------------------------------------

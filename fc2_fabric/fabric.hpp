@@ -25,7 +25,7 @@ struct FabricConfig {
   DomainConflict domain_conflict = DomainConflict::Reassign;
 };
 
-class Fabric final : private Event {
+class Fabric final : private TopologyListener, private Event {
  public:
   Fabric(Scheduler& scheduler, FramePool& pool, FabricConfig config = {});
   ~Fabric() override;
@@ -73,7 +73,7 @@ class Fabric final : private Event {
   using Partition = std::vector<Member*>;  // the principal switch first
 
   void fire(TimeNs) override { configure(); }
-  void changed();
+  void topology_changed() override;
   Member& member(const Switch& device);
   [[nodiscard]] const Member& member(const Switch& device) const;
 

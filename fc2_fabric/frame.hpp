@@ -29,10 +29,10 @@ struct Frame {
   wire::Eof eof{};
   std::uint16_t fault = 0;       // number of the rule that a fault followed with it, for taps; 0: none
   bool crc_error = false;        // changed on its way: receivers see it by the CRC, and discard it (FC-FS)
-  std::uint32_t buffer_epoch = 0;      // see ReceiveBuffers
-  ReceiveBuffers* buffers = nullptr;   // it holds one: the sender of the link that it came by waits for that
   std::uint32_t path_age = 0;    // in a fabric of several switches: its configuration when the frame came in,
   TimeNs entered = 0;            // and the time
+  std::uint32_t buffer_epoch = 0;      // see ReceiveBuffers
+  ReceiveBuffers* buffers = nullptr;   // it holds one: the sender of the link that it came by waits for that
   std::array<std::uint8_t, frame_header_bytes + max_data_field_bytes> bytes;
 
   [[nodiscard]] std::span<const std::uint8_t> content() const { return std::span(bytes).first(size_bytes); }

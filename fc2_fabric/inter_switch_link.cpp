@@ -10,15 +10,28 @@ namespace fc2 {
 
 EPort& EPort::far_end() { return this == &link_.a() ? link_.b() : link_.a(); }
 void EPort::receive(FramePtr frame) {
+  if (!is_up()) return;
   count_in();
   switch_.frame_from_link(*this, std::move(frame));
 }
-void EPort::link_active() { link_.from(*this).set_bb_credit(link_.config().bb_credit); }
-void EPort::hold() { link_.from(far_end()).pause(); }
-void EPort::proceed() { link_.from(far_end()).resume(); }
+// FC-SW: ELP tells the credit of both.
+void EPort::link_active() {
+  Channel& output = link_.end_of(*this).output();
+  link_is_up(output);
+  output.set_bb_credit(link_.end_of(far_end()).output().own_bb_credit());
+  link_.listener_.topology_changed();
+}
+void EPort::link_offline() {
+  link_is_down();
+  link_.isolated_ = false;
+  link_.listener_.topology_changed();
+}
+void EPort::hold() { link_.end_of(far_end()).output().pause(); }
+void EPort::proceed() { link_.end_of(far_end()).output().resume(); }
 
-InterSwitchLink::InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config)
-    : config_(config), a_(a, *this), b_(b, *this), link_(scheduler, config, a_, BufferUse::UntilForwarded, b_, BufferUse::UntilForwarded) {}
+InterSwitchLink::InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config, TopologyListener& listener)
+    : config_(config), listener_(listener), a_(a, *this), b_(b, *this),
+      link_(scheduler, config, a_, BufferUse::UntilForwarded, b_, BufferUse::UntilForwarded) {}
 
 EPort& InterSwitchLink::end_at(const Switch& owner) {
   assert(&owner == &a_.owner() || &owner == &b_.owner());
@@ -33,8 +46,8 @@ std::uint32_t InterSwitchLink::cost() const {
 
 void InterSwitchLink::tap(const Switch& end, FrameTap* tap) {
   EPort& tapped = end_at(end);
-  from(tapped).tap_sender(tap);
-  from(tapped.far_end()).tap_receiver(tap);
+  end_of(tapped).output().tap_sender(tap);
+  end_of(tapped.far_end()).output().tap_receiver(tap);
 }
 
 void InterSwitchLink::set_faults(FrameFault* from_a, FrameFault* from_b) {
@@ -43,18 +56,12 @@ void InterSwitchLink::set_faults(FrameFault* from_a, FrameFault* from_b) {
 }
 
 void InterSwitchLink::bring_up() {
-  if (is_up()) return;
-  a_.link_is_up(from(a_));
-  b_.link_is_up(from(b_));
-  link_.join(a_, b_);
+  if (std::exchange(joined_, true)) link_.mend();
+  else link_.join(a_, b_);
 }
 
 void InterSwitchLink::take_down() {
-  if (!is_up()) return;
-  a_.link_is_down();
-  b_.link_is_down();
-  link_.part();
-  isolated_ = false;
+  if (joined_) link_.cut();
 }
 
 }  // namespace fc2

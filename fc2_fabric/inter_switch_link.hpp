@@ -1,4 +1,4 @@
-// An inter-switch link (ISL): two E_Ports, and a channel in each direction. Can be tapped and given faults at either end.
+// An inter-switch link (ISL): a link between two E_Ports, with credit as on any link. Can be tapped and given faults.
 #pragma once
 #include <cstdint>
 
@@ -20,18 +20,26 @@ class EPort final : public SwitchPort, private LinkUser {
 
  private:
   friend class InterSwitchLink;
+  void link_active() override;
+  void link_offline() override;
   void hold() override;
   void proceed() override;
-  // Credit as ELP tells it (FC-SW). Frames wait while the link is not active; paths change when it is taken down.
-  void link_active() override;
-  void link_offline() override {}
 
   InterSwitchLink& link_;
 };
 
+/// Hears of ISLs that come and go.
+class TopologyListener {
+ public:
+  virtual void topology_changed() = 0;
+
+ protected:
+  ~TopologyListener() = default;
+};
+
 class InterSwitchLink {
  public:
-  InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config);
+  InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config, TopologyListener& listener);
 
   [[nodiscard]] EPort& a() { return a_; }
   [[nodiscard]] EPort& b() { return b_; }
@@ -42,10 +50,12 @@ class InterSwitchLink {
   /// As FSPF counts: 10^12 / bit rate, 1 to max_cost (FC-SW).
   [[nodiscard]] std::uint32_t cost() const;
   /// Light on it, and both switches run.
-  [[nodiscard]] bool is_up() const { return a_.is_up(); }
+  [[nodiscard]] bool is_up() const { return a_.is_up() && b_.is_up(); }
   /// FC-SW: up, but it does not make one fabric of both, because their Domain_IDs overlap.
   [[nodiscard]] bool is_isolated() const { return isolated_; }
 
+  /// For link events and primitive sequences; a and b as here.
+  [[nodiscard]] Link& link() { return link_; }
   /// Sees what that end sends and receives; nullptr takes it off.
   void tap(const Switch& end, FrameTap* tap);
   /// On what a sends, and on what b sends; nullptr takes it off.
@@ -57,12 +67,14 @@ class InterSwitchLink {
   void bring_up();
   /// Frames on it are lost.
   void take_down();
-  [[nodiscard]] Channel& from(const EPort& end) { return &end == &a_ ? link_.a.output() : link_.b.output(); }
+  [[nodiscard]] LinkEnd& end_of(const EPort& port) { return &port == &a_ ? link_.a : link_.b; }
 
   const LinkConfig config_;
+  TopologyListener& listener_;
   EPort a_, b_;
   Link link_;
   bool plugged_ = true;    // what the owner of the fabric wants
+  bool joined_ = false;    // it was active
   bool isolated_ = false;
 };
 

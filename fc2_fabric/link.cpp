@@ -40,17 +40,6 @@ void LinkEnd::cut() {
   queue_.clear();
 }
 
-void LinkEnd::part() {
-  cut();
-  line_.mend();
-  output_.pause(FrameOutput::Pause::Link);
-  credit_.forget_login();
-  if (buffers_ != nullptr) buffers_->reset();
-  scheduler_.cancel(*this);
-  machine_ = {};
-  online_ = offline_due_ = active_due_ = flush_due_ = false;
-}
-
 // --- what comes in -----------------------------------------------------------------------------------------------
 
 void LinkEnd::primitive_received(Primitive primitive) {
@@ -143,12 +132,6 @@ void Link::initialize(LinkUser& a_user, LinkUser& b_user) {
     end->send_ols();
     end->start_timer();
   }
-}
-
-void Link::part() {
-  a.part();
-  b.part();
-  cut_ = false;
 }
 
 void Link::cut() {

@@ -65,7 +65,6 @@ class LinkEnd final : public PrimitiveReceiver, private CreditListener, private 
   void settle();
   void connect_to(LinkEnd& far_end);
   void cut();
-  void part();
 
   void primitive_received(Primitive primitive) override;
   void link_timed_out() override;
@@ -108,8 +107,6 @@ class Link {
   void join(LinkUser& a, LinkUser& b);
   /// Both begin with the link initialization protocol.
   void initialize(LinkUser& a, LinkUser& b);
-  /// Unplugs both ends, without a word to them; what is under way is lost. They may be joined again.
-  void part();
   /// The cable is cut: what is under way is lost, both ends see no signal.
   void cut();
   /// ... and mended: both ends go through the link failure protocol.

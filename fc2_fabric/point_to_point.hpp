@@ -12,7 +12,8 @@ class PointToPoint {
     link.join(a_, b_);
   }
   ~PointToPoint() {
-    link.part();
+    link.a.output().clear();
+    link.b.output().clear();
     a_.port().link_down();
     b_.port().link_down();
   }

@@ -11,6 +11,7 @@
 #include "fc2_fabric/inter_switch_link.hpp"
 #include "fc2_fabric/name_server.hpp"
 #include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/shared_link.hpp"
 #include "wire/bytes.hpp"
 
 namespace fc2 {
@@ -88,12 +89,12 @@ void Switch::go_online(std::uint8_t domain, wire::Wwn fabric_name) {
   fabric_name_ = fabric_name;
   if (std::exchange(domain_, domain) != 0) return;  // it was
   for (const auto& port : f_ports_)
-    if (port->connected()) port->link_up();
+    if (port->connected()) port->switch_online();
 }
 
 void Switch::go_offline() {
   if (!online()) return;
-  for (const auto& port : f_ports_) port->link_down();
+  for (const auto& port : f_ports_) port->switch_offline();
   name_service_->restart();
   controller_service_->restart();
   fabric_controller_->forget_all();
@@ -161,12 +162,16 @@ FPort* Switch::take_f_port() {
 
 // --- links -------------------------------------------------------------------------------------------------------
 
-bool Switch::attach(NPort& port, LinkConfig link) {
-  assert(!is_attached(port));
+bool Switch::attach(NPort& port, LinkConfig link) { return attach(port, port, link); }
+bool Switch::attach(SharedLink& ports, LinkConfig link) { return attach(ports.base(), ports, link); }
+
+template <class Ports>
+bool Switch::attach(NPort& base, Ports& ports, const LinkConfig& link) {
+  assert(!is_attached(base));
   FPort* f_port = take_f_port();
   if (f_port == nullptr) return false;
-  links_[&port] = f_port;
-  f_port->connect(port, link);
+  links_[&base] = f_port;
+  f_port->connect(ports, link);
   return true;
 }
 

@@ -22,6 +22,7 @@ class FabricService;
 class FPort;
 class Link;
 class NameServer;
+class SharedLink;
 class SwitchPort;
 
 struct SwitchConfig {
@@ -51,6 +52,8 @@ class Switch {
   /// Makes a link and brings it up: the port logs in. False: all F_Ports are taken. The port must outlive its link.
   /// The F_Port that is free the longest comes first, so that a link that comes back has the address that it had.
   bool attach(NPort& port, LinkConfig link = {});
+  /// The same for several N_Ports on one link. By its base it is detached, tapped, given faults.
+  bool attach(SharedLink& ports, LinkConfig link = {});
   /// Takes the link down: frames under way are lost, the port is logged out implicitly. Not from inside a FrameTap.
   void detach(NPort& port);
   /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the F_Port's
@@ -124,6 +127,8 @@ class Switch {
   void give_back_address(wire::FcId id);
   void take_address_number(AddressNumber number);
   FPort* take_f_port();
+  template <class Ports>
+  bool attach(NPort& base, Ports& ports, const LinkConfig& link);
   void unplug(FPort& port);
 
   // --- logins

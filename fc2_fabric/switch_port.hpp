@@ -41,7 +41,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   virtual void proceed() = 0;
 
   /// While the link is up.
-  [[nodiscard]] FrameOutput* output() const { return output_; }
+  [[nodiscard]] FrameOutput& output() { return *output_; }
   void count_in() { ++frames_in_; }
   /// Sees what goes out; nullptr takes it off.
   void tap_output(FrameTap* tap) { tap_ = tap; }

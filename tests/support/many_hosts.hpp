@@ -1,0 +1,151 @@
+// Many hosts on many switches: each logs in, registers, resolves another one's address and connects a VI to it.
+#pragma once
+#include <bit>
+#include <memory>
+#include <vector>
+
+#include "farp/resolver.hpp"
+#include "fc2_fabric/fabric.hpp"
+#include "fcvi/provider.hpp"
+#include "tests/support/switched_fabric.hpp"
+#include "vi/nic.hpp"
+
+namespace support {
+
+class ManyHosts {
+ public:
+  struct Config {
+    std::size_t switches = 8;  // a power of two: they form a hypercube, so that there are many paths of equal cost
+    std::size_t ports = 1000;  // even: the first half connects to the second
+    fc2::FabricConfig fabric = {};
+  };
+
+  explicit ManyHosts(const Config& config) : config_(config), fabric_(0, config.fabric) {
+    fabric_.link = {.latency_ns = fc2::microsecond, .bytes_per_second = fc2::line_rate_bytes_per_second("32GFC")};
+    for (std::size_t i = 0; i < config.switches; ++i) fabric_.add_switch();
+    const fc2::LinkConfig isl{.latency_ns = 5 * fc2::microsecond, .bytes_per_second = fc2::line_rate_bytes_per_second("128GFC")};
+    for (std::size_t i = 0; i < config.switches; ++i)
+      for (std::size_t bit = 1; bit < config.switches; bit *= 2)
+        if ((i & bit) == 0) fabric_.join(i, i | bit, isl);
+    fabric_.run_for(fc2::second);
+    for (std::size_t i = 0; i < config.ports; ++i) add_host();
+  }
+
+  /// Until everybody has registered. False: not all of them by then.
+  bool register_all(fc2::TimeNs limit = 100 * fc2::second) {
+    return run_until([&] { return ready_ == hosts_.size(); }, limit);
+  }
+  /// Pairwise, each to one of another switch. False: not all of them by then.
+  bool connect_all(fc2::TimeNs limit = 100 * fc2::second) {
+    const std::size_t half = hosts_.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) pairs_.push_back(std::make_unique<Pair>(*this, *hosts_[i], *hosts_[i + half]));
+    for (auto& pair : pairs_) pair->begin();
+    return run_until([&] { return connected_ == half; }, limit);
+  }
+  [[nodiscard]] std::size_t connected() const { return connected_; }
+  [[nodiscard]] std::size_t registered() const { return ready_; }
+  SwitchedFabric& fabric() { return fabric_; }
+  [[nodiscard]] std::uint64_t discarded() {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < config_.switches; ++i) sum += fabric_.at(i).counters().discarded();
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t frames_forwarded() {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < config_.switches; ++i) sum += fabric_.at(i).frames_forwarded();
+    return sum;
+  }
+
+ private:
+  struct Host final : vi::Listener, farp::ReadyListener {
+    Host(ManyHosts& owner, fc2::NPort& n_port, std::size_t index)
+        : hosts(owner), address(wire::IpAddress::v4(10, static_cast<std::uint8_t>(index >> 16), static_cast<std::uint8_t>(index >> 8),
+                                                    static_cast<std::uint8_t>(index))),
+          port(n_port), resolver(port, resolver_config()), provider(port, resolver, provider_config()), nic(provider, *this) {
+      resolver.set_ready_listener(*this);
+    }
+    farp::ResolverConfig resolver_config() const {
+      farp::ResolverConfig config;
+      config.own_addresses = {address};
+      return config;
+    }
+    fcvi::ProviderConfig provider_config() const {
+      fcvi::ProviderConfig config;
+      config.address = address;
+      return config;
+    }
+    [[nodiscard]] vi::NetAddress net() const { return vi::NetAddress::make(address, discriminator); }
+    vi::Vi& make_vi() {
+      vi::Vi* made = nullptr;
+      nic.create_vi({.reliability = vi::ReliabilityLevel::ReliableDelivery, .max_transfer_size_bytes = 0, .ptag = {},
+                     .enable_rdma_write = false, .enable_rdma_read = false}, nullptr, nullptr, made);
+      return *made;
+    }
+    void address_ready() override {
+      if (!std::exchange(ready, true)) ++hosts.ready_;
+    }
+    void work_completed(vi::Vi&, bool) override {}
+    void completion_queued(vi::CompletionQueue&) override {}
+    void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode, vi::ErrorCode) override {}
+
+    static constexpr std::array<std::uint8_t, 16> discriminator{'s', 'c', 'a', 'l', 'e'};
+    ManyHosts& hosts;
+    const wire::IpAddress address;
+    fc2::NPort& port;
+    farp::Resolver resolver;
+    fcvi::Provider provider;
+    vi::Nic nic;
+    bool ready = false;
+  };
+
+  // What goes on between two of them. Operations signal; step() goes on when the core has settled.
+  struct Pair final : vi::ConnectOperation, vi::ConnectWaitOperation {
+    struct Accept final : vi::Operation {
+      void done(vi::Return) override {}
+    };
+    Pair(ManyHosts& owner, Host& from, Host& to) : hosts(owner), client(from), server(to) {}
+    void begin() {
+      server.provider.connect_wait(server.net(), limit, *this);
+      client.provider.connect_request(client.make_vi(), client.net(), server.net(), limit, *this);
+    }
+    void done(vi::Return value) override {
+      if (value == vi::Return::Success && !accepted) hosts.waiting_.push_back(this);
+      else if (value == vi::Return::Success) ++hosts.connected_;
+    }
+    void accept_it() {
+      accepted = true;
+      server.provider.connect_accept(vi::ConnectWaitOperation::token, server.make_vi(), accept);
+    }
+    static constexpr fc2::TimeNs limit = 60 * fc2::second;
+    ManyHosts& hosts;
+    Host& client;
+    Host& server;
+    Accept accept;
+    bool accepted = false;
+  };
+
+  void add_host() {
+    const std::size_t index = fabric_.add_port(hosts_.size() % config_.switches);
+    hosts_.push_back(std::make_unique<Host>(*this, fabric_.port(index), index));
+  }
+  template <class Done>
+  bool run_until(Done done, fc2::TimeNs limit) {
+    const fc2::TimeNs end = fabric_.scheduler.now() + limit;
+    while (!done() && fabric_.scheduler.run_next(end))
+      while (!waiting_.empty()) {
+        Pair* pair = waiting_.back();
+        waiting_.pop_back();
+        pair->accept_it();
+      }
+    return done();
+  }
+
+  const Config config_;
+  SwitchedFabric fabric_;
+  std::vector<Pair*> waiting_;  // servers whose request came
+  std::size_t ready_ = 0, connected_ = 0;
+  std::vector<std::unique_ptr<Pair>> pairs_;  // an operation lives until it is done
+  std::vector<std::unique_ptr<Host>> hosts_;
+};
+
+}  // namespace support
