@@ -121,7 +121,7 @@ void Loop::lip(NPort& port) {
   begin_lip(*station);
 }
 
-LoopStation* Loop::station_of(const NPort& port) {
+LoopStation* Loop::station_of(const NPort& port) const {
   for (const auto& station : stations_)
     if (&station->port_ == &port) return station.get();
   return nullptr;

@@ -100,7 +100,7 @@ class Loop final : private Event {
   void detach(NPort& port);
   /// `port` asks for the initialization of the loop.
   void lip(NPort& port);
-  [[nodiscard]] LoopStation* station_of(const NPort& port);
+  [[nodiscard]] LoopStation* station_of(const NPort& port) const;
   [[nodiscard]] std::size_t size() const { return stations_.size(); }
   void tap(NPort& port, FrameTap* tap);
 
