@@ -85,15 +85,17 @@ void LoginSession::link_down_if_up() {
   if (!machine_.is_any_of<pl::Offline, pl::Suspended>()) link_down();
 }
 
+// An ADISC of ours that is not answered yet says nothing new when it is.
+
 void LoginSession::validated() {
   if (!validating()) return;
-  forget_request();  // an ADISC of ours need not be answered any more
+  leave_request();
   process(pl::Validated{});
 }
 
 void LoginSession::validation_failed() {
   if (!validating()) return;
-  forget_request();
+  leave_request();
   retries_left_ = port_.config().login_retries;
   process(pl::ValidationFailed{});
 }

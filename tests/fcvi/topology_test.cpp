@@ -96,9 +96,7 @@ TEST_F(TopologyTest, fabric_link_away_connection_is_lost) {
   fabric.run_for(fc2::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   fabric.fabric.link_of(client->port)->mend();
-  fabric.run_for(fc2::millisecond);
-  post();  // tells the server that the client believes in a login that is gone
-  fabric.run_for(10 * fc2::second);
+  fabric.run_for(fc2::second);  // the server's LOGO tells the client, which believed in its login
   expect_lost();
 }
 
@@ -159,7 +157,7 @@ TEST_F(LoopTopologyTest, lips_lose_nothing) {
 TEST_F(LoopTopologyTest, peer_leaves_connection_is_lost) {
   connect(Level::ReliableDelivery);
   loop.detach(server->port);
-  fabric.run_for(10 * fc2::second);
+  fabric.run_for(30 * fc2::second);
   expect_lost();
   loop.attach(server->port);
   fabric.run_for(fc2::second);
