@@ -173,22 +173,6 @@ TEST(Invariants, ends_sees_a_program_that_waits) {
   EXPECT_EQ(broken_by([](Record& r) { r.came_to_an_end = false; }), Names{"ends"});
 }
 
-// FC-VI 8.1: overtaking is what an out-of-order fabric does, losing is not.
-TEST(Invariants, order_sees_harm_done_by_overtaking_alone) {
-  Scenario scenario = one_send();
-  const Sabotage late_accept{.record = [](Record& record) { record.connections[0].ends[1].calls[1].result = vi::Return::Timeout; }};
-  const FaultList overtaken{{.kind = Fault::Kind::Reorder, .frame = 5, .overtaken = 1}}, lost{{.kind = Fault::Kind::Lose, .frame = 5}};
-  EXPECT_EQ(broken(scenario, late_accept, overtaken), Names{});
-  scenario.in_order = false;
-  EXPECT_EQ(broken(scenario, late_accept, overtaken), Names{"order"});
-  EXPECT_EQ(broken(scenario, late_accept, lost), Names{});
-  const Sabotage late_receive{.record = [](Record& record) {
-    Descriptor& receive = record.connections[0].ends[1].receives[0];
-    receive.status |= vi::status::transport_error;
-  }};
-  EXPECT_EQ(broken(scenario, late_receive, overtaken), Names{"order"});
-}
-
 TEST(Invariants, no_surprise_sees_an_event_without_a_row) {
   EXPECT_EQ(broken_by([](Record& r) { r.unexpected_events = 1; }), Names{"no surprise"});
 }

@@ -46,9 +46,7 @@ TEST(Loader, defaults_are_filled_in) {
   EXPECT_EQ(port.link.bytes_per_second, 1'700'000'000u);
   EXPECT_EQ(port.link.latency_ns, 500);
   EXPECT_EQ(port.receive_data_field_bytes, 2112);
-  EXPECT_TRUE(port.use_name_server && scenario->in_order);
-  EXPECT_FALSE(port.class_2 || port.ack_0);
-  EXPECT_EQ(port.end_to_end_credit, 0);
+  EXPECT_TRUE(port.use_name_server);
   EXPECT_TRUE(port.capture);
   const WorkloadSpec& workload = scenario->workloads[0];
   EXPECT_EQ(workload.discriminator, "w");
@@ -61,17 +59,17 @@ TEST(Loader, defaults_are_filled_in) {
   EXPECT_EQ(scenario->expectations.discards.max, 0u);
 }
 
-constexpr const char* every_key = R"(name: all
+TEST(Loader, every_key_is_read) {
+  const auto scenario = read(R"(name: all
 seed: 0x10
 time_limit: 5s
 file: /bin/sh
-topology: {line_rate: 8GFC, latency: 1us, in_order: false}
+topology: {line_rate: 8GFC, latency: 1us}
 ports:
   - {name: a, port_name: "20:00:00:00:00:00:00:0a", node_name: "10:00:00:00:00:00:00:0a", address: 1.2.3.4,
      resolve: farp, line_rate: 400MB/s, latency: 2us, receive_data_field: 1KiB, first_ox_id: 3, first_handle: 4,
-     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, preference: true, class: 2, end_to_end_credit: 3, ack_0: true,
-     ulp_timeout: 7ms, capture: false}
-  - {name: b, addresses: [fe80::1, 10.9.9.9], class: 2}
+     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, preference: true, ulp_timeout: 7ms, capture: false}
+  - {name: b, addresses: [fe80::1, 10.9.9.9]}
 workloads:
   - name: w
     client: b
@@ -96,10 +94,7 @@ expectations:
   discards: {max: 4}
   asynchronous_errors: 1
   duration: 6ms
-)";
-
-TEST(Loader, every_key_is_read) {
-  const auto scenario = read(every_key);
+)");
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(std::tie(scenario->seed, scenario->file), std::tuple(16u, "/bin/sh"));
   const PortSpec& port = scenario->ports[0];
@@ -113,10 +108,7 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(port.first_connection_id, 5u);
   EXPECT_EQ(port.max_iu_bytes, 65536u);
   EXPECT_EQ(port.pipeline_depth, 6u);
-  EXPECT_TRUE(port.preference && port.class_2 && port.ack_0);
-  EXPECT_EQ(port.end_to_end_credit, 3);
-  EXPECT_EQ(scenario->ports[1].end_to_end_credit, 16);
-  EXPECT_FALSE(scenario->in_order);
+  EXPECT_TRUE(port.preference);
   EXPECT_EQ(port.ulp_timeout, 7 * fc2::millisecond);
   EXPECT_FALSE(port.capture);
   EXPECT_EQ(scenario->ports[1].addresses.size(), 2u);
@@ -171,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{1, "name: x\ntopology: {latncy: 1us}",
             "s.yaml:2: unknown key \"latncy\" in topology; did you mean \"latency\"?"},
         Bad{1, "name: x\ntopology: {zzz: 1us}",
-            "s.yaml:2: unknown key \"zzz\" in topology; known: line_rate, latency, in_order"},
+            "s.yaml:2: unknown key \"zzz\" in topology; known: line_rate, latency"},
         Bad{1, "name: x\ntopology: {latency: 5 parsecs}",
             "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got "
             "\"5 parsecs\""},
@@ -179,7 +171,6 @@ INSTANTIATE_TEST_SUITE_P(
             "s.yaml:2: line_rate: expected a line rate: 1GFC, 2GFC, 4GFC, 8GFC, 16GFC, 32GFC, 64GFC, 128GFC, "
             "bytes per second "
             "such as 400MB/s, or unlimited, got \"3GFC\""},
-        Bad{1, "name: x\ntopology: {in_order: mostly}", "s.yaml:2: in_order: expected true or false, got \"mostly\""},
         Bad{1, "name: x\ntopology: fast", "s.yaml:2: topology: expected a mapping, got \"fast\""},
         Bad{1, "name: {x", "s.yaml:1: not YAML: end of map flow not found"},
         Bad{1, "name: x\nfile: /no/such/file",
@@ -206,14 +197,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{4, "  - name: b\n    capture: maybe", "s.yaml:5: capture: expected true or false, got \"maybe\""},
         Bad{4, "  - name: b\n    pipeline_depth: 256",
             "s.yaml:5: pipeline_depth: expected a whole number, 0 to 255, got \"256\""},
-        Bad{4, "  - name: b\n    class: 1", "s.yaml:5: class: expected one of 2, 3, got \"1\"; did you mean \"2\"?"},
-        Bad{4, "  - name: b\n    class: [2]", "s.yaml:5: class: expected one of 2, 3, got a list"},
-        Bad{4, "  - name: b\n    end_to_end_credit: 32768",
-            "s.yaml:5: end_to_end_credit: expected a whole number, 0 to 32767, got \"32768\""},
-        Bad{4, "  - name: b\n    class: 2\n    end_to_end_credit: 0",
-            "s.yaml:6: end_to_end_credit: expected at least 1 with class 2, got \"0\""},
-        Bad{4, "  - name: b\n    ack_0: yep", "s.yaml:5: ack_0: expected true or false, got \"yep\""},
-        Bad{4, "  - name: b\n    ack_0: true", "s.yaml:5: ack_0: expected false without end_to_end_credit, got \"true\""},
         Bad{7, "    client: bb", "s.yaml:7: client: expected one of a, b, got \"bb\"; did you mean \"b\"?"},
         Bad{8, "    server: a", "s.yaml:8: server: expected another port than the client, got \"a\""},
         Bad{8, "    serer: b", "s.yaml:8: unknown key \"serer\" in workloads[0]; did you mean \"server\"?"},

@@ -129,8 +129,6 @@ void add(Findings& sum, const Findings& part) {
 
 const char* running_faults() { return running; }
 
-// No fabric delivers a frame after R_A_TOV (FC-FS), and ids are used again in the trust of that. Timers are longer, T1 and T2 above
-// all, and what comes after each of them is tried all the same: a scenario is short enough that no id has come round by then.
 std::vector<Fault> faults_of_frame(const Scenario& scenario) {
   fc2::SwitchConfig fabric;
   std::set<fc2::TimeNs> timers{fabric.e_d_tov, fabric.r_a_tov};

@@ -111,7 +111,6 @@ struct Record {
   bool came_to_an_end = true;
   fc2::TimeNs ulp_timeout = 0, r_a_tov = 0;
   std::uint32_t frames = 0;          // that a fault could have hit
-  bool in_order = true;              // what the fabric promises
   FaultList faults;
   std::size_t faults_applied = 0;
   std::uint64_t digest = 0;          // of the course: frames in their order, results

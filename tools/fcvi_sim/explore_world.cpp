@@ -66,9 +66,8 @@ class World::LogoutWatch final : public fc2::PortListener {
 
 World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, const Sabotage& sabotage)
     : scenario_(scenario), sabotage_(sabotage), pool_(pool), driver_(scheduler_), injector_(scheduler_, pool, faults),
-      switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
+      switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fc2::SwitchConfig{})) {
   record_.faults = faults;
-  record_.in_order = scenario.in_order;
   Random random(scenario.seed, "ports");
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     nodes_.push_back(std::make_unique<Node>(driver_, pool, scenario.ports[i], i, random));

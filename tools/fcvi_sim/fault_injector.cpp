@@ -31,6 +31,10 @@ FaultInjector::FaultInjector(fc2::Scheduler& scheduler, const Scenario& scenario
     port_faults_.push_back(fault.event ? std::make_unique<PortFault>(*this, *fault.event) : nullptr);
 }
 
+void FaultInjector::attach(fc2::Switch& fabric, fc2::NPort& port, std::size_t index) {
+  if (!scenario_.faults.empty()) fabric.set_faults(port, &links_[index].sent, &links_[index].received);
+}
+
 void FaultInjector::start_clock() {
   rules_.start_clock(scheduler_.now());
   for (std::size_t i = 0; i < port_faults_.size(); ++i)
@@ -62,38 +66,17 @@ void FaultInjector::PortFault::trigger(fc2::TimeNs delay) {
 
 void FaultInjector::PortFault::heal() {
   owner_.scheduler_.cancel(*this);
-  if (std::exchange(down_, false)) end();
+  if (std::exchange(down_, false)) owner_.control_.bring_link_up(event_.port);
 }
 
 void FaultInjector::PortFault::fire(fc2::TimeNs) {
-  if (std::exchange(down_, false)) return end();
+  if (std::exchange(down_, false)) return owner_.control_.bring_link_up(event_.port);
   ++times_;
-  begin();
-  if (down_ && event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);
-}
-
-void FaultInjector::PortFault::begin() {
-  PortControl& control = owner_.control_;
-  switch (event_.kind) {
-    case PortEvent::Kind::LinkDown:
-      down_ = true;
-      return control.take_link_down(event_.port);
-    case PortEvent::Kind::LogOut:
-    case PortEvent::Kind::ImplicitLogOut:
-      return control.log_out(event_.port, event_.peer, event_.kind == PortEvent::Kind::ImplicitLogOut);
-    case PortEvent::Kind::Cut: down_ = true; break;
-    case PortEvent::Kind::Nos:
-    case PortEvent::Kind::Ols:
-    case PortEvent::Kind::LinkReset:
-    case PortEvent::Kind::Lip:
-    case PortEvent::Kind::Replug: break;
-  }
-  control.link_event(event_.port, event_.kind, false);
-}
-
-void FaultInjector::PortFault::end() {
-  if (event_.kind == PortEvent::Kind::Cut) owner_.control_.link_event(event_.port, event_.kind, true);
-  else owner_.control_.bring_link_up(event_.port);
+  if (event_.kind != PortEvent::Kind::LinkDown)
+    return owner_.control_.log_out(event_.port, event_.peer, event_.kind == PortEvent::Kind::ImplicitLogOut);
+  down_ = true;
+  owner_.control_.take_link_down(event_.port);
+  if (event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);
 }
 
 }  // namespace sim

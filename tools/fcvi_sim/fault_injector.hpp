@@ -19,8 +19,6 @@ class PortControl {
   /// With taps and faults as before.
   virtual void bring_link_up(std::size_t port) = 0;
   virtual void log_out(std::size_t port, std::size_t peer, bool implicit) = 0;
-  /// Any other; of Cut both the beginning and, with `over`, the end.
-  virtual void link_event(std::size_t port, PortEvent::Kind kind, bool over) = 0;
 
  protected:
   ~PortControl() = default;
@@ -37,8 +35,8 @@ class FaultInjector {
   FaultInjector(const FaultInjector&) = delete;
   FaultInjector& operator=(const FaultInjector&) = delete;
 
-  /// The rules, for the port's link; nullptr where the scenario has no faults.
-  [[nodiscard]] fc2::FaultyLink* rules_for(std::size_t port) { return scenario_.faults.empty() ? nullptr : &links_[port]; }
+  /// Puts the rules on the port's link; nothing where the scenario has no faults.
+  void attach(fc2::Switch& fabric, fc2::NPort& port, std::size_t index);
   /// The times of the scenario count from now.
   void start_clock();
   /// The run is over: no more faults; links that are down come up.
@@ -57,8 +55,6 @@ class FaultInjector {
 
    private:
     void fire(fc2::TimeNs now) override;
-    void begin();
-    void end();
     FaultInjector& owner_;
     PortEvent event_;
     bool down_ = false;

@@ -11,51 +11,13 @@ namespace {
 using Kind = fc2::FaultAction::Kind;
 
 enum class Fault : std::uint8_t {
-  Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite, Silence, Partition,
-  // of ports:
-  LinkDown, Cut, Nos, Ols, LinkReset, Lip, Replug, LogOut
+  Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite, Silence, Partition, LinkDown, LogOut
 };
 constexpr Choice<Fault> kinds[] = {
     {"drop", Fault::Drop},         {"duplicate", Fault::Duplicate}, {"delay", Fault::Delay},
     {"reorder", Fault::Reorder},   {"corrupt", Fault::Corrupt},     {"truncate", Fault::Truncate},
     {"rewrite", Fault::Rewrite},   {"silence", Fault::Silence},     {"partition", Fault::Partition},
-    {"link_down", Fault::LinkDown}, {"cut", Fault::Cut},            {"nos", Fault::Nos},
-    {"ols", Fault::Ols},           {"link_reset", Fault::LinkReset}, {"lip", Fault::Lip},
-    {"replug", Fault::Replug},     {"log_out", Fault::LogOut}};
-bool befalls_port(Fault fault) { return fault >= Fault::LinkDown; }
-
-PortEvent::Kind event_of(Fault fault) {
-  switch (fault) {
-    case Fault::Cut: return PortEvent::Kind::Cut;
-    case Fault::Nos: return PortEvent::Kind::Nos;
-    case Fault::Ols: return PortEvent::Kind::Ols;
-    case Fault::LinkReset: return PortEvent::Kind::LinkReset;
-    case Fault::Lip: return PortEvent::Kind::Lip;
-    case Fault::Replug: return PortEvent::Kind::Replug;
-    case Fault::LogOut: return PortEvent::Kind::LogOut;
-    case Fault::LinkDown:
-    case Fault::Drop:
-    case Fault::Duplicate:
-    case Fault::Delay:
-    case Fault::Reorder:
-    case Fault::Corrupt:
-    case Fault::Truncate:
-    case Fault::Rewrite:
-    case Fault::Silence:
-    case Fault::Partition: break;
-  }
-  return PortEvent::Kind::LinkDown;
-}
-
-/// What a topology has to offer.
-bool exists_in(Fault fault, TopologyKind topology) {
-  switch (topology) {
-    case TopologyKind::Fabric: return fault != Fault::Lip;
-    case TopologyKind::PointToPoint: return fault != Fault::Lip && fault != Fault::Replug;
-    case TopologyKind::PrivateLoop: return fault == Fault::Lip || fault == Fault::LinkDown || fault == Fault::LogOut;
-  }
-  return true;
-}
+    {"link_down", Fault::LinkDown}, {"log_out", Fault::LogOut}};
 enum class Direction : std::uint8_t { Sent, Received, Both };
 constexpr Choice<Direction> directions[] = {
     {"sent", Direction::Sent}, {"received", Direction::Received}, {"both", Direction::Both}};
@@ -84,13 +46,7 @@ std::vector<std::string_view> keys_of(Fault fault) {
     case Fault::Rewrite: return with({"set"});
     case Fault::Silence: return {"action", "port", "from", "until", "times"};
     case Fault::Partition: return {"action", "ports", "from", "until", "times"};
-    case Fault::LinkDown:
-    case Fault::Cut: return with({"at", "for"});
-    case Fault::Nos:
-    case Fault::Ols:
-    case Fault::LinkReset:
-    case Fault::Lip:
-    case Fault::Replug: return with({"at"});
+    case Fault::LinkDown: return with({"at", "for"});
     case Fault::LogOut: return with({"at", "implicit"});
   }
   return keys;
@@ -101,8 +57,6 @@ class FaultLoader {
   FaultLoader(const Tree& tree, const std::vector<std::string_view>& ports, std::size_t index)
       : ports_(ports), fault_(read_choice(action_of(tree, index), "action", kinds)),
         map_(tree, "faults[" + std::to_string(index) + "]", keys_of(fault_)) {}
-  /// Refuses what the topology does not have.
-  void check(TopologyKind topology) const;
   std::vector<FaultSpec> load();
 
  private:
@@ -200,12 +154,6 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
       break;
     case Fault::Partition:
     case Fault::LinkDown:
-    case Fault::Cut:
-    case Fault::Nos:
-    case Fault::Ols:
-    case Fault::LinkReset:
-    case Fault::Lip:
-    case Fault::Replug:
     case Fault::LogOut: break;
   }
   map_.optional("by", action.delay, read_duration, fc2::TimeNs{0}, max_time);
@@ -216,13 +164,10 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
   if (const Tree* tree = map_.find("crc")) action.crc_error = read_choice(*tree, "crc", crcs);
 }
 
-void FaultLoader::check(TopologyKind topology) const {
-  if (!exists_in(fault_, topology)) fail_expected(map_.require("action"), "action", "one that the topology has");
-}
-
 void FaultLoader::load_event(FaultSpec& spec) {
-  PortEvent event{.kind = event_of(fault_), .port = port("port")};
+  PortEvent event{.kind = PortEvent::Kind::LinkDown, .port = port("port")};
   if (fault_ == Fault::LogOut) {
+    event.kind = PortEvent::Kind::LogOut;
     event.peer = port("peer");
     const Tree* implicit = map_.find("implicit");
     if (implicit != nullptr && read_bool(*implicit, "implicit")) event.kind = PortEvent::Kind::ImplicitLogOut;
@@ -254,16 +199,6 @@ std::vector<FaultSpec> FaultLoader::partition() {
   return {there, back};
 }
 
-std::string event_note(Fault fault) {
-  for (const auto& kind : kinds)
-    if (kind.value == fault) {
-      std::string note(kind.name);
-      std::replace(note.begin(), note.end(), '_', ' ');
-      return fault == Fault::LogOut ? "logout" : note;
-    }
-  return "";
-}
-
 std::string FaultLoader::note(const faults::Rule& rule) const {
   const fc2::FaultAction& action = *rule.action;
   switch (action.kind) {
@@ -284,9 +219,9 @@ std::vector<FaultSpec> FaultLoader::load() {
   load_contents(spec.rule.match);
   load_match(spec);
   load_turns(spec);
-  if (befalls_port(fault_)) {
+  if (fault_ == Fault::LinkDown || fault_ == Fault::LogOut) {
     load_event(spec);
-    spec.rule.note = event_note(fault_);
+    spec.rule.note = fault_ == Fault::LinkDown ? "link down" : "logout";
     if (!spec.at && spec.rule.turns.empty()) spec.rule.turns = {1};
     load_times(spec, true);
     return {spec};
@@ -301,14 +236,12 @@ std::vector<FaultSpec> FaultLoader::load() {
 
 }  // namespace
 
-std::vector<FaultSpec> load_faults(const Tree& tree, const std::vector<std::string_view>& ports, TopologyKind topology) {
+std::vector<FaultSpec> load_faults(const Tree& tree, const std::vector<std::string_view>& ports) {
   std::vector<FaultSpec> faults;
   std::size_t index = 0;
   for (const Tree& item : read_list(tree, "faults")) {
     if (index == max_faults) throw BadInput{item.where + ": more than " + std::to_string(max_faults) + " faults"};
-    FaultLoader loader(item, ports, index++);
-    loader.check(topology);
-    for (FaultSpec& spec : loader.load()) faults.push_back(std::move(spec));
+    for (FaultSpec& spec : FaultLoader(item, ports, index++).load()) faults.push_back(std::move(spec));
   }
   return faults;
 }

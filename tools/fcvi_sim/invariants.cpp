@@ -13,7 +13,7 @@ using Violations = std::vector<Violation>;
 
 constexpr std::string_view ends = "ends", agreement = "agreement", delivery = "delivery", once = "at most once",
                            calls_return = "calls return", completions = "completions", returned = "returned",
-                           liveness = "new connection", expected = "no surprise", order = "order";
+                           liveness = "new connection", expected = "no surprise";
 
 std::string text_of(fc2::TimeNs time) { return settings::format_duration(time); }
 bool succeeded(const Descriptor& descriptor) {
@@ -34,8 +34,7 @@ class Judge {
       messages_arrive(side);
       promises_hold(side);
       memory_is_kept(side);
-      if (nothing_disturbs()) all_succeeds(liveness, side, fc2::never);
-      if (only_overtaken()) all_succeeds(order, side, first_disconnect());
+      if (nothing_disturbs()) all_succeeds(side);
     }
     endpoints_agree();
   }
@@ -57,12 +56,9 @@ class Judge {
   void unreliable_arrival(int side, const std::vector<const Message*>& sent);
   void promises_hold(int side);
   void memory_is_kept(int side);
-  void all_succeeds(std::string_view invariant, int side, fc2::TimeNs until);
+  void all_succeeds(int side);
   void endpoints_agree();
   [[nodiscard]] bool nothing_disturbs() const;
-  [[nodiscard]] bool logged_out() const;
-  [[nodiscard]] bool only_overtaken() const;
-  [[nodiscard]] fc2::TimeNs first_disconnect() const;
   [[nodiscard]] bool may_not_tell(int side) const;
   [[nodiscard]] bool is_message(const Descriptor& receive, const Message& message) const;
 
@@ -181,37 +177,17 @@ void Judge::memory_is_kept(int side) {
 bool Judge::nothing_disturbs() const {
   if (connection_.phase == ConnectionRecord::Phase::Afterwards) return true;
   if (connection_.phase == ConnectionRecord::Phase::Faults) return false;
-  return !logged_out();
+  return std::none_of(record_.logouts.begin(), record_.logouts.end(), [&](const Logout& logout) { return logout.at >= connection_.began; });
 }
 
-bool Judge::logged_out() const {
-  return std::any_of(record_.logouts.begin(), record_.logouts.end(), [&](const Logout& logout) { return logout.at >= connection_.began; });
-}
-
-/// An out-of-order fabric does what it is there for (FC-VI 8.1), and loses nothing. A PLOGI that comes after the CONNECT_RQST
-/// of its sender is a new login.
-bool Judge::only_overtaken() const {
-  return !record_.in_order && !connection_.rejected && !logged_out() && connection_.phase == ConnectionRecord::Phase::Faults &&
-         std::all_of(record_.faults.begin(), record_.faults.end(), [](const Fault& fault) { return fault.kind == Fault::Kind::Reorder; });
-}
-
-/// A DISCONNECT_RQST that overtakes what was sent before it ends that.
-fc2::TimeNs Judge::first_disconnect() const {
-  fc2::TimeNs first = fc2::never;
-  for (const End& each : connection_.ends)
-    for (const CallRecord& call : each.calls)
-      if (call.name == "VipDisconnect") first = std::min(first, call.issued);
-  return first;
-}
-
-// After the faults, and also while late frames of dead connections arrive: everything that ends by then succeeds, at once.
-void Judge::all_succeeds(std::string_view invariant, int side, fc2::TimeNs until) {
+// After the faults, and also while late frames of dead connections arrive: everything succeeds at once.
+void Judge::all_succeeds(int side) {
   for (const CallRecord& call : end(side).calls)
-    if (call.returns != 0 && call.returned <= until && call.result != vi::Return::Success)
-      fail(invariant, side, std::string(call.name) + " returns " + std::string(to_string(call.result)));
+    if (call.returns != 0 && call.result != vi::Return::Success)
+      fail(liveness, side, std::string(call.name) + " returns " + std::string(to_string(call.result)));
   for (const std::vector<Descriptor>* list : {&end(side).sends, &end(side).receives})
     for (const Descriptor& descriptor : *list)
-      if (descriptor.completed <= until && !succeeded(descriptor)) fail(invariant, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
+      if (!succeeded(descriptor)) fail(liveness, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
 }
 
 /// It cannot tell its peer: its VipDisconnect was never answered, both times (FC-VI 8.6.3), or the peer's login ended
@@ -283,7 +259,6 @@ const std::vector<Invariant>& invariants() {
       {completions, "every descriptor completes exactly once"},
       {returned, "every handle, exchange, timer and buffer is returned"},
       {liveness, "after the faults a new connection succeeds"},
-      {order, "on an out-of-order fabric, frames that are overtaken and not lost do no harm before a program disconnects"},
       {expected, "no state machine meets an event that it has no row for"}};
   return all;
 }

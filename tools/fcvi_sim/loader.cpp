@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <set>
 
-#include "fc2_fabric/loop.hpp"
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
@@ -17,11 +16,7 @@ namespace {
 
 constexpr std::uint64_t max_scenario_bytes = 4u << 20;
 constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
-constexpr std::uint16_t usual_end_to_end_credit = 16;
 constexpr fc2::TimeNs max_latency = 10 * fc2::second;
-constexpr Choice<TopologyKind> topologies[] = {{"fabric", TopologyKind::Fabric},
-                                               {"point_to_point", TopologyKind::PointToPoint},
-                                               {"private_loop", TopologyKind::PrivateLoop}};
 constexpr Choice<bool> resolutions[] = {{"name_server", true}, {"farp", false}};
 constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
@@ -31,7 +26,6 @@ enum class Disconnect : std::uint8_t { Client, Server, Both };
 constexpr Choice<Disconnect> disconnects[] = {
     {"client", Disconnect::Client}, {"server", Disconnect::Server}, {"both", Disconnect::Both}};
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
-constexpr Choice<bool> classes[] = {{"2", true}, {"3", false}};
 constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
 constexpr Choice<vi::ReliabilityLevel> levels[] = {
     {"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
@@ -55,12 +49,9 @@ class Loader {
 
  private:
   void load_file(const MapReader& map);
-  void load_topology(const MapReader& map, fc2::LinkConfig& link);
   void load_ports(const MapReader& map);
-  void check_port_count(const Tree& tree);
   PortSpec load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link);
   void load_port_protocol(const MapReader& map, PortSpec& port);
-  void load_class(const MapReader& map, PortSpec& port);
   WorkloadSpec load_workload(const Tree& tree, std::size_t index);
   void load_attributes(const MapReader& map, vi::ViAttributes& attributes);
   void load_ends(const MapReader& map, WorkloadSpec& workload);
@@ -79,8 +70,6 @@ class Loader {
 void load_link(const MapReader& map, fc2::LinkConfig& link) {
   map.optional("line_rate", link.bytes_per_second, read_line_rate);
   map.optional("latency", link.latency_ns, read_duration, fc2::TimeNs{0}, max_latency);
-  map.optional("bb_credit", link.bb_credit, read_number, Range{0, 0x7FFF});
-  map.optional("processing_time", link.processing_ns, read_duration, fc2::TimeNs{0}, max_latency);
 }
 
 std::string Loader::resolve(const std::string& path) const {
@@ -111,16 +100,10 @@ void Loader::load_file(const MapReader& map) {
   scenario_.file = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
 
-void Loader::load_topology(const MapReader& map, fc2::LinkConfig& link) {
-  load_link(map, link);
-  map.optional("in_order", scenario_.in_order, read_bool);
-  if (const Tree* tree = map.find("kind")) scenario_.topology = read_choice(*tree, "kind", topologies);
-}
-
 void Loader::load_ports(const MapReader& map) {
   fc2::LinkConfig link{.latency_ns = 500, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
   if (const Tree* tree = map.find("topology"); tree != nullptr)
-    load_topology(MapReader(*tree, "topology", {"kind", "line_rate", "latency", "bb_credit", "processing_time", "in_order"}), link);
+    load_link(MapReader(*tree, "topology", {"line_rate", "latency"}), link);
   const Tree& tree = map.require("ports");
   for (const Tree& item : read_list(tree, "ports")) {
     if (scenario_.ports.size() == max_ports)
@@ -128,23 +111,14 @@ void Loader::load_ports(const MapReader& map) {
     scenario_.ports.push_back(load_port(item, scenario_.ports.size(), link));
   }
   if (scenario_.ports.empty()) fail_expected(tree, "ports", "at least one port");
-  check_port_count(tree);
   for (const PortSpec& port : scenario_.ports) port_names_.push_back(port.name);
-}
-
-void Loader::check_port_count(const Tree& tree) {
-  const std::size_t count = scenario_.ports.size();
-  if (scenario_.topology == TopologyKind::PointToPoint && count != 2) fail_expected(tree, "ports", "two ports, point-to-point");
-  if (scenario_.topology == TopologyKind::PrivateLoop && count > fc2::Loop::max_stations)
-    fail_expected(tree, "ports", "at most 126 ports on a loop");
 }
 
 PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link) {
   const MapReader map(tree, "ports[" + std::to_string(index) + "]",
                       {"name", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
-                       "latency", "bb_credit", "processing_time", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
-                       "max_iu_bytes", "pipeline_depth", "preference", "class", "end_to_end_credit", "ack_0",
-                       "ulp_timeout", "capture"});
+                       "latency", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
+                       "max_iu_bytes", "pipeline_depth", "preference", "ulp_timeout", "capture"});
   PortSpec port{.name = read_text(map.require("name"), "name"), .link = link};
   port.port_name.value = 0x200002FCF0000001 + index;  // a locally assigned block
   port.node_name.value = 0x100002FCF0000001 + index;
@@ -185,20 +159,8 @@ void Loader::load_port_protocol(const MapReader& map, PortSpec& port) {
   map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, Range{2080, 65536ull * 2080});
   map.optional("pipeline_depth", port.pipeline_depth, read_number, Range{0, 255});
   map.optional("preference", port.preference, read_bool);
-  load_class(map, port);
   map.optional("ulp_timeout", port.ulp_timeout, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("capture", port.capture, read_bool);
-}
-
-// What a port says of itself must fit together; what two ports make of it is their affair (FC-VI 8.1).
-void Loader::load_class(const MapReader& map, PortSpec& port) {
-  if (const Tree* tree = map.find("class")) port.class_2 = read_choice(*tree, "class", classes);
-  if (port.class_2) port.end_to_end_credit = usual_end_to_end_credit;
-  map.optional("end_to_end_credit", port.end_to_end_credit, read_number, Range{0, 0x7FFF});
-  map.optional("ack_0", port.ack_0, read_bool);
-  if (port.end_to_end_credit != 0) return;
-  if (port.class_2) fail_expected(*map.find("end_to_end_credit"), "end_to_end_credit", "at least 1 with class 2");
-  if (port.ack_0) fail_expected(*map.find("ack_0"), "ack_0", "false without end_to_end_credit");
 }
 
 void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes) {
@@ -332,7 +294,7 @@ Scenario Loader::load() {
       scenario_.workloads.push_back(load_workload(item, scenario_.workloads.size()));
     }
   }
-  if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, port_names_, scenario_.topology);
+  if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, port_names_);
   if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
   return std::move(scenario_);
 }

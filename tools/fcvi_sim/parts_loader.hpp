@@ -12,8 +12,7 @@ namespace sim {
 inline constexpr fc2::TimeNs max_time = 100'000 * fc2::second;
 
 // Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.
-std::vector<FaultSpec> load_faults(const settings::Tree& tree, const std::vector<std::string_view>& ports,
-                                   TopologyKind topology);
+std::vector<FaultSpec> load_faults(const settings::Tree& tree, const std::vector<std::string_view>& ports);
 Expectations load_expectations(const settings::Tree& tree, const std::vector<std::string_view>& ports);
 WorkloadExpectation load_workload_expectation(const settings::Tree& tree, const std::string& what);
 

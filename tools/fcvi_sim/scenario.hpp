@@ -44,9 +44,6 @@ struct PortSpec {
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
   std::uint32_t pipeline_depth = 31;
   bool preference = false;
-  bool class_2 = false;                 // its messages go in class 2, where the other port offers it too
-  std::uint16_t end_to_end_credit = 0;  // 0: it offers class 3 only
-  bool ack_0 = false;
   fc2::TimeNs ulp_timeout = 0;  // 0: R_A_TOV
   bool capture = true;
 };
@@ -148,25 +145,12 @@ struct Expectations {
   std::optional<fc2::TimeNs> max_duration;
 };
 
-/// FC-VI 4.2, 7.7.
-enum class TopologyKind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
-
 /// What befalls a port, not a frame.
 struct PortEvent {
-  enum class Kind : std::uint8_t {
-    LinkDown,   // unplugged: every login ends at once
-    Cut,        // no signal for a while: logins wait to be validated (FC-VI 7.7)
-    Nos,        // a link failure that is over at once
-    Ols,        // online to offline and back
-    LinkReset,  // LR
-    Lip,        // of the loop, by this port
-    Replug,     // into another port of the switch: another N_Port_ID
-    LogOut,
-    ImplicitLogOut
-  };
+  enum class Kind : std::uint8_t { LinkDown, LogOut, ImplicitLogOut };
   Kind kind = Kind::LinkDown;
   std::size_t port = 0, peer = 0;  // LogOut: from whom
-  fc2::TimeNs duration = 0;        // LinkDown, Cut; 0: for good
+  fc2::TimeNs duration = 0;        // LinkDown; 0: for good
 };
 
 struct FaultSpec {
@@ -182,8 +166,6 @@ struct Scenario {
   fc2::TimeNs time_limit = 60 * fc2::second;  // simulated
   fc2::TimeNs linger = 0;                     // from the end of the programs to the logout of the ports
   std::string file;                           // what transfers without data move
-  TopologyKind topology = TopologyKind::Fabric;
-  bool in_order = true;                       // what the fabric promises
   std::vector<PortSpec> ports;
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults

@@ -24,7 +24,7 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
             observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
           }),
-      topology_(Topology::make(scheduler_, pool_, scenario)) {
+      switch_(std::make_unique<fc2::Switch>(scheduler_, pool_, fc2::SwitchConfig{})) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
@@ -48,8 +48,8 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
   for (const auto& node : nodes_)
-    if (topology_->is_attached(node->port())) topology_->watch(node->port(), nullptr, nullptr);
-  topology_.reset();
+    if (switch_->is_attached(node->port())) switch_->tap(node->port(), nullptr);
+  switch_.reset();
   driver_.abandon();
 }
 
@@ -57,23 +57,17 @@ Simulation::~Simulation() {
 
 void Simulation::attach(std::size_t port) {
   fc2::NPort& n_port = nodes_[port]->port();
-  topology_->attach(n_port, scenario_.ports[port].link);
-  topology_->watch(n_port, taps_[port], faults_.rules_for(port));
+  switch_->attach(n_port, scenario_.ports[port].link);
+  switch_->tap(n_port, taps_[port]);
+  faults_.attach(*switch_, n_port, port);
 }
 
 void Simulation::take_link_down(std::size_t port) {
-  if (topology_->is_attached(nodes_[port]->port())) topology_->detach(nodes_[port]->port());
+  if (switch_->is_attached(nodes_[port]->port())) switch_->detach(nodes_[port]->port());
 }
 
 void Simulation::bring_link_up(std::size_t port) {
-  if (!topology_->is_attached(nodes_[port]->port())) attach(port);
-}
-
-void Simulation::link_event(std::size_t port, PortEvent::Kind kind, bool over) {
-  fc2::NPort& n_port = nodes_[port]->port();
-  if (!topology_->is_attached(n_port)) return;
-  topology_->link_event(n_port, kind, over);
-  if (kind == PortEvent::Kind::Replug) topology_->watch(n_port, taps_[port], faults_.rules_for(port));
+  if (!switch_->is_attached(nodes_[port]->port())) attach(port);
 }
 
 void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) {
@@ -136,7 +130,7 @@ Task<> Simulation::log_out_of_fabric() {
   std::vector<bool> was_online;  // not so where a link went down and did not come back in time
   for (std::size_t port = 0; port < nodes_.size(); ++port) {
     replies.push_back(observer_.f_port_replies(port));
-    was_online.push_back(nodes_[port]->port().online() && nodes_[port]->port().has_fabric());
+    was_online.push_back(nodes_[port]->port().online());
     if (was_online.back()) nodes_[port]->port().log_out_of_fabric();
   }
   for (std::size_t port = 0; port < nodes_.size(); ++port)
@@ -237,7 +231,7 @@ void Simulation::collect() {
   collect_errors();
   collect_last_states();
   result_.faults = faults_.times();
-  if (const fc2::Switch* fabric = topology_->fabric()) add(fabric->config().name, fabric->counters());
+  add(switch_->config().name, switch_->counters());
 }
 
 }  // namespace sim

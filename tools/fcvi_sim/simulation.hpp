@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fc2_fabric/capture.hpp"
+#include "fc2_fabric/switch.hpp"
 #include "tools/fcvi_sim/content.hpp"
 #include "tools/fcvi_sim/driver.hpp"
 #include "tools/fcvi_sim/fault_injector.hpp"
@@ -13,7 +14,6 @@
 #include "tools/fcvi_sim/node.hpp"
 #include "tools/fcvi_sim/observer.hpp"
 #include "tools/fcvi_sim/results.hpp"
-#include "tools/fcvi_sim/topology.hpp"
 
 namespace sim {
 
@@ -55,7 +55,6 @@ class Simulation final : private PortControl {
   void take_link_down(std::size_t port) override;
   void bring_link_up(std::size_t port) override;
   void log_out(std::size_t port, std::size_t peer, bool implicit) override;
-  void link_event(std::size_t port, PortEvent::Kind kind, bool over) override;
   void collect();
   void collect_errors();
   void collect_last_states();
@@ -76,7 +75,7 @@ class Simulation final : private PortControl {
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
   std::vector<fc2::FrameTap*> taps_;  // by port
-  std::unique_ptr<Topology> topology_;
+  std::unique_ptr<fc2::Switch> switch_;
 };
 
 }  // namespace sim
