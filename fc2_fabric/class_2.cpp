@@ -77,46 +77,73 @@ void Exchange::use_class_2() {
 
 bool Exchange::awaits_acknowledgement() const { return class_2_ && sent_->open; }
 
-/// A frame of the sequence goes out. With ACK_0 the sequence waits for one ACK, and needs no credit.
-void Exchange::frame_sent(const Frame& frame, wire::SeqId seq_id, bool takes_credit) {
-  SentSequence& sent = *sent_;
-  if (!sent.open) {
-    sent.open = true;
-    sent.seq_id = seq_id;
-    sent.progress_at = port_.scheduler().now();
-    start_timer(TimerUse::Acknowledge, port_.e_d_tov());
-  }
-  ++sent.unacknowledged;
-  if (takes_credit) ++sent.credit_taken;
-  if (!port_.in_order()) sent.kept.push_back(port_.pool().copy(frame));
+SentSequence::Frames::iterator SentSequence::find(wire::SeqCnt seq_cnt) {
+  return std::find_if(frames.begin(), frames.end(), [&](const SentFrame& frame) { return frame.seq_cnt == seq_cnt; });
 }
 
-void Exchange::sequence_ended(SequenceEnd end, RemotePort* seq_id_owner) {
+bool SentSequence::awaits(wire::SeqCnt seq_cnt) {
+  if (progress_at == never) return false;  // none went yet
+  if (!ack_0) return find(seq_cnt) != frames.end();
+  return static_cast<std::uint16_t>(seq_cnt.value - first.value) <= static_cast<std::uint16_t>(last.value - first.value);
+}
+
+void SentSequence::add(const wire::FcHeader& header, FramePtr kept) {
+  last = header.seq_cnt;
+  if (ack_0 && (kept == nullptr || frames.size() == max_kept)) return;
+  if (frames.full()) frames.set_capacity(std::max(first_capacity, 2 * frames.capacity()));
+  frames.push_back({header.seq_cnt, false, std::move(kept)});
+}
+
+/// The sequence is open from its first frame on, which may still have to wait for credit.
+void Exchange::frame_stamped(const Frame& frame, const wire::FcHeader& header, bool ack_0) {
+  SentSequence& sent = *sent_;
+  if (!std::exchange(sent.open, true)) {
+    sent.ack_0 = ack_0;
+    sent.seq_id = header.seq_id;
+    sent.first = header.seq_cnt;
+    sent.progress_at = never;
+  }
+  sent.add(header, port_.in_order() ? FramePtr{} : port_.pool().copy(frame));
+}
+
+/// B.2.6.1 rule 8e counts from here. With ACK_0 there is nothing to acknowledge before the last frame went.
+void Exchange::frame_sent(bool takes_credit) {
+  SentSequence& sent = *sent_;
+  if (takes_credit) ++sent.credit_taken;
+  const bool first = sent.progress_at == never;
+  if (first || sent.ack_0) sent.progress_at = port_.scheduler().now();
+  if (first) start_timer(TimerUse::Acknowledge, port_.e_d_tov());
+}
+
+void Exchange::sequence_ended(SequenceEnd end) {
   sent_->ended = true;
   sent_->end = end;
-  sent_->seq_id_owner = seq_id_owner;
 }
 
 void Exchange::return_credit(std::uint32_t count) {
-  RemotePort* remote = port_.find_remote_port(peer_);
   sent_->credit_taken -= count;
-  if (remote != nullptr && count != 0) remote->give_credit(count);
+  if (count != 0 && remote() != nullptr) remote()->give_credit(count);
+}
+
+/// What it waits for, and what it has.
+void Exchange::forget_credit() {
+  if (sent_ == nullptr || !sent_->open) return;
+  if (remote() != nullptr) remote()->forget_waiting(*this);
+  return_credit(sent_->credit_taken);
 }
 
 /// Nothing of the sequence is waited for any more.
 void Exchange::forget_sequence() {
-  if (sent_ == nullptr) return;
-  return_credit(sent_->credit_taken);
-  if (RemotePort* owner = std::exchange(sent_->seq_id_owner, nullptr)) owner->give_back_seq_id(sent_->seq_id);
-  sent_->kept.clear();
-  sent_->busied.clear();
-  sent_->open = sent_->ended = false;
-  sent_->unacknowledged = 0;
+  if (RemotePort* owner = std::exchange(seq_id_owner_, nullptr)) owner->give_back_seq_id(last_seq_id_);
+  if (sent_ == nullptr || !sent_->open) return;
+  forget_credit();
+  sent_->frames.clear();
+  sent_->open = sent_->ended = sent_->busied = false;
 }
 
 void Exchange::link_control_received(const wire::FcHeader& header) {
-  // An ABTS was sent, or the sequence is another one: what it says is of no interest.
-  if (!awaits_acknowledgement() || header.seq_id != sent_->seq_id || !machine_.is<ex::OpenInitiative>())
+  // An ABTS was sent, or the sequence is another one, or the frame was never sent, or is acknowledged: of no interest.
+  if (!awaits_acknowledgement() || header.seq_id != sent_->seq_id || !sent_->awaits(header.seq_cnt) || !machine_.is<ex::OpenInitiative>())
     return port_.counters().discard(Discard::UnknownExchange);
   const wire::RCtl answer = header.r_ctl;
   if (answer == wire::RCtl::p_bsy || answer == wire::RCtl::f_bsy_data) return busied(header);
@@ -127,22 +154,29 @@ void Exchange::link_control_received(const wire::FcHeader& header) {
   else acknowledged(header);
 }
 
+/// FC-FS: in the form that was asked for. ACK_0 comes with the last frame, ACK_1 with each.
 void Exchange::acknowledged(const wire::FcHeader& header) {
   SentSequence& sent = *sent_;
+  const bool ack_0 = header.r_ctl == wire::RCtl::ack_0;
+  const bool valid = ack_0 == sent.ack_0 && (!ack_0 || (sent.ended && header.seq_cnt == sent.last));
+  if (!valid) return port_.counters().discard(Discard::BadHeader);
+  if (ack_0) return all_acknowledged();
   sent.progress_at = port_.scheduler().now();
-  if (header.r_ctl == wire::RCtl::ack_0) return all_acknowledged();
-  std::erase_if(sent.kept, [&](const FramePtr& frame) { return wire::FcHeader::parse(frame->content())->seq_cnt == header.seq_cnt; });
+  sent.frames.erase(sent.find(header.seq_cnt));
   if (sent.credit_taken != 0) return_credit(1);
-  if (--sent.unacknowledged == 0) all_acknowledged();
+  if (sent.frames.empty()) all_acknowledged();
 }
 
 /// FC-VI 5.5: the sequence is closed. What comes back on the exchange says the same.
 void Exchange::all_acknowledged() {
   const bool ended = sent_->ended;
   const SequenceEnd end = sent_->end;
-  start_timer(TimerUse::None, 0);
+  resume_reply_timer();
+  if (!ended) {  // more frames of it follow; the timer starts with them
+    sent_->open = false;
+    return;
+  }
   forget_sequence();
-  if (!ended) return;  // more frames of it follow; the timer starts with them
   ExchangeUser* user = user_;
   sequence_sent(end);
   if (user != nullptr) user->sequence_acknowledged(*this);
@@ -150,28 +184,30 @@ void Exchange::all_acknowledged() {
 
 /// B.2.6.1 rules 8a and 8b. Sent again after a while, as long as E_D_TOV lasts.
 void Exchange::busied(const wire::FcHeader& header) {
-  if (port_.in_order()) return abandon(ExchangeFailure::Busy);
-  sent_->busied.push_back(header.seq_cnt);
-  start_timer(TimerUse::Acknowledge, port_.e_d_tov() / 64);
+  const auto frame = sent_->find(header.seq_cnt);
+  if (frame == sent_->frames.end() || frame->kept == nullptr) return abandon(ExchangeFailure::Busy);
+  frame->busied = true;
+  if (std::exchange(sent_->busied, true)) return;  // the time to send again is set
+  const TimeNs left = sent_->progress_at + port_.e_d_tov() - port_.scheduler().now();
+  start_timer(TimerUse::Acknowledge, std::min(left, port_.e_d_tov() / 64));
 }
 
 void Exchange::send_busied_again() {
-  for (FramePtr& frame : sent_->kept) {
-    wire::FcHeader header = *wire::FcHeader::parse(frame->content());
-    if (std::find(sent_->busied.begin(), sent_->busied.end(), header.seq_cnt) == sent_->busied.end()) continue;
+  if (!std::exchange(sent_->busied, false)) return;
+  for (SentSequence::SentFrame& frame : sent_->frames) {
+    if (!std::exchange(frame.busied, false)) continue;
+    wire::FcHeader header = *wire::FcHeader::parse(frame.kept->content());
     header.f_ctl |= f_ctl::retransmitted;
-    header.write(frame->bytes);
-    port_.transmitter().send(port_.pool().copy(*frame));
+    header.write(frame.kept->bytes);
+    port_.transmitter().send(port_.pool().copy(*frame.kept));
   }
-  sent_->busied.clear();
 }
 
 /// B.2.6.1 rule 8e: E_D_TOV without any ACK.
 void Exchange::acknowledgement_due() {
-  send_busied_again();
-  if (sent_->unacknowledged == 0) return;
   const TimeNs due = sent_->progress_at + port_.e_d_tov();
   if (port_.scheduler().now() >= due) return abandon(ExchangeFailure::NotAcknowledged);
+  send_busied_again();
   start_timer(TimerUse::Acknowledge, due - port_.scheduler().now());
 }
 

@@ -1,8 +1,8 @@
 // Class 2 (FC-FS; FC-VI 5.5, 8.4.2 b h, B.2.6.1): acknowledged frames. What an N_Port answers to those that it gets, and what an
 // exchange remembers of those that it sent.
 #pragma once
+#include <boost/circular_buffer.hpp>
 #include <cstdint>
-#include <vector>
 
 #include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/frame.hpp"
@@ -19,16 +19,31 @@ FramePtr make_link_control(FramePool& pool, const wire::FcHeader& data, wire::RC
 /// The sequence that an exchange sends in class 2, until all of its frames are acknowledged: then only it is closed (FC-VI 5.5),
 /// and the next one may begin.
 struct SentSequence {
-  bool open = false;                // some frame was sent, not all are acknowledged
-  std::uint32_t unacknowledged = 0;
-  std::uint32_t credit_taken = 0;   // end-to-end credit that its frames hold
-  bool ended = false;               // its last frame was sent
+  /// ACK_1: a frame that is not acknowledged; end-to-end credit bounds them. ACK_0: only what is kept.
+  struct SentFrame {
+    wire::SeqCnt seq_cnt{};
+    bool busied = false;  // to be sent again
+    FramePtr kept;        // out-of-order fabric: to send again what is busied (B.2.6.1 rule 8b)
+  };
+  using Frames = boost::circular_buffer<SentFrame>;
+  static constexpr std::size_t first_capacity = 8;
+  static constexpr std::size_t max_kept = 1024;  // with ACK_0: whoever is busied beyond them gives up, as on an in-order fabric
+
+  bool open = false;              // some frame was stamped, not all are acknowledged
+  bool ack_0 = false;             // one ACK for all, with the last frame
+  bool ended = false;             // its last frame was stamped
+  bool busied = false;            // some frame is
   SequenceEnd end;
   wire::SeqId seq_id{};
-  RemotePort* seq_id_owner = nullptr;  // gets the SEQ_ID back
-  TimeNs progress_at = 0;           // when the last ACK came, or the first frame went
-  std::vector<FramePtr> kept;       // out-of-order fabric: to send again what is busied (B.2.6.1 rule 8b)
-  std::vector<wire::SeqCnt> busied; // to be sent again
+  wire::SeqCnt first{}, last{};   // of the frames that were stamped
+  std::uint32_t credit_taken = 0; // end-to-end credit that its frames hold
+  TimeNs progress_at = 0;         // when the last ACK came or, before, a frame went
+  Frames frames;
+
+  [[nodiscard]] Frames::iterator find(wire::SeqCnt seq_cnt);
+  /// An answer to this frame is waited for.
+  [[nodiscard]] bool awaits(wire::SeqCnt seq_cnt);
+  void add(const wire::FcHeader& header, FramePtr kept);
 };
 
 /// The recipient's half: each frame is answered once its user has looked at it.

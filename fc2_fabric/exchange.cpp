@@ -38,6 +38,8 @@ void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Ty
   user_ = user;
   context = nullptr;
   class_2_ = false;
+  remote_ = nullptr;
+  reply_due_ = never;
   machine_ = {};
   sequence_ = {};
   first_sequence_sent_ = released_ = log_out_ = sequence_complete_ = sequence_failed_ = failed_ = abort_over_ = false;
@@ -162,10 +164,24 @@ void Exchange::abandon(ExchangeFailure failure) {
   settle();  // a responder waits for the originator's ABTS, which may be lost too; the id may also be used anew
 }
 
+RemotePort* Exchange::remote() {
+  if (remote_ == nullptr) remote_ = port_.find_remote_port(peer_);
+  return remote_;
+}
+
+/// ACKs are waited for beside a reply; whatever else needs the timer ends the wait for the reply.
 void Exchange::start_timer(TimerUse use, TimeNs delay) {
   timer_use_ = use;
+  if (use == TimerUse::Reply) reply_due_ = port_.scheduler().now() + delay;
+  else if (use != TimerUse::Acknowledge) reply_due_ = never;
   if (use == TimerUse::None) port_.scheduler().cancel(*this);
   else port_.scheduler().schedule_after(*this, delay);
+}
+
+/// All ACKs are here.
+void Exchange::resume_reply_timer() {
+  if (reply_due_ == never) return start_timer(TimerUse::None, 0);
+  start_timer(TimerUse::Reply, std::max(TimeNs{0}, reply_due_ - port_.scheduler().now()));
 }
 
 void Exchange::fire(TimeNs) {
@@ -184,7 +200,10 @@ void Exchange::fire(TimeNs) {
 }
 
 void Exchange::start_abort_timer() { start_timer(TimerUse::Abort, port_.r_a_tov()); }
-void Exchange::start_quarantine_timer() { start_timer(TimerUse::Quarantine, port_.r_a_tov()); }
+void Exchange::start_quarantine_timer() {
+  forget_sequence();  // the ABTS was answered, or R_A_TOV is over twice: recovered
+  start_timer(TimerUse::Quarantine, port_.r_a_tov());
+}
 void Exchange::start_sequence_timer() { start_timer(TimerUse::Sequence, port_.e_d_tov()); }
 void Exchange::start_missing_frame_timer() { start_timer(TimerUse::Sequence, port_.r_a_tov()); }
 bool Exchange::logs_out_silent_port() const { return port_.config().log_out_silent_ports; }
@@ -201,7 +220,7 @@ void Exchange::report_aborted(ex::AbortCause cause) {
 }
 
 void Exchange::send_abts() {
-  if (sent_ != nullptr) return_credit(sent_->credit_taken);
+  forget_credit();
   wire::FcHeader abts = header(wire::RCtl::abts, wire::Type::bls);
   abts.f_ctl |= wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
   abts.seq_id = last_seq_id_;

@@ -95,7 +95,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   /// Not over yet: it has to be finished, aborted or released.
   [[nodiscard]] bool is_open() const { return !machine_.is<machines::exchange::Closed>(); }
   /// An F_Port answers FLOGI to the address that it grants.
-  void redirect(wire::FcId peer) { peer_ = peer; }
+  void redirect(wire::FcId peer) { peer_ = peer, remote_ = nullptr; }
   /// Another user goes on with it.
   void hand_over(ExchangeUser& user) { user_ = &user; }
   /// Its sequences go in class 2. Before the first is sent.
@@ -109,6 +109,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
 
  private:
   friend class NPort;
+  friend class RemotePort;
   friend class SequenceSender;
   enum class TimerUse : std::uint8_t { None, Reply, Sequence, Abort, Quarantine, Linger, Acknowledge };
 
@@ -124,15 +125,21 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void settle();
   void abandon(ExchangeFailure failure);  // tells the user, then aborts
   // class 2 (class_2.cpp)
-  void frame_sent(const Frame& frame, wire::SeqId seq_id, bool takes_credit);
-  void sequence_ended(SequenceEnd end, RemotePort* seq_id_owner);
+  void frame_stamped(const Frame& frame, const wire::FcHeader& header, bool ack_0);
+  void frame_sent(bool takes_credit);
+  void sequence_ended(SequenceEnd end);
   void link_control_received(const wire::FcHeader& header);
   void acknowledged(const wire::FcHeader& header);
   void busied(const wire::FcHeader& header);
   void send_busied_again();
   void acknowledgement_due();
   void return_credit(std::uint32_t count);
+  void forget_credit();
   void forget_sequence();
+  /// Frames of a sequence are out that is not closed: until it is, or was recovered after an error, its SEQ_ID rests (FC-VI 5.5).
+  void keep_seq_id(RemotePort& owner) { seq_id_owner_ = &owner; }
+  [[nodiscard]] RemotePort* remote();
+  void resume_reply_timer();
   void start_timer(TimerUse use, TimeNs delay);
   void fire(TimeNs now) override;
   [[nodiscard]] wire::FcHeader header(wire::RCtl r_ctl, wire::Type type) const;  // addressed, ids set
@@ -193,6 +200,10 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   const wire::FcHeader* abts_ = nullptr;
   std::vector<std::uint8_t> assembly_;  // of IUs of several frames
   std::unique_ptr<SentSequence> sent_;  // from its first use in class 2
+  RemotePort* remote_ = nullptr;        // see remote()
+  RemotePort* seq_id_owner_ = nullptr;  // gets last_seq_id_ back
+  std::size_t* opened_by_peer_ = nullptr;  // a responder's: where NPort counts it
+  TimeNs reply_due_ = never;
 };
 
 }  // namespace fc2

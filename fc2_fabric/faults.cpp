@@ -18,7 +18,8 @@ void truncate(Frame& frame, const FaultAction& action) {
   frame.crc_error = action.crc_error;
 }
 
-// What lies behind the frame's end stays as it is.
+}  // namespace
+
 void rewrite(Frame& frame, const FramePatch& patch) {
   for (unsigned i = 0; i < patch.size && patch.offset + i < frame.size_bytes; ++i) {
     const unsigned shift = 8 * (patch.size - 1u - i);
@@ -27,8 +28,6 @@ void rewrite(Frame& frame, const FramePatch& patch) {
     byte = static_cast<std::uint8_t>((byte & ~mask) | (value & mask));
   }
 }
-
-}  // namespace
 
 std::string_view to_string(FaultAction::Kind kind) {
   switch (kind) {

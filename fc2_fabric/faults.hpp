@@ -18,6 +18,9 @@ struct FramePatch {
   std::uint64_t mask = ~std::uint64_t{0};
 };
 
+/// What lies behind the frame's end stays as it is.
+void rewrite(Frame& frame, const FramePatch& patch);
+
 struct FaultAction {
   enum class Kind : std::uint8_t { Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite };
   Kind kind = Kind::Drop;

@@ -112,6 +112,12 @@ void LoginSession::peer_is_gone() {
   process(pl::LoginRejected{.retryable = false});
 }
 
+bool LoginSession::login_presumed() {
+  if (!machine_.is<pl::LoginPending>()) return false;
+  process(pl::LoginPresumed{});
+  return true;
+}
+
 void LoginSession::request(Request kind, std::span<const std::uint8_t> payload, TimeNs timeout) {
   request_kind_ = kind;
   request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, timeout);
@@ -122,6 +128,7 @@ void LoginSession::request(Request kind, std::span<const std::uint8_t> payload, 
 void LoginSession::send_login() {
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(login_command()).write(payload);
+  rejected_at_.reset();
   request(Request::Login, payload, 3 * port_.r_a_tov());
 }
 
@@ -150,6 +157,7 @@ void LoginSession::accept_login() {
 }
 
 void LoginSession::reject_login() {
+  if (!rejected_at_) rejected_at_ = port_.scheduler().now();
   port_.reject_els(*incoming_, wire::els::RejectReason::command_in_progress,
                    wire::els::RejectExplanation::command_in_progress);
 }
@@ -175,6 +183,9 @@ void LoginSession::report_logged_in() {
 }
 bool LoginSession::peer_login_wins() const {
   return incoming_login_ != nullptr && incoming_login_->port_name > port_.config().port_name;
+}
+bool LoginSession::peer_asks_again() const {
+  return rejected_at_ && port_.scheduler().now() - *rejected_at_ >= port_.e_d_tov();
 }
 void LoginSession::unexpected(std::string_view, std::string_view, std::string_view) {
   ++port_.counters().unexpected_events;

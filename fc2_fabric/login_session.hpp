@@ -1,5 +1,6 @@
 // One login: with the fabric (FLOGI) or with a remote port (PLOGI). Drives machines::port_login.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "fc2_fabric/exchange.hpp"
@@ -33,6 +34,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void validated();
   void validation_failed();
   [[nodiscard]] bool logging_in() const;
+  /// Our PLOGI is out, and a frame says that the peer took it for accepted: it is sent again. False where none is out.
+  bool login_presumed();
   /// The login stands, suspended or not.
   [[nodiscard]] bool logged_in() const {
     namespace pl = machines::port_login;
@@ -101,6 +104,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void report_resumed() override { reports_.push_back(Report::Resumed); }
   [[nodiscard]] bool retries_left() const override { return retries_left_ > 0; }
   [[nodiscard]] bool peer_login_wins() const override;
+  [[nodiscard]] bool peer_asks_again() const override;
   [[nodiscard]] bool link_loss_logs_out() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
@@ -111,6 +115,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   bool asked_meanwhile_ = false;   // for a login, while it is being validated
   wire::FcId own_id_{};            // our N_Port_ID when we logged in
   int retries_left_ = 0;
+  std::optional<TimeNs> rejected_at_;  // the peer's PLOGI, first, while ours is out
   std::vector<Report> reports_;    // collected while the machine runs, released when it rests
 };
 

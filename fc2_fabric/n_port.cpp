@@ -114,13 +114,23 @@ Exchange* NPort::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user)
   return exchange;
 }
 
-Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* user) {
+/// A quarter is kept for answers to message data, and no peer has more than half: whoever opens exchanges and does not go on
+/// with them stops neither the messages of others nor their set-ups.
+bool NPort::may_open(std::size_t opened_by_peer) const {
+  const std::size_t most = config_.max_exchanges;
+  return opened_by_peer < most - most / 2 && open_exchanges_[0] < most - most / 4;
+}
+
+Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* user, bool for_reply) {
   if (Exchange* old = find_responder(header.s_id, header.ox_id)) old->supersede();
-  Exchange* exchange = take_exchange(false);
+  RemotePort* peer = find_remote_port(header.s_id);
+  std::size_t& opened = peer != nullptr ? peer->exchanges_opened : opened_by_strangers_;
+  Exchange* exchange = for_reply || may_open(opened) ? take_exchange(false) : nullptr;
   if (exchange == nullptr) {
     counters_.discard(Discard::NoResources);
     return nullptr;
   }
+  ++*(exchange->opened_by_peer_ = &opened);
   const bool to_other = !online_ || header.d_id == wire::well_known::f_port;  // an address that we may come to have, or FFFFFEh
   const wire::FcId local = is_fixed() ? config_.fixed_id : to_other ? header.d_id : n_port_id_;
   exchange->open(false, local, header.s_id, header.type, user);
@@ -132,7 +142,7 @@ Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* use
 }
 
 Exchange* NPort::open_for_reply(const ReceivedFrame& frame, DataFrameUser& user) {
-  Exchange* exchange = accept_exchange(frame.header, &user);
+  Exchange* exchange = accept_exchange(frame.header, &user, true);
   if (exchange == nullptr) return nullptr;
   if (frame.class_2) exchange->use_class_2();
   exchange->receive_seq_id_ = frame.header.seq_id;
@@ -161,7 +171,9 @@ void NPort::recycle(Exchange& exchange) {
   if (!exchange.originator_) {
     const auto found = responders_.find(exchange.responder_key_);
     if (found != responders_.end() && found->second == &exchange) responders_.erase(found);
+    --*exchange.opened_by_peer_;
   }
+  exchange.assembly_ = {};  // with what it had room for
   exchange.failed_ = exchange.log_out_ = exchange.released_ = false;
   exchange.start_timer(Exchange::TimerUse::None, 0);
   exchange.forget_sequence();
@@ -229,9 +241,16 @@ void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint
     if (!part.empty()) std::memcpy(at + device_header.size(), part.data(), part.size());
     sequence.stamp(*frame, device_header.size() + part.size(), offset, last ? &end : nullptr);
     offset += static_cast<std::uint32_t>(part.size());
-    if (held) remote->hold(std::move(frame));
-    else if (exchange_class_2 && remote != nullptr) remote->send_on_credit(std::move(frame));
-    else transmitter_.send(std::move(frame));
+    if (held) {
+      remote->hold(std::move(frame), exchange_class_2 ? &exchange : nullptr);
+      continue;
+    }
+    if (exchange_class_2 && remote != nullptr) {
+      remote->send_on_credit(std::move(frame), exchange);
+      continue;
+    }
+    if (exchange_class_2) exchange.frame_sent(false);
+    transmitter_.send(std::move(frame));
   }
 }
 
@@ -306,13 +325,22 @@ void NPort::control_frame(const ReceivedFrame& frame) {
   open_exchange(frame);
 }
 
+bool NPort::is_logged_in(wire::FcId peer) {
+  const RemotePort* remote = find_remote_port(peer);
+  return peer == n_port_id_ || (remote != nullptr && remote->logged_in());
+}
+
 void NPort::open_exchange(const ReceivedFrame& frame) {
   if (recovery_qualifiers_.covers(frame.header.s_id, frame.header.ox_id, scheduler_.now()))
     return counters_.discard(Discard::AbortedExchange);
   ExchangeUser* user = user_of(frame.header.type);
   if (user == nullptr) return counters_.discard(Discard::UnknownType);
-  Exchange* exchange = accept_exchange(frame.header, user);
-  if (exchange == nullptr) return;
+  if (user == data_user_ && !is_logged_in(frame.header.s_id)) {  // FC-VI 5.6, 7.7.2
+    counters_.discard(Discard::NotLoggedIn);
+    return deny(frame.header.s_id);
+  }
+  Exchange* exchange = accept_exchange(frame.header, user, false);
+  if (exchange == nullptr) return acknowledger_->busy(frame);
   if (frame.class_2) exchange->use_class_2();  // as it is asked, so it is answered
   exchange->frame_received(frame);
 }

@@ -227,7 +227,9 @@ class NPort final : public FrameReceiver {
   void sort_frame(const ReceivedFrame& frame);
   Exchange* find_exchange(const wire::FcHeader& header);
   Exchange* find_responder(wire::FcId peer, wire::OxId ox_id);
-  Exchange* accept_exchange(const wire::FcHeader& header, ExchangeUser* user);
+  Exchange* accept_exchange(const wire::FcHeader& header, ExchangeUser* user, bool for_reply);
+  [[nodiscard]] bool may_open(std::size_t opened_by_peer) const;
+  [[nodiscard]] bool is_logged_in(wire::FcId peer);
   Exchange* take_exchange(bool originator);
   void recycle(Exchange& exchange);
   ExchangeUser* user_of(wire::Type type) { return users_[static_cast<std::uint8_t>(type)]; }
@@ -265,6 +267,7 @@ class NPort final : public FrameReceiver {
   Exchange* latest_free_ = nullptr;
   std::size_t free_exchanges_ = 0;
   std::array<std::size_t, 2> open_exchanges_{};  // [0] of peers, [1] of ours
+  std::size_t opened_by_strangers_ = 0;          // ... of peers that are not known
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
   RecoveryQualifiers recovery_qualifiers_;
   std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID

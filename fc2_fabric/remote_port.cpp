@@ -1,6 +1,7 @@
 #include "fc2_fabric/remote_port.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "fc2_fabric/n_port.hpp"
 
@@ -28,15 +29,28 @@ bool RemotePort::uses_ack_0() const {
 
 void RemotePort::give_credit(std::uint32_t count) {
   credit_ = std::min<std::uint32_t>(credit_ + count, peer_parameters_.class_2.end_to_end_credit);
-  for (; credit_ != 0 && !waiting_.empty(); --credit_) port_.transmitter().send(waiting_.pop());
+  for (; credit_ != 0 && !waiting_.empty(); --credit_) {
+    Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    next.exchange->frame_sent(true);
+    port_.transmitter().send(std::move(next.frame));
+  }
   if (credit_ != 0) port_.transmitter().resume();
 }
 
-void RemotePort::send_on_credit(FramePtr frame) {
+void RemotePort::send_on_credit(FramePtr frame, Exchange& exchange) {
   const bool counts = logged_in() && peer_parameters_.class_2.end_to_end_credit != 0 && !uses_ack_0();
-  if (!counts) return port_.transmitter().send(std::move(frame));
-  waiting_.push(std::move(frame));
+  if (!counts) {
+    exchange.frame_sent(false);
+    return port_.transmitter().send(std::move(frame));
+  }
+  waiting_.push_back({std::move(frame), &exchange});
   give_credit(0);
+}
+
+void RemotePort::forget_waiting(const Exchange& exchange) {
+  for (std::deque<Waiting>* queue : {&waiting_, &held_})
+    std::erase_if(*queue, [&](const Waiting& waiting) { return waiting.exchange == &exchange; });
 }
 
 bool RemotePort::may_be_denied() {
@@ -71,9 +85,10 @@ wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { 
 
 void RemotePort::release_held() {
   while (!held_.empty()) {
-    FramePtr frame = held_.pop();
-    if (wire::class_of_service(frame->sof) == 2) send_on_credit(std::move(frame));
-    else port_.transmitter().send(std::move(frame));
+    Waiting next = std::move(held_.front());
+    held_.pop_front();
+    if (next.exchange != nullptr) send_on_credit(std::move(next.frame), *next.exchange);
+    else port_.transmitter().send(std::move(next.frame));
   }
 }
 

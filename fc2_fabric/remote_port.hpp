@@ -1,6 +1,7 @@
 // Another port as an N_Port knows it: its login, its parameters, the SEQ_IDs in use with it.
 #pragma once
 #include <bitset>
+#include <deque>
 #include <optional>
 
 #include "fc2_fabric/login_session.hpp"
@@ -23,12 +24,17 @@ class RemotePort final : public LoginSession {
   [[nodiscard]] bool has_credit() const { return credit_ != 0; }
   void take_credit() { --credit_; }
   void give_credit(std::uint32_t count);
-  /// A frame of an answer goes as soon as there is credit for it, before message data.
-  void send_on_credit(FramePtr frame);
+  /// A frame of an answer goes as soon as there is credit for it, before message data; its exchange hears when.
+  void send_on_credit(FramePtr frame, Exchange& exchange);
+  /// It was given up.
+  void forget_waiting(const Exchange& exchange);
+
+  /// Exchanges that the peer opened here.
+  std::size_t exchanges_opened = 0;
 
   /// FC-VI 7.7: it may have moved, nothing but link services goes to it until it is validated. A frame for it waits here.
   [[nodiscard]] bool suspended() const { return suspended_; }
-  void hold(FramePtr frame) { held_.push(std::move(frame)); }
+  void hold(FramePtr frame, Exchange* exchange = nullptr) { held_.push_back({std::move(frame), exchange}); }
   /// For the port itself, which needs no login.
   void suspend() { suspended_ = true; }
   void resume() { resumed_now(); }
@@ -64,8 +70,12 @@ class RemotePort final : public LoginSession {
   std::bitset<256> seq_ids_;
   unsigned open_sequences_ = 0;
   std::uint32_t credit_ = 0;
-  FrameQueue waiting_;  // for credit
-  FrameQueue held_;     // while it is suspended
+  struct Waiting {
+    FramePtr frame;
+    Exchange* exchange;
+  };
+  std::deque<Waiting> waiting_;  // for credit
+  std::deque<Waiting> held_;  // while it is suspended; exchange: of class 2
   bool suspended_ = false;
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;

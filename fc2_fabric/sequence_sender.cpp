@@ -18,6 +18,7 @@ void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
     header_.f_ctl |= wire::f_ctl::first_sequence;
   // FC-VI 5.8.7: the Parameter field is a relative offset in every frame.
   if (exchange.type_ == wire::Type::fc_vi) header_.f_ctl |= wire::f_ctl::relative_offset_present;
+  data_field_bytes_ = remote_ != nullptr ? remote_->send_data_field_bytes() : exchange.port_.config().receive_data_field_bytes;
   first_frame_ = true;
   takes_credit_ = false;
   if (!exchange.class_2_) return;
@@ -32,7 +33,8 @@ bool SequenceSender::may_send() const {
 
 bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
   if (exchange.awaits_acknowledgement()) return false;
-  remote_ = &exchange.port_.remote_port(exchange.peer_);
+  remote_ = exchange.remote();
+  if (remote_ == nullptr) remote_ = &exchange.port_.remote_port(exchange.peer_);
   is_control_ = false;
   if (remote_->suspended()) return false;
   const auto seq_id = remote_->take_seq_id();
@@ -44,7 +46,7 @@ bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
 }
 
 void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
-  remote_ = exchange.port_.find_remote_port(exchange.peer_);
+  remote_ = exchange.remote();
   is_control_ = true;
   start(exchange, r_ctl, df_ctl, cs_ctl);
   const auto held = exchange.class_2_ && remote_ != nullptr ? remote_->take_seq_id() : std::nullopt;
@@ -52,10 +54,6 @@ void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::ui
   if (held) exchange.last_seq_id_ = *held;
   else exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
   header_.seq_id = exchange.last_seq_id_;
-}
-
-std::size_t SequenceSender::data_field_bytes() const {
-  return remote_ != nullptr ? remote_->send_data_field_bytes() : exchange_->port_.config().receive_data_field_bytes;
 }
 
 void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset, const SequenceEnd* end) {
@@ -75,26 +73,35 @@ void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t r
   const bool first = std::exchange(first_frame_, false);
   frame.sof = first ? wire::Sof::i3 : wire::Sof::n3;
   frame.eof = end != nullptr ? wire::Eof::t : wire::Eof::n;
-  if (exchange_->class_2_) return stamp_class_2(frame, first, end);
+  if (exchange_->class_2_) return stamp_class_2(frame, header, first, end);
   if (end == nullptr) return;
   Exchange& exchange = *exchange_;
-  abandon();  // sent to the end: closed, the SEQ_ID is free (FC-VI 5.5, class 3)
+  close();  // sent to the end: the SEQ_ID is free (FC-VI 5.5, class 3)
   exchange.sequence_sent(*end);
 }
 
 /// The sequence stays open, with its SEQ_ID, until its ACKs came; those terminate it, not its last frame (FC-FS EOFt).
-void SequenceSender::stamp_class_2(Frame& frame, bool first, const SequenceEnd* end) {
+void SequenceSender::stamp_class_2(Frame& frame, const wire::FcHeader& header, bool first, const SequenceEnd* end) {
   frame.sof = first ? wire::Sof::i2 : wire::Sof::n2;
   frame.eof = wire::Eof::n;
-  exchange_->frame_sent(frame, header_.seq_id, takes_credit_);
-  if (takes_credit_ && remote_ != nullptr && !is_control_) remote_->take_credit();
+  exchange_->frame_stamped(frame, header, !takes_credit_);
+  if (!is_control_) {  // those of answers may have to wait for credit (RemotePort::send_on_credit)
+    exchange_->frame_sent(takes_credit_);
+    if (takes_credit_) remote_->take_credit();
+  }
   if (end == nullptr) return;
-  exchange_->sequence_ended(*end, std::exchange(holds_seq_id_, false) ? remote_ : nullptr);
+  exchange_->sequence_ended(*end);
+  abandon();
+}
+
+void SequenceSender::close() {
+  if (std::exchange(holds_seq_id_, false)) remote_->give_back_seq_id(header_.seq_id);
   exchange_ = nullptr;
 }
 
 void SequenceSender::abandon() {
-  if (std::exchange(holds_seq_id_, false)) remote_->give_back_seq_id(header_.seq_id);
+  if (exchange_ == nullptr || first_frame_) return close();
+  if (std::exchange(holds_seq_id_, false)) exchange_->keep_seq_id(*remote_);
   exchange_ = nullptr;
 }
 

@@ -123,12 +123,13 @@ SharedLink::Member& SharedLink::addressee(wire::FcId d_id) {
   return logging_in_ != nullptr ? *logging_in_ : *base_;
 }
 
+// A broadcast of one of them comes back for the others.
 void SharedLink::receive(FramePtr frame) {
-  const wire::FcId d_id{wire::load_big<3>(frame->bytes.data() + 1)};
+  const wire::FcId d_id{wire::load_big<3>(frame->bytes.data() + 1)}, s_id{wire::load_big<3>(frame->bytes.data() + 5)};
   if (d_id != wire::well_known::broadcast) return addressee(d_id).port.receive(std::move(frame));
   for (const auto& member : virtual_)
-    if (member->is_up()) member->port.receive(pool_.copy(*frame));
-  base().receive(std::move(frame));
+    if (member->is_up() && member->port.n_port_id() != s_id) member->port.receive(pool_.copy(*frame));
+  if (base().n_port_id() != s_id) base().receive(std::move(frame));
 }
 
 }  // namespace fc2

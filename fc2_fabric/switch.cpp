@@ -1,5 +1,6 @@
 #include "fc2_fabric/switch.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -328,7 +329,8 @@ void Switch::pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress) {
 Discard Switch::admits(const Frame& frame) const {
   if (frame.crc_error) return Discard::BadCrc;
   // FC-FS: R_A_TOV is E_D_TOV and twice the longest time that a frame may be in the fabric.
-  if (scheduler_.now() - frame.entered > (config_.r_a_tov - config_.e_d_tov) / 2) return Discard::HeldTooLong;
+  if (scheduler_.now() - frame.entered > std::max(config_.r_a_tov - config_.e_d_tov, config_.r_a_tov / 5) / 2)
+    return Discard::HeldTooLong;
   if (!online()) return Discard::Unroutable;
   const wire::FcId d_id = d_id_of(frame);
   if (d_id == well_known::broadcast) return frame.path_age < ages_->tree ? Discard::PathChanged : Discard::Count;
@@ -349,7 +351,8 @@ void Switch::frame_from_link(EPort& ingress, FramePtr frame) {
 
 void Switch::broadcast(FramePtr frame, SwitchPort* ingress) {
   for (const auto& port : f_ports_) {
-    if (port.get() == ingress || !port->logged_in()) continue;
+    const bool goes_back = port.get() == ingress && port->virtual_ports() != 0;  // to the others on that link
+    if (!port->logged_in() || (port.get() == ingress && !goes_back)) continue;
     ++frames_forwarded_;
     port->send(pool_.copy(*frame), ingress);
   }

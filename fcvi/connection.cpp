@@ -31,7 +31,7 @@ Reason reason_of(ReceiveError error) {
 Connection::Connection(Core& core, vi::Vi& vi, wire::FcviHandle handle)
     : core_(core), vi_(&vi), handle_(handle), reliability_(vi.attributes().reliability),
       options_(core.options_of(vi)),
-      sender_(*this), receiver_(*this), read_responder_(*this), disconnector_(*this) {
+      sender_(*this), receiver_(*this), read_responder_(*this) {
   vi.transport_context = this;
   responder_.process(dr::SetupOpened{}, *this);
 }
@@ -88,7 +88,7 @@ void Connection::follow(vi::State before) {
   const bool receiving = vi_->can_receive();
   if (receiving && !receiving_) receiver_.enable();
   if (now == vi::State::Error) stop();
-  else if (!receiving && receiving_) receiver_.disable();
+  else if (!receiving && receiving_) stop_receiving();
   receiving_ = receiving;
   if (now == vi::State::Connected && before != now) {
     connected_once_ = true;
@@ -108,6 +108,12 @@ void Connection::stop() {
   if (!responder_.processing()) responder_.process(dr::EndpointErrored{}, *this);
   if (originated_ != nullptr) originated_->endpoint_errored();
   if (received_ != nullptr) received_->endpoint_errored();
+}
+
+/// No connection came of what was received since RESP1 (C.5.5).
+void Connection::stop_receiving() {
+  read_responder_.clear();
+  receiver_.disable();
 }
 
 void Connection::stopped_by_model() { core_.scheduler().schedule(stop_later_, core_.scheduler().now()); }
@@ -133,7 +139,8 @@ void Connection::fail_by_transport() { fail(ReceiveError::Transport); }
 void Connection::tell_peer(Reason reason) {
   ++core_.counters.connections_lost;
   disconnector_.set_reason(reason);
-  if (connected_once_ && !peer_knows_) disconnector_.notify(reason);
+  notice_.set_reason(reason);
+  if (connected_once_ && !peer_knows_) notice_.request();
 }
 
 void Connection::request_disconnect(vi::Operation& operation) {
@@ -143,15 +150,26 @@ void Connection::request_disconnect(vi::Operation& operation) {
   disconnects_.push_back(&operation);
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
   if (outcome.disconnect_requested) return disconnector_.request();
-  if (outcome.disconnect_completed) disconnect_complete(true);
+  if (outcome.disconnect_completed) application_disconnected(true);
 }
 
-void Connection::disconnect_complete(bool answered) {
-  if (vi_ != nullptr && vi_->state() == vi::State::Error) {
+void Connection::disconnect_complete(Disconnector::By by, bool answered) {
+  if (vi_ == nullptr) return abandoned_disconnected(by == Disconnector::By::Application ? disconnector_ : notice_, answered);
+  if (by == Disconnector::By::Application) application_disconnected(answered);  // else VipDisconnect is still to come
+}
+
+/// FC-VI 8.4.2 f: no VI is left that could try again (8.6.3 a), and the handle must not serve before the peer has answered.
+void Connection::abandoned_disconnected(Disconnector& disconnector, bool answered) {
+  if (!answered) return disconnector.request_later();
+  handle_disconnected();
+  release_if_unused();
+}
+
+void Connection::application_disconnected(bool answered) {
+  if (vi_->state() == vi::State::Error) {
     if (answered) feed(ve::DisconnectAnswered{});
     else feed(ve::DisconnectUnanswered{});
   }
-  if (answered && vi_ == nullptr) handle_disconnected();
   if (answered) unbind();
   complete_disconnects(answered ? vi::Return::Success : vi::Return::NotReachable);
 }
@@ -192,16 +210,11 @@ void Connection::abandon() {
   complete_disconnects(vi::Return::ErrorResource);
   if (vi_ != nullptr) release_vi();
   if (connected_once_) stop();
-  else if (std::exchange(receiving_, false)) receiver_.disable();
+  else if (std::exchange(receiving_, false)) stop_receiving();
   responder_.process(dr::EndpointDisconnected{}, *this);
   if (received_ != nullptr) received_->connection_ended();
-  if (connected_once_ && !disconnector_.awaits_answer()) disconnector_.notify(Reason::transport_error);
-  if (!disconnector_.awaits_answer()) handle_disconnected();
-  release_if_unused();
-}
-
-void Connection::notice_answered() {
-  if (vi_ != nullptr) return;  // VipDisconnect is still to come
+  if (disconnector_.is_under_way() || notice_.is_under_way()) return;
+  if (connected_once_ || stopped_) return notice_.request();
   handle_disconnected();
   release_if_unused();
 }
@@ -216,16 +229,19 @@ void Connection::port_logged_out() {
   if (originated_ != nullptr && originated_->port_logged_out()) return;  // the set-up logs in again, or is already
   if (peer_port_ != lost) return;  // the endpoint goes on without that port
   if (received_ != nullptr) received_->port_logged_out();
+  logged_out_ = true;
   responder_.process(dr::PortLoggedOut{}, *this);
   if (vi_ != nullptr && vi_->state() == vi::State::Connected) endpoint_lost();
   receiver_.port_logged_out();
   disconnector_.port_logged_out();
+  notice_.port_logged_out();
   release_if_unused();
 }
 
 // --- machines::disconnect_responder ------------------------------------------------------------------------------
 
 void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst) {
+  if (!rqst.conn_setup_abort && vi_ != nullptr) sender_.peer_completed(rqst.last_msg_id);
   incoming_ = &exchange;
   incoming_rqst_ = &rqst;
   responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,

@@ -41,12 +41,15 @@ class Connection final : private machines::disconnect_responder::Context {
   [[nodiscard]] bool was_connected() const { return connected_once_; }
   /// RESP2 went, RESP3 did not come yet.
   [[nodiscard]] bool awaits_resp3() const { return originated_ != nullptr && connected_once_ && !clear_to_send_; }
+  /// RESP1 accepts, RESP2 did not come yet.
+  [[nodiscard]] bool awaits_resp2() const { return !clear_to_send_ && received_ != nullptr; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
+  /// The login that it had is over, and the peer's handle with it (7.7.1, 8.4.2 g).
+  [[nodiscard]] bool is_logged_out() const { return logged_out_; }
 
   MessageSender& sender() { return sender_; }
   MessageReceiver& receiver() { return receiver_; }
   ReadResponder& read_responder() { return read_responder_; }
-  Disconnector& disconnector() { return disconnector_; }
 
   // --- set-up --------------------------------------------------------------------------------------------------
   void set_setup(OriginatedSetup* originated, ReceivedSetup* received);
@@ -60,6 +63,8 @@ class Connection final : private machines::disconnect_responder::Context {
   void set_setup_id(wire::ConnectionId id) { setup_id_ = id; }
   /// What RESP1 or CONNECT_RQST said of the other end; before the endpoint becomes Connected.
   void set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes);
+  /// What the Disconnect of a set-up that failed tells of it (D.1 rule 2 a), if anything.
+  void set_setup_failure(std::optional<wire::fcvi::Reason> reason) { disconnector_.set_reason(reason); }
   /// FC-VI C.5.5: RESP3 came, or we sent it.
   void allow_send_completions();
   /// The set-up is over; without a connection the handle is free as soon as nothing uses it.
@@ -83,22 +88,24 @@ class Connection final : private machines::disconnect_responder::Context {
   /// It refused a message, and tells why by itself: no DISCONNECT_RQST of ours crosses its own.
   void peer_failed_it() { peer_knows_ = true; }
   void request_disconnect(vi::Operation& operation);
-  void disconnect_complete(bool answered);
+  void disconnect_complete(Disconnector::By by, bool answered);
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst);
   void port_logged_out();
   /// The receiver's R_A_TOV is over, or a logout made it needless.
   void handle_released();
   void unbind();
-  /// The VI goes away without a word (VipCloseNic) and is not touched any more: its calls return, the peer is told, the
-  /// handle rests until it answered (8.4.2 f).
+  /// The VI goes away without a word (VipCloseNic) and is not touched any more: its calls return, the peer is told, until it
+  /// answers, and the handle rests as long (8.4.2 f).
   void abandon();
-  void notice_answered();
   [[nodiscard]] std::string_view responder_state() const { return responder_.state_name(); }
 
  private:
   void follow(vi::State before);
   void stop();
+  void stop_receiving();
   void tell_peer(wire::fcvi::Reason reason);
+  void application_disconnected(bool answered);
+  void abandoned_disconnected(Disconnector& disconnector, bool answered);
   void release_vi();
   void handle_disconnected();
   void complete_disconnects(vi::Return result);
@@ -123,6 +130,7 @@ class Connection final : private machines::disconnect_responder::Context {
   bool clear_to_send_ = false;
   bool receiving_ = false;
   bool stopped_ = false;
+  bool logged_out_ = false;
   bool connected_once_ = false;
   bool retired_ = false;
   bool peer_knows_ = false;
@@ -136,7 +144,8 @@ class Connection final : private machines::disconnect_responder::Context {
   MessageSender sender_;
   MessageReceiver receiver_;
   ReadResponder read_responder_;
-  Disconnector disconnector_;
+  Disconnector disconnector_{*this, Disconnector::By::Application};
+  Disconnector notice_{*this, Disconnector::By::Provider};
   std::vector<vi::Operation*> disconnects_;                  // VipDisconnect calls that wait
   fc2::Timer<Connection, &Connection::stop_now> stop_later_{*this};
 };

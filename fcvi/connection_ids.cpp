@@ -12,8 +12,11 @@ wire::ConnectionId ConnectionIds::open(fc2::TimeNs now) {
 
 /// Ours, to whatever peer it went.
 bool ConnectionIds::rests(std::uint32_t id, fc2::TimeNs now) const {
-  const auto error = errors_.lower_bound({Originator::Us, {id}, {}});
-  return error != errors_.end() && error->first.originator == Originator::Us && error->first.id.value == id && error->second.is_set(now);
+  for (auto error = errors_.lower_bound({Originator::Us, {id}, {}}); error != errors_.end(); ++error) {
+    if (error->first.originator != Originator::Us || error->first.id.value != id) return false;
+    if (error->second.is_set(now)) return true;
+  }
+  return false;
 }
 
 void ConnectionIds::set_error(const Id& id, wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov) {

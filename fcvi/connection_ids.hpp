@@ -35,6 +35,7 @@ class ConnectionIds {
   void disconnected(wire::FcviHandle endpoint);
   /// C.2 rule 1 c), 8.5.3 c).
   void logged_out(wire::FcId peer);
+  [[nodiscard]] std::size_t in_use() const { return open_.size(); }
   /// That rest at `now`.
   [[nodiscard]] std::size_t resting(fc2::TimeNs now) const;
 

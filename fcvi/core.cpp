@@ -38,7 +38,7 @@ void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
 // --- calls of the VI model ---------------------------------------------------------------------------------------
 
 Connection* Core::open_connection(vi::Vi& vi) {
-  const auto handle = handles_.reserve(scheduler().now(), port_.r_a_tov());
+  const auto handle = handles_.reserve();
   if (!handle) return nullptr;
   handles_.occupy(*handle, std::make_unique<Connection>(*this, vi, *handle));
   return handles_.find(*handle);
@@ -162,7 +162,7 @@ void Core::stray_frame(wire::FcId source) {
 }
 
 bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
-  for (const auto& connection : handles_.slots())
+  for (const auto& [number, connection] : handles_.slots())
     if (connection != nullptr && connection->peer_port() == source &&
         (connection->receiver().abort_received(ox_id) || connection->read_responder().abort_received(ox_id)))
       return true;
@@ -181,8 +181,8 @@ void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& firs
   else disconnect_rqst_received(exchange, *header);
 }
 
-void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure) {
-  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->forget(exchange);
+void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
+  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(exchange, failure);
 }
 
 bool Core::logged_in_for_fc_vi(wire::FcId peer, bool& known) {
@@ -220,6 +220,10 @@ ReceivedSetup* Core::find_open(wire::FcId peer, wire::FcviHandle handle) {
   return setup->awaits_retry() ? setup : nullptr;
 }
 
+static bool is_valid(const wire::fcvi::ConnectPayload& payload) {
+  return payload.local_address.is_valid() && payload.remote_address.is_valid() && payload.handle != wire::FcviHandle::unassigned;
+}
+
 void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu) {
   bool known = false;
   const bool capable = logged_in_for_fc_vi(header.s_id, known);
@@ -233,19 +237,16 @@ void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& 
     discard(fc2::Discard::DeadSetup);
     return port_.release(exchange);
   }
-  if (request->retry) {  // C.4 rules 8, 9; else as a new request (rule 11)
-    ReceivedSetup* retried = find_open(header.s_id, request->payload.handle);
-    if (retried != nullptr) return retried->retried(exchange, *request);
-  }
+  ReceivedSetup* retried = request->retry ? find_open(header.s_id, request->payload.handle) : nullptr;
+  if (retried != nullptr && retried->is_retry(*request)) return retried->retried(exchange, *request);  // C.4 rules 8, 9
   const std::uint64_t token = next_token_++;
   auto& setup = received_[token];
   setup = std::make_unique<ReceivedSetup>(*this, token, exchange, *request);
+  if (retried != nullptr) return setup->refuse(Answer::ProtocolError);  // that set-up goes on, and waits for its own retry
   newest_received_[endpoint_key(header.s_id, request->payload.handle)] = token;
-  const auto attributes = from_wire(request->payload.local_attributes);
-  const bool valid = request->payload.local_address.is_valid() && request->payload.remote_address.is_valid() &&
-                     request->payload.handle != wire::FcviHandle::unassigned && attributes.has_value();
   if (!capable) return setup->refuse(Answer::InvalidServiceParm);  // 5.6
-  if (!valid) return setup->refuse(Answer::ProtocolError);
+  const auto attributes = from_wire(request->payload.local_attributes);
+  if (!is_valid(request->payload) || !attributes) return setup->refuse(Answer::ProtocolError);
   if (setup->is_peer_to_peer()) peer_wanted(*setup);
   else connection_wanted(*setup, *attributes);
 }
@@ -273,7 +274,8 @@ void Core::peer_wanted(ReceivedSetup& setup) {
 Connection* Core::find_disconnected(wire::FcId peer, const DeviceHeader& header) {
   // An aborted setup by its id: the peer does not know our handle (6.12.2), or tells its own (C.5.7.2).
   if (wire::fcvi::DisconnectRqst::from(header).conn_setup_abort)
-    if (ReceivedSetup* setup = find_setup(peer, wire::ConnectionId{header.tot_len_or_connection_id})) return setup->connection();
+    if (ReceivedSetup* setup = find_setup(peer, wire::ConnectionId{header.tot_len_or_connection_id}))
+      return setup->has_endpoint() ? setup->connection() : nullptr;
   Connection* connection = handles_.find(header.handle);
   return connection != nullptr && connection->peer_port() == peer ? connection : nullptr;
 }
@@ -294,7 +296,7 @@ void Core::disconnect_rqst_received(fc2::Exchange& exchange, const DeviceHeader&
   response.connection_id = request.connection_id;
   response.status = {.reason = wire::fcvi::Reason::connection_does_not_exist};
   ReceivedSetup* setup = request.conn_setup_abort ? find_setup(exchange.peer(), request.connection_id) : nullptr;
-  if (setup != nullptr) {  // offered or refused, no VI (5.9.4.6)
+  if (setup != nullptr) {  // offered, refused or withdrawn, no VI (5.9.4.6)
     response.status = {.reason = wire::fcvi::Reason::disconnect_accept};
     setup->disconnect_received();
   }
@@ -328,7 +330,7 @@ void Core::remote_port_login_failed(fc2::RemotePort& port) {
 void Core::remote_port_logged_out(fc2::RemotePort& port) {
   connection_ids_.logged_out(port.peer());
   for (std::size_t slot = 0; slot < handles_.slots().size(); ++slot) {
-    Connection* connection = handles_.slots()[slot].get();
+    Connection* connection = handles_.slots()[slot].connection.get();
     if (connection != nullptr && connection->peer_port() == port.peer()) connection->port_logged_out();
   }
   for (auto next = received_.begin(); next != received_.end();) {
@@ -375,7 +377,7 @@ void Core::bury() {
   peer_pool_.bury();
   for (const std::uint64_t number : retired_originated_) originated_.erase(number);
   for (const std::uint64_t token : retired_received_) received_.erase(token);
-  for (const wire::FcviHandle handle : retired_handles_) handles_.vacate(handle, scheduler().now());
+  for (const wire::FcviHandle handle : retired_handles_) handles_.vacate(handle);
   retired_originated_.clear();
   retired_received_.clear();
   retired_handles_.clear();

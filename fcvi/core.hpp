@@ -8,6 +8,7 @@
 
 #include "fcvi/connection_ids.hpp"
 #include "fcvi/connection_points.hpp"
+#include "fcvi/early_frames.hpp"
 #include "fcvi/handle_table.hpp"
 #include "fcvi/peer_pool.hpp"
 #include "fcvi/provider.hpp"
@@ -43,6 +44,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   PeerPool& peer_pool() { return peer_pool_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
   [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
+  EarlyFrames::Budget early_frames;  // of all connections
   ProviderCounters counters;
   std::size_t pending_requests = 0;  // offered, not decided
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
@@ -54,6 +56,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void set_setup_error(const ConnectionIds::Id& id, Connection* endpoint);
   /// The Disconnect of that handle of ours is over.
   void end_setup_errors(wire::FcviHandle endpoint) { connection_ids_.disconnected(endpoint); }
+  [[nodiscard]] std::size_t open_connection_ids() const { return connection_ids_.in_use(); }
   [[nodiscard]] std::size_t resting_connection_ids() { return connection_ids_.resting(scheduler().now()); }
   void discard(fc2::Discard reason) { port_.counters().discard(reason); }
   void unexpected() { ++port_.counters().unexpected_events; }

@@ -9,54 +9,44 @@
 
 namespace fcvi {
 namespace dn = machines::disconnect_originator;
-using wire::fcvi::Reason;
 
-Disconnector::Disconnector(Connection& connection) : connection_(connection) {}
 Disconnector::~Disconnector() {
-  for (fc2::Exchange* exchange : {exchange_, notice_})
-    if (exchange != nullptr) connection_.core().port().abort(*exchange);
+  if (exchange_ != nullptr) connection_.core().port().abort(*exchange_);
 }
 
 template <class E>
 void Disconnector::process(const E& event) {
   machine_.process(event, *this);
   if (const auto outcome = std::exchange(outcome_, std::nullopt))
-    connection_.disconnect_complete(*outcome == dn::DisconnectOutcome::Success);
+    connection_.disconnect_complete(by_, *outcome == dn::DisconnectOutcome::Success);
 }
 
 void Disconnector::request() { process(dn::DisconnectRequested{}); }
 void Disconnector::port_logged_out() { process(dn::PortLoggedOut{}); }
-void Disconnector::expired() { process(dn::ResponseTimeout{}); }
 
-bool Disconnector::awaits_answer() const {
-  return notice_ != nullptr || machine_.is_any_of<dn::AwaitResponse, dn::AwaitResponseRetry>();
+void Disconnector::expired() {
+  if (machine_.is<dn::Unanswered>()) process(dn::DisconnectRequested{});
+  else process(dn::ResponseTimeout{});
 }
 
-fc2::Exchange* Disconnector::send(bool application, std::optional<Reason> reason) {
+bool Disconnector::is_under_way() const { return machine_.is_any_of<dn::AwaitResponse, dn::AwaitResponseRetry>(); }
+
+void Disconnector::send_disconnect_rqst() {
   Core& core = connection_.core();
-  fc2::Exchange* exchange = core.port().originate(connection_.peer_port(), wire::Type::fc_vi, *this);
-  if (exchange == nullptr) return nullptr;  // the response timer repeats it
+  exchange_ = core.port().originate(connection_.peer_port(), wire::Type::fc_vi, *this);
+  if (exchange_ == nullptr) return;  // none is free: the response timer repeats it
   wire::fcvi::DisconnectRqst request;
   request.handle = connection_.peer_handle();
-  request.vi_app_discon = application;
+  request.vi_app_discon = by_ == By::Application;
   request.conn_setup_abort = !connection_.was_connected();
   if (request.conn_setup_abort) request.connection_id = connection_.setup_id();  // 6.12.2
   else request.last_msg_id = connection_.receiver().last_completed();
-  if (request.conn_setup_abort) reason = Reason::connection_setup_timeout;       // D.1 rule 2 a
-  if (reason) request.status = {.reason = *reason};
+  if (reason_) request.status = {.reason = *reason_};
   std::array<std::uint8_t, 32> bytes;
   request.write(bytes);
-  core.port().send(*exchange, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true},
-                   application ? 0 : core.ulp_timeout());
+  core.port().send(*exchange_, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true});
   ++core.counters.ius_sent;
-  return exchange;
 }
-
-void Disconnector::notify(Reason reason) {
-  if (notice_ == nullptr && port_logged_in()) notice_ = send(false, reason);
-}
-
-void Disconnector::send_disconnect_rqst() { exchange_ = send(true, reason_); }
 
 void Disconnector::start_response_timer() {
   connection_.core().scheduler().schedule_after(timer_, connection_.core().ulp_timeout());
@@ -67,9 +57,10 @@ void Disconnector::abort_exchange() {
   if (exchange_ != nullptr) connection_.core().port().abort(*std::exchange(exchange_, nullptr));
 }
 
+/// With the login that the connection had; another one of the same port is another story (7.7.1).
 bool Disconnector::port_logged_in() const {
   fc2::NPort& port = connection_.core().port();
-  if (!port.online() || connection_.peer_port() == wire::FcId{}) return false;
+  if (connection_.is_logged_out() || !port.online() || connection_.peer_port() == wire::FcId{}) return false;
   if (connection_.peer_port() == port.n_port_id()) return true;  // loopback
   const fc2::RemotePort* remote = port.find_remote_port(connection_.peer_port());
   return remote != nullptr && remote->logged_in();
@@ -80,24 +71,18 @@ void Disconnector::unexpected(std::string_view, std::string_view, std::string_vi
 
 void Disconnector::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const auto response = wire::fcvi::DisconnectResp::parse(first.device_header_size(), iu);
-  const bool notice = &exchange == notice_;
   if (!response || first.r_ctl != wire::RCtl::solicited_control) {
     connection_.core().discard(fc2::Discard::BadPayload);
     // The time-out goes on, unless that was the exchange's last sequence: then nothing can come any more (8.6.2 a).
     return exchange.is_open() ? void() : exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);
   }
   ++connection_.core().counters.ius_received;
-  (notice ? notice_ : exchange_) = nullptr;
+  exchange_ = nullptr;
   connection_.core().port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
-  if (notice) connection_.notice_answered();
-  else process(dn::ResponseReceived{});
+  process(dn::ResponseReceived{});
 }
 
-void Disconnector::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) {
-  if (&exchange == notice_) {
-    notice_ = nullptr;
-    return;
-  }
+void Disconnector::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   exchange_ = nullptr;
   if (failure != fc2::ExchangeFailure::PortLoggedOut) process(dn::ExchangeError{});
 }

@@ -1,4 +1,5 @@
-// Originates the Disconnect of one connection (FC-VI 5.3.5, 8.6, D.1 rules 1 and 2).
+// Originates the Disconnect of one connection (FC-VI 5.3.5, 8.6, D.1 rules 1 and 2): that of the application, or the
+// provider's own, which tells the peer that the connection failed here, or goes with its VI (VI_APP_DISCON of 5.9.4.6).
 #pragma once
 #include "fc2_fabric/n_port.hpp"
 #include "state_machines/disconnect_originator.hpp"
@@ -9,21 +10,20 @@ class Connection;
 
 class Disconnector final : private machines::disconnect_originator::Context, private fc2::ExchangeUser {
  public:
-  explicit Disconnector(Connection& connection);
+  enum class By : bool { Application, Provider };
+  Disconnector(Connection& connection, By by) : connection_(connection), by_(by) {}
   ~Disconnector() override;
-  /// VipDisconnect; ends in Connection::disconnect_complete().
+  /// Ends in Connection::disconnect_complete(); at once, where none is needed.
   void request();
-  /// A DISCONNECT_RQST of the provider itself (5.9.4.6 VI_APP_DISCON = 0): tells the peer and waits for nothing.
-  void notify(wire::fcvi::Reason reason);
+  /// Nobody answered, and nobody else would ask again: request() after FCVI_ULP_TIMEOUT.
+  void request_later() { start_response_timer(); }
   void port_logged_out();
-  /// A DISCONNECT_RQST of either kind is under way.
-  [[nodiscard]] bool awaits_answer() const;
-  /// The cause that the next DISCONNECT_RQST of the application tells (D.1 rule 1 a).
-  void set_reason(wire::fcvi::Reason reason) { reason_ = reason; }
+  [[nodiscard]] bool is_under_way() const;
+  /// The cause that DISCONNECT_RQST tells (D.1 rules 1 a, 2 a); without one it has no CONN_STS.
+  void set_reason(std::optional<wire::fcvi::Reason> reason) { reason_ = reason; }
 
  private:
   template <class E> void process(const E& event);
-  fc2::Exchange* send(bool application, std::optional<wire::fcvi::Reason> reason);
   void expired();
   // machines::disconnect_originator
   void send_disconnect_rqst() override;
@@ -39,12 +39,12 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
 
   Connection& connection_;
+  fc2::Exchange* exchange_ = nullptr;
+  fc2::Timer<Disconnector, &Disconnector::expired> timer_{*this};
   machines::disconnect_originator::Machine machine_;
-  fc2::Exchange* exchange_ = nullptr;  // of the application's request
-  fc2::Exchange* notice_ = nullptr;    // of the provider's own
+  const By by_;
   std::optional<wire::fcvi::Reason> reason_;
   std::optional<machines::disconnect_originator::DisconnectOutcome> outcome_;
-  fc2::Timer<Disconnector, &Disconnector::expired> timer_{*this};
 };
 
 }  // namespace fcvi

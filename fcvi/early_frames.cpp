@@ -5,33 +5,45 @@
 
 namespace fcvi {
 namespace {
-/// Steps in the order of the stream: negative, zero or positive.
+/// Steps in the order of the stream from `entry` to what was received: negative, zero or positive.
 std::int64_t steps(const EarlyFrames::Entry& entry, const fc2::ReceivedFrame& received, const wire::fcvi::DeviceHeader& header) {
   if (const std::int32_t messages = wire::serial_distance(entry.header.msg_id, header.msg_id); messages != 0) return messages;
   return std::int64_t{received.header.parameter} - std::int64_t{entry.received.header.parameter};
 }
 }  // namespace
 
-bool EarlyFrames::add(const fc2::ReceivedFrame& received, const wire::fcvi::DeviceHeader& header, fc2::TimeNs now) {
-  if (entries_.size() == max_frames) return false;
-  const auto place = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& entry) { return steps(entry, received, header) >= 0; });
-  if (place != entries_.end() && steps(*place, received, header) == 0) return false;
-  const auto added = entries_.insert(place, Entry{std::move(*received.owner), received, header, now});
+EarlyFrames::Added EarlyFrames::add(const fc2::ReceivedFrame& received, const wire::fcvi::DeviceHeader& header, fc2::TimeNs now) {
+  const auto is_before = [&](const Entry& entry) { return steps(entry, received, header) > 0; };
+  const bool is_last = entries_.empty() || is_before(entries_.back());
+  const auto place = is_last ? entries_.end() : std::partition_point(entries_.begin(), entries_.end(), is_before);
+  if (!is_last && steps(*place, received, header) == 0) return Added::Duplicate;
+  const bool full = entries_.size() == max_frames || budget_.frames == Budget::max_frames;
+  if (full && is_last) return Added::NoRoom;
+  auto at = place - entries_.begin();
+  const fc2::TimeNs known_since = is_last ? now : place->known_since;  // time does not go back
+  if (full) drop_last();
+  if (entries_.full()) entries_.set_capacity(std::max(first_capacity, 2 * entries_.capacity()));
+  const auto added = entries_.insert(entries_.begin() + at, Entry{std::move(*received.owner), received, header, known_since});
   added->received.owner = nullptr;
-  return true;
+  ++budget_.frames;
+  return full ? Added::Displaced : Added::Kept;
 }
 
 EarlyFrames::Entry EarlyFrames::take_first() {
-  Entry first = std::move(entries_.back());
-  entries_.pop_back();
+  Entry first = std::move(entries_.front());
+  entries_.pop_front();
+  --budget_.frames;
   return first;
 }
 
-fc2::TimeNs EarlyFrames::known_since() const {
-  const auto oldest = std::min_element(entries_.begin(), entries_.end(),
-                                       [](const Entry& a, const Entry& b) { return a.arrived_at < b.arrived_at; });
-  return oldest->arrived_at;
+void EarlyFrames::drop_last() {
+  entries_.pop_back();
+  --budget_.frames;
+}
+
+void EarlyFrames::clear() {
+  budget_.frames -= entries_.size();
+  entries_.clear();
 }
 
 }  // namespace fcvi

@@ -1,6 +1,6 @@
 // Frames of one stream that overtook others on an out-of-order fabric, until those come (FC-VI B.2.5 rules 4c, 5b, 6e).
 #pragma once
-#include <vector>
+#include <boost/circular_buffer.hpp>
 
 #include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/frame.hpp"
@@ -9,29 +9,49 @@
 namespace fcvi {
 
 /// In order of FCVI_MSG_ID and relative offset, which no two frames of a stream share (5.2.1). The frames are taken over, not
-/// copied.
+/// copied. Those of the newest end come and those of the oldest go at no cost.
 class EarlyFrames {
  public:
   struct Entry {
     fc2::FramePtr frame;          // what `received` looks at
     fc2::ReceivedFrame received;
     wire::fcvi::DeviceHeader header;
-    fc2::TimeNs arrived_at = 0;
+    /// When the first of those came that wait here and are not before this one: since then something is known to be missing
+    /// before it.
+    fc2::TimeNs known_since = 0;
     [[nodiscard]] std::span<const std::uint8_t> payload() const { return received.data_field.subspan(header.size()); }
   };
+  /// What all streams of a port keep.
+  struct Budget {
+    static constexpr std::size_t max_frames = 16384;  // 32 MiB
+    std::size_t frames = 0;
+  };
+  enum class Added {
+    Kept,
+    Displaced,  // kept; the one that is farthest from its turn is gone, and is missed after R_A_TOV (rule 7)
+    Duplicate,  // it is here already
+    NoRoom,     // as many as may be wait, all nearer to their turn
+  };
 
-  /// False: it is here already, or there are as many as may be. What has no room is missed, and R_A_TOV tells (rule 7).
-  bool add(const fc2::ReceivedFrame& received, const wire::fcvi::DeviceHeader& header, fc2::TimeNs now);
+  explicit EarlyFrames(Budget& budget) : budget_(budget) {}
+  ~EarlyFrames() { clear(); }
+  EarlyFrames(const EarlyFrames&) = delete;
+  EarlyFrames& operator=(const EarlyFrames&) = delete;
+
+  Added add(const fc2::ReceivedFrame& received, const wire::fcvi::DeviceHeader& header, fc2::TimeNs now);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  [[nodiscard]] const Entry& first() const { return entries_.back(); }
+  [[nodiscard]] const Entry& first() const { return entries_.front(); }
   Entry take_first();
-  void clear() { entries_.clear(); }
-  /// Since when it is known that frames before the first one are missing: all that came after them, and still wait, are here.
-  [[nodiscard]] fc2::TimeNs known_since() const;
+  void clear();
+
+  static constexpr std::size_t max_frames = 4096;  // of one stream: 8 MiB, what links of 32GFC bring in 2.5 ms
 
  private:
-  static constexpr std::size_t max_frames = 1024;  // 2 MiB: what links of 16GFC bring in a millisecond
-  std::vector<Entry> entries_;                     // the first is the last, where it is cheap to take
+  static constexpr std::size_t first_capacity = 16;
+  using Entries = boost::circular_buffer<Entry>;
+  void drop_last();
+  Budget& budget_;
+  Entries entries_;
 };
 
 }  // namespace fcvi

@@ -37,7 +37,7 @@ std::uint32_t error_bits_of(mr::ReceiveError error) {
 
 // Frames that overtook others: message_receiver_epochs.cpp.
 
-MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection) {}
+MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection), early_(connection.core().early_frames) {}
 MessageReceiver::~MessageReceiver() = default;
 
 bool MessageReceiver::needs_response(bool read) const {
@@ -56,12 +56,18 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
-  } else if (connection_.core().port().in_order()) {
+  } else if (connection_.core().port().in_order() && early_.empty() && !waits_for_reads(header) && !is_before_resp2(header)) {
     take_frame(frame, header, payload);
   } else {
     sort_frame(frame, header, payload);
   }
   frame_ = nullptr;
+}
+
+/// C.5.4, C.5.5: the server sends nothing, an answer neither, before RESP3: a message that wants one waits for the RESP2 that it
+/// overtook, on an in-order fabric too, where RESP2 may be late by a fault.
+bool MessageReceiver::is_before_resp2(const DeviceHeader& header) const {
+  return connection_.awaits_resp2() && connection_.is_reliable() && needs_response(header.opcode == Opcode::read_rqst);
 }
 
 bool MessageReceiver::stopped() const {
@@ -116,22 +122,33 @@ void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceH
   if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
   if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
   const bool last = last_of_message(frame);
-  if (const auto refused = claim()) return process(mr::ClaimRefused{*refused, last, needs_response()});
+  if (const auto refused = claim()) return refuse(*refused, last);
   if (message_.kind == Kind::Read) {
     ++connection_.core().counters.ius_received;
     return process(mr::ReadRequested{});
   }
-  if (!place(payload)) return process(mr::ClaimRefused{ReceiveError::Protection, last, needs_response()});
+  if (!place(payload)) return refuse(ReceiveError::Protection, last);
   if (last) return process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
   process(mr::MessageStarted{});
-  connection_.core().scheduler().schedule_after(progress_timer_, connection_.core().port().r_a_tov());
+  await_more();
+}
+
+void MessageReceiver::refuse(ReceiveError error, bool last) {
+  process(mr::ClaimRefused{error, last, needs_response()});
+  await_more();
+}
+
+/// The rest of the open message, or of the refused one, within R_A_TOV.
+void MessageReceiver::await_more() {
+  if (machine_.is_any_of<mr::Receiving, mr::Refusing>())
+    connection_.core().scheduler().schedule_after(progress_timer_, connection_.core().port().r_a_tov());
 }
 
 void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                  std::span<const std::uint8_t> payload) {
   if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
   placed_bytes_ = payload.size();
-  if (machine_.is<mr::Receiving>() && !place(payload)) return process(mr::MemoryLost{needs_response()});
+  if (machine_.is<mr::Receiving>() && !place(payload)) return process(mr::MemoryLost{last_of_message(frame), needs_response()});
   process(mr::FrameReceived{last_of_message(frame), consumes_descriptor(), needs_response()});
 }
 
@@ -168,18 +185,18 @@ std::optional<mr::ReceiveError> MessageReceiver::claim() {
     return granted ? std::nullopt : std::optional(ReceiveError::Protection);
   }
   if (consumes_descriptor())
-    if (const auto refused = claim_receive(op_code())) return refused;
+    if (const auto refused = claim_receive()) return refused;
   if (message_.kind == Kind::Send) return std::nullopt;
   const bool granted = vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteWrite) != nullptr;
   return granted ? std::nullopt : std::optional(ReceiveError::Protection);
 }
 
-std::optional<mr::ReceiveError> MessageReceiver::claim_receive(std::uint32_t arrived) {
-  vi::ClaimError why{};
-  auto work = connection_.vi()->claim_receive(why, arrived);
-  if (!work) return why == vi::ClaimError::QueueEmpty ? ReceiveError::QueueEmpty : ReceiveError::TooSmall;
+std::optional<mr::ReceiveError> MessageReceiver::claim_receive() {
+  const auto work = connection_.vi()->claim_receive();
+  if (!work) return ReceiveError::QueueEmpty;
   message_.receive = *work;
   message_.has_receive = true;
+  if (work->error_bits != 0) return ReceiveError::TooSmall;
   if (message_.kind != Kind::Send) return std::nullopt;
   const std::uint64_t length = message_.header.tot_len_or_connection_id;
   const bool fits = length <= work->capacity_bytes && length <= connection_.vi()->attributes().max_transfer_size_bytes;
@@ -238,9 +255,17 @@ void MessageReceiver::port_logged_out() {
 }
 
 bool MessageReceiver::abort_received(wire::OxId ox_id) {
-  if (!machine_.is_any_of<mr::Receiving, mr::Refusing>() || message_.ox_id != ox_id) return false;
+  if (!is_next(ox_id)) return false;
   process(mr::FrameLost{mr::Loss::SequenceError});
+  take_early_frames();  // what waited for it
   return true;
+}
+
+/// The message that is open here, or the next one, of which some frames wait.
+bool MessageReceiver::is_next(wire::OxId ox_id) const {
+  if (machine_.is_any_of<mr::Receiving, mr::Refusing>()) return message_.ox_id == ox_id;
+  if (!machine_.is<mr::Expecting>() || early_.empty()) return false;
+  return early_.first().header.msg_id == expected_ && early_.first().received.header.ox_id == ox_id;
 }
 
 void MessageReceiver::discard_timer_expired() { process(mr::DiscardExpired{}); }
@@ -251,6 +276,7 @@ void MessageReceiver::progress_timer_expired() {
   const fc2::TimeNs due = last_frame_at_ + connection_.core().port().r_a_tov();
   if (connection_.core().scheduler().now() < due) return connection_.core().scheduler().schedule(progress_timer_, due);
   process(mr::FrameLost{mr::Loss::Timeout});
+  take_early_frames();
 }
 
 void MessageReceiver::place_data() {
@@ -272,10 +298,12 @@ void MessageReceiver::complete_receive() {
 void MessageReceiver::fail_receive(ReceiveError error) {
   vi::Vi* vi = connection_.vi();
   if (vi == nullptr) return;
-  if (message_.has_receive) return vi->complete_receive(message_.receive, error_bits_of(error), op_code(), 0, std::nullopt);
-  // VI-DG 3.8.1: errors that no descriptor reports. TooSmall without a claim: the bad descriptor reported itself.
+  const std::uint32_t found = message_.receive.error_bits;  // in a bad descriptor
+  if (message_.has_receive)
+    return vi->complete_receive(message_.receive, found != 0 ? found : error_bits_of(error), op_code(), 0, std::nullopt);
+  // VI-DG 3.8.1: errors that no descriptor reports.
   if (error == ReceiveError::QueueEmpty) return vi->report(vi::ErrorCode::RecvQEmpty, vi::ResourceCode::Vi, 0, op_code());
-  if (message_.kind == Kind::Send || error == ReceiveError::TooSmall) return;
+  if (message_.kind == Kind::Send) return;
   const bool read = message_.kind == Kind::Read;
   const vi::ErrorCode code = error == ReceiveError::Transport ? vi::ErrorCode::RdmaTransport
                              : read                           ? vi::ErrorCode::RdmaRProt
@@ -304,7 +332,11 @@ void MessageReceiver::respond(MessageStatus status) {
   ++core.counters.ius_sent;
 }
 
-void MessageReceiver::refuse_message(ReceiveError error) { respond(status_of(error)); }
+/// FC-VI Table 6: PROT_ERR is of the RDMA target or source; what is wrong with a receive descriptor, its memory included, is DESC_ERR.
+void MessageReceiver::refuse_message(ReceiveError error) {
+  const bool of_descriptor = message_.kind == Kind::Send && error == ReceiveError::Protection;
+  respond(of_descriptor ? MessageStatus{.resp_err = true, .desc_err = true} : status_of(error));
+}
 
 void MessageReceiver::conclude_refusal() {
   refuse_message(noted_);
@@ -317,10 +349,14 @@ void MessageReceiver::start_read_response() {
 }
 
 void MessageReceiver::expect_next_message() {
-  last_completed_ = message_.header.msg_id;
+  if (message_.kind != Kind::Read) message_completed(message_.header.msg_id);
   ++connection_.core().counters.messages_received;
   expected_ = wire::advance(expected_);
   expected_seq_cnt_ = 0;
+}
+
+void MessageReceiver::message_completed(wire::MsgId id) {
+  if (!last_completed_ || wire::serial_less(*last_completed_, id)) last_completed_ = id;  // a Send may have passed a Read
 }
 
 void MessageReceiver::mark_message_errored() {

@@ -1,6 +1,6 @@
 // The responder stream of one endpoint (FC-VI 5.2.5, 8.4, B.2.5): frames of Sends, RDMA Writes and RDMA Read requests
 // into registered memory. One message is open at a time; on an out-of-order fabric frames that overtook others wait for
-// them, R_A_TOV at most (rules 4c, 5b, 6e, 7).
+// them, R_A_TOV at most (rules 4c, 5b, 6e, 7). At Reliable Reception, what comes behind a RDMA Read waits for its data to be sent.
 //
 // The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation.
 #pragma once
@@ -25,6 +25,7 @@ class MessageReceiver final : private machines::message_responder::Context {
                         std::span<const std::uint8_t> payload);
   void enable();              // the endpoint may receive (C.5.5)
   void resp3_received();      // messages that overtook it go on (Annex F)
+  void reads_answered();      // messages that waited for read data to go out go on (VI-ARCH 6.3.1.1)
   void disable();             // the set-up made no connection
   void connection_failed();   // the endpoint went to Error
   void disconnected();        // our Disconnect was answered
@@ -32,7 +33,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   /// ABTS of an open message's exchange.
   bool abort_received(wire::OxId ox_id);
   /// FCVI_MSG_ID of the last message that was completed here (6.12.2); 0 before the first.
-  [[nodiscard]] wire::MsgId last_completed() const { return last_completed_; }
+  [[nodiscard]] wire::MsgId last_completed() const { return last_completed_.value_or(wire::MsgId{0}); }
+  /// Of an RDMA Read: its data are out.
+  void message_completed(wire::MsgId id);
   [[nodiscard]] bool is_closed() const { return machine_.is<machines::message_responder::Closed>(); }
   /// disconnected() was said, and R_A_TOV is not over.
   [[nodiscard]] bool is_disconnected() const { return machine_.is<machines::message_responder::HerrDisconnected>(); }
@@ -53,15 +56,20 @@ class MessageReceiver final : private machines::message_responder::Context {
   struct Errored { wire::MsgId first, last; fc2::TimeNs until = 0; };
 
   enum class Place { Past, Next, Ahead };
+  [[nodiscard]] bool waits_for_reads(const wire::fcvi::DeviceHeader& header) const;
   void take_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
   [[nodiscard]] Place place_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
   void sort_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
+  void keep_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void take_early_frames();
   void epoch_timer_expired();
   void give_up_missing();
   void give_up_waiting();
+  [[nodiscard]] bool is_next(wire::OxId ox_id) const;
+  void refuse(ReceiveError error, bool last);
+  void await_more();
   bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                    std::span<const std::uint8_t> payload);
@@ -71,10 +79,11 @@ class MessageReceiver final : private machines::message_responder::Context {
                           std::size_t payload_bytes) const;
   [[nodiscard]] bool last_of_message(const fc2::ReceivedFrame& frame) const;
   std::optional<ReceiveError> claim();
-  std::optional<ReceiveError> claim_receive(std::uint32_t op_code);
+  std::optional<ReceiveError> claim_receive();
   bool place(std::span<const std::uint8_t> payload);
   [[nodiscard]] bool needs_response() const { return needs_response(message_.kind == Kind::Read); }
   [[nodiscard]] bool needs_response(bool read) const;
+  [[nodiscard]] bool is_before_resp2(const wire::fcvi::DeviceHeader& header) const;
   [[nodiscard]] bool stopped() const;
   [[nodiscard]] bool consumes_descriptor() const { return message_.kind == Kind::Send || message_.kind == Kind::WriteImmediate; }
   [[nodiscard]] std::uint32_t op_code() const;
@@ -93,6 +102,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   void send_response() override { respond({}); }
   void refuse_message(ReceiveError error) override;
   void note_refusal(ReceiveError error) override { noted_ = error; }
+  void fail_refused() override { fail_receive(noted_); }
   void conclude_refusal() override;
   void start_read_response() override;
   void expect_next_message() override;
@@ -110,7 +120,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   machines::message_responder::Machine machine_;
   wire::MsgId expected_{};                     // Mexp
   std::uint16_t expected_seq_cnt_ = 0;         // SCexp; wraps in messages of more than 65,536 frames
-  wire::MsgId last_completed_{0};
+  std::optional<wire::MsgId> last_completed_;
   Message message_;
   const fc2::ReceivedFrame* frame_ = nullptr;  // while it is processed
   std::size_t placed_bytes_ = 0;

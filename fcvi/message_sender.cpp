@@ -48,7 +48,7 @@ std::uint32_t error_bits_of(mo::Completion completion) {
 
 MessageSender::MessageSender(Connection& connection)
     : connection_(connection), next_msg_id_(connection.core().config().first_msg_id),
-      half_entered_at_(connection.core().scheduler().now()) {}
+      half_entered_at_(connection.core().scheduler().now()), early_(connection.core().early_frames) {}
 MessageSender::~MessageSender() {
   sequence_.abandon();
   for (Message& message : open_)
@@ -80,7 +80,7 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
 
 bool MessageSender::start_next() {
   if (open_.capacity() == 0) open_.set_capacity(connection_.window());
-  if (open_.full()) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
+  if (open_.full() || failing_) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
   const bool next_half = next_msg_id_.value % msg_id_half == 0;
   if (next_half && !may_number()) return false;
   auto work = connection_.vi()->begin_send();
@@ -194,17 +194,28 @@ MessageSender::Message* MessageSender::find(wire::MsgId msg_id) {
   return index < open_.size() ? &open_[index] : nullptr;
 }
 
+/// An IU with this opcode answers it, and it was sent to the end. Sends and Writes are answered only at Reliable Reception (5.2.2).
+bool MessageSender::awaits(const Message& message, Opcode answer) const {
+  if (sending_ && &message == &open_.back()) return false;
+  switch (message.work.kind) {
+    case vi::SendKind::Send: return answer == Opcode::send_resp && needs_response();
+    case vi::SendKind::RdmaWrite: return answer == Opcode::write_resp && needs_response();
+    case vi::SendKind::RdmaRead: return answer == Opcode::read_resp;
+  }
+  return false;
+}
+
 void MessageSender::response_received(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                       std::span<const std::uint8_t> payload) {
   Message* message = find(header.msg_id);
   const bool ours = message != nullptr && message->exchange != nullptr && message->exchange->ox_id() == frame.header.ox_id;
   if (!ours) return connection_.core().discard(fc2::Discard::UnexpectedIu);
-  const Opcode request = request_opcode(message->work.kind);
-  const bool matches = (request == Opcode::send_rqst && header.opcode == Opcode::send_resp) ||
-                       (request == Opcode::write_rqst && header.opcode == Opcode::write_resp) ||
-                       (request == Opcode::read_rqst && header.opcode == Opcode::read_resp);
-  if (!matches || (sending_ && message == &open_.back())) return connection_.core().discard(fc2::Discard::UnexpectedIu);
-  if (message->exchange->awaits_acknowledgement()) message->exchange->all_acknowledged();  // it overtook an ACK
+  if (!awaits(*message, header.opcode)) return connection_.core().discard(fc2::Discard::UnexpectedIu);
+  if (message->exchange->awaits_acknowledgement()) {  // it overtook an ACK
+    message->exchange->all_acknowledged();
+    message = find(header.msg_id);  // what that means was carried out
+    if (message == nullptr || message->exchange == nullptr) return;
+  }
   if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
   if (header.opcode != Opcode::read_resp) return status_received(*message, header);
   if (!connection_.core().port().in_order() && !sort_read_data(*message, frame, header)) return;
@@ -217,9 +228,13 @@ void MessageSender::response_received(const fc2::ReceivedFrame& frame, const Dev
 bool MessageSender::sort_read_data(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
   const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
   if (failed || frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved)) return true;
-  const bool past = frame.header.parameter < message.bytes_moved;
-  if (past || !early_.add(frame, header, connection_.core().scheduler().now()))
-    connection_.core().discard(past ? fc2::Discard::WrongSequence : fc2::Discard::NoResources);
+  if (frame.header.parameter < message.bytes_moved) {
+    connection_.core().discard(fc2::Discard::WrongSequence);
+    return false;
+  }
+  const EarlyFrames::Added added = early_.add(frame, header, connection_.core().scheduler().now());
+  if (added != EarlyFrames::Added::Kept)
+    connection_.core().discard(added == EarlyFrames::Added::Duplicate ? fc2::Discard::WrongSequence : fc2::Discard::NoResources);
   return false;
 }
 
@@ -283,6 +298,10 @@ void MessageSender::feed(Message& message, const E& event) {
 template <class E>
 void MessageSender::process(Message& message, const E& event) {
   feed(message, event);
+  settle();
+}
+
+void MessageSender::settle() {
   drop_completed();
   if (std::exchange(failed_, false)) connection_.fail_by_transport();
 }
@@ -293,6 +312,11 @@ void MessageSender::drop_completed() {
     Message& first = open_.front();
     if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send()) feed(first, mo::ClearToSend{});  // its turn
     if (!first.machine.is<mo::Completed>() || (sending_ && open_.size() == 1)) break;
+    if (first.held != mo::Completion::Success) {  // all before it completed well, as they did at the peer
+      connection_.vi()->complete_send(first.work, error_bits_of(first.held));
+      failed_ = true;
+      break;
+    }
     open_.pop_front();
     dropped = true;
   }
@@ -304,7 +328,7 @@ void MessageSender::drop_completed() {
 bool MessageSender::in_turn(const Message& message) const {
   for (const Message& earlier : open_) {
     if (&earlier == &message) return true;
-    if (earlier.machine.is<mo::Completed>()) continue;
+    if (earlier.machine.is<mo::Completed>() && earlier.held == mo::Completion::Success) continue;
     if (needs_response() || is_read(earlier) == is_read(message)) return false;
   }
   return true;
@@ -313,15 +337,31 @@ bool MessageSender::in_turn(const Message& message) const {
 void MessageSender::clear_to_send() {
   for (Message& message : open_)
     if (in_turn(message)) feed(message, mo::ClearToSend{});
-  drop_completed();
+  settle();
+}
+
+/// What the peer refused meanwhile is refused by a response of its own, or flushed with the connection.
+void MessageSender::peer_completed(wire::MsgId last) {
+  if (!needs_response() || last.value == 0) return;  // 0: none, or its number came round: that is not told apart
+  for (std::size_t i = 0; i < open_.size() && !wire::serial_less(last, open_[i].msg_id); ++i) {
+    Message& message = open_[i];
+    if (!message.machine.is<mo::AwaitResponse>()) continue;
+    if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+    feed(message, mo::ResponseReceived{mo::Completion::Success});
+  }
+  settle();
 }
 
 void MessageSender::connection_ended() {
   connection_.core().port().transmitter().withdraw(*this);
   sequence_.abandon();
   sending_ = false;
-  for (Message& message : open_) feed(message, mo::ConnectionEnded{});
-  failed_ = false;
+  for (Message& message : open_) {
+    feed(message, mo::ConnectionEnded{});
+    // One that waited for a SEQ_ID or for credit: no frame of it went.
+    if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+  }
+  failed_ = failing_ = false;
   early_.clear();
   open_.clear();
   connection_.core().scheduler().cancel(timer_);
@@ -378,7 +418,15 @@ void MessageSender::place_read_data() {
   counters.data_bytes_received += placed_bytes_;
 }
 
+/// At Reliable Reception a failure waits, too, until all messages before it are complete, or fail in their own time
+/// (VI-ARCH 2.5.3, Annex E: lock step).
 void MessageSender::complete(mo::Completion completion) {
+  const bool failure = completion != mo::Completion::Success && completion != mo::Completion::Flushed;
+  if (failure && needs_response() && !in_turn(*current_)) {
+    current_->held = completion;
+    failing_ = true;
+    return;
+  }
   if (connection_.vi() != nullptr) connection_.vi()->complete_send(current_->work, error_bits_of(completion));
 }
 

@@ -29,6 +29,8 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
                          std::span<const std::uint8_t> payload);
   /// RESP3 came: messages that were done before may complete (C.5.5).
   void clear_to_send();
+  /// Reliable Reception: the peer says that it completed all messages up to this one (6.12.2); their responses are under way.
+  void peer_completed(wire::MsgId last);
   /// The endpoint left Connected: everything open is aborted and flushed.
   void connection_ended();
   [[nodiscard]] std::size_t open_messages() const { return open_.size(); }
@@ -42,6 +44,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
     std::uint64_t bytes_moved = 0;      // sent, or (RDMA Read) received
     std::uint16_t read_seq_cnt = 0;     // next expected of the READ_RESP frames
     fc2::TimeNs deadline = fc2::never;  // of its response
+    machines::message_originator::Completion held{};  // not Success: it failed, and its turn to say so is still to come
   };
 
   // fc2::FrameSource
@@ -59,6 +62,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   [[nodiscard]] bool needs_response() const;
 
   Message* find(wire::MsgId msg_id);
+  [[nodiscard]] bool awaits(const Message& message, wire::fcvi::Opcode answer) const;
   void status_received(Message& message, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool sort_read_data(const Message& message, const fc2::ReceivedFrame& frame,
                                     const wire::fcvi::DeviceHeader& header);
@@ -71,6 +75,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   template <class E> void feed(Message& message, const E& event);
   template <class E> void process(Message& message, const E& event);
   void drop_completed();
+  void settle();
   [[nodiscard]] bool in_turn(const Message& message) const;
   [[nodiscard]] fc2::TimeNs deadline_of(const Message& message) const;
   void arm_timer();
@@ -87,7 +92,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   void place_read_data() override;
   void complete(machines::message_originator::Completion completion) override;
   void abort_exchange() override;
-  void fail_connection() override { failed_ = true; }
+  void fail_connection() override { failed_ = current_->held == machines::message_originator::Completion::Success; }
   void set_merr() override {}  // the exchange was aborted: nothing of the message can come any more
   void count_stale() override;
   [[nodiscard]] bool reliable() const override;
@@ -106,6 +111,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   std::size_t placed_bytes_ = 0;
   fc2::TimeNs read_progress_until_ = 0;   // FCVI_ULP_TIMEOUT after the last read data
   bool failed_ = false;                   // an effect asked for fail_connection
+  bool failing_ = false;                  // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
   EarlyFrames early_;                     // read data that overtook other data of its message
   fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
   fc2::Timer<MessageSender, &MessageSender::retry> retry_{*this};

@@ -112,7 +112,7 @@ void OriginatedSetup::begin_setup() {
   process(co::SetupRequested{});
 }
 
-bool OriginatedSetup::target_logged_in() {
+bool OriginatedSetup::target_logged_in() const {
   if (target_ == core_.port().n_port_id()) return core_.port().online();  // loopback
   const fc2::RemotePort* remote = core_.port().find_remote_port(target_);
   return remote != nullptr && remote->logged_in();
@@ -205,10 +205,12 @@ void OriginatedSetup::detach() {
   core_.retire(*this);
 }
 
-bool OriginatedSetup::login_renewable() const { return core_.port().online() && !renewed_; }
+/// A logout by the peer's own PLOGI is a new login already, and no partition however often it comes.
+bool OriginatedSetup::login_renewable() const { return core_.port().online() && (!renewed_ || target_logged_in()); }
 
 void OriginatedSetup::log_in_again() {
-  renewed_ = true;
+  goes_on_ = true;
+  if (!target_logged_in()) renewed_ = true;
   phase_ = Phase::Resolving;
   std::erase(asked_, target_);     // if it is still there
   connection_->set_peer_port({});  // nothing of it is lost with the old login
@@ -226,7 +228,10 @@ void OriginatedSetup::t1_expired() {
   give_up(vi::Return::Timeout);
 }
 
-void OriginatedSetup::t3_expired() { process(co::SetupErrorDetected{co::SetupError::Timeout}); }
+void OriginatedSetup::t3_expired() {
+  failure_ = wire::fcvi::Reason::connection_setup_timeout;  // D.1 rule 2 a, 5.9.7.3.2
+  process(co::SetupErrorDetected{co::SetupError::Timeout});
+}
 
 void OriginatedSetup::disconnect_requested() {
   if (phase_ == Phase::SettingUp && co::owns_endpoint(machine_)) process(co::DisconnectRequested{});
@@ -239,6 +244,7 @@ void OriginatedSetup::disconnect_requested() {
 }
 
 void OriginatedSetup::disconnect_received() {
+  failure_ = {};
   if (machine_.is_any_of<co::AwaitResp1, co::AwaitRetryAbort, co::AwaitResp1Retry>()) process(co::DisconnectReceived{});
 }
 
@@ -247,11 +253,11 @@ void OriginatedSetup::endpoint_errored() {
 }
 
 bool OriginatedSetup::port_logged_out() {
-  const bool renewed_before = renewed_;
+  goes_on_ = false;
   if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
   abort_finished_ = false;
   if (phase_ == Phase::SettingUp && !machine_.is<co::Idle>()) process(co::PortLoggedOut{});
-  return renewed_ != renewed_before;
+  return goes_on_;
 }
 
 void OriginatedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
@@ -290,6 +296,7 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   peer_attributes_ = resp1.payload.local_attributes;
   if (verdict == co::Verdict::Accept && operation_ != nullptr) operation_->remote_attributes = *attributes;
   no_match_ = verdict == co::Verdict::NoMatch;
+  failure_ = verdict == co::Verdict::TransportError ? std::optional(wire::fcvi::Reason::transport_error) : std::nullopt;
   if (peer_ != nullptr) peer_asked(resp1, verdict, attributes);
   else if (machine_.is<co::AwaitResp1Withdrawn>())  // whose request superseded ours still judges by what became of it
     core_.peer_pool().superseded_resp1_received(number, arbitrated(resp1.status, verdict), target_);
@@ -308,6 +315,7 @@ void OriginatedSetup::peer_asked(const wire::fcvi::ConnectResp1& resp1, co::Verd
 
 void OriginatedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   exchange_ = nullptr;
+  failure_ = wire::fcvi::Reason::transport_error;
   if (failure != fc2::ExchangeFailure::PortLoggedOut) process(co::SetupErrorDetected{co::SetupError::Exchange});
 }
 
@@ -389,10 +397,13 @@ void OriginatedSetup::complete_request(ConnectOutcome outcome) {
 }
 void OriginatedSetup::endpoint_timed_out() { connection_->feed(ve::ConnectTimedOut{}); }
 void OriginatedSetup::endpoint_retrying() { connection_->endpoint_retrying(); }
-void OriginatedSetup::endpoint_failed() { connection_->feed(ve::SetupFailed{}); }
+void OriginatedSetup::endpoint_failed() {
+  connection_->set_setup_failure(failure_);
+  connection_->feed(ve::SetupFailed{});
+}
 void OriginatedSetup::endpoint_lost() {
   ++core_.counters.connections_lost;
-  connection_->disconnector().set_reason(wire::fcvi::Reason::transport_error);  // C.5.9.1
+  connection_->set_setup_failure(wire::fcvi::Reason::transport_error);  // C.5.9.1
   connection_->feed(ve::ConnectionLost{});
 }
 void OriginatedSetup::count_stale() { core_.discard(fc2::Discard::UnexpectedIu); }

@@ -69,7 +69,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void peer_asked(const wire::fcvi::ConnectResp1& resp1, machines::connect_originator::Verdict verdict,
                   const std::optional<vi::ViAttributes>& attributes);
   void resp3_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
-  [[nodiscard]] bool target_logged_in();
+  [[nodiscard]] bool target_logged_in() const;
 
   // fc2::ExchangeUser
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
@@ -120,8 +120,10 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   wire::fcvi::Attributes peer_attributes_{};
   bool no_match_ = false;  // what the last RESP1 said
   vi::Return refusal_ = vi::Return::Reject;  // ... and what a Connect Reject means
+  std::optional<wire::fcvi::Reason> failure_;  // what its Disconnect will tell, if it fails now
   bool busy_ = false, released_ = false, moves_on_ = false, leaves_ = false, renews_ = false, abort_finished_ = false;
-  bool renewed_ = false;  // the login with the target
+  bool renewed_ = false;  // the login with the target, by us
+  bool goes_on_ = false;  // under a new login
   std::optional<ConnectOutcome> outcome_;
   fc2::Timer<OriginatedSetup, &OriginatedSetup::t1_expired> t1_{*this};
   fc2::Timer<OriginatedSetup, &OriginatedSetup::t3_expired> t3_{*this};

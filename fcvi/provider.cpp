@@ -47,6 +47,7 @@ const ProviderCounters& Provider::counters() const { return core_->counters; }
 std::size_t Provider::handles_in_use() const { return core_->handles_in_use(); }
 std::size_t Provider::open_setups() const { return core_->open_setups(); }
 std::size_t Provider::resting_connection_ids() const { return core_->resting_connection_ids(); }
+std::size_t Provider::open_connection_ids() const { return core_->open_connection_ids(); }
 fc2::NPort& Provider::port() { return core_->port(); }
 
 }  // namespace fcvi

@@ -77,6 +77,7 @@ class Provider final : public vi::Transport {
   [[nodiscard]] std::size_t open_setups() const;
   /// FCVI_CONNECTION_IDs of failed set-ups, ours and our peers', that rest (C.2).
   [[nodiscard]] std::size_t resting_connection_ids() const;
+  [[nodiscard]] std::size_t open_connection_ids() const;
 
  private:
   std::unique_ptr<Core> core_;

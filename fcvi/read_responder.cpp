@@ -38,15 +38,19 @@ void ReadResponder::drop_first() {
   responses_.pop_front();
 }
 
-void ReadResponder::forget(const fc2::Exchange& exchange) {
-  if (&exchange == exchange_) drop_first();
+/// A read that failed has failed at its originator, too: the connection breaks (FC-VI 8.4.2 e), and what waited for its data
+/// has no effect (VI-ARCH 6.3.1.1). A logout tells by itself.
+void ReadResponder::exchange_failed(const fc2::Exchange& exchange, fc2::ExchangeFailure failure) {
+  if (&exchange != exchange_) return;
+  drop_first();
+  if (failure != fc2::ExchangeFailure::PortLoggedOut) connection_.fail_by_transport();
 }
 
 bool ReadResponder::abort_received(wire::OxId ox_id) {
   const auto found = std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.frame.ox_id == ox_id; });
   if (found == responses_.end()) return false;
   // The one that is being sent has an exchange, which tells of its end.
-  if (found != responses_.begin() || exchange_ == nullptr) responses_.erase(found);
+  if (found != responses_.begin() || exchange_ == nullptr) connection_.fail_by_transport();
   return true;
 }
 
@@ -54,12 +58,22 @@ fc2::FrameSource::Next ReadResponder::next_frame(fc2::Frame& frame) {
   if (responses_.empty()) return Next::Exhausted;
   if (!sequence_.is_open() && !begin_sequence()) return Next::Blocked;
   if (!sequence_.may_send()) return Next::Blocked;
-  if (fill(frame)) {
-    if (exchange_->is_class_2()) exchange_->context = nullptr;  // its ACKs are not ours to wait for
-    exchange_ = nullptr;
-    responses_.pop_front();
-  }
+  if (fill(frame)) finish_first();
   return Next::Made;
+}
+
+/// Its last frame is on its way. What ends the connection goes behind it (FC-VI 5.3.5, 8.4.2 e).
+void ReadResponder::finish_first() {
+  const Response done = responses_.front();
+  if (exchange_->is_class_2()) exchange_->context = nullptr;  // its ACKs are not ours to wait for
+  exchange_ = nullptr;
+  responses_.pop_front();
+  if (!done.lost) {
+    connection_.receiver().message_completed(done.request.msg_id);
+    return is_busy() ? void() : connection_.receiver().reads_answered();
+  }
+  connection_.vi()->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);  // as if it were refused at once
+  connection_.fail(machines::message_responder::ReceiveError::Protection);
 }
 
 void ReadResponder::retry() { connection_.core().port().transmitter().submit(*this); }
@@ -101,7 +115,7 @@ bool ReadResponder::fill(fc2::Frame& frame) {
                                                           vi::Access::RemoteRead);
   const std::span<std::uint8_t> data_field = frame.data_field();
   std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
-  const bool lost = from == nullptr;  // deregistered meanwhile: one frame more, without payload, says so (ruling 18)
+  const bool lost = response.lost = from == nullptr;  // one frame more, without payload, says so (ruling 18)
   if (lost) {
     data_field[5] = wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags();
     size = 0;

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/circular_buffer.hpp>
 
+#include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/scheduler.hpp"
 #include "fc2_fabric/sequence_sender.hpp"
 #include "fc2_fabric/transmitter.hpp"
@@ -23,14 +24,17 @@ class ReadResponder final : public fc2::FrameSource {
   void clear();
   /// ABTS of a request that waits.
   bool abort_received(wire::OxId ox_id);
-  /// The exchange is gone already (aborted by the peer, or logged out).
-  void forget(const fc2::Exchange& exchange);
+  /// The exchange is gone already.
+  void exchange_failed(const fc2::Exchange& exchange, fc2::ExchangeFailure failure);
+  /// Read data is still to be sent.
+  [[nodiscard]] bool is_busy() const { return !responses_.empty(); }
 
  private:
   struct Response {
     wire::FcHeader frame;
     wire::fcvi::DeviceHeader request;
     bool class_2 = false;  // as it was asked, so it is answered
+    bool lost = false;     // its memory was deregistered meanwhile
     std::uint64_t bytes_sent = 0;
   };
   static constexpr std::size_t max_waiting = 4096;  // FC-VI 7.3 leaves FCVI_PIPELINE_DEPTH open: we keep to 4095 and one
@@ -41,6 +45,7 @@ class ReadResponder final : public fc2::FrameSource {
   void drop_first();
   void retry();
   bool fill(fc2::Frame& frame);
+  void finish_first();
 
   Connection& connection_;
   boost::circular_buffer<Response> responses_;  // the first is being sent

@@ -109,7 +109,16 @@ void ReceivedSetup::endpoint_errored() {
   if (!busy_ && machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry>()) process(cr::EndpointErrored{});
 }
 bool ReceivedSetup::awaits_retry() const { return !over_ && (connection_ == nullptr || !connection_->is_stopped()); }
-void ReceivedSetup::disconnect_received() { process(cr::DisconnectReceived{}); }
+bool ReceivedSetup::has_endpoint() const { return connection_ != nullptr && connection_->vi() != nullptr; }
+bool ReceivedSetup::is_retry(const wire::fcvi::ConnectRqst& request) const {
+  const auto &first = request_.payload, &again = request.payload;
+  return request.mode == request_.mode && again.local_address == first.local_address &&
+         again.remote_address == first.remote_address && again.local_attributes == first.local_attributes;
+}
+void ReceivedSetup::disconnect_received() {
+  failure_ = {};
+  process(cr::DisconnectReceived{});
+}
 void ReceivedSetup::connection_ended() {
   if (!busy_ && machine_.is<cr::Connected>()) process(cr::ConnectionEnded{});
 }
@@ -117,7 +126,10 @@ void ReceivedSetup::port_logged_out() {
   if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
   process(cr::PortLoggedOut{});
 }
-void ReceivedSetup::t2_expired() { process(cr::T2Expired{}); }
+void ReceivedSetup::t2_expired() {
+  failure_ = wire::fcvi::Reason::transport_error;  // "Connection Setup Timeout" is the originator's (5.9.7.3.2)
+  process(cr::T2Expired{});
+}
 
 void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   if (over_) return core_.discard(fc2::Discard::DeadSetup);  // in the instant in which T2 ran out
@@ -137,6 +149,7 @@ void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHea
 void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   exchange_ = nullptr;
   if (over_) return;
+  failure_ = wire::fcvi::Reason::transport_error;
   switch (failure) {
     case fc2::ExchangeFailure::AbortedByPeer: return process(cr::AbortedByPeer{});
     case fc2::ExchangeFailure::ReplyTimeout:
@@ -154,6 +167,7 @@ void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure
 void ReceivedSetup::send_resp1(Answer answer) {
   answer_ = answer;
   if (exchange_ == nullptr) return;  // aborted: T2 ends the wait
+  answered_ = true;
   const bool accepted = answer == Answer::Accept;
   wire::fcvi::ConnectResp1 resp1;
   resp1.connection_id = request_.connection_id;
@@ -222,11 +236,12 @@ void ReceivedSetup::leave_waiting_for_peer() {
 
 void ReceivedSetup::endpoint_connected() {
   connection_->feed(ve::SetupSucceeded{});
-  connection_->allow_send_completions();  // RESP3 is ours and goes out next
+  connection_->allow_send_completions();
 }
 void ReceivedSetup::endpoint_refused() { connection_->feed(ve::SetupRefused{}); }
 void ReceivedSetup::endpoint_lost() {
   ++core_.counters.connections_lost;
+  connection_->set_setup_failure(failure_);
   connection_->feed(ve::ConnectionLost{});
 }
 void ReceivedSetup::core_discard_stale() { core_.discard(fc2::Discard::UnexpectedIu); }

@@ -4,6 +4,7 @@
 #include "state_machines/connect_responder.hpp"
 #include "vi/transport.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
+#include "wire/fcvi/reason.hpp"
 
 namespace fcvi {
 class Connection;
@@ -38,9 +39,13 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   [[nodiscard]] bool is_over() const { return over_; }
   /// A retried request of the peer means this set-up (C.4 rules 8, 9), not one whose endpoint failed (rule 11).
   [[nodiscard]] bool awaits_retry() const;
+  /// `request`, with our peer's handle, asks for the same as the first: mode, addresses and attributes (C.4 rules 8, 9).
+  [[nodiscard]] bool is_retry(const wire::fcvi::ConnectRqst& request) const;
   [[nodiscard]] const wire::fcvi::ConnectRqst& request() const { return request_; }
   [[nodiscard]] wire::FcId peer_port() const { return peer_port_; }
   [[nodiscard]] Connection* connection() { return connection_; }
+  /// A VI was to get the connection, and is still there.
+  [[nodiscard]] bool has_endpoint() const;
 
  private:
   using AcceptOutcome = machines::connect_responder::AcceptOutcome;
@@ -70,6 +75,7 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   void count_stale() override { core_discard_stale(); }
   void leave_waiting_for_peer() override;
   [[nodiscard]] bool peer_to_peer() const override { return is_peer_to_peer(); }
+  [[nodiscard]] bool answered() const override { return answered_; }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
   void core_discard_stale();
 
@@ -84,7 +90,8 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   PeerRequest* peer_ = nullptr;         // peer to peer: who decides; its operation_ hears of the end
   std::optional<wire::fcvi::Attributes> told_;  // in a RESP1 that rejects
   Answer answer_ = Answer::Accept;
-  bool offered_ = false, released_ = false, busy_ = false, over_ = false, leaves_ = false;
+  std::optional<wire::fcvi::Reason> failure_;   // what the Disconnect of its endpoint will tell, if it fails now
+  bool offered_ = false, released_ = false, busy_ = false, over_ = false, leaves_ = false, answered_ = false;
   bool confirms_ = false;  // RESP3 tells that there is a connection
   fc2::Exchange* retried_exchange_ = nullptr;            // for adopt_retry
   const wire::fcvi::ConnectRqst* retried_ = nullptr;

@@ -83,12 +83,13 @@ class Context : public fsm::Context {
   // Peer to peer: the endpoint, still Pending Connect, goes back to the pool (vi_endpoint PeerWithdrew).
   virtual void leave_waiting_for_peer() = 0;
   [[nodiscard]] virtual bool peer_to_peer() const = 0;  // Connection Mode 010b (Table 8)
+  [[nodiscard]] virtual bool answered() const = 0;      // a RESP1 was sent
 };
 
 // --- states
 struct Idle : fsm::State {};
-struct AwaitDecision : fsm::State {};        // the application has the offer
-struct AwaitRetry : fsm::State {};           // ... and the originator aborted: it may retry
+struct AwaitDecision : fsm::State {};        // the application has the offer, or peer_arbitration
+struct AwaitRetry : fsm::State {};           // ... and the originator aborted: it may retry (client to server)
 struct AwaitResp2Accepted : fsm::State {};   // RESP1 accepted
 struct AcceptedAwaitRetry : fsm::State {};   // accepted, and the originator aborted: it may retry
 struct AwaitResp2Refused : fsm::State {};    // RESP1 refused; no endpoint
@@ -122,8 +123,10 @@ FSM_ACTION(CountStale, context.count_stale());
 FSM_GUARD(Accepted, event.accepted);
 FSM_GUARD(Retry, event.retry);
 FSM_GUARD(PeerToPeer, context.peer_to_peer());
+FSM_GUARD(Answered, context.answered());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using End = Do<StopT2, Release>;
+using GiveUp = Do<SetCserr, WithdrawRequest, Release>;
 using TakeRetry = Do<SetCserr, AdoptRetry>;  // CSerr for the FCVI_CONNECTION_ID so far: C.4 rule 8 a) 5)
 
 struct Def {
@@ -139,8 +142,10 @@ struct Def {
   On<"FC-VI 5.3.2, C.5.5",                            AwaitDecision,       AcceptRequested,     AwaitResp2Accepted,  Do<EndpointAccepting, SendAccept>,                                none>,
   On<"FC-VI 5.9.7.2.1 Connect Reject, Table 2",       AwaitDecision,       RejectRequested,     AwaitResp2Refused,   SendAnswer,                                                       none>,
   On<"FC-VI C.4 rule 8",                              AwaitDecision,       RqstRetried,         none,                TakeRetry,                                                        none>,
-  On<"impl: the originator may retry, T2 bounds it",  AwaitDecision,       AbortedByPeer,       AwaitRetry,          StartT2,                                                          none>,
-  On<"FC-VI 8.5.3 d) no endpoint yet",                AwaitDecision,       ExchangeError,       AwaitRetry,          StartT2,                                                          none>,
+  On<"impl: the originator may retry, T2 bounds it",  AwaitDecision,       AbortedByPeer,       AwaitRetry,          StartT2,                                                          Not<PeerToPeer>>,
+  On<"impl: a retry is then a new request, C.4 r11",  AwaitDecision,       AbortedByPeer,       Idle,                GiveUp,                                                           PeerToPeer>,
+  On<"FC-VI 8.5.3 d) no endpoint yet",                AwaitDecision,       ExchangeError,       AwaitRetry,          StartT2,                                                          Not<PeerToPeer>>,
+  On<"impl: a retry is then a new request, C.4 r11",  AwaitDecision,       ExchangeError,       Idle,                GiveUp,                                                           PeerToPeer>,
   On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitDecision,       DisconnectReceived,  Idle,                Do<WithdrawRequest, Release>,                                     none>,
   On<"impl: no RESP1 was sent",                       AwaitDecision,       Resp2Received,       none,                CountStale,                                                       none>,
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitDecision,       PortLoggedOut,       Idle,                Do<WithdrawRequest, Release>,                                     none>,
@@ -154,7 +159,7 @@ struct Def {
   On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitRetry,          DisconnectReceived,  Idle,                Do<WithdrawRequest, End>,                                         none>,
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitRetry,          PortLoggedOut,       Idle,                Do<WithdrawRequest, End>,                                         none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.2, C.5.4",                            AwaitResp2Accepted,  Resp2Received,       Connected,           Do<StopT2, EndpointConnected, SendResp3, CompleteSuccess>,        Accepted>,
+  On<"FC-VI 5.3.2, C.5.4",                            AwaitResp2Accepted,  Resp2Received,       Connected,           Do<StopT2, SendResp3, EndpointConnected, CompleteSuccess>,        Accepted>,
   On<"FC-VI C.5.2, C.5.6 Connect Timeout",            AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointRefused, CompleteTimeout, Release>, All<Not<Accepted>, Not<PeerToPeer>>>,
   On<"FC-VI C.5.2, 5.3.3 the wait goes on",           AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, LeaveWaitingForPeer, Release>,              All<Not<Accepted>, PeerToPeer>>,
   On<"FC-VI C.4 rule 8",                              AwaitResp2Accepted,  RqstRetried,         none,                Do<TakeRetry, RepeatResp1, StartT2>,                              none>,
@@ -167,7 +172,8 @@ struct Def {
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Accepted,  PortLoggedOut,       Idle,                Do<StopT2, CompleteNotReachable, EndpointLost, Release>,          none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI C.4 rule 8",                              AcceptedAwaitRetry,  RqstRetried,         AwaitResp2Accepted,  Do<TakeRetry, SendAccept>,                                        none>,
-  On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AcceptedAwaitRetry,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,             none>,
+  On<"FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2",          AcceptedAwaitRetry,  T2Expired,           Idle,                Do<SetCserr, CompleteTimeout, EndpointLost, Release>,             Answered>,
+  On<"FC-VI 8.5.2 c), VI-DG 6.7 the client gave up",  AcceptedAwaitRetry,  T2Expired,           Idle,                Do<EndpointRefused, CompleteTimeout, Release>,                    Not<Answered>>,
   On<"impl: of the aborted Exchange",                 AcceptedAwaitRetry,  Resp2Received,       none,                CountStale,                                                       none>,
   On<"impl: of the aborted Exchange",                 AcceptedAwaitRetry,  ExchangeError,       none,                CountStale,                                                       none>,
   On<"impl: ABTS repeated",                           AcceptedAwaitRetry,  AbortedByPeer,       none,                CountStale,                                                       none>,

@@ -51,8 +51,9 @@ struct ClaimRefused {     // first frame of the expected Message, but what it ne
   bool last = true;             // the initiative is ours: a response may go
   bool needs_response = false;  // Reliable Reception, or RDMA Read
 };
-// Memory of the open Message was deregistered between two frames (a refused one has no claim).
+// Memory of the open Message was deregistered between two frames (that of a refused one is not looked at).
 struct MemoryLost {
+  bool last = false;  // found with the last frame: the initiative is ours
   bool needs_response = false;
 };
 struct MessageGap {  // Mrcv > Mexp
@@ -81,7 +82,9 @@ class Context : public fsm::Context {
   virtual void send_response() = 0;  // FCVI_SEND_RESP or FCVI_WRITE_RESP: success
   // FCVI_SEND_RESP, FCVI_WRITE_RESP or FCVI_READ_RESP with RESP_ERR and the cause (5.9.4.3, ruling 18).
   virtual void refuse_message(ReceiveError) = 0;
-  virtual void note_refusal(ReceiveError) = 0;  // the response must wait for the last frame: keep the cause
+  // The response must wait for the last frame (VI-ARCH 2.5.3): keep the cause. The endpoint stays as it is until then.
+  virtual void note_refusal(ReceiveError) = 0;
+  virtual void fail_refused() = 0;         // fail_receive() with the kept cause
   virtual void conclude_refusal() = 0;     // refuse_message(), then fail_connection(), with the kept cause
   virtual void start_read_response() = 0;  // FCVI_READ_RESP IUs from the granted memory
   virtual void expect_next_message() = 0;  // Mexp := Mexp + 1, SCexp := 0
@@ -120,6 +123,8 @@ FSM_ACTION(FailReceive, context.fail_receive(event.error));
 FSM_ACTION(FailTransport, context.fail_receive(ReceiveError::Transport));
 FSM_ACTION(FailProtection, context.fail_receive(ReceiveError::Protection));
 FSM_ACTION(RefuseMessage, context.refuse_message(event.error));
+FSM_ACTION(RefuseProtection, context.refuse_message(ReceiveError::Protection));
+FSM_ACTION(FailRefused, context.fail_refused());
 FSM_ACTION(NoteRefusal, context.note_refusal(event.error));
 FSM_ACTION(NoteProtection, context.note_refusal(ReceiveError::Protection));
 FSM_ACTION(ConcludeRefusal, context.conclude_refusal());
@@ -168,7 +173,7 @@ struct Def {
   On<"VI-ARCH 2.5.1 dropped, the connection persists", Expecting,        ClaimRefused,         none,             Do<FailReceive, MarkMessageErrored, DiscardFrame>,                               Not<Reliable>>,
   On<"VI-ARCH 2.5.2, FC-VI 8.4.2 e)",                  Expecting,        ClaimRefused,         Herr,             Do<FailReceive, DiscardFrame, StartDiscardTimer, FailConnection>,                All<Reliable, Not<NeedsResponse>>>,
   On<"VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e)",         Expecting,        ClaimRefused,         Herr,             Do<FailReceive, RefuseMessage, DiscardFrame, StartDiscardTimer, FailConnection>, All<Reliable, NeedsResponse, Last>>,
-  On<"impl: the response waits for the initiative",    Expecting,        ClaimRefused,         Refusing,         Do<FailReceive, NoteRefusal, DiscardFrame>,                                      All<Reliable, NeedsResponse, Not<Last>>>,
+  On<"impl: the response waits for the initiative",    Expecting,        ClaimRefused,         Refusing,         Do<NoteRefusal, DiscardFrame>,                                                   All<Reliable, NeedsResponse, Not<Last>>>,
   On<"FC-VI B.2.5 rule 4a c)",                         Expecting,        MessageGap,           none,             MarkMissing,                                                                     All<Not<Reliable>, FirstFrame>>,
   On<"FC-VI B.2.5 rule 4a b)",                         Expecting,        MessageGap,           none,             Do<MarkMissingWithReceived, DiscardFrame>,                                       All<Not<Reliable>, Not<FirstFrame>>>,
   On<"FC-VI B.2.5 rule 4b",                            Expecting,        MessageGap,           Herr,             EnterHerr,                                                                       Reliable>,
@@ -184,9 +189,11 @@ struct Def {
   On<"FC-VI 5.2.2 Send, one frame",                    Expecting,        WholeMessageReceived, none,             Deliver,                                                                         SendLike>,  // last in the group: tried first
   On<"FC-VI 5.2.2, 5.2.3 first frame",                 Expecting,        MessageStarted,       Receiving,        PlaceData,                                                                       none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 8.2 b) no connection came",                Receiving,        ReceptionDisabled,    Closed,           none,                                                                            none>,  // the claimed Descriptor stays posted (VI-ARCH 5.2)
   On<"VI-ARCH 2.5.1, FC-VI B.2.4 rule 3",              Receiving,        MemoryLost,           Expecting,        Do<FailProtection, MarkMessageErrored, DiscardFrame>,                            Not<Reliable>>,
   On<"VI-ARCH 2.5.2, FC-VI 8.4.2 e)",                  Receiving,        MemoryLost,           Herr,             Do<FailProtection, DiscardFrame, StartDiscardTimer, FailConnectionProtection>,   All<Reliable, Not<NeedsResponse>>>,
-  On<"impl: the response waits for the initiative",    Receiving,        MemoryLost,           Refusing,         Do<FailProtection, NoteProtection, DiscardFrame>,                                All<Reliable, NeedsResponse>>,
+  On<"VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e)",         Receiving,        MemoryLost,           Herr,             Do<FailProtection, RefuseProtection, DiscardFrame, StartDiscardTimer, FailConnectionProtection>, All<Reliable, NeedsResponse, Last>>,
+  On<"impl: the response waits for the initiative",    Receiving,        MemoryLost,           Refusing,         Do<NoteProtection, DiscardFrame>,                                                All<Reliable, NeedsResponse, Not<Last>>>,
   On<"FC-VI B.2.4 rule 3a, B.2.5 rule 4a c)",          Receiving,        MessageGap,           Expecting,        Do<FailTransport, MarkMissing>,                                                  All<Not<Reliable>, FirstFrame>>,
   On<"FC-VI B.2.4 rule 3a, B.2.5 rule 4a b)",          Receiving,        MessageGap,           Expecting,        Do<FailTransport, MarkMissingWithReceived, DiscardFrame>,                        All<Not<Reliable>, Not<FirstFrame>>>,
   On<"FC-VI B.2.5 rule 4b",                            Receiving,        MessageGap,           Herr,             Do<FailTransport, EnterHerr>,                                                    Reliable>,
@@ -202,13 +209,14 @@ struct Def {
   On<"FC-VI 5.2.2 Send",                               Receiving,        FrameReceived,        Expecting,        Deliver,                                                                         All<Last, SendLike>>,
   On<"FC-VI 5.2.2, 5.2.3 next frame",                  Receiving,        FrameReceived,        none,             PlaceData,                                                                       Not<Last>>,  // last in the group: tried first
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 8.2 b) no connection came",                Refusing,         ReceptionDisabled,    Closed,           none,                                                                            none>,
   On<"impl: the response waits for the initiative",    Refusing,         FrameReceived,        none,             DiscardFrame,                                                                    Not<Last>>,
-  On<"VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e)",         Refusing,         FrameReceived,        Herr,             Do<DiscardFrame, StartDiscardTimer, ConcludeRefusal>,                            Last>,
-  On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         MessageGap,           Herr,             EnterHerr,                                                                       none>,
-  On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         StaleMessage,         Herr,             EnterHerr,                                                                       none>,
-  On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         FrameLost,            Herr,             EnterHerr,                                                                       none>,
+  On<"VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e)",         Refusing,         FrameReceived,        Herr,             Do<FailRefused, DiscardFrame, StartDiscardTimer, ConcludeRefusal>,               Last>,
+  On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         MessageGap,           Herr,             Do<FailRefused, EnterHerr>,                                                      none>,
+  On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         StaleMessage,         Herr,             Do<FailRefused, EnterHerr>,                                                      none>,
+  On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         FrameLost,            Herr,             Do<FailRefused, EnterHerr>,                                                      none>,
   On<"FC-VI 8.4.2 f), B.2.4 rule 1",                   Refusing,         ConnectionFailed,     Herr,             StartDiscardTimer,                                                               none>,
-  On<"FC-VI 8.4.2 g), B.2.4 rule 1 c)",                Refusing,         PortLoggedOut,        Closed,           ReleaseHandle,                                                                   none>,
+  On<"FC-VI 8.4.2 g), B.2.4 rule 1 c)",                Refusing,         PortLoggedOut,        Closed,           Do<FailRefused, ReleaseHandle>,                                                  none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 8.4.2 f), B.2.4 rule 1 a)",                Herr,             FrameRefused,         none,             DiscardFrame,                                                                    none>,
   On<"FC-VI B.2.4 rule 1, the cause came from here",   Herr,             ConnectionFailed,     none,             none,                                                                            none>,

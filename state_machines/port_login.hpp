@@ -23,6 +23,7 @@ struct LoginRejected {
   bool retryable = false;  // LS_RJT: logical busy, unable at this time, command already in progress
 };
 struct LoginReceived {};    // the peer's FLOGI or PLOGI, acceptable (see above)
+struct LoginPresumed {};    // an FC-4 frame of a peer that took our PLOGI for accepted; fed in LoginPending only
 struct LogoutRequested {};  // a user or second-level recovery ends the login
 struct LogoutAnswered {};   // LS_ACC or LS_RJT to our LOGO: either way the peer holds no login
 struct LogoutReceived {};   // the peer's LOGO, or word of an implicit logout
@@ -65,6 +66,8 @@ class Context : public fsm::Context {
   [[nodiscard]] virtual bool retries_left() const = 0;
   // The peer's Port_Name is the higher one: its login wins over ours when both cross (FC-LS).
   [[nodiscard]] virtual bool peer_login_wins() const = 0;
+  // We rejected its PLOGI since ours wins, E_D_TOV ago or longer: it would not ask again if ours had reached it.
+  [[nodiscard]] virtual bool peer_asks_again() const = 0;
   // NOS/OLS in a point-to-point topology, and any link loss for the Fabric login itself (FC-VI 7.7.2, 7.7.5).
   [[nodiscard]] virtual bool link_loss_logs_out() const = 0;
 };
@@ -103,6 +106,7 @@ FSM_ACTION(ReportResumed, context.report_resumed());
 FSM_GUARD(Retryable, event.retryable);
 FSM_GUARD(RetriesLeft, context.retries_left());
 FSM_GUARD(PeerLoginWins, context.peer_login_wins());
+FSM_GUARD(PeerAsksAgain, context.peer_asks_again());
 FSM_GUARD(LinkLossLogsOut, context.link_loss_logs_out());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using MayRetry = All<Retryable, RetriesLeft>;
@@ -131,7 +135,9 @@ struct Def {
   On<"FC-LS: ELS time-out, retry",                            LoginPending,  Timeout,          LoginPending,  Do<ForgetRequest, CountRetry, SendLogin>,                        RetriesLeft>,
   On<"FC-LS: ELS time-out",                                   LoginPending,  Timeout,          LoggedOut,     Do<ForgetRequest, ReportTimeout>,                                Not<RetriesLeft>>,
   On<"FC-LS: PLOGI cross, the higher name wins",              LoginPending,  LoginReceived,    LoggedIn,      Do<LeaveRequest, AcceptLogin, ReportLoggedIn>,                   PeerLoginWins>,
-  On<"FC-LS: PLOGI cross, ours wins",                         LoginPending,  LoginReceived,    none,          RejectLogin,                                                     Not<PeerLoginWins>>,
+  On<"FC-LS: PLOGI cross, ours wins",                         LoginPending,  LoginReceived,    none,          RejectLogin,                                                     All<Not<PeerLoginWins>, Not<PeerAsksAgain>>>,
+  On<"impl: PLOGI cross, ours was lost",                      LoginPending,  LoginReceived,    LoggedIn,      Do<ForgetRequest, AcceptLogin, ReportLoggedIn>,                  All<Not<PeerLoginWins>, PeerAsksAgain>>,
+  On<"impl: LS_ACC was lost",                                 LoginPending,  LoginPresumed,    LoginPending,  Do<ForgetRequest, SendLogin>,                                    none>,
   On<"impl: the LOGO ends what PLOGI may have begun",         LoginPending,  LogoutRequested,  LogoutPending, Do<ForgetRequest, ReportWithdrawn, SendLogout>,                  none>,
   On<"FC-LS: LOGO without a login is accepted",               LoginPending,  LogoutReceived,   none,          AcceptLogout,                                                    none>,
   On<"FC-VI 7.7.1",                                           LoginPending,  LinkDown,         Offline,       Do<ForgetRequest, ReportLinkDown>,                               none>,

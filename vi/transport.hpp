@@ -80,7 +80,7 @@ class Transport {
   virtual void send_posted(Vi& vi) = 0;
   /// The model itself took the VI to Error: a bad descriptor, a post error, an error completion. Both queues
   /// are flushed and traffic is off; whatever the transport has under way for the VI is to be dropped. May be
-  /// called from within Vi::begin_send, complete_send, claim_receive and complete_receive.
+  /// called from within Vi::begin_send, complete_send and complete_receive.
   virtual void stopped(Vi& /*vi*/) {}
 };
 

@@ -207,21 +207,14 @@ void Vi::complete_send(const SendWork& work, std::uint32_t error_bits) {
 
 // --- receives --------------------------------------------------------------------------------------------
 
-std::optional<ReceiveWork> Vi::claim_receive(ClaimError& error, std::uint32_t op_code) {
-  error = ClaimError::QueueEmpty;
+std::optional<ReceiveWork> Vi::claim_receive() {
   if (!reception_enabled_ || !receive_.has_unprocessed()) return std::nullopt;
   ReceiveWork work{.index = receive_.take_next()};
-  WorkQueue::Entry& entry = receive_.entry(work.index);
-  const std::uint32_t error_bits = read_receive(entry, work);
-  if (error_bits == 0) return work;
-  error = ClaimError::DescriptorBad;
-  entry.status = op_code;
-  finish(receive_, work.index, error_bits, {.length_bytes = 0});
-  fail_by_status(error_bits);
-  return std::nullopt;
+  work.error_bits = read_receive(receive_.entry(work.index), work);
+  return work;
 }
 
-// VI-DG 5.2, 5.4. Error bits, or 0 and the work. Immediate and fence bits are ignored.
+// VI-DG 5.2, 5.4. Error bits, or 0 and the rest of the work. Immediate and fence bits are ignored.
 std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, ReceiveWork& work) const {
   const std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
   if (host == nullptr) return status::protection_error;

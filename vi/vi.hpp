@@ -33,11 +33,10 @@ struct SendWork {
 /// A receive descriptor that was claimed by an incoming Send or RDMA Write with immediate data.
 struct ReceiveWork {
   WorkQueue::Index index = 0;
+  std::uint32_t error_bits = 0;  // what is wrong with the descriptor itself: it is to be completed with that
   std::uint64_t capacity_bytes = 0;
   DataCursor data = {};
 };
-/// Why no receive descriptor could be claimed. DescriptorBad: the head descriptor was completed in error.
-enum class ClaimError { QueueEmpty, DescriptorBad };
 
 /// What an endpoint event asks of the transport that fed it, besides the state.
 struct EndpointOutcome {
@@ -104,9 +103,9 @@ class Vi final : private machines::vi_endpoint::Context {
   /// happens if the descriptor was flushed meanwhile.
   void complete_send(const SendWork& work, std::uint32_t error_bits);
 
-  /// Claims the next receive descriptor. `DescriptorBad` has completed it with the error found, and at a
-  /// reliable level taken the VI to Error. `op_code`: what arrived, for the status of a bad descriptor.
-  std::optional<ReceiveWork> claim_receive(ClaimError& error, std::uint32_t op_code = status::op_receive);
+  /// Claims the next receive descriptor, if there is one. A bad one is for the caller to complete, now or when the message
+  /// that it was claimed for is at its end.
+  std::optional<ReceiveWork> claim_receive();
   /// error_bits 0: success with length and, if `immediate`, its data. Length is 0 on any error (ruling 19).
   /// At a reliable level an error takes the VI to Error, as in complete_send. Nothing happens if it was
   /// flushed meanwhile.

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "fc2_fabric/sequence_sender.hpp"
-#include "tests/support/test_fabric.hpp"
+#include "tests/support/switched_fabric.hpp"
 
 namespace {
 std::size_t allocations = 0;
@@ -88,6 +88,32 @@ TEST(Allocation, steady_state_frames_do_not_allocate) {
   stream.start(10'000);
   const std::size_t before = allocations;
   fabric.run_for(second);
+  EXPECT_EQ(allocations - before, 0U);
+  EXPECT_EQ(sink.frames, 44'000U);
+}
+
+// The same over three switches and equal paths, frame by frame: routing is a look-up.
+TEST(Allocation, steady_state_frames_between_switches_do_not_allocate) {
+  support::SwitchedFabric f(3, {.multipath = Multipath::Frame});
+  f.link = {.latency_ns = 1000, .bytes_per_second = line_rate_bytes_per_second("32GFC")};
+  const LinkConfig isl{.latency_ns = 1000, .bytes_per_second = line_rate_bytes_per_second("16GFC")};
+  for (int i = 0; i < 2; ++i) {
+    f.join(0, 1, isl);
+    f.join(1, 2, isl);
+  }
+  f.add_port(0);
+  f.add_port(2);
+  f.run_for(second);
+  ASSERT_TRUE(f.log_in(0, 1));
+  DataSink sink;
+  f.port(1).set_data_user(wire::Type::fc_vi, sink);
+  Stream stream(f.port(0), f.id(1), sink);
+  stream.start(1000);
+  f.run_for(second);
+  ASSERT_EQ(sink.frames, 4000U);
+  stream.start(10'000);
+  const std::size_t before = allocations;
+  f.run_for(second);
   EXPECT_EQ(allocations - before, 0U);
   EXPECT_EQ(sink.frames, 44'000U);
 }

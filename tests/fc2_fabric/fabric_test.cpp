@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fc2_fabric/f_port.hpp"
 #include "fc2_fabric/fabric_controller.hpp"
 #include "fc2_fabric/name_server.hpp"
 #include "tests/support/frame_log.hpp"
@@ -310,6 +311,46 @@ TEST_F(FabricTest, meeting_fabrics_with_one_domain_reassign) {
   EXPECT_EQ(f.id(second_port), wire::FcId{0x020100});
   EXPECT_TRUE(reaches(first, second_port));
   EXPECT_EQ(pages(log), (Strings{"domain 020000", "port 020100"}));
+}
+
+// An N_Port elsewhere cannot see that the switch has another Domain_ID: LOGO from the F_Port, to its old address, says so.
+TEST_F(FabricTest, meeting_fabrics_tell_ports_elsewhere) {
+  struct FarEnd final : FrameOutput, FrameFeeder {
+    explicit FarEnd(support::FrameLog& all) : log(all) {}
+    void send(FramePtr frame) override { log.receive(std::move(frame)); }
+    void hold() override {}
+    void proceed() override {}
+    support::FrameLog& log;
+  };
+  f.add_switch();
+  f.add_switch();
+  f.add_port(0);
+  f.run_for(second);
+  FarEnd far(log);
+  FPort* port = f.at(1).attach(far, far);
+  FramePtr flogi = f.pool.take();
+  const wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = wire::well_known::f_port, .type = wire::Type::els,
+                              .f_ctl = wire::f_ctl::single_frame_request};
+  header.write(flogi->bytes);
+  wire::els::Login login = f.port(0).login_parameters(wire::els::Command::flogi);
+  login.port_name = {0x3000'0000'0000'0001};
+  login.write(flogi->data_field());
+  flogi->size_bytes = frame_header_bytes + wire::els::Login::size();
+  flogi->sof = wire::Sof::i3;
+  flogi->eof = wire::Eof::t;
+  port->receive(std::move(flogi));
+  f.run_for(second);
+  ASSERT_TRUE(port->logged_in());
+  log.clear();
+  f.join(0, 1);
+  f.run_for(second);
+  EXPECT_FALSE(port->logged_in());
+  const auto* logo = log.find(wire::els::Command::logo);
+  ASSERT_NE(logo, nullptr);
+  EXPECT_EQ(logo->header.d_id, wire::FcId{0x010100});
+  EXPECT_EQ(logo->header.s_id, wire::well_known::f_port);
+  EXPECT_EQ(port->address(), wire::FcId{0x020100});
+  f.at(1).detach(*port);
 }
 
 class IsolatingFabricTest : public FabricTest {

@@ -120,6 +120,50 @@ TEST_F(LoginRetryTest, retry_pending_plogi_of_the_peer_logs_in) {
   EXPECT_TRUE(pair.b.remote_port(PortPair::a_id).logged_in());
 }
 
+// PLOGI of both cross, b's wins, and is lost: a's, which b rejected, comes again after E_D_TOV, and is the login; not one that comes
+// sooner, since b's may still be on its way.
+TEST_F(LoginRetryTest, login_pending_crossing_plogi_lost) {
+  pair.to_a.on_frame = [](const LoggedFrame& frame) {
+    return frame.is_els(Command::plogi) ? Interposer::Action::Drop : Interposer::Action::Pass;
+  };
+  pair.b.remote_port(PortPair::a_id).log_in();
+  for (int i = 0; i < 2; ++i) {
+    pair.a.remote_port(b_id).log_in();
+    pair.run_for(millisecond);
+    EXPECT_EQ(events, i == 0 ? "" : "x");
+    if (i == 0) pair.a.remote_port(b_id).log_out();
+  }
+  EXPECT_EQ(logins(), 2U);
+  EXPECT_EQ(pair.to_a.log.count([](const LoggedFrame& frame) { return frame.is_els(Command::ls_rjt); }), 2U);
+  pair.run_for(pair.a.e_d_tov());
+  EXPECT_EQ(logins(), 3U);
+  EXPECT_EQ(events, "xI");
+  EXPECT_TRUE(pair.b.remote_port(PortPair::a_id).logged_in());
+  pair.run_for(100 * second);
+  EXPECT_EQ(events, "xI");
+  EXPECT_EQ(pair.a.open_exchanges() + pair.b.open_exchanges(), 0U);
+}
+
+// a's LS_ACC is lost, and a sends as one that is logged in: b, whose PLOGI is out, sends it again, and no LOGO.
+TEST_F(LoginRetryTest, login_pending_accept_lost_is_asked_again) {
+  int accepts = 1;
+  pair.to_b.on_frame = [&accepts](const LoggedFrame& frame) {
+    return frame.is_els(Command::ls_acc) && accepts-- > 0 ? Interposer::Action::Drop : Interposer::Action::Pass;
+  };
+  pair.b.remote_port(PortPair::a_id).log_in();
+  pair.run_for(millisecond);
+  EXPECT_EQ(events, "I");
+  EXPECT_FALSE(pair.b.remote_port(PortPair::a_id).logged_in());
+  pair.b.deny(PortPair::a_id);
+  pair.run_for(millisecond);
+  EXPECT_EQ(events, "IOI");
+  EXPECT_TRUE(pair.b.remote_port(PortPair::a_id).logged_in());
+  EXPECT_EQ(pair.to_a.log.count([](const LoggedFrame& frame) { return frame.is_els(Command::plogi); }), 2U);
+  EXPECT_EQ(pair.to_a.log.count([](const LoggedFrame& frame) { return frame.is_els(Command::logo); }), 0U);
+  pair.run_for(100 * second);
+  EXPECT_EQ(pair.a.open_exchanges() + pair.b.open_exchanges(), 0U);
+}
+
 // impl: who asks for a login that stands is told so at once; nothing is sent.
 TEST_F(LoginRetryTest, logged_in_asked_again_says_so) {
   ASSERT_TRUE(pair.log_in());

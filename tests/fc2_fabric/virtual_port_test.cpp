@@ -76,6 +76,15 @@ TEST_F(VirtualPortTest, logged_in_broadcast_reaches_each_once) {
   for (std::size_t i = 0; i < other; ++i) EXPECT_EQ(received(i), 1U) << i;
 }
 
+// One of a port of the link reaches the others of the link too, and not itself.
+TEST_F(VirtualPortTest, logged_in_broadcast_reaches_the_others_of_the_link) {
+  for (const std::size_t from : {0U, 2U}) {
+    send(from, wire::well_known::broadcast);
+    fabric.run_for(millisecond);
+    for (std::size_t i = 0; i <= other; ++i) EXPECT_EQ(received(i), i == from ? 0U : 1U) << from << i;
+  }
+}
+
 // LOGO of one: its address is free, the others stay; the next FDISC gets it.
 TEST_F(VirtualPortTest, logged_out_virtual_port_is_gone) {
   const wire::FcId before = id(2);

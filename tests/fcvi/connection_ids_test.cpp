@@ -55,6 +55,14 @@ TEST(ConnectionIds, failedWithoutEndpoint_restsForR_A_TOV) {
   EXPECT_FALSE(ids.in_error({Originator::Us, {5}, peer}, start));
 }
 
+// ... with each peer by itself: that it rested with one, long ago, does not free it.
+TEST(ConnectionIds, failedWithTwoPeers_restsWithEach) {
+  ConnectionIds ids(5);
+  ids.set_error({Originator::Us, {5}, peer}, nobody, start, r_a_tov);
+  ids.set_error({Originator::Us, {5}, other}, nobody, start + 2 * r_a_tov, r_a_tov);
+  EXPECT_EQ(ids.open(start + 2 * r_a_tov + 1).value, 6u);
+}
+
 // ... and is skipped meanwhile when its turn comes.
 TEST(ConnectionIds, failed_isSkipped) {
   ConnectionIds ids(1);

@@ -6,36 +6,67 @@
 
 namespace fcvi {
 namespace {
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
 
-TEST(HandleTable, a_freed_number_comes_round_after_R_A_TOV) {
-  // FC-VI 8.4.2 f, g: frames of a connection that a logout ended may be under way for R_A_TOV.
+// FC-VI 8.4.2 f, g, D.2: what is still sent to a handle that was freed meets nobody: its slot serves again, with another number.
+TEST(HandleTable, a_freed_slot_serves_with_another_number) {
   HandleTable table(100, 1000);
-  const auto first = table.reserve(fc2::second, r_a_tov);
+  const auto first = table.reserve();
   ASSERT_EQ(first, wire::FcviHandle{100});
-  table.vacate(*first, 2 * fc2::second);
+  table.vacate(*first);
   EXPECT_EQ(table.in_use(), 0u);
-  EXPECT_EQ(table.reserve(2 * fc2::second + r_a_tov - 1, r_a_tov), wire::FcviHandle{101});
-  EXPECT_EQ(table.reserve(2 * fc2::second + r_a_tov, r_a_tov), wire::FcviHandle{100});
+  EXPECT_EQ(table.reserve(), wire::FcviHandle{100 + 1024});
+  EXPECT_EQ(table.reserve(), wire::FcviHandle{101});
+  EXPECT_EQ(table.find(*first), nullptr);
 }
 
-TEST(HandleTable, the_longest_free_number_serves_when_no_other_is_left) {
+// Ruling 110: a number comes round after all others of its slot: 2^32 numbers for 2^20 slots.
+TEST(HandleTable, a_number_comes_round_after_all_others_of_its_slot) {
+  constexpr std::uint32_t slots = 1u << 20;
+  HandleTable table(7, slots);
+  for (std::uint32_t i = 0; i < 4096; ++i) {
+    const auto handle = table.reserve();
+    ASSERT_EQ(handle, wire::FcviHandle{7 + i * slots});
+    table.vacate(*handle);
+  }
+  EXPECT_EQ(table.reserve(), wire::FcviHandle{7});
+}
+
+TEST(HandleTable, the_longest_free_slot_serves_when_all_were_used) {
   HandleTable table(7, 2);
-  const auto first = table.reserve(1, r_a_tov), second = table.reserve(1, r_a_tov);
+  const auto first = table.reserve(), second = table.reserve();
   ASSERT_TRUE(first && second);
-  EXPECT_EQ(table.reserve(1, r_a_tov), std::nullopt);
-  table.vacate(*second, 2);
-  table.vacate(*first, 3);
-  EXPECT_EQ(table.reserve(4, r_a_tov), second);
-  EXPECT_EQ(table.reserve(4, r_a_tov), first);
-  EXPECT_EQ(table.reserve(4, r_a_tov), std::nullopt);
+  EXPECT_EQ(table.reserve(), std::nullopt);
+  table.vacate(*second);
+  table.vacate(*first);
+  EXPECT_EQ(table.reserve(), wire::FcviHandle{second->value + 2});
+  EXPECT_EQ(table.reserve(), wire::FcviHandle{first->value + 2});
+  EXPECT_EQ(table.reserve(), std::nullopt);
 }
 
+// A limit that is no power of two is kept.
+TEST(HandleTable, no_more_than_the_limit) {
+  HandleTable table(1, 3);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table.reserve());
+  EXPECT_EQ(table.reserve(), std::nullopt);
+}
+
+// Ruling 2, FC-VI 5.9.2.
 TEST(HandleTable, FFFFFFFFh_is_never_allocated) {
-  // Ruling 2, FC-VI 5.9.2.
-  HandleTable table(0xFFFFFFFE, 4);
-  EXPECT_EQ(table.reserve(1, r_a_tov), wire::FcviHandle{0xFFFFFFFE});
-  EXPECT_EQ(table.reserve(1, r_a_tov), wire::FcviHandle{0});
+  HandleTable table(0xFFFFFFFE, 2);
+  EXPECT_EQ(table.reserve(), wire::FcviHandle{0xFFFFFFFE});
+  EXPECT_EQ(table.reserve(), wire::FcviHandle{1});
+  HandleTable round(0xFFFFFFFD, 2);
+  const auto first = round.reserve();
+  round.vacate(*first);
+  EXPECT_EQ(round.reserve(), wire::FcviHandle{1});  // FFFFFFFFh would be next
+}
+
+// FC-VI 4.2: another number of the same slot names nobody.
+TEST(HandleTable, a_handle_never_given_names_nobody) {
+  HandleTable table(100, 4);
+  const auto handle = table.reserve();
+  EXPECT_EQ(handle, wire::FcviHandle{100});
+  for (const std::uint32_t other : {99u, 101u, 104u, 108u, 0xFFFFFFFFu}) EXPECT_EQ(table.find({other}), nullptr);
 }
 
 }  // namespace

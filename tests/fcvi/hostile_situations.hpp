@@ -26,9 +26,9 @@ class Besieged : public TwoNodes {
  public:
   using Opcode = wire::fcvi::Opcode;
   using Level = vi::ReliabilityLevel;
-  Besieged() {
-    client_vi = &client->make_vi(Level::UnreliableDelivery);
-    server_vi = &server->make_vi(Level::UnreliableDelivery);
+  explicit Besieged(Level level = Level::UnreliableDelivery) : level_(level) {
+    client_vi = &client->make_vi(level);
+    server_vi = &server->make_vi(level);
     EXPECT_TRUE(fabric.log_in(0, 1));
   }
   ~Besieged() override { fabric.fabric.tap(victim().port, nullptr); }
@@ -117,6 +117,8 @@ class Besieged : public TwoNodes {
   [[nodiscard]] Host& victim() { return victim_is_client_ ? *client : *server; }
   [[nodiscard]] Host& peer() { return victim_is_client_ ? *server : *client; }
   [[nodiscard]] vi::Vi& besieged() { return victim_is_client_ ? *client_vi : *server_vi; }
+  /// The CONNECT_RQST that the client sent.
+  [[nodiscard]] const std::vector<std::uint8_t>& rqst_data() const { return rqst_data_; }
   FrameLog log;  // of the victim's port, since it is besieged
 
  private:
@@ -127,10 +129,11 @@ class Besieged : public TwoNodes {
     const auto sent = [&] { return log.find([](const LoggedFrame& frame) { return frame.header.type == wire::Type::fc_vi; }); };
     EXPECT_TRUE(fabric.run_until([&] { return sent() != nullptr; }));
     rqst_ = sent()->header;
-    id_ = wire::load_big<4>(sent()->data.data() + 28);
+    rqst_data_ = sent()->data;
+    id_ = wire::load_big<4>(rqst_data_.data() + 28);
     fabric.fabric.tap(client->port, nullptr);
   }
-  void connect_all() { connect(Level::UnreliableDelivery); }
+  void connect_all() { connect(level_); }
   void besiege(bool client_is_victim) {
     victim_is_client_ = client_is_victim;
     fabric.silence(client_is_victim ? 1 : 0);
@@ -180,8 +183,10 @@ class Besieged : public TwoNodes {
   }
   static constexpr wire::FcviHandle peer_handle{0x7000};
 
+  const Level level_;
   bool victim_is_client_ = true;
   wire::FcHeader rqst_;
+  std::vector<std::uint8_t> rqst_data_;
   wire::OxId exchange_{0x7777};
   std::uint16_t seq_cnt_ = 0, next_ox_id_ = 0x4000;
   std::uint8_t seq_id_ = 0x40;

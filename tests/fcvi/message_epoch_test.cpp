@@ -247,7 +247,7 @@ class LateResp3 : public Epochs, public fc2::FrameFault {
 };
 INSTANTIATE_TEST_SUITE_P(Level, LateResp3, support::all_levels, support::level_name);
 
-// FC-VI Annex F, C.5.10.1: RESP3 is overtaken by a message that asks for a response: the message waits for it, and then arrives. One
+// FC-VI F.1, C.5.10.1: RESP3 is overtaken by a message that asks for a response: the message waits for it, and then arrives. One
 // that asks for none is received at once.
 TEST_P(LateResp3, awaitResp3_messageOvertakes_arrives) {
   delay_ns = fc2::second;

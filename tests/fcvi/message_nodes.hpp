@@ -42,14 +42,18 @@ class MessageFaults final : public fc2::FrameFault {
   MessageFaults(fc2::FramePool& pool, fc2::NPort& client) : pool_(pool), client_(client) {}
   std::function<Fate(MessageFrame&)> on_frame;
   std::function<Fate(const wire::FcHeader&)> on_link_control;  // class 2: lost or late
+  std::function<Fate(const wire::FcHeader&)> on_control;       // IUs of connections: lost or late
+  std::function<Fate(const wire::FcHeader&)> on_basic;         // ABTS, BA_ACC, ...: lost or late
   int lost = 0;
 
   void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
     const auto fc = wire::FcHeader::parse(frame->content());
     const bool message = fc && fc->type == wire::Type::fc_vi && fc->r_ctl != wire::RCtl::unsolicited_control &&
                          fc->r_ctl != wire::RCtl::solicited_control && !wire::is_link_control(fc->r_ctl);
-    if (fc && wire::is_link_control(fc->r_ctl) && on_link_control) {
-      const Fate fate = on_link_control(*fc);
+    const bool link_control = fc && wire::is_link_control(fc->r_ctl);
+    const auto& other = link_control ? on_link_control : fc && fc->type == wire::Type::bls ? on_basic : on_control;
+    if (fc && !message && fc->type != wire::Type::els && other) {
+      const Fate fate = other(*fc);
       frame->arrival += fate.delay;
       if (fate.what == Fate::What::Lose) return;
     }

@@ -75,7 +75,7 @@ TEST_F(Response, awaitResponse_late_isDiscarded) {
   EXPECT_EQ(client->status(to_client), vi::status::done | vi::status::flushed | vi::status::op_receive);
 }
 
-// VI-ARCH 2.5.3, 6.3.1.1, FC-VI Annex E: of five streamed messages, the response to the second is lost. The responder completed
+// VI-ARCH 2.5.3, 6.3.1.1, FC-VI E.1: of five streamed messages, the response to the second is lost. The responder completed
 // all; at the originator the first is well, the second has the error, and none behind it completes well, before or after.
 TEST_F(Response, awaitResponse_oneOfManyLost_noneBehindCompletes) {
   begin(Level::ReliableReception);
@@ -102,7 +102,7 @@ TEST_F(Response, awaitResponse_overtaken_completesInOrder) {
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 
-// FC-VI Annex E, 6.12.2, 6.13.2, D.1 rule 1 a): both sides tell the FCVI_MSG_ID of the last message that they completed.
+// FC-VI E.1, 6.12.2, 6.13.2, D.1 rule 1 a): both sides tell the FCVI_MSG_ID of the last message that they completed.
 TEST_F(Response, disconnect_tellsLastCompletedMessage) {
   begin(Level::ReliableReception);
   receive(3), send(3);

@@ -26,6 +26,24 @@ class PeerEnd : public support::PeerWire {
     request();
     EXPECT_FALSE(peer.resp1.has_value());
   }
+  void accept() {
+    post();
+    respond(Reason::no_waiting_remote_connectionpoint);
+    request();
+    EXPECT_EQ(answered(), std::nullopt);  // RESP2 is to come
+  }
+  void vi_goes_away() {
+    host.provider.detach(*vi), settle();
+    EXPECT_TRUE(call.result.has_value());
+    vi->transport_context = nullptr;
+    fabric.run_for(120 * s);
+    EXPECT_EQ(host.provider.handles_in_use(), 0u);
+    EXPECT_EQ(host.provider.open_setups(), 0u);
+  }
+  void expect_lost_link() {
+    host.port.log_out_of_fabric(), settle();
+    EXPECT_EQ(call.result, Return::NotReachable);
+  }
 };
 
 // VI-DG 3.3.6: the Timeout while only our request is out: its RESP1 comes too late, and hears so.
@@ -123,6 +141,71 @@ TEST_F(PeerEnd, holding_peerLogsOut_asksAgain) {
   respond({});
   EXPECT_EQ(call.result, Return::Success);
   EXPECT_FALSE(peer.resp1.has_value());
+}
+
+// FC-VI 5.9.4.6, D.1 rule 2: ... or the peer takes back what was accepted: that ends it at once, and is accepted.
+TEST_F(PeerEnd, withdrawn_setupAborted_isOver) {
+  accept();
+  EXPECT_EQ(disconnect(), Return::Success);
+  const auto open = host.provider.open_setups();  // ours waits for RESP3
+  peer.abort_setup(host.port.n_port_id()), settle();
+  EXPECT_EQ(peer.disconnect_reason, Reason::disconnect_accept);
+  EXPECT_EQ(host.provider.open_setups(), open - 1);
+}
+
+// VipCloseNic while a request is held, and when one is accepted: nothing is left over.
+TEST_F(PeerEnd, holding_viGoesAway) { hold(), vi_goes_away(); }
+TEST_F(PeerEnd, accepting_viGoesAway) { accept(), vi_goes_away(); }
+
+// VI-DG 3.3.7 network partition.
+TEST_F(PeerEnd, holding_linkLost) { hold(), expect_lost_link(); }
+TEST_F(PeerEnd, accepting_linkLost) { accept(), expect_lost_link(); }
+
+// FC-VI C.4 rules 6, 11: the held request is aborted, and not held any more; ours is alone again, and connects.
+TEST_F(PeerEnd, holding_heldIsGone_oursGoesOn) {
+  hold();
+  EXPECT_EQ(host.provider.open_setups(), 2u);
+  peer.abort_rqst(), settle();
+  EXPECT_EQ(host.provider.open_setups(), 1u);
+  respond({});
+  EXPECT_EQ(call.result, Return::Success);
+  EXPECT_FALSE(peer.resp1.has_value());
+}
+
+// FC-VI 5.3.3, VI-DG 6.7 (in the pool until it has timed out): the held request is aborted, then ours hears that nobody waits: what
+// is gone is not accepted. The peer asks anew, with RETRY or without.
+TEST_F(PeerEnd, holding_heldIsAborted_isNotAccepted) {
+  for (const bool retry : {false, true}) {
+    SCOPED_TRACE(retry);
+    call.result.reset(), peer.resp1.reset();
+    hold();
+    peer.abort_rqst(), settle();
+    respond(Reason::no_waiting_remote_connectionpoint);
+    EXPECT_FALSE(peer.resp1.has_value());
+    expect_waits();
+    request(retry);
+    EXPECT_EQ(answered(), std::nullopt);
+    EXPECT_EQ(peer.resp1->retry, retry);
+    peer.send_resp2({}, retry), settle();
+    EXPECT_EQ(call.result, Return::Success);
+  }
+}
+
+// FC-VI 7.7.1, 8.5.3 c), C.4 rule 6 b): the peer logs out before RESP2: Error, VIP_NOT_REACHABLE.
+TEST_F(PeerEnd, accepting_peerLogsOut) {
+  accept();
+  peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
+  EXPECT_EQ(call.result, Return::NotReachable);
+  EXPECT_EQ(vi->state(), vi::State::Error);
+  expect_nothing_left();
+}
+
+// FC-VI 8.5.3 a) 1), 8.5.4, ruling 68: neither our request nor its retry is answered: Error, at an unreliable level too.
+TEST_F(PeerEnd, retried_unreliable_unanswered_isError) {
+  post(vi::infinite, vi::ReliabilityLevel::UnreliableDelivery);
+  fabric.run_for(25 * s);
+  EXPECT_EQ(call.result, Return::NotReachable);
+  EXPECT_EQ(vi->state(), vi::State::Error);
 }
 
 // VI-ARCH 5.2: VipDisconnect when the peer's request is accepted: Idle; its RESP2 is refused in RESP3.
@@ -270,6 +353,16 @@ TEST_F(TwoPorts, holding_askedRefuses_otherConflicts) {
   hold(false);
   asked->send_resp1(Reason::no_discriminator_match), settle();
   expect_conflict();
+}
+
+// FC-VI 5.9.10, D.1 rule 3: an id is its originator's: CONN_SETUP_ABORT of the other port means none of this one's set-ups.
+TEST_F(TwoPorts, holding_askedAbortsTheId_otherIsStillHeld) {
+  hold();
+  asked->abort_setup(host.port.n_port_id(), wire::ConnectionId{0x7701}), settle();  // as the other one's request
+  EXPECT_EQ(asked->disconnect_reason, Reason::connection_does_not_exist);
+  EXPECT_EQ(host.provider.open_setups(), 2u);
+  asked_logs_out();
+  expect_other_connects();
 }
 
 // The asked port accepts: the other one hears that nobody matches, and waits on.

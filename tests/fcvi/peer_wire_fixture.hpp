@@ -19,8 +19,8 @@ class PeerWire : public ::testing::Test {
     EXPECT_EQ(vi == nullptr ? 0u : vi->unexpected_events(), 0u);
   }
   /// Posts a request, and waits for its CONNECT_RQST at the peer.
-  void post(fc2::TimeNs timeout = vi::infinite) {
-    vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
+  void post(fc2::TimeNs timeout = vi::infinite, vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery) {
+    vi = &host.make_vi(level);
     peer.attributes = vi->attributes();
     const auto remote = vi::NetAddress::make(peer.address, host.net(discriminator).discriminator_bytes());
     ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, timeout, call), vi::Return::Success);
@@ -38,6 +38,16 @@ class PeerWire : public ::testing::Test {
   void expect_waits() {
     EXPECT_FALSE(call.result.has_value());
     EXPECT_EQ(vi->state(), vi::State::ConnectPending);
+  }
+  /// VipDisconnect; then nothing is left over.
+  void expect_nothing_left() {
+    Done done;
+    host.provider.disconnect(*vi, done);
+    fabric.run_for(120 * fc2::second);
+    EXPECT_EQ(done.result, vi::Return::Success);
+    EXPECT_EQ(host.provider.handles_in_use(), 0u);
+    EXPECT_EQ(host.provider.open_setups(), 0u);
+    EXPECT_EQ(host.provider.open_connection_ids(), 0u);
   }
   static constexpr std::string_view discriminator = "peers of 16 byte";
   TestFabric fabric;

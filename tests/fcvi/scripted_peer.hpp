@@ -49,12 +49,12 @@ class ScriptedPeer final : public fc2::ExchangeUser {
     answer.payload.local_attributes = fcvi::to_wire(attributes, 31, false);
     send(*theirs, wire::RCtl::solicited_control, answer, answer.size(), {.transfer_initiative = true});
   }
-  /// FC-VI 5.9.4.6: takes back the request that we sent last. What is said to that is `disconnect_reason`.
-  void abort_setup(wire::FcId at) {
+  /// FC-VI 5.9.4.6: takes back the request that we sent last, or that of `id`. What is said to that is `disconnect_reason`.
+  void abort_setup(wire::FcId at, std::optional<wire::ConnectionId> id = {}) {
     wire::fcvi::DisconnectRqst request;
     request.handle = {0x7000};
     request.conn_setup_abort = request.vi_app_discon = true;
-    request.connection_id = {next_id_};
+    request.connection_id = id.value_or(wire::ConnectionId{next_id_});
     request.status = {.reason = wire::fcvi::Reason::connection_setup_timeout};
     send(*port.originate(at, wire::Type::fc_vi, *this), wire::RCtl::unsolicited_control, request, 32, {.transfer_initiative = true});
   }

@@ -111,6 +111,7 @@ class FaultySetup : public WireNodes {
       EXPECT_EQ(host->provider.handles_in_use(), 0u);
       EXPECT_EQ(host->provider.open_setups(), 0u);
       EXPECT_EQ(host->provider.resting_connection_ids(), 0u);
+      EXPECT_EQ(host->provider.open_connection_ids(), 0u);
       EXPECT_EQ(host->port.open_exchanges(), 0u);
     }
   }

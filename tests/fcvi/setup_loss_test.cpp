@@ -52,7 +52,7 @@ TEST_F(SetupLoss, resp1_lost_retryGetsTheSameAgain) {
   expect_nothing_left();
 }
 
-// FC-VI 8.5.3 a) 3), C.3 rule 5, C.5.9.1, Figure C.5: RESP2 is lost: the client is Connected, and in Error after T3; the
+// FC-VI 8.4.2 f), 8.5.3 a) 3), C.3 rule 5, C.5.9.1, Figure C.5: RESP2 is lost: the client is Connected, and in Error after T3; the
 // server learns it by the DISCONNECT_RQST.
 TEST_F(SetupLoss, resp2_lost_clientLosesConnection) {
   faults.lose(Opcode::connect_resp2);
@@ -134,7 +134,7 @@ TEST_F(SetupLoss, resp2_lost_t2EndsTheServer) {
 }
 
 // FC-VI C.5.10.1, Figure C.6: RESP3 is lost: the server is Connected until the client's DISCONNECT_RQST. Its message before
-// T3 arrives (Annex F).
+// T3 arrives (F.1).
 TEST_F(SetupLoss, resp3_lost_serverConnectedUntilDisconnect) {
   faults.lose(Opcode::connect_resp3);
   const auto receive = client->descriptor(0, {{client->data, 64}});

@@ -12,7 +12,9 @@ from pathlib import Path
 # FC-VI's list of figures, without Figure 1 (a picture of objects, not of a protocol).
 FIGURES = [str(n) for n in range(2, 13)] + [f"A.{n}" for n in range(1, 7)] + ["B.1", "B.2"] \
     + [f"C.{n}" for n in range(1, 7)] + ["D.1"]
-WANTED = [f"figure-{name}" for name in FIGURES] + [f"table-2-row-{n}" for n in range(1, 8)]
+# The annex tells these two for out-of-order fabrics as well (B.3.2.4, B.3.3.3); its rules are for class 2 as well (B.2.1).
+VARIANTS = [f"figure-{name}-{variant}" for name in ("B.1", "B.2") for variant in ("out-of-order", "class-2")]
+WANTED = [f"figure-{name}" for name in FIGURES] + VARIANTS + [f"table-2-row-{n}" for n in range(1, 8)]
 
 
 def is_for(wanted: str, file: Path) -> bool:
@@ -37,6 +39,7 @@ def self_test() -> list:
     for case, change, count in [
             ("complete", lambda folder: None, 0),
             ("missing", lambda folder: (folder / "figure-C.3-x.yaml").unlink(), 1),
+            ("no class 2", lambda folder: (folder / "figure-B.2-class-2-x.yaml").unlink(), 1),
             ("1 is not 11", lambda folder: (folder / "figure-A.1-x.yaml").rename(folder / "figure-A.11-x.yaml"), 2),
             ("no wire", lambda folder: (folder / "figure-2-x.yaml").write_text("name: x\n"), 1)]:
         with tempfile.TemporaryDirectory() as name:

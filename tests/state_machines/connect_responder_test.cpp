@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { PeerToPeerKnob };
+  enum Knob : unsigned { PeerToPeerKnob, AnsweredKnob };
   void offer_request() override { note("offer_request"); }
   void withdraw_request() override { note("withdraw_request"); }
   void send_resp1(Answer value) override { note("send_resp1", value); }
@@ -26,12 +26,13 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void release() override { note("release"); }
   void count_stale() override { note("count_stale"); }
   [[nodiscard]] bool peer_to_peer() const override { return knob(PeerToPeerKnob); }
+  [[nodiscard]] bool answered() const override { return knob(AnsweredKnob); }
 };
 
 struct Input {
   using Def = connect_responder::Def;
   using Recorded = connect_responder::Recorded;
-  static constexpr unsigned knob_count = 1;
+  static constexpr unsigned knob_count = 2;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -88,7 +89,7 @@ TEST(ConnectResponder, Idle_undisturbed_setup) {
   EXPECT_EQ(rig.after(AcceptRequested{}),
             "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
   EXPECT_EQ(rig.after(Resp2Received{true, false}),
-            "Connected: stop_t2, endpoint_connected, send_resp3(Accept), complete_accept(Success)");
+            "Connected: stop_t2, send_resp3(Accept), endpoint_connected, complete_accept(Success)");
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Idle: release");
 }
 
@@ -129,7 +130,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_aborted_and_retried) {
   EXPECT_EQ(rig.after(RqstRetried{}),
             "AwaitResp2Accepted: set_cserr, adopt_retry, send_resp1(Accept), start_t2");
   EXPECT_EQ(rig.after(Resp2Received{true, true}),
-            "Connected: stop_t2, endpoint_connected, send_resp3(Accept), complete_accept(Success)");
+            "Connected: stop_t2, send_resp3(Accept), endpoint_connected, complete_accept(Success)");
 }
 
 // The server's application is slower than T3: the client retries before the decision.
@@ -257,8 +258,26 @@ TEST(ConnectResponder, port_logged_out) {
 TEST(ConnectResponder, accepted_and_never_confirmed) {
   EXPECT_EQ(await_resp2_accepted().after(ExchangeError{}),
             "Idle: stop_t2, set_cserr, complete_accept(Timeout), endpoint_lost, release");
-  EXPECT_EQ(accepted_await_retry().after(T2Expired{}),
-            "Idle: set_cserr, complete_accept(Timeout), endpoint_lost, release");
+  Rig answered = accepted_await_retry();
+  answered.set(Recorded::AnsweredKnob);
+  EXPECT_EQ(answered.after(T2Expired{}), "Idle: set_cserr, complete_accept(Timeout), endpoint_lost, release");
+}
+
+// FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: accepted when the client had given up already: no RESP1 went, no connection can be lost.
+TEST(ConnectResponder, AwaitRetry_accepted_and_never_retried) {
+  Rig rig = await_retry();
+  rig.given(AcceptRequested{});
+  EXPECT_EQ(rig.after(T2Expired{}), "Idle: endpoint_refused, complete_accept(Timeout), release");
+}
+
+// FC-VI C.4 rule 11: peer to peer, a request that was aborted while it was held is none; its retry is a new one.
+TEST(ConnectResponder, AwaitDecision_peers_request_is_gone) {
+  for (const bool aborted : {true, false}) {
+    Rig rig;
+    rig.set(Recorded::PeerToPeerKnob);
+    rig.given(RqstMatched{});
+    EXPECT_EQ(aborted ? rig.after(AbortedByPeer{}) : rig.after(ExchangeError{}), "Idle: set_cserr, withdraw_request, release");
+  }
 }
 
 // VI-ARCH 5.2, VI-DG 3.3.5: VipDisconnect while the retry is awaited.

@@ -14,6 +14,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void send_response() override { note("send_response"); }
   void refuse_message(ReceiveError value) override { note("refuse_message", value); }
   void note_refusal(ReceiveError value) override { note("note_refusal", value); }
+  void fail_refused() override { note("fail_refused"); }
   void conclude_refusal() override { note("conclude_refusal"); }
   void start_read_response() override { note("start_read_response"); }
   void expect_next_message() override { note("expect_next_message"); }
@@ -67,7 +68,10 @@ struct Input {
             {"Protection, last, response", ClaimRefused{ReceiveError::Protection, true, true}}};
   }
   static fsm::testing::Samples<MemoryLost> samples(std::type_identity<MemoryLost>) {
-    return {{"no response", MemoryLost{false}}, {"response", MemoryLost{true}}};
+    return {{"middle", MemoryLost{false, false}},
+            {"middle, response", MemoryLost{false, true}},
+            {"last", MemoryLost{true, false}},
+            {"last, response", MemoryLost{true, true}}};
   }
   static fsm::testing::Samples<MessageGap> samples(std::type_identity<MessageGap>) {
     return {{"later frame", MessageGap{false}}, {"first frame", MessageGap{true}}};
@@ -145,10 +149,10 @@ TEST(MessageResponder, Expecting_claim_refused_reliable_delivery) {
 TEST(MessageResponder, Refusing_until_the_last_frame) {
   Rig rig = reliable_rig();
   EXPECT_EQ(rig.after(ClaimRefused{ReceiveError::QueueEmpty, false, true}),
-            "Refusing: fail_receive(QueueEmpty), note_refusal(QueueEmpty), discard_frame");
+            "Refusing: note_refusal(QueueEmpty), discard_frame");
   EXPECT_EQ(rig.after(FrameReceived{false, true, true}), "Refusing: discard_frame");
   EXPECT_EQ(rig.after(FrameReceived{true, true, true}),
-            "Herr: discard_frame, start_discard_timer, conclude_refusal");
+            "Herr: fail_refused, discard_frame, start_discard_timer, conclude_refusal");
 }
 
 // FC-VI B.2.5 rules 4b, 6b, 6d.
@@ -255,6 +259,14 @@ TEST(MessageResponder, Expecting_reception_disabled) {
   EXPECT_FALSE(expects_frames(rig.machine));
 }
 
+// FC-VI 8.2 b), VI-ARCH 5.2: the set-up was given up while an early Message (C.5.5) was open, or refused.
+TEST(MessageResponder, Receiving_reception_disabled) {
+  EXPECT_EQ(receiving(reliable_rig()).after(ReceptionDisabled{}), "Closed:");
+}
+TEST(MessageResponder, Refusing_reception_disabled) {
+  EXPECT_EQ(refusing().after(ReceptionDisabled{}), "Closed:");
+}
+
 // VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e): the whole Message is here: it is refused at once.
 TEST(MessageResponder, Expecting_claim_refused_reliable_reception) {
   EXPECT_EQ(reliable_rig().after(ClaimRefused{ReceiveError::Protection, true, true}),
@@ -280,13 +292,15 @@ TEST(MessageResponder, Expecting_frame_lost) {
 
 // VI-ARCH 2.5.1, 2.5.2, FC-VI B.2.4 rule 3, 8.4.2 e): the memory of an open Message goes away.
 TEST(MessageResponder, Receiving_memory_lost) {
-  EXPECT_EQ(receiving(unreliable_rig()).after(MemoryLost{false}),
+  EXPECT_EQ(receiving(unreliable_rig()).after(MemoryLost{false, false}),
             "Expecting: fail_receive(Protection), mark_message_errored, discard_frame");
-  EXPECT_EQ(receiving(reliable_rig()).after(MemoryLost{false}),
+  EXPECT_EQ(receiving(reliable_rig()).after(MemoryLost{true, false}),
             "Herr: fail_receive(Protection), discard_frame, start_discard_timer, fail_connection(Protection)");
   Rig reception = receiving(reliable_rig());
-  EXPECT_EQ(reception.after(MemoryLost{true}),
-            "Refusing: fail_receive(Protection), note_refusal(Protection), discard_frame");
+  EXPECT_EQ(reception.after(MemoryLost{false, true}), "Refusing: note_refusal(Protection), discard_frame");
+  EXPECT_EQ(receiving(reliable_rig()).after(MemoryLost{true, true}),
+            "Herr: fail_receive(Protection), refuse_message(Protection), discard_frame, start_discard_timer, "
+            "fail_connection(Protection)");
 }
 
 // FC-VI B.2.4 rule 3a, B.2.5 rule 4a b): a later frame of a later Message: that one is lost, too.
@@ -314,9 +328,9 @@ TEST(MessageResponder, Receiving_last_frame_of_each_kind) {
 
 // FC-VI B.2.5 rules 4b, 5a, 6b, 6d, 7b: the refused Message loses frames, too: the connection breaks without an answer.
 TEST(MessageResponder, Refusing_loss) {
-  EXPECT_EQ(refusing().after(MessageGap{true}), "Herr: " + std::string(lost_connection));
-  EXPECT_EQ(refusing().after(StaleMessage{true}), "Herr: " + std::string(lost_connection));
-  EXPECT_EQ(refusing().after(FrameLost{Loss::Timeout}), "Herr: " + std::string(lost_connection));
+  EXPECT_EQ(refusing().after(MessageGap{true}), "Herr: fail_refused, " + std::string(lost_connection));
+  EXPECT_EQ(refusing().after(StaleMessage{true}), "Herr: fail_refused, " + std::string(lost_connection));
+  EXPECT_EQ(refusing().after(FrameLost{Loss::Timeout}), "Herr: fail_refused, " + std::string(lost_connection));
 }
 
 // FC-VI 8.4.2 f), B.2.4 rule 1: Herr from wherever; R_A_TOV counts from there, once.
@@ -337,7 +351,7 @@ TEST(MessageResponder, Herr_half_over_discards) {
 TEST(MessageResponder, port_logged_out) {
   EXPECT_EQ(reliable_rig().after(PortLoggedOut{}), "Closed: release_handle");
   EXPECT_EQ(receiving(reliable_rig()).after(PortLoggedOut{}), "Closed: fail_receive(Transport), release_handle");
-  EXPECT_EQ(refusing().after(PortLoggedOut{}), "Closed: release_handle");
+  EXPECT_EQ(refusing().after(PortLoggedOut{}), "Closed: fail_refused, release_handle");
   EXPECT_EQ(herr({true}).after(PortLoggedOut{}), "Closed: release_handle");
   EXPECT_EQ(herr({false}).after(PortLoggedOut{}), "Closed: stop_discard_timer, release_handle");
 }

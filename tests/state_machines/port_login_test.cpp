@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { RetriesLeftKnob, PeerLoginWinsKnob, LinkLossLogsOutKnob };
+  enum Knob : unsigned { RetriesLeftKnob, PeerLoginWinsKnob, PeerAsksAgainKnob, LinkLossLogsOutKnob };
   void send_login() override { note("send_login"); }
   void accept_login() override { note("accept_login"); }
   void reject_login() override { note("reject_login"); }
@@ -28,13 +28,14 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void report_resumed() override { note("report_resumed"); }
   [[nodiscard]] bool retries_left() const override { return knob(RetriesLeftKnob); }
   [[nodiscard]] bool peer_login_wins() const override { return knob(PeerLoginWinsKnob); }
+  [[nodiscard]] bool peer_asks_again() const override { return knob(PeerAsksAgainKnob); }
   [[nodiscard]] bool link_loss_logs_out() const override { return knob(LinkLossLogsOutKnob); }
 };
 
 struct Input {
   using Def = port_login::Def;
   using Recorded = port_login::Recorded;
-  static constexpr unsigned knob_count = 3;
+  static constexpr unsigned knob_count = 4;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -87,6 +88,21 @@ TEST(PortLogin, LoginPending_login_received_ours_wins) {
   rig.given(LinkUp{}, LoginRequested{});
   EXPECT_EQ(rig.after(LoginReceived{}), "LoginPending: reject_login");
   EXPECT_EQ(rig.after(LoginAccepted{}), "LoggedIn: stop_timer, report_logged_in");
+}
+
+// ... unless ours was lost: the peer, whose own was rejected, asks once more.
+TEST(PortLogin, LoginPending_login_received_ours_was_lost) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginRequested{}, LoginReceived{});
+  rig.set(Recorded::PeerAsksAgainKnob);
+  EXPECT_EQ(rig.after(LoginReceived{}), "LoggedIn: stop_timer, forget_request, accept_login, report_logged_in");
+}
+
+// The peer accepted, and LS_ACC was lost: it sends as one that is logged in.
+TEST(PortLogin, LoginPending_accept_lost) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginRequested{});
+  EXPECT_EQ(rig.after(LoginPresumed{}), "LoginPending: stop_timer, forget_request, send_login, start_timer");
 }
 
 TEST(PortLogin, LoginPending_timeout_with_and_without_retries) {

@@ -168,9 +168,112 @@ TEST(Invariants, agreement_sees_who_stays_connected) {
   EXPECT_EQ(broken_by([](Record& r) { client(r).states.push_back({90 * fc2::second, vi::State::Connected}); }), Names{"agreement"});
 }
 
+/// What is excused, and for how long: a record made by hand.
+class Excuses : public testing::Test {
+ public:
+  Excuses() {
+    record.ulp_timeout = record.r_a_tov = 10 * fc2::second;
+    record.faults = {{.kind = Fault::Kind::Lose, .frame = 1}};
+    connection.name = "c";
+    for (End& end : connection.ends) {
+      end.began = end.ended = true;
+      end.states = {{0, vi::State::Idle}};
+    }
+    connection.ends[0].port = "p", connection.ends[1].port = "q";
+  }
+  void call(int side, std::string_view name, vi::Return result, fc2::TimeNs returned = 1) {
+    connection.ends[side].calls.push_back({.name = name, .issued = returned - 1, .returned = returned, .returns = 1, .result = result, .limit = 10});
+  }
+  /// That side alone, from the first second on.
+  void connected(int side, fc2::TimeNs until) {
+    connection.ends[side].states = {{0, vi::State::Idle}, {fc2::second, vi::State::Connected}, {until, vi::State::Idle}};
+  }
+  Names broken_invariants() {
+    Names names;
+    for (const Violation& violation : check_invariants(record)) names.emplace(violation.invariant);
+    return names;
+  }
+  Record record;
+  ConnectionRecord& connection = record.connections.emplace_back();
+};
+// A set-up that failed excuses nobody's being Connected: its T3 and T2 end that.
+TEST_F(Excuses, agreement_sees_a_server_connected_with_a_client_that_never_was) {
+  call(0, "VipConnectRequest", vi::Return::NotReachable);
+  connected(1, 50 * fc2::second);
+  EXPECT_EQ(broken_invariants(), Names{"agreement"});
+}
+// FC-VI 8.6.3 a): an unanswered VipDisconnect excuses until the next one.
+TEST_F(Excuses, agreement_excuses_an_unanswered_disconnect) {
+  call(0, "VipDisconnect", vi::Return::NotReachable, 30 * fc2::second);
+  connected(1, 60 * fc2::second);
+  EXPECT_EQ(broken_invariants(), Names{});
+  connected(1, 3600 * fc2::second);
+  EXPECT_EQ(broken_invariants(), Names{"agreement"});
+}
+// FC-VI 7.7.1: a logout excuses, but not that of anybody, nor for ever.
+TEST_F(Excuses, agreement_excuses_a_logout_of_that_port) {
+  connected(0, 60 * fc2::second);
+  record.logouts.push_back({2 * fc2::second, "q", "p"});
+  EXPECT_EQ(broken_invariants(), Names{});
+  record.logouts = {{2 * fc2::second, "q", "another"}};
+  EXPECT_EQ(broken_invariants(), Names{"agreement"});
+  record.logouts = {{2 * fc2::second, "q", "p"}};
+  connected(0, 3600 * fc2::second);
+  EXPECT_EQ(broken_invariants(), Names{"agreement"});
+}
+// VI-DG 3.3.3: who is rejected is not connected.
+TEST_F(Excuses, rejected_sees_a_success) {
+  connection.rejected = true;
+  call(0, "VipConnectRequest", vi::Return::Timeout);
+  EXPECT_EQ(broken_invariants(), Names{});
+  connection.ends[0].calls[0].result = vi::Return::Success;
+  EXPECT_EQ(broken_invariants(), Names{"no surprise"});
+  record.faults.clear();
+  connection.ends[0].calls[0].result = vi::Return::Reject;
+  EXPECT_EQ(broken_invariants(), Names{});
+  connection.ends[0].calls[0].result = vi::Return::NotReachable;
+  EXPECT_EQ(broken_invariants(), Names{"new connection"});
+}
+// Without a fault everything succeeds.
+TEST_F(Excuses, no_fault_sees_that_nothing_succeeds) {
+  call(0, "VipConnectRequest", vi::Return::NotReachable);
+  call(1, "VipConnectWait", vi::Return::Timeout);
+  EXPECT_EQ(broken_invariants(), Names{});
+  record.faults.clear();
+  EXPECT_EQ(broken_invariants(), Names{"new connection"});
+}
+TEST_F(Excuses, no_fault_sees_a_connection_that_is_lost) {
+  record.faults.clear();
+  connection.ends[0].broken_off = true;
+  EXPECT_EQ(broken_invariants(), Names{"new connection"});
+}
+// FC-VI 5.9.10, C.2: ids are given back, and rest no longer than their failures.
+TEST_F(Excuses, returned_sees_connection_ids) {
+  record.holdings.push_back({.port = "p", .open_ids = 1});
+  EXPECT_EQ(broken_invariants(), Names{"returned"});
+  record.holdings[0] = {.port = "p", .resting_ids = 1};
+  EXPECT_EQ(broken_invariants(), Names{"returned"});
+}
+
 TEST(Invariants, ends_sees_a_program_that_waits) {
   EXPECT_EQ(broken_by([](Record& r) { server(r).ended = false; }), Names{"ends"});
   EXPECT_EQ(broken_by([](Record& r) { r.came_to_an_end = false; }), Names{"ends"});
+}
+
+// FC-VI 8.1: overtaking is what an out-of-order fabric does, losing is not.
+TEST(Invariants, order_sees_harm_done_by_overtaking_alone) {
+  Scenario scenario = one_send();
+  const Sabotage late_accept{.record = [](Record& record) { record.connections[0].ends[1].calls[1].result = vi::Return::Timeout; }};
+  const FaultList overtaken{{.kind = Fault::Kind::Reorder, .frame = 5, .overtaken = 1}}, lost{{.kind = Fault::Kind::Lose, .frame = 5}};
+  EXPECT_EQ(broken(scenario, late_accept, overtaken), Names{});
+  scenario.in_order = false;
+  EXPECT_EQ(broken(scenario, late_accept, overtaken), Names{"order"});
+  EXPECT_EQ(broken(scenario, late_accept, lost), Names{});
+  const Sabotage late_receive{.record = [](Record& record) {
+    Descriptor& receive = record.connections[0].ends[1].receives[0];
+    receive.status |= vi::status::transport_error;
+  }};
+  EXPECT_EQ(broken(scenario, late_receive, overtaken), Names{"order"});
 }
 
 TEST(Invariants, no_surprise_sees_an_event_without_a_row) {

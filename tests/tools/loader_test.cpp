@@ -46,7 +46,9 @@ TEST(Loader, defaults_are_filled_in) {
   EXPECT_EQ(port.link.bytes_per_second, 1'700'000'000u);
   EXPECT_EQ(port.link.latency_ns, 500);
   EXPECT_EQ(port.receive_data_field_bytes, 2112);
-  EXPECT_TRUE(port.use_name_server);
+  EXPECT_TRUE(port.use_name_server && scenario->in_order);
+  EXPECT_FALSE(port.class_2 || port.ack_0);
+  EXPECT_EQ(port.end_to_end_credit, 0);
   EXPECT_TRUE(port.capture);
   const WorkloadSpec& workload = scenario->workloads[0];
   EXPECT_EQ(workload.discriminator, "w");
@@ -59,8 +61,7 @@ TEST(Loader, defaults_are_filled_in) {
   EXPECT_EQ(scenario->expectations.discards.max, 0u);
 }
 
-TEST(Loader, every_key_is_read) {
-  const auto scenario = read(R"(name: all
+constexpr const char* every_key = R"(name: all
 seed: 0x10
 time_limit: 5s
 file: /bin/sh
@@ -94,7 +95,10 @@ expectations:
   discards: {max: 4}
   asynchronous_errors: 1
   duration: 6ms
-)");
+)";
+
+TEST(Loader, every_key_is_read) {
+  const auto scenario = read(every_key);
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(std::tie(scenario->seed, scenario->file), std::tuple(16u, "/bin/sh"));
   const PortSpec& port = scenario->ports[0];
@@ -130,6 +134,17 @@ expectations:
   EXPECT_EQ(scenario->expectations.max_duration, 6 * fc2::millisecond);
 }
 
+TEST(Loader, keys_of_class_and_order_are_read) {
+  const auto scenario = read(minimal, {"topology.in_order=false", "ports.a.class=2", "ports.b.class=2", "ports.b.end_to_end_credit=3",
+                                       "ports.b.ack_0=true"});
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_FALSE(scenario->in_order);
+  EXPECT_TRUE(scenario->ports[0].class_2 && !scenario->ports[0].ack_0);
+  EXPECT_TRUE(scenario->ports[1].class_2 && scenario->ports[1].ack_0);
+  EXPECT_EQ(scenario->ports[0].end_to_end_credit, 16);
+  EXPECT_EQ(scenario->ports[1].end_to_end_credit, 3);
+}
+
 /// `line` replaces or follows the line of `minimal` with this number; the message must be exactly this.
 struct Bad {
   int line;
@@ -163,7 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{1, "name: x\ntopology: {latncy: 1us}",
             "s.yaml:2: unknown key \"latncy\" in topology; did you mean \"latency\"?"},
         Bad{1, "name: x\ntopology: {zzz: 1us}",
-            "s.yaml:2: unknown key \"zzz\" in topology; known: line_rate, latency"},
+            "s.yaml:2: unknown key \"zzz\" in topology; known: line_rate, latency, in_order, switches, isls, "
+            "multipath, domain_conflict, reconfiguration_delay"},
         Bad{1, "name: x\ntopology: {latency: 5 parsecs}",
             "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got "
             "\"5 parsecs\""},
@@ -171,6 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
             "s.yaml:2: line_rate: expected a line rate: 1GFC, 2GFC, 4GFC, 8GFC, 16GFC, 32GFC, 64GFC, 128GFC, "
             "bytes per second "
             "such as 400MB/s, or unlimited, got \"3GFC\""},
+        Bad{1, "name: x\ntopology: {in_order: mostly}", "s.yaml:2: in_order: expected true or false, got \"mostly\""},
         Bad{1, "name: x\ntopology: fast", "s.yaml:2: topology: expected a mapping, got \"fast\""},
         Bad{1, "name: {x", "s.yaml:1: not YAML: end of map flow not found"},
         Bad{1, "name: x\nfile: /no/such/file",
@@ -197,8 +214,15 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{4, "  - name: b\n    capture: maybe", "s.yaml:5: capture: expected true or false, got \"maybe\""},
         Bad{4, "  - name: b\n    pipeline_depth: 256",
             "s.yaml:5: pipeline_depth: expected a whole number, 0 to 255, got \"256\""},
+        Bad{4, "  - name: b\n    class: 1", "s.yaml:5: class: expected one of 2, 3, got \"1\"; did you mean \"2\"?"},
+        Bad{4, "  - name: b\n    class: [2]", "s.yaml:5: class: expected one of 2, 3, got a list"},
+        Bad{4, "  - name: b\n    end_to_end_credit: 32768",
+            "s.yaml:5: end_to_end_credit: expected a whole number, 0 to 32767, got \"32768\""},
+        Bad{4, "  - name: b\n    class: 2\n    end_to_end_credit: 0",
+            "s.yaml:6: end_to_end_credit: expected at least 1 with class 2, got \"0\""},
+        Bad{4, "  - name: b\n    ack_0: yep", "s.yaml:5: ack_0: expected true or false, got \"yep\""},
+        Bad{4, "  - name: b\n    ack_0: true", "s.yaml:5: ack_0: expected false without end_to_end_credit, got \"true\""},
         Bad{7, "    client: bb", "s.yaml:7: client: expected one of a, b, got \"bb\"; did you mean \"b\"?"},
-        Bad{8, "    server: a", "s.yaml:8: server: expected another port than the client, got \"a\""},
         Bad{8, "    serer: b", "s.yaml:8: unknown key \"serer\" in workloads[0]; did you mean \"server\"?"},
         Bad{8, "    server: b\n    reliability: reliable",
             "s.yaml:9: reliability: expected one of unreliable_delivery, reliable_delivery, "

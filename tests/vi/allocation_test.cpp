@@ -69,11 +69,10 @@ TEST(FramePath, connected_steady_state) {
   for (int round = 0; round != 1000; ++round) {
     if (round == 10) before = allocations;
     std::uint64_t address = 0;
-    ClaimError error{};
     vi->post_receive(area.address() + 64, handle);
     vi->post_send(area.address(), handle);
     auto sending = vi->begin_send();
-    auto receiving = vi->claim_receive(error);
+    auto receiving = vi->claim_receive();
     ASSERT_TRUE(sending && receiving && sending->data.gather(frame) && receiving->data.scatter(frame));
     ASSERT_NE(vi->remote_memory(handle, area.address() + 32768, 100, Access::RemoteWrite), nullptr);
     vi->complete_send(*sending, 0);

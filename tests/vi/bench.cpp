@@ -93,16 +93,16 @@ SendWork Bench::begin() {
 }
 
 ReceiveWork Bench::claim() {
-  ClaimError error{};
-  const auto work = vi->claim_receive(error);
-  EXPECT_TRUE(work.has_value());
+  const auto work = vi->claim_receive();
+  EXPECT_TRUE(work.has_value() && work->error_bits == 0);
   return work.value_or(ReceiveWork{});
 }
 
-ClaimError Bench::claim_error(std::uint32_t op_code) {
-  ClaimError error{};
-  EXPECT_FALSE(vi->claim_receive(error, op_code).has_value());
-  return error;
+void Bench::claim_bad(std::uint32_t op_code) {
+  const auto work = vi->claim_receive();
+  ASSERT_TRUE(work.has_value());
+  EXPECT_NE(work->error_bits, 0u);
+  vi->complete_receive(*work, work->error_bits, op_code, 0, std::nullopt);
 }
 
 namespace {

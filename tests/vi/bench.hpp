@@ -126,7 +126,8 @@ class Bench {
   SendWork begin();
   /// Claims the next receive, which must be possible.
   ReceiveWork claim();
-  ClaimError claim_error(std::uint32_t op_code = status::op_receive);
+  /// Claims the next receive, which must be bad, and completes it as it says.
+  void claim_bad(std::uint32_t op_code = status::op_receive);
   /// The signals since the last call.
   Log signals() { return std::exchange(log, {}); }
 

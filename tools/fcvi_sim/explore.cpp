@@ -129,9 +129,11 @@ void add(Findings& sum, const Findings& part) {
 
 const char* running_faults() { return running; }
 
+// No fabric delivers a frame after R_A_TOV (FC-FS), and ids are used again in the trust of that. Timers are longer, T1 and T2 above
+// all, and what comes after each of them is tried all the same: a scenario is short enough that no id has come round by then.
 std::vector<Fault> faults_of_frame(const Scenario& scenario) {
   fc2::SwitchConfig fabric;
-  std::set<fc2::TimeNs> timers{fabric.e_d_tov, fabric.r_a_tov};
+  std::set<fc2::TimeNs> timers{fabric.e_d_tov, fabric.r_a_tov, 2 * fabric.r_a_tov};  // the last one: ELS and CT (FC-LS)
   for (const PortSpec& port : scenario.ports) {
     const fc2::TimeNs ulp_timeout = port.ulp_timeout != 0 ? port.ulp_timeout : fabric.r_a_tov;
     timers.insert({ulp_timeout, 2 * ulp_timeout});  // T3, T2 (FC-VI C.5.2)

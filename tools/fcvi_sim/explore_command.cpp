@@ -63,6 +63,7 @@ int replay(const Scenario& scenario, const CommandOptions& options, const FaultL
 std::string unsuitable(const Scenario& scenario) {
   constexpr std::uint64_t most_bytes = 1u << 20;
   if (scenario.workloads.empty()) return "has no workload to explore";
+  if (scenario.switches.size() > 1) return "has several switches: expected one";
   for (const WorkloadSpec& workload : scenario.workloads) {
     std::uint64_t bytes = 0, messages = 0;
     for (const TransferSpec& transfer : workload.transfers) {

@@ -50,8 +50,12 @@ Task<> use_connection(World& world, const WorkloadSpec& workload, Probe& probe, 
   probe.post_sends();
   co_await world.until([&] { return over() || (probe.all_sends_completed() && probe.all_receives_completed()); },
                        limits.patience());
-  if (!disconnects(workload, side))
-    co_await world.until(over, 2 * longest_disagreement(limits.ulp_timeout, limits.r_a_tov));
+  if (disconnects(workload, side)) {
+    probe.record().broken_off = co_await world.until(over, workload.hold) && !workload.disconnect_by_both;
+  } else {
+    co_await world.until(over, workload.hold + 2 * longest_disagreement(limits.ulp_timeout, limits.r_a_tov));
+    if (workload.second_hold != 0) co_await world.driver().sleep(workload.second_hold);
+  }
   co_await disconnect(world, probe);
 }
 

@@ -73,6 +73,7 @@ struct End {
   std::uint64_t strange_completions = 0;  // of no descriptor that was due
   std::uint64_t stray_bytes = 0;   // written outside every buffer
   bool vi_destroyed = false;
+  bool broken_off = false;         // the connection ended before this side, the first to do so, disconnected
 };
 
 struct ConnectionRecord {
@@ -93,12 +94,13 @@ struct ConnectionRecord {
 struct Holdings {
   std::string port;
   std::size_t handles = 0, setups = 0, exchanges = 0, regions = 0, ptags = 0, vis = 0;
+  std::size_t open_ids = 0, resting_ids = 0;  // FCVI_CONNECTION_IDs
 };
 
 /// A login between two ports that one of them saw end.
 struct Logout {
   fc2::TimeNs at = 0;
-  std::string port;
+  std::string port, peer;
 };
 
 struct Record {
@@ -111,6 +113,7 @@ struct Record {
   bool came_to_an_end = true;
   fc2::TimeNs ulp_timeout = 0, r_a_tov = 0;
   std::uint32_t frames = 0;          // that a fault could have hit
+  bool in_order = true;              // what the fabric promises
   FaultList faults;
   std::size_t faults_applied = 0;
   std::uint64_t digest = 0;          // of the course: frames in their order, results

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "fc2_fabric/remote_port.hpp"
 #include "tools/fcvi_sim/explore_program.hpp"
 #include "wire/fc_header.hpp"
 
@@ -47,7 +48,7 @@ void World::Until::wake(bool held) {
 
 class World::LogoutWatch final : public fc2::PortListener {
  public:
-  LogoutWatch(Record& record, Node& node) : record_(record), node_(node) { node.port().add_listener(*this); }
+  LogoutWatch(World& world, Node& node) : world_(world), node_(node) { node.port().add_listener(*this); }
   ~LogoutWatch() { node_.port().remove_listener(*this); }
   LogoutWatch(const LogoutWatch&) = delete;
   LogoutWatch& operator=(const LogoutWatch&) = delete;
@@ -57,23 +58,24 @@ class World::LogoutWatch final : public fc2::PortListener {
   void fabric_login_failed() override {}
   void remote_port_logged_in(fc2::RemotePort&) override {}
   void remote_port_login_failed(fc2::RemotePort&) override {}
-  void remote_port_logged_out(fc2::RemotePort&) override {
-    record_.logouts.push_back({node_.driver().now(), node_.name()});
+  void remote_port_logged_out(fc2::RemotePort& remote) override {
+    world_.record_.logouts.push_back({node_.driver().now(), node_.name(), world_.name_of(remote.peer())});
   }
-  Record& record_;
+  World& world_;
   Node& node_;
 };
 
 World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, const Sabotage& sabotage)
     : scenario_(scenario), sabotage_(sabotage), pool_(pool), driver_(scheduler_), injector_(scheduler_, pool, faults),
-      switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fc2::SwitchConfig{})) {
+      switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
   record_.faults = faults;
+  record_.in_order = scenario.in_order;
   Random random(scenario.seed, "ports");
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     nodes_.push_back(std::make_unique<Node>(driver_, pool, scenario.ports[i], i, random));
     switch_->attach(nodes_[i]->port(), scenario.ports[i].link);
     injector_.watch(*switch_, nodes_[i]->port());
-    logout_watches_.emplace_back(record_, *nodes_[i]);
+    logout_watches_.emplace_back(*this, *nodes_[i]);
   }
   driver_.set_observer([this] { observe(); });
 }
@@ -82,6 +84,12 @@ World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& 
 World::~World() {
   switch_.reset();
   driver_.abandon();
+}
+
+std::string World::name_of(wire::FcId n_port_id) const {
+  for (const auto& node : nodes_)
+    if (node->port().n_port_id() == n_port_id) return node->name();
+  return {};
 }
 
 void World::log_in() {
@@ -203,7 +211,9 @@ void World::collect() {
     record_.holdings.push_back({.port = node->name(), .handles = node->provider().handles_in_use(),
                                 .setups = node->provider().open_setups(), .exchanges = node->port().open_exchanges(),
                                 .regions = node->nic().memory().region_count(),
-                                .ptags = node->nic().memory().ptag_count(), .vis = node->nic().vi_count()});
+                                .ptags = node->nic().memory().ptag_count(), .vis = node->nic().vi_count(),
+                                .open_ids = node->provider().open_connection_ids(),
+                                .resting_ids = node->provider().resting_connection_ids()});
     record_.unexpected_events += node->port().counters().unexpected_events;
   }
   record_.unexpected_events += switch_->counters().unexpected_events;

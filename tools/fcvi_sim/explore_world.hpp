@@ -57,6 +57,8 @@ class World {
   };
   class LogoutWatch;
   void log_in();
+  /// Empty: it is none of the scenario's ports.
+  [[nodiscard]] std::string name_of(wire::FcId n_port_id) const;
   Pair& make_pair(const WorkloadSpec& workload, std::uint32_t salt);
   void spawn(Pair& pair);
   void run_programs();

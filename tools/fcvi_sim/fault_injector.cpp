@@ -66,16 +66,16 @@ void FaultInjector::PortFault::trigger(fc2::TimeNs delay) {
 
 void FaultInjector::PortFault::heal() {
   owner_.scheduler_.cancel(*this);
-  if (std::exchange(down_, false)) owner_.control_.bring_link_up(event_.port);
+  if (std::exchange(down_, false)) owner_.control_.bring_up(event_);
 }
 
 void FaultInjector::PortFault::fire(fc2::TimeNs) {
-  if (std::exchange(down_, false)) return owner_.control_.bring_link_up(event_.port);
+  if (std::exchange(down_, false)) return owner_.control_.bring_up(event_);
   ++times_;
-  if (event_.kind != PortEvent::Kind::LinkDown)
+  if (event_.kind == PortEvent::Kind::LogOut || event_.kind == PortEvent::Kind::ImplicitLogOut)
     return owner_.control_.log_out(event_.port, event_.peer, event_.kind == PortEvent::Kind::ImplicitLogOut);
   down_ = true;
-  owner_.control_.take_link_down(event_.port);
+  owner_.control_.take_down(event_);
   if (event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);
 }
 

@@ -12,12 +12,12 @@
 
 namespace sim {
 
-/// What the simulation does for faults that befall ports.
+/// What the simulation does for faults that befall ports, links between switches and switches.
 class PortControl {
  public:
-  virtual void take_link_down(std::size_t port) = 0;
+  virtual void take_down(const PortEvent& event) = 0;
   /// With taps and faults as before.
-  virtual void bring_link_up(std::size_t port) = 0;
+  virtual void bring_up(const PortEvent& event) = 0;
   virtual void log_out(std::size_t port, std::size_t peer, bool implicit) = 0;
 
  protected:

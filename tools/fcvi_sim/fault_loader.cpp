@@ -11,13 +11,15 @@ namespace {
 using Kind = fc2::FaultAction::Kind;
 
 enum class Fault : std::uint8_t {
-  Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite, Silence, Partition, LinkDown, LogOut
+  Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite, Silence, Partition, LinkDown, LogOut, IslDown,
+  SwitchDown
 };
 constexpr Choice<Fault> kinds[] = {
     {"drop", Fault::Drop},         {"duplicate", Fault::Duplicate}, {"delay", Fault::Delay},
     {"reorder", Fault::Reorder},   {"corrupt", Fault::Corrupt},     {"truncate", Fault::Truncate},
     {"rewrite", Fault::Rewrite},   {"silence", Fault::Silence},     {"partition", Fault::Partition},
-    {"link_down", Fault::LinkDown}, {"log_out", Fault::LogOut}};
+    {"link_down", Fault::LinkDown}, {"log_out", Fault::LogOut},     {"isl_down", Fault::IslDown},
+    {"switch_down", Fault::SwitchDown}};
 enum class Direction : std::uint8_t { Sent, Received, Both };
 constexpr Choice<Direction> directions[] = {
     {"sent", Direction::Sent}, {"received", Direction::Received}, {"both", Direction::Both}};
@@ -48,14 +50,16 @@ std::vector<std::string_view> keys_of(Fault fault) {
     case Fault::Partition: return {"action", "ports", "from", "until", "times"};
     case Fault::LinkDown: return with({"at", "for"});
     case Fault::LogOut: return with({"at", "implicit"});
+    case Fault::IslDown: return with({"at", "for", "isl"});
+    case Fault::SwitchDown: return with({"at", "for", "switch"});
   }
   return keys;
 }
 
 class FaultLoader {
  public:
-  FaultLoader(const Tree& tree, const std::vector<std::string_view>& ports, std::size_t index)
-      : ports_(ports), fault_(read_choice(action_of(tree, index), "action", kinds)),
+  FaultLoader(const Tree& tree, const Names& names, std::size_t index)
+      : names_(names), ports_(names.ports), fault_(read_choice(action_of(tree, index), "action", kinds)),
         map_(tree, "faults[" + std::to_string(index) + "]", keys_of(fault_)) {}
   std::vector<FaultSpec> load();
 
@@ -73,10 +77,12 @@ class FaultLoader {
   void load_action(fc2::FaultAction& action);
   void load_patches(FaultSpec& spec);
   void load_event(FaultSpec& spec);
+  [[nodiscard]] const char* note_of_event() const;
   std::vector<FaultSpec> partition();
   std::string note(const faults::Rule& rule) const;
   std::size_t port(std::string_view key) { return read_position(map_.require(key), key, ports_); }
 
+  const Names& names_;
   const std::vector<std::string_view>& ports_;
   Fault fault_;
   MapReader map_;
@@ -154,7 +160,9 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
       break;
     case Fault::Partition:
     case Fault::LinkDown:
-    case Fault::LogOut: break;
+    case Fault::LogOut:
+    case Fault::IslDown:
+    case Fault::SwitchDown: break;
   }
   map_.optional("by", action.delay, read_duration, fc2::TimeNs{0}, max_time);
   map_.optional("copies", action.frames, read_number, Range{1, 1000});
@@ -165,7 +173,13 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
 }
 
 void FaultLoader::load_event(FaultSpec& spec) {
-  PortEvent event{.kind = PortEvent::Kind::LinkDown, .port = port("port")};
+  PortEvent event;
+  if (fault_ == Fault::IslDown)
+    event = {.kind = PortEvent::Kind::SwitchLinkDown, .port = read_position(map_.require("isl"), "isl", names_.switch_links)};
+  else if (fault_ == Fault::SwitchDown)
+    event = {.kind = PortEvent::Kind::SwitchDown, .port = read_position(map_.require("switch"), "switch", names_.switches)};
+  else
+    event.port = port("port");
   if (fault_ == Fault::LogOut) {
     event.kind = PortEvent::Kind::LogOut;
     event.peer = port("peer");
@@ -213,15 +227,35 @@ std::string FaultLoader::note(const faults::Rule& rule) const {
   return "";
 }
 
+// nullptr: it befalls frames.
+const char* FaultLoader::note_of_event() const {
+  switch (fault_) {
+    case Fault::LinkDown: return "link down";
+    case Fault::LogOut: return "logout";
+    case Fault::IslDown: return "ISL down";
+    case Fault::SwitchDown: return "switch down";
+    case Fault::Drop:
+    case Fault::Duplicate:
+    case Fault::Delay:
+    case Fault::Reorder:
+    case Fault::Corrupt:
+    case Fault::Truncate:
+    case Fault::Rewrite:
+    case Fault::Silence:
+    case Fault::Partition: return nullptr;
+  }
+  return nullptr;
+}
+
 std::vector<FaultSpec> FaultLoader::load() {
   if (fault_ == Fault::Partition) return partition();
   FaultSpec spec;
   load_contents(spec.rule.match);
   load_match(spec);
   load_turns(spec);
-  if (fault_ == Fault::LinkDown || fault_ == Fault::LogOut) {
+  if (const char* note = note_of_event()) {
     load_event(spec);
-    spec.rule.note = fault_ == Fault::LinkDown ? "link down" : "logout";
+    spec.rule.note = note;
     if (!spec.at && spec.rule.turns.empty()) spec.rule.turns = {1};
     load_times(spec, true);
     return {spec};
@@ -236,12 +270,12 @@ std::vector<FaultSpec> FaultLoader::load() {
 
 }  // namespace
 
-std::vector<FaultSpec> load_faults(const Tree& tree, const std::vector<std::string_view>& ports) {
+std::vector<FaultSpec> load_faults(const Tree& tree, const Names& names) {
   std::vector<FaultSpec> faults;
   std::size_t index = 0;
   for (const Tree& item : read_list(tree, "faults")) {
     if (index == max_faults) throw BadInput{item.where + ": more than " + std::to_string(max_faults) + " faults"};
-    for (FaultSpec& spec : FaultLoader(item, ports, index++).load()) faults.push_back(std::move(spec));
+    for (FaultSpec& spec : FaultLoader(item, names, index++).load()) faults.push_back(std::move(spec));
   }
   return faults;
 }

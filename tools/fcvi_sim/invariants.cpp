@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "settings/units.hpp"
+#include "tools/fcvi_sim/explore_program.hpp"
 #include "tools/fcvi_sim/status_text.hpp"
 #include "vi/descriptor.hpp"
 
@@ -13,12 +14,13 @@ using Violations = std::vector<Violation>;
 
 constexpr std::string_view ends = "ends", agreement = "agreement", delivery = "delivery", once = "at most once",
                            calls_return = "calls return", completions = "completions", returned = "returned",
-                           liveness = "new connection", expected = "no surprise";
+                           liveness = "new connection", expected = "no surprise", order = "order";
 
 std::string text_of(fc2::TimeNs time) { return settings::format_duration(time); }
 bool succeeded(const Descriptor& descriptor) {
   return descriptor.completions == 1 && (descriptor.status & vi::status::error_mask) == 0;
 }
+constexpr std::string_view request_call = "VipConnectRequest", disconnect_call = "VipDisconnect";
 constexpr std::string_view side_names[] = {"client", "server"};
 
 /// One connection's rules.
@@ -34,7 +36,10 @@ class Judge {
       messages_arrive(side);
       promises_hold(side);
       memory_is_kept(side);
-      if (nothing_disturbs()) all_succeeds(side);
+      answer_is_kept(side);
+      if (nothing_disturbs()) all_succeeds(liveness, side, fc2::never);
+      else if (record_.faults.empty()) calls_succeed(liveness, side, fc2::never);
+      if (only_overtaken()) all_succeeds(order, side, first_disconnect());
     }
     endpoints_agree();
   }
@@ -56,10 +61,15 @@ class Judge {
   void unreliable_arrival(int side, const std::vector<const Message*>& sent);
   void promises_hold(int side);
   void memory_is_kept(int side);
-  void all_succeeds(int side);
+  void answer_is_kept(int side);
+  void calls_succeed(std::string_view invariant, int side, fc2::TimeNs until);
+  void all_succeeds(std::string_view invariant, int side, fc2::TimeNs until);
   void endpoints_agree();
   [[nodiscard]] bool nothing_disturbs() const;
-  [[nodiscard]] bool may_not_tell(int side) const;
+  [[nodiscard]] bool logged_out() const;
+  [[nodiscard]] bool only_overtaken() const;
+  [[nodiscard]] fc2::TimeNs first_disconnect() const;
+  [[nodiscard]] bool may_not_tell(int side, fc2::TimeNs since, fc2::TimeNs until) const;
   [[nodiscard]] bool is_message(const Descriptor& receive, const Message& message) const;
 
   const Record& record_;
@@ -177,26 +187,70 @@ void Judge::memory_is_kept(int side) {
 bool Judge::nothing_disturbs() const {
   if (connection_.phase == ConnectionRecord::Phase::Afterwards) return true;
   if (connection_.phase == ConnectionRecord::Phase::Faults) return false;
-  return std::none_of(record_.logouts.begin(), record_.logouts.end(), [&](const Logout& logout) { return logout.at >= connection_.began; });
+  return !logged_out();
 }
 
-// After the faults, and also while late frames of dead connections arrive: everything succeeds at once.
-void Judge::all_succeeds(int side) {
+bool Judge::logged_out() const {
+  return std::any_of(record_.logouts.begin(), record_.logouts.end(), [&](const Logout& logout) { return logout.at >= connection_.began; });
+}
+
+/// An out-of-order fabric does what it is there for (FC-VI 8.1), and loses nothing. A PLOGI that comes after the CONNECT_RQST
+/// of its sender is a new login.
+bool Judge::only_overtaken() const {
+  return !record_.in_order && !connection_.rejected && !logged_out() && connection_.phase == ConnectionRecord::Phase::Faults &&
+         std::all_of(record_.faults.begin(), record_.faults.end(), [](const Fault& fault) { return fault.kind == Fault::Kind::Reorder; });
+}
+
+/// A DISCONNECT_RQST that overtakes what was sent before it ends that.
+fc2::TimeNs Judge::first_disconnect() const {
+  fc2::TimeNs first = fc2::never;
+  for (const End& each : connection_.ends)
+    for (const CallRecord& call : each.calls)
+      if (call.name == disconnect_call) first = std::min(first, call.issued);
+  return first;
+}
+
+// VI-DG 3.3.3: who is rejected hears so, or, with faults, nothing; never that it is connected.
+void Judge::answer_is_kept(int side) {
+  if (!connection_.rejected) return;
+  for (const StateChange& change : end(side).states)
+    if (change.state == vi::State::Connected) fail(expected, side, "is Connected though its request is rejected");
   for (const CallRecord& call : end(side).calls)
-    if (call.returns != 0 && call.result != vi::Return::Success)
-      fail(liveness, side, std::string(call.name) + " returns " + std::string(to_string(call.result)));
+    if (call.name == request_call && call.result == vi::Return::Success) fail(expected, side, "a rejected request succeeds");
+}
+
+// Without a fault every call succeeds, but for a request that is rejected.
+void Judge::calls_succeed(std::string_view invariant, int side, fc2::TimeNs until) {
+  for (const CallRecord& call : end(side).calls) {
+    const bool is_rejected = connection_.rejected && call.name == request_call;
+    const vi::Return due = is_rejected ? vi::Return::Reject : vi::Return::Success;
+    if (call.returns != 0 && call.returned <= until && call.result != due)
+      fail(invariant, side, std::string(call.name) + " returns " + std::string(to_string(call.result)));
+  }
+  if (until == fc2::never && end(side).broken_off) fail(invariant, side, "the connection is lost before it disconnects");
+}
+
+// After the faults, and also while late frames of dead connections arrive: everything that ends by then succeeds, at once.
+void Judge::all_succeeds(std::string_view invariant, int side, fc2::TimeNs until) {
+  calls_succeed(invariant, side, until);
   for (const std::vector<Descriptor>* list : {&end(side).sends, &end(side).receives})
     for (const Descriptor& descriptor : *list)
-      if (!succeeded(descriptor)) fail(liveness, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
+      if (descriptor.completed <= until && !succeeded(descriptor)) fail(invariant, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
 }
 
-/// It cannot tell its peer: its VipDisconnect was never answered, both times (FC-VI 8.6.3), or the peer's login ended
-/// here, which ends the connection without a word (7.7.1, 8.4.2 g).
-bool Judge::may_not_tell(int side) const {
+/// It could not tell its peer, from `since` to `until`: its VipDisconnect was not answered, both times (FC-VI 8.6.3), until the
+/// next one; or the peer's login ended here, which ends the connection without a word (7.7.1, 8.4.2 g), until the peer's program
+/// has lost its patience.
+bool Judge::may_not_tell(int side, fc2::TimeNs since, fc2::TimeNs until) const {
+  const fc2::TimeNs limit = longest_disagreement(record_.ulp_timeout, record_.r_a_tov);
   for (const Logout& logout : record_.logouts)
-    if (logout.at >= connection_.began && logout.port == end(side).port) return true;
-  return std::any_of(end(side).calls.begin(), end(side).calls.end(),
-                     [](const CallRecord& call) { return call.result == vi::Return::NotReachable; });
+    if (logout.at >= connection_.began && logout.at <= until && logout.port == end(side).port &&
+        logout.peer == end(1 - side).port && until - logout.at <= 4 * limit)
+      return true;
+  for (const CallRecord& call : end(side).calls)
+    if (call.name == disconnect_call && call.result == vi::Return::NotReachable && since <= call.returned && until - call.returned <= limit)
+      return true;
+  return false;
 }
 
 vi::State state_at(const End& end, fc2::TimeNs time) {
@@ -208,7 +262,7 @@ vi::State state_at(const End& end, fc2::TimeNs time) {
 
 // One end Connected and the other not: only as long as the timers of FC-VI 8.3 allow.
 void Judge::endpoints_agree() {
-  const fc2::TimeNs limit = 3 * record_.ulp_timeout + record_.r_a_tov + fc2::second;
+  const fc2::TimeNs limit = longest_disagreement(record_.ulp_timeout, record_.r_a_tov);
   std::vector<fc2::TimeNs> times;
   for (const End& each : connection_.ends)
     for (const StateChange& change : each.states) times.push_back(change.at);
@@ -221,7 +275,7 @@ void Judge::endpoints_agree() {
     if (since < 0) continue;
     const auto next = std::upper_bound(times.begin(), times.end(), time);
     const int connected = first ? 0 : 1;
-    if (next != times.end() && *next - since > limit && !may_not_tell(1 - connected)) {
+    if (next != times.end() && *next - since > limit && !may_not_tell(1 - connected, since, *next)) {
       fail(agreement, connected, "Connected for " + text_of(*next - since) + " while its peer is not");
       return;
     }
@@ -238,6 +292,8 @@ void check_holdings(const Record& record, Violations& violations) {
     count(port.handles, "FCVI_HANDLEs");
     count(port.setups, "Connection Setups");
     count(port.exchanges, "exchanges");
+    count(port.open_ids, "FCVI_CONNECTION_IDs of set-ups");
+    count(port.resting_ids, "FCVI_CONNECTION_IDs that rest");
     count(port.vis, "VIs");
     count(port.regions, "memory regions");
     count(port.ptags, "protection tags");
@@ -259,6 +315,7 @@ const std::vector<Invariant>& invariants() {
       {completions, "every descriptor completes exactly once"},
       {returned, "every handle, exchange, timer and buffer is returned"},
       {liveness, "after the faults a new connection succeeds"},
+      {order, "on an out-of-order fabric, frames that are overtaken and not lost do no harm before a program disconnects"},
       {expected, "no state machine meets an event that it has no row for"}};
   return all;
 }

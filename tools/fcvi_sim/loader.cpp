@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t max_scenario_bytes = 4u << 20;
 constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
-constexpr fc2::TimeNs max_latency = 10 * fc2::second;
+constexpr std::uint16_t usual_end_to_end_credit = 16;
 constexpr Choice<bool> resolutions[] = {{"name_server", true}, {"farp", false}};
 constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
@@ -26,6 +26,7 @@ enum class Disconnect : std::uint8_t { Client, Server, Both };
 constexpr Choice<Disconnect> disconnects[] = {
     {"client", Disconnect::Client}, {"server", Disconnect::Server}, {"both", Disconnect::Both}};
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
+constexpr Choice<bool> classes[] = {{"2", true}, {"3", false}};
 constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
 constexpr Choice<vi::ReliabilityLevel> levels[] = {
     {"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
@@ -52,6 +53,7 @@ class Loader {
   void load_ports(const MapReader& map);
   PortSpec load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link);
   void load_port_protocol(const MapReader& map, PortSpec& port);
+  void load_class(const MapReader& map, PortSpec& port);
   WorkloadSpec load_workload(const Tree& tree, std::size_t index);
   void load_attributes(const MapReader& map, vi::ViAttributes& attributes);
   void load_ends(const MapReader& map, WorkloadSpec& workload);
@@ -59,6 +61,7 @@ class Loader {
   DataSpec load_data(const Tree& tree);
   DataSpec file_data(const Tree& tree, const std::string& path);
   [[nodiscard]] std::string resolve(const std::string& path) const;
+  [[nodiscard]] Names names() const;
 
   const Tree& root_;
   const std::string& folder_;
@@ -66,11 +69,6 @@ class Loader {
   Scenario scenario_;
   std::vector<std::string_view> port_names_;
 };
-
-void load_link(const MapReader& map, fc2::LinkConfig& link) {
-  map.optional("line_rate", link.bytes_per_second, read_line_rate);
-  map.optional("latency", link.latency_ns, read_duration, fc2::TimeNs{0}, max_latency);
-}
 
 std::string Loader::resolve(const std::string& path) const {
   return std::filesystem::path(path).is_absolute() || folder_.empty() ? path : folder_ + "/" + path;
@@ -102,8 +100,7 @@ void Loader::load_file(const MapReader& map) {
 
 void Loader::load_ports(const MapReader& map) {
   fc2::LinkConfig link{.latency_ns = 500, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
-  if (const Tree* tree = map.find("topology"); tree != nullptr)
-    load_link(MapReader(*tree, "topology", {"line_rate", "latency"}), link);
+  if (const Tree* tree = map.find("topology"); tree != nullptr) load_topology(*tree, scenario_, link);
   const Tree& tree = map.require("ports");
   for (const Tree& item : read_list(tree, "ports")) {
     if (scenario_.ports.size() == max_ports)
@@ -116,10 +113,12 @@ void Loader::load_ports(const MapReader& map) {
 
 PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link) {
   const MapReader map(tree, "ports[" + std::to_string(index) + "]",
-                      {"name", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
+                      {"name", "switch", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
                        "latency", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
-                       "max_iu_bytes", "pipeline_depth", "preference", "ulp_timeout", "capture"});
+                       "max_iu_bytes", "pipeline_depth", "preference", "class", "end_to_end_credit", "ack_0",
+                       "ulp_timeout", "capture"});
   PortSpec port{.name = read_text(map.require("name"), "name"), .link = link};
+  if (const Tree* at = map.find("switch")) port.at_switch = read_position(*at, "switch", names_of(scenario_.switches));
   port.port_name.value = 0x200002FCF0000001 + index;  // a locally assigned block
   port.node_name.value = 0x100002FCF0000001 + index;
   map.optional("port_name", port.port_name, read_name);
@@ -159,8 +158,20 @@ void Loader::load_port_protocol(const MapReader& map, PortSpec& port) {
   map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, Range{2080, 65536ull * 2080});
   map.optional("pipeline_depth", port.pipeline_depth, read_number, Range{0, 255});
   map.optional("preference", port.preference, read_bool);
+  load_class(map, port);
   map.optional("ulp_timeout", port.ulp_timeout, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("capture", port.capture, read_bool);
+}
+
+// What a port says of itself must fit together; what two ports make of it is their affair (FC-VI 8.1).
+void Loader::load_class(const MapReader& map, PortSpec& port) {
+  if (const Tree* tree = map.find("class")) port.class_2 = read_choice(*tree, "class", classes);
+  if (port.class_2) port.end_to_end_credit = usual_end_to_end_credit;
+  map.optional("end_to_end_credit", port.end_to_end_credit, read_number, Range{0, 0x7FFF});
+  map.optional("ack_0", port.ack_0, read_bool);
+  if (port.end_to_end_credit != 0) return;
+  if (port.class_2) fail_expected(*map.find("end_to_end_credit"), "end_to_end_credit", "at least 1 with class 2");
+  if (port.ack_0) fail_expected(*map.find("ack_0"), "ack_0", "false without end_to_end_credit");
 }
 
 void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes) {
@@ -175,10 +186,8 @@ void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes)
 }
 
 void Loader::load_ends(const MapReader& map, WorkloadSpec& workload) {
-  const Tree& server = map.require("server");
   workload.client = read_position(map.require("client"), "client", port_names_);
-  workload.server = read_position(server, "server", port_names_);
-  if (workload.client == workload.server) fail_expected(server, "server", "another port than the client");
+  workload.server = read_position(map.require("server"), "server", port_names_);
   workload.discriminator = workload.name;
   if (const Tree* tree = map.find("discriminator"))
     workload.discriminator = read_text(*tree, "discriminator");
@@ -198,7 +207,7 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
   const MapReader map(tree, what,
                       {"name", "client", "server", "model", "discriminator", "reliability", "max_transfer_size",
                        "rdma_write", "rdma_read", "answer", "start", "server_start", "connect_timeout",
-                       "disconnect_by", "hold", "clean_up", "queue_depth", "transfers", "expect"});
+                       "disconnect_by", "hold", "second_hold", "clean_up", "queue_depth", "transfers", "expect"});
   WorkloadSpec workload{.name = read_text(map.require("name"), "name")};
   load_ends(map, workload);
   load_attributes(map, workload.attributes);
@@ -215,6 +224,7 @@ WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
     workload.disconnect_by_both = who == Disconnect::Both;
   }
   map.optional("hold", workload.hold, read_duration, fc2::TimeNs{0}, max_time);
+  map.optional("second_hold", workload.second_hold, read_duration, fc2::TimeNs{0}, max_time);
   map.optional("clean_up", workload.clean_up, read_bool);
   map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
   if (const Tree* list = map.find("transfers"))
@@ -276,6 +286,12 @@ DataSpec Loader::file_data(const Tree& tree, const std::string& path) {
   return {.path = path, .size_bytes = size};
 }
 
+Names Loader::names() const {
+  Names names{.ports = port_names_, .switches = names_of(scenario_.switches), .switch_links = {}};
+  for (const SwitchLinkSpec& link : scenario_.switch_links) names.switch_links.push_back(link.name);
+  return names;
+}
+
 Scenario Loader::load() {
   const MapReader map(
       root_, "the scenario",
@@ -294,7 +310,7 @@ Scenario Loader::load() {
       scenario_.workloads.push_back(load_workload(item, scenario_.workloads.size()));
     }
   }
-  if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, port_names_);
+  if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names());
   if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
   return std::move(scenario_);
 }

@@ -16,6 +16,8 @@ fc2::NPortConfig port_config(const PortSpec& spec, Random& random) {
   config.port_name = spec.port_name;
   config.node_name = spec.node_name;
   config.receive_data_field_bytes = spec.receive_data_field_bytes;
+  config.end_to_end_credit = spec.end_to_end_credit;
+  config.ack_0 = spec.ack_0;
   config.first_ox_id = spec.first_ox_id.value_or(static_cast<std::uint16_t>(drawn(random, 0xFFFF)));
   return config;
 }
@@ -30,6 +32,7 @@ fcvi::ProviderConfig provider_config(const PortSpec& spec, Random& random) {
   config.max_iu_bytes = spec.max_iu_bytes;
   config.pipeline_depth = spec.pipeline_depth;
   config.preference = spec.preference;
+  config.class_2 = spec.class_2;
   config.ulp_timeout = spec.ulp_timeout;
   return config;
 }
@@ -44,6 +47,12 @@ farp::ResolverConfig resolver_config(const PortSpec& spec) {
 constexpr std::uint64_t first_address = 0x1000'0000'0000, addresses_per_node = 0x0100'0000'0000;
 
 }  // namespace
+
+fc2::SwitchConfig fabric_config(const Scenario& scenario) {
+  fc2::SwitchConfig config;
+  config.in_order = scenario.in_order;
+  return config;
+}
 
 Node::Node(Driver& driver, fc2::FramePool& pool, const PortSpec& spec, std::size_t index, Random& random)
     : driver_(driver),

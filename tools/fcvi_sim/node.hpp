@@ -5,6 +5,7 @@
 
 #include "farp/resolver.hpp"
 #include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/switch.hpp"
 #include "fcvi/provider.hpp"
 #include "tools/fcvi_sim/driver.hpp"
 #include "tools/fcvi_sim/memory.hpp"
@@ -14,6 +15,9 @@
 
 namespace sim {
 class Endpoint;
+
+/// The switch of a scenario.
+fc2::SwitchConfig fabric_config(const Scenario& scenario);
 
 class Node final : private vi::Listener, private farp::ReadyListener {
  public:

@@ -112,7 +112,19 @@ void Observer::fault(fc2::TimeNs at, const FaultSpec& fault, std::size_t index, 
     frame_sent(at, index, frame, false);
   }
   if (WireIu* iu = lost ? iu_of(*header) : nullptr; iu != nullptr) iu->lost = true;
+  if (fault.rule.action->kind == fc2::FaultAction::Kind::Rewrite) rewritten(*fault.rule.action, frame);
   if (ladder_ != nullptr) ladder_->fault(*header, fault.rule.note, lost);
+}
+
+/// From there on the wire has another IU.
+void Observer::rewritten(const fc2::FaultAction& action, const fc2::Frame& frame) {
+  fc2::Frame changed = frame;
+  for (const fc2::FramePatch& patch : action.patches) fc2::rewrite(changed, patch);
+  const auto before = faults::facts_of(frame), after = faults::facts_of(changed);
+  WireIu* iu = before && before->first ? iu_of(before->header) : nullptr;
+  if (iu == nullptr || !after) return;
+  iu->facts = *after;
+  std::copy_n(changed.bytes.begin(), iu->bytes.size(), iu->bytes.begin());
 }
 
 // --- connections -------------------------------------------------------------------------------------------------

@@ -48,6 +48,7 @@ class Observer {
   void frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
   WorkloadResult* connection_of(const wire::FcHeader& header, wire::Bytes data_field);
   void record(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame);
+  void rewritten(const fc2::FaultAction& action, const fc2::Frame& frame);
   WireIu* iu_of(const wire::FcHeader& header);
   [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
   void learn(const wire::FcHeader& header, wire::Bytes data_field);

@@ -10,9 +10,19 @@
 namespace sim {
 
 inline constexpr fc2::TimeNs max_time = 100'000 * fc2::second;
+inline constexpr fc2::TimeNs max_latency = 10 * fc2::second;  // of a link
+
+/// What faults and expectations name, by position.
+struct Names {
+  std::vector<std::string_view> ports, switches, switch_links;
+};
 
 // Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.
-std::vector<FaultSpec> load_faults(const settings::Tree& tree, const std::vector<std::string_view>& ports);
+std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& names);
+/// Into the scenario what concerns switches, into `link` what all links to ports have that say nothing else.
+void load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link);
+void load_link(const settings::MapReader& map, fc2::LinkConfig& link);
+std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches);
 Expectations load_expectations(const settings::Tree& tree, const std::vector<std::string_view>& ports);
 WorkloadExpectation load_workload_expectation(const settings::Tree& tree, const std::string& what);
 

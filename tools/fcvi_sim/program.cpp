@@ -27,7 +27,7 @@ Task<> use_connection(Party& party, const WorkloadSpec& workload, bool first, Wo
     if (result.broken.empty()) result.broken = error.why;
   }
   if (!first && !broken) co_await party.endpoint().lost();
-  if (first || broken) co_await party.endpoint().node().driver().sleep(workload.hold);
+  co_await party.endpoint().node().driver().sleep(first || broken ? workload.hold : workload.second_hold);
   disconnect = co_await party.endpoint().disconnect();
   party.endpoint().dequeue_all();
 }

@@ -9,6 +9,7 @@
 
 #include "fc2_fabric/channel.hpp"
 #include "fc2_fabric/counters.hpp"
+#include "fc2_fabric/fabric.hpp"
 #include "tools/faults/rules.hpp"
 #include "vi/types.hpp"
 #include "wire/types.hpp"
@@ -16,6 +17,7 @@
 namespace sim {
 
 inline constexpr std::size_t max_ports = 250;  // one domain's areas, some spare
+inline constexpr std::size_t max_links = 1000;  // between switches
 inline constexpr std::size_t max_workloads = 1000;
 inline constexpr std::size_t max_faults = 1000;
 inline constexpr std::uint64_t max_transfer_bytes = 0xFFFFFFFF;
@@ -31,8 +33,21 @@ struct Bound {
 /// "exactly 3", "at least 3", "at most 3", "3 to 5".
 std::string to_string(const Bound& bound);
 
+struct SwitchSpec {
+  std::string name = "switch";
+  std::uint8_t domain = 1, priority = 128;  // the domain: where it is free
+};
+
+struct SwitchLinkSpec {
+  std::string name;
+  std::size_t from = 0, to = 0;  // positions in switches
+  fc2::LinkConfig link = {};
+  bool capture = true;
+};
+
 struct PortSpec {
   std::string name;
+  std::size_t at_switch = 0;  // position in switches
   wire::Wwn port_name{}, node_name{};
   std::vector<wire::IpAddress> addresses = {};  // at least one; the first is the NIC's
   bool use_name_server = true;
@@ -44,6 +59,9 @@ struct PortSpec {
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
   std::uint32_t pipeline_depth = 31;
   bool preference = false;
+  bool class_2 = false;                 // its messages go in class 2, where the other port offers it too
+  std::uint16_t end_to_end_credit = 0;  // 0: it offers class 3 only
+  bool ack_0 = false;
   fc2::TimeNs ulp_timeout = 0;  // 0: R_A_TOV
   bool capture = true;
 };
@@ -107,6 +125,7 @@ struct WorkloadSpec {
   Side disconnect_by = Side::Client;
   bool disconnect_by_both = false;     // neither waits for the other
   fc2::TimeNs hold = 0;            // between the last transfer and VipDisconnect of the side that disconnects first
+  fc2::TimeNs second_hold = 0;     // ... and between its end there and VipDisconnect of the other side
   bool clean_up = false;           // VipDisconnect also where the connection was not made and the endpoint is not Idle
   std::uint32_t queue_depth = 64;  // descriptors that each end keeps posted
   std::vector<TransferSpec> transfers = {};
@@ -120,7 +139,7 @@ struct ErrorExpectation {
   TimeBound at = {};
 };
 
-/// One IU on the wire, as its sender sent it. What is not set may be anything.
+/// One IU on the wire, as its sender sent it, or a fault rewrote it. What is not set may be anything.
 struct WireExpectation {
   std::string where;    // in the scenario: for messages
   std::string message;  // as wire::message_name
@@ -145,12 +164,12 @@ struct Expectations {
   std::optional<fc2::TimeNs> max_duration;
 };
 
-/// What befalls a port, not a frame.
+/// What befalls a port, a link between switches or a switch, not a frame.
 struct PortEvent {
-  enum class Kind : std::uint8_t { LinkDown, LogOut, ImplicitLogOut };
+  enum class Kind : std::uint8_t { LinkDown, LogOut, ImplicitLogOut, SwitchLinkDown, SwitchDown };
   Kind kind = Kind::LinkDown;
-  std::size_t port = 0, peer = 0;  // LogOut: from whom
-  fc2::TimeNs duration = 0;        // LinkDown; 0: for good
+  std::size_t port = 0, peer = 0;  // position of what it befalls; LogOut: from whom
+  fc2::TimeNs duration = 0;        // of what goes down; 0: for good
 };
 
 struct FaultSpec {
@@ -166,6 +185,10 @@ struct Scenario {
   fc2::TimeNs time_limit = 60 * fc2::second;  // simulated
   fc2::TimeNs linger = 0;                     // from the end of the programs to the logout of the ports
   std::string file;                           // what transfers without data move
+  bool in_order = true;                       // what the fabric promises
+  fc2::FabricConfig fabric = {};
+  std::vector<SwitchSpec> switches = std::vector<SwitchSpec>(1);  // at least one
+  std::vector<SwitchLinkSpec> switch_links;
   std::vector<PortSpec> ports;
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults

@@ -24,7 +24,8 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
             observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
           }),
-      switch_(std::make_unique<fc2::Switch>(scheduler_, pool_, fc2::SwitchConfig{})) {
+      fabric_(std::make_unique<fc2::Fabric>(scheduler_, pool_, scenario.fabric)) {
+  build_fabric();
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
@@ -45,11 +46,29 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
   if (states_matter()) driver_.set_observer([this] { watch_states(); });
 }
 
+// It is configured before anybody looks.
+void Simulation::build_fabric() {
+  for (std::size_t i = 0; i < scenario_.switches.size(); ++i) {
+    const SwitchSpec& spec = scenario_.switches[i];
+    fc2::SwitchConfig config = fabric_config(scenario_);
+    config.name = spec.name;
+    config.domain = spec.domain;
+    config.priority = spec.priority;
+    config.switch_name.value += i << 16;  // the numbers of its ports are below
+    fabric_->add_switch(std::move(config));
+  }
+  for (const SwitchLinkSpec& spec : scenario_.switch_links) {
+    fc2::InterSwitchLink& link = fabric_->connect(fabric_->at(spec.from), fabric_->at(spec.to), spec.link);
+    if (outputs_.capture != nullptr && spec.capture) link.tap(link.a().owner(), &outputs_.capture->add_interface(spec.name));
+  }
+  fabric_->configure();
+}
+
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
-  for (const auto& node : nodes_)
-    if (switch_->is_attached(node->port())) switch_->tap(node->port(), nullptr);
-  switch_.reset();
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    if (switch_of(port).is_attached(nodes_[port]->port())) switch_of(port).tap(nodes_[port]->port(), nullptr);
+  fabric_.reset();
   driver_.abandon();
 }
 
@@ -57,17 +76,22 @@ Simulation::~Simulation() {
 
 void Simulation::attach(std::size_t port) {
   fc2::NPort& n_port = nodes_[port]->port();
-  switch_->attach(n_port, scenario_.ports[port].link);
-  switch_->tap(n_port, taps_[port]);
-  faults_.attach(*switch_, n_port, port);
+  switch_of(port).attach(n_port, scenario_.ports[port].link);
+  switch_of(port).tap(n_port, taps_[port]);
+  faults_.attach(switch_of(port), n_port, port);
 }
 
-void Simulation::take_link_down(std::size_t port) {
-  if (switch_->is_attached(nodes_[port]->port())) switch_->detach(nodes_[port]->port());
+void Simulation::take_down(const PortEvent& event) {
+  if (event.kind == PortEvent::Kind::SwitchDown) return fabric_->crash(fabric_->at(event.port));
+  if (event.kind == PortEvent::Kind::SwitchLinkDown) return fabric_->unplug(*fabric_->links()[event.port]);
+  fc2::NPort& n_port = nodes_[event.port]->port();
+  if (switch_of(event.port).is_attached(n_port)) switch_of(event.port).detach(n_port);
 }
 
-void Simulation::bring_link_up(std::size_t port) {
-  if (!switch_->is_attached(nodes_[port]->port())) attach(port);
+void Simulation::bring_up(const PortEvent& event) {
+  if (event.kind == PortEvent::Kind::SwitchDown) return fabric_->restart(fabric_->at(event.port));
+  if (event.kind == PortEvent::Kind::SwitchLinkDown) return fabric_->plug(*fabric_->links()[event.port]);
+  if (!switch_of(event.port).is_attached(nodes_[event.port]->port())) attach(event.port);
 }
 
 void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) {
@@ -231,7 +255,7 @@ void Simulation::collect() {
   collect_errors();
   collect_last_states();
   result_.faults = faults_.times();
-  add(switch_->config().name, switch_->counters());
+  for (std::size_t i = 0; i < fabric_->size(); ++i) add(fabric_->at(i).config().name, fabric_->at(i).counters());
 }
 
 }  // namespace sim

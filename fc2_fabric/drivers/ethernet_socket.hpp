@@ -1,0 +1,45 @@
+// What the Ethernet drivers share: one frame per message of a socket, in batches, nothing blocks.
+#pragma once
+#include <memory>
+
+#include <boost/asio/io_context.hpp>
+
+#include "fc2_fabric/drivers/core_guard.hpp"
+#include "fc2_fabric/fcoe/ethernet_port.hpp"
+#include "fc2_fabric/scheduler.hpp"
+
+namespace fc2::drivers {
+
+/// What a driver needs to come into the core; all of it outlives the driver. The io_context may run in any one thread.
+struct CoreAccess {
+  boost::asio::io_context& io;
+  CoreGuard& guard;
+  Scheduler& scheduler;
+  FramePool& pool;
+};
+
+/// What is sent waits until the core settles, or the batch is full, and then goes to the kernel with one system call,
+/// straight from the pooled buffers. While the kernel takes no more the port pauses. Made, used and destroyed inside the
+/// core.
+class EthernetSocket : public fcoe::EthernetPort {
+ public:
+  ~EthernetSocket() override;
+  void send(fcoe::EthernetFrame frame) final;
+
+  static constexpr std::size_t batch_frames = 64;      // of one system call
+  static constexpr std::size_t max_waiting = 256;      // from batch_frames on the port is paused; FIP may still come
+
+ protected:
+  /// Takes over the descriptor.
+  EthernetSocket(fcoe::EthernetInterface interface, int descriptor, const CoreAccess& access);
+  [[nodiscard]] int descriptor() const;
+  [[nodiscard]] Scheduler& scheduler() const;
+  /// A system call failed for another reason than lack of room: ENETDOWN and its like.
+  virtual void socket_failed(int error) = 0;
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace fc2::drivers

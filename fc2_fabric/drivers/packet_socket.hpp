@@ -1,0 +1,49 @@
+// An Ethernet interface of this host through a packet socket (AF_PACKET). Needs CAP_NET_RAW.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fc2_fabric/drivers/ethernet_socket.hpp"
+
+namespace fc2::drivers {
+
+struct PacketSocketOptions {
+  std::string interface;                        // "eth0"
+  std::optional<wire::MacAddress> mac = {};     // as which FIP and FCoE speak; none: the interface's own. Processes that
+                                                // share an interface need one each (locally administered)
+  bool promiscuous = false;                     // else addresses are added to the interface's filter
+  int receive_buffer_bytes = 32 << 20;          // as far as the kernel grants it: what comes while the core is busy
+  int send_buffer_bytes = 4 << 20;
+};
+
+/// FCoE and FIP frames only, by a filter in the kernel; also what other sockets of this host send there, so that several
+/// processes may share an interface.
+class PacketSocket final : public EthernetSocket {
+ public:
+  struct Opened {
+    std::unique_ptr<PacketSocket> port;
+    std::string error;                          // for people, names the interface; where there is no port
+  };
+  [[nodiscard]] static Opened open(const CoreAccess& access, const PacketSocketOptions& options);
+  ~PacketSocket() override;
+
+  void listen(const wire::MacAddress& address) override;
+  void ignore(const wire::MacAddress& address) override;
+  /// Frames that came and that the kernel could not keep for us.
+  [[nodiscard]] std::uint64_t kernel_drops();
+
+ private:
+  PacketSocket(fcoe::EthernetInterface interface, int descriptor, int index, const CoreAccess& access);
+  void socket_failed(int error) override;
+  void change_membership(int option, const wire::MacAddress& address);
+  void watch();
+
+  const int index_;
+  std::map<wire::MacAddress, std::size_t> wanted_;
+  std::uint64_t kernel_drops_ = 0;
+  Timer<PacketSocket, &PacketSocket::watch> watch_timer_{*this};  // the carrier: sockets are not told
+};
+
+}  // namespace fc2::drivers

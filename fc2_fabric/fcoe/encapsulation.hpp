@@ -1,0 +1,63 @@
+// FC frames in Ethernet frames (FC-BB-5 FCoE), and every reason why a received one is discarded.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "fc2_fabric/fcoe/ethernet_port.hpp"
+
+namespace fc2::fcoe {
+
+/// Largest FCoE PDU (what follows the Ethernet header) on an interface: no more than a full FC frame needs.
+[[nodiscard]] std::uint16_t max_fcoe_size(std::uint16_t mtu);
+/// Largest data field that fits: 1452 bytes at an MTU of 1500, 2112 from 2158 on. What FLOGI and PLOGI announce.
+[[nodiscard]] std::uint16_t data_field_bytes(std::uint16_t mtu);
+
+enum class FcoeDiscard : std::uint8_t {
+  NotFcoe,           // another EtherType, or no whole Ethernet header
+  Truncated,         // too short for the smallest FC frame
+  OverLong,          // more than a full FC frame, or than the MTU
+  Misaligned,        // FC frames have a multiple of 4 bytes
+  WrongVersion,
+  UnknownSof,
+  UnknownEof,
+  Padded,            // bytes behind the trailer: no FCoE frame is so short that Ethernet pads it
+  BadCrc,
+  WrongDestination,  // not one of our addresses, or not that of the D_ID
+  WrongSource,       // not the address of the FCF, or of a VN_Port that logged in
+  ForgedSId,         // an S_ID that the sender's MAC does not have
+  BadFip,            // a FIP message that does not parse, or lacks a descriptor that it needs
+  UnexpectedFip,     // of an operation that this port does not serve, or in a state that does not wait for it
+  NoResources,       // a table is full, or too many frames wait
+  NotLoggedIn,       // to send: the VN_Port has no MAC address
+  Count,
+};
+std::string_view to_string(FcoeDiscard reason);
+
+class FcoeCounters {
+ public:
+  void discard(FcoeDiscard reason) { ++discards_[static_cast<std::size_t>(reason)]; }
+  [[nodiscard]] std::uint64_t discarded(FcoeDiscard reason) const { return discards_[static_cast<std::size_t>(reason)]; }
+  [[nodiscard]] std::uint64_t discarded() const;
+  std::uint64_t frames_in = 0, frames_out = 0;      // FCoE
+  std::uint64_t fip_in = 0, fip_out = 0;
+  std::uint64_t unexpected_events = 0;              // a machine had no row: a defect of ours
+
+ private:
+  std::array<std::uint64_t, static_cast<std::size_t>(FcoeDiscard::Count)> discards_{};
+};
+
+/// Builds header and trailer around the frame, which stays where it is; makes the CRC. A frame that a fault marked
+/// (crc_error) leaves with a wrong one, so that the receiver sees what happened as on a bad link.
+[[nodiscard]] EthernetFrame encapsulate(const wire::MacAddress& destination, const wire::MacAddress& source, FramePtr frame);
+
+/// Why it is no FCoE frame that a receiver may use; FcoeDiscard::Count: it is one.
+[[nodiscard]] FcoeDiscard examine(const EthernetFrame& frame);
+/// The FC frame of one that examine() found good; nothing is copied.
+[[nodiscard]] FramePtr decapsulate(EthernetFrame frame);
+
+/// The two addresses where they stand in a FC frame of at least 24 bytes.
+[[nodiscard]] inline wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
+[[nodiscard]] inline wire::FcId s_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 5)}; }
+
+}  // namespace fc2::fcoe

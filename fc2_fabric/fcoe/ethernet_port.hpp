@@ -1,0 +1,82 @@
+// One Ethernet interface as the core sees it: simulated (EthernetSegment), a packet socket, or UDP datagrams.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "fc2_fabric/fcoe/ethernet_frame.hpp"
+
+namespace fc2::fcoe {
+
+struct EthernetInterface {
+  std::string name;             // "eth0": for people
+  wire::MacAddress mac{};       // the interface's own address, or the one that its user chose
+  std::uint16_t mtu = 1500;     // bytes after the Ethernet header
+};
+
+/// Whoever uses a port. Called inside the core; may send, listen() and ignore() from within.
+class EthernetReceiver {
+ public:
+  /// Of the EtherTypes FCoE and FIP; whether it is meant for us is the receiver's to check.
+  virtual void ethernet_received(EthernetFrame frame) = 0;
+  /// The carrier came or went.
+  virtual void ethernet_link_changed(bool up) = 0;
+  /// The port takes frames again.
+  virtual void ethernet_resumed() = 0;
+
+ protected:
+  ~EthernetReceiver() = default;
+};
+
+struct EthernetCounters {
+  std::uint64_t frames_sent = 0, frames_received = 0;
+  std::uint64_t send_drops = 0;  // the link was down, or no buffers although the port had paused
+  std::uint64_t over_long = 0;   // received, longer than max_bytes or the MTU: lost
+};
+
+/// Frames go out in order. A port whose buffers fill up pauses: FCoE senders wait then (Fibre Channel does not drop for
+/// lack of buffers); FIP does not, and may be lost.
+class EthernetPort {
+ public:
+  virtual ~EthernetPort() = default;
+  EthernetPort(const EthernetPort&) = delete;
+  EthernetPort& operator=(const EthernetPort&) = delete;
+
+  virtual void send(EthernetFrame frame) = 0;
+  /// Frames to this address are wanted too: a VN_Port's MAC, or a group. Counted: ignore() as often takes it off.
+  virtual void listen(const wire::MacAddress& address) = 0;
+  virtual void ignore(const wire::MacAddress& address) = 0;
+
+  [[nodiscard]] const EthernetInterface& interface() const { return interface_; }
+  [[nodiscard]] const EthernetCounters& counters() const { return counters_; }
+  [[nodiscard]] bool up() const { return up_; }
+  [[nodiscard]] bool paused() const { return paused_; }
+  /// One at a time; nullptr takes it off. Frames that nobody takes are lost.
+  void attach(EthernetReceiver* receiver) { receiver_ = receiver; }
+
+ protected:
+  explicit EthernetPort(EthernetInterface interface) : interface_(std::move(interface)) {}
+  void deliver(EthernetFrame frame);
+  void set_up(bool up);
+  void pause() { paused_ = true; }
+  void resume();
+
+  EthernetInterface interface_;
+  EthernetCounters counters_;
+
+ private:
+  EthernetReceiver* receiver_ = nullptr;
+  bool up_ = false;
+  bool paused_ = false;
+};
+
+/// Sees every Ethernet frame that passes one port; must not keep the reference.
+class EthernetTap {
+ public:
+  /// `outbound`: sent by the tapped port, else received by it.
+  virtual void ethernet_passed(TimeNs at, const EthernetFrame& frame, bool outbound) = 0;
+
+ protected:
+  ~EthernetTap() = default;
+};
+
+}  // namespace fc2::fcoe

@@ -1,0 +1,133 @@
+// The FIP messages that an FCF receives on one interface, and its advertisements (FC-BB-5).
+#include <algorithm>
+
+#include "fc2_fabric/fcoe/fcf_interface.hpp"
+#include "wire/els/command.hpp"
+#include "wire/fc_header.hpp"
+
+namespace fc2::fcoe {
+namespace fip = wire::fip;
+
+// On a timer of its own: whatever else is done, ENodes must not miss it for 2.5 periods.
+void FcfInterface::advertise() {
+  if (stopped_ || !ethernet_.up()) return;
+  scheduler_.schedule_after(advertisement_timer_, config_.period);
+  if (switch_.online()) send_fip(advertisement(0), wire::group_mac::all_enode);
+}
+
+// Exactly these descriptors: any other would make Linux discard it.
+fip::FipMessage FcfInterface::advertisement(std::uint16_t flags) const {
+  namespace flag = fip::flag;
+  const auto available = available_ ? flag::available : std::uint16_t{0};
+  fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_advertisement,
+                          static_cast<std::uint16_t>(flag::fpma | flag::f_port | available | flags), {}, {}};
+  message.descriptors.push_back(fip::Priority{config_.priority});
+  message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
+  message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
+  message.descriptors.push_back(fip::Fabric{config_.vf_id, config_.fc_map, switch_.fabric_name()});
+  const auto period_ms = static_cast<std::uint32_t>(config_.period / millisecond);
+  message.descriptors.push_back(fip::FkaAdvPeriod{!config_.keep_alives, period_ms});
+  return message;
+}
+
+void FcfInterface::fip_received(const EthernetFrame& frame) {
+  ++counters_.fip_in;
+  const wire::MacAddress destination = frame.destination();
+  if (destination != ethernet_.interface().mac && destination != wire::group_mac::all_fcf)
+    return counters_.discard(FcoeDiscard::WrongDestination);
+  if (frame.source().is_group()) return counters_.discard(FcoeDiscard::WrongSource);
+  const std::vector<std::uint8_t> bytes = frame.to_bytes();
+  const auto message = fip::FipMessage::parse(wire::Bytes(bytes).subspan(wire::EthernetHeader::size()));
+  if (!message) return counters_.discard(FcoeDiscard::BadFip);
+  const auto is = [&](fip::Operation operation, std::uint8_t subcode) {
+    return !stopped_ && switch_.online() && message->operation == operation && message->subcode == subcode;
+  };
+  if (is(fip::Operation::discovery, fip::subcode::discovery_solicitation)) return discovery(*message, frame);
+  if (is(fip::Operation::link_service, fip::subcode::link_service_request)) return link_service(*message, frame);
+  if (is(fip::Operation::control, fip::subcode::keep_alive)) return keep_alive(*message, frame);
+  if (is(fip::Operation::vlan, fip::subcode::vlan_request)) return vlan_request(frame.source());
+  counters_.discard(FcoeDiscard::UnexpectedFip);
+}
+
+// The answer is as long as the ENode's largest frame, to show that such frames come through.
+void FcfInterface::discovery(const fip::FipMessage& message, const EthernetFrame& frame) {
+  const auto* mac = message.find<fip::Mac>();
+  const auto* size = message.find<fip::MaxFcoeSize>();
+  if (mac == nullptr || size == nullptr || mac->address != frame.source()) return counters_.discard(FcoeDiscard::BadFip);
+  fip::FipMessage reply = advertisement(fip::flag::solicited);
+  const std::size_t wanted = std::min(max_fcoe_size(ethernet_.interface().mtu), size->size_bytes);
+  if (reply.size() < wanted) reply.padding.resize(wanted - reply.size());
+  send_fip(reply, mac->address);
+}
+
+namespace {
+// A FLOGI, FDISC or LOGO as its descriptor says, from an address that may send it.
+bool is_sound(const fip::EncapsulatedFrame& request) {
+  const auto header = wire::FcHeader::parse(request.fc_frame);
+  if (!header || request.fc_frame.size() <= frame_header_bytes) return false;
+  if (header->r_ctl != wire::RCtl::els_request || header->d_id != wire::well_known::f_port) return false;
+  const auto command = static_cast<wire::els::Command>(request.fc_frame[frame_header_bytes]);
+  if (request.type == fip::DescriptorType::flogi) return command == wire::els::Command::flogi;
+  if (request.type == fip::DescriptorType::fdisc) return command == wire::els::Command::fdisc;
+  return request.type == fip::DescriptorType::logo && command == wire::els::Command::logo;
+}
+}  // namespace
+
+void FcfInterface::link_service(const fip::FipMessage& message, const EthernetFrame& frame) {
+  const auto* request = message.find<fip::EncapsulatedFrame>();
+  if (request == nullptr || !is_sound(*request)) return counters_.discard(FcoeDiscard::BadFip);
+  const wire::MacAddress e_node = frame.source();
+  const wire::FcId s_id{wire::load_big<3>(request->fc_frame.data() + 5)};
+  FcfLink* link = link_for(*request, e_node);
+  const bool logout = request->type == fip::DescriptorType::logo;
+  const bool forged = logout ? link == nullptr || link_of(s_id) != link : s_id != wire::well_known::unidentified;
+  if (forged) return counters_.discard(FcoeDiscard::ForgedSId);
+  if (link == nullptr) return reject(*request, e_node);
+  link->els_received(*request);
+  if (link->idle()) link_idle();
+}
+
+// Of the ENode, made for its first FLOGI; nullptr: there is none.
+FcfLink* FcfInterface::link_for(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node) {
+  const auto found = links_.find(e_node);
+  if (found != links_.end()) return found->second.get();
+  if (request.type != fip::DescriptorType::flogi || !available_) return nullptr;
+  if (links_.size() >= config_.max_enodes) {
+    counters_.discard(FcoeDiscard::NoResources);
+    return nullptr;
+  }
+  const std::uint16_t room = data_field_bytes(ethernet_.interface().mtu);
+  FcfLinkUser& user = *this;
+  return links_.emplace(e_node, std::make_unique<FcfLink>(scheduler_, pool_, user, config_, e_node, room)).first->second.get();
+}
+
+// Who believes in a login that is not there is told so: we may have been started anew.
+void FcfInterface::keep_alive(const fip::FipMessage& message, const EthernetFrame& frame) {
+  const auto* mac = message.find<fip::Mac>();
+  const auto* port = message.find<fip::VnPort>();
+  if (mac == nullptr || mac->address.is_group()) return counters_.discard(FcoeDiscard::BadFip);
+  const wire::MacAddress expected = port == nullptr ? mac->address : wire::mac_of(port->n_port_id, config_.fc_map);
+  if (frame.source() != expected) return counters_.discard(FcoeDiscard::WrongSource);
+  const auto found = links_.find(mac->address);
+  if (found == links_.end()) return clear_unknown(mac->address);
+  if (port == nullptr) found->second->keep_alive_received();
+  else found->second->vn_port_keep_alive_received(port->n_port_id);
+}
+
+void FcfInterface::clear_unknown(const wire::MacAddress& e_node) {
+  counters_.discard(FcoeDiscard::UnexpectedFip);
+  fip::FipMessage message{fip::Operation::control, fip::subcode::clear_virtual_links, fip::flag::fpma, {}, {}};
+  message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
+  message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
+  send_fip(message, e_node);
+}
+
+// FCoE is offered where it was asked for: untagged, as this interface sees it.
+void FcfInterface::vlan_request(const wire::MacAddress& e_node) {
+  fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {}, {}};
+  message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
+  message.descriptors.push_back(fip::Vlan{0});
+  send_fip(message, e_node);
+}
+
+}  // namespace fc2::fcoe

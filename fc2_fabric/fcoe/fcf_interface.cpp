@@ -1,0 +1,154 @@
+#include "fc2_fabric/fcoe/fcf_interface.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fc2_fabric/f_port.hpp"
+#include "wire/els/ls_rjt.hpp"
+#include "wire/fc_header.hpp"
+
+namespace fc2::fcoe {
+namespace fip = wire::fip;
+
+FcfInterface::FcfInterface(Scheduler& scheduler, FramePool& pool, Switch& fabric, EthernetPort& ethernet, const FcfConfig& config)
+    : scheduler_(scheduler), pool_(pool), switch_(fabric), ethernet_(ethernet), config_(config) {
+  ethernet_.attach(this);
+  ethernet_.listen(wire::group_mac::all_fcf);
+  advertise();
+}
+
+FcfInterface::~FcfInterface() {
+  stop();
+  links_.clear();
+  ethernet_.ignore(wire::group_mac::all_fcf);
+  ethernet_.attach(nullptr);
+}
+
+void FcfInterface::stop() {
+  stopped_ = true;
+  scheduler_.cancel(advertisement_timer_);
+  clear_all();
+}
+
+FcfLink* FcfInterface::link_of(wire::FcId id) {
+  const auto found = vn_ports_.find(id.value);
+  return found == vn_ports_.end() ? nullptr : found->second;
+}
+
+bool FcfInterface::log_out(wire::FcId id) {
+  FcfLink* link = link_of(id);
+  return link != nullptr && link->log_out(id);
+}
+
+void FcfInterface::clear_all() {
+  for (const auto& [mac, link] : links_) link->clear();
+}
+
+// --- Ethernet ----------------------------------------------------------------------------------------------------
+
+void FcfInterface::ethernet_received(EthernetFrame frame) {
+  if (!frame.has_header()) return counters_.discard(FcoeDiscard::NotFcoe);
+  if (frame.type() == wire::EtherType::fcoe) return fcoe_received(std::move(frame));
+  if (frame.type() == wire::EtherType::fip) return fip_received(frame);
+  counters_.discard(FcoeDiscard::NotFcoe);
+}
+
+void FcfInterface::ethernet_link_changed(bool up) {
+  if (up) return advertise();
+  scheduler_.cancel(advertisement_timer_);
+  clear_all();
+}
+
+void FcfInterface::ethernet_resumed() {
+  for (const auto& [mac, link] : links_) link->set_paused(false);
+}
+
+void FcfInterface::fcoe_received(EthernetFrame frame) {
+  ++counters_.frames_in;
+  if (const FcoeDiscard reason = examine(frame); reason != FcoeDiscard::Count) return counters_.discard(reason);
+  if (frame.destination() != ethernet_.interface().mac) return counters_.discard(FcoeDiscard::WrongDestination);
+  const wire::MacAddress source = frame.source();
+  const wire::FcId id{wire::load_big<3>(source.bytes.data() + 3)};
+  FcfLink* link = source == wire::mac_of(id, config_.fc_map) ? link_of(id) : nullptr;
+  if (link == nullptr) return counters_.discard(FcoeDiscard::WrongSource);
+  FramePtr inner = decapsulate(std::move(frame));
+  if (s_id_of(*inner) != id) return counters_.discard(FcoeDiscard::ForgedSId);
+  if (fip_type_of(*inner)) return counters_.discard(FcoeDiscard::UnexpectedFip);  // logins travel inside FIP only
+  link->frame_received(std::move(inner));
+}
+
+// --- the fabric's side -------------------------------------------------------------------------------------------
+
+FPort* FcfInterface::attach_f_port(FcfLink& link) {
+  FPort* port = switch_.attach(link.output(), link);
+  if (port != nullptr && ethernet_.paused()) link.set_paused(true);
+  return port;
+}
+
+void FcfInterface::detach_f_port(FPort& port) { switch_.detach(port); }
+
+// A broadcast comes once for each F_Port: to the VN_Port that logged in by FLOGI.
+void FcfInterface::link_sends(FcfLink& link, FramePtr frame) {
+  const wire::FcId d_id = d_id_of(*frame);
+  const bool to_all = d_id == wire::well_known::broadcast && !link.vn_ports().empty();
+  const wire::FcId id = to_all ? link.vn_ports().front().id : d_id;
+  if (link_of(id) != &link) return counters_.discard(FcoeDiscard::NotLoggedIn);
+  if (wire::fcoe::frame_size(frame->size_bytes) > frame_limit()) return counters_.discard(FcoeDiscard::OverLong);
+  ++counters_.frames_out;
+  ethernet_.send(encapsulate(wire::mac_of(id, config_.fc_map), ethernet_.interface().mac, std::move(frame)));
+  if (!ethernet_.paused()) return;
+  for (const auto& [mac, waiting] : links_) waiting->set_paused(true);
+}
+
+std::uint16_t FcfInterface::frame_limit() const {
+  return static_cast<std::uint16_t>(wire::EthernetHeader::size() + ethernet_.interface().mtu);
+}
+
+void FcfInterface::vn_port_added(FcfLink& link, wire::FcId id) { vn_ports_[id.value] = &link; }
+void FcfInterface::vn_port_removed(wire::FcId id) { vn_ports_.erase(id.value); }
+void FcfInterface::link_idle() { scheduler_.schedule(sweep_timer_, scheduler_.now()); }
+
+void FcfInterface::sweep() {
+  std::erase_if(links_, [](const auto& entry) { return entry.second->idle(); });
+}
+
+// --- FIP that answers --------------------------------------------------------------------------------------------
+
+void FcfInterface::link_replies(FcfLink& link, const fip::FipMessage& message) { send_fip(message, link.e_node()); }
+
+void FcfInterface::link_rejects(FcfLink& link, const fip::EncapsulatedFrame& request) { reject(request, link.e_node()); }
+
+void FcfInterface::reject(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node) {
+  const auto asked = wire::FcHeader::parse(request.fc_frame);
+  wire::FcHeader header = *asked;
+  header.r_ctl = wire::RCtl::els_reply;
+  std::swap(header.d_id, header.s_id);
+  header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
+  wire::els::LsRjt payload{.reason = wire::els::RejectReason::unable_to_perform,
+                           .explanation = wire::els::RejectExplanation::insufficient_resources};
+  if (request.type != fip::DescriptorType::flogi) payload.explanation = wire::els::RejectExplanation::n_port_login_required;
+  fip::EncapsulatedFrame reply{request.type, std::vector<std::uint8_t>(frame_header_bytes + wire::els::LsRjt::size())};
+  header.write(reply.fc_frame);
+  payload.write(wire::MutableBytes(reply.fc_frame).subspan(frame_header_bytes));
+  fip::FipMessage message{fip::Operation::link_service, fip::subcode::link_service_reply, fip::flag::fpma, {}, {}};
+  message.descriptors.push_back(std::move(reply));
+  send_fip(message, e_node);
+}
+
+void FcfInterface::link_cleared(FcfLink& link, const FcfVnPort* port) {
+  fip::FipMessage message{fip::Operation::control, fip::subcode::clear_virtual_links, fip::flag::fpma, {}, {}};
+  message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
+  message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
+  if (port != nullptr)
+    message.descriptors.push_back(fip::VnPort{wire::mac_of(port->id, config_.fc_map), port->id, port->port_name});
+  send_fip(message, link.e_node());
+}
+
+void FcfInterface::send_fip(const fip::FipMessage& message, const wire::MacAddress& destination) {
+  if (!ethernet_.up()) return;
+  ++counters_.fip_out;
+  ethernet_.send(EthernetFrame::of(pool_, message.to_ethernet(destination, ethernet_.interface().mac)));
+}
+
+}  // namespace fc2::fcoe

@@ -1,0 +1,97 @@
+// One Ethernet interface of an FCF: advertisements, and the ENodes that logged in through it.
+#pragma once
+#include <map>
+#include <memory>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "fc2_fabric/fcoe/encapsulation.hpp"
+#include "fc2_fabric/fcoe/fcf_link.hpp"
+#include "fc2_fabric/fcoe/vn_port.hpp"
+#include "fc2_fabric/switch.hpp"
+#include "wire/fip.hpp"
+
+namespace fc2::fcoe {
+
+struct FcfConfig {
+  std::uint8_t priority = 128;
+  std::uint16_t vf_id = 0;
+  std::uint32_t fc_map = wire::default_fc_map;
+  TimeNs period = 2 * second;                // FKA_ADV_PERIOD: advertisements and keep-alives; at least 500 ms
+  bool keep_alives = true;                   // false: the D bit is set, nobody is missed
+  TimeNs vn_port_period = 90 * second;       // between the keep-alives of a VN_Port (FC-BB-5)
+  TimeNs login_time = 20 * second;           // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
+  std::size_t max_enodes = 1024;             // of an interface; from there on FLOGI is rejected
+  std::size_t ingress_queue_frames = 256;    // of an ENode, while the fabric holds it back; more is lost
+};
+
+class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
+ public:
+  FcfInterface(Scheduler& scheduler, FramePool& pool, Switch& fabric, EthernetPort& ethernet, const FcfConfig& config);
+  /// Clears the virtual links.
+  ~FcfInterface();
+  FcfInterface(const FcfInterface&) = delete;
+  FcfInterface& operator=(const FcfInterface&) = delete;
+
+  void stop();
+  /// The A bit: whether new logins are taken. Those that are stay.
+  void set_available(bool available) { available_ = available; }
+  [[nodiscard]] const EthernetPort& ethernet() const { return ethernet_; }
+  [[nodiscard]] std::size_t enode_count() const { return links_.size(); }
+  [[nodiscard]] std::size_t vn_port_count() const { return vn_ports_.size(); }
+  /// By the ENode's MAC address.
+  [[nodiscard]] const std::map<wire::MacAddress, std::unique_ptr<FcfLink>>& links() const { return links_; }
+  /// The link that a VN_Port logged in through; nullptr: none on this interface. For taps, faults and logout.
+  [[nodiscard]] FcfLink* link_of(wire::FcId id);
+  /// The fabric ends the login of one VN_Port (its F_Port logs it out), and tells the ENode so. False: not logged in here.
+  bool log_out(wire::FcId id);
+  [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
+
+ private:
+  // EthernetReceiver
+  void ethernet_received(EthernetFrame frame) override;
+  void ethernet_link_changed(bool up) override;
+  void ethernet_resumed() override;
+  void fcoe_received(EthernetFrame frame);
+  // FIP, received
+  void fip_received(const EthernetFrame& frame);
+  void discovery(const wire::fip::FipMessage& message, const EthernetFrame& frame);
+  void link_service(const wire::fip::FipMessage& message, const EthernetFrame& frame);
+  void keep_alive(const wire::fip::FipMessage& message, const EthernetFrame& frame);
+  void vlan_request(const wire::MacAddress& e_node);
+  // FcfLinkUser
+  FPort* attach_f_port(FcfLink& link) override;
+  void detach_f_port(FPort& port) override;
+  void link_sends(FcfLink& link, FramePtr frame) override;
+  void link_replies(FcfLink& link, const wire::fip::FipMessage& message) override;
+  void link_rejects(FcfLink& link, const wire::fip::EncapsulatedFrame& request) override;
+  void vn_port_added(FcfLink& link, wire::FcId id) override;
+  void vn_port_removed(wire::FcId id) override;
+  void link_cleared(FcfLink& link, const FcfVnPort* port) override;
+  void link_idle() override;
+  FcoeCounters& link_counters() override { return counters_; }
+
+  void advertise();
+  void sweep();
+  void clear_all();
+  void clear_unknown(const wire::MacAddress& e_node);
+  [[nodiscard]] FcfLink* link_for(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
+  [[nodiscard]] std::uint16_t frame_limit() const;
+  [[nodiscard]] wire::fip::FipMessage advertisement(std::uint16_t flags) const;
+  void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination);
+  void reject(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
+
+  Scheduler& scheduler_;
+  FramePool& pool_;
+  Switch& switch_;
+  EthernetPort& ethernet_;
+  const FcfConfig& config_;
+  FcoeCounters counters_;
+  bool available_ = true, stopped_ = false;
+  std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
+  boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;   // by N_Port_ID
+  Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
+  Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // links that became idle go when nobody is inside them
+};
+
+}  // namespace fc2::fcoe

@@ -1,0 +1,55 @@
+// The FCFs that an ENode heard of on one interface (FC-BB-5, FIP discovery).
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "fc2_fabric/scheduler.hpp"
+#include "wire/fip.hpp"
+
+namespace fc2::fcoe {
+
+/// What an advertisement says, and what the ENode found out.
+struct KnownFcf {
+  wire::MacAddress mac{};
+  wire::Wwn switch_name{}, fabric_name{};
+  std::uint16_t vf_id = 0;
+  std::uint32_t fc_map = wire::default_fc_map;
+  std::uint8_t priority = 128;      // smaller is better
+  TimeNs period = 0;                // FKA_ADV_PERIOD
+  bool keep_alives_wanted = true;   // the D bit is not set
+  bool available = false;           // the A bit: takes logins
+  bool verified = false;            // a solicited advertisement of full size came through: so will full frames
+  TimeNs solicited = 0;             // when we last asked it by itself
+  TimeNs expires = 0;               // 2.5 periods after the latest multicast advertisement, or the solicited one
+  [[nodiscard]] bool usable() const { return available && verified; }
+};
+
+class FcfTable {
+ public:
+  /// 2.5 times FKA_ADV_PERIOD without an advertisement, and the FCF is gone (FC-BB-5).
+  [[nodiscard]] static TimeNs patience(TimeNs period) { return period / 2 * 5; }
+  static constexpr std::size_t max_fcfs = 32;
+  static constexpr TimeNs least_period = 500 * millisecond;
+
+  /// The FCF that a Discovery Advertisement describes: `fcf.mac` is that of its MAC descriptor. nullopt: it lacks a
+  /// descriptor, has one that it must not have, or a value that nobody may use (FC-BB-5; Linux is as strict).
+  [[nodiscard]] static std::optional<KnownFcf> read(const wire::fip::FipMessage& advertisement);
+
+  /// Takes it in, or renews it; nullptr: max_fcfs others are known. What the ENode found out itself stays as it is.
+  KnownFcf* update(const KnownFcf& heard);
+  [[nodiscard]] KnownFcf* find(const wire::MacAddress& mac);
+  /// The best that is usable: smallest priority; then the fabric `preferred`; then the lowest Fabric_Name, switch name and
+  /// MAC address, so that every ENode of a host comes to the same one.
+  [[nodiscard]] const KnownFcf* best(wire::Wwn preferred) const;
+  /// When the first expires; `never` without one.
+  [[nodiscard]] TimeNs next_expiry() const;
+  /// Forgets those that expired by `now`, and returns their addresses.
+  std::vector<wire::MacAddress> expire(TimeNs now);
+  void clear() { fcfs_.clear(); }
+  [[nodiscard]] const std::vector<KnownFcf>& fcfs() const { return fcfs_; }
+
+ private:
+  std::vector<KnownFcf> fcfs_;
+};
+
+}  // namespace fc2::fcoe

@@ -1,0 +1,49 @@
+// The Fibre Channel side of a virtual link over Ethernet, with taps and faults as on other links. It has no rate and no
+// latency of its own: the Ethernet has them.
+#pragma once
+#include "fc2_fabric/channel.hpp"
+
+namespace fc2::fcoe {
+
+/// One direction. A frame goes on at once; where a fault is set it passes a channel, which faults work upon.
+class LinkOutput final : public FrameOutput {
+ public:
+  LinkOutput(Scheduler& scheduler, FrameReceiver& receiver)
+      : scheduler_(scheduler), receiver_(receiver), channel_(scheduler, LinkConfig{}, receiver) {}
+  void send(FramePtr frame) override;
+  void tap_sender(FrameTap* tap);
+  void tap_receiver(FrameTap* tap);
+  void set_fault(FrameFault* fault);
+  /// What a fault holds back is lost.
+  void clear() { channel_.clear(); }
+
+ private:
+  Scheduler& scheduler_;
+  FrameReceiver& receiver_;
+  FrameTap* sender_tap_ = nullptr;
+  FrameTap* receiver_tap_ = nullptr;
+  bool faulty_ = false;
+  Channel channel_;
+};
+
+struct VirtualLink {
+  /// `wire` gets what the port sends, `port` what came for it.
+  VirtualLink(Scheduler& scheduler, FrameReceiver& wire, FrameReceiver& port)
+      : to_wire(scheduler, wire), from_wire(scheduler, port) {}
+  /// Both directions as the port sees them. nullptr takes it off.
+  void tap(FrameTap* tap) {
+    to_wire.tap_sender(tap);
+    from_wire.tap_receiver(tap);
+  }
+  void set_faults(FrameFault* sent, FrameFault* received) {
+    to_wire.set_fault(sent);
+    from_wire.set_fault(received);
+  }
+  void clear() {
+    to_wire.clear();
+    from_wire.clear();
+  }
+  LinkOutput to_wire, from_wire;
+};
+
+}  // namespace fc2::fcoe

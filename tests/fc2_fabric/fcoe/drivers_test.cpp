@@ -1,0 +1,339 @@
+// The Ethernet drivers in real time: UDP on the loopback, packet sockets on veth pairs of network namespaces.
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "fc2_fabric/drivers/packet_socket.hpp"
+#include "fc2_fabric/drivers/real_time_core.hpp"
+#include "fc2_fabric/drivers/udp_ethernet.hpp"
+#include "tests/fc2_fabric/fcoe/fcvi_over_ethernet.hpp"
+
+namespace fc2::drivers {
+namespace {
+using fcoe::EthernetFrame;
+using std::chrono::steady_clock;
+using namespace std::chrono_literals;
+constexpr auto generous = 60s;  // ends a test that hangs; nothing is measured
+
+struct Sink final : fcoe::EthernetReceiver {
+  void ethernet_received(EthernetFrame frame) override { frames.push_back(frame.to_bytes()); }
+  void ethernet_link_changed(bool up) override { changes.push_back(up); }
+  void ethernet_resumed() override { ++resumed; }
+  std::vector<std::vector<std::uint8_t>> frames;
+  std::vector<bool> changes;
+  int resumed = 0;
+};
+
+constexpr wire::MacAddress mac_a{{2, 0, 0, 0, 0, 0xA}}, mac_b{{2, 0, 0, 0, 0, 0xB}};
+
+std::vector<std::uint8_t> fip_bytes(const wire::MacAddress& to, const wire::MacAddress& from, std::size_t size, std::uint8_t mark = 0) {
+  std::vector<std::uint8_t> bytes(size, mark);
+  wire::EthernetHeader{to, from, wire::EtherType::fip}.write(bytes);
+  return bytes;
+}
+
+class DriversTest : public testing::Test {
+ protected:
+  bool run_until(const std::function<bool()>& done) {
+    const auto end = steady_clock::now() + generous;
+    while (!done() && steady_clock::now() < end) io.run_one_for(10ms);
+    return done();
+  }
+  void send(fcoe::EthernetPort& port, const std::vector<std::uint8_t>& bytes) {
+    const CoreSection section(core);
+    port.send(EthernetFrame::of(core.pool(), bytes));
+  }
+  boost::asio::io_context io{1};
+  RealTimeCore core{io};
+  CoreAccess access{io, core, core.scheduler(), core.pool()};
+  Sink sink_a, sink_b;
+};
+
+// --- UDP ---------------------------------------------------------------------------------------------------------
+
+class UdpTest : public DriversTest {
+ protected:
+  UdpTest() {
+    const CoreSection section(core);
+    a = UdpEthernet::open(access, {.name = "a", .mac = mac_a}).port;
+    b = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .remote_port = a->local_port()}).port;
+    a->set_remote_port(b->local_port());
+    a->attach(&sink_a);
+    b->attach(&sink_b);
+  }
+  ~UdpTest() override {
+    const CoreSection section(core);
+    a.reset();
+    b.reset();
+  }
+  std::unique_ptr<UdpEthernet> a, b;
+};
+
+// One frame a datagram, of any size, in order.
+TEST_F(UdpTest, frames_of_every_size_arrive_in_order) {
+  std::vector<std::vector<std::uint8_t>> sent;
+  for (std::size_t size = 14; size <= EthernetFrame::max_bytes; size += 83)
+    sent.push_back(fip_bytes(mac_b, mac_a, size, static_cast<std::uint8_t>(size)));
+  sent.push_back(fip_bytes(mac_b, mac_a, EthernetFrame::max_bytes, 7));
+  for (const auto& bytes : sent) send(*a, bytes);
+  ASSERT_TRUE(run_until([&] { return sink_b.frames.size() == sent.size(); }));
+  EXPECT_EQ(sink_b.frames, sent);
+  EXPECT_EQ(a->counters().frames_sent, sent.size());
+  EXPECT_EQ(b->counters().frames_received, sent.size());
+}
+
+// A frame that is longer than the MTU is counted, and nothing else.
+TEST_F(UdpTest, over_long_datagram_is_counted) {
+  std::unique_ptr<UdpEthernet> narrow;
+  {
+    const CoreSection section(core);
+    narrow = UdpEthernet::open(access, {.name = "c", .mtu = 1500, .remote_port = a->local_port()}).port;
+    narrow->attach(&sink_b);
+    a->set_remote_port(narrow->local_port());
+  }
+  send(*a, fip_bytes(mac_b, mac_a, 1515));
+  send(*a, fip_bytes(mac_b, mac_a, 1514));
+  ASSERT_TRUE(run_until([&] { return sink_b.frames.size() == 1; }));
+  EXPECT_EQ(sink_b.frames[0].size(), 1514U);
+  EXPECT_EQ(narrow->counters().over_long, 1U);
+  const CoreSection section(core);
+  narrow.reset();
+}
+
+// Nobody listens at the other end: frames are lost, and pass again when somebody does.
+TEST_F(UdpTest, absent_peer_is_survived) {
+  const std::uint16_t port = b->local_port();
+  {
+    const CoreSection section(core);
+    b.reset();
+  }
+  for (int i = 0; i < 10; ++i) {
+    send(*a, fip_bytes(mac_b, mac_a, 60));
+    io.run_one_for(1ms);
+  }
+  {
+    const CoreSection section(core);
+    b = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .local_port = port, .remote_port = a->local_port()}).port;
+    ASSERT_NE(b, nullptr);
+    b->attach(&sink_b);
+  }
+  ASSERT_TRUE(run_until([&] {
+    send(*a, fip_bytes(mac_b, mac_a, 60));
+    return !sink_b.frames.empty();
+  }));
+}
+
+// What cannot be opened says why.
+TEST_F(UdpTest, errors_name_the_place) {
+  const auto taken = UdpEthernet::open(access, {.name = "x", .local_port = a->local_port()});
+  EXPECT_EQ(taken.port, nullptr);
+  EXPECT_NE(taken.error.find("x: UDP 127.0.0.1:" + std::to_string(a->local_port()) + ": bind: "), std::string::npos) << taken.error;
+  EXPECT_EQ(UdpEthernet::open(access, {.name = "x", .remote_address = "nowhere"}).error, "x: nowhere is no IPv4 address");
+}
+
+// --- packet sockets ----------------------------------------------------------------------------------------------
+
+// A network namespace with a veth pair in it, while it lives; the thread is back in its own afterwards.
+class VethPair {
+ public:
+  VethPair() : own_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
+    if (own_ < 0 || ::unshare(CLONE_NEWNET) != 0) {
+      trouble_ = std::string("network namespaces: ") + std::strerror(errno);
+      return;
+    }
+    entered_ = true;
+    const int made = std::system("ip link add va address 02:00:00:00:00:0a type veth peer name vb address 02:00:00:00:00:0b && "
+                                 "ip link set va mtu 2500 up && ip link set vb mtu 2500 up");
+    if (made != 0) trouble_ = "ip link: exit status " + std::to_string(WEXITSTATUS(made));
+  }
+  ~VethPair() {
+    EXPECT_TRUE(!entered_ || ::setns(own_, CLONE_NEWNET) == 0);  // the other one goes with its interfaces
+    ::close(own_);
+  }
+  VethPair(const VethPair&) = delete;
+  VethPair& operator=(const VethPair&) = delete;
+  /// Why there is none; empty: there is.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  int own_;
+  bool entered_ = false;
+  std::string trouble_;
+};
+
+class PacketTest : public DriversTest {
+ protected:
+  void SetUp() override {
+    if (!veth.trouble().empty()) GTEST_SKIP() << veth.trouble();
+    const CoreSection section(core);
+    auto opened_a = PacketSocket::open(access, {.interface = "va"});
+    if (opened_a.port == nullptr) GTEST_SKIP() << opened_a.error;
+    a = std::move(opened_a.port);
+    b = PacketSocket::open(access, {.interface = "vb"}).port;
+    a->attach(&sink_a);
+    b->attach(&sink_b);
+  }
+  void TearDown() override {
+    const CoreSection section(core);
+    a.reset();
+    b.reset();
+  }
+  bool both_up() { return run_until([&] { return a->up() && b->up(); }); }
+  VethPair veth;
+  std::unique_ptr<PacketSocket> a, b;
+};
+
+TEST_F(PacketTest, frames_arrive_unchanged) {
+  ASSERT_TRUE(both_up());
+  EXPECT_EQ(a->interface().mac, mac_a);
+  EXPECT_EQ(a->interface().mtu, 2500);
+  std::vector<std::vector<std::uint8_t>> sent;
+  for (std::size_t size = 60; size <= EthernetFrame::max_bytes; size += 64) sent.push_back(fip_bytes(mac_b, mac_a, size, static_cast<std::uint8_t>(size)));
+  for (const auto& bytes : sent) send(*a, bytes);
+  ASSERT_TRUE(run_until([&] { return sink_b.frames.size() == sent.size(); }));
+  EXPECT_EQ(sink_b.frames, sent);
+  EXPECT_TRUE(sink_a.frames.empty());  // not one's own
+}
+
+// Only FCoE and FIP pass the kernel's filter.
+TEST_F(PacketTest, other_protocols_are_filtered) {
+  ASSERT_TRUE(both_up());
+  auto other = fip_bytes(mac_b, mac_a, 60);
+  other[12] = 0x08, other[13] = 0x06;
+  send(*a, other);
+  send(*a, fip_bytes(mac_b, mac_a, 60, 1));
+  ASSERT_TRUE(run_until([&] { return !sink_b.frames.empty(); }));
+  EXPECT_EQ(sink_b.frames.size(), 1U);
+  EXPECT_EQ(sink_b.frames[0].back(), 1);
+}
+
+// Two sockets of one host on one interface see each other: several processes may share it.
+TEST_F(PacketTest, sockets_on_one_interface_see_each_other) {
+  constexpr wire::MacAddress third_mac{{2, 0, 0, 0, 0, 0xC}};
+  Sink third_sink;
+  std::unique_ptr<PacketSocket> third;
+  {
+    const CoreSection section(core);
+    third = PacketSocket::open(access, {.interface = "va", .mac = third_mac}).port;
+    ASSERT_NE(third, nullptr);
+    third->attach(&third_sink);
+  }
+  ASSERT_TRUE(both_up());
+  send(*a, fip_bytes(third_mac, mac_a, 60));
+  ASSERT_TRUE(run_until([&] { return third_sink.frames.size() == 1; }));
+  const CoreSection section(core);
+  third.reset();
+}
+
+// The interface goes down and comes back.
+TEST_F(PacketTest, carrier_is_noticed) {
+  ASSERT_TRUE(both_up());
+  ASSERT_EQ(std::system("ip link set vb down"), 0);
+  ASSERT_TRUE(run_until([&] { return !a->up() && !b->up(); }));
+  send(*a, fip_bytes(mac_b, mac_a, 60));
+  EXPECT_EQ(a->counters().send_drops, 1U);
+  ASSERT_EQ(std::system("ip link set vb up"), 0);
+  ASSERT_TRUE(both_up());
+  ASSERT_TRUE(run_until([&] {
+    send(*a, fip_bytes(mac_b, mac_a, 60));
+    return !sink_b.frames.empty();
+  }));
+}
+
+// A name that nobody has, and an interface that is no Ethernet.
+TEST_F(PacketTest, errors_name_the_interface) {
+  EXPECT_EQ(PacketSocket::open(access, {.interface = "nosuch0"}).error, "nosuch0: interface: No such device");
+  EXPECT_EQ(PacketSocket::open(access, {.interface = "a name that is too long"}).error, "a name that is too long: interface: No such device");
+  EXPECT_FALSE(PacketSocket::open(access, {.interface = ""}).error.empty());
+}
+
+// --- FC-VI in real time ------------------------------------------------------------------------------------------
+
+// The hosts' clock is driven by the steady clock: the core's way to real time, without a thread.
+struct LiveCore final : CoreGuard {
+  explicit LiveCore(Scheduler& driven) : scheduler(driven), begun(driven.now()) {}
+  void enter() override { scheduler.run_until(begun + std::chrono::nanoseconds(steady_clock::now() - start).count()); }
+  void leave() override { scheduler.run_until(scheduler.now()); }
+  Scheduler& scheduler;
+  const TimeNs begun;
+  const steady_clock::time_point start = steady_clock::now();
+};
+
+class LiveTransfer : public support::FcviOverEthernet {
+ protected:
+  bool run_until(const std::function<bool()>& done) override {
+    const auto end = steady_clock::now() + generous;
+    while (!done() && steady_clock::now() < end) {
+      io.run_one_for(1ms);
+      const CoreSection section(core);
+    }
+    return done();
+  }
+  void enter() override { core.enter(); }
+  void leave() override { core.leave(); }
+  std::pair<std::unique_ptr<UdpEthernet>, std::unique_ptr<UdpEthernet>> cable() {
+    auto one = UdpEthernet::open(access, {.name = "a", .mac = mac_a}).port;
+    auto other = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .remote_port = one->local_port()}).port;
+    one->set_remote_port(other->local_port());
+    return {std::move(one), std::move(other)};
+  }
+  boost::asio::io_context io{1};
+  LiveCore core{fabric.scheduler};
+  CoreAccess access{io, core, fabric.scheduler, fabric.pool};
+};
+
+// Two VN2VN nodes on a cable of UDP, in real time: claims, FARP, connection, messages.
+TEST_F(LiveTransfer, vn2vn_over_udp) {
+  const auto [one, other] = cable();
+  fcoe::Vn2vnNode a(fabric.scheduler, fabric.pool, *one, client.port), b(fabric.scheduler, fabric.pool, *other, server.port);
+  connect(Level::ReliableDelivery);
+  transfer(16, 30000);
+  connect(Level::ReliableReception);
+  transfer(16, 30000);
+  EXPECT_EQ(a.counters().discarded() + b.counters().discarded(), 0U);
+}
+
+// An ENode and the FCF at the other end of its cable, with an emulated port behind it.
+TEST_F(LiveTransfer, fabric_over_udp) {
+  const auto [one, other] = cable();
+  Switch fcf_switch(fabric.scheduler, fabric.pool, {});
+  fcoe::Fcf fcf(fabric.scheduler, fabric.pool, fcf_switch);
+  fcoe::FcfInterface& interface = fcf.add_interface(*other);
+  fcf_switch.attach(server.port);
+  {
+    fcoe::ENode node(fabric.scheduler, fabric.pool, *one, client.port);
+    connect(Level::ReliableDelivery);
+    transfer(16, 30000);
+    EXPECT_EQ(node.counters().discarded(), 0U);
+    EXPECT_EQ(interface.counters().discarded(), 0U);
+  }
+  fcf_switch.detach(server.port);
+}
+
+// The same over packet sockets and a veth pair, at every level; the frames are full ones.
+TEST_F(LiveTransfer, vn2vn_over_veth) {
+  const VethPair veth;
+  if (!veth.trouble().empty()) GTEST_SKIP() << veth.trouble();
+  auto one = PacketSocket::open(access, {.interface = "va"}), other = PacketSocket::open(access, {.interface = "vb"});
+  if (one.port == nullptr) GTEST_SKIP() << one.error;
+  ASSERT_NE(other.port, nullptr) << other.error;
+  {
+    fcoe::Vn2vnNode a(fabric.scheduler, fabric.pool, *one.port, client.port), b(fabric.scheduler, fabric.pool, *other.port, server.port);
+    for (const Level level : {Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception}) {
+      connect(level);
+      transfer(64, 60000);
+    }
+    EXPECT_EQ(a.counters().discarded() + b.counters().discarded(), 0U);
+  }
+  EXPECT_EQ(one.port->kernel_drops() + other.port->kernel_drops(), 0U);
+  one.port.reset();
+  other.port.reset();
+}
+
+}  // namespace
+}  // namespace fc2::drivers

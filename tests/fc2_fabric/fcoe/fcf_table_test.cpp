@@ -1,0 +1,120 @@
+#include "fc2_fabric/fcoe/fcf_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
+
+namespace fc2::fcoe {
+namespace {
+namespace fip = wire::fip;
+using support::station_mac;
+
+fip::FipMessage advertisement() {
+  fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_advertisement,
+                          fip::flag::fpma | fip::flag::available | fip::flag::f_port, {}, {}};
+  message.descriptors = {fip::Priority{7}, fip::Mac{station_mac(9)}, fip::NameId{{0x20}}, fip::Fabric{1, 0x0EFC00, {0x10}},
+                         fip::FkaAdvPeriod{false, 8000}};
+  return message;
+}
+
+KnownFcf usable(std::size_t index, std::uint8_t priority, std::uint64_t fabric = 0x10) {
+  KnownFcf fcf{.mac = station_mac(index), .switch_name = {0x20 + index}, .fabric_name = {fabric}};
+  fcf.priority = priority;
+  fcf.available = fcf.verified = true;
+  fcf.expires = 100 * second;
+  return fcf;
+}
+
+// FC-BB-5: PRI, MAC, NAME, FAB, FKA, and nothing else that is critical.
+TEST(FcfTable, advertisement_is_read) {
+  const auto fcf = FcfTable::read(advertisement());
+  ASSERT_TRUE(fcf);
+  EXPECT_EQ(fcf->mac, station_mac(9));
+  EXPECT_EQ(fcf->priority, 7);
+  EXPECT_EQ(fcf->fabric_name, wire::Wwn{0x10});
+  EXPECT_EQ(fcf->period, 8 * second);
+  EXPECT_TRUE(fcf->available);
+  EXPECT_TRUE(fcf->keep_alives_wanted);
+  EXPECT_FALSE(fcf->usable());
+}
+
+TEST(FcfTable, bits_of_advertisement_are_read) {
+  auto message = advertisement();
+  message.flags = fip::flag::fpma;
+  EXPECT_FALSE(FcfTable::read(message)->available);
+  message.flags = fip::flag::available | fip::flag::spma;  // grants no addresses that we could use
+  EXPECT_FALSE(FcfTable::read(message)->available);
+  message.descriptors[4] = fip::FkaAdvPeriod{true, 8000};
+  EXPECT_FALSE(FcfTable::read(message)->keep_alives_wanted);
+}
+
+// Each descriptor is needed; a critical one too many, or a value that nobody may use, spoils it.
+TEST(FcfTable, bad_advertisements_are_refused) {
+  for (std::size_t i = 0; i < advertisement().descriptors.size(); ++i) {
+    auto message = advertisement();
+    message.descriptors.erase(message.descriptors.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_FALSE(FcfTable::read(message)) << i;
+  }
+  const auto with = [](const fip::Descriptor& descriptor, std::size_t at) {
+    auto message = advertisement();
+    if (at < message.descriptors.size()) message.descriptors[at] = descriptor;
+    else message.descriptors.push_back(descriptor);
+    return FcfTable::read(message).has_value();
+  };
+  EXPECT_FALSE(with(fip::MaxFcoeSize{2158}, 9));
+  EXPECT_FALSE(with(fip::UnknownDescriptor{127, {0, 0}}, 9));
+  EXPECT_TRUE(with(fip::UnknownDescriptor{128, {0, 0}}, 9));
+  EXPECT_TRUE(with(fip::VendorId{}, 9));
+  EXPECT_FALSE(with(fip::Mac{wire::group_mac::all_fcf}, 1));
+  EXPECT_FALSE(with(fip::Mac{}, 1));
+  EXPECT_FALSE(with(fip::NameId{}, 2));
+  EXPECT_FALSE(with(fip::Fabric{}, 3));
+  EXPECT_FALSE(with(fip::FkaAdvPeriod{false, 499}, 4));
+  EXPECT_TRUE(with(fip::FkaAdvPeriod{false, 500}, 4));
+  EXPECT_FALSE(with(fip::FkaAdvPeriod{false, 0}, 4));
+}
+
+// Smallest priority; the fabric of before; then the names, whatever the order in which they were heard.
+TEST(FcfTable, best_is_chosen) {
+  FcfTable table;
+  EXPECT_EQ(table.best({}), nullptr);
+  table.update(usable(3, 20));
+  table.update(usable(1, 10, 0x12));
+  table.update(usable(2, 10, 0x11));
+  EXPECT_EQ(table.best({})->mac, station_mac(2));
+  EXPECT_EQ(table.best({0x12})->mac, station_mac(1));
+  EXPECT_EQ(table.best({0x10})->mac, station_mac(2));  // priority comes first
+  table.find(station_mac(2))->available = false;
+  EXPECT_EQ(table.best({})->mac, station_mac(1));
+  table.find(station_mac(1))->verified = false;
+  EXPECT_EQ(table.best({})->mac, station_mac(3));
+}
+
+// What the ENode found out stays while the FCF is the same.
+TEST(FcfTable, renewed_entry_stays_verified) {
+  FcfTable table;
+  table.update(usable(1, 10));
+  KnownFcf heard = usable(1, 11);
+  heard.verified = false;
+  heard.expires = 0;
+  EXPECT_TRUE(table.update(heard)->verified);
+  EXPECT_EQ(table.find(station_mac(1))->expires, 100 * second);
+  EXPECT_EQ(table.find(station_mac(1))->priority, 11);
+  heard.fabric_name = {0x99};
+  EXPECT_FALSE(table.update(heard)->verified);
+}
+
+// Bounded; what expires makes room.
+TEST(FcfTable, full_table_refuses_until_one_expires) {
+  FcfTable table;
+  for (std::size_t i = 0; i < FcfTable::max_fcfs; ++i) ASSERT_NE(table.update(usable(i, 1)), nullptr);
+  EXPECT_EQ(table.update(usable(200, 1)), nullptr);
+  EXPECT_NE(table.update(usable(5, 2)), nullptr);
+  table.find(station_mac(7))->expires = 50 * second;
+  EXPECT_EQ(table.next_expiry(), 50 * second);
+  EXPECT_EQ(table.expire(50 * second), (std::vector{station_mac(7)}));
+  EXPECT_NE(table.update(usable(200, 1)), nullptr);
+}
+
+}  // namespace
+}  // namespace fc2::fcoe

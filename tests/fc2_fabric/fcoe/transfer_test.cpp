@@ -1,0 +1,92 @@
+// FC-VI over an emulated Ethernet: the same provider as on any other link, addresses by FARP or the name server.
+#include "fc2_fabric/fcoe/ethernet_segment.hpp"
+#include "tests/fc2_fabric/fcoe/fcvi_over_ethernet.hpp"
+
+namespace fc2::fcoe {
+namespace {
+using support::FcviOverEthernet;
+
+class Simulated : public FcviOverEthernet {
+ protected:
+  explicit Simulated(std::uint16_t client_mtu = 2500, std::uint16_t server_mtu = 2500)
+      : FcviOverEthernet([=](NPortConfig& config, std::size_t index) {
+          config.receive_data_field_bytes = data_field_bytes(index == 0 ? client_mtu : server_mtu);
+        }) {
+    ethernets = {&segment.add_port({"a", {{2, 0, 0, 0, 0, 1}}, client_mtu}), &segment.add_port({"b", {{2, 0, 0, 0, 0, 2}}, server_mtu})};
+  }
+  ~Simulated() override { EXPECT_EQ(client.port.counters().unexpected_events + server.port.counters().unexpected_events, 0U); }
+  bool run_until(const std::function<bool()>& done) override { return fabric.run_until(done); }
+  EthernetSegment segment{fabric.scheduler, fabric.pool};
+  std::array<SegmentPort*, 2> ethernets{};
+};
+
+class Vn2vnTransfer : public Simulated {
+ protected:
+  Vn2vnNode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port}, b{fabric.scheduler, fabric.pool, *ethernets[1], server.port};
+};
+
+// Issue 5, "VN2VN with addresses resolved by FARP": all reliability levels, several frames a message.
+TEST_F(Vn2vnTransfer, messages_arrive_at_all_levels) {
+  for (const Level level : {Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception}) {
+    connect(level);
+    transfer(20, 50000);
+  }
+  EXPECT_EQ(a.counters().discarded() + b.counters().discarded(), 0U);
+}
+
+class FabricTransfer : public Simulated {
+ protected:
+  explicit FabricTransfer(std::uint16_t client_mtu = 2500, std::uint16_t server_mtu = 2500) : Simulated(client_mtu, server_mtu) {}
+  Switch fcf_switch{fabric.scheduler, fabric.pool, {}};
+  Fcf fcf{fabric.scheduler, fabric.pool, fcf_switch};
+  SegmentPort& fcf_port = segment.add_port({"fcf", {{2, 0, 0, 0, 0, 9}}, 2500});
+  FcfInterface& interface = fcf.add_interface(fcf_port);
+};
+
+class TwoENodes : public FabricTransfer {
+ protected:
+  ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port}, b{fabric.scheduler, fabric.pool, *ethernets[1], server.port};
+};
+
+// Through the FCF, addresses by the name server.
+TEST_F(TwoENodes, messages_arrive_at_all_levels) {
+  for (const Level level : {Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception}) {
+    connect(level);
+    transfer(20, 50000);
+  }
+  EXPECT_EQ(interface.counters().discarded(), 0U);
+}
+
+class EmulatedAndFcoe : public FabricTransfer {
+ protected:
+  EmulatedAndFcoe() { fcf_switch.attach(server.port); }
+  ~EmulatedAndFcoe() override { fcf_switch.detach(server.port); }
+  ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port};
+};
+
+// Between an emulated port and an FCoE port of one fabric.
+TEST_F(EmulatedAndFcoe, messages_arrive) {
+  connect(Level::ReliableReception);
+  transfer(20, 50000);
+}
+
+class SmallMtu : public FabricTransfer {
+ protected:
+  SmallMtu() : FabricTransfer(2500, 1500) {}
+  ~SmallMtu() override { fcf.remove_interface(second_interface); }
+  EthernetSegment other{fabric.scheduler, fabric.pool};
+  SegmentPort& other_fcf = other.add_port({"fcf2", {{2, 0, 0, 0, 0, 8}}, 1500});
+  SegmentPort& other_port = other.add_port({"c", {{2, 0, 0, 0, 0, 7}}, 1500});
+  FcfInterface& second_interface = fcf.add_interface(other_fcf);
+  ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port}, b{fabric.scheduler, fabric.pool, other_port, server.port};
+};
+
+// MTU 2500 here, 1500 there: each side sends what the other takes.
+TEST_F(SmallMtu, frames_fit_the_smaller_side) {
+  connect(Level::ReliableDelivery);
+  transfer(20, 50000);
+  EXPECT_EQ(second_interface.counters().discarded(), 0U);
+}
+
+}  // namespace
+}  // namespace fc2::fcoe

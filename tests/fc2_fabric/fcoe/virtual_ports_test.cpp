@@ -1,0 +1,98 @@
+// Further N_Ports of one ENode: FDISC inside FIP (FC-BB-5; N_Port_ID virtualization).
+#include <gtest/gtest.h>
+
+#include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
+
+namespace fc2::fcoe {
+namespace {
+namespace fip = wire::fip;
+using support::EStation;
+using support::EthernetWorld;
+
+class VirtualPortsTest : public testing::Test {
+ protected:
+  VirtualPortsTest() {
+    world.start_fcf();
+    station = &world.add_e_node();
+    for (std::size_t i = 0; i < 3; ++i) {
+      NPortConfig config = support::port_config(20 + i);
+      config.virtual_n_port = true;
+      virtual_ports.push_back(std::make_unique<NPort>(world.scheduler, world.pool, config));
+      EXPECT_TRUE(station->node->add_virtual_port(*virtual_ports.back()));
+    }
+  }
+  ~VirtualPortsTest() override {
+    EXPECT_EQ(station->node->counters().unexpected_events, 0U);
+    EXPECT_EQ(world.interface().counters().unexpected_events, 0U);
+    station->node.reset();
+  }
+  bool all_online() {
+    return world.run_until([&] {
+      return station->port.online() && std::all_of(virtual_ports.begin(), virtual_ports.end(), [](const auto& port) { return port->online(); });
+    }, 20 * second);
+  }
+  EthernetWorld world;
+  EStation* station = nullptr;
+  std::vector<std::unique_ptr<NPort>> virtual_ports;
+};
+
+// Each has an address and a MAC of its own, and reaches the others through the FCF.
+TEST_F(VirtualPortsTest, fdisc_brings_addresses) {
+  ASSERT_TRUE(all_online());
+  EXPECT_EQ(world.interface().enode_count(), 1U);
+  EXPECT_EQ(world.interface().vn_port_count(), 4U);
+  EXPECT_EQ(world.fabric.logged_in_ports(), 4U);
+  EXPECT_NE(virtual_ports[0]->n_port_id(), virtual_ports[1]->n_port_id());
+  for (const auto& port : virtual_ports) EXPECT_EQ(station->node->mac_of(*port), wire::mac_of(port->n_port_id()));
+  EXPECT_TRUE(world.log_in(*virtual_ports[0], *virtual_ports[2]));
+  EXPECT_TRUE(world.log_in(*virtual_ports[1], station->port));
+}
+
+// The FLOGI's login ends: theirs end with it, and come back with it.
+TEST_F(VirtualPortsTest, logins_hang_on_the_first) {
+  ASSERT_TRUE(all_online());
+  EXPECT_TRUE(world.interface().log_out(station->port.n_port_id()));
+  world.run_for(millisecond);
+  EXPECT_EQ(world.fabric.logged_in_ports(), 0U);
+  for (const auto& port : virtual_ports) EXPECT_FALSE(port->online());
+  EXPECT_TRUE(all_online());
+}
+
+// Clear Virtual Links for one: that one logs in again, the others do not notice.
+TEST_F(VirtualPortsTest, one_is_cleared) {
+  ASSERT_TRUE(all_online());
+  const wire::FcId cleared = virtual_ports[1]->n_port_id();
+  EXPECT_TRUE(world.interface().log_out(cleared));
+  world.run_for(millisecond / 2);
+  EXPECT_TRUE(station->port.online());
+  EXPECT_TRUE(virtual_ports[0]->online());
+  EXPECT_TRUE(all_online());
+  EXPECT_EQ(world.fabric.logged_in_ports(), 4U);
+  const auto requests = station->log.sent(fip::Operation::link_service, fip::subcode::link_service_request);
+  EXPECT_EQ(requests.size(), 5U);  // FLOGI, three FDISC, and one more
+}
+
+// LOGO of one inside FIP.
+TEST_F(VirtualPortsTest, one_logs_out) {
+  ASSERT_TRUE(all_online());
+  virtual_ports[0]->log_out_of_fabric();
+  world.run_for(second);
+  EXPECT_FALSE(virtual_ports[0]->online());
+  EXPECT_EQ(world.interface().vn_port_count(), 3U);
+  EXPECT_EQ(world.fabric.logged_in_ports(), 3U);
+  EXPECT_FALSE(station->node->mac_of(*virtual_ports[0]));
+}
+
+// The keep-alive of each VN_Port keeps it, and only it: one that is taken away without a word is logged out in the end.
+TEST_F(VirtualPortsTest, silent_one_is_logged_out) {
+  ASSERT_TRUE(all_online());
+  station->node->remove_virtual_port(*virtual_ports[2]);
+  world.run_for(400 * second);
+  EXPECT_EQ(world.interface().vn_port_count(), 3U);
+  EXPECT_EQ(world.fabric.logged_in_ports(), 3U);
+  EXPECT_TRUE(station->port.online());
+  EXPECT_TRUE(virtual_ports[0]->online());
+}
+
+}  // namespace
+}  // namespace fc2::fcoe

@@ -1,0 +1,232 @@
+// Class 2: which answers close a sequence, which do not, and what an aborted sequence leaves (FC-VI 5.5, B.2.6.1 rule 8; FC-FS ACK,
+// Sequence recovery).
+#include "tests/fcvi/class_2_nodes.hpp"
+
+namespace {
+using support::Class2Nodes;
+using support::late;
+using support::Level;
+using support::LoggedFrame;
+using support::lose;
+using support::MessageFrame;
+using support::pass;
+using wire::RCtl;
+
+class Class2Ack : public Class2Nodes {};
+class Class2AckAnyOrder : public Class2Nodes { public: Class2AckAnyOrder() : Class2Nodes({.in_order = false}) {} };
+class Class2ShortTimeOut : public Class2Nodes { public: Class2ShortTimeOut() : Class2Nodes({.e_d_tov = 400 * fc2::microsecond}) {} };
+class Class2ShortTimeOutAck0 : public Class2Nodes {
+ public:
+  Class2ShortTimeOutAck0() : Class2Nodes({.ack_0 = true, .e_d_tov = 400 * fc2::microsecond}) {}
+};
+class Class2SmallIus : public Class2Nodes { public: Class2SmallIus() : Class2Nodes({.max_iu_bytes = 5000}) {} };
+
+// FC-VI 5.2.2: a Send is answered only at Reliable Reception. A response to one of Reliable Delivery, before its ACK, is no answer,
+// and ends nothing.
+TEST_F(Class2Ack, sending_unaskedResponseBeforeAck_isIgnored) {
+  begin(Level::ReliableDelivery);
+  faults.on_link_control = [](const wire::FcHeader&) { return late(500 * fc2::millisecond); };
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  ASSERT_NE(data_frame(0), nullptr);
+  support::ForgedFrame response{.header = data_frame(0)->header, .data = {}};
+  std::swap(response.header.s_id, response.header.d_id);
+  response.header.r_ctl = RCtl::command_status;
+  response.header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
+  response.set({.handle = wire::FcviHandle{1}, .opcode = wire::fcvi::Opcode::send_resp, .msg_id = {1}});
+  const auto ignored = client->port.counters().discarded(fc2::Discard::UnexpectedIu);
+  inject(server->port, response.build(fabric.pool));
+  fabric.run_for(100 * fc2::millisecond);
+  EXPECT_EQ(sent(0), 0u) << "its ACK is still to come";
+  EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnexpectedIu), ignored + 1);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// FC-VI 5.5: closed when all ACKs for all frames came. That of frame 0 comes twice, that of frame 3 never.
+TEST_F(Class2Ack, sending_ackTwice_countsOnce) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = support::to_frame(3, lose);
+  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  receive(), send();
+  fabric.run_for(500 * fc2::microsecond);
+  faults.on_link_control = {};
+  answer(data_frame(0)->header, RCtl::ack_1, 1);
+  fabric.run_for(100 * fc2::millisecond);
+  EXPECT_EQ(sent(0), 0u) << "frame 3 was never acknowledged";
+  fabric.run_for(3 * fc2::second);
+  EXPECT_EQ(sent(0), send_failed);  // B.2.6.1 rule 8e
+}
+
+// FC-VI 5.5: neither an ACK of a SEQ_CNT or SEQ_ID that was never sent nor one in another form closes the sequence.
+TEST_F(Class2Ack, sending_ackOfNothingSent_isIgnored) {
+  begin(Level::ReliableDelivery);
+  lose_all_of_the_client();
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  const wire::FcHeader data = data_frame(0)->header;
+  wire::FcHeader never = data;
+  never.seq_cnt = {0x4711};
+  wire::FcHeader other = data;
+  other.seq_id.value ^= 1;
+  for (const RCtl answer_of : {RCtl::ack_1, RCtl::p_rjt, RCtl::p_bsy}) {
+    answer(never, answer_of, 1), answer(other, answer_of, 1);
+    fabric.run_for(fc2::millisecond);
+    EXPECT_EQ(sent(0), 0u);
+    EXPECT_EQ(log.count(RCtl::abts), 0u);
+  }
+  answer(data, RCtl::ack_0, 0);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(sent(0), 0u) << "ACK_1 was asked for";
+  answer(data, RCtl::ack_1, 1);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// FC-FS, FC-VI 8.4.2 b): what is said of a sequence whose ABTS is under way is of no interest: its credit came back with the ABTS.
+TEST_F(Class2Ack, aborting_lateAck_isIgnored) {
+  begin(Level::UnreliableDelivery);
+  lose_all_of_the_client();
+  faults.on_basic = [](const wire::FcHeader&) { return lose; };
+  send(1, 100);
+  fabric.run_for(3 * fc2::second);
+  ASSERT_EQ(sent(0), send_failed);
+  const auto ignored = client->port.counters().discarded(fc2::Discard::UnknownExchange);
+  answer(data_frame(0)->header, RCtl::ack_1, 1);
+  answer(data_frame(0)->header, RCtl::p_rjt, 0x01010000);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnknownExchange), ignored + 2);
+  EXPECT_EQ(sent(0), send_failed);
+}
+
+// FC-VI B.2.6.1 rule 8e: E_D_TOV without any ACK ends the exchange, however often the frame is busied in between (rule 8b).
+TEST_F(Class2AckAnyOrder, sending_busyFlood_doesNotMoveTheTimeOut) {
+  begin(Level::ReliableDelivery);
+  lose_all_of_the_client();
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  const wire::FcHeader data = data_frame(0)->header;
+  for (int i = 0; i < 1000; ++i) {  // 10 s, five times E_D_TOV
+    answer(data, RCtl::p_bsy, 0x01010000);
+    fabric.run_for(10 * fc2::millisecond);
+  }
+  EXPECT_EQ(sent(0), send_failed);
+  const auto again = log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); });
+  EXPECT_GT(again, 10u);
+  EXPECT_LE(again, 64u) << "once per E_D_TOV / 64";
+}
+
+// FC-VI B.2.6.1 rule 8e: E_D_TOV waits for an ACK. One with ACK_0 comes after the last frame: a sequence that takes longer than
+// E_D_TOV to send is not given up meanwhile.
+void long_sequence(Class2Nodes& nodes) {
+  nodes.begin(Level::ReliableDelivery);
+  nodes.receive(), nodes.send(1, 60'000), nodes.receive(3), nodes.send(3, 60'000);
+  nodes.fabric.run_for(fc2::second);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(nodes.sent(i), Class2Nodes::sent_well) << i;
+  EXPECT_EQ(nodes.log.count(RCtl::abts), 0u);
+}
+TEST_F(Class2ShortTimeOutAck0, sending_longerThanTimeOut_isNotGivenUp) { long_sequence(*this); }
+TEST_F(Class2ShortTimeOut, sending_longerThanTimeOut_isNotGivenUp) { long_sequence(*this); }
+
+// FC-VI 5.5: 300 sequences are rejected in the middle: SEQ_IDs and end-to-end credit come back.
+TEST_F(Class2Ack, aborted_manySequences_nothingLeaks) {
+  begin(Level::UnreliableDelivery);
+  faults.on_frame = [&](MessageFrame& frame) {
+    if (!frame.from_client || frame.header.msg_id.value > 300) return pass;
+    if (frame.fc.seq_cnt.value == 1) answer(frame.fc, RCtl::p_rjt, 0x01010000);
+    return lose;
+  };
+  for (int i = 0; i < 300; ++i) {
+    client_vi->post_send(client->descriptor(0, {{client->data, 60'000}}), client->handle);
+    fabric.run_for(5 * fc2::millisecond);
+  }
+  receive(), send(1, 60'000);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// FC-VI 5.5: the SEQ_ID of an aborted sequence is used again only when it was recovered: while its ABTS is unanswered it rests.
+TEST_F(Class2Ack, aborted_abtsUnanswered_seqIdRests) {
+  begin(Level::UnreliableDelivery);
+  bool answered = false;
+  int seq_id = -1, again = 0;
+  faults.on_basic = [&](const wire::FcHeader& header) { return header.r_ctl == RCtl::ba_acc && !answered ? lose : pass; };
+  faults.on_frame = [&](MessageFrame& frame) {
+    if (!frame.from_client) return pass;
+    if (frame.header.msg_id.value == 1) {
+      if (frame.fc.seq_cnt.value == 1) answer(frame.fc, RCtl::p_rjt, 0x01010000);
+      seq_id = frame.fc.seq_id.value;
+      return lose;
+    }
+    again += frame.fc.seq_id.value == seq_id && frame.fc.seq_cnt.value == 0;
+    return pass;
+  };
+  client_vi->post_send(client->descriptor(0, {{client->data, 60'000}}), client->handle);
+  fabric.run_for(fc2::millisecond);
+  const auto send_300 = [&] {
+    receive(300);
+    for (int i = 0; i < 300; ++i) {
+      client_vi->post_send(client->descriptor(0, {{client->data, 10}}), client->handle);
+      fabric.run_for(100 * fc2::microsecond);
+    }
+  };
+  send_300();
+  EXPECT_EQ(again, 0);
+  answered = true;
+  fabric.run_for(11 * fc2::second);  // the second ABTS, after R_A_TOV
+  receives.clear();
+  send_300();
+  EXPECT_GT(again, 0) << "recovered";
+}
+
+// FC-VI 5.5: more sequences than there are SEQ_IDs.
+TEST_F(Class2AckAnyOrder, sending_manySequences_seqIdsComeBack) {
+  begin(Level::UnreliableDelivery);
+  receive(300);
+  for (int i = 0; i < 300; ++i) send(1, 10), fabric.run_for(fc2::millisecond);
+  for (std::size_t i = 0; i < 300; ++i) ASSERT_EQ(sent(i), sent_well) << i;
+}
+
+// FC-FS end-to-end credit: an ACK too many gives no credit that the peer did not grant.
+TEST_F(Class2Ack, sending_credit_neverExceedsTheGrant) {
+  begin(Level::ReliableDelivery);
+  receive(4);
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  auto& remote = client->port.remote_port(server->port.n_port_id());
+  remote.give_credit(100);
+  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  log.clear();
+  send(1, 60'000);
+  fabric.run_for(500 * fc2::microsecond);
+  EXPECT_EQ(log.count(RCtl::solicited_data), credit);
+}
+
+// FC-VI 8.4.2 e): a message that waits for credit when the connection ends has an exchange, and gives it back.
+TEST_F(Class2Ack, waiting_forCredit_connectionEnds_nothingLeaks) {
+  begin(Level::ReliableDelivery);
+  lose_all_of_the_client();
+  send(1, credit * frame_bytes), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  disconnect(*client, *client_vi), disconnect(*server, *server_vi);
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(sent(1), send_flushed);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+// FC-VI 5.2.1, 5.5: messages of several IUs, each a sequence that is closed before the next.
+TEST_F(Class2SmallIus, sending_severalIus_arrive) {
+  for (const Level level : {Level::ReliableDelivery, Level::ReliableReception}) {
+    begin(level, level == Level::ReliableDelivery ? "d" : "r");
+    const std::size_t first = sends.size();
+    receive(3), send(3, 60'000);
+    const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (20u << 20), 60'000}}, server->data, server->handle);
+    client_vi->post_send(read, client->handle);
+    fabric.run_for(fc2::second);
+    for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrived(i, i, 60'000) && sent(i) == sent_well);
+    EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
+  }
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+}  // namespace

@@ -1,0 +1,74 @@
+// Two nodes that send each other messages in class 2, and a hand that puts frames of its own onto the fabric.
+#pragma once
+#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/remote_port.hpp"
+#include "tests/fcvi/message_nodes.hpp"
+
+namespace support {
+
+inline fc2::SwitchConfig fabric_order(bool in_order) {
+  fc2::SwitchConfig config;
+  config.in_order = in_order;
+  return config;
+}
+
+/// A frame of the log, or what was made from one.
+struct ForgedFrame {
+  wire::FcHeader header;
+  std::vector<std::uint8_t> data;
+  wire::Sof sof = wire::Sof::i3;
+  wire::Eof eof = wire::Eof::t;
+
+  void set(const wire::fcvi::DeviceHeader& device_header) {
+    data.assign(std::max(data.size(), device_header.size()), 0);
+    device_header.write(std::span(data).first(device_header.size()));
+    header.df_ctl = wire::df_ctl::with_device_header(device_header.size());
+  }
+  [[nodiscard]] fc2::FramePtr build(fc2::FramePool& pool) const {
+    fc2::FramePtr frame = pool.take();
+    header.write(frame->bytes);
+    std::copy(data.begin(), data.end(), frame->data_field().begin());
+    frame->size_bytes = static_cast<std::uint16_t>(24 + data.size());
+    frame->sof = sof;
+    frame->eof = eof;
+    return frame;
+  }
+};
+
+class Class2Nodes : public MessageNodes {
+ public:
+  static constexpr std::uint16_t credit = 6;
+  struct Options {
+    bool in_order = true;
+    bool ack_0 = false;
+    fc2::TimeNs e_d_tov = 2 * fc2::second;
+    std::uint32_t max_iu_bytes = 0;
+  };
+  Class2Nodes() : Class2Nodes(Options{}) {}
+  explicit Class2Nodes(const Options& options)
+      : MessageNodes({.address = {}, .max_iu_bytes = options.max_iu_bytes, .class_2 = true},
+                     [=](fc2::NPortConfig& config, std::size_t) {
+                       config.end_to_end_credit = credit;
+                       config.ack_0 = options.ack_0;
+                     },
+                     fabric_of(options)) {}
+  static fc2::SwitchConfig fabric_of(const Options& options) {
+    fc2::SwitchConfig config = fabric_order(options.in_order);
+    config.e_d_tov = options.e_d_tov;
+    return config;
+  }
+  /// As if `from` had sent it.
+  void inject(fc2::NPort& from, fc2::FramePtr frame) { fabric.fabric.ingress_of(from)->receive(std::move(frame)); }
+  /// The server's answer to a frame of the client, as it should be or not.
+  void answer(const wire::FcHeader& data, wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t f_ctl = 0) {
+    inject(server->port, fc2::make_link_control(fabric.pool, data, r_ctl, parameter, f_ctl));
+  }
+  [[nodiscard]] const LoggedFrame* data_frame(std::uint16_t seq_cnt) {
+    return log.find([=](const LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data) && f.header.seq_cnt.value == seq_cnt; });
+  }
+  void lose_all_of_the_client() {
+    faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? lose : pass; };
+  }
+};
+
+}  // namespace support

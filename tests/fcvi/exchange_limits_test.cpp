@@ -1,0 +1,66 @@
+// Exchanges that others open and do not go on with: whoever does that stops neither the messages nor the set-ups of the rest.
+#include "fc2_fabric/remote_port.hpp"
+#include "tests/fcvi/message_nodes.hpp"
+
+namespace {
+using support::Level;
+using wire::RCtl;
+
+class ExchangeLimits : public support::MessageNodes {
+ public:
+  /// First frames of IUs that never end, each of an exchange of its own.
+  void open_from(fc2::NPort& from, std::uint16_t count) {
+    for (std::uint16_t i = 0; i < count; ++i) {
+      fc2::FramePtr frame = fabric.pool.take();
+      wire::FcHeader fc{.r_ctl = RCtl::unsolicited_control, .d_id = server->port.n_port_id(), .s_id = from.n_port_id(),
+                        .type = wire::Type::fc_vi, .f_ctl = wire::f_ctl::first_sequence, .ox_id = {i}, .rx_id = wire::RxId::unassigned};
+      fc.write(frame->bytes);
+      frame->size_bytes = 24 + 32;
+      frame->sof = wire::Sof::i3;
+      frame->eof = wire::Eof::n;
+      fabric.fabric.ingress_of(from)->receive(std::move(frame));
+      if (i % 64 == 0) fabric.run_for(50 * fc2::microsecond);
+    }
+    fabric.run_for(fc2::millisecond);
+  }
+  fc2::NPort& add_third() {
+    fabric.add_port();
+    fabric.attach(2);
+    fabric.run_for(fc2::second);
+    return fabric.port(2);
+  }
+  void expect_message_arrives() {
+    receive(), send(1, 100);
+    fabric.run_for(20 * fc2::second);
+    EXPECT_EQ(sent(0), sent_well);
+    EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  }
+};
+
+// FC-VI 5.6, 7.7.2: without a login no exchange of TYPE 58h is opened, and LOGO says why.
+TEST_F(ExchangeLimits, connected_strangerOpensMany_isDenied) {
+  begin(Level::ReliableReception);
+  const std::size_t open = server->port.open_exchanges();
+  open_from(add_third(), 5000);
+  EXPECT_LE(server->port.open_exchanges(), open + 1) << "the LOGO";
+  EXPECT_GE(server->port.counters().discarded(fc2::Discard::NotLoggedIn), 5000u);
+  expect_message_arrives();
+  fabric.detach(2);
+}
+
+// One that is logged in has at most half of them, and an answer to message data finds one.
+TEST_F(ExchangeLimits, connected_loggedInPeerOpensMany_othersAreAnswered) {
+  begin(Level::ReliableReception);
+  fc2::NPort& third = add_third();
+  third.remote_port(server->port.n_port_id()).log_in();
+  fabric.run_for(fc2::second);
+  open_from(third, 5000);
+  EXPECT_GE(server->port.open_exchanges(), 2000u);
+  EXPECT_LE(server->port.open_exchanges(), 2050u);
+  expect_message_arrives();
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(server->port.open_exchanges(), 0u);
+  fabric.detach(2);
+}
+
+}  // namespace

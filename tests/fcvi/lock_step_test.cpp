@@ -1,0 +1,224 @@
+// Both ends agree on which message failed and how (FC-VI Annex E, 5.3.5, 5.9.4.3, 8.4.2 e; VI-ARCH 2.5.3, 6.3.1.1): refusals, errors
+// that overtake responses, memory that goes away, and what comes behind a RDMA Read.
+#include "tests/fcvi/class_2_nodes.hpp"
+
+namespace {
+using support::late;
+using support::Level;
+using support::MessageFrame;
+using support::pass;
+using wire::RCtl;
+
+class LockStep : public support::MessageNodes {
+ public:
+  using MessageNodes::MessageNodes;
+  static constexpr std::uint32_t large = 1u << 20;
+  /// `bytes` at this place of the host's data under a handle of their own, so that they can go away alone.
+  static wire::MemHandle register_own(support::Host& host, std::uint64_t at, std::uint32_t bytes) {
+    wire::MemHandle own{};
+    const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
+    EXPECT_EQ(host.nic.register_memory(at, host.memory.data() + (at - support::Host::base), bytes, attributes, own), vi::Return::Success);
+    return own;
+  }
+  /// A descriptor (op_send_receive) in the common memory, its data under `own`.
+  static std::uint64_t own_descriptor(support::Host& host, std::uint64_t data, wire::MemHandle own, std::uint32_t bytes) {
+    const std::uint64_t at = std::exchange(host.next_descriptor, host.next_descriptor + 128);
+    vi::ControlSegment control{};
+    control.segment_count = 1;
+    control.length_bytes = bytes;
+    host.put(at, control);
+    host.put(at + sizeof control, vi::Segment{data, own.value, bytes});
+    return at;
+  }
+  /// A frame that begins and ends a message of the client, which its sender knows nothing of.
+  void forge(wire::fcvi::Opcode opcode, RCtl r_ctl, std::uint32_t msg_id, std::uint16_t ox_id, std::uint32_t total, std::size_t payload) {
+    support::ForgedFrame frame;
+    frame.header = {.r_ctl = r_ctl, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::fc_vi,
+                    .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative |
+                             wire::f_ctl::relative_offset_present,
+                    .ox_id = {ox_id}, .rx_id = wire::RxId::unassigned};
+    wire::fcvi::DeviceHeader header{.handle = wire::FcviHandle{0x1001}, .opcode = opcode, .msg_id = {msg_id}};
+    if (opcode != wire::fcvi::Opcode::send_rqst) header.rmt_va = server->data + large, header.rmt_va_handle = server->handle;
+    header.tot_len_or_connection_id = total;
+    frame.data.resize(32 + payload, 0x5A);
+    frame.set(header);
+    std::fill(frame.data.begin() + 32, frame.data.end(), 0x5A);
+    fabric.fabric.ingress_of(client->port)->receive(frame.build(fabric.pool));
+  }
+};
+class LockStepAnyOrder : public LockStep { public: LockStepAnyOrder() : LockStep({}, {}, support::fabric_order(false)) {} };
+
+// FC-VI 8.4.2 e), 5.3.5, VI-DG 6.2, ruling 18: the memory of an RDMA Read goes away at the target in the middle: the originator hears it
+// in a READ_RESP, the target's VI goes to Error, and its DISCONNECT_RQST comes behind that and does not count the read (6.12.2).
+TEST_F(LockStep, reading_memoryLostInTheMiddle_bothEndsKnow) {
+  begin(Level::ReliableReception);
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  const auto own = register_own(*server, server->data + large, large);
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data + large, own);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(2 * fc2::millisecond);  // of ten
+  ASSERT_EQ(server->nic.memory().deregister(server->data + large, own), vi::Return::Success);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client->status(read), vi::status::done | vi::status::rdma_protection_error | vi::status::op_rdma_read);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(server->count(vi::ErrorCode::RdmaRProt), 1);
+  const auto* told = log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); });
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(wire::fcvi::DeviceHeader::parse(32, told->data)->msg_id.value, 1u) << "message 1 is the last that was completed";
+}
+
+// VI-ARCH 2.5.3, FC-VI 5.9.4.3, ruling 41: a message that is too long for its descriptor is refused by its response, of one frame or of
+// several; the VI stays Connected until that went.
+TEST_F(LockStep, receiving_tooLong_isRefusedByResponse) {
+  for (const std::uint32_t bytes : {1000u, 4 * frame_bytes}) {
+    SCOPED_TRACE(bytes);
+    begin(Level::ReliableReception, bytes == 1000 ? "one" : "several");
+    const auto small = server->descriptor(0, {{server->data, 500}});
+    server_vi->post_receive(small, server->handle);
+    const std::size_t at = sends.size();
+    send(1, bytes);
+    fabric.run_for(fc2::second);
+    EXPECT_EQ(log.count(RCtl::command_status), 1u);
+    EXPECT_EQ(sent(at), sent_well | vi::status::remote_descriptor_error);
+    EXPECT_EQ(server->status(small), vi::status::done | vi::status::op_receive | vi::status::length_error);
+    EXPECT_EQ(server_vi->state(), vi::State::Error);
+  }
+}
+
+// VI-ARCH 2.5.3, VI-DG 5.2: the same where the descriptor itself is bad: its own error is reported, when the message is at its end.
+TEST_F(LockStep, receiving_badDescriptor_isRefusedByResponse) {
+  begin(Level::ReliableReception);
+  const auto bad = server->descriptor(vi::control::op_rdma_write, {{server->data, slot}}, 0, {});
+  server_vi->post_receive(bad, server->handle);
+  send();
+  fabric.run_for(50 * fc2::microsecond);  // of 80
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(0), sent_well | vi::status::remote_descriptor_error);
+  EXPECT_EQ(server->status(bad), vi::status::done | vi::status::op_receive | vi::status::format_error);
+}
+
+// VI-ARCH 2.5.3, FC-VI 5.9.4.3: the same where the receive's memory goes away in the middle, or before the last frame.
+TEST_F(LockStep, receiving_memoryLost_isRefusedByResponse) {
+  for (const fc2::TimeNs after : {200 * fc2::microsecond, 602 * fc2::microsecond}) {
+    SCOPED_TRACE(after);
+    begin(Level::ReliableReception, after < 300'000 ? "middle" : "last");
+    const std::uint64_t data = server->data + large;
+    const auto own = register_own(*server, data, large);
+    const auto descriptor = own_descriptor(*server, data, own, slot);
+    server_vi->post_receive(descriptor, server->handle);
+    const std::size_t at = sends.size();
+    send(1, 60'000);
+    fabric.run_for(after);
+    ASSERT_EQ(server->nic.memory().deregister(data, own), vi::Return::Success);
+    ASSERT_EQ(server->status(descriptor), 0u);
+    fabric.run_for(fc2::second);
+    EXPECT_EQ(log.count(RCtl::command_status), 1u);
+    EXPECT_EQ(sent(at), sent_well | vi::status::remote_descriptor_error);
+    EXPECT_EQ(server->status(descriptor), vi::status::done | vi::status::op_receive | vi::status::protection_error);
+  }
+}
+
+// FC-VI 8.4.1 note 1, B.2.5 rule 7b: the rest of a refused message never comes: the connection breaks after R_A_TOV, and the descriptor
+// says what was wrong with it.
+TEST_F(LockStep, refusing_restNeverComes_breaksAfterTimeOut) {
+  begin(Level::ReliableReception);
+  const auto small = server->descriptor(0, {{server->data, 500}});
+  server_vi->post_receive(small, server->handle);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number > 1 ? support::lose : pass; };
+  send();
+  fabric.run_for(5 * fc2::second);
+  EXPECT_EQ(server->status(small), 0u);
+  fabric.run_for(10 * fc2::second);
+  EXPECT_EQ(server->status(small), vi::status::done | vi::status::op_receive | vi::status::length_error);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+}
+
+// FC-VI Annex E, VI-ARCH 2.5.3: message 2 is refused; its response overtakes that of message 1, which was delivered: both ends say so.
+TEST_F(LockStepAnyOrder, awaiting_refusalOvertakesResponse_earlierCompletes) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? late(fc2::millisecond) : pass; };
+  receive(1), send(3, 100);  // the second has no descriptor
+  fabric.run_for(fc2::second);
+  EXPECT_TRUE(arrived(0, 0, 100));
+  EXPECT_EQ(sent(0), sent_well);
+  EXPECT_EQ(sent(1), sent_well | vi::status::remote_descriptor_error);
+  EXPECT_EQ(sent(2), send_flushed);
+}
+
+// FC-VI Annex E, 8.4.1 a): an error waits for its turn no longer than the message before it for its response: that one fails then.
+TEST_F(LockStepAnyOrder, awaiting_everythingLostBeforeRefusal_timesOut) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? support::lose : pass; };
+  faults.on_control = [](const wire::FcHeader& fc) { return fc.r_ctl == RCtl::unsolicited_control ? support::lose : pass; };
+  receive(1), send(2, 100);
+  fabric.run_for(5 * fc2::second);
+  EXPECT_EQ(sent(0), 0u);
+  EXPECT_EQ(sent(1), 0u);
+  fabric.run_for(7 * fc2::second);  // FCVI_ULP_TIMEOUT
+  EXPECT_EQ(sent(0), send_failed);
+  EXPECT_EQ(sent(1), send_flushed);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+// FC-VI Annex E: the same on an in-order fabric: the memory of message 2 goes away while it is sent, and nothing is begun behind it.
+TEST_F(LockStep, sending_localErrorBeforeResponse_earlierCompletes) {
+  begin(Level::ReliableReception);
+  const std::uint64_t data = client->data + (8u << 20);
+  const auto own = register_own(*client, data, slot);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(fc2::millisecond); };
+  receive(3), send(1, 100);
+  const auto second = own_descriptor(*client, data, own, 60'000);
+  client_vi->post_send(second, client->handle);
+  send(1, 100);
+  fabric.run_for(100 * fc2::microsecond);
+  ASSERT_EQ(client->nic.memory().deregister(data, own), vi::Return::Success);
+  fabric.run_for(fc2::second);
+  EXPECT_TRUE(arrived(0, 0, 100));
+  EXPECT_EQ(sent(0), sent_well);
+  EXPECT_EQ(client->status(second), sent_well | vi::status::protection_error);
+  EXPECT_EQ(sent(1), send_flushed);
+  EXPECT_EQ(received(2), receive_flushed);
+}
+
+// VI-ARCH 6.3.1.1: on Reliable Reception a Send or RDMA Write that bypasses a RDMA Read has no effect before all read data were
+// transmitted. (Our sender lets none bypass; another vendor's may.)
+TEST_F(LockStep, reading_sendAndWriteBehind_waitForTheReadData) {
+  begin(Level::ReliableReception);
+  receive(2);
+  std::uint8_t* written = server->bytes(server->data + large);
+  *written = 1;
+  forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, large, 0);  // 10 ms
+  forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
+  forge(wire::fcvi::Opcode::write_rqst, RCtl::solicited_data, 3, 0x5003, 100, 100);
+  forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 4, 0x5004, 50, 50);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(received(0), 0u) << "the read data are not out yet";
+  EXPECT_EQ(*written, 1);
+  fabric.run_for(20 * fc2::millisecond);
+  EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(*written, 0x5A);
+  EXPECT_EQ(received(1), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+// VI-ARCH 6.3.1.1: in the event of an error on the RDMA Read, no receive descriptor is consumed by what came behind it.
+TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
+  begin(Level::ReliableReception);
+  receive();
+  forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, large, 0);
+  forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
+  fabric.run_for(fc2::millisecond);
+  support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
+                                       .type = wire::Type::bls, .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
+                                       .ox_id = {0x5001}, .rx_id = wire::RxId::unassigned},
+                            .data = {}};
+  fabric.fabric.ingress_of(client->port)->receive(abts.build(fabric.pool));
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(received(0), receive_flushed);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+}
+
+}  // namespace

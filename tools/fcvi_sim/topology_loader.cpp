@@ -1,0 +1,96 @@
+// The scenario's topology: switches and the links between them.
+#include <algorithm>
+
+#include "settings/reader.hpp"
+#include "settings/units.hpp"
+#include "tools/fcvi_sim/parts_loader.hpp"
+
+namespace sim {
+using namespace settings;
+namespace {
+
+constexpr Choice<fc2::Multipath> multipaths[] = {
+    {"port_pair", fc2::Multipath::PortPair}, {"exchange", fc2::Multipath::Exchange}, {"frame", fc2::Multipath::Frame}};
+constexpr Choice<fc2::DomainConflict> conflicts[] = {{"reassign", fc2::DomainConflict::Reassign},
+                                                     {"isolate", fc2::DomainConflict::Isolate}};
+
+SwitchSpec load_switch(const Tree& tree, std::size_t index) {
+  const MapReader map(tree, "switches[" + std::to_string(index) + "]", {"name", "domain", "priority"});
+  SwitchSpec spec{.name = read_text(map.require("name"), "name")};
+  map.optional("domain", spec.domain, read_number, Range{1, fc2::max_domain});
+  map.optional("priority", spec.priority, read_number, Range{1, 254});
+  return spec;
+}
+
+SwitchLinkSpec load_switch_link(const Tree& tree, std::size_t index, const std::vector<std::string_view>& switches,
+                                const fc2::LinkConfig& link) {
+  const MapReader map(tree, "isls[" + std::to_string(index) + "]", {"name", "between", "line_rate", "latency", "capture"});
+  const Tree& between = map.require("between");
+  const auto& ends = read_list(between, "between");
+  if (ends.size() != 2) fail_expected(between, "between", "two switches");
+  SwitchLinkSpec spec{.name = {}, .from = read_position(ends[0], "between", switches), .to = read_position(ends[1], "between", switches),
+                      .link = link};
+  if (spec.from == spec.to) fail_expected(between, "between", "two different switches");
+  spec.name = std::string(switches[spec.from]) + "-" + std::string(switches[spec.to]);
+  if (const Tree* name = map.find("name")) spec.name = read_text(*name, "name");
+  load_link(map, spec.link);
+  map.optional("capture", spec.capture, read_bool);
+  return spec;
+}
+
+template <class Specs>
+void refuse_second(const Tree& tree, const Specs& specs, const std::string& name, const char* what) {
+  const auto same = [&](const auto& spec) { return spec.name == name; };
+  if (std::any_of(specs.begin(), specs.end(), same)) throw BadInput{tree.where + ": two " + what + " have the name \"" + name + "\""};
+}
+
+void load_switches(const MapReader& map, Scenario& scenario) {
+  const Tree* list = map.find("switches");
+  if (list == nullptr) return;
+  scenario.switches.clear();
+  for (const Tree& item : read_list(*list, "switches")) {
+    if (scenario.switches.size() == fc2::max_domain)
+      throw BadInput{item.where + ": more than " + std::to_string(fc2::max_domain) + " switches"};
+    SwitchSpec spec = load_switch(item, scenario.switches.size());
+    refuse_second(item, scenario.switches, spec.name, "switches");
+    scenario.switches.push_back(std::move(spec));
+  }
+  if (scenario.switches.empty()) fail_expected(*list, "switches", "at least one switch");
+}
+
+}  // namespace
+
+std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches) {
+  std::vector<std::string_view> names;
+  for (const SwitchSpec& spec : switches) names.push_back(spec.name);
+  return names;
+}
+
+void load_link(const MapReader& map, fc2::LinkConfig& link) {
+  map.optional("line_rate", link.bytes_per_second, read_line_rate);
+  map.optional("latency", link.latency_ns, read_duration, fc2::TimeNs{0}, max_latency);
+}
+
+void load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) {
+  const MapReader map(tree, "topology", {"line_rate", "latency", "in_order", "switches", "isls", "multipath", "domain_conflict",
+                                         "reconfiguration_delay"});
+  load_link(map, link);
+  map.optional("in_order", scenario.in_order, read_bool);
+  if (const Tree* choice = map.find("multipath")) scenario.fabric.multipath = read_choice(*choice, "multipath", multipaths);
+  if (const Tree* choice = map.find("domain_conflict"))
+    scenario.fabric.domain_conflict = read_choice(*choice, "domain_conflict", conflicts);
+  map.optional("reconfiguration_delay", scenario.fabric.reconfiguration_delay, read_duration, fc2::TimeNs{0}, max_time);
+  scenario.in_order = scenario.in_order && scenario.fabric.multipath == fc2::Multipath::PortPair;
+  load_switches(map, scenario);
+  const auto names = names_of(scenario.switches);
+  const Tree* list = map.find("isls");
+  if (list == nullptr) return;
+  for (const Tree& item : read_list(*list, "isls")) {
+    if (scenario.switch_links.size() == max_links) throw BadInput{item.where + ": more than " + std::to_string(max_links) + " ISLs"};
+    SwitchLinkSpec spec = load_switch_link(item, scenario.switch_links.size(), names, link);
+    refuse_second(item, scenario.switch_links, spec.name, "ISLs");
+    scenario.switch_links.push_back(std::move(spec));
+  }
+}
+
+}  // namespace sim
