@@ -32,6 +32,21 @@ class BlockWriter {
     put(value.size(), 2);
     put_padded(value);
   }
+  void begin_packet(std::uint32_t interface_id, TimeNs at, std::size_t size) {
+    put(interface_id, 4);
+    put(static_cast<std::uint64_t>(at) >> 32, 4);
+    put(static_cast<std::uint64_t>(at) & 0xFFFFFFFF, 4);
+    put(size, 4);
+    put(size, 4);
+  }
+  void end_packet(bool outbound) {
+    put(epb_flags, 2);
+    put(4, 2);
+    put(outbound ? flag_outbound : flag_inbound, 4);
+    put(end_of_options, 2);
+    put(0, 2);
+    finish();
+  }
   void finish() {
     const auto length = static_cast<std::uint32_t>(bytes_.size() + 4);
     put(length, 4);
@@ -53,7 +68,7 @@ Capture::Capture(ByteSink& sink) : sink_(sink) {
   sink_.write(block_);
 }
 
-FrameTap& Capture::add_interface(std::string_view name) {
+std::uint32_t Capture::describe_interface(std::string_view name) {
   BlockWriter block(block_, interface_description);
   block.put(linktype_ethernet, 2);
   block.put(0, 2);
@@ -63,7 +78,17 @@ FrameTap& Capture::add_interface(std::string_view name) {
   block.option(end_of_options, {});
   block.finish();
   sink_.write(block_);
-  return interfaces_.emplace_back(*this, static_cast<std::uint32_t>(interfaces_.size()));
+  return interface_count_++;
+}
+
+FrameTap& Capture::add_interface(std::string_view name) {
+  const std::uint32_t id = describe_interface(name);
+  return interfaces_.emplace_back(*this, id);
+}
+
+fcoe::EthernetTap& Capture::add_ethernet_interface(std::string_view name) {
+  const std::uint32_t id = describe_interface(name);
+  return ethernet_interfaces_.emplace_back(*this, id);
 }
 
 void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound) {
@@ -71,11 +96,7 @@ void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& fram
   const wire::FcHeader header = parsed ? *parsed : wire::FcHeader{};  // cut short by a fault: no addresses
   const std::size_t size = wire::fcoe::frame_size(frame.size_bytes);
   BlockWriter block(block_, enhanced_packet);
-  block.put(interface_id, 4);
-  block.put(static_cast<std::uint64_t>(at) >> 32, 4);
-  block.put(static_cast<std::uint64_t>(at) & 0xFFFFFFFF, 4);
-  block.put(size, 4);
-  block.put(size, 4);
+  block.begin_packet(interface_id, at, size);
   const std::size_t start = block_.size();
   block_.resize(start + size);
   wire::fcoe::encapsulate(wire::mac_of(header.d_id), wire::mac_of(header.s_id), frame.sof, frame.content(), frame.eof,
@@ -86,12 +107,17 @@ void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& fram
     const std::string& note = fault_notes_[frame.fault - std::size_t{1}];
     block.option(comment, {reinterpret_cast<const std::uint8_t*>(note.data()), note.size()});
   }
-  block.put(epb_flags, 2);
-  block.put(4, 2);
-  block.put(outbound ? flag_outbound : flag_inbound, 4);
-  block.put(end_of_options, 2);
-  block.put(0, 2);
-  block.finish();
+  block.end_packet(outbound);
+  sink_.write(block_);
+  ++frame_count_;
+}
+
+void Capture::add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fcoe::EthernetFrame& frame, bool outbound) {
+  BlockWriter block(block_, enhanced_packet);
+  block.begin_packet(interface_id, at, frame.size_bytes);
+  for (const wire::Bytes part : frame.parts()) block_.insert(block_.end(), part.begin(), part.end());
+  block.pad();
+  block.end_packet(outbound);
   sink_.write(block_);
   ++frame_count_;
 }

@@ -10,6 +10,14 @@ namespace fc2 {
 namespace ex = machines::exchange;
 namespace f_ctl = wire::f_ctl;
 
+/// FC-FS: F_BSY says "fabric busy" in TYPE 7-4; to a Link_Control frame, its command code in TYPE 3-0.
+static wire::Type busy_type(const wire::FcHeader& busied, wire::RCtl r_ctl) {
+  constexpr std::uint8_t fabric_busy = 0x10;
+  if (r_ctl == wire::RCtl::f_bsy_data) return static_cast<wire::Type>(fabric_busy);
+  if (r_ctl != wire::RCtl::f_bsy_link) return wire::Type::bls;
+  return static_cast<wire::Type>(fabric_busy | (static_cast<std::uint8_t>(busied.r_ctl) & 0x0F));
+}
+
 FramePtr make_link_control(FramePool& pool, const wire::FcHeader& data, wire::RCtl r_ctl, std::uint32_t parameter,
                            std::uint32_t more_f_ctl) {
   constexpr std::uint32_t echoed = f_ctl::first_sequence | f_ctl::last_sequence | f_ctl::end_sequence |
@@ -19,7 +27,7 @@ FramePtr make_link_control(FramePool& pool, const wire::FcHeader& data, wire::RC
   header.r_ctl = r_ctl;
   std::swap(header.s_id, header.d_id);
   header.cs_ctl = 0;
-  header.type = r_ctl == wire::RCtl::f_bsy_data ? static_cast<wire::Type>(0x10) : wire::Type::bls;  // FC-FS: fabric busy
+  header.type = busy_type(data, r_ctl);
   header.f_ctl = (data.f_ctl & echoed) | (~data.f_ctl & contexts) | more_f_ctl;
   header.df_ctl = wire::df_ctl::no_device_header;
   header.parameter = parameter;
@@ -66,6 +74,32 @@ void FrameAcknowledger::finish() {
 
 void FrameAcknowledger::send(wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t more_f_ctl) {
   port_.transmitter().send(make_link_control(port_.pool(), std::exchange(frame_, nullptr)->header, r_ctl, parameter, more_f_ctl));
+}
+
+void FrameAcknowledger::busied(const wire::FcHeader& f_bsy) {
+  if ((static_cast<std::uint8_t>(f_bsy.type) & 0x0F) > 1) return port_.counters().discard(Discard::BadHeader);  // no ACK
+  const TimeNs now = port_.scheduler().now();
+  std::erase_if(busied_, [&](const BusiedAck& ack) { return !ack.due && now - ack.since >= 2 * port_.e_d_tov(); });
+  const auto same = [&](const BusiedAck& ack) {
+    return ack.f_bsy.s_id == f_bsy.s_id && ack.f_bsy.ox_id == f_bsy.ox_id && ack.f_bsy.seq_id == f_bsy.seq_id &&
+           ack.f_bsy.seq_cnt == f_bsy.seq_cnt;
+  };
+  auto ack = std::find_if(busied_.begin(), busied_.end(), same);
+  if (ack == busied_.end() && busied_.size() == max_busied) return port_.counters().discard(Discard::NoResources);
+  if (ack == busied_.end()) ack = busied_.insert(ack, BusiedAck{f_bsy, now});
+  if (now - ack->since >= port_.e_d_tov()) return;  // nobody waits for it any more
+  ack->due = true;
+  if (!again_.pending()) port_.scheduler().schedule_after(again_, port_.e_d_tov() / 64);
+}
+
+void FrameAcknowledger::send_again() {
+  for (BusiedAck& ack : busied_) {
+    if (!std::exchange(ack.due, false)) continue;
+    const auto code = static_cast<std::uint8_t>(ack.f_bsy.type) & 0x0F;
+    const wire::RCtl r_ctl = code == 0 ? wire::RCtl::ack_1 : wire::RCtl::ack_0;
+    port_.transmitter().send(make_link_control(port_.pool(), ack.f_bsy, r_ctl, ack.f_bsy.parameter,
+                                               ack.f_bsy.f_ctl & f_ctl::abort_condition_mask));
+  }
 }
 
 // --- the initiator -----------------------------------------------------------------------------------------------
@@ -147,11 +181,20 @@ void Exchange::link_control_received(const wire::FcHeader& header) {
     return port_.counters().discard(Discard::UnknownExchange);
   const wire::RCtl answer = header.r_ctl;
   if (answer == wire::RCtl::p_bsy || answer == wire::RCtl::f_bsy_data) return busied(header);
-  if (answer == wire::RCtl::p_rjt || answer == wire::RCtl::f_rjt) return abandon(ExchangeFailure::Rejected);
+  if (answer == wire::RCtl::p_rjt || answer == wire::RCtl::f_rjt) return rejected(header);
   if (answer != wire::RCtl::ack_1 && answer != wire::RCtl::ack_0) return port_.counters().discard(Discard::BadHeader);
   const bool abort = (header.f_ctl & f_ctl::abort_condition_mask) == f_ctl::abort_perform_abts;
   if (abort) abandon(ExchangeFailure::AbortDemanded);
   else acknowledged(header);
+}
+
+/// FC-FS "N_Port Login required": the peer knows of no login with us, as after its LOGO; that ends all exchanges with it.
+void Exchange::rejected(const wire::FcHeader& header) {
+  const auto reason = wire::LinkReject::from_parameter(header.parameter).reason;
+  RemotePort* remote = port_.find_remote_port(peer_);
+  if (header.r_ctl == wire::RCtl::p_rjt && reason == wire::LinkRejectReason::login_required && remote != nullptr && remote->logged_in())
+    return remote->implicit_logout();
+  abandon(ExchangeFailure::Rejected);
 }
 
 /// FC-FS: in the form that was asked for. ACK_0 comes with the last frame, ACK_1 with each.

@@ -6,13 +6,15 @@
 
 #include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/frame.hpp"
+#include "fc2_fabric/scheduler.hpp"
 #include "wire/link_control.hpp"
 
 namespace fc2 {
 class NPort;
 class RemotePort;
 
-/// An answer to `data` in the class 2 protocol: ACK_1, ACK_0, F_BSY, P_BSY, F_RJT, P_RJT. `f_ctl`: more bits of it.
+/// An answer to `data` in the class 2 protocol: ACK_1, ACK_0, F_BSY, P_BSY, F_RJT, P_RJT; or F_BSY to an ACK, and that ACK again
+/// from the F_BSY. `f_ctl`: more bits of it.
 FramePtr make_link_control(FramePool& pool, const wire::FcHeader& data, wire::RCtl r_ctl, std::uint32_t parameter,
                            std::uint32_t f_ctl = 0);
 
@@ -59,11 +61,22 @@ class FrameAcknowledger {
   void busy(const ReceivedFrame& frame) { if (frame_ == &frame) answer_ = Answer::Busy; }
   /// The answer goes now: before what its user sends next.
   void finish();
+  /// F_BSY to an ACK of ours: it goes again, after a while, as long as the initiator waits for it (E_D_TOV; FC-FS).
+  void busied(const wire::FcHeader& f_bsy);
 
  private:
   enum class Answer : std::uint8_t { Accept, PerformAbts, Busy };
+  struct BusiedAck {
+    wire::FcHeader f_bsy;
+    TimeNs since = 0;
+    bool due = false;  // to be sent again
+  };
+  static constexpr std::size_t max_busied = 64;
   void send(wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t f_ctl = 0);
+  void send_again();
   NPort& port_;
+  std::vector<BusiedAck> busied_;
+  Timer<FrameAcknowledger, &FrameAcknowledger::send_again> again_{*this};
   const ReceivedFrame* frame_ = nullptr;
   Answer answer_{};
 };

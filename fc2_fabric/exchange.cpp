@@ -48,6 +48,8 @@ void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Ty
   rx_id_ = wire::RxId::unassigned;
   receive_seq_id_ = last_seq_id_ = {};
   assembly_.clear();
+  assembling_ = false;
+  drop_early();
 }
 
 wire::FcHeader Exchange::header(wire::RCtl r_ctl, wire::Type type) const {
@@ -100,31 +102,37 @@ bool Exchange::in_order(const ReceivedFrame& frame) const {
 }
 
 bool Exchange::is_duplicate(const ReceivedFrame& frame) const {
-  const bool begun = sequence_.is_any_of<sq::Receiving, sq::Complete>();
+  const bool begun = assembling_ || sequence_.is_any_of<sq::Receiving, sq::Complete>();
   return begun && frame.header.seq_id == receive_seq_id_ && wire::serial_less(frame.header.seq_cnt, {receive_seq_cnt_});
 }
 
 void Exchange::frame_received(const ReceivedFrame& frame) {
   const bool first = frame.first_of_sequence, last = frame.last_of_sequence;
+  const bool answers = machine_.is<ex::OpenInitiative>() && awaits_acknowledgement() && sent_->ended && sent_->end.transfer_initiative;
+  if (answers && !is_duplicate(frame)) all_acknowledged();
   if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(ex::SequenceReceived{});  // counts, discards
-  if (is_duplicate(frame)) return discard_frame();
+  if (is_duplicate(frame) || is_foreign(frame)) return discard_frame();
   if (originator_ && rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;
   current_ = &frame;
+  const bool next = in_order(frame);
+  current_in_order_ = next && (first || assembling_);
+  const bool whole = sequence_.is<sq::Reassembling>() ? makes_whole(frame) : last;
   if (first && !last) machine_.process(ex::FirstFrameReceived{}, *this);
-  sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = in_order(frame), .complete = last}, *this);
+  sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = next, .complete = whole}, *this);
   current_ = nullptr;
   if (std::exchange(sequence_failed_, false)) return abandon(ExchangeFailure::SequenceError);
   if (std::exchange(sequence_complete_, false)) sequence_received(frame);
 }
 
-void Exchange::sequence_received(const ReceivedFrame& last_frame) {
-  const bool single = last_frame.first_of_sequence;
+/// `frame`: with it the sequence became whole.
+void Exchange::sequence_received(const ReceivedFrame& frame) {
+  const bool single = frame.first_of_sequence && frame.last_of_sequence;
   start_timer(TimerUse::None, 0);
-  machine_.process(ex::SequenceReceived{.transfers_initiative = last_frame.header.has(wire::f_ctl::sequence_initiative),
-                                        .last_of_exchange = last_frame.header.has(wire::f_ctl::last_sequence)},
+  machine_.process(ex::SequenceReceived{.transfers_initiative = (last_f_ctl_ & wire::f_ctl::sequence_initiative) != 0,
+                                        .last_of_exchange = (last_f_ctl_ & wire::f_ctl::last_sequence) != 0},
                    *this);
-  const std::span<const std::uint8_t> iu = single ? last_frame.data_field : std::span<const std::uint8_t>(assembly_);
-  if (user_ != nullptr) user_->sequence_received(*this, single ? last_frame.header : first_header_, iu);
+  const std::span<const std::uint8_t> iu = single ? frame.data_field : std::span<const std::uint8_t>(assembly_);
+  if (user_ != nullptr) user_->sequence_received(*this, single ? frame.header : first_header_, iu);
   settle();
 }
 
@@ -136,9 +144,16 @@ void Exchange::supersede() {
 }
 
 void Exchange::deliver() {
-  const ReceivedFrame& frame = *current_;
+  if (!current_in_order_) return keep_early(*current_);
+  append(*current_);
+  take_early();
+}
+
+void Exchange::append(const ReceivedFrame& frame) {
   receive_seq_cnt_ = static_cast<std::uint16_t>(frame.header.seq_cnt.value + 1);
   receive_seq_id_ = frame.header.seq_id;
+  assembling_ = !frame.last_of_sequence;
+  if (frame.last_of_sequence) last_f_ctl_ = frame.header.f_ctl;
   if (frame.first_of_sequence) {
     if (frame.last_of_sequence) return;  // handed up where it stands
     first_header_ = frame.header;
@@ -208,6 +223,7 @@ void Exchange::start_sequence_timer() { start_timer(TimerUse::Sequence, port_.e_
 void Exchange::start_missing_frame_timer() { start_timer(TimerUse::Sequence, port_.r_a_tov()); }
 bool Exchange::logs_out_silent_port() const { return port_.config().log_out_silent_ports; }
 void Exchange::count_stale() { port_.counters().discard(Discard::UnknownExchange); }
+bool Exchange::out_of_order_fabric() const { return !port_.in_order(); }
 void Exchange::discard_frame() { port_.counters().discard(Discard::WrongSequence); }
 void Exchange::report_sequence_error(sq::SequenceError) { sequence_failed_ = true; }
 void Exchange::unexpected(std::string_view, std::string_view, std::string_view) { ++port_.counters().unexpected_events; }

@@ -117,7 +117,14 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void frame_received(const ReceivedFrame& frame);
   [[nodiscard]] bool in_order(const ReceivedFrame& frame) const;
   [[nodiscard]] bool is_duplicate(const ReceivedFrame& frame) const;
-  void sequence_received(const ReceivedFrame& last_frame);
+  [[nodiscard]] bool is_foreign(const ReceivedFrame& frame) const;
+  // out-of-order fabrics (out_of_order.cpp)
+  [[nodiscard]] bool makes_whole(const ReceivedFrame& frame) const;
+  void keep_early(const ReceivedFrame& frame);
+  void take_early();
+  void drop_early();
+  void append(const ReceivedFrame& frame);
+  void sequence_received(const ReceivedFrame& frame);
   void supersede();  // the originator uses its OX_ID anew: for it this exchange is over
   void sequence_sent(SequenceEnd end);
   /// Feeds the exchange machine, then carries out what its effects asked for.
@@ -130,6 +137,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void sequence_ended(SequenceEnd end);
   void link_control_received(const wire::FcHeader& header);
   void acknowledged(const wire::FcHeader& header);
+  void rejected(const wire::FcHeader& header);
   void busied(const wire::FcHeader& header);
   void send_busied_again();
   void acknowledgement_due();
@@ -164,7 +172,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void start_sequence_timer() override;
   void start_missing_frame_timer() override;
   void stop_timer() override { start_timer(TimerUse::None, 0); }
-  [[nodiscard]] bool out_of_order_fabric() const override { return false; }
+  [[nodiscard]] bool out_of_order_fabric() const override;
   // both
   void discard_frame() override;
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
@@ -196,9 +204,19 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   wire::SeqId last_seq_id_{};
   std::uint64_t responder_key_ = 0;    // how NPort finds it
   const ReceivedFrame* current_ = nullptr;  // while a frame is processed
+  bool current_in_order_ = false;
   wire::FcHeader first_header_;
   const wire::FcHeader* abts_ = nullptr;
   std::vector<std::uint8_t> assembly_;  // of IUs of several frames
+  bool assembling_ = false;             // the first frame of an IU is there, the last is not
+  std::uint32_t last_f_ctl_ = 0;        // of the last frame
+  /// Frames of the open sequence that overtook others, in order of SEQ_CNT.
+  struct EarlyFrame {
+    ReceivedFrame received;             // its data field is `bytes`
+    std::vector<std::uint8_t> bytes;
+  };
+  std::vector<EarlyFrame> early_;
+  std::size_t early_bytes_ = 0;
   std::unique_ptr<SentSequence> sent_;  // from its first use in class 2
   RemotePort* remote_ = nullptr;        // see remote()
   RemotePort* seq_id_owner_ = nullptr;  // gets last_seq_id_ back

@@ -90,6 +90,7 @@ void FabricController::come_back_after(TimeNs delay) {
 }
 
 void FabricController::domain_changed(std::uint8_t domain) {
+  if (registered_.empty()) return;  // who registers later asks for what comes later
   domains_.add_domain(domain);
   come_back_after(delay_);
 }

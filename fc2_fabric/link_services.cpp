@@ -109,12 +109,12 @@ void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t
 }
 
 // FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
-// and would wait for ever (FC-VI 7.7.1). Where our PLOGI is out
-// its LS_ACC was lost: PLOGI again says the same, and begins a new login at once.
+// and would wait for ever (FC-VI 7.7.1). Where our PLOGI is out its LS_ACC was lost: PLOGI again says the same, and begins a new
+// login at once. On an out-of-order fabric the frame may have overtaken it.
 void LinkServices::deny(wire::FcId peer) {
   if (!port_.online() || !has_room_for(peer)) return;
   RemotePort& remote = port_.remote_port(peer);
-  if (remote.logged_in() || !remote.may_be_denied() || remote.login_presumed()) return;
+  if (remote.logged_in() || (remote.logging_in() && !port_.in_order()) || !remote.may_be_denied() || remote.login_presumed()) return;
   std::array<std::uint8_t, wire::els::Logo::size()> payload;
   wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
   port_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());

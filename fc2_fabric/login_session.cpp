@@ -150,6 +150,7 @@ void LoginSession::discover_address() {
 }
 
 void LoginSession::accept_login() {
+  overtaken_until_ = 0;
   peer_parameters_ = *incoming_login_;
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(Command::ls_acc).write(payload);
@@ -158,6 +159,7 @@ void LoginSession::accept_login() {
 
 void LoginSession::reject_login() {
   if (!rejected_at_) rejected_at_ = port_.scheduler().now();
+  overtaken_until_ = 0;  // there is one such PLOGI at most: a port that began anew asks again and is heard
   port_.reject_els(*incoming_, wire::els::RejectReason::command_in_progress,
                    wire::els::RejectExplanation::command_in_progress);
 }
@@ -187,6 +189,11 @@ bool LoginSession::peer_login_wins() const {
 bool LoginSession::peer_asks_again() const {
   return rejected_at_ && port_.scheduler().now() - *rejected_at_ >= port_.e_d_tov();
 }
+/// FC-FS: no frame is older than R_A_TOV.
+bool LoginSession::overtaken_by_accept() const {
+  return port_.scheduler().now() < overtaken_until_ && incoming_login_ != nullptr && !peer_login_wins() &&
+         incoming_login_->port_name == peer_parameters_.port_name;
+}
 void LoginSession::unexpected(std::string_view, std::string_view, std::string_view) {
   ++port_.counters().unexpected_events;
 }
@@ -202,19 +209,25 @@ void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& f
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
 
+/// What may be otherwise the next time; a login that came there with another length was damaged under way.
+static bool is_retryable(const wire::els::LsRjt& reject) {
+  using Reason = wire::els::RejectReason;
+  return reject.reason == Reason::logical_busy || reject.reason == Reason::unable_to_perform ||
+         reject.reason == Reason::command_in_progress ||
+         reject.explanation == wire::els::RejectExplanation::invalid_payload_length;
+}
+
 void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
   const auto accept = wire::els::Login::parse(payload);
   if (accept && accept->command == Command::ls_acc) {
     peer_parameters_ = *accept;
+    if (!port_.in_order()) overtaken_until_ = port_.scheduler().now() + port_.r_a_tov();
     accepted_at(header.d_id);
     return process(pl::LoginAccepted{});
   }
   const auto reject = wire::els::LsRjt::parse(payload);
   if (!reject) port_.counters().discard(Discard::BadPayload);
-  const bool retryable = reject && (reject->reason == wire::els::RejectReason::logical_busy ||
-                                    reject->reason == wire::els::RejectReason::unable_to_perform ||
-                                    reject->reason == wire::els::RejectReason::command_in_progress);
-  process(pl::LoginRejected{.retryable = retryable});
+  process(pl::LoginRejected{.retryable = !reject || is_retryable(*reject)});
 }
 
 // FC-VI 7.7.3: the three addresses of the ACC, exactly as they were.
@@ -243,10 +256,34 @@ wire::els::Login FabricLogin::own_parameters(Command command) const { return por
 Command FabricLogin::login_command() const {
   return port_.config().virtual_n_port ? Command::fdisc : Command::flogi;
 }
-void FabricLogin::logged_in_now() { port_.fabric_login_accepted(granted_, peer_parameters_); }
+void FabricLogin::logged_in_now() {
+  told_ = false;
+  port_.fabric_login_accepted(granted_, peer_parameters_);
+}
 void FabricLogin::login_failed_now() {
+  using machines::port_login::LoginFailure;
   if (port_.link_up_) port_.end_interruption();  // else the link may come back once more
+  if (failure_ == LoginFailure::Timeout || failure_ == LoginFailure::Rejected)
+    port_.scheduler().schedule_after(again_, port_.r_a_tov());
+  if (std::exchange(told_, true)) return;
   for (PortListener* listener : port_.listeners_) listener->fabric_login_failed();
+}
+void FabricLogin::try_again() {
+  if (!logged_in()) log_in();
+}
+void FabricLogin::link_down() {
+  port_.scheduler().cancel(again_);
+  LoginSession::link_down();
+  told_ = false;
+}
+void FabricLogin::link_down_if_up() {
+  port_.scheduler().cancel(again_);
+  LoginSession::link_down_if_up();
+  told_ = false;
+}
+void FabricLogin::log_out() {
+  port_.scheduler().cancel(again_);
+  LoginSession::log_out();
 }
 void FabricLogin::logged_out_now() { port_.fabric_login_ended(); }
 

@@ -66,6 +66,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   NPort& port_;
   const wire::FcId peer_;
   machines::port_login::Machine machine_;
+  machines::port_login::LoginFailure failure_{};  // of the last login that failed
   wire::els::Login peer_parameters_;
 
  private:
@@ -97,7 +98,10 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void count_retry() override { --retries_left_; }
   void validate_addresses() override {}  // the port decides: see NPort::validate_logins
   void report_logged_in() override;
-  void report_login_failed(machines::port_login::LoginFailure) override { reports_.push_back(Report::LoginFailed); }
+  void report_login_failed(machines::port_login::LoginFailure failure) override {
+    failure_ = failure;
+    reports_.push_back(Report::LoginFailed);
+  }
   void report_logged_out() override { reports_.push_back(Report::LoggedOut); }
   void report_logout_complete() override {}
   void report_suspended() override { reports_.push_back(Report::Suspended); }
@@ -105,6 +109,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   [[nodiscard]] bool retries_left() const override { return retries_left_ > 0; }
   [[nodiscard]] bool peer_login_wins() const override;
   [[nodiscard]] bool peer_asks_again() const override;
+  [[nodiscard]] bool overtaken_by_accept() const override;
   [[nodiscard]] bool link_loss_logs_out() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
@@ -116,6 +121,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   wire::FcId own_id_{};            // our N_Port_ID when we logged in
   int retries_left_ = 0;
   std::optional<TimeNs> rejected_at_;  // the peer's PLOGI, first, while ours is out
+  TimeNs overtaken_until_ = 0;     // as long as a PLOGI that crossed ours may still be under way
   std::vector<Report> reports_;    // collected while the machine runs, released when it rests
 };
 
@@ -123,6 +129,9 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
 class FabricLogin final : public LoginSession {
  public:
   explicit FabricLogin(NPort& port) : LoginSession(port, wire::well_known::f_port) {}
+  void link_down();
+  void link_down_if_up();
+  void log_out();
 
  private:
   [[nodiscard]] wire::els::Login own_parameters(wire::els::Command command) const override;
@@ -131,7 +140,11 @@ class FabricLogin final : public LoginSession {
   void login_failed_now() override;
   void logged_out_now() override;
   void accepted_at(wire::FcId d_id) override { granted_ = d_id; }
+  void try_again();
   wire::FcId granted_{};
+  bool told_ = false;  // listeners heard that it failed, once for each time that the link came up
+  /// Without the fabric there is nothing that a port could do but ask again, for as long as the link works.
+  Timer<FabricLogin, &FabricLogin::try_again> again_{*this};
 };
 
 }  // namespace fc2

@@ -177,6 +177,7 @@ void NPort::recycle(Exchange& exchange) {
   exchange.failed_ = exchange.log_out_ = exchange.released_ = false;
   exchange.start_timer(Exchange::TimerUse::None, 0);
   exchange.forget_sequence();
+  exchange.drop_early();
   exchange.user_ = nullptr;
   exchange.machine_ = {};
   exchange.next_free_ = nullptr;
@@ -308,6 +309,7 @@ void NPort::sort_frame(const ReceivedFrame& received) {
 }
 
 void NPort::link_control(const wire::FcHeader& header) {
+  if (header.r_ctl == wire::RCtl::f_bsy_link) return acknowledger_->busied(header);
   if (Exchange* exchange = find_exchange(header)) return exchange->link_control_received(header);
   counters_.discard(Discard::UnknownExchange);
 }
@@ -315,8 +317,9 @@ void NPort::link_control(const wire::FcHeader& header) {
 void NPort::control_frame(const ReceivedFrame& frame) {
   Exchange* exchange = find_exchange(frame.header);
   const bool from_originator = !frame.header.has(wire::f_ctl::exchange_responder);
-  const bool opens = from_originator && frame.first_of_sequence && frame.header.has(wire::f_ctl::first_sequence) &&
-                     frame.header.seq_cnt.value == 0;
+  // On an out-of-order fabric any frame of an exchange's first sequence may be the one that comes first.
+  const bool first = frame.first_of_sequence && frame.header.seq_cnt.value == 0;
+  const bool opens = from_originator && frame.header.has(wire::f_ctl::first_sequence) && (first || (!in_order_ && exchange == nullptr));
   if (exchange != nullptr && !opens && exchange->type_ != frame.header.type) return counters_.discard(Discard::BadHeader);
   // The first sequence again, by the same SEQ_ID, is a duplicate; another one uses the OX_ID anew.
   if (exchange != nullptr && !(opens && exchange->receive_seq_id_ != frame.header.seq_id))

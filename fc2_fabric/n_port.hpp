@@ -55,6 +55,7 @@ class PortListener {
  public:
   /// The port is online, n_port_id() is valid: the fabric login completed, or there is no fabric (NPort::has_fabric).
   virtual void fabric_logged_in() = 0;
+  /// Once, until it succeeds or the link goes: the port asks on, R_A_TOV after each failure.
   virtual void fabric_login_failed() = 0;
   virtual void remote_port_logged_in(RemotePort& port) = 0;
   virtual void remote_port_login_failed(RemotePort& port) = 0;

@@ -301,14 +301,18 @@ void Switch::undeliverable(const Frame& frame) {
 }
 
 /// In class 2 the fabric says what became of a data frame that it did not deliver (FC-FS): F_RJT where nobody has the
-/// address, F_BSY where the port takes no frames.
+/// address, F_BSY where the port takes no frames; the latter to an ACK too.
 void Switch::answer_class_2(const Frame& frame, wire::RCtl r_ctl) {
   const auto header = wire::FcHeader::parse(frame.content());
-  if (wire::class_of_service(frame.sof) != 2 || !header || wire::is_link_control(header->r_ctl)) return;
+  if (wire::class_of_service(frame.sof) != 2 || !header) return;
+  const bool ack = header->r_ctl == wire::RCtl::ack_1 || header->r_ctl == wire::RCtl::ack_0;
+  if (wire::is_link_control(header->r_ctl) && !(ack && r_ctl == wire::RCtl::f_bsy_data)) return;
   const wire::LinkReject reject{.action = wire::RejectAction::non_retryable,
                                 .reason = wire::LinkRejectReason::n_port_not_available_permanently};
   const std::uint32_t parameter = r_ctl == wire::RCtl::f_rjt ? reject.to_parameter() : 0;
-  forward(make_link_control(pool_, *header, r_ctl, parameter), nullptr);
+  if (!ack) return forward(make_link_control(pool_, *header, r_ctl, parameter), nullptr);
+  forward(make_link_control(pool_, *header, wire::RCtl::f_bsy_link, header->parameter, header->f_ctl & wire::f_ctl::abort_condition_mask),
+          nullptr);
 }
 
 // --- between switches --------------------------------------------------------------------------------------------

@@ -197,6 +197,7 @@ void ReceivedSetup::send_resp3(Answer answer) {
   resp3.status = status_of(answer);
   std::array<std::uint8_t, 32> bytes;
   resp3.write(bytes);
+  exchange_->hand_over(core_);  // class 2: the ACK may come when this set-up is gone
   core_.port().send(*std::exchange(exchange_, nullptr), wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
   ++core_.counters.ius_sent;
 }

@@ -68,6 +68,8 @@ class Context : public fsm::Context {
   [[nodiscard]] virtual bool peer_login_wins() const = 0;
   // We rejected its PLOGI since ours wins, E_D_TOV ago or longer: it would not ask again if ours had reached it.
   [[nodiscard]] virtual bool peer_asks_again() const = 0;
+  // The PLOGI may be one that crossed ours and lost: the accept of ours overtook it (out-of-order fabrics).
+  [[nodiscard]] virtual bool overtaken_by_accept() const = 0;
   // NOS/OLS in a point-to-point topology, and any link loss for the Fabric login itself (FC-VI 7.7.2, 7.7.5).
   [[nodiscard]] virtual bool link_loss_logs_out() const = 0;
 };
@@ -107,6 +109,7 @@ FSM_GUARD(Retryable, event.retryable);
 FSM_GUARD(RetriesLeft, context.retries_left());
 FSM_GUARD(PeerLoginWins, context.peer_login_wins());
 FSM_GUARD(PeerAsksAgain, context.peer_asks_again());
+FSM_GUARD(OvertakenByAccept, context.overtaken_by_accept());
 FSM_GUARD(LinkLossLogsOut, context.link_loss_logs_out());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using MayRetry = All<Retryable, RetriesLeft>;
@@ -150,7 +153,8 @@ struct Def {
   On<"FC-VI 7.7.1",                                           RetryPending,  LinkDown,         Offline,       Do<StopTimer, ReportLinkDown>,                                   none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"impl: there already",                                   LoggedIn,      LoginRequested,   none,          ReportLoggedIn,                                                  none>,
-  On<"FC-LS: PLOGI is an implicit logout, FC-VI 8.4.2 g)",    LoggedIn,      LoginReceived,    LoggedIn,      Do<ReportLoggedOut, AcceptLogin, ReportLoggedIn>,                none>,
+  On<"FC-LS: PLOGI is an implicit logout, FC-VI 8.4.2 g)",    LoggedIn,      LoginReceived,    LoggedIn,      Do<ReportLoggedOut, AcceptLogin, ReportLoggedIn>,                Not<OvertakenByAccept>>,
+  On<"FC-LS: PLOGI cross, ours won",                          LoggedIn,      LoginReceived,    none,          RejectLogin,                                                     OvertakenByAccept>,
   On<"FC-VI 7.7.1 logout sent",                               LoggedIn,      LogoutRequested,  LogoutPending, Do<ReportLoggedOut, SendLogout>,                                 none>,
   On<"FC-VI 7.7.1 logout received",                           LoggedIn,      LogoutReceived,   LoggedOut,     Do<AcceptLogout, ReportLoggedOut>,                               none>,
   On<"FC-VI 7.7.2 implicit logout",                           LoggedIn,      LinkDown,         Offline,       ReportLoggedOut,                                                 LinkLossLogsOut>,

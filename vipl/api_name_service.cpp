@@ -44,11 +44,14 @@ vipl::ConfigurationResult<vipl::HostsFile> load_hosts(const char* named, const v
 std::shared_ptr<const NameService> make_service(VIP_NIC_HANDLE handle, const Request& request, vipl::HostsFile hosts) {
   std::vector<std::unique_ptr<const NameSource>> sources;
   sources.push_back(std::make_unique<vipl::HostsFile>(std::move(hosts)));
-  sources.push_back(std::make_unique<vipl::FabricNames>(std::make_unique<vipl::NicFabricAccess>(handle),
+  const bool has_name_server =
+      request.nic.transport != vipl::NicTransport::Fcoe || request.nic.fcoe.mode == vipl::FcoeMode::Fabric;
+  if (has_name_server) sources.push_back(std::make_unique<vipl::FabricNames>(std::make_unique<vipl::NicFabricAccess>(handle),
                                                         request.nic.timeouts.name_appears));
   sources.push_back(std::make_unique<vipl::SystemNames>());
   const vipl::NodeIdentity& own = request.identity;
   sources.push_back(std::make_unique<vipl::HostNameSource>(own.host_name, own.addresses));
+  if (!has_name_server) sources.push_back(std::make_unique<vipl::DerivedNames>());
   return std::make_shared<const NameService>(own.node_name, own.addresses, std::move(sources));
 }
 

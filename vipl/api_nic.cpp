@@ -73,6 +73,11 @@ VIP_RETURN open(const VIP_CHAR* name, VIP_NIC_HANDLE* nic) {
   Call call(&vipl::Domain::get());
   vipl::Domain& domain = call.domain();
   vipl::Device& device = domain.device(chosen.configuration, chosen.identity);
+  if (const std::string failure = device.failure(); !failure.empty()) {
+    vipl::log().error("{}: {}", device.name(), failure);
+    domain.forget(device);
+    return VIP_ERROR_RESOURCE;
+  }
   const fc2::TimeNs deadline = domain.runtime().now() + chosen.configuration.timeouts.open;
   if (!domain.engine().wait_until(device.ready_point(), deadline, [&] { return device.ready(); })) {
     vipl::log().error("{}: the fabric is not there{}{}", device.name(), device.trouble().empty() ? "" : ": ", device.trouble());

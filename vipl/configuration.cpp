@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "fc2_fabric/drivers/ethernet_name.hpp"
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
 #include "vipl/log.hpp"
@@ -53,9 +54,27 @@ wire::IpAddress read_own_address(const Tree& tree, std::string_view key) {
 
 NicTransport read_transport(const Tree& tree, std::string_view key) {
   static constexpr settings::Choice<NicTransport> transports[] = {{"local", NicTransport::Local},
-                                                                  {"in_process", NicTransport::InProcess}};
-  if (tree.scalar == "fcoe") throw BadInput{tree.where + ": transport: fcoe is not yet supported; local or in_process"};
+                                                                  {"in_process", NicTransport::InProcess},
+                                                                  {"fcoe", NicTransport::Fcoe}};
   return read_choice(tree, key, transports);
+}
+
+std::string read_interface(const Tree& tree, std::string_view key) {
+  std::string name = settings::read_text(tree, key);
+  if (!fc2::drivers::EthernetName::parse(name)) fail_expected(tree, key, fc2::drivers::EthernetName::expected);
+  return name;
+}
+
+FcoeMode read_mode(const Tree& tree, std::string_view key) {
+  static constexpr settings::Choice<FcoeMode> modes[] = {{"fabric", FcoeMode::Fabric}, {"vn2vn", FcoeMode::Vn2vn}};
+  return read_choice(tree, key, modes);
+}
+
+wire::MacAddress read_mac(const Tree& tree, std::string_view key) {
+  const auto mac = wire::MacAddress::from_string(settings::read_text(tree, key));
+  if (!mac || mac->is_group() || *mac == wire::MacAddress{})
+    fail_expected(tree, key, "a MAC address of one station, as 02:00:00:00:00:01");
+  return *mac;
 }
 
 fc2::TimeNs read_timeout(const Tree& tree, std::string_view key) {
@@ -95,6 +114,27 @@ void read_timeouts(const Tree& tree, NicTimeouts& timeouts) {
   map.optional("farp", timeouts.farp, read_timeout);
   map.optional("name_service", timeouts.name_service, read_timeout);
   map.optional("name_appears", timeouts.name_appears, settings::read_duration, fc2::TimeNs{0}, hour);
+}
+
+/// Ethernet: what stands there is used, or it is a mistake.
+void read_fcoe(const MapReader& map, NicConfiguration& nic) {
+  constexpr std::array<std::string_view, 5> keys{"interface", "mode", "mtu", "mac", "fcf"};
+  if (nic.transport != NicTransport::Fcoe) {
+    for (const std::string_view key : keys)
+      if (const Tree* value = map.find(key))
+        throw BadInput{value->where + ": " + std::string(key) + " is for transport: fcoe, this NIC's is " +
+                       std::string(to_string(nic.transport))};
+    return;
+  }
+  using fc2::drivers::greatest_fcoe_mtu, fc2::drivers::least_fcoe_mtu;
+  FcoeChoices& fcoe = nic.fcoe;
+  fcoe.interface = read_interface(map.require("interface"), "interface");
+  map.optional("mode", fcoe.mode, read_mode);
+  map.optional("mtu", fcoe.mtu, settings::read_number, Range{least_fcoe_mtu, greatest_fcoe_mtu});
+  map.optional("mac", fcoe.mac, read_mac);
+  map.optional("fcf", fcoe.fcf, settings::read_name);
+  const Tree* fcf = map.find("fcf");
+  if (fcf != nullptr && fcoe.mode == FcoeMode::Vn2vn) throw BadInput{fcf->where + ": fcf: with mode: vn2vn there is none"};
 }
 
 /// Nothing may stand twice among all NICs: who has it already?
@@ -141,13 +181,14 @@ class Loader {
 
   void read_nic(const Tree& tree, const std::string& what) {
     const MapReader map(tree, what,
-                        {"name", "aliases", "transport", "node_name", "addresses", "port_name", "node_wwn", "strict_tags",
-                         "hosts", "limits", "timeouts"});
+                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "node_name",
+                         "addresses", "port_name", "node_wwn", "strict_tags", "hosts", "limits", "timeouts"});
     NicConfiguration& nic = configuration_.nics.emplace_back();
     nic.name = read_device_name(map.require("name"), "name");
     names_.add(map.require("name"), "name", nic.name, nic.name, nic.name);
     if (const Tree* aliases = map.find("aliases")) read_aliases(*aliases, nic);
     map.optional("transport", nic.transport, read_transport);
+    read_fcoe(map, nic);
     map.optional("node_name", nic.node_name, read_node_name);
     if (const Tree* addresses = map.find("addresses")) read_addresses(*addresses, nic);
     map.optional("port_name", nic.port_name, settings::read_name);
@@ -215,6 +256,8 @@ std::string_view to_string(NicTransport transport) {
       return "local";
     case NicTransport::InProcess:
       return "in_process";
+    case NicTransport::Fcoe:
+      return "fcoe";
   }
   return "?";
 }

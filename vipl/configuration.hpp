@@ -10,6 +10,7 @@
 #include "fc2_fabric/scheduler.hpp"
 #include "settings/tree.hpp"
 #include "vi/nic.hpp"
+#include "wire/ethernet.hpp"
 #include "wire/types.hpp"
 
 namespace vipl {
@@ -23,8 +24,22 @@ using ConfigurationResult = settings::Result<T>;
 enum class NicTransport : std::uint8_t {
   Local,      // through fcvi-fabricd, to all processes of this user on this host
   InProcess,  // only to NICs of this process
+  Fcoe,       // by an Ethernet interface
 };
 [[nodiscard]] std::string_view to_string(NicTransport transport);
+
+enum class FcoeMode : std::uint8_t {
+  Fabric,  // log in at an FCF
+  Vn2vn,   // N_Ports among themselves
+};
+
+struct FcoeChoices {
+  std::string interface;                // fc2::drivers::EthernetName
+  FcoeMode mode = FcoeMode::Fabric;
+  std::uint16_t mtu = 0;                // 0: the interface's own
+  std::optional<wire::MacAddress> mac;  // none: made of the Port_Name, so that processes may share the interface
+  wire::Wwn fcf{};                      // switch name of the only FCF to log in at; 0: the best that shows itself
+};
 
 struct NicTimeouts {
   fc2::TimeNs open = 10 * fc2::second;         // VipOpenNic waits so long for login and registration
@@ -38,6 +53,7 @@ struct NicConfiguration {
   std::string name;                        // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
   std::vector<std::string> aliases;        // other names that VipOpenNic takes for it
   NicTransport transport = NicTransport::Local;
+  FcoeChoices fcoe;                        // where the transport is Fcoe
   std::string node_name;                   // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
   std::vector<wire::IpAddress> addresses;  // the first is LocalNicAddress; empty: derived from the node name
   wire::Wwn port_name{};                   // zero: made unique; given: only one process can have the NIC open

@@ -8,17 +8,9 @@
 namespace vipl {
 namespace {
 
-// Neither fabric's links have a latency to speak of: whoever has an address answers at once.
-constexpr TimeNs default_farp_timeout = 100 * fc2::millisecond;
+// Within a host links have no latency to speak of: whoever has an address answers at once. On Ethernet hosts may be busy.
+constexpr TimeNs default_farp_timeout = 100 * fc2::millisecond, ethernet_farp_timeout = 500 * fc2::millisecond;
 constexpr int resolver_retries = 1;
-
-fc2::NPortConfig port_config(const NicConfiguration& nic, const NodeIdentity& identity) {
-  fc2::NPortConfig config;
-  config.name = nic.name;
-  config.port_name = identity.port_name;
-  config.node_name = identity.node_wwn;
-  return config;
-}
 
 farp::ResolverConfig resolver_config(const NicConfiguration& nic, const NodeIdentity& identity) {
   farp::ResolverConfig config;
@@ -26,7 +18,8 @@ farp::ResolverConfig resolver_config(const NicConfiguration& nic, const NodeIden
   config.symbolic_node_name = identity.node_name;
   config.symbolic_port_name = identity.symbolic_port_name;
   config.retries = resolver_retries;
-  config.farp_timeout = nic.timeouts.farp > 0 ? nic.timeouts.farp : default_farp_timeout;
+  const TimeNs standard = nic.transport == NicTransport::Fcoe ? ethernet_farp_timeout : default_farp_timeout;
+  config.farp_timeout = nic.timeouts.farp > 0 ? nic.timeouts.farp : standard;
   return config;
 }
 
@@ -56,7 +49,10 @@ Device::Device(Domain& domain, NicConfiguration configuration, NodeIdentity iden
       configuration_(std::move(configuration)),
       identity_(std::move(identity)),
       limits_(nic_limits(configuration_)),
-      port_(std::make_unique<fc2::NPort>(domain.scheduler(), domain.pool(), port_config(configuration_, identity_))),
+      fcoe_(configuration_.transport != NicTransport::Fcoe
+                ? nullptr
+                : std::make_unique<FcoeLink>(core_access(), configuration_.fcoe, identity_.port_name)),
+      port_(std::make_unique<fc2::NPort>(domain.scheduler(), domain.pool(), port_config())),
       resolver_(std::make_unique<farp::Resolver>(*port_, resolver_config(configuration_, identity_))),
       directory_(std::make_unique<farp::Directory>(*port_, directory_config(configuration_))),
       provider_(std::make_unique<fcvi::Provider>(*port_, *resolver_, provider_config(configuration_, identity_))) {
@@ -68,13 +64,18 @@ Device::~Device() {
   provider_.reset();
   directory_.reset();
   resolver_.reset();
-  if (link_ == nullptr) domain_.fabric().detach(*port_);
+  if (configuration_.transport == NicTransport::InProcess) domain_.fabric().detach(*port_);
   link_.reset();
+  fcoe_.reset();
 }
 
 void Device::connect() {
   if (configuration_.transport == NicTransport::InProcess) {
     domain_.fabric().attach(*port_);
+    return;
+  }
+  if (fcoe_ != nullptr) {
+    if (fcoe_->failure().empty()) fcoe_->attach(*port_);
     return;
   }
   fc2::drivers::LocalFabricOptions options;
@@ -83,6 +84,29 @@ void Device::connect() {
   options.connect_limit = configuration_.timeouts.open;
   fc2::drivers::LinkListener* const listener = this;
   link_ = std::make_unique<fc2::drivers::LocalFabricLink>(*port_, *domain_.runtime().io(), domain_.engine(), options, listener);
+}
+
+fc2::drivers::CoreAccess Device::core_access() const {
+  return {*domain_.runtime().io(), domain_.engine(), domain_.scheduler(), domain_.pool()};
+}
+
+fc2::NPortConfig Device::port_config() const {
+  fc2::NPortConfig config;
+  config.name = configuration_.name;
+  config.port_name = identity_.port_name;
+  config.node_name = identity_.node_wwn;
+  if (fcoe_ != nullptr && fcoe_->failure().empty()) config.receive_data_field_bytes = fcoe_->data_field_bytes();
+  return config;
+}
+
+std::string Device::trouble() const {
+  if (fcoe_ != nullptr) return fcoe_->trouble();
+  return link_ == nullptr ? std::string() : link_->trouble();
+}
+
+// The end of a local fabric's socket is seen at once.
+void Device::say_goodbye() {
+  if (fcoe_ != nullptr) fcoe_->say_goodbye();
 }
 
 void Device::address_ready() { domain_.runtime().notify_all(ready_point_); }

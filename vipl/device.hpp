@@ -9,6 +9,7 @@
 #include "fcvi/provider.hpp"
 #include "vi/nic.hpp"
 #include "vipl/configuration.hpp"
+#include "vipl/fcoe_link.hpp"
 #include "vipl/node_identity.hpp"
 #include "vipl/runtime.hpp"
 
@@ -27,8 +28,12 @@ class Device final : private farp::ReadyListener, private fc2::drivers::LinkList
   /// Logged in and registered: others can find it.
   [[nodiscard]] bool ready() const { return resolver_->ready(); }
   EventCount& ready_point() { return ready_point_; }
+  /// It never will be: why not. Empty: it may.
+  [[nodiscard]] std::string failure() const { return fcoe_ == nullptr ? std::string() : fcoe_->failure(); }
   /// Why the fabric is not there; empty: no reason is known.
-  [[nodiscard]] std::string trouble() const { return link_ == nullptr ? std::string() : link_->trouble(); }
+  [[nodiscard]] std::string trouble() const;
+  /// The process ends. Others hear of it where nothing else tells them.
+  void say_goodbye();
   fcvi::Provider& provider() { return *provider_; }
   farp::Directory& directory() { return *directory_; }
   [[nodiscard]] wire::FcId n_port_id() const { return port_->n_port_id(); }
@@ -43,17 +48,20 @@ class Device final : private farp::ReadyListener, private fc2::drivers::LinkList
   void address_ready() override;
   void link_changed(fc2::drivers::LinkState state, const std::string& reason) override;
   void connect();
+  [[nodiscard]] fc2::drivers::CoreAccess core_access() const;
+  [[nodiscard]] fc2::NPortConfig port_config() const;
 
   Domain& domain_;
   const NicConfiguration configuration_;
   const NodeIdentity identity_;
   const vi::NicLimits limits_;
   EventCount ready_point_;
+  std::unique_ptr<FcoeLink> fcoe_;  // nullptr: another transport
   std::unique_ptr<fc2::NPort> port_;
   std::unique_ptr<farp::Resolver> resolver_;
   std::unique_ptr<farp::Directory> directory_;
   std::unique_ptr<fcvi::Provider> provider_;
-  std::unique_ptr<fc2::drivers::LocalFabricLink> link_;  // nullptr: on the fabric within this process
+  std::unique_ptr<fc2::drivers::LocalFabricLink> link_;  // nullptr: another transport
 };
 
 }  // namespace vipl

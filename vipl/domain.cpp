@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -34,6 +35,11 @@ std::uint64_t first_generation() {
   return domains.fetch_add(1) << 24;
 }
 
+/// exit(): sockets end by themselves, logins on Ethernet do not.
+void say_goodbye_at_exit() {
+  if (Domain* domain = process_domain.load()) domain->say_goodbye();
+}
+
 struct NoOperation final : vi::Operation {
   void done(vi::Return) override {}
 };
@@ -61,7 +67,8 @@ Domain& Domain::get() {
   const std::lock_guard lock(making);
   if (process_domain.load() == nullptr) {
     static const int registered = pthread_atfork(nullptr, nullptr, forget_in_child);
-    if (registered != 0) throw std::bad_alloc();
+    static const int at_exit = std::atexit(say_goodbye_at_exit);
+    if (registered != 0 || at_exit != 0) throw std::bad_alloc();
     process_domain.store(&start_real_time_domain());
   }
   return *process_domain.load();
@@ -83,6 +90,14 @@ Device& Domain::device(const NicConfiguration& configuration, const NodeIdentity
   auto& device = devices_[configuration.name];
   if (device == nullptr) device = std::make_unique<Device>(*this, configuration, identity);
   return *device;
+}
+
+void Domain::forget(const Device& device) { devices_.erase(std::string(device.name())); }
+
+void Domain::say_goodbye() {
+  if (!engine_.try_enter()) return;
+  for (const auto& [name, device] : devices_) device->say_goodbye();
+  engine_.leave();
 }
 
 void* Domain::add(Object& object) {

@@ -55,6 +55,11 @@ class Domain final : private CompletionPort::Directory {
   /// The NIC of this configuration; made on first use, and known by its name from then on.
   Device& device(const NicConfiguration& configuration, const NodeIdentity& identity);
 
+  /// One that nobody opened: the next device() makes it anew.
+  void forget(const Device& device);
+  /// The process ends: what others cannot notice at once is told. Waits for nobody for long.
+  void say_goodbye();
+
   /// Any thread: nullptr for anything but a valid handle of this kind. Without the engine's lock the object may be
   /// gone the next moment: only ports of VIs and completion queues may be used then.
   template <class T>

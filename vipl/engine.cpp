@@ -1,6 +1,8 @@
 #include "vipl/engine.hpp"
 
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace vipl {
@@ -64,6 +66,18 @@ void Engine::enter() {
   turn_.unlock();
   control_calls_.fetch_sub(1);
   settle();
+}
+
+bool Engine::try_enter() {
+  using namespace std::chrono_literals;
+  for (int i = 0; i < 200; ++i) {
+    if (lock_.try_lock()) {
+      settle();
+      return true;
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
 }
 
 void Engine::leave() {

@@ -52,6 +52,8 @@ class Engine final : public fc2::drivers::CoreGuard {
 
   // --- control calls and drivers -------------------------------------------------------------------------
   void enter() override;
+  /// For the end of the process, where who has it may be the caller itself, interrupted: gives up after a while.
+  bool try_enter();
   void leave() override;
   void catch_up() override;
   /// The service thread: what is due, and what others left.

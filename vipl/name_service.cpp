@@ -31,6 +31,12 @@ NameSource::Answer HostNameSource::addresses_of(const std::string& name, std::ve
   return Answer::Found;
 }
 
+NameSource::Answer DerivedNames::addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const {
+  if (!is_node_name(name)) return Answer::Unknown;
+  found = {default_address(name)};
+  return Answer::Found;
+}
+
 NameService::NameService(std::string own_name, std::vector<wire::IpAddress> own_addresses,
                          std::vector<std::unique_ptr<const NameSource>> sources)
     : own_name_(std::move(own_name)), own_addresses_(std::move(own_addresses)), sources_(std::move(sources)) {}

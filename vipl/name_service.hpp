@@ -23,6 +23,13 @@ class HostNameSource final : public NameSource {
   const std::vector<wire::IpAddress> own_addresses_;
 };
 
+/// Where there is no name server: the address that a node of that name has unless it is configured another.
+class DerivedNames final : public NameSource {
+ public:
+  Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
+  Answer name_of(const wire::IpAddress&, std::string&) const override { return Answer::Unknown; }
+};
+
 /// Never changes after it was made: all calls are thread-safe, and block as long as their sources do.
 class NameService {
  public:

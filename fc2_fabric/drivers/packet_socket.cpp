@@ -60,7 +60,7 @@ struct Builder {
     if (::ioctl(descriptor, SIOCGIFINDEX, &request) != 0) return fail("interface", errno);
     index = request.ifr_ifindex;
     if (::ioctl(descriptor, SIOCGIFMTU, &request) != 0) return fail("its MTU", errno);
-    interface.mtu = static_cast<std::uint16_t>(std::min(request.ifr_mtu, 0xFFFF));
+    interface.mtu = static_cast<std::uint16_t>(std::min<int>(request.ifr_mtu, options.max_mtu));
     if (::ioctl(descriptor, SIOCGIFHWADDR, &request) != 0) return fail("its MAC address", errno);
     if (request.ifr_hwaddr.sa_family != ARPHRD_ETHER) {
       error = options.interface + ": is no Ethernet interface";

@@ -13,6 +13,7 @@ struct PacketSocketOptions {
   std::string interface;                        // "eth0"
   std::optional<wire::MacAddress> mac = {};     // as which FIP and FCoE speak; none: the interface's own. Processes that
                                                 // share an interface need one each (locally administered)
+  std::uint16_t max_mtu = 0xFFFF;               // less than the interface's: frames are no larger than that
   bool promiscuous = false;                     // else addresses are added to the interface's filter
   int receive_buffer_bytes = 32 << 20;          // as far as the kernel grants it: what comes while the core is busy
   int send_buffer_bytes = 4 << 20;

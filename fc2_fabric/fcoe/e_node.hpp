@@ -22,6 +22,7 @@ struct ENodeConfig {
   TimeNs choice_delay = 200 * millisecond;           // from the first usable FCF: a better one may answer as well
   TimeNs login_retry_delay = 2 * second;             // after a fabric login failed
   TimeNs vn_port_keep_alive_period = 90 * second;    // FC-BB-5; that of the ENode's own is the FCF's to say
+  wire::Wwn switch_name{};                           // of the only FCF to log in at; 0: any
   std::size_t max_virtual_ports = 255;               // N_Ports beyond the first
 };
 

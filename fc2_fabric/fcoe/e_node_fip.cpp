@@ -44,6 +44,7 @@ void ENode::fip_received(const EthernetFrame& frame) {
 void ENode::advertisement(const fip::FipMessage& message, const EthernetFrame& frame) {
   const auto heard = FcfTable::read(message);
   if (!heard) return counters_.discard(FcoeDiscard::BadFip);
+  if (config_.switch_name != wire::Wwn{} && heard->switch_name != config_.switch_name) return;  // not ours to use
   const bool was_usable = fcfs_.find(heard->mac) != nullptr && fcfs_.find(heard->mac)->usable();
   KnownFcf* fcf = fcfs_.update(*heard);
   if (fcf == nullptr) return counters_.discard(FcoeDiscard::NoResources);

@@ -1,6 +1,7 @@
 // Class 2 below FC-VI: link services, end-to-end credit, and what the fabric itself answers (FC-FS).
 #include <gtest/gtest.h>
 
+#include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/f_port.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
@@ -44,6 +45,53 @@ TEST_F(Class2Ports, logged_in_echo_is_acknowledged_both_ways) {
   EXPECT_EQ(pair.a.open_exchanges() + pair.b.open_exchanges(), 0u);
 }
 
+class BusyAcks : public testing::Test {
+ public:
+  BusyAcks() : fabric(2, {}, [](NPortConfig& config, std::size_t) { config.end_to_end_credit = credit; }) {
+    fabric.bring_up();
+    EXPECT_TRUE(fabric.log_in(0, 1));
+  }
+  support::TestFabric fabric;
+};
+
+// FC-FS, F_BSY to a Link_Control frame: the ACK is sent again, until E_D_TOV is over.
+TEST_F(BusyAcks, ack_busied_is_sent_again) {
+  NPort& recipient = fabric.port(1);
+  const wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id(),
+                           .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::sequence_recipient | wire::f_ctl::end_sequence |
+                                    wire::f_ctl::abort_perform_abts,
+                           .ox_id = {7}, .parameter = 1};
+  support::FrameLog log;
+  fabric.fabric.tap(recipient, &log);
+  const auto busy = [&] {
+    recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 1, wire::f_ctl::abort_perform_abts));
+    fabric.run_for(recipient.e_d_tov() / 64);
+  };
+  busy();
+  ASSERT_EQ(log.count(RCtl::ack_1), 1u);
+  const wire::FcHeader& again = log.find([](const LoggedFrame& f) { return f.is(RCtl::ack_1); })->header;
+  EXPECT_EQ(again.f_ctl, ack.f_ctl);
+  EXPECT_TRUE(again.d_id == ack.d_id && again.ox_id == ack.ox_id && again.parameter == 1 && again.type == wire::Type::bls);
+  for (int i = 0; i < 100; ++i) busy();
+  EXPECT_EQ(log.count(RCtl::ack_1), 64u);  // E_D_TOV is over
+  EXPECT_EQ(recipient.counters().unexpected_events, 0u);
+  fabric.fabric.tap(recipient, nullptr);
+}
+
+// What is no ACK cannot be sent again, and more than 64 at once are not kept.
+TEST_F(BusyAcks, ack_busied_nonsense_is_discarded) {
+  NPort& recipient = fabric.port(1);
+  wire::FcHeader ack{.r_ctl = RCtl::p_bsy, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id()};
+  recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 0));
+  EXPECT_EQ(recipient.counters().discarded(Discard::BadHeader), 1u);
+  ack.r_ctl = RCtl::ack_1;
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    ack.ox_id = {i};
+    recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 0));
+  }
+  EXPECT_EQ(recipient.counters().discarded(Discard::NoResources), 36u);
+}
+
 // An N_Port elsewhere that takes no frames.
 class Full final : public FrameOutput, public FrameFeeder {
  public:
@@ -76,17 +124,26 @@ TEST(Class2Fabric, egress_full_answers_f_bsy) {
   port->receive(std::move(login));
   fabric.run_for(second);
   ASSERT_TRUE(port->logged_in() && far.paused());
-  for (const wire::Sof sof : {wire::Sof::i2, wire::Sof::i3}) {
+  const auto inject = [&](wire::Sof sof, RCtl r_ctl) {
     FramePtr frame = fabric.pool.take();
+    header.r_ctl = r_ctl;
     header.write(frame->bytes);
     frame->size_bytes = frame_header_bytes;
     frame->sof = sof;
     frame->eof = wire::Eof::n;
     fabric.fabric.ingress_of(fabric.port(0))->receive(std::move(frame));
-  }
+  };
+  inject(wire::Sof::i2, RCtl::solicited_data), inject(wire::Sof::i3, RCtl::solicited_data);
   fabric.run_for(10 * second);
   EXPECT_EQ(log.count(RCtl::f_bsy_data), 1u);
   EXPECT_EQ(fabric.fabric.counters().discarded(Discard::HeldTooLong), 2u);
+  // An ACK is busied too, with its command code in TYPE; a busy is not.
+  inject(wire::Sof::n2, RCtl::ack_0), inject(wire::Sof::n2, RCtl::p_bsy);
+  fabric.run_for(millisecond);
+  const LoggedFrame* busy = log.find([](const LoggedFrame& f) { return f.is(RCtl::f_bsy_link); });
+  ASSERT_NE(busy, nullptr);
+  EXPECT_EQ(static_cast<std::uint8_t>(busy->header.type), 0x11);
+  EXPECT_EQ(log.count(RCtl::f_bsy_link), 1u);
   fabric.fabric.tap(fabric.port(0), nullptr);
   fabric.fabric.detach(*port);
 }

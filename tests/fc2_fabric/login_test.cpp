@@ -396,13 +396,19 @@ TEST_F(FabricLoginTest, offline_zero_port_name_is_refused) {
   EXPECT_FALSE(nameless.port(0).online());
 }
 
-// FC-LS: a fabric that does not answer: FLOGI is repeated, then the login failed.
+// FC-LS: a fabric that does not answer: FLOGI is repeated, then the login failed, which listeners hear once. R_A_TOV later the
+// port asks again, and on and on.
 TEST_F(FabricLoginTest, login_pending_silence_retries_then_fails) {
   Channel dark(fabric.scheduler, {}, log);
   fabric.port(0).link_up(dark);
-  fabric.run_for(200 * second);
+  fabric.run_for(4 * 20 * second + 10 * second - millisecond);
   EXPECT_EQ(listener.events, "f");
   EXPECT_EQ(log.received(Command::flogi), 4U);
+  fabric.run_for(2 * millisecond);
+  EXPECT_EQ(log.received(Command::flogi), 5U);
+  fabric.run_for(9 * 90 * second);
+  EXPECT_EQ(log.received(Command::flogi), 41U);
+  EXPECT_EQ(listener.events, "f");
   for (const auto& frame : log.frames()) EXPECT_EQ(frame.header.s_id, wire::FcId{});
   fabric.port(0).link_down();
 }

@@ -1,20 +1,6 @@
 // No allocation per frame or message in steady state: counts every operator new of the program.
-#include <cstdlib>
-#include <new>
-
+#include "tests/fcvi/counted_new.hpp"
 #include "tests/fcvi/two_nodes.hpp"
-
-namespace {
-std::size_t allocations = 0;
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 using Level = vi::ReliabilityLevel;
@@ -53,9 +39,9 @@ TEST_P(Allocation, steady_state_does_not_allocate) {
   connect(GetParam().level);
   prepare();
   run(3);
-  const std::size_t before = allocations;
+  const std::size_t before = support::allocations;
   run(10);
-  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(support::allocations - before, 0u);
   EXPECT_EQ(succeeded, 13 * depth);
 }
 

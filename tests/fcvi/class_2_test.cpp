@@ -4,6 +4,8 @@
 #include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
+#include "wire/fcvi/connect_resp2.hpp"
+#include "wire/fcvi/connect_rqst.hpp"
 
 namespace {
 using support::late;
@@ -19,10 +21,10 @@ constexpr std::uint16_t credit = 6;
 
 class Class2 : public support::AtLevel {
  public:
-  explicit Class2(bool ack_0 = false, bool in_order = true)
+  explicit Class2(bool ack_0 = false, bool in_order = true, std::uint16_t end_to_end_credit = credit)
       : AtLevel({.address = {}, .class_2 = true},
                 [=](fc2::NPortConfig& config, std::size_t) {
-                  config.end_to_end_credit = credit;
+                  config.end_to_end_credit = end_to_end_credit;
                   config.ack_0 = ack_0;
                 }, fabric_config(in_order)) {}
   static fc2::SwitchConfig fabric_config(bool in_order) {
@@ -238,6 +240,89 @@ TEST_P(OneSided, connected_peerWithoutClass2_usesClass3) {
   fabric.run_for(fc2::second);
   EXPECT_TRUE(arrived(0, 0) && sent(0) == sent_well);
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return wire::class_of_service(f.sof) == 2; }), 0u);
+}
+
+class Class2Busy : public Class2 {
+ public:
+  Class2Busy() : Class2(false, false, 2000) {}
+};
+INSTANTIATE_TEST_SUITE_P(Level, Class2Busy, support::reliable_levels, support::level_name);
+
+// FC-VI B.2.6.1 rule 8b: more frames overtake one than may wait for it: P_BSY, until it has come; everything arrives.
+TEST_P(Class2Busy, receiving_noRoomForEarlyFrames_pBsy) {
+  begin(GetParam());
+  constexpr std::uint32_t large = 1200 * frame_bytes;
+  for (std::uint32_t i = 0; i < large; ++i) *client->bytes(client->data + i) = content(1, i);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number == 0 ? late(40 * fc2::millisecond) : pass; };
+  const auto write = client->descriptor(vi::control::op_rdma_write, {{client->data, large}}, server->data, server->handle);
+  client_vi->post_send(write, client->handle);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client->status(write), vi::status::done | vi::status::op_rdma_write);
+  EXPECT_EQ(std::memcmp(client->bytes(client->data), server->bytes(server->data), large), 0);
+  const auto busy = log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::p_bsy); });
+  const auto again = log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); });
+  EXPECT_GE(busy, 1200u - 1 - 1024);
+  EXPECT_EQ(again, busy);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+/// A port of another make, which asks in class 2.
+struct Stranger final : fc2::ExchangeUser {
+  void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
+    opcodes.push_back(wire::fcvi::DeviceHeader::parse(32, iu)->opcode);
+  }
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override { ++failures; }
+  std::vector<wire::fcvi::Opcode> opcodes;
+  int failures = 0;
+};
+
+// FC-VI C.1: set-up IUs that come in class 2 are answered in class 2. The ACK of RESP1 is lost: RESP2 says the same. The ACK of
+// RESP3 is lost: E_D_TOV and an ABTS end the exchange, and nothing else.
+TEST_P(Class2, idle_connectRqstInClass2_isAnsweredSo) {
+  begin(GetParam());
+  const auto before = server->provider.open_setups();  // a received one lives with its connection
+  using wire::fcvi::Opcode;
+  int acks = 0;
+  faults.on_link_control = [&](const wire::FcHeader& header) {
+    return header.s_id == client->port.n_port_id() && ++acks > 0 ? lose : pass;
+  };
+  Stranger stranger;
+  fc2::Exchange* exchange = client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, stranger);
+  exchange->use_class_2();
+  wire::fcvi::ConnectRqst rqst;
+  rqst.connection_id = wire::ConnectionId{0x7777};
+  rqst.payload.handle = wire::FcviHandle{0x7777};
+  std::vector<std::uint8_t> iu(rqst.size());
+  rqst.write(iu);
+  client->port.send(*exchange, RCtl::unsolicited_control, std::span(iu).first(32), std::span(iu).subspan(32), {.transfer_initiative = true});
+  fabric.run_for(fc2::millisecond);
+  ASSERT_EQ(stranger.opcodes, std::vector{Opcode::connect_resp1});
+  wire::fcvi::ConnectResp2 resp2;
+  resp2.handle = wire::FcviHandle::unassigned;
+  resp2.connection_id = rqst.connection_id;
+  std::array<std::uint8_t, 32> bytes;
+  resp2.write(bytes);
+  client->port.send(*exchange, RCtl::solicited_control, bytes, {}, {.transfer_initiative = true});
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(stranger.opcodes, (std::vector{Opcode::connect_resp1, Opcode::connect_resp3}));
+  fabric.run_for(40 * fc2::second);
+  EXPECT_EQ(acks, 2);
+  EXPECT_EQ(stranger.failures, 0);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.header.type == wire::Type::fc_vi && wire::class_of_service(f.sof) != 2; }), 0u);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+  EXPECT_EQ(server->provider.open_setups(), before);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+}
+
+// FC-FS "N_Port Login required": the login is gone at the other end, as after a LOGO: the connection ends at once.
+TEST_P(Class2, sending_loginRequired_isLoggedOut) {
+  begin(GetParam());
+  server->port.remote_port(client->port.n_port_id()).implicit_logout();
+  send();
+  fabric.run_for(fc2::millisecond);
+  EXPECT_FALSE(client->port.remote_port(server->port.n_port_id()).logged_in());
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
 }
 
 // FC-FS: the fabric rejects what it cannot deliver (F_RJT), and a port what comes without a login (P_RJT): rule 8c for real.

@@ -42,9 +42,9 @@ TEST_P(Throttle, awaitResp3_sendsDoNotComplete) {
 INSTANTIATE_TEST_SUITE_P(Levels, Throttle,
                          ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception));
 
-class EarlyMessage : public support::FaultySetup {
+class MessageBeforeResp2 : public support::FaultySetup {
  public:
-  explicit EarlyMessage(Level level = Level::ReliableReception) : FaultySetup({}, {}, {}, level) {}
+  explicit MessageBeforeResp2(Level level = Level::ReliableReception) : FaultySetup({}, {}, {}, level) {}
   /// Of the frames at the client's port, the first with that opcode; -1: none.
   [[nodiscard]] static int position(const std::vector<support::WireFrame>& frames, Opcode opcode) {
     for (std::size_t i = 0; i < frames.size(); ++i)
@@ -60,7 +60,7 @@ class EarlyMessage : public support::FaultySetup {
 };
 
 // FC-VI C.5.4, C.5.5: the Server sends nothing before RESP3, an answer neither: that to a message that overtook RESP2 goes behind it.
-TEST_F(EarlyMessage, beforeResp2_isAnsweredBehindResp3) {
+TEST_F(MessageBeforeResp2, beforeResp2_isAnsweredBehindResp3) {
   const auto receive = server->descriptor(0, {{server->data, 64}});
   server_vi->post_receive(receive, server->handle);
   connect_with_late_resp2();
@@ -80,9 +80,9 @@ TEST_F(EarlyMessage, beforeResp2_isAnsweredBehindResp3) {
 }
 
 // ... nor the data of an RDMA Read, at a level where messages have no other answer.
-class EarlyRead : public EarlyMessage {
+class EarlyRead : public MessageBeforeResp2 {
  public:
-  EarlyRead() : EarlyMessage(Level::ReliableDelivery) {}
+  EarlyRead() : MessageBeforeResp2(Level::ReliableDelivery) {}
 };
 TEST_F(EarlyRead, beforeResp2_isAnsweredBehindResp3) {
   connect_with_late_resp2();
@@ -97,7 +97,7 @@ TEST_F(EarlyRead, beforeResp2_isAnsweredBehindResp3) {
 }
 
 // FC-VI 8.5.2 c), C.5.9.1: RESP2 is lost, and with it what the message waited for: it is never answered, and both ends fail.
-TEST_F(EarlyMessage, resp2Lost_isNeverAnswered) {
+TEST_F(MessageBeforeResp2, resp2Lost_isNeverAnswered) {
   const auto receive = server->descriptor(0, {{server->data, 64}});
   server_vi->post_receive(receive, server->handle);
   faults.lose(Opcode::connect_resp2);

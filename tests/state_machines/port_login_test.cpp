@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { RetriesLeftKnob, PeerLoginWinsKnob, PeerAsksAgainKnob, LinkLossLogsOutKnob };
+  enum Knob : unsigned { RetriesLeftKnob, PeerLoginWinsKnob, PeerAsksAgainKnob, OvertakenByAcceptKnob, LinkLossLogsOutKnob };
   void send_login() override { note("send_login"); }
   void accept_login() override { note("accept_login"); }
   void reject_login() override { note("reject_login"); }
@@ -29,6 +29,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   [[nodiscard]] bool retries_left() const override { return knob(RetriesLeftKnob); }
   [[nodiscard]] bool peer_login_wins() const override { return knob(PeerLoginWinsKnob); }
   [[nodiscard]] bool peer_asks_again() const override { return knob(PeerAsksAgainKnob); }
+  [[nodiscard]] bool overtaken_by_accept() const override { return knob(OvertakenByAcceptKnob); }
   [[nodiscard]] bool link_loss_logs_out() const override { return knob(LinkLossLogsOutKnob); }
 };
 
@@ -73,6 +74,14 @@ TEST(PortLogin, LoggedIn_login_received) {
   Rig rig;
   rig.given(LinkUp{}, LoginReceived{});
   EXPECT_EQ(rig.after(LoginReceived{}), "LoggedIn: report_logged_out, accept_login, report_logged_in");
+}
+
+// FC-LS: the peer's PLOGI crossed ours and lost, and the accept of ours overtook it.
+TEST(PortLogin, LoggedIn_login_received_overtaken) {
+  Rig rig;
+  rig.given(LinkUp{}, LoginRequested{}, LoginAccepted{});
+  rig.set(Recorded::OvertakenByAcceptKnob);
+  EXPECT_EQ(rig.after(LoginReceived{}), "LoggedIn: reject_login");
 }
 
 TEST(PortLogin, LoginPending_login_received_peer_wins) {

@@ -131,10 +131,9 @@ TEST(Configuration, errors_of_the_file) {
 
 TEST(Configuration, errors_of_a_nic) {
   EXPECT_EQ(nic_error("  nodename: x"), "n.yaml:3:3: unknown key \"nodename\" in nics[0]; did you mean \"node_name\"?");
-  EXPECT_EQ(nic_error("  transport: fcoe"), "n.yaml:3:3: transport: fcoe is not yet supported; local or in_process");
   EXPECT_EQ(nic_error("  transport: locl"),
-            "n.yaml:3:3: transport: expected one of local, in_process, got \"locl\"; did you mean \"local\"?");
-  EXPECT_EQ(nic_error("  transport: [local]"), "n.yaml:3:3: transport: expected one of local, in_process, got a list");
+            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, got \"locl\"; did you mean \"local\"?");
+  EXPECT_EQ(nic_error("  transport: [local]"), "n.yaml:3:3: transport: expected one of local, in_process, fcoe, got a list");
   EXPECT_EQ(nic_error("  node_name: a b"),
             "n.yaml:3:3: node_name: expected a host name (letters, digits, '.', '-', '_', ':'), got \"a b\"");
   EXPECT_EQ(nic_error("  addresses: 10.0.0.1"), "n.yaml:3:3: addresses: expected a list, got \"10.0.0.1\"");
@@ -168,6 +167,52 @@ TEST(Configuration, errors_of_limits_and_timeouts) {
   EXPECT_EQ(nic_error("  timeouts: {close: 1s}"), "n.yaml:3:14: unknown key \"close\" in timeouts; known: open, ulp, farp, name_service, name_appears");
   EXPECT_EQ(nic_error("  timeouts:\n    open: 0"),
             "n.yaml:4:5: open: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 ms to 3600.000 s, got \"0\"");
+}
+
+// Ethernet: an interface by its name or a cable of UDP datagrams, with or without a fabric.
+TEST(Configuration, fcoe) {
+  const Configuration configuration = good(R"(
+nics:
+- {name: a, transport: fcoe, interface: eth1}
+- {name: b, interface: "udp:4001:4002", transport: fcoe, mode: vn2vn, mtu: 1500, mac: "02:00:00:00:00:01"}
+- {name: c, transport: fcoe, interface: udp:10.0.0.1:4001:10.0.0.2:4002, mode: fabric, fcf: 10:00:00:00:00:00:00:01}
+)");
+  ASSERT_EQ(configuration.nics.size(), 3u);
+  const FcoeChoices& a = configuration.nics[0].fcoe;
+  EXPECT_EQ(configuration.nics[0].transport, NicTransport::Fcoe);
+  EXPECT_EQ(a.interface, "eth1");
+  EXPECT_EQ(a.mode, FcoeMode::Fabric);
+  EXPECT_EQ(a.mtu, 0);
+  EXPECT_FALSE(a.mac);
+  EXPECT_EQ(a.fcf, wire::Wwn{});
+  const FcoeChoices& b = configuration.nics[1].fcoe;
+  EXPECT_EQ(b.interface, "udp:4001:4002");
+  EXPECT_EQ(b.mode, FcoeMode::Vn2vn);
+  EXPECT_EQ(b.mtu, 1500);
+  EXPECT_EQ(b.mac, wire::MacAddress::from_string("02:00:00:00:00:01"));
+  const FcoeChoices& c = configuration.nics[2].fcoe;
+  EXPECT_EQ(c.interface, "udp:10.0.0.1:4001:10.0.0.2:4002");
+  EXPECT_EQ(c.fcf, wire::Wwn{0x1000'0000'0000'0001});
+}
+
+TEST(Configuration, mistakes_of_fcoe) {
+  const auto error = [](const std::string& lines) { return nic_error("  transport: fcoe\n" + lines); };
+  const std::string interface = "  interface: eth0\n";
+  EXPECT_EQ(error(""), "n.yaml:2:3: nics[0] needs the key \"interface\"");
+  for (const char* name : {"an_interface_of_16", "a/b", "\"udp:\"", "udp:1:2:3", "udp:0:1", "udp:1:65536", "udp:1:x",
+                           "udp:10.0.0.256:1:10.0.0.1:2", "\"udp:::1:1:::1:2\""})
+    EXPECT_TRUE(error("  interface: " + std::string(name)).starts_with("n.yaml:4:3: interface: expected an interface's name"))
+        << error("  interface: " + std::string(name));
+  EXPECT_EQ(error(interface + "  mode: vn2n"), "n.yaml:5:3: mode: expected one of fabric, vn2vn, got \"vn2n\"; did you mean \"vn2vn\"?");
+  EXPECT_EQ(error(interface + "  mtu: 1499"), "n.yaml:5:3: mtu: expected a whole number, 1500 to 9216, got \"1499\"");
+  EXPECT_EQ(error(interface + "  mtu: 9217"), "n.yaml:5:3: mtu: expected a whole number, 1500 to 9216, got \"9217\"");
+  for (const char* mac : {"eth0", "01:00:00:00:00:01", "00:00:00:00:00:00"})
+    EXPECT_EQ(error(interface + "  mac: " + mac), "n.yaml:5:3: mac: expected a MAC address of one station, as 02:00:00:00:00:01, got \"" +
+                                                      std::string(mac) + "\"");
+  EXPECT_EQ(error(interface + "  mode: vn2vn\n  fcf: 10:00:00:00:00:00:00:01"), "n.yaml:6:3: fcf: with mode: vn2vn there is none");
+  EXPECT_EQ(nic_error("  mtu: 1500"), "n.yaml:3:3: mtu is for transport: fcoe, this NIC's is local");
+  EXPECT_EQ(nic_error("  transport: in_process\n  interface: eth0"),
+            "n.yaml:4:3: interface is for transport: fcoe, this NIC's is in_process");
 }
 
 // Who has it already is told.
@@ -221,6 +266,9 @@ TEST(Configuration, example_file_with_all_its_lines_is_good) {
   EXPECT_EQ(nic.timeouts.open, defaults.timeouts.open);
   EXPECT_EQ(nic.timeouts.name_service, defaults.timeouts.name_service);
   EXPECT_EQ(nic.timeouts.name_appears, defaults.timeouts.name_appears);
+  const NicConfiguration& ethernet = parsed->nics.at(1);
+  EXPECT_EQ(ethernet.transport, NicTransport::Fcoe);
+  EXPECT_EQ(ethernet.fcoe.mode, FcoeChoices().mode);
 }
 
 // Whatever stands in the file: it is good, or there is a message that names the file.

@@ -6,6 +6,7 @@
 
 #include "tools/fabricd/port_session.hpp"
 #include "tools/fabricd/service.hpp"
+#include "tools/fabricd/tapped_ethernet.hpp"
 
 namespace fabricd {
 
@@ -17,7 +18,9 @@ CaptureSession::CaptureSession(Service& service, std::shared_ptr<FrameStream> st
 
 void CaptureSession::stop_tapping() {
   for (const Interface& interface : interfaces_) interface.port->remove_tap(*interface.tap);
+  for (const EthernetInterface& interface : ethernet_interfaces_) interface.port->remove_tap(*interface.tap);
   interfaces_.clear();
+  ethernet_interfaces_.clear();
 }
 
 void CaptureSession::add(PortSession& port) {
@@ -27,6 +30,16 @@ void CaptureSession::add(PortSession& port) {
   fc2::FrameTap& tap = capture_.add_interface(port.description());
   describing_ = false;
   interfaces_.push_back({&port, &tap});
+  port.add_tap(tap);
+}
+
+void CaptureSession::add(TappedEthernet& port) {
+  if (ending_ || interface_count_ == max_interfaces) return;
+  ++interface_count_;
+  describing_ = true;
+  fc2::fcoe::EthernetTap& tap = capture_.add_ethernet_interface(port.interface().name);
+  describing_ = false;
+  ethernet_interfaces_.push_back({&port, &tap});
   port.add_tap(tap);
 }
 

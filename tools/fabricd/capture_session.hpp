@@ -7,6 +7,7 @@
 
 namespace fabricd {
 class PortSession;
+class TappedEthernet;
 
 class CaptureSession final : public Session, private fc2::ByteSink {
  public:
@@ -14,6 +15,8 @@ class CaptureSession final : public Session, private fc2::ByteSink {
   ~CaptureSession() override { stop_tapping(); }
   /// A port appeared, or goes.
   void add(PortSession& port);
+  /// What is on the wire, FIP too.
+  void add(TappedEthernet& port);
   void remove(PortSession& port);
   void stop_tapping();
 
@@ -21,6 +24,10 @@ class CaptureSession final : public Session, private fc2::ByteSink {
   struct Interface {
     PortSession* port;
     fc2::FrameTap* tap;
+  };
+  struct EthernetInterface {
+    TappedEthernet* port;
+    fc2::fcoe::EthernetTap* tap;
   };
   // What one slow reader may make the service keep; the frames beyond it are not captured, and counted. A capture must not
   // hold back the fabric that it watches.
@@ -41,6 +48,7 @@ class CaptureSession final : public Session, private fc2::ByteSink {
   std::size_t interface_count_ = 0;
   fc2::Timer<CaptureSession, &CaptureSession::pump> pump_event_{*this};
   std::deque<Interface> interfaces_;
+  std::deque<EthernetInterface> ethernet_interfaces_;
   fc2::Capture capture_;  // last: it writes at once
 };
 

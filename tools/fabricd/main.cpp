@@ -1,9 +1,10 @@
-// fcvi-fabricd: the fabric between the processes of one user on one machine. Exit status: 0, 1 it could not be done,
+// fcvi-fabricd: the fabric between the processes of one user on one machine, and hosts on Ethernet. Exit status: 0, 1 it could not be done,
 // 2 bad input.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <cstdio>
 
 #include "tools/fabricd/control_client.hpp"
@@ -16,6 +17,9 @@ using fc2::drivers::RuntimeDirectory;
 
 struct Options {
   std::string runtime_directory, capture_file, log_level = "info";
+  std::vector<std::string> interfaces;
+  std::string fc_map;
+  int fka_period_ms = 2000, fcf_priority = 128;
   fabricd::ServiceConfig service;
   bool daemonize = false, json = false;
 };
@@ -41,9 +45,54 @@ int serve(const Options& options, const RuntimeDirectory& directory) {
   }
   boost::asio::io_context io(1);
   fabricd::Service service(io, std::move(*taken.instance), options.service);
+  if (!service.trouble().empty()) {
+    spdlog::error("{}", service.trouble());
+    return fabricd::failure;
+  }
   spdlog::info("fcvi-fabricd {} serves {}", FCVI_VERSION, directory.path());
   io.run();
   return fabricd::success;
+}
+
+std::string check_interface(const std::string& text) {
+  if (fc2::drivers::EthernetName::parse(text)) return {};
+  return "expected " + std::string(fc2::drivers::EthernetName::expected);
+}
+
+// 0EFC00 to 0EFCFF are what FC-BB-5 keeps for it.
+std::optional<std::uint32_t> fc_map_of(const std::string& text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && value >> 8 == wire::default_fc_map >> 8 ? std::optional(value) : std::nullopt;
+}
+std::string check_fc_map(const std::string& text) { return fc_map_of(text) ? "" : "expected 0EFC00 to 0EFCFF"; }
+
+void describe_fcoe(CLI::App& app, Options& options) {
+  fabricd::FcoeConfig& fcoe = options.service.fcoe;
+  app.add_option("--fcoe", options.interfaces,
+                 "be an FCF (FCoE forwarder) on this Ethernet interface, for hosts there; may stand several times. "
+                 "udp:LOCAL:REMOTE: Ethernet frames in UDP datagrams between these ports of 127.0.0.1, needs no privileges")
+      ->type_name("IF")
+      ->allow_extra_args(false)
+      ->check(check_interface);
+  app.add_option("--mtu", fcoe.mtu, "FCoE: frames are no larger, though the interface could; 2158 and more carry full FC frames")
+      ->check(CLI::Range(fc2::drivers::least_fcoe_mtu, fc2::drivers::greatest_fcoe_mtu));
+  app.add_option("--fc-map", options.fc_map, "FCoE: prefix of the ports' MAC addresses (default: 0EFC00)")->check(check_fc_map);
+  app.add_option("--priority", options.fcf_priority, "FCoE: hosts prefer the FCF with the smallest")
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
+  app.add_option("--fka-period", options.fka_period_ms, "FCoE: milliseconds between advertisements, and between keep-alives")
+      ->check(CLI::Range(500, 90'000))
+      ->capture_default_str();
+}
+
+void take_fcoe(Options& options) {
+  fabricd::FcoeConfig& fcoe = options.service.fcoe;
+  for (const std::string& name : options.interfaces) fcoe.interfaces.push_back(*fc2::drivers::EthernetName::parse(name));
+  if (!options.fc_map.empty()) fcoe.fcf.fc_map = *fc_map_of(options.fc_map);
+  fcoe.fcf.priority = static_cast<std::uint8_t>(options.fcf_priority);
+  fcoe.fcf.period = options.fka_period_ms * fc2::millisecond;
 }
 
 void describe(CLI::App& app, Options& options) {
@@ -77,10 +126,12 @@ int dispatch(const CLI::App& app, const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"The fabric between processes of one user on this machine: a Fibre Channel switch with a name server.",
+  CLI::App app{"The fabric between processes of one user on this machine, and of hosts on Ethernet (FCoE): a Fibre Channel switch with a "
+               "name server.",
                "fcvi-fabricd"};
   app.require_subcommand(0, 1);
   describe(app, options);
+  describe_fcoe(app, options);
   CLI::App* status = app.add_subcommand("status", "print who is linked to the service that runs");
   status->add_flag("--json", options.json, "as JSON");
   app.add_subcommand("stop", "end the service that runs; success when none does");
@@ -89,6 +140,7 @@ int main(int argc, char** argv) {
       ->required();
   try {
     app.parse(argc, argv);
+    take_fcoe(options);
     options.service.max_sessions = options.service.max_ports + 256;
     return dispatch(app, options);
   } catch (const CLI::ParseError& error) {

@@ -11,6 +11,7 @@
 
 #include "tools/fabricd/capture_session.hpp"
 #include "tools/fabricd/control_session.hpp"
+#include "tools/fabricd/fcoe_status.hpp"
 #include "tools/fabricd/port_session.hpp"
 #include "tools/fabricd/status.hpp"
 
@@ -22,10 +23,11 @@ constexpr int accepted_at_once = 16;                              // then the li
 constexpr fc2::TimeNs accept_pause = 100 * fc2::millisecond;      // when no descriptor is left
 constexpr fc2::TimeNs state_change_delay = fc2::millisecond;      // a process that died is told of at once
 
-fc2::SwitchConfig switch_config(const ServiceConfig& config) {
+fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fcoe) {
   fc2::SwitchConfig fabric;
+  fabric.switch_name = fabric.fabric_name = fcoe.switch_name().value_or(fabric.switch_name);
   fabric.name = "local fabric";
-  fabric.max_ports = config.max_ports + 1;  // the stand-in
+  fabric.max_ports = config.max_ports + 1;  // the stand-in; ENodes count as the others
   fabric.state_change_delay = state_change_delay;
   return fabric;
 }
@@ -33,9 +35,12 @@ fc2::SwitchConfig switch_config(const ServiceConfig& config) {
 
 Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig config)
     : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
-      core_(io), fabric_(core_.scheduler(), core_.pool(), switch_config(config)), stand_in_(fabric_, core_),
+      core_(io), fcoe_(core_, config_.fcoe), fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)),
+      stand_in_(fabric_, core_),
       listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()) {
+  if (!trouble().empty()) return;
   const CoreSection section(core_);
+  fcoe_.start(fabric_);
   await_connections();
   await_signals();
   link_count_changed();
@@ -46,6 +51,7 @@ Service::~Service() {
     sessions_.erase(captures_.back());
     captures_.pop_back();
   }
+  fcoe_.let_go_of_switch();
 }
 
 void Service::stop(const std::string& reason) {
@@ -55,6 +61,7 @@ void Service::stop(const std::string& reason) {
   boost::system::error_code ignored;
   listener_.close(ignored);
   signals_.cancel(ignored);
+  fcoe_.stop();
   boost::asio::post(io_, [this] { io_.stop(); });  // answers that were given just now go out first
 }
 
@@ -121,6 +128,7 @@ std::string Service::admit_port(const Hello& hello, const std::shared_ptr<FrameS
 
 void Service::start_capture(const std::shared_ptr<FrameStream>& stream) {
   auto capture = std::make_unique<CaptureSession>(*this, stream);
+  for (TappedEthernet& port : fcoe_.ports()) capture->add(port);
   for (PortSession* port : ports_) capture->add(*port);
   captures_.push_back(capture.get());
   add(std::move(capture));
@@ -154,7 +162,7 @@ void Service::bury() {
 // --- idleness ----------------------------------------------------------------------------------------------------
 
 void Service::link_count_changed() {
-  const bool idle = ports_.empty() && captures_.empty() && config_.idle_seconds > 0;
+  const bool idle = ports_.empty() && captures_.empty() && !fcoe_.present() && config_.idle_seconds > 0;
   if (!idle) core_.scheduler().cancel(idle_timer_);
   else if (!idle_timer_.pending()) core_.scheduler().schedule_after(idle_timer_, config_.idle_seconds * fc2::second);
 }
@@ -167,11 +175,13 @@ Status Service::status() {
   status.process_id = process_id_;
   status.uptime = core_.scheduler().now() - started_at_;
   status.frames_forwarded = fabric_.frames_forwarded();
+  status.captures = captures_.size();
   status.counters = fabric_.counters();
   for (const PortSession* port : ports_) {
     const auto* registered = fabric_.name_server().database().find(port->f_port().address());
     status.ports.push_back(describe(*port, registered, core_.scheduler().now()));
   }
+  if (fcoe_.present()) status.fcoe = describe(fcoe_, fabric_);
   return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "fc2_fabric/drivers/real_time_core.hpp"
 #include "fc2_fabric/switch.hpp"
+#include "tools/fabricd/fcoe_side.hpp"
 #include "tools/fabricd/instance.hpp"
 #include "tools/fabricd/session.hpp"
 #include "tools/fabricd/stand_in.hpp"
@@ -23,6 +24,7 @@ struct ServiceConfig {
   int idle_seconds = 30;            // without a link or a capture; 0: for ever
   std::size_t max_ports = 4096;
   std::size_t max_sessions = 4352;  // ports, control connections, and those that have not said what they want
+  FcoeConfig fcoe;                  // with interfaces: an FCF, which does not end when idle
 };
 
 class Service {
@@ -32,6 +34,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
+  /// Why it cannot serve; empty: it does.
+  [[nodiscard]] const std::string& trouble() const { return fcoe_.trouble(); }
   /// Inside the core, like everything below.
   void stop(const std::string& reason);
 
@@ -63,6 +67,7 @@ class Service {
   const ServiceConfig config_;
   const std::uint32_t process_id_;
   fc2::drivers::RealTimeCore core_;
+  FcoeSide fcoe_;
   fc2::Switch fabric_;
   StandIn stand_in_;
   boost::asio::posix::stream_descriptor listener_;

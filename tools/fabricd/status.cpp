@@ -4,6 +4,7 @@
 
 #include <boost/json/src.hpp>  // the library's only translation unit here: nothing to link
 
+#include "tools/fabricd/fcoe_status.hpp"
 #include "tools/fabricd/port_session.hpp"
 
 namespace fabricd {
@@ -72,7 +73,9 @@ std::string text_of_service(const json::object& service) {
   for (const auto& [reason, count] : service.at("discarded").as_object())
     text += fmt::format("  discarded, {}: {}\n", std::string(reason), count.to_number<std::uint64_t>());
   const json::array& ports = service.at("ports").as_array();
-  if (ports.empty()) return text + "no links\n";
+  const json::value* fcoe = service.if_contains("fcoe");
+  if (fcoe != nullptr) text += text_of_fcoe(fcoe->as_object());
+  if (ports.empty()) return text + (fcoe != nullptr ? "no links to processes of this host\n" : "no links\n");
   text += fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9}  {}\n", "PROCESS", "NAME", "N_PORT_ID", "PORT_NAME",
                       "FRAMES IN", "FRAMES OUT", "UP (S)", "ADDRESSES");
   for (const json::value& port : ports) text += text_of(port.as_object());
@@ -88,11 +91,14 @@ std::string to_json(const Status& status) {
   }
   json::array ports;
   for (const PortStatus& port : status.ports) ports.push_back(to_object(port));
-  return json::serialize(json::object{{"process_id", status.process_id},
-                                      {"uptime_seconds", seconds(status.uptime)},
-                                      {"frames_forwarded", status.frames_forwarded},
-                                      {"discarded", discarded},
-                                      {"ports", ports}});
+  json::object object{{"process_id", status.process_id},
+                      {"uptime_seconds", seconds(status.uptime)},
+                      {"frames_forwarded", status.frames_forwarded},
+                      {"captures", status.captures},
+                      {"discarded", discarded},
+                      {"ports", ports}};
+  if (status.fcoe) object["fcoe"] = to_object(*status.fcoe);
+  return json::serialize(object);
 }
 
 std::string to_text(const std::string& text) {

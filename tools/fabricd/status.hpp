@@ -1,6 +1,7 @@
 // What the service tells of itself.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,46 @@ struct PortStatus {
   fc2::TimeNs uptime = 0;
 };
 
+/// A VN_Port of an ENode.
+struct VnPortStatus {
+  std::string n_port_id, mac, port_name;
+  std::vector<std::string> addresses;
+  std::string node_name;  // as it registered it; empty: it did not
+};
+
+struct ENodeStatus {
+  std::string mac;
+  std::string state;                            // of its login: machines::fip_forwarder
+  std::vector<VnPortStatus> vn_ports{};
+  std::uint64_t frames_in = 0, frames_out = 0;  // as the fabric sees it
+  std::size_t frames_waiting = 0;
+  bool stalled = false;
+};
+
+struct EthernetStatus {
+  std::string name, mac;
+  std::uint16_t mtu = 0;
+  bool up = false;
+  std::uint64_t fcoe_in = 0, fcoe_out = 0, fip_in = 0, fip_out = 0, send_drops = 0, over_long = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> discarded{};  // by reason, where there were any
+  std::vector<ENodeStatus> e_nodes{};
+};
+
+struct FcoeStatus {
+  std::string switch_name, fc_map;
+  unsigned priority = 0;
+  fc2::TimeNs period = 0;
+  std::vector<EthernetStatus> interfaces;
+};
+
 struct Status {
   std::uint32_t process_id = 0;
   fc2::TimeNs uptime = 0;
   std::uint64_t frames_forwarded = 0;
+  std::size_t captures = 0;        // under way
   fc2::Counters counters;
   std::vector<PortStatus> ports;
+  std::optional<FcoeStatus> fcoe;  // with --fcoe
 };
 
 /// `registered`: its entry in the Name Server, or nullptr.

@@ -194,10 +194,9 @@ bool Judge::logged_out() const {
   return std::any_of(record_.logouts.begin(), record_.logouts.end(), [&](const Logout& logout) { return logout.at >= connection_.began; });
 }
 
-/// An out-of-order fabric does what it is there for (FC-VI 8.1), and loses nothing. A PLOGI that comes after the CONNECT_RQST
-/// of its sender is a new login.
+/// An out-of-order fabric does what it is there for (FC-VI 8.1), and loses nothing; no login ends by it.
 bool Judge::only_overtaken() const {
-  return !record_.in_order && !connection_.rejected && !logged_out() && connection_.phase == ConnectionRecord::Phase::Faults &&
+  return !record_.in_order && !connection_.rejected && connection_.phase == ConnectionRecord::Phase::Faults &&
          std::all_of(record_.faults.begin(), record_.faults.end(), [](const Fault& fault) { return fault.kind == Fault::Kind::Reorder; });
 }
 

@@ -1,0 +1,93 @@
+"""fcvi-fabricd --fcoe as tests start it, and what captures must be like."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+
+PATIENCE_S = 120  # ends a test that hangs, no more
+
+# ../shared knowledge of Wireshark: it does not reassemble over FCoE. Prints nothing for a good capture.
+GATE = ("tshark", "-o", "fc.reassemble:FALSE", "-Y", "_ws.malformed || fcoe.crc.status==0 || fip.descriptors.length_error", "-r")
+
+
+def wait_for(condition, what):
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"never: {what}")
+        time.sleep(0.05)
+
+
+class Fabric:
+    """One service in a runtime directory of its own; `prefix` words start its programs (ip netns exec NAME)."""
+
+    def __init__(self, program, runtime, *options, prefix=()):
+        self.words = [*prefix, program, "--runtime-directory", runtime]
+        self.options = options
+        self.process = None
+        self.capturing = None
+
+    def start(self):
+        self.process = subprocess.Popen([*self.words, *self.options], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(lambda: self.status() is not None or self.process.poll() is not None, "the service runs")
+        if self.process.poll() is not None:
+            raise AssertionError(f"fcvi-fabricd ended with {self.process.returncode}")
+
+    def status(self):
+        asked = subprocess.run([*self.words, "status", "--json"], capture_output=True, text=True, timeout=PATIENCE_S)
+        return json.loads(asked.stdout) if asked.returncode == 0 else None
+
+    def vn_ports(self):
+        """Of all interfaces; empty while it does not answer."""
+        status = self.status() or {"fcoe": {"interfaces": []}}
+        return [port for interface in status["fcoe"]["interfaces"] for node in interface["enodes"] for port in node["vn_ports"]]
+
+    def capture(self, path):
+        self.capturing = subprocess.Popen([*self.words, "capture", path])
+        wait_for(lambda: self.capturing.poll() is not None or self.status()["captures"] > 0, "the capture begins")
+
+    def end_capture(self):
+        self.capturing.send_signal(signal.SIGINT)
+        status = self.capturing.wait(PATIENCE_S)
+        self.capturing = None
+        return status
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """Its exit status."""
+        subprocess.run([*self.words, "stop"], timeout=PATIENCE_S, check=False)
+        return self.process.wait(PATIENCE_S)
+
+    def end(self):
+        for process in (self.capturing, self.process):
+            if process is not None and process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def missing_for_captures():
+    """Why captures cannot be judged; None: they can."""
+    return None if shutil.which("tshark") else "there is no tshark"
+
+
+def faults_of(capture):
+    """What Wireshark finds wrong; empty for a good one."""
+    judged = subprocess.run([*GATE, capture], capture_output=True, text=True, timeout=PATIENCE_S)
+    return judged.stdout if judged.returncode == 0 else judged.stderr
+
+
+def frames_of(capture, wanted):
+    """Frames that match a display filter, a line each."""
+    shown = subprocess.run(["tshark", "-o", "fc.reassemble:FALSE", "-Y", wanted, "-r", capture], capture_output=True, text=True,
+                           timeout=PATIENCE_S)
+    if shown.returncode != 0:
+        raise AssertionError(shown.stderr)
+    return shown.stdout.splitlines()

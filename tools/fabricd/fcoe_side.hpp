@@ -1,0 +1,49 @@
+// The service's side that looks to Ethernet: its interfaces, and the FCF that joins them with the switch.
+#pragma once
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fc2_fabric/drivers/ethernet_name.hpp"
+#include "fc2_fabric/drivers/real_time_core.hpp"
+#include "fc2_fabric/fcoe/fcf.hpp"
+#include "tools/fabricd/tapped_ethernet.hpp"
+
+namespace fabricd {
+
+struct FcoeConfig {
+  std::vector<fc2::drivers::EthernetName> interfaces;  // none: no FCF
+  std::uint16_t mtu = 0;                               // at most; 0: each interface's own
+  fc2::fcoe::FcfConfig fcf;
+};
+
+class FcoeSide {
+ public:
+  /// Opens the interfaces; nothing is sent yet.
+  FcoeSide(fc2::drivers::RealTimeCore& core, const FcoeConfig& config);
+  /// Why an interface could not be opened; empty: all are.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] bool present() const { return !ports_.empty(); }
+  /// NAA 1, of the first interface's MAC address: switches on one Ethernet must not share a name. nullopt: no interface.
+  [[nodiscard]] std::optional<wire::Wwn> switch_name() const;
+  /// Advertisements begin.
+  void start(fc2::Switch& fabric);
+  /// Every virtual link is cleared: ENodes are told, and log in elsewhere or later.
+  void stop();
+  /// Before the switch goes.
+  void let_go_of_switch() { fcf_.reset(); }
+
+  [[nodiscard]] const fc2::fcoe::Fcf* fcf() const { return fcf_ ? &*fcf_ : nullptr; }
+  [[nodiscard]] std::deque<TappedEthernet>& ports() { return ports_; }
+  [[nodiscard]] const std::deque<TappedEthernet>& ports() const { return ports_; }
+
+ private:
+  fc2::drivers::RealTimeCore& core_;
+  const fc2::fcoe::FcfConfig config_;
+  std::string trouble_;
+  std::deque<TappedEthernet> ports_;  // as the FCF's interfaces, one for one
+  std::optional<fc2::fcoe::Fcf> fcf_;
+};
+
+}  // namespace fabricd

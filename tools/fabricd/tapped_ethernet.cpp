@@ -1,0 +1,25 @@
+#include "tools/fabricd/tapped_ethernet.hpp"
+
+#include <utility>
+
+namespace fabricd {
+using fc2::fcoe::EthernetFrame;
+
+TappedEthernet::TappedEthernet(fc2::Scheduler& scheduler, std::unique_ptr<fc2::fcoe::EthernetPort> port)
+    : EthernetPort(port->interface()), scheduler_(scheduler), port_(std::move(port)) {
+  port_->attach(this);
+  set_up(port_->up());
+}
+
+void TappedEthernet::send(EthernetFrame frame) {
+  for (fc2::fcoe::EthernetTap* tap : taps_) tap->ethernet_passed(scheduler_.now(), frame, true);
+  port_->send(std::move(frame));
+  if (port_->paused()) pause();
+}
+
+void TappedEthernet::ethernet_received(EthernetFrame frame) {
+  for (fc2::fcoe::EthernetTap* tap : taps_) tap->ethernet_passed(scheduler_.now(), frame, false);
+  deliver(std::move(frame));
+}
+
+}  // namespace fabricd

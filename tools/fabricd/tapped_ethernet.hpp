@@ -1,0 +1,33 @@
+// An Ethernet port with taps, as many as there are captures.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "fc2_fabric/fcoe/ethernet_port.hpp"
+#include "fc2_fabric/scheduler.hpp"
+
+namespace fabricd {
+
+class TappedEthernet final : public fc2::fcoe::EthernetPort, private fc2::fcoe::EthernetReceiver {
+ public:
+  TappedEthernet(fc2::Scheduler& scheduler, std::unique_ptr<fc2::fcoe::EthernetPort> port);
+
+  void send(fc2::fcoe::EthernetFrame frame) override;
+  void listen(const wire::MacAddress& address) override { port_->listen(address); }
+  void ignore(const wire::MacAddress& address) override { port_->ignore(address); }
+
+  void add_tap(fc2::fcoe::EthernetTap& tap) { taps_.push_back(&tap); }
+  void remove_tap(fc2::fcoe::EthernetTap& tap) { std::erase(taps_, &tap); }
+  [[nodiscard]] const fc2::fcoe::EthernetCounters& port_counters() const { return port_->counters(); }
+
+ private:
+  void ethernet_received(fc2::fcoe::EthernetFrame frame) override;
+  void ethernet_link_changed(bool up) override { set_up(up); }
+  void ethernet_resumed() override { resume(); }
+
+  fc2::Scheduler& scheduler_;
+  std::vector<fc2::fcoe::EthernetTap*> taps_;
+  std::unique_ptr<fc2::fcoe::EthernetPort> port_;
+};
+
+}  // namespace fabricd

@@ -1,0 +1,69 @@
+#include "vipl/fcoe_link.hpp"
+
+#include <algorithm>
+
+namespace vipl {
+namespace {
+
+// Each process and NIC needs one of its own: several share an interface. Locally administered, no group; the lower bits of
+// a Port_Name are a hash.
+wire::MacAddress mac_of(wire::Wwn port_name) {
+  wire::MacAddress mac{{0x02}};
+  for (std::size_t i = 1; i < mac.bytes.size(); ++i) mac.bytes[i] = static_cast<std::uint8_t>(port_name.value >> 8 * (5 - i));
+  return mac;
+}
+
+}  // namespace
+
+FcoeLink::FcoeLink(const fc2::drivers::CoreAccess& access, const FcoeChoices& choices, wire::Wwn port_name)
+    : access_(access), choices_(choices) {
+  const auto name = fc2::drivers::EthernetName::parse(choices.interface);
+  auto opened = fc2::drivers::open_ethernet(access, *name, {choices.mac.value_or(mac_of(port_name)), choices.mtu});
+  failure_ = std::move(opened.error);
+  ethernet_ = std::move(opened.port);
+}
+
+std::uint16_t FcoeLink::data_field_bytes() const { return fc2::fcoe::data_field_bytes(ethernet_->interface().mtu); }
+
+void FcoeLink::attach(fc2::NPort& port) {
+  port_ = &port;
+  if (choices_.mode == FcoeMode::Vn2vn) {
+    fc2::fcoe::Vn2vnConfig config;
+    config.seed = port.config().port_name.value;
+    vn2vn_node_ = std::make_unique<fc2::fcoe::Vn2vnNode>(access_.scheduler, access_.pool, *ethernet_, port, config);
+  } else {
+    fc2::fcoe::ENodeConfig config;
+    config.switch_name = choices_.fcf;
+    e_node_ = std::make_unique<fc2::fcoe::ENode>(access_.scheduler, access_.pool, *ethernet_, port, config);
+  }
+}
+
+std::string FcoeLink::trouble() const {
+  const std::string& name = choices_.interface;
+  if (!failure_.empty()) return failure_;
+  if (!ethernet_->up()) return name + ": no carrier";
+  if (port_->online()) return {};
+  return e_node_ != nullptr ? fabric_trouble(*e_node_) : name + ": no N_Port_ID could be claimed (VN2VN, " +
+                                                             std::string(vn2vn_node_->state_name()) + ")";
+}
+
+std::string FcoeLink::fabric_trouble(const fc2::fcoe::ENode& node) const {
+  const std::string& name = choices_.interface;
+  const auto& known = node.known_fcfs();
+  if (node.fcf() != nullptr)
+    return name + ": FCF " + to_string(node.fcf()->mac) + " of switch " + to_string(node.fcf()->switch_name) + " grants no login";
+  if (known.empty() && choices_.fcf.value != 0) return name + ": FCF " + to_string(choices_.fcf) + " does not show itself";
+  if (known.empty()) return name + ": no FCF shows itself (fcvi-fabricd --fcoe, or a switch)";
+  if (std::none_of(known.begin(), known.end(), [](const auto& fcf) { return fcf.available; }))
+    return name + ": no FCF takes logins";
+  return name + ": frames of " + std::to_string(ethernet_->interface().mtu) +
+         " bytes from the FCF do not come through; is the MTU the same everywhere?";
+}
+
+void FcoeLink::say_goodbye() {
+  if (port_ == nullptr || !port_->online()) return;
+  for (const wire::FcId id : port_->logged_in_ports()) port_->deny(id);  // LOGO
+  if (e_node_ != nullptr) port_->log_out_of_fabric();
+}
+
+}  // namespace vipl
