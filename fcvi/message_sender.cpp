@@ -79,13 +79,14 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
 }
 
 bool MessageSender::start_next() {
-  if (open_.capacity() == 0) open_.set_capacity(connection_.window());
-  if (open_.full() || failing_) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
+  const std::size_t window = connection_.window();
+  if (open_.size() == window || failing_) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
   const bool next_half = next_msg_id_.value % msg_id_half == 0;
   if (next_half && !may_number()) return false;
   auto work = connection_.vi()->begin_send();
   if (!work) return false;
   if (next_half) half_entered_at_ = connection_.core().scheduler().now();
+  if (open_.full()) open_.set_capacity(std::min(window, 2 * open_.capacity() + 2));  // grows with what is under way at once
   open_.push_back(Message{.machine = {}, .work = *work, .msg_id = next_msg_id_});
   next_msg_id_ = wire::advance(next_msg_id_);
   sending_ = true;

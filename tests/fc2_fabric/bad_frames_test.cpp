@@ -185,7 +185,7 @@ TEST_F(BadFramesTest, any_mutated_frames_are_survived) {
   expect_honest_traffic();
 }
 
-// A peer that opens multi-frame sequences and never ends them takes half of the slots, and none for long.
+// A peer that opens multi-frame sequences and never ends them takes half of the slots at most, and none for long.
 TEST_F(BadFramesTest, port_unfinished_sequences_are_forgotten) {
   for (std::uint16_t i = 0; i < 5000; ++i) {
     const wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = fabric.port(1).n_port_id(), .s_id = fabric.port(0).n_port_id(),

@@ -338,8 +338,8 @@ TEST_F(ExchangeTest, open_ox_id_used_anew_supersedes) {
   EXPECT_EQ(pair.b.open_exchanges(), 1U);
 }
 
-// All exchanges in use, each way for itself: originate says so; of those that come in a peer has half, one more is counted
-// and times out over there.
+// All exchanges in use, each way for itself: originate says so; a request that comes in is counted and times out over
+// there. A peer may open half of them.
 TEST_F(ExchangeTest, table_full_refuses) {
   support::PortPair small([](NPortConfig& config) { config.max_exchanges = 4; });
   small.b.set_user(type, responder);

@@ -162,7 +162,7 @@ TEST_F(LimitedVirtualPortTest, full_fdisc_is_rejected) {
   shared.remove(fabric.port(3));
   shared.add(fabric.port(3));
   fabric.run_for(20 * second);
-  EXPECT_EQ(log.sent(wire::els::Command::fdisc), 4U);  // unable to perform may pass: it was tried again
+  EXPECT_EQ(log.sent(wire::els::Command::fdisc), 5U);  // unable to perform may pass: tried again, and anew after R_A_TOV
   const auto* frame = log.find(wire::els::Command::ls_rjt);
   ASSERT_NE(frame, nullptr);
   const auto reject = wire::els::LsRjt::parse(frame->data);

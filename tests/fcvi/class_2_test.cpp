@@ -242,30 +242,6 @@ TEST_P(OneSided, connected_peerWithoutClass2_usesClass3) {
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return wire::class_of_service(f.sof) == 2; }), 0u);
 }
 
-class Class2Busy : public Class2 {
- public:
-  Class2Busy() : Class2(false, false, 2000) {}
-};
-INSTANTIATE_TEST_SUITE_P(Level, Class2Busy, support::reliable_levels, support::level_name);
-
-// FC-VI B.2.6.1 rule 8b: more frames overtake one than may wait for it: P_BSY, until it has come; everything arrives.
-TEST_P(Class2Busy, receiving_noRoomForEarlyFrames_pBsy) {
-  begin(GetParam());
-  constexpr std::uint32_t large = 1200 * frame_bytes;
-  for (std::uint32_t i = 0; i < large; ++i) *client->bytes(client->data + i) = content(1, i);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number == 0 ? late(40 * fc2::millisecond) : pass; };
-  const auto write = client->descriptor(vi::control::op_rdma_write, {{client->data, large}}, server->data, server->handle);
-  client_vi->post_send(write, client->handle);
-  fabric.run_for(fc2::second);
-  EXPECT_EQ(client->status(write), vi::status::done | vi::status::op_rdma_write);
-  EXPECT_EQ(std::memcmp(client->bytes(client->data), server->bytes(server->data), large), 0);
-  const auto busy = log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::p_bsy); });
-  const auto again = log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); });
-  EXPECT_GE(busy, 1200u - 1 - 1024);
-  EXPECT_EQ(again, busy);
-  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
-}
-
 /// A port of another make, which asks in class 2.
 struct Stranger final : fc2::ExchangeUser {
   void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {

@@ -36,7 +36,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
 struct Input {
   using Def = port_login::Def;
   using Recorded = port_login::Recorded;
-  static constexpr unsigned knob_count = 4;
+  static constexpr unsigned knob_count = 5;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
