@@ -80,11 +80,18 @@ PortValidator::PortValidator(fc2::NPort& port) : port_(port) {}
 PortValidator::~PortValidator() = default;
 
 void PortValidator::state_changed(const wire::els::Rscn& rscn) {
+  const auto affects = [&](wire::FcId id) {
+    return std::any_of(rscn.pages.begin(), rscn.pages.end(), [&](const auto& page) { return page.affects(id); });
+  };
+  std::erase_if(gone_, [&](wire::FcId id) {
+    const bool back = affects(id);
+    if (back) port_.deny(id);
+    return back;
+  });
   for (const auto& ids : {port_.logged_in_ports(), port_.awaited_ports()})
     for (const wire::FcId id : ids) {
       const bool service = id.value >= 0xFFFC01;  // well-known addresses are the fabric's own
-      const bool affected = std::any_of(rscn.pages.begin(), rscn.pages.end(), [&](const auto& page) { return page.affects(id); });
-      if (!service && affected && id != port_.n_port_id()) waiting_.insert(id);
+      if (!service && affects(id) && id != port_.n_port_id()) waiting_.insert(id);
     }
   start_next();
 }
@@ -106,18 +113,22 @@ void PortValidator::start_next() {
 void PortValidator::finish(wire::FcId id, bool valid) {
   const auto ended = checks_.extract(id);  // lives to the end of this call, which is its own
   fc2::RemotePort* remote = valid ? nullptr : port_.find_remote_port(id);
+  const bool ends_login = remote != nullptr && remote->logged_in();
   if (remote != nullptr) remote->peer_is_gone();
+  if (ends_login) gone_.insert(id);
   start_next();
 }
 
 void PortValidator::forget(wire::FcId id) {
   waiting_.erase(id);
   checks_.erase(id);
+  gone_.erase(id);
 }
 
 void PortValidator::stop() {
   waiting_.clear();
   checks_.clear();
+  gone_.clear();
 }
 
 }  // namespace farp

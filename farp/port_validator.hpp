@@ -13,7 +13,8 @@ namespace farp {
 /// Each port that the notification affects and that is logged in here is looked up in the Name Server (GPN_ID): one that is
 /// gone, or has another Port_Name, is logged out implicitly, and its connections end. One that is there answers ADISC with
 /// the names of its login, or is logged out as well: its own login may have gone meanwhile. A login that is under way with a
-/// port that is gone fails: frames to it are discarded without a word (class 3).
+/// port that is gone fails: frames to it are discarded without a word (class 3). A port that comes back, and may believe in
+/// its login all the same (FC-VI 7.7.5: its addresses did not change), is told by LOGO that there is none.
 class PortValidator {
  public:
   static constexpr std::size_t max_checks_at_once = 16;  // others wait
@@ -33,6 +34,7 @@ class PortValidator {
   fc2::NPort& port_;
   std::set<wire::FcId> waiting_;
   std::map<wire::FcId, std::unique_ptr<Check>> checks_;
+  std::set<wire::FcId> gone_;  // logged out without a word, since nobody was there to hear it
 };
 
 }  // namespace farp

@@ -72,9 +72,22 @@ void FPort::disconnect() {
   if (!link_) return;
   link_->a.output().clear();
   link_->b.output().clear();
-  far_user_->link_offline();
+  if (n_port_) n_port_->port().link_down();
+  else far_user_->link_offline();
   n_port_.reset();
   link_.reset();
+}
+
+void FPort::move_to(FPort& other) {
+  NPort& port = n_port_->port();
+  const LinkConfig config = link_->config();
+  link_is_over();
+  link_->a.output().clear();
+  link_->b.output().clear();
+  port.link_interrupted();
+  n_port_.reset();
+  link_.reset();
+  other.connect(port, config);
 }
 
 // A link of this program sees light when the switch runs, and none while it does not.

@@ -23,6 +23,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   /// Unplugs it: whoever is logged in is logged out.
   void disconnect();
   [[nodiscard]] bool connected() const { return link_.has_value() || far_output_ != nullptr; }
+  /// The cable of its N_Port is plugged in at `other`: NOS, and another address (FC-VI 7.7.5).
+  void move_to(FPort& other);
   /// The switch comes online, or goes offline, and what is plugged in with it.
   void switch_online();
   void switch_offline();

@@ -110,7 +110,7 @@ FrameReceiver& entrance(const LinkConfig& config, FrameReceiver& port, BufferUse
 
 Link::Link(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& a_port, BufferUse a_use, FrameReceiver& b_port,
            BufferUse b_use)
-    : queue_a_(scheduler, config.processing_ns, a_port), queue_b_(scheduler, config.processing_ns, b_port),
+    : config_(config), queue_a_(scheduler, config.processing_ns, a_port), queue_b_(scheduler, config.processing_ns, b_port),
       a(scheduler, config, entrance(config, b_port, b_use, queue_b_), queue_a_),
       b(scheduler, config, entrance(config, a_port, a_use, queue_a_), queue_b_) {
   a.connect_to(b);

@@ -112,8 +112,10 @@ class Link {
   /// ... and mended: both ends go through the link failure protocol.
   void mend();
   [[nodiscard]] bool is_cut() const { return cut_; }
+  [[nodiscard]] const LinkConfig& config() const { return config_; }
 
  private:
+  const LinkConfig config_;
   ReceiveQueue queue_a_, queue_b_;
   bool cut_ = false;
 

@@ -31,7 +31,7 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
     port_.counters().discard(Discard::BadPayload);
     return port_.release(exchange);
   }
-  if (!port_.online()) {  // only answers to our FLOGI count before it is accepted
+  if (!port_.online() && !brings_online(first, iu)) {  // else only answers to our FLOGI count before it is accepted
     port_.counters().discard(Discard::NotLoggedIn);
     return port_.release(exchange);
   }
@@ -42,18 +42,29 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
   answer(exchange, static_cast<Command>(iu[0]), iu);
 }
 
+/// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN.
+bool LinkServices::brings_online(const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  const auto command = static_cast<Command>(iu[0]);
+  if (command == Command::flogi) return first.d_id == wire::well_known::f_port;
+  if (command == Command::fan) return port_.awaits_fan_ && first.s_id == wire::well_known::f_port;
+  if (command != Command::plogi || !port_.may_be_assigned() || !wire::els::Login::parse(iu)) return false;
+  port_.address_assigned(first.d_id);
+  return true;
+}
+
 void LinkServices::answer(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
   switch (command) {
     case Command::plogi: return login(exchange, payload);
-    case Command::logo: return logout(exchange);
+    case Command::logo: return logout(exchange, payload);
     case Command::adisc: return discover_address(exchange, payload);
     case Command::prli: return process_login(exchange, payload);
     case Command::echo: return echo(exchange, payload);
     case Command::rtv: return read_timeouts(exchange);
     case Command::rrq: return reinstate(exchange, payload);
     case Command::flogi:
-      if (port_.has_fabric() || port_.config().fixed_id != wire::FcId{}) break;
+      if ((port_.online() && port_.has_fabric()) || port_.is_fixed()) break;
       return fabric_login(exchange, payload);
+    case Command::fan: return fabric_address(exchange, payload);
     case Command::rscn:
     case Command::prlo: return accept(exchange);
     case Command::ls_rjt:
@@ -62,7 +73,6 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::rec:
     case Command::farp_req:
     case Command::farp_reply:
-    case Command::fan:
     case Command::scr:
     case Command::rnid: break;
   }
@@ -87,13 +97,15 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
 
 // Where there is no fabric the other N_Port answers, without the F_Port bit (FC-LS); VN2VN ports ask each other before PLOGI.
 void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  if (!wire::els::Login::parse(payload)) {
+  const auto request = wire::els::Login::parse(payload);
+  if (!request) {
     port_.counters().discard(Discard::BadPayload);
     return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
   auto parameters = port_.login_parameters(Command::flogi);
   parameters.command = Command::ls_acc;
   reply(port_, exchange, parameters);
+  port_.fabric_login_received(*request);
 }
 
 // FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
@@ -113,14 +125,30 @@ bool LinkServices::has_room_for(wire::FcId peer) const {
 }
 
 // FC-LS: LOGO without a login is accepted. The F_Port's ends the fabric login, and with it every other.
-void LinkServices::logout(Exchange& exchange) {
+void LinkServices::logout(Exchange& exchange, std::span<const std::uint8_t> payload) {
   if (exchange.peer() == wire::well_known::f_port && port_.has_fabric()) {
     port_.fabric_login_->logout_received(exchange);
     return port_.fabric_login_->log_in();
   }
+  if (const auto logo = wire::els::Logo::parse(payload)) logout_of_former_address(exchange.peer(), *logo);
   RemotePort* remote = port_.find_remote_port(exchange.peer());
   if (remote != nullptr) remote->logout_received(exchange);
   else accept(exchange);
+}
+
+// FC-VI 7.7.3 to 7.7.5: a port whose own address changed logs out the one that it had; its name proves that it may.
+void LinkServices::logout_of_former_address(wire::FcId sender, const wire::els::Logo& logo) {
+  RemotePort* former = logo.n_port_id == sender ? nullptr : port_.find_remote_port(logo.n_port_id);
+  if (former != nullptr && former->logged_in() && former->peer_parameters().port_name == logo.port_name) former->implicit_logout();
+}
+
+// FC-VI 7.7.4. Nobody answers it (FC-LS).
+void LinkServices::fabric_address(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const bool from_fabric = exchange.peer() == wire::well_known::f_port;
+  port_.release(exchange);
+  const auto fan = wire::els::Fan::parse(payload);
+  if (!fan) return port_.counters().discard(Discard::BadPayload);
+  if (from_fabric) port_.fan_received(*fan);
 }
 
 void LinkServices::reinstate(Exchange& exchange, std::span<const std::uint8_t> payload) {
@@ -129,9 +157,11 @@ void LinkServices::reinstate(Exchange& exchange, std::span<const std::uint8_t> p
   accept(exchange);
 }
 
+// FC-VI 7.7.3: who asks with the addresses of its login is validated by that, too.
 void LinkServices::discover_address(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  const RemotePort* remote = port_.find_remote_port(exchange.peer());
-  if (!wire::els::Adisc::parse(payload)) port_.counters().discard(Discard::BadPayload);
+  RemotePort* remote = port_.find_remote_port(exchange.peer());
+  const auto request = wire::els::Adisc::parse(payload);
+  if (!request) port_.counters().discard(Discard::BadPayload);
   if (remote == nullptr || !remote->logged_in())
     return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
   reply(port_, exchange,
@@ -139,6 +169,9 @@ void LinkServices::discover_address(Exchange& exchange, std::span<const std::uin
                          .port_name = port_.config().port_name,
                          .node_name = port_.config().node_name,
                          .n_port_id = port_.n_port_id()});
+  if (!request || !remote->validating()) return;
+  if (remote->confirms(*request)) remote->validated();
+  else remote->validation_failed();
 }
 
 // A peer that speaks FCP is told "executed, no image pair, no roles": a reject would make it ask for ever.

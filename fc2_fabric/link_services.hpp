@@ -2,6 +2,7 @@
 #pragma once
 #include "fc2_fabric/exchange.hpp"
 #include "wire/els/command.hpp"
+#include "wire/els/logo.hpp"
 
 namespace fc2 {
 
@@ -18,7 +19,10 @@ class LinkServices final : public ExchangeUser {
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload);
   [[nodiscard]] bool has_room_for(wire::FcId peer) const;
-  void logout(Exchange& exchange);
+  [[nodiscard]] bool brings_online(const wire::FcHeader& first, std::span<const std::uint8_t> iu);
+  void fabric_address(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void logout(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void logout_of_former_address(wire::FcId sender, const wire::els::Logo& logo);
   void reinstate(Exchange& exchange, std::span<const std::uint8_t> payload);
   void discover_address(Exchange& exchange, std::span<const std::uint8_t> payload);
   void process_login(Exchange& exchange, std::span<const std::uint8_t> payload);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fc2_fabric/n_port.hpp"
+#include "wire/els/adisc.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
 
@@ -29,13 +30,22 @@ void LoginSession::release_reports() {
     switch (report) {
       case Report::LoggedIn: logged_in_now(); break;
       case Report::LoginFailed: login_failed_now(); break;
-      case Report::LoggedOut: logged_out_now(); break;
+      case Report::LoggedOut:
+        logged_out_now();
+        if (std::exchange(asked_meanwhile_, false)) login_failed_now();
+        break;
+      case Report::Suspended: suspended_now(); break;
+      case Report::Resumed:
+        resumed_now();
+        if (std::exchange(asked_meanwhile_, false)) logged_in_now();
+        break;
     }
   }
 }
 
 void LoginSession::log_in() {
   if (!machine_.is_any_of<pl::LoginPending, pl::RetryPending>()) retries_left_ = port_.config().login_retries;
+  asked_meanwhile_ = validating();
   process(pl::LoginRequested{});
 }
 
@@ -71,6 +81,27 @@ void LoginSession::implicit_logout() {
   if (logged_in()) process(pl::LogoutReceived{});
 }
 
+void LoginSession::link_down_if_up() {
+  if (!machine_.is_any_of<pl::Offline, pl::Suspended>()) link_down();
+}
+
+// An ADISC of ours that is not answered yet says nothing new when it is.
+
+void LoginSession::validated() {
+  if (!validating()) return;
+  leave_request();
+  process(pl::Validated{});
+}
+
+void LoginSession::validation_failed() {
+  if (!validating()) return;
+  leave_request();
+  retries_left_ = port_.config().login_retries;
+  process(pl::ValidationFailed{});
+}
+
+bool LoginSession::link_loss_logs_out() const { return !port_.keeps_login(peer_); }
+
 bool LoginSession::logging_in() const { return machine_.is_any_of<pl::LoginPending, pl::RetryPending>(); }
 
 void LoginSession::peer_is_gone() {
@@ -87,24 +118,35 @@ bool LoginSession::login_presumed() {
   return true;
 }
 
-void LoginSession::request(std::span<const std::uint8_t> payload) {
-  // The machine's own time-out repeats it sooner; this one ends a request that it left alone.
-  request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, 3 * port_.r_a_tov());
+void LoginSession::request(Request kind, std::span<const std::uint8_t> payload, TimeNs timeout) {
+  request_kind_ = kind;
+  request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, timeout);
 }
+
+// The machine's own time-out repeats these sooner; that of the exchange ends a request that it left alone.
 
 void LoginSession::send_login() {
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(login_command()).write(payload);
-  request_is_logout_ = false;
   rejected_at_.reset();
-  request(payload);
+  request(Request::Login, payload, 3 * port_.r_a_tov());
 }
 
+// FC-LS: N_Port_ID and Port_Name say who is logged out: after a change of address the one that logged in.
 void LoginSession::send_logout() {
   std::array<std::uint8_t, wire::els::Logo::size()> payload;
-  wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
-  request_is_logout_ = true;
-  request(payload);
+  const bool to_fabric = peer_ == wire::well_known::f_port;
+  const wire::FcId id = own_id_ == wire::FcId{} || to_fabric ? port_.n_port_id() : own_id_;
+  wire::els::Logo{.n_port_id = id, .port_name = port_.config().port_name}.write(payload);
+  request(Request::Logout, payload, 3 * port_.r_a_tov());
+}
+
+void LoginSession::discover_address() {
+  std::array<std::uint8_t, wire::els::Adisc::size()> payload;
+  wire::els::Adisc{.port_name = port_.config().port_name, .node_name = port_.config().node_name, .n_port_id = port_.n_port_id()}
+      .write(payload);
+  request(Request::Discovery, payload, 2 * port_.r_a_tov());
+  if (request_ == nullptr) validation_failed();  // no exchange is free: a mapping must not be used unproved
 }
 
 void LoginSession::accept_login() {
@@ -138,6 +180,7 @@ void LoginSession::start_timer() { start(2 * port_.r_a_tov()); }
 void LoginSession::start_retry_delay() { start(port_.e_d_tov()); }
 void LoginSession::stop_timer() { port_.scheduler().cancel(*this); }
 void LoginSession::report_logged_in() {
+  own_id_ = port_.n_port_id();
   reports_.push_back(Report::LoggedIn);
 }
 bool LoginSession::peer_login_wins() const {
@@ -158,8 +201,11 @@ void LoginSession::unexpected(std::string_view, std::string_view, std::string_vi
 void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const bool awaited = &exchange == request_;  // else it was left alone, and what it says is known
   if (awaited) request_ = nullptr;
-  if (awaited && request_is_logout_) process(pl::LogoutAnswered{});
-  else if (awaited) reply_to_login(first, iu);
+  if (awaited) switch (request_kind_) {
+      case Request::Login: reply_to_login(first, iu); break;
+      case Request::Logout: process(pl::LogoutAnswered{}); break;
+      case Request::Discovery: reply_to_discovery(iu); break;
+    }
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
 
@@ -184,10 +230,24 @@ void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const 
   process(pl::LoginRejected{.retryable = !reject || is_retryable(*reject)});
 }
 
+// FC-VI 7.7.3: the three addresses of the ACC, exactly as they were.
+void LoginSession::reply_to_discovery(std::span<const std::uint8_t> payload) {
+  const auto accept = wire::els::Adisc::parse(payload);
+  const bool same = accept && accept->command == Command::ls_acc && confirms(*accept);
+  if (same) validated();
+  else validation_failed();
+}
+
+bool LoginSession::confirms(const wire::els::Adisc& adisc) const {
+  return adisc.n_port_id == peer_ && adisc.port_name == peer_parameters_.port_name &&
+         adisc.node_name == peer_parameters_.node_name;
+}
+
 void LoginSession::exchange_failed(Exchange& exchange, ExchangeFailure) {
   if (&exchange != request_) return;
   request_ = nullptr;
-  // The time-out of the request stands; its expiry repeats it.
+  if (request_kind_ == Request::Discovery) validation_failed();
+  // Of others the machine's time-out stands; its expiry repeats them.
 }
 
 // --- the fabric --------------------------------------------------------------------------------------------------
@@ -198,10 +258,11 @@ Command FabricLogin::login_command() const {
 }
 void FabricLogin::logged_in_now() {
   told_ = false;
-  port_.set_online(granted_, peer_parameters_);
+  port_.fabric_login_accepted(granted_, peer_parameters_);
 }
 void FabricLogin::login_failed_now() {
   using machines::port_login::LoginFailure;
+  if (port_.link_up_) port_.end_interruption();  // else the link may come back once more
   if (failure_ == LoginFailure::Timeout || failure_ == LoginFailure::Rejected)
     port_.scheduler().schedule_after(again_, port_.r_a_tov());
   if (std::exchange(told_, true)) return;
@@ -215,10 +276,15 @@ void FabricLogin::link_down() {
   LoginSession::link_down();
   told_ = false;
 }
+void FabricLogin::link_down_if_up() {
+  port_.scheduler().cancel(again_);
+  LoginSession::link_down_if_up();
+  told_ = false;
+}
 void FabricLogin::log_out() {
   port_.scheduler().cancel(again_);
   LoginSession::log_out();
 }
-void FabricLogin::logged_out_now() { port_.set_offline(); }
+void FabricLogin::logged_out_now() { port_.fabric_login_ended(); }
 
 }  // namespace fc2

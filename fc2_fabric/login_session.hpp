@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/exchange.hpp"
 #include "state_machines/port_login.hpp"
+#include "wire/els/adisc.hpp"
 #include "wire/els/login.hpp"
 
 namespace fc2 {
@@ -16,6 +17,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
 
   void link_up() { process(machines::port_login::LinkUp{}); }
   void link_down() { process(machines::port_login::LinkDown{}); }
+  /// The same where it is not known whether the link was up for this login.
+  void link_down_if_up();
   void log_in();
   void log_out();
   /// The peer's PLOGI or LOGO on `exchange`; answers it.
@@ -25,10 +28,20 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void implicit_logout();
   /// No port is at that address: a login under way with it would only time out.
   void peer_is_gone();
+  /// The addresses of an ADISC, or of its accept, are those of the login.
+  [[nodiscard]] bool confirms(const wire::els::Adisc& adisc) const;
+  /// What became of the addresses since the link went (FC-VI 7.7.3 to 7.7.5). Nothing unless it is being validated.
+  void validated();
+  void validation_failed();
   [[nodiscard]] bool logging_in() const;
   /// Our PLOGI is out, and a frame says that the peer took it for accepted: it is sent again. False where none is out.
   bool login_presumed();
-  [[nodiscard]] bool logged_in() const { return machine_.is<machines::port_login::LoggedIn>(); }
+  /// The login stands, suspended or not.
+  [[nodiscard]] bool logged_in() const {
+    namespace pl = machines::port_login;
+    return machine_.is_any_of<pl::LoggedIn, pl::Suspended, pl::Validating>();
+  }
+  [[nodiscard]] bool validating() const { return machine_.is<machines::port_login::Validating>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] wire::FcId peer() const { return peer_; }
   [[nodiscard]] NPort& port() { return port_; }
@@ -41,9 +54,14 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   virtual void logged_in_now() = 0;
   virtual void login_failed_now() = 0;
   virtual void logged_out_now() = 0;
+  /// No FC-VI IU may go until resumed_now(), logged_out_now() or a new login.
+  virtual void suspended_now() {}
+  virtual void resumed_now() {}
   /// The D_ID that an accept came to: a FLOGI's grants it.
   virtual void accepted_at(wire::FcId) {}
   template <class E> void process(const E& event);
+  /// Are they still the addresses of its login? Answers validated() or validation_failed(), later.
+  void discover_address();
 
   NPort& port_;
   const wire::FcId peer_;
@@ -52,10 +70,12 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   wire::els::Login peer_parameters_;
 
  private:
-  enum class Report : std::uint8_t { LoggedIn, LoginFailed, LoggedOut };
+  enum class Report : std::uint8_t { LoggedIn, LoginFailed, LoggedOut, Suspended, Resumed };
+  enum class Request : std::uint8_t { Login, Logout, Discovery };
   void release_reports();
   void accept_own_login(const wire::els::Login& login);
-  void request(std::span<const std::uint8_t> payload);
+  void request(Request kind, std::span<const std::uint8_t> payload, TimeNs timeout);
+  void reply_to_discovery(std::span<const std::uint8_t> payload);
   void start(TimeNs delay);
 
   // ExchangeUser: the answer to our FLOGI, PLOGI or LOGO
@@ -76,7 +96,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void start_retry_delay() override;
   void stop_timer() override;
   void count_retry() override { --retries_left_; }
-  void validate_addresses() override { validation_due_ = true; }
+  void validate_addresses() override {}  // the port decides: see NPort::validate_logins
   void report_logged_in() override;
   void report_login_failed(machines::port_login::LoginFailure failure) override {
     failure_ = failure;
@@ -84,31 +104,33 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   }
   void report_logged_out() override { reports_.push_back(Report::LoggedOut); }
   void report_logout_complete() override {}
-  void report_suspended() override {}
-  void report_resumed() override {}
+  void report_suspended() override { reports_.push_back(Report::Suspended); }
+  void report_resumed() override { reports_.push_back(Report::Resumed); }
   [[nodiscard]] bool retries_left() const override { return retries_left_ > 0; }
   [[nodiscard]] bool peer_login_wins() const override;
   [[nodiscard]] bool peer_asks_again() const override;
   [[nodiscard]] bool overtaken_by_accept() const override;
-  [[nodiscard]] bool link_loss_logs_out() const override { return true; }
+  [[nodiscard]] bool link_loss_logs_out() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   Exchange* request_ = nullptr;    // ours, unanswered
-  bool request_is_logout_ = false;
+  Request request_kind_ = Request::Login;
   Exchange* incoming_ = nullptr;   // the peer's, while its event is processed
   const wire::els::Login* incoming_login_ = nullptr;
-  bool validation_due_ = false;
+  bool asked_meanwhile_ = false;   // for a login, while it is being validated
+  wire::FcId own_id_{};            // our N_Port_ID when we logged in
   int retries_left_ = 0;
   std::optional<TimeNs> rejected_at_;  // the peer's PLOGI, first, while ours is out
   TimeNs overtaken_until_ = 0;     // as long as a PLOGI that crossed ours may still be under way
   std::vector<Report> reports_;    // collected while the machine runs, released when it rests
 };
 
-/// The login with the fabric's F_Port (or, without a fabric, with the other N_Port: issue of the topologies).
+/// The login with the fabric's F_Port. Where another N_Port accepts it there is no fabric, and NPort goes on by itself.
 class FabricLogin final : public LoginSession {
  public:
   explicit FabricLogin(NPort& port) : LoginSession(port, wire::well_known::f_port) {}
   void link_down();
+  void link_down_if_up();
   void log_out();
 
  private:

@@ -15,7 +15,7 @@ namespace ex = machines::exchange;
 
 NPort::NPort(Scheduler& scheduler, FramePool& pool, NPortConfig config)
     : scheduler_(scheduler), pool_(pool), config_(std::move(config)), transmitter_(scheduler, pool),
-      n_port_id_(config_.fixed_id), has_fabric_(config_.fixed_id == wire::FcId{}), e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov),
+      n_port_id_(config_.fixed_id), attachment_(is_fixed() ? Attachment::Fixed : Attachment::Fabric), e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov),
       acknowledger_(std::make_unique<FrameAcknowledger>(*this)), fabric_login_(std::make_unique<FabricLogin>(*this)), link_services_(std::make_unique<LinkServices>(*this)) {
   users_[static_cast<std::uint8_t>(wire::Type::els)] = link_services_.get();
 }
@@ -106,7 +106,9 @@ static std::uint16_t exchange_id(std::uint16_t first, std::uint16_t slot) {
 Exchange* NPort::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user) {
   Exchange* exchange = take_exchange(true);
   if (exchange == nullptr) return nullptr;
-  exchange->open(true, n_port_id_, d_id, type, &user);
+  // FC-LS: a FLOGI is sent without an address, on a loop with the AL_PA alone.
+  const bool addressed = online_ || d_id != wire::well_known::f_port;
+  exchange->open(true, addressed ? n_port_id_ : wire::FcId{al_pa_}, d_id, type, &user);
   exchange->ox_id_ = {exchange_id(config_.first_ox_id, exchange->slot_)};
   exchange->process(ex::Originated{});
   return exchange;
@@ -129,7 +131,8 @@ Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* use
     return nullptr;
   }
   ++*(exchange->opened_by_peer_ = &opened);
-  const wire::FcId local = config_.fixed_id != wire::FcId{} ? config_.fixed_id : n_port_id_;
+  const bool to_other = !online_ || header.d_id == wire::well_known::f_port;  // an address that we may come to have, or FFFFFEh
+  const wire::FcId local = is_fixed() ? config_.fixed_id : to_other ? header.d_id : n_port_id_;
   exchange->open(false, local, header.s_id, header.type, user);
   exchange->ox_id_ = header.ox_id;
   exchange->rx_id_ = {exchange_id(config_.first_ox_id, exchange->slot_)};
@@ -227,7 +230,8 @@ void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint
   const std::size_t room = sequence.data_field_bytes() - device_header.size();
   if (reply_timeout > 0) exchange.start_timer(Exchange::TimerUse::Reply, reply_timeout);
   const bool exchange_class_2 = exchange.is_class_2();  // the exchange may be over with its last frame
-  RemotePort* remote = exchange_class_2 ? exchange.remote() : nullptr;
+  RemotePort* remote = sequence.remote();
+  const bool held = remote != nullptr && remote->suspended() && exchange.type() != wire::Type::els;
   std::uint32_t offset = 0;
   for (bool last = false; !last;) {
     const auto part = payload.subspan(offset, std::min(room, payload.size() - offset));
@@ -238,6 +242,10 @@ void NPort::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint
     if (!part.empty()) std::memcpy(at + device_header.size(), part.data(), part.size());
     sequence.stamp(*frame, device_header.size() + part.size(), offset, last ? &end : nullptr);
     offset += static_cast<std::uint32_t>(part.size());
+    if (held) {
+      remote->hold(std::move(frame), exchange_class_2 ? &exchange : nullptr);
+      continue;
+    }
     if (exchange_class_2 && remote != nullptr) {
       remote->send_on_credit(std::move(frame), exchange);
       continue;
@@ -258,12 +266,17 @@ Exchange* NPort::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std
 
 Discard NPort::admits(const ReceivedFrame& frame) const {
   const wire::FcId d_id = frame.header.d_id;
-  if (d_id == n_port_id_ && online_) return Discard::Count;
+  // What was under way when the link was interrupted is good all the same.
+  if (d_id == n_port_id_ && (online_ || interrupted_)) return Discard::Count;
   if (d_id == wire::well_known::broadcast && online_) return Discard::Count;
-  // The answer to a FLOGI, or to its ABTS, brings the address.
   const bool link_service = frame.header.type == wire::Type::els || frame.header.type == wire::Type::bls;
-  if (!online_ && link_service && frame.header.s_id == wire::well_known::f_port) return Discard::Count;
-  return Discard::WrongAddress;
+  if (!link_service || is_fixed()) return Discard::WrongAddress;
+  // The answer to a FLOGI, or to its ABTS, brings the address.
+  if (!online_ && frame.header.s_id == wire::well_known::f_port) return Discard::Count;
+  // Another N_Port's FLOGI; its PLOGI brings the address.
+  const bool alone = !online_ || attachment_ == Attachment::PointToPoint;
+  if (alone && d_id == wire::well_known::f_port && frame.header.s_id == wire::well_known::unidentified) return Discard::Count;
+  return may_be_assigned() && d_id != wire::well_known::broadcast ? Discard::Count : Discard::WrongAddress;
 }
 
 void NPort::receive(FramePtr frame) {
@@ -385,7 +398,9 @@ void NPort::send_basic(const wire::FcHeader& header, std::span<const std::uint8_
   frame->size_bytes = static_cast<std::uint16_t>(frame_header_bytes + payload.size());
   frame->sof = wire::Sof::i3;
   frame->eof = wire::Eof::t;
-  transmitter_.send(std::move(frame));
+  RemotePort* remote = find_remote_port(header.d_id);
+  if (remote != nullptr && remote->suspended()) remote->hold(std::move(frame));
+  else transmitter_.send(std::move(frame));
 }
 
 }  // namespace fc2

@@ -15,6 +15,7 @@
 #include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/recovery_qualifiers.hpp"
 #include "fc2_fabric/transmitter.hpp"
+#include "wire/els/fan.hpp"
 #include "wire/els/login.hpp"
 #include "wire/els/ls_rjt.hpp"
 #include "wire/types.hpp"
@@ -87,6 +88,13 @@ class NPort final : public FrameReceiver {
   /// The link works and there is no fabric to log in to: the address is known otherwise (FIP claimed it for a VN2VN port,
   /// loop initialization left an AL_PA, a PLOGI assigned it). The port is online at once; others are found by FARP.
   void link_up_without_fabric(FrameOutput& output, wire::FcId own);
+  /// The same on an arbitrated loop with a FL_Port, which assigns domain and area: by FLOGI, or, after a LIP that left the
+  /// AL_PA, it says by FAN that all is as before (FC-VI 7.7.4).
+  void link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa);
+  /// NOS, OLS or LIP: FC-VI IUs wait until one of the link_up...() has brought the port online again and addresses have
+  /// proved to be what they were (FC-VI 7.7.3 to 7.7.5); else logins end, at the latest after R_A_TOV. Point-to-point they
+  /// end at once (FC-VI 7.7.2). The output is not used again; `unsent` is a frame that it had not sent.
+  void link_interrupted(FramePtr unsent = nullptr);
   /// Every exchange fails, every login ends. The output is not used again.
   void link_down();
   void receive(FramePtr frame) override;
@@ -97,7 +105,11 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] wire::FcId n_port_id() const { return n_port_id_; }
   [[nodiscard]] bool online() const { return online_; }
   /// Its N_Port_ID is a fabric's to assign. Not so on a link without one, nor for a fabric's own ports.
-  [[nodiscard]] bool has_fabric() const { return has_fabric_; }
+  [[nodiscard]] bool has_fabric() const { return attachment_ == Attachment::Fabric || attachment_ == Attachment::PublicLoop; }
+  /// FLOGI was answered by another N_Port.
+  [[nodiscard]] bool is_point_to_point() const { return attachment_ == Attachment::PointToPoint; }
+  /// Between link_interrupted() and being online again.
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
   /// PLOGI, FLOGI and their accept, as this port says of itself (FC-VI 5.6).
   [[nodiscard]] wire::els::Login login_parameters(wire::els::Command command) const;
   /// Frames come in the order in which they were sent (FC-VI 8.1): the fabric said so when it accepted the FLOGI.
@@ -171,15 +183,39 @@ class NPort final : public FrameReceiver {
  private:
   friend class Exchange;
   friend class FabricLogin;
+  friend class LoginSession;
   friend class RemotePort;
   friend class LinkServices;
   friend class SequenceSender;
   using ResponderKey = std::uint64_t;  // S_ID << 16 | OX_ID
   static ResponderKey key(wire::FcId peer, wire::OxId ox_id) { return std::uint64_t{peer.value} << 16 | ox_id.value; }
 
-  void begin_link(FrameOutput& output);
-  void set_online(wire::FcId id, const wire::els::Login& fabric);
-  void go_online(wire::FcId id);
+  enum class Attachment : std::uint8_t { Fabric, PublicLoop, None, PointToPoint, Fixed };
+  /// What is known of others' addresses when an interruption ends.
+  enum class Mappings : std::uint8_t { Same, Ask, Changed };
+  [[nodiscard]] bool is_fixed() const { return config_.fixed_id != wire::FcId{}; }
+  void begin_link(FrameOutput& output, Attachment attachment);
+  void log_in_to_fabric();
+  void use_own_parameters();
+  void fabric_login_accepted(wire::FcId id, const wire::els::Login& accept);
+  [[nodiscard]] bool is_same_fabric(wire::Wwn port_name, wire::Wwn fabric_name) const;
+  void fabric_login_ended();
+  void go_online(wire::FcId id, Mappings mappings);
+  void begin_point_to_point(wire::Wwn other);
+  void leave_fabric();
+  /// A PLOGI would tell the address.
+  [[nodiscard]] bool may_be_assigned() const;
+  void address_assigned(wire::FcId id);
+  /// From another N_Port.
+  void fabric_login_received(const wire::els::Login& login);
+  void link_is_gone();
+  [[nodiscard]] bool keeps_login(wire::FcId peer) const;
+  void keep(FramePtr frame);
+  void validate_logins(Mappings mappings);
+  void end_interruption();
+  void fan_received(const wire::els::Fan& fan);
+  void fan_overdue();
+  void fabric_changed();
   void set_offline();
   void log_out_of_self();
   void take_timeouts(const wire::els::Login& fabric);
@@ -210,7 +246,13 @@ class NPort final : public FrameReceiver {
   bool online_ = false;
   FrameOutput* output_ = nullptr;  // while the link works
   bool link_up_ = false;
-  bool has_fabric_;
+  Attachment attachment_;
+  bool interrupted_ = false;        // n_port_id_ is the former one
+  bool other_n_port_ = false;       // a FLOGI came: there is no fabric
+  bool awaits_fan_ = false;
+  bool fabric_has_changed_ = false; // whatever FLOGI says now
+  std::uint8_t al_pa_ = 0;          // on a loop with a fabric
+  wire::Wwn fabric_port_name_{}, fabric_name_{};
   bool in_order_ = true;
   bool class_2_ = false;
   TimeNs e_d_tov_, r_a_tov_;
@@ -234,6 +276,8 @@ class NPort final : public FrameReceiver {
   std::unique_ptr<FrameAcknowledger> acknowledger_;
   std::unique_ptr<FabricLogin> fabric_login_;
   std::unique_ptr<LinkServices> link_services_;
+  Timer<NPort, &NPort::end_interruption> interruption_timer_{*this};
+  Timer<NPort, &NPort::fan_overdue> fan_timer_{*this};
 };
 
 }  // namespace fc2

@@ -49,7 +49,8 @@ void RemotePort::send_on_credit(FramePtr frame, Exchange& exchange) {
 }
 
 void RemotePort::forget_waiting(const Exchange& exchange) {
-  std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.exchange == &exchange; });
+  for (std::deque<Waiting>* queue : {&waiting_, &held_})
+    std::erase_if(*queue, [&](const Waiting& waiting) { return waiting.exchange == &exchange; });
 }
 
 bool RemotePort::may_be_denied() {
@@ -82,7 +83,23 @@ wire::SeqId RemotePort::control_seq_id() { return next_free(); }
 
 wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { return port_.login_parameters(command); }
 
+void RemotePort::release_held() {
+  while (!held_.empty()) {
+    Waiting next = std::move(held_.front());
+    held_.pop_front();
+    if (next.exchange != nullptr) send_on_credit(std::move(next.frame), *next.exchange);
+    else port_.transmitter().send(std::move(next.frame));
+  }
+}
+
+void RemotePort::resumed_now() {
+  suspended_ = false;
+  release_held();
+  port_.transmitter().resume();
+}
+
 void RemotePort::logged_in_now() {
+  suspended_ = false;
   next_denial_ = 0;  // it learned of the last one
   waiting_.clear();
   credit_ = peer_parameters_.class_2.end_to_end_credit;
@@ -94,6 +111,7 @@ void RemotePort::login_failed_now() {
 }
 
 void RemotePort::logged_out_now() {
+  forget_suspension();
   waiting_.clear();
   port_.fail_exchanges(peer_, ExchangeFailure::PortLoggedOut);
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_out(*this);

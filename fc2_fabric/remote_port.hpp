@@ -32,6 +32,19 @@ class RemotePort final : public LoginSession {
   /// Exchanges that the peer opened here.
   std::size_t exchanges_opened = 0;
 
+  /// FC-VI 7.7: it may have moved, nothing but link services goes to it until it is validated. A frame for it waits here.
+  [[nodiscard]] bool suspended() const { return suspended_; }
+  void hold(FramePtr frame, Exchange* exchange = nullptr) { held_.push_back({std::move(frame), exchange}); }
+  /// For the port itself, which needs no login.
+  void suspend() { suspended_ = true; }
+  void resume() { resumed_now(); }
+  void forget_suspension() {
+    suspended_ = false;
+    held_.clear();
+  }
+  /// FC-VI 7.7.3: ADISC.
+  void validate() { discover_address(); }
+
   /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
   [[nodiscard]] bool may_be_denied();
 
@@ -47,9 +60,12 @@ class RemotePort final : public LoginSession {
   void logged_in_now() override;
   void login_failed_now() override;
   void logged_out_now() override;
+  void suspended_now() override { suspend(); }
+  void resumed_now() override;
 
   // FC-VI 4.1: at most 255 open sequences between two ports, one of them kept for management.
   static constexpr unsigned max_open_sequences = 254;
+  void release_held();
   wire::SeqId next_free();
   std::bitset<256> seq_ids_;
   unsigned open_sequences_ = 0;
@@ -59,6 +75,8 @@ class RemotePort final : public LoginSession {
     Exchange* exchange;
   };
   std::deque<Waiting> waiting_;  // for credit
+  std::deque<Waiting> held_;  // while it is suspended; exchange: of class 2
+  bool suspended_ = false;
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;
 };

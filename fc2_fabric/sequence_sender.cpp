@@ -27,13 +27,16 @@ void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
   takes_credit_ = !ack_0;
 }
 
-bool SequenceSender::may_send() const { return !takes_credit_ || remote_ == nullptr || remote_->has_credit(); }
+bool SequenceSender::may_send() const {
+  return remote_ == nullptr || (!remote_->suspended() && (!takes_credit_ || remote_->has_credit()));
+}
 
 bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
   if (exchange.awaits_acknowledgement()) return false;
   remote_ = exchange.remote();
   if (remote_ == nullptr) remote_ = &exchange.port_.remote_port(exchange.peer_);
   is_control_ = false;
+  if (remote_->suspended()) return false;
   const auto seq_id = remote_->take_seq_id();
   if (!seq_id) return false;
   start(exchange, r_ctl, df_ctl, cs_ctl);

@@ -18,8 +18,10 @@ class SequenceSender {
   bool begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl = 0);
   /// For link services and connection IUs, which are sent in one go: always finds a SEQ_ID.
   void begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl = 0);
+  /// Where it goes; for control sequences nullptr if that port is not known.
+  [[nodiscard]] RemotePort* remote() const { return remote_; }
   [[nodiscard]] bool is_open() const { return exchange_ != nullptr; }
-  /// False in class 2 without end-to-end credit: blocked until an ACK comes.
+  /// False in class 2 without end-to-end credit: blocked until an ACK comes; and while the port is suspended (FC-VI 7.7).
   [[nodiscard]] bool may_send() const;
   /// Bytes of data field, Device_Header included, that a frame may have: the smaller of what both ports take.
   [[nodiscard]] std::size_t data_field_bytes() const { return data_field_bytes_; }

@@ -184,6 +184,16 @@ void Switch::detach(NPort& port) {
   unplug(*f_port);
 }
 
+bool Switch::replug(NPort& port) {
+  assert(is_attached(port));
+  FPort* other = take_f_port();
+  if (other == nullptr) return false;
+  FPort* former = std::exchange(links_[&port], other);
+  former->move_to(*other);
+  free_f_ports_.push_back(former->number());
+  return true;
+}
+
 FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
   FPort* f_port = take_f_port();
   if (f_port != nullptr) f_port->connect(output, feeder);

@@ -60,6 +60,8 @@ class Switch {
   /// receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
   void detach(FPort& port);
+  /// Its cable goes to another F_Port: NOS, and another N_Port_ID. False: none is free. Taps and faults are off.
+  bool replug(NPort& port);
   /// Of a port that is attached, for link events; its end is b. nullptr: not attached.
   [[nodiscard]] Link* link_of(const NPort& port);
   [[nodiscard]] bool is_attached(const NPort& port) const { return links_.contains(&port); }

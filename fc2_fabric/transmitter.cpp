@@ -23,6 +23,8 @@ void Transmitter::attach(FrameOutput* output) {
   waiting_.clear();
 }
 
+FramePtr Transmitter::take_back() { return waiting_.empty() ? nullptr : waiting_.pop(); }
+
 // A paused output says when it goes on.
 void Transmitter::wake() {
   if (output_ != nullptr && !output_->paused() && !pending() && !idle()) scheduler_.schedule(*this, output_->free_at());

@@ -36,6 +36,8 @@ class Transmitter final : private Event, private OutputListener {
   Transmitter(Scheduler& scheduler, FramePool& pool) : scheduler_(scheduler), pool_(pool) {}
   ~Transmitter();
   void attach(FrameOutput* output);  // nullptr: link down, everything waiting is dropped
+  /// The link is away for a moment: gives out, one by one, what has not been sent. nullptr: that was all.
+  FramePtr take_back();
   void send(FramePtr frame);
   /// Also for a source in the round that waits no more.
   void submit(FrameSource& source);

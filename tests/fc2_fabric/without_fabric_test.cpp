@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/frame_log.hpp"
+#include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/login.hpp"
@@ -15,21 +16,8 @@ using support::PortPair;
 using wire::els::Command;
 constexpr wire::FcId a_id = PortPair::a_id, b_id = PortPair::b_id;
 
-struct Listener final : PortListener {
-  void fabric_logged_in() override { events += "F"; }
-  void fabric_login_failed() override { events += "f"; }
-  void remote_port_logged_in(RemotePort&) override { events += "I"; }
-  void remote_port_login_failed(RemotePort&) override { events += "x"; }
-  void remote_port_logged_out(RemotePort&) override { events += "O"; }
-  std::string events;
-};
-
-template <class Message>
-std::vector<std::uint8_t> bytes_of(const Message& message) {
-  std::vector<std::uint8_t> bytes(message.size());
-  message.write(bytes);
-  return bytes;
-}
+using Listener = support::LoginListener;
+using support::bytes_of;
 
 class WithoutFabricTest : public testing::Test {
  protected:

@@ -9,6 +9,7 @@
 #include "state_machines/disconnect_responder.hpp"
 #include "state_machines/exchange.hpp"
 #include "state_machines/link_port.hpp"
+#include "state_machines/loop_port.hpp"
 #include "state_machines/message_originator.hpp"
 #include "state_machines/message_responder.hpp"
 #include "state_machines/peer_arbitration.hpp"
@@ -48,6 +49,7 @@ int main() {
   list<machines::disconnect_responder::Def>();
   list<machines::exchange::Def>();
   list<machines::link_port::Def>();
+  list<machines::loop_port::Def>();
   list<machines::message_originator::Def>();
   list<machines::message_responder::Def>();
   list<machines::peer_arbitration::Def>();

@@ -12,7 +12,7 @@ from typing import NamedTuple
 NOT_BEHAVIOUR = "-*.table_*"
 MACHINE_TESTS = "state_machines_test"
 # From the smallest to the largest part of the program around the machines.
-TESTS_ABOVE = ["farp_test", "fc2_fabric_test", "fcoe_test", "vi_test", "fcvi_test", "fcvi_sim_test", "scenarios_test"]
+TESTS_ABOVE = ["farp_test", "fc2_fabric_test", "fcoe_test", "vi_test", "fcvi_test", "fcvi_topology_test", "fcvi_sim_test", "scenarios_test"]
 BAD_REQUEST = 99  # tests/mutation/active.cpp
 DEADLINE_S = 120  # a changed machine may let a test wait for ever
 
