@@ -31,10 +31,6 @@ FaultInjector::FaultInjector(fc2::Scheduler& scheduler, const Scenario& scenario
     port_faults_.push_back(fault.event ? std::make_unique<PortFault>(*this, *fault.event) : nullptr);
 }
 
-void FaultInjector::attach(fc2::Switch& fabric, fc2::NPort& port, std::size_t index) {
-  if (!scenario_.faults.empty()) fabric.set_faults(port, &links_[index].sent, &links_[index].received);
-}
-
 void FaultInjector::start_clock() {
   rules_.start_clock(scheduler_.now());
   for (std::size_t i = 0; i < port_faults_.size(); ++i)
@@ -72,8 +68,20 @@ void FaultInjector::PortFault::heal() {
 void FaultInjector::PortFault::fire(fc2::TimeNs) {
   if (std::exchange(down_, false)) return owner_.control_.bring_up(event_);
   ++times_;
-  if (event_.kind == PortEvent::Kind::LogOut || event_.kind == PortEvent::Kind::ImplicitLogOut)
-    return owner_.control_.log_out(event_.port, event_.peer, event_.kind == PortEvent::Kind::ImplicitLogOut);
+  switch (event_.kind) {
+    case PortEvent::Kind::LogOut:
+    case PortEvent::Kind::ImplicitLogOut:
+      return owner_.control_.log_out(event_.port, event_.peer, event_.kind == PortEvent::Kind::ImplicitLogOut);
+    case PortEvent::Kind::Nos:
+    case PortEvent::Kind::Ols:
+    case PortEvent::Kind::LinkReset:
+    case PortEvent::Kind::Lip:
+    case PortEvent::Kind::Replug: return owner_.control_.link_event(event_);
+    case PortEvent::Kind::LinkDown:
+    case PortEvent::Kind::Cut:
+    case PortEvent::Kind::SwitchLinkDown:
+    case PortEvent::Kind::SwitchDown: break;
+  }
   down_ = true;
   owner_.control_.take_down(event_);
   if (event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);

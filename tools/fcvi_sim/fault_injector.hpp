@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/faults.hpp"
 #include "tools/fcvi_sim/random.hpp"
 #include "tools/fcvi_sim/scenario.hpp"
 #include "tools/faults/rules.hpp"
@@ -19,6 +19,8 @@ class PortControl {
   /// With taps and faults as before.
   virtual void bring_up(const PortEvent& event) = 0;
   virtual void log_out(std::size_t port, std::size_t peer, bool implicit) = 0;
+  /// One that is over at once.
+  virtual void link_event(const PortEvent& event) = 0;
 
  protected:
   ~PortControl() = default;
@@ -35,8 +37,8 @@ class FaultInjector {
   FaultInjector(const FaultInjector&) = delete;
   FaultInjector& operator=(const FaultInjector&) = delete;
 
-  /// Puts the rules on the port's link; nothing where the scenario has no faults.
-  void attach(fc2::Switch& fabric, fc2::NPort& port, std::size_t index);
+  /// The rules, for the port's link; nullptr where the scenario has no faults.
+  [[nodiscard]] fc2::FaultyLink* rules_for(std::size_t port) { return scenario_.faults.empty() ? nullptr : &links_[port]; }
   /// The times of the scenario count from now.
   void start_clock();
   /// The run is over: no more faults; links that are down come up.

@@ -12,14 +12,44 @@ using Kind = fc2::FaultAction::Kind;
 
 enum class Fault : std::uint8_t {
   Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite, Silence, Partition, LinkDown, LogOut, IslDown,
-  SwitchDown
+  SwitchDown, Cut, Nos, Ols, LinkReset, Lip, Replug
 };
 constexpr Choice<Fault> kinds[] = {
     {"drop", Fault::Drop},         {"duplicate", Fault::Duplicate}, {"delay", Fault::Delay},
     {"reorder", Fault::Reorder},   {"corrupt", Fault::Corrupt},     {"truncate", Fault::Truncate},
     {"rewrite", Fault::Rewrite},   {"silence", Fault::Silence},     {"partition", Fault::Partition},
     {"link_down", Fault::LinkDown}, {"log_out", Fault::LogOut},     {"isl_down", Fault::IslDown},
-    {"switch_down", Fault::SwitchDown}};
+    {"switch_down", Fault::SwitchDown}, {"cut", Fault::Cut},        {"nos", Fault::Nos},
+    {"ols", Fault::Ols},           {"link_reset", Fault::LinkReset}, {"lip", Fault::Lip},
+    {"replug", Fault::Replug}};
+
+struct EventOf { Fault fault; PortEvent::Kind kind; const char* note; };
+constexpr EventOf events[] = {{Fault::LinkDown, PortEvent::Kind::LinkDown, "link down"},
+                              {Fault::LogOut, PortEvent::Kind::LogOut, "logout"},
+                              {Fault::IslDown, PortEvent::Kind::SwitchLinkDown, "ISL down"},
+                              {Fault::SwitchDown, PortEvent::Kind::SwitchDown, "switch down"},
+                              {Fault::Cut, PortEvent::Kind::Cut, "link cut"},
+                              {Fault::Nos, PortEvent::Kind::Nos, "NOS"},
+                              {Fault::Ols, PortEvent::Kind::Ols, "OLS"},
+                              {Fault::LinkReset, PortEvent::Kind::LinkReset, "LR"},
+                              {Fault::Lip, PortEvent::Kind::Lip, "LIP"},
+                              {Fault::Replug, PortEvent::Kind::Replug, "plugged in elsewhere"}};
+/// nullptr: it befalls frames.
+const EventOf* event_of(Fault fault) {
+  const auto found = std::find_if(std::begin(events), std::end(events), [&](const EventOf& event) { return event.fault == fault; });
+  return found == std::end(events) ? nullptr : found;
+}
+
+/// What a topology has to offer.
+bool exists_in(Fault fault, TopologyKind topology) {
+  const bool of_fabric = fault == Fault::Replug || fault == Fault::IslDown || fault == Fault::SwitchDown;
+  switch (topology) {
+    case TopologyKind::Fabric: return fault != Fault::Lip;
+    case TopologyKind::PointToPoint: return fault != Fault::Lip && !of_fabric;
+    case TopologyKind::PrivateLoop: return fault == Fault::Lip || fault == Fault::LinkDown || fault == Fault::LogOut;
+  }
+  return true;
+}
 enum class Direction : std::uint8_t { Sent, Received, Both };
 constexpr Choice<Direction> directions[] = {
     {"sent", Direction::Sent}, {"received", Direction::Received}, {"both", Direction::Both}};
@@ -48,7 +78,13 @@ std::vector<std::string_view> keys_of(Fault fault) {
     case Fault::Rewrite: return with({"set"});
     case Fault::Silence: return {"action", "port", "from", "until", "times"};
     case Fault::Partition: return {"action", "ports", "from", "until", "times"};
-    case Fault::LinkDown: return with({"at", "for"});
+    case Fault::LinkDown:
+    case Fault::Cut: return with({"at", "for"});
+    case Fault::Nos:
+    case Fault::Ols:
+    case Fault::LinkReset:
+    case Fault::Lip:
+    case Fault::Replug: return with({"at"});
     case Fault::LogOut: return with({"at", "implicit"});
     case Fault::IslDown: return with({"at", "for", "isl"});
     case Fault::SwitchDown: return with({"at", "for", "switch"});
@@ -61,6 +97,8 @@ class FaultLoader {
   FaultLoader(const Tree& tree, const Names& names, std::size_t index)
       : names_(names), ports_(names.ports), fault_(read_choice(action_of(tree, index), "action", kinds)),
         map_(tree, "faults[" + std::to_string(index) + "]", keys_of(fault_)) {}
+  /// Refuses what the topology does not have.
+  void check(TopologyKind topology) const;
   std::vector<FaultSpec> load();
 
  private:
@@ -77,7 +115,6 @@ class FaultLoader {
   void load_action(fc2::FaultAction& action);
   void load_patches(FaultSpec& spec);
   void load_event(FaultSpec& spec);
-  [[nodiscard]] const char* note_of_event() const;
   std::vector<FaultSpec> partition();
   std::string note(const faults::Rule& rule) const;
   std::size_t port(std::string_view key) { return read_position(map_.require(key), key, ports_); }
@@ -162,7 +199,13 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
     case Fault::LinkDown:
     case Fault::LogOut:
     case Fault::IslDown:
-    case Fault::SwitchDown: break;
+    case Fault::SwitchDown:
+    case Fault::Cut:
+    case Fault::Nos:
+    case Fault::Ols:
+    case Fault::LinkReset:
+    case Fault::Lip:
+    case Fault::Replug: break;
   }
   map_.optional("by", action.delay, read_duration, fc2::TimeNs{0}, max_time);
   map_.optional("copies", action.frames, read_number, Range{1, 1000});
@@ -172,16 +215,16 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
   if (const Tree* tree = map_.find("crc")) action.crc_error = read_choice(*tree, "crc", crcs);
 }
 
+void FaultLoader::check(TopologyKind topology) const {
+  if (!exists_in(fault_, topology)) fail_expected(map_.require("action"), "action", "one that the topology has");
+}
+
 void FaultLoader::load_event(FaultSpec& spec) {
-  PortEvent event;
-  if (fault_ == Fault::IslDown)
-    event = {.kind = PortEvent::Kind::SwitchLinkDown, .port = read_position(map_.require("isl"), "isl", names_.switch_links)};
-  else if (fault_ == Fault::SwitchDown)
-    event = {.kind = PortEvent::Kind::SwitchDown, .port = read_position(map_.require("switch"), "switch", names_.switches)};
-  else
-    event.port = port("port");
+  PortEvent event{.kind = event_of(fault_)->kind};
+  if (fault_ == Fault::IslDown) event.port = read_position(map_.require("isl"), "isl", names_.switch_links);
+  else if (fault_ == Fault::SwitchDown) event.port = read_position(map_.require("switch"), "switch", names_.switches);
+  else event.port = port("port");
   if (fault_ == Fault::LogOut) {
-    event.kind = PortEvent::Kind::LogOut;
     event.peer = port("peer");
     const Tree* implicit = map_.find("implicit");
     if (implicit != nullptr && read_bool(*implicit, "implicit")) event.kind = PortEvent::Kind::ImplicitLogOut;
@@ -227,35 +270,15 @@ std::string FaultLoader::note(const faults::Rule& rule) const {
   return "";
 }
 
-// nullptr: it befalls frames.
-const char* FaultLoader::note_of_event() const {
-  switch (fault_) {
-    case Fault::LinkDown: return "link down";
-    case Fault::LogOut: return "logout";
-    case Fault::IslDown: return "ISL down";
-    case Fault::SwitchDown: return "switch down";
-    case Fault::Drop:
-    case Fault::Duplicate:
-    case Fault::Delay:
-    case Fault::Reorder:
-    case Fault::Corrupt:
-    case Fault::Truncate:
-    case Fault::Rewrite:
-    case Fault::Silence:
-    case Fault::Partition: return nullptr;
-  }
-  return nullptr;
-}
-
 std::vector<FaultSpec> FaultLoader::load() {
   if (fault_ == Fault::Partition) return partition();
   FaultSpec spec;
   load_contents(spec.rule.match);
   load_match(spec);
   load_turns(spec);
-  if (const char* note = note_of_event()) {
+  if (const EventOf* event = event_of(fault_)) {
     load_event(spec);
-    spec.rule.note = note;
+    spec.rule.note = event->note;
     if (!spec.at && spec.rule.turns.empty()) spec.rule.turns = {1};
     load_times(spec, true);
     return {spec};
@@ -270,12 +293,14 @@ std::vector<FaultSpec> FaultLoader::load() {
 
 }  // namespace
 
-std::vector<FaultSpec> load_faults(const Tree& tree, const Names& names) {
+std::vector<FaultSpec> load_faults(const Tree& tree, const Names& names, TopologyKind topology) {
   std::vector<FaultSpec> faults;
   std::size_t index = 0;
   for (const Tree& item : read_list(tree, "faults")) {
     if (index == max_faults) throw BadInput{item.where + ": more than " + std::to_string(max_faults) + " faults"};
-    for (FaultSpec& spec : FaultLoader(item, names, index++).load()) faults.push_back(std::move(spec));
+    FaultLoader loader(item, names, index++);
+    loader.check(topology);
+    for (FaultSpec& spec : loader.load()) faults.push_back(std::move(spec));
   }
   return faults;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "fc2_fabric/loop.hpp"
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
@@ -51,6 +52,7 @@ class Loader {
  private:
   void load_file(const MapReader& map);
   void load_ports(const MapReader& map);
+  void check_port_count(const Tree& tree);
   PortSpec load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link);
   void load_port_protocol(const MapReader& map, PortSpec& port);
   void load_class(const MapReader& map, PortSpec& port);
@@ -108,13 +110,21 @@ void Loader::load_ports(const MapReader& map) {
     scenario_.ports.push_back(load_port(item, scenario_.ports.size(), link));
   }
   if (scenario_.ports.empty()) fail_expected(tree, "ports", "at least one port");
+  check_port_count(tree);
   for (const PortSpec& port : scenario_.ports) port_names_.push_back(port.name);
+}
+
+void Loader::check_port_count(const Tree& tree) {
+  const std::size_t count = scenario_.ports.size();
+  if (scenario_.topology == TopologyKind::PointToPoint && count != 2) fail_expected(tree, "ports", "two ports, point-to-point");
+  if (scenario_.topology == TopologyKind::PrivateLoop && count > fc2::Loop::max_stations)
+    fail_expected(tree, "ports", "at most 126 ports on a loop");
 }
 
 PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link) {
   const MapReader map(tree, "ports[" + std::to_string(index) + "]",
                       {"name", "switch", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
-                       "latency", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
+                       "latency", "bb_credit", "processing_time", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
                        "max_iu_bytes", "pipeline_depth", "preference", "class", "end_to_end_credit", "ack_0",
                        "ulp_timeout", "capture"});
   PortSpec port{.name = read_text(map.require("name"), "name"), .link = link};
@@ -310,7 +320,7 @@ Scenario Loader::load() {
       scenario_.workloads.push_back(load_workload(item, scenario_.workloads.size()));
     }
   }
-  if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names());
+  if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names(), scenario_.topology);
   if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
   return std::move(scenario_);
 }

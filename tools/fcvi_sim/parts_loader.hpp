@@ -18,7 +18,7 @@ struct Names {
 };
 
 // Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.
-std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& names);
+std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& names, TopologyKind topology);
 /// Into the scenario what concerns switches, into `link` what all links to ports have that say nothing else.
 void load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link);
 void load_link(const settings::MapReader& map, fc2::LinkConfig& link);

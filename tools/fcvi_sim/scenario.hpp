@@ -164,9 +164,24 @@ struct Expectations {
   std::optional<fc2::TimeNs> max_duration;
 };
 
+/// FC-VI 4.2, 7.7.
+enum class TopologyKind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
+
 /// What befalls a port, a link between switches or a switch, not a frame.
 struct PortEvent {
-  enum class Kind : std::uint8_t { LinkDown, LogOut, ImplicitLogOut, SwitchLinkDown, SwitchDown };
+  enum class Kind : std::uint8_t {
+    LinkDown,   // unplugged: every login ends at once
+    Cut,        // no signal for a while: logins wait to be validated (FC-VI 7.7)
+    Nos,        // a link failure that is over at once
+    Ols,        // online to offline and back
+    LinkReset,  // LR
+    Lip,        // of the loop, by this port
+    Replug,     // into another port of the switch: another N_Port_ID
+    LogOut,
+    ImplicitLogOut,
+    SwitchLinkDown,
+    SwitchDown
+  };
   Kind kind = Kind::LinkDown;
   std::size_t port = 0, peer = 0;  // position of what it befalls; LogOut: from whom
   fc2::TimeNs duration = 0;        // of what goes down; 0: for good
@@ -185,6 +200,7 @@ struct Scenario {
   fc2::TimeNs time_limit = 60 * fc2::second;  // simulated
   fc2::TimeNs linger = 0;                     // from the end of the programs to the logout of the ports
   std::string file;                           // what transfers without data move
+  TopologyKind topology = TopologyKind::Fabric;
   bool in_order = true;                       // what the fabric promises
   fc2::FabricConfig fabric = {};
   std::vector<SwitchSpec> switches = std::vector<SwitchSpec>(1);  // at least one

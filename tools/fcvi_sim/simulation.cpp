@@ -24,8 +24,7 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
             observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
           }),
-      fabric_(std::make_unique<fc2::Fabric>(scheduler_, pool_, scenario.fabric)) {
-  build_fabric();
+      topology_(Topology::make(scheduler_, pool_, scenario, outputs.capture)) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
@@ -46,29 +45,11 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
   if (states_matter()) driver_.set_observer([this] { watch_states(); });
 }
 
-// It is configured before anybody looks.
-void Simulation::build_fabric() {
-  for (std::size_t i = 0; i < scenario_.switches.size(); ++i) {
-    const SwitchSpec& spec = scenario_.switches[i];
-    fc2::SwitchConfig config = fabric_config(scenario_);
-    config.name = spec.name;
-    config.domain = spec.domain;
-    config.priority = spec.priority;
-    config.switch_name.value += i << 16;  // the numbers of its ports are below
-    fabric_->add_switch(std::move(config));
-  }
-  for (const SwitchLinkSpec& spec : scenario_.switch_links) {
-    fc2::InterSwitchLink& link = fabric_->connect(fabric_->at(spec.from), fabric_->at(spec.to), spec.link);
-    if (outputs_.capture != nullptr && spec.capture) link.tap(link.a().owner(), &outputs_.capture->add_interface(spec.name));
-  }
-  fabric_->configure();
-}
-
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
-  for (std::size_t port = 0; port < nodes_.size(); ++port)
-    if (switch_of(port).is_attached(nodes_[port]->port())) switch_of(port).tap(nodes_[port]->port(), nullptr);
-  fabric_.reset();
+  for (const auto& node : nodes_)
+    if (topology_->is_attached(node->port())) topology_->watch(node->port(), nullptr, nullptr);
+  topology_.reset();
   driver_.abandon();
 }
 
@@ -76,22 +57,36 @@ Simulation::~Simulation() {
 
 void Simulation::attach(std::size_t port) {
   fc2::NPort& n_port = nodes_[port]->port();
-  switch_of(port).attach(n_port, scenario_.ports[port].link);
-  switch_of(port).tap(n_port, taps_[port]);
-  faults_.attach(switch_of(port), n_port, port);
+  topology_->attach(n_port, scenario_.ports[port]);
+  topology_->watch(n_port, taps_[port], faults_.rules_for(port));
 }
 
+namespace {
+bool is_of_switches(const PortEvent& event) {
+  return event.kind == PortEvent::Kind::SwitchDown || event.kind == PortEvent::Kind::SwitchLinkDown;
+}
+}  // namespace
+
 void Simulation::take_down(const PortEvent& event) {
-  if (event.kind == PortEvent::Kind::SwitchDown) return fabric_->crash(fabric_->at(event.port));
-  if (event.kind == PortEvent::Kind::SwitchLinkDown) return fabric_->unplug(*fabric_->links()[event.port]);
+  if (is_of_switches(event)) return topology_->switch_event(event, false);
   fc2::NPort& n_port = nodes_[event.port]->port();
-  if (switch_of(event.port).is_attached(n_port)) switch_of(event.port).detach(n_port);
+  if (!topology_->is_attached(n_port)) return;
+  if (event.kind == PortEvent::Kind::Cut) topology_->link_event(n_port, event.kind, false);
+  else topology_->detach(n_port);
 }
 
 void Simulation::bring_up(const PortEvent& event) {
-  if (event.kind == PortEvent::Kind::SwitchDown) return fabric_->restart(fabric_->at(event.port));
-  if (event.kind == PortEvent::Kind::SwitchLinkDown) return fabric_->plug(*fabric_->links()[event.port]);
-  if (!switch_of(event.port).is_attached(nodes_[event.port]->port())) attach(event.port);
+  if (is_of_switches(event)) return topology_->switch_event(event, true);
+  fc2::NPort& n_port = nodes_[event.port]->port();
+  if (!topology_->is_attached(n_port)) attach(event.port);
+  else if (event.kind == PortEvent::Kind::Cut) topology_->link_event(n_port, event.kind, true);
+}
+
+void Simulation::link_event(const PortEvent& event) {
+  fc2::NPort& n_port = nodes_[event.port]->port();
+  if (!topology_->is_attached(n_port)) return;
+  topology_->link_event(n_port, event.kind, false);
+  if (event.kind == PortEvent::Kind::Replug) topology_->watch(n_port, taps_[event.port], faults_.rules_for(event.port));
 }
 
 void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) {
@@ -154,7 +149,7 @@ Task<> Simulation::log_out_of_fabric() {
   std::vector<bool> was_online;  // not so where a link went down and did not come back in time
   for (std::size_t port = 0; port < nodes_.size(); ++port) {
     replies.push_back(observer_.f_port_replies(port));
-    was_online.push_back(nodes_[port]->port().online());
+    was_online.push_back(nodes_[port]->port().online() && nodes_[port]->port().has_fabric());
     if (was_online.back()) nodes_[port]->port().log_out_of_fabric();
   }
   for (std::size_t port = 0; port < nodes_.size(); ++port)
@@ -255,7 +250,7 @@ void Simulation::collect() {
   collect_errors();
   collect_last_states();
   result_.faults = faults_.times();
-  for (std::size_t i = 0; i < fabric_->size(); ++i) add(fabric_->at(i).config().name, fabric_->at(i).counters());
+  topology_->visit_counters(add);
 }
 
 }  // namespace sim

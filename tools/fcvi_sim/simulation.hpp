@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "fc2_fabric/capture.hpp"
-#include "fc2_fabric/fabric.hpp"
 #include "tools/fcvi_sim/content.hpp"
 #include "tools/fcvi_sim/driver.hpp"
 #include "tools/fcvi_sim/fault_injector.hpp"
@@ -14,6 +13,7 @@
 #include "tools/fcvi_sim/node.hpp"
 #include "tools/fcvi_sim/observer.hpp"
 #include "tools/fcvi_sim/results.hpp"
+#include "tools/fcvi_sim/topology.hpp"
 
 namespace sim {
 
@@ -50,13 +50,12 @@ class Simulation final : private PortControl {
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
   [[nodiscard]] bool states_matter() const;
   [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
-  void build_fabric();
-  [[nodiscard]] fc2::Switch& switch_of(std::size_t port) { return fabric_->at(scenario_.ports[port].at_switch); }
   void attach(std::size_t port);
   // PortControl
   void take_down(const PortEvent& event) override;
   void bring_up(const PortEvent& event) override;
   void log_out(std::size_t port, std::size_t peer, bool implicit) override;
+  void link_event(const PortEvent& event) override;
   void collect();
   void collect_errors();
   void collect_last_states();
@@ -77,7 +76,7 @@ class Simulation final : private PortControl {
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
   std::vector<fc2::FrameTap*> taps_;  // by port
-  std::unique_ptr<fc2::Fabric> fabric_;
+  std::unique_ptr<Topology> topology_;
 };
 
 }  // namespace sim

@@ -9,6 +9,9 @@ namespace sim {
 using namespace settings;
 namespace {
 
+constexpr Choice<TopologyKind> topologies[] = {{"fabric", TopologyKind::Fabric},
+                                               {"point_to_point", TopologyKind::PointToPoint},
+                                               {"private_loop", TopologyKind::PrivateLoop}};
 constexpr Choice<fc2::Multipath> multipaths[] = {
     {"port_pair", fc2::Multipath::PortPair}, {"exchange", fc2::Multipath::Exchange}, {"frame", fc2::Multipath::Frame}};
 constexpr Choice<fc2::DomainConflict> conflicts[] = {{"reassign", fc2::DomainConflict::Reassign},
@@ -24,7 +27,7 @@ SwitchSpec load_switch(const Tree& tree, std::size_t index) {
 
 SwitchLinkSpec load_switch_link(const Tree& tree, std::size_t index, const std::vector<std::string_view>& switches,
                                 const fc2::LinkConfig& link) {
-  const MapReader map(tree, "isls[" + std::to_string(index) + "]", {"name", "between", "line_rate", "latency", "capture"});
+  const MapReader map(tree, "isls[" + std::to_string(index) + "]", {"name", "between", "line_rate", "latency", "bb_credit", "processing_time", "capture"});
   const Tree& between = map.require("between");
   const auto& ends = read_list(between, "between");
   if (ends.size() != 2) fail_expected(between, "between", "two switches");
@@ -69,13 +72,16 @@ std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches) 
 void load_link(const MapReader& map, fc2::LinkConfig& link) {
   map.optional("line_rate", link.bytes_per_second, read_line_rate);
   map.optional("latency", link.latency_ns, read_duration, fc2::TimeNs{0}, max_latency);
+  map.optional("bb_credit", link.bb_credit, read_number, Range{0, 0x7FFF});
+  map.optional("processing_time", link.processing_ns, read_duration, fc2::TimeNs{0}, max_latency);
 }
 
 void load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) {
-  const MapReader map(tree, "topology", {"line_rate", "latency", "in_order", "switches", "isls", "multipath", "domain_conflict",
+  const MapReader map(tree, "topology", {"kind", "line_rate", "latency", "bb_credit", "processing_time", "in_order", "switches", "isls", "multipath", "domain_conflict",
                                          "reconfiguration_delay"});
   load_link(map, link);
   map.optional("in_order", scenario.in_order, read_bool);
+  if (const Tree* choice = map.find("kind")) scenario.topology = read_choice(*choice, "kind", topologies);
   if (const Tree* choice = map.find("multipath")) scenario.fabric.multipath = read_choice(*choice, "multipath", multipaths);
   if (const Tree* choice = map.find("domain_conflict"))
     scenario.fabric.domain_conflict = read_choice(*choice, "domain_conflict", conflicts);
