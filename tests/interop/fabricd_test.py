@@ -97,7 +97,7 @@ class Fcf(unittest.TestCase):
         plain.start()
         service = self.fcf()
         service.start()
-        fabric.wait_for(lambda: "fcoe" in service.status(), "the one with Ethernet serves")
+        fabric.wait_for(lambda: "fcoe" in (service.status() or {}), "the one with Ethernet serves")
         self.assertEqual(plain.process.wait(fabric.PATIENCE_S), 0)
         status, err = self.run_to_end("--fcoe", f"udp:{self.host}:{self.port}")
         self.assertEqual(status, 1)
