@@ -148,4 +148,19 @@ class EthernetWorld {
   fc2::fcoe::SegmentPort& fcf_port;
 };
 
+/// One frame of an ELS request, as FARP sends it to everybody.
+inline fc2::FramePtr broadcast_frame(fc2::FramePool& pool, wire::FcId from) {
+  fc2::FramePtr frame = pool.take();
+  wire::FcHeader header;
+  header.r_ctl = wire::RCtl::els_request;
+  header.type = wire::Type::els;
+  header.s_id = from;
+  header.d_id = wire::well_known::broadcast;
+  header.write(frame->bytes);
+  frame->size_bytes = 28;
+  frame->sof = wire::Sof::i3;
+  frame->eof = wire::Eof::t;
+  return frame;
+}
+
 }  // namespace support

@@ -206,16 +206,7 @@ TEST_F(FcfTest, broadcast_reaches_every_enode) {
   EStation& b = world.add_e_node();
   ASSERT_TRUE(online(a) && online(b));
   world.fcf_port.tap(&log);
-  FramePtr frame = world.pool.take();
-  wire::FcHeader header;
-  header.r_ctl = wire::RCtl::els_request;
-  header.type = wire::Type::els;
-  header.s_id = a.port.n_port_id();
-  header.d_id = wire::well_known::broadcast;
-  header.write(frame->bytes);
-  frame->size_bytes = 28;
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
+  FramePtr frame = support::broadcast_frame(world.pool, a.port.n_port_id());
   a.ethernet.send(encapsulate(fcf_mac, *a.node->mac_of(a.port), std::move(frame)));
   world.run_for(millisecond);
   std::vector<wire::MacAddress> reached;

@@ -219,16 +219,7 @@ TEST_F(Vn2vnTest, broadcast_reaches_every_node) {
   support::FrameLog b_frames, c_frames;
   b.node->tap(&b_frames);
   c.node->tap(&c_frames);
-  FramePtr frame = world.pool.take();
-  wire::FcHeader header;
-  header.r_ctl = wire::RCtl::els_request;
-  header.type = wire::Type::els;
-  header.s_id = a.port.n_port_id();
-  header.d_id = wire::well_known::broadcast;
-  header.write(frame->bytes);
-  frame->size_bytes = 28;
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
+  FramePtr frame = support::broadcast_frame(world.pool, a.port.n_port_id());
   a.port.transmitter().send(std::move(frame));
   world.run_for(millisecond);
   EXPECT_EQ(a.log.entries.back().destination, wire::group_mac::all_vn2vn);
