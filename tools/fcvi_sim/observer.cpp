@@ -55,6 +55,8 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
   if (first) {
     ++result_.iu_count;
     ++result_.ius[wire::message_name(header, data_field)];
+  } else if (wire::is_link_control(header.r_ctl)) {
+    ++result_.ius[wire::message_name(header, data_field)];
   }
   if (scenario_.expectations.wire && outbound) record(at, port, frame);
   if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply)
@@ -87,7 +89,8 @@ void Observer::record(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame)
   const auto facts = faults::facts_of(frame);
   if (!facts) return;
   const std::uint64_t payload_bytes = payload_size(facts->header, frame);
-  if (!facts->first && !scenario_.expectations.wire_frames) {
+  const bool begins = facts->first || wire::is_link_control(facts->header.r_ctl);  // an ACK stands for itself
+  if (!begins && !scenario_.expectations.wire_frames) {
     if (WireIu* iu = iu_of(facts->header); iu != nullptr) {
       iu->last_f_ctl = facts->header.f_ctl;
       iu->payload_bytes += payload_bytes;
