@@ -285,7 +285,7 @@ TEST(FaultScenario, completions_are_compared) {
   EXPECT_EQ(told("client_sends: [{count: 3}, {status: flushed}]"), "workload w: client's sends, completion 4 (s.yaml:12): expected flushed, got su");
   EXPECT_EQ(told("client_sends: [{}, {count: 3, at: {min: 1s}}]"), "workload w: client's sends, completion 2 (s.yaml:12): expected success, at lea");
   EXPECT_EQ(told("client_receives: []"), "workload w: client's receives, after 0 completions: expected no more, got succ");
-  EXPECT_EQ(told("server_sends: [{status: [partial_error, transport_error]}]").substr(51), "(s.yaml:12): expected partial_e");
+  EXPECT_NE(failures("server_sends: [{status: [partial_error, transport_error]}]").at(0).find("expected partial_error and transport_error, got success"), std::string::npos);
 }
 
 // What a port discarded, and why: exactly that.
