@@ -179,6 +179,39 @@ TEST_F(Class2Ack, aborted_abtsUnanswered_seqIdRests) {
   EXPECT_GT(again, 0) << "recovered";
 }
 
+// FC-VI 5.5: a SEQ_ID is used again only when the sequence is closed: not while one of its frames is unacknowledged.
+TEST_F(Class2Ack, sending_lastAckLate_seqIdRests) {
+  begin(Level::UnreliableDelivery);
+  int seq_id = -1, again = 0;
+  faults.on_frame = [&](MessageFrame& frame) {
+    if (!frame.from_client) return pass;
+    if (frame.header.msg_id.value == 1) seq_id = frame.fc.seq_id.value;
+    else again += frame.fc.seq_id.value == seq_id;
+    return pass;
+  };
+  faults.on_link_control = [&](const wire::FcHeader& header) {
+    return header.seq_id.value == seq_id && header.seq_cnt.value == 3 ? late(fc2::second) : pass;
+  };
+  const auto send_300 = [&] {
+    receive(300);
+    for (int i = 0; i < 300; ++i) {
+      client_vi->post_send(client->descriptor(0, {{client->data, 10}}), client->handle);
+      fabric.run_for(100 * fc2::microsecond);
+    }
+  };
+  receive(), send();
+  fabric.run_for(fc2::millisecond);
+  receives.clear();
+  send_300();
+  EXPECT_EQ(again, 0);
+  EXPECT_EQ(sent(0), 0u);
+  fabric.run_for(2 * fc2::second);
+  EXPECT_EQ(sent(0), sent_well);
+  receives.clear();
+  send_300();
+  EXPECT_GT(again, 0) << "closed";
+}
+
 // FC-VI 5.5: more sequences than there are SEQ_IDs.
 TEST_F(Class2AckAnyOrder, sending_manySequences_seqIdsComeBack) {
   begin(Level::UnreliableDelivery);

@@ -1,4 +1,5 @@
 // Class 2 end to end (FC-VI 5.5, 8.4.2 b h, B.2.4 rules 1 and 2, B.2.6.1 rule 8): ACK_1, ACK_0, end-to-end credit, busy, reject, abort.
+#include <algorithm>
 #include <set>
 
 #include "fc2_fabric/class_2.hpp"
@@ -181,6 +182,30 @@ TEST_P(Class2, receiving_frameLost_isAbortedByAck) {
   });
   EXPECT_GE(demands, 1u);
   EXPECT_EQ(arrived(2, 2), unreliable());
+}
+
+// FC-VI 8.4.2 h), B.2.4 rules 1 a), 2 a): from the error on every further frame is answered so: at Unreliable Delivery those of the
+// message (Merr), else all of the handle (Herr). The ACKs are late: the originator has sent all that its credit allows.
+TEST_P(Class2, errored_everyFurtherFrame_isAnsweredByAbort) {
+  begin(GetParam());
+  faults.on_frame = to_frame(5, lose);
+  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  send_all(3);
+  std::vector<std::uint16_t> messages;                     // by OX_ID
+  std::set<std::pair<std::size_t, int>> aborted, accepted;  // message, SEQ_CNT
+  for (const LoggedFrame& f : log.frames()) {
+    const bool data = f.outbound && f.header.type == wire::Type::fc_vi && f.is(RCtl::solicited_data);
+    if (data && std::find(messages.begin(), messages.end(), f.header.ox_id.value) == messages.end()) messages.push_back(f.header.ox_id.value);
+    if (f.outbound || !f.is(RCtl::ack_1)) continue;
+    const bool abort = (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
+    const auto message = std::find(messages.begin(), messages.end(), f.header.ox_id.value);
+    if (message != messages.end())
+      (abort ? aborted : accepted).emplace(message - messages.begin(), f.header.seq_cnt.value);
+  }
+  using Frames = std::set<std::pair<std::size_t, int>>;
+  EXPECT_EQ(aborted, unreliable() ? (Frames{{1, 2}, {1, 3}}) : (Frames{{1, 2}, {1, 3}, {2, 0}}));  // then the DISCONNECT_RQST
+  EXPECT_EQ(accepted.count({1, 0}), 1u);
+  EXPECT_EQ(accepted.size(), unreliable() ? 9u : 5u);
 }
 
 // FC-VI B.2.6.1 rules 8e a) b) c): no ACK. Just before E_D_TOV nothing has happened; just after it the exchange is aborted.

@@ -1,6 +1,8 @@
 // FCVI_HANDLEs: which number comes next.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "fcvi/connection.hpp"
 #include "fcvi/handle_table.hpp"
 
@@ -17,6 +19,28 @@ TEST(HandleTable, a_freed_slot_serves_with_another_number) {
   EXPECT_EQ(table.reserve(), wire::FcviHandle{100 + 1024});
   EXPECT_EQ(table.reserve(), wire::FcviHandle{101});
   EXPECT_EQ(table.find(*first), nullptr);
+}
+
+// FC-VI 4.2: an FCVI_HANDLE is unique among all that are open, whatever was opened and closed before.
+TEST(HandleTable, open_numbers_are_unique) {
+  HandleTable table(0xFFFFF000, 5000);  // wraps
+  std::set<std::uint32_t> open;
+  for (std::uint32_t round = 0; round < 20; ++round) {
+    while (open.size() < 4000) {
+      const auto handle = table.reserve();
+      ASSERT_TRUE(handle);
+      ASSERT_TRUE(open.insert(handle->value).second) << "twice: " << handle->value;
+    }
+    EXPECT_EQ(table.in_use(), open.size());
+    for (auto number = open.begin(); number != open.end();) {
+      if (*number * 2654435761u >> 31 == round % 2) {
+        table.vacate(wire::FcviHandle{*number});
+        number = open.erase(number);
+      } else {
+        ++number;
+      }
+    }
+  }
 }
 
 // Ruling 110: a number comes round after all others of its slot: 2^32 numbers for 2^20 slots.

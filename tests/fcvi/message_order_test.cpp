@@ -184,6 +184,27 @@ TEST_P(Wrap, connected_msgIdWraps) {
   }
 }
 
+// FC-VI 5.9.5: what is reserved is ignored: every reserved bit and field of a Send is set, and it arrives as if none were.
+TEST_F(Response, receiving_reservedBitsSet_areIgnored) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) {
+    frame.header.flags |= frame.from_client ? 0xFE : 0xF0;  // Tables 5 and 6
+    frame.header.parameter = 0xFFFFFFFF;                    // no Immediate Data
+    frame.header.rmt_va = ~std::uint64_t{0};
+    frame.header.rmt_va_handle.value = 0xFFFFFFFF;
+    frame.rewrite();
+    frame.frame.data_field()[6] = frame.frame.data_field()[7] = 0xFF;
+    return pass;
+  };
+  receive(2), send(2);
+  fabric.run_for(fc2::second);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(arrived(i, i));
+    EXPECT_EQ(sent(i), sent_well);
+  }
+  EXPECT_EQ(client->port.counters().discarded() + server->port.counters().discarded(), 0u);
+}
+
 // FC-VI 5.9.6: FCVI_MSG_ID does not wrap within R_A_TOV: who would send so fast waits until it is over.
 TEST_P(Wrap, connected_msgIdWrapsWithinRaTov_waits) {
   begin(GetParam());

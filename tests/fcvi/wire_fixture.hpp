@@ -42,6 +42,7 @@ inline void expect_frame(const WireFrame& frame, const Expected& expected, const
   SCOPED_TRACE(name);
   EXPECT_EQ(frame.from_client, expected.from_client);
   EXPECT_EQ(static_cast<unsigned>(frame.fc.r_ctl), expected.r_ctl);
+  EXPECT_EQ(frame.fc.cs_ctl, 0);                                      // 5.8.2, 7.3: no preference, where it is not asked for
   EXPECT_EQ(static_cast<unsigned>(frame.fc.type), 0x58u);             // 5.8.3
   EXPECT_EQ(frame.fc.f_ctl & ~3u, expected.f_ctl) << std::hex << frame.fc.f_ctl;  // 5.8.4; bits 1:0 are fill
   EXPECT_EQ(frame.fc.df_ctl, expected.df_ctl);                        // 5.8.5

@@ -14,6 +14,9 @@ FIGURES = [str(n) for n in range(2, 13)] + [f"A.{n}" for n in range(1, 7)] + ["B
     + [f"C.{n}" for n in range(1, 7)] + ["D.1"]
 # The annex tells these two for out-of-order fabrics as well (B.3.2.4, B.3.3.3); its rules are for class 2 as well (B.2.1).
 VARIANTS = [f"figure-{name}-{variant}" for name in ("B.1", "B.2") for variant in ("out-of-order", "class-2")]
+# What each of them must tell of: IUs in their order, how the applications hear of it, through which states both ends go.
+EXPECTED = {"the wire": "\n  wire:\n", "asynchronous errors": "\n  asynchronous_errors:", "the client's states": "\n      client_states:",
+            "the server's states": "\n      server_states:"}
 WANTED = [f"figure-{name}" for name in FIGURES] + VARIANTS + [f"table-2-row-{n}" for n in range(1, 8)]
 
 
@@ -28,9 +31,12 @@ def errors(folder: Path) -> list:
     for file in files:
         if not any(is_for(wanted, file) for wanted in WANTED):
             found.append(f"{file}: named after no figure and no row of Table 2")
-        if "\n  wire:\n" not in file.read_text(encoding="utf-8"):
-            found.append(f"{file}: expects nothing of the wire")
+        text = file.read_text(encoding="utf-8")
+        found += [f"{file}: expects nothing of {what}" for what, key in EXPECTED.items() if key not in text]
     return found
+
+
+COMPLETE = "".join(EXPECTED.values()) + "\n  wire:\n    - {message: ABTS}\n"
 
 
 def self_test() -> list:
@@ -41,11 +47,12 @@ def self_test() -> list:
             ("missing", lambda folder: (folder / "figure-C.3-x.yaml").unlink(), 1),
             ("no class 2", lambda folder: (folder / "figure-B.2-class-2-x.yaml").unlink(), 1),
             ("1 is not 11", lambda folder: (folder / "figure-A.1-x.yaml").rename(folder / "figure-A.11-x.yaml"), 2),
-            ("no wire", lambda folder: (folder / "figure-2-x.yaml").write_text("name: x\n"), 1)]:
+            ("no wire", lambda folder: (folder / "figure-2-x.yaml").write_text(COMPLETE.replace("wire:", "wires:")), 1),
+            ("nothing", lambda folder: (folder / "figure-2-x.yaml").write_text("name: x\n"), 4)]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             for wanted in WANTED:
-                (folder / f"{wanted}-x.yaml").write_text("expectations:\n  wire:\n    - {message: ABTS}\n")
+                (folder / f"{wanted}-x.yaml").write_text(COMPLETE)
             change(folder)
             if len(errors(folder)) != count:
                 failures.append(f"self test '{case}': found {errors(folder)}")

@@ -113,8 +113,25 @@ TEST(FaultLoader, refuses_with_the_place) {
 TEST(FaultLoader, refuses_expectations_with_the_place) {
   for (const char* text : {"wire: [{from: a}]", "wire: [{message: NOTHING}]", "wire: [{message: ABTS, flags: [RETRY]}]",
                            "wire: [{message: FCVI_CONNECT_RESP1, at: {min: 2s, max: 1s}}]", "wire_messages: [X]",
-                           "asynchronous_errors: [{port: a, error: Lost}]", "asynchronous_errors: [{error: Connection Lost}]"})
+                           "asynchronous_errors: [{port: a, error: Lost}]", "asynchronous_errors: [{error: Connection Lost}]",
+                           "wire: [{message: ABTS, payload: -1}]", "wire_frames: 2", "wire_messages: [{message: X}]",
+                           "wire_messages: [{fields: {seq_cnt: 1}}]", "wire_messages: [{message: ABTS, fields: {sequence: 1}}]",
+                           "discards: [{port: a, reason: because, times: 1}]", "discards: [{port: c, reason: bad CRC, times: 1}]",
+                           "discards: [{port: a, reason: bad CRC}]", "discards: [{port: a, reason: bad CRC, times: 0}]"})
     EXPECT_EQ(expectation_error(text).substr(0, 9), "s.yaml:7:") << text << ": " << expectation_error(text);
+}
+
+TEST(FaultLoader, refuses_completions_with_the_place) {
+  const auto error = [](const std::string& list) {
+    const auto scenario = read(std::string(two_ports) + "workloads:\n  - name: w\n    client: a\n    server: b\n    expect:\n      " + list + "\n");
+    return scenario ? "no error" : scenario.error().message;
+  };
+  EXPECT_EQ(error("client_sends: [{status: transprot_error}]"),
+            "s.yaml:11: status: expected a known name, got \"transprot_error\"; did you mean \"transport_error\"?");
+  EXPECT_EQ(error("client_sends: [{count: 2}, {}]"), "no error");
+  for (const char* list : {"client_sends: {count: 1}", "server_sends: [{count: 0}]", "client_receives: [{count: many}]", "server_receives: [{state: success}]",
+                           "server_receives: [{status: [flushed, lost]}]", "client_sends: [{at: {min: 2s, max: 1s}}]"})
+    EXPECT_EQ(error(list).substr(0, 10), "s.yaml:11:") << list << ": " << error(list);
 }
 
 TEST(FaultLoader, every_expectation_is_read) {
@@ -129,14 +146,18 @@ workloads:
       - {operation: rdma_read, data: {random: 1KiB}}
       - {operation: rdma_write, data: {random: 1KiB}, direction: server_to_client, concurrent: true}
     expect: {connect: Timeout, accept: Reject, disconnect: NotReachable, server_disconnect: Success, client_states: [PendingConnect, Idle],
-             server_states: [], connect_time: 2s, accept_time: {min: 1s, max: 3s}, gives_up: tired}
+             server_states: [], connect_time: 2s, accept_time: {min: 1s, max: 3s}, gives_up: tired,
+             client_sends: [], client_receives: [{count: 3}], server_sends: [{status: flushed, at: {min: 1s}}],
+             server_receives: [{status: [partial_error, transport_error]}, {status: success}]}
 expectations:
   wire_from: 5ms
-  wire_messages: [ABTS]
+  wire_messages: [ABTS, {message: ACK_1, fields: {seq_cnt: 7}}]
+  wire_frames: true
+  discards: [{port: b, reason: bad CRC, times: 3}]
   asynchronous_errors: [{port: b, error: Connection Lost, at: {max: 9s}}]
   wire:
     - {message: FCVI_CONNECT_RESP1, from: b, to: a, flags: [CONN_STS, RETRY], reason: Connect Reject, exchange: 1, connection: 2,
-       ends_exchange: true, gives_initiative: false, lost: false, fields: {fcvi_msg_id: 0}, at: {min: 1s, max: 2s}}
+       ends_exchange: true, gives_initiative: false, lost: false, payload: 1KiB, fields: {fcvi_msg_id: 0}, at: {min: 1s, max: 2s}}
 )");
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->linger, 3 * fc2::second);
@@ -153,7 +174,17 @@ expectations:
   EXPECT_TRUE(expect.accept_time->holds(fc2::second) && !expect.accept_time->holds(fc2::second - 1));
   EXPECT_EQ(expect.gives_up, "tired");
   EXPECT_EQ(scenario->expectations.wire_from, 5 * fc2::millisecond);
-  EXPECT_EQ(scenario->expectations.wire_messages, Lines{"ABTS"});
+  EXPECT_EQ(scenario->expectations.wire_messages[0].message, "ABTS");
+  EXPECT_EQ(scenario->expectations.wire_messages[1].fields[0].min, 7U);
+  EXPECT_TRUE(scenario->expectations.wire_frames);
+  EXPECT_EQ(scenario->expectations.discard_list->at(0).reason, fc2::Discard::BadCrc);
+  EXPECT_EQ(scenario->expectations.discard_list->at(0).times, 3U);
+  EXPECT_TRUE(expect.client_sends->empty());
+  EXPECT_EQ(expect.client_receives->at(0).count, 3U);
+  EXPECT_EQ(expect.server_sends->at(0).error_bits, vi::status::flushed);
+  EXPECT_EQ(expect.server_sends->at(0).at.min, fc2::second);
+  EXPECT_EQ(expect.server_receives->at(0).error_bits, vi::status::partial_error | vi::status::transport_error);
+  EXPECT_EQ(expect.server_receives->at(1).error_bits, 0U);
   EXPECT_EQ(scenario->expectations.errors->at(0).error, vi::ErrorCode::ConnLost);
   const WireExpectation& iu = scenario->expectations.wire->at(0);
   EXPECT_EQ(iu.from, 1U);
@@ -165,6 +196,7 @@ expectations:
   EXPECT_EQ(iu.ends_exchange, true);
   EXPECT_EQ(iu.gives_initiative, false);
   EXPECT_EQ(iu.lost, false);
+  EXPECT_EQ(iu.payload_bytes, 1024U);
   EXPECT_EQ(iu.fields.size(), 1U);
   EXPECT_EQ(iu.at.max, 2 * fc2::second);
 }
@@ -214,6 +246,57 @@ TEST(FaultScenario, wire_difference_is_told) {
   EXPECT_EQ(outcome.failures[0].substr(0, 51), "wire, IU 2 (s.yaml:13): sender: expected a, got b i");
   EXPECT_NE(outcome.failures[0].find("b -> a FCVI_CONNECT_RESP1"), std::string::npos);
   EXPECT_EQ(run(faults("") + "expectations: {wire_messages: [FCVI_CONNECT_RQST], wire: []}\n").failures.size(), 1U);
+}
+
+// Frames of a message one by one, and the payload of each; without wire_frames that of the whole IU.
+TEST(FaultScenario, frames_of_the_wire) {
+  const std::string about = "  wire_messages: [{message: FCVI_SEND_RQST, fields: {fcvi_tot_len: 2048}}]\n";
+  const auto wire = [&](const std::string& frames, const std::string& items) {
+    const std::string text = std::string(two_ports) + "workloads:\n  - {name: w, client: a, server: b, transfers: [{operation: send, data: {random: 2KiB}}]}\n";
+    return run(text + "expectations:\n  wire_frames: " + frames + "\n" + about + "  wire: [" + items + "]\n").failures;
+  };
+  const std::string first = "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: true, payload: 2048, fields: {seq_cnt: 0}}";
+  EXPECT_EQ(wire("false", first), Lines{});
+  EXPECT_EQ(wire("true", first), Lines{});
+  EXPECT_EQ(wire("false", "{message: FCVI_SEND_RQST, payload: 2047}")[0].substr(0, 72),
+            "wire, IU 1 (s.yaml:11): bytes of payload: expected 2,047, got 2,048 in 1");
+  const std::string small = std::string(two_ports).replace(std::string(two_ports).find("{name: a"), 8, "{name: a, receive_data_field: 1040") +
+                            "workloads:\n  - {name: w, client: b, server: a, transfers: [{operation: send, data: {random: 2KiB}}]}\n";
+  const std::string two = "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: false, payload: 1008, fields: {seq_cnt: 0}}, "
+                          "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: false, payload: 1008, fields: {seq_cnt: 1, parameter: 1008}}, "
+                          "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: true, payload: 32, fields: {seq_cnt: 2, parameter: 2016}}";
+  const auto one_fault = [&](const std::string& faults) {
+    return run(small + faults + "expectations:\n  wire_frames: true\n  discards: {min: 0}\n" + about + "  wire: [" + two + "]\n").failures;
+  };
+  EXPECT_EQ(one_fault(""), Lines{});
+}
+
+// Every completion of a queue in its order, with its time: the first that is another is told.
+TEST(FaultScenario, completions_are_compared) {
+  const auto failures = [](const std::string& expect) {
+    return run(std::string(two_ports) + "workloads:\n  - name: w\n    client: a\n    server: b\n    transfers: [{operation: send, data: {random: 6KiB}, "
+               "message_bytes: 2KiB}]\n    expect:\n      " + expect + "\n").failures;
+  };
+  EXPECT_EQ(failures("server_receives: [{count: 4, at: {max: 1ms}}]"), Lines{});  // three messages, and what they were
+  EXPECT_EQ(failures("client_sends: [{count: 4, at: {max: 1ms}}]"), Lines{});
+  const auto told = [&](const std::string& expect) { return failures(expect).at(0).substr(0, 78); };
+  EXPECT_EQ(told("server_receives: [{count: 5}]"), "workload w: server's receives, completion 5 (s.yaml:12): expected success, got");
+  EXPECT_EQ(told("server_receives: [{count: 3}]"), "workload w: server's receives, after 3 completions: expected no more, got succ");
+  EXPECT_EQ(told("client_sends: [{count: 3}, {status: flushed}]"), "workload w: client's sends, completion 4 (s.yaml:12): expected flushed, got su");
+  EXPECT_EQ(told("client_sends: [{}, {count: 3, at: {min: 1s}}]"), "workload w: client's sends, completion 2 (s.yaml:12): expected success, at lea");
+  EXPECT_EQ(told("client_receives: []"), "workload w: client's receives, after 0 completions: expected no more, got succ");
+  EXPECT_NE(failures("server_sends: [{status: [partial_error, transport_error]}]").at(0).find("expected partial_error and transport_error, got success"), std::string::npos);
+}
+
+// What a port discarded, and why: exactly that.
+TEST(FaultScenario, discards_are_compared) {
+  const auto failures = [](const std::string& list) {
+    return run(faults("{action: duplicate, message: FCVI_CONNECT_RESP1}") + "expectations: {discards: [" + list + "]}\n").failures;
+  };
+  EXPECT_EQ(failures("{port: a, reason: wrong sequence, times: 1}"), Lines{});
+  EXPECT_EQ(failures("").at(0), "discarded frames: expected none, got a: wrong sequence 1");
+  EXPECT_EQ(failures("{port: b, reason: wrong sequence, times: 1}").at(0), "discarded frames: expected b: wrong sequence 1, got a: wrong sequence 1");
+  EXPECT_EQ(failures("{port: a, reason: wrong sequence, times: 2}").at(0), "discarded frames: expected a: wrong sequence 2, got a: wrong sequence 1");
 }
 
 // A fault that never came to its turn is a mistake in the scenario.

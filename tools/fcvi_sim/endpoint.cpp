@@ -131,7 +131,19 @@ void Endpoint::dequeue_all() {
 void Endpoint::work_completed(bool receive_queue) {
   ++completions_announced_;
   Queue& queue = receive_queue ? receive_ : send_;
+  if (queue.log != nullptr) log_completion(queue);
+  ++queue.completed;
   if (queue.waiter) node_.driver().wake(std::exchange(queue.waiter, nullptr));
+}
+
+// Of a queue the oldest descriptor is announced first: its status has just been written.
+void Endpoint::log_completion(Queue& queue) {
+  constexpr std::size_t most = 100'000;
+  if (queue.log->size() == most) return;
+  vi::ControlSegment control;
+  const std::uint64_t slot = queue.completed % queue.depth;
+  std::memcpy(&control, queue.descriptors.host(queue.descriptors.address() + slot * queue.slot_bytes), sizeof control);
+  queue.log->push_back({node_.driver().now(), control.status & vi::status::error_mask});
 }
 
 void Endpoint::asynchronous_error(vi::ErrorCode error) {

@@ -8,6 +8,7 @@
 #include "tools/fcvi_sim/driver.hpp"
 #include "tools/fcvi_sim/memory.hpp"
 #include "tools/fcvi_sim/node.hpp"
+#include "tools/fcvi_sim/results.hpp"
 #include "vi/descriptor.hpp"
 #include "vi/vi.hpp"
 
@@ -71,6 +72,10 @@ class Endpoint {
   std::optional<Completion> take_receive() { return dequeue(receive_); }
   /// How many completions the model has announced.
   [[nodiscard]] std::uint64_t completions_announced() const { return completions_announced_; }
+  /// From now on `log` is told of each completion of a queue. Pre: it outlives this.
+  void log_completions(bool receive_queue, std::vector<SeenCompletion>& log) {
+    (receive_queue ? receive_ : send_).log = &log;
+  }
   /// Dequeues all that is completed; after a disconnect that is all.
   void dequeue_all();
 
@@ -80,6 +85,8 @@ class Endpoint {
     Region descriptors;
     std::uint32_t depth = 0, slot_bytes = 0;
     std::uint32_t next_slot = 0, posted = 0;
+    std::uint64_t completed = 0;
+    std::vector<SeenCompletion>* log = nullptr;
     std::coroutine_handle<> waiter;
     bool receive = false;
   };
@@ -101,6 +108,7 @@ class Endpoint {
   void asynchronous_error(vi::ErrorCode error);
 
   std::uint64_t post(Queue& queue, const Posting& posting);
+  void log_completion(Queue& queue);
   std::optional<Completion> dequeue(Queue& queue);
 
   Node& node_;

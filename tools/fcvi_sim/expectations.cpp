@@ -36,6 +36,9 @@ class Checker {
               const std::vector<std::string_view>& got);
   void outcome();
   void calls(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
+  void completions(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got);
+  void queue(const std::string& what, const CompletionExpectations& expected, const std::vector<SeenCompletion>& got);
+  void discards();
   void transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
   void wire();
   void errors();
@@ -105,6 +108,32 @@ void Checker::calls(const std::string& name, const WorkloadSpec& spec, const Wor
   states(name + ": server states", spec.expect.server_states, got.server_states);
 }
 
+bool is_any(const TimeBound& bound) { return bound.min == 0 && bound.max == fc2::never; }
+
+/// "completion 5 (FILE:LINE): expected success at most 5 ms, got flushed at 7.000 ms": the first difference only.
+void Checker::queue(const std::string& what, const CompletionExpectations& expected, const std::vector<SeenCompletion>& got) {
+  if (!expected) return;
+  std::size_t position = 0;
+  for (const CompletionExpectation& wanted : *expected) {
+    for (std::uint64_t i = 0; i < wanted.count; ++i, ++position) {
+      const bool there = position < got.size();
+      if (there && got[position].error_bits == wanted.error_bits && wanted.at.holds(got[position].at)) continue;
+      return expect(false, what + ", completion " + std::to_string(position + 1) + " (" + wanted.where + ")",
+                    status_text(wanted.error_bits) + (is_any(wanted.at) ? "" : ", " + to_string(wanted.at)),
+                    there ? status_text(got[position].error_bits) + " at " + format_duration(got[position].at) : "no more");
+    }
+  }
+  expect(position == got.size(), what + ", after " + std::to_string(position) + " completions", "no more",
+         position == got.size() ? "no more" : status_text(got[position].error_bits) + " at " + format_duration(got[position].at));
+}
+
+void Checker::completions(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got) {
+  queue(name + ": client's sends", expect.client_sends, got.client_sends);
+  queue(name + ": client's receives", expect.client_receives, got.client_receives);
+  queue(name + ": server's sends", expect.server_sends, got.server_sends);
+  queue(name + ": server's receives", expect.server_receives, got.server_receives);
+}
+
 void Checker::transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got) {
   if (spec.expect.gives_up) {
     expect(got.broken == *spec.expect.gives_up, name + ": programs", *spec.expect.gives_up,
@@ -134,6 +163,7 @@ void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
     expect(got.server_state == spec.expect.server_state, name + ": server state",
            to_string(spec.expect.server_state), to_string(got.server_state));
   transfers(name, spec, got);
+  completions(name, spec.expect, got);
 }
 
 void Checker::wire() {
@@ -157,6 +187,17 @@ void Checker::errors() {
     time("asynchronous error " + wanted[i], (*expected.errors)[i].at, result_.errors[i].at);
 }
 
+void Checker::discards() {
+  const Expectations& expected = scenario_.expectations;
+  if (!expected.discard_list) return bound("discarded frames", expected.discards, result_.discards);
+  std::vector<std::string> wanted, got = result_.discard_reasons;
+  for (const DiscardExpectation& discard : *expected.discard_list)
+    wanted.push_back(discard_text(scenario_.ports[discard.port].name, discard.reason, discard.times));
+  std::sort(wanted.begin(), wanted.end());
+  std::sort(got.begin(), got.end());
+  expect(wanted == got, "discarded frames", joined(wanted), joined(got));
+}
+
 void Checker::faults() {
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i)
     bound("fault " + std::to_string(i) + " (" + scenario_.faults[i].rule.note + ")", scenario_.faults[i].times,
@@ -172,7 +213,7 @@ Verdicts Checker::check() {
     const auto found = result_.ius.find(name);
     bound("IUs " + name, expected_bound, found == result_.ius.end() ? 0 : found->second);
   }
-  bound("discarded frames", expected.discards, result_.discards);
+  discards();
   errors();
   wire();
   faults();

@@ -86,8 +86,21 @@ std::string Ladder::text_of(const LadderRow& row, const wire::FcHeader& header, 
     if (request != requests_.end()) text.append(" to ").append(request->second);
     if (request != requests_.end()) requests_.erase(request);
   }
+  if (header.r_ctl == wire::RCtl::abts) {
+    const bool responder = header.has(wire::f_ctl::exchange_responder);
+    const auto aborted = exchanges_.find(request_key(responder ? row.to : row.from, header.ox_id));
+    return aborted == exchanges_.end() ? text : text + " of " + aborted->second;
+  }
   const std::string fields = short_fields(header, data_field);
   return fields.empty() ? text : text.append(" ").append(fields);
+}
+
+// OX_IDs come again: the map has no more entries than there are.
+void Ladder::learn_exchange(const LadderRow& row, const wire::FcHeader& header, wire::Bytes data_field) {
+  if (header.type != wire::Type::fc_vi || header.has(wire::f_ctl::exchange_responder)) return;
+  if (!header.has(wire::f_ctl::first_sequence) || wire::is_link_control(header.r_ctl)) return;
+  const std::string fields = short_fields(header, data_field);
+  exchanges_[request_key(row.from, header.ox_id)].assign(wire::message_name(header, data_field)).append(" ").append(fields, 0, fields.find(','));
 }
 
 bool Ladder::hides(const LadderRow& row, const std::string& signature) {
@@ -98,7 +111,7 @@ bool Ladder::hides(const LadderRow& row, const std::string& signature) {
   Run& run = runs_[signature];
   if (row_count_ - run.last_row > rows_apart) run.seen = 0;
   run.last_row = row_count_;
-  return ++run.seen > shown_of_run || data_rows_ >= max_data_rows;
+  return ++run.seen > (with_faults_ ? shown_of_run_with_faults : shown_of_run) || data_rows_ >= max_data_rows;
 }
 
 std::size_t Ladder::add(LadderRow row, std::string_view name) {
@@ -122,6 +135,7 @@ void Ladder::frame(const SeenFrame& seen, const wire::FcHeader& header, wire::By
   if (seen.first) {
     LadderRow row = arrow(seen, header, data_field);
     const std::string_view name = wire::message_name(header, data_field);
+    if (with_faults_) learn_exchange(row, header, data_field);
     if (hides(row, signature_of(row, name, header, data_field))) {
       row.shape = LadderRow::Shape::Gap;
     } else {

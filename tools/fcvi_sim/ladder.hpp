@@ -66,13 +66,14 @@ class Ladder {
   };
   static constexpr std::size_t max_rows = 1500;      // of all; afterwards everything goes into one gap
   static constexpr std::size_t max_data_rows = 700;  // of messages and responses
-  static constexpr std::uint64_t shown_of_run = 3;
+  static constexpr std::uint64_t shown_of_run = 3, shown_of_run_with_faults = 20;  // which of them met one is worth seeing
   static constexpr std::uint64_t rows_apart = 40;  // what was not seen for so long is worth showing again
 
   std::size_t lane_of(wire::FcId id);
   void learn_address(std::size_t port, wire::FcId id);
   LadderRow arrow(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field);
   std::string text_of(const LadderRow& row, const wire::FcHeader& header, wire::Bytes data_field);
+  void learn_exchange(const LadderRow& row, const wire::FcHeader& header, wire::Bytes data_field);
   [[nodiscard]] bool hides(const LadderRow& row, const std::string& signature);
   std::size_t add(LadderRow row, std::string_view name);
 
@@ -89,6 +90,7 @@ class Ladder {
   boost::unordered_flat_map<std::uint64_t, std::size_t> recent_;  // with faults: the row of each sequence, the latest
   boost::unordered_flat_map<std::uint64_t, std::string_view>
       requests_;  // ELS and CT that wait for their answer
+  boost::unordered_flat_map<std::uint64_t, std::string> exchanges_;  // what each began with
 };
 
 /// The diagram as an SVG document. `title` may hold anything.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "tools/fcvi_sim/ladder.hpp"
 #include "settings/units.hpp"
@@ -106,6 +107,7 @@ class Writer {
   void legend(int top);
   void lifelines(int top, int bottom);
   void row(const LadderRow& row, int top);
+  std::string time_text(fc2::TimeNs at);
   void arrow(const LadderRow& row, int y);
   void line_to(int from, int to, int y, const std::string& colour);
   void head_of_arrow(int to, int y, int direction, const std::string& colour);
@@ -121,6 +123,8 @@ class Writer {
   fc2::TimeNs start_;
   std::vector<int> x_;  // of each lane
   int width_ = 0;
+  std::string last_time_;  // of the row before
+  fc2::TimeNs last_at_ = 0;
   std::string svg_;
 };
 
@@ -209,7 +213,10 @@ void Writer::arrow(const LadderRow& row, int y) {
   const std::string colour(colour_of(row.row_kind));
   const int direction = to >= from ? 1 : -1;
   const bool arrives = row.lost_frames < row.frames;
-  const int crossed = from + (to - from) * 3 / 4;
+  const int label = text_width(shortened(row.text)) + 14 + text_width(amount_text(row)) + text_width(note_text(row)) + 40;
+  // Towards the end of the arrow, but not through its label.
+  const int crossed = direction > 0 ? std::min(std::max(from + label, from + (to - from) * 3 / 4), to - 20)
+                                    : std::min(std::max(to + label, to + (from - to) / 4), from - 20);
   line_to(from, arrives ? to - 6 * direction : crossed, y, colour);
   if (arrives) head_of_arrow(to, y, direction, colour);
   if (row.lost_frames > 0) cross(crossed, y);
@@ -260,6 +267,14 @@ void Writer::state(const LadderRow& row, int y) {
   text(left + width / 2, y - 2, "middle", label);
 }
 
+// Where the digits do not tell it from the row before: how much later.
+std::string Writer::time_text(fc2::TimeNs at) {
+  const std::string text = format_duration(at - start_);
+  const bool same = text == std::exchange(last_time_, text);
+  const fc2::TimeNs later = at - std::exchange(last_at_, at);
+  return same && later > 0 ? "+" + format_duration(later) : text;
+}
+
 void Writer::row(const LadderRow& row, int top) {
   const int y = top + height_of(row) - 8;
   switch (row.shape) {
@@ -273,7 +288,7 @@ void Writer::row(const LadderRow& row, int top) {
       state(row, y);
       break;
   }
-  text(margin + time_width - 12, y - 2, "time", format_duration(row.at - start_));
+  text(margin + time_width - 12, y - 2, "time", time_text(row.at));
 }
 
 constexpr std::string_view style_sheet = R"(<style>

@@ -28,8 +28,11 @@ std::string id_text(wire::ConnectionId id) {
   return id == wire::ConnectionId::unassigned ? "id unassigned" : "id " + to_string(id);
 }
 
-std::string status_text(const std::optional<fcvi::ConnectionStatus>& status) {
-  return status ? std::string(to_string(status->reason)) : "accepted";
+/// Without a status RESP1 accepts; RESP2 and RESP3 confirm that, or where they name no endpoint that nothing came of it (FC-VI 5.3.3).
+std::string meaning(const fcvi::ConnectResp1& resp) { return resp.status ? std::string(to_string(resp.status->reason)) : "accepted"; }
+std::string meaning(const auto& resp) {
+  if (resp.status) return std::string(to_string(resp.status->reason));
+  return resp.handle == wire::FcviHandle::unassigned ? "no connection" : "acknowledged";
 }
 
 std::string hex32(std::uint32_t value) { return wire::text::hex_h(value, 8); }
@@ -38,7 +41,7 @@ template <class Message>
 std::string setup_answer(const Message& message) {
   return Fields()
       .add(id_text(message.connection_id))
-      .add(status_text(message.status))
+      .add(meaning(message))
       .add_if(message.retry, "RETRY")
       .take();
 }
@@ -63,6 +66,12 @@ std::string disconnect_rqst(const fcvi::DeviceHeader& header) {
       .add_if(header.has(flag::conn_sts),
               to_string(fcvi::ConnectionStatus::from_parameter(header.parameter).reason))
       .take();
+}
+
+/// Its other flags are those of the request.
+std::string disconnect_resp(const fcvi::DeviceHeader& header) {
+  const auto status = fcvi::ConnectionStatus::from_parameter(header.parameter);
+  return header.has(fcvi::disconnect_flag::conn_sts) ? std::string(to_string(status.reason)) : "";
 }
 
 std::string message_rqst(const fcvi::DeviceHeader& header) {
@@ -100,8 +109,9 @@ std::string fcvi_fields(std::size_t header_size, wire::Bytes data_field) {
     case fcvi::Opcode::connect_resp3:
       return setup_answer(fcvi::ConnectResp3::from(*header));
     case fcvi::Opcode::disconnect_rqst:
-    case fcvi::Opcode::disconnect_resp:
       return disconnect_rqst(*header);
+    case fcvi::Opcode::disconnect_resp:
+      return disconnect_resp(*header);
     case fcvi::Opcode::send_rqst:
     case fcvi::Opcode::write_rqst:
     case fcvi::Opcode::read_rqst:

@@ -14,6 +14,11 @@ namespace fcvi = wire::fcvi;
 /// Sent by a service of the fabric: nobody's own frames are seen where they leave.
 bool is_service(wire::FcId id) { return id.value >= 0xFFFC00; }
 
+std::uint64_t payload_size(const wire::FcHeader& header, const fc2::Frame& frame) {
+  const std::size_t beside = wire::FcHeader::size() + header.device_header_size() + header.fill_bytes();
+  return frame.size_bytes > beside ? frame.size_bytes - beside : 0;
+}
+
 std::string discriminator_of(const fcvi::NetAddress& address) {
   return {address.discriminator.begin(), address.discriminator.end()};
 }
@@ -50,6 +55,8 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
   if (first) {
     ++result_.iu_count;
     ++result_.ius[wire::message_name(header, data_field)];
+  } else if (wire::is_link_control(header.r_ctl)) {
+    ++result_.ius[wire::message_name(header, data_field)];
   }
   if (scenario_.expectations.wire && outbound) record(at, port, frame);
   if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply)
@@ -80,24 +87,30 @@ std::optional<std::size_t> Observer::port_of(wire::FcId id) const {
 void Observer::record(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame) {
   constexpr std::size_t bytes_kept = 96, most_ius = 100'000;  // up to the handle in a connection IU's payload
   const auto facts = faults::facts_of(frame);
-  if (!facts || !counts_on_wire(scenario_.expectations, *facts)) return;
-  if (!facts->first) {
-    if (WireIu* iu = iu_of(facts->header); iu != nullptr) iu->last_f_ctl = facts->header.f_ctl;
+  if (!facts) return;
+  const std::uint64_t payload_bytes = payload_size(facts->header, frame);
+  const bool begins = facts->first || wire::is_link_control(facts->header.r_ctl);  // an ACK stands for itself
+  if (!begins && !scenario_.expectations.wire_frames) {
+    if (WireIu* iu = iu_of(facts->header); iu != nullptr) {
+      iu->last_f_ctl = facts->header.f_ctl;
+      iu->payload_bytes += payload_bytes;
+    }
     return;
   }
+  if (!counts_on_wire(scenario_.expectations, *facts, frame.content())) return;
   const auto from = scenario_.expectations.wire_from;
   if (result_.wire.size() == most_ius || (from && (zero_ == 0 || at - zero_ < *from))) return;
   const auto content = frame.content().first(std::min<std::size_t>(bytes_kept, frame.size_bytes));
   result_.wire.push_back({at - zero_, port, port_of(facts->header.d_id), *facts, {content.begin(), content.end()},
-                          facts->header.f_ctl});
+                          facts->header.f_ctl, payload_bytes});
 }
 
-// The latest of its sequence: SEQ_IDs come again.
+// The latest of its sequence, or that very frame: SEQ_IDs come again.
 WireIu* Observer::iu_of(const wire::FcHeader& header) {
   const auto found = std::find_if(result_.wire.rbegin(), result_.wire.rend(), [&](const WireIu& iu) {
     const wire::FcHeader& first = iu.facts.header;
     return first.s_id == header.s_id && first.ox_id == header.ox_id && first.seq_id == header.seq_id &&
-           first.r_ctl == header.r_ctl && first.has(wire::f_ctl::exchange_responder) == header.has(wire::f_ctl::exchange_responder);
+           first.r_ctl == header.r_ctl && (!scenario_.expectations.wire_frames || first.seq_cnt == header.seq_cnt) && first.has(wire::f_ctl::exchange_responder) == header.has(wire::f_ctl::exchange_responder);
   });
   return found == result_.wire.rend() ? nullptr : &*found;
 }
@@ -121,7 +134,7 @@ void Observer::rewritten(const fc2::FaultAction& action, const fc2::Frame& frame
   fc2::Frame changed = frame;
   for (const fc2::FramePatch& patch : action.patches) fc2::rewrite(changed, patch);
   const auto before = faults::facts_of(frame), after = faults::facts_of(changed);
-  WireIu* iu = before && before->first ? iu_of(before->header) : nullptr;
+  WireIu* iu = before && (before->first || scenario_.expectations.wire_frames) ? iu_of(before->header) : nullptr;
   if (iu == nullptr || !after) return;
   iu->facts = *after;
   std::copy_n(changed.bytes.begin(), iu->bytes.size(), iu->bytes.begin());

@@ -37,6 +37,12 @@ Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentS
                 workload.name),
       control_out_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)),
       control_in_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)) {
+  const bool client = side == Side::Client;
+  const WorkloadExpectation& expect = workload.expect;
+  if (client ? expect.client_sends : expect.server_sends)
+    endpoint_.log_completions(false, client ? result.client_sends : result.server_sends);
+  if (client ? expect.client_receives : expect.server_receives)
+    endpoint_.log_completions(true, client ? result.client_receives : result.server_receives);
   post_receives();
 }
 

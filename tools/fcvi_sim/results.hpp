@@ -33,6 +33,11 @@ struct TransferResult {
   Sha256 digest{};  // of the last repetition's content
 };
 
+struct SeenCompletion {
+  fc2::TimeNs at = 0;  // after all ports were ready
+  std::uint32_t error_bits = 0;
+};
+
 struct WorkloadResult {
   std::optional<vi::Return> connect, accept, disconnect,
       server_disconnect;  // none: the call was not made or not done
@@ -40,6 +45,7 @@ struct WorkloadResult {
   bool client_ended = false, server_ended = false;
   fc2::TimeNs setup_duration = 0, accept_duration = 0;
   std::vector<std::string_view> client_states, server_states;  // after Idle; where they are watched
+  std::vector<SeenCompletion> client_sends, client_receives, server_sends, server_receives;  // where they are expected
   std::vector<TransferResult> transfers;
   Traffic traffic;
   std::string broken;  // why a program gave up
@@ -47,7 +53,7 @@ struct WorkloadResult {
   fc2::TimeNs run_started = 0, run_finished = 0;
 };
 
-/// The first frame of an IU, as its sender sent it.
+/// The first frame of an IU, as its sender sent it; or any frame, where the scenario asks for frames.
 struct WireIu {
   fc2::TimeNs at = 0;  // after all ports were ready; negative before
   std::size_t from = 0;                  // port
@@ -55,6 +61,7 @@ struct WireIu {
   faults::FrameFacts facts = {};
   std::vector<std::uint8_t> bytes = {};  // of the frame, as far as its fields go
   std::uint32_t last_f_ctl = 0;          // F_CTL of its last frame
+  std::uint64_t payload_bytes = 0;       // of all its frames
   bool lost = false;                     // one of its frames at least
 };
 
@@ -77,5 +84,10 @@ struct RunResult {
   std::vector<std::uint64_t> faults;         // how often each happened
   std::string not_ready;  // name of a port that never got ready
 };
+
+/// "client: wrong sequence 3"
+inline std::string discard_text(const std::string& name, fc2::Discard reason, std::uint64_t times) {
+  return name + ": " + std::string(to_string(reason)) + " " + std::to_string(times);
+}
 
 }  // namespace sim

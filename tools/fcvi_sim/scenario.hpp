@@ -99,6 +99,15 @@ struct TimeBound {
 };
 std::string to_string(const TimeBound& bound);
 
+/// Descriptors of one queue that complete one after the other.
+struct CompletionExpectation {
+  std::string where = {};        // file and line
+  std::uint32_t error_bits = 0;  // of vi::status::; 0: success
+  std::uint64_t count = 1;
+  TimeBound at = {};  // of each
+};
+using CompletionExpectations = std::optional<std::vector<CompletionExpectation>>;
+
 struct WorkloadExpectation {
   vi::Return connect = vi::Return::Success;
   std::optional<vi::Return> disconnect = {};  // none: Success, where connect is
@@ -108,6 +117,8 @@ struct WorkloadExpectation {
   std::optional<std::vector<std::string>> client_states = {}, server_states = {};
   std::optional<TimeBound> connect_time = {}, accept_time = {};  // that the calls took
   std::optional<std::string> gives_up = {};                      // why the first program that gave up did so
+  /// Every descriptor of these queues, in the order of completion, and no other.
+  CompletionExpectations client_sends = {}, client_receives = {}, server_sends = {}, server_receives = {};
 };
 
 /// One connection: a client program and a server program, or two peers, of which the one that begins the first transfer
@@ -149,17 +160,33 @@ struct WireExpectation {
   std::optional<std::uint64_t> exchange = {}, connection = {};  // equal numbers, equal ids; others, others
   std::optional<bool> ends_exchange = {}, gives_initiative = {}, lost = {};
   std::vector<faults::FieldRange> fields = {};
+  std::optional<std::uint64_t> payload_bytes = {};
   TimeBound at = {};
+};
+
+/// What `wire` is about: these only.
+struct WireMessage {
+  std::string message;
+  std::vector<faults::FieldRange> fields = {};  // of its first frame
+};
+
+/// Frames that a port discarded.
+struct DiscardExpectation {
+  std::size_t port = 0;
+  fc2::Discard reason{};
+  std::uint64_t times = 0;
 };
 
 struct Expectations {
   std::optional<std::vector<WireExpectation>> wire = {};  // in this order, and no other of wire_messages
-  std::vector<std::string> wire_messages = {};            // none: IUs of FC-VI and basic link services
+  std::vector<WireMessage> wire_messages = {};            // none: IUs of FC-VI and basic link services
+  bool wire_frames = false;                               // every frame is an item of `wire`, not every IU
   std::optional<fc2::TimeNs> wire_from = {};              // what was sent before does not count
   std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
   std::map<std::string, Bound>
       ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
+  std::optional<std::vector<DiscardExpectation>> discard_list = {};  // these, and no other
   Bound asynchronous_errors;  // of all NICs
   std::optional<fc2::TimeNs> max_duration;
 };

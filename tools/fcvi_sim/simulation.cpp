@@ -220,6 +220,12 @@ void Simulation::collect_errors() {
   result_.asynchronous_errors = result_.errors.size();
 }
 
+void Simulation::collect_completions() {
+  for (WorkloadResult& workload : result_.workloads)
+    for (auto* queue : {&workload.client_sends, &workload.client_receives, &workload.server_sends, &workload.server_receives})
+      for (SeenCompletion& completion : *queue) completion.at -= ready_at_;
+}
+
 // What changed in a program's last step, the observer did not see: the endpoint ended with it.
 void Simulation::collect_last_states() {
   const auto add = [](std::vector<std::string_view>& states, bool ended, vi::State last) {
@@ -240,14 +246,14 @@ void Simulation::collect() {
     for (int reason = 0; reason < static_cast<int>(fc2::Discard::Count); ++reason) {
       const auto which = static_cast<fc2::Discard>(reason);
       if (counters.discarded(which) != 0)
-        result_.discard_reasons.push_back(name + ": " + std::string(to_string(which)) + " " +
-                                          std::to_string(counters.discarded(which)));
+        result_.discard_reasons.push_back(discard_text(name, which, counters.discarded(which)));
     }
   };
   for (const auto& node : nodes_) {
     add(node->name(), node->port().counters());
   }
   collect_errors();
+  collect_completions();
   collect_last_states();
   result_.faults = faults_.times();
   topology_->visit_counters(add);

@@ -58,6 +58,7 @@ class Simulation final : private PortControl {
   void link_event(const PortEvent& event) override;
   void collect();
   void collect_errors();
+  void collect_completions();
   void collect_last_states();
   [[nodiscard]] fc2::TimeNs time_left() const;
   [[nodiscard]] fc2::TimeNs time_to_settle() const;

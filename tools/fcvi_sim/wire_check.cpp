@@ -27,12 +27,14 @@ std::string port_text(const Scenario& scenario, std::optional<std::size_t> port)
 /// Exchanges by originator and OX_ID, which come again: what begins an exchange tells them apart.
 class Exchanges {
  public:
-  Key key_of(const wire::FcHeader& header) {
+  Key key_of(const faults::FrameFacts& facts) {
+    const wire::FcHeader& header = facts.header;
     const bool responder = header.has(wire::f_ctl::exchange_responder);
     const wire::FcId originator = responder ? header.d_id : header.s_id;
     const Key key = Key{originator.value} << 16 | header.ox_id.value;
     Key& number = numbers_[key];
-    if (!responder && header.has(wire::f_ctl::first_sequence) && header.type != wire::Type::bls) ++number;
+    const bool begins = facts.first && !responder && header.has(wire::f_ctl::first_sequence);
+    if (begins && header.type != wire::Type::bls) ++number;
     return key << 16 | number;
   }
 
@@ -120,6 +122,8 @@ bool Comparison::same(const WireExpectation& expected, const WireIu& got) {
   const bool ends = (got.last_f_ctl & wire::f_ctl::last_sequence) != 0, gives = (got.last_f_ctl & wire::f_ctl::sequence_initiative) != 0;
   return flag(expected.ends_exchange, ends, "Last_Sequence") && flag(expected.gives_initiative, gives, "Sequence Initiative") &&
          flag(expected.lost, got.lost, "lost") &&
+         (!expected.payload_bytes || expect(*expected.payload_bytes == got.payload_bytes, "bytes of payload",
+                                            settings::format_count(*expected.payload_bytes), settings::format_count(got.payload_bytes))) &&
          expect(expected.at.holds(got.at), "time", to_string(expected.at), settings::format_duration(got.at));
 }
 
@@ -127,7 +131,7 @@ std::optional<WireDifference> Comparison::run() {
   const std::vector<WireExpectation>& wanted = *scenario_.expectations.wire;
   const std::size_t common = std::min(wanted.size(), seen_.size());
   for (std::size_t i = 0; i < common; ++i) {
-    exchange_ = known_exchanges_.key_of(seen_[i].facts.header);
+    exchange_ = known_exchanges_.key_of(seen_[i].facts);
     if (same(wanted[i], seen_[i])) continue;
     difference_->what = "wire, IU " + std::to_string(i + 1) + " (" + wanted[i].where + "): " + difference_->what;
     difference_->got += " in " + describe_iu(scenario_, seen_[i]);
@@ -141,9 +145,13 @@ std::optional<WireDifference> Comparison::run() {
 
 }  // namespace
 
-bool counts_on_wire(const Expectations& expectations, const faults::FrameFacts& facts) {
-  const std::vector<std::string>& names = expectations.wire_messages;
-  if (!names.empty()) return std::find(names.begin(), names.end(), facts.message) != names.end();
+bool counts_on_wire(const Expectations& expectations, const faults::FrameFacts& facts, std::span<const std::uint8_t> bytes) {
+  const std::vector<WireMessage>& messages = expectations.wire_messages;
+  if (!messages.empty())
+    return std::any_of(messages.begin(), messages.end(), [&](const WireMessage& wanted) {
+      const auto holds = [&](const faults::FieldRange& range) { return range.holds(bytes); };
+      return wanted.message == facts.message && std::all_of(wanted.fields.begin(), wanted.fields.end(), holds);
+    });
   return facts.header.type == wire::Type::fc_vi || facts.header.type == wire::Type::bls;
 }
 

@@ -1,6 +1,7 @@
 // Are the IUs on the wire those that the scenario expects, in its order?
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,8 @@
 
 namespace sim {
 
-/// The IUs that `wire` is about: those of wire_messages; none named: IUs of FC-VI and basic link services.
-bool counts_on_wire(const Expectations& expectations, const faults::FrameFacts& facts);
+/// What `wire` is about: wire_messages; none named: IUs of FC-VI and basic link services. `bytes`: the frame's.
+bool counts_on_wire(const Expectations& expectations, const faults::FrameFacts& facts, std::span<const std::uint8_t> bytes);
 
 struct WireDifference {
   std::string what, expected, got;
