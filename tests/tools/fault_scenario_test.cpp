@@ -232,6 +232,22 @@ TEST(FaultScenario, drop_is_retried_and_shown) {
   EXPECT_EQ(outcome.result.faults, std::vector<std::uint64_t>{1});
   EXPECT_NE(outcome.ladder.find("class=\"lost\""), std::string::npos);
   EXPECT_NE(outcome.ladder.find(">lost<"), std::string::npos);
+  EXPECT_NE(outcome.ladder.find(">ABTS of FCVI_CONNECT_RQST id "), std::string::npos);
+}
+
+// FC-VI 5.3.3: RESP2 and RESP3 of a set-up that was refused confirm no connection.
+TEST(FaultScenario, refused_setup_is_shown) {
+  const auto ladder = [](const std::string& answer) {
+    return run(std::string(two_ports) + "workloads:\n  - {name: w, client: a, server: b, answer: " + answer + "}\n").ladder;
+  };
+  const auto count = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count(ladder("reject"), ", no connection<"), 2);
+  EXPECT_EQ(count(ladder("accept"), ", acknowledged<"), 2);
+  EXPECT_EQ(count(ladder("accept"), ", accepted<"), 1);
 }
 
 // What the wire expectation says of the first difference.

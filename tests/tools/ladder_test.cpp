@@ -88,6 +88,18 @@ TEST_F(LadderTest, long_runs_collapse_into_one_row_that_counts) {
               HasSubstr("… 197 more FCVI_SEND_RQST · 394 frames, 38.5 KiB …"));
 }
 
+TEST_F(LadderTest, runs_of_a_scenario_with_faults_are_longer) {
+  // Which message met the fault is what one wants to see.
+  scenario.faults.resize(1);
+  Ladder with_faults(scenario);
+  std::swap(ladder, with_faults);
+  for (std::uint32_t i = 0; i < 20; ++i) send(i, true, 2);
+  EXPECT_EQ(ladder.rows().size(), 20u);
+  EXPECT_EQ(ladder.rows().back().shape, LadderRow::Shape::Arrow);
+  send(20, true, 2);
+  EXPECT_EQ(ladder.rows().back().shape, LadderRow::Shape::Gap);
+}
+
 TEST_F(LadderTest, another_length_ends_a_run) {
   introduce();
   for (std::uint32_t i = 0; i < 50; ++i) send(i, true, 2);
@@ -132,6 +144,15 @@ TEST_F(LadderTest, state_changes_stand_on_their_lane) {
   const std::string svg = to_svg(ladder, "t", fc2::second);
   EXPECT_THAT(svg, HasSubstr("w: Idle → PendingConnect"));
   EXPECT_THAT(svg, HasSubstr("1.500 us"));
+}
+
+TEST_F(LadderTest, rows_that_the_digits_do_not_tell_apart) {
+  for (const fc2::TimeNs at : {0, 1500, 1501, 1501}) ladder.state(10 * fc2::second + at, 1, "w", "a", "b");
+  const std::string svg = to_svg(ladder, "t", 0);
+  EXPECT_THAT(svg, HasSubstr(">10.000 s<"));
+  EXPECT_THAT(svg, HasSubstr(">+1.500 us<"));
+  EXPECT_THAT(svg, HasSubstr(">+1 ns<"));
+  EXPECT_THAT(svg, HasSubstr(">+0 ns<"));
 }
 
 TEST_F(LadderTest, answers_name_their_request) {

@@ -125,6 +125,7 @@ class Writer {
   int width_ = 0;
   std::string last_time_;  // of the row before
   fc2::TimeNs last_at_ = 0;
+  bool relative_ = false;
   std::string svg_;
 };
 
@@ -272,7 +273,8 @@ std::string Writer::time_text(fc2::TimeNs at) {
   const std::string text = format_duration(at - start_);
   const bool same = text == std::exchange(last_time_, text);
   const fc2::TimeNs later = at - std::exchange(last_at_, at);
-  return same && later > 0 ? "+" + format_duration(later) : text;
+  relative_ = same && (later > 0 || relative_);
+  return relative_ ? "+" + format_duration(later) : text;
 }
 
 void Writer::row(const LadderRow& row, int top) {
