@@ -289,7 +289,8 @@ void NPort::receive(FramePtr frame) {
   const bool last = class_2 ? view->header.has(wire::f_ctl::end_sequence) : frame->eof == wire::Eof::t;
   const bool first = frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2;
   const ReceivedFrame received{view->header, view->data_field, first, last, class_2, &frame};
-  if (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n) return counters_.discard(Discard::BadHeader);
+  const bool known_class = wire::class_of_service(frame->sof) != 0;
+  if (!known_class || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n)) return counters_.discard(Discard::BadHeader);
   if (const Discard reason = admits(received); reason != Discard::Count) return counters_.discard(reason);
   if (too_much_waits(received.header)) return counters_.discard(Discard::NoResources);
   if (!acknowledger_->begin(received)) return;

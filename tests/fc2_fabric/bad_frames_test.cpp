@@ -144,6 +144,17 @@ TEST_F(BadFramesTest, port_fill_above_data_field_is_counted) {
   EXPECT_EQ(fabric.port(1).counters().discarded(Discard::Truncated), 1U);
 }
 
+// Delimiters of classes that an N_Port does not speak (FC-FS: class F is for switches): the frame counts for nothing.
+TEST_F(BadFramesTest, port_frame_of_class_f_is_counted) {
+  const wire::FcHeader header{.r_ctl = RCtl::solicited_data, .d_id = fabric.port(1).n_port_id(), .s_id = fabric.port(0).n_port_id(),
+                              .type = wire::Type::fc_vi};
+  FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(64)));
+  bad->sof = wire::Sof::f;
+  fabric.port(1).receive(std::move(bad));
+  EXPECT_EQ(fabric.port(1).counters().discarded(Discard::BadHeader), 1U);
+  EXPECT_EQ(sink.frames, 0U);
+}
+
 // Every prefix of a valid frame of every request, through the switch.
 TEST_F(BadFramesTest, switch_every_prefix_of_valid_frames) {
   for (const auto& bytes : valid_frames())
