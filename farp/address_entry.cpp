@@ -97,7 +97,9 @@ void AddressEntry::start_farp_timer() {
 }
 
 void AddressEntry::add_address() {
-  if (!maps_to(replied_)) n_port_ids_.push_back(replied_);
+  if (maps_to(replied_)) return;
+  if (n_port_ids_.size() >= config_.max_ports_of_address) return port_.counters().discard(fc2::Discard::NoResources);
+  n_port_ids_.push_back(replied_);
 }
 
 void AddressEntry::unexpected(std::string_view, std::string_view, std::string_view) {

@@ -157,6 +157,9 @@ void Exchange::append(const ReceivedFrame& frame) {
   if (frame.first_of_sequence) {
     if (frame.last_of_sequence) return;  // handed up where it stands
     first_header_ = frame.header;
+    give_room(assembly_.size());
+    assembly_.clear();
+    if (!take_room(frame.data_field.size())) return;
     assembly_.assign(frame.data_field.begin(), frame.data_field.end());
     return;
   }
@@ -167,7 +170,27 @@ void Exchange::append(const ReceivedFrame& frame) {
     sequence_failed_ = true;
     return;
   }
+  if (!take_room(payload.size())) return;
   assembly_.insert(assembly_.end(), payload.begin(), payload.end());
+}
+
+/// Peers need not go on with what they began: together it has a limit. Our own requests' answers are awaited.
+bool Exchange::take_room(std::size_t bytes) {
+  if (originator_) return true;
+  if (port_.assembled_bytes_ + bytes > port_.config().max_assembled_bytes) {
+    port_.counters().discard(Discard::NoResources);
+    sequence_failed_ = true;
+    return false;
+  }
+  room_taken_ += bytes;
+  port_.assembled_bytes_ += bytes;
+  return true;
+}
+
+void Exchange::give_room(std::size_t bytes) {
+  if (originator_) return;
+  room_taken_ -= bytes;
+  port_.assembled_bytes_ -= bytes;
 }
 
 void Exchange::abandon(ExchangeFailure failure) {

@@ -124,6 +124,8 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void take_early();
   void drop_early();
   void append(const ReceivedFrame& frame);
+  [[nodiscard]] bool take_room(std::size_t bytes);
+  void give_room(std::size_t bytes);
   void sequence_received(const ReceivedFrame& frame);
   void supersede();  // the originator uses its OX_ID anew: for it this exchange is over
   void sequence_sent(SequenceEnd end);
@@ -217,6 +219,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   };
   std::vector<EarlyFrame> early_;
   std::size_t early_bytes_ = 0;
+  std::size_t room_taken_ = 0;          // of NPortConfig::max_assembled_bytes
   std::unique_ptr<SentSequence> sent_;  // from its first use in class 2
   RemotePort* remote_ = nullptr;        // see remote()
   RemotePort* seq_id_owner_ = nullptr;  // gets last_seq_id_ back

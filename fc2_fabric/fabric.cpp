@@ -119,7 +119,8 @@ void Fabric::configure() {
     for (Member* member : partition)
       if (member->has_domain) member->device->go_online(member->domain, partition.front()->device->config().switch_name);
   }
-  for (const auto& [device, id] : twice) device->find(id)->reset_link();
+  for (const auto& [device, id] : twice)
+    if (FPort* port = device->find(id)) port->reset_link();  // else it went with another port of its link
 }
 
 // Links that joined switches before go first: what comes anew has to fit.

@@ -174,6 +174,7 @@ void NPort::recycle(Exchange& exchange) {
     --*exchange.opened_by_peer_;
   }
   exchange.assembly_ = {};  // with what it had room for
+  exchange.give_room(exchange.room_taken_);
   exchange.failed_ = exchange.log_out_ = exchange.released_ = false;
   exchange.start_timer(Exchange::TimerUse::None, 0);
   exchange.forget_sequence();
@@ -288,11 +289,26 @@ void NPort::receive(FramePtr frame) {
   const bool last = class_2 ? view->header.has(wire::f_ctl::end_sequence) : frame->eof == wire::Eof::t;
   const bool first = frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2;
   const ReceivedFrame received{view->header, view->data_field, first, last, class_2, &frame};
-  if (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n) return counters_.discard(Discard::BadHeader);
+  const bool known_class = wire::class_of_service(frame->sof) != 0;
+  if (!known_class || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n)) return counters_.discard(Discard::BadHeader);
   if (const Discard reason = admits(received); reason != Discard::Count) return counters_.discard(reason);
+  if (too_much_waits(received.header)) return counters_.discard(Discard::NoResources);
   if (!acknowledger_->begin(received)) return;
   sort_frame(received);
   acknowledger_->finish();
+}
+
+bool NPort::is_message_data(const wire::FcHeader& header) const {
+  const bool data = header.r_ctl != wire::RCtl::unsolicited_control && header.r_ctl != wire::RCtl::solicited_control;
+  return data_user_ != nullptr && header.type == data_type_ && data;
+}
+
+// Who asks on and on, and takes no answers, would have them pile up here. What is lost is asked again (FC-FS: class 3 may lose it).
+bool NPort::too_much_waits(const wire::FcHeader& header) {
+  const bool asks = !header.has(wire::f_ctl::exchange_responder) && !wire::is_link_control(header.r_ctl) && !is_message_data(header);
+  if (!asks) return false;
+  const RemotePort* remote = find_remote_port(header.s_id);
+  return transmitter_.waiting() + (remote != nullptr ? remote->held() : 0) >= config_.max_waiting_frames;
 }
 
 void NPort::sort_frame(const ReceivedFrame& received) {
@@ -300,8 +316,7 @@ void NPort::sort_frame(const ReceivedFrame& received) {
   const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
   if (category == 0x8) return basic_link_service(received);
   if (category == 0xC) return link_control(header);
-  const bool data = header.r_ctl != wire::RCtl::unsolicited_control && header.r_ctl != wire::RCtl::solicited_control;
-  if (data_user_ != nullptr && header.type == data_type_ && data) {
+  if (is_message_data(header)) {
     counters_.data_bytes_received += received.data_field.size();
     return data_user_->data_frame_received(received);
   }

@@ -45,6 +45,8 @@ struct NPortConfig {
   std::uint16_t max_exchanges = 4096;         // open at once, each way: ours cannot keep us from answering the peers'
   // Of link services, CT and connection IUs (message data is never assembled): the longest list that CT's sizes can tell.
   std::size_t max_assembled_iu_bytes = 16 + 4 * 65535;
+  std::size_t max_assembled_bytes = 16 << 20;  // of all that peers began and have not ended
+  std::size_t max_waiting_frames = 16384;      // to be sent; from there on nothing is taken that asks for an answer
   std::size_t max_remote_ports = 65536;        // known ones; a PLOGI from one more is rejected
   int login_retries = 3;
   bool log_out_silent_ports = false;           // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)
@@ -174,6 +176,8 @@ class NPort final : public FrameReceiver {
   /// All exchanges with one port fail (logout).
   void fail_exchanges(wire::FcId peer, ExchangeFailure failure);
   [[nodiscard]] std::size_t open_exchanges() const;
+  /// Of IUs of several frames on exchanges of peers.
+  [[nodiscard]] std::size_t assembled_bytes() const { return assembled_bytes_; }
   /// The peer gives an aborted exchange of its own free again before R_A_TOV (RRQ).
   void reinstate(wire::FcId peer, wire::OxId ox_id);
 
@@ -231,6 +235,8 @@ class NPort final : public FrameReceiver {
   Exchange* accept_exchange(const wire::FcHeader& header, ExchangeUser* user, bool for_reply);
   [[nodiscard]] bool may_open(std::size_t opened_by_peer) const;
   [[nodiscard]] bool is_logged_in(wire::FcId peer);
+  [[nodiscard]] bool too_much_waits(const wire::FcHeader& header);
+  [[nodiscard]] bool is_message_data(const wire::FcHeader& header) const;
   Exchange* take_exchange(bool originator);
   void recycle(Exchange& exchange);
   ExchangeUser* user_of(wire::Type type) { return users_[static_cast<std::uint8_t>(type)]; }
@@ -268,6 +274,7 @@ class NPort final : public FrameReceiver {
   Exchange* latest_free_ = nullptr;
   std::size_t free_exchanges_ = 0;
   std::array<std::size_t, 2> open_exchanges_{};  // [0] of peers, [1] of ours
+  std::size_t assembled_bytes_ = 0;
   std::size_t opened_by_strangers_ = 0;          // ... of peers that are not known
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
   RecoveryQualifiers recovery_qualifiers_;

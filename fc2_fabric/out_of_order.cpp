@@ -50,6 +50,7 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
     port_.counters().discard(Discard::TooLong);
     return;  // R_A_TOV finds it missing
   }
+  if (!take_room(frame.data_field.size())) return;
   receive_seq_id_ = frame.header.seq_id;  // its first frame belongs to it, and does not open another exchange
   early_bytes_ += frame.data_field.size();
   const auto kept = early_.insert(later, EarlyFrame{frame, {frame.data_field.begin(), frame.data_field.end()}});
@@ -59,9 +60,12 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
 
 void Exchange::take_early() {
   std::size_t taken = 0;
-  while (taken < early_.size() && early_[taken].received.header.seq_cnt.value == receive_seq_cnt_ && !sequence_failed_)
-    append(early_[taken++].received);
-  for (std::size_t i = 0; i < taken; ++i) early_bytes_ -= early_[i].bytes.size();
+  while (taken < early_.size() && early_[taken].received.header.seq_cnt.value == receive_seq_cnt_ && !sequence_failed_) {
+    const EarlyFrame& next = early_[taken++];
+    give_room(next.bytes.size());
+    early_bytes_ -= next.bytes.size();
+    append(next.received);
+  }
   early_.erase(early_.begin(), early_.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 

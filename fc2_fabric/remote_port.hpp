@@ -35,6 +35,7 @@ class RemotePort final : public LoginSession {
   /// FC-VI 7.7: it may have moved, nothing but link services goes to it until it is validated. A frame for it waits here.
   [[nodiscard]] bool suspended() const { return suspended_; }
   void hold(FramePtr frame, Exchange* exchange = nullptr) { held_.push_back({std::move(frame), exchange}); }
+  [[nodiscard]] std::size_t held() const { return held_.size(); }
   /// For the port itself, which needs no login.
   void suspend() { suspended_ = true; }
   void resume() { resumed_now(); }

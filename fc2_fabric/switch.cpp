@@ -35,6 +35,8 @@ NPortConfig service_config(const SwitchConfig& config, const char* name, wire::F
   service.e_d_tov = config.e_d_tov;
   service.r_a_tov = config.r_a_tov;
   service.max_exchanges = 0xFFFE;  // every port may have one open
+  service.max_assembled_iu_bytes = max_data_field_bytes;  // requests are short
+  service.max_waiting_frames = 4 * service.max_exchanges;
   return service;
 }
 }  // namespace

@@ -44,6 +44,8 @@ class Transmitter final : private Event, private OutputListener {
   void withdraw(FrameSource& source);
   /// What blocked sources wait for (a SEQ_ID) may be there again.
   void resume() { if (blocked_) wake(); }
+  /// Whole frames.
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   [[nodiscard]] bool idle() const { return waiting_.empty() && round_ == nullptr; }
   [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
 

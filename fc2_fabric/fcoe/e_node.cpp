@@ -103,7 +103,7 @@ void ENode::vn_port_sends_els(VnPort& port, const Frame& frame, fip::DescriptorT
   port.pending = PendingEls{type, {wire::load_big<2>(frame.bytes.data() + 16)}};
   if (type != fip::DescriptorType::logo) forget_address(port);
   if (type == fip::DescriptorType::flogi) {
-    for (auto other = ports_.begin() + 1; other != ports_.end(); ++other) release(**other);  // theirs hang on this login
+    release_virtual_ports();
     process(fn::LoginRequested{});
   }
   send_fip(message, selected_->mac, ethernet_.interface().mac);
@@ -140,6 +140,11 @@ void ENode::take_up(VnPort& port) {
 void ENode::release(VnPort& port) {
   forget_address(port);
   port.take_down();
+}
+
+// Their logins hang on that of the first (FC-LS).
+void ENode::release_virtual_ports() {
+  for (auto port = ports_.begin() + 1; port != ports_.end(); ++port) release(**port);
 }
 
 // --- the first N_Port's fabric login -----------------------------------------------------------------------------

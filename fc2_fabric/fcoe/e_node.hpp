@@ -111,6 +111,7 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void forget_address(VnPort& port);
   void take_up(VnPort& port);
   void release(VnPort& port);
+  void release_virtual_ports();
 
   Scheduler& scheduler_;
   FramePool& pool_;

@@ -141,6 +141,7 @@ void ENode::link_service_reply(const fip::FipMessage& message, const wire::MacAd
   if (logout) forget_address(*port);
   else if (accepted) granted(*port, expected, header->d_id);
   const bool of_first = port == &first();
+  if (logout && of_first) release_virtual_ports();
   deliver(*port, *reply);
   if (of_first && logout) process(fn::LogoutAnswered{});
   else if (of_first && accepted) process(fn::LoginAccepted{});

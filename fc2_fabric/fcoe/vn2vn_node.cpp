@@ -51,6 +51,7 @@ void Vn2vnNode::fcoe_received(EthernetFrame frame) {
   if (!up() || (!to_all && destination != vn_mac())) return counters_.discard(FcoeDiscard::WrongDestination);
   FramePtr inner = decapsulate(std::move(frame));
   const wire::FcId s_id = s_id_of(*inner);
+  if (s_id == id_) return counters_.discard(FcoeDiscard::ForgedSId);  // the Ethernet brings nothing back
   if (d_id_of(*inner) != (to_all ? wire::well_known::broadcast : id_)) return counters_.discard(FcoeDiscard::WrongDestination);
   if (wire::load_big<3>(source.bytes.data()) != wire::vn2vn_fc_map) return counters_.discard(FcoeDiscard::WrongSource);
   if (source != wire::mac_of(s_id, wire::vn2vn_fc_map)) return counters_.discard(FcoeDiscard::ForgedSId);

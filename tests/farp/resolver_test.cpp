@@ -422,5 +422,20 @@ TEST_F(FarpTest, ready_destroyed_leaves_the_port) {
   EXPECT_EQ(asker.answers + asker.refusals, 0);
 }
 
+// Replies without end, each with another port: one address has only so many.
+TEST_F(FarpTest, resolved_flood_of_replies_is_bounded) {
+  bring_up(2, farp_only);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  wire::els::FarpReply reply;
+  reply.requesting_n_port_id = id(0);
+  reply.responding_ip = ip(1);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    reply.responding_n_port_id = {0x020000 + i};
+    deliver(0, id(1), id(0), reply);
+  }
+  EXPECT_EQ(ask(0, ip(1)).ids.size(), farp::ResolverConfig{}.max_ports_of_address);
+  EXPECT_EQ(ask(0, ip(1)).ids.front(), id(1));
+}
+
 }  // namespace
 }  // namespace farp_test

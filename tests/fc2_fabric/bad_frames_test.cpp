@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "fc2_fabric/link.hpp"
 #include "fc2_fabric/switch.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
@@ -80,9 +81,25 @@ class BadFramesTest : public testing::Test {
       add(r_ctl, wire::Type::fc_vi, fabric.port(1).n_port_id(), std::vector<std::uint8_t>(64));
     return frames;
   }
+  /// As if port 0 had sent it, which is logged in again where a frame before ended that: or the switch would take no more.
   void inject(FramePtr bad) {
+    if (!stands()) log_in_again();
     fabric.fabric.ingress_of(fabric.port(0))->receive(std::move(bad));
     fabric.run_for(10 * microsecond);
+  }
+  [[nodiscard]] bool stands() {
+    const auto id = fabric.port(0).n_port_id();
+    const RemotePort* at_service = fabric.fabric.service_port(wire::well_known::name_server).find_remote_port(id);
+    const RemotePort* at_port = fabric.port(1).find_remote_port(id);
+    return fabric.fabric.logged_in_ports() == fabric.size() && at_service != nullptr && at_service->logged_in() && at_port != nullptr &&
+           at_port->logged_in();
+  }
+  void log_in_again() {
+    fabric.detach(0);
+    fabric.attach(0);
+    ASSERT_TRUE(fabric.run_until([&] { return fabric.port(0).online() && fabric.port(1).online(); }));
+    for (const wire::FcId id : {wire::well_known::name_server, fabric.port(1).n_port_id()}) fabric.port(0).remote_port(id).log_in();
+    ASSERT_TRUE(fabric.run_until([&] { return stands(); }));
   }
   [[nodiscard]] std::uint64_t discarded() {
     std::uint64_t sum = fabric.fabric.counters().discarded();
@@ -125,6 +142,17 @@ TEST_F(BadFramesTest, port_fill_above_data_field_is_counted) {
   header.write(bytes);
   fabric.port(1).receive(frame(bytes));
   EXPECT_EQ(fabric.port(1).counters().discarded(Discard::Truncated), 1U);
+}
+
+// Delimiters of classes that an N_Port does not speak (FC-FS: class F is for switches): the frame counts for nothing.
+TEST_F(BadFramesTest, port_frame_of_class_f_is_counted) {
+  const wire::FcHeader header{.r_ctl = RCtl::solicited_data, .d_id = fabric.port(1).n_port_id(), .s_id = fabric.port(0).n_port_id(),
+                              .type = wire::Type::fc_vi};
+  FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(64)));
+  bad->sof = wire::Sof::f;
+  fabric.port(1).receive(std::move(bad));
+  EXPECT_EQ(fabric.port(1).counters().discarded(Discard::BadHeader), 1U);
+  EXPECT_EQ(sink.frames, 0U);
 }
 
 // Every prefix of a valid frame of every request, through the switch.
@@ -182,6 +210,7 @@ TEST_F(BadFramesTest, any_mutated_frames_are_survived) {
     inject(std::move(bad));
   }
   EXPECT_GT(discarded(), 0U);
+  EXPECT_GT(fabric.port(1).counters().frames_received, 1'000U);  // they get there
   expect_honest_traffic();
 }
 
@@ -196,6 +225,60 @@ TEST_F(BadFramesTest, port_unfinished_sequences_are_forgotten) {
   }
   EXPECT_EQ(fabric.port(1).counters().discarded(Discard::NoResources), 5000U - 4096U / 2);
   expect_honest_traffic();
+}
+
+// Requests of many frames that nobody needs: a service keeps no more of one than its longest request has.
+TEST_F(BadFramesTest, name_server_endless_requests_are_cut) {
+  for (std::uint16_t i = 0; i < 50; ++i)
+    for (std::uint16_t seq_cnt = 0; seq_cnt < 20; ++seq_cnt) {
+      wire::FcHeader header{.r_ctl = RCtl::unsolicited_control, .d_id = wire::well_known::name_server,
+                            .s_id = fabric.port(0).n_port_id(), .type = wire::Type::ct, .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
+      header.seq_cnt = {seq_cnt};
+      FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(2048)));
+      bad->sof = seq_cnt == 0 ? wire::Sof::i3 : wire::Sof::n3;
+      bad->eof = wire::Eof::n;
+      inject(std::move(bad));
+    }
+  EXPECT_EQ(fabric.fabric.service_port(wire::well_known::name_server).counters().discarded(Discard::TooLong), 50U * 19);
+  expect_honest_traffic();
+}
+
+// The same at a port, where long IUs may come: what all that peers began takes together is limited, and is free again.
+TEST_F(BadFramesTest, port_endless_requests_are_bounded_together) {
+  const NPortConfig& config = fabric.port(1).config();
+  for (std::uint16_t i = 0; i < 200; ++i)
+    for (std::uint16_t seq_cnt = 0; seq_cnt < 100; ++seq_cnt) {
+      wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = fabric.port(1).n_port_id(), .s_id = fabric.port(0).n_port_id(),
+                            .type = wire::Type::els, .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
+      header.seq_cnt = {seq_cnt};
+      FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(2048, 0x10)));
+      bad->sof = seq_cnt == 0 ? wire::Sof::i3 : wire::Sof::n3;
+      bad->eof = wire::Eof::n;
+      fabric.port(1).receive(std::move(bad));
+      EXPECT_LE(fabric.port(1).assembled_bytes(), config.max_assembled_bytes);
+    }
+  EXPECT_GT(fabric.port(1).assembled_bytes(), config.max_assembled_bytes / 2);
+  EXPECT_GT(fabric.port(1).counters().discarded(Discard::NoResources), 0U);
+  expect_honest_traffic();
+  EXPECT_EQ(fabric.port(1).assembled_bytes(), 0U);
+}
+
+// A peer asks on and on while our frames cannot go: answers do not pile up without end, and it is answered again later.
+TEST_F(BadFramesTest, port_that_cannot_answer_is_not_flooded) {
+  Channel& output = fabric.fabric.link_of(fabric.port(1))->b.output();
+  output.pause();
+  const std::size_t most = fabric.port(1).config().max_waiting_frames;
+  for (std::size_t i = 0; i < 2 * most; ++i) {
+    const wire::FcHeader header{.r_ctl = i % 2 == 0 ? RCtl::abts : RCtl::els_request, .d_id = fabric.port(1).n_port_id(),
+                                .s_id = fabric.port(0).n_port_id(), .type = i % 2 == 0 ? wire::Type::bls : wire::Type::els,
+                                .ox_id = {static_cast<std::uint16_t>(i)}};
+    fabric.port(1).receive(frame(with_header(header, i % 2 == 0 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{0x10, 0, 0, 0})));
+  }
+  EXPECT_EQ(fabric.pool.outstanding(), most);
+  EXPECT_EQ(fabric.port(1).counters().discarded(Discard::NoResources), most);
+  output.resume();
+  expect_honest_traffic();
+  EXPECT_TRUE(fabric.log_in(0, 1));
 }
 
 }  // namespace

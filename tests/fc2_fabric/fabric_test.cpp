@@ -6,6 +6,7 @@
 #include "fc2_fabric/f_port.hpp"
 #include "fc2_fabric/fabric_controller.hpp"
 #include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/shared_link.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/switched_fabric.hpp"
@@ -393,6 +394,34 @@ TEST_F(FabricTest, meeting_fabrics_with_one_port_name_keep_one) {
   EXPECT_TRUE(f.port(0).online());
   EXPECT_FALSE(f.port(1).online());
   EXPECT_EQ(f.at(1).name_server().database().size(), 1U);
+}
+
+// The same for two ports of one link (NPIV): its login ends once, and nothing is asked of it twice.
+TEST_F(FabricTest, meeting_fabrics_with_two_names_of_one_link_keep_one) {
+  auto config = support::switch_config(0);
+  f.fabric.add_switch(config);
+  config = support::switch_config(1);
+  config.domain = 2;
+  f.fabric.add_switch(config);
+  constexpr wire::Wwn first{0x2000'0000'0000'0042}, second_name{0x2000'0000'0000'0043};
+  f.add_port(0, [&](NPortConfig& port, std::size_t) { port.port_name = first; });
+  f.add_port(0, [&](NPortConfig& port, std::size_t) { port.port_name = second_name; });
+  NPortConfig of_base = support::port_config(10), of_virtual = support::port_config(11);
+  of_base.port_name = first;
+  of_virtual.port_name = second_name;
+  of_virtual.virtual_n_port = true;
+  NPort base(f.scheduler, f.pool, of_base), virtual_port(f.scheduler, f.pool, of_virtual);
+  SharedLink shared(f.pool, base);
+  shared.add(virtual_port);
+  f.at(1).attach(shared);
+  f.run_for(second);
+  EXPECT_TRUE(base.online() && virtual_port.online());
+  f.join(0, 1);
+  f.run_for(second);
+  EXPECT_TRUE(f.port(0).online() && f.port(1).online());
+  EXPECT_FALSE(base.online() || virtual_port.online());
+  EXPECT_EQ(f.at(1).name_server().database().size(), 2U);
+  f.at(1).detach(base);
 }
 
 // --- name server and state changes of the whole fabric -----------------------------------------------------------

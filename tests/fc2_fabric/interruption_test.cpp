@@ -95,6 +95,29 @@ TEST_F(FabricInterruptionTest, suspended_sends_wait) {
   EXPECT_EQ(users[0].failures.size(), 0U);
 }
 
+// What a peer makes us answer meanwhile waits too, but not without end.
+TEST_F(FabricInterruptionTest, suspended_flood_of_requests_is_bounded) {
+  a_link().cut();
+  ASSERT_TRUE(b_at_a().suspended());
+  const std::size_t most = a().config().max_waiting_frames;
+  for (std::size_t i = 0; i < 2 * most; ++i) {
+    FramePtr frame = fabric.pool.take();
+    wire::FcHeader abts{.r_ctl = wire::RCtl::abts, .d_id = a_id, .s_id = b_id, .type = wire::Type::bls};
+    abts.ox_id = {static_cast<std::uint16_t>(i % 0xFFFF)};
+    abts.write(frame->bytes);
+    frame->size_bytes = frame_header_bytes;
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    a().receive(std::move(frame));
+  }
+  EXPECT_EQ(fabric.pool.outstanding(), most);
+  EXPECT_EQ(a().counters().discarded(Discard::NoResources), most);
+  a_link().mend();
+  fabric.run_for(second);
+  EXPECT_EQ(fabric.pool.outstanding(), 0U);
+  EXPECT_TRUE(b_at_a().logged_in());
+}
+
 // Timers go on: a reply that is overdue is so whether the link is there or not.
 TEST_F(FabricInterruptionTest, suspended_timers_go_on) {
   ask(500 * millisecond);

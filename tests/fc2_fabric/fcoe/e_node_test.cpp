@@ -99,15 +99,18 @@ TEST_F(ENodeTest, keep_alives_hold_the_login) {
   EXPECT_EQ(of_vn_port, 6U);
 }
 
-// The D bit: the FCF wants no keep-alives, and misses none.
-TEST(ENodeWithDBit, no_keep_alive_is_sent_or_missed) {
+// The D bit: the FCF wants no keep-alives of the ENode, and misses none; those of the VN_Port go on.
+TEST(ENodeWithDBit, no_keep_alive_of_the_enode_is_sent_or_missed) {
   EthernetWorld world({.keep_alives = false});
   world.start_fcf();
   EStation& station = world.add_e_node();
-  world.run_for(60 * second);
+  ASSERT_TRUE(world.run_until([&] { return station.port.online(); }));
+  world.run_for(600 * second);
   EXPECT_TRUE(station.node->logged_in());
-  for (const auto* entry : station.log.sent(fip::Operation::control, fip::subcode::keep_alive))
-    EXPECT_NE(entry->fip->find<fip::VnPort>(), nullptr);
+  const auto sent = station.log.sent(fip::Operation::control, fip::subcode::keep_alive);
+  EXPECT_EQ(sent.size(), 6U);
+  for (const auto* entry : sent) EXPECT_NE(entry->fip->find<fip::VnPort>(), nullptr);
+  EXPECT_EQ(station.log.sent(fip::Operation::link_service, fip::subcode::link_service_request).size(), 1U);
 }
 
 // FC-BB-5: an FCF that is silent for 2.5 periods is gone, and with it the N_Port's link. When it is back, so is the login.
@@ -123,6 +126,20 @@ TEST_F(ENodeTest, silent_fcf_takes_the_link_down) {
   EXPECT_EQ(station.node->fcf(), nullptr);
   world.fcf_port.set_carrier(true);
   EXPECT_TRUE(online(station));
+}
+
+// ... not a nanosecond before, counted from the latest advertisement that it heard.
+TEST_F(ENodeTest, silent_fcf_is_gone_after_two_and_a_half_periods) {
+  world.start_fcf();
+  EStation& station = add();
+  ASSERT_TRUE(online(station));
+  world.run_for(7 * second);
+  world.fcf_port.set_carrier(false);
+  const TimeNs heard = station.log.received(fip::Operation::discovery, fip::subcode::discovery_advertisement).back()->at;
+  world.scheduler.run_until(heard + 5 * second - 1);
+  EXPECT_TRUE(station.port.online());
+  world.scheduler.run_until(heard + 5 * second);
+  EXPECT_FALSE(station.port.online());
 }
 
 // One advertisement less than 2.5 periods may be lost (the largest fault that must be survived).

@@ -110,6 +110,21 @@ TEST_F(FcfTest, silent_enode_is_logged_out) {
   EXPECT_EQ(std::get<fip::NameId>(cleared[0]->fip->descriptors.at(1)).name_id, world.fabric.config().switch_name);
 }
 
+// ... not a nanosecond before, counted from its latest keep-alive.
+TEST_F(FcfTest, silent_enode_is_gone_after_two_and_a_half_periods) {
+  world.fcf_port.tap(&log);
+  world.start_fcf();
+  EStation& station = world.add_e_node();
+  ASSERT_TRUE(online(station));
+  world.run_for(7 * second);
+  station.ethernet.set_carrier(false);
+  const TimeNs heard = log.received(fip::Operation::control, fip::subcode::keep_alive).back()->at;
+  world.scheduler.run_until(heard + 5 * second - 1);
+  EXPECT_EQ(world.fabric.logged_in_ports(), 1U);
+  world.scheduler.run_until(heard + 5 * second);
+  EXPECT_EQ(world.fabric.logged_in_ports(), 0U);
+}
+
 // The fabric ends a login: the ENode hears it, and logs in again.
 TEST_F(FcfTest, logged_out_port_is_told_and_comes_back) {
   world.start_fcf();

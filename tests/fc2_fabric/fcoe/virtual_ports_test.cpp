@@ -83,6 +83,19 @@ TEST_F(VirtualPortsTest, one_logs_out) {
   EXPECT_FALSE(station->node->mac_of(*virtual_ports[0]));
 }
 
+// LOGO of the first ends the login of the link (FC-LS): the others may not go on as if they had theirs.
+TEST_F(VirtualPortsTest, first_logs_out_and_takes_all_along) {
+  ASSERT_TRUE(all_online());
+  station->port.log_out_of_fabric();
+  world.run_for(second);
+  EXPECT_EQ(world.fabric.logged_in_ports(), 0U);
+  EXPECT_FALSE(station->port.online());
+  for (const auto& port : virtual_ports) {
+    EXPECT_FALSE(port->online());
+    EXPECT_FALSE(station->node->mac_of(*port));
+  }
+}
+
 // The keep-alive of each VN_Port keeps it, and only it: one that is taken away without a word is logged out in the end.
 TEST_F(VirtualPortsTest, silent_one_is_logged_out) {
   ASSERT_TRUE(all_online());
@@ -92,6 +105,27 @@ TEST_F(VirtualPortsTest, silent_one_is_logged_out) {
   EXPECT_EQ(world.fabric.logged_in_ports(), 3U);
   EXPECT_TRUE(station->port.online());
   EXPECT_TRUE(virtual_ports[0]->online());
+}
+
+// ... 225 s after its latest one, not a nanosecond before (FC-BB-5: 2.5 times 90 s).
+TEST_F(VirtualPortsTest, silent_one_is_gone_after_two_and_a_half_periods) {
+  support::EthernetLog log;
+  world.fcf_port.tap(&log);
+  ASSERT_TRUE(all_online());
+  world.run_for(200 * second);
+  const wire::FcId silent = virtual_ports[2]->n_port_id();
+  station->node->remove_virtual_port(*virtual_ports[2]);
+  TimeNs heard = 0;
+  for (const auto* entry : log.received(fip::Operation::control, fip::subcode::keep_alive)) {
+    const auto* port = entry->fip->find<fip::VnPort>();
+    if (port != nullptr && port->n_port_id == silent) heard = entry->at;
+  }
+  EXPECT_GT(heard, 90 * second);
+  world.scheduler.run_until(heard + 225 * second - 1);
+  EXPECT_EQ(world.interface().vn_port_count(), 4U);
+  world.scheduler.run_until(heard + 225 * second);
+  EXPECT_EQ(world.interface().vn_port_count(), 3U);
+  world.fcf_port.tap(nullptr);
 }
 
 }  // namespace

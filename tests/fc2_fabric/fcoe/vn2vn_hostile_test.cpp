@@ -126,5 +126,15 @@ TEST_F(Vn2vnHostileTest, forged_frames_are_counted) {
   EXPECT_EQ(station.port.counters().frames_received, 0U);
 }
 
+// Somebody sends with our own address. Nothing that we send comes back, and with ourselves we need no login.
+TEST_F(Vn2vnHostileTest, frame_from_our_own_address_is_forged) {
+  ASSERT_TRUE(claim());
+  const auto mac = wire::mac_of({0x0E01}, wire::vn2vn_fc_map);
+  inject(support::fcoe_frame(world.pool, mac, mac, {0x0E01}, {0x0E01}));
+  inject(support::fcoe_frame(world.pool, wire::group_mac::all_vn2vn, mac, wire::well_known::broadcast, {0x0E01}));
+  EXPECT_EQ(count(FcoeDiscard::ForgedSId), 2U);
+  EXPECT_EQ(station.port.counters().frames_received, 0U);
+}
+
 }  // namespace
 }  // namespace fc2::fcoe

@@ -191,6 +191,21 @@ TEST_F(Vn2vnTest, silent_neighbour_is_logged_out) {
   EXPECT_TRUE(world.log_in(a.port, b.port));
 }
 
+// ... not a nanosecond before, counted from its latest beacon.
+TEST_F(Vn2vnTest, silent_neighbour_is_gone_after_two_and_a_half_intervals) {
+  VnStation& a = add();
+  VnStation& b = add();
+  ASSERT_TRUE(all_up());
+  world.run_for(30 * second);
+  b.ethernet.set_carrier(false);
+  const TimeNs heard = a.node->neighbours().begin()->second.heard;
+  EXPECT_GT(heard, 20 * second);
+  world.scheduler.run_until(heard + 20 * second - 1);
+  EXPECT_EQ(a.node->neighbours().size(), 1U);
+  world.scheduler.run_until(heard + 20 * second);
+  EXPECT_TRUE(a.node->neighbours().empty());
+}
+
 // The carrier goes: the link of the N_Port goes at once.
 TEST_F(Vn2vnTest, carrier_loss_takes_the_link_down) {
   VnStation& a = add();
