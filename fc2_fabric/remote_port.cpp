@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/n_port.hpp"
 
 namespace fc2 {
@@ -83,6 +84,12 @@ wire::SeqId RemotePort::control_seq_id() { return next_free(); }
 
 wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { return port_.login_parameters(command); }
 
+/// A peer that asks on while it is validated does not fill our memory with answers: what is lost here it asks for again.
+void RemotePort::hold(FramePtr frame, Exchange* exchange) {
+  if (exchange == nullptr && held_.size() >= max_held) return port_.counters().discard(Discard::NoResources);
+  held_.push_back({std::move(frame), exchange});
+}
+
 void RemotePort::release_held() {
   while (!held_.empty()) {
     Waiting next = std::move(held_.front());
@@ -104,9 +111,11 @@ void RemotePort::logged_in_now() {
   waiting_.clear();
   credit_ = peer_parameters_.class_2.end_to_end_credit;
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
+  port_.link_services_->frames_before_login.logged_in(peer_);
 }
 
 void RemotePort::login_failed_now() {
+  port_.link_services_->frames_before_login.forget(peer_);
   for (PortListener* listener : port_.listeners_) listener->remote_port_login_failed(*this);
 }
 

@@ -34,7 +34,7 @@ class RemotePort final : public LoginSession {
 
   /// FC-VI 7.7: it may have moved, nothing but link services goes to it until it is validated. A frame for it waits here.
   [[nodiscard]] bool suspended() const { return suspended_; }
-  void hold(FramePtr frame, Exchange* exchange = nullptr) { held_.push_back({std::move(frame), exchange}); }
+  void hold(FramePtr frame, Exchange* exchange = nullptr);
   /// For the port itself, which needs no login.
   void suspend() { suspended_ = true; }
   void resume() { resumed_now(); }
@@ -65,6 +65,7 @@ class RemotePort final : public LoginSession {
 
   // FC-VI 4.1: at most 255 open sequences between two ports, one of them kept for management.
   static constexpr unsigned max_open_sequences = 254;
+  static constexpr std::size_t max_held = 4096;  // in class 3: as many as exchanges; those of class 2 are their exchanges'
   void release_held();
   wire::SeqId next_free();
   std::bitset<256> seq_ids_;

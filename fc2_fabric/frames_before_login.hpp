@@ -1,0 +1,33 @@
+// FC-4 frames of a port that has accepted our PLOGI, as it may, but whose LS_ACC they overtook: on an out-of-order fabric they wait
+// for it (FC-VI 5.6, 7.7.2, 8.1). They are dropped when the login comes to nothing, and when it is asked for or accepted anew: that
+// ends what the port began under the one before.
+#pragma once
+#include <vector>
+
+#include "fc2_fabric/exchange.hpp"
+
+namespace fc2 {
+
+class FramesBeforeLogin {
+ public:
+  explicit FramesBeforeLogin(NPort& port) : port_(port) {}
+  /// Takes the frame over. False: as many wait as may.
+  bool keep(const ReceivedFrame& frame);
+  /// LS_ACC came: the port's frames are received, behind what is under way.
+  void logged_in(wire::FcId peer);
+  void forget(wire::FcId peer);
+
+ private:
+  static constexpr std::size_t limit = 64;  // first frames of set-ups, which are asked for one by one
+  struct Kept {
+    wire::FcId peer;
+    FramePtr frame;
+    bool due = false;
+  };
+  void deliver();
+  NPort& port_;
+  std::vector<Kept> kept_;
+  Timer<FramesBeforeLogin, &FramesBeforeLogin::deliver> delivery_{*this};
+};
+
+}  // namespace fc2
