@@ -131,7 +131,7 @@ void LoginSession::send_login() {
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(login_command()).write(payload);
   rejected_at_.reset();
-  port_.link_services_->frames_before_login.forget(peer_);
+  port_.link_services_->frames_before_login.asked(peer_);
   request(Request::Login, payload, 3 * port_.r_a_tov());
 }
 
