@@ -221,7 +221,7 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
-// FC-VI 6.6.1, B.2.5 rules 6a, 2: a RDMA Read at Unreliable Delivery, which no VI may send, is an errored message like others: what
+// FC-VI 6.6.1, B.2.5 rule 6a: a RDMA Read at Unreliable Delivery, which no VI may send, is an errored message like others: what
 // follows it does not wait for R_A_TOV, as if a message were missing.
 TEST_F(LockStepAnyOrder, expecting_readAtUnreliable_isAnErroredMessage) {
   begin(Level::UnreliableDelivery);
