@@ -110,14 +110,22 @@ void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t
 
 // FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
 // and would wait for ever (FC-VI 7.7.1). Where our PLOGI is out its LS_ACC was lost: PLOGI again says the same, and begins a new
-// login at once. On an out-of-order fabric the frame may have overtaken it.
+// login at once. On an out-of-order fabric the frame may have overtaken it: then E_D_TOV later, if it has not come.
 void LinkServices::deny(wire::FcId peer) {
   if (!port_.online() || !has_room_for(peer)) return;
   RemotePort& remote = port_.remote_port(peer);
-  if (remote.logged_in() || (remote.logging_in() && !port_.in_order()) || !remote.may_be_denied() || remote.login_presumed()) return;
+  if (remote.logged_in() || !remote.may_be_denied() || remote.login_presumed() || (remote.logging_in() && !port_.in_order())) return;
   std::array<std::uint8_t, wire::els::Logo::size()> payload;
   wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
   port_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());
+}
+
+void LinkServices::login_missing(const ReceivedFrame& frame) {
+  const wire::FcId peer = frame.header.s_id;
+  const RemotePort* remote = port_.find_remote_port(peer);
+  const bool may_have_overtaken = !port_.in_order() && remote != nullptr && remote->logging_in();
+  if (!may_have_overtaken || !frames_before_login.keep(frame)) port_.counters().discard(Discard::NotLoggedIn);
+  deny(peer);
 }
 
 bool LinkServices::has_room_for(wire::FcId peer) const {

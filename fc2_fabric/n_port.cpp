@@ -353,10 +353,7 @@ void NPort::open_exchange(const ReceivedFrame& frame) {
     return counters_.discard(Discard::AbortedExchange);
   ExchangeUser* user = user_of(frame.header.type);
   if (user == nullptr) return counters_.discard(Discard::UnknownType);
-  if (user == data_user_ && !is_logged_in(frame.header.s_id)) {  // FC-VI 5.6, 7.7.2
-    counters_.discard(Discard::NotLoggedIn);
-    return deny(frame.header.s_id);
-  }
+  if (user == data_user_ && !is_logged_in(frame.header.s_id)) return link_services_->login_missing(frame);  // FC-VI 5.6, 7.7.2
   Exchange* exchange = accept_exchange(frame.header, user, false);
   if (exchange == nullptr) return acknowledger_->busy(frame);
   if (frame.class_2) exchange->use_class_2();  // as it is asked, so it is answered

@@ -168,7 +168,7 @@ class NPort final : public FrameReceiver {
                     ExchangeUser& user, TimeNs reply_timeout);
   /// Forgets the user and ends the exchange with ABTS (BA_ACC awaited for R_A_TOV, then again: FC-FS recovery).
   void abort(Exchange& exchange);
-  /// The same; `listener` hears abort_finished() (a logout ends an abort too). forget_abort() takes that back.
+  /// The same; `listener` hears abort_finished(), unless a logout ends the abort. forget_abort() takes that back.
   void abort_and_report(Exchange& exchange, ExchangeUser& listener);
   void forget_abort(const ExchangeUser& listener);
   /// Ends without a word: for exchanges whose last sequence went or came.

@@ -272,12 +272,15 @@ void Core::peer_wanted(ReceivedSetup& setup) {
 }
 
 Connection* Core::find_disconnected(wire::FcId peer, const DeviceHeader& header) {
-  // An aborted setup by its id: the peer does not know our handle (6.12.2), or tells its own (C.5.7.2).
-  if (wire::fcvi::DisconnectRqst::from(header).conn_setup_abort)
-    if (ReceivedSetup* setup = find_setup(peer, wire::ConnectionId{header.tot_len_or_connection_id}))
-      return setup->has_endpoint() ? setup->connection() : nullptr;
+  const auto request = wire::fcvi::DisconnectRqst::from(header);
   Connection* connection = handles_.find(header.handle);
-  return connection != nullptr && connection->peer_port() == peer ? connection : nullptr;
+  if (connection != nullptr && connection->peer_port() != peer) connection = nullptr;
+  // An aborted setup by its id: the peer does not know our handle (6.12.2), or tells its own (C.5.7.2). Each end numbers the
+  // set-ups that it originates: our handle with the id of its own set-up names no other, though the peer's may have that id too.
+  const bool named = connection != nullptr && connection->setup_id() == request.connection_id;
+  ReceivedSetup* setup = request.conn_setup_abort ? find_setup(peer, request.connection_id) : nullptr;
+  if (setup != nullptr && !(named && setup->connection() != connection)) return setup->has_endpoint() ? setup->connection() : nullptr;
+  return connection;
 }
 
 ReceivedSetup* Core::find_setup(wire::FcId peer, wire::ConnectionId connection_id) {

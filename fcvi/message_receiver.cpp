@@ -117,7 +117,7 @@ void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceH
                                                        : Kind::Write;
   message_.header = header;
   message_.ox_id = frame.header.ox_id;
-  if (message_.kind == Kind::Read && !connection_.is_reliable()) return discard_frame();  // 6.6.1: not allowed
+  if (message_.kind == Kind::Read && !connection_.is_reliable()) return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
   // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
   if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
   if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});

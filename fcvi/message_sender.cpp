@@ -383,8 +383,8 @@ fc2::TimeNs MessageSender::deadline_of(const Message& message) const {
 
 void MessageSender::timer_expired() {
   const fc2::TimeNs now = connection_.core().scheduler().now();
-  for (Message& message : open_)
-    if (deadline_of(message) <= now) return process(message, mo::ResponseTimeout{});  // rule 9: the connection ends
+  const auto late = std::find_if(open_.begin(), open_.end(), [&](const Message& message) { return deadline_of(message) <= now; });
+  if (late != open_.end()) process(*late, mo::ResponseTimeout{});  // rule 9: the connection ends, with those before it if not at once
   arm_timer();
 }
 
@@ -425,6 +425,7 @@ void MessageSender::complete(mo::Completion completion) {
   const bool failure = completion != mo::Completion::Success && completion != mo::Completion::Flushed;
   if (failure && needs_response() && !in_turn(*current_)) {
     current_->held = completion;
+    current_->deadline = fc2::never;
     failing_ = true;
     return;
   }

@@ -221,4 +221,17 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
+// FC-VI 6.6.1, B.2.5 rule 6a: a RDMA Read at Unreliable Delivery, which no VI may send, is an errored message like others: what
+// follows it does not wait for R_A_TOV, as if a message were missing.
+TEST_F(LockStepAnyOrder, expecting_readAtUnreliable_isAnErroredMessage) {
+  begin(Level::UnreliableDelivery);
+  receive();
+  forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, 100, 0);
+  fabric.run_for(fc2::millisecond);
+  send(2);  // the first has the read's FCVI_MSG_ID
+  fabric.run_for(fc2::millisecond);
+  EXPECT_TRUE(arrived(1, 0));
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
 }  // namespace
