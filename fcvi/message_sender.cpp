@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fc2_fabric/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 #include "wire/fcvi/message_status.hpp"
@@ -233,9 +234,13 @@ bool MessageSender::sort_read_data(const Message& message, const fc2::ReceivedFr
     connection_.core().discard(fc2::Discard::WrongSequence);
     return false;
   }
-  const EarlyFrames::Added added = early_.add(frame, header, connection_.core().scheduler().now());
-  if (added != EarlyFrames::Added::Kept)
-    connection_.core().discard(added == EarlyFrames::Added::Duplicate ? fc2::Discard::WrongSequence : fc2::Discard::NoResources);
+  Core& core = connection_.core();
+  switch (early_.add(frame, header, core.scheduler().now())) {
+    case EarlyFrames::Added::Duplicate: core.discard(fc2::Discard::WrongSequence); break;
+    case EarlyFrames::Added::NoRoom: core.port().acknowledger().busy(frame); [[fallthrough]];
+    case EarlyFrames::Added::Displaced: core.discard(fc2::Discard::NoResources); break;
+    case EarlyFrames::Added::Kept: break;
+  }
   return false;
 }
 

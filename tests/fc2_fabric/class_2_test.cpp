@@ -45,6 +45,110 @@ TEST_F(Class2Ports, logged_in_echo_is_acknowledged_both_ways) {
   EXPECT_EQ(pair.a.open_exchanges() + pair.b.open_exchanges(), 0u);
 }
 
+/// Requests of an FC-4 in class 2 that nobody answers.
+class Class2Reply : public testing::Test {
+ public:
+  explicit Class2Reply(bool ack_0 = false)
+      : pair([=](NPortConfig& config) {
+          config.end_to_end_credit = credit;
+          config.ack_0 = ack_0;
+          config.log_out_silent_ports = true;
+        }) {
+    pair.b.set_user(wire::Type::ct, responder);
+    EXPECT_TRUE(pair.log_in());
+    pair.to_a.log.clear(), pair.to_b.log.clear();
+  }
+  void request(TimeNs reply_timeout, std::size_t bytes = 100) {
+    Exchange* exchange = pair.a.originate(support::PortPair::b_id, wire::Type::ct, user);
+    exchange->use_class_2();
+    pair.a.send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes), {.transfer_initiative = true}, reply_timeout);
+    begun = pair.scheduler.now();
+  }
+  void run_until(TimeNs since) { pair.scheduler.run_until(begun + since); }
+  void lose_acks(TimeNs until) {
+    pair.to_a.on_frame = [this, until](const LoggedFrame& frame) {
+      const bool ack = frame.is(RCtl::ack_1) || frame.is(RCtl::ack_0);
+      if (ack && pair.scheduler.now() < begun + until) late_ack = frame.header;
+      return ack && pair.scheduler.now() < begun + until ? support::Interposer::Action::Drop : support::Interposer::Action::Pass;
+    };
+  }
+  support::RecordingUser user, responder;
+  support::PortPair pair;
+  TimeNs begun = 0;
+  wire::FcHeader late_ack;
+};
+class Class2ReplyAck0 : public Class2Reply { public: Class2ReplyAck0() : Class2Reply(true) {} };
+
+// FC-FS, FC-VI C.3 rule 2 b): the request was acknowledged, its answer never comes: ABTS when its time is over, not before; ABTS again after
+// R_A_TOV without BA_ACC; and where that is wanted, logout of the port as second-level recovery.
+TEST_F(Class2Reply, waiting_answer_never_comes_recovers) {
+  request(5 * second);
+  run_until(5 * second - millisecond);
+  EXPECT_EQ(pair.to_a.log.count(RCtl::ack_1), 1u);
+  EXPECT_EQ(responder.ius.size(), 1u);
+  EXPECT_TRUE(user.failures.empty());
+  pair.to_b.on_frame = [](const LoggedFrame&) { return support::Interposer::Action::Drop; };
+  run_until(5 * second + millisecond);
+  EXPECT_EQ(user.failures, std::vector{ExchangeFailure::ReplyTimeout});
+  EXPECT_EQ(pair.to_b.log.count(RCtl::abts), 1u);
+  run_until(5 * second + pair.a.r_a_tov() + millisecond);
+  EXPECT_EQ(pair.to_b.log.count(RCtl::abts), 2u);
+  EXPECT_TRUE(pair.a.remote_port(support::PortPair::b_id).logged_in());
+  run_until(5 * second + 2 * pair.a.r_a_tov() + millisecond);
+  EXPECT_FALSE(pair.a.remote_port(support::PortPair::b_id).logged_in());
+  EXPECT_EQ(user.failures.size(), 1u);
+  EXPECT_EQ(pair.unexpected_events(), 0u);
+}
+
+// The time of the answer counts from the request, however late the ACK was; with an ACK that is later still, it is over at once.
+TEST_F(Class2Reply, waiting_ack_late_answer_is_due_as_before) {
+  for (const TimeNs reply_timeout : {1500 * millisecond, 500 * millisecond}) {
+    user.failures.clear();
+    request(reply_timeout);
+    lose_acks(second);
+    run_until(second);
+    EXPECT_TRUE(user.failures.empty()) << "what is not acknowledged is not answered";
+    pair.a.receive([&] {
+      FramePtr frame = pair.pool.take();
+      late_ack.write(frame->bytes);
+      frame->size_bytes = frame_header_bytes;
+      frame->sof = wire::Sof::n2;
+      frame->eof = wire::Eof::t;
+      return frame;
+    }());
+    run_until(std::max(second, reply_timeout - millisecond));
+    if (reply_timeout > second) {
+      EXPECT_TRUE(user.failures.empty());
+    }
+    run_until(std::max(second, reply_timeout) + millisecond);
+    EXPECT_EQ(user.failures, std::vector{ExchangeFailure::ReplyTimeout});
+    pair.to_a.on_frame = {};
+  }
+}
+
+// FC-VI B.2.6.1 rule 8e, FC-FS: no ACK: E_D_TOV ends it, whatever time the answer has.
+TEST_F(Class2Reply, waiting_no_ack_ends_after_e_d_tov) {
+  request(5 * second);
+  lose_acks(10 * second);
+  run_until(pair.a.e_d_tov() - millisecond);
+  EXPECT_TRUE(user.failures.empty());
+  run_until(pair.a.e_d_tov() + millisecond);
+  EXPECT_EQ(user.failures, std::vector{ExchangeFailure::NotAcknowledged});
+}
+
+// FC-FS ACK_0: a control IU loses a frame in the middle: its last frame is not taken for all of it.
+TEST_F(Class2ReplyAck0, sending_middle_frame_lost_is_not_acknowledged) {
+  pair.to_b.on_frame = [](const LoggedFrame& frame) {
+    return frame.is(RCtl::unsolicited_control) && frame.header.seq_cnt.value == 1 ? support::Interposer::Action::Drop
+                                                                                  : support::Interposer::Action::Pass;
+  };
+  request(5 * second, 3 * max_data_field_bytes);
+  run_until(pair.a.e_d_tov() + millisecond);
+  EXPECT_EQ(pair.to_a.log.count(RCtl::ack_0), 0u);
+  EXPECT_EQ(user.failures, std::vector{ExchangeFailure::NotAcknowledged});
+  EXPECT_TRUE(responder.ius.empty());
+}
+
 class BusyAcks : public testing::Test {
  public:
   BusyAcks() : fabric(2, {}, [](NPortConfig& config, std::size_t) { config.end_to_end_credit = credit; }) {
