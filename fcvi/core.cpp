@@ -182,7 +182,7 @@ void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& firs
 }
 
 void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
-  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(exchange, failure);
+  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(failure);
 }
 
 bool Core::logged_in_for_fc_vi(wire::FcId peer, bool& known) {

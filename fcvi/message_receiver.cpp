@@ -56,7 +56,7 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
-  } else if (connection_.core().port().in_order() && early_.empty() && !waits_for_reads(header) && !is_before_resp2(header)) {
+  } else if (connection_.core().port().in_order() && (nothing_waits_ || takes_straight(header))) {
     take_frame(frame, header, payload);
   } else {
     sort_frame(frame, header, payload);
@@ -233,6 +233,7 @@ void MessageReceiver::settle() {
 void MessageReceiver::enable() {
   expected_ = connection_.core().config().first_msg_id;  // an acceptance that came to nothing may have been enabled before
   expected_seq_cnt_ = 0;
+  nothing_waits_ = false;
   process(mr::ReceptionEnabled{});
 }
 void MessageReceiver::disable() {
@@ -345,6 +346,7 @@ void MessageReceiver::conclude_refusal() {
 
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
+  nothing_waits_ = false;
   if (!connection_.read_responder().add(*frame_, message_.header)) failure_ = ReceiveError::Transport;
 }
 

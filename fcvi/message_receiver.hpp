@@ -57,6 +57,7 @@ class MessageReceiver final : private machines::message_responder::Context {
 
   enum class Place { Past, Next, Ahead };
   [[nodiscard]] bool waits_for_reads(const wire::fcvi::DeviceHeader& header) const;
+  [[nodiscard]] bool takes_straight(const wire::fcvi::DeviceHeader& header);
   void take_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
   [[nodiscard]] Place place_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
@@ -131,6 +132,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::array<Errored, 8> errored_{};           // Merr
   fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
   fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
+  bool nothing_waits_ = false;                 // nor will a frame have to, before a RDMA Read comes
   EarlyFrames early_;                          // the epoch of rules 4c and 6e
   fc2::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
 };

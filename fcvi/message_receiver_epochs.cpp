@@ -15,6 +15,12 @@ bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
   return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && connection_.read_responder().is_busy();
 }
 
+/// In-order fabric: nothing is before this frame that it has to wait for.
+bool MessageReceiver::takes_straight(const DeviceHeader& header) {
+  nothing_waits_ = early_.empty() && !connection_.awaits_resp2() && !connection_.read_responder().is_busy();
+  return nothing_waits_ || (early_.empty() && !waits_for_reads(header) && !is_before_resp2(header));
+}
+
 /// By FCVI_MSG_ID and relative offset, which tells synonyms of SEQ_CNT apart (5.6).
 MessageReceiver::Place MessageReceiver::place_of(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
   const std::int32_t messages = wire::serial_distance(expected_, header.msg_id);

@@ -151,6 +151,22 @@ TEST_F(Class2Full, receiving_portKeepsNoMore_isBusied) {
 
 class Class2Silence : public Class2Nodes {};
 
+// FC-VI 5.2.4, 6.12.2: read data is out with its last frame. That nobody acknowledges it ends its exchange, and nothing else: whether it
+// arrived its originator knows, who waits for it.
+TEST_F(Class2Silence, reading_dataNotAcknowledged_endsTheExchangeAlone) {
+  begin(Level::ReliableDelivery);
+  faults.on_link_control = [&](const wire::FcHeader& fc) { return fc.s_id == client->port.n_port_id() ? lose : pass; };
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(5 * fc2::second);  // E_D_TOV
+  EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::abts); }), 1u);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
 // FC-VI 8.4.1 a), 8.4.2 a) e), B.2.6.2 rule 9 a) b): all ACKs came, the response does not: FCVI_ULP_TIMEOUT after the message was sent its
 // exchange is aborted, and again R_A_TOV later where no BA_ACC comes; then all is returned. (Nothing but ACKs comes from the server.)
 TEST_F(Class2Silence, awaitResponse_lost_abortsTwice) {

@@ -244,6 +244,43 @@ TEST_P(Reads, expecting_readFlood_endsTheConnection) {
   EXPECT_EQ(server->provider.handles_in_use(), 0u);
 }
 
+// FC-VI 8.4.2 b) e), VI-ARCH 6.3.1.1: the ABTS of an RDMA Read that waits for its turn, or whose turn has just come, breaks the connection;
+// nothing behind it has an effect.
+TEST_P(Reads, reading_waitingReadAborted_breaks) {
+  for (const std::uint32_t aborted : {1u, 2u}) {
+    SCOPED_TRACE(aborted);
+    begin(GetParam(), std::to_string(aborted));
+    auto abts = forge(Opcode::read_rqst, aborted, 0);
+    abts.header.r_ctl = RCtl::abts, abts.header.type = wire::Type::bls, abts.header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
+    abts.data.clear(), abts.header.df_ctl = 0;
+    for (const std::uint32_t id : {1u, 2u, 3u}) {
+      auto read = forge(Opcode::read_rqst, id, 1u << 20);
+      read.data[3] = static_cast<std::uint8_t>(aborted);  // FCVI_HANDLE
+      inject(read);
+    }
+    if (aborted == 2) fabric.run_for(fc2::millisecond);  // of ten: the first is being sent
+    ASSERT_EQ(server_vi->state(), vi::State::Connected);
+    inject(abts);
+    EXPECT_EQ(server_vi->state(), vi::State::Error);
+    disconnect(*server, *server_vi), disconnect(*client, *client_vi);
+  }
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(server->port.open_exchanges(), 0u);
+}
+
+// FC-VI 8.4.2 g), 7.7.1: a logout while read data goes out: the connection is lost, and no Disconnect is sent for it.
+TEST_P(Reads, reading_portLoggedOut_isLostWithoutDisconnect) {
+  begin(GetParam());
+  inject(forge(Opcode::read_rqst, 1, 1u << 20));
+  fabric.run_for(fc2::millisecond);  // of ten
+  log.clear();
+  server->port.remote_port(client->port.n_port_id()).implicit_logout();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); }), 0u);
+}
+
 // FC-VI 6.12.2: the last message that was completed: a Send that passed the data of the RDMA Read before it stays the last.
 TEST_P(Reads, disconnect_sendPassedRead_tellsTheSend) {
   if (reception()) GTEST_SKIP() << "none passes a read there";
