@@ -35,7 +35,7 @@ class ReceivedSequencesTest : public testing::Test {
   TimeNs now = second;
 };
 
-// FC-FS ACK_0: with the frame that was missing, in whatever order they came, also where SEQ_CNT wraps.
+// FC-VI 5.5, FC-FS ACK_0: with the frame that was missing, in whatever order they came, also where SEQ_CNT wraps.
 TEST_F(ReceivedSequencesTest, any_order_is_whole_with_the_last_missing) {
   for (const unsigned start : {0u, 1000u, 0xFFFDu}) {
     first = static_cast<std::uint16_t>(start);
