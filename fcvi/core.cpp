@@ -163,9 +163,7 @@ void Core::stray_frame(wire::FcId source) {
 
 bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
   for (const auto& [number, connection] : handles_.slots())
-    if (connection != nullptr && connection->peer_port() == source &&
-        (connection->receiver().abort_received(ox_id) || connection->read_responder().abort_received(ox_id)))
-      return true;
+    if (connection != nullptr && connection->peer_port() == source && connection->abort_received(ox_id)) return true;
   return false;
 }
 

@@ -233,7 +233,6 @@ void MessageReceiver::settle() {
 void MessageReceiver::enable() {
   expected_ = connection_.core().config().first_msg_id;  // an acceptance that came to nothing may have been enabled before
   expected_seq_cnt_ = 0;
-  nothing_waits_ = false;
   process(mr::ReceptionEnabled{});
 }
 void MessageReceiver::disable() {
@@ -347,7 +346,7 @@ void MessageReceiver::conclude_refusal() {
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
   nothing_waits_ = false;
-  if (!connection_.read_responder().add(*frame_, message_.header)) failure_ = ReceiveError::Transport;
+  if (!connection_.answer_read(*frame_, message_.header)) failure_ = ReceiveError::Transport;
 }
 
 void MessageReceiver::expect_next_message() {
@@ -375,16 +374,18 @@ void MessageReceiver::mark_messages_missing(bool with_received) {
 }
 
 bool MessageReceiver::is_errored(wire::MsgId id) const {
+  if (errored_ == nullptr) return false;
   const fc2::TimeNs now = connection_.core().scheduler().now();
-  for (const Errored& range : errored_)
+  for (const Errored& range : *errored_)
     if (now < range.until && id.value - range.first.value <= range.last.value - range.first.value) return true;
   return false;
 }
 
 void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
   const fc2::TimeNs now = connection_.core().scheduler().now(), until = now + connection_.core().port().r_a_tov();
-  Errored* latest = &errored_[0];
-  for (Errored& range : errored_) {
+  if (errored_ == nullptr) errored_ = std::make_unique<ErroredRanges>();
+  Errored* latest = &errored_->front();
+  for (Errored& range : *errored_) {
     if (range.until <= now) {
       range = {first, last, until};
       return;

@@ -5,6 +5,7 @@
 // The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation.
 #pragma once
 #include <array>
+#include <memory>
 
 #include "fc2_fabric/n_port.hpp"
 #include "fcvi/early_frames.hpp"
@@ -54,6 +55,7 @@ class MessageReceiver final : private machines::message_responder::Context {
     std::uint64_t bytes_received = 0;
   };
   struct Errored { wire::MsgId first, last; fc2::TimeNs until = 0; };
+  using ErroredRanges = std::array<Errored, 8>;
 
   enum class Place { Past, Next, Ahead };
   [[nodiscard]] bool waits_for_reads(const wire::fcvi::DeviceHeader& header) const;
@@ -129,7 +131,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
   bool released_ = false;
   fc2::TimeNs last_frame_at_ = 0;
-  std::array<Errored, 8> errored_{};           // Merr
+  std::unique_ptr<ErroredRanges> errored_;     // Merr; from the first on
   fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
   fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
   bool nothing_waits_ = false;                 // nor will a frame have to, before a RDMA Read comes

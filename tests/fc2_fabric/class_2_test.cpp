@@ -149,6 +149,27 @@ TEST_F(Class2ReplyAck0, sending_middle_frame_lost_is_not_acknowledged) {
   EXPECT_TRUE(responder.ius.empty());
 }
 
+// FC-FS, FC-VI 8.1: a port that does not offer class 2 rejects a frame of it, also from a port that is logged in, and says why.
+TEST(Class3Ports, class_2_frame_is_rejected) {
+  support::PortPair pair;
+  support::RecordingUser user;
+  pair.b.set_user(wire::Type::ct, user);
+  ASSERT_TRUE(pair.log_in());
+  const wire::FcHeader data{.r_ctl = RCtl::unsolicited_control, .d_id = support::PortPair::b_id, .s_id = support::PortPair::a_id,
+                            .type = wire::Type::ct, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x77}};
+  FramePtr frame = pair.pool.take();
+  data.write(frame->bytes);
+  frame->size_bytes = frame_header_bytes + 16;
+  frame->sof = wire::Sof::i2;
+  frame->eof = wire::Eof::n;
+  pair.b.receive(std::move(frame));
+  pair.run_for(millisecond);
+  EXPECT_TRUE(user.ius.empty());
+  const LoggedFrame* reject = pair.to_a.log.find([](const LoggedFrame& f) { return f.is(RCtl::p_rjt); });
+  ASSERT_NE(reject, nullptr);
+  EXPECT_EQ(wire::LinkReject::from_parameter(reject->header.parameter).reason, wire::LinkRejectReason::class_not_supported);
+}
+
 class BusyAcks : public testing::Test {
  public:
   BusyAcks() : fabric(2, {}, [](NPortConfig& config, std::size_t) { config.end_to_end_credit = credit; }) {
