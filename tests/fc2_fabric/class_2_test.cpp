@@ -149,6 +149,17 @@ TEST_F(Class2ReplyAck0, sending_middle_frame_lost_is_not_acknowledged) {
   EXPECT_TRUE(responder.ius.empty());
 }
 
+// FC-FS, FC-LS: link services need no login, and are acknowledged without one.
+TEST_F(Class2Ports, logged_out_els_is_acknowledged) {
+  Exchange* exchange = pair.a.originate(support::PortPair::b_id, wire::Type::els, user);
+  exchange->use_class_2();
+  pair.a.send(*exchange, RCtl::els_request, {}, std::array<std::uint8_t, 8>{0x10}, {.transfer_initiative = true});
+  pair.run_for(millisecond);
+  EXPECT_EQ(pair.to_a.log.count(RCtl::ack_1), 1u);
+  EXPECT_EQ(pair.to_a.log.count(RCtl::p_rjt), 0u);
+  EXPECT_EQ(user.ius.size(), 1u);
+}
+
 // FC-FS, FC-VI 8.1: a port that does not offer class 2 rejects a frame of it, also from a port that is logged in, and says why.
 TEST(Class3Ports, class_2_frame_is_rejected) {
   support::PortPair pair;
@@ -201,6 +212,38 @@ TEST_F(BusyAcks, ack_busied_is_sent_again) {
   EXPECT_EQ(log.count(RCtl::ack_1), 64u);  // E_D_TOV is over
   EXPECT_EQ(recipient.counters().unexpected_events, 0u);
   fabric.fabric.tap(recipient, nullptr);
+}
+
+// FC-FS: ACKs are told apart by port, exchange, sequence and frame; each is sent again, once for however many F_BSY came of it meanwhile.
+TEST_F(BusyAcks, acks_busied_are_told_apart) {
+  NPort& recipient = fabric.port(1);
+  const wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id(),
+                           .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::sequence_recipient, .ox_id = {7}, .parameter = 1};
+  std::array<wire::FcHeader, 5> acks{ack, ack, ack, ack, ack};
+  acks[1].d_id = {0x010900}, acks[2].ox_id = {8}, acks[3].seq_id = {1}, acks[4].seq_cnt = {1};
+  support::FrameLog log;
+  fabric.fabric.tap(recipient, &log);
+  for (const auto& each : {acks[0], acks[1], acks[2], acks[3], acks[4], acks[0]})
+    recipient.receive(make_link_control(fabric.pool, each, RCtl::f_bsy_link, 1));
+  fabric.run_for(recipient.e_d_tov() / 32);
+  EXPECT_EQ(log.count(RCtl::ack_1), 5u);
+  wire::FcHeader ack_0 = ack;
+  ack_0.r_ctl = RCtl::ack_0;
+  recipient.receive(make_link_control(fabric.pool, ack_0, RCtl::f_bsy_link, 0));
+  fabric.run_for(recipient.e_d_tov() / 32);
+  EXPECT_EQ(log.count(RCtl::ack_0), 1u);
+  fabric.fabric.tap(recipient, nullptr);
+}
+
+// FC-FS: nobody waits for an ACK after E_D_TOV: what is over makes room for others.
+TEST_F(BusyAcks, acks_busied_long_ago_make_room) {
+  NPort& recipient = fabric.port(1);
+  wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id()};
+  for (std::uint16_t i = 0; i < 64; ++i) ack.ox_id = {i}, recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 0));
+  fabric.run_for(3 * recipient.e_d_tov());
+  ack.ox_id = {1000};
+  recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 0));
+  EXPECT_EQ(recipient.counters().discarded(Discard::NoResources), 0u);
 }
 
 // What is no ACK cannot be sent again, and more than 64 at once are not kept.
