@@ -228,7 +228,7 @@ TEST_F(BusyAcks, acks_busied_are_told_apart) {
   fabric.run_for(recipient.e_d_tov() / 32);
   EXPECT_EQ(log.count(RCtl::ack_1), 5u);
   wire::FcHeader ack_0 = ack;
-  ack_0.r_ctl = RCtl::ack_0;
+  ack_0.r_ctl = RCtl::ack_0, ack_0.ox_id = {9};
   recipient.receive(make_link_control(fabric.pool, ack_0, RCtl::f_bsy_link, 0));
   fabric.run_for(recipient.e_d_tov() / 32);
   EXPECT_EQ(log.count(RCtl::ack_0), 1u);
