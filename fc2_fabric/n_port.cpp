@@ -207,6 +207,7 @@ void NPort::fail_exchanges(wire::FcId peer, ExchangeFailure failure) {
   assert(failure == ExchangeFailure::PortLoggedOut);
   static_cast<void>(failure);
   recovery_qualifiers_.logged_out(peer);
+  acknowledger_->logged_out(peer);
   for (std::size_t slot = 0; slot < exchanges_.size(); ++slot) {
     Exchange& exchange = *exchanges_[slot];
     // The logout's own exchange is an ELS; those end by themselves.
@@ -375,6 +376,7 @@ void NPort::basic_link_service(const ReceivedFrame& frame) {
 
 void NPort::abts_received(const wire::FcHeader& header) {
   if (header.d_id == wire::well_known::broadcast) return counters_.discard(Discard::BadHeader);
+  acknowledger_->exchange_aborted(header);
   Exchange* exchange = find_exchange(header);
   const bool from_originator = !header.has(wire::f_ctl::exchange_responder);
   const bool of_data = from_originator && data_user_ != nullptr && data_user_->abort_received(header.s_id, header.ox_id);

@@ -163,9 +163,7 @@ void Core::stray_frame(wire::FcId source) {
 
 bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
   for (const auto& [number, connection] : handles_.slots())
-    if (connection != nullptr && connection->peer_port() == source &&
-        (connection->receiver().abort_received(ox_id) || connection->read_responder().abort_received(ox_id)))
-      return true;
+    if (connection != nullptr && connection->peer_port() == source && connection->abort_received(ox_id)) return true;
   return false;
 }
 
@@ -182,7 +180,7 @@ void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& firs
 }
 
 void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
-  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(exchange, failure);
+  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(failure);
 }
 
 bool Core::logged_in_for_fc_vi(wire::FcId peer, bool& known) {

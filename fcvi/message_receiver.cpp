@@ -56,7 +56,7 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
-  } else if (connection_.core().port().in_order() && early_.empty() && !waits_for_reads(header) && !is_before_resp2(header)) {
+  } else if (connection_.core().port().in_order() && (nothing_waits_ || takes_straight(header))) {
     take_frame(frame, header, payload);
   } else {
     sort_frame(frame, header, payload);
@@ -345,7 +345,8 @@ void MessageReceiver::conclude_refusal() {
 
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
-  if (!connection_.read_responder().add(*frame_, message_.header)) failure_ = ReceiveError::Transport;
+  nothing_waits_ = false;
+  if (!connection_.answer_read(*frame_, message_.header)) failure_ = ReceiveError::Transport;
 }
 
 void MessageReceiver::expect_next_message() {
@@ -373,16 +374,18 @@ void MessageReceiver::mark_messages_missing(bool with_received) {
 }
 
 bool MessageReceiver::is_errored(wire::MsgId id) const {
+  if (errored_ == nullptr) return false;
   const fc2::TimeNs now = connection_.core().scheduler().now();
-  for (const Errored& range : errored_)
+  for (const Errored& range : *errored_)
     if (now < range.until && id.value - range.first.value <= range.last.value - range.first.value) return true;
   return false;
 }
 
 void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
   const fc2::TimeNs now = connection_.core().scheduler().now(), until = now + connection_.core().port().r_a_tov();
-  Errored* latest = &errored_[0];
-  for (Errored& range : errored_) {
+  if (errored_ == nullptr) errored_ = std::make_unique<ErroredRanges>();
+  Errored* latest = &errored_->front();
+  for (Errored& range : *errored_) {
     if (range.until <= now) {
       range = {first, last, until};
       return;
