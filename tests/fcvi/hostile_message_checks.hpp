@@ -67,7 +67,8 @@ class MessageOutcome {
   [[nodiscard]] std::uint64_t discards() const { return frames_.discards(); }
   /// How every descriptor ended that did, and the endpoint.
   [[nodiscard]] static std::string end_of(BesiegedMessages& here) {
-    std::vector<std::string> words{here.besieged().endpoint_state_name() == "Error" ? "E" : ""};
+    const bool in_error = here.besieged().endpoint_state_name() == "Error";
+    std::vector<std::string> words{in_error ? "E" : here.victim().errors.empty() ? "" : "told"};
     add_ended(words, "R", here, here.receives, {});
     add_ended(words, "S", here, here.sends, {});
     std::string text;

@@ -3,6 +3,7 @@
 // and after what follows it, stands in golden/hostile_<IU>.matrix.txt, to be read against the standard.
 #include <map>
 
+#include "tests/fcvi/hostile_matrix.hpp"
 #include "tests/fcvi/hostile_message_checks.hpp"
 #include "tests/fcvi/hostile_wrongs.hpp"
 
@@ -123,44 +124,6 @@ bool is_foreign(const BesiegedMessages& here, Opcode opcode, const Wrong& wrong,
   return wrong.identifies || field == "FCVI_HANDLE" || (wire::class_of_service(frame.sof) == 2 && !here.is_class_2());
 }
 
-/// A row for each level, a column for each situation.
-class Matrix {
- public:
-  using Rows = std::map<std::string, std::vector<std::string>>;  // by level
-  void add(const char* field, const Rows& rows) {
-    const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) { return group.rows == rows; });
-    if (same != groups_.end()) same->fields += std::string("; ") + field;
-    else groups_.push_back({field, rows});
-  }
-  [[nodiscard]] std::string text() const {
-    std::vector<std::size_t> widths;
-    for (const Situation& situation : situations) widths.push_back(std::string_view(situation.name).size());
-    for (const Group& group : groups_)
-      for (const auto& [level, row] : group.rows)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    std::vector<std::string> names;
-    for (const Situation& situation : situations) names.emplace_back(situation.name);
-    std::string text = line("  ", names, widths);
-    for (const Group& group : groups_) {
-      text += group.fields + "\n";
-      for (const auto& [level, row] : group.rows) text += line(level, row, widths);
-    }
-    return text;
-  }
-
- private:
-  struct Group {
-    std::string fields;
-    Rows rows;
-  };
-  static std::string line(const std::string& level, const std::vector<std::string>& row, const std::vector<std::size_t>& widths) {
-    std::string text = "  " + level;
-    for (std::size_t i = 0; i < row.size(); ++i) text += " | " + row[i] + std::string(widths[i] - row[i].size(), ' ');
-    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
-  }
-  std::vector<Group> groups_;
-};
-
 class MessageHostility : public ::testing::TestWithParam<Opcode> {
  public:
   struct Outcome {
@@ -204,8 +167,8 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
     const bool shown = outcome.at_once.starts_with("E") || (as_usual && !is_right);
     return shown || outcome.end.empty() ? outcome.at_once : outcome.at_once + " >" + outcome.end;
   }
-  Matrix::Rows attack_everywhere(const Wrong& wrong, MessageWorld world) {
-    Matrix::Rows rows;
+  support::Matrix::Rows attack_everywhere(const Wrong& wrong, MessageWorld world) {
+    support::Matrix::Rows rows;
     for (const auto& [level, bit, name] : {std::tuple(Level::UnreliableDelivery, UD, "UD"), {Level::ReliableDelivery, RD, "RD"},
                                            {Level::ReliableReception, RR, "RR"}})
       for (const Situation& situation : situations) {
@@ -286,9 +249,11 @@ std::vector<Wrong> wrongs_of(Opcode opcode) {
 TEST_P(MessageHostility, inEveryState_withEveryFieldWrong) {
   const std::string name(to_string(GetParam()));
   std::string text = name;
-  Matrix in_order, out_of_order, class_2;
+  std::vector<std::string> columns;
+  for (const Situation& situation : situations) columns.emplace_back(situation.name);
+  support::Matrix in_order(columns), out_of_order(columns), class_2(columns);
   for (const Wrong& wrong : wrongs_of(GetParam())) {
-    const Matrix::Rows usual = attack_everywhere(wrong, {});
+    const support::Matrix::Rows usual = attack_everywhere(wrong, {});
     in_order.add(wrong.field, usual);
     out_of_order.add(wrong.field, attack_everywhere(wrong, {.in_order = false}));
     class_2.add(wrong.field, attack_everywhere(wrong, {.class_2 = true}));

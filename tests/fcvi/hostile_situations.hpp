@@ -128,28 +128,34 @@ class Besieged : public TwoNodes {
   FrameLog log;  // of the victim's port, since it is besieged
 
  protected:
+  static constexpr std::string_view discriminator = "service of 16 by";
   [[nodiscard]] Level level() const { return level_; }
   [[nodiscard]] wire::FcviHandle victims_handle() const { return {victim_is_client_ ? 1u : 0x1001u}; }
-
- private:
-  static constexpr std::string_view discriminator = "service of 16 by";
-  void ask() {
-    fabric.fabric.tap(client->port, &log);
-    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator), vi::infinite, request);
+  /// The CONNECT_RQST that this host sends now.
+  LoggedFrame catch_rqst(Host& host) {
+    fabric.fabric.tap(host.port, &log);
     const auto sent = [&] { return log.find([](const LoggedFrame& frame) { return frame.header.type == wire::Type::fc_vi; }); };
     EXPECT_TRUE(fabric.run_until([&] { return sent() != nullptr; }));
-    rqst_ = sent()->header;
-    rqst_data_ = sent()->data;
-    id_ = wire::load_big<4>(rqst_data_.data() + 28);
-    fabric.fabric.tap(client->port, nullptr);
+    LoggedFrame rqst = *sent();
+    fabric.fabric.tap(host.port, nullptr);
+    return rqst;
   }
-  void connect_all() { connect(level_); }
   void besiege(bool client_is_victim) {
     victim_is_client_ = client_is_victim;
     fabric.silence(client_is_victim ? 1 : 0);
     log.clear();
     fabric.fabric.tap(victim().port, &log);
   }
+
+ private:
+  void ask() {
+    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator), vi::infinite, request);
+    const LoggedFrame rqst = catch_rqst(*client);
+    rqst_ = rqst.header;
+    rqst_data_ = rqst.data;
+    id_ = wire::load_big<4>(rqst_data_.data() + 28);
+  }
+  void connect_all() { connect(level_); }
   static std::uint32_t f_ctl_of(Opcode opcode) {
     switch (opcode) {
       case Opcode::connect_rqst:
