@@ -265,4 +265,35 @@ INSTANTIATE_TEST_SUITE_P(Message, MessageHostility,
                          ::testing::Values(Opcode::send_rqst, Opcode::write_rqst, Opcode::read_rqst, Opcode::send_resp, Opcode::write_resp,
                                            Opcode::read_resp),
                          [](const ::testing::TestParamInfo<Opcode>& iu) { return std::string(to_string(iu.param)); });
+
+class HostileMessage : public ::testing::TestWithParam<Level> {
+ public:
+  /// Of a Send of 800 bytes 400 came; the next frame, which ends an IU and not the message, has these bits too.
+  void expect_no_message(std::uint32_t bits) {
+    BesiegedMessages here({.level = GetParam()});
+    here.receiving_iu_end();
+    Forgery frame = here.right(Opcode::send_rqst);
+    frame.fc.f_ctl |= bits;
+    here.inject(frame);
+    const std::uint32_t status = here.victim().status(here.receives[0]);
+    EXPECT_EQ(support::describe_errors(status), "pt");
+    EXPECT_EQ(here.besieged().state(), GetParam() == Level::UnreliableDelivery ? vi::State::Connected : vi::State::Error);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, HostileMessage,
+                         ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception));
+
+// FC-VI 5.2.1, 5.8.4, B.2.5 rules 6a, 6b: neither bit before the end makes what came a whole message.
+TEST_P(HostileMessage, receiving_initiativePassedBeforeTheEnd_isASequenceError) { expect_no_message(f_ctl::sequence_initiative); }
+TEST_P(HostileMessage, receiving_exchangeEndedBeforeTheEnd_isASequenceError) { expect_no_message(f_ctl::last_sequence); }
+
+// FC-VI 5.2.1, 6.2.2, B.2.5 rules 6a, 6b: Immediate Data that changes from frame to frame is none that could be delivered.
+TEST_P(HostileMessage, receiving_immediateDataChanges_isASequenceError) {
+  BesiegedMessages here({.level = GetParam()});
+  here.receiving_last();
+  Forgery frame = here.right(Opcode::send_rqst);
+  frame.set_word(3, 0xBAD);
+  here.inject(frame);
+  EXPECT_EQ(support::describe_errors(here.victim().status(here.receives[0])), "pt");
+}
 }  // namespace

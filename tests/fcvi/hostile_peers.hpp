@@ -1,5 +1,5 @@
 // A peer-to-peer request of ours in each state of its set-up and arbitration, and a peer whose further frames are forged
-// (FC-VI 5.3.3, 5.3.4, Table 2, C.4).
+// (FC-VI 5.3.3, 5.3.4, C.4, Table 2).
 #pragma once
 #include "tests/fcvi/hostile_situations.hpp"
 
