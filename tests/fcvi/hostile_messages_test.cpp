@@ -248,7 +248,7 @@ std::vector<Wrong> wrongs_of(Opcode opcode) {
 // silence; what is not of the message moves nothing, and no descriptor calls wrong bytes good.
 TEST_P(MessageHostility, inEveryState_withEveryFieldWrong) {
   const std::string name(to_string(GetParam()));
-  std::string text = name;
+  std::string text = "Words: hostile_message_checks.hpp. ok: as the right frame; > what is so later, where that is not as usual\n" + name;
   std::vector<std::string> columns;
   for (const Situation& situation : situations) columns.emplace_back(situation.name);
   support::Matrix in_order(columns), out_of_order(columns), class_2(columns);
