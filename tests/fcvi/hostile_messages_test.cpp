@@ -176,7 +176,7 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
         const bool here = (situation.levels & bit) != 0 && situation.where != (world.in_order ? Situation::OutOfOrder : Situation::InOrder);
         SCOPED_TRACE(testing::Message() << situation.name << "(" << name << "), " << to_string(GetParam()) << ", " << wrong.field
                                         << (world.in_order ? "" : ", out of order") << (world.class_2 ? ", class 2" : ""));
-        rows[name].push_back(here ? word_of(situation, world, wrong) : "");
+        rows[name].push_back(here && worlds_++ % support::one_world_of == 0 ? word_of(situation, world, wrong) : "");
       }
     return rows;
   }
@@ -233,6 +233,7 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
   }
   std::map<Key, std::string> undisturbed_;
   std::map<Key, Outcome> right_;
+  unsigned worlds_ = 0;
 };
 
 std::vector<Wrong> wrongs_of(Opcode opcode) {
@@ -259,7 +260,7 @@ TEST_P(MessageHostility, inEveryState_withEveryFieldWrong) {
     class_2.add(wrong.field, attack_everywhere(wrong, {.class_2 = true}));
   }
   text += ", class 3, in-order fabric\n" + in_order.text() + "\nout-of-order fabric\n" + out_of_order.text() + "\nclass 2\n" + class_2.text();
-  support::expect_golden("hostile_" + name + ".matrix.txt", text);
+  if (support::one_world_of == 1) support::expect_golden("hostile_" + name + ".matrix.txt", text);
 }
 INSTANTIATE_TEST_SUITE_P(Message, MessageHostility,
                          ::testing::Values(Opcode::send_rqst, Opcode::write_rqst, Opcode::read_rqst, Opcode::send_resp, Opcode::write_resp,

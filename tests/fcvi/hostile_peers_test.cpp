@@ -123,7 +123,7 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
     for (const auto& [level, name] : {std::pair(Level::UnreliableDelivery, "UD"), {Level::ReliableDelivery, "RD"}})
       for (const Situation& situation : situations) {
         SCOPED_TRACE(testing::Message() << situation.name << "(" << name << "), " << to_string(GetParam()) << ", " << wrong.field);
-        rows[name].push_back(word_of(situation, level, wrong));
+        rows[name].push_back(worlds_++ % support::one_world_of == 0 ? word_of(situation, level, wrong) : "");
       }
     return rows;
   }
@@ -160,6 +160,7 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
   }
   std::map<std::pair<std::string, Level>, std::string> undisturbed_;
   std::map<std::pair<std::string, Level>, Reached> right_;
+  unsigned worlds_ = 0;
 };
 
 std::vector<Wrong> wrongs_of(Opcode opcode) {
@@ -180,7 +181,7 @@ TEST_P(PeerHostility, inEveryState_withEveryFieldWrong) {
   support::Matrix matrix(columns);
   for (const Wrong& wrong : wrongs_of(GetParam())) matrix.add(wrong.field, attack_everywhere(wrong));
   const std::string name(to_string(GetParam()));
-  support::expect_golden("hostile_peers_" + name + ".matrix.txt",
+  if (support::one_world_of == 1) support::expect_golden("hostile_peers_" + name + ".matrix.txt",
                          "Words: hostile_outcome.hpp. ok: as the right frame; > what is so later, where that is not as usual\n" + name + "\n" +
                              matrix.text());
 }
