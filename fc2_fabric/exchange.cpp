@@ -228,7 +228,9 @@ void Exchange::fire(TimeNs) {
     case TimerUse::Reply: return abandon(ExchangeFailure::ReplyTimeout);
     case TimerUse::Sequence:
       sequence_.process(sq::Timeout{}, *this);
-      if (std::exchange(sequence_failed_, false)) abandon(ExchangeFailure::SequenceError);
+      if (!std::exchange(sequence_failed_, false)) return;
+      discard_frame();  // what came of it
+      abandon(ExchangeFailure::SequenceError);
       return;
     case TimerUse::Abort: return process(ex::AbortTimeout{});
     case TimerUse::Quarantine: return process(ex::QuarantineExpired{});

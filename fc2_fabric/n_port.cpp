@@ -270,7 +270,8 @@ Discard NPort::admits(const ReceivedFrame& frame) const {
   const wire::FcId d_id = frame.header.d_id;
   // What was under way when the link was interrupted is good all the same.
   if (d_id == n_port_id_ && (online_ || interrupted_)) return Discard::Count;
-  if (d_id == wire::well_known::broadcast && online_) return Discard::Count;
+  const bool to_one = data_user_ != nullptr && frame.header.type == data_type_;  // FC-VI connects two ports: no IU of it goes to all
+  if (d_id == wire::well_known::broadcast && online_) return to_one ? Discard::WrongAddress : Discard::Count;
   const bool link_service = frame.header.type == wire::Type::els || frame.header.type == wire::Type::bls;
   if (!link_service || is_fixed()) return Discard::WrongAddress;
   // The answer to a FLOGI, or to its ABTS, brings the address.
@@ -312,11 +313,16 @@ bool NPort::too_much_waits(const wire::FcHeader& header) {
   return transmitter_.waiting() + (remote != nullptr ? remote->held() : 0) >= config_.max_waiting_frames;
 }
 
+/// ESP_Header, Network_Header, Association_Header (FC-FS): a Device_Header would not stand where the data field begins.
+static constexpr std::uint8_t other_optional_headers = 0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
+
 void NPort::sort_frame(const ReceivedFrame& received) {
   const wire::FcHeader& header = received.header;
   const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
   if (category == 0x8) return basic_link_service(received);
   if (category == 0xC) return link_control(header);
+  if (data_user_ == nullptr || header.type != data_type_) return control_frame(received);
+  if ((header.df_ctl & other_optional_headers) != 0) [[unlikely]] return counters_.discard(Discard::BadHeader);  // FC-VI 5.8.5
   if (is_message_data(header)) {
     counters_.data_bytes_received += received.data_field.size();
     return data_user_->data_frame_received(received);

@@ -168,10 +168,11 @@ bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& 
                            (header.rmt_va == first.rmt_va && header.rmt_va_handle == first.rmt_va_handle);
   const bool same = header.opcode == first.opcode && (header.flags & flags) == (first.flags & flags) && same_target &&
                     frame.header.ox_id == message_.ox_id &&
+                    (header.parameter == first.parameter || !first.has(wire::fcvi::message_request_flag::imm_data)) &&
                     header.tot_len_or_connection_id == first.tot_len_or_connection_id;
-  const bool ends_right = !frame.last_of_sequence || (needs_response() ? frame.header.has(wire::f_ctl::sequence_initiative)
-                                                                       : frame.header.has(wire::f_ctl::last_sequence)) ==
-                                                         (received == length);
+  constexpr std::uint32_t ends = wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;  // either: nothing comes behind it
+  const std::uint32_t right_end = needs_response() ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
+  const bool ends_right = !frame.last_of_sequence || (received == length ? frame.header.has(right_end) : (frame.header.f_ctl & ends) == 0);
   return same && frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) && received <= length &&
          ends_right && (received < length || frame.last_of_sequence);
 }

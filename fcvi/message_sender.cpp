@@ -243,6 +243,7 @@ void MessageSender::take_early_frames() {
     if (open && first.received.header.parameter > message->bytes_moved) return;
     const EarlyFrames::Entry next = early_.take_first();
     if (open) read_data_received(*find(next.header.msg_id), next.received, next.header, next.payload());
+    else connection_.core().discard(fc2::Discard::UnexpectedIu);
   }
 }
 
@@ -359,7 +360,7 @@ void MessageSender::connection_ended() {
     if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   }
   failed_ = failing_ = false;
-  early_.clear();
+  for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::UnexpectedIu);
   open_.clear();
   connection_.core().scheduler().cancel(timer_);
 }
