@@ -95,8 +95,7 @@ class Hosts(unittest.TestCase):
         def sent():
             sender = self.vicp("left", left, *options, self.source, "right:")
             status, _, err = self.finish(sender)
-            # ... or while one service takes the place of another
-            not_there = status == 1 and ("reach" in err or "insufficient resources" in err)
+            not_there = self.service is None and status == 1 and "reach" in err
             return None if not_there else (status, err)
         return fabric.wait_for(sent, "the other host is there")
 
