@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/remote_port.hpp"
+
 namespace vipl {
 namespace {
 
@@ -60,10 +62,11 @@ std::string FcoeLink::fabric_trouble(const fc2::fcoe::ENode& node) const {
          " bytes from the FCF do not come through; is the MTU the same everywhere?";
 }
 
+// The fabric tells the others. Where there is none they would ask a host that has gone until their exchanges time out.
 void FcoeLink::say_goodbye() {
   if (port_ == nullptr || !port_->online()) return;
-  for (const wire::FcId id : port_->logged_in_ports()) port_->deny(id);  // LOGO
-  if (e_node_ != nullptr) port_->log_out_of_fabric();
+  if (e_node_ != nullptr) return port_->log_out_of_fabric();
+  for (const wire::FcId id : port_->logged_in_ports()) port_->remote_port(id).log_out();
 }
 
 }  // namespace vipl
