@@ -1,9 +1,6 @@
 // The Ethernet drivers in real time: UDP on the loopback, packet sockets on veth pairs of network namespaces.
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,11 +9,13 @@
 #include "fc2_fabric/drivers/real_time_core.hpp"
 #include "fc2_fabric/drivers/udp_ethernet.hpp"
 #include "tests/fc2_fabric/fcoe/fcvi_over_ethernet.hpp"
+#include "tests/support/veth_pair.hpp"
 
 namespace fc2::drivers {
 namespace {
 using fcoe::EthernetFrame;
 using std::chrono::steady_clock;
+using support::VethPair;
 using namespace std::chrono_literals;
 constexpr auto generous = 60s;  // ends a test that hangs; nothing is measured
 
@@ -34,7 +33,7 @@ struct Sink final : fcoe::EthernetReceiver {
   fcoe::EthernetPort* held = nullptr;
 };
 
-constexpr wire::MacAddress mac_a{{2, 0, 0, 0, 0, 0xA}}, mac_b{{2, 0, 0, 0, 0, 0xB}};
+constexpr wire::MacAddress mac_a = VethPair::mac_a, mac_b = VethPair::mac_b;
 
 std::vector<std::uint8_t> fip_bytes(const wire::MacAddress& to, const wire::MacAddress& from, std::size_t size, std::uint8_t mark = 0) {
   std::vector<std::uint8_t> bytes(size, mark);
@@ -199,34 +198,6 @@ TEST_F(UdpTest, errors_name_the_place) {
 }
 
 // --- packet sockets ----------------------------------------------------------------------------------------------
-
-// A network namespace with a veth pair in it, while it lives; the thread is back in its own afterwards.
-class VethPair {
- public:
-  VethPair() : own_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
-    if (own_ < 0 || ::unshare(CLONE_NEWNET) != 0) {
-      trouble_ = std::string("network namespaces: ") + std::strerror(errno);
-      return;
-    }
-    entered_ = true;
-    const int made = std::system("ip link add va address 02:00:00:00:00:0a type veth peer name vb address 02:00:00:00:00:0b && "
-                                 "ip link set va mtu 2500 up && ip link set vb mtu 2500 up");
-    if (made != 0) trouble_ = "ip link: exit status " + std::to_string(WEXITSTATUS(made));
-  }
-  ~VethPair() {
-    EXPECT_TRUE(!entered_ || ::setns(own_, CLONE_NEWNET) == 0);  // the other one goes with its interfaces
-    ::close(own_);
-  }
-  VethPair(const VethPair&) = delete;
-  VethPair& operator=(const VethPair&) = delete;
-  /// Why there is none; empty: there is.
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
-
- private:
-  int own_;
-  bool entered_ = false;
-  std::string trouble_;
-};
 
 class PacketTest : public DriversTest {
  protected:
