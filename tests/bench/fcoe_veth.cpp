@@ -34,7 +34,7 @@ Sample measured(const std::function<bool()>& work) {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), cpu_seconds() - cpu};
 }
 
-/// Two processes, as two hosts would be. `receive` ends by itself when its standard input, a pipe, ends.
+/// Two processes, as two hosts would be; they say goodbye to their neighbours at exit(). `receive` may end when `end` does.
 Sample run(const std::function<void(int end)>& receive, const std::function<Sample()>& send) {
   int end[2], answer[2];
   if (::pipe(end) != 0 || ::pipe(answer) != 0) return {};
@@ -42,13 +42,13 @@ Sample run(const std::function<void(int end)>& receive, const std::function<Samp
   if (receiver == 0) {
     ::close(end[1]);
     receive(end[0]);
-    std::_Exit(0);
+    std::exit(0);
   }
   const pid_t sender = ::fork();
   if (sender == 0) {
     ::close(end[1]);
     const Sample sample = send();
-    std::exit(::write(answer[1], &sample, sizeof sample) == sizeof sample ? 0 : 1);  // with a goodbye to the neighbours
+    std::exit(::write(answer[1], &sample, sizeof sample) == sizeof sample ? 0 : 1);
   }
   ::close(answer[1]);
   Sample sample;
