@@ -19,7 +19,7 @@ inline constexpr std::uint64_t warm_up_messages = 500;
 /// A NIC of this process on an interface, and a VI with buffers.
 class LoadedVi {
  public:
-  static constexpr std::size_t slots = 1024, buffers = 64;
+  static constexpr std::size_t slots = 1024, buffers = 32;
   LoadedVi(const char* interface, const char* node) {
     const std::string file = std::filesystem::temp_directory_path() / ("fcvi-bench-" + std::to_string(::getpid()) + ".yaml");
     std::ofstream(file) << "nics:\n- {name: VINIC, transport: fcoe, mode: vn2vn, interface: " << interface << ", timeouts: {open: 30s}}\n";
@@ -65,6 +65,7 @@ class LoadedVi {
     VIP_VI_ATTRIBUTES wanted{};
     wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
     wanted.MaxTransferSize = message_bytes;
+    VipErrorCallback(nic, nullptr, [](VIP_PVOID, VIP_ERROR_DESCRIPTOR*) {});  // the other end says goodbye
     return VipRegisterMem(nic, room, bytes, &plain, &memory) == VIP_SUCCESS &&
            VipCreateVi(nic, &wanted, nullptr, nullptr, &vi) == VIP_SUCCESS;
   }
