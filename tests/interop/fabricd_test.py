@@ -103,6 +103,26 @@ class Fcf(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("another fcvi-fabricd", err)
 
+    # The signal finds the capture at its work, with frames to read and to write: it is not lost.
+    def test_a_capture_is_interrupted_while_it_writes(self):
+        service = self.service()
+        service.start()
+        nic = Path(self.path("local.yaml"))
+        nic.write_text("nics: [{name: VINIC, transport: local, timeouts: {open: 60s, name_service: 60s, name_appears: 60s}}]\n")
+        environment = {**self.environment(), "FCVI_CONFIG": str(nic)}
+        listener = subprocess.Popen([VIPING, "--listen"], env={**environment, "FCVI_NODE": "right"}, stdout=subprocess.DEVNULL)
+        self.addCleanup(listener.wait)
+        self.addCleanup(listener.kill)
+        for number in range(10):
+            capture = Path(self.path(f"{number}.pcapng"))
+            service.capture(str(capture))
+            subprocess.run([VIPING, "-q", "-f", "-c", "100", "-s", "65536", "-t", "60", "-W", "60", "right"], check=True,
+                           env={**environment, "FCVI_NODE": "left"}, stdout=subprocess.DEVNULL, timeout=fabric.PATIENCE_S)
+            status, err = service.end_capture(), service.capture_errors
+            self.assertEqual(status, 0)
+            self.assertNotIn("ends here", err)  # all that was captured came
+            self.assertGreater(capture.stat().st_size, 100 * 65536)
+
     def test_status_tells_of_interfaces_hosts_and_ports(self):
         service = self.fcf("--mtu", "1500", "--fc-map", "0EFC07", "--priority", "7", "--fka-period", "700")
         service.start()
