@@ -32,7 +32,7 @@ class TakeoverTest : public LocalFabricTest {
   }
   void let_one_start() { ::flock(lock_, LOCK_UN); }
 
-  /// `body` runs in a process of its own while there is no service; one starts `generous` or sooner after it began to wait.
+  /// Exit status of a process of its own: libvipl keeps what it opened for the life of one.
   static int run(const std::function<int()>& body) {
     Child program(body);
     return program.wait();
@@ -60,23 +60,29 @@ struct Nic {
   }
 };
 
-// The fabric's own word, which only a service can give: nobody waits at that address, the name is not known.
+/// A Connect Request to an address where nobody waits, by a new VI.
+VIP_RETURN connect_to_nobody(const Nic& nic, VIP_ULONG timeout_ms) {
+  VIP_VI_ATTRIBUTES wanted{}, theirs{};
+  wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
+  VIP_VI_HANDLE vi = nullptr;
+  if (VipCreateVi(nic.handle, &wanted, nullptr, nullptr, &vi) != VIP_SUCCESS) return VIP_ERROR_RESOURCE;
+  Address own = nic.address(0), other = nic.address(1);
+  return VipConnectRequest(vi, &own.net(), &other.net(), timeout_ms, &theirs);
+}
+
+// The fabric's own word, which only a service can give: nobody waits at that address, the name is not known. The library may
+// notice the loss in the middle of a set-up, which ends by it (VI-DG 3.3.4); the next one comes in the gap.
 TEST_F(TakeoverTest, calls_in_the_gap_wait_for_the_next_service) {
   const int status = run([this] {
     Nic nic;
     if (!nic.open()) return 1;
-    VIP_VI_ATTRIBUTES wanted{};
-    wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
-    VIP_VI_HANDLE vi = nullptr;
-    if (VipCreateVi(nic.handle, &wanted, nullptr, nullptr, &vi) != VIP_SUCCESS) return 2;
     keep_services_away();
     std::thread later([this] {
       std::this_thread::sleep_for(300ms);
       let_one_start();
     });
-    Address own = nic.address(0), other = nic.address(1);
-    VIP_VI_ATTRIBUTES theirs;
-    const VIP_RETURN connected = VipConnectRequest(vi, &own.net(), &other.net(), patience_ms, &theirs);
+    VIP_RETURN connected = connect_to_nobody(nic, patience_ms);
+    if (connected == VIP_NOT_REACHABLE) connected = connect_to_nobody(nic, patience_ms);
     later.join();
     return connected == VIP_NO_MATCH ? 0 : 10 + connected;
   });
@@ -106,14 +112,8 @@ TEST_F(TakeoverTest, connect_waits_no_longer_than_it_may) {
   const int status = run([this] {
     Nic nic;
     if (!nic.open()) return 1;
-    VIP_VI_ATTRIBUTES wanted{};
-    wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
-    VIP_VI_HANDLE vi = nullptr;
-    if (VipCreateVi(nic.handle, &wanted, nullptr, nullptr, &vi) != VIP_SUCCESS) return 2;
     keep_services_away();
-    Address own = nic.address(0), other = nic.address(1);
-    VIP_VI_ATTRIBUTES theirs;
-    const VIP_RETURN connected = VipConnectRequest(vi, &own.net(), &other.net(), 100, &theirs);
+    const VIP_RETURN connected = connect_to_nobody(nic, 100);
     return connected == VIP_NOT_REACHABLE || connected == VIP_TIMEOUT ? 0 : 10 + connected;
   });
   EXPECT_EQ(status, 0);
