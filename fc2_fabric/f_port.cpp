@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/shared_link.hpp"
 #include "fc2_fabric/switch.hpp"
+#include "wire/els/fan.hpp"
 
 namespace fc2 {
 using wire::els::RejectExplanation;
@@ -64,11 +65,18 @@ void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
   if (switch_.online()) switch_online();
 }
 
+void FPort::connect(Loop& loop, const LoopPlace& place) {
+  fl_port_.emplace(*this, loop, place);
+  if (switch_.online()) switch_online();
+}
+
 void FPort::disconnect() {
   feeder_ = nullptr;  // it is told nothing any more
   far_output_ = nullptr;
   link_is_over();
   tap_output(nullptr);
+  if (fl_port_) fl_port_->leave();
+  fl_port_.reset();
   if (!link_) return;
   link_->a.output().clear();
   link_->b.output().clear();
@@ -96,6 +104,7 @@ void FPort::switch_online() {
     link_begins(*far_output_);
     return tell_old_address();
   }
+  if (fl_port_) return fl_port_->join();
   if (!link_) return;
   if (!std::exchange(joined_, true)) return link_->join(*this, *far_user_);
   if (std::exchange(cut_by_switch_, false)) link_->mend();
@@ -108,6 +117,7 @@ void FPort::switch_offline() {
     link_->cut();
   }
   link_is_over();
+  if (fl_port_) fl_port_->leave();
 }
 
 void FPort::link_active() {
@@ -136,6 +146,11 @@ void FPort::tell_old_address() {
 
 void FPort::reset_link() {
   if (link_) return link_->a.go_offline();
+  if (fl_port_) {  // the next LIP says that no login stands
+    link_is_over();
+    fl_port_->leave();
+    return fl_port_->join();
+  }
   if (far_output_ == nullptr || !is_up()) return;
   link_is_over();
   switch_online();
@@ -154,11 +169,13 @@ void FPort::set_faults(FrameFault* from_port, FrameFault* to_port) {
 
 void FPort::hold() {
   if (feeder_ != nullptr) feeder_->hold();
+  else if (fl_port_) fl_port_->hold();
   else if (link_) link_->b.output().pause();
 }
 
 void FPort::proceed() {
   if (feeder_ != nullptr) feeder_->proceed();
+  else if (fl_port_) fl_port_->proceed();
   else if (link_) link_->b.output().resume();
 }
 
@@ -178,7 +195,7 @@ bool FPort::has(wire::FcId id) const {
 
 bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
   switch (static_cast<wire::els::Command>(payload[0])) {
-    case wire::els::Command::flogi: return log_in(exchange, payload), true;
+    case wire::els::Command::flogi: return on_loop() ? log_in_on_loop(exchange, payload) : log_in(exchange, payload), true;
     case wire::els::Command::fdisc: return discover(exchange, payload), true;
     case wire::els::Command::logo: return log_out(header.s_id), false;  // link services answer
     default: return false;                                              // they know the rest
@@ -234,19 +251,60 @@ void FPort::grant(Exchange& exchange, wire::FcId id, const wire::els::Login& log
 }
 
 void FPort::log_out(wire::FcId id) {
-  if (id == address_) return log_out_all();
+  if (id == address_ && !on_loop()) return log_out_all();
   const auto found = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& l) { return l.id == id; });
   if (found == virtual_logins_.end()) return;
   const wire::Wwn port_name = found->parameters.port_name;
   virtual_logins_.erase(found);
   switch_.port_logged_out(id, port_name);
-  switch_.give_back_address(id);
+  if (!on_loop()) switch_.give_back_address(id);
 }
 
 void FPort::log_out_all() {
   while (!virtual_logins_.empty()) log_out(virtual_logins_.back().id);
   if (std::exchange(logged_in_, false)) switch_.port_logged_out(address_, login_.port_name);
 }
+
+// --- FL_Port -----------------------------------------------------------------------------------------------------
+
+// FC-LS: FLOGI comes without an address, or on a loop with the AL_PA alone.
+bool FPort::may_log_in(wire::FcId s_id) const {
+  return on_loop() ? FlPort::is_loop_address(s_id) : s_id == wire::well_known::unidentified;
+}
+
+void FPort::log_in_on_loop(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const wire::FcId id{address_.value | exchange.peer().port()};
+  const auto request = admitted(exchange, payload, id);
+  if (!request) return;
+  log_out(id);  // a FLOGI ends the login before it (FC-LS)
+  virtual_logins_.push_back({id, *request});
+  grant(exchange, id, *request);
+}
+
+// FC-AL: whoever is logged in has claimed its AL_PA in LIFA, or is not on the loop any more.
+void FPort::loop_initialized(const AlPaMap& assigned) {
+  std::vector<wire::FcId> ids;
+  for (const VirtualLogin& login : virtual_logins_) ids.push_back(login.id);
+  for (const wire::FcId id : ids) {
+    if (assigned.test(al_pa_position(id.port()))) announce(id);
+    else log_out(id);
+  }
+}
+
+// FC-LS FAN, FC-VI 7.7.4: to each that is logged in; nobody answers.
+void FPort::announce(wire::FcId id) {
+  const wire::els::Fan fan{.loop_fabric_address = address_, .port_name = name(), .fabric_name = switch_.fabric_name()};
+  std::array<std::uint8_t, wire::els::Fan::size()> payload;
+  fan.write(payload);
+  if (Exchange* exchange = controller_.originate(id, wire::Type::els, *this))
+    controller_.send(*exchange, wire::RCtl::els_request, {}, payload, {.last_of_exchange = true});
+}
+
+void FPort::sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) {
+  if (exchange.is_open()) controller_.release(exchange);  // an answer to a FAN: nobody asked for one
+}
+
+void FPort::frame_returned(const Frame& frame) { switch_.undeliverable(frame); }
 
 wire::els::Login FPort::accept_parameters(const wire::els::Login& request) {
   namespace feature = wire::els::feature;
@@ -255,6 +313,7 @@ wire::els::Login FPort::accept_parameters(const wire::els::Login& request) {
   accept.receive_data_field_size = config.receive_data_field_bytes;
   accept.set_r_a_tov_ms(static_cast<std::uint32_t>(config.r_a_tov / millisecond));
   const bool whole_ms = config.e_d_tov % millisecond == 0;
+  if (output().alternate_bb_credit()) accept.features |= feature::alternate_bb_credit;
   if (!whole_ms) accept.features |= feature::e_d_tov_ns;
   accept.e_d_tov = static_cast<std::uint32_t>(whole_ms ? config.e_d_tov / millisecond : config.e_d_tov);
   accept.port_name = controller_.config().port_name;

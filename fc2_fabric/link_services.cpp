@@ -37,9 +37,11 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
   }
   for (ElsUser* user : port_.els_users_)
     if (user->els_received(exchange, first, iu)) return;
-  // Nobody answers a broadcast, nor an exchange that its originator ended.
+  const auto command = static_cast<Command>(iu[0]);
+  // Nobody answers a broadcast, nor an exchange that its originator ended, as a FAN's may be.
+  if (command == Command::fan) return fabric_address(exchange, iu);
   if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return port_.release(exchange);
-  answer(exchange, static_cast<Command>(iu[0]), iu);
+  answer(exchange, command, iu);
 }
 
 /// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN; and a private port
@@ -66,11 +68,11 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::flogi:
       if ((port_.online() && port_.has_fabric()) || port_.is_fixed()) break;
       return fabric_login(exchange, payload);
-    case Command::fan: return fabric_address(exchange, payload);
     case Command::rscn:
     case Command::prlo: return accept(exchange);
     case Command::ls_rjt:
     case Command::ls_acc:
+    case Command::fan:  // see sequence_received
     case Command::fdisc:
     case Command::rec:
     case Command::farp_req:

@@ -133,7 +133,7 @@ void Loop::arbitrate() {
 
 // --- the owner's tenancy -----------------------------------------------------------------------------------------
 
-// While the loop is being initialized, frames on their way go by the AL_PAs of before.
+// While a port is being initialized, frames on their way find it by the AL_PA of before.
 LoopStation* Loop::addressee(const LoopStation& from, const Frame& frame) const {
   const wire::FcId d_id = d_id_of(frame);
   if (d_id == wire::well_known::broadcast) return nullptr;
@@ -142,9 +142,9 @@ LoopStation* Loop::addressee(const LoopStation& from, const Frame& frame) const 
   for (const auto& to : stations_) {
     if (to->al_pa_ != al_pd || to->user_.is_fl_port() != (al_pd == 0)) continue;
     if (to->participating()) return to.get();
-    former = to.get();
+    if (to->initializing()) former = to.get();
   }
-  return from.participating() ? nullptr : former;
+  return former;
 }
 
 // OPN: the one that is opened answers by an R_RDY for each free buffer.

@@ -34,6 +34,10 @@ class LoopStation final : public FrameOutput, private FrameReceiver, private Rea
   [[nodiscard]] bool alternate_bb_credit() const override { return true; }
 
   [[nodiscard]] bool participating() const { return machine_.is<machines::loop_port::Monitoring>(); }
+  [[nodiscard]] bool initializing() const {
+    namespace lp = machines::loop_port;
+    return machine_.is_any_of<lp::SelectingMaster, lp::Master, lp::Claiming>();
+  }
   [[nodiscard]] bool is_master() const { return was_master_; }
   [[nodiscard]] std::uint8_t al_pa() const { return al_pa_; }  // while participating
   /// Frames that may be sent to it now: R_RDYs that it would send when it is opened.
