@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/fabric_controller.hpp"
+#include "fc2_fabric/fabric_directory.hpp"
+#include "fc2_fabric/fabric_service.hpp"
 #include "fc2_fabric/shared_link.hpp"
 #include "fc2_fabric/switch.hpp"
 #include "wire/els/fan.hpp"
@@ -53,7 +56,7 @@ void FPort::connect(NPort& port, LinkConfig link) {
 void FPort::connect(SharedLink& ports, LinkConfig link) {
   link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, ports, BufferUse::UntilProcessed);
   ports.set_end(link_->b);
-  far_user_ = &ports;
+  far_user_ = shared_link_ = &ports;
   joined_ = cut_by_switch_ = false;
   if (switch_.online()) switch_online();
 }
@@ -81,7 +84,8 @@ void FPort::disconnect() {
   link_->a.output().clear();
   link_->b.output().clear();
   if (n_port_) n_port_->port().link_down();
-  else far_user_->link_offline();
+  else shared_link_->link_down();
+  shared_link_ = nullptr;
   n_port_.reset();
   link_.reset();
 }
@@ -130,8 +134,52 @@ void FPort::link_begins(FrameOutput& output) {
   controller_.link_up(controller_channel_);
 }
 
+// FC-VI 7.7.5: the N_Port will log in, and if its addresses are the same its exchanges go on. Until then what comes for it waits
+// here, as it does for a port that takes no frames. With the fabric's services it must log in anew.
+void FPort::link_offline() {
+  if (!is_up()) return;
+  if (!has_logins()) return link_is_over();
+  controller_.link_down();
+  controller_channel_.clear();
+  returning_.clear();
+  for (const wire::FcId id : logins()) {
+    if (is_away(id)) continue;
+    go_away(id);
+    leave_services(id);
+  }
+  if (!away_timer_.pending()) switch_.scheduler_.schedule_after(away_timer_, switch_.config_.hold_time);
+}
+
+std::vector<wire::FcId> FPort::logins() const {
+  std::vector<wire::FcId> ids;
+  if (logged_in_) ids.push_back(address_);
+  for (const VirtualLogin& login : virtual_logins_) ids.push_back(login.id);
+  return ids;
+}
+
+void FPort::leave_services(wire::FcId id) {
+  switch_.fabric_controller_->forget(id);
+  switch_.name_service_->port_logged_out(id);
+  switch_.controller_service_->port_logged_out(id);
+}
+
+// A port that is away logs in elsewhere: it will not come back there.
+void FPort::forget_where_away(wire::Wwn port_name, wire::FcId id) {
+  const auto former = switch_.directory_->find(port_name);
+  if (!former || *former == id) return;
+  FPort* port = switch_.find(*former);
+  if (port != nullptr && port->is_away(*former)) port->log_out(*former);
+}
+
+void FPort::away_for_too_long() {
+  for (const wire::FcId id : logins())
+    if (is_away(id)) log_out(id);
+  if (link_ && !link_->a.active()) link_is_over();
+}
+
 void FPort::link_is_over() {
   if (!is_up()) return;
+  switch_.scheduler_.cancel(away_timer_);
   if (logged_in_) former_address_ = address_;
   log_out_all();
   controller_.link_down();
@@ -145,7 +193,10 @@ void FPort::tell_old_address() {
 }
 
 void FPort::reset_link() {
-  if (link_) return link_->a.go_offline();
+  if (link_) {
+    log_out_all();
+    return link_->a.go_offline();
+  }
   if (fl_port_) {  // the next LIP says that no login stands
     link_is_over();
     fl_port_->leave();
@@ -202,6 +253,11 @@ bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::
   }
 }
 
+void FPort::ControllerOutput::receive(FramePtr frame) {
+  port_.put_out(std::move(frame), nullptr);
+  for (const wire::FcId id : std::exchange(port_.returning_, {})) port_.come_back(id);
+}
+
 // What FLOGI and FDISC have in common. Nothing: it was rejected.
 std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id) {
   const auto reject = [&](RejectReason reason, RejectExplanation why) {
@@ -214,6 +270,7 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
     return reject(RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
   if (!request->class_3.valid()) return reject(RejectReason::logical_error, RejectExplanation::service_parameter_options);
+  forget_where_away(request->port_name, id);
   if (!switch_.admits_name(request->port_name, id))
     return reject(RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
   return *request;
@@ -222,7 +279,8 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
 void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = admitted(exchange, payload, address_);
   if (!request) return;
-  log_out_all();  // a FLOGI ends the login before it (FC-LS)
+  const bool returns = logged_in_ && is_away(address_) && request->port_name == login_.port_name;
+  if (!returns) log_out_all();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
   logged_in_ = true;
   output().set_bb_credit(login_.bb_credit);
@@ -231,10 +289,12 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
 
 // FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own.
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  if (!logged_in_ || exchange.peer() != wire::well_known::unidentified)
+  if (!logged_in_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_originator_s_id);
-  const auto request = admitted(exchange, payload, {});
+  const VirtualLogin* returning = away_login(payload);
+  const auto request = admitted(exchange, payload, returning != nullptr ? returning->id : wire::FcId{});
   if (!request) return;
+  if (returning != nullptr) return grant(exchange, returning->id, *request);
   const wire::FcId id = virtual_logins_.size() < switch_.config_.max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
   if (id == wire::FcId{})
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
@@ -242,11 +302,20 @@ void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) 
   grant(exchange, id, *request);
 }
 
+const FPort::VirtualLogin* FPort::away_login(std::span<const std::uint8_t> payload) const {
+  const auto request = wire::els::Login::parse(payload);
+  const auto found = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& login) {
+    return request && login.parameters.port_name == request->port_name && is_away(login.id);
+  });
+  return found == virtual_logins_.end() ? nullptr : &*found;
+}
+
 void FPort::grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login) {
   exchange.redirect(id);
   std::array<std::uint8_t, wire::els::Login::size()> accept;
   accept_parameters(login).write(accept);
   controller_.accept_els(exchange, accept);
+  if (is_away(id)) returning_.push_back(id);
   switch_.port_logged_in(*this, id, login);
 }
 
@@ -256,13 +325,19 @@ void FPort::log_out(wire::FcId id) {
   if (found == virtual_logins_.end()) return;
   const wire::Wwn port_name = found->parameters.port_name;
   virtual_logins_.erase(found);
-  switch_.port_logged_out(id, port_name);
+  login_ended(id, port_name);
   if (!on_loop()) switch_.give_back_address(id);
 }
 
 void FPort::log_out_all() {
   while (!virtual_logins_.empty()) log_out(virtual_logins_.back().id);
-  if (std::exchange(logged_in_, false)) switch_.port_logged_out(address_, login_.port_name);
+  if (std::exchange(logged_in_, false)) login_ended(address_, login_.port_name);
+}
+
+void FPort::login_ended(wire::FcId id, wire::Wwn port_name) {
+  switch_.port_logged_out(id, port_name);
+  std::erase(returning_, id);
+  if (is_away(id)) stay_away(id);
 }
 
 // --- FL_Port -----------------------------------------------------------------------------------------------------

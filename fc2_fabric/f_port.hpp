@@ -73,7 +73,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   class ControllerOutput final : public FrameReceiver {
    public:
     explicit ControllerOutput(FPort& port) : port_(port) {}
-    void receive(FramePtr frame) override { port_.send(std::move(frame), nullptr); }
+    void receive(FramePtr frame) override;
 
    private:
     FPort& port_;
@@ -86,7 +86,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void hold() override;
   void proceed() override;
   void link_active() override;
-  void link_offline() override { link_is_over(); }
+  void link_offline() override;
   void link_begins(FrameOutput& output);
   void link_is_over();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
@@ -95,6 +95,14 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
   void log_out_all();
+  void login_ended(wire::FcId id, wire::Wwn port_name);
+  // FC-VI 7.7.5: after NOS or OLS who was logged in may come back. Its login stands and frames for it wait, for the hold
+  // time of the switch; the services know nothing of it any more.
+  void leave_services(wire::FcId id);
+  void forget_where_away(wire::Wwn port_name, wire::FcId id);
+  [[nodiscard]] std::vector<wire::FcId> logins() const;
+  [[nodiscard]] const VirtualLogin* away_login(std::span<const std::uint8_t> payload) const;
+  void away_for_too_long();
   // on a loop
   void log_in_on_loop(Exchange& exchange, std::span<const std::uint8_t> payload);
   void loop_initialized(const AlPaMap& assigned);
@@ -114,6 +122,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   Channel controller_channel_;
   std::optional<Link> link_;                    // to an N_Port of this program
   std::optional<AttachedNPort> n_port_;         // that one; none: several share the link
+  SharedLink* shared_link_ = nullptr;           // those
   LinkUser* far_user_ = nullptr;                // it, or they
   bool joined_ = false;                         // its link was active
   bool cut_by_switch_ = false;
@@ -123,6 +132,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   bool logged_in_ = false;
   wire::els::Login login_;
   std::vector<VirtualLogin> virtual_logins_;
+  std::vector<wire::FcId> returning_;           // logged in again: when their accept is out, what waited for them follows
+  Timer<FPort, &FPort::away_for_too_long> away_timer_{*this};
 };
 
 }  // namespace fc2

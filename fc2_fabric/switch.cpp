@@ -384,7 +384,7 @@ void Switch::broadcast(FramePtr frame, SwitchPort* ingress) {
   for (const auto& port : f_ports_) {
     // To the others on that link; a loop has taken it to all of its own.
     const bool goes_back = port.get() == ingress && port->virtual_ports() != 0 && !port->on_loop();
-    if (!port->has_logins() || (port.get() == ingress && !goes_back)) continue;
+    if (!port->has_logins() || port->is_away(port->address()) || (port.get() == ingress && !goes_back)) continue;
     ++frames_forwarded_;
     port->send(pool_.copy(*frame), ingress);
   }
