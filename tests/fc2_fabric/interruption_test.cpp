@@ -35,6 +35,7 @@ class FabricInterruptionTest : public testing::Test {
     for (std::size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(fabric.port(i).counters().unexpected_events, 0U);
       EXPECT_EQ(fabric.port(i).open_exchanges(), 0U);
+      fabric.port(i).remove_listener(listeners[i]);  // the fabric goes after them
     }
   }
   NPort& a() { return fabric.port(0); }
