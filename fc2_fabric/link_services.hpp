@@ -23,7 +23,7 @@ class LinkServices final : public ExchangeUser {
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload);
   [[nodiscard]] bool has_room_for(wire::FcId peer) const;
-  [[nodiscard]] bool brings_online(const wire::FcHeader& first, std::span<const std::uint8_t> iu);
+  [[nodiscard]] bool counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu);
   void fabric_address(Exchange& exchange, std::span<const std::uint8_t> payload);
   void logout(Exchange& exchange, std::span<const std::uint8_t> payload);
   void logout_of_former_address(wire::FcId sender, const wire::els::Logo& logo);
