@@ -207,9 +207,11 @@ TEST_P(Request, receiving_otherExchangeAborted_arrives) {
   EXPECT_TRUE(arrived(0, 0, 60'000));
 }
 
+class UnreliableRequest : public Request {};
+INSTANTIATE_TEST_SUITE_P(Level, UnreliableRequest, ::testing::Values(Level::UnreliableDelivery), support::level_name);
+
 // FC-VI 6.6.1: an RDMA Read is not allowed on a VI of Unreliable Delivery: nothing is read, nothing ends.
-TEST_P(Request, expecting_readWhereUnreliable_isDiscarded) {
-  if (!unreliable()) GTEST_SKIP() << "allowed there";
+TEST_P(UnreliableRequest, expecting_read_isDiscarded) {
   begin(GetParam());
   const auto before = discarded();
   inject(forge(Opcode::read_rqst, 1, 100));
@@ -281,9 +283,12 @@ TEST_P(Reads, reading_portLoggedOut_isLostWithoutDisconnect) {
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); }), 0u);
 }
 
+/// At Reliable Reception nothing passes a read.
+class PassedReads : public Request {};
+INSTANTIATE_TEST_SUITE_P(Level, PassedReads, ::testing::Values(Level::ReliableDelivery), support::level_name);
+
 // FC-VI 6.12.2: the last message that was completed: a Send that passed the data of the RDMA Read before it stays the last.
-TEST_P(Reads, disconnect_sendPassedRead_tellsTheSend) {
-  if (reception()) GTEST_SKIP() << "none passes a read there";
+TEST_P(PassedReads, disconnect_sendPassedRead_tellsTheSend) {
   begin(GetParam());
   receive();
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (8u << 20), 1u << 20}}, server->data, server->handle);

@@ -192,10 +192,13 @@ TEST_P(ReadDataAnyOrder, awaitReadData_refusalOvertakesData_counts) {
   EXPECT_EQ(client->status(descriptor), read_done | vi::status::rdma_protection_error);
 }
 
+/// At Reliable Reception reads go one at a time.
+class ConcurrentReadData : public ReadDataAnyOrder {};
+INSTANTIATE_TEST_SUITE_P(Level, ConcurrentReadData, ::testing::Values(Level::ReliableDelivery), support::level_name);
+
 // FC-VI 6.7.2, 8.4.1 d): a frame behind the end of a read comes before its data, and waits. When the read is complete, and only waits for
 // its turn, that frame is dropped.
-TEST_P(ReadDataAnyOrder, awaitReadData_behindTheEnd_isDropped) {
-  if (reception()) GTEST_SKIP() << "reads go one at a time there";
+TEST_P(ConcurrentReadData, awaitReadData_behindTheEnd_isDropped) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late((2 - frame.number) * fc2::millisecond); };
   const auto first = read(100), second = read(100);
