@@ -35,6 +35,7 @@ class ZeroedMemory {
     if (bytes_ == nullptr) throw std::bad_alloc();
   }
   [[nodiscard]] std::byte* data() { return bytes_.get(); }
+  [[nodiscard]] const std::byte* data() const { return bytes_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
