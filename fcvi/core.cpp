@@ -138,9 +138,9 @@ ConnectionOptions Core::options_of(const vi::Vi& vi) const {
 
 void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
   const auto header = DeviceHeader::parse(frame.header.device_header_size(), frame.data_field);
-  if (!header) return discard(fc2::Discard::BadPayload);
+  if (!header) return discard_frame(frame, fc2::Discard::BadPayload);
   const wire::fcvi::IuInfo& iu = *wire::fcvi::find_iu(header->opcode);
-  if (iu.r_ctl != frame.header.r_ctl) return discard(fc2::Discard::BadHeader);
+  if (iu.r_ctl != frame.header.r_ctl) return discard_frame(frame, fc2::Discard::BadHeader);
   Connection* connection = handles_.find(header->handle);
   if (connection == nullptr || connection->peer_port() != frame.header.s_id) {
     port_.acknowledger().abort_sequence(frame);  // as while it had Herr (B.2.4 rule 1 a)
@@ -149,9 +149,16 @@ void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
   const auto payload = frame.data_field.subspan(header->size());
   // FQMID: the Exchange Context tells answers to us from requests of the peer (5.2.5).
   const bool answer = frame.header.has(wire::f_ctl::exchange_responder);
-  if (answer != (iu.category == Category::message_response)) return discard(fc2::Discard::BadHeader);
+  if (answer != (iu.category == Category::message_response)) return discard_frame(frame, fc2::Discard::BadHeader);
   if (answer) connection->sender().response_received(frame, *header, payload);
   else connection->receiver().request_received(frame, *header, payload);
+}
+
+/// It is missing in the message that its originator sends (8.4.1 c, d): 8.4.2 h. A plain ACK of the last one would tell the
+/// originator that all arrived (5.5).
+void Core::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason) {
+  discard(reason);
+  if (!frame.header.has(wire::f_ctl::exchange_responder)) port_.acknowledger().abort_sequence(frame);
 }
 
 void Core::stray_frame(wire::FcId source) {

@@ -102,6 +102,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
   void stray_frame(wire::FcId source);
   template <class Function> void for_each_waiting(Function function);
+  void discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason);
   Connection* begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal);
   [[nodiscard]] fc2::TimeNs deadline_after(vi::TimeNs timeout_ns);
   void bury();
