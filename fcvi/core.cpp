@@ -168,10 +168,16 @@ void Core::stray_frame(wire::FcId source) {
   if (!known) port_.deny(source);
 }
 
+static std::uint64_t exchange_key(wire::FcId originator, wire::OxId ox_id) { return std::uint64_t{originator.value} << 16 | ox_id.value; }
+
+void Core::message_opened(wire::FcId originator, wire::OxId ox_id, const Connection& connection) {
+  message_exchanges_[exchange_key(originator, ox_id)] = connection.handle();
+}
+
 bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
-  for (const auto& [number, connection] : handles_.slots())
-    if (connection != nullptr && connection->peer_port() == source && connection->abort_received(ox_id)) return true;
-  return false;
+  const auto found = message_exchanges_.find(exchange_key(source, ox_id));
+  Connection* connection = found != message_exchanges_.end() ? handles_.find(found->second) : nullptr;
+  return connection != nullptr && connection->peer_port() == source && connection->abort_received(ox_id);
 }
 
 void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
@@ -337,6 +343,7 @@ void Core::remote_port_login_failed(fc2::RemotePort& port) {
 
 void Core::remote_port_logged_out(fc2::RemotePort& port) {
   connection_ids_.logged_out(port.peer());
+  boost::unordered::erase_if(message_exchanges_, [&](const auto& entry) { return entry.first >> 16 == port.peer().value; });
   for (std::size_t slot = 0; slot < handles_.slots().size(); ++slot) {
     Connection* connection = handles_.slots()[slot].connection.get();
     if (connection != nullptr && connection->peer_port() == port.peer()) connection->port_logged_out();
