@@ -20,6 +20,7 @@ class SetupAttributes : public support::PeerWire {
     vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
     peer.attributes = vi->attributes();
     const auto remote = vi::NetAddress::make(peer.address, host.net(discriminator).discriminator_bytes());
+    rested = host.provider.resting_connection_ids();
     peer.rqst.reset(), peer.resp2.reset(), call.result.reset();
     host.provider.connect_request(*vi, host.net("x"), remote, vi::infinite, call);
     settle();
@@ -31,11 +32,12 @@ class SetupAttributes : public support::PeerWire {
     EXPECT_EQ(vi->state(), vi::State::Error);
     ASSERT_TRUE(peer.resp2.has_value());
     EXPECT_EQ(peer.resp2->handle, wire::FcviHandle::unassigned);
-    EXPECT_EQ(host.provider.resting_connection_ids(), 1u);
+    EXPECT_EQ(host.provider.resting_connection_ids(), rested + 1);
     peer.send_resp3(), settle();
     EXPECT_EQ(host.provider.open_setups(), 0u);
     EXPECT_EQ(host.provider.counters().connections_made, 0u);
   }
+  std::size_t rested = 0;
 };
 
 TEST_F(SetupAttributes, requesting_acceptedWithOthers_isAnError) {
