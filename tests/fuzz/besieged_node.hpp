@@ -24,7 +24,7 @@ struct Attempts {
 
 class BesiegedNode : private Attempts, public TwoNodes {
  public:
-  enum class Kind : std::uint8_t { Fabric, OutOfOrder, Class2, PointToPoint, Loop, Count };
+  enum class Kind : std::uint8_t { Fabric, OutOfOrder, Class2, PointToPoint, Loop, PublicLoop, Count };
   explicit BesiegedNode(Kind kind) : TwoNodes(provider_config(kind), link_config, adjust_for(kind), {}, fabric_config(kind)), kind_(kind) {
     move_to_topology();
     settle_in();
@@ -39,7 +39,9 @@ class BesiegedNode : private Attempts, public TwoNodes {
     tap(nullptr);
     client.reset();
     server.reset();
-    while (loop_.size() > 0) loop_.detach(loop_.station_of(fabric.port(0)) != nullptr ? fabric.port(0) : fabric.port(1));
+    for (const std::size_t i : {0U, 1U})
+      if (loop_.station_of(fabric.port(i)) != nullptr) loop_.detach(fabric.port(i));
+    if (fl_port_ != nullptr) fabric.fabric.detach(*fl_port_);
   }
   void TestBody() override {}
 
@@ -61,7 +63,7 @@ class BesiegedNode : private Attempts, public TwoNodes {
   }
   /// Sees what the besieged port sends and receives, as its link does.
   void tap(fc2::FrameTap* tap) {
-    if (kind_ == Kind::Loop) return loop_.tap(fabric.port(0), tap);
+    if (is_on_loop()) return loop_.tap(fabric.port(0), tap);
     if (kind_ != Kind::PointToPoint) return fabric.fabric.tap(fabric.port(0), tap);
     pair_->link.a.output().tap_sender(tap);
     pair_->link.b.output().tap_receiver(tap);
@@ -92,18 +94,21 @@ class BesiegedNode : private Attempts, public TwoNodes {
     return config;
   }
   void move_to_topology() {
-    if (kind_ != Kind::PointToPoint && kind_ != Kind::Loop) return;
+    if (kind_ != Kind::PointToPoint && !is_on_loop()) return;
     for (const std::size_t i : {0U, 1U}) fabric.detach(i);
     if (kind_ == Kind::PointToPoint) {
       pair_.emplace(fabric.scheduler, link_config, client->port, server->port);
-    } else {
-      loop_.attach(client->port);
-      loop_.attach(server->port);
+      return;
     }
+    if (kind_ == Kind::PublicLoop) fl_port_ = fabric.fabric.attach(loop_);
+    loop_.attach(client->port);
+    loop_.attach(server->port);
   }
+  [[nodiscard]] bool is_on_loop() const { return kind_ == Kind::Loop || kind_ == Kind::PublicLoop; }
   void settle_in() { fabric.run_for(fc2::second); }
   void link_event(std::uint8_t which) {
-    if (kind_ == Kind::Loop) loop_.lip(fabric.port(which & 1));
+    if (kind_ == Kind::Loop && (which & 6) == 6) loop_.move(fabric.port(which & 1));
+    else if (is_on_loop()) loop_.lip(fabric.port(which & 1));
     else if (kind_ == Kind::PointToPoint) happen(pair_->link, which);
     else happen(*fabric.fabric.link_of(client->port), which);
     fabric.run_for((which & 0x80) != 0 ? fc2::second : 2 * fc2::microsecond);
@@ -164,6 +169,7 @@ class BesiegedNode : private Attempts, public TwoNodes {
   LastSent last_sent_;
   std::optional<fc2::PointToPoint> pair_;
   fc2::Loop loop_{fabric.scheduler, fabric.pool, {.hop_latency_ns = 100, .bytes_per_second = 0}};
+  fc2::FPort* fl_port_ = nullptr;  // of the public loop
   std::vector<std::pair<Host*, vi::Vi*>> vis_;
 };
 

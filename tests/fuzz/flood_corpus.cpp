@@ -123,16 +123,16 @@ int main(int argc, char** argv) {
   write_conversation(n_port, in_class_3.log, false, 0, good | FloodStep::GoodHandle);
   write_conversation(n_port, in_class_3.log, false, 1, 0);
   write_conversation(n_port, in_class_2.log, false, 2, good | FloodStep::GoodExchange | FloodStep::Class2);
-  write_requests(n_port, {3, 4}, good);
+  write_requests(n_port, {3, 4, 5}, good);
   write_conversation(fabric, in_class_3.log, true, 0, 0);
   write_conversation(fabric, in_class_3.log, true, 1, FloodStep::GoodSId);
   write_conversation(fabric, in_class_3.log, true, 2, FloodStep::GoodDId);
-  write_requests(fabric, {1}, FloodStep::GoodSId);
-  for (unsigned first = 0; first < 5; ++first) {
+  write_requests(fabric, {1, 3}, FloodStep::GoodSId);
+  for (unsigned first = 0; first < 6; ++first) {
     Input events;
     for (unsigned which = 0; which < 8; ++which) add_step(events, which | 0x80U, {});
     n_port.write("events_" + std::to_string(first), first, events);
-    if (first < 3) fabric.write("events_" + std::to_string(first), first, events);
+    if (first < 4) fabric.write("events_" + std::to_string(first), first, events);
   }
   return 0;
 }

@@ -1,9 +1,11 @@
 // Any frame at a switch: of an N_Port at its F_Port (F_Port Controller, Name Server, Fabric Controller, routing), of another
-// switch at its E_Port. The steps: frame_flood.hpp; the first byte: 0 as an N_Port without a login, 1 with one, 2 a switch.
+// switch at its E_Port, of NL_Ports at its FL_Port. The steps: frame_flood.hpp; the first byte: 0 as an N_Port without a login,
+// 1 with one, 2 a switch, 3 an NL_Port.
 #include "farp/resolver.hpp"
 #include "fc2_fabric/f_port.hpp"
 #include "fc2_fabric/fabric_controller.hpp"
 #include "fc2_fabric/fabric_directory.hpp"
+#include "fc2_fabric/loop.hpp"
 #include "frame_flood.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
@@ -89,13 +91,20 @@ struct Citizen final : farp::ResolveListener {
 
 class World {
  public:
-  explicit World(unsigned choice) : from_switch_(choice == 2), fabric_(2) {
+  explicit World(unsigned choice) : from_switch_(choice == 2), from_loop_(choice == 3), fabric_(2) {
     isl_ = &fabric_.join(0, 1);
     fabric_.run_for(fc2::second);
     citizens_.push_back(std::make_unique<Citizen>(fabric_, 0, std::uint8_t{1}));
     citizens_.push_back(std::make_unique<Citizen>(fabric_, 1, std::uint8_t{2}));
     fabric_.run_for(fc2::second);
     stranger_.emplace(fabric_, choice != 0);
+    if (!from_loop_) return;
+    fl_port_ = fabric_.at(0).attach(loop_);
+    loop_.attach(nl_port_);
+    fabric_.run_for(fc2::second);
+  }
+  ~World() {
+    if (fl_port_ != nullptr) leave_loop();
   }
   void take(const FloodStep& step) {
     if (step.bytes.empty()) return happen(step.bits);
@@ -103,8 +112,10 @@ class World {
     // As a fabric hands it out; a service where the destination is to be made good and is none.
     support::FloodAim aim{wire::well_known::name_server, f_port.logged_in() ? f_port.address() : wire::FcId{}, stranger_->last.ox_id, stranger_->last.rx_id, 0};
     if (from_switch_) aim = {citizens_[0]->port.n_port_id(), citizens_[1]->port.n_port_id(), {}, {}, 0};
+    if (from_loop_) aim.s_id = nl_port_.n_port_id();
     fc2::FramePtr frame = support::flood_frame(fabric_.pool, step, aim);
     if (from_switch_) give_to_e_port(std::move(frame));
+    else if (from_loop_) fl_port_->receive(std::move(frame));
     else stranger_->give(std::move(frame));
     fabric_.run_for(step.has(FloodStep::Wait) ? 3 * fc2::second : fc2::microsecond);
     check_bounds();
@@ -120,19 +131,26 @@ class World {
     fabric_.run_for(10 * fc2::second);
     for (auto& asking : citizens_)
       for (auto& asked : citizens_) expect_reaches(*asking, *asked);
+    if (from_loop_ && (loop_.lip(nl_port_), fabric_.run_for(10 * fc2::second), !nl_port_.online())) fail("an honest NL_Port is not logged in");
+    if (from_loop_) leave_loop();
     stranger_.reset();
     fabric_.run_for(200 * fc2::second);
     expect_nothing_left();
   }
 
  private:
+  void leave_loop() {
+    loop_.detach(nl_port_);
+    fabric_.at(0).detach(*std::exchange(fl_port_, nullptr));
+  }
   void give_to_e_port(fc2::FramePtr frame) {
     frame->path_age = ~std::uint32_t{0};
     frame->entered = fabric_.scheduler.now();
     isl_->a().receive(std::move(frame));
   }
   void happen(std::uint8_t which) {
-    if (!from_switch_) stranger_->event(which);
+    if (from_loop_) loop_.lip(nl_port_);
+    else if (!from_switch_) stranger_->event(which);
     else if ((which & 1) != 0) fabric_.fabric.plug(*isl_);
     else fabric_.fabric.unplug(*isl_);
     fabric_.run_for((which & 0x80) != 0 ? fc2::second : 2 * fc2::microsecond);
@@ -168,9 +186,12 @@ class World {
     if (port.assembled_bytes() != 0) fail("an IU stays in assembly");
   }
 
-  const bool from_switch_;
+  const bool from_switch_, from_loop_;
   support::SwitchedFabric fabric_;
   fc2::InterSwitchLink* isl_;
+  fc2::NPort nl_port_{fabric_.scheduler, fabric_.pool, support::port_config(0x50)};
+  fc2::Loop loop_{fabric_.scheduler, fabric_.pool, {}};
+  fc2::FPort* fl_port_ = nullptr;
   std::vector<std::unique_ptr<Citizen>> citizens_;
   std::optional<Stranger> stranger_;
 };
@@ -179,7 +200,7 @@ class World {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
-  World world(data[0] % 3);
+  World world(data[0] % 4);
   support::FloodSteps steps(wire::Bytes(data + 1, size - 1));
   while (const auto step = steps.next()) world.take(*step);
   world.expect_unharmed();
