@@ -34,7 +34,8 @@ class ZeroedMemory {
   explicit ZeroedMemory(std::size_t size) : bytes_(static_cast<std::byte*>(std::calloc(size, 1)), &std::free), size_(size) {
     if (bytes_ == nullptr) throw std::bad_alloc();
   }
-  [[nodiscard]] std::byte* data() const { return bytes_.get(); }
+  [[nodiscard]] std::byte* data() { return bytes_.get(); }
+  [[nodiscard]] const std::byte* data() const { return bytes_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
