@@ -125,6 +125,7 @@ void FPort::switch_offline() {
 }
 
 void FPort::link_active() {
+  link_offline_ = false;
   if (switch_.online()) link_begins(link_->a.output());
 }
 
@@ -138,7 +139,10 @@ void FPort::link_begins(FrameOutput& output) {
 // here, as it does for a port that takes no frames. With the fabric's services it must log in anew.
 void FPort::link_offline() {
   if (!is_up()) return;
+  link_offline_ = true;
   if (!has_logins()) return link_is_over();
+  // From when the first of them went: one that is back, and goes again, has all the time again.
+  if (!any_away()) switch_.scheduler_.schedule_after(away_timer_, switch_.config_.hold_time);
   controller_.link_down();
   controller_channel_.clear();
   returning_.clear();
@@ -147,7 +151,6 @@ void FPort::link_offline() {
     go_away(id);
     leave_services(id);
   }
-  if (!away_timer_.pending()) switch_.scheduler_.schedule_after(away_timer_, switch_.config_.hold_time);
 }
 
 std::vector<wire::FcId> FPort::logins() const {
@@ -174,7 +177,7 @@ void FPort::forget_where_away(wire::Wwn port_name, wire::FcId id) {
 void FPort::away_for_too_long() {
   for (const wire::FcId id : logins())
     if (is_away(id)) log_out(id);
-  if (link_ && !link_->a.active()) link_is_over();
+  if (link_offline_) link_is_over();
 }
 
 void FPort::link_is_over() {

@@ -125,6 +125,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   SharedLink* shared_link_ = nullptr;           // those
   LinkUser* far_user_ = nullptr;                // it, or they
   bool joined_ = false;                         // its link was active
+  bool link_offline_ = false;                   // NOS or OLS came, and it is not active again; a Link Reset is none
   bool cut_by_switch_ = false;
   std::optional<FlPort> fl_port_;               // to a loop
   FrameOutput* far_output_ = nullptr;           // to one elsewhere

@@ -23,6 +23,11 @@ namespace well_known = wire::well_known;
 wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
 wire::FcId s_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 5)}; }
 
+// As an N_Port may send it, in a class that there is.
+bool is_delimited(const Frame& frame) {
+  return wire::class_of_service(frame.sof) != 0 && (frame.eof == wire::Eof::n || frame.eof == wire::Eof::t);
+}
+
 // Addresses of a domain: area 0 stays free.
 constexpr std::size_t areas = 255, address_numbers = areas * 256;
 
@@ -289,7 +294,7 @@ void Switch::port_logged_out(wire::FcId id, wire::Wwn port_name) {
 Discard Switch::admits(const FPort& ingress, const Frame& frame) const {
   if (frame.crc_error) return Discard::BadCrc;
   if (frame.size_bytes < frame_header_bytes) return Discard::Truncated;
-  if (wire::class_of_service(frame.sof) == 0 || (frame.eof != wire::Eof::n && frame.eof != wire::Eof::t)) return Discard::BadHeader;
+  if (!is_delimited(frame)) return Discard::BadHeader;
   const wire::FcId s_id = s_id_of(frame);
   if (ingress.logged_in() && s_id == ingress.address()) return Discard::Count;
   if (ingress.virtual_ports() != 0 && find(s_id) == &ingress) return Discard::Count;
@@ -361,6 +366,8 @@ void Switch::pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress) {
 
 Discard Switch::admits(const Frame& frame) const {
   if (frame.crc_error) return Discard::BadCrc;
+  if (frame.size_bytes < frame_header_bytes) return Discard::Truncated;
+  if (!is_delimited(frame)) return Discard::BadHeader;
   // FC-FS: R_A_TOV is E_D_TOV and twice the longest time that a frame may be in the fabric.
   if (scheduler_.now() - frame.entered > std::max(config_.r_a_tov - config_.e_d_tov, config_.r_a_tov / 5) / 2)
     return Discard::HeldTooLong;
