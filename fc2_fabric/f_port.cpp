@@ -186,7 +186,7 @@ bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::
 }
 
 // What FLOGI and FDISC have in common. Nothing: it was rejected.
-std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id) {
+std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::els::Command command) {
   const auto reject = [&](RejectReason reason, RejectExplanation why) {
     controller_.reject_els(exchange, reason, why);
     return std::nullopt;
@@ -197,13 +197,21 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
     return reject(RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
   if (!request->class_3.valid()) return reject(RejectReason::logical_error, RejectExplanation::service_parameter_options);
-  if (!switch_.admits_name(request->port_name, id))
+  if (!admits_name(request->port_name, command))
     return reject(RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
   return *request;
 }
 
+// A FLOGI ends every login of this link, and may have the name of any of them.
+bool FPort::admits_name(wire::Wwn port_name, wire::els::Command command) const {
+  if (command == wire::els::Command::fdisc) return switch_.admits_name(port_name, {});
+  const auto has_it = [&](const VirtualLogin& login) { return login.parameters.port_name == port_name; };
+  const auto own = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), has_it);
+  return switch_.admits_name(port_name, own == virtual_logins_.end() ? address_ : own->id);
+}
+
 void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  const auto request = admitted(exchange, payload, address_);
+  const auto request = admitted(exchange, payload, wire::els::Command::flogi);
   if (!request) return;
   log_out_all();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
@@ -216,7 +224,7 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
   if (!logged_in_ || exchange.peer() != wire::well_known::unidentified)
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_originator_s_id);
-  const auto request = admitted(exchange, payload, {});
+  const auto request = admitted(exchange, payload, wire::els::Command::fdisc);
   if (!request) return;
   const wire::FcId id = virtual_logins_.size() < switch_.config_.max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
   if (id == wire::FcId{})

@@ -81,7 +81,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   void link_begins(FrameOutput& output);
   void link_is_over();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
-  [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
+  [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::els::Command command);
+  [[nodiscard]] bool admits_name(wire::Wwn port_name, wire::els::Command command) const;
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
   void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);

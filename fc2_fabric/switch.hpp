@@ -59,6 +59,8 @@ class Switch {
   /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the F_Port's
   /// receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
+  /// The F_Port of that number if it is free, and so its address again: who comes back finds what it had (FC-VI 7.7.5).
+  FPort* attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former);
   void detach(FPort& port);
   /// Its cable goes to another F_Port: NOS, and another N_Port_ID. False: none is free. Taps and faults are off.
   bool replug(NPort& port);
@@ -127,6 +129,7 @@ class Switch {
   void give_back_address(wire::FcId id);
   void take_address_number(AddressNumber number);
   FPort* take_f_port();
+  FPort* take_f_port(std::deque<std::size_t>::iterator free);
   template <class Ports>
   bool attach(NPort& base, Ports& ports, const LinkConfig& link);
   void unplug(FPort& port);
