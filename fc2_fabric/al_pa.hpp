@@ -1,6 +1,7 @@
 // Arbitrated loop physical addresses (FC-AL): the 127 bytes of neutral disparity, lowest first, that is, highest priority
 // first. 00h is the FL_Port's.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -17,5 +18,10 @@ inline constexpr std::array<std::uint8_t, 127> al_pas = {
     0xCD, 0xCE, 0xD1, 0xD2, 0xD3, 0xD4, 0xD5, 0xD6, 0xD9, 0xDA, 0xDC, 0xE0, 0xE1, 0xE2, 0xE4, 0xE8, 0xEF};
 /// By position in al_pas: who has claimed what, as LIFA, LIPA, LIHA and LISA carry it.
 using AlPaMap = std::bitset<al_pas.size()>;
+/// al_pas.size(): it is none.
+constexpr std::size_t al_pa_position(std::uint8_t al_pa) {
+  const auto found = std::lower_bound(al_pas.begin(), al_pas.end(), al_pa);
+  return found != al_pas.end() && *found == al_pa ? static_cast<std::size_t>(found - al_pas.begin()) : al_pas.size();
+}
 
 }  // namespace fc2

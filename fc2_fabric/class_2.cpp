@@ -52,28 +52,29 @@ bool FrameAcknowledger::begin(const ReceivedFrame& frame) {
   using Reason = wire::LinkRejectReason;
   const wire::LinkReject reject{.action = wire::RejectAction::non_retryable,
                                 .reason = offered ? Reason::login_required : Reason::class_not_supported};
-  send(wire::RCtl::p_rjt, reject.to_parameter());
+  send(std::exchange(frame_, nullptr)->header, wire::RCtl::p_rjt, reject.to_parameter());
   return false;
 }
 
-// ACK_0 acknowledges a whole sequence, with its last frame, or as soon as there is an error to tell (FC-FS).
+// ACK_0 acknowledges a whole sequence, when all of it is here, or as soon as there is an error to tell (FC-FS).
 void FrameAcknowledger::finish() {
   if (frame_ == nullptr) return;
-  const bool ack_0 = (frame_->header.f_ctl & f_ctl::ack_form_mask) == f_ctl::ack_form_ack_0;
+  const ReceivedFrame& frame = *std::exchange(frame_, nullptr);
+  const bool ack_0 = (frame.header.f_ctl & f_ctl::ack_form_mask) == f_ctl::ack_form_ack_0;
   switch (answer_) {
     case Answer::Busy:
-      return send(wire::RCtl::p_bsy, wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
+      return send(frame.header, wire::RCtl::p_bsy, wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
     case Answer::PerformAbts:
-      return send(ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1, f_ctl::abort_perform_abts);
+      if (ack_0) sequences_.forget(frame.header);
+      return send(frame.header, ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1, f_ctl::abort_perform_abts);
     case Answer::Accept: break;
   }
-  if (!ack_0) return send(wire::RCtl::ack_1, 1);
-  if (frame_->last_of_sequence) return send(wire::RCtl::ack_0, 0);
-  frame_ = nullptr;
+  if (!ack_0) return send(frame.header, wire::RCtl::ack_1, 1);
+  if (const auto last = sequences_.add(frame, port_.scheduler().now(), port_.r_a_tov())) send(*last, wire::RCtl::ack_0, 0);
 }
 
-void FrameAcknowledger::send(wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t more_f_ctl) {
-  port_.transmitter().send(make_link_control(port_.pool(), std::exchange(frame_, nullptr)->header, r_ctl, parameter, more_f_ctl));
+void FrameAcknowledger::send(const wire::FcHeader& answered, wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t more_f_ctl) {
+  port_.transmitter().send(make_link_control(port_.pool(), answered, r_ctl, parameter, more_f_ctl));
 }
 
 void FrameAcknowledger::busied(const wire::FcHeader& f_bsy) {

@@ -6,6 +6,7 @@
 
 #include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/frame.hpp"
+#include "fc2_fabric/received_sequences.hpp"
 #include "fc2_fabric/scheduler.hpp"
 #include "wire/link_control.hpp"
 
@@ -63,6 +64,9 @@ class FrameAcknowledger {
   void finish();
   /// F_BSY to an ACK of ours: it goes again, after a while, as long as the initiator waits for it (E_D_TOV; FC-FS).
   void busied(const wire::FcHeader& f_bsy);
+  /// ABTS of an exchange, or the end of all with a port: nothing of their sequences is waited for.
+  void exchange_aborted(const wire::FcHeader& abts) { sequences_.aborted(abts); }
+  void logged_out(wire::FcId peer) { sequences_.logged_out(peer); }
 
  private:
   enum class Answer : std::uint8_t { Accept, PerformAbts, Busy };
@@ -72,9 +76,10 @@ class FrameAcknowledger {
     bool due = false;  // to be sent again
   };
   static constexpr std::size_t max_busied = 64;
-  void send(wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t f_ctl = 0);
+  void send(const wire::FcHeader& answered, wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t f_ctl = 0);
   void send_again();
   NPort& port_;
+  ReceivedSequences sequences_;  // ACK_0
   std::vector<BusiedAck> busied_;
   Timer<FrameAcknowledger, &FrameAcknowledger::send_again> again_{*this};
   const ReceivedFrame* frame_ = nullptr;

@@ -83,9 +83,9 @@ void Exchange::settle() {
     ExchangeUser* user = std::exchange(user_, nullptr);
     if (user != nullptr) user->exchange_failed(*this, failure_);
   }
+  if (std::exchange(log_out_, false)) port_.remote_port(peer_).log_out();  // before the listener takes the abort for recovered
   if (std::exchange(abort_over_, false))
     if (ExchangeUser* listener = std::exchange(abort_listener_, nullptr)) listener->abort_finished();
-  if (std::exchange(log_out_, false)) port_.remote_port(peer_).log_out();
   if (std::exchange(released_, false)) port_.recycle(*this);
 }
 
@@ -228,7 +228,9 @@ void Exchange::fire(TimeNs) {
     case TimerUse::Reply: return abandon(ExchangeFailure::ReplyTimeout);
     case TimerUse::Sequence:
       sequence_.process(sq::Timeout{}, *this);
-      if (std::exchange(sequence_failed_, false)) abandon(ExchangeFailure::SequenceError);
+      if (!std::exchange(sequence_failed_, false)) return;
+      discard_frame();  // what came of it
+      abandon(ExchangeFailure::SequenceError);
       return;
     case TimerUse::Abort: return process(ex::AbortTimeout{});
     case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
@@ -253,6 +255,7 @@ void Exchange::unexpected(std::string_view, std::string_view, std::string_view) 
 
 void Exchange::report_aborted(ex::AbortCause cause) {
   abort_over_ = true;
+  if (cause == ex::AbortCause::PortLoggedOut) abort_listener_ = nullptr;  // it hears of the logout, which may be a new login already
   if (failed_) return;  // our own abort: the user was told why
   failed_ = true;
   failure_ = cause == ex::AbortCause::PortLoggedOut ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer;

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/fabric_controller.hpp"
+#include "fc2_fabric/fabric_directory.hpp"
+#include "fc2_fabric/fabric_service.hpp"
 #include "fc2_fabric/shared_link.hpp"
 #include "fc2_fabric/switch.hpp"
+#include "wire/els/fan.hpp"
 
 namespace fc2 {
 using wire::els::RejectExplanation;
@@ -52,7 +56,7 @@ void FPort::connect(NPort& port, LinkConfig link) {
 void FPort::connect(SharedLink& ports, LinkConfig link) {
   link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, ports, BufferUse::UntilProcessed);
   ports.set_end(link_->b);
-  far_user_ = &ports;
+  far_user_ = shared_link_ = &ports;
   joined_ = cut_by_switch_ = false;
   if (switch_.online()) switch_online();
 }
@@ -64,16 +68,24 @@ void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
   if (switch_.online()) switch_online();
 }
 
+void FPort::connect(Loop& loop, const LoopPlace& place) {
+  fl_port_.emplace(*this, loop, place);
+  if (switch_.online()) switch_online();
+}
+
 void FPort::disconnect() {
   feeder_ = nullptr;  // it is told nothing any more
   far_output_ = nullptr;
   link_is_over();
   tap_output(nullptr);
+  if (fl_port_) fl_port_->leave();
+  fl_port_.reset();
   if (!link_) return;
   link_->a.output().clear();
   link_->b.output().clear();
   if (n_port_) n_port_->port().link_down();
-  else far_user_->link_offline();
+  else shared_link_->link_down();
+  shared_link_ = nullptr;
   n_port_.reset();
   link_.reset();
 }
@@ -96,6 +108,7 @@ void FPort::switch_online() {
     link_begins(*far_output_);
     return tell_old_address();
   }
+  if (fl_port_) return fl_port_->join();
   if (!link_) return;
   if (!std::exchange(joined_, true)) return link_->join(*this, *far_user_);
   if (std::exchange(cut_by_switch_, false)) link_->mend();
@@ -108,6 +121,7 @@ void FPort::switch_offline() {
     link_->cut();
   }
   link_is_over();
+  if (fl_port_) fl_port_->leave();
 }
 
 void FPort::link_active() {
@@ -120,8 +134,52 @@ void FPort::link_begins(FrameOutput& output) {
   controller_.link_up(controller_channel_);
 }
 
+// FC-VI 7.7.5: the N_Port will log in, and if its addresses are the same its exchanges go on. Until then what comes for it waits
+// here, as it does for a port that takes no frames. With the fabric's services it must log in anew.
+void FPort::link_offline() {
+  if (!is_up()) return;
+  if (!has_logins()) return link_is_over();
+  controller_.link_down();
+  controller_channel_.clear();
+  returning_.clear();
+  for (const wire::FcId id : logins()) {
+    if (is_away(id)) continue;
+    go_away(id);
+    leave_services(id);
+  }
+  if (!away_timer_.pending()) switch_.scheduler_.schedule_after(away_timer_, switch_.config_.hold_time);
+}
+
+std::vector<wire::FcId> FPort::logins() const {
+  std::vector<wire::FcId> ids;
+  if (logged_in_) ids.push_back(address_);
+  for (const VirtualLogin& login : virtual_logins_) ids.push_back(login.id);
+  return ids;
+}
+
+void FPort::leave_services(wire::FcId id) {
+  switch_.fabric_controller_->forget(id);
+  switch_.name_service_->port_logged_out(id);
+  switch_.controller_service_->port_logged_out(id);
+}
+
+// A port that is away logs in elsewhere: it will not come back there.
+void FPort::forget_where_away(wire::Wwn port_name, wire::FcId id) {
+  const auto former = switch_.directory_->find(port_name);
+  if (!former || *former == id) return;
+  FPort* port = switch_.find(*former);
+  if (port != nullptr && port->is_away(*former)) port->log_out(*former);
+}
+
+void FPort::away_for_too_long() {
+  for (const wire::FcId id : logins())
+    if (is_away(id)) log_out(id);
+  if (link_ && !link_->a.active()) link_is_over();
+}
+
 void FPort::link_is_over() {
   if (!is_up()) return;
+  switch_.scheduler_.cancel(away_timer_);
   if (logged_in_) former_address_ = address_;
   log_out_all();
   controller_.link_down();
@@ -135,7 +193,15 @@ void FPort::tell_old_address() {
 }
 
 void FPort::reset_link() {
-  if (link_) return link_->a.go_offline();
+  if (link_) {
+    log_out_all();
+    return link_->a.go_offline();
+  }
+  if (fl_port_) {  // the next LIP says that no login stands
+    link_is_over();
+    fl_port_->leave();
+    return fl_port_->join();
+  }
   if (far_output_ == nullptr || !is_up()) return;
   link_is_over();
   switch_online();
@@ -154,11 +220,13 @@ void FPort::set_faults(FrameFault* from_port, FrameFault* to_port) {
 
 void FPort::hold() {
   if (feeder_ != nullptr) feeder_->hold();
+  else if (fl_port_) fl_port_->hold();
   else if (link_) link_->b.output().pause();
 }
 
 void FPort::proceed() {
   if (feeder_ != nullptr) feeder_->proceed();
+  else if (fl_port_) fl_port_->proceed();
   else if (link_) link_->b.output().resume();
 }
 
@@ -178,15 +246,20 @@ bool FPort::has(wire::FcId id) const {
 
 bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
   switch (static_cast<wire::els::Command>(payload[0])) {
-    case wire::els::Command::flogi: return log_in(exchange, payload), true;
+    case wire::els::Command::flogi: return on_loop() ? log_in_on_loop(exchange, payload) : log_in(exchange, payload), true;
     case wire::els::Command::fdisc: return discover(exchange, payload), true;
     case wire::els::Command::logo: return log_out(header.s_id), false;  // link services answer
     default: return false;                                              // they know the rest
   }
 }
 
+void FPort::ControllerOutput::receive(FramePtr frame) {
+  port_.put_out(std::move(frame), nullptr);
+  for (const wire::FcId id : std::exchange(port_.returning_, {})) port_.come_back(id);
+}
+
 // What FLOGI and FDISC have in common. Nothing: it was rejected.
-std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::els::Command command) {
+std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id) {
   const auto reject = [&](RejectReason reason, RejectExplanation why) {
     controller_.reject_els(exchange, reason, why);
     return std::nullopt;
@@ -197,23 +270,18 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
     return reject(RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
   if (!request->class_3.valid()) return reject(RejectReason::logical_error, RejectExplanation::service_parameter_options);
-  if (!admits_name(request->port_name, command))
+  forget_where_away(request->port_name, id);
+  if (!switch_.admits_name(request->port_name, id))
     return reject(RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
   return *request;
 }
 
-// A FLOGI ends every login of this link, and may have the name of any of them.
-bool FPort::admits_name(wire::Wwn port_name, wire::els::Command command) const {
-  if (command == wire::els::Command::fdisc) return switch_.admits_name(port_name, {});
-  const auto has_it = [&](const VirtualLogin& login) { return login.parameters.port_name == port_name; };
-  const auto own = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), has_it);
-  return switch_.admits_name(port_name, own == virtual_logins_.end() ? address_ : own->id);
-}
-
 void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  const auto request = admitted(exchange, payload, wire::els::Command::flogi);
+  const VirtualLogin* named = virtual_login(payload);  // a FLOGI ends every login of this link, and may have any one's name
+  const auto request = admitted(exchange, payload, named != nullptr ? named->id : address_);
   if (!request) return;
-  log_out_all();  // a FLOGI ends the login before it (FC-LS)
+  const bool returns = logged_in_ && is_away(address_) && request->port_name == login_.port_name;
+  if (!returns) log_out_all();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
   logged_in_ = true;
   output().set_bb_credit(login_.bb_credit);
@@ -222,10 +290,13 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
 
 // FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own.
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  if (!logged_in_ || exchange.peer() != wire::well_known::unidentified)
+  if (!logged_in_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_originator_s_id);
-  const auto request = admitted(exchange, payload, wire::els::Command::fdisc);
+  const VirtualLogin* named = virtual_login(payload);
+  const VirtualLogin* returning = named != nullptr && is_away(named->id) ? named : nullptr;
+  const auto request = admitted(exchange, payload, returning != nullptr ? returning->id : wire::FcId{});
   if (!request) return;
+  if (returning != nullptr) return grant(exchange, returning->id, *request);
   const wire::FcId id = virtual_logins_.size() < switch_.config_.max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
   if (id == wire::FcId{})
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
@@ -233,28 +304,84 @@ void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) 
   grant(exchange, id, *request);
 }
 
+const FPort::VirtualLogin* FPort::virtual_login(std::span<const std::uint8_t> payload) const {
+  const auto request = wire::els::Login::parse(payload);
+  const auto found = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& login) {
+    return request && login.parameters.port_name == request->port_name;
+  });
+  return found == virtual_logins_.end() ? nullptr : &*found;
+}
+
 void FPort::grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login) {
   exchange.redirect(id);
   std::array<std::uint8_t, wire::els::Login::size()> accept;
   accept_parameters(login).write(accept);
   controller_.accept_els(exchange, accept);
+  if (is_away(id)) returning_.push_back(id);
   switch_.port_logged_in(*this, id, login);
 }
 
 void FPort::log_out(wire::FcId id) {
-  if (id == address_) return log_out_all();
+  if (id == address_ && !on_loop()) return log_out_all();
   const auto found = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& l) { return l.id == id; });
   if (found == virtual_logins_.end()) return;
   const wire::Wwn port_name = found->parameters.port_name;
   virtual_logins_.erase(found);
-  switch_.port_logged_out(id, port_name);
-  switch_.give_back_address(id);
+  login_ended(id, port_name);
+  if (!on_loop()) switch_.give_back_address(id);
 }
 
 void FPort::log_out_all() {
   while (!virtual_logins_.empty()) log_out(virtual_logins_.back().id);
-  if (std::exchange(logged_in_, false)) switch_.port_logged_out(address_, login_.port_name);
+  if (std::exchange(logged_in_, false)) login_ended(address_, login_.port_name);
 }
+
+void FPort::login_ended(wire::FcId id, wire::Wwn port_name) {
+  switch_.port_logged_out(id, port_name);
+  std::erase(returning_, id);
+  if (is_away(id)) stay_away(id);
+}
+
+// --- FL_Port -----------------------------------------------------------------------------------------------------
+
+// FC-LS: FLOGI comes without an address, or on a loop with the AL_PA alone.
+bool FPort::may_log_in(wire::FcId s_id) const {
+  return on_loop() ? FlPort::is_loop_address(s_id) : s_id == wire::well_known::unidentified;
+}
+
+void FPort::log_in_on_loop(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const wire::FcId id{address_.value | exchange.peer().port()};
+  const auto request = admitted(exchange, payload, id);
+  if (!request) return;
+  log_out(id);  // a FLOGI ends the login before it (FC-LS)
+  virtual_logins_.push_back({id, *request});
+  grant(exchange, id, *request);
+}
+
+// FC-AL: whoever is logged in has claimed its AL_PA in LIFA, or is not on the loop any more.
+void FPort::loop_initialized(const AlPaMap& assigned) {
+  std::vector<wire::FcId> ids;
+  for (const VirtualLogin& login : virtual_logins_) ids.push_back(login.id);
+  for (const wire::FcId id : ids) {
+    if (assigned.test(al_pa_position(id.port()))) announce(id);
+    else log_out(id);
+  }
+}
+
+// FC-LS FAN, FC-VI 7.7.4: to each that is logged in; nobody answers.
+void FPort::announce(wire::FcId id) {
+  const wire::els::Fan fan{.loop_fabric_address = address_, .port_name = name(), .fabric_name = switch_.fabric_name()};
+  std::array<std::uint8_t, wire::els::Fan::size()> payload;
+  fan.write(payload);
+  if (Exchange* exchange = controller_.originate(id, wire::Type::els, *this))
+    controller_.send(*exchange, wire::RCtl::els_request, {}, payload, {.last_of_exchange = true});
+}
+
+void FPort::sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) {
+  if (exchange.is_open()) controller_.release(exchange);  // an answer to a FAN: nobody asked for one
+}
+
+void FPort::frame_returned(const Frame& frame) { switch_.undeliverable(frame); }
 
 wire::els::Login FPort::accept_parameters(const wire::els::Login& request) {
   namespace feature = wire::els::feature;
@@ -263,6 +390,7 @@ wire::els::Login FPort::accept_parameters(const wire::els::Login& request) {
   accept.receive_data_field_size = config.receive_data_field_bytes;
   accept.set_r_a_tov_ms(static_cast<std::uint32_t>(config.r_a_tov / millisecond));
   const bool whole_ms = config.e_d_tov % millisecond == 0;
+  if (output().alternate_bb_credit()) accept.features |= feature::alternate_bb_credit;
   if (!whole_ms) accept.features |= feature::e_d_tov_ns;
   accept.e_d_tov = static_cast<std::uint32_t>(whole_ms ? config.e_d_tov / millisecond : config.e_d_tov);
   accept.port_name = controller_.config().port_name;

@@ -1,9 +1,11 @@
 // A port of a switch for N_Ports: their link, and the F_Port Controller (FFFFFEh) that answers fabric logins (FC-LS):
-// FLOGI for the N_Port itself, FDISC for each further N_Port_ID on the same link (N_Port_ID virtualization).
+// FLOGI for the N_Port itself, FDISC for each further N_Port_ID on the same link (N_Port_ID virtualization). On a loop it is
+// a FL_Port: a FLOGI of each NL_Port, which keeps its AL_PA and gets domain and area.
 #pragma once
 #include <optional>
 #include <vector>
 
+#include "fc2_fabric/fl_port.hpp"
 #include "fc2_fabric/link.hpp"
 #include "fc2_fabric/n_port.hpp"
 #include "fc2_fabric/switch_port.hpp"
@@ -12,7 +14,7 @@ namespace fc2 {
 
 class SharedLink;
 
-class FPort final : public SwitchPort, private LinkUser, private ElsUser {
+class FPort final : public SwitchPort, private LinkUser, private ElsUser, private ExchangeUser {
  public:
   FPort(Switch& fabric, std::size_t number);
 
@@ -20,9 +22,12 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   void connect(NPort& port, LinkConfig link);
   void connect(SharedLink& ports, LinkConfig link);
   void connect(FrameOutput& output, FrameFeeder& feeder);
+  /// To a loop, as its FL_Port. The addresses of its area are its own (Switch::attach).
+  void connect(Loop& loop, const LoopPlace& place);
   /// Unplugs it: whoever is logged in is logged out.
   void disconnect();
-  [[nodiscard]] bool connected() const { return link_.has_value() || far_output_ != nullptr; }
+  [[nodiscard]] bool connected() const { return link_.has_value() || far_output_ != nullptr || on_loop(); }
+  [[nodiscard]] bool on_loop() const { return fl_port_.has_value(); }
   /// The cable of its N_Port is plugged in at `other`: NOS, and another address (FC-VI 7.7.5).
   void move_to(FPort& other);
   /// The switch comes online, or goes offline, and what is plugged in with it.
@@ -45,8 +50,11 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   [[nodiscard]] bool logged_in() const { return logged_in_; }
   /// What the N_Port said in its FLOGI; while it is logged in.
   [[nodiscard]] const wire::els::Login& login() const { return login_; }
-  /// N_Port_IDs that FDISC brought.
+  /// N_Port_IDs that FDISC brought, or FLOGI on a loop.
   [[nodiscard]] std::size_t virtual_ports() const { return virtual_logins_.size(); }
+  [[nodiscard]] bool has_logins() const { return logged_in_ || !virtual_logins_.empty(); }
+  /// A frame that comes before a login may come from there.
+  [[nodiscard]] bool may_log_in(wire::FcId s_id) const;
   /// `id` is logged in on this link.
   [[nodiscard]] bool has(wire::FcId id) const;
   /// Ends the login of `id`, without a word; of the N_Port itself: all on this link.
@@ -60,11 +68,12 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   [[nodiscard]] std::uint64_t frames_to_port() const { return frames_out(); }
 
  private:
+  friend class FlPort;
   // What the F_Port Controller sends leaves on this link, whatever its D_ID.
   class ControllerOutput final : public FrameReceiver {
    public:
     explicit ControllerOutput(FPort& port) : port_(port) {}
-    void receive(FramePtr frame) override { port_.send(std::move(frame), nullptr); }
+    void receive(FramePtr frame) override;
 
    private:
     FPort& port_;
@@ -77,16 +86,32 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   void hold() override;
   void proceed() override;
   void link_active() override;
-  void link_offline() override { link_is_over(); }
+  void link_offline() override;
   void link_begins(FrameOutput& output);
   void link_is_over();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
-  [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::els::Command command);
-  [[nodiscard]] bool admits_name(wire::Wwn port_name, wire::els::Command command) const;
+  [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
   void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
   void log_out_all();
+  void login_ended(wire::FcId id, wire::Wwn port_name);
+  // FC-VI 7.7.5: after NOS or OLS who was logged in may come back. Its login stands and frames for it wait, for the hold
+  // time of the switch; the services know nothing of it any more.
+  void leave_services(wire::FcId id);
+  void forget_where_away(wire::Wwn port_name, wire::FcId id);
+  [[nodiscard]] std::vector<wire::FcId> logins() const;
+  /// Whose Port_Name stands in a FLOGI or FDISC.
+  [[nodiscard]] const VirtualLogin* virtual_login(std::span<const std::uint8_t> payload) const;
+  void away_for_too_long();
+  // on a loop
+  void log_in_on_loop(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void loop_initialized(const AlPaMap& assigned);
+  void announce(wire::FcId id);
+  void frame_returned(const Frame& frame);
+  void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(Exchange&, ExchangeFailure) override {}
+
   void tell_old_address();
   [[nodiscard]] wire::els::Login accept_parameters(const wire::els::Login& request);
 
@@ -98,14 +123,18 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser {
   Channel controller_channel_;
   std::optional<Link> link_;                    // to an N_Port of this program
   std::optional<AttachedNPort> n_port_;         // that one; none: several share the link
+  SharedLink* shared_link_ = nullptr;           // those
   LinkUser* far_user_ = nullptr;                // it, or they
   bool joined_ = false;                         // its link was active
   bool cut_by_switch_ = false;
+  std::optional<FlPort> fl_port_;               // to a loop
   FrameOutput* far_output_ = nullptr;           // to one elsewhere
   FrameFeeder* feeder_ = nullptr;               // of that one
   bool logged_in_ = false;
   wire::els::Login login_;
   std::vector<VirtualLogin> virtual_logins_;
+  std::vector<wire::FcId> returning_;           // logged in again: when their accept is out, what waited for them follows
+  Timer<FPort, &FPort::away_for_too_long> away_timer_{*this};
 };
 
 }  // namespace fc2

@@ -21,7 +21,8 @@ std::vector<std::uint8_t> rscn_of(std::vector<wire::els::RscnPage> pages) {
 }
 }  // namespace
 
-FabricController::Notice::Notice(const AffectedAddresses& changed) : addresses(changed), payload(rscn_of(changed.pages())) {}
+FabricController::Notice::Notice(const AffectedAddresses& changed)
+    : addresses(std::make_shared<const AffectedAddresses>(changed)), payload(rscn_of(changed.pages())) {}
 
 FabricController::FabricController(NPort& port, TimeNs delay) : port_(port), delay_(delay) { port_.add_els_user(*this); }
 FabricController::~FabricController() { port_.remove_els_user(*this); }
@@ -113,38 +114,57 @@ void FabricController::notify(const AffectedAddresses& noticed, const AffectedAd
 void FabricController::tell(wire::FcId id, Registrant& registrant, const Notice& notice) {
   if (notice.payload.empty()) return;
   if (registrant.unanswered == nullptr && registrant.changed.empty()) return send(id, registrant, notice);
-  registrant.changed.add(notice.addresses);
+  registrant.changed.add(*notice.addresses);
   tell_rest(id, registrant);
 }
 
-// One RSCN at a time to each port, however fast the fabric changes.
+// One RSCN at a time to each port, however fast the fabric changes. One whose answer is late may have been lost: the next
+// says all that it said.
 void FabricController::tell_rest(wire::FcId id, Registrant& registrant) {
   if (registrant.changed.empty()) return;
   const bool waits = registrant.unanswered != nullptr && port_.scheduler().now() - registrant.told_at < port_.e_d_tov();
   if (waits) return come_back_after(port_.e_d_tov());
-  const AffectedAddresses changed = std::exchange(registrant.changed, {});
+  AffectedAddresses changed = std::exchange(registrant.changed, {});
+  if (registrant.unanswered != nullptr) changed.add(*registrant.told);
   send(id, registrant, Notice(changed));
 }
 
 void FabricController::send(wire::FcId id, Registrant& registrant, const Notice& notice) {
-  const bool itself = notice.addresses.names(id);  // a port is not told of itself
-  const auto without = itself ? rscn_of(notice.addresses.pages(id)) : std::vector<std::uint8_t>{};
+  const bool itself = notice.addresses->names(id);  // a port is not told of itself
+  const auto without = itself ? rscn_of(notice.addresses->pages(id)) : std::vector<std::uint8_t>{};
   if (itself && without.empty()) return;
   registrant.told_at = port_.scheduler().now();
+  registrant.told = notice.addresses;
+  registrant.repeated = false;
   registrant.unanswered = port_.request(id, wire::RCtl::els_request, wire::Type::els, itself ? without : notice.payload,
                                         *this, 2 * port_.r_a_tov());
 }
 
-void FabricController::answered(const Exchange& exchange) {
+FabricController::Registrant* FabricController::waiting_for(const Exchange& exchange) {
   const auto found = registered_.find(exchange.peer());
-  if (found == registered_.end() || found->second.unanswered != &exchange) return;
-  found->second.unanswered = nullptr;
-  tell_rest(found->first, found->second);
+  return found == registered_.end() || found->second.unanswered != &exchange ? nullptr : &found->second;
 }
 
 void FabricController::sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) {
-  answered(exchange);
+  if (Registrant* registrant = waiting_for(exchange)) {
+    registrant->unanswered = nullptr;
+    registrant->told.reset();
+    tell_rest(exchange.peer(), *registrant);
+  }
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
+}
+
+// FC-LS: an RSCN is accepted, within 2 x R_A_TOV as any ELS. Told once more, with what has changed since; a port that is silent
+// again is not there.
+void FabricController::exchange_failed(Exchange& exchange, ExchangeFailure failure) {
+  Registrant* registrant = waiting_for(exchange);
+  if (registrant == nullptr) return;
+  registrant->unanswered = nullptr;
+  const auto told = std::exchange(registrant->told, nullptr);
+  const bool again = failure == ExchangeFailure::ReplyTimeout && !registrant->repeated;
+  if (again) registrant->changed.add(*told);
+  tell_rest(exchange.peer(), *registrant);
+  registrant->repeated = again;
 }
 
 }  // namespace fc2

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 
 #include "fc2_fabric/affected_addresses.hpp"
 #include "fc2_fabric/n_port.hpp"
@@ -30,12 +31,14 @@ class FabricController final : private ElsUser, private ExchangeUser, private Ev
     unsigned functions = 0;
     const Exchange* unanswered = nullptr;  // an RSCN to it, sent at that time: what changes meanwhile is told together,
     TimeNs told_at = 0;                    // when the answer is there, or late
+    std::shared_ptr<const AffectedAddresses> told;  // in it: told again where no answer comes
+    bool repeated = false;                          // it was
     AffectedAddresses changed;
   };
   // What most are told is written once.
   struct Notice {
     explicit Notice(const AffectedAddresses& addresses);
-    const AffectedAddresses& addresses;
+    const std::shared_ptr<const AffectedAddresses> addresses;
     const std::vector<std::uint8_t> payload;
   };
 
@@ -45,8 +48,8 @@ class FabricController final : private ElsUser, private ExchangeUser, private Ev
   void accept(Exchange& exchange);
   bool take_registration(wire::FcId source, std::span<const std::uint8_t> payload);
   void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
-  void exchange_failed(Exchange& exchange, ExchangeFailure) override { answered(exchange); }
-  void answered(const Exchange& exchange);
+  void exchange_failed(Exchange& exchange, ExchangeFailure failure) override;
+  [[nodiscard]] Registrant* waiting_for(const Exchange& exchange);
   void fire(TimeNs now) override;
   void tell(wire::FcId id, Registrant& registrant, const Notice& notice);
   void tell_rest(wire::FcId id, Registrant& registrant);

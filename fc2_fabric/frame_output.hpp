@@ -40,6 +40,8 @@ class FrameOutput {
 
   /// BB_Credit of a login (FC-FS): what we tell the far end, frames that we have buffers for ...
   [[nodiscard]] virtual std::uint16_t own_bb_credit() const { return default_bb_credit; }
+  /// FC-AL: there is no such number, R_RDYs tell of buffers whenever a circuit is opened.
+  [[nodiscard]] virtual bool alternate_bb_credit() const { return false; }
   /// ... and what the far end told us.
   virtual void set_bb_credit(std::uint16_t /*of_far_end*/) {}
 

@@ -31,21 +31,25 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
     port_.counters().discard(Discard::BadPayload);
     return port_.release(exchange);
   }
-  if (!port_.online() && !brings_online(first, iu)) {  // else only answers to our FLOGI count before it is accepted
+  if (!port_.online() && !counts_offline(first, iu)) {  // else only answers to our FLOGI count before it is accepted
     port_.counters().discard(Discard::NotLoggedIn);
     return port_.release(exchange);
   }
   for (ElsUser* user : port_.els_users_)
     if (user->els_received(exchange, first, iu)) return;
-  // Nobody answers a broadcast, nor an exchange that its originator ended.
+  const auto command = static_cast<Command>(iu[0]);
+  // Nobody answers a broadcast, nor an exchange that its originator ended, as a FAN's may be.
+  if (command == Command::fan) return fabric_address(exchange, iu);
   if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return port_.release(exchange);
-  answer(exchange, static_cast<Command>(iu[0]), iu);
+  answer(exchange, command, iu);
 }
 
-/// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN.
-bool LinkServices::brings_online(const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+/// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN; and a private port
+/// that asks for our address may come before it (FC-VI 7.7.3, 7.7.4).
+bool LinkServices::counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const auto command = static_cast<Command>(iu[0]);
   if (command == Command::flogi) return first.d_id == wire::well_known::f_port;
+  if (command == Command::adisc) return port_.awaits_fan_;
   if (command == Command::fan) return port_.awaits_fan_ && first.s_id == wire::well_known::f_port;
   if (command != Command::plogi || !port_.may_be_assigned() || !wire::els::Login::parse(iu)) return false;
   port_.address_assigned(first.d_id);
@@ -64,11 +68,11 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::flogi:
       if ((port_.online() && port_.has_fabric()) || port_.is_fixed()) break;
       return fabric_login(exchange, payload);
-    case Command::fan: return fabric_address(exchange, payload);
     case Command::rscn:
     case Command::prlo: return accept(exchange);
     case Command::ls_rjt:
     case Command::ls_acc:
+    case Command::fan:  // see sequence_received
     case Command::fdisc:
     case Command::rec:
     case Command::farp_req:
@@ -110,14 +114,22 @@ void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t
 
 // FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
 // and would wait for ever (FC-VI 7.7.1). Where our PLOGI is out its LS_ACC was lost: PLOGI again says the same, and begins a new
-// login at once. On an out-of-order fabric the frame may have overtaken it.
+// login at once. On an out-of-order fabric the frame may have overtaken it: then E_D_TOV later, if it has not come.
 void LinkServices::deny(wire::FcId peer) {
   if (!port_.online() || !has_room_for(peer)) return;
   RemotePort& remote = port_.remote_port(peer);
-  if (remote.logged_in() || (remote.logging_in() && !port_.in_order()) || !remote.may_be_denied() || remote.login_presumed()) return;
+  if (remote.logged_in() || !remote.may_be_denied() || remote.login_presumed() || (remote.logging_in() && !port_.in_order())) return;
   std::array<std::uint8_t, wire::els::Logo::size()> payload;
   wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
   port_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());
+}
+
+void LinkServices::login_missing(const ReceivedFrame& frame) {
+  const wire::FcId peer = frame.header.s_id;
+  const RemotePort* remote = port_.find_remote_port(peer);
+  const bool may_have_overtaken = !port_.in_order() && remote != nullptr && remote->logging_in();
+  if (!may_have_overtaken || !frames_before_login.keep(frame)) port_.counters().discard(Discard::NotLoggedIn);
+  deny(peer);
 }
 
 bool LinkServices::has_room_for(wire::FcId peer) const {

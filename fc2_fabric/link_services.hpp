@@ -1,6 +1,7 @@
 // What an N_Port answers by itself: the ELS requests of other ports (FC-LS).
 #pragma once
 #include "fc2_fabric/exchange.hpp"
+#include "fc2_fabric/frames_before_login.hpp"
 #include "wire/els/command.hpp"
 #include "wire/els/logo.hpp"
 
@@ -8,9 +9,12 @@ namespace fc2 {
 
 class LinkServices final : public ExchangeUser {
  public:
-  explicit LinkServices(NPort& port) : port_(port) {}
+  explicit LinkServices(NPort& port) : frames_before_login(port), port_(port) {}
   /// See NPort::deny.
   void deny(wire::FcId peer);
+  /// The first FC-4 frame of an exchange, from a port that is not logged in here.
+  void login_missing(const ReceivedFrame& frame);
+  FramesBeforeLogin frames_before_login;
 
  private:
   void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
@@ -19,7 +23,7 @@ class LinkServices final : public ExchangeUser {
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload);
   [[nodiscard]] bool has_room_for(wire::FcId peer) const;
-  [[nodiscard]] bool brings_online(const wire::FcHeader& first, std::span<const std::uint8_t> iu);
+  [[nodiscard]] bool counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu);
   void fabric_address(Exchange& exchange, std::span<const std::uint8_t> payload);
   void logout(Exchange& exchange, std::span<const std::uint8_t> payload);
   void logout_of_former_address(wire::FcId sender, const wire::els::Logo& logo);

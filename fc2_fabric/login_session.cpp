@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/n_port.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/logo.hpp"
@@ -114,7 +115,8 @@ void LoginSession::peer_is_gone() {
 
 bool LoginSession::login_presumed() {
   if (!machine_.is<pl::LoginPending>()) return false;
-  process(pl::LoginPresumed{});
+  if (port_.in_order()) process(pl::LoginPresumed{});
+  else start(port_.e_d_tov());  // the frame may have overtaken LS_ACC, which is waited for so long, and then asked for again
   return true;
 }
 
@@ -129,6 +131,7 @@ void LoginSession::send_login() {
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(login_command()).write(payload);
   rejected_at_.reset();
+  port_.link_services_->frames_before_login.asked(peer_);
   request(Request::Login, payload, 3 * port_.r_a_tov());
 }
 
@@ -151,6 +154,7 @@ void LoginSession::discover_address() {
 
 void LoginSession::accept_login() {
   overtaken_until_ = 0;
+  port_.link_services_->frames_before_login.forget(peer_);
   peer_parameters_ = *incoming_login_;
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(Command::ls_acc).write(payload);

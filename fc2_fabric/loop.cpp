@@ -4,130 +4,63 @@
 #include <cassert>
 #include <utility>
 
+#include "wire/bytes.hpp"
+
 namespace fc2 {
-namespace lp = machines::loop_port;
-
 namespace {
-constexpr std::size_t frame_overhead_bytes = 4 + 4 + 4 + 24;  // SOF, CRC, EOF, and six words between frames
-}
+wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
+}  // namespace
 
-// --- station: initialization -------------------------------------------------------------------------------------
-
-template <class E>
-void LoopStation::process(const E& event) {
-  machine_.process(event, *this);
-  settle();
-}
-
-void LoopStation::settle() {
-  if (std::exchange(interrupted_, false)) {
-    pause(Pause::Link);
-    port_.link_interrupted(std::move(frame_));
-  }
-  if (!std::exchange(participates_, false)) return;
-  resume(Pause::Receiver);
-  resume(Pause::Link);
-  port_.link_up_without_fabric(*this, {al_pa_});
-}
-
-void LoopStation::receive(const LoopSignal& signal) {
-  current_ = signal;
-  const wire::Wwn own = port_.config().port_name;
-  switch (signal.kind) {
-    case LoopSignal::Kind::Lip:
-      return process(lp::LipReceived{.again = std::exchange(last_round_, signal.round) == signal.round});
-    case LoopSignal::Kind::Lism:
-      return process(lp::LismReceived{signal.port_name == own  ? lp::Name::Own
-                                      : signal.port_name < own ? lp::Name::Lower
-                                                               : lp::Name::Higher});
-    case LoopSignal::Kind::Claim: return process(lp::ClaimReceived{});
-    case LoopSignal::Kind::Cls: return process(lp::ClsReceived{});
-  }
-}
-
-void LoopStation::forward() { loop_.pass(*this, current_); }
-void LoopStation::send_lism() { loop_.pass(*this, {.kind = LoopSignal::Kind::Lism, .port_name = port_.config().port_name}); }
-void LoopStation::send_cls() { loop_.pass(*this, {.kind = LoopSignal::Kind::Cls}); }
-void LoopStation::forget_claim() { claimed_ = was_master_ = false; }
-
-// The first begins with an empty map, the next goes on with what came back.
-void LoopStation::send_claim() {
-  LoopSignal next{.kind = LoopSignal::Kind::Claim};
-  if (std::exchange(was_master_, true)) {
-    next.claimed = current_.claimed;
-    next.stage = static_cast<std::uint8_t>(current_.stage + 1);
-  } else {
-    next.claimed.set(0);  // 00h is a FL_Port's
-  }
-  take_part(next.claimed, next.stage);
-  loop_.pass(*this, next);
-}
-
-// FC-AL: LIFA for what a fabric assigned (never on a private loop), LIPA for the AL_PA that we had, LIHA for a hard
-// address, LISA for any that is left.
-void LoopStation::take_part(AlPaMap& claimed, std::uint8_t stage) {
-  if (claimed_ || stage == 0) return;
-  if (stage == 1) claimed_ = al_pa_ != 0 && claim_address(claimed, al_pa_);
-  if (stage == 2) claimed_ = hard_address_ != 0 && claim_address(claimed, hard_address_);
-  for (std::size_t i = 1; stage == 3 && !claimed_ && i < al_pas.size(); ++i) claimed_ = claim_address(claimed, al_pas[i]);
-}
-
-bool LoopStation::claim_address(AlPaMap& claimed, std::uint8_t al_pa) {
-  const auto found = std::find(al_pas.begin(), al_pas.end(), al_pa);
-  const auto position = static_cast<std::size_t>(found - al_pas.begin());
-  if (found == al_pas.end() || claimed.test(position)) return false;
-  claimed.set(position);
-  al_pa_ = al_pa;
-  return true;
-}
-
-// --- station: frames ---------------------------------------------------------------------------------------------
-
-// One waits for the loop; the next is asked for when that is gone.
-void LoopStation::send(FramePtr frame) {
-  if (frame->buffers != nullptr) free_buffer(*frame);
-  frame_ = std::move(frame);
-  pause(Pause::Receiver);
-  loop_.wants_loop();
-}
-
-// --- loop: who is on it ------------------------------------------------------------------------------------------
+// --- who is on it ------------------------------------------------------------------------------------------------
 
 Loop::~Loop() {
-  for (const auto& station : stations_) station->port_.link_down();
+  for (const auto& station : stations_) station->user_.loop_gone();
 }
 
-LoopStation& Loop::attach(NPort& port, std::uint8_t hard_address) {
-  assert(station_of(port) == nullptr && stations_.size() < max_stations);
-  LoopStation& station = *stations_.emplace_back(std::make_unique<LoopStation>(*this, port, hard_address));
-  begin_lip(station);
-  return station;
+LoopStation& Loop::attach(NPort& port, const LoopPlace& place) {
+  assert(station_of(port) == nullptr);
+  auto user = std::make_unique<LoopNPort>(port, place.is_private);
+  auto station = std::make_unique<LoopStation>(*this, *user, place);
+  station->own_user_ = std::move(user);
+  station->n_port_ = &port;
+  return join(std::move(station));
 }
 
-void Loop::detach(NPort& port) {
-  const auto found = std::find_if(stations_.begin(), stations_.end(), [&](const auto& station) { return &station->port_ == &port; });
-  assert(found != stations_.end());
-  while (!flying_.empty()) deliver_next();
+LoopStation& Loop::attach(LoopUser& user, const LoopPlace& place) { return join(std::make_unique<LoopStation>(*this, user, place)); }
+
+LoopStation& Loop::join(std::unique_ptr<LoopStation> station) {
+  LoopStation& joined = *stations_.emplace_back(std::move(station));
+  begin_lip(joined);
+  return joined;
+}
+
+// What the port had on its way is lost with it.
+void Loop::detach(LoopStation& station) {
+  const std::size_t place = place_of(station);
   forget_traffic();
-  const auto gone = std::move(*found);
-  stations_.erase(found);
-  gone->port_.link_down();
+  const auto gone = std::move(stations_[place]);
+  stations_.erase(stations_.begin() + static_cast<std::ptrdiff_t>(place));
+  gone->user_.loop_gone();
   if (!stations_.empty()) begin_lip(*stations_.front());
-}
-
-void Loop::lip(NPort& port) {
-  LoopStation* station = station_of(port);
-  assert(station != nullptr);
-  begin_lip(*station);
 }
 
 LoopStation* Loop::station_of(const NPort& port) const {
   for (const auto& station : stations_)
-    if (&station->port_ == &port) return station.get();
+    if (station->n_port_ == &port) return station.get();
   return nullptr;
 }
 
-void Loop::tap(NPort& port, FrameTap* tap) { station_of(port)->tap_ = tap; }
+void Loop::tap(NPort& port, FrameTap* tap) {
+  LoopStation& station = *station_of(port);
+  station.sent_.tap_sender(tap);
+  station.received_.tap_receiver(tap);
+}
+
+void Loop::set_faults(NPort& port, FrameFault* sent, FrameFault* received) {
+  LoopStation& station = *station_of(port);
+  station.sent_.set_fault(sent);
+  station.received_.set_fault(received);
+}
 
 std::size_t Loop::place_of(const LoopStation& station) const {
   std::size_t place = 0;
@@ -135,13 +68,12 @@ std::size_t Loop::place_of(const LoopStation& station) const {
   return place;
 }
 
-// --- loop: initialization ----------------------------------------------------------------------------------------
+// --- initialization ----------------------------------------------------------------------------------------------
 
-// What is on its way is ahead of the LIP.
+// Frames that are on their way are ahead of the LIP.
 void Loop::begin_lip(LoopStation& from) {
-  while (!flying_.empty()) deliver_next();
   forget_traffic();
-  from.receive({.kind = LoopSignal::Kind::Lip, .round = ++round_});
+  from.signal_received({.kind = LoopSignal::Kind::Lip, .round = ++round_});
 }
 
 void Loop::pass(const LoopStation& from, const LoopSignal& signal) {
@@ -154,24 +86,30 @@ void Loop::fire(TimeNs) {
   const Passing passing = passing_.front();
   passing_.pop_front();
   if (!passing_.empty()) scheduler_.schedule(*this, passing_.front().arrival);
-  passing.to->receive(passing.signal);
+  passing.to->signal_received(passing.signal);
 }
 
 void Loop::forget_traffic() {
   scheduler_.cancel(*this);
   passing_.clear();
-  for (Event* timer : {static_cast<Event*>(&arbitration_timer_), static_cast<Event*>(&transmission_timer_),
-                       static_cast<Event*>(&tenancy_timer_), static_cast<Event*>(&delivery_timer_)})
+  for (Event* timer : {static_cast<Event*>(&arbitration_timer_), static_cast<Event*>(&circuit_timer_),
+                       static_cast<Event*>(&transmission_timer_), static_cast<Event*>(&tenancy_timer_)})
     scheduler_.cancel(*timer);
-  owner_ = nullptr;
+  owner_ = opened_ = nullptr;
   for (const auto& station : stations_) station->waits_for_others_ = false;
 }
 
-// --- loop: arbitration -------------------------------------------------------------------------------------------
+// --- arbitration -------------------------------------------------------------------------------------------------
 
 // ARB goes round once before somebody has won.
 void Loop::wants_loop() {
   if (owner_ == nullptr && !arbitration_timer_.pending()) scheduler_.schedule_after(arbitration_timer_, round_trip());
+}
+
+bool Loop::may_win(const LoopStation& station) const {
+  if (station.frame_ == nullptr || !station.participating()) return false;
+  const LoopStation* to = addressee(station, *station.frame_);
+  return to == nullptr || to->free_buffers() != 0;
 }
 
 // FC-AL: the lowest AL_PA wins. Fairness: who had the loop waits until every other that wanted it had it, too.
@@ -179,7 +117,7 @@ void Loop::arbitrate() {
   LoopStation* winner = nullptr;
   for (const bool fairly : {true, false}) {
     for (const auto& station : stations_) {
-      const bool eligible = station->frame_ != nullptr && !(fairly && station->waits_for_others_);
+      const bool eligible = may_win(*station) && !(fairly && station->waits_for_others_);
       if (eligible && (winner == nullptr || station->al_pa_ < winner->al_pa_)) winner = station.get();
     }
     if (winner != nullptr) break;
@@ -190,58 +128,88 @@ void Loop::arbitrate() {
   winner->waits_for_others_ = true;
   frames_left_ = config_.frames_per_tenancy;
   ++tenancies_;
-  transmit();
+  open_circuit();
+}
+
+// --- the owner's tenancy -----------------------------------------------------------------------------------------
+
+// While a port is being initialized, frames on their way find it by the AL_PA of before.
+LoopStation* Loop::addressee(const LoopStation& from, const Frame& frame) const {
+  const wire::FcId d_id = d_id_of(frame);
+  if (d_id == wire::well_known::broadcast) return nullptr;
+  const std::uint8_t al_pd = from.user_.al_pd(d_id);
+  LoopStation* former = nullptr;
+  for (const auto& to : stations_) {
+    if (to->al_pa_ != al_pd || to->user_.is_fl_port() != (al_pd == 0)) continue;
+    if (to->participating()) return to.get();
+    if (to->initializing()) former = to.get();
+  }
+  return former;
+}
+
+// OPN: the one that is opened answers by an R_RDY for each free buffer.
+void Loop::open_circuit() {
+  opened_ = addressee(*owner_, *owner_->frame_);
+  credit_ = opened_ == nullptr ? LoopStation::unlimited : opened_->free_buffers();
+  go_on();
+}
+
+void Loop::go_on() {
+  if (credit_ == 0 || (opened_ != nullptr && opened_->refuses_)) close();
+  else transmit();
 }
 
 void Loop::transmit() {
   --frames_left_;
-  const std::uint64_t bytes = owner_->frame_->size_bytes + frame_overhead_bytes;
-  const std::uint64_t rate = config_.bytes_per_second;
-  if (owner_->tap_ != nullptr) owner_->tap_->frame_passed(scheduler_.now(), *owner_->frame_, true);
-  scheduler_.schedule_after(transmission_timer_, rate == 0 ? 0 : static_cast<TimeNs>((bytes * second + rate - 1) / rate));
+  --credit_;
+  owner_->sent_.set_latency(round_trip());
+  owner_->sent_.send(std::move(owner_->frame_));
+  scheduler_.schedule(transmission_timer_, owner_->sent_.free_at());
 }
 
 void Loop::frame_sent() {
-  FramePtr frame = std::move(owner_->frame_);
-  frame->arrival = scheduler_.now() + round_trip();
-  flying_.push_back({std::move(frame), owner_});
-  if (!delivery_timer_.pending()) scheduler_.schedule(delivery_timer_, flying_.front().frame->arrival);
   owner_->resume(FrameOutput::Pause::Receiver);
   scheduler_.schedule_after(tenancy_timer_, 0);  // behind whatever that woke
 }
 
-// What the port has for us now goes in the same tenancy, up to its limit; then it closes, and others arbitrate.
+// What the port has for us now goes in the same tenancy, up to its limit; then it closes, and others arbitrate. To another
+// port: CLS comes back first.
 void Loop::next_of_tenancy() {
-  if (owner_->frame_ != nullptr && frames_left_ > 0) return transmit();
-  owner_ = nullptr;
+  if (owner_->frame_ == nullptr || frames_left_ == 0) return close();
+  if (addressee(*owner_, *owner_->frame_) == opened_) return go_on();
+  opened_ = nullptr;
+  scheduler_.schedule_after(circuit_timer_, round_trip());
+}
+
+void Loop::close() {
+  owner_ = opened_ = nullptr;
   wants_loop();
 }
 
-void Loop::deliver_next() {
-  Flying next = std::move(flying_.front());
-  flying_.pop_front();
-  if (!flying_.empty()) scheduler_.schedule(delivery_timer_, flying_.front().frame->arrival);
-  const wire::FcId d_id{wire::load_big<3>(next.frame->bytes.data() + 1)};
-  if (d_id == wire::well_known::broadcast) return broadcast(next);
-  for (const auto& to : stations_)
-    if (to->participating() && d_id == wire::FcId{to->al_pa_}) return deliver(std::move(next.frame), *to);
+void Loop::buffer_is_free(LoopStation& station) {
+  if (opened_ == &station) ++credit_;
+  wants_loop();
+}
+
+// --- what arrives ------------------------------------------------------------------------------------------------
+
+void Loop::arrive(FramePtr frame, LoopStation& from) {
+  if (d_id_of(*frame) == wire::well_known::broadcast) return replicate(*frame, from);
+  if (LoopStation* to = addressee(from, *frame)) {
+    ++frames_carried_;
+    return to->received_.send(std::move(frame));
+  }
   ++frames_returned_;
+  from.user_.frame_returned(std::move(frame));
 }
 
-// Taken by each on its way, by its sender not. Whoever gets it may change who is on the loop.
-void Loop::broadcast(const Flying& next) {
-  std::vector<NPort*> receivers;
-  for (const auto& to : stations_)
-    if (to.get() != next.from && to->participating()) receivers.push_back(&to->port_);
-  for (NPort* port : receivers)
-    if (LoopStation* to = station_of(*port)) deliver(pool_.copy(*next.frame), *to);
-}
-
-void Loop::deliver(FramePtr frame, LoopStation& to) {
-  ++frames_carried_;
-  frame->arrival = scheduler_.now();
-  if (to.tap_ != nullptr) to.tap_->frame_passed(scheduler_.now(), *frame, false);
-  to.port_.receive(std::move(frame));
+// Taken by each on its way, by its sender not.
+void Loop::replicate(const Frame& frame, const LoopStation& from) {
+  for (const auto& to : stations_) {
+    if (to.get() == &from || !to->participating()) continue;
+    ++frames_carried_;
+    to->received_.send(pool_.copy(frame));
+  }
 }
 
 }  // namespace fc2

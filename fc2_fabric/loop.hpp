@@ -1,20 +1,20 @@
-// A private arbitrated loop (FC-AL) with up to 126 N_Ports of this program. A LIP, when a port joins or leaves or somebody
-// asks, has every port claim an AL_PA anew; between LIPs one port at a time has the loop, and gives it to every other that
-// wants it before it has it again.
+// An arbitrated loop (FC-AL) with up to 126 N_Ports of this program, and a FL_Port where a switch is attached to it. A LIP,
+// when a port joins or leaves or somebody asks, has every port claim an AL_PA anew; between LIPs one port at a time has the
+// loop, opens others, and gives it to every other that wants it before it has it again.
+//
+// Buffer-to-buffer credit is the alternate one of FC-AL, with a Login_BB_Credit of 0: who is opened sends an R_RDY for each
+// buffer that is free, and for each that becomes free while the circuit is open. A circuit without credit is closed: the
+// loop is others' until there is a buffer.
 #pragma once
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <vector>
 
-#include "fc2_fabric/al_pa.hpp"
-#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/loop_station.hpp"
 #include "fc2_fabric/n_port.hpp"
-#include "state_machines/loop_port.hpp"
-#include "wire/bytes.hpp"
 
 namespace fc2 {
-class Loop;
 
 struct LoopConfig {
   TimeNs hop_latency_ns = 100;         // from one port to the next
@@ -22,87 +22,30 @@ struct LoopConfig {
   std::size_t frames_per_tenancy = 8;  // then others have their turn
 };
 
-/// What goes round while the loop is initialized.
-struct LoopSignal {
-  enum class Kind : std::uint8_t { Lip, Lism, Claim, Cls };
-  Kind kind = Kind::Lip;
-  std::uint64_t round = 0;     // Lip: which one
-  wire::Wwn port_name{};       // Lism
-  std::uint8_t stage = 0;      // Claim: LIFA, LIPA, LIHA, LISA
-  AlPaMap claimed{};           // Claim
-};
-
-/// A N_Port's place on the loop.
-class LoopStation final : public FrameOutput, private machines::loop_port::Context {
- public:
-  LoopStation(Loop& loop, NPort& port, std::uint8_t hard_address) : loop_(loop), port_(port), hard_address_(hard_address) {
-    pause(Pause::Link);
-  }
-  void send(FramePtr frame) override;
-
-  [[nodiscard]] NPort& port() { return port_; }
-  [[nodiscard]] bool participating() const { return machine_.is<machines::loop_port::Monitoring>(); }
-  [[nodiscard]] bool is_master() const { return was_master_; }
-  [[nodiscard]] std::uint8_t al_pa() const { return al_pa_; }  // while participating
-  [[nodiscard]] std::uint64_t unexpected_events() const { return unexpected_events_; }
-
- private:
-  friend class Loop;
-  static constexpr std::uint8_t stages = 4;
-  void receive(const LoopSignal& signal);
-  template <class E> void process(const E& event);
-  void settle();
-  void take_part(AlPaMap& claimed, std::uint8_t stage);
-  bool claim_address(AlPaMap& claimed, std::uint8_t al_pa);
-
-  // machines::loop_port
-  void forward() override;
-  void send_lism() override;
-  void send_claim() override;
-  void claim() override { take_part(current_.claimed, current_.stage); }
-  void send_cls() override;
-  void forget_claim() override;
-  void report_interrupted() override { interrupted_ = true; }
-  void report_participating() override { participates_ = true; }
-  [[nodiscard]] bool claims_left() const override { return current_.stage + 1 < stages; }
-  [[nodiscard]] bool has_al_pa() const override { return claimed_; }
-  void unexpected(std::string_view, std::string_view, std::string_view) override { ++unexpected_events_; }
-
-  Loop& loop_;
-  NPort& port_;
-  const std::uint8_t hard_address_;  // 0: none
-  machines::loop_port::Machine machine_;
-  LoopSignal current_;               // while its event is processed
-  std::uint64_t last_round_ = 0;     // the LIP that we saw
-  std::uint8_t al_pa_ = 0;           // 0: never had one
-  bool claimed_ = false;
-  bool was_master_ = false;
-  bool interrupted_ = false, participates_ = false;  // set by effects, consumed by settle()
-  FramePtr frame_;                   // waits for the loop
-  bool waits_for_others_ = false;    // fairness: had the loop since all others had
-  FrameTap* tap_ = nullptr;
-  std::uint64_t unexpected_events_ = 0;
-};
-
 class Loop final : private Event {
  public:
-  static constexpr std::size_t max_stations = al_pas.size() - 1;
+  static constexpr std::size_t max_stations = al_pas.size() - 1;  // without the FL_Port
 
   Loop(Scheduler& scheduler, FramePool& pool, LoopConfig config) : scheduler_(scheduler), pool_(pool), config_(config) {}
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Joins after the last one, which makes a LIP. A hard address is claimed before all soft ones; 0: none. One that finds
-  /// no AL_PA stays on the loop, and tries again at the next LIP. The port must outlive its place.
-  LoopStation& attach(NPort& port, std::uint8_t hard_address = 0);
+  /// Joins after the last one, which makes a LIP. One that finds no AL_PA stays on the loop, and tries again at the next
+  /// LIP. The port must outlive its place.
+  LoopStation& attach(NPort& port, const LoopPlace& place = {});
+  LoopStation& attach(LoopUser& user, const LoopPlace& place = {});
   /// Leaves: everything of the port ends; the others see a LIP.
-  void detach(NPort& port);
+  void detach(NPort& port) { detach(*station_of(port)); }
+  void detach(LoopStation& station);
   /// `port` asks for the initialization of the loop.
-  void lip(NPort& port);
+  void lip(NPort& port) { begin_lip(*station_of(port)); }
   [[nodiscard]] LoopStation* station_of(const NPort& port) const;
   [[nodiscard]] std::size_t size() const { return stations_.size(); }
+  /// At the port, while it is on the loop. nullptr takes it off.
   void tap(NPort& port, FrameTap* tap);
+  /// One for what the port sends and one for what it receives. nullptr takes it off.
+  void set_faults(NPort& port, FrameFault* sent, FrameFault* received);
 
   [[nodiscard]] std::uint64_t tenancies() const { return tenancies_; }
   [[nodiscard]] std::uint64_t frames_carried() const { return frames_carried_; }
@@ -111,8 +54,8 @@ class Loop final : private Event {
 
  private:
   friend class LoopStation;
-  struct Flying { FramePtr frame; LoopStation* from; };
   struct Passing { TimeNs arrival; LoopStation* to; LoopSignal signal; };
+  LoopStation& join(std::unique_ptr<LoopStation> station);
   void begin_lip(LoopStation& from);
   void pass(const LoopStation& from, const LoopSignal& signal);
   void fire(TimeNs now) override;  // the next signal arrives
@@ -120,12 +63,19 @@ class Loop final : private Event {
   // arbitration
   void wants_loop();
   void arbitrate();
+  [[nodiscard]] bool may_win(const LoopStation& station) const;
+  // the owner's tenancy
+  [[nodiscard]] LoopStation* addressee(const LoopStation& from, const Frame& frame) const;
+  void open_circuit();
+  void go_on();
   void transmit();
   void frame_sent();
   void next_of_tenancy();
-  void deliver_next();
-  void broadcast(const Flying& next);
-  void deliver(FramePtr frame, LoopStation& to);
+  void close();
+  void buffer_is_free(LoopStation& station);
+  // what arrives
+  void arrive(FramePtr frame, LoopStation& from);
+  void replicate(const Frame& frame, const LoopStation& from);
   [[nodiscard]] TimeNs round_trip() const { return config_.hop_latency_ns * static_cast<TimeNs>(stations_.size()); }
   void forget_traffic();
 
@@ -136,13 +86,14 @@ class Loop final : private Event {
   std::deque<Passing> passing_;
   std::uint64_t round_ = 0;
   LoopStation* owner_ = nullptr;      // has the loop
+  LoopStation* opened_ = nullptr;     // by it; nullptr: all of them, or nobody
+  std::size_t credit_ = 0;            // of that circuit
   std::size_t frames_left_ = 0;       // of its tenancy
-  std::deque<Flying> flying_;         // in order of arrival
   std::uint64_t tenancies_ = 0, frames_carried_ = 0, frames_returned_ = 0;
   Timer<Loop, &Loop::arbitrate> arbitration_timer_{*this};
+  Timer<Loop, &Loop::open_circuit> circuit_timer_{*this};
   Timer<Loop, &Loop::frame_sent> transmission_timer_{*this};
   Timer<Loop, &Loop::next_of_tenancy> tenancy_timer_{*this};
-  Timer<Loop, &Loop::deliver_next> delivery_timer_{*this};
 };
 
 }  // namespace fc2

@@ -207,6 +207,7 @@ void NPort::fail_exchanges(wire::FcId peer, ExchangeFailure failure) {
   assert(failure == ExchangeFailure::PortLoggedOut);
   static_cast<void>(failure);
   recovery_qualifiers_.logged_out(peer);
+  acknowledger_->logged_out(peer);
   for (std::size_t slot = 0; slot < exchanges_.size(); ++slot) {
     Exchange& exchange = *exchanges_[slot];
     // The logout's own exchange is an ELS; those end by themselves.
@@ -269,7 +270,8 @@ Discard NPort::admits(const ReceivedFrame& frame) const {
   const wire::FcId d_id = frame.header.d_id;
   // What was under way when the link was interrupted is good all the same.
   if (d_id == n_port_id_ && (online_ || interrupted_)) return Discard::Count;
-  if (d_id == wire::well_known::broadcast && online_) return Discard::Count;
+  const bool to_one = data_user_ != nullptr && frame.header.type == data_type_;  // FC-VI connects two ports: no IU of it goes to all
+  if (d_id == wire::well_known::broadcast && online_) return to_one ? Discard::WrongAddress : Discard::Count;
   const bool link_service = frame.header.type == wire::Type::els || frame.header.type == wire::Type::bls;
   if (!link_service || is_fixed()) return Discard::WrongAddress;
   // The answer to a FLOGI, or to its ABTS, brings the address.
@@ -311,11 +313,16 @@ bool NPort::too_much_waits(const wire::FcHeader& header) {
   return transmitter_.waiting() + (remote != nullptr ? remote->held() : 0) >= config_.max_waiting_frames;
 }
 
+/// ESP_Header, Network_Header, Association_Header (FC-FS): a Device_Header would not stand where the data field begins.
+static constexpr std::uint8_t other_optional_headers = 0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
+
 void NPort::sort_frame(const ReceivedFrame& received) {
   const wire::FcHeader& header = received.header;
   const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
   if (category == 0x8) return basic_link_service(received);
   if (category == 0xC) return link_control(header);
+  if (data_user_ == nullptr || header.type != data_type_) return control_frame(received);
+  if ((header.df_ctl & other_optional_headers) != 0) [[unlikely]] return counters_.discard(Discard::BadHeader);  // FC-VI 5.8.5
   if (is_message_data(header)) {
     counters_.data_bytes_received += received.data_field.size();
     return data_user_->data_frame_received(received);
@@ -353,10 +360,7 @@ void NPort::open_exchange(const ReceivedFrame& frame) {
     return counters_.discard(Discard::AbortedExchange);
   ExchangeUser* user = user_of(frame.header.type);
   if (user == nullptr) return counters_.discard(Discard::UnknownType);
-  if (user == data_user_ && !is_logged_in(frame.header.s_id)) {  // FC-VI 5.6, 7.7.2
-    counters_.discard(Discard::NotLoggedIn);
-    return deny(frame.header.s_id);
-  }
+  if (user == data_user_ && !is_logged_in(frame.header.s_id)) return link_services_->login_missing(frame);  // FC-VI 5.6, 7.7.2
   Exchange* exchange = accept_exchange(frame.header, user, false);
   if (exchange == nullptr) return acknowledger_->busy(frame);
   if (frame.class_2) exchange->use_class_2();  // as it is asked, so it is answered
@@ -378,6 +382,7 @@ void NPort::basic_link_service(const ReceivedFrame& frame) {
 
 void NPort::abts_received(const wire::FcHeader& header) {
   if (header.d_id == wire::well_known::broadcast) return counters_.discard(Discard::BadHeader);
+  acknowledger_->exchange_aborted(header);
   Exchange* exchange = find_exchange(header);
   const bool from_originator = !header.has(wire::f_ctl::exchange_responder);
   const bool of_data = from_originator && data_user_ != nullptr && data_user_->abort_received(header.s_id, header.ox_id);

@@ -91,8 +91,8 @@ class NPort final : public FrameReceiver {
   /// loop initialization left an AL_PA, a PLOGI assigned it). The port is online at once; others are found by FARP.
   void link_up_without_fabric(FrameOutput& output, wire::FcId own);
   /// The same on an arbitrated loop with a FL_Port, which assigns domain and area: by FLOGI, or, after a LIP that left the
-  /// AL_PA, it says by FAN that all is as before (FC-VI 7.7.4).
-  void link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa);
+  /// AL_PA, it says by FAN that all is as before (FC-VI 7.7.4). `login_required`: it said that it knows of no login (L_bit).
+  void link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa, bool login_required = false);
   /// NOS, OLS or LIP: FC-VI IUs wait until one of the link_up...() has brought the port online again and addresses have
   /// proved to be what they were (FC-VI 7.7.3 to 7.7.5); else logins end, at the latest after R_A_TOV. Point-to-point they
   /// end at once (FC-VI 7.7.2). The output is not used again; `unsent` is a frame that it had not sent.
@@ -171,7 +171,7 @@ class NPort final : public FrameReceiver {
                     ExchangeUser& user, TimeNs reply_timeout);
   /// Forgets the user and ends the exchange with ABTS (BA_ACC awaited for R_A_TOV, then again: FC-FS recovery).
   void abort(Exchange& exchange);
-  /// The same; `listener` hears abort_finished() (a logout ends an abort too). forget_abort() takes that back.
+  /// The same; `listener` hears abort_finished(), unless a logout ends the abort. forget_abort() takes that back.
   void abort_and_report(Exchange& exchange, ExchangeUser& listener);
   void forget_abort(const ExchangeUser& listener);
   /// Ends without a word: for exchanges whose last sequence went or came.

@@ -49,14 +49,15 @@ void NPort::log_in_to_fabric() {
 void NPort::link_up_without_fabric(FrameOutput& output, wire::FcId own) {
   assert(own != wire::FcId{} && !is_fixed());
   begin_link(output, Attachment::None);
+  fabric_login_->implicit_logout();  // a loop that lost its FL_Port
   use_own_parameters();
   go_online(own, own == n_port_id_ ? Mappings::Ask : Mappings::Changed);
 }
 
-void NPort::link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa) {
+void NPort::link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa, bool login_required) {
   assert(!is_fixed());
   begin_link(output, Attachment::PublicLoop);
-  awaits_fan_ = interrupted_ && n_port_id_.port() == al_pa;
+  awaits_fan_ = interrupted_ && !login_required && fabric_login_->logged_in() && n_port_id_.port() == al_pa;
   al_pa_ = al_pa;
   if (awaits_fan_) return scheduler_.schedule_after(fan_timer_, e_d_tov_);
   fabric_changed();
@@ -115,6 +116,7 @@ wire::els::Login NPort::login_parameters(wire::els::Command command) const {
   if (config_.continuously_increasing_seq_cnt) login.features |= feature::seq_cnt;
   if (config_.continuously_increasing_relative_offset && command != wire::els::Command::flogi)
     login.features |= feature::continuously_increasing_relative_offset;
+  if (output_ != nullptr && output_->alternate_bb_credit()) login.features |= feature::alternate_bb_credit;
   login.receive_data_field_size = config_.receive_data_field_bytes;
   login.total_concurrent_sequences = 255;
   login.relative_offset_by_category = 0x00FF;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/n_port.hpp"
 
 namespace fc2 {
@@ -104,9 +105,11 @@ void RemotePort::logged_in_now() {
   waiting_.clear();
   credit_ = peer_parameters_.class_2.end_to_end_credit;
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
+  port_.link_services_->frames_before_login.logged_in(peer_);
 }
 
 void RemotePort::login_failed_now() {
+  port_.link_services_->frames_before_login.forget(peer_);
   for (PortListener* listener : port_.listeners_) listener->remote_port_login_failed(*this);
 }
 

@@ -21,8 +21,15 @@ void SharedLink::Member::link_up() {
   port.link_up(*this);
 }
 
-void SharedLink::Member::link_down() {
+void SharedLink::Member::link_interrupted() {
   if (!std::exchange(up_, false)) return;
+  port.link_interrupted(waiting_.empty() ? nullptr : waiting_.pop());  // no more than one: it paused then
+  waiting_.clear();
+  resume();
+}
+
+void SharedLink::Member::link_down() {
+  up_ = false;
   port.link_down();
   waiting_.clear();
   resume();
@@ -83,10 +90,16 @@ void SharedLink::link_active() {
 
 void SharedLink::link_offline() {
   if (!std::exchange(active_, false)) return;
-  for (const auto& member : virtual_) member->link_down();
+  for (const auto& member : virtual_) member->link_interrupted();
   logging_in_ = nullptr;
-  base_->link_down();
+  base_->link_interrupted();
   end_->output().set_listener(nullptr);
+}
+
+void SharedLink::link_down() {
+  link_offline();
+  for (const auto& member : virtual_) member->link_down();
+  base_->link_down();
 }
 
 void SharedLink::output_resumed() {
@@ -94,10 +107,11 @@ void SharedLink::output_resumed() {
   for (const auto& member : virtual_) member->output_is_free();
 }
 
-// A FLOGI ends all logins of the link (FC-LS): whoever had an address asks for one anew.
+// A FLOGI ends all logins of the link (FC-LS): whoever has an address asks for one anew. Who was interrupted does so anyway.
 void SharedLink::login_ended(Member& member, bool logged_in) {
   if (&member == base_.get()) {
-    for (const auto& other : virtual_) other->link_down();
+    for (const auto& other : virtual_)
+      if (other->is_up()) other->link_down();
     logging_in_ = nullptr;
     if (!logged_in) return;
   } else if (logging_in_ == &member) {
@@ -116,17 +130,18 @@ void SharedLink::log_in_next() {
 
 // --- frames ------------------------------------------------------------------------------------------------------
 
-SharedLink::Member& SharedLink::addressee(wire::FcId d_id) {
+SharedLink::Member& SharedLink::addressee(wire::FcId d_id, wire::FcId s_id) {
   if (d_id == base().n_port_id()) return *base_;
+  if (logging_in_ != nullptr && s_id == wire::well_known::f_port) return *logging_in_;
   for (const auto& member : virtual_)
-    if (member->port.online() && member->port.n_port_id() == d_id) return *member;
+    if ((member->port.online() || member->port.interrupted()) && member->port.n_port_id() == d_id) return *member;
   return logging_in_ != nullptr ? *logging_in_ : *base_;
 }
 
 // A broadcast of one of them comes back for the others.
 void SharedLink::receive(FramePtr frame) {
   const wire::FcId d_id{wire::load_big<3>(frame->bytes.data() + 1)}, s_id{wire::load_big<3>(frame->bytes.data() + 5)};
-  if (d_id != wire::well_known::broadcast) return addressee(d_id).port.receive(std::move(frame));
+  if (d_id != wire::well_known::broadcast) return addressee(d_id, s_id).port.receive(std::move(frame));
   for (const auto& member : virtual_)
     if (member->is_up() && member->port.n_port_id() != s_id) member->port.receive(pool_.copy(*frame));
   if (base().n_port_id() != s_id) base().receive(std::move(frame));

@@ -28,7 +28,10 @@ class SharedLink final : public FrameReceiver, public LinkUser, private OutputLi
   /// Whoever attaches it.
   void set_end(LinkEnd& end) { end_ = &end; }
   void link_active() override;
+  /// FC-VI 7.7.5: each of them waits to log in again.
   void link_offline() override;
+  /// The link is unplugged: all are logged out.
+  void link_down();
   void receive(FramePtr frame) override;
 
  private:
@@ -40,6 +43,7 @@ class SharedLink final : public FrameReceiver, public LinkUser, private OutputLi
     void send(FramePtr frame) override;
     void output_is_free();
     void link_up();
+    void link_interrupted();
     void link_down();
     [[nodiscard]] bool is_up() const { return up_; }
     [[nodiscard]] std::uint16_t own_bb_credit() const override { return shared_.end_->output().own_bb_credit(); }
@@ -61,7 +65,7 @@ class SharedLink final : public FrameReceiver, public LinkUser, private OutputLi
   void output_resumed() override;
   void login_ended(Member& member, bool logged_in);
   void log_in_next();
-  [[nodiscard]] Member& addressee(wire::FcId d_id);
+  [[nodiscard]] Member& addressee(wire::FcId d_id, wire::FcId s_id);
 
   FramePool& pool_;
   LinkEnd* end_ = nullptr;

@@ -165,6 +165,19 @@ FPort* Switch::take_f_port() {
   return f_ports_.emplace_back(std::make_unique<FPort>(*this, f_ports_.size())).get();
 }
 
+bool Switch::take_area(const FPort& port) {
+  const AddressNumber own = f_port_addresses_[port.number()];
+  if (own >= areas) return false;
+  for (AddressNumber number = own + areas; number < taken_.size(); number += areas)
+    if (taken_[number]) return false;
+  for (AddressNumber number = own + areas; number < address_numbers; number += areas) take_address_number(number);
+  return true;
+}
+
+void Switch::give_back_area(const FPort& port) {
+  for (AddressNumber number = f_port_addresses_[port.number()] + areas; number < address_numbers; number += areas) taken_[number] = false;
+}
+
 // --- links -------------------------------------------------------------------------------------------------------
 
 bool Switch::attach(NPort& port, LinkConfig link) { return attach(port, port, link); }
@@ -212,12 +225,26 @@ FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder, std::size_t form
   return f_port;
 }
 
+FPort* Switch::attach(Loop& loop) { return attach(loop, LoopPlace{}); }
+
+FPort* Switch::attach(Loop& loop, const LoopPlace& place) {
+  FPort* f_port = take_f_port();
+  if (f_port == nullptr) return nullptr;
+  if (!take_area(*f_port)) {
+    free_f_ports_.push_back(f_port->number());
+    return nullptr;
+  }
+  f_port->connect(loop, place);
+  return f_port;
+}
+
 void Switch::detach(FPort& port) {
   assert(port.connected());
   unplug(port);
 }
 
 void Switch::unplug(FPort& port) {
+  if (port.on_loop()) give_back_area(port);
   port.disconnect();
   free_f_ports_.push_back(port.number());
 }
@@ -276,7 +303,7 @@ Discard Switch::admits(const FPort& ingress, const Frame& frame) const {
   const wire::FcId s_id = s_id_of(frame);
   if (ingress.logged_in() && s_id == ingress.address()) return Discard::Count;
   if (ingress.virtual_ports() != 0 && find(s_id) == &ingress) return Discard::Count;
-  const bool before_login = s_id == well_known::unidentified && d_id_of(frame) == well_known::f_port;
+  const bool before_login = ingress.may_log_in(s_id) && d_id_of(frame) == well_known::f_port;
   return before_login ? Discard::Count : Discard::WrongAddress;
 }
 
@@ -367,8 +394,9 @@ void Switch::frame_from_link(EPort& ingress, FramePtr frame) {
 
 void Switch::broadcast(FramePtr frame, SwitchPort* ingress) {
   for (const auto& port : f_ports_) {
-    const bool goes_back = port.get() == ingress && port->virtual_ports() != 0;  // to the others on that link
-    if (!port->logged_in() || (port.get() == ingress && !goes_back)) continue;
+    // To the others on that link; a loop has taken it to all of its own.
+    const bool goes_back = port.get() == ingress && port->virtual_ports() != 0 && !port->on_loop();
+    if (!port->has_logins() || port->is_away(port->address()) || (port.get() == ingress && !goes_back)) continue;
     ++frames_forwarded_;
     port->send(pool_.copy(*frame), ingress);
   }

@@ -21,9 +21,11 @@ class FabricDirectory;
 class FabricService;
 class FPort;
 class Link;
+class Loop;
 class NameServer;
 class SharedLink;
 class SwitchPort;
+struct LoopPlace;
 
 struct SwitchConfig {
   std::string name = "switch";
@@ -62,6 +64,9 @@ class Switch {
   /// The F_Port of that number if it is free, and so its address again: who comes back finds what it had (FC-VI 7.7.5).
   FPort* attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former);
   void detach(FPort& port);
+  /// An arbitrated loop: its FL_Port, for detach(). nullptr: no F_Port is free that has the 256 addresses of its area to itself.
+  FPort* attach(Loop& loop, const LoopPlace& place);
+  FPort* attach(Loop& loop);
   /// Its cable goes to another F_Port: NOS, and another N_Port_ID. False: none is free. Taps and faults are off.
   bool replug(NPort& port);
   /// Of a port that is attached, for link events; its end is b. nullptr: not attached.
@@ -130,6 +135,9 @@ class Switch {
   void take_address_number(AddressNumber number);
   FPort* take_f_port();
   FPort* take_f_port(std::deque<std::size_t>::iterator free);
+  /// All other addresses of its area. False: one of them is another port's.
+  bool take_area(const FPort& port);
+  void give_back_area(const FPort& port);
   template <class Ports>
   bool attach(NPort& base, Ports& ports, const LinkConfig& link);
   void unplug(FPort& port);

@@ -1,10 +1,16 @@
 #include "fc2_fabric/switch_port.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "fc2_fabric/switch.hpp"
+#include "wire/bytes.hpp"
 
 namespace fc2 {
+
+namespace {
+wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
+}  // namespace
 
 Scheduler& SwitchPort::scheduler() const { return switch_.scheduler_; }
 
@@ -21,6 +27,8 @@ void SwitchPort::link_is_down() {
   scheduler().cancel(hold_timer_);
   scheduler().cancel(pace_timer_);
   waiting_.clear();
+  for_away_.clear();
+  away_.clear();
   stalled_ = false;
   release_held();
   if (held_by_ == nullptr) return;
@@ -33,6 +41,11 @@ bool SwitchPort::blocked() const {
 }
 
 void SwitchPort::send(FramePtr frame, SwitchPort* ingress) {
+  if (any_away() && is_away(d_id_of(*frame))) return keep_for_away(std::move(frame), ingress);
+  put_out(std::move(frame), ingress);
+}
+
+void SwitchPort::put_out(FramePtr frame, SwitchPort* ingress) {
   if (output_ == nullptr) return;
   if (blocked()) return enqueue(std::move(frame), ingress);
   transmit(std::move(frame));
@@ -45,10 +58,18 @@ void SwitchPort::transmit(FramePtr frame) {
 }
 
 // What the switch itself has to say has a limit of its own, since nobody can be held back for it.
+bool SwitchPort::has_room_for(const SwitchPort* ingress) const {
+  return ingress != nullptr || waiting() < 2 * switch_.config_.egress_queue_frames;
+}
+
 void SwitchPort::enqueue(FramePtr frame, SwitchPort* ingress) {
-  const std::size_t limit = switch_.config_.egress_queue_frames;
   if (stalled_) return drop(*frame);
-  if (ingress == nullptr && waiting_.size() >= 2 * limit) return switch_.counters_.discard(Discard::NoResources);
+  if (!has_room_for(ingress)) return switch_.counters_.discard(Discard::NoResources);
+  wait(std::move(frame));
+  if (ingress != nullptr && waiting() >= switch_.config_.egress_queue_frames) hold_back(*ingress);
+}
+
+void SwitchPort::wait(FramePtr frame) {
   const TimeNs now = scheduler().now();
   if (waiting_.empty()) {
     last_progress_ = now;
@@ -57,7 +78,6 @@ void SwitchPort::enqueue(FramePtr frame, SwitchPort* ingress) {
   }
   frame->arrival = now;
   waiting_.push(std::move(frame));
-  if (ingress != nullptr && waiting_.size() >= limit) hold_back(*ingress);
 }
 
 void SwitchPort::drop(const Frame& frame) {
@@ -74,7 +94,7 @@ void SwitchPort::hold_back(SwitchPort& ingress) {
 
 // In turn, and only while there is room for more: each gets the same share.
 void SwitchPort::release_held() {
-  while (!held_.empty() && waiting_.size() <= switch_.config_.egress_queue_frames / 2) {
+  while (!held_.empty() && waiting() <= switch_.config_.egress_queue_frames / 2) {
     SwitchPort& ingress = *held_.front();
     held_.pop_front();
     ingress.held_by_ = nullptr;
@@ -103,6 +123,52 @@ void SwitchPort::hold_time_over() {
   stalled_ = now - last_progress_ >= hold_time;
   while (!waiting_.empty() && (stalled_ || now - waiting_.front()->arrival >= hold_time)) drop(*waiting_.pop());
   if (!waiting_.empty()) scheduler().schedule(hold_timer_, waiting_.front()->arrival + hold_time);
+  release_held();
+}
+
+// --- N_Ports that are away ---------------------------------------------------------------------------------------
+
+bool SwitchPort::is_away(wire::FcId id) const { return std::find(away_.begin(), away_.end(), id) != away_.end(); }
+
+void SwitchPort::keep_for_away(FramePtr frame, SwitchPort* ingress) {
+  if (!has_room_for(ingress)) return switch_.counters_.discard(Discard::NoResources);
+  for_away_.push(std::move(frame));
+  if (ingress != nullptr && waiting() >= switch_.config_.egress_queue_frames) hold_back(*ingress);
+}
+
+// What waited for the link waits for the N_Port now.
+void SwitchPort::go_away(wire::FcId id) {
+  away_.push_back(id);
+  for (std::size_t left = waiting_.size(); left != 0; --left) {
+    FramePtr frame = waiting_.pop();
+    (d_id_of(*frame) == id ? for_away_ : waiting_).push(std::move(frame));
+  }
+  if (waiting_.empty()) scheduler().cancel(hold_timer_);
+}
+
+// In the order in which they came.
+void SwitchPort::take_frames_for(wire::FcId id, FrameQueue& taken) {
+  std::erase(away_, id);
+  for (std::size_t left = for_away_.size(); left != 0; --left) {
+    FramePtr frame = for_away_.pop();
+    (d_id_of(*frame) == id ? taken : for_away_).push(std::move(frame));
+  }
+}
+
+void SwitchPort::come_back(wire::FcId id) {
+  FrameQueue frames;
+  take_frames_for(id, frames);
+  while (!frames.empty()) {
+    if (blocked()) wait(frames.pop());
+    else transmit(frames.pop());
+  }
+  release_held();
+}
+
+void SwitchPort::stay_away(wire::FcId id) {
+  FrameQueue frames;
+  take_frames_for(id, frames);
+  while (!frames.empty()) drop(*frames.pop());
   release_held();
 }
 

@@ -1,9 +1,12 @@
 // A port of a switch, whoever is at the other end. Frames that go out wait here while the other end takes none, and who
-// sends too many is held back: Fibre Channel does not drop frames for lack of buffers.
+// sends too many is held back: Fibre Channel does not drop frames for lack of buffers. So do those to an N_Port that is away
+// for a moment and will log in again (FC-VI 7.7.5).
 #pragma once
 #include <deque>
+#include <vector>
 
 #include "fc2_fabric/channel.hpp"
+#include "wire/types.hpp"
 
 namespace fc2 {
 class Switch;
@@ -21,7 +24,9 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   [[nodiscard]] std::uint64_t frames_in() const { return frames_in_; }
   [[nodiscard]] std::uint64_t frames_out() const { return frames_out_; }
   /// Frames that wait here, and whether the other end took none for so long that they are discarded.
-  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size() + for_away_.size(); }
+  /// Frames for that N_Port_ID wait, whatever the link does.
+  [[nodiscard]] bool is_away(wire::FcId id) const;
   [[nodiscard]] bool stalled() const { return stalled_; }
 
  protected:
@@ -36,6 +41,13 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   void link_is_up(FrameOutput& output);
   /// Frames that wait are lost.
   void link_is_down();
+  /// The N_Port is away; it is back, and gets what waited for it; it does not come back, and that is lost.
+  void go_away(wire::FcId id);
+  void come_back(wire::FcId id);
+  void stay_away(wire::FcId id);
+  [[nodiscard]] bool any_away() const { return !away_.empty(); }
+  /// Past those for whom frames wait: what the switch has to say to log them in.
+  void put_out(FramePtr frame, SwitchPort* ingress);
   /// Frames come in no longer, or do again.
   virtual void hold() = 0;
   virtual void proceed() = 0;
@@ -55,6 +67,10 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   void transmit(FramePtr frame);
   void drain();
   void enqueue(FramePtr frame, SwitchPort* ingress);
+  void wait(FramePtr frame);
+  void keep_for_away(FramePtr frame, SwitchPort* ingress);
+  [[nodiscard]] bool has_room_for(const SwitchPort* ingress) const;
+  void take_frames_for(wire::FcId id, FrameQueue& taken);
   void drop(const Frame& frame);
   void hold_back(SwitchPort& ingress);
   void release_held();
@@ -66,6 +82,8 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   FrameOutput* output_ = nullptr;   // while the link is up
   FrameTap* tap_ = nullptr;
   FrameQueue waiting_;              // arrival: since when
+  std::vector<wire::FcId> away_;
+  FrameQueue for_away_;
   bool stalled_ = false;
   TimeNs last_progress_ = 0;        // when a frame left, or could have
   std::deque<SwitchPort*> held_;    // whom we hold back, first come first

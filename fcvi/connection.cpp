@@ -31,7 +31,7 @@ Reason reason_of(ReceiveError error) {
 Connection::Connection(Core& core, vi::Vi& vi, wire::FcviHandle handle)
     : core_(core), vi_(&vi), handle_(handle), reliability_(vi.attributes().reliability),
       options_(core.options_of(vi)),
-      sender_(*this), receiver_(*this), read_responder_(*this) {
+      sender_(*this), receiver_(*this) {
   vi.transport_context = this;
   responder_.process(dr::SetupOpened{}, *this);
 }
@@ -102,7 +102,7 @@ void Connection::stop() {
   if (std::exchange(stopped_, true)) return;
   receiving_ = false;
   sender_.connection_ended();
-  read_responder_.clear();
+  stop_reads();
   receiver_.connection_failed();
   // Where its own row took the endpoint to Error, the row's target says so already.
   if (!responder_.processing()) responder_.process(dr::EndpointErrored{}, *this);
@@ -112,8 +112,21 @@ void Connection::stop() {
 
 /// No connection came of what was received since RESP1 (C.5.5).
 void Connection::stop_receiving() {
-  read_responder_.clear();
+  stop_reads();
   receiver_.disable();
+}
+
+bool Connection::answer_read(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request) {
+  if (read_responder_ == nullptr) read_responder_ = std::make_unique<ReadResponder>(*this);
+  return read_responder_->add(frame, request);
+}
+
+void Connection::stop_reads() {
+  if (read_responder_ != nullptr) read_responder_->clear();
+}
+
+bool Connection::abort_received(wire::OxId ox_id) {
+  return receiver_.abort_received(ox_id) || (read_responder_ != nullptr && read_responder_->abort_received(ox_id));
 }
 
 void Connection::stopped_by_model() { core_.scheduler().schedule(stop_later_, core_.scheduler().now()); }

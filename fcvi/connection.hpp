@@ -1,6 +1,7 @@
 // One FCVI_HANDLE of ours, from the first IU of its Connection Setup until R_A_TOV after its end (FC-VI 8.4.2 f).
 // While a VI is bound to it, it is that VI's FC-VI endpoint; afterwards it only answers for the handle.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "fcvi/disconnector.hpp"
@@ -49,7 +50,12 @@ class Connection final : private machines::disconnect_responder::Context {
 
   MessageSender& sender() { return sender_; }
   MessageReceiver& receiver() { return receiver_; }
-  ReadResponder& read_responder() { return read_responder_; }
+  /// Of an RDMA Read that was granted.
+  [[nodiscard]] bool answer_read(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request);
+  /// Read data is still to be sent.
+  [[nodiscard]] bool answers_reads() const { return read_responder_ != nullptr && read_responder_->is_busy(); }
+  /// ABTS of a message's exchange that the peer originated.
+  bool abort_received(wire::OxId ox_id);
 
   // --- set-up --------------------------------------------------------------------------------------------------
   void set_setup(OriginatedSetup* originated, ReceivedSetup* received);
@@ -103,6 +109,7 @@ class Connection final : private machines::disconnect_responder::Context {
   void follow(vi::State before);
   void stop();
   void stop_receiving();
+  void stop_reads();
   void tell_peer(wire::fcvi::Reason reason);
   void application_disconnected(bool answered);
   void abandoned_disconnected(Disconnector& disconnector, bool answered);
@@ -143,7 +150,7 @@ class Connection final : private machines::disconnect_responder::Context {
   const wire::fcvi::DisconnectRqst* incoming_rqst_ = nullptr;
   MessageSender sender_;
   MessageReceiver receiver_;
-  ReadResponder read_responder_;
+  std::unique_ptr<ReadResponder> read_responder_;            // from the first RDMA Read on
   Disconnector disconnector_{*this, Disconnector::By::Application};
   Disconnector notice_{*this, Disconnector::By::Provider};
   std::vector<vi::Operation*> disconnects_;                  // VipDisconnect calls that wait

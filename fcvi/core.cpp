@@ -163,9 +163,7 @@ void Core::stray_frame(wire::FcId source) {
 
 bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
   for (const auto& [number, connection] : handles_.slots())
-    if (connection != nullptr && connection->peer_port() == source &&
-        (connection->receiver().abort_received(ox_id) || connection->read_responder().abort_received(ox_id)))
-      return true;
+    if (connection != nullptr && connection->peer_port() == source && connection->abort_received(ox_id)) return true;
   return false;
 }
 
@@ -182,7 +180,7 @@ void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& firs
 }
 
 void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
-  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(exchange, failure);
+  if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(failure);
 }
 
 bool Core::logged_in_for_fc_vi(wire::FcId peer, bool& known) {
@@ -272,12 +270,15 @@ void Core::peer_wanted(ReceivedSetup& setup) {
 }
 
 Connection* Core::find_disconnected(wire::FcId peer, const DeviceHeader& header) {
-  // An aborted setup by its id: the peer does not know our handle (6.12.2), or tells its own (C.5.7.2).
-  if (wire::fcvi::DisconnectRqst::from(header).conn_setup_abort)
-    if (ReceivedSetup* setup = find_setup(peer, wire::ConnectionId{header.tot_len_or_connection_id}))
-      return setup->has_endpoint() ? setup->connection() : nullptr;
+  const auto request = wire::fcvi::DisconnectRqst::from(header);
   Connection* connection = handles_.find(header.handle);
-  return connection != nullptr && connection->peer_port() == peer ? connection : nullptr;
+  if (connection != nullptr && connection->peer_port() != peer) connection = nullptr;
+  // An aborted setup by its id: the peer does not know our handle (6.12.2), or tells its own (C.5.7.2). Each end numbers the
+  // set-ups that it originates: our handle with the id of its own set-up names no other, though the peer's may have that id too.
+  const bool named = connection != nullptr && connection->setup_id() == request.connection_id;
+  ReceivedSetup* setup = request.conn_setup_abort ? find_setup(peer, request.connection_id) : nullptr;
+  if (setup != nullptr && !(named && setup->connection() != connection)) return setup->has_endpoint() ? setup->connection() : nullptr;
+  return connection;
 }
 
 ReceivedSetup* Core::find_setup(wire::FcId peer, wire::ConnectionId connection_id) {

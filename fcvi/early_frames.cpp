@@ -18,7 +18,7 @@ EarlyFrames::Added EarlyFrames::add(const fc2::ReceivedFrame& received, const wi
   const auto place = is_last ? entries_.end() : std::partition_point(entries_.begin(), entries_.end(), is_before);
   if (!is_last && steps(*place, received, header) == 0) return Added::Duplicate;
   const bool full = entries_.size() == max_frames || budget_.frames == Budget::max_frames;
-  if (full && is_last) return Added::NoRoom;
+  if (full && (is_last || received.class_2)) return Added::NoRoom;  // what was acknowledged stays
   auto at = place - entries_.begin();
   const fc2::TimeNs known_since = is_last ? now : place->known_since;  // time does not go back
   if (full) drop_last();

@@ -28,9 +28,9 @@ class EarlyFrames {
   };
   enum class Added {
     Kept,
-    Displaced,  // kept; the one that is farthest from its turn is gone, and is missed after R_A_TOV (rule 7)
+    Displaced,  // class 3: kept; the one that is farthest from its turn is gone, and is missed after R_A_TOV (rule 7)
     Duplicate,  // it is here already
-    NoRoom,     // as many as may be wait, all nearer to their turn
+    NoRoom,     // as many as may be wait, all nearer to their turn, or acknowledged: class 2 sends it again (rule 8b)
   };
 
   explicit EarlyFrames(Budget& budget) : budget_(budget) {}

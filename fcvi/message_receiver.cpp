@@ -56,7 +56,7 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
-  } else if (connection_.core().port().in_order() && early_.empty() && !waits_for_reads(header) && !is_before_resp2(header)) {
+  } else if (connection_.core().port().in_order() && (nothing_waits_ || takes_straight(header))) {
     take_frame(frame, header, payload);
   } else {
     sort_frame(frame, header, payload);
@@ -117,7 +117,7 @@ void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceH
                                                        : Kind::Write;
   message_.header = header;
   message_.ox_id = frame.header.ox_id;
-  if (message_.kind == Kind::Read && !connection_.is_reliable()) return discard_frame();  // 6.6.1: not allowed
+  if (message_.kind == Kind::Read && !connection_.is_reliable()) return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
   // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
   if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
   if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
@@ -168,10 +168,11 @@ bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& 
                            (header.rmt_va == first.rmt_va && header.rmt_va_handle == first.rmt_va_handle);
   const bool same = header.opcode == first.opcode && (header.flags & flags) == (first.flags & flags) && same_target &&
                     frame.header.ox_id == message_.ox_id &&
+                    (header.parameter == first.parameter || !first.has(wire::fcvi::message_request_flag::imm_data)) &&
                     header.tot_len_or_connection_id == first.tot_len_or_connection_id;
-  const bool ends_right = !frame.last_of_sequence || (needs_response() ? frame.header.has(wire::f_ctl::sequence_initiative)
-                                                                       : frame.header.has(wire::f_ctl::last_sequence)) ==
-                                                         (received == length);
+  constexpr std::uint32_t ends = wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;  // either: nothing comes behind it
+  const std::uint32_t right_end = needs_response() ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
+  const bool ends_right = !frame.last_of_sequence || (received == length ? frame.header.has(right_end) : (frame.header.f_ctl & ends) == 0);
   return same && frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) && received <= length &&
          ends_right && (received < length || frame.last_of_sequence);
 }
@@ -345,7 +346,8 @@ void MessageReceiver::conclude_refusal() {
 
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
-  if (!connection_.read_responder().add(*frame_, message_.header)) failure_ = ReceiveError::Transport;
+  nothing_waits_ = false;
+  if (!connection_.answer_read(*frame_, message_.header)) failure_ = ReceiveError::Transport;
 }
 
 void MessageReceiver::expect_next_message() {
@@ -373,16 +375,18 @@ void MessageReceiver::mark_messages_missing(bool with_received) {
 }
 
 bool MessageReceiver::is_errored(wire::MsgId id) const {
+  if (errored_ == nullptr) return false;
   const fc2::TimeNs now = connection_.core().scheduler().now();
-  for (const Errored& range : errored_)
+  for (const Errored& range : *errored_)
     if (now < range.until && id.value - range.first.value <= range.last.value - range.first.value) return true;
   return false;
 }
 
 void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
   const fc2::TimeNs now = connection_.core().scheduler().now(), until = now + connection_.core().port().r_a_tov();
-  Errored* latest = &errored_[0];
-  for (Errored& range : errored_) {
+  if (errored_ == nullptr) errored_ = std::make_unique<ErroredRanges>();
+  Errored* latest = &errored_->front();
+  for (Errored& range : *errored_) {
     if (range.until <= now) {
       range = {first, last, until};
       return;

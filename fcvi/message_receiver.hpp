@@ -5,6 +5,7 @@
 // The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation.
 #pragma once
 #include <array>
+#include <memory>
 
 #include "fc2_fabric/n_port.hpp"
 #include "fcvi/early_frames.hpp"
@@ -54,9 +55,11 @@ class MessageReceiver final : private machines::message_responder::Context {
     std::uint64_t bytes_received = 0;
   };
   struct Errored { wire::MsgId first, last; fc2::TimeNs until = 0; };
+  using ErroredRanges = std::array<Errored, 8>;
 
   enum class Place { Past, Next, Ahead };
   [[nodiscard]] bool waits_for_reads(const wire::fcvi::DeviceHeader& header) const;
+  [[nodiscard]] bool takes_straight(const wire::fcvi::DeviceHeader& header);
   void take_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
   [[nodiscard]] Place place_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
@@ -128,9 +131,10 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
   bool released_ = false;
   fc2::TimeNs last_frame_at_ = 0;
-  std::array<Errored, 8> errored_{};           // Merr
+  std::unique_ptr<ErroredRanges> errored_;     // Merr; from the first on
   fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
   fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
+  bool nothing_waits_ = false;                 // nor will a frame have to, before a RDMA Read comes
   EarlyFrames early_;                          // the epoch of rules 4c and 6e
   fc2::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
 };

@@ -12,7 +12,13 @@ using wire::fcvi::DeviceHeader;
 /// VI-ARCH 6.3.1.1, Reliable Reception: a Send or RDMA Write that comes behind a RDMA Read has no effect here before all read
 /// data were transmitted. (Our own sender waits for them at the other end already.)
 bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
-  return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && connection_.read_responder().is_busy();
+  return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && connection_.answers_reads();
+}
+
+/// In-order fabric: nothing is before this frame that it has to wait for.
+bool MessageReceiver::takes_straight(const DeviceHeader& header) {
+  nothing_waits_ = early_.empty() && !connection_.awaits_resp2() && !connection_.answers_reads();
+  return nothing_waits_ || (early_.empty() && !waits_for_reads(header) && !is_before_resp2(header));
 }
 
 /// By FCVI_MSG_ID and relative offset, which tells synonyms of SEQ_CNT apart (5.6).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fc2_fabric/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 #include "wire/fcvi/message_status.hpp"
@@ -14,7 +15,6 @@ using wire::fcvi::Opcode;
 
 namespace {
 constexpr std::uint64_t max_frames_per_iu = 65536;  // FC-VI 5.6: SEQ_CNT does not repeat within one IU
-constexpr std::uint32_t msg_id_half = 1u << 31;
 constexpr fc2::TimeNs exchange_retry_ns = 10 * fc2::microsecond;
 
 Opcode request_opcode(vi::SendKind kind) {
@@ -47,8 +47,8 @@ std::uint32_t error_bits_of(mo::Completion completion) {
 }  // namespace
 
 MessageSender::MessageSender(Connection& connection)
-    : connection_(connection), next_msg_id_(connection.core().config().first_msg_id),
-      half_entered_at_(connection.core().scheduler().now()), early_(connection.core().early_frames) {}
+    : connection_(connection), numbers_(connection.core().config().first_msg_id, connection.core().scheduler().now()),
+      early_(connection.core().early_frames) {}
 MessageSender::~MessageSender() {
   sequence_.abandon();
   for (Message& message : open_)
@@ -81,26 +81,18 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
 bool MessageSender::start_next() {
   const std::size_t window = connection_.window();
   if (open_.size() == window || failing_) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
-  const bool next_half = next_msg_id_.value % msg_id_half == 0;
-  if (next_half && !may_number()) return false;
+  fc2::Scheduler& scheduler = connection_.core().scheduler();
+  if (const auto from = numbers_.wait_until(scheduler.now(), connection_.core().port().r_a_tov())) {
+    scheduler.schedule(retry_, *from);
+    return false;
+  }
   auto work = connection_.vi()->begin_send();
   if (!work) return false;
-  if (next_half) half_entered_at_ = connection_.core().scheduler().now();
   if (open_.full()) open_.set_capacity(std::min(window, 2 * open_.capacity() + 2));  // grows with what is under way at once
-  open_.push_back(Message{.machine = {}, .work = *work, .msg_id = next_msg_id_});
-  next_msg_id_ = wire::advance(next_msg_id_);
+  open_.push_back(Message{.machine = {}, .work = *work, .msg_id = numbers_.take(scheduler.now())});
   sending_ = true;
   write_device_header(open_.back());
   return true;
-}
-
-/// FC-VI 5.9.6: no FCVI_MSG_ID comes round within R_A_TOV. Each half of them takes so long at least: an id was last used
-/// before the other half was begun.
-bool MessageSender::may_number() {
-  fc2::Scheduler& scheduler = connection_.core().scheduler();
-  const fc2::TimeNs from = half_entered_at_ + connection_.core().port().r_a_tov();
-  if (scheduler.now() < from) scheduler.schedule(retry_, from);
-  return scheduler.now() >= from;
 }
 
 bool MessageSender::start_exchange(Message& message) {
@@ -233,9 +225,13 @@ bool MessageSender::sort_read_data(const Message& message, const fc2::ReceivedFr
     connection_.core().discard(fc2::Discard::WrongSequence);
     return false;
   }
-  const EarlyFrames::Added added = early_.add(frame, header, connection_.core().scheduler().now());
-  if (added != EarlyFrames::Added::Kept)
-    connection_.core().discard(added == EarlyFrames::Added::Duplicate ? fc2::Discard::WrongSequence : fc2::Discard::NoResources);
+  Core& core = connection_.core();
+  switch (early_.add(frame, header, core.scheduler().now())) {
+    case EarlyFrames::Added::Duplicate: core.discard(fc2::Discard::WrongSequence); break;
+    case EarlyFrames::Added::NoRoom: core.port().acknowledger().busy(frame); [[fallthrough]];
+    case EarlyFrames::Added::Displaced: core.discard(fc2::Discard::NoResources); break;
+    case EarlyFrames::Added::Kept: break;
+  }
   return false;
 }
 
@@ -247,6 +243,7 @@ void MessageSender::take_early_frames() {
     if (open && first.received.header.parameter > message->bytes_moved) return;
     const EarlyFrames::Entry next = early_.take_first();
     if (open) read_data_received(*find(next.header.msg_id), next.received, next.header, next.payload());
+    else connection_.core().discard(fc2::Discard::UnexpectedIu);
   }
 }
 
@@ -343,7 +340,7 @@ void MessageSender::clear_to_send() {
 
 /// What the peer refused meanwhile is refused by a response of its own, or flushed with the connection.
 void MessageSender::peer_completed(wire::MsgId last) {
-  if (!needs_response() || last.value == 0) return;  // 0: none, or its number came round: that is not told apart
+  if (last.value == 0) return;  // none, or its number came round: that is not told apart
   for (std::size_t i = 0; i < open_.size() && !wire::serial_less(last, open_[i].msg_id); ++i) {
     Message& message = open_[i];
     if (!message.machine.is<mo::AwaitResponse>()) continue;
@@ -363,7 +360,7 @@ void MessageSender::connection_ended() {
     if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   }
   failed_ = failing_ = false;
-  early_.clear();
+  for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::UnexpectedIu);
   open_.clear();
   connection_.core().scheduler().cancel(timer_);
 }
@@ -383,8 +380,8 @@ fc2::TimeNs MessageSender::deadline_of(const Message& message) const {
 
 void MessageSender::timer_expired() {
   const fc2::TimeNs now = connection_.core().scheduler().now();
-  for (Message& message : open_)
-    if (deadline_of(message) <= now) return process(message, mo::ResponseTimeout{});  // rule 9: the connection ends
+  const auto late = std::find_if(open_.begin(), open_.end(), [&](const Message& message) { return deadline_of(message) <= now; });
+  if (late != open_.end()) process(*late, mo::ResponseTimeout{});  // rule 9: the connection ends, with those before it if not at once
   arm_timer();
 }
 
@@ -401,8 +398,7 @@ void MessageSender::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailur
     const bool sending = sending_ && &message == &open_.back();
     if (sending) sequence_.abandon();
     if (failure == fc2::ExchangeFailure::PortLoggedOut) return;  // it ends the whole connection next
-    if (message.machine.is<mo::Queued>()) return wake();         // nothing went out: another exchange will do
-    if (sending) sending_ = false;
+    if (message.machine.is<mo::Queued>()) return;                // nothing went out: it waits on, and takes another exchange
     return process(message, mo::ExchangeError{});
   }
 }
@@ -425,6 +421,7 @@ void MessageSender::complete(mo::Completion completion) {
   const bool failure = completion != mo::Completion::Success && completion != mo::Completion::Flushed;
   if (failure && needs_response() && !in_turn(*current_)) {
     current_->held = completion;
+    current_->deadline = fc2::never;
     failing_ = true;
     return;
   }

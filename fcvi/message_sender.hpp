@@ -9,6 +9,7 @@
 #include "fc2_fabric/n_port.hpp"
 #include "fc2_fabric/sequence_sender.hpp"
 #include "fcvi/early_frames.hpp"
+#include "fcvi/message_numbers.hpp"
 #include "state_machines/message_originator.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
@@ -50,7 +51,6 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   // fc2::FrameSource
   Next next_frame(fc2::Frame& frame) override;
   bool start_next();
-  [[nodiscard]] bool may_number();
   bool start_exchange(Message& message);
   void write_device_header(const Message& message);
   [[nodiscard]] bool begin_sequence(Message& message);
@@ -101,8 +101,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
 
   Connection& connection_;
   boost::circular_buffer<Message> open_;  // in order of MSG_ID, which is consecutive
-  wire::MsgId next_msg_id_;
-  fc2::TimeNs half_entered_at_;           // when this half of the MSG_IDs was begun
+  MessageNumbers numbers_;
   bool sending_ = false;                  // the last of open_ has frames to send
   fc2::SequenceSender sequence_;
   std::uint64_t iu_bytes_left_ = 0;

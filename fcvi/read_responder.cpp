@@ -40,8 +40,7 @@ void ReadResponder::drop_first() {
 
 /// A read that failed has failed at its originator, too: the connection breaks (FC-VI 8.4.2 e), and what waited for its data
 /// has no effect (VI-ARCH 6.3.1.1). A logout tells by itself.
-void ReadResponder::exchange_failed(const fc2::Exchange& exchange, fc2::ExchangeFailure failure) {
-  if (&exchange != exchange_) return;
+void ReadResponder::exchange_failed(fc2::ExchangeFailure failure) {
   drop_first();
   if (failure != fc2::ExchangeFailure::PortLoggedOut) connection_.fail_by_transport();
 }

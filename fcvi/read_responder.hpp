@@ -24,8 +24,8 @@ class ReadResponder final : public fc2::FrameSource {
   void clear();
   /// ABTS of a request that waits.
   bool abort_received(wire::OxId ox_id);
-  /// The exchange is gone already.
-  void exchange_failed(const fc2::Exchange& exchange, fc2::ExchangeFailure failure);
+  /// That of the first, which is gone already.
+  void exchange_failed(fc2::ExchangeFailure failure);
   /// Read data is still to be sent.
   [[nodiscard]] bool is_busy() const { return !responses_.empty(); }
 

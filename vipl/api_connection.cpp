@@ -1,7 +1,10 @@
 // VI-DG 3.3.1 to 3.3.5: connections, client/server.
+#include <algorithm>
+
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
 #include "vipl/device.hpp"
+#include "vipl/fabric_access.hpp"
 
 using vipl::api;
 using vipl::Call;
@@ -85,6 +88,15 @@ VIP_RETURN reject(VIP_CONN_HANDLE handle) {
   return result;
 }
 
+/// A fabric that is lost is waited for as VipOpenNic would, within the call's time, and not by a VI that could not connect
+/// anyway. False: NIC or VI are gone.
+bool await_fabric(Call& call, VIP_VI_HANDLE handle, NicObject& nic, fc2::TimeNs deadline) {
+  const vipl::Device& device = nic.device();
+  if (device.ready() || call.find<ViObject>(handle)->model->state() != vi::State::Idle) return true;
+  const fc2::TimeNs patience = call.domain().runtime().now() + device.configuration().timeouts.open;
+  return wait_for_fabric(nic, std::min(deadline, patience)) && call.find<ViObject>(handle) != nullptr;
+}
+
 VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, const VIP_NET_ADDRESS* remote_address,
                    VIP_ULONG timeout_ms, VIP_VI_ATTRIBUTES* remote_attributes) {
   Call call;
@@ -95,8 +107,12 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
   const auto local = vipl::from_api(*local_address), remote = vipl::from_api(*remote_address);
   if (!local || !remote || local->host != vi->nic->device().address()) return VIP_INVALID_PARAMETER;
   const auto nic = vi->nic->shared_from_this();
+  const vipl::Runtime& runtime = call.domain().runtime();
+  const fc2::TimeNs deadline = vipl::deadline(runtime, timeout_ms);
+  if (!await_fabric(call, handle, *nic, deadline)) return VIP_INVALID_PARAMETER;
+  const fc2::TimeNs left = deadline == fc2::never ? vi::infinite : std::max<fc2::TimeNs>(deadline - runtime.now(), 1);
   const auto operation = Pending<vi::ConnectOperation>::make(call.domain());
-  nic->device().provider().connect_request(*vi->model, *local, *remote, vipl::timeout_ns(timeout_ms), *operation);
+  nic->device().provider().connect_request(*vi->model, *local, *remote, left, *operation);
   const VIP_RETURN result = call.answer(*operation);
   if (result == VIP_SUCCESS) *remote_attributes = to_api(*nic, operation->remote_attributes);
   return result;

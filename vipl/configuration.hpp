@@ -42,7 +42,7 @@ struct FcoeChoices {
 };
 
 struct NicTimeouts {
-  fc2::TimeNs open = 10 * fc2::second;         // VipOpenNic waits so long for login and registration
+  fc2::TimeNs open = 10 * fc2::second;         // VipOpenNic waits so long for login and registration; where they were lost others do
   fc2::TimeNs ulp = 0;                         // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
   fc2::TimeNs farp = 0;                        // of one FARP-REQ; 0: 100 ms
   fc2::TimeNs name_service = 5 * fc2::second;  // of one question to the fabric's name server, retries included

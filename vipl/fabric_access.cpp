@@ -6,21 +6,26 @@ namespace vipl {
 namespace {
 
 struct Listing final : farp::DirectoryListener {
-  explicit Listing(Runtime& its_runtime) : runtime(its_runtime) {}
+  Listing(Runtime& its_runtime, const Device& its_device) : runtime(its_runtime), device(its_device) {}
   void directory_listed(std::span<const farp::DirectoryEntry> list) override {
     ports.emplace(list.begin(), list.end());
     end();
   }
-  void directory_failed(farp::DirectoryFailure) override { end(); }
+  void directory_failed(farp::DirectoryFailure) override {
+    interrupted = !device.ready();
+    end();
+  }
   void end() {
     ended = true;
     runtime.notify_all(point);
   }
 
   Runtime& runtime;
+  const Device& device;
   EventCount point;
   std::optional<std::vector<farp::DirectoryEntry>> ports;
   bool ended = false;
+  bool interrupted = false;  // it failed because the fabric was lost, and not by its answer
 };
 
 /// Until `ready()`, the deadline, or the end of the NIC. False: the NIC was closed.
@@ -33,15 +38,30 @@ bool wait_on(NicObject& nic, EventCount& point, fc2::TimeNs deadline, Ready read
   return !nic.closed();
 }
 
-}  // namespace
-
-std::optional<std::vector<farp::DirectoryEntry>> list_ports(Call& call, NicObject& nic) {
-  Listing listing(call.domain().runtime());
+/// False: the NIC was closed.
+bool list_once(NicObject& nic, Listing& listing) {
   Device& device = nic.device();
   device.directory().list(listing);
   const bool open = wait_on(nic, listing.point, fc2::never, [&] { return listing.ended; });
   device.directory().forget(listing);
-  return open ? std::move(listing.ports) : std::nullopt;
+  return open;
+}
+
+}  // namespace
+
+bool wait_for_fabric(NicObject& nic, fc2::TimeNs deadline) {
+  Device& device = nic.device();
+  return wait_on(nic, device.ready_point(), deadline, [&] { return device.ready(); });
+}
+
+std::optional<std::vector<farp::DirectoryEntry>> list_ports(Call& call, NicObject& nic) {
+  Runtime& runtime = call.domain().runtime();
+  const fc2::TimeNs deadline = runtime.now() + nic.device().configuration().timeouts.open;
+  for (;;) {
+    Listing listing(runtime, nic.device());
+    if (!wait_for_fabric(nic, deadline) || !list_once(nic, listing)) return std::nullopt;
+    if (!listing.interrupted || runtime.now() >= deadline) return std::move(listing.ports);
+  }
 }
 
 std::optional<std::vector<farp::DirectoryEntry>> NicFabricAccess::ports() {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/remote_port.hpp"
+
 namespace vipl {
 namespace {
 
@@ -11,6 +13,14 @@ wire::MacAddress mac_of(wire::Wwn port_name) {
   wire::MacAddress mac{{0x02}};
   for (std::size_t i = 1; i < mac.bytes.size(); ++i) mac.bytes[i] = static_cast<std::uint8_t>(port_name.value >> 8 * (5 - i));
   return mac;
+}
+
+// FIP VLAN discovery: FCFs offer FCoE where this interface does not lead. 0 is untagged, as here.
+std::string other_vlans(const fc2::fcoe::ENode& node) {
+  std::string text;
+  for (const std::uint16_t vlan : node.vlans())
+    if (vlan != 0) text += (text.empty() ? "; FCoE is offered on VLAN " : ", ") + std::to_string(vlan);
+  return text.empty() ? text : text + ": name an interface of it";
 }
 
 }  // namespace
@@ -34,6 +44,7 @@ void FcoeLink::attach(fc2::NPort& port) {
   } else {
     fc2::fcoe::ENodeConfig config;
     config.switch_name = choices_.fcf;
+    config.discover_vlans = true;  // told to people: the interface of another VLAN is theirs to make
     e_node_ = std::make_unique<fc2::fcoe::ENode>(access_.scheduler, access_.pool, *ethernet_, port, config);
   }
 }
@@ -53,17 +64,18 @@ std::string FcoeLink::fabric_trouble(const fc2::fcoe::ENode& node) const {
   if (node.fcf() != nullptr)
     return name + ": FCF " + to_string(node.fcf()->mac) + " of switch " + to_string(node.fcf()->switch_name) + " grants no login";
   if (known.empty() && choices_.fcf.value != 0) return name + ": FCF " + to_string(choices_.fcf) + " does not show itself";
-  if (known.empty()) return name + ": no FCF shows itself (fcvi-fabricd --fcoe, or a switch)";
+  if (known.empty()) return name + ": no FCF shows itself (fcvi-fabricd --fcoe, or a switch)" + other_vlans(node);
   if (std::none_of(known.begin(), known.end(), [](const auto& fcf) { return fcf.available; }))
     return name + ": no FCF takes logins";
   return name + ": frames of " + std::to_string(ethernet_->interface().mtu) +
          " bytes from the FCF do not come through; is the MTU the same everywhere?";
 }
 
+// The fabric tells the others. Where there is none they would ask a host that has gone until their exchanges time out.
 void FcoeLink::say_goodbye() {
   if (port_ == nullptr || !port_->online()) return;
-  for (const wire::FcId id : port_->logged_in_ports()) port_->deny(id);  // LOGO
-  if (e_node_ != nullptr) port_->log_out_of_fabric();
+  if (e_node_ != nullptr) return port_->log_out_of_fabric();
+  for (const wire::FcId id : port_->logged_in_ports()) port_->remote_port(id).log_out();
 }
 
 }  // namespace vipl

@@ -178,6 +178,12 @@ void FrameStream::flush() {
     else if (errno == EAGAIN) return arm_write();
     else if (errno != EINTR) return fail(errno == EPIPE ? "closed by the other end" : std::strerror(errno));
   }
+  if (finishing_ && !failed_) ::shutdown(descriptor_.native_handle(), SHUT_WR);
+}
+
+void FrameStream::finish() {
+  finishing_ = true;
+  if (user_ != nullptr && !writing_) flush();
 }
 
 void FrameStream::arm_write() {

@@ -51,6 +51,8 @@ class FrameStream final : public FrameOutput, public FrameFeeder, public std::en
   /// No more is taken from the socket, nor from what was read already, until proceed().
   void hold() override { held_ = true; }
   void proceed() override;
+  /// Nothing more will be sent: the other end is told when it has all that was, and closes; then the user hears so.
+  void finish();
   /// Sends what there is as far as the kernel takes it at once. The user hears nothing more.
   void close();
 
@@ -91,7 +93,7 @@ class FrameStream final : public FrameOutput, public FrameFeeder, public std::en
   boost::asio::posix::stream_descriptor descriptor_;
   std::optional<LinkDescriptor> known_;  // while that is open
   Buffer in_, out_;
-  bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false;
+  bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false, finishing_ = false;
   std::string failure_;
   Timer<FrameStream, &FrameStream::flush> flush_{*this};
   Timer<FrameStream, &FrameStream::deliver_held> delivery_{*this};

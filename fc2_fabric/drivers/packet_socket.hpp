@@ -32,8 +32,7 @@ class PacketSocket final : public EthernetSocket {
 
   void listen(const wire::MacAddress& address) override;
   void ignore(const wire::MacAddress& address) override;
-  /// Frames that came and that the kernel could not keep for us.
-  [[nodiscard]] std::uint64_t kernel_drops();
+  [[nodiscard]] std::uint64_t kernel_drops() override;
 
  private:
   PacketSocket(fcoe::EthernetInterface interface, int descriptor, int index, const CoreAccess& access);

@@ -1,10 +1,12 @@
 #include "fc2_fabric/drivers/udp_ethernet.hpp"
 
 #include <arpa/inet.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -70,6 +72,12 @@ std::uint16_t UdpEthernet::local_port() const {
   socklen_t size = sizeof end;
   ::getsockname(descriptor(), reinterpret_cast<sockaddr*>(&end), &size);
   return ntohs(end.sin_port);
+}
+
+std::uint64_t UdpEthernet::kernel_drops() {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> about{};
+  socklen_t size = sizeof about;
+  return ::getsockopt(descriptor(), SOL_SOCKET, SO_MEMINFO, about.data(), &size) == 0 ? about[SK_MEMINFO_DROPS] : 0;
 }
 
 // ECONNREFUSED: nobody listens there yet. A frame was lost, as on a cable that is not plugged in.

@@ -29,6 +29,7 @@ class UdpEthernet final : public EthernetSocket {
 
   void listen(const wire::MacAddress&) override {}   // a cable brings everything
   void ignore(const wire::MacAddress&) override {}
+  [[nodiscard]] std::uint64_t kernel_drops() override;
   [[nodiscard]] std::uint16_t local_port() const;
   void set_remote_port(std::uint16_t port);
 

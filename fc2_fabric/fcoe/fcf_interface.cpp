@@ -113,6 +113,16 @@ std::uint16_t FcfInterface::frame_limit() const {
 
 void FcfInterface::vn_port_added(FcfLink& link, wire::FcId id) { vn_ports_[id.value] = &link; }
 void FcfInterface::vn_port_removed(wire::FcId id) { vn_ports_.erase(id.value); }
+
+// All ENodes of the interface wait for one then: Ethernet knows but one sender, and loses nothing as long as the kernel has room.
+void FcfInterface::link_full(bool full) {
+  const bool before = full_links_ > 0;
+  full ? ++full_links_ : --full_links_;
+  if (before == (full_links_ > 0)) return;
+  full ? ethernet_.hold() : ethernet_.proceed();
+  for (const auto& [mac, link] : links_) link->set_listening(!full);
+}
+
 void FcfInterface::link_idle() { scheduler_.schedule(sweep_timer_, scheduler_.now()); }
 
 void FcfInterface::sweep() {

@@ -22,7 +22,7 @@ struct FcfConfig {
   TimeNs vn_port_period = 90 * second;       // between the keep-alives of a VN_Port (FC-BB-5)
   TimeNs login_time = 20 * second;           // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
   std::size_t max_enodes = 1024;             // of an interface; from there on FLOGI is rejected
-  std::size_t ingress_queue_frames = 256;    // of an ENode, while the fabric holds it back; more is lost
+  std::size_t ingress_queue_frames = 256;    // of an ENode, while the fabric holds it back; from there on the interface is held
 };
 
 class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
@@ -68,6 +68,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void vn_port_added(FcfLink& link, wire::FcId id) override;
   void vn_port_removed(wire::FcId id) override;
   void link_cleared(FcfLink& link, const FcfVnPort* port) override;
+  void link_full(bool full) override;
   void link_idle() override;
   FcoeCounters& link_counters() override { return counters_; }
 
@@ -88,6 +89,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   const FcfConfig& config_;
   FcoeCounters counters_;
   bool available_ = true, stopped_ = false;
+  std::size_t full_links_ = 0;
   std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
   boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;   // by N_Port_ID
   std::map<wire::MacAddress, std::size_t> former_f_ports_;        // of ENodes that were here, by MAC address

@@ -35,6 +35,8 @@ class FcfLinkUser {
   virtual void vn_port_removed(wire::FcId id) = 0;
   /// Clear Virtual Links goes out: for `port` alone, or, with nullptr, for all of the ENode.
   virtual void link_cleared(FcfLink& link, const FcfVnPort* port) = 0;
+  /// No more frames of the ENode can be kept, or some again.
+  virtual void link_full(bool full) = 0;
   virtual void link_idle() = 0;                                                            // one may be forgotten
   virtual FcoeCounters& link_counters() = 0;
 
@@ -62,7 +64,10 @@ class FcfLink final : private FrameReceiver, public FrameFeeder, private machine
   bool log_out(wire::FcId id);
   /// The Ethernet takes frames, or does not.
   void set_paused(bool paused);
-  /// The F_Port holds its feeder back: frames that come meanwhile wait, up to FcfConfig::ingress_queue_frames.
+  /// The Ethernet is read, or not: whoever cannot be heard is not silent.
+  void set_listening(bool listening);
+  /// The F_Port holds its feeder back: frames that come meanwhile wait, up to FcfConfig::ingress_queue_frames; then the
+  /// interface is held, so that more wait below it.
   void hold() override { held_ = true; }
   void proceed() override { held_ = false; scheduler_.schedule(drain_, scheduler_.now()); }
 
@@ -107,6 +112,7 @@ class FcfLink final : private FrameReceiver, public FrameFeeder, private machine
   void end_virtual_login(const FcfVnPort& port);
   void pass(FramePtr frame, Pending request);
   void drain();
+  void set_full(bool full);
   void supervise();
   void watch();
   void settle();
@@ -139,7 +145,8 @@ class FcfLink final : private FrameReceiver, public FrameFeeder, private machine
   std::deque<Pending> pending_;                             // passed to the F_Port, unanswered; a few
   std::vector<FcfVnPort> vn_ports_;                         // the one that logged in by FLOGI first
   TimeNs heard_ = 0;                                        // the ENode's latest keep-alive
-  bool held_ = false;
+  TimeNs deaf_since_ = never;
+  bool held_ = false, full_ = false;
   FrameQueue waiting_;
   Outcome outcome_ = Outcome::None;                         // told when nobody is inside the F_Port any more
   Timer<FcfLink, &FcfLink::settle> settle_{*this};

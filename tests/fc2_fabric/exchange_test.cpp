@@ -250,6 +250,7 @@ TEST_F(ExchangeTest, receiving_last_frame_lost_times_out) {
   request(5000, 1000 * second);
   pair.run_for(pair.b.e_d_tov() + millisecond);
   EXPECT_EQ(responder.failures, std::vector{ExchangeFailure::SequenceError});
+  EXPECT_EQ(discarded(pair.b, Discard::WrongSequence), 1U);
   EXPECT_EQ(pair.b.open_exchanges(), 1U);
   pair.run_for(pair.b.r_a_tov());
   EXPECT_EQ(pair.b.open_exchanges(), 0U);

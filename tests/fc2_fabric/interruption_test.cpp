@@ -35,6 +35,7 @@ class FabricInterruptionTest : public testing::Test {
     for (std::size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(fabric.port(i).counters().unexpected_events, 0U);
       EXPECT_EQ(fabric.port(i).open_exchanges(), 0U);
+      fabric.port(i).remove_listener(listeners[i]);  // the fabric goes after them
     }
   }
   NPort& a() { return fabric.port(0); }
@@ -208,6 +209,111 @@ TEST_F(FabricInterruptionTest, suspended_loopback_waits) {
   a().send(*users[0].ius[0].exchange, wire::RCtl::solicited_control, {}, iu(4), {.last_of_exchange = true});
   fabric.run_for(second);
   EXPECT_EQ(users[0].ius.size(), 2U);
+}
+
+// --- frames to a port that is away: FC-VI 7.7.5 ------------------------------------------------------------------
+
+class AwayTest : public FabricInterruptionTest {
+ protected:
+  void send_to_a(std::uint8_t mark) {
+    b().send(*b().originate(a_id, wire::Type::fc_vi, users[1]), wire::RCtl::unsolicited_control, {}, iu(mark), {.last_of_exchange = true});
+  }
+  std::uint64_t discarded(Discard reason) { return fabric.fabric.counters().discarded(reason); }
+};
+
+// What others send while the link is gone, and until the FLOGI is through, waits at the F_Port, and follows its accept.
+TEST_F(AwayTest, away_frames_to_it_wait) {
+  a_link().cut();
+  for (std::uint8_t mark = 0; mark < 3; ++mark) send_to_a(mark);
+  fabric.run_for(second);
+  EXPECT_EQ(users[0].ius.size(), 0U);
+  log.clear();
+  a_link().mend();
+  fabric.run_for(second);
+  ASSERT_EQ(users[0].ius.size(), 3U);
+  for (std::uint8_t mark = 0; mark < 3; ++mark) EXPECT_EQ(users[0].ius[mark].bytes, iu(mark));
+  bool accepted = false;
+  for (const auto& frame : log.frames()) {
+    accepted = accepted || frame.is_els(Command::ls_acc);
+    EXPECT_TRUE(accepted || frame.header.type != wire::Type::fc_vi);
+  }
+  EXPECT_EQ(fabric.fabric.counters().discarded(), 0U);
+  EXPECT_EQ(a().counters().discarded(), 0U);
+}
+
+// Many: their senders are held back, and every one comes, in order.
+TEST_F(AwayTest, away_many_frames_to_it_wait) {
+  a_link().cut();
+  for (int i = 0; i < 2000; ++i) {
+    send_to_a(static_cast<std::uint8_t>(i));
+    fabric.run_for(10 * microsecond);
+  }
+  a_link().mend();
+  fabric.run_for(second);
+  ASSERT_EQ(users[0].ius.size(), 2000U);
+  for (std::size_t i = 0; i < 2000; ++i) EXPECT_EQ(users[0].ius[i].bytes, iu(static_cast<std::uint8_t>(i)));
+  EXPECT_EQ(fabric.fabric.counters().discarded(), 0U);
+}
+
+// NOS in the middle of traffic, again and again: nothing is lost either way.
+TEST_F(AwayTest, nos_loses_nothing) {
+  for (int i = 0; i < 200; ++i) {
+    send_to_a(static_cast<std::uint8_t>(i));
+    a().send(*a().originate(b_id, wire::Type::fc_vi, users[0]), wire::RCtl::unsolicited_control, {}, iu(static_cast<std::uint8_t>(i)),
+             {.last_of_exchange = true});
+    if (i % 10 == 0) (i % 20 == 0 ? a_link().a : a_link().b).fail();
+    fabric.run_for(700 + 31 * i);
+  }
+  fabric.run_for(second);
+  EXPECT_EQ(users[0].ius.size(), 200U);
+  EXPECT_EQ(users[1].ius.size(), 200U);
+  EXPECT_EQ(listeners[0].events.find('O'), std::string::npos);
+  fabric.run_for(20 * second);
+}
+
+// It stays away for the hold time: what waited is lost, and counted; the fabric knows it no more, and nobody waits for it.
+TEST_F(AwayTest, away_beyond_hold_time_is_logged_out) {
+  a_link().cut();
+  send_to_a(0);
+  fabric.run_for(1900 * millisecond);
+  EXPECT_EQ(fabric.fabric.logged_in_ports(), 2U);
+  fabric.run_for(200 * millisecond);
+  EXPECT_EQ(fabric.fabric.logged_in_ports(), 1U);
+  EXPECT_EQ(discarded(Discard::HeldTooLong), 1U);
+  send_to_a(1);
+  fabric.run_for(millisecond);
+  EXPECT_EQ(discarded(Discard::Unroutable), 1U);
+  a_link().mend();
+  fabric.run_for(second);
+  EXPECT_EQ(a().n_port_id(), a_id);
+  send_to_a(2);
+  fabric.run_for(second);
+  ASSERT_EQ(users[0].ius.size(), 1U);
+  EXPECT_EQ(users[0].ius[0].bytes, iu(2));
+}
+
+// The port is unplugged, or its cable goes elsewhere: nobody waits for it.
+TEST_F(AwayTest, away_replugged_frames_are_lost) {
+  a_link().cut();
+  send_to_a(0);
+  fabric.run_for(millisecond);
+  ASSERT_TRUE(fabric.fabric.replug(a()));
+  EXPECT_EQ(discarded(Discard::HeldTooLong), 1U);
+  fabric.run_for(second);
+  EXPECT_NE(a().n_port_id(), a_id);
+  EXPECT_EQ(users[0].ius.size(), 0U);
+}
+
+// Its name logs in at another port of the switch meanwhile: it will not come back where it was.
+TEST_F(AwayTest, away_name_logs_in_elsewhere) {
+  a_link().cut();
+  fabric.run_for(millisecond);
+  NPort moved(fabric.scheduler, fabric.pool, support::port_config(0));
+  fabric.fabric.attach(moved, fabric.link);
+  fabric.run_for(millisecond);
+  EXPECT_TRUE(moved.online());
+  EXPECT_EQ(fabric.fabric.logged_in_ports(), 2U);
+  fabric.fabric.detach(moved);
 }
 
 // --- private loop: FC-VI 7.7.3 -----------------------------------------------------------------------------------

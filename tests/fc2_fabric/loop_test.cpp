@@ -29,7 +29,7 @@ class LoopTest : public testing::Test {
   NPort& add(std::uint8_t hard_address = 0) {
     NPort& port = *ports.emplace_back(std::make_unique<NPort>(scheduler, pool, support::port_config(ports.size())));
     port.set_user(wire::Type::fc_vi, user);
-    loop.attach(port, hard_address);
+    loop.attach(port, {.hard_address = hard_address});
     return port;
   }
   void add_and_run(std::size_t count) {
@@ -169,7 +169,7 @@ TEST_F(LoopTest, logged_in_own_address_changed_logs_out) {
   ASSERT_TRUE(log_in(0, 1));
   NPort squatter(scheduler, pool, support::port_config(7));
   Loop other(scheduler, pool, {});
-  other.attach(squatter, static_cast<std::uint8_t>(id(0).value));
+  other.attach(squatter, {.hard_address = static_cast<std::uint8_t>(id(0).value)});
   run_for(millisecond);
   const wire::FcId former = id(0);
   port(0).link_interrupted();

@@ -195,5 +195,72 @@ TEST_F(StateChangeTest, silent_port_is_told_together) {
   EXPECT_EQ(rest, changed);  // port 5 had both addresses in turn
 }
 
+/// Loses RSCNs, as many as it is told.
+struct LoseRscns final : FrameFault {
+  void carry(Channel& channel, FramePtr frame) override {
+    const bool rscn = frame->bytes[0] == 0x22 && frame->bytes[frame_header_bytes] == static_cast<std::uint8_t>(wire::els::Command::rscn);
+    if (rscn && to_lose != 0) --to_lose;
+    else channel.deliver(std::move(frame));
+    seen += rscn ? 1 : 0;
+  }
+  int to_lose = 0, seen = 0;
+};
+
+class LostRscnTest : public StateChangeTest {
+ protected:
+  LostRscnTest() { register_for(0, ScrFunction::full); }
+  void lose(int rscns) {
+    fault.to_lose = rscns;
+    fabric.fabric.set_faults(fabric.port(0), nullptr, &fault);
+    tap(0);
+  }
+  Strings port(std::size_t i) { return {"port " + wire::to_string(fabric.port(i).n_port_id())}; }
+  LoseRscns fault;
+};
+
+// FC-LS: an RSCN that gets no LS_ACC in 2 x R_A_TOV goes once more.
+TEST_F(LostRscnTest, lost_rscn_is_repeated) {
+  lose(1);
+  const Strings five = port(5);
+  fabric.detach(5);
+  fabric.run_for(19 * second);
+  EXPECT_EQ(told(0), Strings{});
+  fabric.run_for(2 * second);
+  EXPECT_EQ(told(0), five);
+  fabric.run_for(100 * second);
+  EXPECT_EQ(told(0), Strings{});
+  EXPECT_EQ(fault.seen, 2);
+}
+
+// ... and not again. What changes afterwards is told as ever.
+TEST_F(LostRscnTest, lost_twice_is_given_up) {
+  lose(2);
+  fabric.detach(5);
+  fabric.run_for(100 * second);
+  EXPECT_EQ(fault.seen, 2);
+  const Strings four = port(4);
+  fabric.detach(4);
+  fabric.run_for(second);
+  EXPECT_EQ(told(0), four);
+  lose(1);  // and repeated, if lost
+  const Strings three = port(3);
+  fabric.detach(3);
+  fabric.run_for(30 * second);
+  EXPECT_EQ(told(0), three);
+}
+
+// Something else changes while the answer is late: the next RSCN says both.
+TEST_F(LostRscnTest, lost_rscn_is_told_with_the_next) {
+  lose(1);
+  const Strings both{port(4)[0], port(5)[0]};
+  fabric.detach(5);
+  fabric.run_for(5 * second);
+  fabric.detach(4);
+  fabric.run_for(second);
+  EXPECT_EQ(told(0), both);
+  fabric.run_for(100 * second);
+  EXPECT_EQ(told(0), Strings{});
+}
+
 }  // namespace
 }  // namespace fc2

@@ -5,6 +5,7 @@
 #include "fc2_fabric/name_server.hpp"
 #include "fc2_fabric/shared_link.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 
@@ -111,12 +112,69 @@ TEST_F(VirtualPortTest, logged_out_base_takes_all_along) {
 TEST_F(VirtualPortTest, interrupted_link_logs_all_in_again) {
   fabric.fabric.link_of(fabric.port(0))->cut();
   fabric.run_for(second);
+  EXPECT_EQ(known(), 5U);  // they may come back
+  fabric.run_for(2 * second);
   EXPECT_EQ(known(), 1U);
   for (std::size_t i = 0; i < other; ++i) EXPECT_FALSE(fabric.port(i).online()) << i;
   fabric.fabric.link_of(fabric.port(0))->mend();
   fabric.run_for(second);
   EXPECT_EQ(known(), 5U);
   EXPECT_EQ(id(3), wire::FcId{0x010103});
+}
+
+// FC-VI 7.7.5, for each port of the link: FLOGI, FDISC, all addresses as before: exchanges go on, and what others sent meanwhile
+// arrives.
+TEST_F(VirtualPortTest, interrupted_unchanged_resumes) {
+  for (std::size_t i = 0; i < other; ++i) ASSERT_TRUE(fabric.log_in(i, other));
+  for (auto& user : users) user.ius.clear();
+  std::array<support::LoginListener, 4> listeners;
+  for (std::size_t i = 0; i < other; ++i) fabric.port(i).add_listener(listeners[i]);
+  for (std::size_t i = 0; i < other; ++i) fabric.port(i).request(id(other), RCtl::unsolicited_control, type, std::vector<std::uint8_t>(8, 1), users[i], 0);
+  fabric.run_for(millisecond);
+  ASSERT_EQ(users[other].ius.size(), other);
+  support::FrameLog log;
+  fabric.fabric.tap(fabric.port(0), &log);
+  Link& link = *fabric.fabric.link_of(fabric.port(0));
+  link.b.fail();
+  fabric.run_for(millisecond);
+  link.cut();
+  for (const auto& iu : users[other].ius)
+    fabric.port(other).send(*iu.exchange, RCtl::solicited_control, {}, std::vector<std::uint8_t>(8, 2), {.last_of_exchange = true});
+  for (std::size_t i = 0; i < other; ++i) {
+    EXPECT_TRUE(fabric.port(i).interrupted()) << i;
+    send(other, id(i));
+    send(i, id(other));
+  }
+  fabric.run_for(100 * millisecond);
+  users[other].ius.clear();
+  link.mend();
+  fabric.run_for(second);
+  EXPECT_EQ(log.sent(wire::els::Command::flogi), 2U);
+  EXPECT_EQ(log.sent(wire::els::Command::fdisc), 2 * (other - 1));
+  EXPECT_EQ(log.sent(wire::els::Command::logo) + log.received(wire::els::Command::logo), 0U);
+  for (std::size_t i = 0; i < other; ++i) {
+    EXPECT_EQ(id(i), wire::FcId{static_cast<std::uint32_t>(0x010100 + i)});
+    EXPECT_EQ(received(i), 2U) << i;
+    EXPECT_TRUE(users[i].failures.empty()) << i;
+    EXPECT_EQ(listeners[i].events, "FF") << i;
+    fabric.port(i).remove_listener(listeners[i]);
+  }
+  EXPECT_EQ(received(other), other);
+  EXPECT_EQ(known(), 5U);
+  fabric.fabric.tap(fabric.port(0), nullptr);
+}
+
+// It is unplugged while they are interrupted: all is over at once.
+TEST_F(VirtualPortTest, interrupted_unplugged_logs_out) {
+  for (std::size_t i = 0; i < other; ++i) ASSERT_TRUE(fabric.log_in(i, other));
+  fabric.fabric.link_of(fabric.port(0))->cut();
+  fabric.fabric.detach(fabric.port(0));
+  for (std::size_t i = 0; i < other; ++i) {
+    EXPECT_FALSE(fabric.port(i).interrupted());
+    EXPECT_FALSE(fabric.port(i).remote_port(id(other)).logged_in());
+  }
+  EXPECT_EQ(known(), 1U);
+  fabric.fabric.attach(shared);
 }
 
 // FC-LS: a FLOGI ends all logins of its link. The F_Port said so by LOGO: base and others log in anew.

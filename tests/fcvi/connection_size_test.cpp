@@ -65,8 +65,8 @@ TEST_F(ConnectionSize, ten_thousand_connections) {
   std::printf("sizeof Vi %zu, Connection %zu (MessageSender %zu, MessageReceiver %zu, ReadResponder %zu, Disconnector %zu), ReceivedSetup %zu\n",
               sizeof(vi::Vi), sizeof(fcvi::Connection), sizeof(fcvi::MessageSender), sizeof(fcvi::MessageReceiver),
               sizeof(fcvi::ReadResponder), sizeof(fcvi::Disconnector), sizeof(fcvi::ReceivedSetup));
-  // The design's limit is 1 KiB. Two thirds of what stands above it is the Connection object itself.
-  EXPECT_LE(vi + idle, 2200u);
+  // The design's limit is 1 KiB. The Connection object alone is that large; what only reads and errors need is made for them.
+  EXPECT_LE(vi + idle, 1800u);
   EXPECT_LE(both_ways, 640u);
 }
 

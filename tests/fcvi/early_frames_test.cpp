@@ -66,13 +66,14 @@ class EarlyFramesTest : public ::testing::Test {
  public:
   EarlyFrames::Added add(EarlyFrames& frames, std::uint32_t msg_id, std::uint32_t offset, fc2::TimeNs now = 1) {
     fc2::FramePtr frame = pool.take();
-    fc2::ReceivedFrame received{.header = {}, .data_field = frame->data_field(), .owner = &frame};
+    fc2::ReceivedFrame received{.header = {}, .data_field = frame->data_field(), .class_2 = class_2, .owner = &frame};
     received.header.parameter = offset;
     return frames.add(received, {.msg_id = {msg_id}}, now);
   }
   fc2::FramePool pool;
   EarlyFrames::Budget budget;
   EarlyFrames early{budget};
+  bool class_2 = false;
 };
 
 // FC-VI 5.2.1, B.2.5 rule 6e: in whatever order they come, they go in the order of the stream; one that comes twice is kept once.
@@ -106,6 +107,15 @@ TEST_F(EarlyFramesTest, full_farthestGivesWay) {
   EXPECT_EQ(add(other, 2, 1), EarlyFrames::Added::NoRoom);
   budget.frames = EarlyFrames::max_frames;
   EXPECT_EQ(add(other, 2, 1), EarlyFrames::Added::Kept);
+}
+
+// FC-FS, FC-VI B.2.6.1 rule 8b: a frame of class 2 that waits is acknowledged: it does not give way to another one, which comes again.
+TEST_F(EarlyFramesTest, full_class2_nothingGivesWay) {
+  class_2 = true;
+  for (std::uint32_t i = 0; i < EarlyFrames::max_frames; ++i) ASSERT_EQ(add(early, 2, 100 + i), EarlyFrames::Added::Kept);
+  EXPECT_EQ(add(early, 2, 50), EarlyFrames::Added::NoRoom);
+  EXPECT_EQ(early.first().received.header.parameter, 100u);
+  EXPECT_EQ(budget.frames, EarlyFrames::max_frames);
 }
 
 }  // namespace

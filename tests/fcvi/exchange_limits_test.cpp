@@ -63,4 +63,25 @@ TEST_F(ExchangeLimits, connected_loggedInPeerOpensMany_othersAreAnswered) {
   fabric.detach(2);
 }
 
+// FC-VI 7.7.3: while its address is validated nothing goes to a port. One that asks all the time meanwhile, by ABTS of exchanges that
+// nobody knows or by DISCONNECT_RQST, does not make this port keep an answer for each.
+TEST_F(ExchangeLimits, validating_floodOfAbts_isBounded) {
+  begin(Level::ReliableDelivery);
+  server->port.remote_port(client->port.n_port_id()).suspend();
+  const std::size_t before = fabric.pool.outstanding();
+  for (std::uint16_t i = 0; i < 20'000; ++i) {
+    fc2::FramePtr frame = fabric.pool.take();
+    wire::FcHeader{.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::bls,
+                   .f_ctl = wire::f_ctl::end_sequence, .ox_id = {i}, .rx_id = wire::RxId::unassigned}.write(frame->bytes);
+    frame->size_bytes = 24;
+    frame->sof = wire::Sof::i3;
+    fabric.fabric.ingress_of(client->port)->receive(std::move(frame));
+    if (i % 64 == 0) fabric.run_for(50 * fc2::microsecond);
+  }
+  fabric.run_for(fc2::millisecond);
+  EXPECT_LE(fabric.pool.outstanding(), before + server->port.config().max_waiting_frames);
+  server->port.remote_port(client->port.n_port_id()).resume();
+  expect_message_arrives();
+}
+
 }  // namespace

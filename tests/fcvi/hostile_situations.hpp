@@ -26,7 +26,10 @@ class Besieged : public TwoNodes {
  public:
   using Opcode = wire::fcvi::Opcode;
   using Level = vi::ReliabilityLevel;
-  explicit Besieged(Level level = Level::UnreliableDelivery) : level_(level) {
+  explicit Besieged(Level level = Level::UnreliableDelivery, fcvi::ProviderConfig config = {},
+                    fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, TestFabric::Adjust adjust = {},
+                    fc2::SwitchConfig fabric_config = {})
+      : TwoNodes(config, link, std::move(adjust), {}, std::move(fabric_config)), level_(level) {
     client_vi = &client->make_vi(level);
     server_vi = &server->make_vi(level);
     EXPECT_TRUE(fabric.log_in(0, 1));
@@ -105,6 +108,10 @@ class Besieged : public TwoNodes {
     return frame;
   }
   void inject(const Forgery& forged) {
+    put(forged);
+    fabric.run_for(20 * fc2::microsecond);
+  }
+  void put(const Forgery& forged) {
     fc2::FramePtr frame = fabric.pool.take();
     forged.fc.write(frame->bytes);
     std::copy(forged.data.begin(), forged.data.end(), frame->data_field().begin());
@@ -112,7 +119,6 @@ class Besieged : public TwoNodes {
     frame->sof = forged.sof;
     frame->eof = forged.eof;
     victim().port.receive(std::move(frame));
-    fabric.run_for(20 * fc2::microsecond);
   }
   [[nodiscard]] Host& victim() { return victim_is_client_ ? *client : *server; }
   [[nodiscard]] Host& peer() { return victim_is_client_ ? *server : *client; }
@@ -121,25 +127,35 @@ class Besieged : public TwoNodes {
   [[nodiscard]] const std::vector<std::uint8_t>& rqst_data() const { return rqst_data_; }
   FrameLog log;  // of the victim's port, since it is besieged
 
- private:
+ protected:
   static constexpr std::string_view discriminator = "service of 16 by";
-  void ask() {
-    fabric.fabric.tap(client->port, &log);
-    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator), vi::infinite, request);
+  [[nodiscard]] Level level() const { return level_; }
+  [[nodiscard]] wire::FcviHandle victims_handle() const { return {victim_is_client_ ? 1u : 0x1001u}; }
+  /// The CONNECT_RQST that this host sends now.
+  LoggedFrame catch_rqst(Host& host) {
+    fabric.fabric.tap(host.port, &log);
     const auto sent = [&] { return log.find([](const LoggedFrame& frame) { return frame.header.type == wire::Type::fc_vi; }); };
     EXPECT_TRUE(fabric.run_until([&] { return sent() != nullptr; }));
-    rqst_ = sent()->header;
-    rqst_data_ = sent()->data;
-    id_ = wire::load_big<4>(rqst_data_.data() + 28);
-    fabric.fabric.tap(client->port, nullptr);
+    LoggedFrame rqst = *sent();
+    fabric.fabric.tap(host.port, nullptr);
+    return rqst;
   }
-  void connect_all() { connect(level_); }
   void besiege(bool client_is_victim) {
     victim_is_client_ = client_is_victim;
     fabric.silence(client_is_victim ? 1 : 0);
     log.clear();
     fabric.fabric.tap(victim().port, &log);
   }
+
+ private:
+  void ask() {
+    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator), vi::infinite, request);
+    const LoggedFrame rqst = catch_rqst(*client);
+    rqst_ = rqst.header;
+    rqst_data_ = rqst.data;
+    id_ = wire::load_big<4>(rqst_data_.data() + 28);
+  }
+  void connect_all() { connect(level_); }
   static std::uint32_t f_ctl_of(Opcode opcode) {
     switch (opcode) {
       case Opcode::connect_rqst:
@@ -179,7 +195,7 @@ class Besieged : public TwoNodes {
   }
   wire::FcviHandle handle_for(Opcode opcode) const {
     if (opcode == Opcode::connect_rqst || opcode == Opcode::connect_resp1) return wire::FcviHandle::unassigned;
-    return {victim_is_client_ ? 1u : 0x1001u};
+    return victims_handle();
   }
   static constexpr wire::FcviHandle peer_handle{0x7000};
 

@@ -3,11 +3,13 @@
 #include <map>
 
 #include "tests/fcvi/hostile_outcome.hpp"
+#include "tests/fcvi/hostile_wrongs.hpp"
 
 namespace {
 using support::Besieged;
 using support::Forgery;
 using support::Outcome;
+using support::Wrong;
 using Opcode = wire::fcvi::Opcode;
 
 struct Situation {
@@ -31,64 +33,6 @@ constexpr Situation situations[] = {
 constexpr Opcode opcodes[] = {Opcode::connect_rqst, Opcode::connect_resp1, Opcode::connect_resp2, Opcode::connect_resp3,
                               Opcode::disconnect_rqst, Opcode::disconnect_resp, Opcode::send_rqst, Opcode::write_rqst,
                               Opcode::read_rqst, Opcode::send_resp, Opcode::write_resp, Opcode::read_resp};
-
-/// One field. Those that tell whose IU it is, or whether it is one, must never let it move an endpoint.
-struct Wrong {
-  const char* field;
-  bool identifies;
-  void (*apply)(Forgery&);
-};
-constexpr Wrong header_wrongs[] = {
-    {"(as it should be)", false, [](Forgery&) {}},
-    {"R_CTL: control instead", true,
-     [](Forgery& f) {
-       f.fc.r_ctl = f.fc.r_ctl == wire::RCtl::solicited_control ? wire::RCtl::unsolicited_control : wire::RCtl::solicited_control;
-     }},
-    {"R_CTL: data instead", true,
-     [](Forgery& f) { f.fc.r_ctl = f.fc.r_ctl == wire::RCtl::solicited_data ? wire::RCtl::command_status : wire::RCtl::solicited_data; }},
-    {"D_ID", true, [](Forgery& f) { f.fc.d_id = {0x010800}; }},
-    {"S_ID: not logged in", true, [](Forgery& f) { f.fc.s_id = {0x010900}; }},
-    {"TYPE", true, [](Forgery& f) { f.fc.type = wire::Type::fcp; }},
-    {"Exchange Context", true, [](Forgery& f) { f.fc.f_ctl ^= wire::f_ctl::exchange_responder; }},
-    {"First_Sequence", false, [](Forgery& f) { f.fc.f_ctl ^= wire::f_ctl::first_sequence; }},
-    {"Last_Sequence", false, [](Forgery& f) { f.fc.f_ctl ^= wire::f_ctl::last_sequence; }},
-    {"Sequence Initiative", false, [](Forgery& f) { f.fc.f_ctl ^= wire::f_ctl::sequence_initiative; }},
-    {"DF_CTL: none", true, [](Forgery& f) { f.fc.df_ctl = 0; }},
-    {"DF_CTL: 64 bytes", true, [](Forgery& f) { f.fc.df_ctl = 3; }},
-    {"SEQ_CNT", false, [](Forgery& f) { f.fc.seq_cnt.value = static_cast<std::uint16_t>(f.fc.seq_cnt.value + 7); }},
-    {"OX_ID", true, [](Forgery& f) { f.fc.ox_id.value ^= 0x0555; }},
-    {"SOFn3", false, [](Forgery& f) { f.sof = wire::Sof::n3; }},
-    {"EOFni", true, [](Forgery& f) { f.eof = wire::Eof::ni; }},
-    {"FCVI_HANDLE", false, [](Forgery& f) { f.set_word(0, f.word(0) ^ 0x00ABC000); }},
-    {"FCVI_OPCODE", true, [](Forgery& f) { f.data[4] = 0x7F; }},
-    {"FCVI_FLAGS: all reserved bits", false,
-     [](Forgery& f) { f.data[5] = static_cast<std::uint8_t>(f.data[5] | (f.data[4] == 0x10 ? 0xE0 : f.data[4] < 8 ? 0xFE : f.data[4] < 0x10 ? 0xF0 : 0xF8)); }},
-    {"reserved word 1", false, [](Forgery& f) { f.data[6] = f.data[7] = 0xFF; }},
-    {"FCVI_MSG_ID", false, [](Forgery& f) { f.set_word(2, 0xDEAD); }},
-    {"FCVI_PARAMETER", false, [](Forgery& f) { f.set_word(3, 0x00040000); }},
-    {"cut short", true, [](Forgery& f) { f.data.resize(12); }},
-};
-constexpr Wrong long_header_wrongs[] = {
-    {"FCVI_RMT_VA", false, [](Forgery& f) { f.set_word(4, 0x12345678); }},
-    {"FCVI_RMT_VA_HANDLE", false, [](Forgery& f) { f.set_word(6, 0x12345678); }},
-    {"FCVI_CONNECTION_ID, FCVI_TOT_LEN", false, [](Forgery& f) { f.set_word(7, f.word(7) ^ 0x000F0000); }},
-};
-constexpr std::size_t at = 8;  // first word of the payload
-constexpr Wrong payload_wrongs[] = {
-    {"mode reserved, or CONN_STS and RETRY", false,
-     [](Forgery& f) { f.data[5] = f.data[4] == 0x10 ? 0x07 : 0x05; }},
-    {"CONN_INFO flag without it", false, [](Forgery& f) { f.data[5] = static_cast<std::uint8_t>(f.data[5] | (f.data[4] == 0x10 ? 8 : 2)); }},
-    {"FCVI_REVISION", false, [](Forgery& f) { f.set_word(at + 1, 9); }},
-    {"own handle unassigned", false, [](Forgery& f) { f.set_word(at + 2, 0xFFFFFFFF); }},
-    {"HOST_ADD_LEN", false, [](Forgery& f) { f.set_word(at + 3, 0x0410); }},
-    {"DISCRIM_LEN 15", false, [](Forgery& f) { f.set_word(at + 3, 0x100F); }},
-    {"DISCRIM_LEN 129", false, [](Forgery& f) { f.set_word(at + 40, 0x1081); }},
-    {"HOST_ADD of the remote", false, [](Forgery& f) { f.set_word(at + 44, 0x0A090909); }},
-    {"reliability level 0", false, [](Forgery& f) { f.set_word(at + 77, f.word(at + 77) & 0xFFFF00FF); }},
-    {"reliability level 4", false, [](Forgery& f) { f.set_word(at + 77, (f.word(at + 77) & 0xFFFF00FF) | 0x0400); }},
-    {"payload cut short", true, [](Forgery& f) { f.data.resize(32 + 336); }},
-    {"no payload", true, [](Forgery& f) { f.data.resize(32); }},
-};
 
 class Hostility : public ::testing::Test {
  public:
@@ -141,9 +85,9 @@ TEST_F(Hostility, everyIu_inEveryState_withEveryFieldWrong) {
   std::ostringstream matrix;
   for (const Opcode opcode : opcodes) {
     matrix << to_string(opcode) << "\n";
-    attack_everywhere(matrix, opcode, header_wrongs);
-    if (wire::fcvi::device_header_size(opcode) == 32) attack_everywhere(matrix, opcode, long_header_wrongs);
-    if (opcode == Opcode::connect_rqst || opcode == Opcode::connect_resp1) attack_everywhere(matrix, opcode, payload_wrongs);
+    attack_everywhere(matrix, opcode, support::header_wrongs);
+    if (wire::fcvi::device_header_size(opcode) == 32) attack_everywhere(matrix, opcode, support::long_header_wrongs);
+    if (opcode == Opcode::connect_rqst || opcode == Opcode::connect_resp1) attack_everywhere(matrix, opcode, support::payload_wrongs);
   }
   support::expect_golden("hostile.matrix.txt", matrix.str());
 }

@@ -1,35 +1,21 @@
 // Both ends agree on which message failed and how (FC-VI Annex E, 5.3.5, 5.9.4.3, 8.4.2 e; VI-ARCH 2.5.3, 6.3.1.1): refusals, errors
 // that overtake responses, memory that goes away, and what comes behind a RDMA Read.
 #include "tests/fcvi/class_2_nodes.hpp"
+#include "tests/fcvi/own_memory.hpp"
 
 namespace {
 using support::late;
 using support::Level;
 using support::MessageFrame;
+using support::own_descriptor;
 using support::pass;
+using support::register_own;
 using wire::RCtl;
 
 class LockStep : public support::MessageNodes {
  public:
   using MessageNodes::MessageNodes;
   static constexpr std::uint32_t large = 1u << 20;
-  /// `bytes` at this place of the host's data under a handle of their own, so that they can go away alone.
-  static wire::MemHandle register_own(support::Host& host, std::uint64_t at, std::uint32_t bytes) {
-    wire::MemHandle own{};
-    const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
-    EXPECT_EQ(host.nic.register_memory(at, host.memory.data() + (at - support::Host::base), bytes, attributes, own), vi::Return::Success);
-    return own;
-  }
-  /// A descriptor (op_send_receive) in the common memory, its data under `own`.
-  static std::uint64_t own_descriptor(support::Host& host, std::uint64_t data, wire::MemHandle own, std::uint32_t bytes) {
-    const std::uint64_t at = std::exchange(host.next_descriptor, host.next_descriptor + 128);
-    vi::ControlSegment control{};
-    control.segment_count = 1;
-    control.length_bytes = bytes;
-    host.put(at, control);
-    host.put(at + sizeof control, vi::Segment{data, own.value, bytes});
-    return at;
-  }
   /// A frame that begins and ends a message of the client, which its sender knows nothing of.
   void forge(wire::fcvi::Opcode opcode, RCtl r_ctl, std::uint32_t msg_id, std::uint16_t ox_id, std::uint32_t total, std::size_t payload) {
     support::ForgedFrame frame;
@@ -181,6 +167,9 @@ TEST_F(LockStep, sending_localErrorBeforeResponse_earlierCompletes) {
   EXPECT_EQ(client->status(second), sent_well | vi::status::protection_error);
   EXPECT_EQ(sent(1), send_flushed);
   EXPECT_EQ(received(2), receive_flushed);
+  EXPECT_EQ(log.count([](const support::LoggedFrame& f) {
+    return f.outbound && f.is(RCtl::solicited_data) && wire::fcvi::DeviceHeader::parse(32, f.data)->msg_id.value == 3;
+  }), 0u) << "begun behind it";
 }
 
 // VI-ARCH 6.3.1.1: on Reliable Reception a Send or RDMA Write that bypasses a RDMA Read has no effect before all read data were
@@ -219,6 +208,19 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   fabric.run_for(fc2::second);
   EXPECT_EQ(received(0), receive_flushed);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
+}
+
+// FC-VI 6.6.1, B.2.5 rule 6a: a RDMA Read at Unreliable Delivery, which no VI may send, is an errored message like others: what
+// follows it does not wait for R_A_TOV, as if a message were missing.
+TEST_F(LockStepAnyOrder, expecting_readAtUnreliable_isAnErroredMessage) {
+  begin(Level::UnreliableDelivery);
+  receive();
+  forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, 100, 0);
+  fabric.run_for(fc2::millisecond);
+  send(2);  // the first has the read's FCVI_MSG_ID
+  fabric.run_for(fc2::millisecond);
+  EXPECT_TRUE(arrived(1, 0));
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
 }  // namespace

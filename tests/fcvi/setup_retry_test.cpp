@@ -49,6 +49,19 @@ TEST_F(SetupRetry, awaitAbort_logout_isNoEndOfTheAbort) {
   EXPECT_TRUE(seen(Opcode::connect_rqst).empty());
   EXPECT_EQ(request.result, Return::NotReachable);
 }
+// The same where the logout is the peer's own PLOGI, a new login already: the set-up ends, and no CONNECT_RQST goes out of which
+// nobody would take the answer.
+TEST_F(SetupRetry, awaitAbort_peerLogsInAnew_asksNobody) {
+  await_abort();
+  listen(), frames();
+  fc2::RemotePort& remote = server->port.remote_port(client->port.n_port_id());
+  remote.implicit_logout(), remote.log_in();
+  fabric.run_for(30 * fc2::second);
+  EXPECT_TRUE(seen(Opcode::connect_rqst).empty());
+  EXPECT_FALSE(wait.result.has_value());
+  EXPECT_EQ(request.result, Return::NotReachable);
+  server->provider.withdraw(wait);
+}
 // VipCloseNic: nothing is left over.
 TEST_F(SetupRetry, awaitAbort_viGoesAway) {
   await_abort();

@@ -89,11 +89,27 @@ TEST_F(TopologyTest, fabric_nos_address_changed_connection_is_lost) {
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
 
-// The link is away for longer than the fabric takes to notice: the far end logs out first; nobody hangs.
+// FC-VI 7.7.5: the link is gone for less than E_D_TOV: what either side posts meanwhile arrives.
+TEST_F(TopologyTest, fabric_link_away_for_a_moment_connection_stays) {
+  for (const Level level : levels) {
+    connect_anew(level);
+    fabric.fabric.link_of(client->port)->cut();
+    post();
+    fabric.run_for(fc2::second);
+    post();
+    fabric.fabric.link_of(client->port)->mend();
+    fabric.run_for(fc2::second);
+    post();
+    fabric.run_for(fc2::second);
+    expect_all();
+  }
+}
+
+// The link is away for longer than the fabric waits for it: the far end logs out first; nobody hangs.
 TEST_F(TopologyTest, fabric_link_away_connection_is_lost) {
   connect(Level::ReliableDelivery);
   fabric.fabric.link_of(client->port)->cut();
-  fabric.run_for(fc2::second);
+  fabric.run_for(3 * fc2::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   fabric.fabric.link_of(client->port)->mend();
   fabric.run_for(fc2::second);  // the server's LOGO tells the client, which believed in its login

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <numeric>
 
@@ -28,19 +29,18 @@ struct Wait : vi::ConnectWaitOperation {
 };
 
 /// Zeros, without touching pages that nobody uses: a host has much memory, and there are many hosts.
-template <class T>
-struct ZeroedPages {
-  using value_type = T;
-  ZeroedPages() = default;
-  template <class U> explicit ZeroedPages(const ZeroedPages<U>&) {}
-  T* allocate(std::size_t count) {
-    void* memory = std::calloc(count, sizeof(T));
-    if (memory == nullptr) throw std::bad_alloc();
-    return static_cast<T*>(memory);
+class ZeroedMemory {
+ public:
+  explicit ZeroedMemory(std::size_t size) : bytes_(static_cast<std::byte*>(std::calloc(size, 1)), &std::free), size_(size) {
+    if (bytes_ == nullptr) throw std::bad_alloc();
   }
-  void deallocate(T* memory, std::size_t) { std::free(memory); }
-  template <class U> void construct(U*) {}  // it is zero
-  friend bool operator==(const ZeroedPages&, const ZeroedPages&) { return true; }
+  [[nodiscard]] std::byte* data() { return bytes_.get(); }
+  [[nodiscard]] const std::byte* data() const { return bytes_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<std::byte, decltype(&std::free)> bytes_;
+  std::size_t size_;
 };
 
 struct AsyncError { vi::Vi* vi; vi::ErrorCode error; };
@@ -113,7 +113,7 @@ class Host : public vi::Listener {
   farp::Resolver resolver;
   fcvi::Provider provider;
   vi::Nic nic;
-  std::vector<std::byte, ZeroedPages<std::byte>> memory;
+  ZeroedMemory memory;
   wire::MemHandle handle{};
   std::uint64_t next_descriptor = base;
   static constexpr std::uint64_t data = base + (4u << 20);  // where buffers begin

@@ -31,6 +31,7 @@ class Fabric:
         self.options = options
         self.process = None
         self.capturing = None
+        self.capture_errors = ""
 
     def start(self):
         self.process = subprocess.Popen([*self.words, *self.options], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -48,12 +49,13 @@ class Fabric:
         return [port for interface in status["fcoe"]["interfaces"] for node in interface["enodes"] for port in node["vn_ports"]]
 
     def capture(self, path):
-        self.capturing = subprocess.Popen([*self.words, "capture", path])
+        self.capturing = subprocess.Popen([*self.words, "capture", path], stderr=subprocess.PIPE, text=True)
         wait_for(lambda: self.capturing.poll() is not None or self.status()["captures"] > 0, "the capture begins")
 
     def end_capture(self):
         self.capturing.send_signal(signal.SIGINT)
-        status = self.capturing.wait(PATIENCE_S)
+        _, self.capture_errors = self.capturing.communicate(timeout=PATIENCE_S)
+        status = self.capturing.returncode
         self.capturing = None
         return status
 

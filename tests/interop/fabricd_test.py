@@ -43,11 +43,11 @@ class Fcf(unittest.TestCase):
                                timeout=fabric.PATIENCE_S)
         return ended.returncode, ended.stderr
 
-    def environment(self, runtime="run", more=""):
+    def environment(self, runtime="run", more="", open_time="60s"):
         """Of a program on the cable's other end."""
         nic = Path(self.path("nics.yaml"))
         nic.write_text(f'nics:\n- name: VINIC\n  transport: fcoe\n  interface: "udp:{self.host}:{self.port}"\n{more}'
-                       "  timeouts: {open: 60s, name_service: 60s, name_appears: 60s}\n")
+                       f"  timeouts: {{open: {open_time}, name_service: 60s, name_appears: 60s}}\n")
         return {**os.environ, "FCVI_RUNTIME_DIR": self.path(runtime), "FCVI_NODE": "host", "FCVI_CONFIG": str(nic),
                 "FCVI_FABRICD": FABRICD}
 
@@ -103,6 +103,26 @@ class Fcf(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("another fcvi-fabricd", err)
 
+    # The signal finds the capture at its work, with frames to read and to write: it is not lost.
+    def test_a_capture_is_interrupted_while_it_writes(self):
+        service = self.service()
+        service.start()
+        nic = Path(self.path("local.yaml"))
+        nic.write_text("nics: [{name: VINIC, transport: local, timeouts: {open: 60s, name_service: 60s, name_appears: 60s}}]\n")
+        environment = {**self.environment(), "FCVI_CONFIG": str(nic)}
+        listener = subprocess.Popen([VIPING, "--listen"], env={**environment, "FCVI_NODE": "right"}, stdout=subprocess.DEVNULL)
+        self.addCleanup(listener.wait)
+        self.addCleanup(listener.kill)
+        for number in range(10):
+            capture = Path(self.path(f"{number}.pcapng"))
+            service.capture(str(capture))
+            subprocess.run([VIPING, "-q", "-f", "-c", "100", "-s", "65536", "-t", "60", "-W", "60", "right"], check=True,
+                           env={**environment, "FCVI_NODE": "left"}, stdout=subprocess.DEVNULL, timeout=fabric.PATIENCE_S)
+            status, err = service.end_capture(), service.capture_errors
+            self.assertEqual(status, 0)
+            self.assertNotIn("ends here", err)  # all that was captured came
+            self.assertGreater(capture.stat().st_size, 100 * 65536)
+
     def test_status_tells_of_interfaces_hosts_and_ports(self):
         service = self.fcf("--mtu", "1500", "--fc-map", "0EFC07", "--priority", "7", "--fka-period", "700")
         service.start()
@@ -139,6 +159,26 @@ class Fcf(unittest.TestCase):
         self.assertEqual(interface["discarded"]["unknown SOF"], 1)
         self.assertEqual(interface["discarded"]["bad FIP message"], 1)
         self.assertEqual(service.stop(), 0)
+
+    # Who answers a VLAN Request names VLANs that the interface does not lead to: VipOpenNic says which.
+    def test_vlans_that_are_offered_are_told(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as switch:
+            switch.bind(("127.0.0.1", self.port))
+            switch.settimeout(fabric.PATIENCE_S)
+            host = subprocess.Popen([VIPING, "nobody"], env=self.environment(open_time="5s"), stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.PIPE, text=True)
+            self.addCleanup(self.end, host)
+            while True:
+                request = switch.recv(2500)
+                if request[12:14] == b"\x89\x14" and request[16:20] == b"\x00\x04\x00\x01":
+                    break
+            mac = bytes.fromhex("02fcf0000001")
+            descriptors = b"\x02\x02" + mac + b"\x0e\x01\x00\x64" + b"\x0e\x01\x00\xc8"
+            answer = request[6:12] + mac + b"\x89\x14" + bytes.fromhex("1000" "0004" "0002" "0004" "0001") + descriptors
+            switch.sendto(answer.ljust(60, b"\0"), ("127.0.0.1", self.host))
+            _, err = host.communicate(timeout=fabric.PATIENCE_S)
+        self.assertIn("no FCF shows itself", err)
+        self.assertIn("FCoE is offered on VLAN 100, 200: name an interface of it", err)
 
     # The host is told to use one FCF only; the other one shows itself in vain.
     def test_a_host_uses_the_fcf_that_it_was_told(self):

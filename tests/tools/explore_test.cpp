@@ -124,7 +124,7 @@ TEST(Invariants, delivery_sees_order_loss_and_what_was_never_sent) {
   const Scenario two = scenario_of("reliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
   EXPECT_EQ(broken(two, {}), Names{});
   EXPECT_EQ(broken_by([](Record& r) { std::swap(server(r).receives[0], server(r).receives[1]); }, two), Names{"delivery"});
-  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[0].status |= vi::status::flushed; }, two), Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[0].status |= vi::status::flushed; }, two), (Names{"cost", "delivery"}));
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1] = server(r).receives[0]; }, two), Names{"delivery"});
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].content_at_end[3] ^= 1; }, two), Names{"delivery"});
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].length_bytes = 49; }, two), Names{"delivery"});
@@ -134,7 +134,7 @@ TEST(Invariants, delivery_sees_order_loss_and_what_was_never_sent) {
 TEST(Invariants, at_most_once_sees_a_second_delivery_at_unreliable_delivery) {
   const Scenario two = scenario_of("unreliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1] = server(r).receives[0]; }, two), Names{"at most once"});
-  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].status |= vi::status::flushed; }, two), Names{});  // lost: fine
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].status |= vi::status::flushed; }, two), Names{"cost"});  // lost: fine only by a fault
 }
 
 TEST(Invariants, delivery_sees_promises_of_success_broken) {
@@ -151,7 +151,7 @@ TEST(Invariants, calls_return_once_and_in_time) {
 }
 
 TEST(Invariants, descriptors_complete_exactly_once) {
-  EXPECT_EQ(broken_by([](Record& r) { ++client(r).sends[0].completions; }), Names{"completions"});
+  EXPECT_EQ(broken_by([](Record& r) { ++client(r).sends[0].completions; }), (Names{"completions", "cost"}));
   EXPECT_EQ(broken_by([](Record& r) { ++client(r).signals; }), Names{"completions"});
   EXPECT_EQ(broken_by([](Record& r) { ++server(r).strange_completions; }), Names{"completions"});
   EXPECT_THAT(broken_by([](Record& r) { server(r).receives[0].completions = 0; }), Contains("completions"));
@@ -173,7 +173,7 @@ class Excuses : public testing::Test {
  public:
   Excuses() {
     record.ulp_timeout = record.r_a_tov = 10 * fc2::second;
-    record.faults = {{.kind = Fault::Kind::Lose, .frame = 1}};
+    record.faults = {{.kind = Fault::Kind::Lose, .frame = 1}, {.kind = Fault::Kind::Lose, .frame = 2}};
     connection.name = "c";
     for (End& end : connection.ends) {
       end.began = end.ended = true;
@@ -233,6 +233,54 @@ TEST_F(Excuses, rejected_sees_a_success) {
   EXPECT_EQ(broken_invariants(), Names{});
   connection.ends[0].calls[0].result = vi::Return::NotReachable;
   EXPECT_EQ(broken_invariants(), Names{"new connection"});
+}
+// FC-VI 8.5.4, D.1: the retry makes one fault good, but not that of a program without the time for it, nor a login that ends.
+TEST_F(Excuses, cost_sees_who_is_unreachable_after_one_fault) {
+  call(0, "VipDisconnect", vi::Return::NotReachable);
+  EXPECT_EQ(broken_invariants(), Names{});
+  record.faults.pop_back();
+  EXPECT_EQ(broken_invariants(), Names{"cost"});
+  record.logouts.push_back({2 * fc2::second, "q", "p"});
+  EXPECT_EQ(broken_invariants(), Names{});
+}
+TEST_F(Excuses, cost_sees_a_lost_request_that_is_not_retried) {
+  record.faults.pop_back();
+  for (const auto opcode : {wire::fcvi::Opcode::connect_rqst, wire::fcvi::Opcode::connect_resp1, wire::fcvi::Opcode::connect_resp2}) {
+    record.hits = {{Fault::Kind::Lose, true, opcode}};
+    connection.ends[0].calls.clear();
+    call(0, "VipConnectRequest", vi::Return::Timeout);
+    EXPECT_EQ(broken_invariants(), Names{}) << "it has no time";
+    connection.ends[0].calls[0].limit = 31 * fc2::second;
+    EXPECT_EQ(broken_invariants(), opcode == wire::fcvi::Opcode::connect_resp2 ? Names{} : Names{"cost"});
+  }
+}
+// FC-VI 8.4.2: one lost frame harms one connection.
+TEST_F(Excuses, cost_sees_a_bystander_harmed) {
+  record.faults.pop_back();
+  record.hits = {{Fault::Kind::Lose, true, wire::fcvi::Opcode::connect_resp2}};
+  connection.ends[0].broken_off = true;
+  EXPECT_EQ(broken_invariants(), Names{});
+  record.connections.push_back(connection);
+  EXPECT_EQ(broken_invariants(), Names{"cost"});
+  record.hits[0].fc_vi = false;
+  EXPECT_EQ(broken_invariants(), Names{}) << "a login is everybody's";
+}
+// VI-ARCH 2.5.1: one lost frame is one lost message.
+TEST_F(Excuses, cost_sees_two_messages_lost_by_one_frame) {
+  record.faults.pop_back();
+  record.hits = {{Fault::Kind::Lose, true, wire::fcvi::Opcode::send_rqst}};
+  connection.reliability = vi::ReliabilityLevel::UnreliableDelivery;
+  Descriptor lost{.completions = 1, .status = vi::status::done | vi::status::flushed};
+  connection.ends[0].messages.resize(2), connection.ends[1].receives = {lost};
+  connection.ends[1].signals = 1;
+  EXPECT_EQ(broken_invariants(), Names{});
+  connection.ends[1].receives = {lost, lost};
+  connection.ends[1].signals = 2;
+  EXPECT_EQ(broken_invariants(), Names{"cost"});
+  connection.ends[1].receives.pop_back();
+  connection.ends[1].signals = 1;
+  connection.ends[0].broken_off = true;
+  EXPECT_EQ(broken_invariants(), Names{"cost"});
 }
 // Without a fault everything succeeds.
 TEST_F(Excuses, no_fault_sees_that_nothing_succeeds) {

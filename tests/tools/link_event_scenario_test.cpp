@@ -50,8 +50,39 @@ TEST(TopologyLoader, events_of_other_topologies_are_refused) {
   for (const std::string refused :
        {"faults: [{action: lip, port: a, at: 1ms}]", "topology: {kind: point_to_point}\nfaults: [{action: replug, port: a, at: 1ms}]",
         "topology: {kind: private_loop}\nfaults: [{action: nos, port: a, at: 1ms}]",
-        "topology: {kind: private_loop}\nfaults: [{action: drop}]"})
+        "topology: {kind: private_loop}\nfaults: [{action: replug, port: a, at: 1ms}]"})
     EXPECT_NE(error_of(ports + refused + "\n").find("one that the topology has"), std::string::npos) << refused;
+  const std::string loop = "topology: {loops: [{name: ring}]}\nports: [{name: a, loop: ring}, {name: b}]\n";
+  for (const std::string event : {"lip", "replug", "link_down"})
+    EXPECT_TRUE(read(loop + "faults: [{action: " + event + ", port: a, at: 1ms}]\n")) << event;
+  for (const std::string event : {"cut, port: a", "nos, port: a", "ols, port: a", "link_reset, port: a", "lip, port: b"})
+    EXPECT_NE(error_of(loop + "faults: [{action: " + event + ", at: 1ms}]\n").find("s.yaml:4: action: expected one that the topology has"),
+              std::string::npos) << event;
+}
+
+// Public loops: every key, and what does not fit together.
+TEST(TopologyLoader, loops) {
+  const auto scenario = read("topology: {switches: [{name: s}, {name: t}], loops: [{name: ring, switch: t, line_rate: 1GFC, latency: 3us}]}\n"
+                             "ports: [{name: a, loop: ring}, {name: b, loop: ring, private: true}, {name: c}]\n");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  ASSERT_EQ(scenario->loops.size(), 1U);
+  EXPECT_EQ(scenario->loops[0].at_switch, 1U);
+  EXPECT_EQ(scenario->loops[0].link.latency_ns, 3 * fc2::microsecond);
+  EXPECT_EQ(scenario->loops[0].link.bytes_per_second, fc2::line_rate_bytes_per_second("1GFC"));
+  EXPECT_EQ(scenario->ports[0].at_loop, 0U);
+  EXPECT_TRUE(scenario->ports[1].is_private);
+  EXPECT_FALSE(scenario->ports[2].at_loop.has_value());
+  const std::string ports = "ports: [{name: a}]\n";
+  for (const auto& [bad, why] : {std::pair{"topology: {loops: [{switch: s}]}", "name"},
+                                 {"topology: {loops: [{name: r}, {name: r}]}", "two loops"},
+                                 {"topology: {loops: [{name: r, switch: x}]}", "switch: expected"},
+                                 {"topology: {kind: private_loop, loops: [{name: r}]}", "none but in a fabric"}})
+    EXPECT_NE(error_of(bad + ("\n" + ports)).find(why), std::string::npos) << bad << error_of(bad + ("\n" + ports));
+  const std::string ring = "topology: {loops: [{name: r}]}\n";
+  for (const auto& [bad, why] : {std::pair{"ports: [{name: a, loop: x}]", "loop: expected"},
+                                 {"ports: [{name: a, loop: r, switch: switch}]", "either a loop or a switch"},
+                                 {"ports: [{name: a, private: true}]", "a loop to be private on"}})
+    EXPECT_NE(error_of(ring + bad + "\n").find(why), std::string::npos) << bad << error_of(ring + bad + "\n");
 }
 
 // Each event happens, once, at its time.

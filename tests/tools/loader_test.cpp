@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{1, "name: x\ntopology: {latncy: 1us}",
             "s.yaml:2: unknown key \"latncy\" in topology; did you mean \"latency\"?"},
         Bad{1, "name: x\ntopology: {zzz: 1us}",
-            "s.yaml:2: unknown key \"zzz\" in topology; known: kind, line_rate, latency, bb_credit, processing_time, in_order, switches, isls, "
+            "s.yaml:2: unknown key \"zzz\" in topology; known: kind, line_rate, latency, bb_credit, processing_time, in_order, switches, isls, loops, "
             "multipath, domain_conflict, reconfiguration_delay"},
         Bad{1, "name: x\ntopology: {latency: 5 parsecs}",
             "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got "

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/fabricd/port_session.hpp"
 #include "tools/fabricd/service.hpp"
@@ -58,16 +59,15 @@ void CaptureSession::write(std::span<const std::uint8_t> block) {
 }
 
 void CaptureSession::pump() {
-  if (!blocks_.pump() || !ending_) return;
-  stream().send_record(RecordKind::Done, std::to_string(frames_missed_));
-  stream().close();
-  end();
+  if (!blocks_.pump() || !ending_ || done_) return;
+  done_ = stream().send_record(RecordKind::Done, std::to_string(frames_missed_));
+  if (done_) stream().finish();  // the client closes
 }
 
 // Any request is for the end: what is on its way still comes, then how many frames are missing.
 void CaptureSession::record_received(RecordKind, std::span<const std::uint8_t>) {
+  if (std::exchange(ending_, true)) return;
   const std::uint64_t missed = frames_missed_;
-  ending_ = true;
   stop_tapping();
   spdlog::info("a capture ends: {} frames, {} more missed", capture_.frame_count() - missed, missed);
   pump();
@@ -76,7 +76,7 @@ void CaptureSession::record_received(RecordKind, std::span<const std::uint8_t>) 
 void CaptureSession::frame_received(fc2::FramePtr) { stream_closed("a frame on a control connection"); }
 
 void CaptureSession::stream_closed(const std::string& reason) {
-  spdlog::info("a capture ends: {}", reason);
+  if (!done_) spdlog::info("a capture ends: {}", reason);
   stream().close();
   end();
 }

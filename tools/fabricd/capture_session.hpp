@@ -43,7 +43,7 @@ class CaptureSession final : public Session, private fc2::ByteSink {
 
   AnswerQueue blocks_;
   bool describing_ = true;  // section and interfaces: without them the rest could not be read
-  bool ending_ = false;
+  bool ending_ = false, done_ = false;
   std::uint64_t frames_missed_ = 0;
   std::size_t interface_count_ = 0;
   fc2::Timer<CaptureSession, &CaptureSession::pump> pump_event_{*this};

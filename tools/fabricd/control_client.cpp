@@ -1,6 +1,8 @@
 #include "tools/fabricd/control_client.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -40,6 +42,7 @@ ExitStatus complain(const std::string& message) {
 
 ControlClient::~ControlClient() {
   if (descriptor_ >= 0) ::close(descriptor_);
+  if (signals_ >= 0) ::close(signals_);
 }
 
 bool ControlClient::connect(const fc2::drivers::RuntimeDirectory& directory) {
@@ -82,21 +85,38 @@ bool ControlClient::request(std::string_view word) {
   return send(RecordKind::Request, std::vector<std::uint8_t>(word.begin(), word.end()));
 }
 
-bool ControlClient::read(std::span<std::uint8_t> bytes, bool may_be_interrupted) {
+bool ControlClient::read(std::span<std::uint8_t> bytes) {
   for (std::size_t have = 0; have < bytes.size();) {
     const ssize_t count = ::recv(descriptor_, bytes.data() + have, bytes.size() - have, 0);
     if (count > 0) have += static_cast<std::size_t>(count);
-    else if (count < 0 && errno == EINTR && (!may_be_interrupted || have > 0)) continue;
-    else if (count < 0 && errno == EINTR) return interrupted_ = true, false;
+    else if (count < 0 && errno == EINTR) continue;
     else return error_ = count == 0 ? "the service ended" : std::strerror(errno), false;
   }
   return true;
 }
 
+// A handler would be missed by a recv() that begins, or has data, just then.
+void ControlClient::be_interruptible() {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGINT);
+  sigaddset(&wanted, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  signals_ = ::signalfd(-1, &wanted, SFD_CLOEXEC);
+}
+
+// Until something can be read.
+bool ControlClient::wait_uninterrupted() {
+  std::array<pollfd, 2> wanted{{{descriptor_, POLLIN, 0}, {signals_, POLLIN, 0}}};
+  while (::poll(wanted.data(), wanted.size(), -1) < 0 && errno == EINTR) {}
+  signalfd_siginfo signal{};
+  interrupted_ = wanted[1].revents != 0 && ::read(signals_, &signal, sizeof signal) > 0;
+  return !interrupted_;
+}
+
 std::optional<ControlClient::Record> ControlClient::receive() {
   std::array<std::uint8_t, fc2::drivers::record_header_bytes> bytes;
-  interrupted_ = false;
-  if (!read(bytes, true)) return std::nullopt;
+  if (!wait_uninterrupted() || !read(bytes)) return std::nullopt;
   if (const char* fault = RecordHeader::fault(bytes)) {
     error_ = std::string("the service sent ") + fault;
     return std::nullopt;
@@ -104,7 +124,7 @@ std::optional<ControlClient::Record> ControlClient::receive() {
   const RecordHeader header = RecordHeader::read(bytes);
   Record record{header.kind, std::string(header.body_bytes, '\0')};
   std::vector<std::uint8_t> body(header.body_bytes);
-  if (!read(body, false)) return std::nullopt;
+  if (!read(body)) return std::nullopt;
   record.body.assign(body.begin(), body.end());
   return record;
 }
@@ -151,15 +171,12 @@ ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory) {
 ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const std::string& path) {
   ControlClient client;
   fc2::drivers::FileSink file;
+  client.be_interruptible();
   if (!client.connect(directory) || !client.request("capture")) return complain(client.error());
   if (!file.open(path)) {
     complain(file.error());
     return bad_input;
   }
-  struct sigaction action {};
-  action.sa_handler = [](int) {};  // interrupts receive()
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
   for (;;) {
     const auto record = client.receive();
     if (!record && client.interrupted() && client.request("end")) continue;

@@ -27,6 +27,8 @@ class ControlClient {
     fc2::drivers::RecordKind kind{};
     std::string body;
   };
+  /// SIGINT and SIGTERM interrupt receive() from now on, whenever they come, and nothing else.
+  void be_interruptible();
   /// The next record; empty: error(), or interrupted() while nothing of it had come.
   std::optional<Record> receive();
   /// Collects Reply records until Done. False: error().
@@ -36,10 +38,11 @@ class ControlClient {
   [[nodiscard]] bool interrupted() const { return interrupted_; }
 
  private:
-  bool read(std::span<std::uint8_t> bytes, bool may_be_interrupted);
+  bool read(std::span<std::uint8_t> bytes);
+  bool wait_uninterrupted();
   bool greet();
 
-  int descriptor_ = -1;
+  int descriptor_ = -1, signals_ = -1;
   bool nobody_listens_ = false, interrupted_ = false;
   std::string error_;
 };

@@ -49,10 +49,9 @@ void ControlSession::carry_out(std::string_view request) {
 }
 
 void ControlSession::pump() {
-  if (!answering_ || !answer_.pump()) return;
-  stream().send_record(RecordKind::Done, std::string_view());
-  stream().close();
-  end();
+  if (!answering_ || done_ || !answer_.pump()) return;
+  done_ = stream().send_record(RecordKind::Done, std::string_view());
+  if (done_) stream().finish();  // the client closes
 }
 
 void ControlSession::refuse(const std::string& reason) {

@@ -36,7 +36,7 @@ class ControlSession final : public Session {
   void refuse(const std::string& reason);
 
   AnswerQueue answer_;
-  bool answering_ = false;
+  bool answering_ = false, done_ = false;
 };
 
 }  // namespace fabricd

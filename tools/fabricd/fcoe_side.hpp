@@ -16,7 +16,8 @@ struct FcoeConfig {
   std::vector<fc2::drivers::EthernetName> interfaces;  // none: no FCF
   std::uint16_t mtu = 0;                               // at most; 0: each interface's own
   // Nothing holds an ENode back on Ethernet without priority flow control: what it may have under way while a port of this
-  // host is slow (two megabytes with vicp, for one connection) waits here, or is lost and connections with it.
+  // host is slow (two megabytes with vicp, for one connection) waits here. Then the interface is read no longer, and the rest
+  // waits in the kernel; what that cannot keep is lost, counted, and connections with it.
   static constexpr std::size_t ingress_queue_frames = 4096;
   fc2::fcoe::FcfConfig fcf = [] {
     fc2::fcoe::FcfConfig config;

@@ -33,7 +33,7 @@ ENodeStatus describe(const fc2::fcoe::FcfLink& link, std::uint32_t fc_map, fc2::
   return status;
 }
 
-EthernetStatus describe(const TappedEthernet& port, const fc2::fcoe::FcfInterface& interface, std::uint32_t fc_map,
+EthernetStatus describe(TappedEthernet& port, const fc2::fcoe::FcfInterface& interface, std::uint32_t fc_map,
                         fc2::Switch& fabric) {
   EthernetStatus status{port.interface().name, to_string(port.interface().mac), port.interface().mtu, port.up()};
   const auto& counters = interface.counters();
@@ -42,6 +42,7 @@ EthernetStatus describe(const TappedEthernet& port, const fc2::fcoe::FcfInterfac
   status.fip_in = counters.fip_in;
   status.fip_out = counters.fip_out;
   status.send_drops = port.port_counters().send_drops;
+  status.kernel_drops = port.kernel_drops();
   status.over_long = port.port_counters().over_long + port.counters().over_long;
   for (std::size_t i = 0; i < static_cast<std::size_t>(FcoeDiscard::Count); ++i) {
     const auto reason = static_cast<FcoeDiscard>(i);
@@ -85,6 +86,7 @@ json::object to_object(const EthernetStatus& interface) {
           {"fip_in", interface.fip_in},
           {"fip_out", interface.fip_out},
           {"send_drops", interface.send_drops},
+          {"kernel_drops", interface.kernel_drops},
           {"over_long", interface.over_long},
           {"discarded", discarded},
           {"enodes", nodes}};
@@ -115,6 +117,8 @@ std::string text_of_interface(const json::object& interface) {
                        number(interface, "fip_in"), number(interface, "fip_out"));
   const std::uint64_t lost = number(interface, "send_drops"), long_ones = number(interface, "over_long");
   if (lost > 0) lines += fmt::format("  not sent: {}\n", lost);
+  if (const auto drops = number(interface, "kernel_drops"); drops > 0)
+    lines += fmt::format("  lost for lack of buffers in the kernel: {}\n", drops);
   if (long_ones > 0) lines += fmt::format("  discarded, longer than the MTU: {}\n", long_ones);
   for (const auto& [reason, count] : interface.at("discarded").as_object())
     lines += fmt::format("  discarded, {}: {}\n", std::string(reason), count.to_number<std::uint64_t>());
@@ -124,7 +128,7 @@ std::string text_of_interface(const json::object& interface) {
 
 }  // namespace
 
-FcoeStatus describe(const FcoeSide& fcoe, fc2::Switch& fabric) {
+FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric) {
   const fc2::fcoe::FcfConfig& config = fcoe.fcf()->config();
   FcoeStatus status{to_string(fabric.config().switch_name), fmt::format("{:06X}", config.fc_map), config.priority, config.period, {}};
   for (std::size_t i = 0; i < fcoe.ports().size(); ++i)

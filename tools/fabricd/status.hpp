@@ -44,7 +44,7 @@ struct EthernetStatus {
   std::string name, mac;
   std::uint16_t mtu = 0;
   bool up = false;
-  std::uint64_t fcoe_in = 0, fcoe_out = 0, fip_in = 0, fip_out = 0, send_drops = 0, over_long = 0;
+  std::uint64_t fcoe_in = 0, fcoe_out = 0, fip_in = 0, fip_out = 0, send_drops = 0, kernel_drops = 0, over_long = 0;
   std::vector<std::pair<std::string, std::uint64_t>> discarded{};  // by reason, where there were any
   std::vector<ENodeStatus> e_nodes{};
 };

@@ -11,6 +11,7 @@
 #include "tools/fcvi_sim/explore_fault.hpp"
 #include "tools/fcvi_sim/scenario.hpp"
 #include "vi/types.hpp"
+#include "wire/fcvi/opcode.hpp"
 
 namespace sim::explore {
 
@@ -103,8 +104,16 @@ struct Logout {
   std::string port, peer;
 };
 
+/// What a fault befell.
+struct Hit {
+  Fault::Kind kind{};
+  bool fc_vi = false;                // TYPE 58h, and not an answer of the class 2 protocol
+  wire::fcvi::Opcode opcode{};       // then
+};
+
 struct Record {
   std::deque<ConnectionRecord> connections;
+  std::vector<Hit> hits;             // as they happened
   std::vector<Logout> logouts;
   std::vector<Holdings> holdings;
   std::size_t frames_held = 0;       // buffers that did not come back

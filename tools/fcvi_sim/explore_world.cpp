@@ -252,8 +252,12 @@ void World::observe() {
 void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* fault) {
   const auto content = frame.content();
   note(hash_of(content));
-  if (ladder_ == nullptr) return;
   const wire::FcHeader header = wire::FcHeader::read(content.first<24>());
+  if (fault != nullptr) {
+    const bool fc_vi = header.type == wire::Type::fc_vi && !wire::is_link_control(header.r_ctl) && content.size() > 24 + 4;
+    record_.hits.push_back({fault->kind, fc_vi, fc_vi ? static_cast<wire::fcvi::Opcode>(content[24 + 4]) : wire::fcvi::Opcode{}});
+  }
+  if (ladder_ == nullptr) return;
   std::size_t port = 0;
   bool outbound = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

@@ -40,15 +40,15 @@ const EventOf* event_of(Fault fault) {
   return found == std::end(events) ? nullptr : found;
 }
 
-/// What a topology has to offer.
+/// What a topology has to offer ...
 bool exists_in(Fault fault, TopologyKind topology) {
   const bool of_fabric = fault == Fault::Replug || fault == Fault::IslDown || fault == Fault::SwitchDown;
-  switch (topology) {
-    case TopologyKind::Fabric: return fault != Fault::Lip;
-    case TopologyKind::PointToPoint: return fault != Fault::Lip && !of_fabric;
-    case TopologyKind::PrivateLoop: return fault == Fault::Lip || fault == Fault::LinkDown || fault == Fault::LogOut;
-  }
-  return true;
+  return !of_fabric || topology == TopologyKind::Fabric;
+}
+/// ... and a port's place in it. Primitive sequences are a link's, LIP is a loop's.
+bool exists_at(Fault fault, bool on_loop) {
+  if (fault == Fault::Lip) return on_loop;
+  return !on_loop || (fault != Fault::Cut && fault != Fault::Nos && fault != Fault::Ols && fault != Fault::LinkReset);
 }
 enum class Direction : std::uint8_t { Sent, Received, Both };
 constexpr Choice<Direction> directions[] = {
@@ -99,6 +99,7 @@ class FaultLoader {
         map_(tree, "faults[" + std::to_string(index) + "]", keys_of(fault_)) {}
   /// Refuses what the topology does not have.
   void check(TopologyKind topology) const;
+  void refuse_action() const;
   std::vector<FaultSpec> load();
 
  private:
@@ -216,14 +217,16 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
 }
 
 void FaultLoader::check(TopologyKind topology) const {
-  if (!exists_in(fault_, topology)) fail_expected(map_.require("action"), "action", "one that the topology has");
+  if (!exists_in(fault_, topology)) refuse_action();
 }
+
+void FaultLoader::refuse_action() const { fail_expected(map_.require("action"), "action", "one that the topology has there"); }
 
 void FaultLoader::load_event(FaultSpec& spec) {
   PortEvent event{.kind = event_of(fault_)->kind};
   if (fault_ == Fault::IslDown) event.port = read_position(map_.require("isl"), "isl", names_.switch_links);
   else if (fault_ == Fault::SwitchDown) event.port = read_position(map_.require("switch"), "switch", names_.switches);
-  else event.port = port("port");
+  else if (!exists_at(fault_, names_.on_loop[event.port = port("port")])) refuse_action();
   if (fault_ == Fault::LogOut) {
     event.peer = port("peer");
     const Tree* implicit = map_.find("implicit");

@@ -1,6 +1,9 @@
 #include "tools/fcvi_sim/invariants.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
 
 #include "settings/units.hpp"
 #include "tools/fcvi_sim/explore_program.hpp"
@@ -14,13 +17,13 @@ using Violations = std::vector<Violation>;
 
 constexpr std::string_view ends = "ends", agreement = "agreement", delivery = "delivery", once = "at most once",
                            calls_return = "calls return", completions = "completions", returned = "returned",
-                           liveness = "new connection", expected = "no surprise", order = "order";
+                           liveness = "new connection", expected = "no surprise", order = "order", cost = "cost";
 
 std::string text_of(fc2::TimeNs time) { return settings::format_duration(time); }
 bool succeeded(const Descriptor& descriptor) {
   return descriptor.completions == 1 && (descriptor.status & vi::status::error_mask) == 0;
 }
-constexpr std::string_view request_call = "VipConnectRequest", disconnect_call = "VipDisconnect";
+constexpr std::string_view request_call = "VipConnectRequest", peer_request_call = "VipConnectPeerRequest", disconnect_call = "VipDisconnect";
 constexpr std::string_view side_names[] = {"client", "server"};
 
 /// One connection's rules.
@@ -37,10 +40,12 @@ class Judge {
       promises_hold(side);
       memory_is_kept(side);
       answer_is_kept(side);
+      one_fault_costs_little(side);
       if (nothing_disturbs()) all_succeeds(liveness, side, fc2::never);
       else if (record_.faults.empty()) calls_succeed(liveness, side, fc2::never);
       if (only_overtaken()) all_succeeds(order, side, first_disconnect());
     }
+    one_loss_costs_one_message();
     endpoints_agree();
   }
 
@@ -62,6 +67,11 @@ class Judge {
   void promises_hold(int side);
   void memory_is_kept(int side);
   void answer_is_kept(int side);
+  void one_fault_costs_little(int side);
+  void one_loss_costs_one_message();
+  [[nodiscard]] bool hit(wire::fcvi::Opcode opcode) const;
+  [[nodiscard]] bool lost_only(std::initializer_list<wire::fcvi::Opcode> opcodes) const;
+  void descriptors_succeed(std::string_view invariant, int side, fc2::TimeNs until);
   void calls_succeed(std::string_view invariant, int side, fc2::TimeNs until);
   void all_succeeds(std::string_view invariant, int side, fc2::TimeNs until);
   void endpoints_agree();
@@ -229,9 +239,54 @@ void Judge::calls_succeed(std::string_view invariant, int side, fc2::TimeNs unti
   if (until == fc2::never && end(side).broken_off) fail(invariant, side, "the connection is lost before it disconnects");
 }
 
+bool Judge::hit(wire::fcvi::Opcode opcode) const {
+  return std::any_of(record_.hits.begin(), record_.hits.end(), [&](const Hit& each) { return each.fc_vi && each.opcode == opcode; });
+}
+
+/// One frame is lost, and is of one of these IUs.
+bool Judge::lost_only(std::initializer_list<wire::fcvi::Opcode> opcodes) const {
+  if (record_.faults.size() != 1 || record_.hits.size() != 1) return false;
+  const Hit& hit = record_.hits.front();
+  return hit.kind == Fault::Kind::Lose && hit.fc_vi && std::find(opcodes.begin(), opcodes.end(), hit.opcode) != opcodes.end();
+}
+
+// FC-VI 8.5.4, D.1: set-ups and Disconnects are retried once: one fault makes nobody unreachable, and a request or RESP1 that is lost
+// costs time only, if the program has it. Without a fault every message arrives.
+void Judge::one_fault_costs_little(int side) {
+  if (connection_.phase != ConnectionRecord::Phase::Faults || record_.faults.size() > 1 || connection_.rejected) return;
+  if (record_.faults.empty()) descriptors_succeed(cost, side, fc2::never);
+  const bool retried = lost_only({wire::fcvi::Opcode::connect_rqst, wire::fcvi::Opcode::connect_resp1});
+  for (const CallRecord& call : end(side).calls) {
+    const bool accepts = call.name == peer_request_call && hit(wire::fcvi::Opcode::connect_resp2);  // T2 ends it (8.5.3 d)
+    const bool connects = call.name == request_call || call.name == peer_request_call;
+    const bool has_time = connects && call.limit > 3 * record_.ulp_timeout;
+    const bool unreachable = !record_.faults.empty() && !accepts && call.result == vi::Return::NotReachable && !logged_out();
+    if (call.returns != 0 && (unreachable || (retried && has_time && call.result != vi::Return::Success)))
+      fail(cost, side, "one fault, and " + std::string(call.name) + " returns " + std::string(to_string(call.result)));
+  }
+}
+
+// VI-ARCH 2.5.1, FC-VI 8.4.2 d), B.2.5 rules 4a, 6c, 7a: at Unreliable Delivery the connection persists, and one lost frame errors one
+// message. (On an out-of-order fabric what follows waits for it, and may be late for the Disconnect.)
+void Judge::one_loss_costs_one_message() {
+  if (!record_.in_order) return;
+  if (connection_.phase != ConnectionRecord::Phase::Faults || connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery) return;
+  if (!lost_only({wire::fcvi::Opcode::send_rqst, wire::fcvi::Opcode::write_rqst})) return;
+  std::size_t missing = 0;
+  for (int side = 0; side < 2; ++side) {
+    missing += static_cast<std::size_t>(std::count_if(end(side).receives.begin(), end(side).receives.end(), std::not_fn(succeeded)));
+    if (end(side).broken_off) fail(cost, side, "one frame of a message is lost, and the connection with it");
+  }
+  if (missing > 1) fail(cost, 0, "one frame of a message is lost, and " + std::to_string(missing) + " messages are missing");
+}
+
 // After the faults, and also while late frames of dead connections arrive: everything that ends by then succeeds, at once.
 void Judge::all_succeeds(std::string_view invariant, int side, fc2::TimeNs until) {
   calls_succeed(invariant, side, until);
+  descriptors_succeed(invariant, side, until);
+}
+
+void Judge::descriptors_succeed(std::string_view invariant, int side, fc2::TimeNs until) {
   for (const std::vector<Descriptor>* list : {&end(side).sends, &end(side).receives})
     for (const Descriptor& descriptor : *list)
       if (descriptor.completed <= until && !succeeded(descriptor)) fail(invariant, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
@@ -282,6 +337,21 @@ void Judge::endpoints_agree() {
   }
 }
 
+bool is_harmed(const ConnectionRecord& connection) {
+  return std::any_of(std::begin(connection.ends), std::end(connection.ends), [](const End& end) {
+    return end.broken_off || std::any_of(end.calls.begin(), end.calls.end(), [](const CallRecord& call) { return call.result != vi::Return::Success; });
+  });
+}
+
+// FC-VI 8.4.2, 8.5.3: what is lost is one connection's; the others do not notice.
+void check_bystanders(const Record& record, Violations& violations) {
+  const bool one_loss = record.faults.size() == 1 && record.hits.size() == 1 && record.hits[0].kind == Fault::Kind::Lose && record.hits[0].fc_vi;
+  const auto harmed = std::count_if(record.connections.begin(), record.connections.end(), [](const ConnectionRecord& connection) {
+    return connection.phase == ConnectionRecord::Phase::Faults && !connection.rejected && is_harmed(connection);
+  });
+  if (one_loss && harmed > 1) violations.push_back({cost, "one frame of one connection is lost, and " + std::to_string(harmed) + " are harmed"});
+}
+
 void check_holdings(const Record& record, Violations& violations) {
   const auto fail = [&](const std::string& what) { violations.push_back({returned, what}); };
   for (const Holdings& port : record.holdings) {
@@ -315,6 +385,7 @@ const std::vector<Invariant>& invariants() {
       {returned, "every handle, exchange, timer and buffer is returned"},
       {liveness, "after the faults a new connection succeeds"},
       {order, "on an out-of-order fabric, frames that are overtaken and not lost do no harm before a program disconnects"},
+      {cost, "one fault costs no more than it must: a retry recovers, one lost frame errors one unreliable message; none costs nothing"},
       {expected, "no state machine meets an event that it has no row for"}};
   return all;
 }
@@ -322,6 +393,7 @@ const std::vector<Invariant>& invariants() {
 std::vector<Violation> check_invariants(const Record& record) {
   Violations violations;
   for (const ConnectionRecord& connection : record.connections) Judge(record, connection, violations).judge();
+  check_bystanders(record, violations);
   if (!record.came_to_an_end) violations.push_back({ends, "the run comes to no end"});
   else check_holdings(record, violations);
   if (record.unexpected_events != 0)

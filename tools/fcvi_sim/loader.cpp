@@ -54,6 +54,7 @@ class Loader {
   void load_ports(const MapReader& map);
   void check_port_count(const Tree& tree);
   PortSpec load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link);
+  void load_loop_place(const MapReader& map, PortSpec& port);
   void load_port_protocol(const MapReader& map, PortSpec& port);
   void load_class(const MapReader& map, PortSpec& port);
   WorkloadSpec load_workload(const Tree& tree, std::size_t index);
@@ -119,16 +120,22 @@ void Loader::check_port_count(const Tree& tree) {
   if (scenario_.topology == TopologyKind::PointToPoint && count != 2) fail_expected(tree, "ports", "two ports, point-to-point");
   if (scenario_.topology == TopologyKind::PrivateLoop && count > fc2::Loop::max_stations)
     fail_expected(tree, "ports", "at most 126 ports on a loop");
+  for (std::size_t loop = 0; loop < scenario_.loops.size(); ++loop) {
+    const auto there = [&](const PortSpec& port) { return port.at_loop == loop; };
+    const auto ports = std::count_if(scenario_.ports.begin(), scenario_.ports.end(), there);
+    if (static_cast<std::size_t>(ports) > fc2::Loop::max_stations) fail_expected(tree, "ports", "at most 126 ports on a loop");
+  }
 }
 
 PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link) {
   const MapReader map(tree, "ports[" + std::to_string(index) + "]",
-                      {"name", "switch", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
+                      {"name", "switch", "loop", "private", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
                        "latency", "bb_credit", "processing_time", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
                        "max_iu_bytes", "pipeline_depth", "preference", "class", "end_to_end_credit", "ack_0",
                        "ulp_timeout", "capture"});
   PortSpec port{.name = read_text(map.require("name"), "name"), .link = link};
   if (const Tree* at = map.find("switch")) port.at_switch = read_position(*at, "switch", names_of(scenario_.switches));
+  load_loop_place(map, port);
   port.port_name.value = 0x200002FCF0000001 + index;  // a locally assigned block
   port.node_name.value = 0x100002FCF0000001 + index;
   map.optional("port_name", port.port_name, read_name);
@@ -152,6 +159,17 @@ PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkC
                        " have the same address " + to_string(address)};
   }
   return port;
+}
+
+void Loader::load_loop_place(const MapReader& map, PortSpec& port) {
+  const Tree* loop = map.find("loop");
+  if (const Tree* tree = map.find("private"); tree != nullptr && loop == nullptr) fail_expected(*tree, "private", "a loop to be private on");
+  if (loop == nullptr) return;
+  if (const Tree* tree = map.find("switch")) fail_expected(*tree, "switch", "either a loop or a switch");
+  std::vector<std::string_view> loops;
+  for (const LoopSpec& spec : scenario_.loops) loops.push_back(spec.name);
+  port.at_loop = read_position(*loop, "loop", loops);
+  map.optional("private", port.is_private, read_bool);
 }
 
 void Loader::load_port_protocol(const MapReader& map, PortSpec& port) {
@@ -297,7 +315,9 @@ DataSpec Loader::file_data(const Tree& tree, const std::string& path) {
 }
 
 Names Loader::names() const {
-  Names names{.ports = port_names_, .switches = names_of(scenario_.switches), .switch_links = {}};
+  Names names{.ports = port_names_, .switches = names_of(scenario_.switches), .switch_links = {}, .on_loop = {}};
+  for (const PortSpec& port : scenario_.ports)
+    names.on_loop.push_back(port.at_loop.has_value() || scenario_.topology == TopologyKind::PrivateLoop);
   for (const SwitchLinkSpec& link : scenario_.switch_links) names.switch_links.push_back(link.name);
   return names;
 }

@@ -15,6 +15,7 @@ inline constexpr fc2::TimeNs max_latency = 10 * fc2::second;  // of a link
 /// What faults and expectations name, by position.
 struct Names {
   std::vector<std::string_view> ports, switches, switch_links;
+  std::vector<bool> on_loop;  // by port
 };
 
 // Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.

@@ -18,6 +18,7 @@ namespace sim {
 
 inline constexpr std::size_t max_ports = 250;  // one domain's areas, some spare
 inline constexpr std::size_t max_links = 1000;  // between switches
+inline constexpr std::size_t max_loops = 100;
 inline constexpr std::size_t max_workloads = 1000;
 inline constexpr std::size_t max_faults = 1000;
 inline constexpr std::uint64_t max_transfer_bytes = 0xFFFFFFFF;
@@ -45,9 +46,18 @@ struct SwitchLinkSpec {
   bool capture = true;
 };
 
+/// An arbitrated loop with a FL_Port of a switch: a public one.
+struct LoopSpec {
+  std::string name;
+  std::size_t at_switch = 0;  // position in switches
+  fc2::LinkConfig link = {};  // all of it, and from one port to the next
+};
+
 struct PortSpec {
   std::string name;
   std::size_t at_switch = 0;  // position in switches
+  std::optional<std::size_t> at_loop = {};  // position in loops: there, and not at a switch
+  bool is_private = false;                  // there: without the fabric
   wire::Wwn port_name{}, node_name{};
   std::vector<wire::IpAddress> addresses = {};  // at least one; the first is the NIC's
   bool use_name_server = true;
@@ -232,6 +242,7 @@ struct Scenario {
   fc2::FabricConfig fabric = {};
   std::vector<SwitchSpec> switches = std::vector<SwitchSpec>(1);  // at least one
   std::vector<SwitchLinkSpec> switch_links;
+  std::vector<LoopSpec> loops;
   std::vector<PortSpec> ports;
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/topology.hpp"
 
 #include <array>
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -30,6 +31,19 @@ void befall(fc2::Link& link, fc2::LinkEnd& end, PortEvent::Kind kind, bool over)
   }
 }
 
+fc2::LoopConfig loop_config(const fc2::LinkConfig& link) {
+  return {.hop_latency_ns = link.latency_ns, .bytes_per_second = link.bytes_per_second};
+}
+
+fc2::LoopPlace loop_place(const PortSpec& spec) {
+  return {.is_private = spec.is_private, .bb_credit = spec.link.bb_credit, .processing_ns = spec.link.processing_ns};
+}
+
+void watch_on(fc2::Loop& loop, fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) {
+  loop.tap(port, tap);
+  if (faults != nullptr) loop.set_faults(port, &faults->sent, &faults->received);
+}
+
 class FabricTopology final : public Topology {
  public:
   FabricTopology(fc2::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, fc2::Capture* capture)
@@ -40,6 +54,10 @@ class FabricTopology final : public Topology {
       if (capture != nullptr && spec.capture) link.tap(link.a().owner(), &capture->add_interface(spec.name));
     }
     fabric_.configure();  // before anybody looks
+    for (const LoopSpec& spec : scenario.loops) {
+      loops_.push_back({std::make_unique<fc2::Loop>(scheduler, pool, loop_config(spec.link)), &fabric_.at(spec.at_switch)});
+      loops_.back().fl_port = loops_.back().at->attach(*loops_.back().loop);
+    }
   }
 
  private:
@@ -52,20 +70,41 @@ class FabricTopology final : public Topology {
     config.switch_name.value += index << 16;  // the numbers of its ports are below
     fabric_.add_switch(std::move(config));
   }
+  // A loop and its FL_Port.
+  struct Ring {
+    std::unique_ptr<fc2::Loop> loop;
+    fc2::Switch* at;
+    fc2::FPort* fl_port = nullptr;
+  };
+  struct Place {
+    fc2::Switch* at = nullptr;
+    Ring* ring = nullptr;  // else
+  };
+
   void attach(fc2::NPort& port, const PortSpec& spec) override {
+    if (spec.at_loop) {
+      Ring& ring = loops_[*spec.at_loop];
+      ring.loop->attach(port, loop_place(spec));
+      places_[&port] = {.ring = &ring};
+      return;
+    }
     fc2::Switch& at = fabric_.at(spec.at_switch);
-    if (at.attach(port, spec.link)) places_[&port] = &at;
+    if (at.attach(port, spec.link)) places_[&port] = {.at = &at};
   }
   void detach(fc2::NPort& port) override {
-    switch_of(port)->detach(port);
+    const Place place = places_.at(&port);
     places_.erase(&port);
+    if (place.ring != nullptr) place.ring->loop->detach(port);
+    else place.at->detach(port);
   }
-  [[nodiscard]] bool is_attached(const fc2::NPort& port) const override { return switch_of(port) != nullptr; }
+  [[nodiscard]] bool is_attached(const fc2::NPort& port) const override { return places_.contains(&port); }
   void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
+    if (Ring* ring = places_.at(&port).ring) return watch_on(*ring->loop, port, tap, faults);
     switch_of(port)->tap(port, tap);
     if (faults != nullptr) switch_of(port)->set_faults(port, &faults->sent, &faults->received);
   }
   void link_event(fc2::NPort& port, PortEvent::Kind kind, bool over) override {
+    if (Ring* ring = places_.at(&port).ring) return kind == PortEvent::Kind::Replug ? replug(*ring) : ring->loop->lip(port);
     fc2::Switch& at = *switch_of(port);
     if (kind == PortEvent::Kind::Replug) at.replug(port);
     else befall(*at.link_of(port), at.link_of(port)->b, kind, over);
@@ -80,13 +119,18 @@ class FabricTopology final : public Topology {
   void visit_counters(const CounterVisitor& visit) const override {
     for (std::size_t i = 0; i < fabric_.size(); ++i) visit(fabric_.at(i).config().name, fabric_.at(i).counters());
   }
-  [[nodiscard]] fc2::Switch* switch_of(const fc2::NPort& port) const {
-    const auto found = places_.find(&port);
-    return found == places_.end() ? nullptr : found->second;
+  [[nodiscard]] fc2::Switch* switch_of(const fc2::NPort& port) const { return places_.at(&port).at; }
+  // The new one first, so that it is another one.
+  static void replug(Ring& ring) {
+    fc2::FPort* other = ring.at->attach(*ring.loop);
+    if (other == nullptr) return;
+    if (ring.fl_port != nullptr) ring.at->detach(*ring.fl_port);
+    ring.fl_port = other;
   }
 
+  std::deque<Ring> loops_;      // outlive the switches
   mutable fc2::Fabric fabric_;  // its at() is not const
-  std::map<const fc2::NPort*, fc2::Switch*> places_;
+  std::map<const fc2::NPort*, Place> places_;
 };
 
 // Plugged in when both ports are there, and unplugged when one of them goes.
@@ -138,13 +182,13 @@ class PointToPointTopology final : public Topology {
 class LoopTopology final : public Topology {
  public:
   LoopTopology(fc2::Scheduler& scheduler, fc2::FramePool& pool, const fc2::LinkConfig& link)
-      : loop_(scheduler, pool, {.hop_latency_ns = link.latency_ns, .bytes_per_second = link.bytes_per_second}) {}
+      : loop_(scheduler, pool, loop_config(link)) {}
 
  private:
-  void attach(fc2::NPort& port, const PortSpec&) override { loop_.attach(port); }
+  void attach(fc2::NPort& port, const PortSpec& spec) override { loop_.attach(port, loop_place(spec)); }
   void detach(fc2::NPort& port) override { loop_.detach(port); }
   [[nodiscard]] bool is_attached(const fc2::NPort& port) const override { return loop_.station_of(port) != nullptr; }
-  void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink*) override { loop_.tap(port, tap); }
+  void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override { watch_on(loop_, port, tap, faults); }
   void link_event(fc2::NPort& port, PortEvent::Kind, bool) override { loop_.lip(port); }
 
   fc2::Loop loop_;

@@ -41,6 +41,14 @@ SwitchLinkSpec load_switch_link(const Tree& tree, std::size_t index, const std::
   return spec;
 }
 
+LoopSpec load_loop(const Tree& tree, std::size_t index, const std::vector<std::string_view>& switches, const fc2::LinkConfig& link) {
+  const MapReader map(tree, "loops[" + std::to_string(index) + "]", {"name", "switch", "line_rate", "latency"});
+  LoopSpec spec{.name = read_text(map.require("name"), "name"), .link = link};
+  if (const Tree* at = map.find("switch")) spec.at_switch = read_position(*at, "switch", switches);
+  load_link(map, spec.link);
+  return spec;
+}
+
 template <class Specs>
 void refuse_second(const Tree& tree, const Specs& specs, const std::string& name, const char* what) {
   const auto same = [&](const auto& spec) { return spec.name == name; };
@@ -61,6 +69,18 @@ void load_switches(const MapReader& map, Scenario& scenario) {
   if (scenario.switches.empty()) fail_expected(*list, "switches", "at least one switch");
 }
 
+void load_loops(const MapReader& map, Scenario& scenario, const fc2::LinkConfig& link) {
+  const Tree* list = map.find("loops");
+  if (list == nullptr) return;
+  if (scenario.topology != TopologyKind::Fabric) fail_expected(*list, "loops", "none but in a fabric");
+  for (const Tree& item : read_list(*list, "loops")) {
+    if (scenario.loops.size() == max_loops) throw BadInput{item.where + ": more than " + std::to_string(max_loops) + " loops"};
+    LoopSpec spec = load_loop(item, scenario.loops.size(), names_of(scenario.switches), link);
+    refuse_second(item, scenario.loops, spec.name, "loops");
+    scenario.loops.push_back(std::move(spec));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches) {
@@ -77,7 +97,7 @@ void load_link(const MapReader& map, fc2::LinkConfig& link) {
 }
 
 void load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) {
-  const MapReader map(tree, "topology", {"kind", "line_rate", "latency", "bb_credit", "processing_time", "in_order", "switches", "isls", "multipath", "domain_conflict",
+  const MapReader map(tree, "topology", {"kind", "line_rate", "latency", "bb_credit", "processing_time", "in_order", "switches", "isls", "loops", "multipath", "domain_conflict",
                                          "reconfiguration_delay"});
   load_link(map, link);
   map.optional("in_order", scenario.in_order, read_bool);
@@ -88,6 +108,7 @@ void load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) 
   map.optional("reconfiguration_delay", scenario.fabric.reconfiguration_delay, read_duration, fc2::TimeNs{0}, max_time);
   scenario.in_order = scenario.in_order && scenario.fabric.multipath == fc2::Multipath::PortPair;
   load_switches(map, scenario);
+  load_loops(map, scenario, link);
   const auto names = names_of(scenario.switches);
   const Tree* list = map.find("isls");
   if (list == nullptr) return;

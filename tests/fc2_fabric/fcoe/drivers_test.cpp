@@ -1,9 +1,6 @@
 // The Ethernet drivers in real time: UDP on the loopback, packet sockets on veth pairs of network namespaces.
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,24 +9,31 @@
 #include "fc2_fabric/drivers/real_time_core.hpp"
 #include "fc2_fabric/drivers/udp_ethernet.hpp"
 #include "tests/fc2_fabric/fcoe/fcvi_over_ethernet.hpp"
+#include "tests/support/veth_pair.hpp"
 
 namespace fc2::drivers {
 namespace {
 using fcoe::EthernetFrame;
 using std::chrono::steady_clock;
+using support::VethPair;
 using namespace std::chrono_literals;
 constexpr auto generous = 60s;  // ends a test that hangs; nothing is measured
 
 struct Sink final : fcoe::EthernetReceiver {
-  void ethernet_received(EthernetFrame frame) override { frames.push_back(frame.to_bytes()); }
+  void ethernet_received(EthernetFrame frame) override {
+    frames.push_back(frame.to_bytes());
+    if (frames.size() == hold_at) held->hold();
+  }
   void ethernet_link_changed(bool up) override { changes.push_back(up); }
   void ethernet_resumed() override { ++resumed; }
   std::vector<std::vector<std::uint8_t>> frames;
   std::vector<bool> changes;
   int resumed = 0;
+  std::size_t hold_at = 0;  // that many frames came: no more
+  fcoe::EthernetPort* held = nullptr;
 };
 
-constexpr wire::MacAddress mac_a{{2, 0, 0, 0, 0, 0xA}}, mac_b{{2, 0, 0, 0, 0, 0xB}};
+constexpr wire::MacAddress mac_a = VethPair::mac_a, mac_b = VethPair::mac_b;
 
 std::vector<std::uint8_t> fip_bytes(const wire::MacAddress& to, const wire::MacAddress& from, std::size_t size, std::uint8_t mark = 0) {
   std::vector<std::uint8_t> bytes(size, mark);
@@ -48,6 +52,48 @@ class DriversTest : public testing::Test {
     const CoreSection section(core);
     port.send(EthernetFrame::of(core.pool(), bytes));
   }
+  void run_for_a_while() {
+    for (int i = 0; i < 50; ++i) io.run_one_for(1ms);
+  }
+  void proceed(fcoe::EthernetPort& port) {
+    const CoreSection section(core);
+    port.proceed();
+  }
+  // More than one batch from a to b, which is held after a few: the rest waits until it goes on, and nothing is lost.
+  void hold_in_the_middle(fcoe::EthernetPort& from, fcoe::EthernetPort& to) {
+    sink_b.hold_at = 70;
+    sink_b.held = &to;
+    std::vector<std::vector<std::uint8_t>> sent;
+    for (std::size_t i = 0; i < 300; ++i) sent.push_back(fip_bytes(mac_b, mac_a, 1000 + i, static_cast<std::uint8_t>(i)));
+    for (const auto& bytes : sent) {
+      send(from, bytes);
+      io.poll();
+    }
+    ASSERT_TRUE(run_until([&] { return sink_b.frames.size() == 70; }));
+    run_for_a_while();
+    EXPECT_EQ(sink_b.frames.size(), 70U);
+    proceed(to);
+    ASSERT_TRUE(run_until([&] { return sink_b.frames.size() == sent.size(); }));
+    EXPECT_EQ(sink_b.frames, sent);
+    EXPECT_EQ(to.kernel_drops(), 0U);
+  }
+  // Its kernel buffer is small: what does not fit is counted.
+  void overflow(fcoe::EthernetPort& from, fcoe::EthernetPort& to) {
+    constexpr std::uint64_t count = 200;
+    {
+      const CoreSection section(core);
+      to.hold();
+    }
+    for (std::uint64_t i = 0; i < count; ++i) send(from, fip_bytes(mac_b, mac_a, EthernetFrame::max_bytes));
+    ASSERT_TRUE(run_until([&] { return from.counters().frames_sent == count; }));
+    run_for_a_while();
+    EXPECT_EQ(sink_b.frames.size(), 0U);
+    proceed(to);
+    ASSERT_TRUE(run_until([&] { return sink_b.frames.size() + to.kernel_drops() == count; }));
+    EXPECT_GT(to.kernel_drops(), 0U);
+    EXPECT_GT(sink_b.frames.size(), 0U);
+  }
+
   boost::asio::io_context io{1};
   RealTimeCore core{io};
   CoreAccess access{io, core, core.scheduler(), core.pool()};
@@ -128,6 +174,21 @@ TEST_F(UdpTest, absent_peer_is_survived) {
   }));
 }
 
+TEST_F(UdpTest, a_held_port_keeps_what_comes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the kernel's buffer is too small without CAP_NET_ADMIN";
+  hold_in_the_middle(*a, *b);
+}
+
+TEST_F(UdpTest, what_the_kernel_cannot_keep_is_counted) {
+  {
+    const CoreSection section(core);
+    b = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .remote_port = a->local_port(), .buffer_bytes = 20'000}).port;
+    b->attach(&sink_b);
+    a->set_remote_port(b->local_port());
+  }
+  overflow(*a, *b);
+}
+
 // What cannot be opened says why.
 TEST_F(UdpTest, errors_name_the_place) {
   const auto taken = UdpEthernet::open(access, {.name = "x", .local_port = a->local_port()});
@@ -137,34 +198,6 @@ TEST_F(UdpTest, errors_name_the_place) {
 }
 
 // --- packet sockets ----------------------------------------------------------------------------------------------
-
-// A network namespace with a veth pair in it, while it lives; the thread is back in its own afterwards.
-class VethPair {
- public:
-  VethPair() : own_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
-    if (own_ < 0 || ::unshare(CLONE_NEWNET) != 0) {
-      trouble_ = std::string("network namespaces: ") + std::strerror(errno);
-      return;
-    }
-    entered_ = true;
-    const int made = std::system("ip link add va address 02:00:00:00:00:0a type veth peer name vb address 02:00:00:00:00:0b && "
-                                 "ip link set va mtu 2500 up && ip link set vb mtu 2500 up");
-    if (made != 0) trouble_ = "ip link: exit status " + std::to_string(WEXITSTATUS(made));
-  }
-  ~VethPair() {
-    EXPECT_TRUE(!entered_ || ::setns(own_, CLONE_NEWNET) == 0);  // the other one goes with its interfaces
-    ::close(own_);
-  }
-  VethPair(const VethPair&) = delete;
-  VethPair& operator=(const VethPair&) = delete;
-  /// Why there is none; empty: there is.
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
-
- private:
-  int own_;
-  bool entered_ = false;
-  std::string trouble_;
-};
 
 class PacketTest : public DriversTest {
  protected:
@@ -245,6 +278,21 @@ TEST_F(PacketTest, carrier_is_noticed) {
   }));
 }
 
+TEST_F(PacketTest, a_held_port_keeps_what_comes) {
+  ASSERT_TRUE(both_up());
+  hold_in_the_middle(*a, *b);
+}
+
+TEST_F(PacketTest, what_the_kernel_cannot_keep_is_counted) {
+  {
+    const CoreSection section(core);
+    b = PacketSocket::open(access, {.interface = "vb", .receive_buffer_bytes = 20'000}).port;
+    b->attach(&sink_b);
+  }
+  ASSERT_TRUE(both_up());
+  overflow(*a, *b);
+}
+
 // A name that nobody has, and an interface that is no Ethernet.
 TEST_F(PacketTest, errors_name_the_interface) {
   EXPECT_EQ(PacketSocket::open(access, {.interface = "nosuch0"}).error, "nosuch0: interface: No such device");
@@ -313,6 +361,41 @@ TEST_F(LiveTransfer, fabric_over_udp) {
     EXPECT_EQ(interface.counters().discarded(), 0U);
   }
   fcf_switch.detach(server.port);
+}
+
+// A port behind the FCF is slow, and its sender knows no window: what the ENode's link does not keep waits in the kernel.
+class SlowTransfer : public LiveTransfer {
+ protected:
+  void slow_transfer(fcoe::EthernetPort& one, fcoe::EthernetPort& other) {
+    Switch fcf_switch(fabric.scheduler, fabric.pool, {});
+    fcoe::Fcf fcf(fabric.scheduler, fabric.pool, fcf_switch, {.ingress_queue_frames = 64});
+    fcoe::FcfInterface& interface = fcf.add_interface(other);
+    fcf_switch.attach(server.port, {.bb_credit = 4, .processing_ns = 20 * microsecond});
+    {
+      fcoe::ENode node(fabric.scheduler, fabric.pool, one, client.port);
+      connect(Level::UnreliableDelivery);
+      transfer(60, 60000);
+      EXPECT_EQ(node.counters().discarded() + interface.counters().discarded() + other.kernel_drops(), 0U);
+    }
+    fcf_switch.detach(server.port);
+  }
+};
+
+TEST_F(SlowTransfer, nothing_is_lost_over_udp) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the kernel's buffer is too small without CAP_NET_ADMIN";
+  const auto [one, other] = cable();
+  slow_transfer(*one, *other);
+}
+
+TEST_F(SlowTransfer, nothing_is_lost_over_veth) {
+  const VethPair veth;
+  if (!veth.trouble().empty()) GTEST_SKIP() << veth.trouble();
+  auto one = PacketSocket::open(access, {.interface = "va"}), other = PacketSocket::open(access, {.interface = "vb"});
+  if (one.port == nullptr) GTEST_SKIP() << one.error;
+  ASSERT_NE(other.port, nullptr) << other.error;
+  slow_transfer(*one.port, *other.port);
+  one.port.reset();
+  other.port.reset();
 }
 
 // The same over packet sockets and a veth pair, at every level; the frames are full ones.

@@ -158,16 +158,34 @@ TEST_F(FcfHostileTest, other_fip_messages_are_counted) {
   EXPECT_TRUE(log.sent(fip::Operation::discovery, fip::subcode::discovery_advertisement).empty());
 }
 
-// Frames that come while the fabric holds the link back wait; beyond the limit they are lost, and counted.
+// Frames that come while the fabric holds the link back wait in the link, then below the interface; beyond that they are lost,
+// and counted.
 TEST_F(FcfHostileTest, frames_of_a_held_link_are_bounded) {
   FcfLink& link = *world.interface().link_of(id);
+  world.fcf_port.set_buffer(3);
   link.hold();
   for (int i = 0; i < 10; ++i)
     inject(support::fcoe_frame(world.pool, fcf_mac, wire::mac_of(id), {0x010900}, id));
-  EXPECT_EQ(count(FcoeDiscard::NoResources), 6U);
+  EXPECT_EQ(world.fcf_port.kernel_drops(), 3U);
   link.proceed();
   world.run_for(millisecond);
-  EXPECT_EQ(world.fabric.counters().discarded(Discard::Unroutable), 4U);
+  EXPECT_EQ(world.fabric.counters().discarded(Discard::Unroutable), 7U);
+  EXPECT_EQ(count(FcoeDiscard::NoResources), 0U);
+}
+
+// Who fills its link and goes: the others are heard again.
+TEST_F(FcfHostileTest, a_full_link_that_ends_holds_nobody) {
+  EStation& other = world.add_e_node();
+  ASSERT_TRUE(world.run_until([&] { return other.port.online(); }));
+  FcfLink& link = *world.interface().link_of(other.port.n_port_id());
+  link.hold();
+  for (int i = 0; i < 5; ++i)
+    inject(support::fcoe_frame(world.pool, fcf_mac, wire::mac_of(other.port.n_port_id()), {0x010900}, other.port.n_port_id()));
+  const auto frames = world.interface().counters().frames_in;
+  EXPECT_TRUE(world.interface().log_out(other.port.n_port_id()));
+  world.run_for(second);
+  EXPECT_GT(world.interface().counters().frames_in, frames);
+  EXPECT_TRUE(world.run_until([&] { return other.port.online(); }));
 }
 
 }  // namespace

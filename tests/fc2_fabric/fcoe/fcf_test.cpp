@@ -125,6 +125,31 @@ TEST_F(FcfTest, silent_enode_is_gone_after_two_and_a_half_periods) {
   EXPECT_EQ(world.fabric.logged_in_ports(), 0U);
 }
 
+// While the interface is held keep-alives wait: nobody is silent who cannot be heard. Afterwards who is silent is missed.
+TEST(FcfHeld, silence_counts_only_while_the_interface_is_read) {
+  EthernetWorld world({.ingress_queue_frames = 2});
+  world.start_fcf();
+  EStation& slow = world.add_e_node();
+  EStation& other = world.add_e_node();
+  ASSERT_TRUE(world.run_until([&] { return slow.port.online() && other.port.online(); }));
+  FcfLink& link = *world.interface().link_of(slow.port.n_port_id());
+  link.hold();
+  for (int i = 0; i < 3; ++i) {
+    FramePtr frame = support::broadcast_frame(world.pool, slow.port.n_port_id());
+    slow.ethernet.send(encapsulate(fcf_mac, *slow.node->mac_of(slow.port), std::move(frame)));
+  }
+  world.run_for(60 * second);
+  EXPECT_EQ(world.interface().enode_count(), 2U);
+  other.ethernet.set_carrier(false);
+  link.proceed();
+  world.run_for(millisecond);
+  EXPECT_EQ(world.interface().enode_count(), 2U);
+  world.run_for(6 * second);
+  EXPECT_EQ(world.interface().enode_count(), 1U);
+  EXPECT_TRUE(slow.node->logged_in());
+  EXPECT_EQ(world.interface().counters().discarded(), 0U);
+}
+
 // The fabric ends a login: the ENode hears it, and logs in again.
 TEST_F(FcfTest, logged_out_port_is_told_and_comes_back) {
   world.start_fcf();

@@ -107,6 +107,33 @@ TEST_F(EmulatedAndFcoe, messages_arrive) {
   transfer(20, 50000);
 }
 
+// The emulated port is slow, and what comes meanwhile is more than the ENode's link keeps.
+class SlowReceiver : public FabricTransfer {
+ protected:
+  SlowReceiver() { fcf_switch.attach(server.port, {.bb_credit = 4, .processing_ns = 20 * microsecond}); }
+  ~SlowReceiver() override { fcf_switch.detach(server.port); }
+  static constexpr int messages = 200;
+  ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port};
+};
+
+TEST_F(SlowReceiver, what_the_ethernet_can_keep_is_not_lost) {
+  fcf_port.set_buffer(10'000);
+  connect(Level::UnreliableDelivery);  // holds nothing back by itself
+  transfer(messages, 60000);
+  EXPECT_EQ(interface.counters().discarded(), 0U);
+  EXPECT_EQ(fcf_port.kernel_drops(), 0U);
+}
+
+TEST_F(SlowReceiver, what_the_ethernet_cannot_keep_is_counted) {
+  fcf_port.set_buffer(100);
+  connect(Level::UnreliableDelivery);
+  client_vi->post_send(client.descriptor(0, {{at(0), 16 << 20}}), client.handle);
+  fabric.run_for(second);
+  EXPECT_EQ(interface.counters().discarded(), 0U);
+  EXPECT_GT(fcf_port.kernel_drops(), 0U);
+  EXPECT_EQ(fcf_port.counters().frames_received + fcf_port.kernel_drops(), ethernets[0]->counters().frames_sent);
+}
+
 class SmallMtu : public FabricTransfer {
  protected:
   SmallMtu() : FabricTransfer(2500, 1500) {}
