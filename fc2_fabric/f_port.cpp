@@ -280,7 +280,8 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
 }
 
 void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  const auto request = admitted(exchange, payload, address_);
+  const VirtualLogin* named = virtual_login(payload);  // a FLOGI ends every login of this link, and may have any one's name
+  const auto request = admitted(exchange, payload, named != nullptr ? named->id : address_);
   if (!request) return;
   const bool returns = logged_in_ && is_away(address_) && request->port_name == login_.port_name;
   if (!returns) log_out_all();  // a FLOGI ends the login before it (FC-LS)
@@ -294,7 +295,8 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
   if (!logged_in_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_originator_s_id);
-  const VirtualLogin* returning = away_login(payload);
+  const VirtualLogin* named = virtual_login(payload);
+  const VirtualLogin* returning = named != nullptr && is_away(named->id) ? named : nullptr;
   const auto request = admitted(exchange, payload, returning != nullptr ? returning->id : wire::FcId{});
   if (!request) return;
   if (returning != nullptr) return grant(exchange, returning->id, *request);
@@ -305,10 +307,10 @@ void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) 
   grant(exchange, id, *request);
 }
 
-const FPort::VirtualLogin* FPort::away_login(std::span<const std::uint8_t> payload) const {
+const FPort::VirtualLogin* FPort::virtual_login(std::span<const std::uint8_t> payload) const {
   const auto request = wire::els::Login::parse(payload);
   const auto found = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& login) {
-    return request && login.parameters.port_name == request->port_name && is_away(login.id);
+    return request && login.parameters.port_name == request->port_name;
   });
   return found == virtual_logins_.end() ? nullptr : &*found;
 }

@@ -154,12 +154,14 @@ wire::FcId Switch::take_address(const FPort& port) {
 
 void Switch::give_back_address(wire::FcId id) { taken_[address_number(id)] = false; }
 
+FPort* Switch::take_f_port(std::deque<std::size_t>::iterator free) {
+  FPort* port = f_ports_[*free].get();
+  free_f_ports_.erase(free);
+  return port;
+}
+
 FPort* Switch::take_f_port() {
-  if (!free_f_ports_.empty()) {
-    FPort* port = f_ports_[free_f_ports_.front()].get();
-    free_f_ports_.pop_front();
-    return port;
-  }
+  if (!free_f_ports_.empty()) return take_f_port(free_f_ports_.begin());
   AddressNumber& number = next_f_port_address_;
   while (number < taken_.size() && taken_[number]) ++number;
   if (f_ports_.size() == config_.max_ports || number == address_numbers) return nullptr;
@@ -217,6 +219,14 @@ bool Switch::replug(NPort& port) {
 FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
   FPort* f_port = take_f_port();
   if (f_port != nullptr) f_port->connect(output, feeder);
+  return f_port;
+}
+
+FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former) {
+  const auto free = std::find(free_f_ports_.begin(), free_f_ports_.end(), former);
+  if (free == free_f_ports_.end()) return attach(output, feeder);
+  FPort* f_port = take_f_port(free);
+  f_port->connect(output, feeder);
   return f_port;
 }
 
