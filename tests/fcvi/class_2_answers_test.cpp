@@ -125,6 +125,23 @@ TEST_F(Class2AnswersAck0, awaitResponse_rejectOfWhatWasAcknowledged_isIgnored) {
   EXPECT_EQ(sent(0), send_failed) << "by FCVI_ULP_TIMEOUT, as if nothing had been said";
 }
 
+// FC-VI 5.5: a response waits for its ACK when its host goes away, and then the port's link: the port outlives the host, and says nothing
+// to it any more.
+TEST_F(Class2AnswersAck0, answering_hostGoesAwayBeforeTheAck) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  fc2::NPort& port = server->port;
+  ASSERT_TRUE(arrived(0, 0, 100));
+  ASSERT_GT(port.open_exchanges(), 0u);
+  server.reset();
+  fabric.detach(1);
+  EXPECT_EQ(port.open_exchanges(), 0u);
+  fabric.attach(1);
+  server = std::make_unique<support::Host>(fabric, 1);
+}
+
 // FC-VI 5.5: two connections take turns on the link, so that all frames of a sequence are acknowledged before its next one goes: it is
 // closed only after its last.
 TEST_F(Class2Answers, sending_twoInTurn_bothArrive) {
