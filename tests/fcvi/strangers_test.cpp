@@ -135,21 +135,39 @@ TEST_F(Strangers, awaitResponse_abortOfAnotherSetup_completesNothing) {
   EXPECT_EQ(disconnect_resps()[0].msg_id.value, 0u);
 }
 
-class StrangersInClass2 : public support::Class2Nodes {};
-// FC-VI B.2.4 rule 1 a), 8.4.2 h): in class 2 a frame for a handle that nobody has is acknowledged with "perform ABTS".
+class StrangersInClass2 : public support::Class2Nodes {
+ public:
+  using Class2Nodes::Class2Nodes;
+  /// What the server says of a frame for a handle that nobody has.
+  [[nodiscard]] std::optional<wire::FcHeader> answer_to_message_for_nobody() {
+    begin(Level::ReliableDelivery);
+    receive(), send(1, 100);
+    fabric.run_for(fc2::millisecond);
+    ForgedFrame forged{.header = data_frame(0)->header, .data = data_frame(0)->data, .sof = wire::Sof::i2, .eof = wire::Eof::n};
+    forged.set({.handle = wire::FcviHandle{0x7777}, .opcode = wire::fcvi::Opcode::send_rqst, .msg_id = {2}});
+    forged.header.ox_id = {0x5555};
+    log.clear();
+    inject(client->port, forged.build(fabric.pool));
+    fabric.run_for(fc2::millisecond);
+    const LoggedFrame* ack = log.find([](const LoggedFrame& f) { return !f.outbound && wire::is_link_control(f.header.r_ctl); });
+    return ack == nullptr ? std::nullopt : std::optional(ack->header);
+  }
+};
+class StrangersInClass2Ack0 : public StrangersInClass2 { public: StrangersInClass2Ack0() : StrangersInClass2({.ack_0 = true}) {} };
+
+// FC-VI B.2.4 rule 1 a), 8.4.2 h): in class 2 a frame for a handle that nobody has is acknowledged with "perform ABTS", in the form that its
+// sender asked for (FC-FS ACK_0).
 TEST_F(StrangersInClass2, connected_messageForNobody_abtsIsDemanded) {
-  begin(Level::ReliableDelivery);
-  receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
-  ForgedFrame forged{.header = data_frame(0)->header, .data = data_frame(0)->data, .sof = wire::Sof::i2, .eof = wire::Eof::n};
-  forged.set({.handle = wire::FcviHandle{0x7777}, .opcode = wire::fcvi::Opcode::send_rqst, .msg_id = {2}});
-  forged.header.ox_id = {0x5555};
-  log.clear();
-  inject(client->port, forged.build(fabric.pool));
-  fabric.run_for(fc2::millisecond);
-  const LoggedFrame* ack = log.find([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::ack_1); });
-  ASSERT_NE(ack, nullptr);
-  EXPECT_EQ(ack->header.f_ctl & f_ctl::abort_condition_mask, f_ctl::abort_perform_abts);
+  const auto ack = answer_to_message_for_nobody();
+  ASSERT_TRUE(ack && ack->r_ctl == RCtl::ack_1);
+  EXPECT_EQ(ack->parameter, 1u);
+  EXPECT_EQ(ack->f_ctl & f_ctl::abort_condition_mask, f_ctl::abort_perform_abts);
+}
+TEST_F(StrangersInClass2Ack0, connected_messageForNobody_abtsIsDemanded) {
+  const auto ack = answer_to_message_for_nobody();
+  ASSERT_TRUE(ack && ack->r_ctl == RCtl::ack_0);
+  EXPECT_EQ(ack->parameter, 0u);
+  EXPECT_EQ(ack->f_ctl & f_ctl::abort_condition_mask, f_ctl::abort_perform_abts);
 }
 
 }  // namespace
