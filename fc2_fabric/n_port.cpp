@@ -324,7 +324,10 @@ void NPort::sort_frame(const ReceivedFrame& received) {
   if (category == 0x8) return basic_link_service(received);
   if (category == 0xC) return link_control(header);
   if (data_user_ == nullptr || header.type != data_type_) return control_frame(received);
-  if ((header.df_ctl & other_optional_headers) != 0) [[unlikely]] return counters_.discard(Discard::BadHeader);  // FC-VI 5.8.5
+  if ((header.df_ctl & other_optional_headers) != 0) [[unlikely]] {  // FC-VI 5.8.5
+    if (is_message_data(header) && !header.has(wire::f_ctl::exchange_responder)) acknowledger_->abort_sequence(received);  // 8.4.2 h)
+    return counters_.discard(Discard::BadHeader);
+  }
   if (is_message_data(header)) {
     counters_.data_bytes_received += received.data_field.size();
     return data_user_->data_frame_received(received);

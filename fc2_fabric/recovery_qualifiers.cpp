@@ -1,12 +1,20 @@
 #include "fc2_fabric/recovery_qualifiers.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace fc2 {
 
 void RecoveryQualifiers::set(wire::FcId peer, wire::OxId ox_id, TimeNs now, TimeNs r_a_tov) {
-  make_room(now);
   const Id id{peer, ox_id};
+  const auto of_peer = [&](const auto& entry) { return entry.first.peer == peer; };
+  if (std::count_if(in_order_.begin(), in_order_.end(), of_peer) >= std::ptrdiff_t{limit / 2}) {
+    const auto oldest = std::find_if(in_order_.begin(), in_order_.end(), of_peer);
+    const auto found = until_.find(key(oldest->first));
+    if (found != until_.end() && found->second == oldest->second) until_.erase(found);
+    in_order_.erase(oldest);
+  }
+  make_room(now);
   until_[key(id)] = now + r_a_tov;
   in_order_.emplace_back(id, now + r_a_tov);
 }

@@ -13,7 +13,7 @@ namespace fc2 {
 
 class RecoveryQualifiers {
  public:
-  /// The oldest makes room for the newest: it is the one that rested longest.
+  /// The oldest makes room for the newest, for it rested longest: of a peer that has half of them, its own oldest.
   static constexpr std::size_t limit = 1024;
 
   void set(wire::FcId peer, wire::OxId ox_id, TimeNs now, TimeNs r_a_tov);

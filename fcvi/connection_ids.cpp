@@ -20,11 +20,19 @@ bool ConnectionIds::rests(std::uint32_t id, fc2::TimeNs now) const {
 }
 
 void ConnectionIds::set_error(const Id& id, wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov) {
-  if (errors_.size() >= forget_at_ || (errors_.size() >= max_peers_errors && now >= earliest_)) forget_old(now);
-  if (id.originator == Originator::Peer && errors_.size() >= max_peers_errors) return;
+  if (errors_.size() >= forget_at_ || (is_full(id) && now >= earliest_)) forget_old(now);
+  if (is_full(id)) return;
   const bool owed = endpoint != wire::FcviHandle::unassigned;
-  errors_[id] = {now + r_a_tov, owed};
+  const Error error{now + r_a_tov, owed};
+  if (errors_.insert_or_assign(id, error).second && id.originator == Originator::Peer) ++of_peer_[id.peer.value];
   if (owed) owed_[endpoint.value].push_back(id);
+  else earliest_ = std::min(earliest_, error.until);
+}
+
+bool ConnectionIds::is_full(const Id& id) const {
+  if (id.originator == Originator::Us || errors_.contains(id)) return false;
+  const auto of_peer = of_peer_.find(id.peer.value);
+  return errors_.size() >= max_peers_errors || (of_peer != of_peer_.end() && of_peer->second >= max_of_one_peer);
 }
 
 bool ConnectionIds::in_error(const Id& id, fc2::TimeNs now) const {
@@ -36,12 +44,16 @@ void ConnectionIds::disconnected(wire::FcviHandle endpoint) {
   const auto owed = owed_.find(endpoint.value);
   if (owed == owed_.end()) return;
   for (const Id& id : owed->second)
-    if (const auto found = errors_.find(id); found != errors_.end()) found->second.owes_disconnect = false;
+    if (const auto found = errors_.find(id); found != errors_.end()) {
+      found->second.owes_disconnect = false;
+      earliest_ = std::min(earliest_, found->second.until);
+    }
   owed_.erase(owed);
 }
 
 void ConnectionIds::logged_out(wire::FcId peer) {
   std::erase_if(errors_, [&](const auto& error) { return error.first.peer == peer; });
+  of_peer_.erase(peer.value);
 }
 
 std::size_t ConnectionIds::resting(fc2::TimeNs now) const {
@@ -53,8 +65,11 @@ void ConnectionIds::forget_old(fc2::TimeNs now) {
   std::erase_if(errors_, [&](const auto& error) { return !error.second.is_set(now); });
   forget_at_ = std::max<std::size_t>(64, 2 * errors_.size());
   earliest_ = fc2::never;
-  for (const auto& [id, error] : errors_)
+  of_peer_.clear();
+  for (const auto& [id, error] : errors_) {
     if (!error.owes_disconnect) earliest_ = std::min(earliest_, error.until);
+    if (id.originator == Originator::Peer) ++of_peer_[id.peer.value];
+  }
 }
 
 }  // namespace fcvi

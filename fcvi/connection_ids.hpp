@@ -40,8 +40,10 @@ class ConnectionIds {
   [[nodiscard]] std::size_t resting(fc2::TimeNs now) const;
 
  private:
-  /// Errors of peers' set-ups that are remembered. One more is not: its peer sends more than a set-up per 2 ms.
-  static constexpr std::size_t max_peers_errors = 4096;
+  /// Errors of peers' set-ups that are remembered, half of them of one peer. One more is not: its peer sends more than a set-up
+  /// per 4 ms.
+  static constexpr std::size_t max_peers_errors = 4096, max_of_one_peer = max_peers_errors / 2;
+  [[nodiscard]] bool is_full(const Id& id) const;
   [[nodiscard]] bool rests(std::uint32_t id, fc2::TimeNs now) const;
   void forget_old(fc2::TimeNs now);
 
@@ -53,6 +55,7 @@ class ConnectionIds {
     [[nodiscard]] bool is_set(fc2::TimeNs now) const { return owes_disconnect || now < until; }
   };
   std::map<Id, Error> errors_;
+  std::map<std::uint32_t, std::size_t> of_peer_;   // how many of errors_ are of set-ups that this peer originated
   std::map<std::uint32_t, std::vector<Id>> owed_;  // by the FCVI_HANDLE whose Disconnect ends them
   std::size_t forget_at_ = 64;                     // size of errors_ ...
   fc2::TimeNs earliest_ = 0;                       // ... or time from which forget_old() is worth its while

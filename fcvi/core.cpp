@@ -138,9 +138,9 @@ ConnectionOptions Core::options_of(const vi::Vi& vi) const {
 
 void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
   const auto header = DeviceHeader::parse(frame.header.device_header_size(), frame.data_field);
-  if (!header) return discard(fc2::Discard::BadPayload);
+  if (!header) return discard_frame(frame, fc2::Discard::BadPayload);
   const wire::fcvi::IuInfo& iu = *wire::fcvi::find_iu(header->opcode);
-  if (iu.r_ctl != frame.header.r_ctl) return discard(fc2::Discard::BadHeader);
+  if (iu.r_ctl != frame.header.r_ctl) return discard_frame(frame, fc2::Discard::BadHeader);
   Connection* connection = handles_.find(header->handle);
   if (connection == nullptr || connection->peer_port() != frame.header.s_id) {
     port_.acknowledger().abort_sequence(frame);  // as while it had Herr (B.2.4 rule 1 a)
@@ -149,9 +149,16 @@ void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
   const auto payload = frame.data_field.subspan(header->size());
   // FQMID: the Exchange Context tells answers to us from requests of the peer (5.2.5).
   const bool answer = frame.header.has(wire::f_ctl::exchange_responder);
-  if (answer != (iu.category == Category::message_response)) return discard(fc2::Discard::BadHeader);
+  if (answer != (iu.category == Category::message_response)) return discard_frame(frame, fc2::Discard::BadHeader);
   if (answer) connection->sender().response_received(frame, *header, payload);
   else connection->receiver().request_received(frame, *header, payload);
+}
+
+/// It is missing in the message that its originator sends (8.4.1 c, d): 8.4.2 h. A plain ACK of the last one would tell the
+/// originator that all arrived (5.5).
+void Core::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason) {
+  discard(reason);
+  if (!frame.header.has(wire::f_ctl::exchange_responder)) port_.acknowledger().abort_sequence(frame);
 }
 
 void Core::stray_frame(wire::FcId source) {
@@ -161,10 +168,16 @@ void Core::stray_frame(wire::FcId source) {
   if (!known) port_.deny(source);
 }
 
+static std::uint64_t exchange_key(wire::FcId originator, wire::OxId ox_id) { return std::uint64_t{originator.value} << 16 | ox_id.value; }
+
+void Core::message_opened(wire::FcId originator, wire::OxId ox_id, const Connection& connection) {
+  message_exchanges_[exchange_key(originator, ox_id)] = connection.handle();
+}
+
 bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
-  for (const auto& [number, connection] : handles_.slots())
-    if (connection != nullptr && connection->peer_port() == source && connection->abort_received(ox_id)) return true;
-  return false;
+  const auto found = message_exchanges_.find(exchange_key(source, ox_id));
+  Connection* connection = found != message_exchanges_.end() ? handles_.find(found->second) : nullptr;
+  return connection != nullptr && connection->peer_port() == source && connection->abort_received(ox_id);
 }
 
 void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
@@ -330,6 +343,7 @@ void Core::remote_port_login_failed(fc2::RemotePort& port) {
 
 void Core::remote_port_logged_out(fc2::RemotePort& port) {
   connection_ids_.logged_out(port.peer());
+  boost::unordered::erase_if(message_exchanges_, [&](const auto& entry) { return entry.first >> 16 == port.peer().value; });
   for (std::size_t slot = 0; slot < handles_.slots().size(); ++slot) {
     Connection* connection = handles_.slots()[slot].connection.get();
     if (connection != nullptr && connection->peer_port() == port.peer()) connection->port_logged_out();

@@ -62,6 +62,8 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void unexpected() { ++port_.counters().unexpected_events; }
   ResolveListener& resolve_listener() { return *this; }
 
+  /// A message of this exchange begins, or waits, at `connection`: an ABTS of it goes there.
+  void message_opened(wire::FcId originator, wire::OxId ox_id, const Connection& connection);
   /// nullptr when no handle is free.
   Connection* open_connection(vi::Vi& vi);
   OriginatedSetup& add_setup(Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
@@ -100,6 +102,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer);
   bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
+  void discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason);
   void stray_frame(wire::FcId source);
   template <class Function> void for_each_waiting(Function function);
   Connection* begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal);
@@ -117,6 +120,8 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age
   std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;      // by token
+  /// The connection to which an exchange of a peer brought a message last; of what is over it says nothing.
+  boost::unordered_flat_map<std::uint64_t, wire::FcviHandle> message_exchanges_;
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> newest_received_;  // token, by the peer's port and handle
   std::uint64_t next_setup_ = 1;
   std::vector<wire::FcviHandle> retired_handles_;

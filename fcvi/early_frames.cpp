@@ -17,7 +17,8 @@ EarlyFrames::Added EarlyFrames::add(const fc2::ReceivedFrame& received, const wi
   const bool is_last = entries_.empty() || is_before(entries_.back());
   const auto place = is_last ? entries_.end() : std::partition_point(entries_.begin(), entries_.end(), is_before);
   if (!is_last && steps(*place, received, header) == 0) return Added::Duplicate;
-  const bool full = entries_.size() == max_frames || budget_.frames == Budget::max_frames;
+  if (entries_.empty()) of_peer_ = &budget_.of_peer[received.header.s_id.value];
+  const bool full = entries_.size() == max_frames || budget_.frames == Budget::max_frames || *of_peer_ >= Budget::max_of_one_peer;
   if (full && (is_last || received.class_2)) return Added::NoRoom;  // what was acknowledged stays
   auto at = place - entries_.begin();
   const fc2::TimeNs known_since = is_last ? now : place->known_since;  // time does not go back
@@ -26,24 +27,30 @@ EarlyFrames::Added EarlyFrames::add(const fc2::ReceivedFrame& received, const wi
   const auto added = entries_.insert(entries_.begin() + at, Entry{std::move(*received.owner), received, header, known_since});
   added->received.owner = nullptr;
   ++budget_.frames;
+  ++*of_peer_;
   return full ? Added::Displaced : Added::Kept;
 }
 
 EarlyFrames::Entry EarlyFrames::take_first() {
   Entry first = std::move(entries_.front());
   entries_.pop_front();
-  --budget_.frames;
+  give_back(1);
   return first;
 }
 
 void EarlyFrames::drop_last() {
   entries_.pop_back();
-  --budget_.frames;
+  give_back(1);
 }
 
 void EarlyFrames::clear() {
-  budget_.frames -= entries_.size();
+  if (!entries_.empty()) give_back(entries_.size());
   entries_.clear();
+}
+
+void EarlyFrames::give_back(std::size_t frames) {
+  budget_.frames -= frames;
+  *of_peer_ -= frames;
 }
 
 }  // namespace fcvi

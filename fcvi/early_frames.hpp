@@ -1,5 +1,7 @@
 // Frames of one stream that overtook others on an out-of-order fabric, until those come (FC-VI B.2.5 rules 4c, 5b, 6e).
 #pragma once
+#include <map>
+
 #include <boost/circular_buffer.hpp>
 
 #include "fc2_fabric/exchange.hpp"
@@ -21,10 +23,11 @@ class EarlyFrames {
     fc2::TimeNs known_since = 0;
     [[nodiscard]] std::span<const std::uint8_t> payload() const { return received.data_field.subspan(header.size()); }
   };
-  /// What all streams of a port keep.
+  /// What all streams of a port keep; half of it those with one peer.
   struct Budget {
-    static constexpr std::size_t max_frames = 16384;  // 32 MiB
+    static constexpr std::size_t max_frames = 16384, max_of_one_peer = max_frames / 2;  // 32 MiB, 16 MiB
     std::size_t frames = 0;
+    std::map<std::uint32_t, std::size_t> of_peer;  // one entry for each that ever was overtaken by its own frames
   };
   enum class Added {
     Kept,
@@ -50,7 +53,9 @@ class EarlyFrames {
   static constexpr std::size_t first_capacity = 16;
   using Entries = boost::circular_buffer<Entry>;
   void drop_last();
+  void give_back(std::size_t frames);
   Budget& budget_;
+  std::size_t* of_peer_ = nullptr;  // the share that these frames are of
   Entries entries_;
 };
 

@@ -140,8 +140,9 @@ void MessageReceiver::refuse(ReceiveError error, bool last) {
 
 /// The rest of the open message, or of the refused one, within R_A_TOV.
 void MessageReceiver::await_more() {
-  if (machine_.is_any_of<mr::Receiving, mr::Refusing>())
-    connection_.core().scheduler().schedule_after(progress_timer_, connection_.core().port().r_a_tov());
+  if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
+  connection_.core().message_opened(connection_.peer_port(), message_.ox_id, connection_);
+  connection_.core().scheduler().schedule_after(progress_timer_, connection_.core().port().r_a_tov());
 }
 
 void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,

@@ -53,12 +53,14 @@ void MessageReceiver::sort_frame(const fc2::ReceivedFrame& frame, const DeviceHe
 void MessageReceiver::keep_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
   Core& core = connection_.core();
   last_frame_at_ = core.scheduler().now();
-  switch (early_.add(frame, header, last_frame_at_)) {
+  const EarlyFrames::Added added = early_.add(frame, header, last_frame_at_);
+  switch (added) {
     case EarlyFrames::Added::Duplicate: return core.discard(fc2::Discard::NotReceiving);
     case EarlyFrames::Added::NoRoom: core.port().acknowledger().busy(frame); [[fallthrough]];
     case EarlyFrames::Added::Displaced: core.discard(fc2::Discard::NoResources); break;
     case EarlyFrames::Added::Kept: break;
   }
+  if (added != EarlyFrames::Added::NoRoom) core.message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
   if (!epoch_timer_.pending() && !core.port().in_order()) core.scheduler().schedule_after(epoch_timer_, core.port().r_a_tov());
 }
 

@@ -123,7 +123,8 @@ bool OriginatedSetup::target_logged_in() const {
 void OriginatedSetup::give_up(vi::Return result) {
   if (peer_ != nullptr) return leave();
   phase_ = Phase::Over;
-  if (result == vi::Return::NotReachable && connection_->is_reliable()) connection_->feed(ve::SetupFailed{});
+  const bool retry_failed = machine_.is<co::AwaitRetryLogin>();  // 8.2 c): at every level
+  if (result == vi::Return::NotReachable && (retry_failed || connection_->is_reliable())) connection_->feed(ve::SetupFailed{});
   else if (result == vi::Return::Timeout) connection_->feed(ve::ConnectTimedOut{});
   else connection_->feed(ve::SetupRefused{});
   finish(result);
@@ -290,7 +291,7 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   ++core_.counters.ius_received;
   auto verdict = verdict_of(resp1.status);
   const auto attributes = from_wire(resp1.payload.local_attributes);
-  const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && attributes.has_value();
+  const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && attributes && agrees_with(*attributes);
   if (verdict == co::Verdict::Accept && !usable) verdict = co::Verdict::OtherError;  // accepts, but with nothing to use
   peer_handle_ = resp1.payload.handle;
   peer_attributes_ = resp1.payload.local_attributes;
@@ -301,6 +302,12 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   else if (machine_.is<co::AwaitResp1Withdrawn>())  // whose request superseded ours still judges by what became of it
     core_.peer_pool().superseded_resp1_received(number, arbitrated(resp1.status, verdict), target_);
   process(co::Resp1Received{verdict});
+}
+
+/// VI-ARCH 4.1, VI-DG 3.3.2: without equal reliability levels and transfer sizes there is no connection, whoever accepts it.
+bool OriginatedSetup::agrees_with(const vi::ViAttributes& theirs) const {
+  const vi::Vi* vi = connection_ != nullptr ? connection_->vi() : nullptr;  // withdrawn: nothing comes of it anyway
+  return vi == nullptr || conflict_between(vi->attributes(), theirs) == vi::Return::Success;
 }
 
 /// The arbitration hears of it first: the peer's own request may make the connection instead (FC-VI 5.3.4 b).

@@ -66,6 +66,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void t1_expired();
   void t3_expired();
   void resp1_received(const wire::fcvi::ConnectResp1& resp1);
+  [[nodiscard]] bool agrees_with(const vi::ViAttributes& theirs) const;
   void peer_asked(const wire::fcvi::ConnectResp1& resp1, machines::connect_originator::Verdict verdict,
                   const std::optional<vi::ViAttributes>& attributes);
   void resp3_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);

@@ -22,6 +22,7 @@ bool ReadResponder::add(const fc2::ReceivedFrame& frame, const DeviceHeader& req
   if (responses_.size() == max_waiting) return false;
   if (responses_.full()) responses_.set_capacity(std::max(first_capacity, 2 * responses_.capacity()));
   responses_.push_back({frame.header, request, frame.class_2});
+  connection_.core().message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
   connection_.core().port().transmitter().submit(*this);
   return true;
 }

@@ -104,9 +104,9 @@ void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
 void ReceivedSetup::disconnect_requested() {
   if (machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry>()) process(cr::DisconnectRequested{});
 }
-/// Lost before RESP2 came: what is left of the set-up refuses.
+/// Lost before RESP2 came, of the set-up or of its retry: what is left of it refuses.
 void ReceivedSetup::endpoint_errored() {
-  if (!busy_ && machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry>()) process(cr::EndpointErrored{});
+  if (!busy_ && machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry, cr::ConnectedRetry>()) process(cr::EndpointErrored{});
 }
 bool ReceivedSetup::awaits_retry() const { return !over_ && (connection_ == nullptr || !connection_->is_stopped()); }
 bool ReceivedSetup::has_endpoint() const { return connection_ != nullptr && connection_->vi() != nullptr; }
@@ -120,7 +120,7 @@ void ReceivedSetup::disconnect_received() {
   process(cr::DisconnectReceived{});
 }
 void ReceivedSetup::connection_ended() {
-  if (!busy_ && machine_.is<cr::Connected>()) process(cr::ConnectionEnded{});
+  if (!busy_ && machine_.is_any_of<cr::Connected, cr::ConnectedRetry>()) process(cr::ConnectionEnded{});
 }
 void ReceivedSetup::port_logged_out() {
   if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
@@ -142,8 +142,8 @@ void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHea
   }
   ++core_.counters.ius_received;
   const bool accepted = !resp2->status && connection_ != nullptr && resp2->handle == connection_->handle();
-  confirms_ = accepted && machine_.is_any_of<cr::AwaitResp2Accepted, cr::Connected>();
-  process(cr::Resp2Received{.accepted = accepted, .retry = resp2->retry});
+  confirms_ = accepted && machine_.is_any_of<cr::AwaitResp2Accepted, cr::ConnectedRetry>();
+  process(cr::Resp2Received{.accepted = accepted});
 }
 
 void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
@@ -216,6 +216,9 @@ void ReceivedSetup::set_cserr() {
 
 void ReceivedSetup::start_t2() { core_.scheduler().schedule_after(t2_, 2 * core_.ulp_timeout()); }
 void ReceivedSetup::stop_t2() { core_.scheduler().cancel(t2_); }
+void ReceivedSetup::abort_exchange() {
+  if (exchange_ != nullptr) core_.port().abort(*std::exchange(exchange_, nullptr));
+}
 
 void ReceivedSetup::endpoint_accepting() {
   if (is_peer_to_peer()) connection_->feed(ve::PeerMatched{});

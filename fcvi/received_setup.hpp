@@ -65,6 +65,7 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   void adopt_retry() override;
   void start_t2() override;
   void stop_t2() override;
+  void abort_exchange() override;
   void set_cserr() override;
   void complete_accept(AcceptOutcome outcome) override { outcome_ = outcome; }
   void endpoint_accepting() override;

@@ -91,7 +91,8 @@ class Context : public fsm::Context {
   virtual void endpoint_retrying() = 0;   // vi_endpoint SetupRetried
   virtual void endpoint_failed() = 0;     // vi_endpoint SetupFailed
   virtual void endpoint_lost() = 0;       // vi_endpoint ConnectionLost
-  // The login was an old one of the peer (it restarted, and answered with LOGO): log in again, then SetupRequested.
+  // The login was an old one of the peer (it restarted, and answered with LOGO): log in again, then SetupRequested. What was
+  // asked or asked again under it is asked once more; a retry stays the one retry (8.5.4).
   virtual void renew_login() = 0;
   virtual void release() = 0;             // the setup is over; do not destroy the machine inside this call
   virtual void count_stale() = 0;         // late, duplicate or crossing: harmless, counted
@@ -104,6 +105,7 @@ class Context : public fsm::Context {
 struct Idle : fsm::State {};
 struct AwaitResp1 : fsm::State {};           // CONNECT_RQST sent; endpoint Pending Connect
 struct AwaitRetryAbort : fsm::State {};      // the first try is being aborted; endpoint Pending Connect Retry
+struct AwaitRetryLogin : fsm::State {};      // a logout ended that, or the retry; endpoint Pending Connect Retry
 struct AwaitResp1Retry : fsm::State {};      // CONNECT_RQST sent again; endpoint Pending Connect Retry
 struct AwaitResp3Connected : fsm::State {};  // RESP2 accepted; endpoint Connected, send completions held back
 struct AwaitResp1Withdrawn : fsm::State {};  // no endpoint: RESP1 is still to come
@@ -186,7 +188,10 @@ struct Def {
   On<"FC-VI 5.3.4, C.4 rule 6 a)",                 AwaitRetryAbort,     SupersededByPeer,    Aborting,            StopT1,                                                                                    none>,
   On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",             AwaitRetryAbort,     DisconnectReceived,  Aborting,            Do<StopT1, EndpointFailed, CompleteNotReachable>,                                          none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                   AwaitRetryAbort,     DisconnectRequested, Aborting,            Do<StopT1, CompleteWithdrawn>,                                                             none>,
-  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitRetryAbort,     PortLoggedOut,       Idle,                Do<StopT1, EndpointFailed, CompleteNotReachable, Release>,                                 none>,
+  On<"FC-VI 7.7.1 an old login, no partition",     AwaitRetryAbort,     PortLoggedOut,       AwaitRetryLogin,     RenewLogin,                                                                                LoginRenewable>,
+  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitRetryAbort,     PortLoggedOut,       Idle,                Do<StopT1, EndpointFailed, CompleteNotReachable, Release>,                                 Not<LoginRenewable>>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI 8.5.4 a), C.3 rule 3 c)",              AwaitRetryLogin,     SetupRequested,      AwaitResp1Retry,     RetryConnectRqst,                                                                          none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 8.2 c), 8.5.4, C.5.3, C.5.5",          AwaitResp1Retry,     Resp1Received,       AwaitResp3Connected, Do<StopT1, EndpointConnected, SendAccept, CompleteSuccess>,                                Accepted>,
   On<"FC-VI 8.2 c) and its note",                  AwaitResp1Retry,     Resp1Received,       AwaitResp3Closing,   Do<StopT1, SendAcknowledge, EndpointRefused, CompleteRefused>,                             Refused>,
@@ -198,7 +203,8 @@ struct Def {
   On<"FC-VI 5.3.4, C.4 rule 6 a)",                 AwaitResp1Retry,     SupersededByPeer,    AwaitResp1Withdrawn, StopT1,                                                                                    none>,
   On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",             AwaitResp1Retry,     DisconnectReceived,  Aborting,            Do<StopT1, AbortExchange, QuarantineConnectionId, EndpointFailed, CompleteNotReachable>,   none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                   AwaitResp1Retry,     DisconnectRequested, AwaitResp1Withdrawn, Do<StopT1, CompleteWithdrawn>,                                                             none>,
-  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitResp1Retry,     PortLoggedOut,       Idle,                Do<StopT1, StopT3, EndpointFailed, CompleteNotReachable, Release>,                         none>,
+  On<"FC-VI 7.7.1 an old login, no partition",     AwaitResp1Retry,     PortLoggedOut,       AwaitRetryLogin,     Do<StopT3, RenewLogin>,                                                                    LoginRenewable>,
+  On<"FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.4",         AwaitResp1Retry,     PortLoggedOut,       Idle,                Do<StopT1, StopT3, EndpointFailed, CompleteNotReachable, Release>,                         Not<LoginRenewable>>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.3.2, C.5.1",                         AwaitResp3Connected, Resp3Received,       Idle,                Do<StopT3, AllowSendCompletions, Release>,                                                 Accepted>,
   On<"FC-VI 5.9.4.5, 8.5.3 a) 3)",                 AwaitResp3Connected, Resp3Received,       Idle,                Do<StopT3, QuarantineConnectionId, EndpointLost, Release>,                                 Not<Accepted>>,

@@ -42,7 +42,6 @@ struct RejectRequested {    // VipConnectReject, or the outcome of peer_arbitrat
 };
 struct Resp2Received {
   bool accepted = true;  // CONN_STS = 0 with our FCVI_HANDLE
-  bool retry = false;    // RETRY bit
 };
 struct T2Expired {};      // twice FCVI_ULP_TIMEOUT without RESP2
 struct ExchangeError {};  // a Sequence error in the setup's Exchange (FC-VI 8.5.2 a)
@@ -69,6 +68,8 @@ class Context : public fsm::Context {
   virtual void adopt_retry() = 0;
   virtual void start_t2() = 0;          // 2 x FCVI_ULP_TIMEOUT = 2 x R_A_TOV (FC-VI 8.3, C.5.2)
   virtual void stop_t2() = 0;
+  // ABTS: nothing of it is waited for any more, and the connection stands (C.4 rule 6 a).
+  virtual void abort_exchange() = 0;
   // Discard all frames with this FCVI_CONNECTION_ID for R_A_TOV (FC-VI C.2, C.5.9.2).
   virtual void set_cserr() = 0;
   virtual void complete_accept(AcceptOutcome) = 0;  // VipConnectAccept returns
@@ -95,6 +96,7 @@ struct AcceptedAwaitRetry : fsm::State {};   // accepted, and the originator abo
 struct AwaitResp2Refused : fsm::State {};    // RESP1 refused; no endpoint
 struct AwaitResp2Withdrawn : fsm::State {};  // RESP1 accepted, then VipDisconnect; no endpoint
 struct Connected : fsm::State {};            // RESP3 sent
+struct ConnectedRetry : fsm::State {};       // ... and RESP1 again, to a retry (Retry Flag): its RESP2 is due
 
 // --- actions and guards
 FSM_ACTION(OfferRequest, context.offer_request());
@@ -108,6 +110,7 @@ FSM_ACTION(RefuseInResp3, context.send_resp3(Answer::ConnectReject));
 FSM_ACTION(AdoptRetry, context.adopt_retry());
 FSM_ACTION(StartT2, context.start_t2());
 FSM_ACTION(StopT2, context.stop_t2());
+FSM_ACTION(AbortExchange, context.abort_exchange());
 FSM_ACTION(SetCserr, context.set_cserr());
 FSM_ACTION(CompleteSuccess, context.complete_accept(AcceptOutcome::Success));
 FSM_ACTION(CompleteTimeout, context.complete_accept(AcceptOutcome::Timeout));
@@ -121,7 +124,6 @@ FSM_ACTION(LeaveWaitingForPeer, context.leave_waiting_for_peer());
 FSM_ACTION(Release, context.release());
 FSM_ACTION(CountStale, context.count_stale());
 FSM_GUARD(Accepted, event.accepted);
-FSM_GUARD(Retry, event.retry);
 FSM_GUARD(PeerToPeer, context.peer_to_peer());
 FSM_GUARD(Answered, context.answered());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
@@ -199,13 +201,24 @@ struct Def {
   On<"FC-VI 5.3.5",                                   AwaitResp2Withdrawn, DisconnectReceived,  Idle,                End,                                                              none>,
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitResp2Withdrawn, PortLoggedOut,       Idle,                End,                                                              none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI C.4 rule 9",                              Connected,           RqstRetried,         none,                Do<AdoptRetry, RepeatResp1>,                                      none>,
-  On<"FC-VI C.4 rules 10, 12",                        Connected,           Resp2Received,       none,                SendResp3,                                                        Retry>,
-  On<"impl: a duplicate, RESP3 was sent",             Connected,           Resp2Received,       none,                CountStale,                                                       Not<Retry>>,
+  On<"FC-VI C.4 rule 9, 8.5.2 c)",                    Connected,           RqstRetried,         ConnectedRetry,      Do<AdoptRetry, RepeatResp1, StartT2>,                             none>,
+  On<"impl: a duplicate, RESP3 was sent",             Connected,           Resp2Received,       none,                CountStale,                                                       none>,
   On<"FC-VI C.5.10.1 Connected until the disconnect", Connected,           AbortedByPeer,       none,                CountStale,                                                       none>,
   On<"FC-VI C.5.10.1 Connected until the disconnect", Connected,           ExchangeError,       none,                CountStale,                                                       none>,
   On<"FC-VI D.2",                                     Connected,           ConnectionEnded,     Idle,                Release,                                                          none>,
-  On<"FC-VI 7.7.1, 8.5.3 c)",                         Connected,           PortLoggedOut,       Idle,                Release,                                                          none>
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         Connected,           PortLoggedOut,       Idle,                Release,                                                          none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-VI C.4 rule 9",                              ConnectedRetry,      RqstRetried,         none,                Do<AdoptRetry, RepeatResp1, StartT2>,                             none>,
+  On<"FC-VI C.4 rules 10, 12",                        ConnectedRetry,      Resp2Received,       Connected,           Do<StopT2, SendResp3>,                                            Accepted>,
+  On<"FC-VI 8.2 d), C.5.2 no connection at its end",  ConnectedRetry,      Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointLost, Release>,                     Not<Accepted>>,
+  On<"FC-VI C.4 rule 6 a)",                           ConnectedRetry,      T2Expired,           Connected,           AbortExchange,                                                    PeerToPeer>,
+  On<"FC-VI 8.5.3 d), C.4 rule 6 b)",                 ConnectedRetry,      T2Expired,           Idle,                Do<SetCserr, EndpointLost, Release>,                              Not<PeerToPeer>>,
+  On<"impl: as T2, C.4 rule 6 a)",                    ConnectedRetry,      ExchangeError,       Connected,           StopT2,                                                           PeerToPeer>,
+  On<"FC-VI 8.5.3 d)",                                ConnectedRetry,      ExchangeError,       Idle,                Do<StopT2, SetCserr, EndpointLost, Release>,                      Not<PeerToPeer>>,
+  On<"impl: the originator gave up, T2 runs on",      ConnectedRetry,      AbortedByPeer,       none,                CountStale,                                                       none>,
+  On<"FC-VI 8.2 d), what is left of it refuses",      ConnectedRetry,      EndpointErrored,     AwaitResp2Withdrawn, none,                                                             none>,
+  On<"FC-VI D.2",                                     ConnectedRetry,      ConnectionEnded,     Idle,                End,                                                              none>,
+  On<"FC-VI 7.7.1, 8.5.3 c)",                         ConnectedRetry,      PortLoggedOut,       Idle,                End,                                                              none>
   >;
   // clang-format on
 };

@@ -63,13 +63,25 @@ TEST_F(RecoveryQualifiersTest, logged_out_ends_those_of_the_port) {
 
 // What is over takes no room; a flood keeps the newest.
 TEST_F(RecoveryQualifiersTest, full_drops_the_oldest) {
-  for (std::uint16_t ox_id = 0; ox_id <= RecoveryQualifiers::limit; ++ox_id) set(ox_id);
-  EXPECT_EQ(qualifiers.size(), RecoveryQualifiers::limit);
+  for (std::uint16_t ox_id = 0; ox_id <= RecoveryQualifiers::limit / 2; ++ox_id) set(ox_id);
+  EXPECT_EQ(qualifiers.size(), RecoveryQualifiers::limit / 2);
   EXPECT_FALSE(covers(0));
   EXPECT_TRUE(covers(1));
-  EXPECT_TRUE(covers(RecoveryQualifiers::limit));
+  EXPECT_TRUE(covers(RecoveryQualifiers::limit / 2));
   set(0, start + r_a_tov);
   EXPECT_EQ(qualifiers.size(), 1U);
+}
+
+// A peer that floods loses its own; peers that flood together lose those of all, the oldest first.
+TEST_F(RecoveryQualifiersTest, full_of_one_peer_spares_the_others) {
+  qualifiers.set(other, {5}, start, r_a_tov);
+  for (std::uint16_t i = 0; i < 3 * RecoveryQualifiers::limit; ++i) set(i);
+  EXPECT_TRUE(covers(5, start, other));
+  EXPECT_TRUE(covers(3 * RecoveryQualifiers::limit - 1));
+  EXPECT_EQ(qualifiers.size(), RecoveryQualifiers::limit / 2 + 1);
+  for (std::uint16_t i = 0; i < RecoveryQualifiers::limit; ++i) qualifiers.set({0x010300}, {i}, start, r_a_tov);
+  EXPECT_FALSE(covers(5, start, other));
+  EXPECT_EQ(qualifiers.size(), RecoveryQualifiers::limit);
 }
 
 /// Requests that are lost on their way, so that their ABTS is the first that the other port sees of their exchange.

@@ -43,6 +43,22 @@ TEST_F(Class2Ack, sending_unaskedResponseBeforeAck_isIgnored) {
   EXPECT_EQ(sent(0), sent_well);
 }
 
+// FC-VI 8.4.2 d), FC-FS ABTS: two connections have a message open; each ABTS ends that of its own exchange (long before R_A_TOV would).
+TEST_F(Class2Ack, receiving_twoConnections_eachAbtsFindsItsMessage) {
+  begin(Level::UnreliableDelivery, "first");
+  receive();
+  vi::Vi* const first = client_vi;
+  begin(Level::UnreliableDelivery, "second");
+  receive();
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.fc.seq_cnt.value == 3 ? lose : pass; };
+  send();
+  client_vi = first;
+  send();
+  fabric.run_for(3 * fc2::second);  // E_D_TOV (B.2.6.1 rule 8e), ABTS
+  EXPECT_EQ(received(0), receive_lost);
+  EXPECT_EQ(received(1), receive_lost);
+}
+
 // FC-VI 5.5: closed when all ACKs for all frames came. That of frame 0 comes twice, that of frame 3 never.
 TEST_F(Class2Ack, sending_ackTwice_countsOnce) {
   begin(Level::ReliableDelivery);

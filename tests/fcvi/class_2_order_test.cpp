@@ -121,9 +121,9 @@ TEST_F(Class2Full, awaitReadData_streamKeepsNoMore_isBusied) {
   expect_busied(true);
 }
 
-// FC-VI B.2.6.1 rule 8b, FC-FS P_BSY: all streams of a port together keep so many, none of them as many as one may.
+// FC-VI B.2.6.1 rule 8b, FC-FS P_BSY: all streams with one peer together keep so many, none of them as many as one may.
 TEST_F(Class2Full, receiving_portKeepsNoMore_isBusied) {
-  constexpr std::uint32_t streams = 5, frames = fcvi::EarlyFrames::Budget::max_frames / streams + 100, bytes = frames * frame_bytes;
+  constexpr std::uint32_t streams = 5, frames = fcvi::EarlyFrames::Budget::max_of_one_peer / streams + 100, bytes = frames * frame_bytes;
   static_assert(frames < fcvi::EarlyFrames::max_frames);
   fill_data(client->bytes(client->data), bytes);
   std::vector<std::uint64_t> to, from;

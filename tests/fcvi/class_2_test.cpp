@@ -75,6 +75,34 @@ INSTANTIATE_TEST_SUITE_P(Level, Class2, support::all_levels, support::level_name
 INSTANTIATE_TEST_SUITE_P(Level, Class2Ack0, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, Class2OutOfOrder, support::all_levels, support::level_name);
 
+// FC-VI 8.4.1 c) d), 8.4.2 h), 5.9: the last frame of message 2 comes, but is no part of it by what its headers say. Its ACK asks for the
+// ABTS: a plain one would complete a Send of which the end is missing.
+TEST_P(Class2, connected_lastFrameUnreadable_isAborted) {
+  const std::function<void(MessageFrame&)> changes[] = {
+      [](MessageFrame& f) { f.frame.data_field()[4] = 0xEE; },                                                  // opcode
+      [](MessageFrame& f) { f.fc.df_ctl = 0, f.rewrite(); },                                                    // no Device_Header
+      [](MessageFrame& f) { f.fc.df_ctl |= wire::df_ctl::network_header, f.rewrite(); },                        // and others, 5.8.5
+      [](MessageFrame& f) { f.fc.r_ctl = RCtl::command_status, f.rewrite(); },                                  // R_CTL of another IU
+      [](MessageFrame& f) { f.fc.r_ctl = RCtl::command_status, f.rewrite(), f.frame.data_field()[4] = 0x08; },  // an answer (5.2.5)
+  };
+  for (const auto& change : changes) {
+    SCOPED_TRACE(&change - changes);
+    begin(GetParam(), std::to_string(&change - changes));
+    sends.clear(), receives.clear(), client->errors.clear();
+    faults.on_frame = [&](MessageFrame& frame) {
+      if (frame.from_client && frame.number == 7) change(frame);
+      return pass;
+    };
+    send_all(3);
+    expect_second_aborted();
+    EXPECT_NE(log.find([](const LoggedFrame& f) {
+      return !f.outbound && f.is(RCtl::ack_1) && (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == 1u << 4;
+    }), nullptr);
+    faults.on_frame = {};
+    disconnect(*client, *client_vi), disconnect(*server, *server_vi);
+  }
+}
+
 // FC-VI 5.5, FC-FS: every data frame is SOFi2 or SOFn2 and is answered by an ACK_1 of its SEQ_ID and SEQ_CNT, contexts inverted; no
 // more frames than the end-to-end credit are unacknowledged, and that many are; no SEQ_ID is used again before its sequence is closed.
 TEST_P(Class2, connected_sends_areAcknowledged) {

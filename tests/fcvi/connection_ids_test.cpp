@@ -95,4 +95,23 @@ TEST(ConnectionIds, hostilePeer_isBounded) {
   for (std::uint32_t i = 0; i < 200'000; ++i) ids.set_error({Originator::Peer, {i}, other}, nobody, start + (i + 1) * r_a_tov, r_a_tov);
   EXPECT_EQ(ids.resting(start + 200'000 * r_a_tov), 1u);
 }
+
+// FC-VI C.2 rule 1: nor does it take the room of others: half is the most that one peer gets; that its set-ups still owe a Disconnect
+// keeps nobody from being remembered, nor itself once they do not.
+TEST(ConnectionIds, hostilePeer_leavesRoomForOthers) {
+  for (const wire::FcviHandle owing : {nobody, endpoint}) {
+    ConnectionIds ids(1);
+    for (std::uint32_t i = 0; i < 100'000; ++i) ids.set_error({Originator::Peer, {i}, peer}, owing, start, r_a_tov);
+    EXPECT_EQ(ids.resting(start), 2048u);
+    ids.set_error({Originator::Peer, {7}, other}, nobody, start, r_a_tov);
+    EXPECT_TRUE(ids.in_error({Originator::Peer, {7}, other}, start));
+    ids.disconnected(endpoint);
+    ids.set_error({Originator::Peer, {100'000}, peer}, nobody, start + r_a_tov, r_a_tov);
+    EXPECT_TRUE(ids.in_error({Originator::Peer, {100'000}, peer}, start + r_a_tov));
+    ids.logged_out(peer);
+    EXPECT_EQ(ids.resting(start), 0u);
+    ids.set_error({Originator::Peer, {8}, peer}, nobody, start, r_a_tov);
+    EXPECT_TRUE(ids.in_error({Originator::Peer, {8}, peer}, start));
+  }
+}
 }  // namespace

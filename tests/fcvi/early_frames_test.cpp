@@ -68,13 +68,30 @@ class EarlyFramesTest : public ::testing::Test {
     fc2::FramePtr frame = pool.take();
     fc2::ReceivedFrame received{.header = {}, .data_field = frame->data_field(), .class_2 = class_2, .owner = &frame};
     received.header.parameter = offset;
+    received.header.s_id = peer;
     return frames.add(received, {.msg_id = {msg_id}}, now);
   }
   fc2::FramePool pool;
   EarlyFrames::Budget budget;
   EarlyFrames early{budget};
+  wire::FcId peer{0x010200};
   bool class_2 = false;
 };
+
+// One peer's streams keep half of what the port may: they cannot take the room of those with other peers.
+TEST_F(EarlyFramesTest, full_onePeer_leavesRoomForOthers) {
+  EarlyFrames second(budget), third(budget), of_other(budget);
+  for (std::uint32_t i = 0; i < EarlyFrames::max_frames; ++i) {
+    ASSERT_EQ(add(early, 2, 100 + i), EarlyFrames::Added::Kept);
+    ASSERT_EQ(add(second, 2, 100 + i), EarlyFrames::Added::Kept);
+  }
+  EXPECT_EQ(add(third, 2, 1), EarlyFrames::Added::NoRoom);
+  peer = wire::FcId{0x010300};
+  EXPECT_EQ(add(of_other, 2, 1), EarlyFrames::Added::Kept);
+  peer = wire::FcId{0x010200};
+  second.clear();
+  EXPECT_EQ(add(third, 2, 1), EarlyFrames::Added::Kept);
+}
 
 // FC-VI 5.2.1, B.2.5 rule 6e: in whatever order they come, they go in the order of the stream; one that comes twice is kept once.
 TEST_F(EarlyFramesTest, added_anyOrder_goInOrder) {

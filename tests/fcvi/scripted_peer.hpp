@@ -22,13 +22,13 @@ class ScriptedPeer final : public fc2::ExchangeUser {
   }
   using Status = std::optional<wire::fcvi::Reason>;  // none: accepts
 
-  /// Originates a CONNECT_RQST, peer to peer, from our address to `to`.
+  /// Originates a CONNECT_RQST from our address to `to`.
   void send_rqst(wire::FcId to, const wire::IpAddress& remote, std::string_view discriminator, bool retry = false) {
     ours = port.originate(to, wire::Type::fc_vi, *this);
     wire::fcvi::ConnectRqst request;
     request.connection_id = {++next_id_};
     request.retry = retry;
-    request.mode = wire::fcvi::ConnectMode::peer_to_peer;
+    request.mode = mode;
     request.payload.handle = {0x7000};
     const std::span name(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size());
     request.payload.local_address = wire::fcvi::NetAddress::of(address, name);
@@ -83,6 +83,7 @@ class ScriptedPeer final : public fc2::ExchangeUser {
   fc2::NPort& port;
   wire::IpAddress address;
   vi::ViAttributes attributes;  // of the VI that it plays
+  wire::fcvi::ConnectMode mode = wire::fcvi::ConnectMode::peer_to_peer;
   farp::Resolver resolver;
   fc2::Exchange *ours = nullptr, *theirs = nullptr;
   int rqsts = 0;  // that came in

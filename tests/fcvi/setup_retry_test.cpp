@@ -28,6 +28,11 @@ class SetupRetry : public support::FaultySetup {
     faults.alter(Opcode::connect_rqst, [](fc2::Frame&) {});
     faults.alter(Opcode::connect_rqst, std::move(change));
   }
+  /// Implicit logout and a new login at once, for the client.
+  void server_logs_in_anew() {
+    fc2::RemotePort& remote = server->port.remote_port(client->port.n_port_id());
+    remote.implicit_logout(), remote.log_in(), settle();
+  }
   /// Of the only RESP1 to a retry.
   unsigned reason_of_retried_resp1() {
     std::vector<unsigned> reasons;
@@ -40,27 +45,84 @@ class SetupRetry : public support::FaultySetup {
 
 // --- at the originator -------------------------------------------------------------------------------------------
 
-// FC-VI C.3 rule 3, 7.7.1: the logout ends the ABTS too: that is no word that the retry may go, with a login that is gone.
-TEST_F(SetupRetry, awaitAbort_logout_isNoEndOfTheAbort) {
+// FC-VI C.3 rule 3, 7.7.1: the logout ends the ABTS too: that is no word that the retry may go, with a login that is gone. It goes, once,
+// with a new one (ruling 79).
+TEST_F(SetupRetry, awaitAbort_logout_retriesWithNewLogin) {
   await_abort();
   frames();
   client->port.remote_port(server->port.n_port_id()).log_out();
+  const auto rqst_went = [&] { return log.count([](const support::LoggedFrame& f) { return f.header.r_ctl == wire::RCtl::unsolicited_control && f.header.type == wire::Type::fc_vi; }) != 0; };
+  ASSERT_TRUE(fabric.run_until(rqst_went));
+  EXPECT_TRUE(client->port.remote_port(server->port.n_port_id()).logged_in());
   fabric.run_for(30 * fc2::second);
-  EXPECT_TRUE(seen(Opcode::connect_rqst).empty());
-  EXPECT_EQ(request.result, Return::NotReachable);
+  const auto rqsts = seen(Opcode::connect_rqst);
+  ASSERT_EQ(rqsts.size(), 1u);
+  EXPECT_EQ(rqsts[0].flags(), 0x11u);
+  EXPECT_EQ(request.result, Return::NoMatch);
 }
-// The same where the logout is the peer's own PLOGI, a new login already: the set-up ends, and no CONNECT_RQST goes out of which
-// nobody would take the answer.
-TEST_F(SetupRetry, awaitAbort_peerLogsInAnew_asksNobody) {
+// The same where the logout is the peer's own PLOGI, a new login already.
+TEST_F(SetupRetry, awaitAbort_peerLogsInAnew_retries) {
   await_abort();
   listen(), frames();
-  fc2::RemotePort& remote = server->port.remote_port(client->port.n_port_id());
-  remote.implicit_logout(), remote.log_in();
-  fabric.run_for(30 * fc2::second);
-  EXPECT_TRUE(seen(Opcode::connect_rqst).empty());
-  EXPECT_FALSE(wait.result.has_value());
-  EXPECT_EQ(request.result, Return::NotReachable);
+  server_logs_in_anew();
+  accept_next();
+  EXPECT_EQ(asked(), Return::Success);
+  const auto rqsts = seen(Opcode::connect_rqst);
+  ASSERT_EQ(rqsts.size(), 1u);
+  EXPECT_EQ(rqsts[0].flags(), 0x11u);
+  EXPECT_EQ(accepted(), Return::Success);
+  EXPECT_TRUE(message_flows());
+  expect_nothing_left();
+}
+// FC-VI 8.5.4, 7.7.1, ruling 79: and while the RESP1 of the retry is awaited, however often.
+TEST_F(SetupRetry, awaitRetriedResp1_peerLogsInAnew_asksAgain) {
+  faults.lose(Opcode::connect_rqst);
+  listen(), ask();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(offered());
+    listen();
+    server_logs_in_anew();
+    EXPECT_FALSE(request.result.has_value());
+  }
+  accept_next();
+  EXPECT_EQ(asked(), Return::Success);
+  const auto rqsts = seen(Opcode::connect_rqst);
+  ASSERT_EQ(rqsts.size(), 5u);
+  for (std::size_t i = 1; i < rqsts.size(); ++i) EXPECT_EQ(rqsts[i].flags(), 0x11u);
+  EXPECT_TRUE(message_flows());
+  expect_nothing_left();
+}
+// FC-VI 8.5.4, 8.5.3 a) 1): it stays the one retry: when it has no answer under the new login, that is the end.
+TEST_F(SetupRetry, awaitRetriedResp1_peerLogsInAnewAndIsSilent_isNotReachable) {
+  faults.lose(Opcode::connect_rqst, 3);
+  listen(), ask();
+  run_to(t3 + fc2::second);
+  server_logs_in_anew();
+  const fc2::TimeNs again = elapsed();
+  EXPECT_EQ(asked(), Return::NotReachable);
+  EXPECT_GE(elapsed(), again + t3 - fc2::millisecond);
+  EXPECT_LE(elapsed(), again + t3 + fc2::millisecond);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
   server->provider.withdraw(wait);
+  expect_nothing_left();
+}
+
+class UnreliableRetry : public support::FaultySetup {
+ public:
+  UnreliableRetry() : FaultySetup({}, {}, {}, Level::UnreliableDelivery) {}
+};
+// FC-VI 8.2 c), C.3 rule 4: the retry finds no login any more: Error at every level, for it is the retry that failed.
+TEST_F(UnreliableRetry, awaitRetriedResp1_logoutForGood_isError) {
+  faults.lose(Opcode::connect_rqst, 2);
+  ask();
+  run_to(t3 + fc2::second);
+  EXPECT_EQ(client_vi->endpoint_state_name(), "PendingConnectRetry");
+  client->port.remote_port(server->port.n_port_id()).log_out();
+  faults.lose_all();
+  EXPECT_EQ(asked(), Return::NotReachable);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  faults.clear();
+  expect_nothing_left();
 }
 // VipCloseNic: nothing is left over.
 TEST_F(SetupRetry, awaitAbort_viGoesAway) {
@@ -91,8 +153,7 @@ TEST_F(SetupRetry, awaitResp1_peerLogsInAnew_asksAgain) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(offered());
     listen();
-    fc2::RemotePort& remote = server->port.remote_port(client->port.n_port_id());
-    remote.implicit_logout(), remote.log_in(), settle();
+    server_logs_in_anew();
     EXPECT_FALSE(request.result.has_value());
   }
   accept_next();

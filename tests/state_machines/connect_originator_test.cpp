@@ -228,6 +228,22 @@ TEST(ConnectOriginator, AwaitResp1_port_logged_out_renewable) {
   EXPECT_EQ(rig.after(SetupRequested{}), "AwaitResp1: start_t1, send_connect_rqst(false), start_t3");
 }
 
+// FC-VI 7.7.1, 8.5.4: the same while the retry is due or out: it is asked under the new login, still the one retry, and failing that
+// ends the set-up.
+TEST(ConnectOriginator, retry_port_logged_out_renewable) {
+  for (const bool sent : {false, true}) {
+    Rig rig;
+    rig.set(Recorded::LoginRenewableKnob);
+    rig.given(SetupRequested{}, SetupErrorDetected{});
+    if (sent) rig.given(AbortFinished{});
+    EXPECT_EQ(rig.after(PortLoggedOut{}), sent ? "AwaitRetryLogin: stop_t3, renew_login" : "AwaitRetryLogin: renew_login");
+    EXPECT_EQ(rig.after(SetupRequested{}), "AwaitResp1Retry: send_connect_rqst(true), start_t3");
+    EXPECT_EQ(rig.after(SetupErrorDetected{}),
+              "Aborting: stop_t1, stop_t3, abort_exchange, quarantine_connection_id, endpoint_failed, "
+              "complete_request(NotReachable)");
+  }
+}
+
 // Set-ups that went as far as the state that their name says.
 template <class... Events>
 Rig after_request(const Events&... events) {

@@ -16,6 +16,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void adopt_retry() override { note("adopt_retry"); }
   void start_t2() override { note("start_t2"); }
   void stop_t2() override { note("stop_t2"); }
+  void abort_exchange() override { note("abort_exchange"); }
   void set_cserr() override { note("set_cserr"); }
   void complete_accept(AcceptOutcome value) override { note("complete_accept", value); }
   void endpoint_accepting() override { note("endpoint_accepting"); }
@@ -53,10 +54,7 @@ struct Input {
             {"ProtocolError", RejectRequested{Answer::ProtocolError}}};
   }
   static fsm::testing::Samples<Resp2Received> samples(std::type_identity<Resp2Received>) {
-    return {{"accepts", Resp2Received{true, false}},
-            {"accepts, retry", Resp2Received{true, true}},
-            {"refuses", Resp2Received{false, false}},
-            {"refuses, retry", Resp2Received{false, true}}};
+    return {{"accepts", Resp2Received{true}}, {"refuses", Resp2Received{false}}};
   }
 };
 
@@ -78,7 +76,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_refused_peer_to_peer) {
   Rig rig;
   rig.set(Recorded::PeerToPeerKnob);
   rig.given(RqstMatched{}, AcceptRequested{});
-  EXPECT_EQ(rig.after(Resp2Received{false, false}),
+  EXPECT_EQ(rig.after(Resp2Received{false}),
             "Idle: stop_t2, send_resp3(Accept), leave_waiting_for_peer, release");
 }
 
@@ -88,7 +86,7 @@ TEST(ConnectResponder, Idle_undisturbed_setup) {
   EXPECT_EQ(rig.after(RqstMatched{}), "AwaitDecision: offer_request");
   EXPECT_EQ(rig.after(AcceptRequested{}),
             "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
-  EXPECT_EQ(rig.after(Resp2Received{true, false}),
+  EXPECT_EQ(rig.after(Resp2Received{true}),
             "Connected: stop_t2, send_resp3(Accept), endpoint_connected, complete_accept(Success)");
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Idle: release");
 }
@@ -98,7 +96,7 @@ TEST(ConnectResponder, Idle_refused) {
   Rig rig;
   EXPECT_EQ(rig.after(RqstRefused{Answer::NoWaitingConnectionpoint}),
             "AwaitResp2Refused: send_resp1(NoWaitingConnectionpoint), start_t2");
-  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(Accept), release");
+  EXPECT_EQ(rig.after(Resp2Received{true}), "Idle: stop_t2, send_resp3(Accept), release");
 }
 
 TEST(ConnectResponder, AwaitDecision_rejected) {
@@ -111,7 +109,7 @@ TEST(ConnectResponder, AwaitDecision_rejected) {
 TEST(ConnectResponder, AwaitResp2Accepted_connect_timeout) {
   Rig rig;
   rig.given(RqstMatched{}, AcceptRequested{});
-  EXPECT_EQ(rig.after(Resp2Received{false, false}),
+  EXPECT_EQ(rig.after(Resp2Received{false}),
             "Idle: stop_t2, send_resp3(Accept), endpoint_refused, complete_accept(Timeout), release");
 }
 
@@ -129,7 +127,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_aborted_and_retried) {
   EXPECT_EQ(rig.after(AbortedByPeer{}), "AcceptedAwaitRetry:");
   EXPECT_EQ(rig.after(RqstRetried{}),
             "AwaitResp2Accepted: set_cserr, adopt_retry, send_resp1(Accept), start_t2");
-  EXPECT_EQ(rig.after(Resp2Received{true, true}),
+  EXPECT_EQ(rig.after(Resp2Received{true}),
             "Connected: stop_t2, send_resp3(Accept), endpoint_connected, complete_accept(Success)");
 }
 
@@ -149,13 +147,14 @@ TEST(ConnectResponder, AwaitRetry_t2) {
   EXPECT_EQ(rig.after(T2Expired{}), "Idle: withdraw_request, release");
 }
 
-// FC-VI C.4 rules 9, 10: a retry after the connection stands.
+// FC-VI C.4 rules 9, 10, 12: a retry after the connection stands, and another one. A RESP2 behind RESP3 is a duplicate.
 TEST(ConnectResponder, Connected_retried) {
   Rig rig;
-  rig.given(RqstMatched{}, AcceptRequested{}, Resp2Received{true, false});
-  EXPECT_EQ(rig.after(RqstRetried{}), "Connected: adopt_retry, repeat_resp1");
-  EXPECT_EQ(rig.after(Resp2Received{true, true}), "Connected: send_resp3(Accept)");
-  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Connected: count_stale");
+  rig.given(RqstMatched{}, AcceptRequested{}, Resp2Received{true});
+  EXPECT_EQ(rig.after(RqstRetried{}), "ConnectedRetry: adopt_retry, repeat_resp1, start_t2");
+  EXPECT_EQ(rig.after(RqstRetried{}), "ConnectedRetry: adopt_retry, repeat_resp1, start_t2");
+  EXPECT_EQ(rig.after(Resp2Received{true}), "Connected: stop_t2, send_resp3(Accept)");
+  EXPECT_EQ(rig.after(Resp2Received{true}), "Connected: count_stale");
 }
 
 // FC-VI C.5.9.2: DISCONNECT_RQST before T2.
@@ -171,7 +170,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_disconnect_requested) {
   Rig rig;
   rig.given(RqstMatched{}, AcceptRequested{});
   EXPECT_EQ(rig.after(DisconnectRequested{}), "AwaitResp2Withdrawn: complete_accept(Withdrawn)");
-  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(ConnectReject), release");
+  EXPECT_EQ(rig.after(Resp2Received{true}), "Idle: stop_t2, send_resp3(ConnectReject), release");
 }
 
 TEST(ConnectResponder, AwaitResp2Accepted_port_logged_out) {
@@ -193,7 +192,8 @@ Rig await_resp2_accepted() { return after_match(AcceptRequested{}); }
 Rig accepted_await_retry() { return after_match(AcceptRequested{}, AbortedByPeer{}); }
 Rig await_resp2_refused() { return after_match(RejectRequested{}); }
 Rig await_resp2_withdrawn() { return after_match(AcceptRequested{}, DisconnectRequested{}); }
-Rig connected() { return after_match(AcceptRequested{}, Resp2Received{true, false}); }
+Rig connected() { return after_match(AcceptRequested{}, Resp2Received{true}); }
+Rig connected_retry() { return after_match(AcceptRequested{}, Resp2Received{true}, RqstRetried{}); }
 
 // FC-VI C.4 rule 8: the retry takes the place of the first try wherever RESP2 is still to come, and is answered as that was.
 TEST(ConnectResponder, retried_before_resp2) {
@@ -221,8 +221,8 @@ TEST(ConnectResponder, AwaitRetry_decided) {
 
 // RESP2 for which there was no RESP1, or of the Exchange that was aborted, connects nobody.
 TEST(ConnectResponder, resp2_out_of_place_is_stale) {
-  EXPECT_EQ(after_match().after(Resp2Received{true, false}), "AwaitDecision: count_stale");
-  EXPECT_EQ(accepted_await_retry().after(Resp2Received{true, false}), "AcceptedAwaitRetry: count_stale");
+  EXPECT_EQ(after_match().after(Resp2Received{true}), "AwaitDecision: count_stale");
+  EXPECT_EQ(accepted_await_retry().after(Resp2Received{true}), "AcceptedAwaitRetry: count_stale");
 }
 
 // The Exchange is aborted already: more of it changes nothing, T2 runs on.
@@ -296,7 +296,7 @@ TEST(ConnectResponder, no_endpoint_set_up_dies) {
 
 // FC-VI C.5.6: the client's time was over, and so was ours.
 TEST(ConnectResponder, AwaitResp2Withdrawn_both_gave_up) {
-  EXPECT_EQ(await_resp2_withdrawn().after(Resp2Received{false, false}), "Idle: stop_t2, send_resp3(Accept), release");
+  EXPECT_EQ(await_resp2_withdrawn().after(Resp2Received{false}), "Idle: stop_t2, send_resp3(Accept), release");
 }
 
 // FC-VI C.5.10.1: the loss of RESP3 is the originator's to tell, by its Disconnect: we stay Connected.
@@ -306,12 +306,41 @@ TEST(ConnectResponder, Connected_exchange_lost) {
   EXPECT_EQ(rig.after(ExchangeError{}), "Connected: count_stale");
 }
 
+// FC-VI 8.5.2 c), 8.5.3 d), C.4 rule 6: no RESP2 of the retry comes. What the client believes nobody knows: Error; peer to peer the
+// connection stands.
+TEST(ConnectResponder, ConnectedRetry_never_confirmed) {
+  EXPECT_EQ(connected_retry().after(T2Expired{}), "Idle: set_cserr, endpoint_lost, release");
+  EXPECT_EQ(connected_retry().after(ExchangeError{}), "Idle: stop_t2, set_cserr, endpoint_lost, release");
+  Rig aborted = connected_retry();
+  EXPECT_EQ(aborted.after(AbortedByPeer{}), "ConnectedRetry: count_stale");
+  EXPECT_EQ(aborted.after(T2Expired{}), "Idle: set_cserr, endpoint_lost, release");
+  Rig peer = connected_retry();
+  peer.set(Recorded::PeerToPeerKnob);
+  EXPECT_EQ(peer.after(T2Expired{}), "Connected: abort_exchange");
+  peer.given(RqstRetried{});
+  EXPECT_EQ(peer.after(ExchangeError{}), "Connected: stop_t2");
+}
+
+// FC-VI 8.2 d), C.5.2: the originator's time ended during its retry: it has no connection, so there is none.
+TEST(ConnectResponder, ConnectedRetry_refused) {
+  EXPECT_EQ(connected_retry().after(Resp2Received{false}), "Idle: stop_t2, send_resp3(Accept), endpoint_lost, release");
+}
+
+// FC-VI 8.2 d): the connection ends while its retried set-up is open.
+TEST(ConnectResponder, ConnectedRetry_connection_ends) {
+  Rig errored = connected_retry();
+  EXPECT_EQ(errored.after(EndpointErrored{}), "AwaitResp2Withdrawn:");
+  EXPECT_EQ(errored.after(Resp2Received{true}), "Idle: stop_t2, send_resp3(ConnectReject), release");
+  EXPECT_EQ(connected_retry().after(ConnectionEnded{}), "Idle: stop_t2, release");
+  EXPECT_EQ(connected_retry().after(PortLoggedOut{}), "Idle: stop_t2, release");
+}
+
 // FC-VI 8.4.2 e): a message was faster than RESP2, and lost.
 TEST(ConnectResponder, AwaitResp2Accepted_endpoint_errored) {
   Rig rig;
   rig.given(RqstMatched{}, AcceptRequested{});
   EXPECT_EQ(rig.after(EndpointErrored{}), "AwaitResp2Withdrawn: complete_accept(Timeout)");
-  EXPECT_EQ(rig.after(Resp2Received{true, false}), "Idle: stop_t2, send_resp3(ConnectReject), release");
+  EXPECT_EQ(rig.after(Resp2Received{true}), "Idle: stop_t2, send_resp3(ConnectReject), release");
 }
 
 // FC-VI 8.4.2 e), C.5.2: the same while the retry is awaited: no RESP1 is out that a RESP2 could follow.
