@@ -125,6 +125,7 @@ void FPort::switch_offline() {
 }
 
 void FPort::link_active() {
+  link_offline_ = false;
   if (switch_.online()) link_begins(link_->a.output());
 }
 
@@ -138,7 +139,10 @@ void FPort::link_begins(FrameOutput& output) {
 // here, as it does for a port that takes no frames. With the fabric's services it must log in anew.
 void FPort::link_offline() {
   if (!is_up()) return;
+  link_offline_ = true;
   if (!has_logins()) return link_is_over();
+  // From when the first of them went: one that is back, and goes again, has all the time again.
+  if (!any_away()) switch_.scheduler_.schedule_after(away_timer_, switch_.config_.hold_time);
   controller_.link_down();
   controller_channel_.clear();
   returning_.clear();
@@ -147,7 +151,6 @@ void FPort::link_offline() {
     go_away(id);
     leave_services(id);
   }
-  if (!away_timer_.pending()) switch_.scheduler_.schedule_after(away_timer_, switch_.config_.hold_time);
 }
 
 std::vector<wire::FcId> FPort::logins() const {
@@ -174,7 +177,7 @@ void FPort::forget_where_away(wire::Wwn port_name, wire::FcId id) {
 void FPort::away_for_too_long() {
   for (const wire::FcId id : logins())
     if (is_away(id)) log_out(id);
-  if (link_ && !link_->a.active()) link_is_over();
+  if (link_offline_) link_is_over();
 }
 
 void FPort::link_is_over() {
@@ -277,7 +280,8 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
 }
 
 void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  const auto request = admitted(exchange, payload, address_);
+  const VirtualLogin* named = virtual_login(payload);  // a FLOGI ends every login of this link, and may have any one's name
+  const auto request = admitted(exchange, payload, named != nullptr ? named->id : address_);
   if (!request) return;
   const bool returns = logged_in_ && is_away(address_) && request->port_name == login_.port_name;
   if (!returns) log_out_all();  // a FLOGI ends the login before it (FC-LS)
@@ -291,7 +295,8 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
   if (!logged_in_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_originator_s_id);
-  const VirtualLogin* returning = away_login(payload);
+  const VirtualLogin* named = virtual_login(payload);
+  const VirtualLogin* returning = named != nullptr && is_away(named->id) ? named : nullptr;
   const auto request = admitted(exchange, payload, returning != nullptr ? returning->id : wire::FcId{});
   if (!request) return;
   if (returning != nullptr) return grant(exchange, returning->id, *request);
@@ -302,10 +307,10 @@ void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) 
   grant(exchange, id, *request);
 }
 
-const FPort::VirtualLogin* FPort::away_login(std::span<const std::uint8_t> payload) const {
+const FPort::VirtualLogin* FPort::virtual_login(std::span<const std::uint8_t> payload) const {
   const auto request = wire::els::Login::parse(payload);
   const auto found = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& login) {
-    return request && login.parameters.port_name == request->port_name && is_away(login.id);
+    return request && login.parameters.port_name == request->port_name;
   });
   return found == virtual_logins_.end() ? nullptr : &*found;
 }

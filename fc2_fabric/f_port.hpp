@@ -101,7 +101,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void leave_services(wire::FcId id);
   void forget_where_away(wire::Wwn port_name, wire::FcId id);
   [[nodiscard]] std::vector<wire::FcId> logins() const;
-  [[nodiscard]] const VirtualLogin* away_login(std::span<const std::uint8_t> payload) const;
+  /// Whose Port_Name stands in a FLOGI or FDISC.
+  [[nodiscard]] const VirtualLogin* virtual_login(std::span<const std::uint8_t> payload) const;
   void away_for_too_long();
   // on a loop
   void log_in_on_loop(Exchange& exchange, std::span<const std::uint8_t> payload);
@@ -125,6 +126,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   SharedLink* shared_link_ = nullptr;           // those
   LinkUser* far_user_ = nullptr;                // it, or they
   bool joined_ = false;                         // its link was active
+  bool link_offline_ = false;                   // NOS or OLS came, and it is not active again; a Link Reset is none
   bool cut_by_switch_ = false;
   std::optional<FlPort> fl_port_;               // to a loop
   FrameOutput* far_output_ = nullptr;           // to one elsewhere

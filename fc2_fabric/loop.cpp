@@ -44,6 +44,20 @@ void Loop::detach(LoopStation& station) {
   if (!stations_.empty()) begin_lip(*stations_.front());
 }
 
+std::uint8_t Loop::highest_free() const {
+  const auto is_free = [&](std::uint8_t al_pa) {
+    return std::none_of(stations_.begin(), stations_.end(), [&](const auto& station) { return station->al_pa_ == al_pa; });
+  };
+  return *std::find_if(al_pas.rbegin(), al_pas.rend(), is_free);
+}
+
+void Loop::move(NPort& port) {
+  LoopStation& station = *station_of(port);
+  station.place_.hard_address = highest_free();
+  station.al_pa_ = 0;
+  begin_lip(station);
+}
+
 LoopStation* Loop::station_of(const NPort& port) const {
   for (const auto& station : stations_)
     if (station->n_port_ == &port) return station.get();

@@ -40,6 +40,9 @@ class Loop final : private Event {
   void detach(LoopStation& station);
   /// `port` asks for the initialization of the loop.
   void lip(NPort& port) { begin_lip(*station_of(port)); }
+  /// `port` is plugged in at another place of the loop, which gives it the highest AL_PA that is free as its hard address: at the
+  /// LIP that this makes it claims that one, and not its former one.
+  void move(NPort& port);
   [[nodiscard]] LoopStation* station_of(const NPort& port) const;
   [[nodiscard]] std::size_t size() const { return stations_.size(); }
   /// At the port, while it is on the loop. nullptr takes it off.
@@ -59,6 +62,7 @@ class Loop final : private Event {
   void begin_lip(LoopStation& from);
   void pass(const LoopStation& from, const LoopSignal& signal);
   void fire(TimeNs now) override;  // the next signal arrives
+  [[nodiscard]] std::uint8_t highest_free() const;
   [[nodiscard]] std::size_t place_of(const LoopStation& station) const;
   // arbitration
   void wants_loop();

@@ -79,7 +79,7 @@ class LoopStation final : public FrameOutput, private FrameReceiver, private Rea
   LoopUser& user_;
   std::unique_ptr<LoopUser> own_user_;   // of an N_Port of this program
   const NPort* n_port_ = nullptr;        // that one
-  const LoopPlace place_;
+  LoopPlace place_;
   machines::loop_port::Machine machine_;
   LoopSignal current_;                   // while its event is processed
   LoopState state_;

@@ -34,6 +34,8 @@ void NPort::set_data_user(wire::Type type, DataFrameUser& user) {
 
 void NPort::remove_data_user() {
   users_[static_cast<std::uint8_t>(data_type_)] = nullptr;
+  for (auto& exchange : exchanges_)
+    if (exchange->user_ == data_user_) exchange->user_ = nullptr;  // answers of class 2 that are not acknowledged yet
   data_user_ = nullptr;
 }
 

@@ -97,6 +97,9 @@ class NPort final : public FrameReceiver {
   /// proved to be what they were (FC-VI 7.7.3 to 7.7.5); else logins end, at the latest after R_A_TOV. Point-to-point they
   /// end at once (FC-VI 7.7.2). The output is not used again; `unsent` is a frame that it had not sent.
   void link_interrupted(FramePtr unsent = nullptr);
+  /// The same where others may have lost their links with ours (a FCF went silent, or cleared them): a fabric that proves to
+  /// be the same does not say that they are back where they were. Each is asked by ADISC, as after a LIP (FC-VI 7.7.1).
+  void fabric_interrupted();
   /// Every exchange fails, every login ends. The output is not used again.
   void link_down();
   void receive(FramePtr frame) override;
@@ -254,6 +257,7 @@ class NPort final : public FrameReceiver {
   bool link_up_ = false;
   Attachment attachment_;
   bool interrupted_ = false;        // n_port_id_ is the former one
+  bool others_may_have_moved_ = false;  // ... and the fabric was interrupted with us
   bool other_n_port_ = false;       // a FLOGI came: there is no fabric
   bool awaits_fan_ = false;
   bool fabric_has_changed_ = false; // whatever FLOGI says now

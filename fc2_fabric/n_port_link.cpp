@@ -80,7 +80,8 @@ void NPort::fabric_login_accepted(wire::FcId id, const wire::els::Login& accept)
   take_timeouts(accept);
   in_order_ = (accept.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
   class_2_ = config_.end_to_end_credit != 0 && accept.class_2.valid();
-  go_online(id, same ? Mappings::Same : Mappings::Changed);
+  const Mappings unchanged = others_may_have_moved_ ? Mappings::Ask : Mappings::Same;
+  go_online(id, same ? unchanged : Mappings::Changed);
 }
 
 bool NPort::is_same_fabric(wire::Wwn port_name, wire::Wwn fabric_name) const {
@@ -96,6 +97,7 @@ void NPort::take_timeouts(const wire::els::Login& fabric) {
 
 void NPort::go_online(wire::FcId id, Mappings mappings) {
   const bool resumes = std::exchange(interrupted_, false);
+  others_may_have_moved_ = false;
   scheduler_.cancel(interruption_timer_);
   if (resumes && id != n_port_id_) log_out_of_self();
   n_port_id_ = id;
@@ -241,6 +243,12 @@ void NPort::link_interrupted(FramePtr unsent) {
   scheduler_.schedule_after(interruption_timer_, r_a_tov_);
 }
 
+// Who went with us may come back later than we do: what waits for it would be lost if it were sent at once.
+void NPort::fabric_interrupted() {
+  link_interrupted();
+  others_may_have_moved_ = interrupted_;
+}
+
 // What the fabric itself knows of us ends with NOS and OLS; a LIP does not concern it.
 bool NPort::keeps_login(wire::FcId peer) const {
   return interrupted_ && (attachment_ == Attachment::PublicLoop || peer.value < first_well_known);
@@ -267,6 +275,7 @@ void NPort::validate_logins(Mappings mappings) {
 // The link did not come back in R_A_TOV, or not to a fabric that accepts us: no exchange can go on.
 void NPort::end_interruption() {
   if (!std::exchange(interrupted_, false)) return;
+  others_may_have_moved_ = false;
   scheduler_.cancel(interruption_timer_);
   fabric_login_->implicit_logout();
   for (auto& [peer, port] : remote_ports_) port->implicit_logout();

@@ -23,6 +23,11 @@ namespace well_known = wire::well_known;
 wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
 wire::FcId s_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 5)}; }
 
+// As an N_Port may send it, in a class that there is.
+bool is_delimited(const Frame& frame) {
+  return wire::class_of_service(frame.sof) != 0 && (frame.eof == wire::Eof::n || frame.eof == wire::Eof::t);
+}
+
 // Addresses of a domain: area 0 stays free.
 constexpr std::size_t areas = 255, address_numbers = areas * 256;
 
@@ -149,12 +154,14 @@ wire::FcId Switch::take_address(const FPort& port) {
 
 void Switch::give_back_address(wire::FcId id) { taken_[address_number(id)] = false; }
 
+FPort* Switch::take_f_port(std::deque<std::size_t>::iterator free) {
+  FPort* port = f_ports_[*free].get();
+  free_f_ports_.erase(free);
+  return port;
+}
+
 FPort* Switch::take_f_port() {
-  if (!free_f_ports_.empty()) {
-    FPort* port = f_ports_[free_f_ports_.front()].get();
-    free_f_ports_.pop_front();
-    return port;
-  }
+  if (!free_f_ports_.empty()) return take_f_port(free_f_ports_.begin());
   AddressNumber& number = next_f_port_address_;
   while (number < taken_.size() && taken_[number]) ++number;
   if (f_ports_.size() == config_.max_ports || number == address_numbers) return nullptr;
@@ -212,6 +219,14 @@ bool Switch::replug(NPort& port) {
 FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
   FPort* f_port = take_f_port();
   if (f_port != nullptr) f_port->connect(output, feeder);
+  return f_port;
+}
+
+FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former) {
+  const auto free = std::find(free_f_ports_.begin(), free_f_ports_.end(), former);
+  if (free == free_f_ports_.end()) return attach(output, feeder);
+  FPort* f_port = take_f_port(free);
+  f_port->connect(output, feeder);
   return f_port;
 }
 
@@ -289,7 +304,7 @@ void Switch::port_logged_out(wire::FcId id, wire::Wwn port_name) {
 Discard Switch::admits(const FPort& ingress, const Frame& frame) const {
   if (frame.crc_error) return Discard::BadCrc;
   if (frame.size_bytes < frame_header_bytes) return Discard::Truncated;
-  if (wire::class_of_service(frame.sof) == 0 || (frame.eof != wire::Eof::n && frame.eof != wire::Eof::t)) return Discard::BadHeader;
+  if (!is_delimited(frame)) return Discard::BadHeader;
   const wire::FcId s_id = s_id_of(frame);
   if (ingress.logged_in() && s_id == ingress.address()) return Discard::Count;
   if (ingress.virtual_ports() != 0 && find(s_id) == &ingress) return Discard::Count;
@@ -361,6 +376,8 @@ void Switch::pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress) {
 
 Discard Switch::admits(const Frame& frame) const {
   if (frame.crc_error) return Discard::BadCrc;
+  if (frame.size_bytes < frame_header_bytes) return Discard::Truncated;
+  if (!is_delimited(frame)) return Discard::BadHeader;
   // FC-FS: R_A_TOV is E_D_TOV and twice the longest time that a frame may be in the fabric.
   if (scheduler_.now() - frame.entered > std::max(config_.r_a_tov - config_.e_d_tov, config_.r_a_tov / 5) / 2)
     return Discard::HeldTooLong;

@@ -61,6 +61,8 @@ class Switch {
   /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the F_Port's
   /// receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
+  /// The F_Port of that number if it is free, and so its address again: who comes back finds what it had (FC-VI 7.7.5).
+  FPort* attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former);
   void detach(FPort& port);
   /// An arbitrated loop: its FL_Port, for detach(). nullptr: no F_Port is free that has the 256 addresses of its area to itself.
   FPort* attach(Loop& loop, const LoopPlace& place);
@@ -132,6 +134,7 @@ class Switch {
   void give_back_address(wire::FcId id);
   void take_address_number(AddressNumber number);
   FPort* take_f_port();
+  FPort* take_f_port(std::deque<std::size_t>::iterator free);
   /// All other addresses of its area. False: one of them is another port's.
   bool take_area(const FPort& port);
   void give_back_area(const FPort& port);

@@ -31,7 +31,9 @@ class Context : public fsm::Context {
   virtual void stop_timer() = 0;
   virtual void select_fcf() = 0;              // the best that is usable now
   virtual void take_link_up() = 0;            // of the first N_Port: its FLOGI comes later, not from inside
-  virtual void take_link_down() = 0;          // of all N_Ports; the FCF is not selected any more
+  // Of all N_Ports: their logins with others stand until the next FLOGI shows whether all is as before, or none comes
+  // (FC-VI 7.7.5). The FCF is not selected any more.
+  virtual void interrupt_links() = 0;
   // Those of the ENode every FKA_ADV_PERIOD unless the D bit is set, those of the VN_Ports every 90 s.
   virtual void start_keep_alives() = 0;
   virtual void stop_keep_alives() = 0;
@@ -55,13 +57,13 @@ FSM_ACTION(AwaitBetter, context.start_choice_timer());
 FSM_ACTION(StartRetry, context.start_retry_timer());
 FSM_ACTION(StopTimer, context.stop_timer());
 FSM_ACTION(Select, context.select_fcf(); context.take_link_up());
-FSM_ACTION(TakeLinkDown, context.take_link_down());
+FSM_ACTION(InterruptLinks, context.interrupt_links());
 FSM_ACTION(StartKeepAlives, context.start_keep_alives());
 FSM_ACTION(StopKeepAlives, context.stop_keep_alives());
 FSM_GUARD(WantsVlans, context.wants_vlans());
 FSM_GUARD(FcfUsable, context.fcf_usable());
 using fsm::Do, fsm::none, fsm::Not, fsm::On;
-using EndLogin = Do<StopKeepAlives, TakeLinkDown>;
+using Interrupt = Do<StopKeepAlives, InterruptLinks>;
 
 struct Def {
   static constexpr std::string_view name = "fip_node";
@@ -69,50 +71,50 @@ struct Def {
   using initial_state = Disabled;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                                    source         event            target         action                                  guard
-  On<"FC-BB-5 FIP VLAN discovery",                              Disabled,      LinkUp,          VlanDiscovery, RequestVlans,                           WantsVlans>,
-  On<"FC-BB-5 FIP discovery: solicit at link up",               Disabled,      LinkUp,          Discovering,   Solicit,                                Not<WantsVlans>>,
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-BB-5 FIP VLAN discovery",                              VlanDiscovery, VlanNotified,    Discovering,   Do<StopTimer, Solicit>,                 none>,
-  On<"impl: nobody tells VLANs, this one may do",               VlanDiscovery, Timeout,         Discovering,   Solicit,                                none>,
-  On<"impl: an FCF is on this VLAN",                            VlanDiscovery, FcfBecameUsable, Choosing,      Do<StopTimer, AwaitBetter>,             none>,
-  On<"impl: no Ethernet",                                       VlanDiscovery, LinkDown,        Disabled,      StopTimer,                              none>,
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-BB-5 FIP discovery",                                   Discovering,   FcfBecameUsable, Choosing,      Do<StopTimer, AwaitBetter>,             none>,
-  On<"impl: a solicitation may be lost",                        Discovering,   Timeout,         Discovering,   Solicit,                                none>,
-  On<"impl: told late",                                         Discovering,   VlanNotified,    none,          none,                                   none>,
-  On<"impl: no Ethernet",                                       Discovering,   LinkDown,        Disabled,      StopTimer,                              none>,
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-BB-5 FIP: choice by priority among those available",   Choosing,      Timeout,         LoginPending,  Select,                                 FcfUsable>,
-  On<"impl: it went meanwhile",                                 Choosing,      Timeout,         Discovering,   Solicit,                                Not<FcfUsable>>,
-  On<"impl: awaited",                                           Choosing,      FcfBecameUsable, none,          none,                                   none>,
-  On<"impl: told late",                                         Choosing,      VlanNotified,    none,          none,                                   none>,
-  On<"impl: no Ethernet",                                       Choosing,      LinkDown,        Disabled,      StopTimer,                              none>,
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-BB-5 FIP FLOGI",                                       LoginPending,  LoginRequested,  none,          none,                                   none>,
-  On<"FC-BB-5 FIP FLOGI: LS_ACC",                               LoginPending,  LoginAccepted,   LoggedIn,      StartKeepAlives,                        none>,
-  On<"impl: another FCF may take it, or this one later",        LoginPending,  LoginFailed,     Discovering,   Do<TakeLinkDown, StartRetry>,           none>,
-  On<"FC-BB-5 FIP: 2.5 FKA_ADV_PERIOD",                         LoginPending,  FcfLost,         Discovering,   Do<TakeLinkDown, Solicit>,              none>,
-  On<"impl: the FLOGI under way ends what was cleared",         LoginPending,  LinksCleared,    none,          none,                                   none>,
-  On<"impl: one is selected",                                   LoginPending,  FcfBecameUsable, none,          none,                                   none>,
-  On<"impl: told late",                                         LoginPending,  VlanNotified,    none,          none,                                   none>,
-  On<"impl: no Ethernet",                                       LoginPending,  LinkDown,        Disabled,      TakeLinkDown,                           none>,
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-LS: FLOGI ends the login before it",                   LoggedIn,      LoginRequested,  LoginPending,  StopKeepAlives,                         none>,
-  On<"impl: its accept did not reach the N_Port",               LoggedIn,      LoginFailed,     Discovering,   Do<EndLogin, StartRetry>,               none>,
-  On<"FC-BB-5 FIP LOGO",                                        LoggedIn,      LogoutAnswered,  LoggedOut,     StopKeepAlives,                         none>,
-  On<"FC-BB-5 FIP: 2.5 FKA_ADV_PERIOD",                         LoggedIn,      FcfLost,         Discovering,   Do<EndLogin, Solicit>,                  none>,
-  On<"FC-BB-5 FIP Clear Virtual Links",                         LoggedIn,      LinksCleared,    Discovering,   Do<EndLogin, Solicit>,                  none>,
-  On<"impl: a login stays where it is",                         LoggedIn,      FcfBecameUsable, none,          none,                                   none>,
-  On<"impl: told late",                                         LoggedIn,      VlanNotified,    none,          none,                                   none>,
-  On<"impl: no Ethernet",                                       LoggedIn,      LinkDown,        Disabled,      EndLogin,                               none>,
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-BB-5 FIP FLOGI",                                       LoggedOut,     LoginRequested,  LoginPending,  none,                                   none>,
-  On<"FC-BB-5 FIP: 2.5 FKA_ADV_PERIOD",                         LoggedOut,     FcfLost,         Discovering,   Do<TakeLinkDown, Solicit>,              none>,
-  On<"impl: no link to clear",                                  LoggedOut,     LinksCleared,    none,          none,                                   none>,
-  On<"impl: one is selected",                                   LoggedOut,     FcfBecameUsable, none,          none,                                   none>,
-  On<"impl: told late",                                         LoggedOut,     VlanNotified,    none,          none,                                   none>,
-  On<"impl: no Ethernet",                                       LoggedOut,     LinkDown,        Disabled,      TakeLinkDown,                           none>
+  // clause                                                   source         event            target         action                          guard
+  On<"FC-BB-5 FIP VLAN discovery",                            Disabled,      LinkUp,          VlanDiscovery, RequestVlans,                   WantsVlans>,
+  On<"FC-BB-5 FIP discovery: solicit at link up",             Disabled,      LinkUp,          Discovering,   Solicit,                        Not<WantsVlans>>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-BB-5 FIP VLAN discovery",                            VlanDiscovery, VlanNotified,    Discovering,   Do<StopTimer, Solicit>,         none>,
+  On<"impl: nobody tells VLANs, this one may do",             VlanDiscovery, Timeout,         Discovering,   Solicit,                        none>,
+  On<"impl: an FCF is on this VLAN",                          VlanDiscovery, FcfBecameUsable, Choosing,      Do<StopTimer, AwaitBetter>,     none>,
+  On<"impl: no Ethernet",                                     VlanDiscovery, LinkDown,        Disabled,      StopTimer,                      none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-BB-5 FIP discovery",                                 Discovering,   FcfBecameUsable, Choosing,      Do<StopTimer, AwaitBetter>,     none>,
+  On<"impl: a solicitation may be lost",                      Discovering,   Timeout,         Discovering,   Solicit,                        none>,
+  On<"impl: told late",                                       Discovering,   VlanNotified,    none,          none,                           none>,
+  On<"impl: no Ethernet",                                     Discovering,   LinkDown,        Disabled,      StopTimer,                      none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-BB-5 FIP: choice by priority among those available", Choosing,      Timeout,         LoginPending,  Select,                         FcfUsable>,
+  On<"impl: it went meanwhile",                               Choosing,      Timeout,         Discovering,   Solicit,                        Not<FcfUsable>>,
+  On<"impl: awaited",                                         Choosing,      FcfBecameUsable, none,          none,                           none>,
+  On<"impl: told late",                                       Choosing,      VlanNotified,    none,          none,                           none>,
+  On<"impl: no Ethernet",                                     Choosing,      LinkDown,        Disabled,      StopTimer,                      none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-BB-5 FIP FLOGI",                                     LoginPending,  LoginRequested,  none,          none,                           none>,
+  On<"FC-BB-5 FIP FLOGI: LS_ACC",                             LoginPending,  LoginAccepted,   LoggedIn,      StartKeepAlives,                none>,
+  On<"impl: another FCF may take it, or this one later",      LoginPending,  LoginFailed,     Discovering,   Do<InterruptLinks, StartRetry>, none>,
+  On<"FC-BB-5 FIP: 2.5 FKA_ADV_PERIOD, FC-VI 7.7.5",          LoginPending,  FcfLost,         Discovering,   Do<InterruptLinks, Solicit>,    none>,
+  On<"impl: the FLOGI under way ends what was cleared",       LoginPending,  LinksCleared,    none,          none,                           none>,
+  On<"impl: one is selected",                                 LoginPending,  FcfBecameUsable, none,          none,                           none>,
+  On<"impl: told late",                                       LoginPending,  VlanNotified,    none,          none,                           none>,
+  On<"impl: no Ethernet",                                     LoginPending,  LinkDown,        Disabled,      InterruptLinks,                 none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-LS: FLOGI ends the login before it",                 LoggedIn,      LoginRequested,  LoginPending,  StopKeepAlives,                 none>,
+  On<"impl: its accept did not reach the N_Port",             LoggedIn,      LoginFailed,     Discovering,   Do<Interrupt, StartRetry>,      none>,
+  On<"FC-BB-5 FIP LOGO",                                      LoggedIn,      LogoutAnswered,  LoggedOut,     StopKeepAlives,                 none>,
+  On<"FC-BB-5 FIP: 2.5 FKA_ADV_PERIOD, FC-VI 7.7.5",          LoggedIn,      FcfLost,         Discovering,   Do<Interrupt, Solicit>,         none>,
+  On<"FC-BB-5 FIP Clear Virtual Links, FC-VI 7.7.5",          LoggedIn,      LinksCleared,    Discovering,   Do<Interrupt, Solicit>,         none>,
+  On<"impl: a login stays where it is",                       LoggedIn,      FcfBecameUsable, none,          none,                           none>,
+  On<"impl: told late",                                       LoggedIn,      VlanNotified,    none,          none,                           none>,
+  On<"impl: no Ethernet",                                     LoggedIn,      LinkDown,        Disabled,      Interrupt,                      none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"FC-BB-5 FIP FLOGI",                                     LoggedOut,     LoginRequested,  LoginPending,  none,                           none>,
+  On<"FC-BB-5 FIP: 2.5 FKA_ADV_PERIOD, FC-VI 7.7.5",          LoggedOut,     FcfLost,         Discovering,   Do<InterruptLinks, Solicit>,    none>,
+  On<"impl: no link to clear",                                LoggedOut,     LinksCleared,    none,          none,                           none>,
+  On<"impl: one is selected",                                 LoggedOut,     FcfBecameUsable, none,          none,                           none>,
+  On<"impl: told late",                                       LoggedOut,     VlanNotified,    none,          none,                           none>,
+  On<"impl: no Ethernet",                                     LoggedOut,     LinkDown,        Disabled,      InterruptLinks,                 none>
   >;
   // clang-format on
 };

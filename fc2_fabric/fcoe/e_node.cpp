@@ -103,7 +103,7 @@ void ENode::vn_port_sends_els(VnPort& port, const Frame& frame, fip::DescriptorT
   port.pending = PendingEls{type, {wire::load_big<2>(frame.bytes.data() + 16)}};
   if (type != fip::DescriptorType::logo) forget_address(port);
   if (type == fip::DescriptorType::flogi) {
-    release_virtual_ports();
+    interrupt_virtual_ports();
     process(fn::LoginRequested{});
   }
   send_fip(message, selected_->mac, ethernet_.interface().mac);
@@ -142,7 +142,16 @@ void ENode::release(VnPort& port) {
   port.take_down();
 }
 
-// Their logins hang on that of the first (FC-LS).
+void ENode::interrupt(VnPort& port) {
+  forget_address(port);
+  port.interrupt();
+}
+
+// Their logins hang on that of the first (FC-LS): FLOGI ends them, and FDISC shows whether they come back the same.
+void ENode::interrupt_virtual_ports() {
+  for (auto port = ports_.begin() + 1; port != ports_.end(); ++port) interrupt(**port);
+}
+
 void ENode::release_virtual_ports() {
   for (auto port = ports_.begin() + 1; port != ports_.end(); ++port) release(**port);
 }
@@ -174,9 +183,9 @@ void ENode::select_fcf() {
 
 void ENode::take_link_up() { take_up(first()); }
 
-void ENode::take_link_down() {
+void ENode::interrupt_links() {
   scheduler_.cancel(login_failure_);
-  for (auto port = ports_.rbegin(); port != ports_.rend(); ++port) release(**port);
+  for (auto port = ports_.rbegin(); port != ports_.rend(); ++port) interrupt(**port);
   selected_.reset();
 }
 

@@ -1,7 +1,9 @@
 // ENode: brings N_Ports to a fabric over Ethernet (FC-BB-5 FIP and FCoE). Drives machines::fip_node.
 //
 // It is the link of its N_Ports: when an FCF is selected the link goes up, the port's FLOGI (FDISC, LOGO) leaves inside
-// FIP and its answer comes back as a frame; everything else is FCoE between the VN_Port's MAC and the FCF's.
+// FIP and its answer comes back as a frame; everything else is FCoE between the VN_Port's MAC and the FCF's. When the
+// virtual links are lost (the FCF is silent, or clears them, or the carrier goes) its N_Ports are interrupted: they log in
+// again, and their logins with others stand if every address proves to be what it was (FC-VI 7.7.5).
 #pragma once
 #include <memory>
 #include <optional>
@@ -86,7 +88,7 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void stop_timer() override { scheduler_.cancel(timer_); }
   void select_fcf() override;
   void take_link_up() override;
-  void take_link_down() override;
+  void interrupt_links() override;
   void start_keep_alives() override;
   void stop_keep_alives() override;
   [[nodiscard]] bool wants_vlans() const override { return config_.discover_vlans; }
@@ -111,6 +113,8 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void forget_address(VnPort& port);
   void take_up(VnPort& port);
   void release(VnPort& port);
+  void interrupt(VnPort& port);
+  void interrupt_virtual_ports();
   void release_virtual_ports();
 
   Scheduler& scheduler_;

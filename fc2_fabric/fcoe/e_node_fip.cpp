@@ -171,7 +171,7 @@ void ENode::clear_virtual_links(const fip::FipMessage& message) {
   if (cleared.empty() || concerns(first())) return process(fn::LinksCleared{});
   for (auto port = ports_.begin() + 1; port != ports_.end(); ++port) {
     if (!concerns(**port)) continue;
-    release(**port);
+    interrupt(**port);
     take_up(**port);  // logs in again
   }
 }

@@ -80,9 +80,15 @@ void FcfInterface::fcoe_received(EthernetFrame frame) {
 
 // --- the fabric's side -------------------------------------------------------------------------------------------
 
+// An ENode that comes back gets the address that it had, if nobody took it meanwhile: its exchanges may go on then.
 FPort* FcfInterface::attach_f_port(FcfLink& link) {
-  FPort* port = switch_.attach(link.output(), link);
-  if (port != nullptr && ethernet_.paused()) link.set_paused(true);
+  const auto former = former_f_ports_.find(link.e_node());
+  const bool known = former != former_f_ports_.end();
+  FPort* port = known ? switch_.attach(link.output(), link, former->second) : switch_.attach(link.output(), link);
+  if (port == nullptr) return nullptr;
+  if (!known && former_f_ports_.size() >= config_.max_enodes) former_f_ports_.erase(former_f_ports_.begin());
+  former_f_ports_[link.e_node()] = port->number();
+  if (ethernet_.paused()) link.set_paused(true);
   return port;
 }
 

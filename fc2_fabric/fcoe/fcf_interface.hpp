@@ -92,6 +92,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   std::size_t full_links_ = 0;
   std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
   boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;   // by N_Port_ID
+  std::map<wire::MacAddress, std::size_t> former_f_ports_;        // of ENodes that were here, by MAC address
   Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
   Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // links that became idle go when nobody is inside them
 };

@@ -29,12 +29,23 @@ void VnPort::take_up_without_fabric(wire::FcId own) {
   n_port.link_up_without_fabric(link.to_wire, own);
 }
 
-void VnPort::take_down() {
+bool VnPort::forget_link() {
   pending.reset();
   mac.reset();
   id = {};
-  if (!std::exchange(up_, false)) return;
+  return std::exchange(up_, false);
+}
+
+void VnPort::take_down() {
+  if (!forget_link() && !n_port.interrupted()) return;
   n_port.link_down();
+  link.clear();
+  link.to_wire.resume();
+}
+
+void VnPort::interrupt() {
+  if (!forget_link()) return;
+  n_port.fabric_interrupted();
   link.clear();
   link.to_wire.resume();
 }

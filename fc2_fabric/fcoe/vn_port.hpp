@@ -33,10 +33,12 @@ class VnPort final : private FrameReceiver {
  public:
   VnPort(Scheduler& scheduler, NPort& port, VnPortUser& user)
       : n_port(port), link(scheduler, *this, port), user_(user) {}
-  /// The N_Port's link is up or down. Idempotent.
+  /// The N_Port's link is up, down for good, or interrupted: the N_Port keeps its logins until it is known whether they
+  /// stand (FC-VI 7.7.5). Idempotent.
   void take_up();
   void take_up_without_fabric(wire::FcId own);
   void take_down();
+  void interrupt();
   [[nodiscard]] bool is_up() const { return up_; }
   /// A frame that came for it.
   void deliver(FramePtr frame) { link.from_wire.send(std::move(frame)); }
@@ -49,6 +51,7 @@ class VnPort final : private FrameReceiver {
 
  private:
   void receive(FramePtr frame) override;  // what the N_Port sends
+  [[nodiscard]] bool forget_link();
   VnPortUser& user_;
   bool up_ = false;
 };

@@ -77,6 +77,23 @@ TEST_F(TopologyTest, fabric_nos_unchanged_connection_stays) {
   }
 }
 
+// FC-VI 7.7.1, 7.7.5: NOS twice, and a Link Reset just when the first absence would have lasted as long as the fabric waits:
+// neither makes an absence of that length.
+TEST_F(TopologyTest, fabric_nos_twice_and_link_reset_connection_stays) {
+  connect(Level::ReliableDelivery);
+  fc2::Link& link = *fabric.fabric.link_of(client->port);
+  const fc2::TimeNs wait_for_port = fabric.fabric.config().hold_time;
+  link.b.fail();
+  fabric.run_for(wait_for_port / 2);
+  link.b.fail();
+  fabric.run_for(wait_for_port / 2 - 10);
+  link.a.reset();
+  fabric.run_for(fc2::second);
+  post();
+  fabric.run_for(fc2::second);
+  expect_all();
+}
+
 // FC-VI 7.7.5: NOS, another N_Port_ID: explicit logout, both sides are told; a new connection comes about.
 TEST_F(TopologyTest, fabric_nos_address_changed_connection_is_lost) {
   connect(Level::ReliableDelivery);

@@ -17,7 +17,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void stop_timer() override { note("stop_timer"); }
   void select_fcf() override { note("select_fcf"); }
   void take_link_up() override { note("take_link_up"); }
-  void take_link_down() override { note("take_link_down"); }
+  void interrupt_links() override { note("interrupt_links"); }
   void start_keep_alives() override { note("start_keep_alives"); }
   void stop_keep_alives() override { note("stop_keep_alives"); }
   [[nodiscard]] bool wants_vlans() const override { return knob(WantsVlansKnob); }
@@ -91,9 +91,9 @@ TEST(FipNode, Choosing_timeout_without_usable_fcf) {
 TEST(FipNode, LoggedIn_fcf_lost) {
   Rig rig = logged_in();
   EXPECT_EQ(rig.after(FcfLost{}),
-            "Discovering: stop_keep_alives, take_link_down, send_solicitation, start_solicitation_timer");
+            "Discovering: stop_keep_alives, interrupt_links, send_solicitation, start_solicitation_timer");
   rig.given(FcfBecameUsable{}, Timeout{});
-  EXPECT_EQ(rig.after(FcfLost{}), "Discovering: take_link_down, send_solicitation, start_solicitation_timer");
+  EXPECT_EQ(rig.after(FcfLost{}), "Discovering: interrupt_links, send_solicitation, start_solicitation_timer");
 }
 
 // FC-BB-5: Clear Virtual Links ends the login; the one that comes into a FLOGI is late.
@@ -102,7 +102,7 @@ TEST(FipNode, LoggedIn_links_cleared) {
   EXPECT_EQ(rig.after(FcfBecameUsable{}), "LoggedIn:");
   EXPECT_EQ(rig.after(VlanNotified{}), "LoggedIn:");
   EXPECT_EQ(rig.after(LinksCleared{}),
-            "Discovering: stop_keep_alives, take_link_down, send_solicitation, start_solicitation_timer");
+            "Discovering: stop_keep_alives, interrupt_links, send_solicitation, start_solicitation_timer");
   rig.given(FcfBecameUsable{}, Timeout{});
   EXPECT_EQ(rig.after(LinksCleared{}), "LoginPending:");
   EXPECT_EQ(rig.after(VlanNotified{}), "LoginPending:");
@@ -118,30 +118,30 @@ TEST(FipNode, LoggedIn_logout_and_login) {
   EXPECT_EQ(rig.after(LoginRequested{}), "LoginPending:");
   rig.given(LoginAccepted{});
   EXPECT_EQ(rig.after(LoginRequested{}), "LoginPending: stop_keep_alives");
-  EXPECT_EQ(rig.after(LoginFailed{}), "Discovering: take_link_down, start_retry_timer");
+  EXPECT_EQ(rig.after(LoginFailed{}), "Discovering: interrupt_links, start_retry_timer");
 }
 
 // A fault took the accept from the N_Port, which gave up in the end.
 TEST(FipNode, LoggedIn_login_failed) {
   Rig rig = logged_in();
-  EXPECT_EQ(rig.after(LoginFailed{}), "Discovering: stop_keep_alives, take_link_down, start_retry_timer");
+  EXPECT_EQ(rig.after(LoginFailed{}), "Discovering: stop_keep_alives, interrupt_links, start_retry_timer");
 }
 
 // Logged out, the FCF or the Ethernet goes.
 TEST(FipNode, LoggedOut_fcf_lost_or_link_down) {
   Rig rig = logged_in();
   rig.given(LogoutAnswered{});
-  EXPECT_EQ(rig.after(FcfLost{}), "Discovering: take_link_down, send_solicitation, start_solicitation_timer");
+  EXPECT_EQ(rig.after(FcfLost{}), "Discovering: interrupt_links, send_solicitation, start_solicitation_timer");
   rig.given(FcfBecameUsable{}, Timeout{}, LoginRequested{}, LoginAccepted{}, LogoutAnswered{});
-  EXPECT_EQ(rig.after(LinkDown{}), "Disabled: take_link_down");
+  EXPECT_EQ(rig.after(LinkDown{}), "Disabled: interrupt_links");
 }
 
 // The carrier goes in every state that has a link.
 TEST(FipNode, LoggedIn_link_down) {
   Rig rig = logged_in();
-  EXPECT_EQ(rig.after(LinkDown{}), "Disabled: stop_keep_alives, take_link_down");
+  EXPECT_EQ(rig.after(LinkDown{}), "Disabled: stop_keep_alives, interrupt_links");
   rig.given(LinkUp{}, FcfBecameUsable{}, Timeout{});
-  EXPECT_EQ(rig.after(LinkDown{}), "Disabled: take_link_down");
+  EXPECT_EQ(rig.after(LinkDown{}), "Disabled: interrupt_links");
   rig.given(LinkUp{});
   EXPECT_EQ(rig.after(LinkDown{}), "Disabled: stop_timer");
 }

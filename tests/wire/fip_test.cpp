@@ -80,6 +80,13 @@ TEST(FipMessage, descriptor_with_a_length_of_its_own_is_kept_as_it_came) {
   EXPECT_EQ(written(*message), bytes);
 }
 
+// The version is the octet's upper half; the lower one is reserved, and ignored on receipt (FC-BB-5, as FC-VI 5.9.5).
+TEST(FipMessage, reserved_bits_beside_the_version_are_ignored) {
+  const auto message = fip::FipMessage::parse(hex("1F 00 0001 00 01 0001 0000 01 01 0080"));
+  ASSERT_TRUE(message.has_value());
+  EXPECT_EQ(written(*message), hex("10 00 0001 00 01 0001 0000 01 01 0080"));
+}
+
 TEST(FipMessage, errors) {
   expect_error<fip::FipMessage>(hex("20 00 0001 00 01 0000 0000"), ParseCode::bad_value, "version");
   expect_error<fip::FipMessage>(hex("10 00 0001 00 01 0001 0000 01 00 0080"), ParseCode::bad_length,

@@ -42,7 +42,8 @@ const EventOf* event_of(Fault fault) {
 
 /// What a topology has to offer ...
 bool exists_in(Fault fault, TopologyKind topology) {
-  const bool of_fabric = fault == Fault::Replug || fault == Fault::IslDown || fault == Fault::SwitchDown;
+  if (fault == Fault::Replug) return topology != TopologyKind::PointToPoint;
+  const bool of_fabric = fault == Fault::IslDown || fault == Fault::SwitchDown;
   return !of_fabric || topology == TopologyKind::Fabric;
 }
 /// ... and a port's place in it. Primitive sequences are a link's, LIP is a loop's.

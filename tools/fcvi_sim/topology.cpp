@@ -189,7 +189,10 @@ class LoopTopology final : public Topology {
   void detach(fc2::NPort& port) override { loop_.detach(port); }
   [[nodiscard]] bool is_attached(const fc2::NPort& port) const override { return loop_.station_of(port) != nullptr; }
   void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override { watch_on(loop_, port, tap, faults); }
-  void link_event(fc2::NPort& port, PortEvent::Kind, bool) override { loop_.lip(port); }
+  void link_event(fc2::NPort& port, PortEvent::Kind kind, bool) override {
+    if (kind == PortEvent::Kind::Replug) loop_.move(port);
+    else loop_.lip(port);
+  }
 
   fc2::Loop loop_;
 };

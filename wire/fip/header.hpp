@@ -41,7 +41,7 @@ inline constexpr std::uint16_t f_port = 0x0001;  // sent by an FCF
 
 /// FIP header, 10 bytes after the Ethernet header
 /// bytes | 0               | 1        | 2-3
-///  0    | version (1), 0  | reserved | operation
+///  0    | 7-4 version (1) | reserved | operation
 ///  4    | reserved        | subcode  | descriptor list length, words
 ///  8    | flags
 struct FipHeader {
@@ -49,10 +49,11 @@ struct FipHeader {
   std::uint8_t subcode = 0;
   std::uint16_t descriptor_words = 0;
   std::uint16_t flags = 0;
+  std::uint8_t version = 1;
 
   static constexpr std::string_view name = "FIP";
   static constexpr auto layout = codec::layout<10>(
-      codec::constant<0, 1>(0x10, "version"), codec::field<2, 2>(&FipHeader::operation, "operation"),
+      codec::word<0, 1>(codec::part<7, 4>(&FipHeader::version, "version")), codec::field<2, 2>(&FipHeader::operation, "operation"),
       codec::field<5, 1>(&FipHeader::subcode, "subcode"),
       codec::field<6, 2>(&FipHeader::descriptor_words, "descriptor_words"),
       codec::field<8, 2>(&FipHeader::flags, "flags"));

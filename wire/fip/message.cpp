@@ -37,6 +37,7 @@ std::size_t FipMessage::size() const { return FipHeader::size() + list_size(desc
 Result<FipMessage> FipMessage::parse(Bytes bytes) {
   const auto header = FipHeader::parse(bytes);
   if (!header) return header.error();
+  if (header->version != FipHeader{}.version) return ParseError{ParseCode::bad_value, "version"};
   FipMessage message{header->operation, header->subcode, header->flags, {}, {}};
   Bytes rest = bytes.subspan(FipHeader::size());
   const std::size_t length = header->descriptor_words * word_size;

@@ -57,6 +57,43 @@ TEST_F(TwoENodes, messages_arrive_at_all_levels) {
   EXPECT_EQ(interface.counters().discarded(), 0U);
 }
 
+// FC-VI 7.7.5: what is posted while the carrier is away, or the FCF silent, goes when it is back: no message is lost.
+TEST_F(TwoENodes, messages_posted_without_a_link_arrive_at_all_levels) {
+  struct Back final : Event {
+    explicit Back(SegmentPort& ethernet) : port(ethernet) {}
+    void fire(TimeNs) override { port.set_carrier(true); }
+    SegmentPort& port;
+  };
+  for (SegmentPort* ethernet : {ethernets[0], ethernets[1], &fcf_port})
+    for (const Level level : {Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception}) {
+      connect(level);
+      Back back(*ethernet);
+      ethernet->set_carrier(false);
+      if (ethernet == &fcf_port) fabric.run_for(6 * second);
+      EXPECT_TRUE((ethernet == ethernets[1] ? server : client).port.interrupted());
+      fabric.scheduler.schedule_after(back, 3 * second);
+      const bool at_server = ethernet == ethernets[1];  // the client does not know: what it sends meanwhile is lost
+      ASSERT_TRUE(fabric.run_until([&] { return !at_server || server.port.online(); }));
+      transfer(20, 5000);
+    }
+  EXPECT_TRUE(client.errors.empty() && server.errors.empty());
+}
+
+// FC-VI 7.7.5, ruling 81: the FCF misses the client and logs it out. Its RSCN tells the server; the client hears of it when it
+// is back: the connection is over on both sides.
+TEST_F(TwoENodes, carrier_away_until_the_fcf_misses_it_ends_the_connection) {
+  connect(Level::ReliableDelivery);
+  ethernets[0]->set_carrier(false);
+  fabric.run_for(7 * second);
+  EXPECT_EQ(server.count(vi::ErrorCode::ConnLost), 1);
+  EXPECT_EQ(client.count(vi::ErrorCode::ConnLost), 0);
+  ethernets[0]->set_carrier(true);
+  fabric.run_for(second);
+  EXPECT_EQ(client.count(vi::ErrorCode::ConnLost), 1);
+  connect(Level::ReliableDelivery);
+  transfer(20, 5000);
+}
+
 class EmulatedAndFcoe : public FabricTransfer {
  protected:
   EmulatedAndFcoe() { fcf_switch.attach(server.port); }

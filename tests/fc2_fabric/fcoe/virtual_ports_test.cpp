@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
+#include "tests/support/login_listener.hpp"
 
 namespace fc2::fcoe {
 namespace {
@@ -22,7 +23,9 @@ class VirtualPortsTest : public testing::Test {
     }
   }
   ~VirtualPortsTest() override {
-    EXPECT_EQ(station->node->counters().unexpected_events, 0U);
+    if (station->node != nullptr) {
+      EXPECT_EQ(station->node->counters().unexpected_events, 0U);
+    }
     EXPECT_EQ(world.interface().counters().unexpected_events, 0U);
     station->node.reset();
   }
@@ -126,6 +129,53 @@ TEST_F(VirtualPortsTest, silent_one_is_gone_after_two_and_a_half_periods) {
   world.scheduler.run_until(heard + 225 * second);
   EXPECT_EQ(world.interface().vn_port_count(), 3U);
   world.fcf_port.tap(nullptr);
+}
+
+// FC-VI 7.7.5: the links are cleared, FLOGI and each FDISC bring the same addresses: logins stand, between them and to others.
+TEST_F(VirtualPortsTest, cleared_links_unchanged_resume) {
+  ASSERT_TRUE(all_online());
+  EStation& other = world.add_e_node();
+  ASSERT_TRUE(world.run_until([&] { return other.port.online(); }));
+  ASSERT_TRUE(world.log_in(*virtual_ports[0], *virtual_ports[2]));
+  ASSERT_TRUE(world.log_in(*virtual_ports[1], other.port));
+  std::array<support::LoginListener, 3> listeners;
+  for (std::size_t i = 0; i < 3; ++i) virtual_ports[i]->add_listener(listeners[i]);
+  ASSERT_TRUE(world.interface().log_out(station->port.n_port_id()));
+  world.run_for(millisecond);
+  EXPECT_TRUE(virtual_ports[0]->interrupted());
+  ASSERT_TRUE(all_online());
+  world.run_for(second);
+  for (const auto& listener : listeners) EXPECT_EQ(listener.events, "F");
+  EXPECT_FALSE(virtual_ports[0]->remote_port(virtual_ports[2]->n_port_id()).suspended());
+  EXPECT_FALSE(virtual_ports[1]->remote_port(other.port.n_port_id()).suspended());
+  EXPECT_TRUE(other.port.remote_port(virtual_ports[1]->n_port_id()).logged_in());
+  for (std::size_t i = 0; i < 3; ++i) virtual_ports[i]->remove_listener(listeners[i]);
+}
+
+// One is taken off while it is interrupted: its logins end at once.
+TEST_F(VirtualPortsTest, interrupted_one_taken_off_logs_out) {
+  ASSERT_TRUE(all_online());
+  ASSERT_TRUE(world.log_in(*virtual_ports[0], *virtual_ports[1]));
+  station->ethernet.set_carrier(false);
+  EXPECT_TRUE(virtual_ports[0]->remote_port(virtual_ports[1]->n_port_id()).suspended());
+  station->node->remove_virtual_port(*virtual_ports[0]);
+  EXPECT_FALSE(virtual_ports[0]->interrupted());
+  EXPECT_TRUE(virtual_ports[0]->logged_in_ports().empty());
+  EXPECT_TRUE(virtual_ports[1]->interrupted());
+}
+
+// FC-LS: a FLOGI ends all logins of its link, and may have the Port_Name of one that logged in by FDISC.
+TEST_F(VirtualPortsTest, flogi_in_the_name_of_a_virtual_port_is_accepted) {
+  ASSERT_TRUE(all_online());
+  NPortConfig config = virtual_ports[1]->config();
+  config.virtual_n_port = false;
+  NPort successor(world.scheduler, world.pool, config);
+  station->node.reset();
+  station->node = std::make_unique<ENode>(world.scheduler, world.pool, station->ethernet, successor);
+  EXPECT_TRUE(world.run_until([&] { return successor.online(); }, second));  // before the FCF misses the former ENode
+  EXPECT_EQ(world.fabric.logged_in_ports(), 1U);
+  EXPECT_EQ(world.interface().vn_port_count(), 1U);
+  station->node.reset();
 }
 
 }  // namespace

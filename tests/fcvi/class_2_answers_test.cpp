@@ -1,0 +1,175 @@
+// Class 2: answers that are none to the sequence that is open, and what a reject means by who says it (FC-VI 5.5, B.2.6.1 rule 8; FC-FS
+// Link_Control).
+#include "tests/fcvi/class_2_nodes.hpp"
+#include "wire/link_control.hpp"
+
+namespace {
+using support::Class2Nodes;
+using support::Level;
+using support::lose;
+using support::MessageFrame;
+using support::pass;
+using wire::RCtl;
+namespace f_ctl = wire::f_ctl;
+
+class Class2Answers : public Class2Nodes {
+ public:
+  using Class2Nodes::Class2Nodes;
+  /// One message that nobody but the test answers.
+  void send_alone(Level level, std::uint32_t bytes = 100) {
+    begin(level);
+    lose_all_of_the_client();
+    receive(), send(1, bytes);
+    fabric.run_for(fc2::millisecond);
+    ASSERT_NE(data_frame(0), nullptr);
+  }
+  void answered(const wire::FcHeader& data, RCtl r_ctl, std::uint32_t parameter, std::uint32_t more_f_ctl = 0) {
+    answer(data, r_ctl, parameter, more_f_ctl);
+    fabric.run_for(fc2::millisecond);
+  }
+  [[nodiscard]] std::size_t aborts() const { return log.count(RCtl::abts); }
+};
+class Class2AnswersAck0 : public Class2Answers { public: Class2AnswersAck0() : Class2Answers({.ack_0 = true}) {} };
+
+// FC-FS Link_Control codes: a Link_Control frame of a reserved code is no ACK.
+TEST_F(Class2Answers, sending_reservedLinkControl_isIgnored) {
+  send_alone(Level::ReliableDelivery);
+  const auto bad = client->port.counters().discarded(fc2::Discard::BadHeader);
+  answered(data_frame(0)->header, static_cast<RCtl>(0xCF), 1);
+  EXPECT_EQ(sent(0), 0u);
+  EXPECT_EQ(client->port.counters().discarded(fc2::Discard::BadHeader), bad + 1);
+  answered(data_frame(0)->header, RCtl::ack_1, 1);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// FC-FS Abort Sequence Condition: of an ACK's, only "perform ABTS" demands an ABTS; the others acknowledge the frame.
+TEST_F(Class2Answers, sending_ackThatStopsTheSequence_acknowledges) {
+  send_alone(Level::ReliableDelivery);
+  answered(data_frame(0)->header, RCtl::ack_1, 1, f_ctl::abort_stop_sequence);
+  EXPECT_EQ(sent(0), sent_well);
+  EXPECT_EQ(aborts(), 0u);
+}
+
+// FC-FS "N_Port Login required" is the peer's to say: from the fabric it rejects the frame, and leaves the login.
+TEST_F(Class2Answers, sending_fabricRejectsForLogin_staysLoggedIn) {
+  send_alone(Level::UnreliableDelivery);
+  answered(data_frame(0)->header, RCtl::f_rjt, wire::LinkReject{.reason = wire::LinkRejectReason::login_required}.to_parameter());
+  EXPECT_TRUE(client->port.remote_port(server->port.n_port_id()).logged_in());
+  EXPECT_EQ(sent(0), send_failed);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+}
+
+// FC-VI B.2.6.1 rule 8a: on an in-order fabric a frame that was busied is not sent again: what is behind it may be there already.
+TEST_F(Class2Answers, sending_busyInOrder_isAborted) {
+  send_alone(Level::UnreliableDelivery);
+  answered(data_frame(0)->header, RCtl::p_bsy, 0x01010000);
+  EXPECT_EQ(sent(0), send_failed);
+  EXPECT_EQ(aborts(), 1u);
+  EXPECT_EQ(log.count([](const support::LoggedFrame& f) { return f.header.has(f_ctl::retransmitted); }), 0u);
+}
+
+// FC-VI 5.5: with ACK_0 too a frame that was never sent cannot be rejected or busied.
+TEST_F(Class2AnswersAck0, sending_rejectOfNothingSent_isIgnored) {
+  send_alone(Level::ReliableDelivery);
+  wire::FcHeader never = data_frame(0)->header;
+  never.seq_cnt.value = static_cast<std::uint16_t>(never.seq_cnt.value + 1);
+  for (const RCtl r_ctl : {RCtl::p_rjt, RCtl::p_bsy}) {
+    answered(never, r_ctl, 0x01010000);
+    EXPECT_EQ(sent(0), 0u);
+    EXPECT_EQ(aborts(), 0u);
+  }
+  answered(data_frame(0)->header, RCtl::ack_0, 0);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// FC-FS ACK_0: it stands for the whole sequence: one for a frame in the middle acknowledges nothing.
+TEST_F(Class2AnswersAck0, sending_ackOfAFrameInTheMiddle_isIgnored) {
+  send_alone(Level::ReliableDelivery, length);
+  answered(data_frame(1)->header, RCtl::ack_0, 0);
+  EXPECT_EQ(sent(0), 0u);
+  answered(data_frame(3)->header, RCtl::ack_0, 0);
+  EXPECT_EQ(sent(0), sent_well);
+}
+
+// FC-FS ACK_0: nor is the sequence whole while its last frame was not sent.
+TEST_F(Class2AnswersAck0, sending_ackBeforeTheLastFrame_isIgnored) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [&](MessageFrame& frame) {
+    if (!frame.from_client) return pass;
+    if (frame.number == 10) answer(frame.fc, RCtl::ack_0, 0);
+    return lose;
+  };
+  send(1, 60'000);
+  fabric.run_for(fc2::second);
+  EXPECT_GT(faults.lost, 20) << "the rest was sent";
+  EXPECT_EQ(sent(0), 0u);
+  EXPECT_EQ(aborts(), 0u);
+  fabric.run_for(2 * fc2::second);
+  EXPECT_EQ(sent(0), send_failed);  // B.2.6.1 rule 8e
+}
+
+// FC-VI 5.5: a sequence is closed by its ACK. What is said of it afterwards does not end the exchange, which waits for the response.
+TEST_F(Class2AnswersAck0, awaitResponse_rejectOfWhatWasAcknowledged_isIgnored) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  ASSERT_EQ(log.count(RCtl::ack_0), 1u);
+  const auto ignored = client->port.counters().discarded(fc2::Discard::UnknownExchange);
+  answered(data_frame(0)->header, RCtl::p_rjt, 0x01010000);
+  answered(data_frame(0)->header, RCtl::ack_0, 0);
+  EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnknownExchange), ignored + 2);
+  EXPECT_EQ(aborts(), 0u);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  fabric.run_for(30 * fc2::second);
+  EXPECT_EQ(sent(0), send_failed) << "by FCVI_ULP_TIMEOUT, as if nothing had been said";
+}
+
+// FC-VI 5.5: a response waits for its ACK when its host goes away, and then the port's link: the port outlives the host, and says nothing
+// to it any more.
+TEST_F(Class2AnswersAck0, answering_hostGoesAwayBeforeTheAck) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  fc2::NPort& port = server->port;
+  ASSERT_TRUE(arrived(0, 0, 100));
+  ASSERT_GT(port.open_exchanges(), 0u);
+  server.reset();
+  fabric.detach(1);
+  EXPECT_EQ(port.open_exchanges(), 0u);
+  fabric.attach(1);
+  server = std::make_unique<support::Host>(fabric, 1);
+}
+
+// FC-VI 5.5: two connections take turns on the link, so that all frames of a sequence are acknowledged before its next one goes: it is
+// closed only after its last.
+TEST_F(Class2Answers, sending_twoInTurn_bothArrive) {
+  begin(Level::ReliableReception, "first");
+  receive();
+  vi::Vi& first = *client_vi;
+  begin(Level::ReliableReception, "second");
+  receive();
+  const auto one = client->descriptor(0, {{client->data + (20u << 20), 60'000}});
+  first.post_send(one, client->handle);
+  send(1, 60'000);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client->status(one), sent_well);
+  EXPECT_EQ(sent(0), sent_well);
+  EXPECT_TRUE(arrived(0, 1, 60'000));
+}
+
+class NotAskedFor : public support::MessageNodes {
+ public:
+  NotAskedFor() : MessageNodes({}, [](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = 6; }) {}
+};
+// FC-VI 8.1, ruling 6: both ports offer class 2; a VI that does not ask for it sends in class 3.
+TEST_F(NotAskedFor, connected_messages_goInClass3) {
+  begin(Level::ReliableDelivery);
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_TRUE(arrived(0, 0, 100));
+  EXPECT_EQ(log.count([](const support::LoggedFrame& f) { return wire::class_of_service(f.sof) == 2; }), 0u);
+}
+
+}  // namespace

@@ -1,0 +1,78 @@
+// vipl/work_port.hpp and completion_port.hpp: each descriptor that completes has its entry, whoever is faster. Run under
+// ThreadSanitizer too.
+#include "vipl/work_port.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "vipl/engine.hpp"
+#include "vipl/futex.hpp"
+
+using namespace vipl;
+
+namespace {
+
+/// Nobody waits here, and there is no time.
+class StillRuntime final : public Runtime {
+ public:
+  [[nodiscard]] TimeNs now() const override { return 1; }
+  bool wait(EventCount&, std::uint32_t, TimeNs) override { return false; }
+  void set_alarm(TimeNs, TimeNs) override {}
+  [[nodiscard]] std::size_t slice_events() const override { return 64; }
+  void call_service() override {}
+  void start_thread(std::function<void()>) override {}
+  boost::asio::io_context* io() override { return nullptr; }
+
+ private:
+  void wake(EventCount&, bool) override {}
+};
+
+class Queues : public ::testing::Test, private CompletionPort::Directory {
+ protected:
+  void* const vi_ = reinterpret_cast<void*>(std::uintptr_t{8} << 20);
+  void* const cq_ = reinterpret_cast<void*>(std::uintptr_t{9} << 20);
+  StillRuntime runtime_;
+  Engine engine_{runtime_};
+  CompletionPort queue_{engine_, *this};
+  WorkPort port_{engine_};
+
+  Queues() {
+    queue_.open(cq_);
+    port_.open(vi_, false, 64, &queue_);
+  }
+  bool entry_taken(const CompletionPort::Entry& entry) override { return port_.entry_taken(entry.vi); }
+  /// As a program does: an entry, then its descriptor. False: no entry is there.
+  bool take(std::uint64_t expected) {
+    CompletionPort::Entry entry{};
+    if (queue_.take(cq_, entry) != Taken::Success) return false;
+    WorkPort::Completion completion{};
+    EXPECT_EQ(port_.take(vi_, completion), Taken::Success);
+    EXPECT_EQ(completion.address, expected);
+    return true;
+  }
+};
+
+// VI-ARCH 6.4.1, VI-DG 3.6.1: a descriptor that completes while the one before it is taken has an entry of its own.
+TEST_F(Queues, completing_whileTheLastIsTaken_hasAnEntry) {
+  constexpr std::uint64_t all = 1'000'000;
+  std::atomic<std::uint64_t> completed{0};
+  std::thread engine([&] {
+    for (std::uint64_t i = 1; i <= all; ++i) {
+      while (i > completed.load() + 4) std::this_thread::yield();  // a few in flight
+      port_.complete({i, false});
+    }
+  });
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  for (auto moved = now(); completed.load() != all && now() - moved < std::chrono::seconds(30);) {
+    if (!take(completed.load() + 1)) continue;
+    completed.fetch_add(1);
+    moved = now();
+  }
+  EXPECT_EQ(completed.load(), all) << "an entry is missing";
+  completed.store(all);  // whatever came of it: the engine comes to its end
+  engine.join();
+}
+
+}  // namespace
