@@ -67,9 +67,13 @@ TEST_F(SetupEnd, retryAborting_disconnect_isIdle) {
   expect_no_retry();
 }
 
-// FC-VI 7.7.1, VI-DG 3.3.4: the port logs out: there is nobody to retry with.
-TEST_F(SetupEnd, retryAborting_logout_isNotReachable) {
+// FC-VI 7.7.1, VI-DG 3.3.4, ruling 79: the port logs out: the retry goes with a new login; it logs out again: nobody is there.
+TEST_F(SetupEnd, retryAborting_logoutTwice_isNotReachable) {
   retry_awaits_abort();
+  faults.lose(Opcode::connect_rqst);
+  log_out();
+  EXPECT_FALSE(request.result.has_value());
+  frames();
   log_out();
   EXPECT_EQ(request.result, Return::NotReachable);
   EXPECT_EQ(client_vi->state(), vi::State::Error);

@@ -285,8 +285,8 @@ class SecondLevel : public support::FaultySetup {
  public:
   SecondLevel() : FaultySetup({}, [](fc2::NPortConfig& config, std::size_t) { config.log_out_silent_ports = true; }) {}
 };
-// FC-VI C.3 rules 2 b), 3 b), 7.7.1: second-level recovery, where it is configured: the port is logged out, and every
-// connection with it ends; the call returns VIP_NOT_REACHABLE.
+// FC-VI C.3 rules 2 b), 3 b) c), 7.7.1: second-level recovery, where it is configured: the port is logged out, and every connection with
+// it ends. The retry needs a new login, which nobody answers: the call returns VIP_NOT_REACHABLE.
 TEST_F(SecondLevel, abts_unanswered_logsOut) {
   connect_pair();
   vi::Vi& connected = *client_vi;
@@ -297,8 +297,9 @@ TEST_F(SecondLevel, abts_unanswered_logsOut) {
   EXPECT_FALSE(request.result.has_value());
   EXPECT_EQ(connected.state(), vi::State::Connected);
   run_to(3 * t3);
-  EXPECT_EQ(request.result, Return::NotReachable);
   EXPECT_EQ(connected.state(), vi::State::Error);
+  EXPECT_EQ(asked(), Return::NotReachable);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
   EXPECT_EQ(log.sent(wire::els::Command::logo), 1u);
   EXPECT_EQ(client->provider.resting_connection_ids(), 0u);  // 8.5.3 c)
