@@ -215,7 +215,7 @@ template <>
 struct SampleOf<fip::FipMessage> {
   static Sample make() {  // solicitation: header, MAC, NAME, MAX_SIZE
     return {hex("10 00 0001 00 01 0006 8000  0202 525400FC0E01  0403 0000 1000525400FC0E01  0601 086E"),
-            hex("FF 00 FFFF 00 FF FFFF FFFF  FFFF FFFFFFFFFFFF  FFFF 0000 FFFFFFFFFFFFFFFF  FFFF FFFF")};
+            hex("F0 00 FFFF 00 FF FFFF FFFF  FFFF FFFFFFFFFFFF  FFFF 0000 FFFFFFFFFFFFFFFF  FFFF FFFF")};
   }
 };
 
