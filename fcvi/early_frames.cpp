@@ -17,8 +17,8 @@ EarlyFrames::Added EarlyFrames::add(const fc2::ReceivedFrame& received, const wi
   const bool is_last = entries_.empty() || is_before(entries_.back());
   const auto place = is_last ? entries_.end() : std::partition_point(entries_.begin(), entries_.end(), is_before);
   if (!is_last && steps(*place, received, header) == 0) return Added::Duplicate;
-  if (entries_.empty()) of_peer_ = &budget_.of_peer[received.header.s_id.value];
-  const bool full = entries_.size() == max_frames || budget_.frames == Budget::max_frames || *of_peer_ >= Budget::max_of_one_peer;
+  std::size_t& of_peer = budget_.of_peer[received.header.s_id.value];
+  const bool full = entries_.size() == max_frames || budget_.frames == Budget::max_frames || of_peer == Budget::max_of_one_peer;
   if (full && (is_last || received.class_2)) return Added::NoRoom;  // what was acknowledged stays
   auto at = place - entries_.begin();
   const fc2::TimeNs known_since = is_last ? now : place->known_since;  // time does not go back
@@ -27,30 +27,30 @@ EarlyFrames::Added EarlyFrames::add(const fc2::ReceivedFrame& received, const wi
   const auto added = entries_.insert(entries_.begin() + at, Entry{std::move(*received.owner), received, header, known_since});
   added->received.owner = nullptr;
   ++budget_.frames;
-  ++*of_peer_;
+  ++of_peer;
   return full ? Added::Displaced : Added::Kept;
 }
 
 EarlyFrames::Entry EarlyFrames::take_first() {
   Entry first = std::move(entries_.front());
   entries_.pop_front();
-  give_back(1);
+  give_back(first.received.header.s_id, 1);
   return first;
 }
 
 void EarlyFrames::drop_last() {
+  give_back(entries_.back().received.header.s_id, 1);
   entries_.pop_back();
-  give_back(1);
 }
 
 void EarlyFrames::clear() {
-  if (!entries_.empty()) give_back(entries_.size());
+  if (!entries_.empty()) give_back(entries_.front().received.header.s_id, entries_.size());  // all of one peer
   entries_.clear();
 }
 
-void EarlyFrames::give_back(std::size_t frames) {
+void EarlyFrames::give_back(wire::FcId peer, std::size_t frames) {
   budget_.frames -= frames;
-  *of_peer_ -= frames;
+  budget_.of_peer[peer.value] -= frames;
 }
 
 }  // namespace fcvi

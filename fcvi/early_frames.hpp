@@ -53,9 +53,8 @@ class EarlyFrames {
   static constexpr std::size_t first_capacity = 16;
   using Entries = boost::circular_buffer<Entry>;
   void drop_last();
-  void give_back(std::size_t frames);
+  void give_back(wire::FcId peer, std::size_t frames);
   Budget& budget_;
-  std::size_t* of_peer_ = nullptr;  // the share that these frames are of
   Entries entries_;
 };
 
