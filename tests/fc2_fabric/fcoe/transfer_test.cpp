@@ -67,6 +67,7 @@ TEST_F(TwoENodes, messages_posted_without_a_link_arrive_at_all_levels) {
   for (SegmentPort* ethernet : {ethernets[0], ethernets[1]})
     for (const Level level : {Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception}) {
       connect(level);
+      fabric.run_for(millisecond);  // RESP3 is there too
       Back back(*ethernet);
       ethernet->set_carrier(false);
       EXPECT_TRUE((ethernet == ethernets[1] ? server : client).port.interrupted());
