@@ -8,6 +8,9 @@
 #include "state_machines/disconnect_originator.hpp"
 #include "state_machines/disconnect_responder.hpp"
 #include "state_machines/exchange.hpp"
+#include "state_machines/fip_forwarder.hpp"
+#include "state_machines/fip_node.hpp"
+#include "state_machines/fip_vn2vn.hpp"
 #include "state_machines/link_port.hpp"
 #include "state_machines/loop_port.hpp"
 #include "state_machines/message_originator.hpp"
@@ -48,6 +51,9 @@ int main() {
   list<machines::disconnect_originator::Def>();
   list<machines::disconnect_responder::Def>();
   list<machines::exchange::Def>();
+  list<machines::fip_forwarder::Def>();
+  list<machines::fip_node::Def>();
+  list<machines::fip_vn2vn::Def>();
   list<machines::link_port::Def>();
   list<machines::loop_port::Def>();
   list<machines::message_originator::Def>();
