@@ -51,6 +51,7 @@ TEST_F(SetupAttributes, requesting_acceptedWithOthers_isAnError) {
     vi->transport_context = nullptr;
     fabric.run_for(60 * fc2::second);
   }
+  host.port.remote_port(peer.port.n_port_id()).log_out(), settle();  // ends the notices, which the peer never answers
 }
 
 // FC-VI 8.2 c): the retry likewise.
