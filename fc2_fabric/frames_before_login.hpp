@@ -28,8 +28,8 @@ class FramesBeforeLogin {
     bool due = false;
   };
   void deliver();
-  NPort& port_;
   void drop_of(wire::FcId peer);
+  NPort& port_;
   std::map<std::uint32_t, bool> repeated_;  // of ports whose LS_ACC is to come: PLOGI went out more than once
   std::vector<Kept> kept_;
   Timer<FramesBeforeLogin, &FramesBeforeLogin::deliver> delivery_{*this};

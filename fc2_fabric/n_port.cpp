@@ -296,9 +296,10 @@ void NPort::receive(FramePtr frame) {
   const bool known_class = wire::class_of_service(frame->sof) != 0;
   if (!known_class || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n)) return counters_.discard(Discard::BadHeader);
   if (const Discard reason = admits(received); reason != Discard::Count) return counters_.discard(reason);
-  if (too_much_waits(received.header)) return counters_.discard(Discard::NoResources);
+  const bool message_data = is_message_data(received.header);
+  if (!message_data && too_much_waits(received.header)) return counters_.discard(Discard::NoResources);
   if (!acknowledger_->begin(received)) return;
-  sort_frame(received);
+  sort_frame(received, message_data);
   acknowledger_->finish();
 }
 
@@ -309,8 +310,7 @@ bool NPort::is_message_data(const wire::FcHeader& header) const {
 
 // Who asks on and on, and takes no answers, would have them pile up here. What is lost is asked again (FC-FS: class 3 may lose it).
 bool NPort::too_much_waits(const wire::FcHeader& header) {
-  const bool asks = !header.has(wire::f_ctl::exchange_responder) && !wire::is_link_control(header.r_ctl) && !is_message_data(header);
-  if (!asks) return false;
+  if (header.has(wire::f_ctl::exchange_responder) || wire::is_link_control(header.r_ctl)) return false;  // asks for nothing
   const RemotePort* remote = find_remote_port(header.s_id);
   return transmitter_.waiting() + (remote != nullptr ? remote->held() : 0) >= config_.max_waiting_frames;
 }
@@ -318,17 +318,17 @@ bool NPort::too_much_waits(const wire::FcHeader& header) {
 /// ESP_Header, Network_Header, Association_Header (FC-FS): a Device_Header would not stand where the data field begins.
 static constexpr std::uint8_t other_optional_headers = 0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
 
-void NPort::sort_frame(const ReceivedFrame& received) {
+void NPort::sort_frame(const ReceivedFrame& received, bool message_data) {
   const wire::FcHeader& header = received.header;
   const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
   if (category == 0x8) return basic_link_service(received);
   if (category == 0xC) return link_control(header);
   if (data_user_ == nullptr || header.type != data_type_) return control_frame(received);
   if ((header.df_ctl & other_optional_headers) != 0) [[unlikely]] {  // FC-VI 5.8.5
-    if (is_message_data(header) && !header.has(wire::f_ctl::exchange_responder)) acknowledger_->abort_sequence(received);  // 8.4.2 h)
+    if (message_data && !header.has(wire::f_ctl::exchange_responder)) acknowledger_->abort_sequence(received);  // 8.4.2 h)
     return counters_.discard(Discard::BadHeader);
   }
-  if (is_message_data(header)) {
+  if (message_data) {
     counters_.data_bytes_received += received.data_field.size();
     return data_user_->data_frame_received(received);
   }

@@ -232,7 +232,7 @@ class NPort final : public FrameReceiver {
   void link_control(const wire::FcHeader& header);
   void control_frame(const ReceivedFrame& frame);
   void open_exchange(const ReceivedFrame& frame);
-  void sort_frame(const ReceivedFrame& frame);
+  void sort_frame(const ReceivedFrame& frame, bool message_data);
   Exchange* find_exchange(const wire::FcHeader& header);
   Exchange* find_responder(wire::FcId peer, wire::OxId ox_id);
   Exchange* accept_exchange(const wire::FcHeader& header, ExchangeUser* user, bool for_reply);

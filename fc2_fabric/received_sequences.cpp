@@ -9,8 +9,12 @@ std::optional<wire::FcHeader> ReceivedSequences::add(const ReceivedFrame& frame,
   const wire::FcHeader& header = frame.header;
   if (frame.first_of_sequence && frame.last_of_sequence) return header;
   const bool of_responder = header.has(wire::f_ctl::exchange_responder);
-  if (!open_.contains(key(header))) make_room(now, r_a_tov);
-  Sequence& sequence = open_[key(header)];
+  auto entry = open_.find(key(header));
+  if (entry == open_.end()) {
+    make_room(now, r_a_tov);
+    entry = open_.try_emplace(key(header)).first;
+  }
+  Sequence& sequence = entry->second;
   // What an earlier one left that had this SEQ_ID. No fabric delivers a frame after R_A_TOV.
   const bool other = sequence.ox_id != header.ox_id || sequence.of_responder != of_responder || now - sequence.latest >= r_a_tov ||
                      (frame.first_of_sequence && sequence.first && *sequence.first != header.seq_cnt.value);
@@ -23,7 +27,7 @@ std::optional<wire::FcHeader> ReceivedSequences::add(const ReceivedFrame& frame,
   sequence.mark(header.seq_cnt.value);
   if (!sequence.is_whole()) return std::nullopt;
   const auto last = sequence.last;
-  open_.erase(key(header));
+  open_.erase(entry);
   return last;
 }
 

@@ -41,7 +41,7 @@ struct SwitchConfig {
   TimeNs state_change_delay = 10 * millisecond;    // RSCNs of one burst of changes go out together
   std::size_t egress_queue_frames = 256;           // that wait for a port; from there on those who send to it are held back
   bool in_order = true;                            // what FLOGI promises; what becomes of frames is the links' (FrameFault)
-  TimeNs hold_time = 2 * second;                   // how long a frame may wait for a port: E_D_TOV, well below R_A_TOV
+  TimeNs hold_time = 2 * second;                   // how long a frame may wait for a port, one whose link is gone too: E_D_TOV
 };
 
 class Switch {

@@ -34,7 +34,6 @@ void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
   connection_ids_.set_error(id, owes_disconnect ? endpoint->handle() : wire::FcviHandle::unassigned, scheduler().now(), port_.r_a_tov());
 }
 
-
 // --- calls of the VI model ---------------------------------------------------------------------------------------
 
 Connection* Core::open_connection(vi::Vi& vi) {
