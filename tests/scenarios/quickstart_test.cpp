@@ -52,6 +52,14 @@ std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+// The README shows it.
+TEST_F(Quickstart, first_connection_is_drawn_as_in_the_readme) {
+  ASSERT_EQ(fcvi_sim({"run", folder_of_scenarios + "first_connection.yaml", "--ladder", folder / "l.svg"}).status, 0);
+  const std::string shown = std::string(FCVI_SOURCE_DIR) + "/docs/first_connection.svg";
+  EXPECT_TRUE(content_of(folder / "l.svg") == content_of(shown))
+      << "tools/run tools/scenarios/first_connection.yaml --ladder docs/first_connection.svg";
+}
+
 TEST_F(Quickstart, as_it_stands_every_expectation_holds) {
   // With the machine's own file, some megabytes, as a user runs it.
   const Finished finished =
