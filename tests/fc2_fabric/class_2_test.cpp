@@ -3,6 +3,7 @@
 
 #include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/f_port.hpp"
+#include "tests/support/flogi_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 
@@ -279,17 +280,7 @@ TEST(Class2Fabric, egress_full_answers_f_bsy) {
                         .f_ctl = wire::f_ctl::ack_form_ack_1, .ox_id = {9}};
   FPort* port = fabric.fabric.attach(far, far);
   header.d_id = port->address();
-  FramePtr login = fabric.pool.take();
-  wire::FcHeader flogi{.r_ctl = RCtl::els_request, .d_id = wire::well_known::f_port, .type = wire::Type::els,
-                       .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {1}};
-  flogi.write(login->bytes);
-  wire::els::Login parameters = fabric.port(0).login_parameters(wire::els::Command::flogi);
-  parameters.port_name = {0x3000'0000'0000'0001};
-  parameters.write(login->data_field());
-  login->size_bytes = frame_header_bytes + wire::els::Login::size();
-  login->sof = wire::Sof::i3;
-  login->eof = wire::Eof::t;
-  port->receive(std::move(login));
+  port->receive(support::flogi_frame(fabric.pool, fabric.port(0).login_parameters(wire::els::Command::flogi)));
   fabric.run_for(second);
   ASSERT_TRUE(port->logged_in() && far.paused());
   const auto inject = [&](wire::Sof sof, RCtl r_ctl) {

@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/fabric.hpp"
 #include "fc2_fabric/f_port.hpp"
+#include "tests/support/flogi_frame.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/switched_fabric.hpp"
@@ -300,17 +301,7 @@ TEST_F(FabricPathsTest, stalled_port_holds_senders_of_other_switches) {
   const auto from = add_port(0), helper = add_port(2);
   f.run_for(second);
   FPort* port = f.at(2).attach(sink, sink);
-  FramePtr flogi = f.pool.take();
-  wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = wire::well_known::f_port, .type = wire::Type::els,
-                        .f_ctl = wire::f_ctl::single_frame_request};
-  header.write(flogi->bytes);
-  wire::els::Login login = f.port(helper).login_parameters(wire::els::Command::flogi);
-  login.port_name = {0x3000'0000'0000'0001};
-  login.write(flogi->data_field());
-  flogi->size_bytes = frame_header_bytes + wire::els::Login::size();
-  flogi->sof = wire::Sof::i3;
-  flogi->eof = wire::Eof::t;
-  port->receive(std::move(flogi));
+  port->receive(support::flogi_frame(f.pool, f.port(helper).login_parameters(wire::els::Command::flogi)));
   f.run_for(second);
   ASSERT_TRUE(port->logged_in());
   sink.pause();

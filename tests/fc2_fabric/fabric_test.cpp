@@ -7,6 +7,7 @@
 #include "fc2_fabric/fabric_controller.hpp"
 #include "fc2_fabric/name_server.hpp"
 #include "fc2_fabric/shared_link.hpp"
+#include "tests/support/flogi_frame.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/switched_fabric.hpp"
@@ -329,17 +330,7 @@ TEST_F(FabricTest, meeting_fabrics_tell_ports_elsewhere) {
   f.run_for(second);
   FarEnd far(log);
   FPort* port = f.at(1).attach(far, far);
-  FramePtr flogi = f.pool.take();
-  const wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = wire::well_known::f_port, .type = wire::Type::els,
-                              .f_ctl = wire::f_ctl::single_frame_request};
-  header.write(flogi->bytes);
-  wire::els::Login login = f.port(0).login_parameters(wire::els::Command::flogi);
-  login.port_name = {0x3000'0000'0000'0001};
-  login.write(flogi->data_field());
-  flogi->size_bytes = frame_header_bytes + wire::els::Login::size();
-  flogi->sof = wire::Sof::i3;
-  flogi->eof = wire::Eof::t;
-  port->receive(std::move(flogi));
+  port->receive(support::flogi_frame(f.pool, f.port(0).login_parameters(wire::els::Command::flogi)));
   f.run_for(second);
   ASSERT_TRUE(port->logged_in());
   log.clear();

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/adisc.hpp"
@@ -14,27 +15,13 @@
 namespace fc2 {
 namespace {
 
+using support::bytes_of;
 using support::Interposer;
 using support::LoggedFrame;
+using support::LoginListener;
 using support::PortPair;
 using wire::els::Command;
 constexpr wire::FcId a_id = PortPair::a_id, b_id = PortPair::b_id;
-
-struct Listener final : PortListener {
-  void fabric_logged_in() override { events += "F"; }
-  void fabric_login_failed() override { events += "f"; }
-  void remote_port_logged_in(RemotePort&) override { events += "I"; }
-  void remote_port_login_failed(RemotePort&) override { events += "x"; }
-  void remote_port_logged_out(RemotePort&) override { events += "O"; }
-  std::string events;
-};
-
-template <class Message>
-std::vector<std::uint8_t> bytes_of(const Message& message) {
-  std::vector<std::uint8_t> bytes(message.size());
-  message.write(bytes);
-  return bytes;
-}
 
 // --- N_Port login ------------------------------------------------------------------------------------------------
 
@@ -54,7 +41,7 @@ class LoginTest : public testing::Test {
     return user.ius.empty() ? std::vector<std::uint8_t>{} : user.ius.back().bytes;
   }
   PortPair pair;
-  Listener a_listener, b_listener;
+  LoginListener a_listener, b_listener;
   support::RecordingUser user;
 };
 
@@ -299,7 +286,7 @@ TEST_F(LoginTest, any_unsupported_els_is_rejected) {
 
 // A PLOGI of a port to itself: one login, one report, and a logout.
 TEST_F(LoginTest, logged_out_own_port_logs_in) {
-  Listener listener;  // told until the fabric is gone
+  LoginListener listener;  // told until the fabric is gone
   support::TestFabric fabric(1);
   fabric.port(0).add_listener(listener);
   fabric.bring_up();
@@ -324,7 +311,7 @@ class FabricLoginTest : public testing::Test {
     for (std::size_t i = 0; i < fabric.size(); ++i) EXPECT_EQ(fabric.port(i).counters().unexpected_events, 0U);
   }
   support::TestFabric fabric{2, {.e_d_tov = 500 * millisecond, .r_a_tov = 3 * second}};
-  Listener listener;
+  LoginListener listener;
   support::FrameLog log;
 };
 
@@ -376,7 +363,7 @@ TEST_F(FabricLoginTest, online_link_bounces_logs_in_again) {
 // A Port_Name that is logged in elsewhere is refused for good; the first stays.
 TEST_F(FabricLoginTest, offline_duplicate_port_name_is_refused) {
   support::TestFabric twins(2, {}, [](NPortConfig& config, std::size_t) { config.port_name = {0x2000'0000'0000'0042}; });
-  Listener second_port;
+  LoginListener second_port;
   twins.port(1).add_listener(second_port);
   twins.bring_up();
   EXPECT_TRUE(twins.port(0).online());

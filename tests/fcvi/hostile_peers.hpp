@@ -114,12 +114,7 @@ class BesiegedPeer : public Besieged {
     inject(frame);
   }
   [[nodiscard]] Forgery abts_of_theirs() {
-    Forgery frame = right(Opcode::connect_resp2);
-    frame.fc.r_ctl = wire::RCtl::abts;
-    frame.fc.type = wire::Type::bls;
-    frame.fc.df_ctl = 0;
-    frame.data.clear();
-    return frame;
+    return as_abts(right(Opcode::connect_resp2));
   }
   [[nodiscard]] Forgery answer_to(const wire::FcHeader& abts) {
     Forgery frame;

@@ -38,12 +38,7 @@ class BesiegedSetup final : public Besieged {
     log.clear();
   }
   [[nodiscard]] Forgery abts() {
-    Forgery frame = right(Opcode::connect_resp2);
-    frame.fc.r_ctl = wire::RCtl::abts;
-    frame.fc.type = wire::Type::bls;
-    frame.fc.df_ctl = 0;
-    frame.data.clear();
-    return frame;
+    return as_abts(right(Opcode::connect_resp2));
   }
   /// CONNECT_RQST in a new Exchange, with the handle and the payload of the client's.
   [[nodiscard]] Forgery again(bool retry) {

@@ -22,6 +22,15 @@ struct Forgery {
   [[nodiscard]] std::uint32_t word(std::size_t index) const { return wire::load_big<4>(data.data() + 4 * index); }
 };
 
+/// ABTS of the exchange that the frame is of.
+inline Forgery as_abts(Forgery frame) {
+  frame.fc.r_ctl = wire::RCtl::abts;
+  frame.fc.type = wire::Type::bls;
+  frame.fc.df_ctl = 0;
+  frame.data.clear();
+  return frame;
+}
+
 class Besieged : public TwoNodes {
  public:
   using Opcode = wire::fcvi::Opcode;

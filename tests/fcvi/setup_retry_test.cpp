@@ -33,6 +33,13 @@ class SetupRetry : public support::FaultySetup {
     fc2::RemotePort& remote = server->port.remote_port(client->port.n_port_id());
     remote.implicit_logout(), remote.log_in(), settle();
   }
+  /// The request goes on under the new login, which brings the next offer.
+  void offered_and_server_logs_in_anew() {
+    ASSERT_TRUE(offered());
+    listen();
+    server_logs_in_anew();
+    EXPECT_FALSE(request.result.has_value());
+  }
   /// Of the only RESP1 to a retry.
   unsigned reason_of_retried_resp1() {
     std::vector<unsigned> reasons;
@@ -78,12 +85,7 @@ TEST_F(SetupRetry, awaitAbort_peerLogsInAnew_retries) {
 TEST_F(SetupRetry, awaitRetriedResp1_peerLogsInAnew_asksAgain) {
   faults.lose(Opcode::connect_rqst);
   listen(), ask();
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(offered());
-    listen();
-    server_logs_in_anew();
-    EXPECT_FALSE(request.result.has_value());
-  }
+  for (int i = 0; i < 3; ++i) ASSERT_NO_FATAL_FAILURE(offered_and_server_logs_in_anew());
   accept_next();
   EXPECT_EQ(asked(), Return::Success);
   const auto rqsts = seen(Opcode::connect_rqst);
@@ -150,12 +152,7 @@ TEST_F(SetupRetry, firstResp1_afterAbort_isDiscarded) {
 // FC-VI 7.7.1, ruling 79: a logout by the peer's own PLOGI is a new login at once: no partition, however often it happens.
 TEST_F(SetupRetry, awaitResp1_peerLogsInAnew_asksAgain) {
   listen(), ask();
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(offered());
-    listen();
-    server_logs_in_anew();
-    EXPECT_FALSE(request.result.has_value());
-  }
+  for (int i = 0; i < 3; ++i) ASSERT_NO_FATAL_FAILURE(offered_and_server_logs_in_anew());
   accept_next();
   EXPECT_EQ(asked(), Return::Success);
   expect_nothing_left();

@@ -31,6 +31,13 @@ class TakeoverTest : public LocalFabricTest {
     ASSERT_TRUE(eventually([&] { return command("stop") == 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0; }));
   }
   void let_one_start() { ::flock(lock_, LOCK_UN); }
+  /// While a call is under way. To be joined.
+  std::thread let_one_start_later() {
+    return std::thread([this] {
+      std::this_thread::sleep_for(300ms);
+      let_one_start();
+    });
+  }
 
   /// Exit status of a process of its own: libvipl keeps what it opened for the life of one.
   static int run(const std::function<int()>& body) {
@@ -77,10 +84,7 @@ TEST_F(TakeoverTest, calls_in_the_gap_wait_for_the_next_service) {
     Nic nic;
     if (!nic.open()) return 1;
     keep_services_away();
-    std::thread later([this] {
-      std::this_thread::sleep_for(300ms);
-      let_one_start();
-    });
+    std::thread later = let_one_start_later();
     VIP_RETURN connected = connect_to_nobody(nic, patience_ms);
     if (connected == VIP_NOT_REACHABLE) connected = connect_to_nobody(nic, patience_ms);
     later.join();
@@ -94,10 +98,7 @@ TEST_F(TakeoverTest, names_in_the_gap_wait_for_the_next_service) {
     Nic nic;
     if (!nic.open()) return 1;
     keep_services_away();
-    std::thread later([this] {
-      std::this_thread::sleep_for(300ms);
-      let_one_start();
-    });
+    std::thread later = let_one_start_later();
     Address found = nic.address(0);
     char nobody[] = "nobody-has-this-name";
     const VIP_RETURN result = VipNSGetHostByName(nic.handle, nobody, &found.net(), 0);
