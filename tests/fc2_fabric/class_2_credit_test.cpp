@@ -171,6 +171,7 @@ TEST_F(Class2Credit, suspended_given_up_is_not_sent) {
 // FC-FS "N_Port Login required" where there is no login that could end: the frame is rejected, as for any other reason.
 TEST_F(Class2Credit, logged_out_rejected_for_login) {
   pair.to_a.on_frame = [](const LoggedFrame&) { return Interposer::Action::Drop; };
+  EXPECT_FALSE(b().logged_in());
   send(originate(wire::Type::els));
   reject(sent_frame(0, RCtl::els_request).header, wire::LinkRejectReason::login_required);
   EXPECT_EQ(user.failures, std::vector{ExchangeFailure::Rejected});

@@ -101,6 +101,20 @@ TEST_F(Class2InitiatorAck0, acknowledged_reject_is_ignored) {
   EXPECT_EQ(responder.ius.size(), 2u);
 }
 
+// FC-FS Sequence recovery, FC-VI 5.5: the ACK comes when the sequence is being aborted: the abort goes on all the same, and with no BA_ACC
+// the ABTS goes again after R_A_TOV.
+TEST_F(Class2Initiator, aborting_late_ack_ends_nothing) {
+  log_in(), lose_acks();
+  pair.to_b.on_frame = [](const LoggedFrame& frame) { return frame.is(RCtl::abts) ? Interposer::Action::Drop : Interposer::Action::Pass; };
+  send(originate());
+  pair.run_for(pair.a.e_d_tov());
+  ASSERT_EQ(sent(RCtl::abts), 1u);
+  answer(sent_frame(0).header, RCtl::ack_1, 1);
+  pair.run_for(pair.a.r_a_tov());
+  EXPECT_EQ(sent(RCtl::abts), 2u);
+  EXPECT_EQ(user.failures, std::vector{ExchangeFailure::NotAcknowledged});
+}
+
 // --- the recipient -----------------------------------------------------------------------------------------------
 
 class FewExchanges : public support::Class2Pair {

@@ -252,6 +252,8 @@ TEST_F(Class2Ack, sending_credit_neverExceedsTheGrant) {
   send(1, 60'000);
   fabric.run_for(500 * fc2::microsecond);
   EXPECT_EQ(log.count(RCtl::solicited_data), credit);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(1), sent_well) << "it goes on with the ACKs";
 }
 
 // FC-VI 8.4.2 e): a message that waits for credit when the connection ends has an exchange, and gives it back.
