@@ -157,7 +157,7 @@ void Exchange::sequence_ended(SequenceEnd end) {
 
 void Exchange::return_credit(std::uint32_t count) {
   sent_->credit_taken -= count;
-  if (count != 0 && remote() != nullptr) remote()->give_credit(count);
+  if (count != 0 && remote() != nullptr) remote()->give_back_credit(count);
 }
 
 /// What it waits for, and what it has.

@@ -28,15 +28,24 @@ bool RemotePort::uses_ack_0() const {
   return port_.config().ack_0 && (peer_parameters_.class_2.recipient_control & wire::els::class_control::recipient_ack_0) != 0;
 }
 
-void RemotePort::give_credit(std::uint32_t count) {
-  credit_ = std::min<std::uint32_t>(credit_ + count, peer_parameters_.class_2.end_to_end_credit);
-  for (; credit_ != 0 && !waiting_.empty(); --credit_) {
+void RemotePort::give_back_credit(std::uint32_t count) {
+  credit_in_use_ -= count;
+  send_waiting();
+  if (has_credit()) port_.transmitter().resume();
+}
+
+void RemotePort::send_waiting() {
+  while (has_credit() && !waiting_.empty()) {
     Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
+    if (suspended_ && next.exchange->type() != wire::Type::els) {
+      held_.push_back(std::move(next));
+      continue;
+    }
+    take_credit();
     next.exchange->frame_sent(true);
     port_.transmitter().send(std::move(next.frame));
   }
-  if (credit_ != 0) port_.transmitter().resume();
 }
 
 void RemotePort::send_on_credit(FramePtr frame, Exchange& exchange) {
@@ -46,7 +55,7 @@ void RemotePort::send_on_credit(FramePtr frame, Exchange& exchange) {
     return port_.transmitter().send(std::move(frame));
   }
   waiting_.push_back({std::move(frame), &exchange});
-  give_credit(0);
+  send_waiting();
 }
 
 void RemotePort::forget_waiting(const Exchange& exchange) {
@@ -102,8 +111,6 @@ void RemotePort::resumed_now() {
 void RemotePort::logged_in_now() {
   suspended_ = false;
   next_denial_ = 0;  // it learned of the last one
-  waiting_.clear();
-  credit_ = peer_parameters_.class_2.end_to_end_credit;
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
   port_.link_services_->frames_before_login.logged_in(peer_);
 }
@@ -115,7 +122,8 @@ void RemotePort::login_failed_now() {
 
 void RemotePort::logged_out_now() {
   forget_suspension();
-  waiting_.clear();
+  // What one exchange gives back is not for the next that ends. Link services go on without a login.
+  std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.exchange->type() != wire::Type::els; });
   port_.fail_exchanges(peer_, ExchangeFailure::PortLoggedOut);
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_out(*this);
 }

@@ -21,9 +21,9 @@ class RemotePort final : public LoginSession {
   [[nodiscard]] bool supports_class_2() const;
   [[nodiscard]] bool uses_ack_0() const;
   /// End-to-end credit: frames that may go before an ACK_1 comes (FC-FS).
-  [[nodiscard]] bool has_credit() const { return credit_ != 0; }
-  void take_credit() { --credit_; }
-  void give_credit(std::uint32_t count);
+  [[nodiscard]] bool has_credit() const { return credit_in_use_ < peer_parameters_.class_2.end_to_end_credit; }
+  void take_credit() { ++credit_in_use_; }
+  void give_back_credit(std::uint32_t count);
   /// A frame of an answer goes as soon as there is credit for it, before message data; its exchange hears when.
   void send_on_credit(FramePtr frame, Exchange& exchange);
   /// It was given up.
@@ -67,10 +67,11 @@ class RemotePort final : public LoginSession {
   // FC-VI 4.1: at most 255 open sequences between two ports, one of them kept for management.
   static constexpr unsigned max_open_sequences = 254;
   void release_held();
+  void send_waiting();
   wire::SeqId next_free();
   std::bitset<256> seq_ids_;
   unsigned open_sequences_ = 0;
-  std::uint32_t credit_ = 0;
+  std::uint32_t credit_in_use_ = 0;  // each exchange gives back what it took; a login changes only what is granted
   struct Waiting {
     FramePtr frame;
     Exchange* exchange;

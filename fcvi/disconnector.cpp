@@ -60,7 +60,7 @@ void Disconnector::abort_exchange() {
 /// With the login that the connection had; another one of the same port is another story (7.7.1).
 bool Disconnector::port_logged_in() const {
   fc2::NPort& port = connection_.core().port();
-  if (connection_.is_logged_out() || !port.online() || connection_.peer_port() == wire::FcId{}) return false;
+  if (connection_.is_logged_out() || connection_.peer_port() == wire::FcId{}) return false;
   if (connection_.peer_port() == port.n_port_id()) return true;  // loopback
   const fc2::RemotePort* remote = port.find_remote_port(connection_.peer_port());
   return remote != nullptr && remote->logged_in();

@@ -236,6 +236,21 @@ TEST_F(BusyAcks, acks_busied_are_told_apart) {
   fabric.fabric.tap(recipient, nullptr);
 }
 
+// FC-FS: however many other ACKs are busied meanwhile, each goes again after its while: it is awaited no longer than E_D_TOV.
+TEST_F(BusyAcks, acks_busied_one_after_the_other_do_not_wait_for_each_other) {
+  NPort& recipient = fabric.port(1);
+  wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id()};
+  support::FrameLog log;
+  fabric.fabric.tap(recipient, &log);
+  for (std::uint16_t i = 0; i < 16; ++i) {
+    ack.ox_id = {i};
+    recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 1));
+    fabric.run_for(recipient.e_d_tov() / 128);
+  }
+  EXPECT_GE(log.count(RCtl::ack_1), 14u);
+  fabric.fabric.tap(recipient, nullptr);
+}
+
 // FC-FS: nobody waits for an ACK after E_D_TOV: what is over makes room for others.
 TEST_F(BusyAcks, acks_busied_long_ago_make_room) {
   NPort& recipient = fabric.port(1);

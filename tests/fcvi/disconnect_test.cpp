@@ -92,6 +92,31 @@ TEST_F(Disconnect, connected_respLost_retrySucceeds) {
   expect_nothing_left();
 }
 
+// FC-VI 5.2.1 table 1: R_CTL of a DISCONNECT_RESP is 03h: one that comes otherwise is none, and with it the exchange ended: the request is
+// retried (8.6.2 a).
+TEST_F(Disconnect, connected_respOfAnotherCategory_isNone) {
+  connect_pair();
+  faults.alter(Opcode::disconnect_resp, [](fc2::Frame& frame) { frame.bytes[0] = static_cast<std::uint8_t>(wire::RCtl::unsolicited_control); });
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  EXPECT_EQ(seen(Opcode::disconnect_rqst).size(), 2u);
+  EXPECT_EQ(discarded(*client, fc2::Discard::BadPayload), 1u);
+  expect_lost(0, 1);
+  expect_nothing_left();
+}
+
+// FC-VI 6.13.1: the exchange is over with the DISCONNECT_RESP, also where the peer forgot to say Last_Sequence (5.8.4).
+TEST_F(Disconnect, connected_respWithoutLastSequence_endsTheExchange) {
+  connect_pair();
+  faults.alter(Opcode::disconnect_resp, [](fc2::Frame& frame) {
+    auto header = *wire::FcHeader::parse(frame.content());
+    header.f_ctl &= ~wire::f_ctl::last_sequence;
+    header.write(frame.bytes);
+  });
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  EXPECT_EQ(client->port.open_exchanges(), 0u);
+  expect_nothing_left();
+}
+
 // FC-VI 8.6.3 a), D.1 rule 1 c), 8.2 e): unanswered: VIP_NOT_REACHABLE, Error; the application may try again, and then succeeds.
 TEST_F(Disconnect, connected_unanswered_mayBeTriedAgain) {
   connect_pair();

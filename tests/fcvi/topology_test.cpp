@@ -94,6 +94,18 @@ TEST_F(TopologyTest, fabric_nos_twice_and_link_reset_connection_stays) {
   expect_all();
 }
 
+// FC-VI 7.7.5, 5.3.5, D.1 rule 1 a): VipDisconnect while the link is away: the login stands, so the peer is told, once the link is back;
+// it is not left with a connection that nobody else has.
+TEST_F(TopologyTest, fabric_nos_disconnected_meanwhile_peer_learns_it) {
+  connect(Level::ReliableDelivery);
+  fabric.fabric.link_of(client->port)->b.fail();
+  ASSERT_TRUE(client->port.interrupted());
+  EXPECT_EQ(disconnect(*client, *client_vi), vi::Return::Success);
+  EXPECT_EQ(client_vi->state(), vi::State::Idle);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
+}
+
 // FC-VI 7.7.5: NOS, another N_Port_ID: explicit logout, both sides are told; a new connection comes about.
 TEST_F(TopologyTest, fabric_nos_address_changed_connection_is_lost) {
   connect(Level::ReliableDelivery);

@@ -1,0 +1,181 @@
+// Class 2: what a login grants, and end-to-end credit (FC-FS; FC-VI 8.1, B.2.6.1 rule 8).
+#include <gtest/gtest.h>
+
+#include "tests/support/class_2_pair.hpp"
+#include "tests/support/test_fabric.hpp"
+
+namespace fc2 {
+namespace {
+using support::Interposer;
+using support::LoggedFrame;
+using support::PortPair;
+using wire::RCtl;
+namespace f_ctl = wire::f_ctl;
+
+class Class2Credit : public support::Class2Pair {
+ public:
+  [[nodiscard]] RemotePort& b() { return pair.a.remote_port(b_id); }
+};
+
+// FC-FS, FC-VI 8.1: class 2 goes between two ports that both offer it, and with credit alone.
+TEST(Class2Login, logged_in_class_2_is_what_both_offer) {
+  constexpr wire::FcId peer{0x010900};
+  for (const bool own : {true, false})
+    for (const bool valid : {true, false})
+      for (const bool granted : {true, false}) {
+        support::TestFabric fabric(1, {}, [own](NPortConfig& config, std::size_t) { config.end_to_end_credit = own ? 2 : 0; });
+        fabric.bring_up();
+        NPort& port = fabric.port(0);
+        EXPECT_FALSE(port.remote_port(peer).supports_class_2()) << "no login";
+        wire::els::Login login = port.login_parameters(wire::els::Command::plogi);
+        login.port_name.value += 1;
+        login.class_2 = login.class_3;
+        if (!valid) login.class_2.service_options = 0;
+        login.class_2.end_to_end_credit = granted ? 2 : 0;
+        FramePtr frame = fabric.pool.take();
+        wire::FcHeader{.r_ctl = RCtl::els_request, .d_id = port.n_port_id(), .s_id = peer, .type = wire::Type::els,
+                       .f_ctl = f_ctl::single_frame_request, .ox_id = {1}}.write(frame->bytes);
+        login.write(frame->data_field());
+        frame->size_bytes = frame_header_bytes + wire::els::Login::size();
+        frame->sof = wire::Sof::i3;
+        frame->eof = wire::Eof::t;
+        port.receive(std::move(frame));
+        ASSERT_TRUE(port.remote_port(peer).logged_in());
+        EXPECT_EQ(port.remote_port(peer).supports_class_2(), own && valid && granted) << own << valid << granted;
+      }
+}
+
+// FC-FS, FC-LS 6.6.5: ACK_0 is asked for where the sender knows it and the recipient sends it; otherwise each frame gets its ACK_1.
+TEST(Class2Login, logged_in_ack_0_is_what_both_know) {
+  for (const bool own : {true, false})
+    for (const bool peers : {true, false}) {
+      support::RecordingUser user;
+      PortPair pair([&](NPortConfig& config) {
+        config.end_to_end_credit = 2;
+        config.ack_0 = config.name == "a" ? own : peers;
+      });
+      ASSERT_TRUE(pair.log_in());
+      Exchange* exchange = pair.a.originate(PortPair::b_id, wire::Type::ct, user);
+      exchange->use_class_2();
+      pair.a.send(*exchange, RCtl::unsolicited_control, {}, std::array<std::uint8_t, 5000>{}, {.transfer_initiative = true});
+      pair.run_for(millisecond);
+      const bool both = own && peers;
+      EXPECT_EQ(pair.to_a.log.count(RCtl::ack_0), both ? 1u : 0u) << own << peers;
+      EXPECT_EQ(pair.to_a.log.count(RCtl::ack_1), both ? 0u : 3u) << own << peers;
+    }
+}
+
+// FC-FS: credit is what was granted less what is not acknowledged. To log in where a login stands (as a second set-up does) neither adds to
+// it nor loses the frames that wait for it.
+TEST_F(Class2Credit, waiting_log_in_again_grants_nothing_more) {
+  log_in(), lose_acks();
+  send(originate(), 3);
+  EXPECT_EQ(sent(), credit);
+  b().log_in();
+  send(originate());
+  EXPECT_EQ(sent(), credit);
+  answer(sent_frame(0).header, RCtl::ack_1, 1);
+  EXPECT_EQ(sent(), credit + 1u);
+  EXPECT_EQ(sent_frame(credit).header.seq_cnt.value, 2) << "the one that waited first";
+}
+
+// FC-FS: a frame of before the login took no credit: its ACK gives none back.
+TEST_F(Class2Credit, logged_in_ack_of_a_frame_before_the_login) {
+  pair.to_a.on_frame = [](const LoggedFrame&) { return Interposer::Action::Drop; };
+  send(originate(wire::Type::els), 2);
+  const wire::FcHeader echo = sent_frame(0, RCtl::els_request).header;
+  pair.to_a.on_frame = {};
+  log_in(), lose_acks();
+  answer(echo, RCtl::ack_1, 1);
+  send(originate(), 5);
+  EXPECT_EQ(sent(), credit);
+}
+
+// FC-VI B.2.6.1 rule 8e, FC-FS: no ACK: the sequence is aborted. What of it waits for credit does not go with the credit that comes back.
+TEST_F(Class2Credit, waiting_aborted_the_rest_is_not_sent) {
+  log_in(), lose_acks();
+  send(originate(), 5);
+  pair.run_for(pair.a.e_d_tov() + millisecond);
+  EXPECT_EQ(user.failures, std::vector{ExchangeFailure::NotAcknowledged});
+  EXPECT_EQ(sent(RCtl::abts), 1u);
+  EXPECT_EQ(sent(), credit);
+}
+
+// FC-VI 7.7.1, FC-FS: a logout ends all exchanges: what one of them gives back lets no frame of another go.
+TEST_F(Class2Credit, waiting_logged_out_nothing_more_is_sent) {
+  log_in(), lose_acks();
+  send(originate(), 3), send(originate(), 3);
+  pair.b.remote_port(a_id).log_out();
+  run();
+  EXPECT_EQ(user.failures, (std::vector{ExchangeFailure::PortLoggedOut, ExchangeFailure::PortLoggedOut}));
+  EXPECT_EQ(sent(), credit);
+  log_in();
+  run();
+  EXPECT_EQ(sent(), 0u);
+}
+
+// FC-LS: link services need no login: one that waits for credit when the login ends goes then.
+TEST_F(Class2Credit, waiting_logged_out_link_service_is_sent) {
+  log_in(), lose_acks();
+  send(originate(), 2), send(originate(wire::Type::els));
+  EXPECT_EQ(sent(RCtl::els_request), 0u);
+  pair.b.remote_port(a_id).log_out();
+  run();
+  EXPECT_EQ(pair.to_b.log.count([](const LoggedFrame& frame) { return frame.is_els(wire::els::Command::echo); }), 1u);
+}
+
+// FC-VI 5.5, FC-FS: what still waits for credit was never sent: an answer to it is none.
+TEST_F(Class2Credit, waiting_answer_to_what_never_went_is_ignored) {
+  log_in(), lose_acks();
+  send(originate(), 2);
+  Exchange& waits = originate();
+  send(waits);
+  wire::FcHeader never = sent_frame(0).header;
+  never.ox_id = waits.ox_id();
+  for (unsigned seq_id = 0; seq_id < 256; ++seq_id) {
+    never.seq_id = {static_cast<std::uint8_t>(seq_id)};
+    answer(never, RCtl::ack_1, 1), reject(never);
+  }
+  EXPECT_TRUE(waits.awaits_acknowledgement());
+  EXPECT_TRUE(user.failures.empty());
+}
+
+// FC-VI 7.7.3: nothing but link services goes to a port that is suspended: an ACK that comes meanwhile lets no other frame go. With the
+// port come back, they go, in their order and not beyond the credit.
+TEST_F(Class2Credit, suspended_only_link_services_take_credit) {
+  log_in(), lose_acks();
+  send(originate(), 5), send(originate(wire::Type::els));
+  b().suspend();
+  answer(sent_frame(0).header, RCtl::ack_1, 1);
+  EXPECT_EQ(sent(), credit);
+  EXPECT_EQ(sent(RCtl::els_request), 1u) << "acknowledged by its answer";
+  b().resume();
+  run();
+  ASSERT_EQ(sent(), credit + 1u);
+  EXPECT_EQ(sent_frame(credit).header.seq_cnt.value, 2);
+}
+
+// FC-VI 7.7.3, 8.4.2: what waits for a port that is suspended, and is given up, does not go when that has come back; its ABTS does.
+TEST_F(Class2Credit, suspended_given_up_is_not_sent) {
+  log_in();
+  b().suspend();
+  Exchange& exchange = originate();
+  send(exchange);
+  pair.a.abort(exchange);
+  b().resume();
+  run();
+  EXPECT_EQ(sent(), 0u);
+  EXPECT_EQ(sent(RCtl::abts), 1u);
+}
+
+// FC-FS "N_Port Login required" where there is no login that could end: the frame is rejected, as for any other reason.
+TEST_F(Class2Credit, logged_out_rejected_for_login) {
+  pair.to_a.on_frame = [](const LoggedFrame&) { return Interposer::Action::Drop; };
+  EXPECT_FALSE(b().logged_in());
+  send(originate(wire::Type::els));
+  reject(sent_frame(0, RCtl::els_request).header, wire::LinkRejectReason::login_required);
+  EXPECT_EQ(user.failures, std::vector{ExchangeFailure::Rejected});
+}
+
+}  // namespace
+}  // namespace fc2
