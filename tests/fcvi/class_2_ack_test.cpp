@@ -12,7 +12,28 @@ using support::MessageFrame;
 using support::pass;
 using wire::RCtl;
 
-class Class2Ack : public Class2Nodes {};
+class Class2Ack : public Class2Nodes, private fc2::ExchangeUser {
+ public:
+  using Class2Nodes::Class2Nodes;
+  /// Free exchanges are taken in turn: that one is the client's next.
+  void bring_to_the_front(wire::OxId ox_id) {
+    std::vector<fc2::Exchange*> taken;
+    const auto take = [&] { return taken.emplace_back(client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, *this))->ox_id(); };
+    const auto give_back = [&] {
+      for (fc2::Exchange* exchange : std::exchange(taken, {})) client->port.release(*exchange);
+    };
+    for (int i = 0; i < 200; ++i) take();
+    give_back();  // so many that none is made anew
+    std::vector<wire::OxId> turns;
+    do turns.push_back(take()), give_back();
+    while (turns.size() == 1 || turns.back() != turns.front());
+    for (std::size_t i = 1; turns[i] != ox_id; ++i) take(), give_back();
+  }
+
+ private:
+  void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+};
 class Class2AckAnyOrder : public Class2Nodes { public: Class2AckAnyOrder() : Class2Nodes({.in_order = false}) {} };
 class Class2ShortTimeOut : public Class2Nodes { public: Class2ShortTimeOut() : Class2Nodes({.e_d_tov = 400 * fc2::microsecond}) {} };
 class Class2ShortTimeOutAck0 : public Class2Nodes {
@@ -59,8 +80,11 @@ TEST_F(Class2Ack, sending_ackedOutOfTurn_exchangeServesTheNext) {
   faults.on_link_control = [&](const wire::FcHeader&) { return std::exchange(first, false) ? late(500 * fc2::millisecond) : pass; };
   receive(3), send(2, 100);
   fabric.run_for(fc2::millisecond);
+  const wire::OxId of_second = log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.data[11] == 2; })->header.ox_id;
+  bring_to_the_front(of_second);
   send(1, 100);
   fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(log.count([=](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.header.ox_id == of_second; }), 2u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), 0u) << i;
   fabric.run_for(fc2::second);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), sent_well) << i;

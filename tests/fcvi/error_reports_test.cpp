@@ -5,7 +5,6 @@
 
 namespace {
 using support::AtLevel;
-using support::Fate;
 using support::Host;
 using support::late;
 using support::Level;
@@ -66,10 +65,13 @@ TEST_P(ErrorReports, receiving_descriptorGoesAway_nextFrameIsDiscarded) {
   control.segment_count = 1, control.length_bytes = slot;
   server->put(at, control), server->put(at + sizeof control, vi::Segment{server->data, server->handle.value, slot});
   server_vi->post_receive(at, own);
-  faults.on_frame = support::to_frame(1, {Fate::What::Double, fc2::millisecond});
+  faults.on_frame = support::to_frame(1, lose);
   send(1, 2 * frame_bytes);
   fabric.run_for(100 * fc2::microsecond);
   ASSERT_EQ(server->nic.memory().deregister(at, own), vi::Return::Success);
+  const support::LoggedFrame& second = log.frames()[1];
+  const support::ForgedFrame again{.header = second.header, .data = second.data, .sof = second.sof, .eof = second.eof};
+  server->port.receive(again.build(fabric.pool)), server->port.receive(again.build(fabric.pool));
   fabric.run_for(5 * fc2::millisecond);
   EXPECT_EQ(server->count(vi::ErrorCode::CompProt), 1);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
