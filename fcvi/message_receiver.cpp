@@ -226,7 +226,6 @@ template void MessageReceiver::process(const mr::FrameLost&);
 template void MessageReceiver::process(const mr::MessageGap&);
 
 void MessageReceiver::settle() {
-  if (failure_) connection_.core().port().acknowledger().finish();  // the ACK says it before the DISCONNECT_RQST does
   if (const auto failure = std::exchange(failure_, std::nullopt)) connection_.fail(*failure);
   if (std::exchange(released_, false)) connection_.handle_released();
 }
