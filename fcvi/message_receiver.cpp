@@ -67,7 +67,7 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
 /// C.5.4, C.5.5: the server sends nothing, an answer neither, before RESP3: a message that wants one waits for the RESP2 that it
 /// overtook, on an in-order fabric too, where RESP2 may be late by a fault.
 bool MessageReceiver::is_before_resp2(const DeviceHeader& header) const {
-  return connection_.awaits_resp2() && needs_response(header.opcode == Opcode::read_rqst);
+  return connection_.awaits_resp2() && connection_.is_reliable() && needs_response(header.opcode == Opcode::read_rqst);
 }
 
 bool MessageReceiver::stopped() const {
