@@ -67,7 +67,6 @@ void Connection::allow_send_completions() {
   clear_to_send_ = true;
   sender_.clear_to_send();
   receiver_.resp3_received();
-  sender_.wake();
 }
 
 void Connection::setup_released(const OriginatedSetup* originated, const ReceivedSetup* received) {
@@ -88,7 +87,7 @@ void Connection::follow(vi::State before) {
   const bool receiving = vi_->can_receive();
   if (receiving && !receiving_) receiver_.enable();
   if (now == vi::State::Error) stop();
-  else if (!receiving && receiving_) stop_receiving();
+  else if (!receiving && receiving_) receiver_.disable();  // no connection came of what was received since RESP1 (C.5.5)
   receiving_ = receiving;
   if (now == vi::State::Connected && before != now) {
     connected_once_ = true;
@@ -102,7 +101,7 @@ void Connection::stop() {
   if (std::exchange(stopped_, true)) return;
   receiving_ = false;
   sender_.connection_ended();
-  stop_reads();
+  if (read_responder_ != nullptr) read_responder_->clear();
   receiver_.connection_failed();
   // Where its own row took the endpoint to Error, the row's target says so already.
   if (!responder_.processing()) responder_.process(dr::EndpointErrored{}, *this);
@@ -110,19 +109,9 @@ void Connection::stop() {
   if (received_ != nullptr) received_->endpoint_errored();
 }
 
-/// No connection came of what was received since RESP1 (C.5.5).
-void Connection::stop_receiving() {
-  stop_reads();
-  receiver_.disable();
-}
-
 bool Connection::answer_read(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request) {
   if (read_responder_ == nullptr) read_responder_ = std::make_unique<ReadResponder>(*this);
   return read_responder_->add(frame, request);
-}
-
-void Connection::stop_reads() {
-  if (read_responder_ != nullptr) read_responder_->clear();
 }
 
 bool Connection::abort_received(wire::OxId ox_id) {
@@ -138,13 +127,12 @@ void Connection::stop_now() {
 }
 
 void Connection::fail(ReceiveError cause) {
-  const bool first = !stopped_;
   // What is lost before RESP2 came is lost for good (C.5.5): there is no connection that a descriptor could report.
   const bool early = vi_ != nullptr && vi_->state() == vi::State::ConnectPending;
   if (cause == ReceiveError::Transport || early) feed(ve::ConnectionLost{});
   else feed(ve::LocalError{});
-  stop();
-  if (first) tell_peer(reason_of(cause));
+  stop();  // once: nothing that could fail is left then
+  tell_peer(reason_of(cause));
 }
 
 void Connection::fail_by_transport() { fail(ReceiveError::Transport); }
@@ -212,7 +200,7 @@ void Connection::release_vi() {
 /// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f).
 void Connection::handle_disconnected() {
   core_.end_setup_errors(handle_);
-  if (stopped_ && !receiver_.is_closed() && !receiver_.is_disconnected()) receiver_.disconnected();
+  receiver_.disconnected();
 }
 
 void Connection::abandon() {
@@ -223,8 +211,7 @@ void Connection::abandon() {
   complete_disconnects(vi::Return::ErrorResource);
   if (vi_ != nullptr) release_vi();
   if (connected_once_) stop();
-  else if (std::exchange(receiving_, false)) stop_receiving();
-  responder_.process(dr::EndpointDisconnected{}, *this);
+  else if (std::exchange(receiving_, false)) receiver_.disable();
   if (received_ != nullptr) received_->connection_ended();
   if (disconnector_.is_under_way() || notice_.is_under_way()) return;
   if (connected_once_ || stopped_) return notice_.request();
@@ -238,17 +225,13 @@ void Connection::handle_released() {
 }
 
 void Connection::port_logged_out() {
-  const wire::FcId lost = peer_port_;
   if (originated_ != nullptr && originated_->port_logged_out()) return;  // the set-up logs in again, or is already
-  if (peer_port_ != lost) return;  // the endpoint goes on without that port
   if (received_ != nullptr) received_->port_logged_out();
   logged_out_ = true;
   responder_.process(dr::PortLoggedOut{}, *this);
-  if (vi_ != nullptr && vi_->state() == vi::State::Connected) endpoint_lost();
   receiver_.port_logged_out();
   disconnector_.port_logged_out();
   notice_.port_logged_out();
-  release_if_unused();
 }
 
 // --- machines::disconnect_responder ------------------------------------------------------------------------------

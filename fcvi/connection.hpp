@@ -108,8 +108,6 @@ class Connection final : private machines::disconnect_responder::Context {
  private:
   void follow(vi::State before);
   void stop();
-  void stop_receiving();
-  void stop_reads();
   void tell_peer(wire::fcvi::Reason reason);
   void application_disconnected(bool answered);
   void abandoned_disconnected(Disconnector& disconnector, bool answered);

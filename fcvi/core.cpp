@@ -162,9 +162,7 @@ void Core::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason) {
 
 void Core::stray_frame(wire::FcId source) {
   discard(fc2::Discard::UnknownHandle);
-  bool known = false;
-  logged_in_for_fc_vi(source, known);
-  if (!known) port_.deny(source);
+  if (!is_logged_in(source)) port_.deny(source);
 }
 
 static std::uint64_t exchange_key(wire::FcId originator, wire::OxId ox_id) { return std::uint64_t{originator.value} << 16 | ox_id.value; }
@@ -195,12 +193,10 @@ void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
   if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(failure);
 }
 
-bool Core::logged_in_for_fc_vi(wire::FcId peer, bool& known) {
-  known = true;
-  if (peer == port_.n_port_id()) return true;
+/// There is no login with oneself (FC-VI 7.7.2).
+bool Core::is_logged_in(wire::FcId peer) {
   const fc2::RemotePort* remote = port_.find_remote_port(peer);
-  known = remote != nullptr && remote->logged_in();
-  return known && remote->supports_fc_vi();
+  return peer == port_.n_port_id() || (remote != nullptr && remote->logged_in());
 }
 
 /// The newest that matches: a peer's handles and ids come round again, and older set-ups live with their connections.
@@ -235,12 +231,9 @@ static bool is_valid(const wire::fcvi::ConnectPayload& payload) {
 }
 
 void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu) {
-  bool known = false;
-  const bool capable = logged_in_for_fc_vi(header.s_id, known);
   const auto request = wire::fcvi::ConnectRqst::from(*DeviceHeader::parse(header.device_header_size(), iu), iu.subspan(32));
-  if (!known || !request) {
-    discard(known ? fc2::Discard::BadPayload : fc2::Discard::NotLoggedIn);
-    if (!known) port_.deny(header.s_id);
+  if (!request) {
+    discard(fc2::Discard::BadPayload);
     return port_.release(exchange);
   }
   if (is_dead(*request, header.s_id)) {
@@ -254,7 +247,8 @@ void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& 
   setup = std::make_unique<ReceivedSetup>(*this, token, exchange, *request);
   if (retried != nullptr) return setup->refuse(Answer::ProtocolError);  // that set-up goes on, and waits for its own retry
   newest_received_[endpoint_key(header.s_id, request->payload.handle)] = token;
-  if (!capable) return setup->refuse(Answer::InvalidServiceParm);  // 5.6
+  const bool capable = header.s_id == port_.n_port_id() || port_.remote_port(header.s_id).supports_fc_vi();
+  if (!capable) return setup->refuse(Answer::InvalidServiceParm);  // 5.6; the port itself asks for the login (7.7.2)
   const auto attributes = from_wire(request->payload.local_attributes);
   if (!is_valid(request->payload) || !attributes) return setup->refuse(Answer::ProtocolError);
   if (setup->is_peer_to_peer()) peer_wanted(*setup);
@@ -349,7 +343,7 @@ void Core::remote_port_logged_out(fc2::RemotePort& port) {
   }
   for (auto next = received_.begin(); next != received_.end();) {
     ReceivedSetup& setup = *(next++)->second;
-    if (setup.peer_port() == port.peer() && setup.connection() == nullptr && !setup.is_over()) setup.port_logged_out();
+    if (setup.peer_port() == port.peer() && !setup.is_over()) setup.port_logged_out();
   }
   for_each_waiting([&](OriginatedSetup& setup) { if (setup.stands_alone_with(port.peer())) setup.port_logged_out(); });
   if (port.peer() == port_.n_port_id()) peer_pool_.link_lost();

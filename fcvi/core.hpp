@@ -101,7 +101,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ReceivedSetup* find_open(wire::FcId peer, wire::FcviHandle handle);
   Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer);
-  bool logged_in_for_fc_vi(wire::FcId peer, bool& known);
+  [[nodiscard]] bool is_logged_in(wire::FcId peer);
   void discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason);
   void stray_frame(wire::FcId source);
   template <class Function> void for_each_waiting(Function function);

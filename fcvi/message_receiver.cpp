@@ -102,9 +102,8 @@ bool MessageReceiver::order_by_message(const fc2::ReceivedFrame& frame, const De
     return false;
   }
   message_.header.msg_id = header.msg_id;
-  const bool first = frame.header.seq_cnt.value == 0;
-  process(mr::MessageGap{.first_frame = first});
-  return first && mr::expects_frames(machine_) && expected_ == header.msg_id;
+  process(mr::MessageGap{.first_frame = frame.header.seq_cnt.value == 0});
+  return expected_ == header.msg_id;  // rule 4a c)
 }
 
 void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
@@ -227,7 +226,6 @@ template void MessageReceiver::process(const mr::FrameLost&);
 template void MessageReceiver::process(const mr::MessageGap&);
 
 void MessageReceiver::settle() {
-  if (failure_) connection_.core().port().acknowledger().finish();  // the ACK says it before the DISCONNECT_RQST does
   if (const auto failure = std::exchange(failure_, std::nullopt)) connection_.fail(*failure);
   if (std::exchange(released_, false)) connection_.handle_released();
 }
@@ -243,18 +241,15 @@ void MessageReceiver::disable() {
 }
 void MessageReceiver::give_up_waiting() {
   for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
-  connection_.core().scheduler().cancel(epoch_timer_);
-  connection_.core().scheduler().cancel(progress_timer_);
 }
 void MessageReceiver::connection_failed() {
   give_up_waiting();
   process(mr::ConnectionFailed{});
 }
-void MessageReceiver::disconnected() { process(mr::Disconnected{}); }
-void MessageReceiver::port_logged_out() {
-  give_up_waiting();
-  process(mr::PortLoggedOut{});
+void MessageReceiver::disconnected() {
+  if (machine_.is_any_of<mr::Herr, mr::HerrElapsed>()) process(mr::Disconnected{});
 }
+void MessageReceiver::port_logged_out() { process(mr::PortLoggedOut{}); }
 
 bool MessageReceiver::abort_received(wire::OxId ox_id) {
   if (!is_next(ox_id)) return false;
@@ -278,7 +273,6 @@ void MessageReceiver::progress_timer_expired() {
   const fc2::TimeNs due = last_frame_at_ + connection_.core().port().r_a_tov();
   if (connection_.core().scheduler().now() < due) return connection_.core().scheduler().schedule(progress_timer_, due);
   process(mr::FrameLost{mr::Loss::Timeout});
-  take_early_frames();
 }
 
 void MessageReceiver::place_data() {
@@ -305,8 +299,7 @@ void MessageReceiver::fail_receive(ReceiveError error) {
     return vi->complete_receive(message_.receive, found != 0 ? found : error_bits_of(error), op_code(), 0, std::nullopt);
   // VI-DG 3.8.1: errors that no descriptor reports.
   if (error == ReceiveError::QueueEmpty) return vi->report(vi::ErrorCode::RecvQEmpty, vi::ResourceCode::Vi, 0, op_code());
-  if (message_.kind == Kind::Send) return;
-  const bool read = message_.kind == Kind::Read;
+  const bool read = message_.kind == Kind::Read;  // a Send has claimed its descriptor
   const vi::ErrorCode code = error == ReceiveError::Transport ? vi::ErrorCode::RdmaTransport
                              : read                           ? vi::ErrorCode::RdmaRProt
                                                               : vi::ErrorCode::RdmaWProt;
@@ -386,18 +379,15 @@ bool MessageReceiver::is_errored(wire::MsgId id) const {
 void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
   const fc2::TimeNs now = connection_.core().scheduler().now(), until = now + connection_.core().port().r_a_tov();
   if (errored_ == nullptr) errored_ = std::make_unique<ErroredRanges>();
-  Errored* latest = &errored_->front();
   for (Errored& range : *errored_) {
-    if (range.until <= now) {
-      range = {first, last, until};
-      return;
-    }
-    if (latest->until < range.until) latest = &range;
+    if (range.until > now) continue;
+    range = {first, last, until};
+    return;
   }
-  // No room: the latest range goes on to here. Messages between were received; frames of theirs that come again are
+  // No room: one of the ranges goes on to here. Messages between were received; frames of theirs that come again are
   // discarded with the rest.
-  latest->last = last;
-  latest->until = until;
+  errored_->front().last = last;
+  errored_->front().until = until;
 }
 
 void MessageReceiver::discard_frame() {

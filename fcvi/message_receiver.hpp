@@ -29,7 +29,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   void reads_answered();      // messages that waited for read data to go out go on (VI-ARCH 6.3.1.1)
   void disable();             // the set-up made no connection
   void connection_failed();   // the endpoint went to Error
-  void disconnected();        // our Disconnect was answered
+  void disconnected();        // our Disconnect was answered, or none is needed; again where two were under way
   void port_logged_out();
   /// ABTS of an open message's exchange.
   bool abort_received(wire::OxId ox_id);
@@ -38,8 +38,6 @@ class MessageReceiver final : private machines::message_responder::Context {
   /// Of an RDMA Read: its data are out.
   void message_completed(wire::MsgId id);
   [[nodiscard]] bool is_closed() const { return machine_.is<machines::message_responder::Closed>(); }
-  /// disconnected() was said, and R_A_TOV is not over.
-  [[nodiscard]] bool is_disconnected() const { return machine_.is<machines::message_responder::HerrDisconnected>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
 
  private:

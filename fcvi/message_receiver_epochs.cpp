@@ -95,7 +95,7 @@ void MessageReceiver::epoch_timer_expired() {
 
 void MessageReceiver::give_up_missing() {
   const wire::MsgId next = early_.first().header.msg_id;
-  if (machine_.is<mr::Receiving>() || next == expected_) return process(mr::FrameLost{mr::Loss::Timeout});
+  if (next == expected_) return process(mr::FrameLost{mr::Loss::Timeout});
   message_.header.msg_id = next;  // whole messages never came
   process(mr::MessageGap{.first_frame = true});
 }

@@ -391,7 +391,6 @@ void OriginatedSetup::allow_send_completions() { connection_->allow_send_complet
 void OriginatedSetup::endpoint_connected() {
   connection_->set_peer(peer_handle_, peer_attributes_);
   connection_->feed(ve::SetupSucceeded{});
-  connection_->sender().wake();
 }
 
 void OriginatedSetup::endpoint_refused() {

@@ -12,35 +12,82 @@ using support::MessageFrame;
 using support::pass;
 using wire::RCtl;
 
-class Class2Ack : public Class2Nodes {};
+class Class2Ack : public Class2Nodes, private fc2::ExchangeUser {
+ public:
+  using Class2Nodes::Class2Nodes;
+  /// Free exchanges are taken in turn: that one is the client's next.
+  void bring_to_the_front(wire::OxId ox_id) {
+    std::vector<fc2::Exchange*> taken;
+    const auto take = [&] { return taken.emplace_back(client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, *this))->ox_id(); };
+    const auto give_back = [&] {
+      for (fc2::Exchange* exchange : std::exchange(taken, {})) client->port.release(*exchange);
+    };
+    for (int i = 0; i < 200; ++i) take();
+    give_back();  // so many that none is made anew
+    std::vector<wire::OxId> turns;
+    do turns.push_back(take()), give_back();
+    while (turns.size() == 1 || turns.back() != turns.front());
+    for (std::size_t i = 1; turns[i] != ox_id; ++i) take(), give_back();
+  }
+
+ private:
+  void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+};
 class Class2AckAnyOrder : public Class2Nodes { public: Class2AckAnyOrder() : Class2Nodes({.in_order = false}) {} };
 class Class2ShortTimeOut : public Class2Nodes { public: Class2ShortTimeOut() : Class2Nodes({.e_d_tov = 400 * fc2::microsecond}) {} };
 class Class2ShortTimeOutAck0 : public Class2Nodes {
  public:
   Class2ShortTimeOutAck0() : Class2Nodes({.ack_0 = true, .e_d_tov = 400 * fc2::microsecond}) {}
 };
+class Class2Unreliable : public Class2AckAnyOrder {};
 class Class2SmallIus : public Class2Nodes { public: Class2SmallIus() : Class2Nodes({.max_iu_bytes = 5000}) {} };
 
-// FC-VI 5.2.2: a Send is answered only at Reliable Reception. A response to one of Reliable Delivery, before its ACK, is no answer,
-// and ends nothing.
+// FC-VI 5.2.2, 5.2.3: a Send, or RDMA Write, is answered only at Reliable Reception. A response to one of Reliable Delivery, before its ACK,
+// is no answer, and ends nothing.
 TEST_F(Class2Ack, sending_unaskedResponseBeforeAck_isIgnored) {
+  for (const bool write : {false, true}) {
+    SCOPED_TRACE(write);
+    begin(Level::ReliableDelivery, write ? "write" : "send");
+    faults.on_link_control = [](const wire::FcHeader&) { return late(500 * fc2::millisecond); };
+    const auto operation = write ? vi::control::op_rdma_write : vi::control::op_send_receive;
+    const auto message = client->descriptor(operation, {{client->data, 100}}, server->data, server->handle);
+    receive(), client_vi->post_send(message, client->handle);
+    fabric.run_for(fc2::millisecond);
+    ASSERT_NE(data_frame(0), nullptr);
+    support::ForgedFrame response{.header = data_frame(0)->header, .data = {}};
+    std::swap(response.header.s_id, response.header.d_id);
+    response.header.r_ctl = RCtl::command_status;
+    response.header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
+    const auto opcode = write ? wire::fcvi::Opcode::write_resp : wire::fcvi::Opcode::send_resp;
+    response.set({.handle = wire::FcviHandle{write ? 2u : 1u}, .opcode = opcode, .msg_id = {1}});
+    const auto ignored = client->port.counters().discarded(fc2::Discard::UnexpectedIu);
+    inject(server->port, response.build(fabric.pool));
+    fabric.run_for(100 * fc2::millisecond);
+    EXPECT_EQ(client->status(message), 0u) << "its ACK is still to come";
+    EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnexpectedIu), ignored + 1);
+    fabric.run_for(fc2::second);
+    EXPECT_EQ(client->status(message), vi::status::done | (write ? vi::status::op_rdma_write : vi::status::op_send));
+    faults.on_link_control = {};
+  }
+}
+
+// FC-VI 5.2.1, 5.5: the exchange of a message is over with its last ACK, and serves the next message, while the message waits for its turn to
+// complete: each ACK counts for its own.
+TEST_F(Class2Ack, sending_ackedOutOfTurn_exchangeServesTheNext) {
   begin(Level::ReliableDelivery);
-  faults.on_link_control = [](const wire::FcHeader&) { return late(500 * fc2::millisecond); };
-  receive(), send(1, 100);
+  bool first = true;
+  faults.on_link_control = [&](const wire::FcHeader&) { return std::exchange(first, false) ? late(500 * fc2::millisecond) : pass; };
+  receive(3), send(2, 100);
   fabric.run_for(fc2::millisecond);
-  ASSERT_NE(data_frame(0), nullptr);
-  support::ForgedFrame response{.header = data_frame(0)->header, .data = {}};
-  std::swap(response.header.s_id, response.header.d_id);
-  response.header.r_ctl = RCtl::command_status;
-  response.header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
-  response.set({.handle = wire::FcviHandle{1}, .opcode = wire::fcvi::Opcode::send_resp, .msg_id = {1}});
-  const auto ignored = client->port.counters().discarded(fc2::Discard::UnexpectedIu);
-  inject(server->port, response.build(fabric.pool));
-  fabric.run_for(100 * fc2::millisecond);
-  EXPECT_EQ(sent(0), 0u) << "its ACK is still to come";
-  EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnexpectedIu), ignored + 1);
+  const wire::OxId of_second = log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.data[11] == 2; })->header.ox_id;
+  bring_to_the_front(of_second);
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(log.count([=](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.header.ox_id == of_second; }), 2u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), 0u) << i;
   fabric.run_for(fc2::second);
-  EXPECT_EQ(sent(0), sent_well);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), sent_well) << i;
 }
 
 // FC-VI 8.4.2 d), FC-FS ABTS: two connections have a message open; each ABTS ends that of its own exchange (long before R_A_TOV would).
@@ -281,6 +328,35 @@ TEST_F(Class2SmallIus, sending_severalIus_arrive) {
     EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   }
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
+}
+
+// FC-VI 8.4.2 e) h), B.2.6.1 rule 8: the ACK that asks for ABTS goes before the DISCONNECT_RQST: the originator's message failed, and was not
+// only flushed.
+TEST_F(Class2Ack, expecting_noDescriptor_ackTellsItFirst) {
+  begin(Level::ReliableDelivery);
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  std::vector<RCtl> told;
+  for (const LoggedFrame& f : log.frames())
+    if (!f.outbound && (f.is(RCtl::ack_1) || f.is(RCtl::unsolicited_control))) told.push_back(f.header.r_ctl);
+  ASSERT_GE(told.size(), 2u);
+  EXPECT_EQ(told[0], RCtl::ack_1);
+  EXPECT_EQ(sent(0), send_failed);
+}
+
+// FC-VI 8.4.2 h), B.2.4 rule 2 a): the rest of a message that was refused is answered as its first frame was: Abort Sequence, Perform ABTS;
+// also where the fabric keeps no order, and one of the past may be a duplicate.
+TEST_F(Class2Unreliable, expecting_noDescriptor_restIsNotAccepted) {
+  begin(Level::UnreliableDelivery);
+  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  send();
+  fabric.run_for(100 * fc2::millisecond);
+  const auto acks = [](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::ack_1); };
+  const auto demands = [&](const LoggedFrame& f) {
+    return acks(f) && (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
+  };
+  EXPECT_EQ(log.count(acks), 4u);
+  EXPECT_EQ(log.count(demands), 4u);
 }
 
 }  // namespace

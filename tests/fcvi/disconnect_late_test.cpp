@@ -36,6 +36,7 @@ class LateDisconnect : public support::FaultySetup {
     host.provider.detach(vi);
     vi.transport_context = nullptr;
   }
+  void fail_at_the_client();
   /// Longer than anything rests.
   void rest() { fabric.run_for(25 * fc2::second); }
 
@@ -198,5 +199,82 @@ TEST_F(LateDisconnect, t2_tellsTransportError) {
   ASSERT_EQ(rqst.size(), 1u);
   EXPECT_EQ(rqst[0].flags(), 0x07u);
   EXPECT_EQ(rqst[0].word(3), 0x00400000u);
+}
+
+/// The client's connection fails: a message comes, and no receive is posted.
+void LateDisconnect::fail_at_the_client() {
+  server_vi->post_send(server->descriptor(vi::control::immediate, {}, 0, {}, 1), server->handle);
+  ASSERT_TRUE(fabric.run_until([&] { return client_vi->state() == vi::State::Error; }));
+}
+
+// FC-VI 8.4.2 f): the provider's DISCONNECT_RQST and the application's are under way at once, and both are answered: the handle rests once.
+TEST_F(LateDisconnect, localError_bothDisconnectsAnswered_restsOnce) {
+  connect_pair();
+  faults.hold(Opcode::disconnect_rqst, 5 * fc2::millisecond);
+  fail_at_the_client();
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  fabric.run_for(10 * fc2::millisecond);
+  EXPECT_EQ(seen(Opcode::disconnect_resp).size(), 2u);
+  EXPECT_EQ(client->provider.handles_in_use(), 1u);
+  fabric.run_for(t3);
+  EXPECT_EQ(client->provider.handles_in_use(), 0u);
+}
+
+// FC-VI 7.7.1, 8.4.2 g): a logout ends the provider's DISCONNECT_RQST, too: its retry would meet, under a later login, whoever has that handle.
+TEST_F(LateDisconnect, localError_noticeLostThenLogout_isNotRetried) {
+  connect_pair();
+  faults.lose(Opcode::disconnect_rqst);
+  fail_at_the_client();
+  settle();
+  client->port.remote_port(server->port.n_port_id()).log_out();
+  settle();
+  connect_second_pair();
+  fabric.run_for(3 * t3);
+  EXPECT_TRUE(seen(Opcode::disconnect_rqst).empty());
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
+  expect_second_pair_unhurt();
+}
+
+// FC-VI 8.4.2 g), B.2.4 rule 1 c): the handle of a connection that was disconnected rests; a logout frees it at once.
+TEST_F(LateDisconnect, disconnected_logout_freesTheHandles) {
+  connect_pair();
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
+  EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 2u);
+  client->port.remote_port(server->port.n_port_id()).log_out();
+  settle();
+  EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);
+}
+
+// VI-DG 6.3.1, FC-VI 8.4.2 f): a descriptor that cannot be posted takes a VI that has accepted to Error, and in the same instant the VI goes:
+// what was to be done for that VI is not done without it, and its handle comes back.
+TEST_F(LateDisconnect, accepting_badDescriptorAndViGoesAway_handleReturns) {
+  faults.lose(Opcode::connect_resp2);
+  listen(), ask();
+  accept_next();
+  server_vi->post_receive(1, server->handle);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  take_away(*server, *server_vi);
+  EXPECT_TRUE(accept.result.has_value());
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(server->provider.handles_in_use(), 0u);
+  EXPECT_EQ(server->provider.counters().connections_lost, 0u);
+}
+
+// FC-VI 8.4.2 e), 5.9.7.3: the connection failed at the client before RESP3, which never comes: that is told as it was, and T3 adds nothing.
+TEST_F(LateDisconnect, awaitResp3_localErrorThenT3_firstCauseIsTold) {
+  faults.lose(Opcode::connect_resp3);
+  listen(), ask();
+  accept_next();
+  EXPECT_EQ(accepted(), Return::Success);
+  fail_at_the_client();
+  fabric.run_for(2 * t3);
+  EXPECT_EQ(client->provider.counters().connections_lost, 1u);
+  frames();
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  const auto rqst = seen(Opcode::disconnect_rqst);
+  ASSERT_EQ(rqst.size(), 1u);
+  EXPECT_EQ(rqst[0].word(3), 0x00420000u);
 }
 }  // namespace

@@ -63,6 +63,56 @@ TEST_F(ExchangeLimits, connected_loggedInPeerOpensMany_othersAreAnswered) {
   fabric.detach(2);
 }
 
+/// Takes every exchange that is free, and gives all back.
+class NoExchangeFree : public ExchangeLimits, private fc2::DataFrameUser {
+ public:
+  void take_originators() {
+    const wire::FcId peer = server->port.n_port_id();
+    while (fc2::Exchange* exchange = client->port.originate(peer, wire::Type::fc_vi, *this)) taken.push_back(exchange);
+  }
+  void take_responders() {
+    fc2::ReceivedFrame frame{.header = {.d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::fc_vi,
+                                        .ox_id = {0x8000}, .rx_id = wire::RxId::unassigned}, .data_field = {}};
+    for (; fc2::Exchange* exchange = server->port.open_for_reply(frame, *this); ++frame.header.ox_id.value) taken.push_back(exchange);
+  }
+  void give_back(fc2::NPort& port) {
+    ASSERT_FALSE(taken.empty());
+    for (fc2::Exchange* exchange : std::exchange(taken, {})) port.release(*exchange);
+  }
+  std::vector<fc2::Exchange*> taken;
+
+ private:
+  void data_frame_received(const fc2::ReceivedFrame&) override {}
+  bool abort_received(wire::FcId, wire::OxId) override { return false; }
+  void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+};
+
+// FC-VI 5.2.1: each message has an exchange of its own: where all are in use, it waits until one is free, and for nothing else.
+TEST_F(NoExchangeFree, sending_allInUse_waitsForOne) {
+  begin(Level::ReliableDelivery);
+  take_originators();
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(log.count(RCtl::solicited_data), 0u);
+  give_back(client->port);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_TRUE(arrived(0, 0, 100));
+}
+
+// FC-VI 5.2.4: ... and so do the data of an RDMA Read.
+TEST_F(NoExchangeFree, reading_allInUse_waitsForOne) {
+  begin(Level::ReliableDelivery);
+  take_responders();
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(client->status(read), 0u);
+  give_back(server->port);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
+}
+
 // FC-VI 7.7.3: while its address is validated nothing goes to a port. One that asks all the time meanwhile, by ABTS of exchanges that
 // nobody knows or by DISCONNECT_RQST, does not make this port keep an answer for each.
 TEST_F(ExchangeLimits, validating_floodOfAbts_isBounded) {

@@ -33,6 +33,15 @@ class LockStep : public support::MessageNodes {
   }
 };
 class LockStepAnyOrder : public LockStep { public: LockStepAnyOrder() : LockStep({}, {}, support::fabric_order(false)) {} };
+class LockStepShortRaTov : public LockStep {
+ public:
+  LockStepShortRaTov() : LockStep({}, {}, fabric_of()) {}
+  static fc2::SwitchConfig fabric_of() {
+    fc2::SwitchConfig config = support::fabric_order(false);
+    config.r_a_tov = 50 * fc2::millisecond;
+    return config;
+  }
+};
 
 // FC-VI 8.4.2 e), 5.3.5, VI-DG 6.2, ruling 18: the memory of an RDMA Read goes away at the target in the middle: the originator hears it
 // in a READ_RESP, the target's VI goes to Error, and its DISCONNECT_RQST comes behind that and does not count the read (6.12.2).
@@ -191,6 +200,35 @@ TEST_F(LockStep, reading_sendAndWriteBehind_waitForTheReadData) {
   EXPECT_EQ(*written, 0x5A);
   EXPECT_EQ(received(1), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+// FC-VI B.2.5 rule 4b: a message is missing among those that wait for read data: on an in-order fabric nothing comes any more between
+// them, and when their turn comes the one behind the gap tells it.
+TEST_F(LockStep, reading_gapBehind_breaksAfterTheReadData) {
+  begin(Level::ReliableReception);
+  receive(2);
+  forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, large, 0);  // 10 ms
+  forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
+  forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 4, 0x5004, 100, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  fabric.run_for(20 * fc2::millisecond);
+  EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(received(1), receive_flushed);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+}
+
+// FC-VI B.2.5 rule 7b, VI-ARCH 6.3.1.1: what waits for read data is not missing: it waits longer than R_A_TOV where those take so long.
+TEST_F(LockStepShortRaTov, reading_longerThanRaTov_whatIsBehindArrives) {
+  begin(Level::ReliableReception);
+  receive();
+  forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, 16 * large, 0);  // 160 ms
+  forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
+  fabric.run_for(130 * fc2::millisecond);
+  EXPECT_EQ(received(0), 0u);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  fabric.run_for(100 * fc2::millisecond);
+  EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
 }
 
 // VI-ARCH 6.3.1.1: in the event of an error on the RDMA Read, no receive descriptor is consumed by what came behind it.

@@ -165,6 +165,20 @@ TEST_F(TwoHoles, receiving_eachHasItsOwnRaTov) {
   EXPECT_TRUE(arrived(1, 1));
 }
 
+// FC-VI B.2.5 rule 7: a hole has R_A_TOV from when it is found. The message's first frame came 4 s before that (its sender paused), and the
+// frame that is missing comes 8 s after it.
+TEST_F(TwoHoles, receiving_foundLate_hasItsOwnRaTov) {
+  begin(Level::UnreliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) {
+    return !frame.from_client || frame.number == 0 ? pass : late((frame.number == 1 ? 12 : 4) * fc2::second);
+  };
+  receive(), send();
+  fabric.run_for(r_a_tov + fc2::second);
+  EXPECT_EQ(received(0), 0u);
+  fabric.run_for(2 * fc2::second);
+  EXPECT_TRUE(arrived(0, 0));
+}
+
 /// Everything that is sent for a message comes at a time of its own.
 class Shuffled : public Epochs {};
 INSTANTIATE_TEST_SUITE_P(Level, Shuffled, support::all_levels, support::level_name);

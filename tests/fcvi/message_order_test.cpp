@@ -102,6 +102,21 @@ TEST_F(Response, awaitResponse_overtaken_completesInOrder) {
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 
+// FC-VI 5.2.2: a message has one response: the same once more, while the message waits for its turn to complete, is discarded.
+TEST_F(Response, awaitResponse_overtakenTwice_countsOnce) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) {
+    return frame.from_client ? pass : frame.number == 0 ? late(fc2::second) : support::twice;
+  };
+  receive(2), send(2);
+  const auto ignored = client->port.counters().discarded(fc2::Discard::UnexpectedIu);
+  fabric.run_for(500 * fc2::millisecond);
+  EXPECT_EQ(sent(1), 0u);
+  EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnexpectedIu), ignored + 1);
+  fabric.run_for(fc2::second);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(sent(i), sent_well) << i;
+}
+
 // FC-VI E.1, 6.12.2, 6.13.2, D.1 rule 1 a): both sides tell the FCVI_MSG_ID of the last message that they completed.
 TEST_F(Response, disconnect_tellsLastCompletedMessage) {
   begin(Level::ReliableReception);
@@ -155,6 +170,22 @@ TEST_P(Pipeline, connected_sendsAWindow_countsOpenMessages) {
   for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(sent(i), sent_well);
   EXPECT_EQ(most, static_cast<int>(GetParam().open));
   EXPECT_EQ(open, 0);
+}
+
+constexpr std::uint32_t unbounded = 0xFFFFFFFF;
+class UnboundedPipeline : public MessageNodes { public: UnboundedPipeline() : MessageNodes({.address = {}, .pipeline_depth = unbounded}) {} };
+
+// FC-VI 7.3: the largest FCVI_PIPELINE_DEPTH that can be told, at both ends: as many messages are open as a queue has room for.
+TEST_F(UnboundedPipeline, connected_sends_countsOpenMessages) {
+  begin(Level::ReliableReception);
+  int open = 0;
+  faults.on_frame = [&](MessageFrame& frame) {
+    if (frame.from_client) ++open;
+    return frame.from_client ? late(fc2::second) : pass;
+  };
+  for (int i = 0; i < 4096; ++i) client_vi->post_send(client->descriptor(0, {}), client->handle);
+  fabric.run_for(500 * fc2::millisecond);
+  EXPECT_EQ(open, 4096);
 }
 
 // --- FCVI_MSG_ID -------------------------------------------------------------------------------------------------

@@ -128,6 +128,22 @@ TEST_P(Request, receiving_endElsewhere_isAnErrorAtOnce) {
   }
 }
 
+// FC-VI 5.8.6, B.2.5 rules 6a to 6d: SEQ_CNT is the next one, too: a frame with another one is not the next, though its relative offset is.
+TEST_P(Request, receiving_otherSeqCnt_isAnError) {
+  for (const int number : {0, 1, 3}) {
+    SCOPED_TRACE(number);
+    begin(GetParam(), std::to_string(number));
+    change(number, [](MessageFrame& f) { f.fc.seq_cnt.value += 1; });
+    const std::size_t first = receives.size();
+    receive(2), send(1, whole);
+    fabric.run_for(soon);
+    EXPECT_EQ(received(first), number == 0 ? (unreliable() ? 0u : receive_flushed) : receive_lost) << "no descriptor is claimed before frame 0";
+    EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
+    disconnect(*server, *server_vi), disconnect(*client, *client_vi);
+    sends.resize(receives.size());  // buffers go by these
+  }
+}
+
 // VI-DG 5.2 bit 3, FC-VI 5.7: a Send that is longer than the VI's MaxTransferSize is too long, however much the descriptor has room for.
 TEST_P(Request, expecting_longerThanMaxTransferSize_isTooLong) {
   constexpr std::uint32_t most = 32'000;
@@ -271,17 +287,23 @@ TEST_P(Reads, reading_waitingReadAborted_breaks) {
   EXPECT_EQ(server->port.open_exchanges(), 0u);
 }
 
-// FC-VI 8.4.2 g), 7.7.1: a logout while read data goes out: the connection is lost, and no Disconnect is sent for it.
+// FC-VI 8.4.2 g), 7.7.1: a logout while read data, and a message, go out: the connection is lost, and nothing is sent for that: no
+// Disconnect, and no ABTS of what ended with the login.
 TEST_P(Reads, reading_portLoggedOut_isLostWithoutDisconnect) {
   begin(GetParam());
   inject(forge(Opcode::read_rqst, 1, 1u << 20));
-  fabric.run_for(fc2::millisecond);  // of ten
+  fabric.run_for(fc2::microsecond);  // its exchange is the first
+  client_vi->post_receive(client->descriptor(0, {{client->data, 1u << 20}}), client->handle);
+  const auto own = server->descriptor(0, {{server->data, 1u << 20}});
+  server_vi->post_send(own, server->handle);
+  fabric.run_for(fc2::millisecond);  // of twenty
   log.clear();
   server->port.remote_port(client->port.n_port_id()).implicit_logout();
   fabric.run_for(fc2::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
-  EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); }), 0u);
+  EXPECT_EQ(server->status(own), send_flushed);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && (f.is(RCtl::unsolicited_control) || f.is(RCtl::abts)); }), 0u);
 }
 
 /// At Reliable Reception nothing passes a read.
@@ -322,6 +344,50 @@ TEST_P(AnyOrder, waiting_disconnected_keepsNoFrames) {
   fabric.run_for(fc2::millisecond);
   EXPECT_EQ(fabric.pool.outstanding(), 0u);
   EXPECT_EQ(discarded(), before + 9) << "FC-VI B.2.4 rule 1 a)";
+}
+
+// FC-VI 8.4.2 b), FC-FS ABTS: message 2 is aborted while it waits for message 1, of which nothing or only the end has come: that takes
+// nothing from message 1.
+TEST_P(AnyOrder, waiting_laterMessageAborted_firstArrives) {
+  for (const std::uint32_t bytes : {100u, whole}) {
+    SCOPED_TRACE(bytes);
+    begin(GetParam(), std::to_string(bytes));
+    const std::size_t first = sends.size();
+    const int frames = bytes == 100 ? 1 : 4;
+    faults.on_frame = [=](MessageFrame& frame) {
+      if (!frame.from_client) return pass;
+      return frame.number == 0 ? support::late(5 * fc2::millisecond) : frame.number == frames + 3 ? lose : pass;
+    };
+    receive(2), send(1, bytes), send(1, whole);
+    fabric.run_for(fc2::millisecond);
+    const auto* second = log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.data[11] == 2; });
+    ASSERT_NE(second, nullptr);
+    ForgedFrame abts{.header = second->header, .data = {}};
+    abts.header.r_ctl = RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
+    abts.header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
+    inject(abts);
+    EXPECT_EQ(server_vi->state(), vi::State::Connected);
+    fabric.run_for(soon);
+    EXPECT_TRUE(arrived(first, first, bytes));
+    disconnect(*server, *server_vi), disconnect(*client, *client_vi);
+  }
+}
+
+// FC-VI B.2.5 rule 5b: on an out-of-order fabric a frame of a message that is complete is discarded, and so is one that came before
+// that: an offset that the message does not have.
+TEST_P(AnyOrder, waiting_frameBeyondTheEnd_isDiscarded) {
+  begin(GetParam());
+  faults.on_frame = support::to_frame(0, support::late(fc2::millisecond));
+  receive(2), send(1, whole);
+  ForgedFrame beyond = forge(Opcode::send_rqst, 1, whole, 100);
+  beyond.header.parameter = 10 * frame_bytes, beyond.header.seq_cnt = {10};
+  inject(beyond);
+  fabric.run_for(soon);
+  EXPECT_TRUE(arrived(0, 0, whole));
+  EXPECT_EQ(discarded(), 1u);
+  send(1, whole);
+  fabric.run_for(soon);
+  EXPECT_TRUE(arrived(1, 1, whole));
 }
 
 /// RESP3 is lost.

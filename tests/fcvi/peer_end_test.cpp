@@ -161,6 +161,21 @@ TEST_F(PeerEnd, accepting_viGoesAway) { accept(), vi_goes_away(); }
 TEST_F(PeerEnd, holding_linkLost) { hold(), expect_lost_link(); }
 TEST_F(PeerEnd, accepting_linkLost) { accept(), expect_lost_link(); }
 
+// ... also where our port was not online when the request was posted, and nobody waits at the peer yet.
+TEST_F(PeerEnd, postedOffline_linkLostLater_isNotReachable) {
+  fabric.detach(0), settle();
+  ASSERT_FALSE(host.port.online());
+  vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
+  const auto remote = vi::NetAddress::make(peer.address, host.net(discriminator).discriminator_bytes());
+  ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, vi::infinite, call), Return::Success);
+  settle();
+  fabric.attach(0), fabric.run_for(2 * s);
+  ASSERT_TRUE(peer.rqst.has_value());
+  respond(Reason::no_waiting_remote_connectionpoint);
+  expect_waits();
+  expect_lost_link();
+}
+
 // FC-VI C.4 rules 6, 11: the held request is aborted, and not held any more; ours is alone again, and connects.
 TEST_F(PeerEnd, holding_heldIsGone_oursGoesOn) {
   hold();

@@ -135,6 +135,21 @@ TEST_F(Strangers, awaitResponse_abortOfAnotherSetup_completesNothing) {
   EXPECT_EQ(disconnect_resps()[0].msg_id.value, 0u);
 }
 
+// FC-VI 8.4.2 g), D.1 rule 3: a logout frees the handle, though its VI stays in Error until VipDisconnect: who asks under the next login to
+// disconnect it hears that there is no such connection.
+TEST_F(Strangers, loggedOut_disconnectUnderTheNextLogin_doesNotExist) {
+  begin(Level::ReliableDelivery);
+  client->port.remote_port(server->port.n_port_id()).log_out();
+  fabric.run_for(fc2::millisecond);
+  ASSERT_EQ(server_vi->state(), vi::State::Error);
+  ASSERT_TRUE(fabric.log_in(0, 1));
+  at_server.clear();
+  deliver(disconnect_rqst(client->port.n_port_id(), false, 0));
+  ASSERT_EQ(disconnect_resps().size(), 1u);
+  EXPECT_EQ(disconnect_resps()[0].parameter >> 16, static_cast<unsigned>(wire::fcvi::Reason::connection_does_not_exist));
+  EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
+}
+
 class StrangersInClass2 : public support::Class2Nodes {
  public:
   using Class2Nodes::Class2Nodes;

@@ -1,0 +1,136 @@
+// What a receiver's errors are told as, and what they leave alone (FC-VI 8.4.1, 8.4.2 e, B.2.4, B.2.5; VI-ARCH 2.5, 5.4; VI-DG 3.8.1, 6.3.1):
+// the VI in Error, memory that goes away between two frames, many errored messages.
+#include "tests/fcvi/class_2_nodes.hpp"
+#include "tests/fcvi/own_memory.hpp"
+
+namespace {
+using support::AtLevel;
+using support::Host;
+using support::late;
+using support::Level;
+using support::lose;
+using support::MessageFrame;
+using support::pass;
+using support::register_own;
+
+class ErrorReports : public AtLevel {
+ public:
+  static constexpr std::uint64_t target = Host::data + (8u << 20);
+};
+class ReliableErrorReports : public ErrorReports {};
+INSTANTIATE_TEST_SUITE_P(Level, ErrorReports, support::all_levels, support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, ReliableErrorReports, support::reliable_levels, support::level_name);
+
+// VI-DG 3.8.1, FC-VI 8.4.2 e): an error that no descriptor reports is one asynchronous error of its own kind where it is found, and not the
+// loss of the connection besides; that is what the other end hears.
+TEST_P(ReliableErrorReports, receiving_errorWithoutDescriptor_isToldOnce) {
+  for (const bool write : {false, true}) {
+    SCOPED_TRACE(write);
+    server->errors.clear(), client->errors.clear();
+    begin(GetParam(), write ? "write" : "send");
+    const auto message = write ? client->descriptor(vi::control::op_rdma_write, {{client->data, 100}}, 1, server->handle)
+                               : client->descriptor(0, {{client->data, 100}});
+    client_vi->post_send(message, client->handle);
+    fabric.run_for(fc2::second);
+    EXPECT_EQ(server_vi->state(), vi::State::Error);
+    EXPECT_EQ(server->count(write ? vi::ErrorCode::RdmaWProt : vi::ErrorCode::RecvQEmpty), 1);
+    EXPECT_EQ(server->errors.size(), 1u);
+    EXPECT_EQ(client_vi->state(), vi::State::Error);
+  }
+}
+
+// VI-ARCH 3.2.2, 2.5, FC-VI 5.9.4.3, 8.4.2 e): the target of an RDMA Write goes away between two of its frames: the rest is not passed over in
+// silence.
+TEST_P(ErrorReports, receiving_writeTargetGoesAway_isAProtectionError) {
+  begin(GetParam());
+  const auto own = register_own(*server, target, slot);
+  const auto write = client->descriptor(vi::control::op_rdma_write, {{client->data, slot / 2}}, target, own);
+  client_vi->post_send(write, client->handle);
+  fabric.run_for(100 * fc2::microsecond);  // of 330
+  ASSERT_EQ(server->nic.memory().deregister(target, own), vi::Return::Success);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(server->count(vi::ErrorCode::RdmaWProt), 1);
+  EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
+  const auto failed = vi::status::done | vi::status::op_rdma_write | vi::status::rdma_protection_error;
+  EXPECT_EQ(client->status(write) == failed, reception());
+}
+
+// VI-DG 3.8.1, 6.3.1: the memory of the descriptor itself is gone when its message is whole: Completion Protection Error, and the VI is in
+// Error; a frame that comes in the same instant finds that.
+TEST_P(ErrorReports, receiving_descriptorGoesAway_nextFrameIsDiscarded) {
+  begin(GetParam());
+  const std::uint64_t at = target;
+  const auto own = register_own(*server, at, 4096);
+  vi::ControlSegment control{};
+  control.segment_count = 1, control.length_bytes = slot;
+  server->put(at, control), server->put(at + sizeof control, vi::Segment{server->data, server->handle.value, slot});
+  server_vi->post_receive(at, own);
+  faults.on_frame = support::to_frame(1, lose);
+  send(1, 2 * frame_bytes);
+  fabric.run_for(100 * fc2::microsecond);
+  ASSERT_EQ(server->nic.memory().deregister(at, own), vi::Return::Success);
+  const support::LoggedFrame& second = log.frames()[1];
+  const support::ForgedFrame again{.header = second.header, .data = second.data, .sof = second.sof, .eof = second.eof};
+  server->port.receive(again.build(fabric.pool)), server->port.receive(again.build(fabric.pool));
+  fabric.run_for(5 * fc2::millisecond);
+  EXPECT_EQ(server->count(vi::ErrorCode::CompProt), 1);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(discarded(), 1u);
+}
+
+/// Posts what cannot be posted when it is due.
+struct BadPost {
+  void due() { vi.post_send(1, host.handle); }
+  Host& host;
+  vi::Vi& vi;
+  fc2::Timer<BadPost, &BadPost::due> timer{*this};
+};
+
+// VI-ARCH 5.4, VI-DG 6.3.1: the VI goes to Error in the instant in which the link takes the next frame of its message: the descriptor is
+// flushed, its memory the application's again, and nothing is sent from it any more.
+TEST_P(ErrorReports, sending_viFailsInTheInstantOfAFrame_sendsNothingMore) {
+  begin(GetParam());
+  const auto data_frames = [](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); };
+  receive(2);
+  const fc2::TimeNs begun = fabric.scheduler.now();
+  send(1, 10 * frame_bytes);
+  fabric.run_for(fc2::millisecond);
+  ASSERT_EQ(log.count(data_frames), 10u);
+  std::vector<fc2::TimeNs> left;
+  for (const auto& f : log.frames())
+    if (data_frames(f)) left.push_back(f.at - begun);
+  log.clear();
+  BadPost post{*client, *client_vi};
+  fabric.scheduler.schedule(post.timer, fabric.scheduler.now() + left[5]);  // before the link's own event of that time
+  send(1, 10 * frame_bytes);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(sent(1), send_flushed);
+  EXPECT_EQ(log.count(data_frames), 5u);
+}
+
+class ManyErrors : public support::MessageNodes {};
+
+// FC-VI B.2.4 rule 2 a), B.2.5 rules 4a, 5a: nine messages are lost, a second between them, and each has Merr for R_A_TOV of its own: the last
+// one comes 9.5 s late, is discarded, and the connection goes on.
+TEST_F(ManyErrors, expecting_ninthErroredMessageComesLate_isDiscarded) {
+  begin(Level::UnreliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) {
+    const bool odd = frame.from_client && frame.header.msg_id.value % 2 == 1;
+    return !odd ? pass : frame.header.msg_id.value == 17 ? late(9500 * fc2::millisecond) : lose;
+  };
+  receive(10);
+  for (int i = 0; i < 9; ++i) {
+    send(2, 100);
+    fabric.run_for(fc2::second);
+    ASSERT_TRUE(arrived(2 * i + 1, i, 100));
+  }
+  EXPECT_EQ(discarded(), 0u);
+  fabric.run_for(9 * fc2::second);
+  EXPECT_EQ(discarded(), 1u);
+  faults.on_frame = {};
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_TRUE(arrived(18, 9, 100));
+}
+}  // namespace
