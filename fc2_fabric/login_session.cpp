@@ -151,7 +151,9 @@ void LoginSession::fire(TimeNs) {
   process(pl::Timeout{});
 }
 
+// Without a login there is nothing to ask for, and the timer is another's.
 void LoginSession::discover_address() {
+  if (!validating()) return;
   discovery_ends_ = port_.scheduler().now() + 2 * port_.r_a_tov();
   discovery_wait_ = port_.e_d_tov();
   ask_for_address();
