@@ -7,7 +7,7 @@
 
 namespace fabricd {
 namespace {
-constexpr fc2::TimeNs together = 100 * fc2::millisecond;  // logins within that time are written at once
+constexpr fc2::TimeNs together = 10 * fc2::millisecond;  // logins within that time are written at once
 
 fc2::fcoe::FcfConfig heard_by(fc2::fcoe::FcfListener& listener, fc2::fcoe::FcfConfig config) {
   config.listener = &listener;
