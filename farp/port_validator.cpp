@@ -14,13 +14,13 @@ namespace farp {
 /// Of one port. finish() ends it, and destroys it.
 class PortValidator::Check final : private fc2::ExchangeUser {
  public:
-  Check(PortValidator& owner, fc2::RemotePort& remote) : owner_(owner), port_(owner.port_), remote_(remote) {}
+  Check(PortValidator& owner, fc2::RemotePort& remote) : owner_(owner), port_(owner.port_), remote_(remote), asks_itself_(remote.validating()) {}
   ~Check() {
     if (exchange_ != nullptr) port_.abort(*exchange_);
   }
   void start() {
     const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
-    if (server == nullptr || !server->logged_in()) return is_awaited() ? owner_.finish(remote_.peer(), true) : discover_address();
+    if (server == nullptr || !server->logged_in()) return is_awaited() || asks_itself_ ? owner_.finish(remote_.peer(), true) : discover_address();
     wire::ct::GpnId gpn_id;
     gpn_id.port_id = remote_.peer();
     std::array<std::uint8_t, wire::ct::GpnId::size()> payload;
@@ -51,6 +51,7 @@ class PortValidator::Check final : private fc2::ExchangeUser {
     if (asks_port_) return owner_.finish(remote_.peer(), is_same(iu));
     const auto accept = wire::ct::NameAccept::parse(iu);
     if (is_awaited()) return owner_.finish(remote_.peer(), accept.has_value());
+    if (asks_itself_) return owner_.finish(remote_.peer(), !accept || accept->world_wide_name == remote_.peer_parameters().port_name);
     if (accept && accept->world_wide_name == remote_.peer_parameters().port_name) return discover_address();
     owner_.finish(remote_.peer(), false);
   }
@@ -58,7 +59,7 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {
     exchange_ = nullptr;
     if (asks_port_) owner_.finish(remote_.peer(), false);
-    else if (is_awaited()) owner_.finish(remote_.peer(), true);
+    else if (is_awaited() || asks_itself_) owner_.finish(remote_.peer(), true);
     else discover_address();
   }
   // FC-VI 7.7.3: the three addresses of the ACC.
@@ -74,6 +75,8 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   fc2::RemotePort& remote_;
   fc2::Exchange* exchange_ = nullptr;
   bool asks_port_ = false;
+  // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not gone (FC-VI 7.7.5).
+  const bool asks_itself_;
 };
 
 PortValidator::PortValidator(fc2::NPort& port) : port_(port) {}

@@ -1,5 +1,6 @@
 #include "fc2_fabric/login_session.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -90,6 +91,7 @@ void LoginSession::link_down_if_up() {
 
 void LoginSession::validated() {
   if (!validating()) return;
+  stop_timer();
   leave_request();
   process(pl::Validated{});
 }
@@ -144,12 +146,34 @@ void LoginSession::send_logout() {
   request(Request::Logout, payload, 3 * port_.r_a_tov());
 }
 
+void LoginSession::fire(TimeNs) {
+  if (validating()) return discovery_overdue();
+  process(pl::Timeout{});
+}
+
+// Without a login there is nothing to ask for, and the timer is another's.
 void LoginSession::discover_address() {
+  if (!validating()) return;
+  discovery_ends_ = port_.scheduler().now() + 2 * port_.r_a_tov();
+  discovery_wait_ = port_.e_d_tov();
+  ask_for_address();
+  if (request_ == nullptr) validation_failed();  // no exchange is free: a mapping must not be used unproved
+}
+
+void LoginSession::discovery_overdue() {
+  if (port_.scheduler().now() >= discovery_ends_) return validation_failed();
+  discovery_wait_ *= 2;
+  ask_for_address();
+}
+
+// The one before is left alone: its ABTS would find nobody either.
+void LoginSession::ask_for_address() {
+  const TimeNs left = discovery_ends_ - port_.scheduler().now();
+  start(std::min(discovery_wait_, left));
   std::array<std::uint8_t, wire::els::Adisc::size()> payload;
   wire::els::Adisc{.port_name = port_.config().port_name, .node_name = port_.config().node_name, .n_port_id = port_.n_port_id()}
       .write(payload);
-  request(Request::Discovery, payload, 2 * port_.r_a_tov());
-  if (request_ == nullptr) validation_failed();  // no exchange is free: a mapping must not be used unproved
+  request(Request::Discovery, payload, left);
 }
 
 void LoginSession::accept_login() {
@@ -234,12 +258,15 @@ void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const 
   process(pl::LoginRejected{.retryable = !reject || is_retryable(*reject)});
 }
 
-// FC-VI 7.7.3: the three addresses of the ACC, exactly as they were.
+// FC-VI 7.7.3: the three addresses of the ACC, exactly as they were. Who cannot tell now is asked again; who has no login with us
+// has said all.
 void LoginSession::reply_to_discovery(std::span<const std::uint8_t> payload) {
   const auto accept = wire::els::Adisc::parse(payload);
   const bool same = accept && accept->command == Command::ls_acc && confirms(*accept);
-  if (same) validated();
-  else validation_failed();
+  if (same) return validated();
+  const auto reject = wire::els::LsRjt::parse(payload);
+  const bool login_missing = reject && reject->explanation == wire::els::RejectExplanation::n_port_login_required;
+  if (!reject || login_missing || !is_retryable(*reject)) validation_failed();
 }
 
 bool LoginSession::confirms(const wire::els::Adisc& adisc) const {
@@ -250,8 +277,7 @@ bool LoginSession::confirms(const wire::els::Adisc& adisc) const {
 void LoginSession::exchange_failed(Exchange& exchange, ExchangeFailure) {
   if (&exchange != request_) return;
   request_ = nullptr;
-  if (request_kind_ == Request::Discovery) validation_failed();
-  // Of others the machine's time-out stands; its expiry repeats them.
+  // The time-out stands, of the machine or of the discovery; its expiry repeats them.
 }
 
 // --- the fabric --------------------------------------------------------------------------------------------------

@@ -60,7 +60,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   /// The D_ID that an accept came to: a FLOGI's grants it.
   virtual void accepted_at(wire::FcId) {}
   template <class E> void process(const E& event);
-  /// Are they still the addresses of its login? Answers validated() or validation_failed(), later.
+  /// Are they still the addresses of its login? Answers validated() or validation_failed(), within 2 x R_A_TOV. Asks again
+  /// meanwhile: who lost its link with ours may come back later than we do, and class 3 does not say that nobody was there.
   void discover_address();
 
   NPort& port_;
@@ -75,6 +76,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void release_reports();
   void accept_own_login(const wire::els::Login& login);
   void request(Request kind, std::span<const std::uint8_t> payload, TimeNs timeout);
+  void ask_for_address();
+  void discovery_overdue();
   void reply_to_discovery(std::span<const std::uint8_t> payload);
   void start(TimeNs delay);
 
@@ -82,7 +85,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
   void exchange_failed(Exchange& exchange, ExchangeFailure failure) override;
   void reply_to_login(const wire::FcHeader& header, std::span<const std::uint8_t> payload);
-  void fire(TimeNs) override { process(machines::port_login::Timeout{}); }
+  void fire(TimeNs) override;
 
   // machines::port_login
   void send_login() override;
@@ -120,6 +123,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   bool asked_meanwhile_ = false;   // for a login, while it is being validated
   wire::FcId own_id_{};            // our N_Port_ID when we logged in
   int retries_left_ = 0;
+  TimeNs discovery_ends_ = 0, discovery_wait_ = 0;
   std::optional<TimeNs> rejected_at_;  // the peer's PLOGI, first, while ours is out
   TimeNs overtaken_until_ = 0;     // as long as a PLOGI that crossed ours may still be under way
   std::vector<Report> reports_;    // collected while the machine runs, released when it rests

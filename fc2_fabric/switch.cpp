@@ -154,14 +154,19 @@ wire::FcId Switch::take_address(const FPort& port) {
 
 void Switch::give_back_address(wire::FcId id) { taken_[address_number(id)] = false; }
 
-FPort* Switch::take_f_port(std::deque<std::size_t>::iterator free) {
-  FPort* port = f_ports_[*free].get();
-  free_f_ports_.erase(free);
+FPort* Switch::take_f_port(std::deque<std::size_t>& from, std::deque<std::size_t>::iterator at) {
+  FPort* port = f_ports_[*at].get();
+  from.erase(at);
   return port;
 }
 
 FPort* Switch::take_f_port() {
-  if (!free_f_ports_.empty()) return take_f_port(free_f_ports_.begin());
+  if (!free_f_ports_.empty()) return take_f_port(free_f_ports_, free_f_ports_.begin());
+  if (FPort* made = make_f_port()) return made;
+  return set_aside_.empty() ? nullptr : take_f_port(set_aside_, set_aside_.begin());
+}
+
+FPort* Switch::make_f_port() {
   AddressNumber& number = next_f_port_address_;
   while (number < taken_.size() && taken_[number]) ++number;
   if (f_ports_.size() == config_.max_ports || number == address_numbers) return nullptr;
@@ -223,11 +228,31 @@ FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
 }
 
 FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former) {
-  const auto free = std::find(free_f_ports_.begin(), free_f_ports_.end(), former);
-  if (free == free_f_ports_.end()) return attach(output, feeder);
-  FPort* f_port = take_f_port(free);
-  f_port->connect(output, feeder);
-  return f_port;
+  for (std::deque<std::size_t>* from : {&set_aside_, &free_f_ports_}) {
+    const auto found = std::find(from->begin(), from->end(), former);
+    if (found == from->end()) continue;
+    FPort* f_port = take_f_port(*from, found);
+    f_port->connect(output, feeder);
+    return f_port;
+  }
+  return attach(output, feeder);
+}
+
+void Switch::set_aside(std::size_t number) {
+  while (f_ports_.size() <= number) {
+    const FPort* made = make_f_port();
+    if (made == nullptr) return;
+    free_f_ports_.push_back(made->number());
+  }
+  const auto free = std::find(free_f_ports_.begin(), free_f_ports_.end(), number);
+  if (free == free_f_ports_.end()) return;
+  free_f_ports_.erase(free);
+  set_aside_.push_back(number);
+}
+
+void Switch::release_set_aside() {
+  free_f_ports_.insert(free_f_ports_.end(), set_aside_.begin(), set_aside_.end());
+  set_aside_.clear();
 }
 
 FPort* Switch::attach(Loop& loop) { return attach(loop, LoopPlace{}); }

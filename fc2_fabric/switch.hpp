@@ -63,6 +63,11 @@ class Switch {
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
   /// The F_Port of that number if it is free, and so its address again: who comes back finds what it had (FC-VI 7.7.5).
   FPort* attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former);
+  /// The F_Port of that number is made, and kept for who asks for it: others get it only when no other is left. For who was
+  /// logged in at the switch that this one replaces.
+  void set_aside(std::size_t number);
+  /// Those that nobody asked for are free.
+  void release_set_aside();
   void detach(FPort& port);
   /// An arbitrated loop: its FL_Port, for detach(). nullptr: no F_Port is free that has the 256 addresses of its area to itself.
   FPort* attach(Loop& loop, const LoopPlace& place);
@@ -134,7 +139,8 @@ class Switch {
   void give_back_address(wire::FcId id);
   void take_address_number(AddressNumber number);
   FPort* take_f_port();
-  FPort* take_f_port(std::deque<std::size_t>::iterator free);
+  FPort* take_f_port(std::deque<std::size_t>& from, std::deque<std::size_t>::iterator at);
+  FPort* make_f_port();
   /// All other addresses of its area. False: one of them is another port's.
   bool take_area(const FPort& port);
   void give_back_area(const FPort& port);
@@ -163,6 +169,7 @@ class Switch {
   std::vector<std::unique_ptr<FPort>> f_ports_;          // by number; never destroyed while the switch lives
   std::vector<AddressNumber> f_port_addresses_;          // by number of F_Port
   std::deque<std::size_t> free_f_ports_;                 // unplugged, longest first
+  std::deque<std::size_t> set_aside_;
   std::vector<FPort*> logged_in_;                        // by number of address: where its frames go
   std::vector<bool> taken_;                              // the same: by an F_Port or a login
   AddressNumber next_f_port_address_ = 0;

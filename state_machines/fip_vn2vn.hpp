@@ -31,6 +31,7 @@ class Context : public fsm::Context {
   virtual void stop_timer() = 0;
   virtual void take_link_up() = 0;        // the N_Port is online with this address
   virtual void take_link_down() = 0;
+  virtual void interrupt_link() = 0;      // down, but the address may prove to be the same again (FC-VI 7.7.5)
   // Choosing another would be one more than the limit of the last 10 s.
   [[nodiscard]] virtual bool too_many_collisions() const = 0;
 };
@@ -56,6 +57,7 @@ FSM_ACTION(Rest, context.start_rest_timer());
 FSM_ACTION(StopTimer, context.stop_timer());
 FSM_ACTION(TakeLinkUp, context.take_link_up());
 FSM_ACTION(TakeLinkDown, context.take_link_down());
+FSM_ACTION(InterruptLink, context.interrupt_link());
 FSM_GUARD(OursWins, event.ours_wins);
 FSM_GUARD(TooManyCollisions, context.too_many_collisions());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On;
@@ -108,7 +110,7 @@ struct Def {
   On<"FC-BB-6 VN2VN: both claim, the higher name wins",   Claimed,     ClaimHeard,    none,        Claim,                                     OursWins>,
   On<"FC-BB-6 VN2VN: both claim, the higher name wins",   Claimed,     ClaimHeard,    FirstProbe,  Do<TakeLinkDown, Restart>,                 Yields>,
   On<"impl: as Linux, ten in ten seconds",                Claimed,     ClaimHeard,    Resting,     Do<TakeLinkDown, GiveUp>,                  Exhausted>,
-  On<"impl: no Ethernet",                                 Claimed,     LinkDown,      Offline,     Do<StopTimer, TakeLinkDown>,               none>,
+  On<"FC-VI 7.7.5: as NOS",                               Claimed,     LinkDown,      Offline,     Do<StopTimer, InterruptLink>,              none>,
   // ----------------------------------------------------------------------------------------------------------------------------------------------
   On<"impl: as Linux, again after ten seconds",           Resting,     Timeout,       FirstProbe,  Do<ChooseAnother, Probe, AwaitSecondProbe>, none>,
   On<"impl: no claim of ours",                            Resting,     ProbeHeard,    none,        none,                                      none>,

@@ -17,6 +17,7 @@ class RuntimeDirectory {
   [[nodiscard]] std::string socket_path() const { return path_ + "/fabricd.sock"; }
   [[nodiscard]] std::string lock_path() const { return path_ + "/fabricd.lock"; }
   [[nodiscard]] std::string log_path() const { return path_ + "/fabricd.log"; }
+  [[nodiscard]] std::string logins_path() const { return path_ + "/fcf.logins"; }
 
  private:
   explicit RuntimeDirectory(std::string path) : path_(std::move(path)) {}

@@ -2,6 +2,7 @@
 // ENodes as logins at F_Ports, keep-alives, FCoE frames to and from them.
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fc2_fabric/fcoe/encapsulation.hpp"
@@ -10,6 +11,14 @@
 #include "fc2_fabric/switch.hpp"
 
 namespace fc2::fcoe {
+
+/// The F_Port that an ENode is logged in at; interfaces by their names.
+struct FormerLogin {
+  std::string interface;
+  wire::MacAddress e_node{};
+  std::size_t f_port = 0;
+  friend bool operator==(const FormerLogin&, const FormerLogin&) = default;
+};
 
 class Fcf {
  public:
@@ -27,15 +36,27 @@ class Fcf {
   /// Clears all virtual links and advertises no more: ENodes notice at once, and look elsewhere.
   void stop();
 
+  /// Who is logged in, or is remembered and may still come: for the FCF that takes the place of this one, should it die.
+  [[nodiscard]] std::vector<FormerLogin> logins() const;
+  /// Who was logged in at the FCF before this one gets the same F_Port, and with it the same N_Port_ID, if it comes for it while
+  /// its exchanges may go on (FC-VI 7.7.5): it misses advertisements for 2.5 FKA_ADV_PERIOD, and logins end R_A_TOV later.
+  /// Of interfaces that there are, once.
+  void remember(const std::vector<FormerLogin>& logins);
+
   [[nodiscard]] const std::vector<std::unique_ptr<FcfInterface>>& interfaces() const { return interfaces_; }
   [[nodiscard]] const FcfConfig& config() const { return config_; }
 
  private:
+  [[nodiscard]] bool is_here(const FormerLogin& login) const;
+  void forget_absent();
+
   Scheduler& scheduler_;
   FramePool& pool_;
   Switch& switch_;
   const FcfConfig config_;
   std::vector<std::unique_ptr<FcfInterface>> interfaces_;
+  std::vector<FormerLogin> remembered_;  // while they may come
+  Timer<Fcf, &Fcf::forget_absent> patience_{*this};
 };
 
 }  // namespace fc2::fcoe

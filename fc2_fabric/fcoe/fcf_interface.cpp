@@ -89,7 +89,12 @@ FPort* FcfInterface::attach_f_port(FcfLink& link) {
   if (!known && former_f_ports_.size() >= config_.max_enodes) former_f_ports_.erase(former_f_ports_.begin());
   former_f_ports_[link.e_node()] = port->number();
   if (ethernet_.paused()) link.set_paused(true);
+  if (config_.listener != nullptr) config_.listener->logins_changed();
   return port;
+}
+
+bool FcfInterface::remember(const wire::MacAddress& e_node, std::size_t f_port) {
+  return former_f_ports_.size() < config_.max_enodes && former_f_ports_.emplace(e_node, f_port).second;
 }
 
 void FcfInterface::detach_f_port(FPort& port) { switch_.detach(port); }
@@ -126,7 +131,8 @@ void FcfInterface::link_full(bool full) {
 void FcfInterface::link_idle() { scheduler_.schedule(sweep_timer_, scheduler_.now()); }
 
 void FcfInterface::sweep() {
-  std::erase_if(links_, [](const auto& entry) { return entry.second->idle(); });
+  const std::size_t gone = std::erase_if(links_, [](const auto& entry) { return entry.second->idle(); });
+  if (gone != 0 && config_.listener != nullptr) config_.listener->logins_changed();
 }
 
 // --- FIP that answers --------------------------------------------------------------------------------------------

@@ -13,6 +13,16 @@
 
 namespace fc2::fcoe {
 
+/// Hears from inside the FCF, which must not be destroyed then.
+class FcfListener {
+ public:
+  /// Fcf::logins() says something new.
+  virtual void logins_changed() = 0;
+
+ protected:
+  ~FcfListener() = default;
+};
+
 struct FcfConfig {
   std::uint8_t priority = 128;
   std::uint16_t vf_id = 0;
@@ -23,6 +33,7 @@ struct FcfConfig {
   TimeNs login_time = 20 * second;           // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
   std::size_t max_enodes = 1024;             // of an interface; from there on FLOGI is rejected
   std::size_t ingress_queue_frames = 256;    // of an ENode, while the fabric holds it back; from there on the interface is held
+  FcfListener* listener = nullptr;           // outlives the FCF
 };
 
 class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
@@ -46,6 +57,10 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   /// The fabric ends the login of one VN_Port (its F_Port logs it out), and tells the ENode so. False: not logged in here.
   bool log_out(wire::FcId id);
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
+  /// Of ENodes that are or were here, by MAC address: the F_Ports' numbers.
+  [[nodiscard]] const std::map<wire::MacAddress, std::size_t>& former_f_ports() const { return former_f_ports_; }
+  /// It was logged in there, before this interface began. False: max_enodes are known.
+  bool remember(const wire::MacAddress& e_node, std::size_t f_port);
 
  private:
   // EthernetReceiver
@@ -92,7 +107,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   std::size_t full_links_ = 0;
   std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
   boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;   // by N_Port_ID
-  std::map<wire::MacAddress, std::size_t> former_f_ports_;        // of ENodes that were here, by MAC address
+  std::map<wire::MacAddress, std::size_t> former_f_ports_;
   Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
   Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // links that became idle go when nobody is inside them
 };

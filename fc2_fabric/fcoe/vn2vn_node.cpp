@@ -19,7 +19,8 @@ Vn2vnNode::Vn2vnNode(Scheduler& scheduler, FramePool& pool, EthernetPort& ethern
 }
 
 Vn2vnNode::~Vn2vnNode() {
-  if (up()) take_link_down();
+  if (up()) forget_link();
+  port_.take_down();
   ethernet_.ignore(wire::group_mac::all_vn2vn);
   ethernet_.attach(nullptr);
 }
@@ -37,7 +38,9 @@ void Vn2vnNode::ethernet_link_changed(bool is_up) {
   if (is_up == !machine_.is<vn::Offline>()) return;
   if (is_up) return process(vn::LinkUp{});
   process(vn::LinkDown{});
-  while (!neighbours_.empty()) drop_neighbour(neighbours_.begin()->first);
+  const auto unheard = std::exchange(neighbours_, {});  // their logins are the N_Port's to judge
+  if (listener_ == nullptr) return;
+  for (const auto& [id, neighbour] : unheard) listener_->neighbour_gone(neighbour);
 }
 
 void Vn2vnNode::ethernet_resumed() { port_.link.to_wire.resume(); }
@@ -120,14 +123,25 @@ void Vn2vnNode::take_link_up() {
   port_.id = id_;
   ethernet_.listen(vn_mac());
   port_.take_up_without_fabric(id_);
+  for (const wire::FcId id : std::exchange(to_tell_, {})) port_.n_port.deny(id);
   if (ethernet_.paused()) port_.link.to_wire.pause();
 }
 
 void Vn2vnNode::take_link_down() {
+  forget_link();
+  port_.take_down();
+}
+
+void Vn2vnNode::interrupt_link() {
+  to_tell_ = port_.n_port.logged_in_ports();
+  forget_link();
+  port_.interrupt();
+}
+
+void Vn2vnNode::forget_link() {
   ethernet_.ignore(*port_.mac);
   flogis_.clear();
   loop_.clear();
-  port_.take_down();
 }
 
 // --- neighbours --------------------------------------------------------------------------------------------------

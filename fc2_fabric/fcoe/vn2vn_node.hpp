@@ -1,5 +1,8 @@
 // VN2VN (FC-BB-6): N_Ports on one Ethernet, no fabric. The node claims an N_Port_ID, tells of itself by beacons, and is
 // the link of its N_Port while it has that address. Drives machines::fip_vn2vn.
+//
+// When the carrier goes its N_Port is interrupted. With the same N_Port_ID claimed again within R_A_TOV, it asks by ADISC whether
+// the others are who they were, and its logins stand; with another one they end (FC-VI 7.7.5, as after NOS).
 #pragma once
 #include <map>
 #include <vector>
@@ -91,10 +94,12 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   void stop_timer() override { scheduler_.cancel(timer_); }
   void take_link_up() override;
   void take_link_down() override;
+  void interrupt_link() override;
   [[nodiscard]] bool too_many_collisions() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override { ++counters_.unexpected_events; }
 
   template <class E> void process(const E& event) { machine_.process(event, *this); }
+  void forget_link();
   void start(TimeNs delay) { scheduler_.schedule_after(timer_, delay); }
   void time_out();
   void expire_neighbours();
@@ -123,6 +128,7 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   std::uint64_t random_;
   std::vector<TimeNs> collisions_;                 // of the last config.rest
   TimeNs last_claim_ = 0;
+  std::vector<wire::FcId> to_tell_;                // logged in when the carrier went: whose login did not last hears LOGO
   struct ReceivedFlogi {
     wire::FcId peer{};
     wire::OxId ox_id{};

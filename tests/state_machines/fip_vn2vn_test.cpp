@@ -21,6 +21,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void stop_timer() override { note("stop_timer"); }
   void take_link_up() override { note("take_link_up"); }
   void take_link_down() override { note("take_link_down"); }
+  void interrupt_link() override { note("interrupt_link"); }
   [[nodiscard]] bool too_many_collisions() const override { return knob(TooManyCollisionsKnob); }
 };
 
@@ -56,7 +57,7 @@ TEST(FipVn2vn, Offline_link_up_until_claimed) {
   EXPECT_EQ(rig.after(Timeout{}), "Claiming: send_claim, start_claim_timer");
   EXPECT_EQ(rig.after(Timeout{}), "Claimed: take_link_up, send_beacon, start_beacon_timer");
   EXPECT_EQ(rig.after(Timeout{}), "Claimed: send_beacon, start_beacon_timer");
-  EXPECT_EQ(rig.after(LinkDown{}), "Offline: stop_timer, take_link_down");
+  EXPECT_EQ(rig.after(LinkDown{}), "Offline: stop_timer, interrupt_link");
 }
 
 // Both probe for one address: the higher Port_Name stays.

@@ -6,16 +6,53 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
 namespace fabricd {
 namespace {
 
-void leave_parent() {
+constexpr int no_process = 2, ended_early = 1;
+
+// What the service tells: a byte with the status, and the reason.
+[[noreturn]] void await_service(int pipe) {
+  std::string told;
+  std::array<char, 512> part;
+  for (;;) {
+    const ssize_t got = ::read(pipe, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    told.append(part.data(), static_cast<std::size_t>(got));
+  }
+  const std::string reason = told.empty() ? "the service ended before it was ready" : told.substr(1);
+  if (!reason.empty()) std::fprintf(stderr, "fcvi-fabricd: %s\n", reason.c_str());
+  ::_exit(told.empty() ? ended_early : static_cast<unsigned char>(told.front()));
+}
+
+Starter leave_starter() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) ::_exit(no_process);
   const pid_t child = ::fork();
-  if (child < 0) ::_exit(2);
-  if (child > 0) ::_exit(0);
+  if (child < 0) ::_exit(no_process);
+  ::close(ends[child > 0 ? 1 : 0]);
+  if (child > 0) await_service(ends[0]);
+  return Starter(ends[1]);
 }
 
 }  // namespace
+
+Starter::~Starter() {
+  if (pipe_ >= 0) ::close(pipe_);
+}
+
+// Fits into the pipe: nobody waits for the starter to read.
+void Starter::tell(int status, const std::string& reason) {
+  if (pipe_ < 0) return;
+  const std::string text = static_cast<char>(status) + reason.substr(0, 4000);
+  while (::write(pipe_, text.data(), text.size()) < 0 && errno == EINTR) {}
+  ::close(std::exchange(pipe_, -1));
+}
 
 void reset_process() {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
@@ -29,16 +66,19 @@ void reset_process() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void daemonize() {
+Starter daemonize() {
   ::close_range(3, ~0U, 0);
-  leave_parent();
+  Starter starter = leave_starter();
   ::setsid();
-  leave_parent();  // no session leader: no terminal ever
+  const pid_t child = ::fork();  // no session leader: no terminal ever
+  if (child < 0) starter.tell(no_process, "no process can be had");
+  if (child != 0) ::_exit(child < 0 ? no_process : 0);
   ::umask(077);
-  if (::chdir("/") != 0) ::_exit(2);
+  if (::chdir("/") != 0) ::_exit(no_process);
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; ++standard) ::dup2(nothing, standard);
   if (nothing > 2) ::close(nothing);
+  return starter;
 }
 
 }  // namespace fabricd

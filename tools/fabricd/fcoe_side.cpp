@@ -2,11 +2,21 @@
 
 #include <spdlog/spdlog.h>
 
+#include "tools/fabricd/login_file.hpp"
 #include "wire/codec.hpp"
 
 namespace fabricd {
+namespace {
+constexpr fc2::TimeNs together = 10 * fc2::millisecond;  // logins within that time are written at once
 
-FcoeSide::FcoeSide(fc2::drivers::RealTimeCore& core, const FcoeConfig& config) : core_(core), config_(config.fcf) {
+fc2::fcoe::FcfConfig heard_by(fc2::fcoe::FcfListener& listener, fc2::fcoe::FcfConfig config) {
+  config.listener = &listener;
+  return config;
+}
+}  // namespace
+
+FcoeSide::FcoeSide(fc2::drivers::RealTimeCore& core, const FcoeConfig& config, std::string logins_path)
+    : core_(core), config_(heard_by(*this, config.fcf)), logins_path_(std::move(logins_path)) {
   const fc2::drivers::CoreSection section(core_);
   const fc2::drivers::CoreAccess access{core_.io(), core_, core_.scheduler(), core_.pool()};
   for (const fc2::drivers::EthernetName& name : config.interfaces) {
@@ -32,10 +42,28 @@ void FcoeSide::start(fc2::Switch& fabric) {
     spdlog::info("FCF on {}: MAC {}, MTU {}, {}", port.interface().name, to_string(port.interface().mac), port.interface().mtu,
                  port.up() ? "up" : "no carrier yet");
   }
+  fcf_->remember(read_logins(logins_path_));
 }
 
+// ENodes that are told of the end may find the next FCF in time, as when there was none.
 void FcoeSide::stop() {
+  if (std::exchange(stopped_, true)) return;
+  if (keeping_.pending()) keep_logins();
   if (fcf_) fcf_->stop();
+}
+
+void FcoeSide::let_go_of_switch() {
+  stop();
+  fcf_.reset();
+}
+
+void FcoeSide::logins_changed() {
+  if (!stopped_ && !keeping_.pending()) core_.scheduler().schedule_after(keeping_, together);
+}
+
+void FcoeSide::keep_logins() {
+  core_.scheduler().cancel(keeping_);
+  if (const std::string error = write_logins(logins_path_, fcf_->logins()); !error.empty()) spdlog::warn("{}", error);
 }
 
 }  // namespace fabricd

@@ -26,10 +26,12 @@ struct FcoeConfig {
   }();
 };
 
-class FcoeSide {
+class FcoeSide final : private fc2::fcoe::FcfListener {
  public:
-  /// Opens the interfaces; nothing is sent yet.
-  FcoeSide(fc2::drivers::RealTimeCore& core, const FcoeConfig& config);
+  /// Opens the interfaces; nothing is sent yet. `logins_path`: where the FCF's logins are kept, for the next one.
+  FcoeSide(fc2::drivers::RealTimeCore& core, const FcoeConfig& config, std::string logins_path);
+  FcoeSide(const FcoeSide&) = delete;
+  FcoeSide& operator=(const FcoeSide&) = delete;
   /// Why an interface could not be opened; empty: all are.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   [[nodiscard]] bool present() const { return !ports_.empty(); }
@@ -40,18 +42,24 @@ class FcoeSide {
   /// Every virtual link is cleared: ENodes are told, and log in elsewhere or later.
   void stop();
   /// Before the switch goes.
-  void let_go_of_switch() { fcf_.reset(); }
+  void let_go_of_switch();
 
   [[nodiscard]] const fc2::fcoe::Fcf* fcf() const { return fcf_ ? &*fcf_ : nullptr; }
   [[nodiscard]] std::deque<TappedEthernet>& ports() { return ports_; }
   [[nodiscard]] const std::deque<TappedEthernet>& ports() const { return ports_; }
 
  private:
+  void logins_changed() override;
+  void keep_logins();
+
   fc2::drivers::RealTimeCore& core_;
   const fc2::fcoe::FcfConfig config_;
+  const std::string logins_path_;
+  bool stopped_ = false;
   std::string trouble_;
   std::deque<TappedEthernet> ports_;  // as the FCF's interfaces, one for one
   std::optional<fc2::fcoe::Fcf> fcf_;
+  fc2::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
 };
 
 }  // namespace fabricd

@@ -22,6 +22,7 @@ class Instance {
 
   /// A listening stream socket, non-blocking. The caller closes it.
   [[nodiscard]] int listener() const { return listener_; }
+  [[nodiscard]] const fc2::drivers::RuntimeDirectory& directory() const { return directory_; }
   /// Nobody can connect any more.
   void remove_socket();
 

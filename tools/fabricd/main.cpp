@@ -44,27 +44,33 @@ fabricd::Instance::Result take_place(const RuntimeDirectory& directory, int trie
   return take_place(directory, tries - 1);
 }
 
-// Another one that runs is no fault when a program starts us: several may do so at once, and any will do.
+int give_up(fabricd::Starter& starter, const std::string& reason) {
+  spdlog::error("{}", reason);
+  starter.tell(fabricd::failure, reason);
+  return fabricd::failure;
+}
+
+// Another one that runs is no fault when a program starts us: several may do so at once, and any will do. But it is no FCF.
+int yield_to_another(const Options& options, fabricd::Starter& starter, const std::string& reason) {
+  if (!options.daemonize) return complain(reason, fabricd::failure);
+  const bool any_will_do = options.interfaces.empty();
+  starter.tell(any_will_do ? fabricd::success : fabricd::failure, any_will_do ? std::string() : reason);
+  return any_will_do ? fabricd::success : fabricd::failure;
+}
+
 int serve(const Options& options, const RuntimeDirectory& directory) {
   fabricd::reset_process();
-  if (options.daemonize) fabricd::daemonize();
+  auto starter = options.daemonize ? fabricd::daemonize() : fabricd::Starter();
   auto taken = take_place(directory, options.interfaces.empty() ? 0 : takeovers);
-  const bool another = another_runs(taken);
-  if (another && options.daemonize) return fabricd::success;
-  if (another) return complain(taken.error, fabricd::failure);
+  if (another_runs(taken)) return yield_to_another(options, starter, taken.error);
   if (options.daemonize) fabricd::log_to_file(directory.log_path(), options.log_level);
   else fabricd::log_to_terminal(options.log_level);
-  if (!taken.instance) {
-    spdlog::error("{}", taken.error);
-    return fabricd::failure;
-  }
+  if (!taken.instance) return give_up(starter, taken.error);
   boost::asio::io_context io(1);
   fabricd::Service service(io, std::move(*taken.instance), options.service);
-  if (!service.trouble().empty()) {
-    spdlog::error("{}", service.trouble());
-    return fabricd::failure;
-  }
+  if (!service.trouble().empty()) return give_up(starter, service.trouble());
   spdlog::info("fcvi-fabricd {} serves {}", FCVI_VERSION, directory.path());
+  starter.tell(fabricd::success, {});
   io.run();
   return fabricd::success;
 }

@@ -35,7 +35,7 @@ fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fco
 
 Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig config)
     : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
-      core_(io), fcoe_(core_, config_.fcoe), fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)),
+      core_(io), fcoe_(core_, config_.fcoe, instance_.directory().logins_path()), fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)),
       stand_in_(fabric_, core_),
       listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()) {
   if (!trouble().empty()) return;
