@@ -218,15 +218,14 @@ bool Switch::replug(NPort& port) {
 
 FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
   FPort* f_port = take_f_port();
-  if (f_port != nullptr) f_port->connect(output, feeder);
+  if (f_port != nullptr) f_port->connect(output, &feeder);
   return f_port;
 }
 
-FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former) {
-  const auto free = std::find(free_f_ports_.begin(), free_f_ports_.end(), former);
-  if (free == free_f_ports_.end()) return attach(output, feeder);
-  FPort* f_port = take_f_port(free);
-  f_port->connect(output, feeder);
+FPort* Switch::attach(FrameOutput& output, std::optional<std::size_t> former) {
+  const auto free = former ? std::find(free_f_ports_.begin(), free_f_ports_.end(), *former) : free_f_ports_.end();
+  FPort* f_port = free != free_f_ports_.end() ? take_f_port(free) : take_f_port();
+  if (f_port != nullptr) f_port->connect(output, nullptr);
   return f_port;
 }
 

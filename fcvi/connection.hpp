@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "fc2_fabric/remote_port.hpp"
 #include "fcvi/disconnector.hpp"
 #include "fcvi/message_receiver.hpp"
 #include "fcvi/message_sender.hpp"
@@ -65,7 +66,7 @@ class Connection final : private machines::disconnect_responder::Context {
   void detach_setup();
   /// Once, however many ports of the address are tried.
   void endpoint_retrying();
-  void set_peer_port(wire::FcId port) { peer_port_ = port; }
+  void set_peer_port(wire::FcId port);
   void set_setup_id(wire::ConnectionId id) { setup_id_ = id; }
   /// What RESP1 or CONNECT_RQST said of the other end; before the endpoint becomes Connected.
   void set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes);
@@ -131,6 +132,7 @@ class Connection final : private machines::disconnect_responder::Context {
   const vi::ReliabilityLevel reliability_;
   const ConnectionOptions options_;
   wire::FcId peer_port_{};
+  fc2::PortUse peer_;  // no other takes its place while we are here
   wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
   wire::ConnectionId setup_id_ = wire::ConnectionId::unassigned;
   std::uint32_t window_ = 1;

@@ -1,6 +1,7 @@
 // VN2VN (FC-BB-6): N_Ports on one Ethernet, no fabric. The node claims an N_Port_ID, tells of itself by beacons, and is
 // the link of its N_Port while it has that address. Drives machines::fip_vn2vn.
 #pragma once
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct Vn2vnConfig {
   int max_collisions = 10;
   wire::FcId first_id{};                     // 0000xxh, not 0 or FFFFh; 0: the low 16 bits of the Port_Name
   std::uint64_t seed = 1;                    // for the addresses after that one, and the fuzz
-  std::size_t max_neighbours = 1024;
+  std::size_t max_neighbours = 1024;         // for one more the oldest that our N_Port has nothing to do with is forgotten
 };
 
 struct Vn2vnNeighbour {
@@ -101,6 +102,8 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   [[nodiscard]] TimeNs silence_limit() const { return config_.beacon_interval / 2 * 5; }
   void add_neighbour(const Vn2vnNeighbour& neighbour);
   void drop_neighbour(wire::FcId id);
+  void forget_neighbour(wire::FcId id);
+  bool make_room();
   bool answers_flogi(const Frame& frame);
   [[nodiscard]] bool may_be_ours(wire::FcId id) const;
   [[nodiscard]] wire::fip::FipMessage message(std::uint8_t subcode) const;
@@ -130,6 +133,7 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   };
   std::vector<ReceivedFlogi> flogis_;              // the N_Port has not answered yet
   std::map<wire::FcId, Vn2vnNeighbour> neighbours_;
+  std::deque<wire::FcId> oldest_neighbours_;       // each once
   Timer<Vn2vnNode, &Vn2vnNode::time_out> timer_{*this};
   Timer<Vn2vnNode, &Vn2vnNode::expire_neighbours> expiry_{*this};
 };
