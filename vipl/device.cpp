@@ -1,5 +1,6 @@
 #include "vipl/device.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "vipl/domain.hpp"
@@ -11,6 +12,7 @@ namespace {
 // Within a host links have no latency to speak of: whoever has an address answers at once. On Ethernet hosts may be busy.
 constexpr TimeNs default_farp_timeout = 100 * fc2::millisecond, ethernet_farp_timeout = 500 * fc2::millisecond;
 constexpr int resolver_retries = 1;
+constexpr auto longest_goodbye = std::chrono::seconds(5);  // only where the service does not read
 
 farp::ResolverConfig resolver_config(const NicConfiguration& nic, const NodeIdentity& identity) {
   farp::ResolverConfig config;
@@ -107,6 +109,7 @@ std::string Device::trouble() const {
 // The end of a local fabric's socket is seen at once.
 void Device::say_goodbye() {
   if (fcoe_ != nullptr) fcoe_->say_goodbye();
+  if (link_ != nullptr) link_->drain(longest_goodbye);
 }
 
 void Device::address_ready() { domain_.runtime().notify_all(ready_point_); }

@@ -35,7 +35,7 @@ std::uint64_t first_generation() {
   return domains.fetch_add(1) << 24;
 }
 
-/// At exit() sockets end by themselves, logins on Ethernet do not.
+/// At exit() what the program was told is sent has to be on its way; and logins on Ethernet do not end by themselves.
 void say_goodbye_at_exit() {
   const auto say_goodbye = [] {
     if (Domain* domain = process_domain.load()) domain->say_goodbye();
@@ -90,7 +90,7 @@ Domain::Domain(Runtime& runtime)
 Domain::~Domain() = default;
 
 Device& Domain::device(const NicConfiguration& configuration, const NodeIdentity& identity) {
-  if (configuration.transport == NicTransport::Fcoe) say_goodbye_at_exit();
+  if (configuration.transport != NicTransport::InProcess) say_goodbye_at_exit();
   auto& device = devices_[configuration.name];
   if (device == nullptr) device = std::make_unique<Device>(*this, configuration, identity);
   return *device;

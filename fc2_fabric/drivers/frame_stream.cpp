@@ -1,5 +1,6 @@
 #include "fc2_fabric/drivers/frame_stream.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -179,6 +180,18 @@ void FrameStream::flush() {
     else if (errno != EINTR) return fail(errno == EPIPE ? "closed by the other end" : std::strerror(errno));
   }
   if (finishing_ && !failed_) ::shutdown(descriptor_.native_handle(), SHUT_WR);
+}
+
+void FrameStream::drain(std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  for (;;) {
+    if (user_ == nullptr || failed_) return;
+    flush();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (out_.size() == 0 || left.count() <= 0) return;
+    pollfd socket{descriptor_.native_handle(), POLLOUT, 0};
+    ::poll(&socket, 1, static_cast<int>(left.count()));
+  }
 }
 
 void FrameStream::finish() {

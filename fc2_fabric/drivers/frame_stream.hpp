@@ -1,6 +1,7 @@
 // One end of a socket of the local fabric: records in, records out, nothing blocks. A stream socket, and not one that keeps
 // records apart: many frames pass with one system call, which measured five times the frames per second of SEQPACKET.
 #pragma once
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,8 @@ class FrameStream final : public FrameOutput, public FrameFeeder, public std::en
   void proceed() override;
   /// Nothing more will be sent: the other end is told when it has all that was, and closes; then the user hears so.
   void finish();
+  /// For the end of the process: returns when all that was sent is in the socket, or after `limit`.
+  void drain(std::chrono::milliseconds limit);
   /// Sends what there is as far as the kernel takes it at once. The user hears nothing more.
   void close();
 

@@ -47,6 +47,9 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
     boost::asio::post(io_, [self = shared_from_this()] { self->attempt(); });
   }
   void close();
+  void drain(std::chrono::milliseconds limit) {
+    if (stream_ != nullptr) stream_->drain(limit);
+  }
   [[nodiscard]] bool up() const { return up_; }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
@@ -227,6 +230,7 @@ LocalFabricLink::LocalFabricLink(NPort& port, boost::asio::io_context& io, CoreG
 }
 LocalFabricLink::~LocalFabricLink() { core_->close(); }
 bool LocalFabricLink::up() const { return core_->up(); }
+void LocalFabricLink::drain(std::chrono::milliseconds limit) { core_->drain(limit); }
 const std::string& LocalFabricLink::trouble() const { return core_->trouble(); }
 
 }  // namespace fc2::drivers

@@ -1,6 +1,7 @@
 // The link of a process's N_Port to the local fabric: connects to fcvi-fabricd, starts it where nobody listens, comes back
 // when it went away.
 #pragma once
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -46,6 +47,9 @@ class LocalFabricLink {
   [[nodiscard]] bool up() const;
   /// Why there is no link; empty while it is up, and before the first try failed.
   [[nodiscard]] const std::string& trouble() const;
+  /// For the end of the process, which does not wait for the link's handlers: returns when what the port sent is in the
+  /// socket, or after `limit`.
+  void drain(std::chrono::milliseconds limit);
 
  private:
   class Core;

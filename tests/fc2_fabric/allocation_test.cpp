@@ -1,23 +1,9 @@
 // No allocation per frame in steady state: counts every operator new of the program.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "fc2_fabric/sequence_sender.hpp"
+#include "tests/support/counted_new.hpp"
 #include "tests/support/switched_fabric.hpp"
-
-namespace {
-std::size_t allocations = 0;
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace fc2 {
 namespace {
@@ -86,9 +72,9 @@ TEST(Allocation, steady_state_frames_do_not_allocate) {
   fabric.run_for(second);
   ASSERT_EQ(sink.frames, 4000U);
   stream.start(10'000);
-  const std::size_t before = allocations;
+  const std::size_t before = support::allocations;
   fabric.run_for(second);
-  EXPECT_EQ(allocations - before, 0U);
+  EXPECT_EQ(support::allocations - before, 0U);
   EXPECT_EQ(sink.frames, 44'000U);
 }
 
@@ -112,9 +98,9 @@ TEST(Allocation, steady_state_frames_between_switches_do_not_allocate) {
   f.run_for(second);
   ASSERT_EQ(sink.frames, 4000U);
   stream.start(10'000);
-  const std::size_t before = allocations;
+  const std::size_t before = support::allocations;
   f.run_for(second);
-  EXPECT_EQ(allocations - before, 0U);
+  EXPECT_EQ(support::allocations - before, 0U);
   EXPECT_EQ(sink.frames, 44'000U);
 }
 
@@ -131,20 +117,20 @@ TEST(Allocation, steady_state_replies_do_not_allocate) {
   const std::array<std::uint8_t, 64> payload{};
   std::size_t before = 0;
   for (int i = 0; i < 20'000; ++i) {
-    if (i == 10'000) before = allocations;
+    if (i == 10'000) before = support::allocations;
     fabric.port(0).request(fabric.port(1).n_port_id(), wire::RCtl::unsolicited_command, wire::Type::fc_vi, payload, sink, second);
     if (i % 16 == 15) fabric.run_for(10 * microsecond);
   }
-  EXPECT_EQ(allocations - before, 0U);
+  EXPECT_EQ(support::allocations - before, 0U);
   EXPECT_EQ(sink.ius, 20'000U);
 }
 
 // The counter counts: the first frames of a fabric do allocate.
 TEST(Allocation, first_frames_allocate) {
-  const std::size_t before = allocations;
+  const std::size_t before = support::allocations;
   support::TestFabric fabric(2);
   fabric.bring_up();
-  EXPECT_GT(allocations, before);
+  EXPECT_GT(support::allocations, before);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // No allocation per frame or message in steady state: counts every operator new of the program.
-#include "tests/fcvi/counted_new.hpp"
+#include "tests/support/counted_new.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 
 namespace {

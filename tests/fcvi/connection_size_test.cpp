@@ -1,7 +1,7 @@
 // What a connection costs in a process that has thousands: heap of both ends, everything below the C API.
 #include "fcvi/connection.hpp"
 #include "fcvi/received_setup.hpp"
-#include "tests/fcvi/counted_new.hpp"
+#include "tests/support/counted_new.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 
 namespace {

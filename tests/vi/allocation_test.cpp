@@ -1,28 +1,8 @@
 // The frame path does not allocate in steady state (design rule 4). Counts every operator new of this
 // program.
 #include <array>
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "tests/support/counted_new.hpp"
 #include "tests/vi/bench.hpp"
-
-namespace {
-std::atomic<std::size_t> allocations{0};
-void* counted(std::size_t size) {
-  ++allocations;
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace vi::testing {
 namespace {
@@ -67,7 +47,7 @@ TEST(FramePath, connected_steady_state) {
   std::array<std::uint8_t, 3000> frame{};
   std::size_t before = 0;
   for (int round = 0; round != 1000; ++round) {
-    if (round == 10) before = allocations;
+    if (round == 10) before = support::allocations;
     std::uint64_t address = 0;
     vi->post_receive(area.address() + 64, handle);
     vi->post_send(area.address(), handle);
@@ -81,7 +61,7 @@ TEST(FramePath, connected_steady_state) {
     ASSERT_EQ(vi->send_done(address), Return::Success);
     ASSERT_EQ(vi->receive_done(address), Return::Success);
   }
-  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(support::allocations - before, 0u);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "fc2_fabric/remote_port.hpp"
 #include "tools/fcvi_sim/explore_program.hpp"
@@ -65,8 +66,8 @@ class World::LogoutWatch final : public fc2::PortListener {
   Node& node_;
 };
 
-World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, const Sabotage& sabotage)
-    : scenario_(scenario), sabotage_(sabotage), pool_(pool), driver_(scheduler_), injector_(scheduler_, pool, faults),
+World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage)
+    : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_), injector_(scheduler_, pool, faults),
       switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
   record_.faults = faults;
   record_.in_order = scenario.in_order;

@@ -26,7 +26,7 @@ struct Sabotage {
 class World {
  public:
   /// `pool` serves one run after the other. All references outlive the world.
-  World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, const Sabotage& sabotage);
+  World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -71,7 +71,7 @@ class World {
   void note(std::uint64_t value) { record_.digest = (record_.digest ^ value) * 0x100000001B3; }
 
   const Scenario& scenario_;
-  const Sabotage& sabotage_;
+  const Sabotage sabotage_;
   fc2::FramePool& pool_;
   fc2::Scheduler scheduler_;
   Driver driver_;

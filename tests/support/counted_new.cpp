@@ -1,4 +1,4 @@
-#include "tests/fcvi/counted_new.hpp"
+#include "tests/support/counted_new.hpp"
 
 #include <malloc.h>
 
@@ -6,18 +6,22 @@
 #include <new>
 
 namespace support {
-std::size_t allocations = 0;
-std::size_t live_bytes = 0;
+std::atomic<std::size_t> allocations = 0;
+std::atomic<std::size_t> live_bytes = 0;
 }  // namespace support
 
 static constexpr std::size_t allocator_header = sizeof(std::size_t);
 
-void* operator new(std::size_t size) {
+void* operator new(std::size_t size, const std::nothrow_t& /*unused*/) noexcept {
   void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) return nullptr;
   ++support::allocations;
   support::live_bytes += malloc_usable_size(memory) + allocator_header;
   return memory;
+}
+void* operator new(std::size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
+  throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept {
   if (memory != nullptr) support::live_bytes -= malloc_usable_size(memory) + allocator_header;
