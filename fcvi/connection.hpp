@@ -131,8 +131,8 @@ class Connection final : private machines::disconnect_responder::Context {
   const wire::FcviHandle handle_;
   const vi::ReliabilityLevel reliability_;
   const ConnectionOptions options_;
+  machines::disconnect_responder::Machine responder_;  // a byte
   wire::FcId peer_port_{};
-  fc2::PortUse peer_;  // no other takes its place while we are here
   wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
   wire::ConnectionId setup_id_ = wire::ConnectionId::unassigned;
   std::uint32_t window_ = 1;
@@ -144,10 +144,10 @@ class Connection final : private machines::disconnect_responder::Context {
   bool retired_ = false;
   bool peer_knows_ = false;
   bool retried_ = false;  // the endpoint is in Pending Connect Retry
+  fc2::PortUse peer_;     // it stays known while we are here
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;
   PeerRequest* peer_request_ = nullptr;
-  machines::disconnect_responder::Machine responder_;
   fc2::Exchange* incoming_ = nullptr;                        // while its event is processed
   const wire::fcvi::DisconnectRqst* incoming_rqst_ = nullptr;
   MessageSender sender_;
