@@ -98,8 +98,22 @@ void AddressEntry::start_farp_timer() {
 
 void AddressEntry::add_address() {
   if (maps_to(replied_)) return;
-  if (n_port_ids_.size() >= config_.max_ports_of_address) return port_.counters().discard(fc2::Discard::NoResources);
+  if (n_port_ids_.size() >= config_.max_ports_of_address && !make_room()) return port_.counters().discard(fc2::Discard::NoResources);
   n_port_ids_.push_back(replied_);
+}
+
+// Answers with addresses that nobody has must not shut out the one that comes late, nor displace the one that came first: of the
+// later half, the oldest with which there is no login.
+bool AddressEntry::make_room() {
+  const auto is_stranger = [&](wire::FcId id) {
+    const fc2::RemotePort* remote = port_.find_remote_port(id);
+    return id != port_.n_port_id() && (remote == nullptr || !(remote->logged_in() || remote->logging_in()));
+  };
+  const auto first = std::find_if(n_port_ids_.begin() + static_cast<std::ptrdiff_t>(n_port_ids_.size() / 2), n_port_ids_.end(), is_stranger);
+  if (first == n_port_ids_.end()) return false;
+  n_port_ids_.erase(first);
+  ++port_.counters().addresses_evicted;
+  return true;
 }
 
 void AddressEntry::unexpected(std::string_view, std::string_view, std::string_view) {

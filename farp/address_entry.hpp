@@ -34,11 +34,17 @@ class AddressEntry final : private machines::address_resolution::Context, privat
   [[nodiscard]] const wire::IpAddress& address() const { return address_; }
   [[nodiscard]] std::span<const wire::FcId> n_port_ids() const { return n_port_ids_; }
   [[nodiscard]] bool maps_to(wire::FcId id) const;
+  /// Nobody waits for its answer.
+  [[nodiscard]] bool idle() const {
+    namespace ar = machines::address_resolution;
+    return !machine_.is_any_of<ar::QueryingNameServer, ar::AwaitFarpReply>();
+  }
 
  private:
   template <class E> void process(const E& event);
   void settle();
   void take_answer(std::span<const std::uint8_t> iu);
+  bool make_room();
 
   // ExchangeUser: the answer to GID_IPP
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;

@@ -20,9 +20,9 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   }
   void start() {
     const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
-    if (server == nullptr || !server->logged_in()) return is_awaited() || asks_itself_ ? owner_.finish(remote_.peer(), true) : discover_address();
+    if (server == nullptr || !server->logged_in()) return is_awaited() || asks_itself_ ? owner_.finish(remote_->peer(), true) : discover_address();
     wire::ct::GpnId gpn_id;
-    gpn_id.port_id = remote_.peer();
+    gpn_id.port_id = remote_->peer();
     std::array<std::uint8_t, wire::ct::GpnId::size()> payload;
     gpn_id.write(payload);
     request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload);
@@ -36,43 +36,43 @@ class PortValidator::Check final : private fc2::ExchangeUser {
                                  .n_port_id = port_.n_port_id()};
     std::array<std::uint8_t, wire::els::Adisc::size()> payload;
     adisc.write(payload);
-    request(remote_.peer(), wire::RCtl::els_request, wire::Type::els, payload);
+    request(remote_->peer(), wire::RCtl::els_request, wire::Type::els, payload);
   }
   // Not logged in yet: it is enough that a port is there.
-  [[nodiscard]] bool is_awaited() const { return !remote_.logged_in(); }
+  [[nodiscard]] bool is_awaited() const { return !remote_->logged_in(); }
   // No exchange is free: nothing is known, and the login stays.
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
     exchange_ = port_.request(d_id, r_ctl, type, payload, *this, 2 * port_.r_a_tov());
-    if (exchange_ == nullptr) owner_.finish(remote_.peer(), true);
+    if (exchange_ == nullptr) owner_.finish(remote_->peer(), true);
   }
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
     exchange_ = nullptr;
     if (exchange.is_open()) port_.release(exchange);
-    if (asks_port_) return owner_.finish(remote_.peer(), is_same(iu));
+    if (asks_port_) return owner_.finish(remote_->peer(), is_same(iu));
     const auto accept = wire::ct::NameAccept::parse(iu);
-    if (is_awaited()) return owner_.finish(remote_.peer(), accept.has_value());
-    if (asks_itself_) return owner_.finish(remote_.peer(), !accept || accept->world_wide_name == remote_.peer_parameters().port_name);
-    if (accept && accept->world_wide_name == remote_.peer_parameters().port_name) return discover_address();
-    owner_.finish(remote_.peer(), false);
+    if (is_awaited()) return owner_.finish(remote_->peer(), accept.has_value());
+    if (asks_itself_) return owner_.finish(remote_->peer(), !accept || accept->world_wide_name == remote_->peer_parameters().port_name);
+    if (accept && accept->world_wide_name == remote_->peer_parameters().port_name) return discover_address();
+    owner_.finish(remote_->peer(), false);
   }
   // A Name Server that is silent says nothing of the port; a port that is silent is not there.
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {
     exchange_ = nullptr;
-    if (asks_port_) owner_.finish(remote_.peer(), false);
-    else if (is_awaited() || asks_itself_) owner_.finish(remote_.peer(), true);
+    if (asks_port_) owner_.finish(remote_->peer(), false);
+    else if (is_awaited() || asks_itself_) owner_.finish(remote_->peer(), true);
     else discover_address();
   }
   // FC-VI 7.7.3: the three addresses of the ACC.
   [[nodiscard]] bool is_same(std::span<const std::uint8_t> iu) const {
     const auto accept = wire::els::Adisc::parse(iu);
-    const wire::els::Login& login = remote_.peer_parameters();
-    return accept && accept->command == wire::els::Command::ls_acc && accept->n_port_id == remote_.peer() &&
+    const wire::els::Login& login = remote_->peer_parameters();
+    return accept && accept->command == wire::els::Command::ls_acc && accept->n_port_id == remote_->peer() &&
            accept->port_name == login.port_name && accept->node_name == login.node_name;
   }
 
   PortValidator& owner_;
   fc2::NPort& port_;
-  fc2::RemotePort& remote_;
+  const fc2::PortUse remote_;
   fc2::Exchange* exchange_ = nullptr;
   bool asks_port_ = false;
   // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not gone (FC-VI 7.7.5).

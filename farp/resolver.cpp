@@ -34,6 +34,7 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
   struct Answer { wire::IpAddress address; std::vector<wire::FcId> n_port_ids; ResolveListener* listener; };
 
   AddressEntry* entry_for(const wire::IpAddress& address);
+  bool make_room();
   template <class Affected> void invalidate_where(const Affected& affected);
   void tell();
 
@@ -69,6 +70,7 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
   ReadyListener* ready_listener_ = nullptr;
   NoReply no_reply_;
   std::map<wire::IpAddress, AddressEntry> entries_;
+  std::deque<wire::IpAddress> oldest_;  // of those, each once
   std::vector<Waiter> waiters_;  // those of entries that are being resolved
   std::deque<Answer> answers_;   // to be told; a listener may ask again, or forget others
   bool telling_ = false;
@@ -93,8 +95,27 @@ Resolver::Core::~Core() {
 AddressEntry* Resolver::Core::entry_for(const wire::IpAddress& address) {
   const auto found = entries_.find(address);
   if (found != entries_.end()) return &found->second;
-  if (entries_.size() >= config_.max_entries) return nullptr;
+  if (entries_.size() >= config_.max_entries && !make_room()) return nullptr;
+  oldest_.push_back(address);
   return &entries_.try_emplace(address, *this, port_, config_, address).first->second;
+}
+
+// A few looks for each new one; who is being resolved goes to the end. A listener that asks while it is told an answer stands
+// inside of an entry: then none goes.
+bool Resolver::Core::make_room() {
+  constexpr std::size_t looks = 16;
+  if (telling_) return entries_.size() < config_.max_entries + looks;
+  for (std::size_t look = 0; look < looks && !oldest_.empty(); ++look) {
+    const wire::IpAddress address = oldest_.front();
+    oldest_.pop_front();
+    if (entries_.at(address).idle()) {
+      entries_.erase(address);
+      ++port_.counters().addresses_evicted;
+      return true;
+    }
+    oldest_.push_back(address);
+  }
+  return false;
 }
 
 void Resolver::Core::resolve(const wire::IpAddress& asked, ResolveListener& listener) {

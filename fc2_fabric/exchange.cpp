@@ -38,7 +38,7 @@ void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Ty
   user_ = user;
   context = nullptr;
   class_2_ = false;
-  remote_ = nullptr;
+  forget_remote();
   reply_due_ = never;
   machine_ = {};
   sequence_ = {};
@@ -203,8 +203,14 @@ void Exchange::abandon(ExchangeFailure failure) {
 }
 
 RemotePort* Exchange::remote() {
-  if (remote_ == nullptr) remote_ = port_.find_remote_port(peer_);
+  if (remote_ != nullptr) return remote_;
+  remote_ = port_.find_remote_port(peer_);
+  if (remote_ != nullptr) ++remote_->users_;
   return remote_;
+}
+
+void Exchange::forget_remote() {
+  if (RemotePort* known = std::exchange(remote_, nullptr)) --known->users_;
 }
 
 /// ACKs are waited for beside a reply; whatever else needs the timer ends the wait for the reply.

@@ -95,7 +95,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   /// Not over yet: it has to be finished, aborted or released.
   [[nodiscard]] bool is_open() const { return !machine_.is<machines::exchange::Closed>(); }
   /// An F_Port answers FLOGI to the address that it grants.
-  void redirect(wire::FcId peer) { peer_ = peer, remote_ = nullptr; }
+  void redirect(wire::FcId peer) { peer_ = peer, forget_remote(); }
   /// Another user goes on with it.
   void hand_over(ExchangeUser& user) { user_ = &user; }
   /// Its sequences go in class 2. Before the first is sent.
@@ -148,7 +148,9 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void forget_sequence();
   /// Frames of a sequence are out that is not closed: until it is, or was recovered after an error, its SEQ_ID rests (FC-VI 5.5).
   void keep_seq_id(RemotePort& owner) { seq_id_owner_ = &owner; }
+  /// In use from here on.
   [[nodiscard]] RemotePort* remote();
+  void forget_remote();
   void resume_reply_timer();
   void start_timer(TimerUse use, TimeNs delay);
   void fire(TimeNs now) override;

@@ -61,9 +61,9 @@ void FPort::connect(SharedLink& ports, LinkConfig link) {
   if (switch_.online()) switch_online();
 }
 
-void FPort::connect(FrameOutput& output, FrameFeeder& feeder) {
+void FPort::connect(FrameOutput& output, FrameFeeder* feeder) {
   far_output_ = &output;
-  feeder_ = &feeder;
+  feeder_ = feeder;
   former_address_ = {};
   if (switch_.online()) switch_online();
 }

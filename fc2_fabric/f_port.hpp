@@ -21,7 +21,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   /// Plugs a link in, and brings it up if the switch is online.
   void connect(NPort& port, LinkConfig link);
   void connect(SharedLink& ports, LinkConfig link);
-  void connect(FrameOutput& output, FrameFeeder& feeder);
+  /// `feeder` nullptr: who sends cannot be held back.
+  void connect(FrameOutput& output, FrameFeeder* feeder);
   /// To a loop, as its FL_Port. The addresses of its area are its own (Switch::attach).
   void connect(Loop& loop, const LoopPlace& place);
   /// Unplugs it: whoever is logged in is logged out.
@@ -85,6 +86,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
 
   void hold() override;
   void proceed() override;
+  [[nodiscard]] bool can_be_held() const override { return far_output_ == nullptr || feeder_ != nullptr; }
   void link_active() override;
   void link_offline() override;
   void link_begins(FrameOutput& output);

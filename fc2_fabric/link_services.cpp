@@ -1,8 +1,10 @@
 #include "fc2_fabric/link_services.hpp"
 
+#include <algorithm>
+
 #include "fc2_fabric/login_session.hpp"
 #include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/remote_ports.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
 #include "wire/els/logo.hpp"
@@ -94,8 +96,10 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
   if (request->class_3.receive_data_field_size < min_data_field_bytes)
     return port_.reject_els(exchange, RejectReason::logical_error,
                             RejectExplanation::service_parameter_receive_data_field_size);
-  if (!has_room_for(exchange.peer()))
+  if (!port_.remote_ports_->make_room_for_login(exchange.peer())) {
+    port_.counters().discard(Discard::NoResources);
     return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
+  }
   port_.remote_port(exchange.peer()).login_received(exchange, *request);
 }
 
@@ -116,12 +120,25 @@ void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t
 // and would wait for ever (FC-VI 7.7.1). Where our PLOGI is out its LS_ACC was lost: PLOGI again says the same, and begins a new
 // login at once. On an out-of-order fabric the frame may have overtaken it: then E_D_TOV later, if it has not come.
 void LinkServices::deny(wire::FcId peer) {
-  if (!port_.online() || !has_room_for(peer)) return;
+  if (!port_.online()) return;
+  if (!port_.remote_ports_->make_room_for_stranger(peer)) return port_.counters().discard(Discard::NoResources);
   RemotePort& remote = port_.remote_port(peer);
   if (remote.logged_in() || !remote.may_be_denied() || remote.login_presumed() || (remote.logging_in() && !port_.in_order())) return;
   std::array<std::uint8_t, wire::els::Logo::size()> payload;
   wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
-  port_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());
+  make_room_for_denial();
+  Exchange* denial = port_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());
+  if (denial == nullptr) return;
+  denial->context = this;
+  denials_.push_back(denial);
+}
+
+// Strangers that have no end do not answer either: what we tell them takes a quarter of our exchanges at most.
+void LinkServices::make_room_for_denial() {
+  if (denials_.size() < std::max<std::size_t>(port_.config().max_exchanges / 4, 1)) return;
+  Exchange& oldest = *denials_.front();
+  denials_.pop_front();
+  if (oldest.is_open() && oldest.context == this) port_.release(oldest);
 }
 
 void LinkServices::login_missing(const ReceivedFrame& frame) {
@@ -130,10 +147,6 @@ void LinkServices::login_missing(const ReceivedFrame& frame) {
   const bool may_have_overtaken = !port_.in_order() && remote != nullptr && remote->logging_in();
   if (!may_have_overtaken || !frames_before_login.keep(frame)) port_.counters().discard(Discard::NotLoggedIn);
   deny(peer);
-}
-
-bool LinkServices::has_room_for(wire::FcId peer) const {
-  return port_.find_remote_port(peer) != nullptr || port_.remote_ports_.size() < port_.config().max_remote_ports;
 }
 
 // FC-LS: LOGO without a login is accepted. The F_Port's ends the fabric login, and with it every other.

@@ -1,5 +1,7 @@
 // What an N_Port answers by itself: the ELS requests of other ports (FC-LS).
 #pragma once
+#include <deque>
+
 #include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/frames_before_login.hpp"
 #include "wire/els/command.hpp"
@@ -22,7 +24,7 @@ class LinkServices final : public ExchangeUser {
   void answer(Exchange& exchange, wire::els::Command command, std::span<const std::uint8_t> payload);
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload);
-  [[nodiscard]] bool has_room_for(wire::FcId peer) const;
+  void make_room_for_denial();
   [[nodiscard]] bool counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu);
   void fabric_address(Exchange& exchange, std::span<const std::uint8_t> payload);
   void logout(Exchange& exchange, std::span<const std::uint8_t> payload);
@@ -34,6 +36,7 @@ class LinkServices final : public ExchangeUser {
   void read_timeouts(Exchange& exchange);
   void accept(Exchange& exchange);
   NPort& port_;
+  std::deque<Exchange*> denials_;  // some are over
 };
 
 }  // namespace fc2

@@ -6,7 +6,7 @@
 #include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/login_session.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/remote_ports.hpp"
 #include "fc2_fabric/sequence_sender.hpp"
 #include "wire/bls/ba_acc.hpp"
 
@@ -16,7 +16,7 @@ namespace ex = machines::exchange;
 NPort::NPort(Scheduler& scheduler, FramePool& pool, NPortConfig config)
     : scheduler_(scheduler), pool_(pool), config_(std::move(config)), transmitter_(scheduler, pool),
       n_port_id_(config_.fixed_id), attachment_(is_fixed() ? Attachment::Fixed : Attachment::Fabric), e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov),
-      acknowledger_(std::make_unique<FrameAcknowledger>(*this)), fabric_login_(std::make_unique<FabricLogin>(*this)), link_services_(std::make_unique<LinkServices>(*this)) {
+      remote_ports_(std::make_unique<RemotePorts>(*this)), acknowledger_(std::make_unique<FrameAcknowledger>(*this)), fabric_login_(std::make_unique<FabricLogin>(*this)), link_services_(std::make_unique<LinkServices>(*this)) {
   users_[static_cast<std::uint8_t>(wire::Type::els)] = link_services_.get();
 }
 
@@ -49,30 +49,21 @@ void NPort::reject_els(Exchange& exchange, wire::els::RejectReason reason, wire:
   accept_els(exchange, payload);
 }
 
-RemotePort& NPort::remote_port(wire::FcId id) {
-  auto& port = remote_ports_[id.value];
-  if (port == nullptr) {
-    port = std::make_unique<RemotePort>(*this, id);
-    if (online_) port->link_up();
-  }
-  return *port;
-}
+RemotePort& NPort::remote_port(wire::FcId id) { return remote_ports_->at(id); }
+RemotePort* NPort::find_remote_port(wire::FcId id) { return remote_ports_->find(id); }
 
-RemotePort* NPort::find_remote_port(wire::FcId id) {
-  const auto found = remote_ports_.find(id.value);
-  return found == remote_ports_.end() ? nullptr : found->second.get();
-}
+std::size_t NPort::known_ports() const { return remote_ports_->size(); }
 
 std::vector<wire::FcId> NPort::logged_in_ports() const {
   std::vector<wire::FcId> ids;
-  for (const auto& [id, port] : remote_ports_)
+  for (const auto& [id, port] : *remote_ports_)
     if (port->logged_in()) ids.push_back({id});
   return ids;
 }
 
 std::vector<wire::FcId> NPort::awaited_ports() const {
   std::vector<wire::FcId> ids;
-  for (const auto& [id, port] : remote_ports_)
+  for (const auto& [id, port] : *remote_ports_)
     if (port->logging_in()) ids.push_back({id});
   return ids;
 }
@@ -181,6 +172,7 @@ void NPort::recycle(Exchange& exchange) {
   exchange.start_timer(Exchange::TimerUse::None, 0);
   exchange.forget_sequence();
   exchange.drop_early();
+  exchange.forget_remote();
   exchange.user_ = nullptr;
   exchange.machine_ = {};
   exchange.next_free_ = nullptr;

@@ -25,6 +25,7 @@ class FabricLogin;
 class FrameAcknowledger;
 class LinkServices;
 class RemotePort;
+class RemotePorts;
 
 struct NPortConfig {
   std::string name;  // in captures and traces
@@ -47,7 +48,8 @@ struct NPortConfig {
   std::size_t max_assembled_iu_bytes = 16 + 4 * 65535;
   std::size_t max_assembled_bytes = 16 << 20;  // of all that peers began and have not ended
   std::size_t max_waiting_frames = 16384;      // to be sent; from there on nothing is taken that asks for an answer
-  std::size_t max_remote_ports = 65536;        // known ones; a PLOGI from one more is rejected
+  // Known ones. For a PLOGI from one more the oldest that is not in use makes room; where all are, it is rejected.
+  std::size_t max_remote_ports = 65536;
   int login_retries = 3;
   bool log_out_silent_ports = false;           // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)
 };
@@ -146,9 +148,11 @@ class NPort final : public FrameReceiver {
   void reject_els(Exchange& exchange, wire::els::RejectReason reason, wire::els::RejectExplanation explanation);
 
   // --- remote ports --------------------------------------------------------------------------------------------
-  /// Known ports by address; made on first use. Stays valid as long as the N_Port.
+  /// Known ports by address; made on first use. Stays valid while it is in use: see PortUse.
   RemotePort& remote_port(wire::FcId id);
   [[nodiscard]] RemotePort* find_remote_port(wire::FcId id);
+  /// Logged in or not.
+  [[nodiscard]] std::size_t known_ports() const;
   /// In order of N_Port_ID.
   [[nodiscard]] std::vector<wire::FcId> logged_in_ports() const;
   /// The same for ports that a login is under way with.
@@ -282,7 +286,7 @@ class NPort final : public FrameReceiver {
   std::size_t opened_by_strangers_ = 0;          // ... of peers that are not known
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
   RecoveryQualifiers recovery_qualifiers_;
-  std::map<std::uint32_t, std::unique_ptr<RemotePort>> remote_ports_;  // in order of N_Port_ID
+  std::unique_ptr<RemotePorts> remote_ports_;
   std::uint8_t next_seq_id_ = 0;  // for sequences to ports that are not known
   std::unique_ptr<FrameAcknowledger> acknowledger_;
   std::unique_ptr<FabricLogin> fabric_login_;

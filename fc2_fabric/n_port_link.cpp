@@ -5,7 +5,7 @@
 #include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/login_session.hpp"
 #include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/remote_ports.hpp"
 #include "wire/els/fan.hpp"
 
 namespace fc2 {
@@ -33,7 +33,7 @@ void NPort::link_up(FrameOutput& output) {
   if (is_fixed()) {
     begin_link(output, Attachment::Fixed);
     online_ = true;
-    for (auto& [id, port] : remote_ports_) port->link_up();
+    for (auto& [id, port] : *remote_ports_) port->link_up();
     return;
   }
   begin_link(output, Attachment::Fabric);
@@ -102,7 +102,7 @@ void NPort::go_online(wire::FcId id, Mappings mappings) {
   if (resumes && id != n_port_id_) log_out_of_self();
   n_port_id_ = id;
   online_ = true;
-  for (auto& [peer, port] : remote_ports_) port->link_up();
+  for (auto& [peer, port] : *remote_ports_) port->link_up();
   if (resumes) validate_logins(mappings);
   for (PortListener* listener : listeners_) listener->fabric_logged_in();
 }
@@ -205,7 +205,7 @@ void NPort::fabric_login_ended() {
 void NPort::set_offline() {
   if (!online_) return;
   online_ = false;
-  for (auto& [peer, port] : remote_ports_) port->link_down();
+  for (auto& [peer, port] : *remote_ports_) port->link_down();
   log_out_of_self();
   n_port_id_ = config_.fixed_id;  // the next FLOGI is sent without an address
 }
@@ -238,7 +238,7 @@ void NPort::link_interrupted(FramePtr unsent) {
   link_is_gone();
   online_ = false;
   fabric_login_->link_down_if_up();
-  for (auto& [peer, port] : remote_ports_) port->link_down();
+  for (auto& [peer, port] : *remote_ports_) port->link_down();
   if (RemotePort* self = find_remote_port(n_port_id_)) self->suspend();
   scheduler_.schedule_after(interruption_timer_, r_a_tov_);
 }
@@ -263,7 +263,7 @@ void NPort::keep(FramePtr frame) {
 
 // FC-VI 7.7.4: private ports of a public loop are asked even where the fabric is the same.
 void NPort::validate_logins(Mappings mappings) {
-  for (auto& [peer, port] : remote_ports_) {
+  for (auto& [peer, port] : *remote_ports_) {
     const bool is_private = wire::FcId{peer}.domain() == 0 && wire::FcId{peer}.area() == 0;
     if (mappings == Mappings::Changed) port->validation_failed();
     else if (mappings == Mappings::Ask || (attachment_ == Attachment::PublicLoop && is_private)) port->validate();
@@ -278,7 +278,7 @@ void NPort::end_interruption() {
   others_may_have_moved_ = false;
   scheduler_.cancel(interruption_timer_);
   fabric_login_->implicit_logout();
-  for (auto& [peer, port] : remote_ports_) port->implicit_logout();
+  for (auto& [peer, port] : *remote_ports_) port->implicit_logout();
   log_out_of_self();
   n_port_id_ = config_.fixed_id;
 }

@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/remote_ports.hpp"
 
 namespace fc2 {
 bool RemotePort::supports_fc_vi() const {
@@ -63,6 +64,14 @@ void RemotePort::forget_waiting(const Exchange& exchange) {
     std::erase_if(*queue, [&](const Waiting& waiting) { return waiting.exchange == &exchange; });
 }
 
+bool RemotePort::in_use() const {
+  namespace pl = machines::port_login;
+  constexpr std::uint32_t first_well_known = 0xFFFC00;
+  if (!machine_.is_any_of<pl::Offline, pl::LoggedOut, pl::LoggedIn>() || suspended_) return true;
+  if (users_ != 0 || exchanges_opened != 0 || open_sequences_ != 0 || !waiting_.empty() || !held_.empty()) return true;
+  return peer_.value >= first_well_known || peer_ == port_.n_port_id();
+}
+
 bool RemotePort::may_be_denied() {
   const TimeNs now = port_.scheduler().now();
   if (now < next_denial_) return false;
@@ -109,6 +118,7 @@ void RemotePort::resumed_now() {
 }
 
 void RemotePort::logged_in_now() {
+  port_.remote_ports_->login_begins(*this);
   suspended_ = false;
   next_denial_ = 0;  // it learned of the last one
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
@@ -121,6 +131,7 @@ void RemotePort::login_failed_now() {
 }
 
 void RemotePort::logged_out_now() {
+  port_.remote_ports_->login_ends(*this);
   forget_suspension();
   // What one exchange gives back is not for the next that ends. Link services go on without a login.
   std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.exchange->type() != wire::Type::els; });

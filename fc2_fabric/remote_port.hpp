@@ -3,12 +3,17 @@
 #include <bitset>
 #include <deque>
 #include <optional>
+#include <utility>
+
+#include <boost/intrusive/list_hook.hpp>
 
 #include "fc2_fabric/login_session.hpp"
 
 namespace fc2 {
 
-class RemotePort final : public LoginSession {
+/// RemotePorts finds it in its queues by the hook, which leaves them with it.
+class RemotePort final : public LoginSession,
+                         public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   RemotePort(NPort& port, wire::FcId peer) : LoginSession(port, peer) {}
 
@@ -46,6 +51,10 @@ class RemotePort final : public LoginSession {
   /// FC-VI 7.7.3: ADISC.
   void validate() { discover_address(); }
 
+  /// Somebody counts on it: an exchange, a PortUse, a login or logout under way, the fabric's services, ourselves. No other is
+  /// kept where the table is full.
+  [[nodiscard]] bool in_use() const;
+
   /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
   [[nodiscard]] bool may_be_denied();
 
@@ -66,6 +75,9 @@ class RemotePort final : public LoginSession {
 
   // FC-VI 4.1: at most 255 open sequences between two ports, one of them kept for management.
   static constexpr unsigned max_open_sequences = 254;
+  friend class Exchange;
+  friend class PortUse;
+  std::size_t users_ = 0;
   void release_held();
   void send_waiting();
   wire::SeqId next_free();
@@ -81,6 +93,25 @@ class RemotePort final : public LoginSession {
   bool suspended_ = false;
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;
+};
+
+/// Held by whoever counts on what is known of a port, its login above all.
+class PortUse {
+ public:
+  PortUse() = default;
+  explicit PortUse(RemotePort& port) : port_(&port) { ++port.users_; }
+  PortUse(PortUse&& other) noexcept : port_(std::exchange(other.port_, nullptr)) {}
+  PortUse& operator=(PortUse&& other) noexcept {
+    std::swap(port_, other.port_);
+    return *this;
+  }
+  ~PortUse() {
+    if (port_ != nullptr) --port_->users_;
+  }
+  [[nodiscard]] RemotePort* operator->() const { return port_; }
+
+ private:
+  RemotePort* port_ = nullptr;
 };
 
 }  // namespace fc2

@@ -33,8 +33,8 @@ bool SequenceSender::may_send() const {
 
 bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
   if (exchange.awaits_acknowledgement()) return false;
+  if (exchange.remote() == nullptr) exchange.port_.remote_port(exchange.peer_);
   remote_ = exchange.remote();
-  if (remote_ == nullptr) remote_ = &exchange.port_.remote_port(exchange.peer_);
   is_control_ = false;
   if (remote_->suspended()) return false;
   const auto seq_id = remote_->take_seq_id();

@@ -160,6 +160,12 @@ FPort* Switch::take_f_port(std::deque<std::size_t>& from, std::deque<std::size_t
   return port;
 }
 
+FPort* Switch::take_f_port(std::size_t number) {
+  for (std::deque<std::size_t>* from : {&set_aside_, &free_f_ports_})
+    if (const auto found = std::find(from->begin(), from->end(), number); found != from->end()) return take_f_port(*from, found);
+  return nullptr;
+}
+
 FPort* Switch::take_f_port() {
   if (!free_f_ports_.empty()) return take_f_port(free_f_ports_, free_f_ports_.begin());
   if (FPort* made = make_f_port()) return made;
@@ -223,19 +229,15 @@ bool Switch::replug(NPort& port) {
 
 FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder) {
   FPort* f_port = take_f_port();
-  if (f_port != nullptr) f_port->connect(output, feeder);
+  if (f_port != nullptr) f_port->connect(output, &feeder);
   return f_port;
 }
 
-FPort* Switch::attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former) {
-  for (std::deque<std::size_t>* from : {&set_aside_, &free_f_ports_}) {
-    const auto found = std::find(from->begin(), from->end(), former);
-    if (found == from->end()) continue;
-    FPort* f_port = take_f_port(*from, found);
-    f_port->connect(output, feeder);
-    return f_port;
-  }
-  return attach(output, feeder);
+FPort* Switch::attach(FrameOutput& output, std::optional<std::size_t> former) {
+  FPort* f_port = former ? take_f_port(*former) : nullptr;
+  if (f_port == nullptr) f_port = take_f_port();
+  if (f_port != nullptr) f_port->connect(output, nullptr);
+  return f_port;
 }
 
 void Switch::set_aside(std::size_t number) {

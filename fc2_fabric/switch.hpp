@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct SwitchConfig {
   std::size_t max_virtual_ports = 255;             // further N_Port_IDs of one F_Port (FDISC)
   TimeNs state_change_delay = 10 * millisecond;    // RSCNs of one burst of changes go out together
   std::size_t egress_queue_frames = 256;           // that wait for a port; from there on those who send to it are held back
+  // Ethernet: what waits for ports that take no more, of all flows that come from there; a flow may have half of what others leave,
+  // and loses what is more.
+  std::size_t flow_queue_frames = 1024;
   bool in_order = true;                            // what FLOGI promises; what becomes of frames is the links' (FrameFault)
   TimeNs hold_time = 2 * second;                   // how long a frame may wait for a port, one whose link is gone too: E_D_TOV
 };
@@ -61,8 +65,9 @@ class Switch {
   /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the F_Port's
   /// receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
-  /// The F_Port of that number if it is free, and so its address again: who comes back finds what it had (FC-VI 7.7.5).
-  FPort* attach(FrameOutput& output, FrameFeeder& feeder, std::size_t former);
+  /// The same where nobody can be held back: Ethernet. `former`: the F_Port of that number if it is free, and so its address again:
+  /// who comes back finds what it had (FC-VI 7.7.5).
+  FPort* attach(FrameOutput& output, std::optional<std::size_t> former = {});
   /// The F_Port of that number is made, and kept for who asks for it: others get it only when no other is left. For who was
   /// logged in at the switch that this one replaces.
   void set_aside(std::size_t number);
@@ -139,6 +144,7 @@ class Switch {
   void give_back_address(wire::FcId id);
   void take_address_number(AddressNumber number);
   FPort* take_f_port();
+  FPort* take_f_port(std::size_t number);  // nullptr: it is in use
   FPort* take_f_port(std::deque<std::size_t>& from, std::deque<std::size_t>::iterator at);
   FPort* make_f_port();
   /// All other addresses of its area. False: one of them is another port's.
@@ -164,6 +170,7 @@ class Switch {
   SwitchConfig config_;
   Counters counters_;
   std::uint64_t frames_forwarded_ = 0;
+  std::size_t flow_frames_ = 0;                          // see SwitchConfig::flow_queue_frames
   std::uint8_t domain_ = 0;
   wire::Wwn fabric_name_{};
   std::vector<std::unique_ptr<FPort>> f_ports_;          // by number; never destroyed while the switch lives

@@ -31,6 +31,7 @@ void SwitchPort::link_is_down() {
   away_.clear();
   stalled_ = false;
   release_held();
+  forget_flows();
   if (held_by_ == nullptr) return;
   std::erase(std::exchange(held_by_, nullptr)->held_, this);
   proceed();
@@ -41,6 +42,11 @@ bool SwitchPort::blocked() const {
 }
 
 void SwitchPort::send(FramePtr frame, SwitchPort* ingress) {
+  if (Flow* flow = flow_from(ingress)) return ingress->keep(*flow, std::move(frame));
+  pass(std::move(frame), ingress);
+}
+
+void SwitchPort::pass(FramePtr frame, SwitchPort* ingress) {
   if (any_away() && is_away(d_id_of(*frame))) return keep_for_away(std::move(frame), ingress);
   put_out(std::move(frame), ingress);
 }
@@ -86,6 +92,10 @@ void SwitchPort::drop(const Frame& frame) {
 }
 
 void SwitchPort::hold_back(SwitchPort& ingress) {
+  if (!ingress.can_be_held()) {
+    if (!std::exchange(ingress.flows_[this].held, true)) held_.push_back(&ingress);
+    return;
+  }
   if (ingress.held_by_ != nullptr) return;
   ingress.held_by_ = this;
   held_.push_back(&ingress);
@@ -97,9 +107,50 @@ void SwitchPort::release_held() {
   while (!held_.empty() && waiting() <= switch_.config_.egress_queue_frames / 2) {
     SwitchPort& ingress = *held_.front();
     held_.pop_front();
+    if (ingress.flows_.contains(this)) {
+      let_go(ingress);
+      continue;
+    }
     ingress.held_by_ = nullptr;
     ingress.proceed();
   }
+}
+
+// --- flows of those who cannot be held back ----------------------------------------------------------------------
+
+SwitchPort::Flow* SwitchPort::flow_from(SwitchPort* ingress) {
+  if (held_.empty() || ingress == nullptr || ingress->can_be_held()) return nullptr;
+  const auto found = ingress->flows_.find(this);
+  return found == ingress->flows_.end() ? nullptr : &found->second;
+}
+
+// A flow may take half of what the others leave: any number of them that stand still leave room for one more.
+void SwitchPort::keep(Flow& flow, FramePtr frame) {
+  if (flow.frames.size() >= switch_.config_.flow_queue_frames - switch_.flow_frames_) {
+    switch_.counters_.discard(Discard::NoResources);
+    return switch_.answer_class_2(*frame, wire::RCtl::f_bsy_data);
+  }
+  ++switch_.flow_frames_;
+  flow.frames.push(std::move(frame));
+}
+
+// Until too many wait again.
+void SwitchPort::let_go(SwitchPort& ingress) {
+  Flow& flow = ingress.flows_.at(this);
+  flow.held = false;
+  while (!flow.held && !flow.frames.empty()) {
+    --switch_.flow_frames_;
+    pass(flow.frames.pop(), &ingress);
+  }
+  if (!flow.held) ingress.flows_.erase(this);
+}
+
+void SwitchPort::forget_flows() {
+  for (auto& [egress, flow] : flows_) {
+    switch_.flow_frames_ -= flow.frames.size();
+    std::erase(egress->held_, this);
+  }
+  flows_.clear();
 }
 
 void SwitchPort::output_resumed() {

@@ -1,8 +1,10 @@
 // A port of a switch, whoever is at the other end. Frames that go out wait here while the other end takes none, and who
 // sends too many is held back: Fibre Channel does not drop frames for lack of buffers. So do those to an N_Port that is away
-// for a moment and will log in again (FC-VI 7.7.5).
+// for a moment and will log in again (FC-VI 7.7.5). Ethernet holds nobody back: what comes from there waits by where it goes, so
+// that a port that takes none stops no other flow.
 #pragma once
 #include <deque>
+#include <map>
 #include <vector>
 
 #include "fc2_fabric/channel.hpp"
@@ -48,6 +50,8 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   [[nodiscard]] bool any_away() const { return !away_.empty(); }
   /// Past those for whom frames wait: what the switch has to say to log them in.
   void put_out(FramePtr frame, SwitchPort* ingress);
+  /// Whoever sends can be made to wait.
+  [[nodiscard]] virtual bool can_be_held() const { return true; }
   /// Frames come in no longer, or do again.
   virtual void hold() = 0;
   virtual void proceed() = 0;
@@ -62,7 +66,17 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   Switch& switch_;
 
  private:
+  // Where the sender cannot be held back: what came from here for one port, until that has room again.
+  struct Flow {
+    FrameQueue frames;
+    bool held = false;
+  };
   void output_resumed() override;
+  void pass(FramePtr frame, SwitchPort* ingress);
+  [[nodiscard]] Flow* flow_from(SwitchPort* ingress);
+  void keep(Flow& flow, FramePtr frame);
+  void let_go(SwitchPort& ingress);
+  void forget_flows();
   [[nodiscard]] bool blocked() const;
   void transmit(FramePtr frame);
   void drain();
@@ -86,8 +100,9 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   FrameQueue for_away_;
   bool stalled_ = false;
   TimeNs last_progress_ = 0;        // when a frame left, or could have
-  std::deque<SwitchPort*> held_;    // whom we hold back, first come first
+  std::deque<SwitchPort*> held_;    // whom we hold back, or whose flow to here; first come first
   SwitchPort* held_by_ = nullptr;
+  std::map<SwitchPort*, Flow> flows_;  // from here, by where they go
   std::uint64_t frames_in_ = 0, frames_out_ = 0;
   Timer<SwitchPort, &SwitchPort::hold_time_over> hold_timer_{*this};
   Timer<SwitchPort, &SwitchPort::output_free> pace_timer_{*this};

@@ -47,7 +47,12 @@ void Connection::set_setup(OriginatedSetup* originated, ReceivedSetup* received)
 
 void Connection::detach_setup() {
   set_setup(nullptr, nullptr);
-  peer_port_ = {};  // its logout is not ours any more
+  set_peer_port({});  // its logout is not ours any more
+}
+
+void Connection::set_peer_port(wire::FcId port) {
+  peer_port_ = port;
+  peer_ = port == wire::FcId{} ? fc2::PortUse{} : fc2::PortUse(core_.port().remote_port(port));
 }
 
 void Connection::set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "fc2_fabric/remote_port.hpp"
 #include "fcvi/disconnector.hpp"
 #include "fcvi/message_receiver.hpp"
 #include "fcvi/message_sender.hpp"
@@ -65,7 +66,7 @@ class Connection final : private machines::disconnect_responder::Context {
   void detach_setup();
   /// Once, however many ports of the address are tried.
   void endpoint_retrying();
-  void set_peer_port(wire::FcId port) { peer_port_ = port; }
+  void set_peer_port(wire::FcId port);
   void set_setup_id(wire::ConnectionId id) { setup_id_ = id; }
   /// What RESP1 or CONNECT_RQST said of the other end; before the endpoint becomes Connected.
   void set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes);
@@ -128,6 +129,7 @@ class Connection final : private machines::disconnect_responder::Context {
   const wire::FcviHandle handle_;
   const vi::ReliabilityLevel reliability_;
   const ConnectionOptions options_;
+  machines::disconnect_responder::Machine responder_;  // a byte
   wire::FcId peer_port_{};
   wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
   wire::ConnectionId setup_id_ = wire::ConnectionId::unassigned;
@@ -140,10 +142,10 @@ class Connection final : private machines::disconnect_responder::Context {
   bool retired_ = false;
   bool peer_knows_ = false;
   bool retried_ = false;  // the endpoint is in Pending Connect Retry
+  fc2::PortUse peer_;     // it stays known while we are here
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;
   PeerRequest* peer_request_ = nullptr;
-  machines::disconnect_responder::Machine responder_;
   fc2::Exchange* incoming_ = nullptr;                        // while its event is processed
   const wire::fcvi::DisconnectRqst* incoming_rqst_ = nullptr;
   MessageSender sender_;

@@ -40,8 +40,6 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
   }
   void arm_read();
   void send(EthernetFrame frame);
-  void hold() { held_ = true; }
-  void proceed();
   void close();
   [[nodiscard]] int native() { return descriptor_.native_handle(); }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
@@ -49,8 +47,7 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
  private:
   void readable();
   [[nodiscard]] int receive();
-  void deliver();
-  void deliver_held();
+  void deliver(std::size_t count);
   void settled();
   void flush();
   [[nodiscard]] int transmit();
@@ -68,9 +65,7 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
   std::array<EthernetFrame, batch_frames> incoming_;
   std::array<Vectors, batch_frames> incoming_vectors_{};
   std::array<mmsghdr, batch_frames> incoming_headers_{};
-  std::size_t received_ = 0, delivered_ = 0;  // of the latest batch
-  bool reading_ = false, held_ = false;
-  Timer<Core, &Core::deliver_held> delivery_{*this};
+  bool reading_ = false;
   // out
   std::deque<EthernetFrame> waiting_;
   std::array<Vectors, batch_frames> outgoing_vectors_{};
@@ -83,7 +78,7 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
 // --- in ----------------------------------------------------------------------------------------------------------
 
 void EthernetSocket::Core::arm_read() {
-  if (port_ == nullptr || held_ || std::exchange(reading_, true)) return;
+  if (port_ == nullptr || std::exchange(reading_, true)) return;
   descriptor_.async_wait(descriptor_.wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;  // closed
     const CoreSection section(self->guard_);
@@ -94,25 +89,12 @@ void EthernetSocket::Core::arm_read() {
 // Never more than one batch: others wait for the core too.
 void EthernetSocket::Core::readable() {
   reading_ = false;
-  if (port_ == nullptr || held_) return;
+  if (port_ == nullptr) return;
   const int count = receive();
   if (count > 0) {
     guard_.catch_up();
-    received_ = static_cast<std::size_t>(count);
-    delivered_ = 0;
-    deliver();
+    deliver(static_cast<std::size_t>(count));
   }
-  arm_read();
-}
-
-void EthernetSocket::Core::proceed() {
-  held_ = false;
-  scheduler_.schedule(delivery_, scheduler_.now());
-}
-
-void EthernetSocket::Core::deliver_held() {
-  const auto self = shared_from_this();  // the port may go
-  deliver();
   arm_read();
 }
 
@@ -128,10 +110,9 @@ int EthernetSocket::Core::receive() {
   return count;
 }
 
-// The port may go, or be held, while it tells its receiver.
-void EthernetSocket::Core::deliver() {
-  while (delivered_ < received_ && port_ != nullptr && !held_) {
-    const std::size_t i = delivered_++;
+// The port may go while it tells its receiver.
+void EthernetSocket::Core::deliver(std::size_t count) {
+  for (std::size_t i = 0; i < count && port_ != nullptr; ++i) {
     if ((incoming_headers_[i].msg_hdr.msg_flags & MSG_TRUNC) != 0) {
       ++port_->counters_.over_long;
       continue;
@@ -223,7 +204,6 @@ void EthernetSocket::Core::close() {
   }
   port_ = nullptr;
   scheduler_.cancel(settled_);
-  scheduler_.cancel(delivery_);
   waiting_.clear();
   for (EthernetFrame& frame : incoming_) frame.body.reset();
   known_.reset();
@@ -241,8 +221,6 @@ EthernetSocket::EthernetSocket(fcoe::EthernetInterface interface, int descriptor
 EthernetSocket::~EthernetSocket() { core_->close(); }
 
 void EthernetSocket::send(EthernetFrame frame) { core_->send(std::move(frame)); }
-void EthernetSocket::hold() { core_->hold(); }
-void EthernetSocket::proceed() { core_->proceed(); }
 int EthernetSocket::descriptor() const { return core_->native(); }
 Scheduler& EthernetSocket::scheduler() const { return core_->scheduler(); }
 

@@ -25,9 +25,6 @@ class EthernetSocket : public fcoe::EthernetPort {
  public:
   ~EthernetSocket() override;
   void send(fcoe::EthernetFrame frame) final;
-  /// The socket is read no longer; what was read already waits.
-  void hold() final;
-  void proceed() final;
 
   static constexpr std::size_t batch_frames = 64;      // of one system call
   static constexpr std::size_t max_waiting = 256;      // from batch_frames on the port is paused; FIP may still come

@@ -45,18 +45,23 @@ void ENode::advertisement(const fip::FipMessage& message, const EthernetFrame& f
   const auto heard = FcfTable::read(message);
   if (!heard) return counters_.discard(FcoeDiscard::BadFip);
   if (config_.switch_name != wire::Wwn{} && heard->switch_name != config_.switch_name) return;  // not ours to use
-  const bool was_usable = fcfs_.find(heard->mac) != nullptr && fcfs_.find(heard->mac)->usable();
-  KnownFcf* fcf = fcfs_.update(*heard);
-  if (fcf == nullptr) return counters_.discard(FcoeDiscard::NoResources);
+  const KnownFcf* known = fcfs_.find(heard->mac);
+  const bool was_usable = known != nullptr && known->usable(), crowded = known == nullptr && fcfs_.full();
+  if (crowded) {
+    fcfs_.make_room(selected_ ? selected_->mac : wire::MacAddress{});
+    ++counters_.evicted;
+  }
+  KnownFcf* fcf = &fcfs_.update(*heard);
   const TimeNs now = scheduler_.now();
   fcf->expires = now + FcfTable::patience(fcf->period);
   const bool full_size = frame.size_bytes >= wire::EthernetHeader::size() + max_fcoe_size(ethernet_.interface().mtu);
   if (message.has(fip::flag::solicited) && full_size) fcf->verified = true;
-  // One that is new may not carry full frames: its answer of full size shows it (FC-BB-5). Unless it was just asked for one.
+  // One that is new may not carry full frames: its answer of full size shows it (FC-BB-5). Unless it was just asked for one. Where
+  // there are so many that some had to go all are asked at once: those that exist answer, and stay.
   const TimeNs asked = std::max(fcf->solicited, solicited_all_);
   if (!fcf->verified && !message.has(fip::flag::solicited) && now - asked >= FcfTable::least_period) {
     fcf->solicited = now;
-    solicit(fcf->mac);
+    crowded ? send_solicitation() : solicit(fcf->mac);
   }
   watch_fcfs();
   renew_selected(*fcf);

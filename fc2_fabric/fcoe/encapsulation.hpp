@@ -42,6 +42,7 @@ class FcoeCounters {
   std::uint64_t frames_in = 0, frames_out = 0;      // FCoE
   std::uint64_t fip_in = 0, fip_out = 0;
   std::uint64_t unexpected_events = 0;              // a machine had no row: a defect of ours
+  std::uint64_t evicted = 0;                        // neighbours that made room for others: FCFs, ENodes, VN2VN ports
 
  private:
   std::array<std::uint64_t, static_cast<std::size_t>(FcoeDiscard::Count)> discards_{};

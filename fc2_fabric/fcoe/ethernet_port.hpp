@@ -42,10 +42,6 @@ class EthernetPort {
   EthernetPort& operator=(const EthernetPort&) = delete;
 
   virtual void send(EthernetFrame frame) = 0;
-  /// Nothing is delivered until proceed(): whoever uses the port has no room. What comes waits in the buffers below; without
-  /// PFC nobody is held back on Ethernet, and where they are full frames are lost (kernel_drops()).
-  virtual void hold() = 0;
-  virtual void proceed() = 0;
   /// Frames to this address are wanted too: a VN_Port's MAC, or a group. Counted: ignore() as often takes it off.
   virtual void listen(const wire::MacAddress& address) = 0;
   virtual void ignore(const wire::MacAddress& address) = 0;

@@ -28,22 +28,7 @@ void SegmentPort::ignore(const wire::MacAddress& address) {
 void SegmentPort::arrived(EthernetFrame frame) {
   if (!up()) return;
   if (tap_ != nullptr) tap_->ethernet_passed(segment_.scheduler().now(), frame, false);
-  if (!held_ && buffer_.empty()) return deliver(std::move(frame));
-  if (buffer_.size() < buffer_frames_) buffer_.push_back(std::move(frame));
-  else ++drops_;
-}
-
-void SegmentPort::proceed() {
-  held_ = false;
-  segment_.scheduler().schedule(delivery_, segment_.scheduler().now());
-}
-
-void SegmentPort::deliver_held() {
-  while (!held_ && !buffer_.empty()) {
-    EthernetFrame frame = std::move(buffer_.front());
-    buffer_.pop_front();
-    deliver(std::move(frame));
-  }
+  deliver(std::move(frame));
 }
 
 SegmentPort& EthernetSegment::add_port(EthernetInterface interface) {

@@ -27,16 +27,11 @@ class SegmentPort final : public EthernetPort {
   void send(EthernetFrame frame) override;
   void listen(const wire::MacAddress& address) override { ++wanted_[address]; }
   void ignore(const wire::MacAddress& address) override;
-  void hold() override { held_ = true; }
-  void proceed() override;
-  [[nodiscard]] std::uint64_t kernel_drops() override { return drops_; }
 
   /// The carrier; ports begin with one.
   void set_carrier(bool up) { set_up(up); }
   /// As a NIC whose buffers are full, and again has some.
   void set_paused(bool paused) { paused ? pause() : resume(); }
-  /// As a kernel's buffer: frames that wait while the port is held; more are lost.
-  void set_buffer(std::size_t frames) { buffer_frames_ = frames; }
   /// Takes frames to anybody: an interface in promiscuous mode.
   void set_promiscuous(bool promiscuous) { promiscuous_ = promiscuous; }
   void tap(EthernetTap* tap) { tap_ = tap; }
@@ -45,17 +40,11 @@ class SegmentPort final : public EthernetPort {
  private:
   friend class EthernetSegment;
   void arrived(EthernetFrame frame);
-  void deliver_held();
 
   EthernetSegment& segment_;
-  bool held_ = false;
-  std::size_t buffer_frames_ = 1024;
-  std::deque<EthernetFrame> buffer_;
-  std::uint64_t drops_ = 0;
   std::map<wire::MacAddress, std::size_t> wanted_;
   bool promiscuous_ = false;
   EthernetTap* tap_ = nullptr;
-  Timer<SegmentPort, &SegmentPort::deliver_held> delivery_{*this};
 };
 
 class EthernetSegment final : private Event {

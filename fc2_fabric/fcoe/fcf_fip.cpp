@@ -92,13 +92,26 @@ FcfLink* FcfInterface::link_for(const fip::EncapsulatedFrame& request, const wir
   const auto found = links_.find(e_node);
   if (found != links_.end()) return found->second.get();
   if (request.type != fip::DescriptorType::flogi || !available_) return nullptr;
-  if (links_.size() >= config_.max_enodes) {
+  if (links_.size() >= config_.max_enodes && !make_room()) {
     counters_.discard(FcoeDiscard::NoResources);
     return nullptr;
   }
   const std::uint16_t room = data_field_bytes(ethernet_.interface().mtu);
   FcfLinkUser& user = *this;
-  return links_.emplace(e_node, std::make_unique<FcfLink>(scheduler_, pool_, user, config_, e_node, room)).first->second.get();
+  FcfLink& link = *links_.emplace(e_node, std::make_unique<FcfLink>(scheduler_, pool_, user, config_, e_node, room)).first->second;
+  lifeless_.push_back(link);
+  return &link;
+}
+
+// An ENode that is one sends keep-alives, and frames to the fabric's services as soon as it is logged in.
+bool FcfInterface::make_room() {
+  if (lifeless_.empty()) return false;
+  FcfLink& oldest = lifeless_.front();
+  const wire::MacAddress e_node = oldest.e_node();
+  oldest.clear();
+  links_.erase(e_node);
+  ++counters_.evicted;
+  return true;
 }
 
 // Who believes in a login that is not there is told so: we may have been started anew.

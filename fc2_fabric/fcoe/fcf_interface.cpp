@@ -84,17 +84,27 @@ void FcfInterface::fcoe_received(EthernetFrame frame) {
 FPort* FcfInterface::attach_f_port(FcfLink& link) {
   const auto former = former_f_ports_.find(link.e_node());
   const bool known = former != former_f_ports_.end();
-  FPort* port = known ? switch_.attach(link.output(), link, former->second) : switch_.attach(link.output(), link);
+  FPort* port = switch_.attach(link.output(), known ? std::optional(former->second) : std::nullopt);
   if (port == nullptr) return nullptr;
-  if (!known && former_f_ports_.size() >= config_.max_enodes) former_f_ports_.erase(former_f_ports_.begin());
-  former_f_ports_[link.e_node()] = port->number();
+  remember_f_port(link.e_node(), port->number());
   if (ethernet_.paused()) link.set_paused(true);
   if (config_.listener != nullptr) config_.listener->logins_changed();
   return port;
 }
 
 bool FcfInterface::remember(const wire::MacAddress& e_node, std::size_t f_port) {
-  return former_f_ports_.size() < config_.max_enodes && former_f_ports_.emplace(e_node, f_port).second;
+  if (former_f_ports_.size() >= config_.max_enodes || former_f_ports_.contains(e_node)) return false;
+  remember_f_port(e_node, f_port);
+  return true;
+}
+
+void FcfInterface::remember_f_port(const wire::MacAddress& e_node, std::size_t number) {
+  const auto [former, is_new] = former_f_ports_.insert_or_assign(e_node, number);
+  if (!is_new) return;
+  oldest_former_.push_back(e_node);
+  if (oldest_former_.size() <= config_.max_enodes) return;
+  former_f_ports_.erase(oldest_former_.front());
+  oldest_former_.pop_front();
 }
 
 void FcfInterface::detach_f_port(FPort& port) { switch_.detach(port); }
@@ -118,15 +128,6 @@ std::uint16_t FcfInterface::frame_limit() const {
 
 void FcfInterface::vn_port_added(FcfLink& link, wire::FcId id) { vn_ports_[id.value] = &link; }
 void FcfInterface::vn_port_removed(wire::FcId id) { vn_ports_.erase(id.value); }
-
-// All ENodes of the interface wait for one then: Ethernet knows but one sender, and loses nothing as long as the kernel has room.
-void FcfInterface::link_full(bool full) {
-  const bool before = full_links_ > 0;
-  full ? ++full_links_ : --full_links_;
-  if (before == (full_links_ > 0)) return;
-  full ? ethernet_.hold() : ethernet_.proceed();
-  for (const auto& [mac, link] : links_) link->set_listening(!full);
-}
 
 void FcfInterface::link_idle() { scheduler_.schedule(sweep_timer_, scheduler_.now()); }
 

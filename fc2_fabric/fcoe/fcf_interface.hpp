@@ -1,7 +1,10 @@
 // One Ethernet interface of an FCF: advertisements, and the ENodes that logged in through it.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
+
+#include <boost/intrusive/list.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -31,8 +34,8 @@ struct FcfConfig {
   bool keep_alives = true;                   // false: the D bit is set, nobody is missed
   TimeNs vn_port_period = 90 * second;       // between the keep-alives of a VN_Port (FC-BB-5)
   TimeNs login_time = 20 * second;           // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
-  std::size_t max_enodes = 1024;             // of an interface; from there on FLOGI is rejected
-  std::size_t ingress_queue_frames = 256;    // of an ENode, while the fabric holds it back; from there on the interface is held
+  // Of an interface. For one more, the first that showed no life after its FLOGI makes room; where all did, FLOGI is rejected.
+  std::size_t max_enodes = 1024;
   FcfListener* listener = nullptr;           // outlives the FCF
 };
 
@@ -83,7 +86,6 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void vn_port_added(FcfLink& link, wire::FcId id) override;
   void vn_port_removed(wire::FcId id) override;
   void link_cleared(FcfLink& link, const FcfVnPort* port) override;
-  void link_full(bool full) override;
   void link_idle() override;
   FcoeCounters& link_counters() override { return counters_; }
 
@@ -92,6 +94,8 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void clear_all();
   void clear_unknown(const wire::MacAddress& e_node);
   [[nodiscard]] FcfLink* link_for(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
+  bool make_room();
+  void remember_f_port(const wire::MacAddress& e_node, std::size_t number);
   [[nodiscard]] std::uint16_t frame_limit() const;
   [[nodiscard]] wire::fip::FipMessage advertisement(std::uint16_t flags) const;
   void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination);
@@ -104,10 +108,11 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   const FcfConfig& config_;
   FcoeCounters counters_;
   bool available_ = true, stopped_ = false;
-  std::size_t full_links_ = 0;
+  boost::intrusive::list<FcfLink, boost::intrusive::constant_time_size<false>> lifeless_;  // the oldest first; outlives them
   std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
   boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;   // by N_Port_ID
   std::map<wire::MacAddress, std::size_t> former_f_ports_;
+  std::deque<wire::MacAddress> oldest_former_;                    // of those, each once
   Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
   Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // links that became idle go when nobody is inside them
 };

@@ -57,22 +57,14 @@ void FcfLink::els_received(const fip::EncapsulatedFrame& request) {
 }
 
 void FcfLink::frame_received(FramePtr frame) {
-  if (!held_ && waiting_.empty()) return link_.from_wire.send(std::move(frame));
-  if (waiting_.size() >= config_.ingress_queue_frames) return user_.link_counters().discard(FcoeDiscard::NoResources);
-  waiting_.push(std::move(frame));
-  if (waiting_.size() >= config_.ingress_queue_frames) set_full(true);
+  heard_from();
+  link_.from_wire.send(std::move(frame));
 }
 
-void FcfLink::drain() {
-  while (!held_ && !waiting_.empty()) link_.from_wire.send(waiting_.pop());
-  if (waiting_.size() <= config_.ingress_queue_frames / 2) set_full(false);
+void FcfLink::keep_alive_received() {
+  heard_from();
+  process(ff::KeepAliveReceived{});
 }
-
-void FcfLink::set_full(bool full) {
-  if (std::exchange(full_, full) != full) user_.link_full(full);
-}
-
-void FcfLink::keep_alive_received() { process(ff::KeepAliveReceived{}); }
 
 void FcfLink::vn_port_keep_alive_received(wire::FcId id) {
   const auto port = std::find_if(vn_ports_.begin(), vn_ports_.end(), [&](const FcfVnPort& known) { return known.id == id; });
@@ -222,23 +214,11 @@ void FcfLink::start_supervision() {
 void FcfLink::watch() {
   TimeNs next = heard_ + FcfTable::patience(config_.period);
   for (const FcfVnPort& port : vn_ports_) next = std::min(next, port.heard + FcfTable::patience(config_.vn_port_period));
-  if (deaf_since_ != never) next = std::max(next, scheduler_.now() + config_.period);
   scheduler_.schedule(supervision_, next);
 }
 
-void FcfLink::set_listening(bool listening) {
-  const TimeNs now = scheduler_.now();
-  if (!listening) {
-    deaf_since_ = std::min(deaf_since_, now);
-    return;
-  }
-  const TimeNs deaf = deaf_since_ == never ? 0 : now - std::exchange(deaf_since_, never);
-  heard_ += deaf;
-  for (FcfVnPort& port : vn_ports_) port.heard += deaf;
-}
-
 void FcfLink::supervise() {
-  const TimeNs now = std::min(scheduler_.now(), deaf_since_), patience = FcfTable::patience(config_.vn_port_period);
+  const TimeNs now = scheduler_.now(), patience = FcfTable::patience(config_.vn_port_period);
   const auto silent = [&](const FcfVnPort& port) { return now - port.heard >= patience; };
   const bool first_silent = vn_ports_.empty() || silent(vn_ports_.front());
   if (first_silent || now - heard_ >= FcfTable::patience(config_.period)) return process(ff::SilenceDetected{});
@@ -252,13 +232,10 @@ void FcfLink::send_clear_virtual_links() { user_.link_cleared(*this, nullptr); }
 void FcfLink::forget_vn_ports() {
   for (const FcfVnPort& port : vn_ports_) user_.vn_port_removed(port.id);
   vn_ports_.clear();
-  waiting_.clear();
-  set_full(false);
 }
 
 void FcfLink::detach_f_port() {
   pending_.clear();
-  held_ = false;
   if (f_port_ != nullptr) user_.detach_f_port(*std::exchange(f_port_, nullptr));
   link_.clear();
   link_.to_wire.resume();

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include <boost/intrusive/list_hook.hpp>
+
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/virtual_link.hpp"
 #include "state_machines/fip_forwarder.hpp"
@@ -35,8 +37,6 @@ class FcfLinkUser {
   virtual void vn_port_removed(wire::FcId id) = 0;
   /// Clear Virtual Links goes out: for `port` alone, or, with nullptr, for all of the ENode.
   virtual void link_cleared(FcfLink& link, const FcfVnPort* port) = 0;
-  /// No more frames of the ENode can be kept, or some again.
-  virtual void link_full(bool full) = 0;
   virtual void link_idle() = 0;                                                            // one may be forgotten
   virtual FcoeCounters& link_counters() = 0;
 
@@ -44,7 +44,9 @@ class FcfLinkUser {
   ~FcfLinkUser() = default;
 };
 
-class FcfLink final : private FrameReceiver, public FrameFeeder, private machines::fip_forwarder::Context {
+/// FcfInterface finds it in its queue by the hook for as long as its ENode has shown no life since the FLOGI.
+class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Context,
+                      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   FcfLink(Scheduler& scheduler, FramePool& pool, FcfLinkUser& user, const FcfConfig& config, const wire::MacAddress& e_node,
           std::uint16_t data_field_bytes);
@@ -64,12 +66,6 @@ class FcfLink final : private FrameReceiver, public FrameFeeder, private machine
   bool log_out(wire::FcId id);
   /// The Ethernet takes frames, or does not.
   void set_paused(bool paused);
-  /// The Ethernet is read, or not: whoever cannot be heard is not silent.
-  void set_listening(bool listening);
-  /// The F_Port holds its feeder back: frames that come meanwhile wait, up to FcfConfig::ingress_queue_frames; then the
-  /// interface is held, so that more wait below it.
-  void hold() override { held_ = true; }
-  void proceed() override { held_ = false; scheduler_.schedule(drain_, scheduler_.now()); }
 
   [[nodiscard]] const wire::MacAddress& e_node() const { return e_node_; }
   [[nodiscard]] const std::vector<FcfVnPort>& vn_ports() const { return vn_ports_; }
@@ -110,9 +106,10 @@ class FcfLink final : private FrameReceiver, public FrameFeeder, private machine
   void add_vn_port(wire::FcId id, wire::Wwn port_name);
   void remove_vn_port(wire::FcId id);
   void end_virtual_login(const FcfVnPort& port);
+  void heard_from() {
+    if (is_linked()) unlink();
+  }
   void pass(FramePtr frame, Pending request);
-  void drain();
-  void set_full(bool full);
   void supervise();
   void watch();
   void settle();
@@ -145,12 +142,8 @@ class FcfLink final : private FrameReceiver, public FrameFeeder, private machine
   std::deque<Pending> pending_;                             // passed to the F_Port, unanswered; a few
   std::vector<FcfVnPort> vn_ports_;                         // the one that logged in by FLOGI first
   TimeNs heard_ = 0;                                        // the ENode's latest keep-alive
-  TimeNs deaf_since_ = never;
-  bool held_ = false, full_ = false;
-  FrameQueue waiting_;
   Outcome outcome_ = Outcome::None;                         // told when nobody is inside the F_Port any more
   Timer<FcfLink, &FcfLink::settle> settle_{*this};
-  Timer<FcfLink, &FcfLink::drain> drain_{*this};
   Timer<FcfLink, &FcfLink::time_out> timer_{*this};
   Timer<FcfLink, &FcfLink::supervise> supervision_{*this};
 };

@@ -1,6 +1,7 @@
 #include "fc2_fabric/fcoe/fcf_table.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <tuple>
 
 namespace fc2::fcoe {
@@ -37,11 +38,19 @@ std::optional<KnownFcf> FcfTable::read(const fip::FipMessage& advertisement) {
   return fcf;
 }
 
-KnownFcf* FcfTable::update(const KnownFcf& heard) {
+void FcfTable::make_room(const wire::MacAddress& in_use) {
+  const auto rank = [&](const KnownFcf& fcf) {
+    return std::tuple(fcf.mac == in_use, fcf.usable(), fcf.expires - patience(fcf.period));
+  };
+  const auto least = std::min_element(fcfs_.begin(), fcfs_.end(), [&](const auto& one, const auto& other) { return rank(one) < rank(other); });
+  if (least != fcfs_.end()) fcfs_.erase(least);
+}
+
+KnownFcf& FcfTable::update(const KnownFcf& heard) {
   KnownFcf* known = find(heard.mac);
   if (known == nullptr) {
-    if (fcfs_.size() == max_fcfs) return nullptr;
-    return &fcfs_.emplace_back(heard);
+    assert(!full());
+    return fcfs_.emplace_back(heard);
   }
   const bool same_fabric = known->fabric_name == heard.fabric_name && known->switch_name == heard.switch_name &&
                            known->fc_map == heard.fc_map && known->vf_id == heard.vf_id;
@@ -51,7 +60,7 @@ KnownFcf* FcfTable::update(const KnownFcf& heard) {
   known->verified = verified;
   known->expires = expires;
   known->solicited = solicited;
-  return known;
+  return *known;
 }
 
 KnownFcf* FcfTable::find(const wire::MacAddress& mac) {

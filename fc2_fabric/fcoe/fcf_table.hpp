@@ -35,8 +35,12 @@ class FcfTable {
   /// descriptor, has one that it must not have, or a value that nobody may use (FC-BB-5; Linux is as strict).
   [[nodiscard]] static std::optional<KnownFcf> read(const wire::fip::FipMessage& advertisement);
 
-  /// Takes it in, or renews it; nullptr: max_fcfs others are known. What the ENode found out itself stays as it is.
-  KnownFcf* update(const KnownFcf& heard);
+  [[nodiscard]] bool full() const { return fcfs_.size() == max_fcfs; }
+  /// Where it is full: forgets the FCF that is the least good for anything, so that any number of invented ones shut none out.
+  /// One that answered no solicitation goes before one that did, then the one that is silent the longest; never `in_use`.
+  void make_room(const wire::MacAddress& in_use);
+  /// Takes it in, or renews it. What the ENode found out itself stays as it is. Pre: it is known, or there is room.
+  KnownFcf& update(const KnownFcf& heard);
   [[nodiscard]] KnownFcf* find(const wire::MacAddress& mac);
   /// The best that is usable: smallest priority; then the fabric `preferred`; then the lowest Fabric_Name, switch name and
   /// MAC address, so that every ENode of a host comes to the same one.

@@ -57,7 +57,9 @@ void Vn2vnNode::fcoe_received(EthernetFrame frame) {
   if (s_id == id_) return counters_.discard(FcoeDiscard::ForgedSId);  // the Ethernet brings nothing back
   if (d_id_of(*inner) != (to_all ? wire::well_known::broadcast : id_)) return counters_.discard(FcoeDiscard::WrongDestination);
   if (wire::load_big<3>(source.bytes.data()) != wire::vn2vn_fc_map) return counters_.discard(FcoeDiscard::WrongSource);
-  if (source != wire::mac_of(s_id, wire::vn2vn_fc_map)) return counters_.discard(FcoeDiscard::ForgedSId);
+  // FC-BB-6: 0000xxh, and no more, so that there is an end to them.
+  const bool possible = s_id.value != 0 && s_id.value < 0xFFFF;
+  if (!possible || source != wire::mac_of(s_id, wire::vn2vn_fc_map)) return counters_.discard(FcoeDiscard::ForgedSId);
   port_.deliver(std::move(inner));
 }
 
@@ -152,7 +154,8 @@ void Vn2vnNode::add_neighbour(const Vn2vnNeighbour& neighbour) {
   const auto known = neighbours_.find(neighbour.id);
   const bool same = known != neighbours_.end() && known->second.port_name == neighbour.port_name;
   if (known != neighbours_.end() && !same) drop_neighbour(neighbour.id);
-  if (!same && neighbours_.size() >= config_.max_neighbours) return counters_.discard(FcoeDiscard::NoResources);
+  if (!same && neighbours_.size() >= config_.max_neighbours && !make_room()) return counters_.discard(FcoeDiscard::NoResources);
+  if (!same) oldest_neighbours_.push_back(neighbour.id);
   Vn2vnNeighbour& entry = neighbours_[neighbour.id] = neighbour;
   entry.heard = scheduler_.now();
   if (!expiry_.pending()) scheduler_.schedule_after(expiry_, silence_limit());
@@ -160,10 +163,33 @@ void Vn2vnNode::add_neighbour(const Vn2vnNeighbour& neighbour) {
 }
 
 void Vn2vnNode::drop_neighbour(wire::FcId id) {
+  if (RemotePort* remote = port_.n_port.find_remote_port(id)) remote->peer_is_gone();
+  std::erase(oldest_neighbours_, id);
+  forget_neighbour(id);
+}
+
+void Vn2vnNode::forget_neighbour(wire::FcId id) {
   const auto node = neighbours_.extract(id);
   if (node.empty()) return;
-  if (RemotePort* remote = port_.n_port.find_remote_port(id)) remote->peer_is_gone();
   if (listener_ != nullptr) listener_->neighbour_gone(node.mapped());
+}
+
+// A login needs no neighbour: it stays. Who is forgotten and still there tells of itself by its next beacon.
+bool Vn2vnNode::make_room() {
+  constexpr int looks = 16;
+  for (int look = 0; look < looks && !oldest_neighbours_.empty(); ++look) {
+    const wire::FcId oldest = oldest_neighbours_.front();
+    oldest_neighbours_.pop_front();
+    const RemotePort* remote = port_.n_port.find_remote_port(oldest);
+    if (remote != nullptr && remote->in_use()) {
+      oldest_neighbours_.push_back(oldest);
+      continue;
+    }
+    forget_neighbour(oldest);
+    ++counters_.evicted;
+    return true;
+  }
+  return false;
 }
 
 void Vn2vnNode::expire_neighbours() {

@@ -4,6 +4,7 @@
 // When the carrier goes its N_Port is interrupted. With the same N_Port_ID claimed again within R_A_TOV, it asks by ADISC whether
 // the others are who they were, and its logins stand; with another one they end (FC-VI 7.7.5, as after NOS).
 #pragma once
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct Vn2vnConfig {
   int max_collisions = 10;
   wire::FcId first_id{};                     // 0000xxh, not 0 or FFFFh; 0: the low 16 bits of the Port_Name
   std::uint64_t seed = 1;                    // for the addresses after that one, and the fuzz
-  std::size_t max_neighbours = 1024;
+  std::size_t max_neighbours = 1024;         // for one more the oldest that our N_Port has nothing to do with is forgotten
 };
 
 struct Vn2vnNeighbour {
@@ -106,6 +107,8 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   [[nodiscard]] TimeNs silence_limit() const { return config_.beacon_interval / 2 * 5; }
   void add_neighbour(const Vn2vnNeighbour& neighbour);
   void drop_neighbour(wire::FcId id);
+  void forget_neighbour(wire::FcId id);
+  bool make_room();
   bool answers_flogi(const Frame& frame);
   [[nodiscard]] bool may_be_ours(wire::FcId id) const;
   [[nodiscard]] wire::fip::FipMessage message(std::uint8_t subcode) const;
@@ -136,6 +139,7 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   };
   std::vector<ReceivedFlogi> flogis_;              // the N_Port has not answered yet
   std::map<wire::FcId, Vn2vnNeighbour> neighbours_;
+  std::deque<wire::FcId> oldest_neighbours_;       // each once
   Timer<Vn2vnNode, &Vn2vnNode::time_out> timer_{*this};
   Timer<Vn2vnNode, &Vn2vnNode::expire_neighbours> expiry_{*this};
 };

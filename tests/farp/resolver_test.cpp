@@ -224,14 +224,44 @@ TEST_F(FarpTest, querying_link_down_fails) {
   EXPECT_EQ(asker.refusals, 1);
 }
 
-// The cache is full: a new address is refused at once, known ones are served.
-TEST_F(FarpTest, cache_full_refuses) {
+// The cache is full, and every address in it is being resolved: a new one is refused at once.
+TEST_F(FarpTest, cache_full_of_questions_refuses) {
   bring_up(3, [](farp::ResolverConfig& config, std::size_t) { config.max_entries = 1; });
-  EXPECT_EQ(ask(0, ip(1)).answers, 1);
-  Asker refused;
+  Asker first, refused;
+  resolvers[0]->resolve(ip(1), first);
   resolvers[0]->resolve(ip(2), refused);
   EXPECT_EQ(refused.refusals, 1);
-  EXPECT_EQ(ask(0, ip(1)).answers, 1);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(first.answers, 1);
+  EXPECT_EQ(fabric.port(0).counters().addresses_evicted, 0U);
+}
+
+// The cache is full of addresses that nobody asks for any more, most of which nobody has: any number of them shuts out none.
+TEST_F(FarpTest, cache_full_forgets_the_oldest) {
+  bring_up(3, [](farp::ResolverConfig& config, std::size_t) { config.max_entries = 8; });
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  for (std::size_t i = 100; i < 150; ++i) EXPECT_EQ(ask(0, ip(i)).refusals, 1);
+  EXPECT_EQ(ask(0, ip(2)).ids, ids({2}));
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  EXPECT_EQ(fabric.port(0).counters().addresses_evicted, 45U);
+}
+
+// A listener asks for the next address from inside its answer, again and again, in a cache that is full.
+TEST_F(FarpTest, cache_full_asks_from_inside_an_answer) {
+  struct Chain final : farp::ResolveListener {
+    void resolved(const wire::IpAddress&, std::span<const wire::FcId>) override { go_on(); }
+    void not_resolved(const wire::IpAddress&) override { go_on(); }
+    void go_on() {
+      if (++told < 40) resolver->resolve(ip(told), *this);
+    }
+    farp::Resolver* resolver = nullptr;
+    std::size_t told = 0;
+  } chain;
+  bring_up(40, [](farp::ResolverConfig& config, std::size_t) { config.max_entries = 2; });
+  chain.resolver = resolvers[0].get();
+  resolvers[0]->resolve(ip(0), chain);
+  EXPECT_TRUE(fabric.run_until([&] { return chain.told == 40; }));
+  EXPECT_EQ(ask(0, ip(5)).ids, ids({5}));
 }
 
 // --- by FARP: FC-VI 7.5 ------------------------------------------------------------------------------------------
@@ -435,6 +465,31 @@ TEST_F(FarpTest, resolved_flood_of_replies_is_bounded) {
   }
   EXPECT_EQ(ask(0, ip(1)).ids.size(), farp::ResolverConfig{}.max_ports_of_address);
   EXPECT_EQ(ask(0, ip(1)).ids.front(), id(1));
+}
+
+// They come before the reply of a port that has the address too: it is taken all the same, and kept once it is logged in.
+TEST_F(FarpTest, resolved_flood_of_replies_shuts_nobody_out) {
+  bring_up(3, farp_only);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  wire::els::FarpReply reply;
+  reply.requesting_n_port_id = id(0);
+  reply.responding_ip = ip(1);
+  const auto flood = [&](std::uint32_t first) {
+    for (std::uint32_t i = 0; i < 500; ++i) {
+      reply.responding_n_port_id = {first + i};
+      deliver(0, id(1), id(0), reply);
+    }
+  };
+  flood(0x020000);
+  reply.responding_n_port_id = id(2);
+  deliver(0, id(2), id(0), reply);
+  EXPECT_EQ(ask(0, ip(1)).ids.back(), id(2));
+  ASSERT_TRUE(fabric.log_in(0, 2));
+  flood(0x030000);
+  const auto known = ask(0, ip(1)).ids;
+  EXPECT_EQ(known.front(), id(1));
+  EXPECT_NE(std::find(known.begin(), known.end(), id(2)), known.end());
+  EXPECT_GT(fabric.port(0).counters().addresses_evicted, 900U);
 }
 
 }  // namespace

@@ -1,91 +1,16 @@
 // Outputs that pause: senders wait, F_Ports hold back who feeds them, and a port that takes nothing for ever loses what waits.
-#include <gtest/gtest.h>
-
-#include "fc2_fabric/f_port.hpp"
-#include "tests/support/frame_log.hpp"
-#include "tests/support/test_fabric.hpp"
+#include "tests/fc2_fabric/far_ends.hpp"
 
 namespace fc2 {
 namespace {
+using support::FarEnd, support::queue_frames;
 
-// An N_Port elsewhere, as a switch sees it.
-class FarEnd final : public FrameOutput, public FrameFeeder {
- public:
-  void send(FramePtr frame) override {
-    EXPECT_FALSE(paused());
-    sent.push_back(frame->bytes[frame_header_bytes]);
-    if (--room == 0) pause();
-  }
-  void hold() override { ++holds; held = true; }
-  void proceed() override { held = false; }
-  std::vector<std::uint8_t> sent;  // first byte of each data field
-  int room = 1 << 30;
-  int holds = 0;
-  bool held = false;
-};
-
-constexpr std::size_t queue_frames = 8;
-
-SwitchConfig small_queues() {
-  SwitchConfig config;
-  config.egress_queue_frames = queue_frames;
-  return config;
-}
-
-class BackPressureTest : public testing::Test {
- public:
-  BackPressureTest() : fabric(2, small_queues()) {
-    fabric.link.bytes_per_second = line_rate_bytes_per_second("8GFC");
-    fabric.bring_up();
-    for (std::size_t i = 0; i < 3; ++i) {
-      ports[i] = fabric.fabric.attach(ends[i], ends[i]);
-      log_in(i);
-    }
+class BackPressureTest : public support::FarEnds {
+ protected:
+  BackPressureTest() {
+    for (std::size_t i = 0; i < ends.size(); ++i) attach(i, fabric.fabric.attach(ends[i], ends[i]));
     ends[0].sent.clear();
   }
-  ~BackPressureTest() override {
-    for (FPort* port : ports)
-      if (port->connected()) fabric.fabric.detach(*port);
-  }
-  /// FLOGI, by hand.
-  void log_in(std::size_t end) {
-    FramePtr frame = fabric.pool.take();
-    wire::FcHeader header;
-    header.r_ctl = wire::RCtl::els_request;
-    header.type = wire::Type::els;
-    header.d_id = wire::well_known::f_port;
-    header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
-    header.ox_id = {1};
-    header.write(frame->bytes);
-    wire::els::Login login = fabric.port(0).login_parameters(wire::els::Command::flogi);
-    login.port_name = {0x3000'0000'0000'0000 + end};
-    login.write(frame->data_field());
-    frame->size_bytes = frame_header_bytes + wire::els::Login::size();
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    ports[end]->receive(std::move(frame));
-    fabric.run_for(millisecond);
-    ASSERT_TRUE(ports[end]->logged_in());
-  }
-  void feed(std::size_t from, std::size_t to, std::uint8_t mark) {
-    FramePtr frame = fabric.pool.take();
-    wire::FcHeader header;
-    header.r_ctl = wire::RCtl::solicited_data;
-    header.type = wire::Type::fc_vi;
-    header.s_id = ports[from]->address();
-    header.d_id = ports[to]->address();
-    header.write(frame->bytes);
-    frame->data_field()[0] = mark;
-    frame->size_bytes = frame_header_bytes + 4;
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::n;
-    ports[from]->receive(std::move(frame));
-  }
-  [[nodiscard]] std::uint64_t held_too_long() const { return fabric.fabric.counters().discarded(Discard::HeldTooLong); }
-
-  support::TestFabric fabric;
-  std::array<FarEnd, 3> ends;
-  std::array<FPort*, 3> ports{};
 };
 
 // A port that takes a few frames and then none: the rest waits in order, who feeds it is held back at the limit, and
@@ -164,7 +89,7 @@ TEST_F(BackPressureTest, paused_port_holds_n_port) {
 TEST_F(BackPressureTest, paused_port_beyond_hold_time_is_stalled) {
   ends[0].pause();
   for (std::uint8_t i = 0; i < queue_frames; ++i) feed(1, 0, i);
-  fabric.run_for(small_queues().hold_time - 1);
+  fabric.run_for(SwitchConfig{}.hold_time - 1);
   EXPECT_TRUE(ends[1].held);
   EXPECT_EQ(held_too_long(), 0U);
   fabric.run_for(1);
@@ -183,7 +108,7 @@ TEST_F(BackPressureTest, paused_port_beyond_hold_time_is_stalled) {
 TEST_F(BackPressureTest, slow_port_loses_old_frames_only) {
   ends[0].pause();
   feed(1, 0, 1);
-  fabric.run_for(small_queues().hold_time - 1);
+  fabric.run_for(SwitchConfig{}.hold_time - 1);
   feed(1, 0, 2);
   ends[0].room = 1;
   ends[0].resume();  // takes the first

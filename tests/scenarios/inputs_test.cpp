@@ -8,6 +8,7 @@ namespace scenarios {
 namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* small = R"(name: small
 ports: [{name: a}, {name: b}]
@@ -42,6 +43,17 @@ TEST_F(Inputs, failed_expectation_exits_1_with_its_capture) {
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.output, HasSubstr("FAILED IUs FLOGI: expected exactly 3, got 2\n"));
   EXPECT_THAT(folder.files(), ElementsAre("c.pcapng", "s.yaml"));  // to look into
+}
+
+// tools/scenarios/scale.yaml, smaller: many ports on many switches, in one process, told of together.
+TEST_F(Inputs, many_ports_connect_pairwise) {
+  const Finished run = fcvi_sim({"run", std::string(FCVI_SOURCE_DIR) + "/tools/scenarios/scale.yaml", "--set", "ports.client.count=500", "--set",
+                                 "ports.server.count=500", "--set", "workloads.pair.count=500"});
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_THAT(run.output, HasSubstr("1000 ports"));
+  EXPECT_THAT(run.output, HasSubstr("500 connections pair-1 to pair-500, set-up in "));
+  EXPECT_THAT(run.output, HasSubstr("\n  Success: 500\n"));
+  EXPECT_THAT(run.output, Not(HasSubstr("discarded at")));
 }
 
 struct Bad {

@@ -33,6 +33,88 @@ std::string error_of(const std::string& text, std::vector<std::string> assignmen
   return scenario ? "no error" : scenario.error().message;
 }
 
+constexpr const char* grouped = R"(name: grouped
+topology:
+  switches: [{name: s, count: 4}, {name: t}]
+  isls: [{pattern: ring, latency: 5us}]
+ports:
+  - {name: single}
+  - {name: client, count: 6, switch: s, address: 10.1.0.255}
+  - {name: server, count: 3, switch: t}
+workloads:
+  - {name: alone, client: client-2, server: single}
+  - {name: pair, count: 6, client: client, server: server, transfers: [{operation: send, data: {random: 1KiB}}]}
+  - {name: star, count: 2, client: client, server: single}
+)";
+
+// `count`: NAME-1 to NAME-N; members of a group that is named are taken in turn, from the first again after the last.
+TEST(Loader, groups_are_made_and_taken_in_turn) {
+  const auto scenario = read(grouped);
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  ASSERT_EQ(scenario->switches.size(), 5U);
+  EXPECT_EQ(scenario->switches[3].name, "s-4");
+  ASSERT_EQ(scenario->ports.size(), 10U);
+  EXPECT_EQ(scenario->ports[1].name, "client-1");
+  EXPECT_EQ(scenario->ports[6].name, "client-6");
+  EXPECT_EQ(scenario->ports[4].at_switch, 3U);
+  EXPECT_EQ(scenario->ports[5].at_switch, 0U);
+  EXPECT_EQ(scenario->ports[9].at_switch, 4U);
+  EXPECT_EQ(to_string(scenario->ports[2].addresses.front()), "10.1.1.0");
+  EXPECT_EQ(to_string(scenario->ports[9].addresses.front()), "10.0.0.10");
+  EXPECT_EQ(scenario->ports[9].port_name.value, scenario->ports[0].port_name.value + 9);
+  ASSERT_EQ(scenario->workloads.size(), 9U);
+  EXPECT_EQ(scenario->workloads[0].client, 2U);
+  EXPECT_EQ(scenario->workloads[0].group, "");
+  for (std::size_t i = 0; i < 6; ++i) {
+    const WorkloadSpec& pair = scenario->workloads[1 + i];
+    EXPECT_EQ(pair.name, "pair-" + std::to_string(i + 1));
+    EXPECT_EQ(pair.discriminator, pair.name);
+    EXPECT_EQ(pair.group, "pair");
+    EXPECT_EQ(pair.client, 1 + i);
+    EXPECT_EQ(pair.server, 7 + i % 3);
+    EXPECT_EQ(pair.transfers.size(), 1U);
+  }
+  EXPECT_EQ(scenario->workloads[8].client, 2U);
+  EXPECT_EQ(scenario->workloads[8].server, 0U);
+}
+
+TEST(Loader, patterns_join_all_switches) {
+  const auto links = [](const std::string& pattern, int switches) {
+    const auto scenario = read("name: x\ntopology: {switches: [{name: s, count: " + std::to_string(switches) + "}], isls: [{pattern: " +
+                               pattern + "}]}\nports: [{name: a}]\n");
+    return scenario ? scenario->switch_links.size() : 0;
+  };
+  EXPECT_EQ(links("ring", 2), 1U);
+  EXPECT_EQ(links("ring", 3), 3U);
+  EXPECT_EQ(links("ring", 64), 64U);
+  EXPECT_EQ(links("mesh", 10), 45U);
+  EXPECT_EQ(links("hypercube", 64), 192U);
+}
+
+TEST(Loader, bad_groups_are_told_with_their_line) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = grouped;
+    return error_of(text.replace(text.find(from), from.size(), to));
+  };
+  EXPECT_EQ(with("client: client-2", "client: client"),
+            "s.yaml:10: client: expected one of that group, such as client-1, where there is no count, got \"client\"");
+  EXPECT_EQ(with("client: client-2", "client: client-7"),
+            "s.yaml:10: client: expected a known name, got \"client-7\"; did you mean \"client-1\"?");
+  EXPECT_EQ(with("count: 3", "count: 0"), "s.yaml:8: count: expected a whole number, 1 to 10000, got \"0\"");
+  EXPECT_EQ(with("count: 3", "count: 9996"), "s.yaml:8: more than 10,000 ports");
+  EXPECT_EQ(with("count: 2, client", "count: 9996, client"), "s.yaml:12: more than 10,000 workloads");
+  EXPECT_EQ(with("{name: s, count: 4}", "{name: s, count: 240}"), "s.yaml:3: more than 239 switches");
+  EXPECT_EQ(with("{name: s, count: 4}", "{name: s, count: 4, domain: 7}"), "s.yaml:3: domain: expected none with count, got \"7\"");
+  EXPECT_EQ(with("{pattern: ring,", "{pattern: hypercube,"),
+            "s.yaml:4: pattern: expected a number of switches that is a power of two for a hypercube, got \"hypercube\"");
+  EXPECT_EQ(with("{pattern: ring,", "{pattern: star,"), "s.yaml:4: pattern: expected one of ring, mesh, hypercube, got \"star\"");
+  EXPECT_EQ(with("address: 10.1.0.255", "address: 10.1.255.252"),
+            "s.yaml:7: address: expected one that 4 more come behind, got \"10.1.255.252\"");
+  EXPECT_EQ(with("address: 10.1.0.255", "addresses: [10.1.0.1]"), "s.yaml:7: addresses: expected none with count, got a list");
+  EXPECT_EQ(with("{name: single}", "{name: client-3}"), "s.yaml:7: two ports have the name \"client-3\"");
+  EXPECT_EQ(with("{name: client, count", "{count"), "s.yaml:7: ports[1] needs the key \"name\"");
+}
+
 TEST(Loader, defaults_are_filled_in) {
   // What the README promises for keys that are absent.
   const auto scenario = read(minimal);

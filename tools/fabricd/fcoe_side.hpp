@@ -15,15 +15,11 @@ namespace fabricd {
 struct FcoeConfig {
   std::vector<fc2::drivers::EthernetName> interfaces;  // none: no FCF
   std::uint16_t mtu = 0;                               // at most; 0: each interface's own
-  // Nothing holds an ENode back on Ethernet without priority flow control: what it may have under way while a port of this
-  // host is slow (two megabytes with vicp, for one connection) waits here. Then the interface is read no longer, and the rest
-  // waits in the kernel; what that cannot keep is lost, counted, and connections with it.
-  static constexpr std::size_t ingress_queue_frames = 4096;
-  fc2::fcoe::FcfConfig fcf = [] {
-    fc2::fcoe::FcfConfig config;
-    config.ingress_queue_frames = ingress_queue_frames;
-    return config;
-  }();
+  // Nothing holds an ENode back on Ethernet without priority flow control: what it may have under way while a port is slow (two
+  // megabytes with vicp, for one connection) waits here, 70 MB in all and half of what is left for one flow. What is more is lost,
+  // counted, and connections with it.
+  static constexpr std::size_t flow_queue_frames = 32768;
+  fc2::fcoe::FcfConfig fcf = {};
 };
 
 class FcoeSide final : private fc2::fcoe::FcfListener {

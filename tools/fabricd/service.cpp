@@ -29,6 +29,7 @@ fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fco
   fabric.name = "local fabric";
   fabric.max_ports = config.max_ports + 1;  // the stand-in; ENodes count as the others
   fabric.state_change_delay = state_change_delay;
+  fabric.flow_queue_frames = FcoeConfig::flow_queue_frames;
   return fabric;
 }
 }  // namespace

@@ -24,6 +24,14 @@ farp::ResolverConfig resolver_config() {
 
 }  // namespace
 
+void FormerAddresses::add(const wire::IpAddress& address) {
+  if (!addresses_.insert(address).second) return;
+  oldest_.push_back(address);
+  if (oldest_.size() <= limit_) return;
+  addresses_.erase(oldest_.front());
+  oldest_.pop_front();
+}
+
 StandIn::StandIn(fc2::Switch& fabric, fc2::drivers::RealTimeCore& core)
     : fabric_(fabric), port_(core.scheduler(), core.pool(), port_config()), resolver_(port_, resolver_config()),
       provider_(port_, resolver_, fcvi::ProviderConfig{}) {
@@ -42,7 +50,7 @@ bool StandIn::is_local(const wire::IpAddress& address) {
 }
 
 void StandIn::address_registered(const wire::IpAddress& address) {
-  if (!is_local(address) && registered_.size() < max_remembered) registered_.insert(address);
+  if (!is_local(address)) registered_.add(address);
 }
 
 std::optional<wire::FcId> StandIn::port_for(const wire::IpAddress& address) const {

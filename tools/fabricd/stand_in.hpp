@@ -1,6 +1,7 @@
 // Answers for addresses of the local fabric where nobody listens yet: a program that connects before its server has started
 // hears "no match" at once, as if the server were there and not yet waiting.
 #pragma once
+#include <deque>
 #include <set>
 
 #include "farp/resolver.hpp"
@@ -10,6 +11,20 @@
 #include "fcvi/provider.hpp"
 
 namespace fabricd {
+
+/// Addresses that were there once. For one more than the limit the first is forgotten, so that no number of them shuts out others.
+class FormerAddresses {
+ public:
+  explicit FormerAddresses(std::size_t limit) : limit_(limit) {}
+  void add(const wire::IpAddress& address);
+  [[nodiscard]] bool contains(const wire::IpAddress& address) const { return addresses_.contains(address); }
+  [[nodiscard]] std::size_t size() const { return addresses_.size(); }
+
+ private:
+  const std::size_t limit_;
+  std::set<wire::IpAddress> addresses_;
+  std::deque<wire::IpAddress> oldest_;  // of those
+};
 
 /// An N_Port with a FC-VI provider and no VI, to which the Name Server sends those who ask for an address that no port has
 /// registered now: one of the local fabric's own range, where each node's default address lies, or one that a port had
@@ -23,7 +38,7 @@ class StandIn final : private fc2::AddressStandIn {
 
   /// IPv6 fdfc:7669::/64.
   [[nodiscard]] static bool is_local(const wire::IpAddress& address);
-  static constexpr std::size_t max_remembered = 65'536;  // addresses; later ones are not remembered
+  static constexpr std::size_t max_remembered = 65'536;  // addresses
 
  private:
   void address_registered(const wire::IpAddress& address) override;
@@ -33,7 +48,7 @@ class StandIn final : private fc2::AddressStandIn {
   fc2::NPort port_;
   farp::Resolver resolver_;
   fcvi::Provider provider_;
-  std::set<wire::IpAddress> registered_;
+  FormerAddresses registered_{max_remembered};
 };
 
 }  // namespace fabricd

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
-#include "fc2_fabric/loop.hpp"
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::uint64_t max_scenario_bytes = 4u << 20;
 constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
-constexpr std::uint16_t usual_end_to_end_credit = 16;
-constexpr Choice<bool> resolutions[] = {{"name_server", true}, {"farp", false}};
 constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
 constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client},
@@ -27,7 +25,6 @@ enum class Disconnect : std::uint8_t { Client, Server, Both };
 constexpr Choice<Disconnect> disconnects[] = {
     {"client", Disconnect::Client}, {"server", Disconnect::Server}, {"both", Disconnect::Both}};
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
-constexpr Choice<bool> classes[] = {{"2", true}, {"3", false}};
 constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
 constexpr Choice<vi::ReliabilityLevel> levels[] = {
     {"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
@@ -52,14 +49,11 @@ class Loader {
  private:
   void load_file(const MapReader& map);
   void load_ports(const MapReader& map);
-  void check_port_count(const Tree& tree);
-  PortSpec load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link);
-  void load_loop_place(const MapReader& map, PortSpec& port);
-  void load_port_protocol(const MapReader& map, PortSpec& port);
-  void load_class(const MapReader& map, PortSpec& port);
-  WorkloadSpec load_workload(const Tree& tree, std::size_t index);
+  void load_workloads(const Tree& tree);
+  WorkloadSpec load_workload(const Tree& tree, const Member& member);
   void load_attributes(const MapReader& map, vi::ViAttributes& attributes);
-  void load_ends(const MapReader& map, WorkloadSpec& workload);
+  void load_ends(const MapReader& map, const Member& member, WorkloadSpec& workload);
+  void refuse_second(const Tree& tree, const WorkloadSpec& workload);
   TransferSpec load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload);
   DataSpec load_data(const Tree& tree);
   DataSpec file_data(const Tree& tree, const std::string& path);
@@ -71,6 +65,9 @@ class Loader {
   const Overrides& overrides_;
   Scenario scenario_;
   std::vector<std::string_view> port_names_;
+  Roster ports_;
+  std::set<std::string> workload_names_;
+  std::map<std::pair<std::size_t, std::string>, std::string> waiting_;  // server and discriminator, and whose they are
 };
 
 std::string Loader::resolve(const std::string& path) const {
@@ -102,104 +99,9 @@ void Loader::load_file(const MapReader& map) {
 }
 
 void Loader::load_ports(const MapReader& map) {
-  fc2::LinkConfig link{.latency_ns = 500, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
-  if (const Tree* tree = map.find("topology"); tree != nullptr) load_topology(*tree, scenario_, link);
-  const Tree& tree = map.require("ports");
-  for (const Tree& item : read_list(tree, "ports")) {
-    if (scenario_.ports.size() == max_ports)
-      throw BadInput{item.where + ": more than " + std::to_string(max_ports) + " ports"};
-    scenario_.ports.push_back(load_port(item, scenario_.ports.size(), link));
-  }
-  if (scenario_.ports.empty()) fail_expected(tree, "ports", "at least one port");
-  check_port_count(tree);
+  const std::vector<Group> groups = sim::load_ports(map, scenario_);
   for (const PortSpec& port : scenario_.ports) port_names_.push_back(port.name);
-}
-
-void Loader::check_port_count(const Tree& tree) {
-  const std::size_t count = scenario_.ports.size();
-  if (scenario_.topology == TopologyKind::PointToPoint && count != 2) fail_expected(tree, "ports", "two ports, point-to-point");
-  if (scenario_.topology == TopologyKind::PrivateLoop && count > fc2::Loop::max_stations)
-    fail_expected(tree, "ports", "at most 126 ports on a loop");
-  for (std::size_t loop = 0; loop < scenario_.loops.size(); ++loop) {
-    const auto there = [&](const PortSpec& port) { return port.at_loop == loop; };
-    const auto ports = std::count_if(scenario_.ports.begin(), scenario_.ports.end(), there);
-    if (static_cast<std::size_t>(ports) > fc2::Loop::max_stations) fail_expected(tree, "ports", "at most 126 ports on a loop");
-  }
-}
-
-PortSpec Loader::load_port(const Tree& tree, std::size_t index, const fc2::LinkConfig& link) {
-  const MapReader map(tree, "ports[" + std::to_string(index) + "]",
-                      {"name", "switch", "loop", "private", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
-                       "latency", "bb_credit", "processing_time", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
-                       "max_iu_bytes", "pipeline_depth", "preference", "class", "end_to_end_credit", "ack_0",
-                       "ulp_timeout", "capture"});
-  PortSpec port{.name = read_text(map.require("name"), "name"), .link = link};
-  if (const Tree* at = map.find("switch")) port.at_switch = read_position(*at, "switch", names_of(scenario_.switches));
-  load_loop_place(map, port);
-  port.port_name.value = 0x200002FCF0000001 + index;  // a locally assigned block
-  port.node_name.value = 0x100002FCF0000001 + index;
-  map.optional("port_name", port.port_name, read_name);
-  map.optional("node_name", port.node_name, read_name);
-  if (const Tree* address = map.find("address")) port.addresses.push_back(read_address(*address, "address"));
-  if (const Tree* list = map.find("addresses"))
-    for (const Tree& item : read_list(*list, "addresses"))
-      port.addresses.push_back(read_address(item, "addresses"));
-  if (port.addresses.empty())
-    port.addresses.push_back(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1)));
-  load_link(map, port.link);
-  load_port_protocol(map, port);
-  for (const PortSpec& other : scenario_.ports) {
-    if (other.name == port.name)
-      throw BadInput{tree.where + ": two ports have the name \"" + port.name + "\""};
-    if (other.port_name == port.port_name)
-      throw BadInput{tree.where + ": ports " + other.name + " and " + port.name + " have the same port_name"};
-    for (const wire::IpAddress& address : port.addresses)
-      if (std::find(other.addresses.begin(), other.addresses.end(), address) != other.addresses.end())
-        throw BadInput{tree.where + ": ports " + other.name + " and " + port.name +
-                       " have the same address " + to_string(address)};
-  }
-  return port;
-}
-
-void Loader::load_loop_place(const MapReader& map, PortSpec& port) {
-  const Tree* loop = map.find("loop");
-  if (const Tree* tree = map.find("private"); tree != nullptr && loop == nullptr) fail_expected(*tree, "private", "a loop to be private on");
-  if (loop == nullptr) return;
-  if (const Tree* tree = map.find("switch")) fail_expected(*tree, "switch", "either a loop or a switch");
-  std::vector<std::string_view> loops;
-  for (const LoopSpec& spec : scenario_.loops) loops.push_back(spec.name);
-  port.at_loop = read_position(*loop, "loop", loops);
-  map.optional("private", port.is_private, read_bool);
-}
-
-void Loader::load_port_protocol(const MapReader& map, PortSpec& port) {
-  if (const Tree* tree = map.find("resolve"))
-    port.use_name_server = read_choice(*tree, "resolve", resolutions);
-  if (const Tree* tree = map.find("receive_data_field")) {
-    port.receive_data_field_bytes =
-        static_cast<std::uint16_t>(read_bytes(*tree, "receive_data_field", {256, 2112}));
-    if (port.receive_data_field_bytes % 4 != 0) fail_expected(*tree, "receive_data_field", "a multiple of 4");
-  }
-  map.optional("first_ox_id", port.first_ox_id, read_number, Range{0, 0xFFFE});
-  map.optional("first_handle", port.first_handle, read_number, Range{0, 0xFFFFFFFE});
-  map.optional("first_connection_id", port.first_connection_id, read_number, Range{1, 0xFFFFFFFE});
-  map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, Range{2080, 65536ull * 2080});
-  map.optional("pipeline_depth", port.pipeline_depth, read_number, Range{0, 255});
-  map.optional("preference", port.preference, read_bool);
-  load_class(map, port);
-  map.optional("ulp_timeout", port.ulp_timeout, read_duration, fc2::TimeNs{0}, max_time);
-  map.optional("capture", port.capture, read_bool);
-}
-
-// What a port says of itself must fit together; what two ports make of it is their affair (FC-VI 8.1).
-void Loader::load_class(const MapReader& map, PortSpec& port) {
-  if (const Tree* tree = map.find("class")) port.class_2 = read_choice(*tree, "class", classes);
-  if (port.class_2) port.end_to_end_credit = usual_end_to_end_credit;
-  map.optional("end_to_end_credit", port.end_to_end_credit, read_number, Range{0, 0x7FFF});
-  map.optional("ack_0", port.ack_0, read_bool);
-  if (port.end_to_end_credit != 0) return;
-  if (port.class_2) fail_expected(*map.find("end_to_end_credit"), "end_to_end_credit", "at least 1 with class 2");
-  if (port.ack_0) fail_expected(*map.find("ack_0"), "ack_0", "false without end_to_end_credit");
+  ports_ = Roster(port_names_, groups);
 }
 
 void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes) {
@@ -213,31 +115,44 @@ void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes)
   map.optional("rdma_read", attributes.enable_rdma_read, read_bool);
 }
 
-void Loader::load_ends(const MapReader& map, WorkloadSpec& workload) {
-  workload.client = read_position(map.require("client"), "client", port_names_);
-  workload.server = read_position(map.require("server"), "server", port_names_);
+void Loader::load_ends(const MapReader& map, const Member& member, WorkloadSpec& workload) {
+  workload.client = ports_.pick(map.require("client"), "client", member);
+  workload.server = ports_.pick(map.require("server"), "server", member);
   workload.discriminator = workload.name;
   if (const Tree* tree = map.find("discriminator"))
     workload.discriminator = read_text(*tree, "discriminator");
   if (workload.discriminator.size() > vi::NetAddress::max_discriminator_bytes)
     throw BadInput{map.tree().where + ": the discriminator (by default the name) has more than 128 bytes"};
-  for (const WorkloadSpec& other : scenario_.workloads) {
-    if (other.name == workload.name)
-      throw BadInput{map.tree().where + ": two workloads have the name \"" + workload.name + "\""};
-    if (other.server == workload.server && other.discriminator == workload.discriminator)
-      throw BadInput{map.tree().where + ": workloads " + other.name + " and " + workload.name +
-                     " wait for the same discriminator"};
+  refuse_second(map.tree(), workload);
+}
+
+void Loader::refuse_second(const Tree& tree, const WorkloadSpec& workload) {
+  if (!workload_names_.insert(workload.name).second)
+    throw BadInput{tree.where + ": two workloads have the name \"" + workload.name + "\""};
+  const auto [other, first] = waiting_.try_emplace({workload.server, workload.discriminator}, workload.name);
+  if (!first) throw BadInput{tree.where + ": workloads " + other->second + " and " + workload.name + " wait for the same discriminator"};
+}
+
+void Loader::load_workloads(const Tree& tree) {
+  std::size_t index = 0;
+  for (const Tree& item : read_list(tree, "workloads")) {
+    const std::string what = "workloads[" + std::to_string(index++) + "]";
+    const std::size_t room = max_workloads - scenario_.workloads.size();
+    for_each_member(item, what, room, "more than " + format_count(max_workloads) + " workloads", [&](const Member& member) {
+      scenario_.workloads.push_back(load_workload(item, member));
+    });
   }
 }
 
-WorkloadSpec Loader::load_workload(const Tree& tree, std::size_t index) {
-  const std::string what = "workloads[" + std::to_string(index) + "]";
+WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
+  const std::string& what = member.what;
   const MapReader map(tree, what,
-                      {"name", "client", "server", "model", "discriminator", "reliability", "max_transfer_size",
+                      {"name", "count", "client", "server", "model", "discriminator", "reliability", "max_transfer_size",
                        "rdma_write", "rdma_read", "answer", "start", "server_start", "connect_timeout",
                        "disconnect_by", "hold", "second_hold", "clean_up", "queue_depth", "transfers", "expect"});
-  WorkloadSpec workload{.name = read_text(map.require("name"), "name")};
-  load_ends(map, workload);
+  WorkloadSpec workload{.name = member.name(read_text(map.require("name"), "name"))};
+  if (member.of_group) workload.group = member.group;
+  load_ends(map, member, workload);
   load_attributes(map, workload.attributes);
   if (const Tree* model = map.find("model")) workload.peer_to_peer = read_choice(*model, "model", models);
   if (const Tree* answer = map.find("answer")) workload.reject = read_choice(*answer, "answer", answers);
@@ -333,13 +248,7 @@ Scenario Loader::load() {
   map.optional("linger", scenario_.linger, read_duration, fc2::TimeNs{0}, max_time);
   load_file(map);
   load_ports(map);
-  if (const Tree* list = map.find("workloads")) {
-    for (const Tree& item : read_list(*list, "workloads")) {
-      if (scenario_.workloads.size() == max_workloads)
-        throw BadInput{item.where + ": more than " + std::to_string(max_workloads) + " workloads"};
-      scenario_.workloads.push_back(load_workload(item, scenario_.workloads.size()));
-    }
-  }
+  if (const Tree* list = map.find("workloads")) load_workloads(*list);
   if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names(), scenario_.topology);
   if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
   return std::move(scenario_);

@@ -49,6 +49,33 @@ std::size_t read_position(const Tree& tree, std::string_view key, const std::vec
   return static_cast<std::size_t>(found - names.begin());
 }
 
+Group for_each_member(const Tree& item, const std::string& what, std::size_t room, const std::string& too_many,
+                      const std::function<void(const Member&)>& make) {
+  Member member{.what = what};
+  std::size_t count = 1;
+  if (const Tree* tree = item.find("count")) {
+    count = read_number(*tree, "count", {1, max_count});
+    member.of_group = true;
+    if (const Tree* name = item.find("name")) member.group = read_text(*name, "name");
+  }
+  if (count > room) throw BadInput{item.where + ": " + too_many};
+  for (; member.index < count; ++member.index) make(member);
+  return {.name = member.group, .first = 0, .count = count};
+}
+
+Roster::Roster(std::vector<std::string_view> names, const std::vector<Group>& groups) : names_(std::move(names)) {
+  for (std::size_t i = 0; i < names_.size(); ++i) positions_.emplace(names_[i], i);
+  for (const Group& group : groups) groups_.emplace(group.name, group);
+}
+
+std::size_t Roster::pick(const Tree& tree, std::string_view key, const Member& by) const {
+  if (const auto one = positions_.find(tree.scalar); tree.kind == Tree::Kind::Scalar && one != positions_.end()) return one->second;
+  const auto group = groups_.find(tree.scalar);
+  if (tree.kind != Tree::Kind::Scalar || group == groups_.end()) fail_choice(tree, key, names_);
+  if (!by.of_group) fail_expected(tree, key, "one of that group, such as " + tree.scalar + "-1, where there is no count");
+  return group->second.first + by.index % group->second.count;
+}
+
 std::string read_known(const Tree& tree, std::string_view key, const std::vector<std::string_view>& known) {
   return std::string(known[read_position(tree, key, known)]);
 }

@@ -16,10 +16,10 @@
 
 namespace sim {
 
-inline constexpr std::size_t max_ports = 250;  // one domain's areas, some spare
+inline constexpr std::size_t max_ports = 10'000;
 inline constexpr std::size_t max_links = 1000;  // between switches
 inline constexpr std::size_t max_loops = 100;
-inline constexpr std::size_t max_workloads = 1000;
+inline constexpr std::size_t max_workloads = 10'000;
 inline constexpr std::size_t max_faults = 1000;
 inline constexpr std::uint64_t max_transfer_bytes = 0xFFFFFFFF;
 inline constexpr std::uint32_t max_segments =
@@ -135,6 +135,7 @@ struct WorkloadExpectation {
 /// is called the client.
 struct WorkloadSpec {
   std::string name;
+  std::string group = {};              // that it was made with by `count`; empty: alone
   std::size_t client = 0, server = 0;  // positions in ports
   std::string discriminator = {};      // default: the name
   vi::ViAttributes attributes = {};    // of both ends

@@ -1,7 +1,9 @@
 #include "tools/fcvi_sim/summary.hpp"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include "tools/fcvi_sim/status_text.hpp"
@@ -63,6 +65,24 @@ void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spe
   if (!got.broken.empty()) line(to, "  a program gave up: %s", got.broken.c_str());
 }
 
+/// Of those that one entry made, by what became of them. Returns the position behind the last.
+std::size_t group(std::string& to, const Scenario& scenario, const RunResult& result, std::size_t first) {
+  std::map<std::string, std::size_t> outcomes;
+  fc2::TimeNs least = fc2::never, most = 0;
+  std::size_t end = first;
+  for (; end < scenario.workloads.size() && scenario.workloads[end].group == scenario.workloads[first].group; ++end) {
+    const WorkloadResult& got = result.workloads[end];
+    std::string outcome(got.connect ? to_string(*got.connect) : "no answer");
+    ++outcomes[outcome.append(got.broken.empty() ? "" : ", a program gave up")];
+    least = std::min(least, got.setup_duration);
+    most = std::max(most, got.setup_duration);
+  }
+  line(to, "\n%zu connections %s to %s, set-up in %s to %s:", end - first, scenario.workloads[first].name.c_str(),
+       scenario.workloads[end - 1].name.c_str(), format_duration(least).c_str(), format_duration(most).c_str());
+  for (const auto& [outcome, count] : outcomes) line(to, "  %s: %s", outcome.c_str(), format_count(count).c_str());
+  return end;
+}
+
 /// Each file once, with its digest: what sha256sum prints for it.
 void files(std::string& to, const Scenario& scenario, const RunResult& result) {
   std::set<std::string> named;
@@ -85,9 +105,16 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
        static_cast<unsigned long long>(scenario.seed), scenario.ports.size());
   files(text, scenario, result);
   std::uint64_t bytes = 0, messages = 0;
-  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
+  for (std::size_t i = 0; i < scenario.workloads.size();) {
+    if (!scenario.workloads[i].group.empty()) {
+      i = group(text, scenario, result, i);
+      continue;
+    }
     workload(text, scenario, scenario.workloads[i], result.workloads[i]);
-    for (const TransferResult& transfer : result.workloads[i].transfers) {
+    ++i;
+  }
+  for (const WorkloadResult& got : result.workloads) {
+    for (const TransferResult& transfer : got.transfers) {
       bytes += transfer.bytes;
       messages += transfer.messages;
     }

@@ -1,5 +1,6 @@
 // The scenario's topology: switches and the links between them.
 #include <algorithm>
+#include <bit>
 
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
@@ -17,17 +18,54 @@ constexpr Choice<fc2::Multipath> multipaths[] = {
 constexpr Choice<fc2::DomainConflict> conflicts[] = {{"reassign", fc2::DomainConflict::Reassign},
                                                      {"isolate", fc2::DomainConflict::Isolate}};
 
-SwitchSpec load_switch(const Tree& tree, std::size_t index) {
-  const MapReader map(tree, "switches[" + std::to_string(index) + "]", {"name", "domain", "priority"});
-  SwitchSpec spec{.name = read_text(map.require("name"), "name")};
+enum class Pattern : std::uint8_t { Ring, Mesh, Hypercube };
+constexpr Choice<Pattern> patterns[] = {{"ring", Pattern::Ring}, {"mesh", Pattern::Mesh}, {"hypercube", Pattern::Hypercube}};
+
+SwitchSpec load_switch(const Tree& tree, const Member& member) {
+  const MapReader map(tree, member.what, {"name", "count", "domain", "priority"});
+  SwitchSpec spec{.name = member.name(read_text(map.require("name"), "name"))};
+  if (const Tree* domain = map.find("domain"); domain != nullptr && member.of_group) fail_expected(*domain, "domain", "none with count");
   map.optional("domain", spec.domain, read_number, Range{1, fc2::max_domain});
   map.optional("priority", spec.priority, read_number, Range{1, 254});
   return spec;
 }
 
-SwitchLinkSpec load_switch_link(const Tree& tree, std::size_t index, const std::vector<std::string_view>& switches,
+using Ends = std::pair<std::size_t, std::size_t>;
+
+/// Which of so many switches are linked.
+std::vector<Ends> ends_of(Pattern pattern, std::size_t switches) {
+  std::vector<Ends> ends;
+  for (std::size_t one = 0; one < switches; ++one)
+    for (std::size_t other = one + 1; other < switches; ++other) {
+      const bool next = other == one + 1 || (one == 0 && other == switches - 1);
+      if (pattern == Pattern::Mesh || (pattern == Pattern::Ring && next) || (pattern == Pattern::Hypercube && std::has_single_bit(one ^ other)))
+        ends.emplace_back(one, other);
+    }
+  return ends;
+}
+
+/// ISLs between all switches of the scenario.
+std::vector<SwitchLinkSpec> load_pattern(const Tree& tree, const std::string& what, const std::vector<std::string_view>& switches,
+                                         const fc2::LinkConfig& link) {
+  const MapReader map(tree, what, {"pattern", "line_rate", "latency", "bb_credit", "processing_time", "capture"});
+  const Tree& choice = map.require("pattern");
+  const Pattern pattern = read_choice(choice, "pattern", patterns);
+  if (switches.size() < 2) fail_expected(choice, "pattern", "two switches at least");
+  if (pattern == Pattern::Hypercube && !std::has_single_bit(switches.size()))
+    fail_expected(choice, "pattern", "a number of switches that is a power of two for a hypercube");
+  std::vector<SwitchLinkSpec> specs;
+  for (const auto& [from, to] : ends_of(pattern, switches.size())) {
+    SwitchLinkSpec spec{.name = std::string(switches[from]) + "-" + std::string(switches[to]), .from = from, .to = to, .link = link};
+    load_link(map, spec.link);
+    map.optional("capture", spec.capture, read_bool);
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+SwitchLinkSpec load_switch_link(const Tree& tree, const std::string& what, const std::vector<std::string_view>& switches,
                                 const fc2::LinkConfig& link) {
-  const MapReader map(tree, "isls[" + std::to_string(index) + "]", {"name", "between", "line_rate", "latency", "bb_credit", "processing_time", "capture"});
+  const MapReader map(tree, what, {"name", "between", "line_rate", "latency", "bb_credit", "processing_time", "capture"});
   const Tree& between = map.require("between");
   const auto& ends = read_list(between, "between");
   if (ends.size() != 2) fail_expected(between, "between", "two switches");
@@ -55,18 +93,41 @@ void refuse_second(const Tree& tree, const Specs& specs, const std::string& name
   if (std::any_of(specs.begin(), specs.end(), same)) throw BadInput{tree.where + ": two " + what + " have the name \"" + name + "\""};
 }
 
-void load_switches(const MapReader& map, Scenario& scenario) {
+std::vector<Group> load_switches(const MapReader& map, Scenario& scenario) {
+  std::vector<Group> groups;
   const Tree* list = map.find("switches");
-  if (list == nullptr) return;
+  if (list == nullptr) return groups;
   scenario.switches.clear();
+  const std::string too_many = "more than " + std::to_string(fc2::max_domain) + " switches";
+  std::size_t index = 0;
   for (const Tree& item : read_list(*list, "switches")) {
-    if (scenario.switches.size() == fc2::max_domain)
-      throw BadInput{item.where + ": more than " + std::to_string(fc2::max_domain) + " switches"};
-    SwitchSpec spec = load_switch(item, scenario.switches.size());
-    refuse_second(item, scenario.switches, spec.name, "switches");
-    scenario.switches.push_back(std::move(spec));
+    const std::size_t first = scenario.switches.size();
+    const std::string what = "switches[" + std::to_string(index++) + "]";
+    const Group group = for_each_member(item, what, fc2::max_domain - first, too_many, [&](const Member& member) {
+      SwitchSpec spec = load_switch(item, member);
+      refuse_second(item, scenario.switches, spec.name, "switches");
+      scenario.switches.push_back(std::move(spec));
+    });
+    if (!group.name.empty()) groups.push_back({group.name, first, group.count});
   }
   if (scenario.switches.empty()) fail_expected(*list, "switches", "at least one switch");
+  return groups;
+}
+
+void load_switch_links(const Tree& list, Scenario& scenario, const fc2::LinkConfig& link) {
+  const auto names = names_of(scenario.switches);
+  std::size_t index = 0;
+  for (const Tree& item : read_list(list, "isls")) {
+    const std::string what = "isls[" + std::to_string(index++) + "]";
+    std::vector<SwitchLinkSpec> specs;
+    if (item.find("pattern") != nullptr) specs = load_pattern(item, what, names, link);
+    else specs.push_back(load_switch_link(item, what, names, link));
+    for (SwitchLinkSpec& spec : specs) {
+      if (scenario.switch_links.size() == max_links) throw BadInput{item.where + ": more than " + std::to_string(max_links) + " ISLs"};
+      refuse_second(item, scenario.switch_links, spec.name, "ISLs");
+      scenario.switch_links.push_back(std::move(spec));
+    }
+  }
 }
 
 void load_loops(const MapReader& map, Scenario& scenario, const fc2::LinkConfig& link) {
@@ -96,7 +157,7 @@ void load_link(const MapReader& map, fc2::LinkConfig& link) {
   map.optional("processing_time", link.processing_ns, read_duration, fc2::TimeNs{0}, max_latency);
 }
 
-void load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) {
+std::vector<Group> load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) {
   const MapReader map(tree, "topology", {"kind", "line_rate", "latency", "bb_credit", "processing_time", "in_order", "switches", "isls", "loops", "multipath", "domain_conflict",
                                          "reconfiguration_delay"});
   load_link(map, link);
@@ -107,17 +168,10 @@ void load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) 
     scenario.fabric.domain_conflict = read_choice(*choice, "domain_conflict", conflicts);
   map.optional("reconfiguration_delay", scenario.fabric.reconfiguration_delay, read_duration, fc2::TimeNs{0}, max_time);
   scenario.in_order = scenario.in_order && scenario.fabric.multipath == fc2::Multipath::PortPair;
-  load_switches(map, scenario);
+  std::vector<Group> groups = load_switches(map, scenario);
   load_loops(map, scenario, link);
-  const auto names = names_of(scenario.switches);
-  const Tree* list = map.find("isls");
-  if (list == nullptr) return;
-  for (const Tree& item : read_list(*list, "isls")) {
-    if (scenario.switch_links.size() == max_links) throw BadInput{item.where + ": more than " + std::to_string(max_links) + " ISLs"};
-    SwitchLinkSpec spec = load_switch_link(item, scenario.switch_links.size(), names, link);
-    refuse_second(item, scenario.switch_links, spec.name, "ISLs");
-    scenario.switch_links.push_back(std::move(spec));
-  }
+  if (const Tree* list = map.find("isls")) load_switch_links(*list, scenario, link);
+  return groups;
 }
 
 }  // namespace sim

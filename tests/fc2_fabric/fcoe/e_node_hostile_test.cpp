@@ -132,10 +132,42 @@ TEST_F(ENodeHostileTest, flood_of_advertisements_is_bounded) {
     inject(message);
   }
   EXPECT_EQ(station.node->known_fcfs().size(), FcfTable::max_fcfs);
-  EXPECT_EQ(count(FcoeDiscard::NoResources), 1000 - FcfTable::max_fcfs + 1);
-  EXPECT_EQ(station.log.sent(fip::Operation::discovery, fip::subcode::discovery_solicitation).size(), FcfTable::max_fcfs - 1);
+  EXPECT_EQ(station.node->counters().evicted, 1000 - FcfTable::max_fcfs + 1);
+  EXPECT_EQ(station.log.sent(fip::Operation::discovery, fip::subcode::discovery_solicitation).size(),
+            FcfTable::max_fcfs);  // one each while there was room, then one for all
   world.run_for(2 * second);
   EXPECT_EQ(station.node->known_fcfs().size(), 1U);  // they expire
+}
+
+// A FCF that is one gets in while others are invented faster than the list has room, and the ENode logs in through it.
+TEST(ENodeHostileFcfs, flood_of_advertisements_shuts_none_out) {
+  EthernetWorld world;
+  EStation& station = world.add_e_node();
+  std::uint32_t next = 0;
+  const auto flood = [&](std::uint8_t priority) {
+    for (int i = 0; i < 50; ++i) {
+      fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_advertisement, fip::flag::fpma | fip::flag::available, {}, {}};
+      wire::MacAddress mac = station_mac(0);
+      wire::store_big<4>(mac.bytes.data() + 2, 0x01000000 + ++next);
+      message.descriptors = {fip::Priority{priority}, fip::Mac{mac}, fip::NameId{{next}}, fip::Fabric{1, 0x0EFC00, {next}},
+                             fip::FkaAdvPeriod{false, 0xFFFF'FFFF}};  // they would stay for months
+      world.inject(station.ethernet, message, wire::group_mac::all_enode, mac);
+    }
+  };
+  flood(1);
+  world.start_fcf();
+  for (int i = 0; i < 1000 && !station.port.online(); ++i) {
+    flood(1);
+    world.run_for(20 * millisecond);
+  }
+  EXPECT_TRUE(station.port.online());
+  for (int i = 0; i < 1000; ++i) {
+    flood(0);
+    world.run_for(20 * millisecond);
+  }
+  EXPECT_TRUE(station.node->logged_in());  // the one that is used stays
+  EXPECT_EQ(station.node->known_fcfs().size(), FcfTable::max_fcfs);
+  EXPECT_EQ(station.node->counters().unexpected_events, 0U);
 }
 
 // An accept that grants another MAC than that of its N_Port_ID, and then nothing: the ENode has no address from it.

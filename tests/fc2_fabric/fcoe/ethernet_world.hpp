@@ -87,8 +87,8 @@ using VnStation = Station<fc2::fcoe::Vn2vnNode>;
 
 class EthernetWorld {
  public:
-  explicit EthernetWorld(fc2::fcoe::FcfConfig fcf_config = {}, std::uint16_t fcf_mtu = 2500)
-      : fabric(scheduler, pool, {}), fcf(scheduler, pool, fabric, fcf_config),
+  explicit EthernetWorld(fc2::fcoe::FcfConfig fcf_config = {}, std::uint16_t fcf_mtu = 2500, fc2::SwitchConfig fabric_config = {})
+      : fabric(scheduler, pool, std::move(fabric_config)), fcf(scheduler, pool, fabric, fcf_config),
         fcf_port(segment.add_port({"fcf", fcf_mac, fcf_mtu})) {}
   fc2::fcoe::FcfInterface& start_fcf() { return fcf.add_interface(fcf_port); }
   fc2::fcoe::FcfInterface& interface() { return *fcf.interfaces().front(); }

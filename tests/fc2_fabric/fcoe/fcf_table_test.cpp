@@ -97,23 +97,44 @@ TEST(FcfTable, renewed_entry_stays_verified) {
   KnownFcf heard = usable(1, 11);
   heard.verified = false;
   heard.expires = 0;
-  EXPECT_TRUE(table.update(heard)->verified);
+  EXPECT_TRUE(table.update(heard).verified);
   EXPECT_EQ(table.find(station_mac(1))->expires, 100 * second);
   EXPECT_EQ(table.find(station_mac(1))->priority, 11);
   heard.fabric_name = {0x99};
-  EXPECT_FALSE(table.update(heard)->verified);
+  EXPECT_FALSE(table.update(heard).verified);
 }
 
-// Bounded; what expires makes room.
-TEST(FcfTable, full_table_refuses_until_one_expires) {
+// What expires makes room.
+TEST(FcfTable, expired_fcf_is_forgotten) {
   FcfTable table;
-  for (std::size_t i = 0; i < FcfTable::max_fcfs; ++i) ASSERT_NE(table.update(usable(i, 1)), nullptr);
-  EXPECT_EQ(table.update(usable(200, 1)), nullptr);
-  EXPECT_NE(table.update(usable(5, 2)), nullptr);
+  for (std::size_t i = 0; i < FcfTable::max_fcfs; ++i) table.update(usable(i, 1));
+  EXPECT_TRUE(table.full());
+  EXPECT_EQ(table.update(usable(5, 2)).priority, 2);
   table.find(station_mac(7))->expires = 50 * second;
   EXPECT_EQ(table.next_expiry(), 50 * second);
   EXPECT_EQ(table.expire(50 * second), (std::vector{station_mac(7)}));
-  EXPECT_NE(table.update(usable(200, 1)), nullptr);
+  EXPECT_FALSE(table.full());
+}
+
+// Full: one that never answered goes first, though it says that it will be there for long; then the one that is silent the longest;
+// the one that is used last of all.
+TEST(FcfTable, full_table_makes_room) {
+  FcfTable table;
+  for (std::size_t i = 0; i < FcfTable::max_fcfs; ++i) {
+    KnownFcf fcf = usable(i, 1);
+    fcf.period = second;
+    fcf.expires = (static_cast<TimeNs>(i) + 10) * second;
+    fcf.verified = i != 20 && i != 10;
+    if (i == 20) fcf.period = 1000 * second, fcf.expires += FcfTable::patience(999 * second);
+    table.update(fcf);
+  }
+  table.find(station_mac(0))->period = 0;  // heard of a little later than its expiry tells
+  for (const std::size_t gone : {10, 20, 1, 0, 3}) {
+    table.make_room(station_mac(2));
+    EXPECT_EQ(table.find(station_mac(gone)), nullptr) << gone;
+  }
+  EXPECT_NE(table.find(station_mac(2)), nullptr);
+  EXPECT_EQ(table.fcfs().size(), FcfTable::max_fcfs - 5);
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/f_port.hpp"
-#include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
+#include "tests/fc2_fabric/fcoe/hostile.hpp"
+#include "tests/support/flogi_frame.hpp"
 #include "wire/els/rscn.hpp"
 
 namespace fc2::fcoe {
@@ -125,29 +126,39 @@ TEST_F(FcfTest, silent_enode_is_gone_after_two_and_a_half_periods) {
   EXPECT_EQ(world.fabric.logged_in_ports(), 0U);
 }
 
-// While the interface is held keep-alives wait: nobody is silent who cannot be heard. Afterwards who is silent is missed.
-TEST(FcfHeld, silence_counts_only_while_the_interface_is_read) {
-  EthernetWorld world({.ingress_queue_frames = 2});
+// A port of the fabric that takes no frames: what an ENode sends there waits by itself. The same ENode reaches others meanwhile, its
+// keep-alives are heard, and so is everybody else on that interface.
+TEST_F(FcfTest, stopped_port_stops_nobody_else) {
+  struct Stopped final : FrameOutput, FrameFeeder {
+    void send(FramePtr) override { ++sent; }
+    void hold() override {}
+    void proceed() override {}
+    int sent = 0;
+  } stopped;
   world.start_fcf();
-  EStation& slow = world.add_e_node();
+  EStation& one = world.add_e_node();
   EStation& other = world.add_e_node();
-  ASSERT_TRUE(world.run_until([&] { return slow.port.online() && other.port.online(); }));
-  FcfLink& link = *world.interface().link_of(slow.port.n_port_id());
-  link.hold();
-  for (int i = 0; i < 3; ++i) {
-    FramePtr frame = support::broadcast_frame(world.pool, slow.port.n_port_id());
-    slow.ethernet.send(encapsulate(fcf_mac, *slow.node->mac_of(slow.port), std::move(frame)));
-  }
-  world.run_for(60 * second);
-  EXPECT_EQ(world.interface().enode_count(), 2U);
-  other.ethernet.set_carrier(false);
-  link.proceed();
+  ASSERT_TRUE(online(one));
+  ASSERT_TRUE(online(other));
+  FPort* port = world.fabric.attach(stopped, stopped);
+  port->receive(support::flogi_frame(world.pool, one.port.login_parameters(wire::els::Command::flogi)));
   world.run_for(millisecond);
-  EXPECT_EQ(world.interface().enode_count(), 2U);
-  world.run_for(6 * second);
-  EXPECT_EQ(world.interface().enode_count(), 1U);
-  EXPECT_TRUE(slow.node->logged_in());
-  EXPECT_EQ(world.interface().counters().discarded(), 0U);
+  ASSERT_TRUE(port->logged_in());
+  stopped.pause();
+  constexpr int count = 600;  // more than one egress queue
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < count; ++i)
+      world.segment.inject(world.fcf_port, support::fcoe_frame(world.pool, fcf_mac, *one.node->mac_of(one.port), port->address(), one.port.n_port_id()));
+    one.port.remote_port(other.port.n_port_id()).log_out();
+    world.run_for(100 * millisecond);
+    EXPECT_TRUE(world.log_in(one.port, other.port)) << round;
+    EXPECT_TRUE(world.log_in(other.port, one.port)) << round;
+  }
+  world.run_for(20 * second);
+  EXPECT_TRUE(one.node->logged_in() && other.node->logged_in());
+  const Counters& counters = world.fabric.counters();
+  EXPECT_EQ(counters.discarded(Discard::HeldTooLong) + counters.discarded(Discard::NoResources), 3 * static_cast<std::uint64_t>(count));
+  world.fabric.detach(*port);
 }
 
 // The fabric ends a login: the ENode hears it, and logs in again.

@@ -55,9 +55,58 @@ TEST_F(Vn2vnHostileTest, flood_of_neighbours_is_bounded) {
   ASSERT_TRUE(claim());
   for (std::uint32_t i = 0; i < 500; ++i) inject(message(fip::subcode::claim_response, {0x1000 + i}, 0x9000 + i));
   EXPECT_EQ(station.node->neighbours().size(), 8U);
-  EXPECT_EQ(count(FcoeDiscard::NoResources), 492U);
+  EXPECT_EQ(station.node->counters().evicted, 492U);
+  EXPECT_EQ(count(FcoeDiscard::NoResources), 0U);
   world.run_for(21 * second);
   EXPECT_TRUE(station.node->neighbours().empty());
+}
+
+// One that is somebody comes in during the flood; and whoever our N_Port deals with stays through it, with its login.
+TEST_F(Vn2vnHostileTest, flood_of_neighbours_shuts_nobody_out) {
+  ASSERT_TRUE(claim());
+  std::uint32_t next = 0;
+  const auto flood = [&](std::uint32_t count) {
+    for (; count != 0; --count) {
+      const std::uint32_t i = next++ % 0x8000;
+      inject(message(fip::subcode::claim_response, {0x1000 + i}, 0x9000 + i));
+    }
+  };
+  flood(100);
+  VnStation& other = world.add_vn2vn({.first_id = {0x0E02}});
+  for (int i = 0; i < 1000 && !station.node->neighbours().contains({0x0E02}); ++i) {
+    flood(4);
+    world.run_for(10 * millisecond);
+  }
+  ASSERT_TRUE(station.node->neighbours().contains({0x0E02}));
+  ASSERT_TRUE(world.run_until([&] { return other.node->up(); }));
+  ASSERT_TRUE(world.log_in(station.port, other.port));
+  const PortUse use(station.port.remote_port({0x0E02}));
+  flood(1000);
+  world.run_for(second);
+  EXPECT_TRUE(station.node->neighbours().contains({0x0E02}));
+  EXPECT_TRUE(station.port.remote_port({0x0E02}).logged_in());
+}
+
+// Neighbours that our N_Port deals with are all that there is room for: one more is not taken, and counted.
+TEST_F(Vn2vnHostileTest, neighbours_all_in_use_one_more_is_refused) {
+  ASSERT_TRUE(claim());
+  std::vector<PortUse> uses;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    inject(message(fip::subcode::claim_response, {0x1000 + i}, 0x9000 + i));
+    uses.emplace_back(station.port.remote_port({0x1000 + i}));
+  }
+  inject(message(fip::subcode::claim_response, {0x2000}, 0xA000));
+  EXPECT_FALSE(station.node->neighbours().contains({0x2000}));
+  EXPECT_EQ(count(FcoeDiscard::NoResources), 1U);
+}
+
+// FC-BB-6: N_Port_IDs are 0000xxh. Others are nobody's, or there would be sixteen million that could log in.
+TEST_F(Vn2vnHostileTest, frames_of_impossible_addresses_are_counted) {
+  ASSERT_TRUE(claim());
+  const auto mac = wire::mac_of({0x0E01}, wire::vn2vn_fc_map);
+  for (const std::uint32_t id : {0U, 0xFFFFU, 0x010000U, 0xFFFFFFU})
+    inject(support::fcoe_frame(world.pool, mac, wire::mac_of({id}, wire::vn2vn_fc_map), {0x0E01}, {id}));
+  EXPECT_EQ(count(FcoeDiscard::ForgedSId), 4U);
 }
 
 // Beacons of neighbours that are not known make us claim again, but not for each of them.

@@ -1,0 +1,94 @@
+// N_Ports that a test plays by hand, at a switch with short queues.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "fc2_fabric/f_port.hpp"
+#include "tests/support/frame_log.hpp"
+#include "tests/support/test_fabric.hpp"
+
+namespace support {
+using namespace fc2;  // NOLINT: tests of fc2
+
+// An N_Port elsewhere, as a switch sees it.
+class FarEnd final : public FrameOutput, public FrameFeeder {
+ public:
+  void send(FramePtr frame) override {
+    EXPECT_FALSE(paused());
+    sent.push_back(frame->bytes[frame_header_bytes]);
+    if (--room == 0) pause();
+  }
+  void hold() override { ++holds; held = true; }
+  void proceed() override { held = false; }
+  std::vector<std::uint8_t> sent;  // first byte of each data field
+  int room = 1 << 30;
+  int holds = 0;
+  bool held = false;
+};
+
+inline constexpr std::size_t queue_frames = 8;
+
+inline SwitchConfig small_queues(std::size_t flow_frames) {
+  SwitchConfig config;
+  config.egress_queue_frames = queue_frames;
+  config.flow_queue_frames = flow_frames;
+  return config;
+}
+
+class FarEnds : public testing::Test {
+ public:
+  explicit FarEnds(std::size_t flow_frames = 1024) : fabric(2, small_queues(flow_frames)) {
+    fabric.link.bytes_per_second = line_rate_bytes_per_second("8GFC");
+    fabric.bring_up();
+  }
+  ~FarEnds() override {
+    for (FPort* port : ports)
+      if (port->connected()) fabric.fabric.detach(*port);
+  }
+  void attach(std::size_t end, FPort* port) {
+    ports[end] = port;
+    log_in(end);
+  }
+  /// FLOGI, by hand.
+  void log_in(std::size_t end) {
+    FramePtr frame = fabric.pool.take();
+    wire::FcHeader header;
+    header.r_ctl = wire::RCtl::els_request;
+    header.type = wire::Type::els;
+    header.d_id = wire::well_known::f_port;
+    header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
+    header.ox_id = {1};
+    header.write(frame->bytes);
+    wire::els::Login login = fabric.port(0).login_parameters(wire::els::Command::flogi);
+    login.port_name = {0x3000'0000'0000'0000 + end};
+    login.write(frame->data_field());
+    frame->size_bytes = frame_header_bytes + wire::els::Login::size();
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    ports[end]->receive(std::move(frame));
+    fabric.run_for(millisecond);
+    ASSERT_TRUE(ports[end]->logged_in());
+  }
+  void feed(std::size_t from, std::size_t to, std::uint8_t mark, wire::Sof sof = wire::Sof::i3) {
+    FramePtr frame = fabric.pool.take();
+    wire::FcHeader header;
+    header.r_ctl = wire::RCtl::solicited_data;
+    header.type = wire::Type::fc_vi;
+    header.s_id = ports[from]->address();
+    header.d_id = ports[to]->address();
+    header.write(frame->bytes);
+    frame->data_field()[0] = mark;
+    frame->size_bytes = frame_header_bytes + 4;
+    frame->sof = sof;
+    frame->eof = wire::Eof::n;
+    ports[from]->receive(std::move(frame));
+  }
+  [[nodiscard]] std::uint64_t held_too_long() const { return fabric.fabric.counters().discarded(Discard::HeldTooLong); }
+
+  support::TestFabric fabric;
+  std::array<FarEnd, 3> ends;
+  std::array<FPort*, 3> ports{};
+};
+
+}  // namespace support

@@ -1,0 +1,183 @@
+// Strangers that invent an N_Port_ID for each frame: what an N_Port knows of others stays bounded, whoever is in use stays, and
+// honest ports come in during the flood and after it (issue 5, "memory stays bounded").
+#include <gtest/gtest.h>
+
+#include "fc2_fabric/remote_port.hpp"
+#include "tests/support/port_pair.hpp"
+#include "tests/support/test_fabric.hpp"
+#include "wire/els/login.hpp"
+
+namespace fc2 {
+namespace {
+using support::LoggedFrame;
+using wire::els::Command;
+
+constexpr wire::FcId own{0x0E01}, honest{0x0E02};
+constexpr std::size_t most = 64;
+
+// An FC-4 that nobody without a login may speak to.
+struct Fc4 final : DataFrameUser {
+  void data_frame_received(const ReceivedFrame& frame) override { port->deny(frame.header.s_id); }
+  bool abort_received(wire::FcId, wire::OxId) override { return false; }
+  void sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) override {
+    exchange.port().release(exchange);
+  }
+  void exchange_failed(Exchange&, ExchangeFailure) override {}
+  NPort* port = nullptr;
+};
+
+class StrangersTest : public testing::Test {
+ protected:
+  explicit StrangersTest(std::size_t max_remote_ports = most, std::uint16_t max_exchanges = 4096)
+      : port(scheduler, pool, config(max_remote_ports, max_exchanges)) {
+    to_wire.tap_sender(&log);
+    port.set_data_user(wire::Type::fc_vi, fc4);
+    fc4.port = &port;
+    port.link_up_without_fabric(to_wire, own);
+  }
+  ~StrangersTest() override {
+    EXPECT_EQ(port.counters().unexpected_events, 0U);
+    EXPECT_LE(port.known_ports(), std::max(most, port.config().max_remote_ports));
+  }
+  static NPortConfig config(std::size_t max_remote_ports, std::uint16_t max_exchanges) {
+    NPortConfig config = support::port_config(0);
+    config.max_remote_ports = max_remote_ports;
+    config.max_exchanges = max_exchanges;
+    return config;
+  }
+  void run_for(TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  void receive(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
+    FramePtr frame = pool.take();
+    header.write(frame->bytes);
+    std::copy(payload.begin(), payload.end(), frame->data_field().begin());
+    frame->size_bytes = static_cast<std::uint16_t>(frame_header_bytes + payload.size());
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    port.receive(std::move(frame));
+  }
+  void plogi(wire::FcId from) {
+    wire::els::Login login = port.login_parameters(Command::plogi);
+    login.port_name = login.node_name = {0x3000'0000'0000'0000ULL + from.value};
+    std::array<std::uint8_t, wire::els::Login::size()> payload;
+    login.write(payload);
+    receive({.r_ctl = wire::RCtl::els_request, .d_id = own, .s_id = from, .type = wire::Type::els,
+             .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {7}}, payload);
+  }
+  void message_data(wire::FcId from) {
+    receive({.r_ctl = wire::RCtl::solicited_data, .d_id = own, .s_id = from, .type = wire::Type::fc_vi,
+             .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {7}}, std::array<std::uint8_t, 32>{});
+  }
+  /// `count` of them, each another one.
+  template <class Frame> void flood(std::uint32_t count, Frame frame) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      frame(wire::FcId{next_++});
+      if (i % 64 == 0) run_for(microsecond);
+    }
+    run_for(microsecond);
+  }
+  [[nodiscard]] bool logged_in(wire::FcId id) {
+    const RemotePort* remote = port.find_remote_port(id);
+    return remote != nullptr && remote->logged_in();
+  }
+  [[nodiscard]] std::size_t answered(Command command, wire::FcId to) const {
+    return log.count([&](const LoggedFrame& f) { return f.outbound && f.header.d_id == to && f.is_els(command); });
+  }
+  [[nodiscard]] std::uint64_t refused() const { return port.counters().discarded(Discard::NoResources); }
+
+  Scheduler scheduler;
+  FramePool pool;
+  support::FrameLog log;
+  struct Nowhere final : FrameReceiver {
+    void receive(FramePtr) override {}
+  } nowhere;
+  Channel to_wire{scheduler, {}, nowhere};
+  Fc4 fc4;
+  NPort port;
+
+ private:
+  std::uint32_t next_ = 0x1000;
+};
+
+// More logins than the table holds: the oldest that nobody uses make room, and it ends with the honest one inside.
+TEST_F(StrangersTest, flood_of_plogis_shuts_nobody_out) {
+  flood(5000, [&](wire::FcId id) { plogi(id); });
+  EXPECT_EQ(port.known_ports(), most);
+  EXPECT_EQ(port.counters().ports_evicted, 5000 - most);
+  plogi(honest);
+  run_for(millisecond);
+  EXPECT_TRUE(logged_in(honest));
+  EXPECT_EQ(answered(Command::ls_acc, honest), 1U);
+  EXPECT_EQ(refused(), 0U);
+  flood(most - 1, [&](wire::FcId id) { plogi(id); });
+  EXPECT_TRUE(logged_in(honest));  // as long as so many others are newer
+  EXPECT_EQ(port.open_exchanges(), 0U);
+}
+
+// Whoever is in use stays, however long the flood.
+TEST_F(StrangersTest, flood_of_plogis_leaves_who_is_in_use) {
+  plogi(honest);
+  run_for(millisecond);
+  {
+    const PortUse use(port.remote_port(honest));
+    flood(5000, [&](wire::FcId id) { plogi(id); });
+    EXPECT_TRUE(logged_in(honest));
+  }
+  flood(2 * most, [&](wire::FcId id) { plogi(id); });
+  EXPECT_EQ(port.find_remote_port(honest), nullptr);
+}
+
+// All are in use: LS_RJT, counted. As soon as one is not, there is room.
+TEST_F(StrangersTest, ports_all_in_use_one_more_is_rejected) {
+  std::vector<PortUse> uses;
+  for (std::uint32_t i = 0; i < most; ++i) uses.emplace_back(port.remote_port({0x2000 + i}));
+  plogi(honest);
+  run_for(millisecond);
+  EXPECT_EQ(answered(Command::ls_rjt, honest), 1U);
+  EXPECT_EQ(refused(), 1U);
+  uses.pop_back();
+  for (int i = 0; i < 8 && !logged_in(honest); ++i) {
+    plogi(honest);  // a few looks each time
+    run_for(millisecond);
+  }
+  EXPECT_TRUE(logged_in(honest));
+}
+
+// Message data of ports without a login: each is told by LOGO, and the table stays as it is. A login goes last.
+TEST_F(StrangersTest, flood_of_data_leaves_logins) {
+  plogi(honest);
+  run_for(millisecond);
+  flood(5000, [&](wire::FcId id) { message_data(id); });
+  EXPECT_TRUE(logged_in(honest));
+  EXPECT_LE(port.known_ports(), most);
+  EXPECT_LE(port.open_exchanges(), most);
+}
+
+// What we ask for ourselves is never refused; others make room for it.
+TEST_F(StrangersTest, own_logins_make_room) {
+  flood(1000, [&](wire::FcId id) { plogi(id); });
+  for (std::uint32_t i = 0; i < 20; ++i) port.remote_port({0x2000 + i}).log_in();
+  run_for(millisecond);
+  EXPECT_EQ(port.known_ports(), most);
+  EXPECT_EQ(port.awaited_ports().size(), 20U);
+}
+
+// Their LOGOs take a quarter of our exchanges: the others are free for what we ask ourselves.
+struct FewExchanges : StrangersTest {
+  FewExchanges() : StrangersTest(65536, 64) {}
+};
+
+TEST_F(FewExchanges, flood_of_data_leaves_exchanges) {
+  flood(5000, [&](wire::FcId id) { message_data(id); });
+  EXPECT_EQ(port.open_exchanges(), 16U);
+  message_data(honest);
+  run_for(millisecond);
+  EXPECT_EQ(answered(Command::logo, honest), 1U);  // and who comes last is told like the first
+  port.remote_port(honest).log_in();
+  run_for(millisecond);
+  EXPECT_EQ(answered(Command::plogi, honest), 1U);
+  run_for(100 * second);
+  EXPECT_LE(port.open_exchanges(), 1U);
+}
+
+}  // namespace
+}  // namespace fc2
