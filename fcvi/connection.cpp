@@ -243,13 +243,12 @@ void Connection::port_logged_out() {
 
 void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst) {
   if (!rqst.conn_setup_abort && vi_ != nullptr) sender_.peer_completed(rqst.last_msg_id);
-  incoming_ = &exchange;
-  incoming_rqst_ = &rqst;
+  const Incoming incoming{exchange, rqst};
+  incoming_ = &incoming;
   responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,
                                       .connection_id_known = rqst.connection_id == setup_id_},
                      *this);
   incoming_ = nullptr;
-  incoming_rqst_ = nullptr;
 }
 
 void Connection::send_disconnect_resp(dr::ResponseReason reason) {
@@ -258,14 +257,14 @@ void Connection::send_disconnect_resp(dr::ResponseReason reason) {
                                                                      : Reason::connection_does_not_exist;
   wire::fcvi::DisconnectResp response;
   response.handle = peer_handle_;
-  if (!incoming_rqst_->conn_setup_abort) response.last_msg_id = receiver_.last_completed();
-  response.connection_id = incoming_rqst_->connection_id;
-  response.conn_setup_abort = incoming_rqst_->conn_setup_abort;
-  response.vi_app_discon = incoming_rqst_->vi_app_discon;
+  if (!incoming_->rqst.conn_setup_abort) response.last_msg_id = receiver_.last_completed();
+  response.connection_id = incoming_->rqst.connection_id;
+  response.conn_setup_abort = incoming_->rqst.conn_setup_abort;
+  response.vi_app_discon = incoming_->rqst.vi_app_discon;
   response.status = {.reason = code};
   std::array<std::uint8_t, 32> bytes;
   response.write(bytes);
-  core_.port().send(*incoming_, wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
+  core_.port().send(incoming_->exchange, wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
   ++core_.counters.ius_sent;
 }
 

@@ -146,8 +146,11 @@ class Connection final : private machines::disconnect_responder::Context {
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;
   PeerRequest* peer_request_ = nullptr;
-  fc2::Exchange* incoming_ = nullptr;                        // while its event is processed
-  const wire::fcvi::DisconnectRqst* incoming_rqst_ = nullptr;
+  struct Incoming {
+    fc2::Exchange& exchange;
+    const wire::fcvi::DisconnectRqst& rqst;
+  };
+  const Incoming* incoming_ = nullptr;                       // while its event is processed
   MessageSender sender_;
   MessageReceiver receiver_;
   std::unique_ptr<ReadResponder> read_responder_;            // from the first RDMA Read on

@@ -162,11 +162,11 @@ TEST_F(StrangersTest, own_logins_make_room) {
 }
 
 // Their LOGOs take a quarter of our exchanges: the others are free for what we ask ourselves.
-struct FewExchanges : StrangersTest {
-  FewExchanges() : StrangersTest(65536, 64) {}
+struct FewExchangesOfStrangers : StrangersTest {
+  FewExchangesOfStrangers() : StrangersTest(65536, 64) {}
 };
 
-TEST_F(FewExchanges, flood_of_data_leaves_exchanges) {
+TEST_F(FewExchangesOfStrangers, flood_of_data_leaves_exchanges) {
   flood(5000, [&](wire::FcId id) { message_data(id); });
   EXPECT_EQ(port.open_exchanges(), 16U);
   message_data(honest);
