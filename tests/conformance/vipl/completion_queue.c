@@ -1,4 +1,5 @@
 /* VI-DG 3.5.7, 3.5.8, VI-ARCH 2.4, 6.4: what completion queues tell. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "far.h"
@@ -83,9 +84,11 @@ static void wait_finite(int unused) {
 }
 
 static VIP_VI_HANDLE woken_by;
+static atomic_bool is_woken;
 static void* wait_for_entry(void* queue) {
   VIP_BOOLEAN receive_queue;
   EXPECT(VIP_SUCCESS, VipCQWait, queue, VIP_INFINITE, &woken_by, &receive_queue);
+  is_woken = true;
   return NULL;
 }
 
@@ -96,7 +99,7 @@ static void wait_infinite(int unused) {
   post_receive(vi, message(0, 0, 100));
   pthread_t thread = start_thread(wait_for_entry, queue);
   pause_ms(50);
-  CHECK(woken_by == NULL, "VipCQWait returned before a message came");
+  CHECK(!is_woken, "VipCQWait returned before a message came");
   far_post_send(0, message(0, 0, 100));
   join_thread(thread);
   CHECK(woken_by == vi, "the entry is about another VI");

@@ -1,4 +1,5 @@
 /* VI-DG 3.6: creating, destroying and resizing completion queues. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "far.h"
@@ -112,7 +113,7 @@ static void resize_below_entries(int unused) {
   expect_entries(queue, vi, 20);
 }
 
-static volatile bool stop_resizing;
+static atomic_bool stop_resizing;
 static void* resize_again_and_again(void* queue) {
   for (VIP_ULONG size = 64; !stop_resizing; size = size == 64 ? 1000 : 64)
     EXPECT(VIP_SUCCESS, VipResizeCQ, queue, size);

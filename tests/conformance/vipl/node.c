@@ -139,11 +139,11 @@ static unsigned char content(size_t place, unsigned seed) {
   return (unsigned char)((place * 2654435761U >> 7) + place + seed * 37U + 1U);
 }
 
-void fill(unsigned char* bytes, size_t length, unsigned seed) {
+NO_ORDER void fill(unsigned char* bytes, size_t length, unsigned seed) {
   for (size_t i = 0; i < length; ++i) bytes[i] = content(i, seed);
 }
 
-bool is_filled(const unsigned char* bytes, size_t length, unsigned seed) {
+NO_ORDER bool is_filled(const unsigned char* bytes, size_t length, unsigned seed) {
   for (size_t i = 0; i < length; ++i)
     if (bytes[i] != content(i, seed)) return false;
   return true;

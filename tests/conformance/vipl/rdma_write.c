@@ -77,7 +77,7 @@ static void immediate(int level) {
 }
 
 /* Programs spin on the last byte of the target: then all bytes before it are there. */
-static void last_byte_last(int level) {
+NO_ORDER static void last_byte_last(int level) {
   VIP_VI_HANDLE vi = make_pair(level);
   const volatile unsigned char* last = data_at(&near, TRANSFER_BYTES - 1);
   for (unsigned seed = 1; seed < 100; ++seed) {

@@ -13,6 +13,10 @@
 
 #include "registry.h"
 
+/* For what looks into memory that RDMA reads and writes: a program orders the two by Messages, or polls, as beside an adapter;
+   ThreadSanitizer knows of neither. */
+#define NO_ORDER __attribute__((no_sanitize("thread")))
+
 /* ---- Calls and expectations -------------------------------------------------------------------------- */
 
 /* Notes the call, so that a hang or a crash in it can be told, and makes it. */

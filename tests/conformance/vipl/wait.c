@@ -1,4 +1,5 @@
 /* VI-DG 3.5.2, 3.5.3, 3.5.5, 3.5.6: Done and Wait. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "far.h"
@@ -166,7 +167,7 @@ static void wait_success(int unused) {
   reap_receive(vi, 1, 0, VIP_STATUS_OP_RECEIVE);
 }
 
-static volatile bool receiver_ended;
+static atomic_bool receiver_ended;
 static void* receive_one(void* vi) {
   reap_receive(vi, 0, 0, VIP_STATUS_OP_RECEIVE);
   receiver_ended = true;
