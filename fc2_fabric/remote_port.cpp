@@ -36,15 +36,17 @@ void RemotePort::give_back_credit(std::uint32_t count) {
 }
 
 void RemotePort::send_waiting() {
-  while (has_credit() && !waiting_.empty()) {
+  while (!waiting_.empty()) {
+    const bool counts = peer_parameters_.class_2.end_to_end_credit != 0;  // as in send_on_credit()
+    if (counts && !has_credit()) return;
     Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     if (suspended_ && next.exchange->type() != wire::Type::els) {
       held_.push_back(std::move(next));
       continue;
     }
-    take_credit();
-    next.exchange->frame_sent(true);
+    if (counts) take_credit();
+    next.exchange->frame_sent(counts);
     port_.transmitter().send(std::move(next.frame));
   }
 }

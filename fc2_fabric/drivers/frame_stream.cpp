@@ -187,6 +187,7 @@ void FrameStream::drain(std::chrono::milliseconds limit) {
   for (;;) {
     if (user_ == nullptr || failed_) return;
     flush();
+    if (!failed_ && paused() && out_.room() >= buffer_bytes / 2) resume();  // what waits behind goes, too
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     if (out_.size() == 0 || left.count() <= 0) return;
     pollfd socket{descriptor_.native_handle(), POLLOUT, 0};

@@ -84,7 +84,9 @@ void FcfInterface::fcoe_received(EthernetFrame frame) {
 FPort* FcfInterface::attach_f_port(FcfLink& link) {
   const auto former = former_f_ports_.find(link.e_node());
   const bool known = former != former_f_ports_.end();
-  FPort* port = switch_.attach(link.output(), known ? std::optional(former->second) : std::nullopt);
+  const auto attach = [&] { return switch_.attach(link.output(), known ? std::optional(former->second) : std::nullopt); };
+  FPort* port = attach();
+  while (port == nullptr && !lifeless_.empty() && &lifeless_.front() != &link && make_room()) port = attach();
   if (port == nullptr) return nullptr;
   remember_f_port(link.e_node(), port->number());
   if (ethernet_.paused()) link.set_paused(true);
@@ -103,6 +105,11 @@ void FcfInterface::remember_f_port(const wire::MacAddress& e_node, std::size_t n
   if (!is_new) return;
   oldest_former_.push_back(e_node);
   if (oldest_former_.size() <= config_.max_enodes) return;
+  // Who is here is not forgotten. One is not: there are no more links than that, and one of them is to come.
+  for (std::size_t looks = oldest_former_.size(); looks > 1 && links_.contains(oldest_former_.front()); --looks) {
+    oldest_former_.push_back(oldest_former_.front());
+    oldest_former_.pop_front();
+  }
   former_f_ports_.erase(oldest_former_.front());
   oldest_former_.pop_front();
 }

@@ -39,6 +39,7 @@ void Vn2vnNode::ethernet_link_changed(bool is_up) {
   if (is_up) return process(vn::LinkUp{});
   process(vn::LinkDown{});
   const auto unheard = std::exchange(neighbours_, {});  // their logins are the N_Port's to judge
+  oldest_neighbours_.clear();
   if (listener_ == nullptr) return;
   for (const auto& [id, neighbour] : unheard) listener_->neighbour_gone(neighbour);
 }

@@ -23,6 +23,8 @@ class Requests : public ::testing::Test {
   ~Requests() override {
     for (Wait* waiting : {&wait, &other_wait}) host.provider.withdraw(*waiting);
     fabric.run_for(60 * fc2::second);  // what is open ends; the peers outlive their exchanges
+    for (ScriptedPeer* peer : {&first, &second}) peer->port.remote_port(host.port.n_port_id()).log_out();
+    settle();
   }
   void TearDown() override { EXPECT_EQ(host.port.counters().unexpected_events + vi->unexpected_events(), 0u); }
   void listen(Wait& waiting) { host.provider.connect_wait(host.net(discriminator), vi::infinite, waiting); }

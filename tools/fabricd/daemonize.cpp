@@ -30,9 +30,19 @@ constexpr int no_process = 2, ended_early = 1;
   ::_exit(told.empty() ? ended_early : static_cast<unsigned char>(told.front()));
 }
 
+/// The standard descriptors may have been closed, and will be taken for /dev/null.
+int above_standard(int descriptor) {
+  if (descriptor > 2) return descriptor;
+  const int other = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+  if (other < 0) ::_exit(no_process);
+  ::close(descriptor);
+  return other;
+}
+
 Starter leave_starter() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) ::_exit(no_process);
+  for (int& end : ends) end = above_standard(end);
   const pid_t child = ::fork();
   if (child < 0) ::_exit(no_process);
   ::close(ends[child > 0 ? 1 : 0]);

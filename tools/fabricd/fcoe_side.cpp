@@ -63,7 +63,10 @@ void FcoeSide::logins_changed() {
 
 void FcoeSide::keep_logins() {
   core_.scheduler().cancel(keeping_);
-  if (const std::string error = write_logins(logins_path_, fcf_->logins()); !error.empty()) spdlog::warn("{}", error);
+  auto logins = fcf_->logins();
+  if (logins == kept_) return;
+  kept_ = std::move(logins);
+  if (const std::string error = write_logins(logins_path_, kept_); !error.empty()) spdlog::warn("{}", error);
 }
 
 }  // namespace fabricd

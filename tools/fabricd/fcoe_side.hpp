@@ -55,6 +55,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   std::string trouble_;
   std::deque<TappedEthernet> ports_;  // as the FCF's interfaces, one for one
   std::optional<fc2::fcoe::Fcf> fcf_;
+  std::vector<fc2::fcoe::FormerLogin> kept_;  // in the file, since we began
   fc2::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
 };
 

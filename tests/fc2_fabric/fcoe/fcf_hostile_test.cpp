@@ -94,6 +94,7 @@ TEST_F(FcfHostileTest, flood_of_enodes_is_bounded) {
   EXPECT_EQ(world.interface().counters().evicted, 193U);
   EXPECT_EQ(count(FcoeDiscard::NoResources), 0U);
   EXPECT_EQ(std::count(commands.begin(), commands.end(), 1), 0);
+  EXPECT_TRUE(world.interface().former_f_ports().contains(station.ethernet.interface().mac));  // who is here is not forgotten
   world.run_for(6 * second);
   EXPECT_EQ(world.interface().enode_count(), 1U);
   EXPECT_EQ(world.fabric.logged_in_ports(), 1U);

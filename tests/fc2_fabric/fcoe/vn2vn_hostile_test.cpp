@@ -61,6 +61,22 @@ TEST_F(Vn2vnHostileTest, flood_of_neighbours_is_bounded) {
   EXPECT_TRUE(station.node->neighbours().empty());
 }
 
+// ... whatever became of those before: the carrier goes and comes, and as many come again.
+TEST_F(Vn2vnHostileTest, flood_of_neighbours_after_carrier_loss_is_bounded) {
+  ASSERT_TRUE(claim());
+  const auto flood = [&] {
+    for (std::uint32_t i = 0; i < 100; ++i) inject(message(fip::subcode::claim_response, {0x1000 + i}, 0x9000 + i));
+  };
+  for (int round = 0; round < 3; ++round) {
+    flood();
+    EXPECT_EQ(station.node->neighbours().size(), 8U);
+    station.ethernet.set_carrier(false);
+    EXPECT_TRUE(station.node->neighbours().empty());
+    station.ethernet.set_carrier(true);
+    ASSERT_TRUE(claim());
+  }
+}
+
 // One that is somebody comes in during the flood; and whoever our N_Port deals with stays through it, with its login.
 TEST_F(Vn2vnHostileTest, flood_of_neighbours_shuts_nobody_out) {
   ASSERT_TRUE(claim());

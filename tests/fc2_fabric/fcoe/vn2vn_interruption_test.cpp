@@ -91,8 +91,8 @@ class Vn2vnInterruptionTest : public testing::Test {
     }
   }
 
+  Peer a, b;  // they hear of their ports until the end
   EthernetWorld world;
-  Peer a, b;
 };
 
 // All is as before: the exchanges go on, and what was sent meanwhile arrives.
