@@ -222,6 +222,19 @@ TEST_F(LoginTest, logged_out_bad_plogi_is_rejected) {
   EXPECT_EQ(b_listener.events, "");
 }
 
+// FC-LS: nobody is called 0: a PLOGI without Port_Name or Node_Name is rejected, and the login that stands goes on.
+TEST_F(LoginTest, logged_in_plogi_without_a_name_is_rejected) {
+  ASSERT_TRUE(pair.log_in());
+  for (wire::Wwn wire::els::Login::*name : {&wire::els::Login::port_name, &wire::els::Login::node_name}) {
+    auto login = pair.a.login_parameters(Command::plogi);
+    login.*name = {};
+    const auto reject = wire::els::LsRjt::parse(els(bytes_of(login)));
+    ASSERT_TRUE(reject);
+    EXPECT_EQ(reject->explanation, wire::els::RejectExplanation::invalid_port_or_fabric_name);
+  }
+  EXPECT_EQ(b_listener.events, "I");
+}
+
 // The table of known ports is full: one more PLOGI is rejected.
 TEST_F(LoginTest, ports_table_full_plogi_is_rejected) {
   PortPair small([](NPortConfig& config) { config.max_remote_ports = config.fixed_id == b_id ? 0 : 16; });

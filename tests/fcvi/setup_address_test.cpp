@@ -19,6 +19,30 @@ TEST_F(ServerWithoutC, idle_connect_isNotReachable) {
   EXPECT_FALSE(wait.result.has_value());
 }
 
+// FC-VI 5.6: the login that stands lacks (C), but was not the port's own word, or is out of date: PLOGI again, and it connects.
+TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
+  fc2::RemotePort& server_at_client = client->port.remote_port(server->port.n_port_id());
+  server_at_client.log_in();
+  ASSERT_TRUE(fabric.run_until([&] { return server_at_client.logged_in(); }));
+  auto login = server->port.login_parameters(wire::els::Command::plogi);
+  login.features = 0;
+  fc2::FramePtr frame = fabric.pool.take();
+  wire::FcHeader{.r_ctl = wire::RCtl::els_request, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
+                 .type = wire::Type::els, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x4001}}
+      .write(frame->bytes);
+  login.write(frame->data_field());
+  frame->size_bytes = fc2::frame_header_bytes + wire::els::Login::size();
+  frame->sof = wire::Sof::i3;
+  frame->eof = wire::Eof::t;
+  client->port.receive(std::move(frame));
+  ASSERT_TRUE(server_at_client.logged_in() && !server_at_client.supports_fc_vi());
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+}
+
 class ClientWithoutS : public Setup {
  public:
   ClientWithoutS() : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_seq_cnt = i != 0; }) {}
