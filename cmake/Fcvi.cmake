@@ -36,6 +36,10 @@ if(FCVI_COVERAGE)
   add_compile_options(--coverage)
   add_link_options(--coverage)
 endif()
+option(FCVI_FUZZ "build the libFuzzer programs of tests/fuzz (clang)" OFF)
+if(FCVI_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # everything below a target counts as reached or not
+endif()
 option(FCVI_MUTATION "tables of the state machines that a test can change at run time (tools/mutation)" OFF)
 
 find_program(CCACHE ccache)
