@@ -7,6 +7,7 @@
 #include "fc2_fabric/remote_ports.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
+#include "wire/els/farp.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/prli.hpp"
@@ -42,6 +43,7 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
   const auto command = static_cast<Command>(iu[0]);
   // Nobody answers a broadcast, nor an exchange that its originator ended, as a FAN's may be.
   if (command == Command::fan) return fabric_address(exchange, iu);
+  if (command == Command::farp_req || command == Command::farp_reply) return leave_farp(exchange, command, iu);
   if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return port_.release(exchange);
   answer(exchange, command, iu);
 }
@@ -56,6 +58,16 @@ bool LinkServices::counts_offline(const wire::FcHeader& first, std::span<const s
   if (command != Command::plogi || !port_.may_be_assigned() || !wire::els::Login::parse(iu)) return false;
   port_.address_assigned(first.d_id);
   return true;
+}
+
+/// FC-VI 7.5: no ULP acts on it, and neither has a reply.
+void LinkServices::leave_farp(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
+  const auto reply = wire::els::FarpReply::parse(payload);
+  const bool is_good = command == Command::farp_req ? wire::els::FarpRequest::parse(payload).has_value()
+                                                    : reply && reply->responding_n_port_id != wire::FcId{};
+  if (!is_good) port_.counters().discard(Discard::BadPayload);
+  else if (reply) port_.counters().discard(Discard::UnexpectedIu);
+  port_.release(exchange);
 }
 
 void LinkServices::answer(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
@@ -78,7 +90,7 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::fdisc:
     case Command::rec:
     case Command::farp_req:
-    case Command::farp_reply:
+    case Command::farp_reply:  // likewise
     case Command::scr:
     case Command::rnid: break;
   }

@@ -21,6 +21,7 @@ class LinkServices final : public ExchangeUser {
  private:
   void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
   void exchange_failed(Exchange&, ExchangeFailure) override {}
+  void leave_farp(Exchange& exchange, wire::els::Command command, std::span<const std::uint8_t> payload);
   void answer(Exchange& exchange, wire::els::Command command, std::span<const std::uint8_t> payload);
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload);
