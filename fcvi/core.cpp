@@ -61,10 +61,15 @@ vi::Return Core::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, c
   return vi::Return::Success;
 }
 
+bool Core::is_own(const wire::IpAddress& host) const {
+  const auto& more = config_.more_addresses;
+  return host == config_.address || std::find(more.begin(), more.end(), host) != more.end();
+}
+
 /// VipConnectRequest and VipConnectPeerRequest: the VI is Pending Connect, or nullptr and why not.
 Connection* Core::begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal) {
   refusal = vi::Return::InvalidParameter;
-  if (timeout_ns <= 0 || local.host != config_.address) return nullptr;
+  if (timeout_ns <= 0 || !is_own(local.host)) return nullptr;
   refusal = vi::Return::InvalidState;
   if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return nullptr;
   refusal = vi::Return::ErrorResource;
@@ -260,8 +265,7 @@ void Core::connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attri
   const bool known_mode = setup.request().mode == wire::fcvi::ConnectMode::client_server;
   if (!known_mode || pending_requests >= config_.max_pending_requests || !connection_points_.anybody_waits())
     return setup.refuse(Answer::NoWaitingConnectionpoint);
-  const vi::NetAddress wanted = remote_address(setup.request().payload);
-  vi::ConnectWaitOperation* waiting = wanted.host == config_.address ? connection_points_.take(wanted) : nullptr;
+  vi::ConnectWaitOperation* waiting = connection_points_.take(remote_address(setup.request().payload));
   if (waiting == nullptr) return setup.refuse(Answer::NoDiscriminatorMatch);
   setup.matched(*waiting, attributes);
 }
@@ -269,8 +273,7 @@ void Core::connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attri
 /// Peer to peer: only requests of the peer pool match (VI-DG 3.3, 6.7).
 void Core::peer_wanted(ReceivedSetup& setup) {
   if (!peer_pool_.anybody_waits()) return setup.refuse(Answer::NoWaitingConnectionpoint);
-  const bool for_us = remote_address(setup.request().payload).host == config_.address;
-  PeerRequest* match = for_us ? peer_pool_.match(setup.request(), setup.peer_port()) : nullptr;
+  PeerRequest* match = peer_pool_.match(setup.request(), setup.peer_port());
   if (match == nullptr) return setup.refuse(Answer::NoDiscriminatorMatch);
   setup.matched(*match);
 }

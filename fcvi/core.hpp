@@ -43,6 +43,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ConnectionPoints& connection_points() { return connection_points_; }
   PeerPool& peer_pool() { return peer_pool_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
+  [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
   [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
   EarlyFrames::Budget early_frames;  // of all connections
   ProviderCounters counters;

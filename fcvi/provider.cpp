@@ -18,7 +18,7 @@ void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi
 }
 
 void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) {
-  if (local.host != core_->config().address) return operation.done(vi::Return::InvalidParameter);
+  if (!core_->is_own(local.host)) return operation.done(vi::Return::InvalidParameter);
   core_->connection_points().wait(local, timeout_ns, operation);
 }
 
@@ -43,6 +43,7 @@ void Provider::stopped(vi::Vi& vi) {
 void Provider::set_options(const vi::Vi& vi, ConnectionOptions options) { core_->set_options(vi, options); }
 
 const ProviderConfig& Provider::config() const { return core_->config(); }
+bool Provider::is_own(const wire::IpAddress& host) const { return core_->is_own(host); }
 const ProviderCounters& Provider::counters() const { return core_->counters; }
 std::size_t Provider::handles_in_use() const { return core_->handles_in_use(); }
 std::size_t Provider::open_setups() const { return core_->open_setups(); }

@@ -22,7 +22,8 @@ struct ConnectionOptions {
 };
 
 struct ProviderConfig {
-  wire::IpAddress address;                    // host address of this NIC; one of the resolver's own
+  wire::IpAddress address;                    // of this NIC, and what LocalNicAddress tells; one of the resolver's own
+  std::vector<wire::IpAddress> more_addresses = {};  // connection points may be bound to these as well (4.2)
   std::uint32_t first_handle = 1;             // drawn from the seed by the driver, as first_connection_id
   std::uint32_t first_connection_id = 1;
   std::uint32_t max_endpoints = 1u << 20;     // FCVI_HANDLEs in use or resting
@@ -70,6 +71,8 @@ class Provider final : public vi::Transport {
   void set_options(const vi::Vi& vi, ConnectionOptions options);
 
   [[nodiscard]] const ProviderConfig& config() const;
+  /// One of the addresses that connection points and requests of this NIC may be bound to (FC-VI 4.2).
+  [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
   [[nodiscard]] const ProviderCounters& counters() const;
   [[nodiscard]] fc2::NPort& port();
   /// FCVI_HANDLEs that are in use or rest, and Connection Setups that are not over: what a long run must not grow.

@@ -42,7 +42,7 @@ VIP_RETURN wait(VIP_NIC_HANDLE nic_handle, const VIP_NET_ADDRESS* local_address,
     return VIP_INVALID_PARAMETER;
   const auto nic = found->shared_from_this();
   const auto local = vipl::from_api(*local_address);
-  if (!local || local->host != nic->device().address()) return VIP_INVALID_PARAMETER;
+  if (!local || !nic->device().provider().is_own(local->host)) return VIP_INVALID_PARAMETER;
   const auto request = Pending<vi::ConnectWaitOperation>::make(call.domain());
   nic->device().provider().connect_wait(*local, vipl::timeout_ns(timeout_ms), *request);
   if (const VIP_RETURN result = wait_for_request(*nic, *request); result != VIP_SUCCESS) return result;
@@ -105,7 +105,7 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
       timeout_ms == 0)
     return VIP_INVALID_PARAMETER;
   const auto local = vipl::from_api(*local_address), remote = vipl::from_api(*remote_address);
-  if (!local || !remote || local->host != vi->nic->device().address()) return VIP_INVALID_PARAMETER;
+  if (!local || !remote || !vi->nic->device().provider().is_own(local->host)) return VIP_INVALID_PARAMETER;
   const auto nic = vi->nic->shared_from_this();
   const vipl::Runtime& runtime = call.domain().runtime();
   const fc2::TimeNs deadline = vipl::deadline(runtime, timeout_ms);

@@ -50,7 +50,7 @@ class Host : public vi::Listener {
  public:
   Host(TestFabric& fabric, std::size_t index, fcvi::ProviderConfig config = {}, farp::ResolverConfig farp = {})
       : port(fabric.port(index)), address(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1))),
-        resolver(port, with_address(std::move(farp), address)), provider(port, resolver, with_address(config, address)),
+        resolver(port, with_address(std::move(farp), address, config.more_addresses)), provider(port, resolver, with_address(config, address)),
         nic(provider, *this), memory(memory_bytes) {
     const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
     EXPECT_EQ(nic.register_memory(base, memory.data(), memory.size(), attributes, handle), vi::Return::Success);
@@ -121,8 +121,10 @@ class Host : public vi::Listener {
   std::vector<AsyncError> errors;
 
  private:
-  static farp::ResolverConfig with_address(farp::ResolverConfig config, const wire::IpAddress& own) {
+  static farp::ResolverConfig with_address(farp::ResolverConfig config, const wire::IpAddress& own,
+                                           const std::vector<wire::IpAddress>& more) {
     config.own_addresses = {own};
+    config.own_addresses.insert(config.own_addresses.end(), more.begin(), more.end());
     return config;
   }
   static fcvi::ProviderConfig with_address(fcvi::ProviderConfig config, const wire::IpAddress& own) {
@@ -138,7 +140,9 @@ class TwoNodes : public ::testing::Test {
                     TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fc2::SwitchConfig fabric_config = {})
       : fabric(2, std::move(fabric_config), adjust) {
     fabric.link = link;
-    client = std::make_unique<Host>(fabric, 0, config, farp);
+    auto of_client = config;
+    of_client.more_addresses.clear();  // two hosts have no address in common
+    client = std::make_unique<Host>(fabric, 0, of_client, farp);
     config.first_handle += 0x1000;  // each end its own numbers: a mix-up shows
     config.first_connection_id += 0x1000;
     server = std::make_unique<Host>(fabric, 1, config, farp);

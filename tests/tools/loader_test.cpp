@@ -157,6 +157,8 @@ workloads:
   - name: w
     client: b
     server: a
+    client_address: 10.9.9.9
+    server_address: 1.2.3.4
     discriminator: door
     reliability: unreliable_delivery
     max_transfer_size: 4KiB
@@ -196,12 +198,15 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(port.pipeline_depth, 6u);
   EXPECT_TRUE(port.preference);
   EXPECT_EQ(port.ulp_timeout, 7 * fc2::millisecond);
+  ASSERT_EQ(scenario->warnings.size(), 1U);  // FC-VI 8.3
+  EXPECT_NE(scenario->warnings[0].find(": ulp_timeout is 7.000 ms; FC-VI 8.3 asks for R_A_TOV, 10.000 s"), std::string::npos) << scenario->warnings[0];
   EXPECT_FALSE(port.capture);
   EXPECT_EQ(scenario->ports[1].addresses.size(), 2u);
   EXPECT_EQ(scenario->ports[1].link.latency_ns, 1000);
   const WorkloadSpec& workload = scenario->workloads[0];
   EXPECT_EQ(workload.client, 1u);
   EXPECT_EQ(workload.server, 0u);
+  EXPECT_EQ(to_string(workload.client_address) + " " + to_string(workload.server_address), "10.9.9.9 1.2.3.4");
   EXPECT_TRUE(workload.reject);
   EXPECT_EQ(workload.server_start, 3 * fc2::millisecond);
   EXPECT_FALSE(workload.attributes.enable_rdma_write);

@@ -29,7 +29,10 @@ Scenario two_ports(fc2::TimeNs latency = 500) {
 }
 
 WorkloadSpec workload(Level level) {
-  WorkloadSpec spec{.name = "w", .client = 0, .server = 1, .discriminator = "w"};
+  WorkloadSpec spec{.name = "w", .client = 0, .server = 1};
+  spec.client_address = wire::IpAddress::v4(10, 0, 0, 1);
+  spec.server_address = wire::IpAddress::v4(10, 0, 0, 2);
+  spec.discriminator = "w";
   spec.attributes = {.reliability = level,
                      .max_transfer_size_bytes = 0xFFFFFFFF,
                      .ptag = {},

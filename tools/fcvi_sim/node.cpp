@@ -25,6 +25,7 @@ fc2::NPortConfig port_config(const PortSpec& spec, Random& random) {
 fcvi::ProviderConfig provider_config(const PortSpec& spec, Random& random) {
   fcvi::ProviderConfig config;
   config.address = spec.addresses.front();
+  config.more_addresses.assign(spec.addresses.begin() + 1, spec.addresses.end());
   const std::uint32_t first_handle = drawn(random, 0x7FFFFFFF) + 1,
                       first_connection_id = drawn(random, 0x7FFFFFFF) + 1;
   config.first_handle = spec.first_handle.value_or(first_handle);

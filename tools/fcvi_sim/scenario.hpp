@@ -137,6 +137,7 @@ struct WorkloadSpec {
   std::string name;
   std::string group = {};              // that it was made with by `count`; empty: alone
   std::size_t client = 0, server = 0;  // positions in ports
+  wire::IpAddress client_address = {}, server_address = {};  // of those of the ports; by default the first
   std::string discriminator = {};      // default: the name
   vi::ViAttributes attributes = {};    // of both ends
   bool peer_to_peer = false;           // both call VipConnectPeerRequest
@@ -248,6 +249,7 @@ struct Scenario {
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults
   Expectations expectations;
+  std::vector<std::string> warnings;  // what was taken though a standard asks for something else, with its place
 };
 
 }  // namespace sim
