@@ -68,17 +68,18 @@ struct OutgoingVectors {
 };
 
 // The kernel takes the tag off what an interface received, and tells it beside.
-std::uint16_t vlan_beside(msghdr& header) {
+std::optional<std::uint16_t> vlan_beside(msghdr& header) {
   for (cmsghdr* entry = CMSG_FIRSTHDR(&header); entry != nullptr; entry = CMSG_NXTHDR(&header, entry)) {
     if (entry->cmsg_level != SOL_PACKET || entry->cmsg_type != PACKET_AUXDATA) continue;
     tpacket_auxdata about{};
     std::memcpy(&about, CMSG_DATA(entry), sizeof about);
     if ((about.tp_status & TP_STATUS_VLAN_VALID) != 0) return about.tp_vlan_tci & vid_mask;
   }
-  return 0;
+  return {};
 }
 
-// It stands within what other sockets of this host send, and in datagrams: all that follows moves up.
+// It stands within what other sockets of this host send, and in datagrams: all that follows moves up. A second tag stays: it is not
+// for whoever uses the first one's VLAN to say what is another's.
 void take_tag_off(EthernetFrame& frame, std::span<const std::uint8_t, tag_bytes> rest) {
   frame.vlan = wire::load_big<2>(frame.head.data() + addresses_bytes + 2) & vid_mask;
   const auto move_up = [](wire::MutableBytes part, wire::Bytes from, std::size_t at) {
@@ -187,8 +188,9 @@ bool EthernetSocket::Core::make_whole(std::size_t i) {
   mmsghdr& message = incoming_headers_[i];
   if ((message.msg_hdr.msg_flags & MSG_TRUNC) != 0) return false;
   frame.size_bytes = static_cast<std::uint16_t>(message.msg_len);
-  frame.vlan = vlan_beside(message.msg_hdr);
-  const bool tagged = frame.size_bytes >= wire::EthernetHeader::size() + tag_bytes && frame.type() == wire::EtherType::vlan;
+  const auto beside = vlan_beside(message.msg_hdr);
+  frame.vlan = beside.value_or(0);
+  const bool tagged = !beside && frame.size_bytes >= wire::EthernetHeader::size() + tag_bytes && frame.type() == wire::EtherType::vlan;
   if (tagged) take_tag_off(frame, incoming_vectors_[i].rest);
   return frame.size_bytes <= EthernetFrame::max_bytes;
 }

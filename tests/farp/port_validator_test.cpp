@@ -134,6 +134,26 @@ TEST_F(PortValidatorTest, logged_in_port_unchanged_stays) {
   EXPECT_TRUE(knows(id(1)));
 }
 
+// ... also where one frame of it is lost, whichever: RSCN, GPN_ID, ADISC, or an answer. Class 3 tells nobody; ruling 221.
+TEST_F(PortValidatorTest, logged_in_port_unchanged_one_frame_lost_stays) {
+  struct LoseOne final : fc2::FrameFault {
+    void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+      if (++seen != lost) channel.deliver(std::move(frame));
+    }
+    int seen = 0, lost = 0;
+  } fault;
+  fabric.fabric.set_fault(fabric.port(0), &fault);
+  for (fault.lost = 1; fault.lost <= 6; ++fault.lost) {
+    fault.seen = 0;
+    fabric.fabric.directory().state_changed(id(1));
+    fabric.run_for(100 * fc2::second);
+    EXPECT_GE(fault.seen, fault.lost);
+    EXPECT_TRUE(logged_out.empty()) << fault.lost;
+    EXPECT_TRUE(knows(id(1))) << fault.lost;
+  }
+  fabric.fabric.set_fault(fabric.port(0), nullptr);
+}
+
 // Back at once at the same address with the same name: the Name Server sees no change, but the login is gone, and ADISC
 // finds it out.
 TEST_F(PortValidatorTest, logged_in_port_back_without_login_is_logged_out) {

@@ -388,12 +388,13 @@ TEST_F(FabricLoginTest, offline_zero_port_name_is_refused) {
 TEST_F(FabricLoginTest, login_pending_silence_retries_then_fails) {
   Channel dark(fabric.scheduler, {}, log);
   fabric.port(0).link_up(dark);
-  fabric.run_for(4 * 20 * second + 10 * second - millisecond);
+  constexpr TimeNs tries = (4 + 8 + 16 + 20) * second;  // ruling 221
+  fabric.run_for(tries + 10 * second - millisecond);
   EXPECT_EQ(listener.events, "f");
   EXPECT_EQ(log.received(Command::flogi), 4U);
   fabric.run_for(2 * millisecond);
   EXPECT_EQ(log.received(Command::flogi), 5U);
-  fabric.run_for(9 * 90 * second);
+  fabric.run_for(9 * (tries + 10 * second));
   EXPECT_EQ(log.received(Command::flogi), 41U);
   EXPECT_EQ(listener.events, "f");
   for (const auto& frame : log.frames()) EXPECT_EQ(frame.header.s_id, wire::FcId{});

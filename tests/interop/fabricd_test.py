@@ -70,6 +70,8 @@ class Fcf(unittest.TestCase):
                                       (("--fcoe", "udp:1"), 2, "expected an interface's name"),
                                       (("--fcoe", "udp:1:2", "--mtu", "1499"), 2, "--mtu"),
                                       (("--fcoe", "udp:1:2", "--fka-period", "499"), 2, "--fka-period"),
+                                      (("--fcoe", "udp:1:2", "--vlan", "0"), 2, "--vlan"),
+                                      (("--fcoe", "udp:1:2", "--vlan", "4095"), 2, "--vlan"),
                                       (("--fcoe", "udp:1:2", "--priority", "256"), 2, "--priority"),
                                       (("--fcoe", "udp:1:2", "--fc-map", "0EFD00"), 2, "expected 0EFC00 to 0EFCFF")):
             if status == 1 and os.geteuid() != 0:
@@ -160,7 +162,7 @@ class Fcf(unittest.TestCase):
         self.assertEqual(interface["discarded"]["bad FIP message"], 1)
         self.assertEqual(service.stop(), 0)
 
-    # Who answers a VLAN Request names VLANs that the interface does not lead to: VipOpenNic says which.
+    # Who answers a VLAN Request names VLANs on which nobody is: VipOpenNic says which.
     def test_vlans_that_are_offered_are_told(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as switch:
             switch.bind(("127.0.0.1", self.port))
@@ -178,7 +180,17 @@ class Fcf(unittest.TestCase):
             switch.sendto(answer.ljust(60, b"\0"), ("127.0.0.1", self.host))
             _, err = host.communicate(timeout=fabric.PATIENCE_S)
         self.assertIn("no FCF shows itself", err)
-        self.assertIn("FCoE is offered on VLAN 100, 200: name an interface of it", err)
+        self.assertIn("neither on VLAN 100, 200, where FCoE is said to be offered", err)
+
+    # Tags in datagrams: the program asks, is told the VLAN, and logs in there.
+    def test_a_host_follows_the_vlan(self):
+        service = self.fcf("--vlan", "100")
+        service.start()
+        program = self.answering()
+        fabric.wait_for(lambda: service.vn_ports(), "it logs in")
+        self.assertEqual(service.status()["fcoe"]["vlan"], 100)
+        program.send_signal(signal.SIGTERM)
+        self.assertEqual(program.wait(fabric.PATIENCE_S), 0)
 
     # The host is told to use one FCF only; the other one shows itself in vain.
     def test_a_host_uses_the_fcf_that_it_was_told(self):

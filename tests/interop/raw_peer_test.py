@@ -88,7 +88,11 @@ class Station:
         vlan = self.vlan if vlan is None else vlan
         tag = struct.pack("!HH", ETH_P_8021Q, vlan) if vlan else b""
         frame = destination + (source or self.mac) + tag + struct.pack("!H", ether_type) + content
-        self.socket.send(frame.ljust(60, b"\0") if ether_type == FIP else frame)
+        frame = frame.ljust(60, b"\0") if ether_type == FIP else frame
+        try:
+            self.socket.send(frame)
+        except OSError:  # that the link was down meanwhile is told once
+            self.socket.send(frame)
 
     def fip(self, destination, operation, subcode, flags, *descriptors, vlan=None):
         body = b"".join(descriptors)

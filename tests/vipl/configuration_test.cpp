@@ -174,7 +174,7 @@ TEST(Configuration, fcoe) {
   const Configuration configuration = good(R"(
 nics:
 - {name: a, transport: fcoe, interface: eth1}
-- {name: b, interface: "udp:4001:4002", transport: fcoe, mode: vn2vn, mtu: 1500, mac: "02:00:00:00:00:01"}
+- {name: b, interface: "udp:4001:4002", transport: fcoe, mode: vn2vn, mtu: 1500, vlan: 4094, mac: "02:00:00:00:00:01"}
 - {name: c, transport: fcoe, interface: udp:10.0.0.1:4001:10.0.0.2:4002, mode: fabric, fcf: 10:00:00:00:00:00:00:01}
 )");
   ASSERT_EQ(configuration.nics.size(), 3u);
@@ -183,12 +183,14 @@ nics:
   EXPECT_EQ(a.interface, "eth1");
   EXPECT_EQ(a.mode, FcoeMode::Fabric);
   EXPECT_EQ(a.mtu, 0);
+  EXPECT_EQ(a.vlan, 0);
   EXPECT_FALSE(a.mac);
   EXPECT_EQ(a.fcf, wire::Wwn{});
   const FcoeChoices& b = configuration.nics[1].fcoe;
   EXPECT_EQ(b.interface, "udp:4001:4002");
   EXPECT_EQ(b.mode, FcoeMode::Vn2vn);
   EXPECT_EQ(b.mtu, 1500);
+  EXPECT_EQ(b.vlan, 4094);
   EXPECT_EQ(b.mac, wire::MacAddress::from_string("02:00:00:00:00:01"));
   const FcoeChoices& c = configuration.nics[2].fcoe;
   EXPECT_EQ(c.interface, "udp:10.0.0.1:4001:10.0.0.2:4002");
@@ -205,6 +207,8 @@ TEST(Configuration, mistakes_of_fcoe) {
         << error("  interface: " + std::string(name));
   EXPECT_EQ(error(interface + "  mode: vn2n"), "n.yaml:5:3: mode: expected one of fabric, vn2vn, got \"vn2n\"; did you mean \"vn2vn\"?");
   EXPECT_EQ(error(interface + "  mtu: 1499"), "n.yaml:5:3: mtu: expected a whole number, 1500 to 9216, got \"1499\"");
+  EXPECT_EQ(error(interface + "  vlan: 0"), "n.yaml:5:3: vlan: expected a whole number, 1 to 4094, got \"0\"");
+  EXPECT_EQ(error(interface + "  vlan: 4095"), "n.yaml:5:3: vlan: expected a whole number, 1 to 4094, got \"4095\"");
   EXPECT_EQ(error(interface + "  mtu: 9217"), "n.yaml:5:3: mtu: expected a whole number, 1500 to 9216, got \"9217\"");
   for (const char* mac : {"eth0", "01:00:00:00:00:01", "00:00:00:00:00:00"})
     EXPECT_EQ(error(interface + "  mac: " + mac), "n.yaml:5:3: mac: expected a MAC address of one station, as 02:00:00:00:00:01, got \"" +

@@ -68,6 +68,17 @@ class DriversTest : public testing::Test {
     EXPECT_EQ(sink.frames, sent);
     EXPECT_EQ(sink.vlans, vlans);
   }
+  // A tag within a tag: the frame is of the outer VLAN, and no FIP.
+  void pass_two_tags(fcoe::EthernetPort& from, Sink& sink) {
+    std::vector<std::uint8_t> twice = fip_bytes(mac_b, mac_a, 60);
+    const std::array<std::uint8_t, 4> inner{0x81, 0x00, 0x00, 100};
+    twice.insert(twice.begin() + 12, inner.begin(), inner.end());
+    sink.frames.clear(), sink.vlans.clear();
+    send(from, twice, 200);
+    ASSERT_TRUE(run_until([&] { return !sink.frames.empty(); }));
+    EXPECT_EQ(sink.frames, std::vector{twice});
+    EXPECT_EQ(sink.vlans, (std::vector<std::uint16_t>{200}));
+  }
   // Its kernel buffer is small, and it is not read while most of them are sent: what does not fit is counted.
   void overflow(fcoe::EthernetPort& from, fcoe::EthernetPort& to) {
     constexpr std::uint64_t count = 200;
@@ -118,7 +129,10 @@ TEST_F(UdpTest, frames_of_every_size_arrive_in_order) {
 }
 
 // 802.1Q: a datagram holds the tag as a cable would.
-TEST_F(UdpTest, tags_pass) { pass_tags(*a, sink_b); }
+TEST_F(UdpTest, tags_pass) {
+  pass_tags(*a, sink_b);
+  pass_two_tags(*a, sink_b);
+}
 
 // A frame that is longer than the MTU is counted, and nothing else.
 TEST_F(UdpTest, over_long_datagram_is_counted) {
@@ -223,6 +237,7 @@ TEST_F(PacketTest, tags_pass) {
     b->use_vlan(100);
   }
   pass_tags(*a, sink_b);
+  pass_two_tags(*a, sink_b);
 }
 
 // ... but not between sockets of one interface, where the tag stands within the frame.
