@@ -198,6 +198,7 @@ TEST_F(FcfRulesTest, flogi_with_small_data_field_is_rejected) {
   };
   EXPECT_FALSE(with(100));
   const auto reject = wire::els::LsRjt::parse(latest_reply());
+  ASSERT_TRUE(reject);
   EXPECT_EQ(reject->reason, RejectReason::logical_error);
   EXPECT_EQ(reject->explanation, RejectExplanation::service_parameter_receive_data_field_size);
   EXPECT_FALSE(with(255));
