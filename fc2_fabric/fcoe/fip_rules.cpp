@@ -16,17 +16,17 @@ struct Rule {
   Times times{};
 };
 
-constexpr std::array solicitation{Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::Once}, Rule{Type::max_fcoe_size, Times::Once}};
-constexpr std::array advertisement{Rule{Type::priority, Times::Once}, Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::Once},
+constexpr std::array<Rule, 3> solicitation{Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::Once}, Rule{Type::max_fcoe_size, Times::Once}};
+constexpr std::array<Rule, 5> advertisement{Rule{Type::priority, Times::Once}, Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::Once},
                                    Rule{Type::fabric, Times::Once}, Rule{Type::fka_adv_period, Times::Once}};
 // One of the first three; LS_RJT comes without a MAC address, and so may a request, which does not depend on it.
-constexpr std::array link_service{Rule{Type::flogi, Times::AtMostOnce}, Rule{Type::fdisc, Times::AtMostOnce}, Rule{Type::logo, Times::AtMostOnce},
+constexpr std::array<Rule, 4> link_service{Rule{Type::flogi, Times::AtMostOnce}, Rule{Type::fdisc, Times::AtMostOnce}, Rule{Type::logo, Times::AtMostOnce},
                                   Rule{Type::mac, Times::AtMostOnce}};
-constexpr std::array keep_alive{Rule{Type::mac, Times::Once}, Rule{Type::vn_port, Times::AtMostOnce}};
-constexpr std::array clear_links{Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::Once}, Rule{Type::vn_port, Times::Any}};
-constexpr std::array vlan_request{Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::AtMostOnce}};
-constexpr std::array vlan_notification{Rule{Type::mac, Times::Once}, Rule{Type::vlan, Times::Any}};
-constexpr std::array vn2vn{Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::Once}, Rule{Type::vn_port, Times::Once},
+constexpr std::array<Rule, 2> keep_alive{Rule{Type::mac, Times::Once}, Rule{Type::vn_port, Times::AtMostOnce}};
+constexpr std::array<Rule, 3> clear_links{Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::Once}, Rule{Type::vn_port, Times::Any}};
+constexpr std::array<Rule, 2> vlan_request{Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::AtMostOnce}};
+constexpr std::array<Rule, 2> vlan_notification{Rule{Type::mac, Times::Once}, Rule{Type::vlan, Times::Any}};
+constexpr std::array<Rule, 5> vn2vn{Rule{Type::mac, Times::Once}, Rule{Type::name_id, Times::Once}, Rule{Type::vn_port, Times::Once},
                            Rule{Type::fc4_features, Times::AtMostOnce}, Rule{Type::max_fcoe_size, Times::AtMostOnce}};
 
 std::span<const Rule> rules_of(fip::Operation operation, std::uint8_t subcode) {
