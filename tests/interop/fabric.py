@@ -1,5 +1,6 @@
 """fcvi-fabricd --fcoe as tests start it, and what captures must be like."""
 
+import concurrent.futures
 import json
 import shutil
 import signal
@@ -21,6 +22,12 @@ def wait_for(condition, what):
         if time.monotonic() > deadline:
             raise AssertionError(f"never: {what}")
         time.sleep(0.05)
+
+
+def at_once(questions):
+    """The answers of functions that wait, in their order."""
+    with concurrent.futures.ThreadPoolExecutor(len(questions)) as pool:
+        return [asked.result() for asked in [pool.submit(question) for question in questions]]
 
 
 class Fabric:

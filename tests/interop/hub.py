@@ -26,10 +26,12 @@ def is_clear_virtual_links(frame):
 
 
 class Hub:
-    """`ends`: pairs of UDP ports of 127.0.0.1, the hub's own and the one of who is connected there."""
+    """`ends`: pairs of UDP ports of 127.0.0.1, the hub's own and the one of who is connected there. It learns addresses, as a
+    bridge does."""
 
     def __init__(self, ends):
         self.sockets = []
+        self.places = {}  # MAC address: the end where it was heard
         self.rule = lambda frame, source, target: True  # whether the frame passes from one end (its number) to another
         for own, far in ends:
             one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -54,8 +56,10 @@ class Hub:
             frame = one.recv(65536)
         except ConnectionError:  # somebody is not there yet, or any more
             return
+        self.places[frame[6:12]] = source
+        place = self.places.get(frame[0:6])
         for target, (other, address) in enumerate(self.sockets):
-            if target == source or not self.rule(frame, source, target):
+            if target == source or place not in (None, target) or not self.rule(frame, source, target):
                 continue
             try:
                 other.sendto(frame, address)
