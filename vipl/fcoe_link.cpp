@@ -15,13 +15,14 @@ wire::MacAddress mac_of(wire::Wwn port_name) {
   return mac;
 }
 
-// FIP VLAN discovery: FCFs offer FCoE where this interface does not lead. 0 is untagged, as here.
+// FIP VLAN discovery: where somebody said that there are FCFs.
 std::string other_vlans(const fc2::fcoe::ENode& node) {
   std::string text;
-  for (const std::uint16_t vlan : node.vlans())
-    if (vlan != 0) text += (text.empty() ? "; FCoE is offered on VLAN " : ", ") + std::to_string(vlan);
-  return text.empty() ? text : text + ": name an interface of it";
+  for (const std::uint16_t vlan : node.vlans()) text += (text.empty() ? ", neither on VLAN " : ", ") + std::to_string(vlan);
+  return text.empty() ? text : text + ", where FCoE is said to be offered";
 }
+
+std::string on_vlan(std::uint16_t vlan) { return vlan == 0 ? std::string() : " on VLAN " + std::to_string(vlan); }
 
 }  // namespace
 
@@ -40,11 +41,13 @@ void FcoeLink::attach(fc2::NPort& port) {
   if (choices_.mode == FcoeMode::Vn2vn) {
     fc2::fcoe::Vn2vnConfig config;
     config.seed = port.config().port_name.value;
+    config.vlan = choices_.vlan;
     vn2vn_node_ = std::make_unique<fc2::fcoe::Vn2vnNode>(access_.scheduler, access_.pool, *ethernet_, port, config);
   } else {
     fc2::fcoe::ENodeConfig config;
     config.switch_name = choices_.fcf;
-    config.discover_vlans = true;  // told to people: the interface of another VLAN is theirs to make
+    config.vlan = choices_.vlan;
+    config.discover_vlans = choices_.vlan == 0;
     e_node_ = std::make_unique<fc2::fcoe::ENode>(access_.scheduler, access_.pool, *ethernet_, port, config);
   }
 }
@@ -63,8 +66,8 @@ std::string FcoeLink::fabric_trouble(const fc2::fcoe::ENode& node) const {
   const auto& known = node.known_fcfs();
   if (node.fcf() != nullptr)
     return name + ": FCF " + to_string(node.fcf()->mac) + " of switch " + to_string(node.fcf()->switch_name) + " grants no login";
-  if (known.empty() && choices_.fcf.value != 0) return name + ": FCF " + to_string(choices_.fcf) + " does not show itself";
-  if (known.empty()) return name + ": no FCF shows itself (fcvi-fabricd --fcoe, or a switch)" + other_vlans(node);
+  if (known.empty() && choices_.fcf.value != 0) return name + ": FCF " + to_string(choices_.fcf) + " does not show itself" + on_vlan(choices_.vlan);
+  if (known.empty()) return name + ": no FCF shows itself" + on_vlan(choices_.vlan) + " (fcvi-fabricd --fcoe, or a switch)" + other_vlans(node);
   if (std::none_of(known.begin(), known.end(), [](const auto& fcf) { return fcf.available; }))
     return name + ": no FCF takes logins";
   return name + ": frames of " + std::to_string(ethernet_->interface().mtu) +

@@ -32,6 +32,7 @@ class PacketSocket final : public EthernetSocket {
 
   void listen(const wire::MacAddress& address) override;
   void ignore(const wire::MacAddress& address) override;
+  void use_vlan(std::uint16_t vlan) override;
   [[nodiscard]] std::uint64_t kernel_drops() override;
 
  private:
@@ -41,6 +42,7 @@ class PacketSocket final : public EthernetSocket {
   void watch();
 
   const int index_;
+  bool promiscuous_ = false;
   std::map<wire::MacAddress, std::size_t> wanted_;
   std::uint64_t kernel_drops_ = 0;
   Timer<PacketSocket, &PacketSocket::watch> watch_timer_{*this};  // the carrier: sockets are not told

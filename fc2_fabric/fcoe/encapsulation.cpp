@@ -86,6 +86,7 @@ std::string_view to_string(FcoeDiscard reason) {
     case FcoeDiscard::UnexpectedFip: return "unexpected FIP message";
     case FcoeDiscard::NoResources: return "no resources";
     case FcoeDiscard::NotLoggedIn: return "not logged in";
+    case FcoeDiscard::WrongVlan: return "another VLAN";
     case FcoeDiscard::Count: break;
   }
   return "?";

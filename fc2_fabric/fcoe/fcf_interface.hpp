@@ -12,6 +12,7 @@
 #include "fc2_fabric/fcoe/fcf_link.hpp"
 #include "fc2_fabric/fcoe/vn_port.hpp"
 #include "fc2_fabric/switch.hpp"
+#include "wire/els/ls_rjt.hpp"
 #include "wire/fip.hpp"
 
 namespace fc2::fcoe {
@@ -29,6 +30,7 @@ class FcfListener {
 struct FcfConfig {
   std::uint8_t priority = 128;
   std::uint16_t vf_id = 0;
+  std::uint16_t vlan = 0;                    // where FCoE is served, told to those who ask (FIP VLAN discovery); 0: untagged, nobody is told
   std::uint32_t fc_map = wire::default_fc_map;
   TimeNs period = 2 * second;                // FKA_ADV_PERIOD: advertisements and keep-alives; at least 500 ms
   bool keep_alives = true;                   // false: the D bit is set, nobody is missed
@@ -60,8 +62,13 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   /// The fabric ends the login of one VN_Port (its F_Port logs it out), and tells the ENode so. False: not logged in here.
   bool log_out(wire::FcId id);
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
-  /// Of ENodes that are or were here, by MAC address: the F_Ports' numbers.
-  [[nodiscard]] const std::map<wire::MacAddress, std::size_t>& former_f_ports() const { return former_f_ports_; }
+  /// An ENode that is or was here.
+  struct Former {
+    std::size_t f_port = 0;          // its number
+    bool believes_in_login = false;  // it had one that was not ended by itself, and has not looked for an FCF since
+  };
+  /// By MAC address.
+  [[nodiscard]] const std::map<wire::MacAddress, Former>& former_e_nodes() const { return former_e_nodes_; }
   /// It was logged in there, before this interface began. False: max_enodes are known.
   bool remember(const wire::MacAddress& e_node, std::size_t f_port);
 
@@ -76,7 +83,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void discovery(const wire::fip::FipMessage& message, const EthernetFrame& frame);
   void link_service(const wire::fip::FipMessage& message, const EthernetFrame& frame);
   void keep_alive(const wire::fip::FipMessage& message, const EthernetFrame& frame);
-  void vlan_request(const wire::MacAddress& e_node);
+  void vlan_request(const EthernetFrame& frame);
   // FcfLinkUser
   FPort* attach_f_port(FcfLink& link) override;
   void detach_f_port(FPort& port) override;
@@ -92,14 +99,17 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void advertise();
   void sweep();
   void clear_all();
-  void clear_unknown(const wire::MacAddress& e_node);
+  void keep_alive_without_login(const wire::MacAddress& e_node, bool of_vn_port);
+  [[nodiscard]] FcfLink* find_link(const wire::MacAddress& e_node) const;
   [[nodiscard]] FcfLink* link_for(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
   bool make_room();
   void remember_f_port(const wire::MacAddress& e_node, std::size_t number);
   [[nodiscard]] std::uint16_t frame_limit() const;
   [[nodiscard]] wire::fip::FipMessage advertisement(std::uint16_t flags) const;
   void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination);
-  void reject(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
+  void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination, std::uint16_t vlan);
+  void reject(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node, const wire::els::LsRjt& why);
+  [[nodiscard]] static wire::els::LsRjt refusal_of(const wire::fip::EncapsulatedFrame& request);
 
   Scheduler& scheduler_;
   FramePool& pool_;
@@ -111,7 +121,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   boost::intrusive::list<FcfLink, boost::intrusive::constant_time_size<false>> lifeless_;  // the oldest first; outlives them
   std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
   boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;   // by N_Port_ID
-  std::map<wire::MacAddress, std::size_t> former_f_ports_;
+  std::map<wire::MacAddress, Former> former_e_nodes_;
   std::deque<wire::MacAddress> oldest_former_;                    // of those, each once
   Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
   Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // links that became idle go when nobody is inside them

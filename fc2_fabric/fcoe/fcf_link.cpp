@@ -66,8 +66,10 @@ void FcfLink::keep_alive_received() {
   process(ff::KeepAliveReceived{});
 }
 
-void FcfLink::vn_port_keep_alive_received(wire::FcId id) {
-  const auto port = std::find_if(vn_ports_.begin(), vn_ports_.end(), [&](const FcfVnPort& known) { return known.id == id; });
+void FcfLink::vn_port_keep_alive_received(const fip::VnPort& sender) {
+  const auto port = std::find_if(vn_ports_.begin(), vn_ports_.end(), [&](const FcfVnPort& known) {
+    return known.id == sender.n_port_id && known.port_name == sender.port_name;
+  });
   if (port == vn_ports_.end()) return user_.link_counters().discard(FcoeDiscard::UnexpectedFip);
   port->heard = scheduler_.now();
 }

@@ -59,7 +59,7 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   /// FCoE from one of its VN_Ports; addresses are checked.
   void frame_received(FramePtr frame);
   void keep_alive_received();
-  void vn_port_keep_alive_received(wire::FcId id);
+  void vn_port_keep_alive_received(const wire::fip::VnPort& sender);
   /// All logins end, and the ENode is told so.
   void clear();
   /// The same for one VN_Port; that of the FLOGI takes the others with it. False: it is not logged in here.

@@ -130,7 +130,7 @@ std::string text_of_interface(const json::object& interface) {
 
 FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric) {
   const fc2::fcoe::FcfConfig& config = fcoe.fcf()->config();
-  FcoeStatus status{to_string(fabric.config().switch_name), fmt::format("{:06X}", config.fc_map), config.priority, config.period, {}};
+  FcoeStatus status{to_string(fabric.config().switch_name), fmt::format("{:06X}", config.fc_map), config.priority, config.period, {}, config.vlan};
   for (std::size_t i = 0; i < fcoe.ports().size(); ++i)
     status.interfaces.push_back(describe(fcoe.ports()[i], *fcoe.fcf()->interfaces()[i], config.fc_map, fabric));
   return status;
@@ -143,12 +143,14 @@ json::object to_object(const FcoeStatus& fcoe) {
           {"fc_map", fcoe.fc_map},
           {"priority", fcoe.priority},
           {"period_ms", fcoe.period / fc2::millisecond},
+          {"vlan", fcoe.vlan},
           {"interfaces", interfaces}};
 }
 
 std::string text_of_fcoe(const json::object& fcoe) {
-  std::string lines = fmt::format("FCF {}, FC-MAP {}, priority {}, FKA period {} ms\n", text(fcoe, "switch_name"),
-                                  text(fcoe, "fc_map"), number(fcoe, "priority"), number(fcoe, "period_ms"));
+  const std::uint64_t vlan = number(fcoe, "vlan");
+  std::string lines = fmt::format("FCF {}, FC-MAP {}, priority {}, FKA period {} ms{}\n", text(fcoe, "switch_name"), text(fcoe, "fc_map"),
+                                  number(fcoe, "priority"), number(fcoe, "period_ms"), vlan == 0 ? "" : fmt::format(", VLAN {}", vlan));
   for (const json::value& interface : fcoe.at("interfaces").as_array()) lines += text_of_interface(interface.as_object());
   return lines;
 }

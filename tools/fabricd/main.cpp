@@ -99,6 +99,9 @@ void describe_fcoe(CLI::App& app, Options& options) {
       ->check(check_interface);
   app.add_option("--mtu", fcoe.mtu, "FCoE: frames are no larger, though the interface could; 2158 and more carry full FC frames")
       ->check(CLI::Range(fc2::drivers::least_fcoe_mtu, fc2::drivers::greatest_fcoe_mtu));
+  app.add_option("--vlan", fcoe.fcf.vlan, "FCoE: serve this VLAN, by tagged frames, and tell it to hosts that ask (default: untagged frames)")
+      ->type_name("ID")
+      ->check(CLI::Range(1, 4094));
   app.add_option("--fc-map", options.fc_map, "FCoE: prefix of the ports' MAC addresses (default: 0EFC00)")->check(check_fc_map);
   app.add_option("--priority", options.fcf_priority, "FCoE: hosts prefer the FCF with the smallest")
       ->check(CLI::Range(0, 255))

@@ -54,6 +54,7 @@ struct FcoeStatus {
   unsigned priority = 0;
   fc2::TimeNs period = 0;
   std::vector<EthernetStatus> interfaces;
+  std::uint16_t vlan = 0;  // 0: untagged
 };
 
 struct Status {
