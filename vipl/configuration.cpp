@@ -118,7 +118,7 @@ void read_timeouts(const Tree& tree, NicTimeouts& timeouts) {
 
 /// Ethernet: what stands there is used, or it is a mistake.
 void read_fcoe(const MapReader& map, NicConfiguration& nic) {
-  constexpr std::array<std::string_view, 6> keys{"interface", "mode", "mtu", "mac", "fcf", "vlan"};
+  constexpr std::array<std::string_view, 7> keys{"interface", "mode", "mtu", "mac", "fcf", "vlan", "ethernet_priority"};
   if (nic.transport != NicTransport::Fcoe) {
     for (const std::string_view key : keys)
       if (const Tree* value = map.find(key))
@@ -133,6 +133,7 @@ void read_fcoe(const MapReader& map, NicConfiguration& nic) {
   map.optional("mtu", fcoe.mtu, settings::read_number, Range{least_fcoe_mtu, greatest_fcoe_mtu});
   map.optional("mac", fcoe.mac, read_mac);
   map.optional("vlan", fcoe.vlan, settings::read_number, Range{1, 4094});
+  map.optional("ethernet_priority", fcoe.ethernet_priority, settings::read_number, Range{0, 7});
   map.optional("fcf", fcoe.fcf, settings::read_name);
   const Tree* fcf = map.find("fcf");
   if (fcf != nullptr && fcoe.mode == FcoeMode::Vn2vn) throw BadInput{fcf->where + ": fcf: with mode: vn2vn there is none"};
@@ -182,7 +183,7 @@ class Loader {
 
   void read_nic(const Tree& tree, const std::string& what) {
     const MapReader map(tree, what,
-                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "vlan", "node_name",
+                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "vlan", "ethernet_priority", "node_name",
                          "addresses", "port_name", "node_wwn", "strict_tags", "hosts", "limits", "timeouts"});
     NicConfiguration& nic = configuration_.nics.emplace_back();
     nic.name = read_device_name(map.require("name"), "name");

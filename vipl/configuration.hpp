@@ -37,6 +37,7 @@ struct FcoeChoices {
   std::string interface;                // fc2::drivers::EthernetName
   FcoeMode mode = FcoeMode::Fabric;
   std::uint16_t mtu = 0;                // 0: the interface's own
+  std::uint8_t ethernet_priority = 3;   // 802.1p, 0 to 7
   std::uint16_t vlan = 0;               // 1 to 4094; 0: untagged, and those that FIP VLAN discovery finds
   std::optional<wire::MacAddress> mac;  // none: made of the Port_Name, so that processes may share the interface
   wire::Wwn fcf{};                      // switch name of the only FCF to log in at; 0: the best that shows itself

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fc2_fabric/remote_port.hpp"
+#include "vipl/nic_status.hpp"
 
 namespace vipl {
 namespace {
@@ -29,7 +30,7 @@ std::string on_vlan(std::uint16_t vlan) { return vlan == 0 ? std::string() : " o
 FcoeLink::FcoeLink(const fc2::drivers::CoreAccess& access, const FcoeChoices& choices, wire::Wwn port_name)
     : access_(access), choices_(choices) {
   const auto name = fc2::drivers::EthernetName::parse(choices.interface);
-  auto opened = fc2::drivers::open_ethernet(access, *name, {choices.mac.value_or(mac_of(port_name)), choices.mtu});
+  auto opened = fc2::drivers::open_ethernet(access, *name, {choices.mac.value_or(mac_of(port_name)), choices.mtu, choices.ethernet_priority});
   failure_ = std::move(opened.error);
   ethernet_ = std::move(opened.port);
 }
@@ -50,6 +51,17 @@ void FcoeLink::attach(fc2::NPort& port) {
     config.discover_vlans = choices_.vlan == 0;
     e_node_ = std::make_unique<fc2::fcoe::ENode>(access_.scheduler, access_.pool, *ethernet_, port, config);
   }
+  tell_status();
+}
+
+// Not having it is no reason for a NIC not to work.
+void FcoeLink::tell_status() {
+  std::string ignored;
+  const auto directory = fc2::drivers::RuntimeDirectory::open({}, ignored);
+  if (!directory) return;
+  status_ = std::make_unique<fc2::drivers::StatusSocket>(access_.io, access_.guard, *directory, [this] {
+    return describe(NicView{*port_, *ethernet_, e_node_.get(), vn2vn_node_.get(), access_.scheduler.now()});
+  });
 }
 
 std::string FcoeLink::trouble() const {
@@ -76,6 +88,7 @@ std::string FcoeLink::fabric_trouble(const fc2::fcoe::ENode& node) const {
 
 // The fabric tells the others. Where there is none they would ask a host that has gone until their exchanges time out.
 void FcoeLink::say_goodbye() {
+  status_.reset();
   if (port_ == nullptr || !port_->online()) return;
   if (e_node_ != nullptr) return port_->log_out_of_fabric();
   for (const wire::FcId id : port_->logged_in_ports()) port_->remote_port(id).log_out();

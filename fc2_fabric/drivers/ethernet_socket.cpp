@@ -22,7 +22,6 @@ namespace {
 constexpr std::size_t tag_bytes = 4;                               // 802.1Q: EtherType 8100h, priority, VID
 constexpr std::size_t addresses_bytes = 2 * sizeof(wire::MacAddress);  // what stands before it
 constexpr std::uint16_t vid_mask = 0x0FFF;
-constexpr std::uint16_t priority = 3;                              // where FCoE usually has its own, without loss (802.1Qbb)
 
 // What comes in, and room for a tag that stands within it.
 struct IncomingVectors {
@@ -47,7 +46,7 @@ struct OutgoingVectors {
   std::array<iovec, 5> parts;
   std::array<std::uint8_t, tag_bytes> tag;
 
-  void point_to(EthernetFrame& frame, msghdr& header) {
+  void point_to(EthernetFrame& frame, unsigned priority, msghdr& header) {
     const auto bytes = frame.parts(frame.size_bytes);
     std::size_t count = 0;
     const auto add = [&](wire::MutableBytes part) { parts[count++] = {part.data(), part.size()}; };
@@ -99,7 +98,7 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(EthernetSocket& port, int descriptor, const CoreAccess& access)
       : port_(&port), guard_(access.guard), scheduler_(access.scheduler), pool_(access.pool),
-        descriptor_(access.io, descriptor), known_(descriptor) {
+        priority_(port.interface().priority), descriptor_(access.io, descriptor), known_(descriptor) {
     descriptor_.non_blocking(true);
     for (EthernetFrame& frame : incoming_) frame = EthernetFrame::take(pool_);
   }
@@ -125,6 +124,7 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
   CoreGuard& guard_;
   Scheduler& scheduler_;
   FramePool& pool_;
+  const unsigned priority_;  // of tagged frames
   boost::asio::posix::stream_descriptor descriptor_;
   std::optional<LinkDescriptor> known_;  // while that is open: a child's copy would keep a UDP port, and filters, from others
   // in
@@ -234,7 +234,7 @@ void EthernetSocket::Core::flush() {
 
 int EthernetSocket::Core::transmit() {
   const std::size_t count = std::min(waiting_.size(), batch_frames);
-  for (std::size_t i = 0; i < count; ++i) outgoing_vectors_[i].point_to(waiting_[i], outgoing_headers_[i].msg_hdr);
+  for (std::size_t i = 0; i < count; ++i) outgoing_vectors_[i].point_to(waiting_[i], priority_, outgoing_headers_[i].msg_hdr);
   return ::sendmmsg(native(), outgoing_headers_.data(), static_cast<unsigned>(count), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

@@ -75,7 +75,14 @@ struct Builder {
       interface.mac.bytes[i] = static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
     interface.mac = options.mac.value_or(interface.mac);
     interface.name = options.interface;
+    interface.priority = options.priority;
     return true;
+  }
+  // An untagged frame has no priority, but the kernel has one for it: a VLAN interface tags by it (egress-qos-map), and a NIC with
+  // several queues or PFC chooses by it (mqprio, DCB). 7 needs CAP_NET_ADMIN; without it the frames go with the kernel's default.
+  void set_priority() const {
+    const int priority = options.priority;
+    ::setsockopt(descriptor, SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority);
   }
   // As far as the kernel grants it: beyond its limit with CAP_NET_ADMIN only.
   void size_buffers() const {
@@ -112,6 +119,7 @@ PacketSocket::Opened PacketSocket::open(const CoreAccess& access, const PacketSo
   Builder builder{options};
   if (!builder.create()) return {nullptr, builder.error};
   builder.size_buffers();
+  builder.set_priority();
   if (!builder.look_up() || !builder.attach_filter() || !builder.ask_for_tags() || !builder.bind_to_interface()) {
     ::close(builder.descriptor);
     return {nullptr, builder.error};

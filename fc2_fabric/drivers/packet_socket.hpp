@@ -15,6 +15,7 @@ struct PacketSocketOptions {
                                                 // share an interface need one each (locally administered)
   std::uint16_t max_mtu = 0xFFFF;               // less than the interface's: frames are no larger than that
   bool promiscuous = false;                     // else addresses are added to the interface's filter
+  std::uint8_t priority = 3;                    // 802.1p, 0 to 7: in tags, and the kernel's for what is sent here (SO_PRIORITY)
   int receive_buffer_bytes = 32 << 20;          // as far as the kernel grants it: what comes while the core is busy
   int send_buffer_bytes = 4 << 20;
 };

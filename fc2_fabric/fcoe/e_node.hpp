@@ -57,6 +57,9 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   /// Told by FCFs to VLAN Requests since the carrier came.
   [[nodiscard]] const std::vector<std::uint16_t>& vlans() const { return vlans_; }
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
+  /// Of the ENode's own; 0: none was sent.
+  [[nodiscard]] std::uint64_t keep_alives_sent() const { return keep_alives_sent_; }
+  [[nodiscard]] TimeNs latest_keep_alive() const { return latest_keep_alive_; }
 
  private:
   // EthernetReceiver
@@ -125,6 +128,8 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   EthernetPort& ethernet_;
   const ENodeConfig config_;
   FcoeCounters counters_;
+  std::uint64_t keep_alives_sent_ = 0;
+  TimeNs latest_keep_alive_ = 0;
   machines::fip_node::Machine machine_;
   FcfTable fcfs_;
   TimeNs solicited_all_ = 0;                      // the latest solicitation to All-FCF

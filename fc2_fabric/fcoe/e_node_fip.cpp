@@ -196,6 +196,8 @@ void ENode::send_keep_alive() {
   const wire::MacAddress& mac = ethernet_.interface().mac;
   fip::FipMessage message{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{mac}}, {}};
   send_fip(message, selected_->address(), mac);
+  ++keep_alives_sent_;
+  latest_keep_alive_ = scheduler_.now();
   scheduler_.schedule_after(keep_alive_, selected_->period);
 }
 

@@ -4,6 +4,8 @@
 #include "fc2_fabric/fcoe/fcf_interface.hpp"
 #include "fc2_fabric/fcoe/fip_rules.hpp"
 #include "wire/els/command.hpp"
+#include "wire/els/login.hpp"
+#include "wire/els/ls_rjt.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2::fcoe {
@@ -62,6 +64,7 @@ void FcfInterface::discovery(const fip::FipMessage& message, const EthernetFrame
   const auto* mac = message.find<fip::Mac>();
   const auto* size = message.find<fip::MaxFcoeSize>();
   if (mac->address != frame.source()) return counters_.discard(FcoeDiscard::BadFip);
+  if (!admission_.take(mac->address, scheduler_.now())) return counters_.discard(FcoeDiscard::TooOften);
   const auto former = former_e_nodes_.find(mac->address);
   if (former != former_e_nodes_.end() && find_link(mac->address) == nullptr) former->second.believes_in_login = false;
   fip::FipMessage reply = advertisement(fip::flag::solicited);
@@ -85,7 +88,25 @@ bool is_sound(const fip::EncapsulatedFrame& request) {
 // FC-BB-5: the ENode takes only addresses that it provides itself (SPMA), which nobody grants here.
 constexpr wire::els::LsRjt no_such_addressing{.reason = wire::els::RejectReason::fip_error,
                                               .explanation = wire::els::RejectExplanation::mac_addressing_mode_not_supported};
+constexpr wire::els::LsRjt not_allowed{.reason = wire::els::RejectReason::unable_to_perform};
+constexpr wire::els::LsRjt too_many_logins{.reason = wire::els::RejectReason::unable_to_perform,
+                                           .explanation = wire::els::RejectExplanation::insufficient_resources};
 }  // namespace
+
+// A station that asks too often hears nothing; one that may not log in hears that.
+bool FcfInterface::admitted(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node) {
+  const bool flogi = request.type == fip::DescriptorType::flogi;
+  if (flogi && !admission_.take(e_node, scheduler_.now())) return counters_.discard(FcoeDiscard::TooOften), false;
+  const auto login = wire::els::Login::parse(wire::Bytes(request.fc_frame).subspan(frame_header_bytes));
+  if (login && !admission_.allows(e_node, login->port_name, login->node_name)) {
+    counters_.discard(FcoeDiscard::NotAllowed);
+    return reject(request, e_node, not_allowed, to_string(FcoeDiscard::NotAllowed)), false;
+  }
+  const FcfLink* link = find_link(e_node);
+  if (flogi || link == nullptr || link->vn_ports().size() < admission_.limits().logins_per_enode) return true;
+  counters_.discard(FcoeDiscard::TooManyLogins);
+  return reject(request, e_node, too_many_logins, to_string(FcoeDiscard::TooManyLogins)), false;
+}
 
 void FcfInterface::link_service(const fip::FipMessage& message, const EthernetFrame& frame) {
   const auto* request = message.find<fip::EncapsulatedFrame>();
@@ -94,6 +115,7 @@ void FcfInterface::link_service(const fip::FipMessage& message, const EthernetFr
   const wire::FcId s_id{wire::load_big<3>(request->fc_frame.data() + 5)};
   const bool logout = request->type == fip::DescriptorType::logo;
   if (!logout && !message.has(fip::flag::fpma)) return reject(*request, e_node, no_such_addressing);
+  if (!logout && !admitted(*request, e_node)) return;
   FcfLink* link = link_for(*request, e_node);
   const bool forged = logout ? link == nullptr || link_of(s_id) != link : s_id != wire::well_known::unidentified;
   if (forged) return counters_.discard(FcoeDiscard::ForgedSId);
@@ -123,9 +145,10 @@ bool FcfInterface::make_room() {
   if (lifeless_.empty()) return false;
   FcfLink& oldest = lifeless_.front();
   const wire::MacAddress e_node = oldest.e_node();
-  oldest.clear();
+  oldest.clear("no life since FLOGI, and no room");
   links_.erase(e_node);
   ++counters_.evicted;
+  tell({.kind = FcfEvent::Kind::Evicted, .e_node = e_node, .why = "no life since FLOGI, and no room"});
   return true;
 }
 
@@ -148,6 +171,7 @@ void FcfInterface::keep_alive_without_login(const wire::MacAddress& e_node, bool
   const auto former = former_e_nodes_.find(e_node);
   const bool believes = of_vn_port || (former != former_e_nodes_.end() && former->second.believes_in_login);
   if (!believes) return;
+  tell({.kind = FcfEvent::Kind::Cleared, .e_node = e_node, .why = "keep-alive without a login"});
   fip::FipMessage message{fip::Operation::control, fip::subcode::clear_virtual_links, fip::flag::fpma, {}, {}};
   message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
   message.descriptors.push_back(fip::NameId{switch_.config().switch_name});

@@ -11,7 +11,8 @@ namespace fc2::fcoe {
 namespace fip = wire::fip;
 
 FcfInterface::FcfInterface(Scheduler& scheduler, FramePool& pool, Switch& fabric, EthernetPort& ethernet, const FcfConfig& config)
-    : scheduler_(scheduler), pool_(pool), switch_(fabric), ethernet_(ethernet), config_(config) {
+    : scheduler_(scheduler), pool_(pool), switch_(fabric), ethernet_(ethernet), config_(config),
+      admission_(config.limits) {
   ethernet_.attach(this);
   ethernet_.listen(wire::group_mac::all_fcf);
   if (config_.vlan != 0) ethernet_.use_vlan(config_.vlan);
@@ -161,7 +162,20 @@ wire::els::LsRjt FcfInterface::refusal_of(const fip::EncapsulatedFrame& request)
   return why;
 }
 
-void FcfInterface::reject(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node, const wire::els::LsRjt& why) {
+void FcfInterface::tell(FcfEvent event) {
+  event.interface = ethernet_.interface().name;
+  if (config_.listener != nullptr) config_.listener->happened(event);
+}
+
+void FcfInterface::link_event(FcfLink& link, const FcfEvent& event) {
+  FcfEvent of_link = event;
+  of_link.e_node = link.e_node();
+  tell(of_link);
+}
+
+void FcfInterface::reject(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node, const wire::els::LsRjt& why,
+                          std::string_view in_words) {
+  tell({.kind = FcfEvent::Kind::Rejected, .e_node = e_node, .why = in_words.empty() ? to_string(why.explanation) : in_words});
   const auto asked = wire::FcHeader::parse(request.fc_frame);
   wire::FcHeader header = *asked;
   header.r_ctl = wire::RCtl::els_reply;
@@ -181,6 +195,8 @@ void FcfInterface::link_cleared(FcfLink& link, const FcfVnPort* port) {
   message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
   if (port != nullptr)
     message.descriptors.push_back(fip::VnPort{wire::mac_of(port->id, config_.fc_map), port->id, port->port_name});
+  tell({.kind = FcfEvent::Kind::Cleared, .e_node = link.e_node(), .n_port_id = port == nullptr ? wire::FcId{} : port->id,
+        .port_name = port == nullptr ? wire::Wwn{} : port->port_name, .why = link.why_cleared()});
   const auto former = former_e_nodes_.find(link.e_node());
   if (port == nullptr && former != former_e_nodes_.end()) former->second.believes_in_login = true;  // the message may be lost
   send_fip(message, link.e_node());

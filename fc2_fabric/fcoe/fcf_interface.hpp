@@ -10,22 +10,14 @@
 
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/fcf_link.hpp"
+#include "fc2_fabric/fcoe/fcf_listener.hpp"
+#include "fc2_fabric/fcoe/fip_admission.hpp"
 #include "fc2_fabric/fcoe/vn_port.hpp"
 #include "fc2_fabric/switch.hpp"
 #include "wire/els/ls_rjt.hpp"
 #include "wire/fip.hpp"
 
 namespace fc2::fcoe {
-
-/// Hears from inside the FCF, which must not be destroyed then.
-class FcfListener {
- public:
-  /// Fcf::logins() says something new.
-  virtual void logins_changed() = 0;
-
- protected:
-  ~FcfListener() = default;
-};
 
 struct FcfConfig {
   std::uint8_t priority = 128;
@@ -38,6 +30,7 @@ struct FcfConfig {
   TimeNs login_time = 20 * second;           // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
   // Of an interface. For one more, the first that showed no life after its FLOGI makes room; where all did, FLOGI is rejected.
   std::size_t max_enodes = 1024;
+  FipLimits limits{};
   FcfListener* listener = nullptr;           // outlives the FCF
 };
 
@@ -94,6 +87,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void vn_port_removed(wire::FcId id) override;
   void link_cleared(FcfLink& link, const FcfVnPort* port) override;
   void link_idle() override;
+  void link_event(FcfLink& link, const FcfEvent& event) override;
   FcoeCounters& link_counters() override { return counters_; }
 
   void advertise();
@@ -103,12 +97,15 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   [[nodiscard]] FcfLink* find_link(const wire::MacAddress& e_node) const;
   [[nodiscard]] FcfLink* link_for(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
   bool make_room();
+  [[nodiscard]] bool admitted(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
+  void tell(FcfEvent event);
   void remember_f_port(const wire::MacAddress& e_node, std::size_t number);
   [[nodiscard]] std::uint16_t frame_limit() const;
   [[nodiscard]] wire::fip::FipMessage advertisement(std::uint16_t flags) const;
   void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination);
   void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination, std::uint16_t vlan);
-  void reject(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node, const wire::els::LsRjt& why);
+  void reject(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node, const wire::els::LsRjt& why,
+              std::string_view in_words = {});
   [[nodiscard]] static wire::els::LsRjt refusal_of(const wire::fip::EncapsulatedFrame& request);
 
   Scheduler& scheduler_;
@@ -117,6 +114,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   EthernetPort& ethernet_;
   const FcfConfig& config_;
   FcoeCounters counters_;
+  FipAdmission admission_;
   bool available_ = true, stopped_ = false;
   boost::intrusive::list<FcfLink, boost::intrusive::constant_time_size<false>> lifeless_;  // the oldest first; outlives them
   std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
