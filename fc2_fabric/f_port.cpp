@@ -6,6 +6,7 @@
 #include "fc2_fabric/fabric_controller.hpp"
 #include "fc2_fabric/fabric_directory.hpp"
 #include "fc2_fabric/fabric_service.hpp"
+#include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/shared_link.hpp"
 #include "fc2_fabric/switch.hpp"
 #include "wire/els/fan.hpp"
@@ -252,8 +253,19 @@ bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::
     case wire::els::Command::flogi: return on_loop() ? log_in_on_loop(exchange, payload) : log_in(exchange, payload), true;
     case wire::els::Command::fdisc: return discover(exchange, payload), true;
     case wire::els::Command::logo: return log_out(header.s_id), false;  // link services answer
+    case wire::els::Command::rls: return read_link_errors(exchange, payload);
     default: return false;                                              // they know the rest
   }
+}
+
+// FC-LS: whoever is logged in here names this end of its link.
+bool FPort::read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Rls::parse(payload);
+  if (!request || !has(request->n_port_id)) return false;
+  std::array<std::uint8_t, wire::els::RlsAcc::size()> accept;
+  link_errors(controller_.counters()).write(accept);
+  controller_.accept_els(exchange, accept);
+  return true;
 }
 
 void FPort::ControllerOutput::receive(FramePtr frame) {

@@ -10,6 +10,7 @@
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/prli.hpp"
+#include "wire/els/rnid.hpp"
 #include "wire/els/rrq.hpp"
 #include "wire/els/rtv.hpp"
 
@@ -66,6 +67,8 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::prli: return process_login(exchange, payload);
     case Command::echo: return echo(exchange, payload);
     case Command::rtv: return read_timeouts(exchange);
+    case Command::rls: return read_link_errors(exchange, payload);
+    case Command::rnid: return identify_node(exchange, payload);
     case Command::rrq: return reinstate(exchange, payload);
     case Command::flogi:
       if ((port_.online() && port_.has_fabric()) || port_.is_fixed()) break;
@@ -79,8 +82,7 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::rec:
     case Command::farp_req:
     case Command::farp_reply:
-    case Command::scr:
-    case Command::rnid: break;
+    case Command::scr: break;
   }
   port_.reject_els(exchange, RejectReason::not_supported, RejectExplanation::none);
 }
@@ -226,6 +228,38 @@ void LinkServices::read_timeouts(Exchange& exchange) {
   reply(port_, exchange,
         wire::els::RtvAcc{.r_a_tov_ms = static_cast<std::uint32_t>(port_.r_a_tov() / millisecond),
                           .e_d_tov = static_cast<std::uint32_t>(port_.e_d_tov() / millisecond)});
+}
+
+// FC-LS: of this port, which 0 names as well.
+void LinkServices::read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Rls::parse(payload);
+  if (!request) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  }
+  if (request->n_port_id != wire::FcId{} && request->n_port_id != port_.n_port_id())
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_n_port_id);
+  reply(port_, exchange, link_errors(port_.counters()));
+}
+
+wire::els::RlsAcc link_errors(const Counters& counters) {
+  return {.link_failures = static_cast<std::uint32_t>(counters.link_failures),
+          .invalid_crcs = static_cast<std::uint32_t>(counters.discarded(Discard::BadCrc))};
+}
+
+// FC-LS: a format that is not known here is answered with the common data.
+void LinkServices::identify_node(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Rnid::parse(payload);
+  if (!request) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  }
+  const NPortConfig& config = port_.config();
+  if (request->format != wire::els::RnidFormat::topology)
+    return reply(port_, exchange, wire::els::RnidAcc{.port_name = config.port_name, .node_name = config.node_name});
+  reply(port_, exchange, wire::els::RnidTopologyAcc{.port_name = config.port_name, .node_name = config.node_name,
+                                                    .type = port_.is_fixed() ? wire::els::RnidType::switch_ : wire::els::RnidType::host,
+                                                    .attached_nodes = 1});
 }
 
 void LinkServices::accept(Exchange& exchange) { reply(port_, exchange, wire::els::LsAcc{}); }

@@ -369,7 +369,10 @@ Discard Switch::admits(const FPort& ingress, const Frame& frame) const {
 
 void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
   ++counters_.frames_received;
-  if (const Discard reason = admits(ingress, *frame); reason != Discard::Count) return counters_.discard(reason);
+  if (const Discard reason = admits(ingress, *frame); reason != Discard::Count) {
+    if (reason == Discard::BadCrc) ingress.count_bad_crc();
+    return counters_.discard(reason);
+  }
   if (d_id_of(*frame) == well_known::f_port) ingress.receive_control(std::move(frame));
   else forward(std::move(frame), &ingress);
 }

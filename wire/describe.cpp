@@ -51,6 +51,10 @@ std::string text_from(Bytes payload, IsIt is_it) {
 /// LS_ACC does not say what it accepts: its size and first words tell enough for a trace.
 std::string ls_acc_text(Bytes payload) {
   if (payload.size() == els::Login::size()) return "LS_ACC " + text_of_parsed<els::Login>(payload);
+  const bool has_port_name = payload.size() > 8 && payload[8] != 0;  // where ADISC has one: with a NAA; a count is never so high
+  if (payload.size() == els::RlsAcc::size() && !has_port_name) return text_of_parsed<els::RlsAcc>(payload);
+  if (payload.size() == els::RnidAcc::size() && payload[5] == 16) return text_of_parsed<els::RnidAcc>(payload);
+  if (payload.size() == els::RnidTopologyAcc::size() && payload[4] == 0xDF) return text_of_parsed<els::RnidTopologyAcc>(payload);
   if (payload.size() == els::Adisc::size()) return "LS_ACC " + text_of_parsed<els::Adisc>(payload);
   if (payload.size() >= 4 && payload[1] == els::PrliPage::size())
     return "LS_ACC " + text_of_parsed<els::Prli>(payload);
