@@ -5,7 +5,6 @@
 #include "fc2_fabric/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
-#include "vi/consumer_memory.hpp"
 
 namespace fcvi {
 namespace mr = machines::message_responder;
@@ -193,15 +192,11 @@ std::optional<mr::ReceiveError> MessageReceiver::claim() {
 }
 
 std::optional<mr::ReceiveError> MessageReceiver::claim_receive() {
-  const auto work = connection_.vi()->claim_receive();
+  const auto work = connection_.vi()->claim_receive(message_.kind == Kind::Send ? message_.header.tot_len_or_connection_id : 0);
   if (!work) return ReceiveError::QueueEmpty;
   message_.receive = *work;
   message_.has_receive = true;
-  if (work->error_bits != 0) return ReceiveError::TooSmall;
-  if (message_.kind != Kind::Send) return std::nullopt;
-  const std::uint64_t length = message_.header.tot_len_or_connection_id;
-  const bool fits = length <= work->capacity_bytes && length <= connection_.vi()->attributes().max_transfer_size_bytes;
-  return fits ? std::nullopt : std::optional(ReceiveError::TooSmall);  // VI-DG 5.2 bit 3
+  return work->error_bits == 0 ? std::nullopt : std::optional(ReceiveError::TooSmall);
 }
 
 bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
@@ -209,10 +204,7 @@ bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
   if (payload.empty()) return true;
   if (message_.kind == Kind::Send) return message_.receive.data.scatter(payload);
   const std::uint64_t address = message_.header.rmt_va + message_.bytes_received;  // 5.8.7
-  std::byte* to = connection_.vi()->remote_memory(message_.header.rmt_va_handle, address, payload.size(), vi::Access::RemoteWrite);
-  if (to == nullptr) return false;
-  vi::consumer_memory::place(to, payload);
-  return true;
+  return connection_.vi()->write_remote(message_.header.rmt_va_handle, address, payload);
 }
 
 // --- the machine -------------------------------------------------------------------------------------------------

@@ -111,16 +111,15 @@ bool ReadResponder::fill(fc2::Frame& frame) {
   const std::uint64_t left = request.tot_len_or_connection_id - response.bytes_sent;
   const std::uint64_t room = sequence_.data_field_bytes() - device_header_.size();
   auto size = static_cast<std::size_t>(std::min({room, iu_bytes_left_, left}));
-  const std::byte* from = connection_.vi()->remote_memory(request.rmt_va_handle, request.rmt_va + response.bytes_sent, size,
-                                                          vi::Access::RemoteRead);
   const std::span<std::uint8_t> data_field = frame.data_field();
   std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
-  const bool lost = response.lost = from == nullptr;  // one frame more, without payload, says so (ruling 18)
+  const bool lost = response.lost =
+      !connection_.vi()->read_remote(request.rmt_va_handle, request.rmt_va + response.bytes_sent,
+                                     data_field.subspan(device_header_.size(), size));  // one frame more, without payload, says so (ruling 18)
   if (lost) {
     data_field[5] = wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags();
     size = 0;
   }
-  if (size != 0) std::memcpy(data_field.data() + device_header_.size(), from, size);
   const bool last = lost || size == left;
   iu_bytes_left_ -= size;
   const fc2::SequenceEnd end{.last_of_exchange = last};

@@ -33,8 +33,7 @@ struct SendWork {
 /// A receive descriptor that was claimed by an incoming Send or RDMA Write with immediate data.
 struct ReceiveWork {
   WorkQueue::Index index = 0;
-  std::uint32_t error_bits = 0;  // what is wrong with the descriptor itself: it is to be completed with that
-  std::uint64_t capacity_bytes = 0;
+  std::uint32_t error_bits = 0;  // what is wrong with the descriptor for this message: it is to be completed with that
   DataCursor data = {};
 };
 
@@ -103,9 +102,10 @@ class Vi final : private machines::vi_endpoint::Context {
   /// happens if the descriptor was flushed meanwhile.
   void complete_send(const SendWork& work, std::uint32_t error_bits);
 
-  /// Claims the next receive descriptor, if there is one. A bad one is for the caller to complete, now or when the message
-  /// that it was claimed for is at its end.
-  std::optional<ReceiveWork> claim_receive();
+  /// Claims the next receive descriptor, if there is one, for a message that puts `message_bytes` into its data segments: none
+  /// for an RDMA Write with immediate data. What the message does not touch is not judged (VI-ARCH 3.2.1). A bad one is for
+  /// the caller to complete, now or when the message is at its end.
+  std::optional<ReceiveWork> claim_receive(std::uint64_t message_bytes);
   /// error_bits 0: success with length and, if `immediate`, its data. Length is 0 on any error (ruling 19).
   /// At a reliable level an error takes the VI to Error, as in complete_send. Nothing happens if it was
   /// flushed meanwhile.
@@ -116,9 +116,14 @@ class Vi final : private machines::vi_endpoint::Context {
   [[nodiscard]] bool is_open(const ReceiveWork& work) const { return receive_.is_begun(work.index); }
 
   /// Remote memory of a peer's RDMA: checks the VI's enable, then region, tag and the region's enable;
-  /// nullptr if refused. Write to it with consumer_memory::place, which programs that poll for data rely on.
+  /// nullptr if refused. To move data use the two below: the memory may be gone all the same.
   [[nodiscard]] std::byte* remote_memory(wire::MemHandle handle, std::uint64_t address,
                                          std::uint64_t length_bytes, Access access) const;
+  /// A piece of a peer's RDMA Write. False: refused, or the memory is not there any more; what was written before stands. The last
+  /// word is written last, for programs that poll for it.
+  [[nodiscard]] bool write_remote(wire::MemHandle handle, std::uint64_t address, std::span<const std::uint8_t> from) const;
+  /// A piece of a peer's RDMA Read. False: refused, or the memory is not there any more; `to` is undefined.
+  [[nodiscard]] bool read_remote(wire::MemHandle handle, std::uint64_t address, std::span<std::uint8_t> to) const;
   /// Raises an asynchronous error at the consumer.
   void report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address = 0,
               std::uint32_t op_code = 0);
@@ -142,7 +147,9 @@ class Vi final : private machines::vi_endpoint::Context {
   bool post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle);
   Return dequeue(WorkQueue& queue, std::uint64_t& address);
   std::uint32_t read_send(const WorkQueue::Entry& entry, const ControlSegment& control, SendWork& work) const;
-  std::uint32_t read_receive(const WorkQueue::Entry& entry, ReceiveWork& work) const;
+  std::uint32_t read_receive(const WorkQueue::Entry& entry, std::uint64_t message_bytes, ReceiveWork& work) const;
+  /// False: the descriptor's memory is gone.
+  bool read_control_segment(const WorkQueue::Entry& entry, ControlSegment& segment) const;
   /// Host address of a posted descriptor's first bytes; nullptr when its memory is gone.
   [[nodiscard]] std::byte* descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const;
   [[nodiscard]] std::byte* whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t segment_count) const;

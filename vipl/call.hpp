@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "vipl/cancellation.hpp"
+#include "vipl/memory_faults.hpp"
 #include "vipl/objects.hpp"
 #include "vipl/vipl.h"
 
@@ -12,10 +14,11 @@ namespace vipl {
 /// The C edge: nothing is thrown across it. What is thrown inside is lack of memory or of threads.
 template <class Body>
 VIP_RETURN api(Body body) {
+  const Cancellation held(Cancellation::Held);
   try {
     return body();
   } catch (const abi::__forced_unwind&) {
-    throw;  // pthread_cancel, or pthread_exit in a handler: the caller's frames are C
+    throw;  // the caller's frames are C
   } catch (...) {
     return VIP_ERROR_RESOURCE;
   }
@@ -26,7 +29,9 @@ class Call {
  public:
   Call() : Call(Domain::find()) {}
   explicit Call(Domain* domain) : domain_(domain) {
-    if (domain_ != nullptr) domain_->engine().enter();
+    if (domain_ == nullptr) return;
+    MemoryFaults::look_again();
+    domain_->engine().enter();
   }
   ~Call() {
     if (domain_ != nullptr) domain_->engine().leave();

@@ -27,9 +27,12 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
+  class Thread;
+  class Outside;
   void start();
   void run();
   void deliver(VIP_ERROR_DESCRIPTOR error);
+  void thread_ends();
 
   Domain& domain_;
   Handler handler_ = nullptr;
@@ -37,7 +40,7 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
   std::deque<VIP_ERROR_DESCRIPTOR> waiting_;
   std::uint64_t dropped_ = 0;
   EventCount work_point_, end_point_;
-  bool started_ = false, stopped_ = false, ended_ = false;
+  bool started_ = false, stopped_ = false;
 };
 
 }  // namespace vipl

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "vipl/device.hpp"
+#include "vipl/memory_faults.hpp"
 
 namespace vipl {
 namespace {
@@ -58,7 +59,8 @@ NicObject::NicObject(Domain& domain, Device& device)
       device_(device),
       address_(device.address()),
       errors_(std::make_shared<ErrorReporter>(domain)),
-      model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this), device.limits())) {}
+      model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this), device.limits(),
+                                       &memory_faults())) {}
 
 NicObject::~NicObject() = default;
 

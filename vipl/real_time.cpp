@@ -9,17 +9,20 @@
 #include <chrono>
 #include <thread>
 
+#include "vipl/cancellation.hpp"
 #include "vipl/futex.hpp"
+#include "vipl/memory_faults.hpp"
 
 namespace vipl {
 namespace {
 
-// Signals are for the program's own threads, and so are the ones that it waits for.
+// Signals are for the program's own threads, and so are the ones that it waits for. Those of a thread's own faults stay.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
+    for (const int signal : MemoryFaults::signals) sigdelset(&all, signal);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -47,7 +50,10 @@ class RealTime final : public Runtime {
   }
   void start_thread(std::function<void()> body) override {
     const AllSignalsBlocked for_the_thread;
-    std::thread(std::move(body)).detach();
+    std::thread([body = std::move(body)] {
+      const Cancellation held(Cancellation::Held);
+      body();
+    }).detach();
   }
   boost::asio::io_context* io() override { return &io_; }
 

@@ -96,6 +96,7 @@ struct BenchOptions {
   bool receive_to_queue = false;
   std::uint32_t queue_entries = 64;
   std::uint32_t max_transfer_size_bytes = 4096;
+  const MemoryGuard* guard = nullptr;
 };
 
 /// One NIC with one VI, a registered arena, and shorthand for what a consumer does.
@@ -124,10 +125,10 @@ class Bench {
   void drive_to(std::string_view state);
   /// Begins the next send, which must be possible.
   SendWork begin();
-  /// Claims the next receive, which must be possible.
-  ReceiveWork claim();
-  /// Claims the next receive, which must be bad, and completes it as it says.
-  void claim_bad(std::uint32_t op_code = status::op_receive);
+  /// Claims the next receive for a message of this length, which must be possible.
+  ReceiveWork claim(std::uint64_t message_bytes = 0);
+  /// Claims the next receive, which must be bad for this message, and completes it as it says.
+  void claim_bad(std::uint32_t op_code = status::op_receive, std::uint64_t message_bytes = 1);
   /// The signals since the last call.
   Log signals() { return std::exchange(log, {}); }
 

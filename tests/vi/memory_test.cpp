@@ -209,9 +209,12 @@ TEST_F(Memory, registered_query_and_set_attributes) {
             Return::InvalidPtag);
   EXPECT_EQ(table.query(base, handle, attributes), Return::Success);
   EXPECT_EQ(attributes, (MemoryAttributes{.ptag = one}));
-  EXPECT_EQ(table.set_attributes(base + 256, handle, {}), Return::InvalidParameter);
+  for (const std::uint64_t elsewhere : {base - 1, base + 1, base + 255, base + 256}) {  // "the base address of the memory region"
+    EXPECT_EQ(table.set_attributes(elsewhere, handle, {}), Return::InvalidParameter);
+    EXPECT_EQ(table.query(elsewhere, handle, attributes), Return::InvalidParameter);
+  }
   EXPECT_EQ(table.set_attributes(base, handle, {.ptag = two, .enable_rdma_read = true}), Return::Success);
-  EXPECT_EQ(table.query(base + 255, handle, attributes), Return::Success);
+  EXPECT_EQ(table.query(base, handle, attributes), Return::Success);
   EXPECT_EQ(attributes, (MemoryAttributes{.ptag = two, .enable_rdma_read = true}));
   EXPECT_EQ(table.destroy_ptag(one), Return::Success);
   EXPECT_EQ(table.destroy_ptag(two), Return::ErrorResource);

@@ -225,12 +225,13 @@ TEST(Send, connected_begin_wrong_data_tag) {
   Ptag mine, other;
   bench.nic.memory().create_ptag(mine);
   bench.nic.memory().create_ptag(other);
+  const std::uint64_t arena = bench.allocate(1).address();  // its first piece
   const auto posted = bench.send("a");
   wire::MemHandle data{};
   const Piece piece = bench.allocate("a");
   bench.nic.memory().register_region(piece.address(), piece.host, 1, {.ptag = other}, data);
   posted.segment(0) = {piece.address(), data.value, 1};
-  bench.nic.memory().set_attributes(posted.address(), bench.arena_handle, {.ptag = mine});
+  EXPECT_EQ(bench.nic.memory().set_attributes(arena, bench.arena_handle, {.ptag = mine}), Return::Success);
   bench.nic.set_vi_attributes(*bench.vi, {.ptag = mine});
   bench.connect();
   bench.post_send(posted);

@@ -1,4 +1,6 @@
 // VI-DG 3.8.1: asynchronous errors at the program's handler.
+#include <pthread.h>
+
 #include "tests/vipl/programs.hpp"
 
 using namespace support;
@@ -75,6 +77,28 @@ TEST(ViplError, handler_may_close_its_nic) {
     node.post_receive(vi, &elsewhere);
     Node other;
     other.rest(1);
+    EXPECT_EQ(node.nic, nullptr);
+  }});
+}
+
+// Ruling 250: a handler ends its thread, each time, and closes its NIC from there at last; all errors are told.
+TEST(ViplError, handler_may_end_its_thread) {
+  Seen seen;
+  simulate({[&] {
+    Node node, other(1);
+    VIP_VI_HANDLE vi = node.make_vi();
+    EXPECT_EQ(VipErrorCallback(node.nic, &seen, remember), VIP_SUCCESS);
+    seen.then = [&] {
+      if (seen.errors.size() == 4) node.close();
+      pthread_exit(nullptr);
+    };
+    alignas(64) VIP_DESCRIPTOR elsewhere{};
+    node.post_receive(vi, &elsewhere);
+    node.rest(1);
+    EXPECT_EQ(seen.errors.size(), 1u);
+    for (int i = 0; i < 3; ++i) node.post_receive(vi, &elsewhere);
+    other.rest(1);
+    EXPECT_EQ(seen.errors.size(), 4u);
     EXPECT_EQ(node.nic, nullptr);
   }});
 }

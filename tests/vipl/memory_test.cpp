@@ -16,19 +16,23 @@ TEST(ViplMemory, register_query_set_and_deregister) {
     EXPECT_EQ(VipRegisterMem(node.nic, room.data() + 1, 33, &wanted, &first), VIP_SUCCESS);
     EXPECT_EQ(VipRegisterMem(node.nic, room.data() + 1, 33, nullptr, &second), VIP_SUCCESS);
     EXPECT_NE(first, second);
-    ASSERT_EQ(VipQueryMem(node.nic, room.data() + 5, first, &found), VIP_SUCCESS);
+    ASSERT_EQ(VipQueryMem(node.nic, room.data() + 1, first, &found), VIP_SUCCESS);
     EXPECT_EQ(found.Ptag, tag);
     EXPECT_EQ(found.EnableRdmaWrite, VIP_TRUE);
     EXPECT_EQ(found.EnableRdmaRead, VIP_FALSE);
     EXPECT_EQ(VipDestroyPtag(node.nic, tag), VIP_ERROR_RESOURCE);
     wanted = {nullptr, VIP_FALSE, VIP_TRUE};
+    for (const int elsewhere : {0, 2, 5, 33, 34}) {  // VI-DG 3.7.4, 3.7.5: "the base address of the memory region"
+      EXPECT_EQ(VipQueryMem(node.nic, room.data() + elsewhere, first, &found), VIP_INVALID_PARAMETER) << elsewhere;
+      EXPECT_EQ(VipSetMemAttributes(node.nic, room.data() + elsewhere, first, &wanted), VIP_INVALID_PARAMETER) << elsewhere;
+    }
     EXPECT_EQ(VipSetMemAttributes(node.nic, room.data() + 1, first, &wanted), VIP_SUCCESS);
     ASSERT_EQ(VipQueryMem(node.nic, room.data() + 1, first, &found), VIP_SUCCESS);
     EXPECT_EQ(found.Ptag, nullptr);
     EXPECT_EQ(found.EnableRdmaRead, VIP_TRUE);
     EXPECT_EQ(VipDestroyPtag(node.nic, tag), VIP_SUCCESS);
     EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 90, first), VIP_INVALID_PARAMETER);
-    EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 1, first), VIP_SUCCESS);
+    EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 5, first), VIP_SUCCESS);  // ruling 252
     EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 1, first), VIP_INVALID_PARAMETER);
     EXPECT_EQ(VipQueryMem(node.nic, room.data() + 1, second, &found), VIP_SUCCESS);
   }});
