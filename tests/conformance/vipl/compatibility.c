@@ -51,9 +51,9 @@ static void other_spelling(int unused) {
   descriptor->Control.SegCount = 1;
   descriptor->Control.Control = VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_OPENCE;
   descriptor->Control.Length = 100;
-  descriptor->Data[0].Local.Data.Address = data_at(&near, 0);
-  descriptor->Data[0].Local.Handle = near.handle;
-  descriptor->Data[0].Local.Length = 100;
+  descriptor->Data[0].Data.Address = data_at(&near, 0);
+  descriptor->Data[0].Handle = near.handle;
+  descriptor->Data[0].Length = 100;
   EXPECT(VIP_SUCCESS, VipPostSend, vi, descriptor, near.handle);
   reap_send(vi, 0, 0, VIP_STATUS_OP_SEND);
   far_reap_receive(0, 0, 0);
