@@ -145,7 +145,9 @@ void MessageReceiver::await_more() {
 
 void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                  std::span<const std::uint8_t> payload) {
-  if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
+  malformed_ = !fits(frame, header, payload.size());
+  if (malformed_) process(mr::FrameLost{mr::Loss::SequenceError});
+  if (std::exchange(malformed_, false)) return;
   placed_bytes_ = payload.size();
   if (machine_.is<mr::Receiving>() && !place(payload)) return process(mr::MemoryLost{last_of_message(frame), needs_response()});
   process(mr::FrameReceived{last_of_message(frame), consumes_descriptor(), needs_response()});
@@ -292,10 +294,15 @@ void MessageReceiver::fail_receive(ReceiveError error) {
   // VI-DG 3.8.1: errors that no descriptor reports.
   if (error == ReceiveError::QueueEmpty) return vi->report(vi::ErrorCode::RecvQEmpty, vi::ResourceCode::Vi, 0, op_code());
   const bool read = message_.kind == Kind::Read;  // a Send has claimed its descriptor
-  const vi::ErrorCode code = error == ReceiveError::Transport ? vi::ErrorCode::RdmaTransport
-                             : read                           ? vi::ErrorCode::RdmaRProt
-                                                              : vi::ErrorCode::RdmaWProt;
-  vi->report(code, vi::ResourceCode::Vi, 0, read ? vi::status::op_rdma_read : vi::status::op_remote_rdma_write);
+  vi->report(asynchronous_code(error), vi::ResourceCode::Vi, 0, read ? vi::status::op_rdma_read : vi::status::op_remote_rdma_write);
+}
+
+/// VI-DG 3.8.1, ruling 253: of an RDMA Write that ends early a part is here, and that is what the consumer wants to know. A frame that is
+/// here and does not belong there is an error of the transport.
+vi::ErrorCode MessageReceiver::asynchronous_code(ReceiveError error) const {
+  const bool read = message_.kind == Kind::Read;
+  if (error == ReceiveError::Transport) return read || malformed_ ? vi::ErrorCode::RdmaTransport : vi::ErrorCode::RdmaWAbort;
+  return read ? vi::ErrorCode::RdmaRProt : vi::ErrorCode::RdmaWProt;
 }
 
 void MessageReceiver::respond(MessageStatus status) {

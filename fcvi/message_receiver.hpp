@@ -88,6 +88,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool stopped() const;
   [[nodiscard]] bool consumes_descriptor() const { return message_.kind == Kind::Send || message_.kind == Kind::WriteImmediate; }
   [[nodiscard]] std::uint32_t op_code() const;
+  [[nodiscard]] vi::ErrorCode asynchronous_code(ReceiveError error) const;
   template <class E> void process(const E& event);
   void settle();
   void respond(wire::fcvi::MessageStatus status);
@@ -127,6 +128,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::size_t placed_bytes_ = 0;
   ReceiveError noted_{};
   std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
+  bool malformed_ = false;                     // the event that is being processed is a frame that contradicts its message
   bool released_ = false;
   fc2::TimeNs last_frame_at_ = 0;
   std::unique_ptr<ErroredRanges> errored_;     // Merr; from the first on
