@@ -65,14 +65,14 @@ NicObject::~NicObject() = default;
 void* NicObject::adopt(const std::shared_ptr<Part>& part) {
   part->nic = this;
   part->closed = false;
-  if (domain_.add(*part) == nullptr) return nullptr;
   try {
+    if (domain_.add(*part) == nullptr) return nullptr;
     parts_[part->handle] = part;
     if (part->kind == Kind::Tag) tag_handles_[static_cast<const TagObject&>(*part).tag.value] = part->handle;
-  } catch (...) {
+  } catch (const std::bad_alloc&) {
     parts_.erase(part->handle);
     domain_.remove(*part);
-    throw;
+    return nullptr;
   }
   return part->handle;
 }
