@@ -231,12 +231,16 @@ TEST_F(LockStepShortRaTov, reading_longerThanRaTov_whatIsBehindArrives) {
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
 }
 
-// VI-ARCH 6.3.1.1: in the event of an error on the RDMA Read, no receive descriptor is consumed by what came behind it.
+// VI-ARCH 6.3.1.1: in the event of an error on the RDMA Read, no receive descriptor is consumed by what came behind it, and nothing is
+// written.
 TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   begin(Level::ReliableReception);
   receive();
+  std::uint8_t* written = server->bytes(server->data + large);
+  *written = 1;
   forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, large, 0);
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
+  forge(wire::fcvi::Opcode::write_rqst, RCtl::solicited_data, 3, 0x5003, 100, 100);
   fabric.run_for(fc2::millisecond);
   support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
                                        .type = wire::Type::bls, .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
@@ -245,6 +249,7 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   fabric.fabric.ingress_of(client->port)->receive(abts.build(fabric.pool));
   fabric.run_for(fc2::second);
   EXPECT_EQ(received(0), receive_flushed);
+  EXPECT_EQ(*written, 1);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 

@@ -45,7 +45,7 @@ TEST_F(ByFarp, idle_connect_resolves) {
   EXPECT_EQ(outcome(), Return::Success);
 }
 
-// FC-VI 7.4: nobody has the address.
+// FC-VI 7.4, VI-DG 3.3.4: nobody has the address.
 TEST_F(Setup, idle_connectUnknownHost_isNotReachable) {
   const auto nobody = vi::NetAddress::make(wire::IpAddress::v4(10, 9, 9, 9), {});
   client->provider.connect_request(*client_vi, client->net("c"), nobody, vi::infinite, request);

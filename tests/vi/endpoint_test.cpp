@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 constexpr std::uint32_t flushed = status::done | status::flushed;
 
 TEST(Endpoint, states_named) {
-  // VI-DG 4.8: Pending Connect Retry shows as Pending Connect.
+  // VI-DG 4.8, VI-ARCH 5.1 to 5.4: Pending Connect Retry shows as Pending Connect.
   const std::pair<const char*, State> states[] = {{"Idle", State::Idle},
                                                   {"PendingConnect", State::ConnectPending},
                                                   {"PendingConnectRetry", State::ConnectPending},

@@ -15,7 +15,7 @@ struct PostCase {
 class PostInState : public ::testing::TestWithParam<PostCase> {};
 
 TEST_P(PostInState, post_send) {
-  // VI-ARCH 5.1-5.4, 6.2, FC-VI 4.2: only a connected VI keeps a send.
+  // VI-ARCH 5.1 to 5.4, 6.2, FC-VI 4.2: only a connected VI keeps a send.
   Bench bench;
   bench.drive_to(GetParam().state);
   bench.signals();
@@ -31,7 +31,7 @@ TEST_P(PostInState, post_send) {
 }
 
 TEST_P(PostInState, post_receive) {
-  // VI-ARCH 5.1-5.4: receives stay in all states but Error.
+  // VI-ARCH 5.1 to 5.4: receives stay in all states but Error.
   Bench bench;
   bench.drive_to(GetParam().state);
   bench.signals();

@@ -1,4 +1,4 @@
-// The receive queue (VI-DG 5.2-5.4), incoming RDMA (VI-ARCH 3.2.2) and errors by reliability level
+// The receive queue (VI-DG 5.2 to 5.4), incoming RDMA (VI-ARCH 3.2.2) and errors by reliability level
 // (VI-ARCH 2.5).
 #include "tests/vi/bench.hpp"
 
@@ -38,7 +38,7 @@ TEST(Receive, connected_claim_and_complete) {
 }
 
 TEST(Receive, connected_complete_immediate) {
-  // VI-DG 5.2 status bit 19: the flag says that immediate data are valid.
+  // VI-DG 5.2 status bit 19: the flag says that immediate data are valid; the Control field stays as posted (ruling 271).
   Bench bench;
   const auto posted = bench.receive(8);
   bench.post_receive(posted);
@@ -47,6 +47,7 @@ TEST(Receive, connected_complete_immediate) {
   EXPECT_EQ(posted.status(), status::done | status::op_remote_rdma_write | status::immediate);
   EXPECT_EQ(posted.control().immediate_data, 0xCAFEu);
   EXPECT_EQ(posted.control().length_bytes, 100u);
+  EXPECT_EQ(posted.control().control, 0);
 }
 
 TEST(Receive, connected_complete_overrun) {
@@ -88,6 +89,19 @@ TEST(Receive, connected_complete_transport_error) {
   bench.vi->endpoint_event(endpoint::ConnectionLost{});
   EXPECT_THAT(bench.signals(), ElementsAre("receive", "Connection Lost", "stopped"));
   EXPECT_EQ(bench.vi->unexpected_events(), 0u);
+}
+
+TEST(Receive, connected_complete_transport_error_unreliable) {
+  // VI-ARCH 2.5.1, 10.2 bit 6, ruling 275: the descriptor tells it, and the connection stays.
+  Bench bench({.level = UnreliableDelivery});
+  const auto posted = bench.receive(2);
+  bench.post_receive(posted);
+  bench.connect();
+  const auto bits = status::transport_error | status::partial_error;
+  bench.vi->complete_receive(bench.claim(), bits, status::op_receive, 0, {});
+  EXPECT_EQ(posted.status(), status::done | bits | status::op_receive);
+  EXPECT_EQ(bench.vi->state(), State::Connected);
+  EXPECT_THAT(bench.signals(), ElementsAre("receive"));
 }
 
 TEST(Receive, connected_claim_empty) {

@@ -1,4 +1,4 @@
-// The send queue: what a descriptor may say (VI-DG 5.2-5.4), in which order it is begun and completed
+// The send queue: what a descriptor may say (VI-DG 5.2 to 5.4), in which order it is begun and completed
 // (VI-ARCH 6.3.1).
 #include "tests/vi/bench.hpp"
 

@@ -64,6 +64,35 @@ TEST(ViplError, bad_descriptor_address_is_a_post_error) {
   }});
 }
 
+// VI-DG 4.4: of an error of a VI that no descriptor and no completion queue has to do with, and of one with a descriptor.
+TEST(ViplError, fields_that_say_nothing_are_null) {
+  Seen lost, bad;
+  simulate({[&] {
+              Node node(1);
+              VIP_CQ_HANDLE queue = nullptr;
+              ASSERT_EQ(VipCreateCQ(node.nic, 4, &queue), VIP_SUCCESS);
+              VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_RELIABLE_DELIVERY, queue, queue);
+              EXPECT_EQ(VipErrorCallback(node.nic, &lost, remember), VIP_SUCCESS);
+              node.accept(vi);
+              node.rest(100);
+              ASSERT_EQ(lost.errors.size(), 1u);
+              EXPECT_EQ(lost.errors[0].ViHandle, vi);
+              EXPECT_EQ(lost.errors[0].CQHandle, nullptr);
+              EXPECT_EQ(lost.errors[0].DescriptorPtr, nullptr);
+              EXPECT_EQ(VipErrorCallback(node.nic, &bad, remember), VIP_SUCCESS);
+              alignas(64) VIP_DESCRIPTOR elsewhere{};
+              node.post_receive(vi, &elsewhere);
+              node.rest(1);
+              ASSERT_EQ(bad.errors.size(), 1u);
+              EXPECT_EQ(bad.errors[0].CQHandle, nullptr);
+              EXPECT_EQ(bad.errors[0].DescriptorPtr, &elsewhere);
+            },
+            [] {
+              Node node;
+              node.connect(node.make_vi(), 1);
+            }});
+}
+
 TEST(ViplError, handler_may_close_its_nic) {
   Seen seen;
   simulate({[&] {

@@ -61,6 +61,31 @@ TEST(ViplMemory, register_refuses_wrong_parameters) {
   }});
 }
 
+// VI-ARCH 3.1, 3.2.1: a handle is good where it was given: at another NIC the memory that it names is not registered.
+TEST(ViplMemory, handle_of_another_nic_is_a_protection_error) {
+  const auto server = [] {
+    Node node(1);
+    VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_UNRELIABLE);
+    node.post_receive(vi, node.simple(0, 0, 100));
+    node.accept(vi);
+    node.rest(100);
+    VIP_DESCRIPTOR* done = nullptr;
+    EXPECT_EQ(VipRecvDone(vi, &done), VIP_NOT_DONE);  // nothing came
+  };
+  const auto client = [] {
+    Node node, other;
+    VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_UNRELIABLE);
+    node.connect(vi, 1);
+    VIP_DESCRIPTOR *descriptor = node.simple(0, 0, 100), *done = nullptr;
+    descriptor->DS[0].Local = {{.Address = other.data()}, other.handle, 100};
+    node.post_send(vi, descriptor);
+    EXPECT_EQ(VipSendWait(vi, VIP_INFINITE, &done), VIP_DESCRIPTOR_ERROR);
+    EXPECT_EQ(done->CS.Status, static_cast<VIP_UINT32>(VIP_STATUS_DONE | VIP_STATUS_PROTECTION_ERROR | VIP_STATUS_OP_SEND));
+    node.rest(100);
+  };
+  simulate({server, client});
+}
+
 // VI-DG 3.4.3: memory that is not there, or that must not be written, small and large.
 TEST(ViplMemory, register_checks_what_memory_is_there) {
   simulate({[] {

@@ -74,6 +74,7 @@ TEST(ViplThreads, time_outs_last_at_least_as_long_as_they_should) {
   EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(100));
 }
 
+// VI-DG 3.8.1: without a handler of the program.
 TEST(ViplThreads, default_handler_logs) {
   testing::internal::CaptureStderr();
   {
