@@ -37,7 +37,7 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(ViEndpoint, Input);
 
-// FC-VI 8.2 a) b) d): the client's way, up and down.
+// FC-VI 8.2 a) b) d), VI-ARCH 5.1, 5.2, 5.3: the client's way, up and down.
 TEST(ViEndpoint, Idle_client_connects_and_disconnects) {
   Rig rig;
   EXPECT_EQ(rig.after(ConnectRequested{}), "PendingConnect:");
@@ -48,7 +48,7 @@ TEST(ViEndpoint, Idle_client_connects_and_disconnects) {
   EXPECT_EQ(rig.after(DisconnectAnswered{}), "Idle: flush_descriptors, complete_disconnect(Success)");
 }
 
-// FC-VI C.5.5: the server receives before RESP1 goes.
+// FC-VI C.5.5, VI-ARCH 5.1, 5.2: the server receives before RESP1 goes.
 TEST(ViEndpoint, Idle_server_accepts) {
   Rig rig;
   EXPECT_EQ(rig.after(AcceptRequested{}), "PendingConnect: enable_reception");
@@ -85,7 +85,7 @@ TEST(ViEndpoint, PendingConnect_timed_out) {
   EXPECT_EQ(rig.after(ConnectTimedOut{}), "Idle: withdraw_reception, flush_descriptors");
 }
 
-// FC-VI 8.5.3 a) 1) 2): one retry, then Error.
+// FC-VI 8.5.3 a) 1) 2), VI-ARCH 5.2: one retry, then Error.
 TEST(ViEndpoint, PendingConnectRetry_failed) {
   Rig rig;
   rig.given(ConnectRequested{});
@@ -182,7 +182,7 @@ Rig in_error() {
   return rig;
 }
 
-// VI-ARCH 5: only an Idle VI can be connected.
+// VI-ARCH 5.2, 5.3, 5.4: only an Idle VI can be connected.
 TEST(ViEndpoint, connect_requested_out_of_place) {
   EXPECT_EQ(pending().after(ConnectRequested{}), "PendingConnect: refuse_request");
   EXPECT_EQ(pending().after(AcceptRequested{}), "PendingConnect: refuse_request");

@@ -23,6 +23,7 @@ static void layout(int unused) {
         "the fields of the other segments are not where VI-DG 5.3 and 5.4 have them");
 }
 
+/* VI-DG 4.1, 4.2, 4.3, 4.6, 4.8 */
 static void constants(int unused) {
   (void)unused;
   CHECK(VIP_SUCCESS == 0 && VIP_NOT_DONE == 1 && VIP_INVALID_PARAMETER == 2 && VIP_TIMEOUT == 4 &&
