@@ -225,7 +225,6 @@ class Check(unittest.TestCase):
         self.change("docs/conformance/requirements_vi_dg.txt", "document VI-DG", "document VI-XY")
         self.expect(2, "requirements_vi_dg.txt:1: expected one of FC-VI, VI-ARCH, VI-DG")
 
-
     def test_page_that_is_not_ours(self):
         self.put("docs/conformance/annex-z.md", "x")
         self.expect(1, "annex-z.md is no page of ours", "--check")

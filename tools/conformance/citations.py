@@ -238,6 +238,8 @@ def parse(text: str, document: str = "FC-VI") -> list:
 
 def parse_place(text: str, document: str = "FC-VI") -> tuple:
     """The one place that a requirement's name is; ValueError if it is none. Without a document it is `document`'s."""
+    if document in VI_DOCUMENTS and re.fullmatch(r"\d{1,2}", text):
+        return (document, text)  # a chapter
     places = parse(text, document)
     names = [text_of(places[0].place), text_of(steps_of(places[0].place))] if len(places) == 1 else []
     if text.removeprefix("FC-VI ") not in names:
