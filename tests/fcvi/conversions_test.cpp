@@ -112,8 +112,17 @@ TEST(Conversions, discriminatorLengths_foreignInfo) {
   (*payload.connect_info)[6] = 16;
   EXPECT_EQ(local_address(payload).discriminator_length, 16u);
   EXPECT_EQ(remote_address(payload).discriminator_length, 16u);
+  payload = payload_between(address(std::string(32, 'a')), address("b"));
+  (*payload.connect_info)[5] = 20;  // shorter
+  EXPECT_EQ(local_address(payload).discriminator_length, 20u);
+}
+
+// A payload without connect info, whatever stood there before.
+TEST(Conversions, discriminatorLengths_withoutInfo) {
+  auto payload = payload_between(address("a"), address("b"));
   payload.connect_info.reset();
   EXPECT_EQ(local_address(payload).discriminator_length, 16u);
+  EXPECT_EQ(remote_address(payload).discriminator_length, 16u);
 }
 
 // FC-VI Table 12 and 5.9.7.1: what a RESP1 of each code means to its receiver, alone and between peers (Table

@@ -76,11 +76,13 @@ def find(root: Path, file: str) -> tuple:
     return finder.source, finder.find()
 
 
-def plan(root: Path, files: list, tree: Path, jobs: int) -> Plan:
+def plan(root: Path, owners: list, files: list, tree: Path, jobs: int) -> Plan:
+    """Of these files; each has the numbers that its place among all owners gives it."""
     made = Plan([], [], {})
+    places = [owners.index(file) for file in files]
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
         headers = _headers(root)
-        every = pool.map(_remembered, [root] * len(files), files, range(len(files)), [tree.parent / "found"] * len(files),
+        every = pool.map(_remembered, [root] * len(files), files, places, [tree.parent / "found"] * len(files),
                          [headers] * len(files))
         for file, (text, changes, bodies, left_out) in zip(files, every):
             made.changes.extend(changes)

@@ -28,8 +28,12 @@ def _prepare(options, say) -> tuple:
     every = owner_mutants.owners(options.root)
     if not options.no_build:
         owner_build.copy(options.root, tree, every)
-    plan = owner_build.plan(options.root, every, tree, options.jobs)
-    say(f"{len(plan.changes)} changes of {len(every)} files")
+    files = (options.owners or every) if options.no_build else every  # what is built must be whole
+    unknown = sorted(set(options.owners) - set(every))
+    if unknown:
+        raise Mistake(f"no owner: {', '.join(unknown)}; see OWNERS in owner_mutants.py")
+    plan = owner_build.plan(options.root, every, files, tree, options.jobs)
+    say(f"{len(plan.changes)} changes of {len(files)} files")
     programs = options.programs.split(",") if options.programs else owner_run.PROGRAMS
     if not options.no_build:
         owner_build.build(tree, programs, options.jobs, say)
@@ -40,9 +44,6 @@ def _prepare(options, say) -> tuple:
 def run(options, say) -> list:
     plan, every, runner = _prepare(options, say)
     wanted = options.owners or every
-    unknown = sorted(set(wanted) - set(every))
-    if unknown:
-        raise Mistake(f"no owner: {', '.join(unknown)}; see OWNERS in owner_mutants.py")
     cases = [case for case in runner.cases() if case.seconds <= options.slowest]
     equivalents = owner_mutants.parse_equivalents(_read(options.root, EQUIVALENTS))
     old = _read(options.root, PAGE)
