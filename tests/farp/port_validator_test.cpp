@@ -268,13 +268,18 @@ TEST_F(PortValidatorTest, awaited_without_name_server_is_waited_for) {
   fabric.port(0).remote_port(quiet).log_out();
   fabric.run_for(second);
   fabric.silence(1);
-  fabric.port(0).remote_port(quiet).log_in();
+  fabric.fabric.service_port(wire::well_known::name_server).link_down();
   fabric.port(0).remote_port(wire::well_known::name_server).log_out();
-  fabric.fabric.directory().state_changed(quiet);
+  fabric.port(0).remote_port(quiet).log_in();
+  all_changed();
   fabric.run_for(10 * millisecond);
   EXPECT_TRUE(login_failed.empty());
   EXPECT_TRUE(fabric.port(0).remote_port(quiet).logging_in());
-  EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U);  // who has not answered PLOGI is not asked more
+  const auto asked = [&](wire::FcId peer) {
+    return log.count([&](const support::LoggedFrame& frame) { return frame.is_els(wire::els::Command::adisc) && frame.header.d_id == peer; });
+  };
+  EXPECT_EQ(asked(quiet), 0U);  // who has not answered PLOGI is not asked more
+  EXPECT_EQ(asked(id(2)), 1U);
 }
 
 // An RSCN about all: the fabric's own addresses and our own are not asked for.

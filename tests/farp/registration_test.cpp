@@ -29,8 +29,9 @@ class FewAnswers final : public fc2::ExchangeUser {
     --left_;
     std::vector<std::uint8_t> accept(wire::ct::CtAccept::size());
     wire::ct::CtAccept{}.write(accept);
-    port_.send(exchange, wire::RCtl::solicited_control, {}, accept, {.last_of_exchange = true, .transfer_initiative = true});
+    port_.send(exchange, wire::RCtl::solicited_control, {}, accept, {.last_of_exchange = ends, .transfer_initiative = true});
   }
+  bool ends = true;  // the exchange, with the answer
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
   std::vector<Asked> asked;
 
@@ -102,6 +103,18 @@ TEST_F(RegistrationTest, logged_out_meanwhile_begins_anew) {
   EXPECT_EQ(again->ip_address, ip(0));
   EXPECT_FALSE(resolvers[0]->ready());
   EXPECT_EQ(log.sent(plogi), 2U);
+}
+
+// FC-FS: an answer that leaves its exchange open is as good; the exchange is given back.
+TEST_F(RegistrationTest, answers_leave_exchanges_open_none_is_kept) {
+  build(1);
+  FewAnswers open(server(), 2);
+  open.ends = false;
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
+  fabric.detach(0);  // those of the server end while it is there
 }
 
 // Without the Name Server: no login with it, nothing registered there; state changes all the same.

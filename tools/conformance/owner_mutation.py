@@ -95,14 +95,16 @@ def _write_page(options, results: dict, every: list, plan, cited: str) -> None:
 
 def cited(options, say) -> list:
     plan, every, runner = _prepare(options, say)
-    cases = {case.name: case for case in runner.cases()}
+    cases = {}
+    for case in runner.cases():
+        cases.setdefault(_plain(case.name), []).append(case)
     numbers = {}
     for whole in plan.bodies:
         numbers.setdefault((whole.body.file, whole.body.function), []).append(whole.number)
     entries = requirements.read(options.root / "docs" / "conformance" / "requirements.txt")[1]
     asked = []
     for entry in entries:
-        tests = [cases[name] for name in entry.tests if name in cases]
+        tests = [case for name in entry.tests for case in cases.get(name, [])]
         for file, symbol in entry.code:
             if (file, symbol) in numbers and tests:
                 asked.append((entry.name, file, symbol, tests))
@@ -129,6 +131,13 @@ def cited(options, say) -> list:
     return [f"{name}: no cited test fails without {file} {symbol}" for name, file, symbol, _ in silent]
 
 
+def _plain(name: str) -> str:
+    """The name in the source: without the instances and parameters of "Level/Suite.case/0" and "Suite/1.case"."""
+    suite, case = name.split(".", 1)
+    parts = [part for part in suite.split("/") if not part.isdigit()]
+    return f"{parts[-1]}.{case.split('/')[0]}"
+
+
 def _cited_part(possible: int, found: list, silent: list) -> str:
     lines = [owner_page.CITED, "",
              "`requirements.txt` names with each requirement the functions that hold it and tests that fail without them. Each",
@@ -137,8 +146,9 @@ def _cited_part(possible: int, found: list, silent: list) -> str:
              f"function tried, in {len(found) - len(silent)} a cited test fails.", ""]
     if silent:
         lines += ["| requirement | function left out | cited tests, none of which fails |", "|---|---|---|"]
-        lines += [f"| {name} | `{file}` `{symbol}` | {', '.join(f'`{t.name}`' for t in tests)} |"
-                  for name, file, symbol, tests in silent]
+        for name, file, symbol, tests in silent:
+            names = ", ".join(f"`{test}`" for test in dict.fromkeys(_plain(t.name) for t in tests))
+            lines.append(f"| {name} | `{file}` `{symbol}` | {names} |")
     return "\n".join(lines).rstrip()
 
 
