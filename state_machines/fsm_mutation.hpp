@@ -77,14 +77,10 @@ template <class Def, class R>
   return wrong;
 }
 
-constexpr int nowhere_else = -1;
-inline thread_local int retargeted = nowhere_else;  // where the row that fired leads under Kind::Retarget
-
+// The row that fired leads there, under Kind::Retarget.
+void retarget(std::size_t wrong);
 // The state after an event, where `state` is what the table says.
-[[nodiscard]] inline std::uint8_t state_after(std::uint8_t state) {
-  const int wrong = std::exchange(retargeted, nowhere_else);
-  return wrong == nowhere_else ? state : static_cast<std::uint8_t>(wrong);
-}
+[[nodiscard]] std::uint8_t state_after(std::uint8_t state);
 
 template <class Def, class R>
 struct Action {
@@ -102,7 +98,7 @@ struct Action {
         if constexpr (at < count) mp::mp_at<Effects, decltype(at)>{}(event, machine, source, target);
       });
     }
-    if (chosen.kind == Kind::Retarget) retargeted = static_cast<int>(wrong_target<Def, R>());
+    if (chosen.kind == Kind::Retarget) retarget(wrong_target<Def, R>());
   }
 
  private:

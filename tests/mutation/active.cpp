@@ -12,7 +12,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace fsm::mutation {
@@ -57,7 +57,15 @@ const Request& request() {
   return asked;
 }
 
+thread_local std::optional<std::size_t> retargeted;  // since the event that is being processed
+
 }  // namespace
+
+void retarget(std::size_t wrong) { retargeted = wrong; }
+std::uint8_t state_after(std::uint8_t state) {
+  const auto wrong = std::exchange(retargeted, std::nullopt);
+  return wrong ? static_cast<std::uint8_t>(*wrong) : state;
+}
 
 Choice choice_of(const std::string& row_key) {
   return request().row == row_key ? request().choice : Choice{};

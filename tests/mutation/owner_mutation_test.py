@@ -148,9 +148,13 @@ class Pages(unittest.TestCase):
     def test_a_page_is_read_as_it_was_written(self):
         result = owner_page.result("door.cpp", self.verdicts, {}, "0123", "door_test")
         self.assertEqual(result[1:6], (3, 1, 0, 1, 1))
-        text = owner_page.page({"door.cpp": result}, ["door.cpp", "window.cpp"], owner_page.Counter(), "")
+        text = owner_page.page({"door.cpp": result}, ["door.cpp", "window.cpp"], owner_page.rules(owner_page.Counter()), "")
         self.assertIn("Not run yet: `window.cpp`.", text)
         self.assertEqual(owner_page.parse(text), {"door.cpp": result})
+
+    def test_rules_of_a_page_are_kept(self):
+        text = owner_page.page({}, [], "in a macro (3), runs in the compiler (1)", "")
+        self.assertEqual(owner_page.old_rules(text), "in a macro (3), runs in the compiler (1)")
 
     def test_equivalents_do_not_survive(self):
         result = owner_page.result("door.cpp", self.verdicts, {self.verdicts[0][0].key(): "so"}, "0123", "door_test")
@@ -174,7 +178,7 @@ class Check(unittest.TestCase):
 
     def page(self, file: str, state: str) -> str:
         result = owner_page.result(file, [], {}, state, "door_test")
-        return owner_page.page({file: result}, [file], owner_page.Counter(), "")
+        return owner_page.page({file: result}, [file], owner_page.rules(owner_page.Counter()), "")
 
     def test_in_step(self):
         page = self.page("vi/door.cpp", owner_mutants.digest(SOURCE))

@@ -86,7 +86,8 @@ def _keep(folder: Path, file: str, pairs: list) -> None:
 
 
 def _write_page(options, results: dict, every: list, plan, cited: str) -> None:
-    left_out = sum(plan.left_out.values(), Counter())
+    whole = len(plan.left_out) == len(every)
+    left_out = owner_page.rules(sum(plan.left_out.values(), Counter())) if whole else owner_page.old_rules(_read(options.root, PAGE))
     (options.root / PAGE).write_text(owner_page.page(results, every, left_out, cited), encoding="utf-8")
 
 
@@ -118,15 +119,9 @@ def cited(options, say) -> list:
     found = list(zip(chosen, runner.pool.map(notice, chosen)))
     runner.stop()
     silent = [one for one, seen in found if not seen]
-    text = _read(options.root, PAGE)
-    part = _cited_part(len(asked), found, silent)
     if not options.no_page:
-        old = owner_page.cited_part(text)
-        if old:
-            text = text.replace(old, part)
-        else:
-            text = text.replace("## What survives", f"{part}\n\n## What survives", 1)
-        (options.root / PAGE).write_text(text, encoding="utf-8")
+        results = {file: one for file, one in owner_page.parse(_read(options.root, PAGE)).items() if file in every}
+        _write_page(options, results, every, plan, _cited_part(len(asked), found, silent))
     say(f"{len(found)} functions cited, {len(silent)} without a cited test that fails")
     return [f"{name}: no cited test fails without {file} {symbol}" for name, file, symbol, _ in silent]
 
