@@ -36,9 +36,14 @@ class Teller final : public testing::EmptyTestEventListener {
 
  private:
   void OnTestStart(const testing::TestInfo& test) override {
+    if (failed_) return;  // what is skipped then begins, too
     const std::string line = std::string(test.test_suite_name()) + "." + test.name() + "\n";
     static_cast<void>(!::write(pipe_, line.data(), line.size()));
   }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    failed_ = failed_ || result.failed();
+  }
+  bool failed_ = false;
   int pipe_;
 };
 
