@@ -13,18 +13,12 @@
 namespace fcvi {
 namespace dr = machines::disconnect_responder;
 namespace ve = machines::vi_endpoint;
-using machines::message_responder::ReceiveError;
 using wire::fcvi::Reason;
 
 namespace {
-Reason reason_of(ReceiveError error) {
-  switch (error) {
-    case ReceiveError::QueueEmpty:
-    case ReceiveError::TooSmall: return Reason::remote_descriptor_error;
-    case ReceiveError::Protection: return Reason::rdma_protection_error;
-    case ReceiveError::Transport: return Reason::transport_error;
-  }
-  return Reason::transport_error;
+/// FC-VI 5.9.7.3.1, ruling 201. Table 12 has no code for the others.
+std::optional<Reason> reason_of(vi::StopCause cause) {
+  return cause == vi::StopCause::Descriptor ? std::optional(Reason::remote_descriptor_error) : std::nullopt;
 }
 }  // namespace
 
@@ -105,6 +99,7 @@ void Connection::follow(vi::State before) {
 void Connection::stop() {
   if (std::exchange(stopped_, true)) return;
   receiving_ = false;
+  core_.scheduler().cancel(ending_);
   sender_.connection_ended();
   if (read_responder_ != nullptr) read_responder_->clear();
   receiver_.connection_failed();
@@ -123,35 +118,41 @@ bool Connection::abort_received(wire::OxId ox_id) {
   return receiver_.abort_received(ox_id) || (read_responder_ != nullptr && read_responder_->abort_received(ox_id));
 }
 
-void Connection::stopped_by_model() { core_.scheduler().schedule(stop_later_, core_.scheduler().now()); }
+void Connection::stopped_by_model(vi::StopCause cause) {
+  stop_cause_ = cause;
+  if (!connected_once_ && received_ == nullptr) return stop_now();  // nothing flows that could be in the midst
+  core_.scheduler().schedule(stop_later_, core_.scheduler().now());
+}
 
 void Connection::stop_now() {
   if (stopped_) return;
+  if (!connected_once_ && received_ == nullptr) withdraw_setup();
   stop();
-  tell_peer(Reason::remote_descriptor_error);
+  tell_peer(reason_of(stop_cause_));
 }
 
-void Connection::fail(ReceiveError cause) {
-  // What is lost before RESP2 came is lost for good (C.5.5): there is no connection that a descriptor could report.
-  const bool early = vi_ != nullptr && vi_->state() == vi::State::ConnectPending;
-  if (cause == ReceiveError::Transport || early) feed(ve::ConnectionLost{});
-  else feed(ve::LocalError{});
+/// Where a descriptor told of it, the model has stopped the VI already.
+void Connection::fail(Reason reason) {
+  feed(ve::ConnectionLost{});
   stop();  // once: nothing that could fail is left then
-  tell_peer(reason_of(cause));
+  tell_peer(reason);
 }
 
-void Connection::fail_by_transport() { fail(ReceiveError::Transport); }
-
-void Connection::tell_peer(Reason reason) {
-  ++core_.counters.connections_lost;
+void Connection::tell_peer(std::optional<Reason> reason) {
+  if (connected_once_ || received_ != nullptr) ++core_.counters.connections_lost;
   disconnector_.set_reason(reason);
   notice_.set_reason(reason);
   if (connected_once_ && !peer_knows_) notice_.request();
 }
 
-void Connection::request_disconnect(vi::Operation& operation) {
+/// Its call returns.
+void Connection::withdraw_setup() {
   if (peer_request_ != nullptr) peer_request_->disconnect_requested();
   if (originated_ != nullptr) originated_->disconnect_requested();
+}
+
+void Connection::request_disconnect(vi::Operation& operation) {
+  withdraw_setup();
   if (received_ != nullptr) received_->disconnect_requested();
   disconnects_.push_back(&operation);
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
@@ -200,6 +201,7 @@ void Connection::release_vi() {
   vi_->transport_context = nullptr;
   vi_ = nullptr;
   core_.scheduler().cancel(stop_later_);
+  core_.scheduler().cancel(ending_);
 }
 
 /// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f).
@@ -210,8 +212,7 @@ void Connection::handle_disconnected() {
 
 void Connection::abandon() {
   if (vi_ == nullptr) return;
-  if (peer_request_ != nullptr) peer_request_->disconnect_requested();
-  if (originated_ != nullptr) originated_->disconnect_requested();
+  withdraw_setup();
   if (received_ != nullptr) received_->disconnect_requested();
   complete_disconnects(vi::Return::ErrorResource);
   if (vi_ != nullptr) release_vi();
@@ -233,6 +234,7 @@ void Connection::port_logged_out() {
   if (originated_ != nullptr && originated_->port_logged_out()) return;  // the set-up logs in again, or is already
   if (received_ != nullptr) received_->port_logged_out();
   logged_out_ = true;
+  if (is_ending()) end_now();
   responder_.process(dr::PortLoggedOut{}, *this);
   receiver_.port_logged_out();
   disconnector_.port_logged_out();
@@ -242,13 +244,24 @@ void Connection::port_logged_out() {
 // --- machines::disconnect_responder ------------------------------------------------------------------------------
 
 void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst) {
-  if (!rqst.conn_setup_abort && vi_ != nullptr) sender_.peer_completed(rqst.last_msg_id);
+  if (vi_ != nullptr && !rqst.conn_setup_abort) note_report(rqst.last_msg_id, rqst.status);
   const Incoming incoming{exchange, rqst};
   incoming_ = &incoming;
   responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,
                                       .connection_id_known = rqst.connection_id == setup_id_},
                      *this);
   incoming_ = nullptr;
+}
+
+void Connection::disconnect_resp_received(const wire::fcvi::DisconnectResp& resp) {
+  if (vi_ != nullptr && !resp.conn_setup_abort) note_report(resp.last_msg_id, resp.status);
+}
+
+/// The first cause stays: what answers our own Disconnect says no more than that it was accepted.
+void Connection::note_report(wire::MsgId last_msg_id, const std::optional<wire::fcvi::ConnectionStatus>& status) {
+  PeerReport& report = core_.report_of(*vi_);
+  report.last_msg_id = last_msg_id;
+  if (status && !report.reason) report.reason = status->reason;
 }
 
 void Connection::send_disconnect_resp(dr::ResponseReason reason) {
@@ -273,8 +286,19 @@ void Connection::abort_setup() {
   else if (originated_ != nullptr) originated_->disconnect_received();
 }
 
+/// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step).
 void Connection::endpoint_lost() {
   if (vi_ == nullptr) return;
+  const wire::MsgId last = incoming_ != nullptr ? incoming_->rqst.last_msg_id : wire::MsgId{};
+  if (core_.port().in_order() || !sender_.awaits_answers(last)) return end_now();
+  peer_knows_ = true;
+  told_by_peer_up_to_ = last;
+  core_.scheduler().schedule_after(ending_, core_.port().r_a_tov());
+  sender_.stop_sending();
+}
+
+void Connection::end_now() {
+  core_.scheduler().cancel(ending_);
   ++core_.counters.connections_lost;
   feed(ve::ConnectionLost{});
 }

@@ -37,6 +37,7 @@ void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
 // --- calls of the VI model ---------------------------------------------------------------------------------------
 
 Connection* Core::open_connection(vi::Vi& vi) {
+  told_by_peer_.erase(&vi);
   const auto handle = handles_.reserve();
   if (!handle) return nullptr;
   handles_.occupy(*handle, std::make_unique<Connection>(*this, vi, *handle));
@@ -91,11 +92,7 @@ OriginatedSetup& Core::add_setup(Connection& connection, const vi::NetAddress& l
 
 void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
   const auto found = received_.find(token.value);
-  if (found == received_.end() || !found->second->offered()) {
-    // Its offer was withdrawn (the client gave up: VI-DG 6.7), or it never was.
-    const bool issued = token.value != 0 && token.value < next_token_;
-    return operation.done(issued ? vi::Return::Timeout : vi::Return::InvalidParameter);
-  }
+  if (found == received_.end() || !found->second->offered()) return operation.done(accept_without_offer(token, vi));
   ReceivedSetup& setup = *found->second;
   const auto remote = from_wire(setup.request().payload.local_attributes);
   if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return operation.done(vi::Return::InvalidState);
@@ -107,18 +104,32 @@ void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& 
   setup.accept(*connection, operation);
 }
 
+/// The client gave up (VI-DG 6.7), or cannot be reached any more (3.3.2), or there never was a request.
+vi::Return Core::accept_without_offer(vi::ConnectionToken token, vi::Vi& vi) {
+  if (!was_issued(token)) return vi::Return::InvalidParameter;
+  if (!unreachable_offers_.contains(token.value)) return vi::Return::Timeout;
+  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return vi::Return::InvalidState;
+  unreachable_offers_.erase(token.value);
+  if (vi::is_reliable(vi.attributes().reliability)) {
+    vi.endpoint_event(machines::vi_endpoint::AcceptRequested{});
+    vi.endpoint_event(machines::vi_endpoint::SetupFailed{});
+  }
+  return vi::Return::NotReachable;
+}
+
 void Core::connect_reject(vi::ConnectionToken token, vi::Operation& operation) {
   const auto found = received_.find(token.value);
   const bool offered = found != received_.end() && found->second->offered();
   if (offered) found->second->reject(Answer::ConnectReject);
+  if (unreachable_offers_.erase(token.value) != 0) return operation.done(vi::Return::NotReachable);
   // VI-DG 6.7: rejecting a request whose client gave up is a success: both agree that it failed.
-  const bool issued = token.value != 0 && token.value < next_token_;
-  operation.done(offered || issued ? vi::Return::Success : vi::Return::InvalidParameter);
+  operation.done(was_issued(token) ? vi::Return::Success : vi::Return::InvalidParameter);
 }
 
 void Core::disconnect(vi::Vi& vi, vi::Operation& operation) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context)) return connection->request_disconnect(operation);
-  vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
+  const auto outcome = vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
+  if (outcome.disconnect_requested) vi.endpoint_event(machines::vi_endpoint::DisconnectAnswered{});  // of no connection: nobody to ask
   operation.done(vi::Return::Success);
 }
 
@@ -126,6 +137,12 @@ void Core::detach(vi::Vi& vi) {
   auto* connection = static_cast<Connection*>(vi.transport_context);
   if (connection != nullptr) connection->abandon();
   options_.erase(&vi);
+  told_by_peer_.erase(&vi);
+}
+
+std::optional<PeerReport> Core::told_by_peer(const vi::Vi& vi) const {
+  const auto found = told_by_peer_.find(&vi);
+  return found == told_by_peer_.end() ? std::nullopt : std::optional(found->second);
 }
 
 ConnectionOptions Core::options_of(const vi::Vi& vi) const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -73,6 +74,11 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void retire(Connection& connection);
   void retire(OriginatedSetup& setup);
   void retire(ReceivedSetup& setup);
+  /// What the peer's DISCONNECT IU says of the connection of this VI; kept until it connects again.
+  PeerReport& report_of(const vi::Vi& vi) { return told_by_peer_[&vi]; }
+  [[nodiscard]] std::optional<PeerReport> told_by_peer(const vi::Vi& vi) const;
+  /// Its client's port was logged out while the request was offered: who answers it learns that (VI-DG 3.3.2, 3.3.3).
+  void offer_unreachable(std::uint64_t token) { unreachable_offers_.insert(token); }
 
  private:
   using ExchangeFailure = fc2::ExchangeFailure;
@@ -107,6 +113,8 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   template <class Function> void for_each_waiting(Function function);
   Connection* begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal);
   [[nodiscard]] fc2::TimeNs deadline_after(vi::TimeNs timeout_ns);
+  [[nodiscard]] vi::Return accept_without_offer(vi::ConnectionToken token, vi::Vi& vi);
+  [[nodiscard]] bool was_issued(vi::ConnectionToken token) const { return token.value != 0 && token.value < next_token_; }
   void bury();
 
   fc2::NPort& port_;
@@ -116,7 +124,9 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ConnectionPoints connection_points_;
   PeerPool peer_pool_;
   std::map<const vi::Vi*, ConnectionOptions> options_;  // of VIs that have their own
+  std::map<const vi::Vi*, PeerReport> told_by_peer_;
   ConnectionIds connection_ids_;
+  std::set<std::uint64_t> unreachable_offers_;          // by token; until they are answered
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age
   std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;      // by token

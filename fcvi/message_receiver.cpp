@@ -12,6 +12,7 @@ namespace mr = machines::message_responder;
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::MessageStatus;
 using wire::fcvi::Opcode;
+using wire::fcvi::Reason;
 
 namespace {
 MessageStatus status_of(mr::ReceiveError error) {
@@ -32,6 +33,35 @@ std::uint32_t error_bits_of(mr::ReceiveError error) {
     case mr::ReceiveError::Transport: return vi::status::transport_error | vi::status::partial_error;
   }
   return 0;
+}
+
+/// FC-VI 5.9.7.3.1: a descriptor of ours met it. `rdma`: an RDMA Write with Immediate Data.
+Reason reason_of(mr::ReceiveError error, bool rdma) {
+  switch (error) {
+    case mr::ReceiveError::QueueEmpty:
+    case mr::ReceiveError::TooSmall: return Reason::remote_descriptor_error;
+    case mr::ReceiveError::Protection: return rdma ? Reason::rdma_protection_error : Reason::remote_descriptor_error;
+    case mr::ReceiveError::Transport: return Reason::transport_error;
+  }
+  return Reason::transport_error;
+}
+
+/// 5.9.7.3.2: no descriptor did; what we tell the application asynchronously.
+Reason reason_of(vi::ErrorCode error) {
+  switch (error) {
+    case vi::ErrorCode::RdmaWProt: return Reason::remote_rdma_write_protection_error;
+    case vi::ErrorCode::RdmaWData: return Reason::remote_rdma_write_data_error;
+    case vi::ErrorCode::RdmaWAbort: return Reason::remote_rdma_write_packet_abort;
+    case vi::ErrorCode::RdmaRProt: return Reason::remote_rdma_read_protection_error;
+    case vi::ErrorCode::RdmaTransport: return Reason::remote_rdma_transport_error;
+    case vi::ErrorCode::RecvQEmpty:
+    case vi::ErrorCode::PostDesc:
+    case vi::ErrorCode::CompProt: return Reason::remote_descriptor_error;
+    case vi::ErrorCode::ConnLost:
+    case vi::ErrorCode::ViOverrun:
+    case vi::ErrorCode::Catastrophic: return Reason::transport_error;  // none of a message
+  }
+  return Reason::transport_error;
 }
 }  // namespace
 
@@ -98,7 +128,7 @@ bool MessageReceiver::order_by_message(const fc2::ReceivedFrame& frame, const De
   const std::int32_t ahead = wire::serial_distance(expected_, header.msg_id);
   if (ahead == 0) return true;
   if (ahead < 0) {
-    process(mr::StaleMessage{.errored = is_errored(header.msg_id)});
+    process_breach(mr::StaleMessage{.errored = is_errored(header.msg_id)});
     return false;
   }
   message_.header.msg_id = header.msg_id;
@@ -119,7 +149,7 @@ void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceH
   if (message_.kind == Kind::Read && !connection_.is_reliable()) return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
   // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
   if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
-  if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
+  if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
   const bool last = last_of_message(frame);
   if (const auto refused = claim()) return refuse(*refused, last);
   if (message_.kind == Kind::Read) {
@@ -146,7 +176,7 @@ void MessageReceiver::await_more() {
 
 void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                  std::span<const std::uint8_t> payload) {
-  if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
+  if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
   placed_bytes_ = payload.size();
   if (machine_.is<mr::Receiving>() && !place(payload)) return process(mr::MemoryLost{last_of_message(frame), needs_response()});
   process(mr::FrameReceived{last_of_message(frame), consumes_descriptor(), needs_response()});
@@ -225,8 +255,16 @@ void MessageReceiver::process(const E& event) {
 template void MessageReceiver::process(const mr::FrameLost&);
 template void MessageReceiver::process(const mr::MessageGap&);
 
+/// FC-VI B.2.5 rules 5a, 6b: "this is a Protocol Error".
+template <class E>
+void MessageReceiver::process_breach(const E& event) {
+  reason_ = Reason::protocol_error;
+  process(event);
+  reason_.reset();
+}
+
 void MessageReceiver::settle() {
-  if (const auto failure = std::exchange(failure_, std::nullopt)) connection_.fail(*failure);
+  if (std::exchange(failure_, std::nullopt)) connection_.fail(std::exchange(reason_, std::nullopt).value_or(Reason::transport_error));
   if (std::exchange(released_, false)) connection_.handle_released();
 }
 
@@ -295,14 +333,19 @@ void MessageReceiver::fail_receive(ReceiveError error) {
   vi::Vi* vi = connection_.vi();
   if (vi == nullptr) return;
   const std::uint32_t found = message_.receive.error_bits;  // in a bad descriptor
-  if (message_.has_receive)
+  const bool breach = reason_ == Reason::protocol_error;
+  if (message_.has_receive) {
+    if (!breach) reason_ = reason_of(error, message_.kind == Kind::WriteImmediate);
     return vi->complete_receive(message_.receive, found != 0 ? found : error_bits_of(error), op_code(), 0, std::nullopt);
+  }
   // VI-DG 3.8.1: errors that no descriptor reports.
-  if (error == ReceiveError::QueueEmpty) return vi->report(vi::ErrorCode::RecvQEmpty, vi::ResourceCode::Vi, 0, op_code());
   const bool read = message_.kind == Kind::Read;  // a Send has claimed its descriptor
-  const vi::ErrorCode code = error == ReceiveError::Transport ? vi::ErrorCode::RdmaTransport
-                             : read                           ? vi::ErrorCode::RdmaRProt
-                                                              : vi::ErrorCode::RdmaWProt;
+  const vi::ErrorCode code = error == ReceiveError::QueueEmpty  ? vi::ErrorCode::RecvQEmpty
+                             : error == ReceiveError::Transport ? vi::ErrorCode::RdmaTransport
+                             : read                             ? vi::ErrorCode::RdmaRProt
+                                                                : vi::ErrorCode::RdmaWProt;
+  if (!breach) reason_ = reason_of(code);
+  if (code == vi::ErrorCode::RecvQEmpty) return vi->report(code, vi::ResourceCode::Vi, 0, op_code());
   vi->report(code, vi::ResourceCode::Vi, 0, read ? vi::status::op_rdma_read : vi::status::op_remote_rdma_write);
 }
 
@@ -341,7 +384,9 @@ void MessageReceiver::conclude_refusal() {
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
   nothing_waits_ = false;
-  if (!connection_.answer_read(*frame_, message_.header)) failure_ = ReceiveError::Transport;
+  if (connection_.answer_read(*frame_, message_.header)) return;
+  reason_ = Reason::protocol_error;
+  failure_ = ReceiveError::Transport;
 }
 
 void MessageReceiver::expect_next_message() {

@@ -13,6 +13,7 @@
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
 #include "wire/fcvi/message_status.hpp"
+#include "wire/fcvi/reason.hpp"
 
 namespace fcvi {
 class Connection;
@@ -89,6 +90,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool consumes_descriptor() const { return message_.kind == Kind::Send || message_.kind == Kind::WriteImmediate; }
   [[nodiscard]] std::uint32_t op_code() const;
   template <class E> void process(const E& event);
+  template <class E> void process_breach(const E& event);
   void settle();
   void respond(wire::fcvi::MessageStatus status);
   [[nodiscard]] bool is_errored(wire::MsgId id) const;
@@ -127,6 +129,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::size_t placed_bytes_ = 0;
   ReceiveError noted_{};
   std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
+  std::optional<wire::fcvi::Reason> reason_;   // of that failure; by default Transport Error
   bool released_ = false;
   fc2::TimeNs last_frame_at_ = 0;
   std::unique_ptr<ErroredRanges> errored_;     // Merr; from the first on

@@ -26,6 +26,7 @@ Opcode request_opcode(vi::SendKind kind) {
   return Opcode::send_rqst;
 }
 
+/// Table 6.
 mo::Completion completion_of(wire::fcvi::MessageStatus status) {
   if (status.ok()) return mo::Completion::Success;
   if (status.prot_err) return mo::Completion::RdmaProtectionError;
@@ -33,16 +34,33 @@ mo::Completion completion_of(wire::fcvi::MessageStatus status) {
   return mo::Completion::TransportError;
 }
 
-std::uint32_t error_bits_of(mo::Completion completion) {
+/// VI-DG 5.2: bit 7 is of RDMA alone, bit 8 of what takes a receive descriptor; an answer that says otherwise: ruling 205.
+std::uint32_t error_bits_of(mo::Completion completion, const vi::SendWork& work) {
+  const bool takes_receive = work.kind == vi::SendKind::Send || work.has_immediate;
   switch (completion) {
     case mo::Completion::Success: return 0;
     case mo::Completion::Flushed: return vi::status::flushed;
     case mo::Completion::TransportError: return vi::status::transport_error;
     case mo::Completion::LocalProtectionError: return vi::status::protection_error;
-    case mo::Completion::RdmaProtectionError: return vi::status::rdma_protection_error;
-    case mo::Completion::RemoteDescriptorError: return vi::status::remote_descriptor_error;
+    case mo::Completion::RdmaProtectionError:
+      return work.kind == vi::SendKind::Send ? vi::status::remote_descriptor_error : vi::status::rdma_protection_error;
+    case mo::Completion::RemoteDescriptorError:
+      return takes_receive ? vi::status::remote_descriptor_error : vi::status::transport_error;
   }
   return vi::status::transport_error;
+}
+/// FC-VI 5.9.7.3.1: what the Disconnect tells of a message of ours that failed (ruling 200).
+wire::fcvi::Reason reason_of(mo::Completion completion) {
+  using wire::fcvi::Reason;
+  switch (completion) {
+    case mo::Completion::LocalProtectionError:  // "length, format or protection error on Descriptor access"
+    case mo::Completion::RemoteDescriptorError: return Reason::remote_descriptor_error;
+    case mo::Completion::RdmaProtectionError: return Reason::rdma_protection_error;
+    case mo::Completion::Success:
+    case mo::Completion::Flushed:
+    case mo::Completion::TransportError: return Reason::transport_error;
+  }
+  return Reason::transport_error;
 }
 }  // namespace
 
@@ -57,7 +75,7 @@ MessageSender::~MessageSender() {
 
 void MessageSender::wake() {
   vi::Vi* vi = connection_.vi();
-  if (vi != nullptr && vi->can_transmit()) connection_.core().port().transmitter().submit(*this);
+  if (vi != nullptr && vi->can_transmit() && !connection_.is_ending()) connection_.core().port().transmitter().submit(*this);
 }
 
 bool MessageSender::needs_response() const { return connection_.reliability() == vi::ReliabilityLevel::ReliableReception; }
@@ -147,6 +165,7 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
   ++counters.data_frames_sent;
   counters.data_bytes_sent += size;
   if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
+  if (offset == 0 && !last) connection_.vi()->set_partly_sent(message.work, true);  // VI-DG 5.2 bit 4
   if (offset == 0 && (!last || class_2)) process(message, mo::SendStarted{});
   if (last) finish_sending(message);
   return true;
@@ -161,6 +180,7 @@ void MessageSender::give_up_unsent(Message& message) {
 
 void MessageSender::finish_sending(Message& message) {
   sending_ = false;
+  connection_.vi()->set_partly_sent(message.work, false);
   ++connection_.core().counters.messages_sent;
   if (message.exchange == nullptr || !message.exchange->is_class_2()) last_frame_sent(message);
 }
@@ -289,6 +309,7 @@ void MessageSender::read_data_received(Message& message, const fc2::ReceivedFram
 template <class E>
 void MessageSender::feed(Message& message, const E& event) {
   current_ = &message;
+  verdict_ = Verdict::TransportError;
   message.machine.process(event, *this);
   current_ = nullptr;
 }
@@ -301,7 +322,8 @@ void MessageSender::process(Message& message, const E& event) {
 
 void MessageSender::settle() {
   drop_completed();
-  if (std::exchange(failed_, false)) connection_.fail_by_transport();
+  if (const auto failed = std::exchange(failed_, std::nullopt)) connection_.fail(reason_of(*failed));
+  connection_.answers_came();
 }
 
 void MessageSender::drop_completed() {
@@ -311,8 +333,8 @@ void MessageSender::drop_completed() {
     if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send()) feed(first, mo::ClearToSend{});  // its turn
     if (!first.machine.is<mo::Completed>() || (sending_ && open_.size() == 1)) break;
     if (first.held != mo::Completion::Success) {  // all before it completed well, as they did at the peer
-      connection_.vi()->complete_send(first.work, error_bits_of(first.held));
-      failed_ = true;
+      connection_.vi()->complete_send(first.work, error_bits_of(first.held, first.work));
+      failed_ = first.held;
       break;
     }
     open_.pop_front();
@@ -338,17 +360,14 @@ void MessageSender::clear_to_send() {
   settle();
 }
 
-/// What the peer refused meanwhile is refused by a response of its own, or flushed with the connection.
-void MessageSender::peer_completed(wire::MsgId last) {
-  if (last.value == 0) return;  // none, or its number came round: that is not told apart
-  for (std::size_t i = 0; i < open_.size() && !wire::serial_less(last, open_[i].msg_id); ++i) {
-    Message& message = open_[i];
-    if (!message.machine.is<mo::AwaitResponse>()) continue;
-    if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
-    feed(message, mo::ResponseReceived{mo::Completion::Success});
-  }
-  settle();
+bool MessageSender::awaits_answers(wire::MsgId last) const {
+  if (!needs_response() || last.value == 0) return false;  // 0: none, or its number came round
+  return std::any_of(open_.begin(), open_.end(), [&](const Message& message) {
+    return !wire::serial_less(last, message.msg_id) && !message.machine.is<mo::Completed>();
+  });
 }
+
+void MessageSender::stop_sending() { connection_.core().port().transmitter().withdraw(*this); }
 
 void MessageSender::connection_ended() {
   connection_.core().port().transmitter().withdraw(*this);
@@ -359,7 +378,8 @@ void MessageSender::connection_ended() {
     // One that waited for a SEQ_ID or for credit: no frame of it went.
     if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   }
-  failed_ = failing_ = false;
+  failed_.reset();
+  failing_ = false;
   for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::UnexpectedIu);
   open_.clear();
   connection_.core().scheduler().cancel(timer_);
@@ -425,7 +445,12 @@ void MessageSender::complete(mo::Completion completion) {
     failing_ = true;
     return;
   }
-  if (connection_.vi() != nullptr) connection_.vi()->complete_send(current_->work, error_bits_of(completion));
+  if (failure) verdict_ = completion;
+  if (connection_.vi() != nullptr) connection_.vi()->complete_send(current_->work, error_bits_of(completion, current_->work));
+}
+
+void MessageSender::fail_connection() {
+  if (current_->held == Verdict::Success) failed_ = verdict_;  // else when its turn comes
 }
 
 void MessageSender::abort_exchange() {
@@ -439,6 +464,7 @@ void MessageSender::abort_exchange() {
 void MessageSender::count_stale() { connection_.core().discard(fc2::Discard::UnexpectedIu); }
 bool MessageSender::reliable() const { return connection_.is_reliable(); }
 bool MessageSender::may_complete() const { return connection_.clear_to_send() && in_turn(*current_); }
+bool MessageSender::reports_transport_errors() const { return is_read(*current_) || needs_response(); }
 void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
 
 }  // namespace fcvi

@@ -30,8 +30,10 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
                          std::span<const std::uint8_t> payload);
   /// RESP3 came: messages that were done before may complete (C.5.5).
   void clear_to_send();
-  /// Reliable Reception: the peer says that it completed all messages up to this one (6.12.2); their responses are under way.
-  void peer_completed(wire::MsgId last);
+  /// Reliable Reception: a message up to this one, which the peer says that it completed (6.12.2), still waits for its answer.
+  [[nodiscard]] bool awaits_answers(wire::MsgId last) const;
+  /// Nothing is sent any more.
+  void stop_sending();
   /// The endpoint left Connected: everything open is aborted and flushed.
   void connection_ended();
   [[nodiscard]] std::size_t open_messages() const { return open_.size(); }
@@ -92,11 +94,12 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   void place_read_data() override;
   void complete(machines::message_originator::Completion completion) override;
   void abort_exchange() override;
-  void fail_connection() override { failed_ = current_->held == machines::message_originator::Completion::Success; }
+  void fail_connection() override;
   void set_merr() override {}  // the exchange was aborted: nothing of the message can come any more
   void count_stale() override;
   [[nodiscard]] bool reliable() const override;
   [[nodiscard]] bool may_complete() const override;
+  [[nodiscard]] bool reports_transport_errors() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   Connection& connection_;
@@ -109,7 +112,9 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   Message* current_ = nullptr;            // while its machine runs
   std::size_t placed_bytes_ = 0;
   fc2::TimeNs read_progress_until_ = 0;   // FCVI_ULP_TIMEOUT after the last read data
-  bool failed_ = false;                   // an effect asked for fail_connection
+  using Verdict = machines::message_originator::Completion;
+  std::optional<Verdict> failed_;         // an effect asked for fail_connection
+  Verdict verdict_ = Verdict::TransportError;  // of the message whose machine runs
   bool failing_ = false;                  // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
   EarlyFrames early_;                     // read data that overtook other data of its message
   fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};

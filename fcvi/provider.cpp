@@ -36,11 +36,13 @@ void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) { core_->disconn
 void Provider::send_posted(vi::Vi& vi) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->sender().wake();
 }
-void Provider::stopped(vi::Vi& vi) {
-  if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->stopped_by_model();
+void Provider::stopped(vi::Vi& vi, vi::StopCause cause) {
+  if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->stopped_by_model(cause);
 }
 
 void Provider::set_options(const vi::Vi& vi, ConnectionOptions options) { core_->set_options(vi, options); }
+
+std::optional<PeerReport> Provider::told_by_peer(const vi::Vi& vi) const { return core_->told_by_peer(vi); }
 
 const ProviderConfig& Provider::config() const { return core_->config(); }
 const ProviderCounters& Provider::counters() const { return core_->counters; }

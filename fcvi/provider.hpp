@@ -11,6 +11,7 @@
 #include "farp/resolver.hpp"
 #include "fc2_fabric/n_port.hpp"
 #include "vi/transport.hpp"
+#include "wire/fcvi/reason.hpp"
 
 namespace fcvi {
 class Core;
@@ -46,6 +47,13 @@ struct ProviderCounters {
   std::uint64_t connections_made = 0, connections_lost = 0;
 };
 
+/// What the peer's last DISCONNECT IU said of a connection (FC-VI 5.9.7.3.2 NOTE, Annex E). No descriptor depends on it.
+struct PeerReport {
+  /// FCVI_MSG_ID: of the last message that the peer completed (6.12.2, 6.13.2); whose numbers it means is the peer's matter.
+  wire::MsgId last_msg_id{};
+  std::optional<wire::fcvi::Reason> reason;  // Table 12; of a DISCONNECT_RESP 4Bh, Disconnect Accept
+};
+
 class Provider final : public vi::Transport {
  public:
   Provider(fc2::NPort& port, farp::Resolver& resolver, ProviderConfig config);
@@ -64,10 +72,14 @@ class Provider final : public vi::Transport {
   void withdraw(vi::ConnectWaitOperation& operation) override;
   void disconnect(vi::Vi& vi, vi::Operation& operation) override;
   void send_posted(vi::Vi& vi) override;
-  void stopped(vi::Vi& vi) override;
+  void stopped(vi::Vi& vi, vi::StopCause cause) override;
 
   /// For the next Connection Setup of this VI, until the VI is destroyed.
   void set_options(const vi::Vi& vi, ConnectionOptions options);
+
+  /// For who asks where the peer stopped, and why. Nothing before the peer's first DISCONNECT IU of the connection; kept until the VI
+  /// connects again or is destroyed.
+  [[nodiscard]] std::optional<PeerReport> told_by_peer(const vi::Vi& vi) const;
 
   [[nodiscard]] const ProviderConfig& config() const;
   [[nodiscard]] const ProviderCounters& counters() const;

@@ -43,14 +43,21 @@ void ReadResponder::drop_first() {
 /// has no effect (VI-ARCH 6.3.1.1). A logout tells by itself.
 void ReadResponder::exchange_failed(fc2::ExchangeFailure failure) {
   drop_first();
-  if (failure != fc2::ExchangeFailure::PortLoggedOut) connection_.fail_by_transport();
+  if (failure != fc2::ExchangeFailure::PortLoggedOut) fail();
+}
+
+/// VI-DG 3.8.1: no descriptor of ours takes part.
+void ReadResponder::fail() {
+  if (vi::Vi* vi = connection_.vi(); vi != nullptr)
+    vi->report(vi::ErrorCode::RdmaTransport, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
+  connection_.fail(wire::fcvi::Reason::remote_rdma_transport_error);
 }
 
 bool ReadResponder::abort_received(wire::OxId ox_id) {
   const auto found = std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.frame.ox_id == ox_id; });
   if (found == responses_.end()) return false;
   // The one that is being sent has an exchange, which tells of its end.
-  if (found != responses_.begin() || exchange_ == nullptr) connection_.fail_by_transport();
+  if (found != responses_.begin() || exchange_ == nullptr) fail();
   return true;
 }
 
@@ -73,7 +80,7 @@ void ReadResponder::finish_first() {
     return is_busy() ? void() : connection_.receiver().reads_answered();
   }
   connection_.vi()->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);  // as if it were refused at once
-  connection_.fail(machines::message_responder::ReceiveError::Protection);
+  connection_.fail(wire::fcvi::Reason::remote_rdma_read_protection_error);
 }
 
 void ReadResponder::retry() { connection_.core().port().transmitter().submit(*this); }

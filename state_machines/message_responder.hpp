@@ -211,7 +211,7 @@ struct Def {
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 8.2 b) no connection came",                Refusing,         ReceptionDisabled,    Closed,           none,                                                                            none>,
   On<"impl: the response waits for the initiative",    Refusing,         FrameReceived,        none,             DiscardFrame,                                                                    Not<Last>>,
-  On<"VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e)",         Refusing,         FrameReceived,        Herr,             Do<FailRefused, DiscardFrame, StartDiscardTimer, ConcludeRefusal>,               Last>,
+  On<"VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e)",         Refusing,         FrameReceived,        Herr,             Do<FailRefused, ConcludeRefusal, DiscardFrame, StartDiscardTimer>,               Last>,
   On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         MessageGap,           Herr,             Do<FailRefused, EnterHerr>,                                                      none>,
   On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         StaleMessage,         Herr,             Do<FailRefused, EnterHerr>,                                                      none>,
   On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         FrameLost,            Herr,             Do<FailRefused, EnterHerr>,                                                      none>,

@@ -104,21 +104,21 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   }
   if (bad) {
     report(ErrorCode::PostDesc, ResourceCode::Descriptor, address, entry.status);
+    fail(Failure::Unreadable);
   } else {
-    report(ErrorCode::ViOverrun, ResourceCode::Vi, address, entry.status);
+    refuse_overrun(receive_queue, address);
   }
-  fail(Failure::Catastrophic);
   return false;
 }
 
 void Vi::refuse_overrun(bool receive_queue, std::uint64_t address) {
   report(ErrorCode::ViOverrun, ResourceCode::Vi, address, receive_queue ? status::op_receive : status::op_send);
-  fail(Failure::Catastrophic);
+  fail(Failure::Nic);
 }
 
 void Vi::fail_catastrophically() {
   report(ErrorCode::Catastrophic, ResourceCode::Nic);
-  fail(Failure::Catastrophic);
+  fail(Failure::Nic);
 }
 
 Return Vi::dequeue(WorkQueue& queue, std::uint64_t& address) {
@@ -200,9 +200,16 @@ void Vi::complete_send(const SendWork& work, std::uint32_t error_bits) {
   if (!is_open(work)) return;  // flushed meanwhile
   assert((error_bits & ~status::error_mask) == 0);
   if (work.kind == SendKind::RdmaRead) --reads_open_;
+  if (error_bits == 0) set_partly_sent(work, false);
   finish(send_, work.index, error_bits,
          error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{});
   fail_by_status(error_bits);
+}
+
+void Vi::set_partly_sent(const SendWork& work, bool partly) {
+  if (!is_open(work)) return;
+  std::uint32_t& status = send_.entry(work.index).status;
+  status = partly ? status | status::partial_error : status & ~status::partial_error;
 }
 
 // --- receives --------------------------------------------------------------------------------------------
@@ -280,7 +287,11 @@ void Vi::announce(WorkQueue& queue, std::uint32_t count) {
 
 void Vi::flush(WorkQueue& queue) {
   const Written written = &queue == &receive_ ? Written{.length_bytes = 0} : Written{};
-  while (queue.first_open() != queue.tail()) finish(queue, queue.first_open(), status::flushed, written);
+  while (queue.first_open() != queue.tail()) {
+    const WorkQueue::Index index = queue.first_open();
+    const bool truncated = &queue == &receive_ && queue.is_begun(index);  // some frames of its message came (VI-DG 5.2 bit 4)
+    finish(queue, index, truncated ? status::flushed | status::partial_error : status::flushed, written);
+  }
 }
 
 void Vi::flush_descriptors() {
@@ -303,7 +314,7 @@ std::byte* Vi::whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t seg
 // --- errors ----------------------------------------------------------------------------------------------
 
 void Vi::fail_by_status(std::uint32_t error_bits) {
-  if (std::exchange(completion_unwritable_, false)) return fail(Failure::Catastrophic);
+  if (std::exchange(completion_unwritable_, false)) return fail(Failure::Unreadable);
   if (error_bits == 0 || !is_reliable(attributes_.reliability)) return;  // VI-ARCH 2.5.1
   fail((error_bits & status::transport_error) != 0 ? Failure::Transport : Failure::Descriptor);
 }
@@ -315,12 +326,13 @@ void Vi::fail(Failure failure) {
   const bool early_traffic = before == State::ConnectPending && reception_enabled_;
   if (failure == Failure::Transport || early_traffic) {
     endpoint_event(endpoint::ConnectionLost{});
-  } else if (failure == Failure::Catastrophic) {
-    endpoint_event(endpoint::CatastrophicError{});
-  } else {
+  } else if (failure == Failure::Descriptor) {
     endpoint_event(endpoint::LocalError{});
+  } else {
+    endpoint_event(endpoint::CatastrophicError{});
   }
-  if (before != State::Error && state() == State::Error) nic_.transport().stopped(*this);
+  const auto cause = failure == Failure::Nic ? StopCause::Nic : StopCause::Descriptor;
+  if (before != State::Error && state() == State::Error) nic_.transport().stopped(*this, cause);
 }
 
 void Vi::report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address,

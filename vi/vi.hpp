@@ -59,7 +59,7 @@ class Vi final : private machines::vi_endpoint::Context {
   /// VipPostSend / VipPostRecv: `address` of the descriptor as registered under `handle`. Never blocks;
   /// always Success (VI-DG 3.5.1 knows no other result for a valid VI). Sets the descriptor's status to zero
   /// (VI-DG 5.5). A bad address, alignment or handle is the asynchronous Post Descriptor Error, a full queue
-  /// VI Overrun; the descriptor is not posted, and a Connected VI of any level moves to Error
+  /// VI Overrun; the descriptor is not posted, and a VI of any level and in any state moves to Error
   /// (VI-DG 3.8.1, 6.3.1). By state (VI-ARCH 5): sends on an unconnected VI, and anything in Error, complete
   /// at once with Descriptor Flushed.
   Return post_send(std::uint64_t address, wire::MemHandle handle);
@@ -102,6 +102,8 @@ class Vi final : private machines::vi_endpoint::Context {
   /// an error takes the VI to Error: by ConnectionLost if it has transport_error, else by LocalError. Nothing
   /// happens if the descriptor was flushed meanwhile.
   void complete_send(const SendWork& work, std::uint32_t error_bits);
+  /// Some frames of its message went out, and not all: whatever ends it then, a flush too, is a Partial Packet Error besides (VI-DG 5.2).
+  void set_partly_sent(const SendWork& work, bool partly);
 
   /// Claims the next receive descriptor, if there is one. A bad one is for the caller to complete, now or when the message
   /// that it was claimed for is at its end.
@@ -135,8 +137,9 @@ class Vi final : private machines::vi_endpoint::Context {
 
  private:
   friend class Nic;
-  /// What takes a VI to Error. Catastrophic ones do at every reliability level (VI-DG 6.3.1).
-  enum class Failure { Descriptor, Transport, Catastrophic };
+  /// What takes a VI to Error. Unreadable descriptors and failures of the NIC are catastrophic: at every reliability level and in every
+  /// state (VI-DG 6.3.1).
+  enum class Failure { Descriptor, Transport, Unreadable, Nic };
 
   /// False: refused, and the consumer was told.
   bool post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle);

@@ -152,7 +152,7 @@ TEST(MessageResponder, Refusing_until_the_last_frame) {
             "Refusing: note_refusal(QueueEmpty), discard_frame");
   EXPECT_EQ(rig.after(FrameReceived{false, true, true}), "Refusing: discard_frame");
   EXPECT_EQ(rig.after(FrameReceived{true, true, true}),
-            "Herr: fail_refused, discard_frame, start_discard_timer, conclude_refusal");
+            "Herr: fail_refused, conclude_refusal, discard_frame, start_discard_timer");
 }
 
 // FC-VI B.2.5 rules 4b, 6b, 6d.

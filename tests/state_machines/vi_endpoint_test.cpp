@@ -132,21 +132,20 @@ TEST(ViEndpoint, Error_second_disconnect_requested) {
   EXPECT_EQ(rig.after(DisconnectRequested{}), "Error:");
 }
 
-// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks.
+// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks; 7.2, 7.3, VI-DG 6.2: that is told, whatever a Descriptor says.
 TEST(ViEndpoint, Connected_local_error) {
   Rig rig;
   rig.given(ConnectRequested{}, SetupSucceeded{});
   EXPECT_EQ(rig.after(LocalError{}), "Connected:");
   rig.set(Recorded::ReliableKnob);
-  EXPECT_EQ(rig.after(LocalError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(rig.after(LocalError{}), "Error: disable_traffic, flush_descriptors, report_connection_lost");
 }
 
-// VI-DG 6.3.1: at every level; before a connection the state stays.
+// VI-DG 6.3.1, 6.2: at every level.
 TEST(ViEndpoint, Connected_catastrophic_error) {
   Rig rig;
-  EXPECT_EQ(rig.after(CatastrophicError{}), "Idle: count_stale");
   rig.given(ConnectRequested{}, SetupSucceeded{});
-  EXPECT_EQ(rig.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(rig.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors, report_connection_lost");
   EXPECT_EQ(rig.after(CatastrophicError{}), "Error: count_stale");
 }
 
@@ -198,8 +197,16 @@ TEST(ViEndpoint, errors_without_a_connection) {
   EXPECT_EQ(pending().after(LocalError{}), "PendingConnect: count_stale");
   EXPECT_EQ(pending_retry().after(LocalError{}), "PendingConnectRetry: count_stale");
   EXPECT_EQ(in_error().after(LocalError{}), "Error: count_stale");
-  EXPECT_EQ(pending().after(CatastrophicError{}), "PendingConnect: count_stale");
-  EXPECT_EQ(pending_retry().after(CatastrophicError{}), "PendingConnectRetry: count_stale");
+}
+
+// VI-DG 6.3.1, VI-ARCH 5.1, 5.2: a catastrophic error takes the VI to Error from every state, and an attempt to connect reports it. There was
+// no connection that could be lost.
+TEST(ViEndpoint, catastrophic_errors_without_a_connection) {
+  Rig idle;
+  EXPECT_EQ(idle.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(idle.after(ConnectRequested{}), "Error: refuse_request");
+  EXPECT_EQ(pending().after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(pending_retry().after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
 }
 
 // FC-VI D.2: the loss of a connection that the application has ended already is no news.

@@ -37,7 +37,7 @@ class FakeTransport : public Transport {
   void withdraw(ConnectWaitOperation&) override {}
   void disconnect(Vi&, Operation&) override {}
   void send_posted(Vi&) override { log_.push_back("posted"); }
-  void stopped(Vi&) override { log_.push_back("stopped"); }
+  void stopped(Vi&, StopCause cause) override { log_.push_back(cause == StopCause::Descriptor ? "stopped" : "stopped by the NIC"); }
 
   Return attach_result = Return::Success;
 
@@ -55,13 +55,17 @@ class LoggingListener : public Listener {
   void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t descriptor_address, std::uint32_t op_code,
                           ResourceCode resource, ErrorCode error) override {
     log_.push_back(std::string(to_string(error)));
+    if (error == ErrorCode::ConnLost) {  // may follow another one, which the tests ask about
+      lost_resource = resource;
+      return;
+    }
     last_descriptor_address = descriptor_address;
     last_op_code = op_code;
     last_resource = resource;
   }
   std::uint64_t last_descriptor_address = 0;
   std::uint32_t last_op_code = 0;
-  ResourceCode last_resource = ResourceCode::Nic;
+  ResourceCode last_resource = ResourceCode::Nic, lost_resource = ResourceCode::Nic;
 
  private:
   Log& log_;

@@ -73,7 +73,7 @@ TEST(Receive, connected_complete_error_reliable) {
     bench.vi->complete_receive(bench.claim(), status::length_error, status::op_receive, 3, {});
     EXPECT_EQ(first.status(), status::done | status::length_error | status::op_receive);
     EXPECT_EQ(second.status(), status::done | status::flushed | status::op_receive);
-    EXPECT_THAT(bench.signals(), ElementsAre("receive", "receive", "stopped"));
+    EXPECT_THAT(bench.signals(), ElementsAre("receive", "receive", "Connection Lost", "stopped"));
     EXPECT_EQ(bench.vi->state(), State::Error);
   }
 }
@@ -159,7 +159,7 @@ TEST_P(ReceiveBad, connected_claim_reliable) {
   EXPECT_EQ(posted.status(), status::done | status::op_receive | GetParam().status);
   EXPECT_EQ(posted.control().length_bytes, 0u);
   EXPECT_EQ(bench.vi->state(), State::Error);
-  EXPECT_THAT(bench.signals(), ElementsAre("receive", "stopped"));
+  EXPECT_THAT(bench.signals(), ElementsAre("receive", "Connection Lost", "stopped"));
 }
 
 TEST_P(ReceiveBad, connected_claim_unreliable) {
@@ -203,7 +203,7 @@ TEST(Receive, connected_claim_descriptor_deregistered) {
   bench.connect();
   bench.nic.memory().deregister(posted.address(), own);
   bench.claim_bad();
-  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "receive", "stopped"));
+  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "receive", "Connection Lost", "stopped"));
   EXPECT_EQ(posted.status(), 0u);
 }
 
