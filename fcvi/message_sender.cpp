@@ -165,7 +165,7 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
   ++counters.data_frames_sent;
   counters.data_bytes_sent += size;
   if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
-  if (offset == 0 && !last) connection_.vi()->set_partly_sent(message.work, true);  // VI-DG 5.2 bit 4
+  if ((offset == 0) != last) connection_.vi()->set_partly_sent(message.work, !last);  // VI-DG 5.2 bit 4; not of a single frame
   if (offset == 0 && (!last || class_2)) process(message, mo::SendStarted{});
   if (last) finish_sending(message);
   return true;
@@ -180,7 +180,6 @@ void MessageSender::give_up_unsent(Message& message) {
 
 void MessageSender::finish_sending(Message& message) {
   sending_ = false;
-  connection_.vi()->set_partly_sent(message.work, false);
   ++connection_.core().counters.messages_sent;
   if (message.exchange == nullptr || !message.exchange->is_class_2()) last_frame_sent(message);
 }
