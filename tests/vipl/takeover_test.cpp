@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -112,7 +113,12 @@ TEST_F(TakeoverTest, names_in_the_gap_wait_for_the_next_service) {
 struct Offered {
   VIP_CONN_HANDLE request = nullptr;
   VIP_VI_HANDLE client = nullptr;
+  std::atomic<bool> over{false};
   std::thread call;
+  void end() {
+    over = true;
+    call.join();
+  }
   bool make(const Nic& nic, std::uint8_t number) {
     VIP_VI_ATTRIBUTES wanted{}, theirs{};
     wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
@@ -121,7 +127,7 @@ struct Offered {
     local.net().DiscriminatorLen = 1, local.net().HostAddress[nic.attributes.NicAddressLen] = number;
     call = std::thread([this, local]() mutable {
       VIP_VI_ATTRIBUTES ignored{};
-      while (VipConnectRequest(client, &local.net(), &local.net(), patience_ms, &ignored) == VIP_NO_MATCH) std::this_thread::sleep_for(1ms);
+      while (!over && VipConnectRequest(client, &local.net(), &local.net(), patience_ms, &ignored) == VIP_NO_MATCH) std::this_thread::sleep_for(1ms);
     });
     remote.net().HostAddressLen = nic.attributes.NicAddressLen;
     return VipConnectWait(nic.handle, &local.net(), patience_ms, &remote.net(), &theirs, &request) == VIP_SUCCESS;
@@ -146,7 +152,7 @@ TEST_F(TakeoverTest, offers_end_with_the_fabric) {
     if (VipQueryVi(vi, &state, &now, &sends, &receives) != VIP_SUCCESS) return 3;
     const VIP_RETURN disconnected = VipDisconnect(vi);
     let_one_start();
-    first.call.join(), second.call.join();
+    first.end(), second.end();
     if (accepted != VIP_NOT_REACHABLE) return 10 + accepted;
     if (rejected != VIP_NOT_REACHABLE) return 30 + rejected;
     return state != VIP_STATE_ERROR ? 50 : disconnected != VIP_SUCCESS ? 60 : 0;
