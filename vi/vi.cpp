@@ -104,10 +104,10 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   }
   if (bad) {
     report(ErrorCode::PostDesc, ResourceCode::Descriptor, address, entry.status);
-    fail(Failure::Unreadable);
   } else {
-    refuse_overrun(receive_queue, address);
+    report(ErrorCode::ViOverrun, ResourceCode::Vi, address, entry.status);
   }
+  fail(bad ? Failure::Unreadable : Failure::Nic);
   return false;
 }
 
