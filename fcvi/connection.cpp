@@ -99,7 +99,7 @@ void Connection::follow(vi::State before) {
 void Connection::stop() {
   if (std::exchange(stopped_, true)) return;
   receiving_ = false;
-  core_.scheduler().cancel(ending_);
+  stop_ending();
   sender_.connection_ended();
   if (read_responder_ != nullptr) read_responder_->clear();
   receiver_.connection_failed();
@@ -201,7 +201,7 @@ void Connection::release_vi() {
   vi_->transport_context = nullptr;
   vi_ = nullptr;
   core_.scheduler().cancel(stop_later_);
-  core_.scheduler().cancel(ending_);
+  stop_ending();
 }
 
 /// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f).
@@ -292,13 +292,18 @@ void Connection::endpoint_lost() {
   const wire::MsgId last = incoming_ != nullptr ? incoming_->rqst.last_msg_id : wire::MsgId{};
   if (core_.port().in_order() || !sender_.awaits_answers(last)) return end_now();
   peer_knows_ = true;
-  told_by_peer_up_to_ = last;
-  core_.scheduler().schedule_after(ending_, core_.port().r_a_tov());
+  if (ending_ == nullptr) ending_ = std::make_unique<Ending>(*this);
+  ending_->up_to = last;
+  core_.scheduler().schedule_after(ending_->timer, core_.port().r_a_tov());
   sender_.stop_sending();
 }
 
+void Connection::stop_ending() {
+  if (ending_ != nullptr) core_.scheduler().cancel(ending_->timer);
+}
+
 void Connection::end_now() {
-  core_.scheduler().cancel(ending_);
+  stop_ending();
   ++core_.counters.connections_lost;
   feed(ve::ConnectionLost{});
 }

@@ -99,10 +99,10 @@ class Connection final : private machines::disconnect_responder::Context {
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst);
   void disconnect_resp_received(const wire::fcvi::DisconnectResp& resp);
   /// The peer has disconnected; only answers to what was sent are waited for (ruling 128).
-  [[nodiscard]] bool is_ending() const { return ending_.pending(); }
+  [[nodiscard]] bool is_ending() const { return ending_ != nullptr && ending_->timer.pending(); }
   /// To an open message: what waits for all of them may go on.
   void answers_came() {
-    if (is_ending() && !sender_.awaits_answers(told_by_peer_up_to_)) end_now();
+    if (is_ending() && !sender_.awaits_answers(ending_->up_to)) end_now();
   }
   void port_logged_out();
   /// The receiver's R_A_TOV is over, or a logout made it needless.
@@ -118,6 +118,7 @@ class Connection final : private machines::disconnect_responder::Context {
   void stop();
   void tell_peer(std::optional<wire::fcvi::Reason> reason);
   void end_now();
+  void stop_ending();
   void withdraw_setup();
   void note_report(wire::MsgId last_msg_id, const std::optional<wire::fcvi::ConnectionStatus>& status);
   void application_disconnected(bool answered);
@@ -169,8 +170,14 @@ class Connection final : private machines::disconnect_responder::Context {
   Disconnector notice_{*this, Disconnector::By::Provider};
   std::vector<vi::Operation*> disconnects_;                  // VipDisconnect calls that wait
   fc2::Timer<Connection, &Connection::stop_now> stop_later_{*this};
-  wire::MsgId told_by_peer_up_to_{};                         // of ending_
-  fc2::Timer<Connection, &Connection::end_now> ending_{*this};
+  struct Ending {
+    explicit Ending(Connection& own) : connection(own) {}
+    void over() { connection.end_now(); }
+    Connection& connection;
+    wire::MsgId up_to{};                                     // what the peer completed
+    fc2::Timer<Ending, &Ending::over> timer{*this};
+  };
+  std::unique_ptr<Ending> ending_;                           // from the first need on: few connections have it
 };
 
 }  // namespace fcvi
