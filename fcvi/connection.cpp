@@ -125,13 +125,66 @@ bool Connection::abort_received(wire::OxId ox_id) {
 
 void Connection::stopped_by_model() { core_.scheduler().schedule(stop_later_, core_.scheduler().now()); }
 
+EndCause Connection::end_cause() const {
+  switch (ended_) {
+    case Ended::No: return {};
+    case Ended::ByUs: return {"VipDisconnect was called here"};
+    case Ended::NoReceive: return {"the peer sent a message for which no receive was posted here"};
+    case Ended::TooLong: return {"the peer sent a message that was longer than its receive here, or the receive was not valid"};
+    case Ended::Protection: return {"the peer's message met memory here that is not registered for it"};
+    case Ended::Transport: return {"frames or answers of the peer did not come in time, or not as they should (transport error)"};
+    case Ended::Descriptor: return {"a descriptor of this VI failed before"};
+    case Ended::PeerLeft: return {"the peer disconnected", true};
+    case Ended::PeerGone: return {"the peer's port left the fabric: its process ended, or its link", true};
+    case Ended::LinkLost: return {"the link of this NIC to its fabric was lost"};
+    case Ended::PeerTransport: return {"the peer ended the connection: it missed frames or answers of ours (Transport Error, 40h)"};
+    case Ended::PeerProtection:
+      return {"the peer ended the connection: an RDMA of ours named memory that it does not allow (RDMA Protection Error)"};
+    case Ended::PeerDescriptor:
+      return {"the peer ended the connection: it had no receive for a message of ours, or one that did not fit "
+              "(Remote Descriptor Error, 42h)"};
+    case Ended::PeerProtocol: return {"the peer ended the connection: another error of it or of the protocol"};
+  }
+  return {};
+}
+
+Connection::Ended Connection::ended_by(ReceiveError error) {
+  switch (error) {
+    case ReceiveError::QueueEmpty: return Ended::NoReceive;
+    case ReceiveError::TooSmall: return Ended::TooLong;
+    case ReceiveError::Protection: return Ended::Protection;
+    case ReceiveError::Transport: return Ended::Transport;
+  }
+  return Ended::Transport;
+}
+
+Connection::Ended Connection::ended_by(Reason reason) {
+  if (reason == Reason::transport_error || reason == Reason::remote_rdma_transport_error) return Ended::PeerTransport;
+  if (reason == Reason::remote_descriptor_error) return Ended::PeerDescriptor;
+  const bool protection = reason == Reason::rdma_protection_error || reason == Reason::remote_rdma_write_protection_error ||
+                          reason == Reason::remote_rdma_read_protection_error;
+  return protection ? Ended::PeerProtection : Ended::PeerProtocol;
+}
+
+void Connection::note_end_by_peer() {
+  if (ended_ != Ended::No) return;
+  if (incoming_ == nullptr) {
+    ended_ = core_.port().online() ? Ended::PeerGone : Ended::LinkLost;
+    return;
+  }
+  const wire::fcvi::DisconnectRqst& rqst = incoming_->rqst;
+  ended_ = rqst.vi_app_discon || !rqst.status ? Ended::PeerLeft : ended_by(rqst.status->reason);
+}
+
 void Connection::stop_now() {
   if (stopped_) return;
+  if (ended_ == Ended::No) ended_ = Ended::Descriptor;
   stop();
   tell_peer(Reason::remote_descriptor_error);
 }
 
 void Connection::fail(ReceiveError cause) {
+  if (ended_ == Ended::No) ended_ = ended_by(cause);
   // What is lost before RESP2 came is lost for good (C.5.5): there is no connection that a descriptor could report.
   const bool early = vi_ != nullptr && vi_->state() == vi::State::ConnectPending;
   if (cause == ReceiveError::Transport || early) feed(ve::ConnectionLost{});
@@ -154,6 +207,7 @@ void Connection::request_disconnect(vi::Operation& operation) {
   if (originated_ != nullptr) originated_->disconnect_requested();
   if (received_ != nullptr) received_->disconnect_requested();
   disconnects_.push_back(&operation);
+  if (ended_ == Ended::No) ended_ = Ended::ByUs;
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
   if (outcome.disconnect_requested) return disconnector_.request();
   if (outcome.disconnect_completed) application_disconnected(true);
@@ -276,6 +330,7 @@ void Connection::abort_setup() {
 void Connection::endpoint_lost() {
   if (vi_ == nullptr) return;
   ++core_.counters.connections_lost;
+  note_end_by_peer();
   feed(ve::ConnectionLost{});
 }
 

@@ -92,6 +92,8 @@ class Connection final : private machines::disconnect_responder::Context {
   /// A reliable connection failed here: VI to Error, the peer told why (FC-VI 8.4.2 e, 5.3.5).
   void fail(machines::message_responder::ReceiveError cause);
   void fail_by_transport();
+  /// Valid while the VI is in Error, and in the signals of its way there.
+  [[nodiscard]] EndCause end_cause() const;
   /// It refused a message, and tells why by itself: no DISCONNECT_RQST of ours crosses its own.
   void peer_failed_it() { peer_knows_ = true; }
   void request_disconnect(vi::Operation& operation);
@@ -142,6 +144,14 @@ class Connection final : private machines::disconnect_responder::Context {
   bool retired_ = false;
   bool peer_knows_ = false;
   bool retried_ = false;  // the endpoint is in Pending Connect Retry
+  enum class Ended : std::uint8_t {
+    No, ByUs, NoReceive, TooLong, Protection, Transport, Descriptor, PeerLeft, PeerGone, LinkLost, PeerTransport,
+    PeerProtection, PeerDescriptor, PeerProtocol
+  };
+  static Ended ended_by(machines::message_responder::ReceiveError error);
+  static Ended ended_by(wire::fcvi::Reason reason);
+  void note_end_by_peer();
+  Ended ended_ = Ended::No;  // the first cause
   fc2::PortUse peer_;     // it stays known while we are here
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;

@@ -42,6 +42,11 @@ void Provider::stopped(vi::Vi& vi) {
 
 void Provider::set_options(const vi::Vi& vi, ConnectionOptions options) { core_->set_options(vi, options); }
 
+EndCause Provider::end_cause(const vi::Vi& vi) {
+  const auto* connection = static_cast<const Connection*>(vi.transport_context);
+  return connection == nullptr ? EndCause{} : connection->end_cause();
+}
+
 const ProviderConfig& Provider::config() const { return core_->config(); }
 const ProviderCounters& Provider::counters() const { return core_->counters; }
 std::size_t Provider::handles_in_use() const { return core_->handles_in_use(); }

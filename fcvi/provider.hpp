@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "farp/resolver.hpp"
 #include "fc2_fabric/n_port.hpp"
@@ -46,6 +47,12 @@ struct ProviderCounters {
   std::uint64_t connections_made = 0, connections_lost = 0;
 };
 
+/// Why the connection of a VI ended, for people.
+struct EndCause {
+  std::string_view text;   // empty: it did not, or nobody knows
+  bool peer_left = false;  // the peer disconnected or went away, and reported no error
+};
+
 class Provider final : public vi::Transport {
  public:
   Provider(fc2::NPort& port, farp::Resolver& resolver, ProviderConfig config);
@@ -68,6 +75,9 @@ class Provider final : public vi::Transport {
 
   /// For the next Connection Setup of this VI, until the VI is destroyed.
   void set_options(const vi::Vi& vi, ConnectionOptions options);
+
+  /// From the loss on, when the consumer hears of it too, until the VI is Idle again.
+  [[nodiscard]] static EndCause end_cause(const vi::Vi& vi);
 
   [[nodiscard]] const ProviderConfig& config() const;
   [[nodiscard]] const ProviderCounters& counters() const;

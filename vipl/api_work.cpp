@@ -2,6 +2,7 @@
 #include "vi/consumer_memory.hpp"
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
+#include "vipl/waiting.hpp"
 
 using vipl::api;
 using vipl::Domain;
@@ -64,9 +65,8 @@ VIP_RETURN take(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descr
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
   WorkPort::Completion completion{};
-  Taken taken = vi->port(receive_queue).take(handle, completion);
-  // Who polls runs what nobody is at, a slice at most.
-  if (taken == Taken::NotDone && domain->engine().help()) taken = vi->port(receive_queue).take(handle, completion);
+  WorkPort& queue = vi->port(receive_queue);
+  const Taken taken = vipl::poll_once(domain->engine(), [&] { return queue.take(handle, completion); });
   *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
   return to_api(taken, VIP_NOT_DONE);
 }

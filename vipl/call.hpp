@@ -5,13 +5,14 @@
 #include <optional>
 
 #include "vipl/objects.hpp"
+#include "vipl/trace.hpp"
 #include "vipl/vipl.h"
 
 namespace vipl {
 
 /// The C edge: nothing is thrown across it. What is thrown inside is lack of memory or of threads.
 template <class Body>
-VIP_RETURN api(Body body) {
+VIP_RETURN guarded(Body& body) {
   try {
     return body();
   } catch (const abi::__forced_unwind&) {
@@ -19,6 +20,19 @@ VIP_RETURN api(Body body) {
   } catch (...) {
     return VIP_ERROR_RESOURCE;
   }
+}
+
+template <class Body>
+[[gnu::noinline, gnu::cold]] VIP_RETURN traced(Body& body, const char* name) {
+  const trace::Traced call(name);
+  return call.ended(guarded(body));
+}
+
+/// `name` is the VipXxx that makes it.
+template <class Body>
+VIP_RETURN api(Body body, const char* name = __builtin_FUNCTION()) {
+  if (trace::any()) [[unlikely]] return traced(body, name);
+  return guarded(body);
 }
 
 /// A control call: alone in the engine, which settles before the call returns. Sees all that this thread posted before.

@@ -46,7 +46,7 @@ struct NicTimeouts {
   fc2::TimeNs ulp = 0;                         // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
   fc2::TimeNs farp = 0;                        // of one FARP-REQ; 0: 100 ms
   fc2::TimeNs name_service = 5 * fc2::second;  // of one question to the fabric's name server, retries included
-  fc2::TimeNs name_appears = 1 * fc2::second;  // VipNSGetHostByName waits so long for a node that is about to start
+  fc2::TimeNs name_appears = 10 * fc2::second;  // VipNSGetHostByName waits so long for a node that is about to start
 };
 
 struct NicConfiguration {

@@ -22,8 +22,8 @@ void ErrorReporter::set_handler(Handler handler, VIP_PVOID context) {
   context_ = context;
 }
 
-void ErrorReporter::report(const VIP_ERROR_DESCRIPTOR& error) {
-  if (stopped_) return;
+void ErrorReporter::report(const VIP_ERROR_DESCRIPTOR& error, bool expected) {
+  if (stopped_ || (expected && handler_ == nullptr)) return;
   if (waiting_.size() == max_waiting) {
     ++dropped_;
     return;
@@ -44,7 +44,7 @@ void ErrorReporter::start() {
 
 void ErrorReporter::stop() {
   stopped_ = true;
-  waiting_.clear();
+  if (Callback::running()) waiting_.clear();
   domain_.runtime().notify_all(work_point_);
   if (started_ && !Callback::running())
     domain_.engine().wait_until(end_point_, fc2::never, [this] { return ended_; });
@@ -54,7 +54,7 @@ void ErrorReporter::run() {
   Engine& engine = domain_.engine();
   engine.enter();
   while (engine.wait_until(work_point_, fc2::never, [this] { return stopped_ || !waiting_.empty(); })) {
-    if (stopped_) break;
+    if (waiting_.empty()) break;
     const VIP_ERROR_DESCRIPTOR error = waiting_.front();
     waiting_.pop_front();
     deliver(error);

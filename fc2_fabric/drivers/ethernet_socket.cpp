@@ -30,7 +30,7 @@ bool is_lack_of_room(int error) { return error == EAGAIN || error == ENOBUFS || 
 }  // namespace
 
 /// Shared with Asio's handlers; the port that owns it may go at any time.
-class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
+class EthernetSocket::Core final : public Input, public std::enable_shared_from_this<Core> {
  public:
   Core(EthernetSocket& port, int descriptor, const CoreAccess& access)
       : port_(&port), guard_(access.guard), scheduler_(access.scheduler), pool_(access.pool),
@@ -38,14 +38,19 @@ class EthernetSocket::Core : public std::enable_shared_from_this<Core> {
     descriptor_.non_blocking(true);
     for (EthernetFrame& frame : incoming_) frame = EthernetFrame::take(pool_);
   }
-  void arm_read();
+  void open() {
+    arm_read();
+    guard_.add_input(*this);
+  }
   void send(EthernetFrame frame);
   void close();
   [[nodiscard]] int native() { return descriptor_.native_handle(); }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
 
  private:
+  void arm_read();
   void readable();
+  bool read_now() override;
   [[nodiscard]] int receive();
   void deliver(std::size_t count);
   void settled();
@@ -89,13 +94,18 @@ void EthernetSocket::Core::arm_read() {
 // Never more than one batch: others wait for the core too.
 void EthernetSocket::Core::readable() {
   reading_ = false;
-  if (port_ == nullptr) return;
-  const int count = receive();
-  if (count > 0) {
-    guard_.catch_up();
-    deliver(static_cast<std::size_t>(count));
-  }
+  read_now();
   arm_read();
+}
+
+bool EthernetSocket::Core::read_now() {
+  if (port_ == nullptr) return false;
+  const int count = receive();
+  if (count <= 0) return false;
+  const auto self = shared_from_this();  // the port may go
+  guard_.catch_up();
+  deliver(static_cast<std::size_t>(count));
+  return true;
 }
 
 int EthernetSocket::Core::receive() {
@@ -203,6 +213,7 @@ void EthernetSocket::Core::close() {
     if (sent > 0) waiting_.erase(waiting_.begin(), waiting_.begin() + sent);
   }
   port_ = nullptr;
+  guard_.remove_input(*this);
   scheduler_.cancel(settled_);
   waiting_.clear();
   for (EthernetFrame& frame : incoming_) frame.body.reset();
@@ -215,7 +226,7 @@ void EthernetSocket::Core::close() {
 
 EthernetSocket::EthernetSocket(fcoe::EthernetInterface interface, int descriptor, const CoreAccess& access)
     : EthernetPort(std::move(interface)), core_(std::make_shared<Core>(*this, descriptor, access)) {
-  core_->arm_read();
+  core_->open();
 }
 
 EthernetSocket::~EthernetSocket() { core_->close(); }
