@@ -15,6 +15,9 @@ using fc2::TimeNs;
 /// the time, and sleeps.
 class Patience {
  public:
+  /// Whether a poll at `now` that finds nothing should read the sockets. Before a nap not: the library's thread was woken for
+  /// what is there, and does it; after one that brought nothing, and where there is none, that thread is not relied on.
+  [[nodiscard]] bool reads_input(TimeNs now) const { return spinning_ || in_vain_ || (waiting_ && now - last_ > longest_gap); }
   /// A poll that began at `now` found nothing. True: take a nap.
   [[nodiscard]] bool poll_was_empty(TimeNs now) {
     const TimeNs gap = now - last_;
@@ -30,10 +33,13 @@ class Patience {
   template <class Clock>
   void found(Clock clock) {
     if (!waiting_) return;
-    waiting_ = false;
+    waiting_ = in_vain_ = false;
     if (spinning_ && clock() - last_ > others_ran) give_up_spinning();  // it was brought by others, on this core
   }
-  void napped(TimeNs after) { last_ = after; }
+  void napped(TimeNs after) {
+    last_ = after;
+    in_vain_ = true;
+  }
 
   /// Between the beginnings of two polls of a loop that does little else.
   static constexpr TimeNs longest_gap = 3 * fc2::microsecond;
@@ -67,7 +73,7 @@ class Patience {
 
   TimeNs first_ = 0, last_ = 0;
   std::uint32_t rest_ = first_rest, left_ = first_rest, kept_ = 0;
-  bool waiting_ = false, spinning_ = false;
+  bool waiting_ = false, spinning_ = false, in_vain_ = false;
 };
 
 }  // namespace vipl

@@ -45,7 +45,8 @@ Taken poll_once(Engine& engine, Take take) {
   Patience* const patience = engine.runtime().patience();
   if (taken == Taken::NotDone) {
     const TimeNs now = engine.runtime().now();
-    if (engine.poll(now)) taken = take();
+    const bool reads = patience == nullptr || patience->reads_input(now);
+    if (reads ? engine.poll(now) : engine.help()) taken = take();
     if (taken == Taken::NotDone && patience != nullptr) taken = rest_after_empty_poll(engine, *patience, now, take);
   }
   if (taken != Taken::NotDone && patience != nullptr) patience->found([&] { return engine.runtime().now(); });
