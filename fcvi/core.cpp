@@ -17,7 +17,7 @@ using wire::fcvi::Opcode;
 using Answer = machines::connect_responder::Answer;
 
 Core::Core(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& config)
-    : port_(port), resolver_(resolver), config_(config), handles_(config.first_handle, config.max_endpoints),
+    : reorder_pool(config.reorder_pool_bytes), port_(port), resolver_(resolver), config_(config), handles_(config.first_handle, config.max_endpoints),
       connection_points_(port.scheduler()), connection_ids_(config.first_connection_id) {
   port_.set_data_user(wire::Type::fc_vi, *this);
   port_.add_listener(*this);

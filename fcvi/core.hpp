@@ -8,10 +8,10 @@
 
 #include "fcvi/connection_ids.hpp"
 #include "fcvi/connection_points.hpp"
-#include "fcvi/early_frames.hpp"
 #include "fcvi/handle_table.hpp"
 #include "fcvi/peer_pool.hpp"
 #include "fcvi/provider.hpp"
+#include "fcvi/reorder_pool.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
 
@@ -44,7 +44,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   PeerPool& peer_pool() { return peer_pool_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
   [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
-  EarlyFrames::Budget early_frames;  // of all connections
+  ReorderPool reorder_pool;          // of all connections
   ProviderCounters counters;
   std::size_t pending_requests = 0;  // offered, not decided
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
@@ -59,6 +59,11 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   [[nodiscard]] std::size_t open_connection_ids() const { return connection_ids_.in_use(); }
   [[nodiscard]] std::size_t resting_connection_ids() { return connection_ids_.resting(scheduler().now()); }
   void discard(fc2::Discard reason) { port_.counters().discard(reason); }
+  /// A frame finds no room there, and is lost or busied.
+  void reorder_pool_full() {
+    ++counters.reorder_pool_full;
+    discard(fc2::Discard::NoResources);
+  }
   void unexpected() { ++port_.counters().unexpected_events; }
   ResolveListener& resolve_listener() { return *this; }
 

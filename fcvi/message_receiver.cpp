@@ -35,9 +35,9 @@ std::uint32_t error_bits_of(mr::ReceiveError error) {
 }
 }  // namespace
 
-// Frames that overtook others: message_receiver_epochs.cpp.
+// What waits in order: message_receiver_waiting.cpp. Frames that overtook others: message_receiver_epochs.cpp.
 
-MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection), early_(connection.core().early_frames) {}
+MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection), share_(connection.core().reorder_pool), early_(share_) {}
 MessageReceiver::~MessageReceiver() = default;
 
 bool MessageReceiver::needs_response(bool read) const {
@@ -56,7 +56,9 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
-  } else if (connection_.core().port().in_order() && (nothing_waits_ || takes_straight(header))) {
+  } else if (!connection_.core().port().in_order()) {
+    frame_in_any_order(frame, header, payload);
+  } else if (nothing_waits_ || takes_straight(header)) {
     take_frame(frame, header, payload);
   } else {
     sort_frame(frame, header, payload);
@@ -106,16 +108,21 @@ bool MessageReceiver::order_by_message(const fc2::ReceivedFrame& frame, const De
   return expected_ == header.msg_id;  // rule 4a c)
 }
 
+MessageReceiver::Message MessageReceiver::message_of(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
+  const bool immediate = header.has(wire::fcvi::message_request_flag::imm_data);
+  Message message;
+  message.kind = header.opcode == Opcode::send_rqst   ? Kind::Send
+                 : header.opcode == Opcode::read_rqst ? Kind::Read
+                 : immediate                          ? Kind::WriteImmediate
+                                                      : Kind::Write;
+  message.header = header;
+  message.ox_id = frame.header.ox_id;
+  return message;
+}
+
 void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                   std::span<const std::uint8_t> payload) {
-  const bool immediate = header.has(wire::fcvi::message_request_flag::imm_data);
-  message_ = {};
-  message_.kind = header.opcode == Opcode::send_rqst   ? Kind::Send
-                  : header.opcode == Opcode::read_rqst ? Kind::Read
-                  : immediate                          ? Kind::WriteImmediate
-                                                       : Kind::Write;
-  message_.header = header;
-  message_.ox_id = frame.header.ox_id;
+  message_ = message_of(frame, header);
   if (message_.kind == Kind::Read && !connection_.is_reliable()) return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
   // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
   if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
@@ -157,24 +164,31 @@ bool MessageReceiver::last_of_message(const fc2::ReceivedFrame& frame) const {
          (frame.header.f_ctl & (wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative)) != 0;
 }
 
-// FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, the relative offset goes on
-// without a gap, and the end comes when, and only when, FCVI_TOT_LEN bytes came.
+// FC-VI 5.2.1, 5.8.7: the relative offset goes on without a gap.
 bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& header, std::size_t payload_bytes) const {
-  const DeviceHeader& first = message_.header;
-  const std::uint64_t length = first.opcode == Opcode::read_rqst ? 0 : first.tot_len_or_connection_id;
-  const std::uint64_t received = message_.bytes_received + payload_bytes;
+  return frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) &&
+         belongs(message_, frame, header, payload_bytes);
+}
+
+// FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, and the end comes when, and only when,
+// it brings FCVI_TOT_LEN bytes to their end.
+bool MessageReceiver::belongs(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                              std::size_t payload_bytes) const {
+  const DeviceHeader& first = message.header;
+  const std::uint64_t length = message.length();
+  const std::uint64_t received = std::uint64_t{frame.header.parameter} + payload_bytes;
   constexpr auto flags = wire::fcvi::message_request_flag::all;  // reserved bits and fields are ignored (5.9.5)
-  const bool same_target = message_.kind == Kind::Send ||
+  const bool same_target = message.kind == Kind::Send ||
                            (header.rmt_va == first.rmt_va && header.rmt_va_handle == first.rmt_va_handle);
   const bool same = header.opcode == first.opcode && (header.flags & flags) == (first.flags & flags) && same_target &&
-                    frame.header.ox_id == message_.ox_id &&
+                    frame.header.ox_id == message.ox_id &&
                     (header.parameter == first.parameter || !first.has(wire::fcvi::message_request_flag::imm_data)) &&
                     header.tot_len_or_connection_id == first.tot_len_or_connection_id;
   constexpr std::uint32_t ends = wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;  // either: nothing comes behind it
-  const std::uint32_t right_end = needs_response() ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
+  const std::uint32_t right_end =
+      needs_response(message.kind == Kind::Read) ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
   const bool ends_right = !frame.last_of_sequence || (received == length ? frame.header.has(right_end) : (frame.header.f_ctl & ends) == 0);
-  return same && frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) && received <= length &&
-         ends_right && (received < length || frame.last_of_sequence);
+  return same && received <= length && ends_right && (received < length || frame.last_of_sequence);
 }
 
 std::optional<mr::ReceiveError> MessageReceiver::claim() {
@@ -195,12 +209,16 @@ std::optional<mr::ReceiveError> MessageReceiver::claim() {
 std::optional<mr::ReceiveError> MessageReceiver::claim_receive() {
   const auto work = connection_.vi()->claim_receive();
   if (!work) return ReceiveError::QueueEmpty;
-  message_.receive = *work;
+  return use_receive(*work);
+}
+
+std::optional<mr::ReceiveError> MessageReceiver::use_receive(const vi::ReceiveWork& work) {
+  message_.receive = work;
   message_.has_receive = true;
-  if (work->error_bits != 0) return ReceiveError::TooSmall;
+  if (work.error_bits != 0) return ReceiveError::TooSmall;
   if (message_.kind != Kind::Send) return std::nullopt;
   const std::uint64_t length = message_.header.tot_len_or_connection_id;
-  const bool fits = length <= work->capacity_bytes && length <= connection_.vi()->attributes().max_transfer_size_bytes;
+  const bool fits = length <= work.capacity_bytes && length <= connection_.vi()->attributes().max_transfer_size_bytes;
   return fits ? std::nullopt : std::optional(ReceiveError::TooSmall);  // VI-DG 5.2 bit 3
 }
 
@@ -224,6 +242,10 @@ void MessageReceiver::process(const E& event) {
 }
 template void MessageReceiver::process(const mr::FrameLost&);
 template void MessageReceiver::process(const mr::MessageGap&);
+template void MessageReceiver::process(const mr::FramesOvertaken&);
+template void MessageReceiver::process(const mr::ClaimRefused&);
+template void MessageReceiver::process(const mr::ReadRequested&);
+template void MessageReceiver::process(const mr::WholeMessageReceived&);
 
 void MessageReceiver::settle() {
   if (const auto failure = std::exchange(failure_, std::nullopt)) connection_.fail(*failure);
@@ -241,6 +263,7 @@ void MessageReceiver::disable() {
 }
 void MessageReceiver::give_up_waiting() {
   for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+  if (epoch_ != nullptr) end_epoch();
 }
 void MessageReceiver::connection_failed() {
   give_up_waiting();
@@ -252,6 +275,7 @@ void MessageReceiver::disconnected() {
 void MessageReceiver::port_logged_out() { process(mr::PortLoggedOut{}); }
 
 bool MessageReceiver::abort_received(wire::OxId ox_id) {
+  if (in_epoch()) return abort_in_epoch(ox_id);
   if (!is_next(ox_id)) return false;
   process(mr::FrameLost{mr::Loss::SequenceError});
   take_early_frames();  // what waited for it
@@ -276,6 +300,7 @@ void MessageReceiver::progress_timer_expired() {
 }
 
 void MessageReceiver::place_data() {
+  if (in_epoch()) return;  // its frames were placed, and counted, as they came
   ++expected_seq_cnt_;
   message_.bytes_received += placed_bytes_;
   ProviderCounters& counters = connection_.core().counters;
@@ -308,7 +333,7 @@ void MessageReceiver::fail_receive(ReceiveError error) {
 
 void MessageReceiver::respond(MessageStatus status) {
   Core& core = connection_.core();
-  fc2::Exchange* exchange = core.port().open_for_reply(*frame_, core);
+  fc2::Exchange* exchange = core.port().open_for_reply(reply_to_ != nullptr ? *reply_to_ : *frame_, core);
   if (exchange == nullptr) return;  // counted; the originator's time-out tells it
   DeviceHeader header{.handle = connection_.peer_handle(), .opcode = Opcode::send_resp, .msg_id = message_.header.msg_id};
   header.flags = status.to_flags();
@@ -341,12 +366,13 @@ void MessageReceiver::conclude_refusal() {
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
   nothing_waits_ = false;
-  if (!connection_.answer_read(*frame_, message_.header)) failure_ = ReceiveError::Transport;
+  if (!connection_.answer_read(reply_to_ != nullptr ? *reply_to_ : *frame_, message_.header)) failure_ = ReceiveError::Transport;
 }
 
 void MessageReceiver::expect_next_message() {
   if (message_.kind != Kind::Read) message_completed(message_.header.msg_id);
   ++connection_.core().counters.messages_received;
+  if (in_epoch()) return skip_what_is_over();
   expected_ = wire::advance(expected_);
   expected_seq_cnt_ = 0;
 }
@@ -356,6 +382,10 @@ void MessageReceiver::message_completed(wire::MsgId id) {
 }
 
 void MessageReceiver::mark_message_errored() {
+  if (in_epoch()) {
+    remember_errored(message_.header.msg_id, message_.header.msg_id);
+    return skip_what_is_over();
+  }
   remember_errored(expected_, expected_);
   expected_ = wire::advance(expected_);
   expected_seq_cnt_ = 0;
@@ -363,6 +393,7 @@ void MessageReceiver::mark_message_errored() {
 
 void MessageReceiver::mark_messages_missing(bool with_received) {
   const wire::MsgId received = message_.header.msg_id;
+  if (in_epoch()) return skip_what_is_over();  // give_up_missing() knows which
   remember_errored(expected_, with_received ? received : wire::MsgId{received.value - 1});
   expected_ = with_received ? wire::advance(received) : received;
   expected_seq_cnt_ = 0;

@@ -48,7 +48,7 @@ std::uint32_t error_bits_of(mo::Completion completion) {
 
 MessageSender::MessageSender(Connection& connection)
     : connection_(connection), numbers_(connection.core().config().first_msg_id, connection.core().scheduler().now()),
-      early_(connection.core().early_frames) {}
+      share_(connection.core().reorder_pool) {}
 MessageSender::~MessageSender() {
   sequence_.abandon();
   for (Message& message : open_)
@@ -211,40 +211,65 @@ void MessageSender::response_received(const fc2::ReceivedFrame& frame, const Dev
   }
   if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
   if (header.opcode != Opcode::read_resp) return status_received(*message, header);
-  if (!connection_.core().port().in_order() && !sort_read_data(*message, frame, header)) return;
-  read_data_received(*message, frame, header, payload);
-  take_early_frames();
+  if (connection_.core().port().in_order()) read_data_received(*message, frame, header, payload);
+  else read_data_in_any_order(*message, frame, header, payload);
 }
 
-/// Out-of-order fabric: true for the next frame of read data, or one without; what overtook it waits (FC-VI 8.4.1 d). What is
-/// missing for FCVI_ULP_TIMEOUT is missed by rule 9.
-bool MessageSender::sort_read_data(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
-  const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
-  if (failed || frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved)) return true;
-  if (frame.header.parameter < message.bytes_moved) {
-    connection_.core().discard(fc2::Discard::WrongSequence);
-    return false;
-  }
+/// Out-of-order fabric (FC-VI 8.4.1 d): placed as it comes. What is missing for FCVI_ULP_TIMEOUT is missed by rule 9.
+void MessageSender::read_data_in_any_order(Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                           std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
-  switch (early_.add(frame, header, core.scheduler().now())) {
-    case EarlyFrames::Added::Duplicate: core.discard(fc2::Discard::WrongSequence); break;
-    case EarlyFrames::Added::NoRoom: core.port().acknowledger().busy(frame); [[fallthrough]];
-    case EarlyFrames::Added::Displaced: core.discard(fc2::Discard::NoResources); break;
-    case EarlyFrames::Added::Kept: break;
+  const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
+  const bool next = message.pieces == nullptr && frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved);
+  if (failed || next) return read_data_received(message, frame, header, payload);
+  if (message.pieces == nullptr && frame.header.parameter < message.bytes_moved) return core.discard(fc2::Discard::WrongSequence);
+  const bool lacks_data = payload.empty() && message.work.length_bytes != 0;
+  if (lacks_data || !read_data_belongs(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
+  if (message.pieces == nullptr && !keep_pieces(message)) {
+    core.port().acknowledger().busy(frame);
+    return core.reorder_pool_full();
   }
-  return false;
+  const std::uint16_t seq_cnt = frame.header.seq_cnt.value;
+  const std::uint32_t begin = frame.header.parameter, end = begin + static_cast<std::uint32_t>(payload.size());
+  read_piece_received(message, frame, {begin, end, seq_cnt, seq_cnt, 0}, payload);
 }
 
-void MessageSender::take_early_frames() {
-  while (!early_.empty()) {
-    const EarlyFrames::Entry& first = early_.first();
-    const Message* message = find(first.header.msg_id);
-    const bool open = message != nullptr && message->exchange != nullptr;
-    if (open && first.received.header.parameter > message->bytes_moved) return;
-    const EarlyFrames::Entry next = early_.take_first();
-    if (open) read_data_received(*find(next.header.msg_id), next.received, next.header, next.payload());
-    else connection_.core().discard(fc2::Discard::UnexpectedIu);
+/// From here on a book is kept of what is here. False: no room.
+bool MessageSender::keep_pieces(Message& message) {
+  if (!share_.take(connection_.peer_port(), sizeof(ReadPieces))) return false;
+  message.pieces = std::make_unique<ReadPieces>();
+  const auto received = static_cast<std::uint32_t>(message.bytes_moved);
+  message.pieces->data = ScatteredData(message.work.data, received);
+  if (received != 0) message.pieces->arrivals.add({0, received, 0, static_cast<std::uint16_t>(message.read_seq_cnt - 1), 0});
+  return true;
+}
+
+void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
+                                        std::span<const std::uint8_t> payload) {
+  Core& core = connection_.core();
+  Arrivals& arrivals = message.pieces->arrivals;
+  switch (arrivals.classify(piece)) {
+    case Arrivals::Piece::Duplicate: return core.discard(fc2::Discard::WrongSequence);
+    case Arrivals::Piece::Conflict: return process(message, mo::ExchangeError{});
+    case Arrivals::Piece::New: break;
   }
+  if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
+  const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow();
+  if (!share_.take(connection_.peer_port(), growth)) {
+    core.port().acknowledger().busy(frame);
+    return core.reorder_pool_full();
+  }
+  if (!message.pieces->data.place(piece.begin, payload)) return process(message, mo::LocalProtectionError{});
+  arrivals.add(piece);
+  share_.give_back(before + growth - arrivals.heap_bytes());
+  read_data_placed(message, payload.size());
+}
+
+/// The message is over.
+void MessageSender::drop_pieces(Message& message) {
+  if (message.pieces == nullptr) return;
+  share_.give_back(sizeof(ReadPieces) + message.pieces->arrivals.heap_bytes());
+  message.pieces.reset();
 }
 
 void MessageSender::status_received(Message& message, const DeviceHeader& header) {
@@ -256,13 +281,19 @@ void MessageSender::status_received(Message& message, const DeviceHeader& header
 
 bool MessageSender::read_data_fits(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                    std::size_t payload_bytes) const {
+  return frame.header.seq_cnt.value == message.read_seq_cnt &&
+         frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved) &&
+         read_data_belongs(message, frame, header, payload_bytes);
+}
+
+bool MessageSender::read_data_belongs(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                      std::size_t payload_bytes) const {
   const vi::SendWork& work = message.work;
-  const bool whole = message.bytes_moved + payload_bytes == work.length_bytes;
+  const std::uint64_t received = std::uint64_t{frame.header.parameter} + payload_bytes;
+  const bool whole = received == work.length_bytes;
   const bool ends = frame.last_of_sequence && frame.header.has(wire::f_ctl::last_sequence);
   return header.rmt_va == work.remote_address && header.rmt_va_handle == work.remote_handle &&
-         header.tot_len_or_connection_id == work.length_bytes && frame.header.seq_cnt.value == message.read_seq_cnt &&
-         frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved) &&
-         message.bytes_moved + payload_bytes <= work.length_bytes && whole == ends;
+         header.tot_len_or_connection_id == work.length_bytes && received <= work.length_bytes && whole == ends;
 }
 
 void MessageSender::read_data_received(Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
@@ -276,10 +307,15 @@ void MessageSender::read_data_received(Message& message, const fc2::ReceivedFram
   if (!read_data_fits(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
   if (!payload.empty() && !message.work.data.scatter(payload)) return process(message, mo::LocalProtectionError{});
-  placed_bytes_ = payload.size();
-  const bool last = message.bytes_moved + payload.size() == message.work.length_bytes;
-  if (last) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   ++message.read_seq_cnt;
+  read_data_placed(message, payload.size());
+}
+
+void MessageSender::read_data_placed(Message& message, std::size_t bytes) {
+  placed_bytes_ = bytes;
+  const bool last = message.bytes_moved + bytes == message.work.length_bytes;
+  if (last) drop_pieces(message);
+  if (last) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   read_progress_until_ = connection_.core().scheduler().now() + connection_.core().ulp_timeout();
   process(message, mo::ReadDataReceived{.last = last});
 }
@@ -315,6 +351,7 @@ void MessageSender::drop_completed() {
       failed_ = true;
       break;
     }
+    drop_pieces(first);
     open_.pop_front();
     dropped = true;
   }
@@ -360,7 +397,7 @@ void MessageSender::connection_ended() {
     if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   }
   failed_ = failing_ = false;
-  for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::UnexpectedIu);
+  for (Message& message : open_) drop_pieces(message);
   open_.clear();
   connection_.core().scheduler().cancel(timer_);
 }

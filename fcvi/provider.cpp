@@ -47,6 +47,8 @@ const ProviderCounters& Provider::counters() const { return core_->counters; }
 std::size_t Provider::handles_in_use() const { return core_->handles_in_use(); }
 std::size_t Provider::open_setups() const { return core_->open_setups(); }
 std::size_t Provider::resting_connection_ids() const { return core_->resting_connection_ids(); }
+std::uint64_t Provider::reorder_bytes() const { return core_->reorder_pool.held_bytes(); }
+std::uint64_t Provider::reorder_peak_bytes() const { return core_->reorder_pool.peak_bytes(); }
 std::size_t Provider::open_connection_ids() const { return core_->open_connection_ids(); }
 fc2::NPort& Provider::port() { return core_->port(); }
 

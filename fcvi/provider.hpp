@@ -31,6 +31,9 @@ struct ProviderConfig {
   /// 65,536 frames are the most; 0 means that.
   std::uint64_t max_iu_bytes = 0;
   std::uint32_t pipeline_depth = 31;          // FCVI_PIPELINE_DEPTH (7.3): open messages less one, Reliable Reception
+  /// What the port keeps of frames that overtook others on an out-of-order fabric, or that wait for read data (VI-ARCH 6.3.1.1):
+  /// all of it, shared by peers and connections (fcvi/reorder_pool.hpp). What finds no room is lost in class 3, and busied in class 2.
+  std::uint64_t reorder_pool_bytes = 64u << 20;
   bool preference = false;                    // of VIs without options of their own; class_2 too
   bool class_2 = false;
   fc2::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
@@ -44,6 +47,8 @@ struct ProviderCounters {
   std::uint64_t data_bytes_sent = 0, data_bytes_received = 0;
   std::uint64_t messages_sent = 0, messages_received = 0;
   std::uint64_t connections_made = 0, connections_lost = 0;
+  /// Times that the reorder pool had no room: a frame was lost (class 3) or busied (class 2), or at Unreliable Delivery a message.
+  std::uint64_t reorder_pool_full = 0;
 };
 
 class Provider final : public vi::Transport {
@@ -78,6 +83,9 @@ class Provider final : public vi::Transport {
   /// FCVI_CONNECTION_IDs of failed set-ups, ours and our peers', that rest (C.2).
   [[nodiscard]] std::size_t resting_connection_ids() const;
   [[nodiscard]] std::size_t open_connection_ids() const;
+  /// Bytes of the reorder pool: now, and the most at once.
+  [[nodiscard]] std::uint64_t reorder_bytes() const;
+  [[nodiscard]] std::uint64_t reorder_peak_bytes() const;
 
  private:
   std::unique_ptr<Core> core_;

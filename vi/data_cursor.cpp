@@ -23,6 +23,20 @@ bool DataCursor::scatter(std::span<const std::uint8_t> from) {
   });
 }
 
+bool DataCursor::skip(std::uint64_t length_bytes) {
+  while (length_bytes != 0) {
+    if (bytes_left_ == 0) {
+      if (!next_segment()) return false;
+      continue;
+    }
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length_bytes, bytes_left_));
+    address_ += length;
+    bytes_left_ -= length;
+    length_bytes -= length;
+  }
+  return true;
+}
+
 bool DataCursor::check(std::uint64_t& length_bytes, Access access) const {
   DataCursor ahead = *this;
   length_bytes = 0;

@@ -30,6 +30,8 @@ class DataCursor {
   /// Frame -> memory. False: protection error; bytes before it are placed. In order, the last word of `from`
   /// last.
   bool scatter(std::span<const std::uint8_t> from);
+  /// Passes over so many bytes, which are not looked at. False: the segments end before.
+  bool skip(std::uint64_t length_bytes);
 
   /// Adds up the lengths of all segments that are left, without moving. False: some reference is not allowed.
   [[nodiscard]] bool check(std::uint64_t& length_bytes, Access access = Access::Local) const;

@@ -214,6 +214,8 @@ std::optional<ReceiveWork> Vi::claim_receive() {
   return work;
 }
 
+void Vi::rewind_receive(ReceiveWork& work) const { work.error_bits = read_receive(receive_.entry(work.index), work); }
+
 // VI-DG 5.2, 5.4. Error bits, or 0 and the rest of the work. Immediate and fence bits are ignored.
 std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, ReceiveWork& work) const {
   const std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));

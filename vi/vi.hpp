@@ -106,6 +106,8 @@ class Vi final : private machines::vi_endpoint::Context {
   /// Claims the next receive descriptor, if there is one. A bad one is for the caller to complete, now or when the message
   /// that it was claimed for is at its end.
   std::optional<ReceiveWork> claim_receive();
+  /// Its data from the beginning again, for another message or to read what was placed; the descriptor is read anew.
+  void rewind_receive(ReceiveWork& work) const;
   /// error_bits 0: success with length and, if `immediate`, its data. Length is 0 on any error (ruling 19).
   /// At a reliable level an error takes the VI to Error, as in complete_send. Nothing happens if it was
   /// flushed meanwhile.

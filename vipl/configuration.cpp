@@ -182,7 +182,8 @@ class Loader {
   void read_nic(const Tree& tree, const std::string& what) {
     const MapReader map(tree, what,
                         {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "node_name",
-                         "addresses", "port_name", "node_wwn", "strict_tags", "hosts", "limits", "timeouts"});
+                         "addresses", "port_name", "node_wwn", "strict_tags", "reorder_pool", "hosts",
+                         "limits", "timeouts"});
     NicConfiguration& nic = configuration_.nics.emplace_back();
     nic.name = read_device_name(map.require("name"), "name");
     names_.add(map.require("name"), "name", nic.name, nic.name, nic.name);
@@ -196,6 +197,7 @@ class Loader {
       port_names_.add(*name, "port_name", nic.port_name, to_string(nic.port_name), nic.name);
     map.optional("node_wwn", nic.node_wwn, settings::read_name);
     map.optional("strict_tags", nic.limits.strict_tags, settings::read_bool);
+    map.optional("reorder_pool", nic.reorder_pool_bytes, settings::read_bytes, Range{65536, 64ull << 30});
     if (const Tree* hosts = map.find("hosts")) nic.hosts_file = read_path(*hosts, "hosts", folder_);
     if (const Tree* limits = map.find("limits")) read_limits(*limits, nic);
     if (const Tree* timeouts = map.find("timeouts")) read_timeouts(*timeouts, nic.timeouts);

@@ -60,6 +60,7 @@ struct NicConfiguration {
   wire::Wwn node_wwn{};                    // Node_Name; zero: derived from the node name
   vi::NicLimits limits;                    // strict_tags stands here too
   std::uint64_t max_registered_bytes = std::uint64_t{1} << 46;  // VIP_NIC_ATTRIBUTES.MaxRegisterBytes
+  std::uint64_t reorder_pool_bytes = 64u << 20;  // fcvi::ProviderConfig::reorder_pool_bytes
   NicTimeouts timeouts;
   std::string hosts_file;                  // of the name service; empty: the usual places (name_service.hpp)
 };

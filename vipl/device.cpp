@@ -35,6 +35,7 @@ fcvi::ProviderConfig provider_config(const NicConfiguration& nic, const NodeIden
   fcvi::ProviderConfig config;
   config.address = identity.addresses.front();
   config.ulp_timeout = nic.timeouts.ulp;
+  config.reorder_pool_bytes = nic.reorder_pool_bytes;
   return config;
 }
 

@@ -60,6 +60,7 @@ nics:
     port_name: 30:00:00:00:00:00:00:01
     node_wwn: 30:00:00:00:00:00:00:02
     strict_tags: true
+    reorder_pool: 7MiB
     hosts: /srv/hosts
     limits: {max_vis: 10, max_descriptors_per_queue: 11, max_segments_per_descriptor: 12, max_completion_queues: 13,
              max_completion_queue_entries: 14, max_transfer_size: 1MiB, max_regions: 15, max_region_bytes: 2GiB,
@@ -78,6 +79,7 @@ nics:
   EXPECT_EQ(nic.port_name.value, 0x3000000000000001u);
   EXPECT_EQ(nic.node_wwn.value, 0x3000000000000002u);
   EXPECT_TRUE(nic.limits.strict_tags);
+  EXPECT_EQ(nic.reorder_pool_bytes, 7u << 20);
   EXPECT_EQ(nic.hosts_file, "/srv/hosts");
   EXPECT_EQ(nic.limits.max_vis, 10u);
   EXPECT_EQ(nic.limits.max_descriptors_per_queue, 11u);
@@ -146,6 +148,7 @@ TEST(Configuration, errors_of_a_nic) {
   EXPECT_EQ(nic_error("  port_name: 30:00"), "n.yaml:3:3: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"30:00\"");
   EXPECT_EQ(nic_error("  node_wwn: 00:00:00:00:00:00:00:00"),
             "n.yaml:3:3: node_wwn: expected a name such as 20:00:02:fc:f0:00:00:01, got \"00:00:00:00:00:00:00:00\"");
+  EXPECT_EQ(nic_error("  reorder_pool: 1KiB"), "n.yaml:3:3: reorder_pool: expected 65536 to 68719476736 bytes, got \"1KiB\"");
   EXPECT_EQ(nic_error("  strict_tags: yes"), "n.yaml:3:3: strict_tags: expected true or false, got \"yes\"");
   EXPECT_EQ(nic_error("  hosts:"), "n.yaml:3:3: hosts: expected text, got nothing");
   EXPECT_EQ(error_of("nics:\n- name: " + std::string(64, 'x')),

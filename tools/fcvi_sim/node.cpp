@@ -31,6 +31,7 @@ fcvi::ProviderConfig provider_config(const PortSpec& spec, Random& random) {
   config.first_connection_id = spec.first_connection_id.value_or(first_connection_id);
   config.max_iu_bytes = spec.max_iu_bytes;
   config.pipeline_depth = spec.pipeline_depth;
+  config.reorder_pool_bytes = spec.reorder_pool_bytes;
   config.preference = spec.preference;
   config.class_2 = spec.class_2;
   config.ulp_timeout = spec.ulp_timeout;

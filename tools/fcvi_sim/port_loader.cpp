@@ -75,7 +75,7 @@ PortSpec PortLoader::load_port(const Tree& tree, const Member& member) {
   const MapReader map(tree, member.what,
                       {"name", "count", "switch", "loop", "private", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
                        "latency", "bb_credit", "processing_time", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
-                       "max_iu_bytes", "pipeline_depth", "preference", "class", "end_to_end_credit", "ack_0",
+                       "max_iu_bytes", "pipeline_depth", "reorder_pool", "preference", "class", "end_to_end_credit", "ack_0",
                        "ulp_timeout", "capture"});
   PortSpec port{.name = member.name(read_text(map.require("name"), "name")), .link = link_};
   if (const Tree* at = map.find("switch")) port.at_switch = switches_.pick(*at, "switch", member);
@@ -151,6 +151,7 @@ void PortLoader::load_port_protocol(const MapReader& map, PortSpec& port) {
   map.optional("first_connection_id", port.first_connection_id, read_number, Range{1, 0xFFFFFFFE});
   map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, Range{2080, 65536ull * 2080});
   map.optional("pipeline_depth", port.pipeline_depth, read_number, Range{0, 255});
+  map.optional("reorder_pool", port.reorder_pool_bytes, read_bytes, Range{65536, 64ull << 30});
   map.optional("preference", port.preference, read_bool);
   load_class(map, port);
   map.optional("ulp_timeout", port.ulp_timeout, read_duration, fc2::TimeNs{0}, max_time);

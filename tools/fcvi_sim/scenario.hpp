@@ -68,6 +68,7 @@ struct PortSpec {
   std::optional<std::uint32_t> first_handle = {}, first_connection_id = {};
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
   std::uint32_t pipeline_depth = 31;
+  std::uint64_t reorder_pool_bytes = 64u << 20;
   bool preference = false;
   bool class_2 = false;                 // its messages go in class 2, where the other port offers it too
   std::uint16_t end_to_end_credit = 0;  // 0: it offers class 3 only
@@ -188,6 +189,12 @@ struct DiscardExpectation {
   std::uint64_t times = 0;
 };
 
+/// The most that a port kept at once of what overtook other frames.
+struct KeptExpectation {
+  std::size_t port = 0;
+  Bound bytes;
+};
+
 struct Expectations {
   std::optional<std::vector<WireExpectation>> wire = {};  // in this order, and no other of wire_messages
   std::vector<WireMessage> wire_messages = {};            // none: IUs of FC-VI and basic link services
@@ -198,6 +205,7 @@ struct Expectations {
       ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
   std::optional<std::vector<DiscardExpectation>> discard_list = {};  // these, and no other
+  std::vector<KeptExpectation> kept = {};
   Bound asynchronous_errors;  // of all NICs
   std::optional<fc2::TimeNs> max_duration;
 };

@@ -251,6 +251,7 @@ void Simulation::collect() {
   };
   for (const auto& node : nodes_) {
     add(node->name(), node->port().counters());
+    result_.kept_bytes.push_back(node->provider().reorder_peak_bytes());
   }
   collect_errors();
   collect_completions();
