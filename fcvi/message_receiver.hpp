@@ -123,6 +123,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool claim_for(OpenMessage& open);
   void claim_in_order();
   void deliver_in_order();
+  [[nodiscard]] bool is_told_now(const OpenMessage& open) const;
   [[nodiscard]] bool deliver_next(OpenMessage& open);
   void conclude(OpenMessage& open);
   void take_out(OpenMessage& open);
@@ -174,6 +175,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<wire::MsgId> last_completed_;
   Message message_;
   const fc2::ReceivedFrame* frame_ = nullptr;  // while it is processed
+  wire::MsgId at_hand_{};                      // its message, in an epoch
   const fc2::ReceivedFrame* reply_to_ = nullptr;  // the frame that a response answers, where that came before
   std::size_t placed_bytes_ = 0;
   ReceiveError noted_{};

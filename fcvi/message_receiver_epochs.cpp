@@ -57,7 +57,7 @@ bool MessageReceiver::adopt_message() {
 
 void MessageReceiver::frame_of_epoch(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                      std::span<const std::uint8_t> payload) {
-  const wire::MsgId id = header.msg_id;
+  const wire::MsgId id = at_hand_ = header.msg_id;
   const std::int32_t ahead = wire::serial_distance(expected_, id);
   if (ahead < 0) return discard_of_the_past(id);
   OpenMessage* open = epoch_->find(id);
@@ -129,8 +129,11 @@ void MessageReceiver::take_piece(OpenMessage& open, const fc2::ReceivedFrame& fr
     case Arrivals::Piece::Conflict: return give_up(open, mr::Loss::SequenceError);
     case Arrivals::Piece::New: break;
   }
-  if (reliable()) find_target(open);
-  else if (!find_descriptor(open, piece)) return;  // it was refused
+  if (!reliable() && !find_descriptor(open, piece)) return;  // it was refused
+  if (reliable()) {
+    find_target(open);
+    claim_in_order();  // as far as it showed now what it is
+  }
   add_piece(open, frame, piece, payload);
 }
 
@@ -176,6 +179,7 @@ void MessageReceiver::piece_taken(OpenMessage& open) {
 bool MessageReceiver::store(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
                             std::span<const std::uint8_t> payload) {
   if (open.refused) {
+    if (is_told_now(open)) return true;
     connection_.core().discard(fc2::Discard::NotReceiving);
     connection_.core().port().acknowledger().keep_sequence(frame);  // its response tells why
     return true;
@@ -295,11 +299,15 @@ void MessageReceiver::deliver_in_order() {
   }
 }
 
+/// The response to a refused one waits for the initiative, and for its turn.
+bool MessageReceiver::is_told_now(const OpenMessage& open) const {
+  return open.refused && open.id() == expected_ && !needs_response(open.message.kind == Kind::Read);
+}
+
 bool MessageReceiver::deliver_next(OpenMessage& open) {
   if (!claim_for(open)) return false;
   const bool whole = open.is_whole();
-  const bool told_now = open.refused && !needs_response(open.message.kind == Kind::Read);
-  if (!whole && !told_now) return false;  // the response to a refused one waits for the initiative, too
+  if (!whole && !is_told_now(open)) return false;
   place_held(open, whole);
   conclude(open);
   return true;
@@ -309,8 +317,9 @@ bool MessageReceiver::deliver_next(OpenMessage& open) {
 void MessageReceiver::conclude(OpenMessage& open) {
   const auto refused = open.refused;
   const fc2::ReceivedFrame last = open.last;
+  const bool ends_with_frame_at_hand = refused && is_told_now(open) && at_hand_ == open.id();  // that is discarded (8.4.2 h)
   take_out(open);
-  const fc2::ReceivedFrame* at_hand = std::exchange(frame_, nullptr);
+  const fc2::ReceivedFrame* at_hand = ends_with_frame_at_hand ? frame_ : std::exchange(frame_, nullptr);
   reply_to_ = &last;
   if (refused) process(mr::ClaimRefused{*refused, true, needs_response()});
   else if (message_.kind == Kind::Read) process(mr::ReadRequested{});

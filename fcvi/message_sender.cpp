@@ -236,7 +236,7 @@ void MessageSender::read_data_in_any_order(Message& message, const fc2::Received
 
 /// From here on a book is kept of what is here. False: no room.
 bool MessageSender::keep_pieces(Message& message) {
-  if (!share_.take(connection_.peer_port(), sizeof(ReadPieces))) return false;
+  if (!share_.take(connection_.peer_port(), sizeof(ReadPieces), ReorderPool::Need::Now)) return false;
   message.pieces = std::make_unique<ReadPieces>();
   const auto received = static_cast<std::uint32_t>(message.bytes_moved);
   message.pieces->data = ScatteredData(message.work.data, received);
@@ -255,13 +255,14 @@ void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFra
   }
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
   const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow();
-  if (!share_.take(connection_.peer_port(), growth)) {
+  if (!share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
     core.port().acknowledger().busy(frame);
     return core.reorder_pool_full();
   }
-  if (!message.pieces->data.place(piece.begin, payload)) return process(message, mo::LocalProtectionError{});
-  arrivals.add(piece);
+  const bool placed = message.pieces->data.place(piece.begin, payload);
+  if (placed) arrivals.add(piece);
   share_.give_back(before + growth - arrivals.heap_bytes());
+  if (!placed) return process(message, mo::LocalProtectionError{});
   read_data_placed(message, payload.size());
 }
 

@@ -151,7 +151,7 @@ topology: {line_rate: 8GFC, latency: 1us}
 ports:
   - {name: a, port_name: "20:00:00:00:00:00:00:0a", node_name: "10:00:00:00:00:00:00:0a", address: 1.2.3.4,
      resolve: farp, line_rate: 400MB/s, latency: 2us, receive_data_field: 1KiB, first_ox_id: 3, first_handle: 4,
-     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, preference: true, ulp_timeout: 7ms, capture: false}
+     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, reorder_pool: 3MiB, preference: true, ulp_timeout: 7ms, capture: false}
   - {name: b, addresses: [fe80::1, 10.9.9.9]}
 workloads:
   - name: w
@@ -175,6 +175,7 @@ workloads:
 expectations:
   ius: {FLOGI: 2, FCVI_SEND_RQST: {min: 1, max: 3}}
   discards: {max: 4}
+  kept: [{port: a, min: 1KiB, max: 2KiB}]
   asynchronous_errors: 1
   duration: 6ms
 )";
@@ -182,6 +183,10 @@ expectations:
 TEST(Loader, every_key_is_read) {
   const auto scenario = read(every_key);
   ASSERT_TRUE(scenario) << scenario.error().message;
+  ASSERT_EQ(scenario->expectations.kept.size(), 1u);
+  EXPECT_EQ(scenario->expectations.kept[0].port, 0u);
+  EXPECT_EQ(scenario->expectations.kept[0].bytes.min, 1024u);
+  EXPECT_EQ(scenario->expectations.kept[0].bytes.max, 2048u);
   EXPECT_EQ(std::tie(scenario->seed, scenario->file), std::tuple(16u, "/bin/sh"));
   const PortSpec& port = scenario->ports[0];
   EXPECT_EQ(port.port_name.value, 0x200000000000000Au);
@@ -194,6 +199,7 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(port.first_connection_id, 5u);
   EXPECT_EQ(port.max_iu_bytes, 65536u);
   EXPECT_EQ(port.pipeline_depth, 6u);
+  EXPECT_EQ(port.reorder_pool_bytes, 3u << 20);
   EXPECT_TRUE(port.preference);
   EXPECT_EQ(port.ulp_timeout, 7 * fc2::millisecond);
   EXPECT_FALSE(port.capture);
