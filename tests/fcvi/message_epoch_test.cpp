@@ -124,6 +124,15 @@ TEST_P(PatientEpochs, expecting_frontierMovesOn_eachGapKeepsItsTime) {
   expect_all_arrived();
 }
 
+// VI-ARCH 2.5.1, FC-VI B.2.5 rule 5b: a frame that comes twice, at once or long after its message, is delivered once.
+TEST_P(Epochs, receiving_framesDoubled_arriveOnce) {
+  begin(GetParam());
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? twice : pass; };
+  send_all(3);
+  expect_all_arrived();
+  EXPECT_EQ(discarded(), 12u);
+}
+
 /// What is missing: rule 4c a) whole messages, b) the rest of one, c) the beginning of the one that tells, 6e a) a middle. Of `begun`
 /// some frames came: each has a descriptor (rule 3a).
 struct Missing { const char* name; int from, to; std::vector<std::size_t> lost, begun; };
