@@ -57,6 +57,7 @@ void MessageReceiver::take_early_frames() {
 
 void MessageReceiver::go_on() {
   if (!in_epoch()) return take_early_frames();
+  if (!reliable()) return;  // nothing waits for a set-up or for reads there
   claim_in_order();
   deliver_in_order();
 }
