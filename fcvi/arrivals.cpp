@@ -4,7 +4,11 @@
 
 namespace fcvi {
 namespace {
-bool follows(std::uint16_t earlier, std::uint16_t later) { return static_cast<std::uint16_t>(earlier + 1) == later; }
+/// SEQ_CNT `later` comes next behind `earlier` where their offsets meet; where they do not, a frame at least is between.
+bool may_follow(std::uint16_t earlier, std::uint16_t later, std::uint32_t bytes_between) {
+  const bool next = static_cast<std::uint16_t>(earlier + 1) == later;
+  return bytes_between == 0 ? next : !next || bytes_between >= 65536;  // as many frames, and SEQ_CNT came round
+}
 
 /// The first range that ends behind `at`.
 template <class Ranges>
@@ -17,11 +21,11 @@ Arrivals::Piece Arrivals::classify(const Range& piece) const {
   const auto next = range_behind(ranges_, piece.begin);
   if (next != ranges_.end() && next->begin < piece.end)
     return next->begin <= piece.begin && piece.end <= next->end ? Piece::Duplicate : Piece::Conflict;
-  if (piece.begin == 0 && piece.first_seq_cnt != 0) return Piece::Conflict;
-  const bool joins_previous = next != ranges_.begin() && (next - 1)->end == piece.begin;
-  if (joins_previous && !follows((next - 1)->last_seq_cnt, piece.first_seq_cnt)) return Piece::Conflict;
-  const bool joins_next = next != ranges_.end() && next->begin == piece.end;
-  return joins_next && !follows(piece.last_seq_cnt, next->first_seq_cnt) ? Piece::Conflict : Piece::New;
+  const bool is_first = next == ranges_.begin();
+  const std::uint16_t before = is_first ? 0xFFFF : (next - 1)->last_seq_cnt;  // the message begins with SEQ_CNT 0
+  if (!may_follow(before, piece.first_seq_cnt, piece.begin - (is_first ? 0 : (next - 1)->end))) return Piece::Conflict;
+  const bool fits = next == ranges_.end() || may_follow(piece.last_seq_cnt, next->first_seq_cnt, next->begin - piece.end);
+  return fits ? Piece::New : Piece::Conflict;
 }
 
 void Arrivals::add(const Range& piece) {

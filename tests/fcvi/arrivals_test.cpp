@@ -48,6 +48,9 @@ TEST(Arrivals, neighbours_seqCntMustFollow) {
   EXPECT_EQ(arrivals.classify({200, 300, 1, 1, 1}), Piece::New);
   EXPECT_EQ(arrivals.classify({200, 300, 2, 2, 1}), Piece::Conflict) << "the one behind has it";
   EXPECT_EQ(Arrivals().classify({0, 100, 1, 1, 1}), Piece::Conflict) << "the first frame has SEQ_CNT 0";
+  EXPECT_EQ(Arrivals().classify({4, 104, 0, 0, 1}), Piece::Conflict) << "SEQ_CNT 0 has offset 0";
+  EXPECT_EQ(arrivals.classify({104, 204, 0, 0, 1}), Piece::Conflict) << "the next SEQ_CNT, and bytes are left out";
+  EXPECT_EQ(arrivals.classify({204, 296, 1, 1, 1}), Piece::Conflict) << "the SEQ_CNT before the next, and bytes are left out";
 }
 
 // ... and so is one that covers some bytes that are here and some that are not.
