@@ -70,7 +70,17 @@ class Class2 : public support::AtLevel {
   }
 };
 class Class2Ack0 : public Class2 { public: Class2Ack0() : Class2(true) {} };
-class Class2OutOfOrder : public Class2 { public: Class2OutOfOrder() : Class2(false, false) {} };
+class Class2OutOfOrder : public Class2 {
+ public:
+  Class2OutOfOrder() : Class2(false, false) {}
+  /// In its own descriptor; at Unreliable Delivery in any (VI-ARCH 2.5.1): the busied one is whole last.
+  [[nodiscard]] bool arrives_somewhere(std::size_t message) {
+    if (GetParam() != Level::UnreliableDelivery) return arrived(message, message);
+    for (std::size_t receive = 0; receive < receives.size(); ++receive)
+      if (arrived(message, receive)) return true;
+    return false;
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Level, Class2, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, Class2Ack0, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, Class2OutOfOrder, support::all_levels, support::level_name);
@@ -177,7 +187,7 @@ TEST_P(Class2OutOfOrder, sending_busy_isSentAgain) {
     const std::size_t first = sends.size();
     answer(5, busy);
     send_all(3);
-    for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrived(i, i) && sent(i) == sent_well) << i;
+    for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrives_somewhere(i) && sent(i) == sent_well) << i;
     EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); }), 1u);
     EXPECT_EQ(log.count(RCtl::abts), 0u);
   }
