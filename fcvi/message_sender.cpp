@@ -223,8 +223,8 @@ void MessageSender::read_data_in_any_order(Message& message, const fc2::Received
   const bool next = message.pieces == nullptr && frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved);
   if (failed || next) return read_data_received(message, frame, header, payload);
   if (message.pieces == nullptr && frame.header.parameter < message.bytes_moved) return core.discard(fc2::Discard::WrongSequence);
-  const bool lacks_data = payload.empty() && message.work.length_bytes != 0;
-  if (lacks_data || !read_data_belongs(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
+  if (payload.empty() && message.work.length_bytes != 0) return core.discard(fc2::Discard::WrongSequence);  // it brings nothing
+  if (!read_data_belongs(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
   if (message.pieces == nullptr && !keep_pieces(message)) {
     core.port().acknowledger().busy(frame);
     return core.reorder_pool_full();
