@@ -155,7 +155,7 @@ static int is_right(const client* from, const cq_message* message) {
 
 static void answer(client* to, const cq_message* message) {
   cq_slot* slot;
-  if (to->free_count == 0) die("a client has sent more than its window");
+  if (to->free_count == 0) return; /* it has sent more than its window, and waits for this answer in vain */
   slot = to->free_sends[--to->free_count];
   slot->message = *message;
   describe(&slot->descriptor, &slot->message, to->handle, sizeof slot->message);
@@ -229,23 +229,25 @@ static void report(server* self, const char* title) {
   fflush(stdout);
 }
 
+static void count_burial(void* argument) {
+  server* self = argument;
+  pthread_mutex_lock(&self->mutex);
+  ++self->destroyed;
+  pthread_cond_broadcast(&self->changed);
+  pthread_mutex_unlock(&self->mutex);
+}
+
 static void bury_the_dead(server* self) {
   client *dead, *next;
-  unsigned long count = 0;
   pthread_mutex_lock(&self->mutex);
   dead = self->dead;
   self->dead = NULL;
   pthread_mutex_unlock(&self->mutex);
-  for (; dead != NULL; dead = next, ++count) {
+  for (; dead != NULL; dead = next) {
     next = dead->next;
-    destroy_vi(dead->vi);
-    free_registered(self->nic, dead->slots, dead->handle);
+    bury(self->nic, dead->vi, dead->slots, dead->handle, count_burial, self);
     free(dead);
   }
-  pthread_mutex_lock(&self->mutex);
-  self->destroyed += count;
-  pthread_cond_broadcast(&self->changed);
-  pthread_mutex_unlock(&self->mutex);
 }
 
 /* Until a client has died or the second is over. */
@@ -292,6 +294,8 @@ static int finish(server* self, pthread_t worker, pthread_t acceptor) {
   pthread_mutex_unlock(&self->mutex);
   pthread_join(acceptor, NULL);
   pthread_join(worker, NULL);
+  bury_the_dead(self);
+  wait_for_burials();
   check(VipCloseNic(self->nic), "VipCloseNic");
   for (; self->living != NULL; self->living = next) {
     next = self->living->next;

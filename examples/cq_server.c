@@ -8,7 +8,7 @@
  * each. Three threads serve:
  *   the acceptor waits for clients and gives each a VI whose two queues report to the completion queue;
  *   the worker waits there, and nowhere else, for whatever happens next to any client;
- *   the main thread buries clients whose connection is over, and reports once a second.
+ *   the main thread has clients buried whose connection is over, and reports once a second.
  * A client that dies is noticed by its receives: the library flushes them, which the completion queue tells as well. A
  * client is buried when all its descriptors are back, so that nothing of it is in anybody's hands.
  */

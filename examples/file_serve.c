@@ -124,8 +124,7 @@ static void wait_for_the_last(void) {
 
 static void free_client(client* gone) {
   if (gone->file >= 0) close(gone->file);
-  destroy_vi(gone->vi);
-  free_registered(gone->nic, gone->memory, gone->handle);
+  bury(gone->nic, gone->vi, gone->memory, gone->handle, NULL, NULL);
   free(gone);
 }
 
@@ -187,6 +186,7 @@ int file_serve(const file_options* chosen) {
     }
   }
   wait_for_the_last();
+  wait_for_burials();
   check(VipCloseNic(nic), "VipCloseNic");
   close(folder);
   return EXIT_SUCCESS;

@@ -60,16 +60,18 @@ static void close_endpoint(endpoint* end) {
   free_registered(end->nic, end->descriptors, end->handle);
 }
 
+static void leave_endpoint(endpoint* end) { bury(end->nic, end->vi, end->descriptors, end->handle, NULL, NULL); }
+
 static void post_receive(endpoint* end) {
   describe(&end->descriptors[1], end->in, end->handle, MAX_BYTES);
   check(VipPostRecv(end->vi, &end->descriptors[1], end->handle), "VipPostRecv");
 }
 
-static void send_message(endpoint* end, unsigned long bytes) {
+static VIP_RETURN send_message(endpoint* end, unsigned long bytes) {
   VIP_DESCRIPTOR* done;
   describe(&end->descriptors[0], end->out, end->handle, (VIP_UINT32)bytes);
   check(VipPostSend(end->vi, &end->descriptors[0], end->handle), "VipPostSend");
-  check(VipSendWait(end->vi, WAIT_MS, &done), "send");
+  return VipSendWait(end->vi, WAIT_MS, &done);
 }
 
 /* The descriptor of the next message; its status says if it is one. */
@@ -81,20 +83,29 @@ static VIP_RETURN receive(endpoint* end, VIP_DESCRIPTOR** done) {
   return result;
 }
 
-/* Sends back what comes until the client disconnects, which flushes the receive. */
+/* Sends back what comes until the client disconnects, which flushes the receive, or is silent for WAIT_MS. */
 static unsigned long answer_client(endpoint* end) {
   unsigned long answered = 0;
   VIP_DESCRIPTOR* done;
-  VIP_RETURN result;
-  while ((result = receive(end, &done)) == VIP_SUCCESS) {
+  while (receive(end, &done) == VIP_SUCCESS) {
     const VIP_UINT32 length = done->CS.Length;
     memcpy(end->out, end->in, length);
     post_receive(end);
-    send_message(end, length);
+    if (send_message(end, length) != VIP_SUCCESS) break;
     ++answered;
   }
-  if (done == NULL || (done->CS.Status & VIP_STATUS_DESC_FLUSHED_ERROR) == 0) check(result, "receive");
   return answered;
+}
+
+/* A client that gives up meanwhile makes room for the next. */
+static void await_client(endpoint* end, const char* name) {
+  VIP_RETURN result;
+  while ((result = accept_client(end->nic, name, VIP_INFINITE, end->vi)) != VIP_SUCCESS) {
+    fprintf(stderr, "%s: accept: %s\n", program_name, result_text(result));
+    leave_endpoint(end);
+    open_endpoint(end, end->nic, end->chosen);
+    post_receive(end);
+  }
 }
 
 static void serve(const options* chosen) {
@@ -104,11 +115,12 @@ static void serve(const options* chosen) {
     endpoint end;
     open_endpoint(&end, nic, chosen);
     post_receive(&end);
-    check(accept_client(nic, name, VIP_INFINITE, end.vi), "accept");
+    await_client(&end, name);
     printf("%lu messages answered\n", answer_client(&end));
     fflush(stdout);
-    close_endpoint(&end);
+    leave_endpoint(&end);
   } while (!chosen->once);
+  wait_for_burials();
   check(VipCloseNic(nic), "VipCloseNic");
 }
 
@@ -119,7 +131,7 @@ static double one_round(endpoint* end, unsigned long number) {
   memset(end->out, (int)(number & 0xFF), bytes);
   post_receive(end);
   started = now_seconds();
-  send_message(end, bytes);
+  check(send_message(end, bytes), "send");
   check(receive(end, &done), "answer");
   started = now_seconds() - started;
   if (done->CS.Length != bytes || memcmp(end->in, end->out, bytes) != 0) die("round %lu: another message came back", number);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,16 +128,70 @@ VIP_VI_HANDLE create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_BOO
   return vi;
 }
 
-void destroy_vi(VIP_VI_HANDLE vi) {
+static VIP_RETURN try_to_destroy(VIP_VI_HANDLE vi) {
   VIP_DESCRIPTOR* left;
-  VIP_RETURN result = VipDisconnect(vi);
-  if (result == VIP_NOT_REACHABLE) result = VipDisconnect(vi); /* from Error to Idle */
-  check(result, "VipDisconnect");
+  VipDisconnect(vi); /* what it says shows in the VI's state */
   do VipSendDone(vi, &left);
   while (left != NULL);
   do VipRecvDone(vi, &left);
   while (left != NULL);
-  check(VipDestroyVi(vi), "VipDestroyVi");
+  return VipDestroyVi(vi);
+}
+
+int destroy_vi(VIP_VI_HANDLE vi) {
+  const VIP_RETURN result = try_to_destroy(vi);
+  if (result != VIP_INVALID_STATE) check(result, "VipDestroyVi");
+  return result == VIP_SUCCESS;
+}
+
+typedef struct {
+  VIP_NIC_HANDLE nic;
+  VIP_VI_HANDLE vi;
+  void* memory;
+  VIP_MEM_HANDLE handle;
+  void (*done)(void*);
+  void* context;
+} burial;
+
+static pthread_mutex_t burial_mutex = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long burials;
+
+static unsigned long change_burials(int by) {
+  unsigned long now;
+  pthread_mutex_lock(&burial_mutex);
+  now = burials += (unsigned long)by;
+  pthread_mutex_unlock(&burial_mutex);
+  return now;
+}
+
+static void* carry_out(void* argument) {
+  const burial job = *(burial*)argument;
+  const struct timespec pause = {1, 0};
+  VIP_RETURN result;
+  free(argument);
+  while ((result = try_to_destroy(job.vi)) == VIP_INVALID_STATE) nanosleep(&pause, NULL);
+  if (result == VIP_SUCCESS) { /* else the NIC was closed meanwhile */
+    free_registered(job.nic, job.memory, job.handle);
+    if (job.done != NULL) job.done(job.context);
+  }
+  change_burials(-1);
+  return NULL;
+}
+
+void bury(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, void* memory, VIP_MEM_HANDLE handle, void (*done)(void*), void* context) {
+  burial* job = malloc(sizeof *job);
+  pthread_t thread;
+  if (job == NULL) die("no memory");
+  *job = (burial){nic, vi, memory, handle, done, context};
+  change_burials(+1);
+  if (pthread_create(&thread, NULL, carry_out, job) != 0) die("no thread");
+  pthread_detach(thread);
+}
+
+void wait_for_burials(void) {
+  const double deadline = now_seconds() + BURIALS_MS / 1000.0;
+  const struct timespec pause = {0, 1000000};
+  while (change_burials(0) != 0 && now_seconds() < deadline) nanosleep(&pause, NULL);
 }
 
 /* ---- descriptors ---------------------------------------------------------------------------------------- */

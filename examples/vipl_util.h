@@ -12,7 +12,7 @@
 #include <vipl.h>
 
 /* WAIT_MS: more than any answer takes; who waits longer has lost its peer. */
-enum { EXIT_WRONG_USE = 2, CONNECT_TIMEOUT_MS = 10000, WAIT_MS = 20000 };
+enum { EXIT_WRONG_USE = 2, CONNECT_TIMEOUT_MS = 10000, WAIT_MS = 20000, BURIALS_MS = 2000 };
 
 /* ---- texts */
 extern const char* const program_name; /* the program defines it: what messages begin with */
@@ -50,8 +50,14 @@ VIP_NIC_HANDLE open_nic(const char* device);
 void* alloc_registered(VIP_NIC_HANDLE nic, size_t bytes, VIP_BOOLEAN rdma, VIP_MEM_HANDLE* handle);
 void free_registered(VIP_NIC_HANDLE nic, void* memory, VIP_MEM_HANDLE handle);
 VIP_VI_HANDLE create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_BOOLEAN rdma, VIP_CQ_HANDLE queue);
-/* Disconnects, takes all descriptors back, and destroys it. */
-void destroy_vi(VIP_VI_HANDLE vi);
+/* Disconnects, takes all descriptors back, and destroys it; waits for the peer's answer. 0: there was none, and the VI is still
+ * there, in the Error state; another try may succeed. */
+int destroy_vi(VIP_VI_HANDLE vi);
+/* For servers. A thread destroys the VI and frees its registered memory, then calls done(context); the server serves others
+ * meanwhile. A client that left without a word is asked again until the fabric knows that it is gone. */
+void bury(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, void* memory, VIP_MEM_HANDLE handle, void (*done)(void*), void* context);
+/* Until all are buried, or BURIALS_MS are over: closing the NIC ends what is left. */
+void wait_for_burials(void);
 
 /* ---- descriptors with one data segment */
 void describe(VIP_DESCRIPTOR* descriptor, void* data, VIP_MEM_HANDLE handle, VIP_UINT32 length);

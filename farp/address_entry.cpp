@@ -54,7 +54,10 @@ void AddressEntry::query_name_server() {
                          *this, 0);
 }
 
-void AddressEntry::start_query_timer() { port_.scheduler().schedule_after(*this, 2 * port_.r_a_tov()); }
+void AddressEntry::start_query_timer() {
+  const int repeated = tries_ - 1;
+  port_.scheduler().schedule_after(*this, port_.answer_time(repeated, config_.retries - repeated));
+}
 
 void AddressEntry::forget_query() {
   if (query_ != nullptr) port_.abort(*std::exchange(query_, nullptr));

@@ -30,7 +30,7 @@ class PortValidator::Check final : private fc2::ExchangeUser {
 
  private:
   void discover_address() {
-    asks_port_ = true;
+    if (!std::exchange(asks_port_, true)) ends_ = never_asked;
     const wire::els::Adisc adisc{.port_name = port_.config().port_name,
                                  .node_name = port_.config().node_name,
                                  .n_port_id = port_.n_port_id()};
@@ -40,9 +40,11 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   }
   // Not logged in yet: it is enough that a port is there.
   [[nodiscard]] bool is_awaited() const { return !remote_->logged_in(); }
-  // No exchange is free: nothing is known, and the login stays.
+  // What is lost is asked again, as long as one answer may take. No exchange is free: nothing is known, and the login stays.
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
-    exchange_ = port_.request(d_id, r_ctl, type, payload, *this, 2 * port_.r_a_tov());
+    const fc2::TimeNs now = port_.scheduler().now();
+    if (ends_ == never_asked) ends_ = now + 2 * port_.r_a_tov(), repeated_ = 0;
+    exchange_ = port_.request(d_id, r_ctl, type, payload, *this, std::min(port_.answer_time(repeated_, 1), ends_ - now));
     if (exchange_ == nullptr) owner_.finish(remote_->peer(), true);
   }
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
@@ -56,8 +58,11 @@ class PortValidator::Check final : private fc2::ExchangeUser {
     owner_.finish(remote_->peer(), false);
   }
   // A Name Server that is silent says nothing of the port; a port that is silent is not there.
-  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) override {
     exchange_ = nullptr;
+    ++repeated_;
+    const bool again = failure == fc2::ExchangeFailure::ReplyTimeout && port_.scheduler().now() < ends_;
+    if (again) return asks_port_ ? discover_address() : start();
     if (asks_port_) owner_.finish(remote_->peer(), false);
     else if (is_awaited() || asks_itself_) owner_.finish(remote_->peer(), true);
     else discover_address();
@@ -75,6 +80,9 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   const fc2::PortUse remote_;
   fc2::Exchange* exchange_ = nullptr;
   bool asks_port_ = false;
+  static constexpr fc2::TimeNs never_asked = 0;
+  fc2::TimeNs ends_ = never_asked;  // of the question that is asked
+  int repeated_ = 0;
   // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not gone (FC-VI 7.7.5).
   const bool asks_itself_;
 };

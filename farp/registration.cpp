@@ -127,7 +127,7 @@ std::vector<std::uint8_t> Registration::registration_of(Step step) const {
 }
 
 void Registration::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
-  request_ = port_.request(d_id, r_ctl, type, payload, *this, 2 * port_.r_a_tov());
+  request_ = port_.request(d_id, r_ctl, type, payload, *this, port_.answer_time(config_.retries - retries_left_, retries_left_));
   if (request_ == nullptr) next();  // no exchange is free: a port in that state is not found by its address
 }
 

@@ -52,8 +52,8 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
 
   // ElsUser
   bool els_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
-  void farp_request_received(std::span<const std::uint8_t> payload);
-  void farp_reply_received(std::span<const std::uint8_t> payload);
+  bool farp_request_received(std::span<const std::uint8_t> payload);
+  bool farp_reply_received(std::span<const std::uint8_t> payload);
   void state_change_received(const wire::FcHeader& header, std::span<const std::uint8_t> payload);
   void send_els(wire::FcId d_id, std::span<const std::uint8_t> payload);
 
@@ -227,21 +227,20 @@ bool Resolver::Core::els_received(fc2::Exchange& exchange, const wire::FcHeader&
                                   std::span<const std::uint8_t> payload) {
   const auto command = static_cast<wire::els::Command>(payload[0]);
   if (command == wire::els::Command::rscn) state_change_received(header, payload);
-  const bool farp = command == wire::els::Command::farp_req || command == wire::els::Command::farp_reply;
-  if (!farp) return false;
-  port_.release(exchange);
-  if (command == wire::els::Command::farp_req) farp_request_received(payload);
-  else farp_reply_received(payload);
-  return true;
+  const bool taken = command == wire::els::Command::farp_req ? farp_request_received(payload)
+                                                             : command == wire::els::Command::farp_reply && farp_reply_received(payload);
+  if (taken) port_.release(exchange);
+  return taken;
 }
 
-void Resolver::Core::farp_request_received(std::span<const std::uint8_t> payload) {
+// What this provider does not act on may be another ULP's (7.5 NOTE).
+bool Resolver::Core::farp_request_received(std::span<const std::uint8_t> payload) {
   const auto request = FarpRequest::parse(payload);
-  if (!request) return port_.counters().discard(fc2::Discard::BadPayload);
+  if (!request) return false;
   const bool ours = is_own(request->responding_ip.normalized());                                       // item 11
   const bool by_ip = (request->match_code_points & wire::els::farp_match::ip_address) != 0;            // item 12
   const bool asks_reply = request->responder_action == wire::els::farp_action::reply;                  // item 13
-  if (!ours || !by_ip || !asks_reply) return;  // "shall take no action"
+  if (!ours || !by_ip || !asks_reply) return false;  // "shall take no action"
   FarpReply reply;
   reply.match_code_points = request->match_code_points;        // item 14
   reply.requesting_n_port_id = request->requesting_n_port_id;  // item 15
@@ -256,15 +255,18 @@ void Resolver::Core::farp_request_received(std::span<const std::uint8_t> payload
   std::array<std::uint8_t, FarpReply::size()> bytes;
   reply.write(bytes);
   send_els(request->requesting_n_port_id, bytes);
+  return true;
 }
 
-void Resolver::Core::farp_reply_received(std::span<const std::uint8_t> payload) {
+// FC-IP, say, asks for addresses too.
+bool Resolver::Core::farp_reply_received(std::span<const std::uint8_t> payload) {
   const auto reply = FarpReply::parse(payload);
-  if (!reply || reply->responding_n_port_id == wire::FcId{}) return port_.counters().discard(fc2::Discard::BadPayload);
+  if (!reply || reply->responding_n_port_id == wire::FcId{}) return false;
   const auto found = entries_.find(reply->responding_ip.normalized());
   const bool asked = reply->requesting_n_port_id == port_.n_port_id() && found != entries_.end();
-  if (!asked) return port_.counters().discard(fc2::Discard::UnexpectedIu);
+  if (!asked) return false;
   found->second.farp_reply_received(reply->responding_n_port_id);
+  return true;
 }
 
 // FC-VI 7.7.5. Link services answer the RSCN.

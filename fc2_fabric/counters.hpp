@@ -39,6 +39,7 @@ class Counters {
   [[nodiscard]] std::uint64_t discarded() const;
   std::uint64_t frames_received = 0;
   std::uint64_t data_bytes_received = 0;
+  std::uint64_t link_failures = 0;      // the link went down, or was interrupted
   std::uint64_t unexpected_events = 0;  // a machine had no row: a defect of ours, not the peer's
   // Entries of full tables that made room for new ones: nobody used them.
   std::uint64_t ports_evicted = 0, addresses_evicted = 0;

@@ -6,6 +6,7 @@
 #include "fc2_fabric/fabric_controller.hpp"
 #include "fc2_fabric/fabric_directory.hpp"
 #include "fc2_fabric/fabric_service.hpp"
+#include "fc2_fabric/link_services.hpp"
 #include "fc2_fabric/shared_link.hpp"
 #include "fc2_fabric/switch.hpp"
 #include "wire/els/fan.hpp"
@@ -252,8 +253,19 @@ bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::
     case wire::els::Command::flogi: return on_loop() ? log_in_on_loop(exchange, payload) : log_in(exchange, payload), true;
     case wire::els::Command::fdisc: return discover(exchange, payload), true;
     case wire::els::Command::logo: return log_out(header.s_id), false;  // link services answer
+    case wire::els::Command::rls: return read_link_errors(exchange, payload);
     default: return false;                                              // they know the rest
   }
+}
+
+// FC-LS: whoever is logged in here names this end of its link.
+bool FPort::read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Rls::parse(payload);
+  if (!request || !has(request->n_port_id)) return false;
+  std::array<std::uint8_t, wire::els::RlsAcc::size()> accept;
+  link_errors(controller_.counters()).write(accept);
+  controller_.accept_els(exchange, accept);
+  return true;
 }
 
 void FPort::ControllerOutput::receive(FramePtr frame) {
@@ -273,6 +285,8 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
     return reject(RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
   if (!request->class_3.valid()) return reject(RejectReason::logical_error, RejectExplanation::service_parameter_options);
+  if (request->receive_data_field_size < min_data_field_bytes)  // FC-FS: 256 to 2112. The classes of a FLOGI have none
+    return reject(RejectReason::logical_error, RejectExplanation::service_parameter_receive_data_field_size);
   forget_where_away(request->port_name, id);
   if (!switch_.admits_name(request->port_name, id))
     return reject(RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
@@ -291,15 +305,21 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
   grant(exchange, address_, *request);
 }
 
-// FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own.
+// FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own. The same again: the accept was
+// lost, or the N_Port began anew, which ends its login as a FLOGI would.
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
   if (!logged_in_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_originator_s_id);
   const VirtualLogin* named = virtual_login(payload);
-  const VirtualLogin* returning = named != nullptr && is_away(named->id) ? named : nullptr;
-  const auto request = admitted(exchange, payload, returning != nullptr ? returning->id : wire::FcId{});
+  const wire::FcId former = named != nullptr ? named->id : wire::FcId{};
+  const auto request = admitted(exchange, payload, former);
   if (!request) return;
-  if (returning != nullptr) return grant(exchange, returning->id, *request);
+  if (former != wire::FcId{}) {
+    if (!is_away(former)) login_ended(former, request->port_name);
+    for (VirtualLogin& login : virtual_logins_)
+      if (login.id == former) login.parameters = *request;
+    return grant(exchange, former, *request);
+  }
   const wire::FcId id = virtual_logins_.size() < switch_.config_.max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
   if (id == wire::FcId{})
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);

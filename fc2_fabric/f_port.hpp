@@ -64,6 +64,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   /// From the N_Port.
   void receive(FramePtr frame) override;
   /// To the F_Port Controller.
+  /// It was damaged on the way here.
+  void count_bad_crc() { controller_.counters().discard(Discard::BadCrc); }
   void receive_control(FramePtr frame) { controller_.receive(std::move(frame)); }
   [[nodiscard]] std::uint64_t frames_from_port() const { return frames_in(); }
   [[nodiscard]] std::uint64_t frames_to_port() const { return frames_out(); }
@@ -93,6 +95,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void link_is_over();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
   [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
+  bool read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload);
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
   void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);

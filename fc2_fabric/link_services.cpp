@@ -7,9 +7,11 @@
 #include "fc2_fabric/remote_ports.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
+#include "wire/els/farp.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/prli.hpp"
+#include "wire/els/rnid.hpp"
 #include "wire/els/rrq.hpp"
 #include "wire/els/rtv.hpp"
 
@@ -42,6 +44,7 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
   const auto command = static_cast<Command>(iu[0]);
   // Nobody answers a broadcast, nor an exchange that its originator ended, as a FAN's may be.
   if (command == Command::fan) return fabric_address(exchange, iu);
+  if (command == Command::farp_req || command == Command::farp_reply) return leave_farp(exchange, command, iu);
   if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return port_.release(exchange);
   answer(exchange, command, iu);
 }
@@ -58,6 +61,16 @@ bool LinkServices::counts_offline(const wire::FcHeader& first, std::span<const s
   return true;
 }
 
+/// FC-VI 7.5: no ULP acts on it, and neither has a reply.
+void LinkServices::leave_farp(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
+  const auto reply = wire::els::FarpReply::parse(payload);
+  const bool is_good = command == Command::farp_req ? wire::els::FarpRequest::parse(payload).has_value()
+                                                    : reply && reply->responding_n_port_id != wire::FcId{};
+  if (!is_good) port_.counters().discard(Discard::BadPayload);
+  else if (reply) port_.counters().discard(Discard::UnexpectedIu);
+  port_.release(exchange);
+}
+
 void LinkServices::answer(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
   switch (command) {
     case Command::plogi: return login(exchange, payload);
@@ -66,6 +79,8 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::prli: return process_login(exchange, payload);
     case Command::echo: return echo(exchange, payload);
     case Command::rtv: return read_timeouts(exchange);
+    case Command::rls: return read_link_errors(exchange, payload);
+    case Command::rnid: return identify_node(exchange, payload);
     case Command::rrq: return reinstate(exchange, payload);
     case Command::flogi:
       if ((port_.online() && port_.has_fabric()) || port_.is_fixed()) break;
@@ -78,9 +93,8 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::fdisc:
     case Command::rec:
     case Command::farp_req:
-    case Command::farp_reply:
-    case Command::scr:
-    case Command::rnid: break;
+    case Command::farp_reply:  // likewise
+    case Command::scr: break;
   }
   port_.reject_els(exchange, RejectReason::not_supported, RejectExplanation::none);
 }
@@ -96,6 +110,8 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
   if (request->class_3.receive_data_field_size < min_data_field_bytes)
     return port_.reject_els(exchange, RejectReason::logical_error,
                             RejectExplanation::service_parameter_receive_data_field_size);
+  if (request->port_name.value == 0 || request->node_name.value == 0)
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
   if (!port_.remote_ports_->make_room_for_login(exchange.peer())) {
     port_.counters().discard(Discard::NoResources);
     return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
@@ -226,6 +242,38 @@ void LinkServices::read_timeouts(Exchange& exchange) {
   reply(port_, exchange,
         wire::els::RtvAcc{.r_a_tov_ms = static_cast<std::uint32_t>(port_.r_a_tov() / millisecond),
                           .e_d_tov = static_cast<std::uint32_t>(port_.e_d_tov() / millisecond)});
+}
+
+// FC-LS: of this port, which 0 names as well.
+void LinkServices::read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Rls::parse(payload);
+  if (!request) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  }
+  if (request->n_port_id != wire::FcId{} && request->n_port_id != port_.n_port_id())
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_n_port_id);
+  reply(port_, exchange, link_errors(port_.counters()));
+}
+
+wire::els::RlsAcc link_errors(const Counters& counters) {
+  return {.link_failures = static_cast<std::uint32_t>(counters.link_failures),
+          .invalid_crcs = static_cast<std::uint32_t>(counters.discarded(Discard::BadCrc))};
+}
+
+// FC-LS: a format that is not known here is answered with the common data.
+void LinkServices::identify_node(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Rnid::parse(payload);
+  if (!request) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  }
+  const NPortConfig& config = port_.config();
+  if (request->format != wire::els::RnidFormat::topology)
+    return reply(port_, exchange, wire::els::RnidAcc{.port_name = config.port_name, .node_name = config.node_name});
+  reply(port_, exchange, wire::els::RnidTopologyAcc{.port_name = config.port_name, .node_name = config.node_name,
+                                                    .type = port_.is_fixed() ? wire::els::RnidType::switch_ : wire::els::RnidType::host,
+                                                    .attached_nodes = 1});
 }
 
 void LinkServices::accept(Exchange& exchange) { reply(port_, exchange, wire::els::LsAcc{}); }

@@ -2,12 +2,17 @@
 #pragma once
 #include <deque>
 
+#include "fc2_fabric/counters.hpp"
 #include "fc2_fabric/exchange.hpp"
 #include "fc2_fabric/frames_before_login.hpp"
 #include "wire/els/command.hpp"
 #include "wire/els/logo.hpp"
+#include "wire/els/rls.hpp"
 
 namespace fc2 {
+
+/// The Link Error Status Block of a port (FC-FS). There is no signal here to be lost, nor are there words to be invalid.
+[[nodiscard]] wire::els::RlsAcc link_errors(const Counters& counters);
 
 class LinkServices final : public ExchangeUser {
  public:
@@ -21,6 +26,7 @@ class LinkServices final : public ExchangeUser {
  private:
   void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
   void exchange_failed(Exchange&, ExchangeFailure) override {}
+  void leave_farp(Exchange& exchange, wire::els::Command command, std::span<const std::uint8_t> payload);
   void answer(Exchange& exchange, wire::els::Command command, std::span<const std::uint8_t> payload);
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload);
@@ -34,6 +40,8 @@ class LinkServices final : public ExchangeUser {
   void process_login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void echo(Exchange& exchange, std::span<const std::uint8_t> payload);
   void read_timeouts(Exchange& exchange);
+  void read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void identify_node(Exchange& exchange, std::span<const std::uint8_t> payload);
   void accept(Exchange& exchange);
   NPort& port_;
   std::deque<Exchange*> denials_;  // some are over

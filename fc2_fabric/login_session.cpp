@@ -204,7 +204,7 @@ void LoginSession::forget_request() {
 }
 
 void LoginSession::start(TimeNs delay) { port_.scheduler().schedule_after(*this, delay); }
-void LoginSession::start_timer() { start(2 * port_.r_a_tov()); }
+void LoginSession::start_timer() { start(port_.answer_time(port_.config().login_retries - retries_left_, retries_left_)); }
 void LoginSession::start_retry_delay() { start(port_.e_d_tov()); }
 void LoginSession::stop_timer() { port_.scheduler().cancel(*this); }
 void LoginSession::report_logged_in() {
@@ -245,9 +245,17 @@ static bool is_retryable(const wire::els::LsRjt& reject) {
          reject.explanation == wire::els::RejectExplanation::invalid_payload_length;
 }
 
+/// A fabric or a port that takes no class 3, or smaller frames than FC-FS allows, is of no use to us, whatever it accepts.
+static bool is_usable(const wire::els::Login& accept, Command asked) {
+  const std::uint16_t size = asked != Command::plogi ? accept.receive_data_field_size  // a FLOGI's classes have none of their own
+                                                     : accept.class_3.receive_data_field_size;
+  return accept.class_3.valid() && size >= min_data_field_bytes;
+}
+
 void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
   const auto accept = wire::els::Login::parse(payload);
   if (accept && accept->command == Command::ls_acc) {
+    if (!is_usable(*accept, login_command())) return process(pl::LoginRejected{.retryable = false});
     peer_parameters_ = *accept;
     if (!port_.in_order()) overtaken_until_ = port_.scheduler().now() + port_.r_a_tov();
     accepted_at(header.d_id);

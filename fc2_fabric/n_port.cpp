@@ -1,5 +1,6 @@
 #include "fc2_fabric/n_port.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -256,6 +257,15 @@ Exchange* NPort::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std
   Exchange* exchange = originate(d_id, type, user);
   if (exchange != nullptr) send(*exchange, r_ctl, {}, payload, {.transfer_initiative = true}, reply_timeout);
   return exchange;
+}
+
+// FC-LS lets an answer take 2 x R_A_TOV. In class 3 a request or its answer may be lost, which nobody tells: it is repeated after
+// 2 x E_D_TOV, the time that both take where nothing holds them up, and after twice as long each time, so that who is slow is heard.
+TimeNs NPort::answer_time(int repeated, int left) const {
+  const TimeNs most = 2 * r_a_tov_;
+  TimeNs time = 2 * e_d_tov_;
+  for (int i = 0; i < repeated && time < most; ++i) time *= 2;
+  return left > 0 ? std::min(time, most) : most;
 }
 
 // --- reception ---------------------------------------------------------------------------------------------------

@@ -127,6 +127,9 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] FrameAcknowledger& acknowledger() { return *acknowledger_; }
   [[nodiscard]] TimeNs e_d_tov() const { return e_d_tov_; }
   [[nodiscard]] TimeNs r_a_tov() const { return r_a_tov_; }
+  /// How long the answer to a link service or CT request is waited for that was sent `repeated` times before and may be sent `left`
+  /// times more, each in an Exchange of its own. See ruling 221.
+  [[nodiscard]] TimeNs answer_time(int repeated, int left) const;
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] Transmitter& transmitter() { return transmitter_; }
   [[nodiscard]] FramePool& pool() { return pool_; }

@@ -181,6 +181,7 @@ void NPort::fabric_login_received(const wire::els::Login& login) {
 
 void NPort::link_is_gone() {
   link_up_ = false;
+  ++counters_.link_failures;
   awaits_fan_ = other_n_port_ = false;
   scheduler_.cancel(fan_timer_);
   transmitter_.attach(nullptr);

@@ -169,6 +169,17 @@ class Requests {
       return reply(answer);
     });
   }
+  Reply operator()(const ct::GcsId& r) {
+    return of_port(r.port_id, [&](const auto& port) {
+      if (port.classes_of_service == 0) return missing(Explanation::class_of_service_not_registered);
+      return reply(ct::ClassesOfServiceAccept{.classes_of_service = port.classes_of_service});
+    });
+  }
+  Reply operator()(const ct::GfpnId& r) {
+    return of_port(r.port_id, [&](const auto& port) {
+      return port.fabric_port_name.value == 0 ? missing(Explanation::fabric_port_name_not_registered) : name(port.fabric_port_name);
+    });
+  }
   Reply operator()(const ct::GptId& r) {
     return of_port(r.port_id, [&](const auto& port) {
       if (port.type == ct::PortType::unidentified) return missing(Explanation::port_type_not_registered);

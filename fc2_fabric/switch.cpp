@@ -14,6 +14,7 @@
 #include "fc2_fabric/remote_port.hpp"
 #include "fc2_fabric/shared_link.hpp"
 #include "wire/bytes.hpp"
+#include "wire/els/ls_rjt.hpp"
 
 namespace fc2 {
 namespace {
@@ -43,6 +44,33 @@ NPortConfig service_config(const SwitchConfig& config, const char* name, wire::F
   service.max_assembled_iu_bytes = max_data_field_bytes;  // requests are short
   service.max_waiting_frames = 4 * service.max_exchanges;
   return service;
+}
+
+// FC-FS keeps the addresses from FFFC00h on for the fabric's services.
+constexpr std::uint32_t first_well_known = 0xFFFC00;
+
+// An ELS request in class 3, the whole of it in one frame: whoever sent it waits for an answer.
+bool asks_for_service(const wire::FcHeader& header, const Frame& frame) {
+  constexpr std::uint32_t whole_request = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
+  return header.r_ctl == wire::RCtl::els_request && header.has(whole_request) && frame.sof == wire::Sof::i3 &&
+         header.d_id.value >= first_well_known && header.d_id != well_known::broadcast;
+}
+
+// As the service would say that was asked.
+FramePtr rejection_of(const wire::FcHeader& request, FramePool& pool) {
+  wire::FcHeader header = request;
+  header.r_ctl = wire::RCtl::els_reply;
+  std::swap(header.d_id, header.s_id);
+  header.f_ctl = wire::f_ctl::single_frame_reply;
+  const wire::els::LsRjt payload{.reason = wire::els::RejectReason::not_supported,
+                                 .explanation = wire::els::RejectExplanation::request_not_supported};
+  FramePtr frame = pool.take();
+  header.write(frame->bytes);
+  payload.write(frame->data_field());
+  frame->size_bytes = static_cast<std::uint16_t>(frame_header_bytes + wire::els::LsRjt::size());
+  frame->sof = wire::Sof::i3;
+  frame->eof = wire::Eof::t;
+  return frame;
 }
 }  // namespace
 
@@ -341,7 +369,10 @@ Discard Switch::admits(const FPort& ingress, const Frame& frame) const {
 
 void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
   ++counters_.frames_received;
-  if (const Discard reason = admits(ingress, *frame); reason != Discard::Count) return counters_.discard(reason);
+  if (const Discard reason = admits(ingress, *frame); reason != Discard::Count) {
+    if (reason == Discard::BadCrc) ingress.count_bad_crc();
+    return counters_.discard(reason);
+  }
   if (d_id_of(*frame) == well_known::f_port) ingress.receive_control(std::move(frame));
   else forward(std::move(frame), &ingress);
 }
@@ -368,6 +399,8 @@ void Switch::forward(FramePtr frame, SwitchPort* ingress) {
 
 void Switch::undeliverable(const Frame& frame) {
   counters_.discard(Discard::Unroutable);
+  const auto header = wire::FcHeader::parse(frame.content());
+  if (header && asks_for_service(*header, frame)) return forward(rejection_of(*header, pool_), nullptr);
   answer_class_2(frame, wire::RCtl::f_rjt);
 }
 

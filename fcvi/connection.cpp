@@ -17,14 +17,9 @@ using machines::message_responder::ReceiveError;
 using wire::fcvi::Reason;
 
 namespace {
-Reason reason_of(ReceiveError error) {
-  switch (error) {
-    case ReceiveError::QueueEmpty:
-    case ReceiveError::TooSmall: return Reason::remote_descriptor_error;
-    case ReceiveError::Protection: return Reason::rdma_protection_error;
-    case ReceiveError::Transport: return Reason::transport_error;
-  }
-  return Reason::transport_error;
+/// FC-VI 5.9.7.3.1, ruling 201. Table 12 has no code for the others.
+std::optional<Reason> reason_of(vi::StopCause cause) {
+  return cause == vi::StopCause::Descriptor ? std::optional(Reason::remote_descriptor_error) : std::nullopt;
 }
 }  // namespace
 
@@ -105,6 +100,7 @@ void Connection::follow(vi::State before) {
 void Connection::stop() {
   if (std::exchange(stopped_, true)) return;
   receiving_ = false;
+  stop_ending();
   sender_.connection_ended();
   if (read_responder_ != nullptr) read_responder_->clear();
   receiver_.connection_failed();
@@ -123,37 +119,104 @@ bool Connection::abort_received(wire::OxId ox_id) {
   return receiver_.abort_received(ox_id) || (read_responder_ != nullptr && read_responder_->abort_received(ox_id));
 }
 
-void Connection::stopped_by_model() { core_.scheduler().schedule(stop_later_, core_.scheduler().now()); }
+void Connection::stopped_by_model(vi::StopCause cause) {
+  stop_cause_ = cause;
+  if (!connected_once_ && received_ == nullptr) return stop_now();  // nothing flows that could be in the midst
+  core_.scheduler().schedule(stop_later_, core_.scheduler().now());
+}
+
+EndCause Connection::end_cause() const {
+  switch (ended_) {
+    case Ended::No: return {};
+    case Ended::ByUs: return {"VipDisconnect was called here"};
+    case Ended::NoReceive: return {"the peer sent a message for which no receive was posted here"};
+    case Ended::TooLong: return {"the peer sent a message that was longer than its receive here, or the receive was not valid"};
+    case Ended::Protection: return {"the peer's message met memory here that is not registered for it"};
+    case Ended::Transport: return {"frames or answers of the peer did not come in time, or not as they should (transport error)"};
+    case Ended::Descriptor: return {"a descriptor of this VI failed before"};
+    case Ended::PeerLeft: return {"the peer disconnected", true};
+    case Ended::PeerGone: return {"the peer's port left the fabric: its process ended, or its link", true};
+    case Ended::LinkLost: return {"the link of this NIC to its fabric was lost"};
+    case Ended::PeerTransport: return {"the peer ended the connection: it missed frames or answers of ours (Transport Error, 40h)"};
+    case Ended::PeerProtection:
+      return {"the peer ended the connection: an RDMA of ours named memory that it does not allow (RDMA Protection Error)"};
+    case Ended::PeerDescriptor:
+      return {"the peer ended the connection: it had no receive for a message of ours, or one that did not fit "
+              "(Remote Descriptor Error, 42h)"};
+    case Ended::PeerProtocol: return {"the peer ended the connection: another error of it or of the protocol"};
+  }
+  return {};
+}
+
+Connection::Ended Connection::ended_by(ReceiveError error) {
+  switch (error) {
+    case ReceiveError::QueueEmpty: return Ended::NoReceive;
+    case ReceiveError::TooSmall: return Ended::TooLong;
+    case ReceiveError::Protection: return Ended::Protection;
+    case ReceiveError::Transport: return Ended::Transport;
+  }
+  return Ended::Transport;
+}
+
+Connection::Ended Connection::ended_by(Reason reason) {
+  if (reason == Reason::transport_error || reason == Reason::remote_rdma_transport_error) return Ended::PeerTransport;
+  if (reason == Reason::remote_descriptor_error) return Ended::PeerDescriptor;
+  const bool protection = reason == Reason::rdma_protection_error || reason == Reason::remote_rdma_write_protection_error ||
+                          reason == Reason::remote_rdma_read_protection_error;
+  return protection ? Ended::PeerProtection : Ended::PeerProtocol;
+}
+
+void Connection::note_end_by_peer() {
+  if (ended_ != Ended::No) return;
+  if (incoming_ == nullptr) {
+    ended_ = core_.port().online() ? Ended::PeerGone : Ended::LinkLost;
+    return;
+  }
+  const wire::fcvi::DisconnectRqst& rqst = incoming_->rqst;
+  ended_ = rqst.vi_app_discon || !rqst.status ? Ended::PeerLeft : ended_by(rqst.status->reason);
+}
 
 void Connection::stop_now() {
   if (stopped_) return;
+  if (!connected_once_ && received_ == nullptr) withdraw_setup();
+  if (ended_ == Ended::No) ended_ = Ended::Descriptor;
   stop();
-  tell_peer(Reason::remote_descriptor_error);
+  tell_peer(reason_of(stop_cause_));
 }
 
-void Connection::fail(ReceiveError cause) {
-  // What is lost before RESP2 came is lost for good (C.5.5): there is no connection that a descriptor could report.
-  const bool early = vi_ != nullptr && vi_->state() == vi::State::ConnectPending;
-  if (cause == ReceiveError::Transport || early) feed(ve::ConnectionLost{});
-  else feed(ve::LocalError{});
+void Connection::fail(Reason reason) {
+  const bool transport = reason == Reason::transport_error || reason == Reason::remote_rdma_transport_error;
+  fail(reason, transport ? Ended::Transport : ended_by(reason));
+}
+
+void Connection::fail(Reason reason, ReceiveError cause) { fail(reason, ended_by(cause)); }
+
+/// Where a descriptor told of it, the model has stopped the VI already.
+void Connection::fail(Reason reason, Ended cause) {
+  if (ended_ == Ended::No) ended_ = cause;
+  feed(ve::ConnectionLost{});
   stop();  // once: nothing that could fail is left then
-  tell_peer(reason_of(cause));
+  tell_peer(reason);
 }
 
-void Connection::fail_by_transport() { fail(ReceiveError::Transport); }
-
-void Connection::tell_peer(Reason reason) {
-  ++core_.counters.connections_lost;
+void Connection::tell_peer(std::optional<Reason> reason) {
+  if (connected_once_ || received_ != nullptr) ++core_.counters.connections_lost;
   disconnector_.set_reason(reason);
   notice_.set_reason(reason);
   if (connected_once_ && !peer_knows_) notice_.request();
 }
 
-void Connection::request_disconnect(vi::Operation& operation) {
+/// Its call returns.
+void Connection::withdraw_setup() {
   if (peer_request_ != nullptr) peer_request_->disconnect_requested();
   if (originated_ != nullptr) originated_->disconnect_requested();
+}
+
+void Connection::request_disconnect(vi::Operation& operation) {
+  withdraw_setup();
   if (received_ != nullptr) received_->disconnect_requested();
   disconnects_.push_back(&operation);
+  if (ended_ == Ended::No) ended_ = Ended::ByUs;
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
   if (outcome.disconnect_requested) return disconnector_.request();
   if (outcome.disconnect_completed) application_disconnected(true);
@@ -200,6 +263,7 @@ void Connection::release_vi() {
   vi_->transport_context = nullptr;
   vi_ = nullptr;
   core_.scheduler().cancel(stop_later_);
+  stop_ending();
 }
 
 /// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f).
@@ -210,8 +274,7 @@ void Connection::handle_disconnected() {
 
 void Connection::abandon() {
   if (vi_ == nullptr) return;
-  if (peer_request_ != nullptr) peer_request_->disconnect_requested();
-  if (originated_ != nullptr) originated_->disconnect_requested();
+  withdraw_setup();
   if (received_ != nullptr) received_->disconnect_requested();
   complete_disconnects(vi::Return::ErrorResource);
   if (vi_ != nullptr) release_vi();
@@ -233,6 +296,7 @@ void Connection::port_logged_out() {
   if (originated_ != nullptr && originated_->port_logged_out()) return;  // the set-up logs in again, or is already
   if (received_ != nullptr) received_->port_logged_out();
   logged_out_ = true;
+  if (is_ending()) end_now();
   responder_.process(dr::PortLoggedOut{}, *this);
   receiver_.port_logged_out();
   disconnector_.port_logged_out();
@@ -242,13 +306,24 @@ void Connection::port_logged_out() {
 // --- machines::disconnect_responder ------------------------------------------------------------------------------
 
 void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst) {
-  if (!rqst.conn_setup_abort && vi_ != nullptr) sender_.peer_completed(rqst.last_msg_id);
+  if (vi_ != nullptr && !rqst.conn_setup_abort) note_report(rqst.last_msg_id, rqst.status);
   const Incoming incoming{exchange, rqst};
   incoming_ = &incoming;
   responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,
                                       .connection_id_known = rqst.connection_id == setup_id_},
                      *this);
   incoming_ = nullptr;
+}
+
+void Connection::disconnect_resp_received(const wire::fcvi::DisconnectResp& resp) {
+  if (vi_ != nullptr && !resp.conn_setup_abort) note_report(resp.last_msg_id, resp.status);
+}
+
+/// The first cause stays: what answers our own Disconnect says no more than that it was accepted.
+void Connection::note_report(wire::MsgId last_msg_id, const std::optional<wire::fcvi::ConnectionStatus>& status) {
+  PeerReport& report = core_.report_of(*vi_);
+  report.last_msg_id = last_msg_id;
+  if (status && !report.reason) report.reason = status->reason;
 }
 
 void Connection::send_disconnect_resp(dr::ResponseReason reason) {
@@ -273,9 +348,26 @@ void Connection::abort_setup() {
   else if (originated_ != nullptr) originated_->disconnect_received();
 }
 
+/// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step).
 void Connection::endpoint_lost() {
   if (vi_ == nullptr) return;
+  const wire::MsgId last = incoming_ != nullptr ? incoming_->rqst.last_msg_id : wire::MsgId{};
+  if (core_.port().in_order() || !sender_.awaits_answers(last)) return end_now();
+  peer_knows_ = true;
+  if (ending_ == nullptr) ending_ = std::make_unique<Ending>(*this);
+  ending_->up_to = last;
+  core_.scheduler().schedule_after(ending_->timer, core_.port().r_a_tov());
+  sender_.stop_sending();
+}
+
+void Connection::stop_ending() {
+  if (ending_ != nullptr) core_.scheduler().cancel(ending_->timer);
+}
+
+void Connection::end_now() {
+  stop_ending();
   ++core_.counters.connections_lost;
+  note_end_by_peer();
   feed(ve::ConnectionLost{});
 }
 

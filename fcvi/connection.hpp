@@ -12,6 +12,7 @@
 #include "fcvi/read_responder.hpp"
 #include "state_machines/disconnect_responder.hpp"
 #include "wire/fcvi/attributes.hpp"
+#include "wire/fcvi/disconnect_resp.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace fcvi {
@@ -88,15 +89,25 @@ class Connection final : private machines::disconnect_responder::Context {
     return outcome;
   }
   /// The model took the VI to Error by itself (vi::Transport::stopped): the same, and the peer is told.
-  void stopped_by_model();
-  /// A reliable connection failed here: VI to Error, the peer told why (FC-VI 8.4.2 e, 5.3.5).
-  void fail(machines::message_responder::ReceiveError cause);
-  void fail_by_transport();
+  void stopped_by_model(vi::StopCause cause);
+  /// A connection failed here: VI to Error, if it is not there yet, and the peer is told why (FC-VI 8.4.2 e, 5.3.5, Table 12).
+  void fail(wire::fcvi::Reason reason);
+  /// The same, by what the receiver met.
+  void fail(wire::fcvi::Reason reason, machines::message_responder::ReceiveError cause);
+  /// Valid while the VI is in Error, and in the signals of its way there.
+  [[nodiscard]] EndCause end_cause() const;
   /// It refused a message, and tells why by itself: no DISCONNECT_RQST of ours crosses its own.
   void peer_failed_it() { peer_knows_ = true; }
   void request_disconnect(vi::Operation& operation);
   void disconnect_complete(Disconnector::By by, bool answered);
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst);
+  void disconnect_resp_received(const wire::fcvi::DisconnectResp& resp);
+  /// The peer has disconnected; only answers to what was sent are waited for (ruling 128).
+  [[nodiscard]] bool is_ending() const { return ending_ != nullptr && ending_->timer.pending(); }
+  /// To an open message: what waits for all of them may go on.
+  void answers_came() {
+    if (is_ending() && !sender_.awaits_answers(ending_->up_to)) end_now();
+  }
   void port_logged_out();
   /// The receiver's R_A_TOV is over, or a logout made it needless.
   void handle_released();
@@ -109,7 +120,11 @@ class Connection final : private machines::disconnect_responder::Context {
  private:
   void follow(vi::State before);
   void stop();
-  void tell_peer(wire::fcvi::Reason reason);
+  void tell_peer(std::optional<wire::fcvi::Reason> reason);
+  void end_now();
+  void stop_ending();
+  void withdraw_setup();
+  void note_report(wire::MsgId last_msg_id, const std::optional<wire::fcvi::ConnectionStatus>& status);
   void application_disconnected(bool answered);
   void abandoned_disconnected(Disconnector& disconnector, bool answered);
   void release_vi();
@@ -141,7 +156,17 @@ class Connection final : private machines::disconnect_responder::Context {
   bool connected_once_ = false;
   bool retired_ = false;
   bool peer_knows_ = false;
+  vi::StopCause stop_cause_{};                               // of stop_later_
   bool retried_ = false;  // the endpoint is in Pending Connect Retry
+  enum class Ended : std::uint8_t {
+    No, ByUs, NoReceive, TooLong, Protection, Transport, Descriptor, PeerLeft, PeerGone, LinkLost, PeerTransport,
+    PeerProtection, PeerDescriptor, PeerProtocol
+  };
+  static Ended ended_by(machines::message_responder::ReceiveError error);
+  static Ended ended_by(wire::fcvi::Reason reason);
+  void note_end_by_peer();
+  void fail(wire::fcvi::Reason reason, Ended cause);
+  Ended ended_ = Ended::No;  // the first cause
   fc2::PortUse peer_;     // it stays known while we are here
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;
@@ -158,6 +183,14 @@ class Connection final : private machines::disconnect_responder::Context {
   Disconnector notice_{*this, Disconnector::By::Provider};
   std::vector<vi::Operation*> disconnects_;                  // VipDisconnect calls that wait
   fc2::Timer<Connection, &Connection::stop_now> stop_later_{*this};
+  struct Ending {
+    explicit Ending(Connection& own) : connection(own) {}
+    void over() { connection.end_now(); }
+    Connection& connection;
+    wire::MsgId up_to{};                                     // what the peer completed
+    fc2::Timer<Ending, &Ending::over> timer{*this};
+  };
+  std::unique_ptr<Ending> ending_;                           // from the first need on: few connections have it
 };
 
 }  // namespace fcvi

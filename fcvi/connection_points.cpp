@@ -16,8 +16,9 @@ void ConnectionPoints::withdraw(const vi::ConnectWaitOperation& operation) {
 }
 
 vi::ConnectWaitOperation* ConnectionPoints::take(const vi::NetAddress& wanted) {
-  const auto found = std::find_if(points_.begin(), points_.end(),
-                                  [&](const Point& point) { return point.local.same_discriminator(wanted); });
+  const auto found = std::find_if(points_.begin(), points_.end(), [&](const Point& point) {
+    return point.local.host == wanted.host && point.local.same_discriminator(wanted);
+  });
   if (found == points_.end()) return nullptr;
   vi::ConnectWaitOperation* operation = &found->operation;
   points_.erase(found);

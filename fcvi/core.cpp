@@ -17,7 +17,7 @@ using wire::fcvi::Opcode;
 using Answer = machines::connect_responder::Answer;
 
 Core::Core(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& config)
-    : port_(port), resolver_(resolver), config_(config), handles_(config.first_handle, config.max_endpoints),
+    : reorder_pool(config.reorder_pool_bytes), port_(port), resolver_(resolver), config_(config), handles_(config.first_handle, config.max_endpoints),
       connection_points_(port.scheduler()), connection_ids_(config.first_connection_id) {
   port_.set_data_user(wire::Type::fc_vi, *this);
   port_.add_listener(*this);
@@ -37,6 +37,7 @@ void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
 // --- calls of the VI model ---------------------------------------------------------------------------------------
 
 Connection* Core::open_connection(vi::Vi& vi) {
+  told_by_peer_.erase(&vi);
   const auto handle = handles_.reserve();
   if (!handle) return nullptr;
   handles_.occupy(*handle, std::make_unique<Connection>(*this, vi, *handle));
@@ -61,10 +62,15 @@ vi::Return Core::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, c
   return vi::Return::Success;
 }
 
+bool Core::is_own(const wire::IpAddress& host) const {
+  const auto& more = config_.more_addresses;
+  return host == config_.address || std::find(more.begin(), more.end(), host) != more.end();
+}
+
 /// VipConnectRequest and VipConnectPeerRequest: the VI is Pending Connect, or nullptr and why not.
 Connection* Core::begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal) {
   refusal = vi::Return::InvalidParameter;
-  if (timeout_ns <= 0 || local.host != config_.address) return nullptr;
+  if (timeout_ns <= 0 || !is_own(local.host)) return nullptr;
   refusal = vi::Return::InvalidState;
   if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return nullptr;
   refusal = vi::Return::ErrorResource;
@@ -91,11 +97,7 @@ OriginatedSetup& Core::add_setup(Connection& connection, const vi::NetAddress& l
 
 void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
   const auto found = received_.find(token.value);
-  if (found == received_.end() || !found->second->offered()) {
-    // Its offer was withdrawn (the client gave up: VI-DG 6.7), or it never was.
-    const bool issued = token.value != 0 && token.value < next_token_;
-    return operation.done(issued ? vi::Return::Timeout : vi::Return::InvalidParameter);
-  }
+  if (found == received_.end() || !found->second->offered()) return operation.done(accept_without_offer(token, vi));
   ReceivedSetup& setup = *found->second;
   const auto remote = from_wire(setup.request().payload.local_attributes);
   if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return operation.done(vi::Return::InvalidState);
@@ -107,18 +109,32 @@ void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& 
   setup.accept(*connection, operation);
 }
 
+/// The client gave up (VI-DG 6.7), or cannot be reached any more (3.3.2), or there never was a request.
+vi::Return Core::accept_without_offer(vi::ConnectionToken token, vi::Vi& vi) {
+  if (!was_issued(token)) return vi::Return::InvalidParameter;
+  if (!unreachable_offers_.contains(token.value)) return vi::Return::Timeout;
+  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return vi::Return::InvalidState;
+  unreachable_offers_.erase(token.value);
+  if (vi::is_reliable(vi.attributes().reliability)) {
+    vi.endpoint_event(machines::vi_endpoint::AcceptRequested{});
+    vi.endpoint_event(machines::vi_endpoint::SetupFailed{});
+  }
+  return vi::Return::NotReachable;
+}
+
 void Core::connect_reject(vi::ConnectionToken token, vi::Operation& operation) {
   const auto found = received_.find(token.value);
   const bool offered = found != received_.end() && found->second->offered();
   if (offered) found->second->reject(Answer::ConnectReject);
+  if (unreachable_offers_.erase(token.value) != 0) return operation.done(vi::Return::NotReachable);
   // VI-DG 6.7: rejecting a request whose client gave up is a success: both agree that it failed.
-  const bool issued = token.value != 0 && token.value < next_token_;
-  operation.done(offered || issued ? vi::Return::Success : vi::Return::InvalidParameter);
+  operation.done(was_issued(token) ? vi::Return::Success : vi::Return::InvalidParameter);
 }
 
 void Core::disconnect(vi::Vi& vi, vi::Operation& operation) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context)) return connection->request_disconnect(operation);
-  vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
+  const auto outcome = vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
+  if (outcome.disconnect_requested) vi.endpoint_event(machines::vi_endpoint::DisconnectAnswered{});  // of no connection: nobody to ask
   operation.done(vi::Return::Success);
 }
 
@@ -126,6 +142,12 @@ void Core::detach(vi::Vi& vi) {
   auto* connection = static_cast<Connection*>(vi.transport_context);
   if (connection != nullptr) connection->abandon();
   options_.erase(&vi);
+  told_by_peer_.erase(&vi);
+}
+
+std::optional<PeerReport> Core::told_by_peer(const vi::Vi& vi) const {
+  const auto found = told_by_peer_.find(&vi);
+  return found == told_by_peer_.end() ? std::nullopt : std::optional(found->second);
 }
 
 ConnectionOptions Core::options_of(const vi::Vi& vi) const {
@@ -260,8 +282,7 @@ void Core::connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attri
   const bool known_mode = setup.request().mode == wire::fcvi::ConnectMode::client_server;
   if (!known_mode || pending_requests >= config_.max_pending_requests || !connection_points_.anybody_waits())
     return setup.refuse(Answer::NoWaitingConnectionpoint);
-  const vi::NetAddress wanted = remote_address(setup.request().payload);
-  vi::ConnectWaitOperation* waiting = wanted.host == config_.address ? connection_points_.take(wanted) : nullptr;
+  vi::ConnectWaitOperation* waiting = connection_points_.take(remote_address(setup.request().payload));
   if (waiting == nullptr) return setup.refuse(Answer::NoDiscriminatorMatch);
   setup.matched(*waiting, attributes);
 }
@@ -269,8 +290,7 @@ void Core::connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attri
 /// Peer to peer: only requests of the peer pool match (VI-DG 3.3, 6.7).
 void Core::peer_wanted(ReceivedSetup& setup) {
   if (!peer_pool_.anybody_waits()) return setup.refuse(Answer::NoWaitingConnectionpoint);
-  const bool for_us = remote_address(setup.request().payload).host == config_.address;
-  PeerRequest* match = for_us ? peer_pool_.match(setup.request(), setup.peer_port()) : nullptr;
+  PeerRequest* match = peer_pool_.match(setup.request(), setup.peer_port());
   if (match == nullptr) return setup.refuse(Answer::NoDiscriminatorMatch);
   setup.matched(*match);
 }

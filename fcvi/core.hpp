@@ -2,16 +2,17 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "fcvi/connection_ids.hpp"
 #include "fcvi/connection_points.hpp"
-#include "fcvi/early_frames.hpp"
 #include "fcvi/handle_table.hpp"
 #include "fcvi/peer_pool.hpp"
 #include "fcvi/provider.hpp"
+#include "fcvi/reorder_pool.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
 
@@ -43,8 +44,9 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ConnectionPoints& connection_points() { return connection_points_; }
   PeerPool& peer_pool() { return peer_pool_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
+  [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
   [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
-  EarlyFrames::Budget early_frames;  // of all connections
+  ReorderPool reorder_pool;          // of all connections
   ProviderCounters counters;
   std::size_t pending_requests = 0;  // offered, not decided
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
@@ -59,6 +61,11 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   [[nodiscard]] std::size_t open_connection_ids() const { return connection_ids_.in_use(); }
   [[nodiscard]] std::size_t resting_connection_ids() { return connection_ids_.resting(scheduler().now()); }
   void discard(fc2::Discard reason) { port_.counters().discard(reason); }
+  /// A frame finds no room there, and is lost or busied.
+  void reorder_pool_full() {
+    ++counters.reorder_pool_full;
+    discard(fc2::Discard::NoResources);
+  }
   void unexpected() { ++port_.counters().unexpected_events; }
   ResolveListener& resolve_listener() { return *this; }
 
@@ -73,6 +80,11 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void retire(Connection& connection);
   void retire(OriginatedSetup& setup);
   void retire(ReceivedSetup& setup);
+  /// What the peer's DISCONNECT IU says of the connection of this VI; kept until it connects again.
+  PeerReport& report_of(const vi::Vi& vi) { return told_by_peer_[&vi]; }
+  [[nodiscard]] std::optional<PeerReport> told_by_peer(const vi::Vi& vi) const;
+  /// Its client's port was logged out while the request was offered: who answers it learns that (VI-DG 3.3.2, 3.3.3).
+  void offer_unreachable(std::uint64_t token) { unreachable_offers_.insert(token); }
 
  private:
   using ExchangeFailure = fc2::ExchangeFailure;
@@ -107,6 +119,8 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   template <class Function> void for_each_waiting(Function function);
   Connection* begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal);
   [[nodiscard]] fc2::TimeNs deadline_after(vi::TimeNs timeout_ns);
+  [[nodiscard]] vi::Return accept_without_offer(vi::ConnectionToken token, vi::Vi& vi);
+  [[nodiscard]] bool was_issued(vi::ConnectionToken token) const { return token.value != 0 && token.value < next_token_; }
   void bury();
 
   fc2::NPort& port_;
@@ -116,7 +130,9 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ConnectionPoints connection_points_;
   PeerPool peer_pool_;
   std::map<const vi::Vi*, ConnectionOptions> options_;  // of VIs that have their own
+  std::map<const vi::Vi*, PeerReport> told_by_peer_;
   ConnectionIds connection_ids_;
+  std::set<std::uint64_t> unreachable_offers_;          // by token; until they are answered
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age
   std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;      // by token

@@ -77,6 +77,7 @@ void Disconnector::sequence_received(fc2::Exchange& exchange, const wire::FcHead
     return exchange.is_open() ? void() : exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);
   }
   ++connection_.core().counters.ius_received;
+  connection_.disconnect_resp_received(*response);
   exchange_ = nullptr;
   connection_.core().port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
   process(dn::ResponseReceived{});

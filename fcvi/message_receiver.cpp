@@ -5,13 +5,13 @@
 #include "fc2_fabric/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
-#include "vi/consumer_memory.hpp"
 
 namespace fcvi {
 namespace mr = machines::message_responder;
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::MessageStatus;
 using wire::fcvi::Opcode;
+using wire::fcvi::Reason;
 
 namespace {
 MessageStatus status_of(mr::ReceiveError error) {
@@ -33,11 +33,40 @@ std::uint32_t error_bits_of(mr::ReceiveError error) {
   }
   return 0;
 }
+
+/// FC-VI 5.9.7.3.1: a descriptor of ours met it. `rdma`: an RDMA Write with Immediate Data.
+Reason reason_of(mr::ReceiveError error, bool rdma) {
+  switch (error) {
+    case mr::ReceiveError::QueueEmpty:
+    case mr::ReceiveError::TooSmall: return Reason::remote_descriptor_error;
+    case mr::ReceiveError::Protection: return rdma ? Reason::rdma_protection_error : Reason::remote_descriptor_error;
+    case mr::ReceiveError::Transport: return Reason::transport_error;
+  }
+  return Reason::transport_error;
+}
+
+/// 5.9.7.3.2: no descriptor did; what we tell the application asynchronously.
+Reason reason_of(vi::ErrorCode error) {
+  switch (error) {
+    case vi::ErrorCode::RdmaWProt: return Reason::remote_rdma_write_protection_error;
+    case vi::ErrorCode::RdmaWData: return Reason::remote_rdma_write_data_error;
+    case vi::ErrorCode::RdmaWAbort: return Reason::remote_rdma_write_packet_abort;
+    case vi::ErrorCode::RdmaRProt: return Reason::remote_rdma_read_protection_error;
+    case vi::ErrorCode::RdmaTransport: return Reason::remote_rdma_transport_error;
+    case vi::ErrorCode::RecvQEmpty:
+    case vi::ErrorCode::PostDesc:
+    case vi::ErrorCode::CompProt: return Reason::remote_descriptor_error;
+    case vi::ErrorCode::ConnLost:
+    case vi::ErrorCode::ViOverrun:
+    case vi::ErrorCode::Catastrophic: return Reason::transport_error;  // none of a message
+  }
+  return Reason::transport_error;
+}
 }  // namespace
 
-// Frames that overtook others: message_receiver_epochs.cpp.
+// What waits in order: message_receiver_waiting.cpp. Frames that overtook others: message_receiver_epochs.cpp.
 
-MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection), early_(connection.core().early_frames) {}
+MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection), share_(connection.core().reorder_pool), early_(share_) {}
 MessageReceiver::~MessageReceiver() = default;
 
 bool MessageReceiver::needs_response(bool read) const {
@@ -56,7 +85,9 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   if (stopped()) {
     if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
     else process(mr::FrameRefused{});
-  } else if (connection_.core().port().in_order() && (nothing_waits_ || takes_straight(header))) {
+  } else if (!connection_.core().port().in_order()) {
+    frame_in_any_order(frame, header, payload);
+  } else if (nothing_waits_ || takes_straight(header)) {
     take_frame(frame, header, payload);
   } else {
     sort_frame(frame, header, payload);
@@ -98,7 +129,7 @@ bool MessageReceiver::order_by_message(const fc2::ReceivedFrame& frame, const De
   const std::int32_t ahead = wire::serial_distance(expected_, header.msg_id);
   if (ahead == 0) return true;
   if (ahead < 0) {
-    process(mr::StaleMessage{.errored = is_errored(header.msg_id)});
+    process_breach(mr::StaleMessage{.errored = is_errored(header.msg_id)});
     return false;
   }
   message_.header.msg_id = header.msg_id;
@@ -106,20 +137,25 @@ bool MessageReceiver::order_by_message(const fc2::ReceivedFrame& frame, const De
   return expected_ == header.msg_id;  // rule 4a c)
 }
 
+MessageReceiver::Message MessageReceiver::message_of(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
+  const bool immediate = header.has(wire::fcvi::message_request_flag::imm_data);
+  Message message;
+  message.kind = header.opcode == Opcode::send_rqst   ? Kind::Send
+                 : header.opcode == Opcode::read_rqst ? Kind::Read
+                 : immediate                          ? Kind::WriteImmediate
+                                                      : Kind::Write;
+  message.header = header;
+  message.ox_id = frame.header.ox_id;
+  return message;
+}
+
 void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                   std::span<const std::uint8_t> payload) {
-  const bool immediate = header.has(wire::fcvi::message_request_flag::imm_data);
-  message_ = {};
-  message_.kind = header.opcode == Opcode::send_rqst   ? Kind::Send
-                  : header.opcode == Opcode::read_rqst ? Kind::Read
-                  : immediate                          ? Kind::WriteImmediate
-                                                       : Kind::Write;
-  message_.header = header;
-  message_.ox_id = frame.header.ox_id;
+  message_ = message_of(frame, header);
   if (message_.kind == Kind::Read && !connection_.is_reliable()) return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
   // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
   if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
-  if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
+  if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
   const bool last = last_of_message(frame);
   if (const auto refused = claim()) return refuse(*refused, last);
   if (message_.kind == Kind::Read) {
@@ -146,7 +182,7 @@ void MessageReceiver::await_more() {
 
 void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                  std::span<const std::uint8_t> payload) {
-  if (!fits(frame, header, payload.size())) return process(mr::FrameLost{mr::Loss::SequenceError});
+  if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
   placed_bytes_ = payload.size();
   if (machine_.is<mr::Receiving>() && !place(payload)) return process(mr::MemoryLost{last_of_message(frame), needs_response()});
   process(mr::FrameReceived{last_of_message(frame), consumes_descriptor(), needs_response()});
@@ -157,24 +193,31 @@ bool MessageReceiver::last_of_message(const fc2::ReceivedFrame& frame) const {
          (frame.header.f_ctl & (wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative)) != 0;
 }
 
-// FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, the relative offset goes on
-// without a gap, and the end comes when, and only when, FCVI_TOT_LEN bytes came.
+// FC-VI 5.2.1, 5.8.7: the relative offset goes on without a gap.
 bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& header, std::size_t payload_bytes) const {
-  const DeviceHeader& first = message_.header;
-  const std::uint64_t length = first.opcode == Opcode::read_rqst ? 0 : first.tot_len_or_connection_id;
-  const std::uint64_t received = message_.bytes_received + payload_bytes;
+  return frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) &&
+         belongs(message_, frame, header, payload_bytes);
+}
+
+// FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, and the end comes when, and only when,
+// it brings FCVI_TOT_LEN bytes to their end.
+bool MessageReceiver::belongs(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                              std::size_t payload_bytes) const {
+  const DeviceHeader& first = message.header;
+  const std::uint64_t length = message.length();
+  const std::uint64_t received = std::uint64_t{frame.header.parameter} + payload_bytes;
   constexpr auto flags = wire::fcvi::message_request_flag::all;  // reserved bits and fields are ignored (5.9.5)
-  const bool same_target = message_.kind == Kind::Send ||
+  const bool same_target = message.kind == Kind::Send ||
                            (header.rmt_va == first.rmt_va && header.rmt_va_handle == first.rmt_va_handle);
   const bool same = header.opcode == first.opcode && (header.flags & flags) == (first.flags & flags) && same_target &&
-                    frame.header.ox_id == message_.ox_id &&
+                    frame.header.ox_id == message.ox_id &&
                     (header.parameter == first.parameter || !first.has(wire::fcvi::message_request_flag::imm_data)) &&
                     header.tot_len_or_connection_id == first.tot_len_or_connection_id;
   constexpr std::uint32_t ends = wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;  // either: nothing comes behind it
-  const std::uint32_t right_end = needs_response() ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
+  const std::uint32_t right_end =
+      needs_response(message.kind == Kind::Read) ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
   const bool ends_right = !frame.last_of_sequence || (received == length ? frame.header.has(right_end) : (frame.header.f_ctl & ends) == 0);
-  return same && frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) && received <= length &&
-         ends_right && (received < length || frame.last_of_sequence);
+  return same && received <= length && ends_right && (received < length || frame.last_of_sequence);
 }
 
 std::optional<mr::ReceiveError> MessageReceiver::claim() {
@@ -193,15 +236,15 @@ std::optional<mr::ReceiveError> MessageReceiver::claim() {
 }
 
 std::optional<mr::ReceiveError> MessageReceiver::claim_receive() {
-  const auto work = connection_.vi()->claim_receive();
+  const auto work = connection_.vi()->claim_receive(message_.receive_bytes());
   if (!work) return ReceiveError::QueueEmpty;
-  message_.receive = *work;
+  return use_receive(*work);
+}
+
+std::optional<mr::ReceiveError> MessageReceiver::use_receive(const vi::ReceiveWork& work) {
+  message_.receive = work;
   message_.has_receive = true;
-  if (work->error_bits != 0) return ReceiveError::TooSmall;
-  if (message_.kind != Kind::Send) return std::nullopt;
-  const std::uint64_t length = message_.header.tot_len_or_connection_id;
-  const bool fits = length <= work->capacity_bytes && length <= connection_.vi()->attributes().max_transfer_size_bytes;
-  return fits ? std::nullopt : std::optional(ReceiveError::TooSmall);  // VI-DG 5.2 bit 3
+  return work.error_bits == 0 ? std::nullopt : std::optional(ReceiveError::TooSmall);
 }
 
 bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
@@ -209,10 +252,7 @@ bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
   if (payload.empty()) return true;
   if (message_.kind == Kind::Send) return message_.receive.data.scatter(payload);
   const std::uint64_t address = message_.header.rmt_va + message_.bytes_received;  // 5.8.7
-  std::byte* to = connection_.vi()->remote_memory(message_.header.rmt_va_handle, address, payload.size(), vi::Access::RemoteWrite);
-  if (to == nullptr) return false;
-  vi::consumer_memory::place(to, payload);
-  return true;
+  return connection_.vi()->write_remote(message_.header.rmt_va_handle, address, payload);
 }
 
 // --- the machine -------------------------------------------------------------------------------------------------
@@ -224,9 +264,22 @@ void MessageReceiver::process(const E& event) {
 }
 template void MessageReceiver::process(const mr::FrameLost&);
 template void MessageReceiver::process(const mr::MessageGap&);
+template void MessageReceiver::process(const mr::FramesOvertaken&);
+template void MessageReceiver::process(const mr::ClaimRefused&);
+template void MessageReceiver::process(const mr::ReadRequested&);
+template void MessageReceiver::process(const mr::WholeMessageReceived&);
+
+/// FC-VI B.2.5 rules 5a, 6b: "this is a Protocol Error".
+template <class E>
+void MessageReceiver::process_breach(const E& event) {
+  reason_ = Reason::protocol_error;
+  process(event);
+  reason_.reset();
+}
 
 void MessageReceiver::settle() {
-  if (const auto failure = std::exchange(failure_, std::nullopt)) connection_.fail(*failure);
+  if (const auto failure = std::exchange(failure_, std::nullopt))
+    connection_.fail(std::exchange(reason_, std::nullopt).value_or(Reason::transport_error), *failure);
   if (std::exchange(released_, false)) connection_.handle_released();
 }
 
@@ -241,6 +294,7 @@ void MessageReceiver::disable() {
 }
 void MessageReceiver::give_up_waiting() {
   for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+  if (epoch_ != nullptr) end_epoch();
 }
 void MessageReceiver::connection_failed() {
   give_up_waiting();
@@ -252,6 +306,7 @@ void MessageReceiver::disconnected() {
 void MessageReceiver::port_logged_out() { process(mr::PortLoggedOut{}); }
 
 bool MessageReceiver::abort_received(wire::OxId ox_id) {
+  if (in_epoch()) return abort_in_epoch(ox_id);
   if (!is_next(ox_id)) return false;
   process(mr::FrameLost{mr::Loss::SequenceError});
   take_early_frames();  // what waited for it
@@ -276,6 +331,7 @@ void MessageReceiver::progress_timer_expired() {
 }
 
 void MessageReceiver::place_data() {
+  if (in_epoch()) return;  // its frames were placed, and counted, as they came
   ++expected_seq_cnt_;
   message_.bytes_received += placed_bytes_;
   ProviderCounters& counters = connection_.core().counters;
@@ -295,20 +351,31 @@ void MessageReceiver::fail_receive(ReceiveError error) {
   vi::Vi* vi = connection_.vi();
   if (vi == nullptr) return;
   const std::uint32_t found = message_.receive.error_bits;  // in a bad descriptor
-  if (message_.has_receive)
+  const bool breach = reason_ == Reason::protocol_error;
+  if (message_.has_receive) {
+    if (!breach) reason_ = reason_of(error, message_.kind == Kind::WriteImmediate);
     return vi->complete_receive(message_.receive, found != 0 ? found : error_bits_of(error), op_code(), 0, std::nullopt);
+  }
   // VI-DG 3.8.1: errors that no descriptor reports.
-  if (error == ReceiveError::QueueEmpty) return vi->report(vi::ErrorCode::RecvQEmpty, vi::ResourceCode::Vi, 0, op_code());
   const bool read = message_.kind == Kind::Read;  // a Send has claimed its descriptor
-  const vi::ErrorCode code = error == ReceiveError::Transport ? vi::ErrorCode::RdmaTransport
-                             : read                           ? vi::ErrorCode::RdmaRProt
-                                                              : vi::ErrorCode::RdmaWProt;
+  const vi::ErrorCode code = asynchronous_code(error);
+  if (!breach) reason_ = reason_of(code);
+  if (code == vi::ErrorCode::RecvQEmpty) return vi->report(code, vi::ResourceCode::Vi, 0, op_code());
   vi->report(code, vi::ResourceCode::Vi, 0, read ? vi::status::op_rdma_read : vi::status::op_remote_rdma_write);
+}
+
+/// VI-DG 3.8.1, ruling 253: of an RDMA Write that ends early a part is here, and that is what the consumer wants to know. A frame that is
+/// here and does not belong there is an error of the transport.
+vi::ErrorCode MessageReceiver::asynchronous_code(ReceiveError error) const {
+  if (error == ReceiveError::QueueEmpty) return vi::ErrorCode::RecvQEmpty;
+  const bool read = message_.kind == Kind::Read, breach = reason_ == Reason::protocol_error;
+  if (error == ReceiveError::Transport) return read || breach ? vi::ErrorCode::RdmaTransport : vi::ErrorCode::RdmaWAbort;
+  return read ? vi::ErrorCode::RdmaRProt : vi::ErrorCode::RdmaWProt;
 }
 
 void MessageReceiver::respond(MessageStatus status) {
   Core& core = connection_.core();
-  fc2::Exchange* exchange = core.port().open_for_reply(*frame_, core);
+  fc2::Exchange* exchange = core.port().open_for_reply(reply_to_ != nullptr ? *reply_to_ : *frame_, core);
   if (exchange == nullptr) return;  // counted; the originator's time-out tells it
   DeviceHeader header{.handle = connection_.peer_handle(), .opcode = Opcode::send_resp, .msg_id = message_.header.msg_id};
   header.flags = status.to_flags();
@@ -341,12 +408,15 @@ void MessageReceiver::conclude_refusal() {
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
   nothing_waits_ = false;
-  if (!connection_.answer_read(*frame_, message_.header)) failure_ = ReceiveError::Transport;
+  if (connection_.answer_read(reply_to_ != nullptr ? *reply_to_ : *frame_, message_.header)) return;
+  reason_ = Reason::protocol_error;
+  failure_ = ReceiveError::Transport;
 }
 
 void MessageReceiver::expect_next_message() {
   if (message_.kind != Kind::Read) message_completed(message_.header.msg_id);
   ++connection_.core().counters.messages_received;
+  if (in_epoch()) return skip_what_is_over();
   expected_ = wire::advance(expected_);
   expected_seq_cnt_ = 0;
 }
@@ -356,6 +426,10 @@ void MessageReceiver::message_completed(wire::MsgId id) {
 }
 
 void MessageReceiver::mark_message_errored() {
+  if (in_epoch()) {
+    remember_errored(message_.header.msg_id, message_.header.msg_id);
+    return skip_what_is_over();
+  }
   remember_errored(expected_, expected_);
   expected_ = wire::advance(expected_);
   expected_seq_cnt_ = 0;
@@ -363,6 +437,7 @@ void MessageReceiver::mark_message_errored() {
 
 void MessageReceiver::mark_messages_missing(bool with_received) {
   const wire::MsgId received = message_.header.msg_id;
+  if (in_epoch()) return skip_what_is_over();  // give_up_missing() knows which
   remember_errored(expected_, with_received ? received : wire::MsgId{received.value - 1});
   expected_ = with_received ? wire::advance(received) : received;
   expected_seq_cnt_ = 0;

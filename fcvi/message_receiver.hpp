@@ -1,18 +1,23 @@
 // The responder stream of one endpoint (FC-VI 5.2.5, 8.4, B.2.5): frames of Sends, RDMA Writes and RDMA Read requests
-// into registered memory. One message is open at a time; on an out-of-order fabric frames that overtook others wait for
-// them, R_A_TOV at most (rules 4c, 5b, 6e, 7). At Reliable Reception, what comes behind a RDMA Read waits for its data to be sent.
+// into registered memory. While all comes in order, one message is open at a time. On an out-of-order fabric frames that overtake
+// others begin an epoch (fcvi/epoch.hpp), in which they are placed as they come; what is missing has R_A_TOV (rules 4c, 5b, 6e, 7).
+// The reliable levels deliver in order, Unreliable Delivery what is whole (8.4.1, VI-ARCH 2.5.1). At Reliable Reception, what comes
+// behind a RDMA Read waits for its data to be sent.
 //
-// The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation.
+// The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation. In an epoch one
+// allocation per message, and one per frame that has to be kept.
 #pragma once
 #include <array>
 #include <memory>
 
 #include "fc2_fabric/n_port.hpp"
 #include "fcvi/early_frames.hpp"
+#include "fcvi/epoch.hpp"
 #include "state_machines/message_responder.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
 #include "wire/fcvi/message_status.hpp"
+#include "wire/fcvi/reason.hpp"
 
 namespace fcvi {
 class Connection;
@@ -42,16 +47,8 @@ class MessageReceiver final : private machines::message_responder::Context {
 
  private:
   using ReceiveError = machines::message_responder::ReceiveError;
-  enum class Kind : std::uint8_t { Send, Write, WriteImmediate, Read };
-  /// The open message; its request stands in each of its frames.
-  struct Message {
-    Kind kind = Kind::Send;
-    bool has_receive = false;             // `receive` is claimed
-    vi::ReceiveWork receive;
-    wire::fcvi::DeviceHeader header;
-    wire::OxId ox_id{};
-    std::uint64_t bytes_received = 0;
-  };
+  using Message = ReceivedMessage;
+  using Kind = Message::Kind;
   struct Errored { wire::MsgId first, last; fc2::TimeNs until = 0; };
   using ErroredRanges = std::array<Errored, 8>;
 
@@ -65,8 +62,7 @@ class MessageReceiver final : private machines::message_responder::Context {
                   std::span<const std::uint8_t> payload);
   void keep_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void take_early_frames();
-  void epoch_timer_expired();
-  void give_up_missing();
+  void go_on();
   void give_up_waiting();
   [[nodiscard]] bool is_next(wire::OxId ox_id) const;
   void refuse(ReceiveError error, bool last);
@@ -76,25 +72,84 @@ class MessageReceiver final : private machines::message_responder::Context {
                    std::span<const std::uint8_t> payload);
   void next_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
+  [[nodiscard]] static Message message_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool fits(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                           std::size_t payload_bytes) const;
+  [[nodiscard]] bool belongs(const Message& message, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                             std::size_t payload_bytes) const;
   [[nodiscard]] bool last_of_message(const fc2::ReceivedFrame& frame) const;
   std::optional<ReceiveError> claim();
   std::optional<ReceiveError> claim_receive();
+  std::optional<ReceiveError> use_receive(const vi::ReceiveWork& work);
   bool place(std::span<const std::uint8_t> payload);
   [[nodiscard]] bool needs_response() const { return needs_response(message_.kind == Kind::Read); }
   [[nodiscard]] bool needs_response(bool read) const;
   [[nodiscard]] bool is_before_resp2(const wire::fcvi::DeviceHeader& header) const;
   [[nodiscard]] bool stopped() const;
-  [[nodiscard]] bool consumes_descriptor() const { return message_.kind == Kind::Send || message_.kind == Kind::WriteImmediate; }
+  [[nodiscard]] bool consumes_descriptor() const { return message_.consumes_descriptor(); }
   [[nodiscard]] std::uint32_t op_code() const;
+  [[nodiscard]] vi::ErrorCode asynchronous_code(ReceiveError error) const;
   template <class E> void process(const E& event);
+  template <class E> void process_breach(const E& event);
   void settle();
   void respond(wire::fcvi::MessageStatus status);
   [[nodiscard]] bool is_errored(wire::MsgId id) const;
   void remember_errored(wire::MsgId first, wire::MsgId last);
   void discard_timer_expired();
   void progress_timer_expired();
+
+  // --- out-of-order fabrics: message_receiver_epochs.cpp ---------------------------------------------------------
+  [[nodiscard]] bool in_epoch() const { return epoch_ != nullptr && epoch_->active(); }
+  void frame_in_any_order(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                          std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool begin_epoch();
+  [[nodiscard]] bool adopt_message();
+  void frame_of_epoch(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                      std::span<const std::uint8_t> payload);
+  OpenMessage* open_message(wire::MsgId id, ReorderPool::Need need);
+  [[nodiscard]] ReorderPool::Need need_of(wire::MsgId id) const;
+  void take_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                  std::span<const std::uint8_t> payload);
+  void add_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
+                 std::span<const std::uint8_t> payload);
+  void piece_taken(OpenMessage& open);
+  [[nodiscard]] bool store(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
+                           std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool waits_for_its_end(const OpenMessage& open, const Arrivals::Range& piece) const;
+  [[nodiscard]] bool hold(OpenMessage& open, const fc2::ReceivedFrame& frame, std::uint32_t offset,
+                          std::span<const std::uint8_t> payload);
+  void place_held(OpenMessage& open, bool end_too);
+  [[nodiscard]] bool place_piece(OpenMessage& open, std::uint32_t offset, std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool write_remote(const OpenMessage& open, std::uint32_t offset, std::span<const std::uint8_t> payload);
+  void find_target(OpenMessage& open);
+  [[nodiscard]] bool waits_to_be_claimed(const OpenMessage& open) const;
+  [[nodiscard]] bool claim_for(OpenMessage& open);
+  void claim_in_order();
+  void deliver_in_order();
+  [[nodiscard]] bool is_told_now(const OpenMessage& open) const;
+  [[nodiscard]] bool deliver_next(OpenMessage& open);
+  void conclude(OpenMessage& open);
+  void take_out(OpenMessage& open);
+  void give_up(OpenMessage& open, machines::message_responder::Loss loss);
+  void give_up_breach(OpenMessage& open);
+  void give_up_missing(std::uint32_t first, std::uint32_t end);
+  void skip_what_is_over();
+  [[nodiscard]] bool charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need);
+  void no_room(const fc2::ReceivedFrame& frame);
+  void discard_of_the_past(wire::MsgId id);
+  [[nodiscard]] fc2::TimeNs missing_since(const OpenMessage& open) const;
+  void epoch_timer_expired();
+  [[nodiscard]] fc2::TimeNs oldest_missing() const;
+  void give_up_oldest(fc2::TimeNs since);
+  [[nodiscard]] bool abort_in_epoch(wire::OxId ox_id);
+  void end_epoch();
+  // Unreliable Delivery: message_receiver_unordered.cpp
+  [[nodiscard]] bool find_descriptor(OpenMessage& open, const Arrivals::Range& piece);
+  void deliver_whole(OpenMessage& open);
+  std::optional<ReceiveError> take_descriptor(OpenMessage& open);
+  [[nodiscard]] bool park(OpenMessage& open);
+  void give_up_occupant(OpenMessage& open);
+  void refuse_open(OpenMessage& open, ReceiveError error);
 
   // machines::message_responder
   void place_data() override;
@@ -124,16 +179,21 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<wire::MsgId> last_completed_;
   Message message_;
   const fc2::ReceivedFrame* frame_ = nullptr;  // while it is processed
+  wire::MsgId at_hand_{};                      // its message, in an epoch
+  const fc2::ReceivedFrame* reply_to_ = nullptr;  // the frame that a response answers, where that came before
   std::size_t placed_bytes_ = 0;
   ReceiveError noted_{};
   std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
+  std::optional<wire::fcvi::Reason> reason_;   // of that failure; by default Transport Error
   bool released_ = false;
   fc2::TimeNs last_frame_at_ = 0;
   std::unique_ptr<ErroredRanges> errored_;     // Merr; from the first on
   fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
   fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
   bool nothing_waits_ = false;                 // nor will a frame have to, before a RDMA Read comes
-  EarlyFrames early_;                          // the epoch of rules 4c and 6e
+  ReorderPool::Share share_;                   // what is kept here of the port's pool
+  EarlyFrames early_;                          // what waits in order
+  std::unique_ptr<Epoch> epoch_;               // from the first frame on that overtook another
   fc2::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
 };
 

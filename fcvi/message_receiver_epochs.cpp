@@ -1,5 +1,9 @@
-// Out-of-order fabrics (FC-VI 8.1, B.2.5 rules 4c, 5b, 6e, 7): frames that overtook others wait for them. What is between the
-// frame that comes next and the first that waits is the epoch's hole; it must be filled within R_A_TOV of its discovery.
+// Out-of-order fabrics (FC-VI 8.1, B.2.5 rules 4c, 5b, 6e, 7): from the first frame that overtakes another until nothing is missing,
+// the frames of all open messages are taken as they come (fcvi/epoch.hpp). What is known to be missing for R_A_TOV is lost.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "fc2_fabric/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
@@ -9,95 +13,434 @@ namespace fcvi {
 namespace mr = machines::message_responder;
 using wire::fcvi::DeviceHeader;
 
-/// VI-ARCH 6.3.1.1, Reliable Reception: a Send or RDMA Write that comes behind a RDMA Read has no effect here before all read
-/// data were transmitted. (Our own sender waits for them at the other end already.)
-bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
-  return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && connection_.answers_reads();
+// --- its beginning -----------------------------------------------------------------------------------------------
+
+void MessageReceiver::frame_in_any_order(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                         std::span<const std::uint8_t> payload) {
+  if (!in_epoch()) {
+    switch (place_of(frame, header)) {
+      case Place::Next: return take_frame(frame, header, payload);
+      case Place::Past: return discard_of_the_past(header.msg_id);
+      case Place::Ahead: break;
+    }
+    if (!begin_epoch()) return no_room(frame);
+  }
+  frame_of_epoch(frame, header, payload);
+  if (in_epoch() && !epoch_timer_.pending())
+    connection_.core().scheduler().schedule_after(epoch_timer_, connection_.core().port().r_a_tov());
 }
 
-/// In-order fabric: nothing is before this frame that it has to wait for.
-bool MessageReceiver::takes_straight(const DeviceHeader& header) {
-  nothing_waits_ = early_.empty() && !connection_.awaits_resp2() && !connection_.answers_reads();
-  return nothing_waits_ || (early_.empty() && !waits_for_reads(header) && !is_before_resp2(header));
+bool MessageReceiver::begin_epoch() {
+  if (epoch_ == nullptr) epoch_ = std::make_unique<Epoch>();
+  epoch_->next_to_claim = expected_;
+  return machine_.is<mr::Expecting>() || adopt_message();
 }
 
-/// By FCVI_MSG_ID and relative offset, which tells synonyms of SEQ_CNT apart (5.6).
-MessageReceiver::Place MessageReceiver::place_of(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
-  const std::int32_t messages = wire::serial_distance(expected_, header.msg_id);
-  if (messages != 0) return messages < 0 ? Place::Past : Place::Ahead;
-  const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_.bytes_received;
-  if (frame.header.parameter != next) return frame.header.parameter < next ? Place::Past : Place::Ahead;
-  // C.5.10.1: no response before RESP3, which was overtaken: it counts as message 0 (Annex F). RESP2 likewise.
-  const bool read = header.opcode == wire::fcvi::Opcode::read_rqst;
-  const bool early = is_before_resp2(header) || (needs_response(read) && connection_.awaits_resp3());
-  return early || waits_for_reads(header) ? Place::Ahead : Place::Next;
+/// The message that was open so far, and came in order.
+bool MessageReceiver::adopt_message() {
+  OpenMessage* open = open_message(expected_, ReorderPool::Need::Now);
+  if (open == nullptr) return false;
+  const auto received = static_cast<std::uint32_t>(message_.bytes_received);
+  if (received != 0) open->arrivals.add({0, received, 0, static_cast<std::uint16_t>(expected_seq_cnt_ - 1), 0});
+  open->begun = open->latest = last_frame_at_;
+  open->claimed = open->has_target = true;
+  if (machine_.is<mr::Refusing>()) open->refused = noted_;
+  if (message_.kind == Kind::Send) open->data = ScatteredData(message_.receive.data, received);
+  if (message_.kind == Kind::Send && !reliable()) epoch_->occupant = expected_;
+  open->message = message_;
+  process(mr::FramesOvertaken{});
+  return true;
 }
 
-void MessageReceiver::sort_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+// --- frames in ---------------------------------------------------------------------------------------------------
+
+void MessageReceiver::frame_of_epoch(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                     std::span<const std::uint8_t> payload) {
+  const wire::MsgId id = at_hand_ = header.msg_id;
+  const std::int32_t ahead = wire::serial_distance(expected_, id);
+  if (ahead < 0) return discard_of_the_past(id);
+  OpenMessage* open = epoch_->find(id);
+  if (open == nullptr) {
+    if (epoch_->seen.contains(static_cast<std::uint32_t>(ahead))) return discard_of_the_past(id);  // it is over
+    const bool goes_at_once = !reliable() && frame.header.parameter == 0 && last_of_message(frame);
+    open = open_message(id, goes_at_once ? ReorderPool::Need::Now : need_of(id));
+    if (open == nullptr) return no_room(frame);
+    open->message = message_of(frame, header);
+    connection_.core().message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
+  }
+  take_piece(*open, frame, header, payload);
+}
+
+/// A duplicate, or of a message that is lost.
+void MessageReceiver::discard_of_the_past(wire::MsgId id) {
+  discard_frame();
+  if (!is_errored(id)) connection_.core().port().acknowledger().keep_sequence(*frame_);  // a duplicate of what is here
+}
+
+/// Class 2 sends it again (rule 8b). In class 3 it is lost as if the fabric had lost it.
+void MessageReceiver::no_room(const fc2::ReceivedFrame& frame) {
+  connection_.core().port().acknowledger().busy(frame);
+  connection_.core().reorder_pool_full();
+}
+
+/// What is waited for is taken while there is any room: all that is kept behind it goes with it.
+ReorderPool::Need MessageReceiver::need_of(wire::MsgId id) const {
+  return id == expected_ ? ReorderPool::Need::Now : ReorderPool::Need::Share;
+}
+
+bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need) {
+  if (!share_.take(connection_.peer_port(), bytes, need)) return false;
+  open.charged += bytes;
+  return true;
+}
+
+/// Rule 4c a) to c): with the first frame of a message beyond Mexp the rest of those before it, and what is between, is known to be
+/// missing. nullptr: no room.
+OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need need) {
+  Arrivals& seen = epoch_->seen;
+  const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
+  const std::size_t before = seen.heap_bytes(), growth = seen.bytes_to_grow();
+  if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
+  const fc2::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
+  if (missed == fc2::never && !epoch_->open.empty())
+    if (OpenMessage& newest = epoch_->open.rbegin()->second; newest.overtaken == fc2::never) newest.overtaken = now;
+  seen.add({at, at + 1, 0, 0, now});
+  share_.give_back(before + growth - seen.heap_bytes());
+  OpenMessage& open = epoch_->open[id];
+  open.charged = OpenMessage::pool_bytes();
+  open.begun = open.latest = now;
+  open.overtaken = missed;
+  return &open;
+}
+
+void MessageReceiver::take_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                  std::span<const std::uint8_t> payload) {
-  fc2::NPort& port = connection_.core().port();
-  switch (place_of(frame, header)) {
-    case Place::Past:
-      if (port.in_order()) return take_frame(frame, header, payload);  // an error there (rules 4 to 6)
-      discard_frame();
-      if (!is_errored(header.msg_id)) port.acknowledger().keep_sequence(frame);  // a duplicate of what is here
-      return;
-    case Place::Next:
-      take_frame(frame, header, payload);
-      return take_early_frames();
-    case Place::Ahead:
-      return keep_frame(frame, header);
+  if (open.is_whole()) return discard_of_the_past(open.id());
+  const bool forbidden = open.message.kind == Kind::Read && !reliable();  // 6.6.1
+  const bool lacks_data = payload.empty() && open.message.length() != 0;  // nothing tells where it stands
+  if (forbidden || lacks_data || !belongs(open.message, frame, header, payload.size())) return give_up_breach(open);
+  const std::uint32_t begin = frame.header.parameter;
+  const std::uint16_t seq_cnt = frame.header.seq_cnt.value;
+  const fc2::TimeNs since = open.overtaken != fc2::never ? open.overtaken : connection_.core().scheduler().now();
+  const Arrivals::Range piece{begin, begin + static_cast<std::uint32_t>(payload.size()), seq_cnt, seq_cnt, since};
+  switch (open.arrivals.classify(piece)) {
+    case Arrivals::Piece::Duplicate: return discard_of_the_past(open.id());
+    case Arrivals::Piece::Conflict: return give_up_breach(open);
+    case Arrivals::Piece::New: break;
   }
+  if (!reliable() && !find_descriptor(open, piece)) return;  // it was refused
+  if (reliable()) {
+    find_target(open);
+    claim_in_order();  // as far as it showed now what it is
+  }
+  add_piece(open, frame, piece, payload);
 }
 
-void MessageReceiver::keep_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
+void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
+                                std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
-  last_frame_at_ = core.scheduler().now();
-  const EarlyFrames::Added added = early_.add(frame, header, last_frame_at_);
-  switch (added) {
-    case EarlyFrames::Added::Duplicate: return core.discard(fc2::Discard::NotReceiving);
-    case EarlyFrames::Added::NoRoom: core.port().acknowledger().busy(frame); [[fallthrough]];
-    case EarlyFrames::Added::Displaced: core.discard(fc2::Discard::NoResources); break;
-    case EarlyFrames::Added::Kept: break;
+  const std::size_t before = open.arrivals.heap_bytes(), growth = open.arrivals.bytes_to_grow();
+  const bool room = share_.take(connection_.peer_port(), growth, need_of(open.id()));
+  const bool stored = room && store(open, frame, piece, payload);
+  if (stored) open.arrivals.add(piece);
+  if (room) share_.give_back(before + growth - open.arrivals.heap_bytes());
+  if (!stored) {
+    no_room(frame);
+    frame_ = nullptr;  // it is counted
+    return reliable() || frame.class_2 ? void() : give_up(open, mr::Loss::Timeout);  // it can never be whole
   }
-  if (added != EarlyFrames::Added::NoRoom) core.message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
-  if (!epoch_timer_.pending() && !core.port().in_order()) core.scheduler().schedule_after(epoch_timer_, core.port().r_a_tov());
+  open.latest = core.scheduler().now();
+  if (open.is_end(piece.end)) {
+    open.last = frame;
+    open.last.owner = nullptr;
+    open.last.data_field = {};
+  }
+  ++core.counters.data_frames_received;
+  core.counters.data_bytes_received += payload.size();
+  if (frame.last_of_sequence) ++core.counters.ius_received;
+  piece_taken(open);
 }
 
-/// On an in-order fabric nothing comes any more between those that wait.
-void MessageReceiver::take_early_frames() {
-  while (!early_.empty() && !stopped()) {
-    const EarlyFrames::Entry& first = early_.first();
-    const Place place = place_of(first.received, first.header);
-    const bool waits = connection_.core().port().in_order() ? waits_for_reads(first.header) : place == Place::Ahead;
-    if (waits) return;
-    const EarlyFrames::Entry next = early_.take_first();
-    if (place == Place::Past) connection_.core().discard(fc2::Discard::NotReceiving);
-    else take_frame(next.received, next.header, next.payload());
+void MessageReceiver::piece_taken(OpenMessage& open) {
+  if (reliable()) {
+    claim_in_order();
+    deliver_in_order();
+  } else if (open.refused) {
+    refuse_open(open, *open.refused);
+  } else if (open.is_whole()) {
+    deliver_whole(open);
   }
 }
 
-void MessageReceiver::resp3_received() { take_early_frames(); }
-void MessageReceiver::reads_answered() { take_early_frames(); }
+// --- data --------------------------------------------------------------------------------------------------------
 
-/// Rule 7. Holes are found in any order; each has its own R_A_TOV.
+/// False: it has to be kept, and there is no room.
+bool MessageReceiver::store(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
+                            std::span<const std::uint8_t> payload) {
+  if (open.refused) {
+    if (is_told_now(open)) return true;
+    connection_.core().discard(fc2::Discard::NotReceiving);
+    connection_.core().port().acknowledger().keep_sequence(frame);  // its response tells why
+    return true;
+  }
+  if (payload.empty()) return true;
+  if (open.is_parked()) {
+    std::memcpy(open.parked.data() + piece.begin, payload.data(), payload.size());
+    return true;
+  }
+  if (!open.has_target || waits_for_its_end(open, piece)) return hold(open, frame, piece.begin, payload);
+  if (!place_piece(open, piece.begin, payload)) open.refused = ReceiveError::Protection;
+  return true;
+}
+
+/// The last bytes of an RDMA Write are written last, and at the reliable levels in its turn: programs poll for them.
+bool MessageReceiver::waits_for_its_end(const OpenMessage& open, const Arrivals::Range& piece) const {
+  if (!open.message.is_write() || !open.is_end(piece.end)) return false;
+  const bool rest_is_here = piece.begin == 0 || open.arrivals.is_whole(piece.begin);
+  return !rest_is_here || (reliable() && open.id() != expected_);
+}
+
+bool MessageReceiver::hold(OpenMessage& open, const fc2::ReceivedFrame& frame, std::uint32_t offset,
+                           std::span<const std::uint8_t> payload) {
+  const auto need = open.has_target ? need_of(open.id()) : ReorderPool::Need::Share;
+  if (!charge(open, OpenMessage::held_bytes, need)) return false;
+  open.held.push_back({std::move(*frame.owner), offset, payload});
+  return true;
+}
+
+/// What waited for the target; the end of an RDMA Write only if `end_too`.
+void MessageReceiver::place_held(OpenMessage& open, bool end_too) {
+  std::erase_if(open.held, [&](const OpenMessage::Held& held) {
+    const bool is_end = open.is_end(held.offset + static_cast<std::uint32_t>(held.payload.size()));
+    if (open.message.is_write() && is_end && !end_too && !open.refused) return false;
+    if (open.refused) connection_.core().discard(fc2::Discard::NotReceiving);
+    else if (!place_piece(open, held.offset, held.payload)) open.refused = ReceiveError::Protection;
+    open.charged -= OpenMessage::held_bytes;
+    share_.give_back(OpenMessage::held_bytes);
+    return true;
+  });
+}
+
+bool MessageReceiver::place_piece(OpenMessage& open, std::uint32_t offset, std::span<const std::uint8_t> payload) {
+  return open.message.kind == Kind::Send ? open.data.place(offset, payload) : write_remote(open, offset, payload);
+}
+
+bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset, std::span<const std::uint8_t> payload) {
+  const DeviceHeader& request = open.message.header;
+  const vi::Vi& vi = *connection_.vi();
+  const auto write = [&](std::size_t begin, std::size_t size) {
+    return vi.write_remote(request.rmt_va_handle, request.rmt_va + offset + begin, payload.subspan(begin, size));
+  };
+  if (!reliable()) return write(0, payload.size());  // order is not promised there (VI-ARCH 2.5.1)
+  const std::byte* to = vi.remote_memory(request.rmt_va_handle, request.rmt_va + offset, payload.size(), vi::Access::RemoteWrite);
+  if (to == nullptr) return false;
+  for (const Epoch::Part& part : epoch_->not_overwritten(open.id(), reinterpret_cast<std::uintptr_t>(to), payload.size()))
+    if (!write(part.begin, part.end - part.begin)) return false;
+  return true;
+}
+
+// --- what a message needs ----------------------------------------------------------------------------------------
+
+/// An RDMA Write names its target. At Reliable Reception it has no effect before it is known what all before it were.
+void MessageReceiver::find_target(OpenMessage& open) {
+  if (open.has_target || open.refused || !open.message.is_write() || (!open.claimed && needs_response(false))) return;
+  const DeviceHeader& request = open.message.header;
+  const std::byte* target =
+      connection_.vi()->remote_memory(request.rmt_va_handle, request.rmt_va, open.message.length(), vi::Access::RemoteWrite);
+  open.has_target = target != nullptr;  // else its claim will tell
+  open.target = reinterpret_cast<std::uintptr_t>(target);
+}
+
+bool MessageReceiver::waits_to_be_claimed(const OpenMessage& open) const {
+  const DeviceHeader& header = open.message.header;
+  const bool read = open.message.kind == Kind::Read;
+  if (is_before_resp2(header) || (needs_response(read) && connection_.awaits_resp3())) return true;  // C.5.4, C.5.10.1
+  return waits_for_reads(header) || (read && open.id() != expected_);
+}
+
+/// False: it cannot be known yet.
+bool MessageReceiver::claim_for(OpenMessage& open) {
+  if (open.claimed) return true;
+  if (waits_to_be_claimed(open)) return false;
+  std::swap(message_, open.message);
+  const auto refused = claim();
+  std::swap(message_, open.message);
+  if (refused == ReceiveError::QueueEmpty && open.id() != expected_) return false;  // one may be posted until its turn has come
+  open.claimed = true;
+  open.refused = refused;
+  if (!refused && open.message.kind == Kind::Send) {
+    open.data = ScatteredData(open.message.receive.data, 0);
+    open.has_target = true;
+  }
+  find_target(open);
+  place_held(open, false);
+  return true;
+}
+
+/// Reliable levels: receive descriptors in the order of the messages, as far as all before showed what they are.
+void MessageReceiver::claim_in_order() {
+  wire::MsgId& next = epoch_->next_to_claim;
+  while (epoch_->seen.contains(static_cast<std::uint32_t>(wire::serial_distance(expected_, next)))) {
+    OpenMessage* open = epoch_->find(next);
+    // Reliable Delivery: what is behind an RDMA Read may pass it (VI-ARCH 6.3.1.1).
+    const bool passed = open == nullptr || (open->message.kind == Kind::Read && !needs_response(false));
+    if (!passed && !claim_for(*open)) return;
+    next = wire::advance(next);
+  }
+}
+
+// --- messages whose turn has come --------------------------------------------------------------------------------
+
+void MessageReceiver::deliver_in_order() {
+  while (in_epoch() && !stopped()) {
+    OpenMessage* open = epoch_->find(expected_);
+    if (open == nullptr || !deliver_next(*open)) return;
+    if (in_epoch() && !stopped()) claim_in_order();
+  }
+}
+
+/// The response to a refused one waits for the initiative, and for its turn.
+bool MessageReceiver::is_told_now(const OpenMessage& open) const {
+  return open.refused && open.id() == expected_ && !needs_response(open.message.kind == Kind::Read);
+}
+
+bool MessageReceiver::deliver_next(OpenMessage& open) {
+  if (!claim_for(open)) return false;
+  const bool whole = open.is_whole();
+  if (!whole && !is_told_now(open)) return false;
+  place_held(open, whole);
+  conclude(open);
+  return true;
+}
+
+/// It is whole, or refused. The machine says what follows.
+void MessageReceiver::conclude(OpenMessage& open) {
+  const auto refused = open.refused;
+  const fc2::ReceivedFrame last = open.last;
+  const bool ends_with_frame_at_hand = refused && is_told_now(open) && at_hand_ == open.id();  // that is discarded (8.4.2 h)
+  take_out(open);
+  const fc2::ReceivedFrame* at_hand = ends_with_frame_at_hand ? frame_ : std::exchange(frame_, nullptr);
+  reply_to_ = &last;
+  if (refused) process(mr::ClaimRefused{*refused, true, needs_response()});
+  else if (message_.kind == Kind::Read) process(mr::ReadRequested{});
+  else process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
+  reply_to_ = nullptr;
+  frame_ = at_hand;
+}
+
+/// It becomes message_, and is not open any more.
+void MessageReceiver::take_out(OpenMessage& open) {
+  for (std::size_t i = 0; i < open.held.size(); ++i) connection_.core().discard(fc2::Discard::NotReceiving);
+  share_.give_back(open.charged + open.arrivals.heap_bytes());
+  message_ = open.message;
+  if (epoch_->occupant == open.id()) epoch_->occupant.reset();
+  epoch_->open.erase(message_.header.msg_id);
+}
+
+/// Those in front that are over are the past. Nothing left: the epoch ends.
+void MessageReceiver::skip_what_is_over() {
+  std::uint32_t over = epoch_->seen.prefix();
+  if (!epoch_->open.empty())
+    over = std::min(over, static_cast<std::uint32_t>(wire::serial_distance(expected_, epoch_->open.begin()->first)));
+  epoch_->seen.forget_first(over);
+  expected_ = wire::advance(expected_, over);
+  expected_seq_cnt_ = 0;
+  if (wire::serial_less(epoch_->next_to_claim, expected_)) epoch_->next_to_claim = expected_;
+  if (!in_epoch()) end_epoch();
+}
+
+void MessageReceiver::end_epoch() {
+  for (const auto& [id, open] : epoch_->open) {
+    for (std::size_t i = 0; i < open.held.size(); ++i) connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+    share_.give_back(open.charged + open.arrivals.heap_bytes());
+  }
+  epoch_->open.clear();
+  share_.give_back(epoch_->seen.heap_bytes());
+  epoch_->seen.clear();
+  epoch_->occupant.reset();
+  connection_.core().scheduler().cancel(epoch_timer_);
+}
+
+// --- what is missing ---------------------------------------------------------------------------------------------
+
+/// A reliable connection breaks: by the message whose turn it is, for nothing behind it was delivered.
+void MessageReceiver::give_up(OpenMessage& open, mr::Loss loss) {
+  OpenMessage* first = reliable() ? epoch_->find(expected_) : nullptr;
+  OpenMessage& lost = first != nullptr ? *first : open;
+  const auto refused = lost.refused;
+  const bool came = !lost.arrivals.empty() && lost.message.kind != Kind::Read;
+  take_out(lost);
+  if (refused) fail_receive(*refused);  // it would have been told with its last frame
+  else if (came && !reliable() && consumes_descriptor() && !message_.has_receive) {  // rule 3a: its descriptor is the next one
+    if (const auto work = connection_.vi()->claim_receive(message_.receive_bytes())) message_.receive = *work, message_.has_receive = true;
+  }
+  const bool begun = came && !refused && (message_.has_receive || !consumes_descriptor());
+  process(mr::FrameLost{loss, begun});
+}
+
+/// Its frames contradict each other: rule 6b, "this is a Protocol Error".
+void MessageReceiver::give_up_breach(OpenMessage& open) {
+  reason_ = wire::fcvi::Reason::protocol_error;
+  give_up(open, mr::Loss::SequenceError);
+  reason_.reset();
+}
+
+/// Rules 7a, 7b for messages of which nothing came: distances from Mexp.
+void MessageReceiver::give_up_missing(std::uint32_t first, std::uint32_t end) {
+  if (!reliable()) {
+    remember_errored(wire::advance(expected_, first), wire::advance(expected_, end - 1));
+    epoch_->seen.add({first, end, 0, 0, 0});
+  }
+  process(mr::MessageGap{.first_frame = true});
+}
+
+bool MessageReceiver::abort_in_epoch(wire::OxId ox_id) {
+  const auto newest = std::find_if(epoch_->open.rbegin(), epoch_->open.rend(),
+                                   [&](const auto& entry) { return entry.second.message.ox_id == ox_id; });
+  if (newest == epoch_->open.rend()) return false;
+  give_up(newest->second, mr::Loss::SequenceError);
+  return true;
+}
+
+/// Since when something of it is missing (rules 4c b) c), 6e a), 8.4.1 note 1); fc2::never if nothing is.
+fc2::TimeNs MessageReceiver::missing_since(const OpenMessage& open) const {
+  const bool read = open.message.kind == Kind::Read;
+  if (is_before_resp2(open.message.header) || (needs_response(read) && connection_.awaits_resp3())) return open.begun;
+  if (open.is_whole()) return fc2::never;
+  const fc2::TimeNs gap = open.arrivals.oldest_gap();
+  if (open.is_end(open.arrivals.frontier())) return gap;
+  return std::min(gap, open.overtaken != fc2::never ? open.overtaken : open.latest);
+}
+
+fc2::TimeNs MessageReceiver::oldest_missing() const {
+  fc2::TimeNs oldest = epoch_->seen.oldest_gap();
+  for (const auto& [id, open] : epoch_->open) oldest = std::min(oldest, missing_since(open));
+  return oldest;
+}
+
+/// Rule 7. What is missing is found in any order; each has its own R_A_TOV.
 void MessageReceiver::epoch_timer_expired() {
   fc2::Scheduler& scheduler = connection_.core().scheduler();
   const fc2::TimeNs r_a_tov = connection_.core().port().r_a_tov();
-  for (take_early_frames(); !early_.empty() && !stopped(); take_early_frames()) {
-    const EarlyFrames::Entry& first = early_.first();
-    if (waits_for_reads(first.header)) return scheduler.schedule_after(epoch_timer_, r_a_tov);  // what is missing shows after them
-    const fc2::TimeNs due = first.known_since + r_a_tov;
-    if (scheduler.now() < due) return scheduler.schedule(epoch_timer_, due);
-    give_up_missing();
+  while (in_epoch() && !stopped()) {
+    const bool behind_reads = needs_response(false) && connection_.answers_reads();  // what is missing shows after them
+    const fc2::TimeNs since = behind_reads ? fc2::never : oldest_missing();
+    if (since == fc2::never) return scheduler.schedule_after(epoch_timer_, r_a_tov);
+    if (scheduler.now() < since + r_a_tov) return scheduler.schedule(epoch_timer_, since + r_a_tov);
+    give_up_oldest(since);
   }
 }
 
-void MessageReceiver::give_up_missing() {
-  const wire::MsgId next = early_.first().header.msg_id;
-  if (next == expected_) return process(mr::FrameLost{mr::Loss::Timeout});
-  message_.header.msg_id = next;  // whole messages never came
-  process(mr::MessageGap{.first_frame = true});
+void MessageReceiver::give_up_oldest(fc2::TimeNs since) {
+  OpenMessage* first = epoch_->find(expected_);
+  if (reliable() && first != nullptr) return give_up(*first, mr::Loss::Timeout);
+  std::uint32_t end = 0;  // of the range before
+  for (const Arrivals::Range& range : epoch_->seen.ranges()) {
+    if (range.begin != 0 && range.missed_since == since) return give_up_missing(end, range.begin);
+    end = range.end;
+  }
+  for (auto& [id, open] : epoch_->open)
+    if (missing_since(open) == since) return give_up(open, mr::Loss::Timeout);
 }
 
 }  // namespace fcvi

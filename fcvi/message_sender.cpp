@@ -26,6 +26,7 @@ Opcode request_opcode(vi::SendKind kind) {
   return Opcode::send_rqst;
 }
 
+/// Table 6.
 mo::Completion completion_of(wire::fcvi::MessageStatus status) {
   if (status.ok()) return mo::Completion::Success;
   if (status.prot_err) return mo::Completion::RdmaProtectionError;
@@ -33,22 +34,39 @@ mo::Completion completion_of(wire::fcvi::MessageStatus status) {
   return mo::Completion::TransportError;
 }
 
-std::uint32_t error_bits_of(mo::Completion completion) {
+/// VI-DG 5.2: bit 7 is of RDMA alone, bit 8 of what takes a receive descriptor; an answer that says otherwise: ruling 205.
+std::uint32_t error_bits_of(mo::Completion completion, const vi::SendWork& work) {
+  const bool takes_receive = work.kind == vi::SendKind::Send || work.has_immediate;
   switch (completion) {
     case mo::Completion::Success: return 0;
     case mo::Completion::Flushed: return vi::status::flushed;
     case mo::Completion::TransportError: return vi::status::transport_error;
     case mo::Completion::LocalProtectionError: return vi::status::protection_error;
-    case mo::Completion::RdmaProtectionError: return vi::status::rdma_protection_error;
-    case mo::Completion::RemoteDescriptorError: return vi::status::remote_descriptor_error;
+    case mo::Completion::RdmaProtectionError:
+      return work.kind == vi::SendKind::Send ? vi::status::remote_descriptor_error : vi::status::rdma_protection_error;
+    case mo::Completion::RemoteDescriptorError:
+      return takes_receive ? vi::status::remote_descriptor_error : vi::status::transport_error;
   }
   return vi::status::transport_error;
+}
+/// FC-VI 5.9.7.3.1: what the Disconnect tells of a message of ours that failed (ruling 200).
+wire::fcvi::Reason reason_of(mo::Completion completion) {
+  using wire::fcvi::Reason;
+  switch (completion) {
+    case mo::Completion::LocalProtectionError:  // "length, format or protection error on Descriptor access"
+    case mo::Completion::RemoteDescriptorError: return Reason::remote_descriptor_error;
+    case mo::Completion::RdmaProtectionError: return Reason::rdma_protection_error;
+    case mo::Completion::Success:
+    case mo::Completion::Flushed:
+    case mo::Completion::TransportError: return Reason::transport_error;
+  }
+  return Reason::transport_error;
 }
 }  // namespace
 
 MessageSender::MessageSender(Connection& connection)
     : connection_(connection), numbers_(connection.core().config().first_msg_id, connection.core().scheduler().now()),
-      early_(connection.core().early_frames) {}
+      share_(connection.core().reorder_pool) {}
 MessageSender::~MessageSender() {
   sequence_.abandon();
   for (Message& message : open_)
@@ -57,7 +75,7 @@ MessageSender::~MessageSender() {
 
 void MessageSender::wake() {
   vi::Vi* vi = connection_.vi();
-  if (vi != nullptr && vi->can_transmit()) connection_.core().port().transmitter().submit(*this);
+  if (vi != nullptr && vi->can_transmit() && !connection_.is_ending()) connection_.core().port().transmitter().submit(*this);
 }
 
 bool MessageSender::needs_response() const { return connection_.reliability() == vi::ReliabilityLevel::ReliableReception; }
@@ -147,6 +165,7 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
   ++counters.data_frames_sent;
   counters.data_bytes_sent += size;
   if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
+  if ((offset == 0) != last) connection_.vi()->set_partly_sent(message.work, !last);  // VI-DG 5.2 bit 4; not of a single frame
   if (offset == 0 && (!last || class_2)) process(message, mo::SendStarted{});
   if (last) finish_sending(message);
   return true;
@@ -211,40 +230,66 @@ void MessageSender::response_received(const fc2::ReceivedFrame& frame, const Dev
   }
   if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
   if (header.opcode != Opcode::read_resp) return status_received(*message, header);
-  if (!connection_.core().port().in_order() && !sort_read_data(*message, frame, header)) return;
-  read_data_received(*message, frame, header, payload);
-  take_early_frames();
+  if (connection_.core().port().in_order()) read_data_received(*message, frame, header, payload);
+  else read_data_in_any_order(*message, frame, header, payload);
 }
 
-/// Out-of-order fabric: true for the next frame of read data, or one without; what overtook it waits (FC-VI 8.4.1 d). What is
-/// missing for FCVI_ULP_TIMEOUT is missed by rule 9.
-bool MessageSender::sort_read_data(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
-  const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
-  if (failed || frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved)) return true;
-  if (frame.header.parameter < message.bytes_moved) {
-    connection_.core().discard(fc2::Discard::WrongSequence);
-    return false;
-  }
+/// Out-of-order fabric (FC-VI 8.4.1 d): placed as it comes. What is missing for FCVI_ULP_TIMEOUT is missed by rule 9.
+void MessageSender::read_data_in_any_order(Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                           std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
-  switch (early_.add(frame, header, core.scheduler().now())) {
-    case EarlyFrames::Added::Duplicate: core.discard(fc2::Discard::WrongSequence); break;
-    case EarlyFrames::Added::NoRoom: core.port().acknowledger().busy(frame); [[fallthrough]];
-    case EarlyFrames::Added::Displaced: core.discard(fc2::Discard::NoResources); break;
-    case EarlyFrames::Added::Kept: break;
+  const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
+  const bool next = message.pieces == nullptr && frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved);
+  if (failed || next) return read_data_received(message, frame, header, payload);
+  if (message.pieces == nullptr && frame.header.parameter < message.bytes_moved) return core.discard(fc2::Discard::WrongSequence);
+  if (payload.empty() && message.work.length_bytes != 0) return core.discard(fc2::Discard::WrongSequence);  // it brings nothing
+  if (!read_data_belongs(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
+  if (message.pieces == nullptr && !keep_pieces(message)) {
+    core.port().acknowledger().busy(frame);
+    return core.reorder_pool_full();
   }
-  return false;
+  const std::uint16_t seq_cnt = frame.header.seq_cnt.value;
+  const std::uint32_t begin = frame.header.parameter, end = begin + static_cast<std::uint32_t>(payload.size());
+  read_piece_received(message, frame, {begin, end, seq_cnt, seq_cnt, 0}, payload);
 }
 
-void MessageSender::take_early_frames() {
-  while (!early_.empty()) {
-    const EarlyFrames::Entry& first = early_.first();
-    const Message* message = find(first.header.msg_id);
-    const bool open = message != nullptr && message->exchange != nullptr;
-    if (open && first.received.header.parameter > message->bytes_moved) return;
-    const EarlyFrames::Entry next = early_.take_first();
-    if (open) read_data_received(*find(next.header.msg_id), next.received, next.header, next.payload());
-    else connection_.core().discard(fc2::Discard::UnexpectedIu);
+/// From here on a book is kept of what is here. False: no room.
+bool MessageSender::keep_pieces(Message& message) {
+  if (!share_.take(connection_.peer_port(), sizeof(ReadPieces), ReorderPool::Need::Now)) return false;
+  message.pieces = std::make_unique<ReadPieces>();
+  const auto received = static_cast<std::uint32_t>(message.bytes_moved);
+  message.pieces->data = ScatteredData(message.work.data, received);
+  if (received != 0) message.pieces->arrivals.add({0, received, 0, static_cast<std::uint16_t>(message.read_seq_cnt - 1), 0});
+  return true;
+}
+
+void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
+                                        std::span<const std::uint8_t> payload) {
+  Core& core = connection_.core();
+  Arrivals& arrivals = message.pieces->arrivals;
+  switch (arrivals.classify(piece)) {
+    case Arrivals::Piece::Duplicate: return core.discard(fc2::Discard::WrongSequence);
+    case Arrivals::Piece::Conflict: return process(message, mo::ExchangeError{});
+    case Arrivals::Piece::New: break;
   }
+  if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
+  const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow();
+  if (!share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
+    core.port().acknowledger().busy(frame);
+    return core.reorder_pool_full();
+  }
+  const bool placed = message.pieces->data.place(piece.begin, payload);
+  if (placed) arrivals.add(piece);
+  share_.give_back(before + growth - arrivals.heap_bytes());
+  if (!placed) return process(message, mo::LocalProtectionError{});
+  read_data_placed(message, payload.size());
+}
+
+/// The message is over.
+void MessageSender::drop_pieces(Message& message) {
+  if (message.pieces == nullptr) return;
+  share_.give_back(sizeof(ReadPieces) + message.pieces->arrivals.heap_bytes());
+  message.pieces.reset();
 }
 
 void MessageSender::status_received(Message& message, const DeviceHeader& header) {
@@ -256,13 +301,19 @@ void MessageSender::status_received(Message& message, const DeviceHeader& header
 
 bool MessageSender::read_data_fits(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                    std::size_t payload_bytes) const {
+  return frame.header.seq_cnt.value == message.read_seq_cnt &&
+         frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved) &&
+         read_data_belongs(message, frame, header, payload_bytes);
+}
+
+bool MessageSender::read_data_belongs(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                                      std::size_t payload_bytes) const {
   const vi::SendWork& work = message.work;
-  const bool whole = message.bytes_moved + payload_bytes == work.length_bytes;
+  const std::uint64_t received = std::uint64_t{frame.header.parameter} + payload_bytes;
+  const bool whole = received == work.length_bytes;
   const bool ends = frame.last_of_sequence && frame.header.has(wire::f_ctl::last_sequence);
   return header.rmt_va == work.remote_address && header.rmt_va_handle == work.remote_handle &&
-         header.tot_len_or_connection_id == work.length_bytes && frame.header.seq_cnt.value == message.read_seq_cnt &&
-         frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved) &&
-         message.bytes_moved + payload_bytes <= work.length_bytes && whole == ends;
+         header.tot_len_or_connection_id == work.length_bytes && received <= work.length_bytes && whole == ends;
 }
 
 void MessageSender::read_data_received(Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
@@ -276,10 +327,15 @@ void MessageSender::read_data_received(Message& message, const fc2::ReceivedFram
   if (!read_data_fits(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
   if (!payload.empty() && !message.work.data.scatter(payload)) return process(message, mo::LocalProtectionError{});
-  placed_bytes_ = payload.size();
-  const bool last = message.bytes_moved + payload.size() == message.work.length_bytes;
-  if (last) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   ++message.read_seq_cnt;
+  read_data_placed(message, payload.size());
+}
+
+void MessageSender::read_data_placed(Message& message, std::size_t bytes) {
+  placed_bytes_ = bytes;
+  const bool last = message.bytes_moved + bytes == message.work.length_bytes;
+  if (last) drop_pieces(message);
+  if (last) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   read_progress_until_ = connection_.core().scheduler().now() + connection_.core().ulp_timeout();
   process(message, mo::ReadDataReceived{.last = last});
 }
@@ -289,6 +345,7 @@ void MessageSender::read_data_received(Message& message, const fc2::ReceivedFram
 template <class E>
 void MessageSender::feed(Message& message, const E& event) {
   current_ = &message;
+  verdict_ = Verdict::TransportError;
   message.machine.process(event, *this);
   current_ = nullptr;
 }
@@ -301,7 +358,8 @@ void MessageSender::process(Message& message, const E& event) {
 
 void MessageSender::settle() {
   drop_completed();
-  if (std::exchange(failed_, false)) connection_.fail_by_transport();
+  if (const auto failed = std::exchange(failed_, std::nullopt)) connection_.fail(reason_of(*failed));
+  connection_.answers_came();
 }
 
 void MessageSender::drop_completed() {
@@ -311,10 +369,11 @@ void MessageSender::drop_completed() {
     if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send()) feed(first, mo::ClearToSend{});  // its turn
     if (!first.machine.is<mo::Completed>() || (sending_ && open_.size() == 1)) break;
     if (first.held != mo::Completion::Success) {  // all before it completed well, as they did at the peer
-      connection_.vi()->complete_send(first.work, error_bits_of(first.held));
-      failed_ = true;
+      connection_.vi()->complete_send(first.work, error_bits_of(first.held, first.work));
+      failed_ = first.held;
       break;
     }
+    drop_pieces(first);
     open_.pop_front();
     dropped = true;
   }
@@ -338,17 +397,14 @@ void MessageSender::clear_to_send() {
   settle();
 }
 
-/// What the peer refused meanwhile is refused by a response of its own, or flushed with the connection.
-void MessageSender::peer_completed(wire::MsgId last) {
-  if (last.value == 0) return;  // none, or its number came round: that is not told apart
-  for (std::size_t i = 0; i < open_.size() && !wire::serial_less(last, open_[i].msg_id); ++i) {
-    Message& message = open_[i];
-    if (!message.machine.is<mo::AwaitResponse>()) continue;
-    if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
-    feed(message, mo::ResponseReceived{mo::Completion::Success});
-  }
-  settle();
+bool MessageSender::awaits_answers(wire::MsgId last) const {
+  if (!needs_response() || last.value == 0) return false;  // 0: none, or its number came round
+  return std::any_of(open_.begin(), open_.end(), [&](const Message& message) {
+    return !wire::serial_less(last, message.msg_id) && !message.machine.is<mo::Completed>();
+  });
 }
+
+void MessageSender::stop_sending() { connection_.core().port().transmitter().withdraw(*this); }
 
 void MessageSender::connection_ended() {
   connection_.core().port().transmitter().withdraw(*this);
@@ -359,8 +415,9 @@ void MessageSender::connection_ended() {
     // One that waited for a SEQ_ID or for credit: no frame of it went.
     if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   }
-  failed_ = failing_ = false;
-  for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::UnexpectedIu);
+  failed_.reset();
+  failing_ = false;
+  for (Message& message : open_) drop_pieces(message);
   open_.clear();
   connection_.core().scheduler().cancel(timer_);
 }
@@ -425,7 +482,12 @@ void MessageSender::complete(mo::Completion completion) {
     failing_ = true;
     return;
   }
-  if (connection_.vi() != nullptr) connection_.vi()->complete_send(current_->work, error_bits_of(completion));
+  if (failure) verdict_ = completion;
+  if (connection_.vi() != nullptr) connection_.vi()->complete_send(current_->work, error_bits_of(completion, current_->work));
+}
+
+void MessageSender::fail_connection() {
+  if (current_->held == Verdict::Success) failed_ = verdict_;  // else when its turn comes
 }
 
 void MessageSender::abort_exchange() {
@@ -439,6 +501,7 @@ void MessageSender::abort_exchange() {
 void MessageSender::count_stale() { connection_.core().discard(fc2::Discard::UnexpectedIu); }
 bool MessageSender::reliable() const { return connection_.is_reliable(); }
 bool MessageSender::may_complete() const { return connection_.clear_to_send() && in_turn(*current_); }
+bool MessageSender::reports_transport_errors() const { return is_read(*current_) || needs_response(); }
 void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
 
 }  // namespace fcvi

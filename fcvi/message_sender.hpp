@@ -1,15 +1,19 @@
 // The requestor stream of one endpoint (FC-VI 5.2): send descriptors into IUs into frames, and the answers to them.
 //
 // The frame path. next_frame() is called when the link can take a frame; it copies once, from registered memory into
-// the frame, allocates nothing and calls the message's machine only where a message begins or ends.
+// the frame, allocates nothing and calls the message's machine only where a message begins or ends. Read data is placed as it comes;
+// on an out-of-order fabric the first frame that overtook another allocates the book of what is here.
 #pragma once
 #include <array>
 #include <boost/circular_buffer.hpp>
+#include <memory>
 
 #include "fc2_fabric/n_port.hpp"
 #include "fc2_fabric/sequence_sender.hpp"
-#include "fcvi/early_frames.hpp"
+#include "fcvi/arrivals.hpp"
 #include "fcvi/message_numbers.hpp"
+#include "fcvi/reorder_pool.hpp"
+#include "fcvi/scattered_data.hpp"
 #include "state_machines/message_originator.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
@@ -30,13 +34,20 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
                          std::span<const std::uint8_t> payload);
   /// RESP3 came: messages that were done before may complete (C.5.5).
   void clear_to_send();
-  /// Reliable Reception: the peer says that it completed all messages up to this one (6.12.2); their responses are under way.
-  void peer_completed(wire::MsgId last);
+  /// Reliable Reception: a message up to this one, which the peer says that it completed (6.12.2), still waits for its answer.
+  [[nodiscard]] bool awaits_answers(wire::MsgId last) const;
+  /// Nothing is sent any more.
+  void stop_sending();
   /// The endpoint left Connected: everything open is aborted and flushed.
   void connection_ended();
   [[nodiscard]] std::size_t open_messages() const { return open_.size(); }
 
  private:
+  /// Read data that came in another order than it was sent (FC-VI 8.4.1 d).
+  struct ReadPieces {
+    Arrivals arrivals;
+    ScatteredData data;
+  };
   struct Message {
     machines::message_originator::Machine machine;
     vi::SendWork work;
@@ -44,6 +55,7 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
     fc2::Exchange* exchange = nullptr;  // ours while it is open
     std::uint64_t bytes_moved = 0;      // sent, or (RDMA Read) received
     std::uint16_t read_seq_cnt = 0;     // next expected of the READ_RESP frames
+    std::unique_ptr<ReadPieces> pieces = {};  // from the first frame on that overtook another
     fc2::TimeNs deadline = fc2::never;  // of its response
     machines::message_originator::Completion held{};  // not Success: it failed, and its turn to say so is still to come
   };
@@ -64,13 +76,19 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   Message* find(wire::MsgId msg_id);
   [[nodiscard]] bool awaits(const Message& message, wire::fcvi::Opcode answer) const;
   void status_received(Message& message, const wire::fcvi::DeviceHeader& header);
-  [[nodiscard]] bool sort_read_data(const Message& message, const fc2::ReceivedFrame& frame,
-                                    const wire::fcvi::DeviceHeader& header);
-  void take_early_frames();
+  void read_data_in_any_order(Message& message, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
+                              std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool keep_pieces(Message& message);
+  void drop_pieces(Message& message);
+  void read_piece_received(Message& message, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
+                           std::span<const std::uint8_t> payload);
   void read_data_received(Message& message, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                           std::span<const std::uint8_t> payload);
   [[nodiscard]] bool read_data_fits(const Message& message, const fc2::ReceivedFrame& frame,
                                     const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
+  [[nodiscard]] bool read_data_belongs(const Message& message, const fc2::ReceivedFrame& frame,
+                                       const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
+  void read_data_placed(Message& message, std::size_t bytes);
 
   template <class E> void feed(Message& message, const E& event);
   template <class E> void process(Message& message, const E& event);
@@ -92,11 +110,12 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   void place_read_data() override;
   void complete(machines::message_originator::Completion completion) override;
   void abort_exchange() override;
-  void fail_connection() override { failed_ = current_->held == machines::message_originator::Completion::Success; }
+  void fail_connection() override;
   void set_merr() override {}  // the exchange was aborted: nothing of the message can come any more
   void count_stale() override;
   [[nodiscard]] bool reliable() const override;
   [[nodiscard]] bool may_complete() const override;
+  [[nodiscard]] bool reports_transport_errors() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   Connection& connection_;
@@ -109,9 +128,11 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   Message* current_ = nullptr;            // while its machine runs
   std::size_t placed_bytes_ = 0;
   fc2::TimeNs read_progress_until_ = 0;   // FCVI_ULP_TIMEOUT after the last read data
-  bool failed_ = false;                   // an effect asked for fail_connection
+  using Verdict = machines::message_originator::Completion;
+  std::optional<Verdict> failed_;         // an effect asked for fail_connection
+  Verdict verdict_ = Verdict::TransportError;  // of the message whose machine runs
   bool failing_ = false;                  // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
-  EarlyFrames early_;                     // read data that overtook other data of its message
+  ReorderPool::Share share_;              // what the books of read data take of the port's pool
   fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
   fc2::Timer<MessageSender, &MessageSender::retry> retry_{*this};
 };

@@ -106,10 +106,19 @@ void OriginatedSetup::begin_setup() {
   core_.scheduler().cancel(login_patience_);
   // Loopback has no login. FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing relative offset.
   const bool self = target_ == core_.port().n_port_id();
-  if (!self && !core_.port().remote_port(target_).supports_fc_vi()) return try_next_port();
+  if (!self && !core_.port().remote_port(target_).supports_fc_vi()) return asked_parameters_anew() ? void() : try_next_port();
   phase_ = Phase::SettingUp;
   connection_->set_peer_port(target_);
   process(co::SetupRequested{});
+}
+
+/// What was told with the login that stands may be out of date, or was never the port's own word: it is asked once more.
+bool OriginatedSetup::asked_parameters_anew() {
+  if (std::exchange(parameters_from_, target_) == target_) return false;
+  fc2::RemotePort& remote = core_.port().remote_port(target_);
+  remote.log_out();
+  remote.log_in();
+  return true;
 }
 
 bool OriginatedSetup::target_logged_in() const {

@@ -70,6 +70,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void peer_asked(const wire::fcvi::ConnectResp1& resp1, machines::connect_originator::Verdict verdict,
                   const std::optional<vi::ViAttributes>& attributes);
   void resp3_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
+  [[nodiscard]] bool asked_parameters_anew();
   [[nodiscard]] bool target_logged_in() const;
 
   // fc2::ExchangeUser
@@ -114,6 +115,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   std::vector<wire::FcId> late_;        // of those, the ones whose login did not come in time: asked again at the end
   bool had_no_match_ = false;           // one of those that were asked said so
   wire::FcId target_{};
+  wire::FcId parameters_from_{};  // whom a new login was asked of because the one that stood was of no use
   fc2::Exchange* exchange_ = nullptr;
   wire::ConnectionId connection_id_ = wire::ConnectionId::unassigned;
   bool retry_ = false;

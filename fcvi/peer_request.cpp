@@ -41,7 +41,7 @@ void PeerRequest::settle() {
 
 bool PeerRequest::may_match(const wire::fcvi::ConnectRqst& request, wire::FcId source) const {
   const bool own = source == core_.port().n_port_id() && request.payload.handle == connection_.handle();
-  return pa::is_free(machine_) && !own;
+  return pa::is_free(machine_) && !own && remote_address(request.payload).host == local_.host;  // 4.2
 }
 
 void PeerRequest::matched(ReceivedSetup& theirs) {

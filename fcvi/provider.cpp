@@ -18,7 +18,7 @@ void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi
 }
 
 void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) {
-  if (local.host != core_->config().address) return operation.done(vi::Return::InvalidParameter);
+  if (!core_->is_own(local.host)) return operation.done(vi::Return::InvalidParameter);
   core_->connection_points().wait(local, timeout_ns, operation);
 }
 
@@ -36,17 +36,26 @@ void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) { core_->disconn
 void Provider::send_posted(vi::Vi& vi) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->sender().wake();
 }
-void Provider::stopped(vi::Vi& vi) {
-  if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->stopped_by_model();
+void Provider::stopped(vi::Vi& vi, vi::StopCause cause) {
+  if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->stopped_by_model(cause);
 }
 
 void Provider::set_options(const vi::Vi& vi, ConnectionOptions options) { core_->set_options(vi, options); }
 
+std::optional<PeerReport> Provider::told_by_peer(const vi::Vi& vi) const { return core_->told_by_peer(vi); }
+EndCause Provider::end_cause(const vi::Vi& vi) {
+  const auto* connection = static_cast<const Connection*>(vi.transport_context);
+  return connection == nullptr ? EndCause{} : connection->end_cause();
+}
+
 const ProviderConfig& Provider::config() const { return core_->config(); }
+bool Provider::is_own(const wire::IpAddress& host) const { return core_->is_own(host); }
 const ProviderCounters& Provider::counters() const { return core_->counters; }
 std::size_t Provider::handles_in_use() const { return core_->handles_in_use(); }
 std::size_t Provider::open_setups() const { return core_->open_setups(); }
 std::size_t Provider::resting_connection_ids() const { return core_->resting_connection_ids(); }
+std::uint64_t Provider::reorder_bytes() const { return core_->reorder_pool.held_bytes(); }
+std::uint64_t Provider::reorder_peak_bytes() const { return core_->reorder_pool.peak_bytes(); }
 std::size_t Provider::open_connection_ids() const { return core_->open_connection_ids(); }
 fc2::NPort& Provider::port() { return core_->port(); }
 

@@ -43,14 +43,21 @@ void ReadResponder::drop_first() {
 /// has no effect (VI-ARCH 6.3.1.1). A logout tells by itself.
 void ReadResponder::exchange_failed(fc2::ExchangeFailure failure) {
   drop_first();
-  if (failure != fc2::ExchangeFailure::PortLoggedOut) connection_.fail_by_transport();
+  if (failure != fc2::ExchangeFailure::PortLoggedOut) fail();
+}
+
+/// VI-DG 3.8.1: no descriptor of ours takes part.
+void ReadResponder::fail() {
+  if (vi::Vi* vi = connection_.vi(); vi != nullptr)
+    vi->report(vi::ErrorCode::RdmaTransport, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
+  connection_.fail(wire::fcvi::Reason::remote_rdma_transport_error);
 }
 
 bool ReadResponder::abort_received(wire::OxId ox_id) {
   const auto found = std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.frame.ox_id == ox_id; });
   if (found == responses_.end()) return false;
   // The one that is being sent has an exchange, which tells of its end.
-  if (found != responses_.begin() || exchange_ == nullptr) connection_.fail_by_transport();
+  if (found != responses_.begin() || exchange_ == nullptr) fail();
   return true;
 }
 
@@ -73,7 +80,7 @@ void ReadResponder::finish_first() {
     return is_busy() ? void() : connection_.receiver().reads_answered();
   }
   connection_.vi()->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);  // as if it were refused at once
-  connection_.fail(machines::message_responder::ReceiveError::Protection);
+  connection_.fail(wire::fcvi::Reason::remote_rdma_read_protection_error);
 }
 
 void ReadResponder::retry() { connection_.core().port().transmitter().submit(*this); }
@@ -111,16 +118,15 @@ bool ReadResponder::fill(fc2::Frame& frame) {
   const std::uint64_t left = request.tot_len_or_connection_id - response.bytes_sent;
   const std::uint64_t room = sequence_.data_field_bytes() - device_header_.size();
   auto size = static_cast<std::size_t>(std::min({room, iu_bytes_left_, left}));
-  const std::byte* from = connection_.vi()->remote_memory(request.rmt_va_handle, request.rmt_va + response.bytes_sent, size,
-                                                          vi::Access::RemoteRead);
   const std::span<std::uint8_t> data_field = frame.data_field();
   std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
-  const bool lost = response.lost = from == nullptr;  // one frame more, without payload, says so (ruling 18)
+  const bool lost = response.lost =
+      !connection_.vi()->read_remote(request.rmt_va_handle, request.rmt_va + response.bytes_sent,
+                                     data_field.subspan(device_header_.size(), size));  // one frame more, without payload, says so (ruling 18)
   if (lost) {
     data_field[5] = wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags();
     size = 0;
   }
-  if (size != 0) std::memcpy(data_field.data() + device_header_.size(), from, size);
   const bool last = lost || size == left;
   iu_bytes_left_ -= size;
   const fc2::SequenceEnd end{.last_of_exchange = last};

@@ -46,6 +46,7 @@ class ReadResponder final : public fc2::FrameSource {
   void retry();
   bool fill(fc2::Frame& frame);
   void finish_first();
+  void fail();
 
   Connection& connection_;
   boost::circular_buffer<Response> responses_;  // the first is being sent

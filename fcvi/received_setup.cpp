@@ -123,6 +123,7 @@ void ReceivedSetup::connection_ended() {
   if (!busy_ && machine_.is_any_of<cr::Connected, cr::ConnectedRetry>()) process(cr::ConnectionEnded{});
 }
 void ReceivedSetup::port_logged_out() {
+  if (offered_) core_.offer_unreachable(token_);
   if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
   process(cr::PortLoggedOut{});
 }

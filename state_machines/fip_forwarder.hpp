@@ -14,7 +14,7 @@ struct LoginAccepted {};           // the F_Port's LS_ACC to the latest FLOGI
 struct LoginRejected {};           // its LS_RJT
 struct LogoutAnswered {};          // its answer to LogoReceived
 struct Timeout {};                 // no answer
-struct KeepAliveReceived {};       // of the ENode, or of its first VN_Port
+struct KeepAliveReceived {};       // of the ENode. Not fed in Idle: whether it believes in a login the owner knows
 struct SilenceDetected {};         // no keep-alive for 2.5 periods
 struct ClearRequested {};          // the FCF stops, or the fabric ends the login
 
@@ -65,7 +65,6 @@ struct Def {
   On<"FC-LS LS_RJT: insufficient resources",                  Idle,          FlogiReceived,          none,          Reject,                                            Not<HasFPort>>,
   On<"FC-LS: FDISC needs a FLOGI",                            Idle,          VirtualRequestReceived, none,          Reject,                                            none>,
   On<"impl: nothing to end",                                  Idle,          LogoReceived,           none,          Reject,                                            none>,
-  On<"FC-BB-5 FIP: it believes in links that are not",        Idle,          KeepAliveReceived,      none,          ClearLinks,                                        none>,
   On<"impl: nothing to clear",                                Idle,          ClearRequested,         none,          none,                                              none>,
   // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-BB-5 FIP FLOGI again",                               LoginPending,  FlogiReceived,          none,          PassAndWait,                                       none>,

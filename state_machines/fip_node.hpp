@@ -9,7 +9,7 @@ namespace machines::fip_node {
 // --- events
 struct LinkUp {};            // the Ethernet's carrier. Alternates with LinkDown
 struct LinkDown {};
-struct VlanNotified {};      // an FCF told of its VLANs
+struct VlanNotified {};      // an FCF told of VLANs that were not known
 struct FcfBecameUsable {};   // an advertisement: takes logins, and full frames come through
 struct FcfLost {};           // the selected one: silent for 2.5 periods (FC-BB-5)
 struct Timeout {};           // of the timer that the state started
@@ -23,9 +23,8 @@ struct LinksCleared {};      // Clear Virtual Links of the selected FCF, for all
 class Context : public fsm::Context {
  public:
   virtual void send_vlan_request() = 0;       // to All-FCF
-  virtual void send_solicitation() = 0;       // to All-FCF
-  virtual void start_vlan_timer() = 0;        // one timer, four durations
-  virtual void start_solicitation_timer() = 0;
+  virtual void send_solicitation() = 0;       // to All-FCF, on every VLAN that is known
+  virtual void start_solicitation_timer() = 0;  // one timer, three durations
   virtual void start_choice_timer() = 0;
   virtual void start_retry_timer() = 0;
   virtual void stop_timer() = 0;
@@ -43,16 +42,16 @@ class Context : public fsm::Context {
 
 // --- states
 struct Disabled : fsm::State {};       // no Ethernet link
-struct VlanDiscovery : fsm::State {};  // asked for VLANs
-struct Discovering : fsm::State {};    // solicited; no FCF is usable
+struct Discovering : fsm::State {};    // solicited, and asked for VLANs where they are wanted; no FCF is usable
 struct Choosing : fsm::State {};       // one is; others may answer yet
 struct LoginPending : fsm::State {};   // selected; FLOGI under way, or about to leave
 struct LoggedIn : fsm::State {};
 struct LoggedOut : fsm::State {};      // the N_Port logged out, and may log in again
 
 // --- actions and guards
-FSM_ACTION(RequestVlans, context.send_vlan_request(); context.start_vlan_timer());
+FSM_ACTION(RequestVlans, context.send_vlan_request());
 FSM_ACTION(Solicit, context.send_solicitation(); context.start_solicitation_timer());
+FSM_ACTION(SolicitThere, context.send_solicitation());
 FSM_ACTION(AwaitBetter, context.start_choice_timer());
 FSM_ACTION(StartRetry, context.start_retry_timer());
 FSM_ACTION(StopTimer, context.stop_timer());
@@ -72,23 +71,19 @@ struct Def {
   // clang-format off
   using transition_table = fsm::Table<
   // clause                                                   source         event            target         action                          guard
-  On<"FC-BB-5 FIP VLAN discovery",                            Disabled,      LinkUp,          VlanDiscovery, RequestVlans,                   WantsVlans>,
+  On<"FC-BB-5 FIP VLAN discovery; this one may do as well",   Disabled,      LinkUp,          Discovering,   Do<RequestVlans, Solicit>,      WantsVlans>,
   On<"FC-BB-5 FIP discovery: solicit at link up",             Disabled,      LinkUp,          Discovering,   Solicit,                        Not<WantsVlans>>,
   // --------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-BB-5 FIP VLAN discovery",                            VlanDiscovery, VlanNotified,    Discovering,   Do<StopTimer, Solicit>,         none>,
-  On<"impl: nobody tells VLANs, this one may do",             VlanDiscovery, Timeout,         Discovering,   Solicit,                        none>,
-  On<"impl: an FCF is on this VLAN",                          VlanDiscovery, FcfBecameUsable, Choosing,      Do<StopTimer, AwaitBetter>,     none>,
-  On<"impl: no Ethernet",                                     VlanDiscovery, LinkDown,        Disabled,      StopTimer,                      none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-BB-5 FIP discovery",                                 Discovering,   FcfBecameUsable, Choosing,      Do<StopTimer, AwaitBetter>,     none>,
-  On<"impl: a solicitation may be lost",                      Discovering,   Timeout,         Discovering,   Solicit,                        none>,
-  On<"impl: told late",                                       Discovering,   VlanNotified,    none,          none,                           none>,
+  On<"FC-BB-5 FIP VLAN discovery; a request may be lost",     Discovering,   Timeout,         Discovering,   Do<RequestVlans, Solicit>,      WantsVlans>,
+  On<"impl: a solicitation may be lost",                      Discovering,   Timeout,         Discovering,   Solicit,                        Not<WantsVlans>>,
+  On<"FC-BB-5 FIP VLAN discovery",                            Discovering,   VlanNotified,    none,          SolicitThere,                   none>,
   On<"impl: no Ethernet",                                     Discovering,   LinkDown,        Disabled,      StopTimer,                      none>,
   // --------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-BB-5 FIP: choice by priority among those available", Choosing,      Timeout,         LoginPending,  Select,                         FcfUsable>,
   On<"impl: it went meanwhile",                               Choosing,      Timeout,         Discovering,   Solicit,                        Not<FcfUsable>>,
   On<"impl: awaited",                                         Choosing,      FcfBecameUsable, none,          none,                           none>,
-  On<"impl: told late",                                       Choosing,      VlanNotified,    none,          none,                           none>,
+  On<"FC-BB-5 FIP VLAN discovery",                            Choosing,      VlanNotified,    none,          SolicitThere,                   none>,
   On<"impl: no Ethernet",                                     Choosing,      LinkDown,        Disabled,      StopTimer,                      none>,
   // --------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-BB-5 FIP FLOGI",                                     LoginPending,  LoginRequested,  none,          none,                           none>,

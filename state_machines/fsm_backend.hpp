@@ -94,6 +94,9 @@ requires EventOf<Def, E> Outcome Machine<Def>::process(const E& event, Context& 
   state_ |= busy;
   const auto handled = back_end.process_event(event);
   state_ = static_cast<std::uint8_t>(back_end.current_state()[0]);
+#ifdef FCVI_MUTATION
+  state_ = mutation::state_after(state_);
+#endif
   if (handled == boost::msm::back::HANDLED_TRUE) return Outcome::Handled;
   context.unexpected(Def::name, state_name(), name_of<E>());
   return Outcome::Unexpected;

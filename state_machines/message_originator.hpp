@@ -59,6 +59,8 @@ class Context : public fsm::Context {
   // RESP3 came, or we are the responder of the setup (C.5.5); and no earlier Message that this one must not
   // overtake is incomplete (VI-ARCH 2.5.3, 6.3.1.1, Annex E).
   [[nodiscard]] virtual bool may_complete() const = 0;
+  // VI-DG 5.2 bit 6 is valid on this Descriptor: an RDMA Read, or any at Reliable Reception.
+  [[nodiscard]] virtual bool reports_transport_errors() const = 0;
 };
 
 // --- states
@@ -88,6 +90,7 @@ FSM_GUARD(Last, event.last);
 FSM_GUARD(Succeeded, event.status == Completion::Success);
 FSM_GUARD(Reliable, context.reliable());
 FSM_GUARD(MayComplete, context.may_complete());
+FSM_GUARD(ReportsTransportErrors, context.reports_transport_errors());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using OneWay = All<Not<Read>, Not<NeedsResponse>>;
 using TwoWay = All<Not<Read>, NeedsResponse>;
@@ -118,8 +121,10 @@ struct Def {
   On<"FC-VI 5.2.2, 5.2.3, VI-ARCH 2.5.2",                Sending,          LastFrameSent,        Completed,        CompleteSuccess,                                                                    All<OneWay, MayComplete>>,
   On<"VI-ARCH 2.5.2, FC-VI 8.4.2 e)",                    Sending,          LocalProtectionError, Completed,        Do<AbortExchange, CompleteLocalProtectionError, FailConnection>,                    Reliable>,
   On<"VI-ARCH 2.5.1 the connection persists",            Sending,          LocalProtectionError, Completed,        Do<AbortExchange, CompleteLocalProtectionError>,                                    Not<Reliable>>,
-  On<"FC-VI B.2.6.1 rules 8a 8c 8d 8e, c)",              Sending,          ExchangeError,        Completed,        Fail,                                                                               Reliable>,
-  On<"FC-VI B.2.6.1 rules 8a 8c 8d 8e, b)",              Sending,          ExchangeError,        Completed,        Do<AbortExchange, SetMerr, CompleteTransportError>,                                 Not<Reliable>>,
+  On<"FC-VI B.2.6.1 rules 8a 8c 8d 8e, c)",              Sending,          ExchangeError,        Completed,        Fail,                                                                               All<Reliable, ReportsTransportErrors>>,
+  On<"FC-VI B.2.6.1 rules 8a 8c 8d 8e, c): flushed",     Sending,          ExchangeError,        Completed,        Do<AbortExchange, FailConnection>,                                                  All<Reliable, Not<ReportsTransportErrors>>>,
+  On<"FC-VI B.2.6.1 rules 8a 8c 8d 8e, b), VI-ARCH 2.5.1", Sending,                 ExchangeError,        Completed,        Do<AbortExchange, SetMerr, CompleteSuccess>,                                        All<Not<Reliable>, MayComplete>>,
+  On<"FC-VI B.2.6.1 rules 8a 8c 8d 8e, b), C.5.5",       Sending,          ExchangeError,        AwaitClearToSend, Do<AbortExchange, SetMerr>,                                                         All<Not<Reliable>, Not<MayComplete>>>,
   On<"impl: the initiative is still ours",               Sending,          ResponseReceived,     none,             CountStale,                                                                         none>,
   On<"FC-VI C.5.5 nothing to complete yet",              Sending,          ClearToSend,          none,             none,                                                                               none>,
   On<"VI-ARCH 5.4, VI-DG 3.3.5",                         Sending,          ConnectionEnded,      Completed,        Do<AbortExchange, CompleteFlushed>,                                                 none>,

@@ -7,8 +7,10 @@
 // 4. on a first frame claims what the Message needs (receive Descriptor, memory), and feeds MessageStarted,
 //    WholeMessageReceived, ReadRequested or ClaimRefused; else FrameReceived.
 // The numbers Mexp and SCexp stay with the owner. The epochs of out-of-order fabrics (rules 4c, 5b, 6e) are
-// the owner's too: it feeds the frames of an epoch as they fit, and FrameLost{Timeout} when R_A_TOV ends it
-// (rule 7).
+// the owner's too: many Messages may be open then, and it places their frames by itself. It feeds
+// FramesOvertaken when an epoch begins; within it, for one Message each and in their order at the reliable
+// levels, WholeMessageReceived, ReadRequested or ClaimRefused with the last frame, and FrameLost or MessageGap
+// for what is missing (rule 7).
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -65,7 +67,11 @@ struct StaleMessage {    // Mrcv < Mexp
 };
 struct FrameLost {
   Loss loss = Loss::FrameGap;
+  // Frames of it came before, and its Descriptor or target is known (rule 3a). An open Message says so itself.
+  bool begun = false;
 };
+// Out-of-order fabric: a frame came before one that is missing (rules 4c, 6e).
+struct FramesOvertaken {};
 struct ConnectionFailed {};  // the endpoint went to Error: vi_endpoint disable_traffic()
 struct Disconnected {};      // our Disconnect was answered
 struct DiscardExpired {};    // R_A_TOV since Herr
@@ -143,6 +149,7 @@ FSM_GUARD(ConsumesDescriptor, event.consumes_descriptor);
 FSM_GUARD(NeedsResponse, event.needs_response);
 FSM_GUARD(FirstFrame, event.first_frame);
 FSM_GUARD(MessageErrored, event.errored);
+FSM_GUARD(Begun, event.begun);
 FSM_GUARD(Reliable, context.reliable());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using Deliver = Do<PlaceData, CompleteReceive, ExpectNextMessage>;
@@ -178,9 +185,12 @@ struct Def {
   On<"FC-VI B.2.5 rule 4a b)",                         Expecting,        MessageGap,           none,             Do<MarkMissingWithReceived, DiscardFrame>,                                       All<Not<Reliable>, Not<FirstFrame>>>,
   On<"FC-VI B.2.5 rule 4b",                            Expecting,        MessageGap,           Herr,             EnterHerr,                                                                       Reliable>,
   On<"FC-VI B.2.4 rule 2 a)",                          Expecting,        StaleMessage,         none,             DiscardFrame,                                                                    MessageErrored>,
-  On<"FC-VI B.2.5 rule 5a",                            Expecting,        StaleMessage,         Herr,             EnterHerr,                                                                       Not<MessageErrored>>,
-  On<"FC-VI B.2.5 rules 6a 6c 7a, ruling 15",          Expecting,        FrameLost,            none,             Do<MarkMessageErrored, DiscardFrame>,                                            Not<Reliable>>,
-  On<"FC-VI B.2.5 rules 6b 6d 7b",                     Expecting,        FrameLost,            Herr,             EnterHerr,                                                                       Reliable>,
+  On<"VI-ARCH 2.5.1, ruling 191",                      Expecting,        StaleMessage,         none,             DiscardFrame,                                                                    All<Not<MessageErrored>, Not<Reliable>>>,
+  On<"FC-VI B.2.5 rule 5a",                            Expecting,        StaleMessage,         Herr,             EnterHerr,                                                                       All<Not<MessageErrored>, Reliable>>,
+  On<"FC-VI B.2.5 rules 6a 6c 7a, ruling 15",          Expecting,        FrameLost,            none,             Do<MarkMessageErrored, DiscardFrame>,                                            All<Not<Reliable>, Not<Begun>>>,
+  On<"FC-VI B.2.4 rule 3a, B.2.5 rules 6a 7a",         Expecting,        FrameLost,            none,             Do<FailTransport, MarkMessageErrored, DiscardFrame>,                             All<Not<Reliable>, Begun>>,
+  On<"FC-VI B.2.5 rules 6b 6d 7b",                     Expecting,        FrameLost,            Herr,             EnterHerr,                                                                       All<Reliable, Not<Begun>>>,
+  On<"FC-VI B.2.5 rules 6b 7b, of an open Message",    Expecting,        FrameLost,            Herr,             Do<FailTransport, EnterHerr>,                                                    All<Reliable, Begun>>,
   On<"FC-VI 8.4.2 f), B.2.4 rule 1",                   Expecting,        ConnectionFailed,     Herr,             StartDiscardTimer,                                                               none>,
   On<"FC-VI 8.4.2 g), B.2.4 rule 1 c)",                Expecting,        PortLoggedOut,        Closed,           ReleaseHandle,                                                                   none>,
   On<"FC-VI 5.2.3 RDMA Write, response",               Expecting,        WholeMessageReceived, none,             PlaceAndRespond,                                                                 WriteLikeResponds>,
@@ -198,11 +208,13 @@ struct Def {
   On<"FC-VI B.2.4 rule 3a, B.2.5 rule 4a b)",          Receiving,        MessageGap,           Expecting,        Do<FailTransport, MarkMissingWithReceived, DiscardFrame>,                        All<Not<Reliable>, Not<FirstFrame>>>,
   On<"FC-VI B.2.5 rule 4b",                            Receiving,        MessageGap,           Herr,             Do<FailTransport, EnterHerr>,                                                    Reliable>,
   On<"FC-VI B.2.4 rule 2 a)",                          Receiving,        StaleMessage,         none,             DiscardFrame,                                                                    MessageErrored>,
-  On<"FC-VI B.2.5 rule 5a",                            Receiving,        StaleMessage,         Herr,             Do<FailTransport, EnterHerr>,                                                    Not<MessageErrored>>,
+  On<"VI-ARCH 2.5.1, ruling 191",                      Receiving,        StaleMessage,         none,             DiscardFrame,                                                                    All<Not<MessageErrored>, Not<Reliable>>>,
+  On<"FC-VI B.2.5 rule 5a",                            Receiving,        StaleMessage,         Herr,             Do<FailTransport, EnterHerr>,                                                    All<Not<MessageErrored>, Reliable>>,
   On<"FC-VI B.2.4 rule 3a, B.2.5 rules 6a 6c 7a",      Receiving,        FrameLost,            Expecting,        Do<FailTransport, MarkMessageErrored, DiscardFrame>,                             Not<Reliable>>,
   On<"FC-VI B.2.5 rules 6b 6d 7b",                     Receiving,        FrameLost,            Herr,             Do<FailTransport, EnterHerr>,                                                    Reliable>,
   On<"FC-VI 8.4.2 f), B.2.4 rule 1",                   Receiving,        ConnectionFailed,     Herr,             StartDiscardTimer,                                                               none>,
   On<"FC-VI 8.4.2 g), B.2.4 rule 1 c)",                Receiving,        PortLoggedOut,        Closed,           Do<FailTransport, ReleaseHandle>,                                                none>,
+  On<"FC-VI B.2.5 rules 4c 6e",                        Receiving,        FramesOvertaken,      Expecting,        none,                                                                            none>,
   On<"FC-VI 5.2.3 RDMA Write, response",               Receiving,        FrameReceived,        Expecting,        PlaceAndRespond,                                                                 All<Last, WriteLikeResponds>>,
   On<"FC-VI 5.2.3 RDMA Write",                         Receiving,        FrameReceived,        Expecting,        Place,                                                                           All<Last, WriteLike>>,
   On<"FC-VI 5.2.2 Send, response",                     Receiving,        FrameReceived,        Expecting,        DeliverAndRespond,                                                               All<Last, SendLikeResponds>>,
@@ -210,8 +222,9 @@ struct Def {
   On<"FC-VI 5.2.2, 5.2.3 next frame",                  Receiving,        FrameReceived,        none,             PlaceData,                                                                       Not<Last>>,  // last in the group: tried first
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 8.2 b) no connection came",                Refusing,         ReceptionDisabled,    Closed,           none,                                                                            none>,
+  On<"FC-VI B.2.5 rules 4c 6e",                        Refusing,         FramesOvertaken,      Expecting,        none,                                                                            none>,
   On<"impl: the response waits for the initiative",    Refusing,         FrameReceived,        none,             DiscardFrame,                                                                    Not<Last>>,
-  On<"VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e)",         Refusing,         FrameReceived,        Herr,             Do<FailRefused, DiscardFrame, StartDiscardTimer, ConcludeRefusal>,               Last>,
+  On<"VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e)",         Refusing,         FrameReceived,        Herr,             Do<FailRefused, ConcludeRefusal, DiscardFrame, StartDiscardTimer>,               Last>,
   On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         MessageGap,           Herr,             Do<FailRefused, EnterHerr>,                                                      none>,
   On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         StaleMessage,         Herr,             Do<FailRefused, EnterHerr>,                                                      none>,
   On<"FC-VI B.2.5 rules 4b 5a 6b 6d 7b",               Refusing,         FrameLost,            Herr,             Do<FailRefused, EnterHerr>,                                                      none>,

@@ -47,7 +47,7 @@ class Context : public fsm::Context {
   virtual void forget_request() = 0;
   // The same without an ABTS: the peer rejects it by itself, since its own PLOGI won.
   virtual void leave_request() = 0;
-  virtual void start_timer() = 0;        // 2 x R_A_TOV (ELS time-out, FC-LS)
+  virtual void start_timer() = 0;        // ELS time-out: 2 x R_A_TOV for the last try (FC-LS), less for those before
   virtual void start_retry_delay() = 0;  // E_D_TOV, the same timer; counts one retry
   virtual void stop_timer() = 0;
   virtual void count_retry() = 0;  // a repeated request is about to be sent

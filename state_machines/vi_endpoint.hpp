@@ -28,7 +28,8 @@ struct SetupFailed {};       // error Reason Code, or the retry failed; the call
 // DISCONNECT_RQST of the peer, port logout, transport error, T2 or T3 of a connected VI.
 struct ConnectionLost {};
 struct LocalError {};  // an error that a Descriptor reports: format, length, protection, no Descriptor
-// A descriptor that cannot be posted, overrun, or memory that is gone at completion (VI-DG 6.3.1): the caller reports it.
+// A descriptor that cannot be posted, overrun, or memory that is gone at completion (VI-DG 6.3.1): the caller reports it. Before there is
+// a connection the state is all that else tells of it: an attempt to connect is refused (VI-ARCH 5.1).
 struct CatastrophicError {};
 struct DisconnectRequested {};   // VipDisconnect
 struct DisconnectAnswered {};    // DISCONNECT_RESP came, or no answer is needed (the port is logged out)
@@ -95,7 +96,7 @@ struct Def {
   On<"VI-DG 3.3.5 flush, stay Idle",                Idle,                DisconnectRequested,  none,                Do<FlushDescriptors, CompleteDisconnect>, none>,
   On<"FC-VI D.2 already Idle: no callback",         Idle,                ConnectionLost,       none,                CountStale,                               none>,
   On<"VI-ARCH 5.1 the Descriptor reports it",       Idle,                LocalError,           none,                CountStale,                               none>,
-  On<"VI-DG 6.3.1 told, the state stays",           Idle,                CatastrophicError,    none,                CountStale,                               none>,
+  On<"VI-DG 6.3.1, VI-ARCH 5.1, ruling 56",         Idle,                CatastrophicError,    Error,               Stop,                                     none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    PendingConnect,      ConnectRequested,     none,                RefuseRequest,                            none>,
   On<"VI-ARCH 5 not valid here",                    PendingConnect,      AcceptRequested,      none,                RefuseRequest,                            none>,
@@ -108,7 +109,7 @@ struct Def {
   On<"FC-VI 8.2 b) otherwise",                      PendingConnect,      SetupFailed,          Error,               Stop,                                     none>,
   On<"FC-VI 8.5.3 d), C.5.2 T2",                    PendingConnect,      ConnectionLost,       Error,               Do<Stop, ReportConnectionLost>,           none>,
   On<"VI-ARCH 5.2 the Descriptor reports it",       PendingConnect,      LocalError,           none,                CountStale,                               none>,
-  On<"VI-DG 6.3.1 told, the state stays",           PendingConnect,      CatastrophicError,    none,                CountStale,                               none>,
+  On<"VI-DG 6.3.1, VI-ARCH 5.2",                    PendingConnect,      CatastrophicError,    Error,               Stop,                                     none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                    PendingConnect,      DisconnectRequested,  Idle,                Do<Withdraw, CompleteDisconnect>,         none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    PendingConnectRetry, ConnectRequested,     none,                RefuseRequest,                            none>,
@@ -121,15 +122,15 @@ struct Def {
   On<"FC-VI 8.2 c), 8.5.3 a) 1), C.3 rule 4",       PendingConnectRetry, SetupFailed,          Error,               Stop,                                     none>,
   On<"FC-VI 8.5.3 d), 7.7.1",                       PendingConnectRetry, ConnectionLost,       Error,               Do<Stop, ReportConnectionLost>,           none>,
   On<"VI-ARCH 5.2 the Descriptor reports it",       PendingConnectRetry, LocalError,           none,                CountStale,                               none>,
-  On<"VI-DG 6.3.1 told, the state stays",           PendingConnectRetry, CatastrophicError,    none,                CountStale,                               none>,
+  On<"VI-DG 6.3.1, VI-ARCH 5.2",                    PendingConnectRetry, CatastrophicError,    Error,               Stop,                                     none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                    PendingConnectRetry, DisconnectRequested,  Idle,                Do<Withdraw, CompleteDisconnect>,         none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    Connected,           ConnectRequested,     none,                RefuseRequest,                            none>,
   On<"VI-ARCH 5 not valid here",                    Connected,           AcceptRequested,      none,                RefuseRequest,                            none>,
   On<"FC-VI 8.2 d), 8.5.3 a) 3), D.2, 7.7.1",       Connected,           ConnectionLost,       Error,               Do<Stop, ReportConnectionLost>,           none>,
-  On<"FC-VI 8.2 d), 8.4.2 e), VI-ARCH 2.5.2",       Connected,           LocalError,           Error,               Stop,                                     Reliable>,
+  On<"FC-VI 8.2 d), 8.4.2 e), VI-ARCH 7.2, 7.3",    Connected,           LocalError,           Error,               Do<Stop, ReportConnectionLost>,           Reliable>,
   On<"VI-ARCH 2.5.1 the connection persists",       Connected,           LocalError,           none,                none,                                     Not<Reliable>>,
-  On<"VI-DG 6.3.1 at every level",                  Connected,           CatastrophicError,    Error,               Stop,                                     none>,
+  On<"VI-DG 6.3.1 at every level, 6.2, 6.3.3",      Connected,           CatastrophicError,    Error,               Do<Stop, ReportConnectionLost>,           none>,
   On<"FC-VI 8.2 d), 8.6.3 a) Error until answered", Connected,           DisconnectRequested,  Error,               Do<Stop, RequestDisconnect>,              none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                    Error,               ConnectRequested,     none,                RefuseRequest,                            none>,

@@ -42,6 +42,33 @@ TEST(Sender, times_out) {
 
 TEST(Receiver, discards) { run(); }  // FC-VI 8.4.2 f)
 """
+VI_LIST = """document VI-DG
+clause 3.3.5 VipDisconnect
+3.3.5#1  Descriptors are flushed.
+  code: vi/vi.cpp Vi::finish
+  test: disconnect.*
+  see: FC-VI 8.4.2 a), 6.2
+3.3.5 VIP_SUCCESS  Disconnected.
+  code: vi/vi.cpp Vi::finish
+  test: disconnect.flushes
+clause 5.2 Control segment
+5.2 bit 4  A part went out.
+  code: vi/vi.cpp Vi::finish
+  why: issue 13: no test
+clause 6.2 Disconnect notification
+6.2  The other end is told.
+  code: vi/vi.cpp Vi::finish
+  test: disconnect.tells
+"""
+SUITE = """/* VI-DG 3.3.5: the end. */
+#define LEVELS(name, run) {name, ID_VipDisconnect, ((void*)0), 1, 1u << (VIP_SUCCESS), run, 0}
+/* VI-DG 5.2: flushed. */
+static void flushes(int level) { go(level, "{"); }
+static void tells(int level) { go(level); } /* 6.2 */
+const Test disconnect_tests[] = {LEVELS("disconnect.flushes", flushes),
+  {"disconnect." "tells", ID_VipDisconnect, "VI-DG 6.2", 1, 0, tells, 0}, {((void*)0), 0, 0, 0, 0, 0, 0}};
+pages[] = {[ID_VipDisconnect] = {1u << (VIP_SUCCESS), 0, 0}};
+"""
 RULINGS = "| # | where |\n|---|---|\n| 1 | FC-VI 8.4.2 |\n"
 
 
@@ -64,7 +91,14 @@ class Citations(unittest.TestCase):
             "FC-VI Tables 1 and 3 to 5: opcodes": ["Table 1", "Table 3", "Table 4", "Table 5"],
             "FC-VI 5.3.3, figure 9: the other": ["5.3.3", "Figure 9"],
             "FC-VI 8.2 c) and its note": ["8.2 c)"],
-            "VI-DG 5.2, FC-VI 6.6.2: ignored": ["6.6.2"],
+            "VI-DG 5.2, FC-VI 6.6.2: ignored": ["VI-DG 5.2", "6.6.2"],
+            "VI-ARCH 5.1, 5.2 and 6.3.1.1, as RFC 768 5.9": ["VI-ARCH 5.1", "VI-ARCH 5.2", "VI-ARCH 6.3.1.1"],
+            "VI-ARCH 5: the states; VI-DG chapter 3, and 4.5": ["VI-ARCH 5", "VI-DG 3", "VI-DG 4.5"],
+            "VI-DG 3.5.1 to 3.5.3: queues": ["VI-DG 3.5.1", "VI-DG 3.5.2", "VI-DG 3.5.3"],
+            "VI-DG 5.2 bits 3 and 4, status bits 18:16": ["VI-DG 5.2 bit 3", "VI-DG 5.2 bit 4"],
+            "VI-DG 5.2 status bits 18:16, 5.2 control bit 3.": ["VI-DG 5.2 bits 18:16", "VI-DG 5.2 control bit 3"],
+            "VI-DG 3.3.4 VIP_REJECT, 6.7 VIP_TIMEOUT": ["VI-DG 3.3.4 VIP_REJECT", "VI-DG 6.7"],
+            "VI-DG 5.1, Figures 4 and 5, FC-VI Table 12": ["VI-DG 5.1", "VI-DG Figure 4", "VI-DG Figure 5", "Table 12"],
             "FC-VI 7.5, FC-LS 4.2.17": ["7.5"],
             "8.5.2 a: the last sequence": ["8.5.2 a)"],
         }.items():
@@ -86,6 +120,15 @@ class Citations(unittest.TestCase):
         self.assertFalse(citations.related(rule, ("B",)))
         with self.assertRaises(ValueError):
             citations.parse_place("8.4.2 f) and more")
+
+    def test_places_of_the_vi_documents(self):
+        bit = citations.parse_place("5.2 bit 4", "VI-DG")
+        self.assertEqual(bit, ("VI-DG", "5", "2", "bit 4"))
+        self.assertEqual(citations.parse_place("VI-DG 5.2 bit 4", "VI-ARCH"), bit)
+        self.assertEqual(citations.parse_place("FC-VI 8.4.2", "VI-DG"), ("8", "4", "2"))
+        self.assertTrue(citations.related(bit, citations.parse_place("VI-DG 5.2")))
+        self.assertFalse(citations.related(bit, citations.parse_place("5.2")))
+        self.assertFalse(citations.related(bit, ("VI-DG", "5")))
 
 
 class Sources(unittest.TestCase):
@@ -149,11 +192,38 @@ class Check(unittest.TestCase):
             ("docs/conformance/clause-8.md", "held", "open", "clause-8.md is stale"),
         ]:
             with self.subTest(complaint):
-                good = self.path(name).read_text(encoding="utf-8")
-                self.change(name, before, after)
-                self.expect(1, complaint, "--check")
-                self.put(name, good)
-                self.expect(0, "0 complaints", "--check")
+                self.loses(name, before, after, complaint)
+
+    def loses(self, name: str, before: str, after: str, complaint: str) -> None:
+        good = self.path(name).read_text(encoding="utf-8")
+        self.change(name, before, after)
+        self.expect(1, complaint, "--check")
+        self.put(name, good)
+        self.expect(0, "0 complaints", "--check")
+
+    def test_other_documents(self):
+        self.put("docs/conformance/requirements_vi_dg.txt", VI_LIST)
+        self.put("vi/vi.cpp", "void Vi::finish() {}  // VI-DG 5.2 bit 4, FC-VI 8.4.2 a)\n")
+        self.put("tests/conformance/vipl/calls.h", 'X(VipDisconnect, "3.3.5", EARLY)\n')
+        self.put("tests/conformance/vipl/disconnect.c", SUITE)
+        self.expect(0, "4 requirements of FC-VI, 2 held; 4 of VI-DG, 3 held; 0 complaints")
+        self.assertIn("| 5.2 bit 4 | A part went out. | no test yet | [`Vi::finish`]",
+                      self.path("docs/conformance/vi-dg-5.md").read_text(encoding="utf-8"))
+        self.assertIn("[VI-DG 5.2 bit 4](vi-dg-5.md)", self.path("docs/conformance/README.md").read_text(encoding="utf-8"))
+        self.expect(0, "vi/vi.cpp:1: VI-DG 5.2 bit 4", "--cites", "VI-DG 5.2")
+        for name, before, after, complaint in [
+            ("vi/vi.cpp", "bit 4", "bit 5", "vi.cpp:1: VI-DG has no 5.2 bit 5"),
+            ("vi/vi.cpp", "VI-DG 5.2", "VI-DG 8.1", "vi.cpp:1: VI-DG has no 8.1"),
+            ("tests/conformance/vipl/disconnect.c", '6.2"', '6.9"', "disconnect.c:7: VI-DG has no 6.9"),
+            ("tests/conformance/vipl/disconnect.c", "1u << (VIP_SUCCESS)", "0", "3.3.5 VIP_SUCCESS: test disconnect.flushes .* cites"),
+            ("tests/conformance/vipl/disconnect.c", '"disconnect.flushes"', '"x"', "test disconnect.flushes does not exist"),
+            ("tests/conformance/vipl/disconnect.c", "= {1u << (VIP_", "= {1u << (VIP_TIMEOUT) | (VIP_", "VI-DG 3.3.5 VIP_TIMEOUT is no entry"),
+            ("docs/conformance/requirements_vi_dg.txt", "see: FC-VI 8.4.2 a)", "see: FC-VI 8.4.3", "3.3.5#1: FC-VI has no 8.4.3"),
+        ]:
+            with self.subTest(complaint):
+                self.loses(name, before, after, complaint)
+        self.change("docs/conformance/requirements_vi_dg.txt", "document VI-DG", "document VI-XY")
+        self.expect(2, "requirements_vi_dg.txt:1: expected one of FC-VI, VI-ARCH, VI-DG")
 
     def test_page_that_is_not_ours(self):
         self.put("docs/conformance/annex-z.md", "x")

@@ -10,17 +10,50 @@ namespace vi {
 
 bool DataCursor::gather(std::span<std::uint8_t> to) {
   std::uint8_t* target = to.data();
-  return walk(to.size(), Access::Local, [&target](std::byte* source, std::size_t length) {
-    std::memcpy(target, source, length);
+  return walk(to.size(), Access::Local, [&](std::byte* source, std::size_t length) {
+    const bool there = memory_->touch(source, length, [=] { std::memcpy(target, source, length); });
     target += length;
+    return there;
   });
 }
 
 bool DataCursor::scatter(std::span<const std::uint8_t> from) {
-  return walk(from.size(), Access::LocalWrite, [&from](std::byte* target, std::size_t length) {
-    consumer_memory::place(target, from.first(length));
+  return walk(from.size(), Access::LocalWrite, [&](std::byte* target, std::size_t length) {
+    const auto piece = from.first(length);
     from = from.subspan(length);
+    return memory_->touch(target, length, [=] { consumer_memory::place(target, piece); });
   });
+}
+
+DataCursor::Reach DataCursor::reach(std::uint64_t length_bytes, Access access) const {
+  DataCursor ahead = *this;
+  bool allowed = true;
+  while (length_bytes != 0) {
+    if (ahead.bytes_left_ == 0) {
+      if (ahead.segments_left_ == 0) return Reach::TooShort;
+      if (!ahead.next_segment()) return Reach::Refused;
+      continue;
+    }
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length_bytes, ahead.bytes_left_));
+    allowed = allowed && memory_->translate(ahead.handle_, ahead.address_, length, tag_, access) != nullptr;
+    ahead.bytes_left_ = 0;
+    length_bytes -= length;
+  }
+  return allowed ? Reach::Allowed : Reach::Refused;
+}
+
+bool DataCursor::skip(std::uint64_t length_bytes) {
+  while (length_bytes != 0) {
+    if (bytes_left_ == 0) {
+      if (!next_segment()) return false;
+      continue;
+    }
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length_bytes, bytes_left_));
+    address_ += length;
+    bytes_left_ -= length;
+    length_bytes -= length;
+  }
+  return true;
 }
 
 bool DataCursor::check(std::uint64_t& length_bytes, Access access) const {
@@ -45,7 +78,7 @@ bool DataCursor::walk(std::size_t length_bytes, Access access, Copy copy) {
     const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(length_bytes, bytes_left_));
     std::byte* host = memory_->translate(handle_, address_, length, tag_, access);
     if (host == nullptr) return false;
-    copy(host, length);
+    if (!copy(host, length)) return false;
     address_ += length;
     bytes_left_ -= length;
     length_bytes -= length;
@@ -58,7 +91,8 @@ bool DataCursor::next_segment() {
   const std::byte* host =
       memory_->translate(segments_handle_, segments_address_, sizeof(Segment), tag_, Access::Local);
   if (host == nullptr || !consumer_memory::is_aligned(host)) return false;
-  const Segment segment = consumer_memory::load_segment(host);
+  Segment segment;
+  if (!memory_->touch(host, sizeof segment, [&] { segment = consumer_memory::load_segment(host); })) return false;
   address_ = segment.address;
   handle_ = wire::MemHandle{segment.handle};
   bytes_left_ = segment.length_or_reserved;

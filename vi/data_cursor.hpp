@@ -8,10 +8,10 @@
 
 namespace vi {
 
-/// Walks the data segments of one descriptor, in order. The consumer may change or deregister anything at any
+/// Walks the data segments of one descriptor, in order. The consumer may change, deregister or unmap anything at any
 /// time: each segment is read once, from memory that is checked when it is read, and each copy checks handle,
 /// bounds and tag again (VI-ARCH 3.2.1: the error arises at the reference). Segments of length zero reference
-/// nothing.
+/// nothing, nor does what no message reaches.
 class DataCursor {
  public:
   DataCursor() = default;
@@ -30,6 +30,13 @@ class DataCursor {
   /// Frame -> memory. False: protection error; bytes before it are placed. In order, the last word of `from`
   /// last.
   bool scatter(std::span<const std::uint8_t> from);
+  /// Passes over so many bytes, which are not looked at. False: the segments end before.
+  bool skip(std::uint64_t length_bytes);
+
+  enum class Reach : std::uint8_t { Allowed, TooShort, Refused };
+  /// Whether `length_bytes` can be moved from here on, without moving: judges the bytes that this touches and no others.
+  /// TooShort, also where something is not allowed: the segments end before.
+  [[nodiscard]] Reach reach(std::uint64_t length_bytes, Access access) const;
 
   /// Adds up the lengths of all segments that are left, without moving. False: some reference is not allowed.
   [[nodiscard]] bool check(std::uint64_t& length_bytes, Access access = Access::Local) const;

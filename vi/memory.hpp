@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "vi/handle_table.hpp"
+#include "vi/memory_guard.hpp"
 #include "vi/types.hpp"
 
 namespace vi {
@@ -22,8 +23,9 @@ struct MemoryLimits {
 
 class MemoryTable {
  public:
-  explicit MemoryTable(MemoryLimits limits = {})
-      : limits_(limits), regions_(limits.max_regions), tags_(limits.max_ptags) {}
+  /// `guard` must outlive the table; nullptr where registered memory is always there.
+  explicit MemoryTable(MemoryLimits limits = {}, const MemoryGuard* guard = nullptr)
+      : limits_(limits), guard_(guard), regions_(limits.max_regions), tags_(limits.max_ptags) {}
 
   /// Registers [address, address + length) as seen by descriptors and peers, backed by `host`. In a process
   /// the two are the same; the simulator gives fixed addresses so that captures repeat (one seed, same
@@ -33,8 +35,9 @@ class MemoryTable {
   /// InvalidParameter, here and in set_attributes.
   Return register_region(std::uint64_t address, std::byte* host, std::uint64_t length_bytes,
                          MemoryAttributes attributes, wire::MemHandle& handle, bool writable = true);
-  /// InvalidParameter unless `address` lies in the region of `handle`.
+  /// InvalidParameter unless `address` lies in the region of `handle` (ruling 252).
   Return deregister(std::uint64_t address, wire::MemHandle handle);
+  /// InvalidParameter unless `address` is the first of the region of `handle` (VI-DG 3.7.4, 3.7.5); both.
   Return query(std::uint64_t address, wire::MemHandle handle, MemoryAttributes& attributes) const;
   /// All or nothing (VI-DG 3.7.4). Errors: InvalidParameter, InvalidPtag.
   Return set_attributes(std::uint64_t address, wire::MemHandle handle, MemoryAttributes attributes);
@@ -53,6 +56,17 @@ class MemoryTable {
   [[nodiscard]] std::byte* translate(wire::MemHandle handle, std::uint64_t address,
                                      std::uint64_t length_bytes, Ptag vi_tag, Access access) const;
 
+  /// Calls body(), which reads or writes [host, host + length) as translate gave it. False: some of it is not there any more, or
+  /// is protected: a protection error, as for memory that is not registered (VI-ARCH 3.2.1). The body may have been left in
+  /// its midst: see MemoryGuard. Everything that reads or writes a consumer's memory goes through here.
+  template <class Body>
+  [[nodiscard]] bool touch(const std::byte* host, std::size_t length_bytes, Body body) const {
+    if (guard_ != nullptr)
+      return guard_->run(host, length_bytes, [](void* context) { (*static_cast<Body*>(context))(); }, &body);
+    body();
+    return true;
+  }
+
   [[nodiscard]] std::size_t region_count() const { return regions_.size(); }
   [[nodiscard]] std::size_t ptag_count() const { return tags_.size(); }
 
@@ -70,6 +84,7 @@ class MemoryTable {
   [[nodiscard]] const Region* find(std::uint64_t address, wire::MemHandle handle) const;
 
   MemoryLimits limits_;
+  const MemoryGuard* guard_;
   HandleTable<Region> regions_;
   HandleTable<Tag> tags_;
   std::uint64_t registered_bytes_ = 0;

@@ -18,8 +18,8 @@ bool is_known(ReliabilityLevel level) {
 
 }  // namespace
 
-Nic::Nic(Transport& transport, Listener& listener, NicLimits limits)
-    : transport_(transport), listener_(listener), limits_(limits), memory_(limits.memory) {}
+Nic::Nic(Transport& transport, Listener& listener, NicLimits limits, const MemoryGuard* guard)
+    : transport_(transport), listener_(listener), limits_(limits), memory_(limits.memory, guard) {}
 
 // VipCloseNic: whatever the VIs have under way, the transport forgets them.
 Nic::~Nic() {

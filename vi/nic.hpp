@@ -23,8 +23,8 @@ struct NicLimits {
 
 class Nic {
  public:
-  /// Both must outlive the NIC.
-  Nic(Transport& transport, Listener& listener, NicLimits limits = {});
+  /// All must outlive the NIC. Without a `guard`, memory must stay there while it is registered.
+  Nic(Transport& transport, Listener& listener, NicLimits limits = {}, const MemoryGuard* guard = nullptr);
   /// VIs that are left go without a word to the transport or the consumer: disconnect and destroy them
   /// before.
   ~Nic();

@@ -46,6 +46,10 @@ class Listener {
                                   std::uint32_t op_code, ResourceCode resource, ErrorCode error) = 0;
 };
 
+/// Why the model took a VI to Error: a descriptor, posted, begun or completed (Post Descriptor and Completion Protection Error too); or
+/// VI Overrun, Catastrophic Error.
+enum class StopCause : std::uint8_t { Descriptor, Nic };
+
 /// Not thread-safe: the driver serialises all calls, feeds time, and releases the consumer after each has
 /// settled.
 class Transport {
@@ -63,7 +67,8 @@ class Transport {
   /// served.
   virtual void connect_wait(const NetAddress& local, TimeNs timeout_ns, ConnectWaitOperation& operation) = 0;
   /// Success, or an immediate error: InvalidParameter (unknown token, which stays usable on attribute
-  /// errors), InvalidReliabilityLevel, InvalidMtu, InvalidState, Timeout - all through operation.done().
+  /// errors), InvalidReliabilityLevel, InvalidMtu, InvalidState, Timeout, NotReachable (a reliable VI is in Error then) - all
+  /// through operation.done().
   virtual void connect_accept(ConnectionToken token, Vi& vi, Operation& operation) = 0;
   virtual void connect_reject(ConnectionToken token, Operation& operation) = 0;
   /// Peer to peer (VI-DG 3.3.6 to 3.3.8); timeout_ns > 0, or infinite. InvalidState, InvalidParameter, ErrorResource: what
@@ -81,7 +86,7 @@ class Transport {
   /// The model itself took the VI to Error: a bad descriptor, a post error, an error completion. Both queues
   /// are flushed and traffic is off; whatever the transport has under way for the VI is to be dropped. May be
   /// called from within Vi::begin_send, complete_send and complete_receive.
-  virtual void stopped(Vi& /*vi*/) {}
+  virtual void stopped(Vi& /*vi*/, StopCause /*cause*/) {}
 };
 
 }  // namespace vi

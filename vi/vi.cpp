@@ -1,6 +1,7 @@
 #include "vi/vi.hpp"
 
 #include <cassert>
+#include <cstring>
 #include <utility>
 
 #include "vi/consumer_memory.hpp"
@@ -90,35 +91,37 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   const bool receive_queue = &queue == &receive_;
   WorkQueue::Entry entry{address, handle, receive_queue ? status::op_receive : status::op_send};
   std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
-  bool bad = address % descriptor_alignment_bytes != 0 || host == nullptr;
+  ControlSegment segment;
+  const bool room = queue.size() < nic_.limits().max_descriptors_per_queue;
+  const auto take = [&] {
+    segment = consumer_memory::load_control_segment(host);
+    if (room) consumer_memory::store_status(host, 0);  // VI-DG 5.5
+  };
+  bool bad = address % descriptor_alignment_bytes != 0 || host == nullptr || !nic_.memory().touch(host, sizeof segment, take);
   if (!bad) {
-    const ControlSegment segment = consumer_memory::load_control_segment(host);
     if (!receive_queue) entry.status = send_op_code(segment.control);
     // A count above the limit is a length error when processed (VI-DG 5.2), not a bad address.
     bad = segment.segment_count <= nic_.limits().max_segments_per_descriptor &&
           whole_descriptor(entry, segment.segment_count) == nullptr;
   }
-  if (!bad && queue.post(entry)) {
-    consumer_memory::store_status(host, 0);  // VI-DG 5.5
-    return true;
-  }
+  if (!bad && queue.post(entry)) return true;
   if (bad) {
     report(ErrorCode::PostDesc, ResourceCode::Descriptor, address, entry.status);
   } else {
     report(ErrorCode::ViOverrun, ResourceCode::Vi, address, entry.status);
   }
-  fail(Failure::Catastrophic);
+  fail(bad ? Failure::Unreadable : Failure::Nic);
   return false;
 }
 
 void Vi::refuse_overrun(bool receive_queue, std::uint64_t address) {
   report(ErrorCode::ViOverrun, ResourceCode::Vi, address, receive_queue ? status::op_receive : status::op_send);
-  fail(Failure::Catastrophic);
+  fail(Failure::Nic);
 }
 
 void Vi::fail_catastrophically() {
   report(ErrorCode::Catastrophic, ResourceCode::Nic);
-  fail(Failure::Catastrophic);
+  fail(Failure::Nic);
 }
 
 Return Vi::dequeue(WorkQueue& queue, std::uint64_t& address) {
@@ -143,8 +146,7 @@ std::optional<SendWork> Vi::begin_send() {
     WorkQueue::Entry& entry = send_.entry(index);
     SendWork work{.index = index};
     std::uint32_t error_bits = status::protection_error;
-    if (const std::byte* host = descriptor_memory(entry, sizeof(ControlSegment)); host != nullptr) {
-      const ControlSegment segment = consumer_memory::load_control_segment(host);
+    if (ControlSegment segment; read_control_segment(entry, segment)) {
       if ((segment.control & control::queue_fence) != 0 && !first) return std::nullopt;  // VI-ARCH 6.3.1.2
       entry.status = send_op_code(segment.control);
       error_bits = read_send(entry, segment, work);
@@ -177,7 +179,10 @@ std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment&
   std::uint32_t data_count = segment.segment_count;
   if (work.kind != SendKind::Send) {
     if (data_count == 0) return status::format_error;
-    const Segment remote = consumer_memory::load_segment(host + sizeof(ControlSegment));
+    Segment remote;
+    const std::byte* from = host + sizeof(ControlSegment);
+    if (!nic_.memory().touch(from, sizeof remote, [&] { remote = consumer_memory::load_segment(from); }))
+      return status::protection_error;
     if (remote.length_or_reserved != 0) return status::format_error;  // VI-DG 5.3
     work.remote_address = remote.address;
     work.remote_handle = wire::MemHandle{remote.handle};
@@ -200,32 +205,53 @@ void Vi::complete_send(const SendWork& work, std::uint32_t error_bits) {
   if (!is_open(work)) return;  // flushed meanwhile
   assert((error_bits & ~status::error_mask) == 0);
   if (work.kind == SendKind::RdmaRead) --reads_open_;
+  if (error_bits == 0) set_partly_sent(work, false);
   finish(send_, work.index, error_bits,
          error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{});
   fail_by_status(error_bits);
 }
 
+void Vi::set_partly_sent(const SendWork& work, bool partly) {
+  if (!is_open(work)) return;
+  std::uint32_t& status = send_.entry(work.index).status;
+  status = partly ? status | status::partial_error : status & ~status::partial_error;
+}
+
 // --- receives --------------------------------------------------------------------------------------------
 
-std::optional<ReceiveWork> Vi::claim_receive() {
+std::optional<ReceiveWork> Vi::claim_receive(std::uint64_t message_bytes) {
   if (!reception_enabled_ || !receive_.has_unprocessed()) return std::nullopt;
   ReceiveWork work{.index = receive_.take_next()};
-  work.error_bits = read_receive(receive_.entry(work.index), work);
+  work.error_bits = read_receive(receive_.entry(work.index), message_bytes, work);
   return work;
 }
 
+void Vi::rewind_receive(ReceiveWork& work, std::uint64_t message_bytes) const {
+  work.error_bits = read_receive(receive_.entry(work.index), message_bytes, work);
+}
+
 // VI-DG 5.2, 5.4. Error bits, or 0 and the rest of the work. Immediate and fence bits are ignored.
-std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, ReceiveWork& work) const {
-  const std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
-  if (host == nullptr) return status::protection_error;
-  const ControlSegment segment = consumer_memory::load_control_segment(host);
+std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, std::uint64_t message_bytes, ReceiveWork& work) const {
+  ControlSegment segment;
+  if (!read_control_segment(entry, segment)) return status::protection_error;
   if (has_reserved_bits(segment) || (segment.control & control::op_mask) != control::op_send_receive)
     return status::format_error;
   if (segment.segment_count > nic_.limits().max_segments_per_descriptor) return status::length_error;
   if (whole_descriptor(entry, segment.segment_count) == nullptr) return status::protection_error;
   work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle,
                          entry.address + sizeof(ControlSegment), segment.segment_count);
-  return work.data.check(work.capacity_bytes, Access::LocalWrite) ? 0 : status::protection_error;
+  if (message_bytes > attributes_.max_transfer_size_bytes) return status::length_error;  // VI-DG 5.2 bit 3
+  switch (work.data.reach(message_bytes, Access::LocalWrite)) {
+    case DataCursor::Reach::Allowed: return 0;
+    case DataCursor::Reach::TooShort: return status::length_error;
+    case DataCursor::Reach::Refused: return status::protection_error;
+  }
+  return status::protection_error;
+}
+
+bool Vi::read_control_segment(const WorkQueue::Entry& entry, ControlSegment& segment) const {
+  const std::byte* host = descriptor_memory(entry, sizeof segment);
+  return host != nullptr && nic_.memory().touch(host, sizeof segment, [&] { segment = consumer_memory::load_control_segment(host); });
 }
 
 void Vi::complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std::uint32_t op_code,
@@ -260,10 +286,11 @@ void Vi::finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, 
 bool Vi::write_completion(const WorkQueue::Entry& entry, std::uint32_t status, Written written) {
   std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
   if (host == nullptr) return false;
-  if (written.immediate_data) consumer_memory::store_immediate_data(host, *written.immediate_data);
-  if (written.length_bytes) consumer_memory::store_length(host, *written.length_bytes);
-  consumer_memory::store_status(host, status);
-  return true;
+  return nic_.memory().touch(host, sizeof(ControlSegment), [&] {
+    if (written.immediate_data) consumer_memory::store_immediate_data(host, *written.immediate_data);
+    if (written.length_bytes) consumer_memory::store_length(host, *written.length_bytes);
+    consumer_memory::store_status(host, status);
+  });
 }
 
 void Vi::announce(WorkQueue& queue, std::uint32_t count) {
@@ -280,7 +307,11 @@ void Vi::announce(WorkQueue& queue, std::uint32_t count) {
 
 void Vi::flush(WorkQueue& queue) {
   const Written written = &queue == &receive_ ? Written{.length_bytes = 0} : Written{};
-  while (queue.first_open() != queue.tail()) finish(queue, queue.first_open(), status::flushed, written);
+  while (queue.first_open() != queue.tail()) {
+    const WorkQueue::Index index = queue.first_open();
+    const bool truncated = &queue == &receive_ && queue.is_begun(index);  // some frames of its message came (VI-DG 5.2 bit 4)
+    finish(queue, index, truncated ? status::flushed | status::partial_error : status::flushed, written);
+  }
 }
 
 void Vi::flush_descriptors() {
@@ -303,7 +334,7 @@ std::byte* Vi::whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t seg
 // --- errors ----------------------------------------------------------------------------------------------
 
 void Vi::fail_by_status(std::uint32_t error_bits) {
-  if (std::exchange(completion_unwritable_, false)) return fail(Failure::Catastrophic);
+  if (std::exchange(completion_unwritable_, false)) return fail(Failure::Unreadable);
   if (error_bits == 0 || !is_reliable(attributes_.reliability)) return;  // VI-ARCH 2.5.1
   fail((error_bits & status::transport_error) != 0 ? Failure::Transport : Failure::Descriptor);
 }
@@ -315,12 +346,13 @@ void Vi::fail(Failure failure) {
   const bool early_traffic = before == State::ConnectPending && reception_enabled_;
   if (failure == Failure::Transport || early_traffic) {
     endpoint_event(endpoint::ConnectionLost{});
-  } else if (failure == Failure::Catastrophic) {
-    endpoint_event(endpoint::CatastrophicError{});
-  } else {
+  } else if (failure == Failure::Descriptor) {
     endpoint_event(endpoint::LocalError{});
+  } else {
+    endpoint_event(endpoint::CatastrophicError{});
   }
-  if (before != State::Error && state() == State::Error) nic_.transport().stopped(*this);
+  const auto cause = failure == Failure::Nic ? StopCause::Nic : StopCause::Descriptor;
+  if (before != State::Error && state() == State::Error) nic_.transport().stopped(*this, cause);
 }
 
 void Vi::report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address,
@@ -333,6 +365,16 @@ std::byte* Vi::remote_memory(wire::MemHandle handle, std::uint64_t address, std:
   if (access == Access::RemoteWrite && !attributes_.enable_rdma_write) return nullptr;  // VI-ARCH 3.2.2.2
   if (access == Access::RemoteRead && !attributes_.enable_rdma_read) return nullptr;
   return nic_.memory().translate(handle, address, length_bytes, attributes_.ptag, access);
+}
+
+bool Vi::write_remote(wire::MemHandle handle, std::uint64_t address, std::span<const std::uint8_t> from) const {
+  std::byte* host = remote_memory(handle, address, from.size(), Access::RemoteWrite);
+  return host != nullptr && nic_.memory().touch(host, from.size(), [=] { consumer_memory::place(host, from); });
+}
+
+bool Vi::read_remote(wire::MemHandle handle, std::uint64_t address, std::span<std::uint8_t> to) const {
+  const std::byte* host = remote_memory(handle, address, to.size(), Access::RemoteRead);
+  return host != nullptr && nic_.memory().touch(host, to.size(), [=] { std::memcpy(to.data(), host, to.size()); });
 }
 
 // --- effects of the endpoint machine ---------------------------------------------------------------------

@@ -33,8 +33,7 @@ struct SendWork {
 /// A receive descriptor that was claimed by an incoming Send or RDMA Write with immediate data.
 struct ReceiveWork {
   WorkQueue::Index index = 0;
-  std::uint32_t error_bits = 0;  // what is wrong with the descriptor itself: it is to be completed with that
-  std::uint64_t capacity_bytes = 0;
+  std::uint32_t error_bits = 0;  // what is wrong with the descriptor for this message: it is to be completed with that
   DataCursor data = {};
 };
 
@@ -59,7 +58,7 @@ class Vi final : private machines::vi_endpoint::Context {
   /// VipPostSend / VipPostRecv: `address` of the descriptor as registered under `handle`. Never blocks;
   /// always Success (VI-DG 3.5.1 knows no other result for a valid VI). Sets the descriptor's status to zero
   /// (VI-DG 5.5). A bad address, alignment or handle is the asynchronous Post Descriptor Error, a full queue
-  /// VI Overrun; the descriptor is not posted, and a Connected VI of any level moves to Error
+  /// VI Overrun; the descriptor is not posted, and a VI of any level and in any state moves to Error
   /// (VI-DG 3.8.1, 6.3.1). By state (VI-ARCH 5): sends on an unconnected VI, and anything in Error, complete
   /// at once with Descriptor Flushed.
   Return post_send(std::uint64_t address, wire::MemHandle handle);
@@ -102,10 +101,15 @@ class Vi final : private machines::vi_endpoint::Context {
   /// an error takes the VI to Error: by ConnectionLost if it has transport_error, else by LocalError. Nothing
   /// happens if the descriptor was flushed meanwhile.
   void complete_send(const SendWork& work, std::uint32_t error_bits);
+  /// Some frames of its message went out, and not all: whatever ends it then, a flush too, is a Partial Packet Error besides (VI-DG 5.2).
+  void set_partly_sent(const SendWork& work, bool partly);
 
-  /// Claims the next receive descriptor, if there is one. A bad one is for the caller to complete, now or when the message
-  /// that it was claimed for is at its end.
-  std::optional<ReceiveWork> claim_receive();
+  /// Claims the next receive descriptor, if there is one, for a message that puts `message_bytes` into its data segments: none
+  /// for an RDMA Write with immediate data. What the message does not touch is not judged (VI-ARCH 3.2.1). A bad one is for
+  /// the caller to complete, now or when the message is at its end.
+  std::optional<ReceiveWork> claim_receive(std::uint64_t message_bytes);
+  /// Its data from the beginning again, for another message of `message_bytes` or to read what was placed; the descriptor is read anew.
+  void rewind_receive(ReceiveWork& work, std::uint64_t message_bytes) const;
   /// error_bits 0: success with length and, if `immediate`, its data. Length is 0 on any error (ruling 19).
   /// At a reliable level an error takes the VI to Error, as in complete_send. Nothing happens if it was
   /// flushed meanwhile.
@@ -116,9 +120,14 @@ class Vi final : private machines::vi_endpoint::Context {
   [[nodiscard]] bool is_open(const ReceiveWork& work) const { return receive_.is_begun(work.index); }
 
   /// Remote memory of a peer's RDMA: checks the VI's enable, then region, tag and the region's enable;
-  /// nullptr if refused. Write to it with consumer_memory::place, which programs that poll for data rely on.
+  /// nullptr if refused. To move data use the two below: the memory may be gone all the same.
   [[nodiscard]] std::byte* remote_memory(wire::MemHandle handle, std::uint64_t address,
                                          std::uint64_t length_bytes, Access access) const;
+  /// A piece of a peer's RDMA Write. False: refused, or the memory is not there any more; what was written before stands. The last
+  /// word is written last, for programs that poll for it.
+  [[nodiscard]] bool write_remote(wire::MemHandle handle, std::uint64_t address, std::span<const std::uint8_t> from) const;
+  /// A piece of a peer's RDMA Read. False: refused, or the memory is not there any more; `to` is undefined.
+  [[nodiscard]] bool read_remote(wire::MemHandle handle, std::uint64_t address, std::span<std::uint8_t> to) const;
   /// Raises an asynchronous error at the consumer.
   void report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address = 0,
               std::uint32_t op_code = 0);
@@ -135,14 +144,17 @@ class Vi final : private machines::vi_endpoint::Context {
 
  private:
   friend class Nic;
-  /// What takes a VI to Error. Catastrophic ones do at every reliability level (VI-DG 6.3.1).
-  enum class Failure { Descriptor, Transport, Catastrophic };
+  /// What takes a VI to Error. Unreadable descriptors and failures of the NIC are catastrophic: at every reliability level and in every
+  /// state (VI-DG 6.3.1).
+  enum class Failure { Descriptor, Transport, Unreadable, Nic };
 
   /// False: refused, and the consumer was told.
   bool post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle);
   Return dequeue(WorkQueue& queue, std::uint64_t& address);
   std::uint32_t read_send(const WorkQueue::Entry& entry, const ControlSegment& control, SendWork& work) const;
-  std::uint32_t read_receive(const WorkQueue::Entry& entry, ReceiveWork& work) const;
+  std::uint32_t read_receive(const WorkQueue::Entry& entry, std::uint64_t message_bytes, ReceiveWork& work) const;
+  /// False: the descriptor's memory is gone.
+  bool read_control_segment(const WorkQueue::Entry& entry, ControlSegment& segment) const;
   /// Host address of a posted descriptor's first bytes; nullptr when its memory is gone.
   [[nodiscard]] std::byte* descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const;
   [[nodiscard]] std::byte* whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t segment_count) const;

@@ -36,17 +36,19 @@ VIP_RETURN wait_for_request(NicObject& nic, Pending<vi::ConnectWaitOperation>& r
 VIP_RETURN wait(VIP_NIC_HANDLE nic_handle, const VIP_NET_ADDRESS* local_address, VIP_ULONG timeout_ms,
                 VIP_NET_ADDRESS* remote_address, VIP_VI_ATTRIBUTES* remote_attributes, VIP_CONN_HANDLE* connection) {
   Call call;
+  const auto object = std::make_shared<ConnectionObject>();
   NicObject* found = call.find<NicObject>(nic_handle);
   if (found == nullptr || local_address == nullptr || remote_address == nullptr || remote_attributes == nullptr ||
       connection == nullptr)
     return VIP_INVALID_PARAMETER;
   const auto nic = found->shared_from_this();
   const auto local = vipl::from_api(*local_address);
-  if (!local || local->host != nic->device().address()) return VIP_INVALID_PARAMETER;
+  if (!local || !nic->device().provider().is_own(local->host)) return VIP_INVALID_PARAMETER;
   const auto request = Pending<vi::ConnectWaitOperation>::make(call.domain());
   nic->device().provider().connect_wait(*local, vipl::timeout_ns(timeout_ms), *request);
   if (const VIP_RETURN result = wait_for_request(*nic, *request); result != VIP_SUCCESS) return result;
-  void* handle = nic->adopt(std::make_shared<ConnectionObject>(request->token));
+  object->token = request->token;
+  void* handle = nic->adopt(object);
   if (handle == nullptr) {
     call.domain().reject_later(nic->device(), request->token);
     return VIP_ERROR_RESOURCE;
@@ -105,7 +107,7 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
       timeout_ms == 0)
     return VIP_INVALID_PARAMETER;
   const auto local = vipl::from_api(*local_address), remote = vipl::from_api(*remote_address);
-  if (!local || !remote || local->host != vi->nic->device().address()) return VIP_INVALID_PARAMETER;
+  if (!local || !remote || !vi->nic->device().provider().is_own(local->host)) return VIP_INVALID_PARAMETER;
   const auto nic = vi->nic->shared_from_this();
   const vipl::Runtime& runtime = call.domain().runtime();
   const fc2::TimeNs deadline = vipl::deadline(runtime, timeout_ms);
@@ -122,8 +124,8 @@ VIP_RETURN disconnect(VIP_VI_HANDLE handle) {
   Call call;
   ViObject* vi = call.find<ViObject>(handle);
   if (vi == nullptr) return VIP_INVALID_PARAMETER;
-  vi->peer_request.reset();  // who waits for it gets its answer
   const auto operation = Pending<vi::Operation>::make(call.domain());
+  vi->peer_request.reset();  // who waits for it gets its answer
   vi->nic->device().provider().disconnect(*vi->model, *operation);
   return call.answer(*operation);
 }

@@ -17,12 +17,12 @@ VIP_RETURN create_tag(VIP_NIC_HANDLE nic_handle, VIP_PROTECTION_HANDLE* tag_hand
   Call call;
   NicObject* nic = call.find<NicObject>(nic_handle);
   if (nic == nullptr || tag_handle == nullptr) return VIP_INVALID_PARAMETER;
-  vi::Ptag tag;
-  if (const vi::Return result = nic->model().memory().create_ptag(tag); result != vi::Return::Success)
+  const auto object = std::make_shared<TagObject>();
+  if (const vi::Return result = nic->model().memory().create_ptag(object->tag); result != vi::Return::Success)
     return to_api(result);
-  void* handle = nic->adopt(std::make_shared<TagObject>(tag));
+  void* handle = nic->adopt(object);
   if (handle == nullptr) {
-    nic->model().memory().destroy_ptag(tag);
+    nic->model().memory().destroy_ptag(object->tag);
     return VIP_ERROR_RESOURCE;
   }
   *tag_handle = handle;

@@ -46,12 +46,20 @@ std::shared_ptr<const NameService> make_service(VIP_NIC_HANDLE handle, const Req
   sources.push_back(std::make_unique<vipl::HostsFile>(std::move(hosts)));
   const bool has_name_server =
       request.nic.transport != vipl::NicTransport::Fcoe || request.nic.fcoe.mode == vipl::FcoeMode::Fabric;
-  if (has_name_server) sources.push_back(std::make_unique<vipl::FabricNames>(std::make_unique<vipl::NicFabricAccess>(handle),
-                                                        request.nic.timeouts.name_appears));
-  sources.push_back(std::make_unique<vipl::SystemNames>());
+  const auto fabric = std::make_shared<vipl::NicFabricAccess>(handle);
+  auto system = std::make_unique<vipl::SystemNames>();
   const vipl::NodeIdentity& own = request.identity;
-  sources.push_back(std::make_unique<vipl::HostNameSource>(own.host_name, own.addresses));
-  if (!has_name_server) sources.push_back(std::make_unique<vipl::DerivedNames>());
+  auto own_host = std::make_unique<vipl::HostNameSource>(own.host_name, own.addresses);
+  if (has_name_server) {
+    sources.push_back(std::make_unique<vipl::FabricNames>(fabric, 0));
+    sources.push_back(std::move(own_host));  // before the system, which would say what no NIC has
+    sources.push_back(std::make_unique<vipl::KnownHosts>(fabric, std::move(system)));
+    sources.push_back(std::make_unique<vipl::FabricNames>(fabric, request.nic.timeouts.name_appears));
+  } else {
+    sources.push_back(std::move(system));
+    sources.push_back(std::move(own_host));
+    sources.push_back(std::make_unique<vipl::DerivedNames>());
+  }
   return std::make_shared<const NameService>(own.node_name, own.addresses, std::move(sources));
 }
 

@@ -18,7 +18,7 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
   if (vi == nullptr || local_address == nullptr || remote_address == nullptr || timeout_ms == 0)
     return VIP_INVALID_PARAMETER;
   const auto local = vipl::from_api(*local_address), remote = vipl::from_api(*remote_address);
-  if (!local || !remote || local->host != vi->nic->device().address()) return VIP_INVALID_PARAMETER;
+  if (!local || !remote || !vi->nic->device().provider().is_own(local->host)) return VIP_INVALID_PARAMETER;
   if (vi->model->state() != vi::State::Idle) return VIP_INVALID_STATE;
   const auto operation = Pending<vi::ConnectOperation>::make(call.domain());
   const vi::Return result = vi->nic->device().provider().connect_peer_request(*vi->model, *local, *remote,

@@ -3,6 +3,7 @@
 
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
+#include "vipl/waiting.hpp"
 
 using vipl::api;
 using vipl::Call;
@@ -76,8 +77,7 @@ VIP_RETURN take(VIP_CQ_HANDLE handle, VIP_VI_HANDLE* vi, VIP_BOOLEAN* receive_qu
   QueueObject* queue = find(handle);
   if (queue == nullptr || vi == nullptr || receive_queue == nullptr) return VIP_INVALID_PARAMETER;
   CompletionPort::Entry entry{};
-  Taken taken = queue->port.take(handle, entry);
-  if (taken == Taken::NotDone && queue->port.engine().help()) taken = queue->port.take(handle, entry);
+  const Taken taken = vipl::poll_once(queue->port.engine(), [&] { return queue->port.take(handle, entry); });
   return give(taken, entry, vi, receive_queue, VIP_NOT_DONE);
 }
 

@@ -19,9 +19,9 @@ bool find_queue(Call& call, const NicObject& nic, VIP_CQ_HANDLE handle, QueueObj
   return queue != nullptr && queue->nic == &nic;
 }
 
-/// Makes the model's VI an object with a handle; nullptr when there are too many.
-void* adopt(Call& call, NicObject& nic, vi::Vi& model, QueueObject* send_queue, QueueObject* receive_queue) {
-  const auto object = call.domain().take_vi();
+/// Makes the object that of the model's VI, with a handle; nullptr when there are too many, or no memory is left.
+void* adopt(const std::shared_ptr<ViObject>& object, NicObject& nic, vi::Vi& model, QueueObject* send_queue,
+            QueueObject* receive_queue) {
   object->model = &model;
   object->memory = &nic.model().memory();
   object->nic_handle = nic.handle;
@@ -44,11 +44,12 @@ VIP_RETURN create(VIP_NIC_HANDLE nic_handle, const VIP_VI_ATTRIBUTES* wanted, VI
     return VIP_INVALID_PARAMETER;
   vi::ViAttributes attributes;
   if (const VIP_RETURN result = vipl::from_api(*nic, *wanted, attributes); result != VIP_SUCCESS) return result;
+  const auto object = call.domain().take_vi();
   vi::Vi* model = nullptr;
   const vi::Return result = nic->model().create_vi(attributes, send == nullptr ? nullptr : send->model,
                                                    receive == nullptr ? nullptr : receive->model, model);
   if (result != vi::Return::Success) return to_api(result);
-  void* handle = adopt(call, *nic, *model, send, receive);
+  void* handle = adopt(object, *nic, *model, send, receive);
   if (handle == nullptr) {
     nic->model().destroy_vi(*model);
     return VIP_ERROR_RESOURCE;

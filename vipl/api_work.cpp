@@ -2,6 +2,7 @@
 #include "vi/consumer_memory.hpp"
 #include "vipl/call.hpp"
 #include "vipl/conversions.hpp"
+#include "vipl/waiting.hpp"
 
 using vipl::api;
 using vipl::Domain;
@@ -14,15 +15,16 @@ namespace {
 using Handler = WorkPort::Handler;
 
 /// VI-DG 5.5: whoever polls the status sees zero from now on. A descriptor that is not where it should be is not
-/// touched: the engine will say Post Descriptor Error. False: the VI is gone.
+/// touched, nor one whose memory is gone: the engine will say Post Descriptor Error. False: the VI is gone.
 bool clear_status(Domain& domain, ViObject& vi, bool receive_queue, void* owner, std::uint64_t address,
                   VIP_MEM_HANDLE memory) {
   const vipl::MemoryGate::Reader reader(domain.memory_gate());
   if (!vi.port(receive_queue).is_owned_by(owner)) return false;
   if (address % vi::descriptor_alignment_bytes != 0) return true;
-  std::byte* host = vi.memory.load()->translate(wire::MemHandle{memory}, address, sizeof(vi::ControlSegment), {},
-                                                vi::Access::LocalWrite);
-  if (host != nullptr) vi::consumer_memory::store_status(host, 0);
+  const vi::MemoryTable& table = *vi.memory.load();
+  std::byte* host = table.translate(wire::MemHandle{memory}, address, sizeof(vi::ControlSegment), {}, vi::Access::LocalWrite);
+  if (host == nullptr) return true;
+  static_cast<void>(table.touch(host, sizeof(vi::ControlSegment), [=] { vi::consumer_memory::store_status(host, 0); }));
   return true;
 }
 
@@ -64,9 +66,8 @@ VIP_RETURN take(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descr
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
   WorkPort::Completion completion{};
-  Taken taken = vi->port(receive_queue).take(handle, completion);
-  // Who polls runs what nobody is at, a slice at most.
-  if (taken == Taken::NotDone && domain->engine().help()) taken = vi->port(receive_queue).take(handle, completion);
+  WorkPort& queue = vi->port(receive_queue);
+  const Taken taken = vipl::poll_once(domain->engine(), [&] { return queue.take(handle, completion); });
   *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
   return to_api(taken, VIP_NOT_DONE);
 }

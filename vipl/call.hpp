@@ -4,21 +4,38 @@
 
 #include <optional>
 
+#include "vipl/cancellation.hpp"
+#include "vipl/memory_faults.hpp"
 #include "vipl/objects.hpp"
+#include "vipl/trace.hpp"
 #include "vipl/vipl.h"
 
 namespace vipl {
 
 /// The C edge: nothing is thrown across it. What is thrown inside is lack of memory or of threads.
 template <class Body>
-VIP_RETURN api(Body body) {
+VIP_RETURN guarded(Body& body) {
+  const Cancellation held(Cancellation::Held);
   try {
     return body();
   } catch (const abi::__forced_unwind&) {
-    throw;  // pthread_cancel, or pthread_exit in a handler: the caller's frames are C
+    throw;  // the caller's frames are C
   } catch (...) {
     return VIP_ERROR_RESOURCE;
   }
+}
+
+template <class Body>
+[[gnu::noinline, gnu::cold]] VIP_RETURN traced(Body& body, const char* name) {
+  const trace::Traced call(name);
+  return call.ended(guarded(body));
+}
+
+/// `name` is the VipXxx that makes it.
+template <class Body>
+VIP_RETURN api(Body body, const char* name = __builtin_FUNCTION()) {
+  if (trace::any()) [[unlikely]] return traced(body, name);
+  return guarded(body);
 }
 
 /// A control call: alone in the engine, which settles before the call returns. Sees all that this thread posted before.
@@ -26,7 +43,9 @@ class Call {
  public:
   Call() : Call(Domain::find()) {}
   explicit Call(Domain* domain) : domain_(domain) {
-    if (domain_ != nullptr) domain_->engine().enter();
+    if (domain_ == nullptr) return;
+    MemoryFaults::look_again();
+    domain_->engine().enter();
   }
   ~Call() {
     if (domain_ != nullptr) domain_->engine().leave();

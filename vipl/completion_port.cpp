@@ -9,6 +9,7 @@ namespace vipl {
 void CompletionPort::close() {
   owner_.store(nullptr);
   engine_.runtime().notify_all(arrivals_);
+  engine_.completed();
 }
 
 bool CompletionPort::try_rest() {
@@ -42,6 +43,7 @@ void CompletionPort::push(const Entry& entry) {
   queued_.fetch_add(1);
   entries_.push(entry);
   engine_.runtime().notify_one(arrivals_);
+  engine_.completed();
 }
 
 }  // namespace vipl

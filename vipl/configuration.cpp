@@ -118,7 +118,7 @@ void read_timeouts(const Tree& tree, NicTimeouts& timeouts) {
 
 /// Ethernet: what stands there is used, or it is a mistake.
 void read_fcoe(const MapReader& map, NicConfiguration& nic) {
-  constexpr std::array<std::string_view, 5> keys{"interface", "mode", "mtu", "mac", "fcf"};
+  constexpr std::array<std::string_view, 7> keys{"interface", "mode", "mtu", "mac", "fcf", "vlan", "ethernet_priority"};
   if (nic.transport != NicTransport::Fcoe) {
     for (const std::string_view key : keys)
       if (const Tree* value = map.find(key))
@@ -132,6 +132,8 @@ void read_fcoe(const MapReader& map, NicConfiguration& nic) {
   map.optional("mode", fcoe.mode, read_mode);
   map.optional("mtu", fcoe.mtu, settings::read_number, Range{least_fcoe_mtu, greatest_fcoe_mtu});
   map.optional("mac", fcoe.mac, read_mac);
+  map.optional("vlan", fcoe.vlan, settings::read_number, Range{1, 4094});
+  map.optional("ethernet_priority", fcoe.ethernet_priority, settings::read_number, Range{0, 7});
   map.optional("fcf", fcoe.fcf, settings::read_name);
   const Tree* fcf = map.find("fcf");
   if (fcf != nullptr && fcoe.mode == FcoeMode::Vn2vn) throw BadInput{fcf->where + ": fcf: with mode: vn2vn there is none"};
@@ -181,8 +183,8 @@ class Loader {
 
   void read_nic(const Tree& tree, const std::string& what) {
     const MapReader map(tree, what,
-                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "node_name",
-                         "addresses", "port_name", "node_wwn", "strict_tags", "hosts", "limits", "timeouts"});
+                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "vlan", "ethernet_priority", "node_name",
+                         "addresses", "port_name", "node_wwn", "strict_tags", "reorder_pool", "hosts", "limits", "timeouts"});
     NicConfiguration& nic = configuration_.nics.emplace_back();
     nic.name = read_device_name(map.require("name"), "name");
     names_.add(map.require("name"), "name", nic.name, nic.name, nic.name);
@@ -196,6 +198,7 @@ class Loader {
       port_names_.add(*name, "port_name", nic.port_name, to_string(nic.port_name), nic.name);
     map.optional("node_wwn", nic.node_wwn, settings::read_name);
     map.optional("strict_tags", nic.limits.strict_tags, settings::read_bool);
+    map.optional("reorder_pool", nic.reorder_pool_bytes, settings::read_bytes, Range{65536, 64ull << 30});
     if (const Tree* hosts = map.find("hosts")) nic.hosts_file = read_path(*hosts, "hosts", folder_);
     if (const Tree* limits = map.find("limits")) read_limits(*limits, nic);
     if (const Tree* timeouts = map.find("timeouts")) read_timeouts(*timeouts, nic.timeouts);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "settings/units.hpp"
 #include "vipl/domain.hpp"
 #include "vipl/log.hpp"
 
@@ -34,7 +35,9 @@ farp::DirectoryConfig directory_config(const NicConfiguration& nic) {
 fcvi::ProviderConfig provider_config(const NicConfiguration& nic, const NodeIdentity& identity) {
   fcvi::ProviderConfig config;
   config.address = identity.addresses.front();
+  config.more_addresses.assign(identity.addresses.begin() + 1, identity.addresses.end());
   config.ulp_timeout = nic.timeouts.ulp;
+  config.reorder_pool_bytes = nic.reorder_pool_bytes;
   return config;
 }
 
@@ -112,7 +115,18 @@ void Device::say_goodbye() {
   if (link_ != nullptr) link_->drain(longest_goodbye);
 }
 
-void Device::address_ready() { domain_.runtime().notify_all(ready_point_); }
+void Device::address_ready() {
+  domain_.runtime().notify_all(ready_point_);
+  warn_of_ulp_timeout();
+}
+
+/// FC-VI 8.3: FCVI_ULP_TIMEOUT is R_A_TOV, which the fabric tells. Any other is for tests.
+void Device::warn_of_ulp_timeout() {
+  const TimeNs ulp = configuration_.timeouts.ulp, r_a_tov = port_->r_a_tov();
+  if (ulp == 0 || ulp == r_a_tov || std::exchange(warned_of_ulp_timeout_, true)) return;
+  log().warn("{}: timeouts.ulp is {}; FC-VI 8.3 asks for R_A_TOV, {}", configuration_.name, settings::format_duration(ulp),
+             settings::format_duration(r_a_tov));
+}
 
 void Device::link_changed(fc2::drivers::LinkState state, const std::string&) {
   if (state != fc2::drivers::LinkState::Up) domain_.runtime().notify_all(ready_point_);

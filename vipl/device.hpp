@@ -50,12 +50,14 @@ class Device final : private farp::ReadyListener, private fc2::drivers::LinkList
   void connect();
   [[nodiscard]] fc2::drivers::CoreAccess core_access() const;
   [[nodiscard]] fc2::NPortConfig port_config() const;
+  void warn_of_ulp_timeout();
 
   Domain& domain_;
   const NicConfiguration configuration_;
   const NodeIdentity identity_;
   const vi::NicLimits limits_;
   EventCount ready_point_;
+  bool warned_of_ulp_timeout_ = false;
   std::unique_ptr<FcoeLink> fcoe_;  // nullptr: another transport
   std::unique_ptr<fc2::NPort> port_;
   std::unique_ptr<farp::Resolver> resolver_;

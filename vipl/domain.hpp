@@ -13,6 +13,7 @@
 #include "vipl/handle_slots.hpp"
 #include "vipl/memory_gate.hpp"
 #include "vipl/pool.hpp"
+#include "vipl/trace.hpp"
 
 namespace vipl {
 struct NicConfiguration;
@@ -64,7 +65,9 @@ class Domain final : private CompletionPort::Directory {
   /// gone the next moment: only ports of VIs and completion queues may be used then.
   template <class T>
   [[nodiscard]] T* find(void* handle) const {
-    return static_cast<T*>(slots_.find(handle, static_cast<unsigned>(T::its_kind)));
+    Object* const found = slots_.find(handle, static_cast<unsigned>(T::its_kind));
+    if (found == nullptr && trace::any()) trace::because_of_handle(handle, static_cast<unsigned>(T::its_kind));
+    return static_cast<T*>(found);
   }
   /// A handle of a program; nullptr when there are too many.
   void* add(Object& object);

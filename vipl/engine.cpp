@@ -1,5 +1,6 @@
 #include "vipl/engine.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <thread>
@@ -11,6 +12,10 @@ namespace {
 // A caller that serves others' submissions runs none of the events these make.
 constexpr std::size_t bells_of_a_slice = 1024;
 constexpr std::size_t events_of_a_service_slice = 1024;
+// Of one poll, in turn: a process with many links still returns soon.
+constexpr std::size_t inputs_of_a_poll = 4;
+// A loop that polls makes one system call of some hundred nanoseconds in this time, not one each time round.
+constexpr TimeNs input_interval = fc2::microsecond;
 
 }  // namespace
 
@@ -32,6 +37,50 @@ bool Engine::help() {
   lock_.unlock();
   after_unlock(more);
   return true;
+}
+
+bool Engine::poll(TimeNs now) {
+  if (help()) return true;
+  if (now < inputs_due_.load(std::memory_order_relaxed)) return false;
+  if (control_calls_.load() != 0 || !lock_.try_lock()) return false;
+  if (!inputs_.empty()) inputs_due_.store(now + input_interval, std::memory_order_relaxed);
+  const bool found = poll_inside();
+  const bool more = more_;
+  lock_.unlock();
+  after_unlock(more);
+  return found;
+}
+
+// First what is due: what comes in meets a clock that is right.
+bool Engine::poll_inside() {
+  settle();
+  if (more_) return true;
+  try {
+    if (!read_inputs()) return false;
+  } catch (const std::exception&) {
+    if (failed_) failed_();
+  }
+  settle();
+  return true;
+}
+
+bool Engine::read_inputs() {
+  bool found = false;
+  for (std::size_t left = std::min(inputs_.size(), inputs_of_a_poll); left != 0 && !inputs_.empty(); --left) {
+    next_input_ = (next_input_ + 1) % inputs_.size();
+    found |= inputs_[next_input_]->read_now();
+  }
+  return found;
+}
+
+void Engine::add_input(fc2::drivers::Input& input) {
+  inputs_.push_back(&input);
+  inputs_due_.store(0);
+}
+
+void Engine::remove_input(fc2::drivers::Input& input) {
+  inputs_.erase(std::remove(inputs_.begin(), inputs_.end(), &input), inputs_.end());
+  if (inputs_.empty()) inputs_due_.store(fc2::never);
 }
 
 void Engine::after_unlock(bool more) {

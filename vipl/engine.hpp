@@ -32,6 +32,7 @@ class Bell {
 /// The lock is taken in three ways:
 ///  - a data-plane call rings a bell and tries it: who gets it runs a slice of the core's work, whosever that is; who
 ///    does not goes on at once, and who has it looks at the bells again when letting go;
+///  - a call that polls and found nothing tries it, too, and reads the links' sockets: it needs no other thread;
 ///  - a control call waits for it, and data-plane calls that see it waiting do not try;
 ///  - the service thread waits for it too, gives it up after each slice, and lets control calls pass.
 /// Nothing that takes it waits for a program's thread while holding it.
@@ -49,6 +50,12 @@ class Engine final : public fc2::drivers::CoreGuard {
   void ring(Bell& bell);
   /// For a caller with nothing else to do: runs a slice if there is work that nobody is at. False: there was none.
   bool help();
+  /// The same for a caller that polls at `now` and found nothing: it looks at the links' sockets as well, at most once in
+  /// a microsecond.
+  bool poll(TimeNs now);
+  /// Notified whenever a call that polls might find something.
+  EventCount& completions() { return completions_; }
+  void completed() { runtime_.notify_all(completions_); }
 
   // --- control calls and drivers -------------------------------------------------------------------------
   void enter() override;
@@ -56,6 +63,8 @@ class Engine final : public fc2::drivers::CoreGuard {
   bool try_enter();
   void leave() override;
   void catch_up() override;
+  void add_input(fc2::drivers::Input& input) override;
+  void remove_input(fc2::drivers::Input& input) override;
   /// The service thread: what is due, and what others left.
   void serve();
 
@@ -75,6 +84,8 @@ class Engine final : public fc2::drivers::CoreGuard {
   /// False: there are none.
   bool take_bells();
   void run_later();
+  bool poll_inside();
+  bool read_inputs();
   void call_service();
   /// Without the lock: takes care of what came while it was held.
   void after_unlock(bool more);
@@ -85,6 +96,8 @@ class Engine final : public fc2::drivers::CoreGuard {
   std::vector<std::function<void()>> later_;
   Bell* taken_ = nullptr;  // off the list and not yet served, oldest first
   bool more_ = false;  // the last slice ended before its work did
+  std::vector<fc2::drivers::Input*> inputs_;
+  std::size_t next_input_ = 0;
 
   FutexLock lock_;
   FutexLock turn_;  // who has it is the next to get lock_: control calls and the service thread take turns
@@ -92,6 +105,8 @@ class Engine final : public fc2::drivers::CoreGuard {
   std::atomic<bool> service_called_{false};
   std::atomic<bool> backlog_{false};  // work is left that the service thread was called for
   alignas(64) std::atomic<Bell*> rung_{nullptr};  // the last one first
+  EventCount completions_;
+  alignas(64) std::atomic<TimeNs> inputs_due_{fc2::never};  // never: there are none
 };
 
 template <class Ready>

@@ -22,8 +22,8 @@ void ErrorReporter::set_handler(Handler handler, VIP_PVOID context) {
   context_ = context;
 }
 
-void ErrorReporter::report(const VIP_ERROR_DESCRIPTOR& error) {
-  if (stopped_) return;
+void ErrorReporter::report(const VIP_ERROR_DESCRIPTOR& error, bool expected) {
+  if (stopped_ || (expected && handler_ == nullptr)) return;
   if (waiting_.size() == max_waiting) {
     ++dropped_;
     return;
@@ -44,37 +44,65 @@ void ErrorReporter::start() {
 
 void ErrorReporter::stop() {
   stopped_ = true;
-  waiting_.clear();
+  if (Callback::running()) waiting_.clear();
   domain_.runtime().notify_all(work_point_);
   if (started_ && !Callback::running())
-    domain_.engine().wait_until(end_point_, fc2::never, [this] { return ended_; });
+    domain_.engine().wait_until(end_point_, fc2::never, [this] { return !started_; });
 }
 
+/// Inside the engine, from the thread's beginning to its end, wherever that is.
+class ErrorReporter::Thread {
+ public:
+  explicit Thread(ErrorReporter& reporter) : reporter_(reporter) { reporter_.domain_.engine().enter(); }
+  ~Thread() {
+    reporter_.thread_ends();
+    reporter_.domain_.engine().leave();
+  }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+ private:
+  ErrorReporter& reporter_;
+};
+
+class ErrorReporter::Outside {
+ public:
+  explicit Outside(Engine& engine) : engine_(engine) { engine_.leave(); }
+  ~Outside() { engine_.enter(); }
+  Outside(const Outside&) = delete;
+  Outside& operator=(const Outside&) = delete;
+
+ private:
+  Engine& engine_;
+};
+
 void ErrorReporter::run() {
-  Engine& engine = domain_.engine();
-  engine.enter();
-  while (engine.wait_until(work_point_, fc2::never, [this] { return stopped_ || !waiting_.empty(); })) {
-    if (stopped_) break;
+  const Thread inside(*this);
+  while (domain_.engine().wait_until(work_point_, fc2::never, [this] { return stopped_ || !waiting_.empty(); })) {
+    if (waiting_.empty()) break;
     const VIP_ERROR_DESCRIPTOR error = waiting_.front();
     waiting_.pop_front();
     deliver(error);
   }
-  ended_ = true;
-  engine.runtime().notify_all(end_point_);
-  engine.leave();
+}
+
+/// Where a handler ended it, another one goes on when there is something to tell.
+void ErrorReporter::thread_ends() {
+  started_ = false;
+  if (!waiting_.empty()) start();
+  domain_.runtime().notify_all(end_point_);
 }
 
 void ErrorReporter::deliver(VIP_ERROR_DESCRIPTOR error) {
   const Handler handler = handler_;
   const VIP_PVOID context = context_;
-  domain_.engine().leave();
+  const Outside outside(domain_.engine());
   if (handler != nullptr) {
     const Callback callback;
     handler(context, &error);
   } else {
     write(error);
   }
-  domain_.engine().enter();
 }
 
 }  // namespace vipl

@@ -21,15 +21,19 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
 
   /// From the next error on. nullptr: the default, which logs.
   void set_handler(Handler handler, VIP_PVOID context);
-  void report(const VIP_ERROR_DESCRIPTOR& error);
-  /// What is waiting is dropped. Waits for a handler that is running, but not from within a handler.
+  /// `expected`: what calls tell as well, and no failure, as a peer that disconnects; a handler hears of it, the log does not.
+  void report(const VIP_ERROR_DESCRIPTOR& error, bool expected = false);
+  /// What is waiting is told before, and a handler that runs is waited for; but not from within a handler: then it is dropped.
   void stop();
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
+  class Thread;
+  class Outside;
   void start();
   void run();
   void deliver(VIP_ERROR_DESCRIPTOR error);
+  void thread_ends();
 
   Domain& domain_;
   Handler handler_ = nullptr;
@@ -37,7 +41,7 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
   std::deque<VIP_ERROR_DESCRIPTOR> waiting_;
   std::uint64_t dropped_ = 0;
   EventCount work_point_, end_point_;
-  bool started_ = false, stopped_ = false, ended_ = false;
+  bool started_ = false, stopped_ = false;
 };
 
 }  // namespace vipl

@@ -49,6 +49,21 @@ NameSource::Answer FabricNames::name_of(const wire::IpAddress& address, std::str
   return Answer::Unknown;
 }
 
+NameSource::Answer KnownHosts::addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const {
+  const Answer answer = system_->addresses_of(name, found);
+  const bool is_name = is_node_name(name) && !wire::IpAddress::from_string(name);
+  if (answer == Answer::Found && is_name && !some_port_has(found)) found.insert(found.begin(), default_address(name));
+  return answer;
+}
+
+bool KnownHosts::some_port_has(const std::vector<wire::IpAddress>& addresses) const {
+  const auto ports = fabric_->ports();
+  if (!ports) return false;
+  return std::any_of(ports->begin(), ports->end(), [&](const farp::DirectoryEntry& port) {
+    return std::any_of(port.addresses.begin(), port.addresses.end(), [&](const auto& one) { return contains(addresses, one); });
+  });
+}
+
 std::vector<wire::IpAddress> discover(const std::vector<farp::DirectoryEntry>& ports, wire::FcId own_id,
                                       const std::vector<wire::IpAddress>& own_addresses, unsigned long depth) {
   std::vector<wire::IpAddress> found;

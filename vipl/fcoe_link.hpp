@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fc2_fabric/drivers/ethernet_name.hpp"
+#include "fc2_fabric/drivers/status_socket.hpp"
 #include "fc2_fabric/fcoe/e_node.hpp"
 #include "fc2_fabric/fcoe/vn2vn_node.hpp"
 #include "vipl/configuration.hpp"
@@ -28,6 +29,7 @@ class FcoeLink {
   void say_goodbye();
 
  private:
+  void tell_status();
   [[nodiscard]] std::string fabric_trouble(const fc2::fcoe::ENode& node) const;
 
   const fc2::drivers::CoreAccess access_;
@@ -37,6 +39,7 @@ class FcoeLink {
   std::unique_ptr<fc2::fcoe::EthernetPort> ethernet_;
   std::unique_ptr<fc2::fcoe::ENode> e_node_;          // one of them
   std::unique_ptr<fc2::fcoe::Vn2vnNode> vn2vn_node_;
+  std::unique_ptr<fc2::drivers::StatusSocket> status_;  // nullptr: there is no runtime directory; goes first, it looks at the others
 };
 
 }  // namespace vipl

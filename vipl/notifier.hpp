@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -54,6 +55,7 @@ class Notifier : public std::enable_shared_from_this<Notifier<Port>> {
 
  private:
   void run() {
+    Thread thread(*this);
     Request request;
     while (next(request)) {
       typename Port::Item item{};
@@ -62,8 +64,31 @@ class Notifier : public std::enable_shared_from_this<Notifier<Port>> {
       const Callback callback;
       Port::call(request.handler, request.context, nic_, owner_, taken, item);
     }
-    ended_.store(true);
-    runtime_.notify_all(end_point_);
+    thread.no_more = true;
+  }
+  /// At the end of the thread, wherever that is. Where a handler ended it, another one goes on.
+  class Thread {
+   public:
+    explicit Thread(Notifier& notifier) : notifier_(notifier) {}
+    ~Thread() {
+      if (!no_more && notifier_.try_start()) return;
+      notifier_.ended_.store(true);
+      notifier_.runtime_.notify_all(notifier_.end_point_);
+    }
+    Thread(const Thread&) = delete;
+    Thread& operator=(const Thread&) = delete;
+    bool no_more = false;
+
+   private:
+    Notifier& notifier_;
+  };
+  bool try_start() {
+    try {
+      start();
+      return true;
+    } catch (const std::exception&) {
+      return false;  // no thread to be had: its requests are lost
+    }
   }
   /// False: stopped.
   bool next(Request& request) {

@@ -3,7 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "vipl/device.hpp"
+#include "vipl/diagnosis.hpp"
+#include "vipl/memory_faults.hpp"
 
 namespace vipl {
 namespace {
@@ -36,8 +40,12 @@ std::size_t ViObject::submit(bool receive_queue) {
     if (queue.overrun()) model->refuse_overrun(receive_queue, submission.address);
     else if (receive_queue) model->post_receive(submission.address, region);
     else model->post_send(submission.address, region);
-    if (model->posted_count(receive_queue) != before) queue.accept();
-    else queue.refuse();
+    if (model->posted_count(receive_queue) != before) {
+      queue.accept();
+    } else {
+      if (trace::errors()) nic->tell_refusal(*this, receive_queue, submission);
+      queue.refuse();
+    }
   }
   return count;
 }
@@ -45,7 +53,9 @@ std::size_t ViObject::submit(bool receive_queue) {
 void ViObject::dequeue(bool receive_queue) {
   std::uint64_t address = 0;
   const vi::Return result = receive_queue ? model->receive_done(address) : model->send_done(address);
-  port(receive_queue).complete({address, result == vi::Return::DescriptorError});
+  const bool failed = result == vi::Return::DescriptorError;
+  if (failed && trace::errors()) nic->tell_failure(*this, receive_queue, address);
+  port(receive_queue).complete({address, failed});
 }
 
 QueueObject::QueueObject(Domain& domain) : Part(its_kind), port(domain.engine(), domain.directory()) {}
@@ -58,21 +68,22 @@ NicObject::NicObject(Domain& domain, Device& device)
       device_(device),
       address_(device.address()),
       errors_(std::make_shared<ErrorReporter>(domain)),
-      model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this), device.limits())) {}
+      model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this), device.limits(),
+                                       &memory_faults())) {}
 
 NicObject::~NicObject() = default;
 
 void* NicObject::adopt(const std::shared_ptr<Part>& part) {
   part->nic = this;
   part->closed = false;
-  if (domain_.add(*part) == nullptr) return nullptr;
   try {
+    if (domain_.add(*part) == nullptr) return nullptr;
     parts_[part->handle] = part;
     if (part->kind == Kind::Tag) tag_handles_[static_cast<const TagObject&>(*part).tag.value] = part->handle;
-  } catch (...) {
+  } catch (const std::bad_alloc&) {
     parts_.erase(part->handle);
     domain_.remove(*part);
-    throw;
+    return nullptr;
   }
   return part->handle;
 }
@@ -170,7 +181,27 @@ void NicObject::asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::
   descriptor.OpCode = op_code;
   descriptor.ResourceCode = static_cast<VIP_RESOURCE_CODE>(resource);
   descriptor.ErrorCode = static_cast<VIP_ERROR_CODE>(error);
-  errors_->report(descriptor);
+  const fcvi::EndCause cause = vi == nullptr ? fcvi::EndCause{} : fcvi::Provider::end_cause(*vi);
+  if (trace::errors()) tell_error(descriptor, error == vi::ErrorCode::ConnLost ? cause.text : std::string_view{});
+  errors_->report(descriptor, error == vi::ErrorCode::ConnLost && cause.peer_left);
+}
+
+// --- for people ------------------------------------------------------------------------------------------
+
+void NicObject::tell_failure(const ViObject& object, bool receive_queue, std::uint64_t address) {
+  const fcvi::EndCause cause = fcvi::Provider::end_cause(*object.model);
+  const FailedDescriptor failed{*object.model, model_->memory(), model_->limits(), receive_queue, address, cause.text};
+  trace::tell(fmt::format("VI {}: {}", object.handle, explain(failed)));
+}
+
+void NicObject::tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission) {
+  const FailedDescriptor failed{*object.model, model_->memory(), model_->limits(), receive_queue, submission.address, {}};
+  trace::tell(fmt::format("VI {}: {}", object.handle, explain_post(failed, wire::MemHandle{submission.memory})));
+}
+
+void NicObject::tell_error(const VIP_ERROR_DESCRIPTOR& error, std::string_view cause) {
+  trace::tell(fmt::format("VI {}: asynchronous error {}{}{}", error.ViHandle, vi::to_string(static_cast<vi::ErrorCode>(error.ErrorCode)),
+                          cause.empty() ? "" : ": ", cause));
 }
 
 void NicObject::report_catastrophe() {

@@ -73,13 +73,13 @@ class QueueObject final : public Part {
 
 struct ConnectionObject final : Part {
   static constexpr Kind its_kind = Kind::Connection;
-  explicit ConnectionObject(vi::ConnectionToken its_token) : Part(its_kind), token(its_token) {}
-  vi::ConnectionToken token;
+  ConnectionObject() : Part(its_kind) {}
+  vi::ConnectionToken token{};
 };
 
 struct TagObject final : Part {
   static constexpr Kind its_kind = Kind::Tag;
-  explicit TagObject(vi::Ptag its_tag) : Part(its_kind), tag(its_tag) {}
+  TagObject() : Part(its_kind) {}
   vi::Ptag tag;
 };
 
@@ -99,7 +99,7 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] const std::uint8_t* address_bytes() const { return address_.bytes.data(); }
 
-  /// Gives a new part its handle; nullptr when there are too many.
+  /// Gives a new part its handle; nullptr when there are too many, or no memory is left.
   void* adopt(const std::shared_ptr<Part>& part);
   /// The part is gone: its handle is no longer valid, and who waits on it leaves.
   void release(Part& part);
@@ -117,6 +117,11 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   void report_catastrophe();
 
  private:
+  friend class ViObject;
+  /// For $FCVI_TRACE.
+  void tell_failure(const ViObject& object, bool receive_queue, std::uint64_t address);
+  void tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission);
+  void tell_error(const VIP_ERROR_DESCRIPTOR& error, std::string_view cause);
   void disconnect_all();
   void release_all();
   // vi::Listener

@@ -9,17 +9,21 @@
 #include <chrono>
 #include <thread>
 
+#include "vipl/cancellation.hpp"
 #include "vipl/futex.hpp"
+#include "vipl/memory_faults.hpp"
+#include "vipl/polling.hpp"
 
 namespace vipl {
 namespace {
 
-// Signals are for the program's own threads, and so are the ones that it waits for.
+// Signals are for the program's own threads, and so are the ones that it waits for. Those of a thread's own faults stay.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
+    for (const int signal : MemoryFaults::signals) sigdelset(&all, signal);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -45,13 +49,22 @@ class RealTime final : public Runtime {
   void call_service() override {
     boost::asio::post(io_, [this] { engine_->serve(); });
   }
+  Patience* patience() override {
+    thread_local Patience of_this_thread;
+    return &of_this_thread;
+  }
+  void nap(EventCount& point, std::uint32_t key) override;
   void start_thread(std::function<void()> body) override {
     const AllSignalsBlocked for_the_thread;
-    std::thread(std::move(body)).detach();
+    std::thread([body = std::move(body)] {
+      const Cancellation held(Cancellation::Held);
+      body();
+    }).detach();
   }
   boost::asio::io_context* io() override { return &io_; }
 
  private:
+  void end_naps_later();
   void wake(EventCount& point, bool all) override { all ? futex_wake_all(point.epoch()) : futex_wake_one(point.epoch()); }
 
   boost::asio::io_context io_{1};
@@ -59,7 +72,33 @@ class RealTime final : public Runtime {
   boost::asio::steady_timer timer_{io_};  // with the engine's lock
   TimeNs alarm_ = fc2::never;             // when it fires
   Engine* engine_ = nullptr;
+  boost::asio::steady_timer nap_timer_{io_};  // the thread's own
+  int quiet_rounds_ = 0;                      // of it, without anybody who naps
+  std::uint32_t last_epoch_ = 0;
+  std::atomic<bool> ends_naps_{false};
 };
+
+// The first who naps has the thread begin; it goes on while somebody does.
+void RealTime::nap(EventCount& point, std::uint32_t key) {
+  if (!ends_naps_.load(std::memory_order_relaxed) && !ends_naps_.exchange(true))
+    boost::asio::post(io_, [this] { quiet_rounds_ = 0, end_naps_later(); });
+  futex_wait(point.epoch(), key, now() + Patience::longest_nap);
+}
+
+void RealTime::end_naps_later() {
+  constexpr int rounds_to_end = 20;
+  nap_timer_.expires_after(std::chrono::nanoseconds(Patience::nap / 2));
+  nap_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    EventCount& point = engine_->completions();
+    quiet_rounds_ = point.has_waiters() ? 0 : quiet_rounds_ + 1;
+    // Something completed since the last round: that ended all naps of before.
+    const std::uint32_t epoch = point.epoch().load();
+    if (std::exchange(last_epoch_, epoch) == epoch) engine_->completed();
+    if (quiet_rounds_ < rounds_to_end) return end_naps_later();
+    ends_naps_.store(false);
+  });
+}
 
 void RealTime::run() {
   for (;;) {

@@ -12,6 +12,7 @@ class io_context;
 
 namespace vipl {
 using fc2::TimeNs;
+class Patience;
 
 /// Any thread may call any of these, with the engine's lock or without, but for set_alarm() and wait().
 class Runtime {
@@ -32,6 +33,11 @@ class Runtime {
   [[nodiscard]] virtual std::size_t slice_events() const = 0;
   /// Has Engine::serve() called soon, by a thread that nobody waits for.
   virtual void call_service() = 0;
+
+  /// How the calling thread polls; nullptr where threads share no cores (in a simulation).
+  virtual Patience* patience() { return nullptr; }
+  /// As wait(), for about as long as a poll may last.
+  virtual void nap(EventCount&, std::uint32_t) {}
 
   /// A thread that nobody joins.
   virtual void start_thread(std::function<void()> body) = 0;

@@ -41,6 +41,7 @@ class VirtualTime final : public Runtime {
   boost::asio::io_context* io() override { return nullptr; }
 
  private:
+  class Leaving;
   void wake(EventCount& point, bool all) override;
   Program& add_program() { return *programs_.emplace_back(std::make_unique<Program>()); }
   static void wake_up(Program& program) {
@@ -90,6 +91,22 @@ void VirtualTime::run(const std::vector<std::function<void()>>& programs) {
     if (program->thread.joinable()) program->thread.join();
 }
 
+/// A thread may also end in a handler, by pthread_exit.
+class VirtualTime::Leaving {
+ public:
+  Leaving(VirtualTime& time, Program& program) : time_(time), program_(program) {}
+  ~Leaving() {
+    program_.runnable = false;
+    time_.pass_baton(false);
+  }
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
+
+ private:
+  VirtualTime& time_;
+  Program& program_;
+};
+
 void VirtualTime::start_thread(std::function<void()> body) {
   Program& program = add_program();
   program.thread = std::thread([this, &program, body = std::move(body)] {
@@ -98,9 +115,8 @@ void VirtualTime::start_thread(std::function<void()> body) {
       program.turn.wait(lock, [&] { return running_ == &program; });
     }
     Domain::enter(domain_);
+    const Leaving at_the_end(*this, program);
     body();
-    program.runnable = false;
-    pass_baton(false);
   });
 }
 

@@ -10,12 +10,15 @@
 #ifndef VIPL_H
 #define VIPL_H
 
-/* Parameter directions. Sources written for VIPL use them in their own prototypes. */
+/* Parameter directions and calling convention. Sources written for VIPL use them in their own prototypes. */
 #ifndef IN
 #define IN
 #endif
 #ifndef OUT
 #define OUT
+#endif
+#ifndef VI_CALL
+#define VI_CALL
 #endif
 
 #if defined(__GNUC__)
@@ -100,7 +103,7 @@ typedef enum _VIP_RETURN {
   VIP_NO_MATCH,                  /* nobody waits for this discriminator */
   VIP_NOT_REACHABLE,             /* a network partition was detected */
   VIP_ERROR_NOT_SUPPORTED,       /* not in VI-DG: the request is not supported */
-  VIP_ERROR = VIP_ERROR_NOT_SUPPORTED
+  VIP_ERROR = VIP_DESCRIPTOR_ERROR /* not in VI-DG: another vendor's name for it */
 } VIP_RETURN;
 
 /* ---- VI-DG 4.3 and 5: descriptors ---------------------------------------------------------------------- */
@@ -146,8 +149,8 @@ typedef union {
 
 /*
  * 64 bytes; more segments may follow in memory. CS and DS are the guide's names. Control and Data are those
- * of another vendor's header, for the same bytes (there VIPL095 chose the guide's names; here both always
- * work).
+ * of another vendor's header, for the same bytes: DS[i].Local is Data[i], and DS[0].Remote has its Data and
+ * Handle where Data[0] has them. There VIPL095 chose the guide's names; here both always work.
  */
 VIPL_EXTENSION typedef struct _VIP_DESCRIPTOR {
   VIPL_EXTENSION union {
@@ -156,7 +159,7 @@ VIPL_EXTENSION typedef struct _VIP_DESCRIPTOR {
   };
   VIPL_EXTENSION union {
     VIP_DESCRIPTOR_SEGMENT DS[2];
-    VIP_DESCRIPTOR_SEGMENT Data[2];
+    VIP_DATA_SEGMENT Data[2];
   };
 } VIP_DESCRIPTOR;
 
@@ -232,6 +235,8 @@ typedef VIP_USHORT VIP_RELIABILITY_LEVEL;
 #define VIP_SERVICE_UNRELIABLE 0x01
 #define VIP_SERVICE_RELIABLE_DELIVERY 0x02
 #define VIP_SERVICE_RELIABLE_RECEPTION 0x04
+#define VIP_BASE_SERVICES /* not in VI-DG: all of them */ \
+  (VIP_SERVICE_UNRELIABLE + VIP_SERVICE_RELIABLE_DELIVERY + VIP_SERVICE_RELIABLE_RECEPTION)
 
 typedef VIP_PVOID VIP_QOS; /* VI-DG 4.6 does not define it: NULL */
 
@@ -295,6 +300,16 @@ typedef struct _VIP_AUTODISCOVERY_LIST {
   VIP_NET_ADDRESS** ADAddrArray; /* the caller's addresses; HostAddressLen tells the room of each, in bytes */
   VIP_ULONG NumAdAddrs;          /* in: entries of ADAddrArray; out: entries found */
 } VIP_AUTODISCOVERY_LIST;
+
+/* ---- Handlers ------------------------------------------------------------------------------------------ */
+
+/* Not in VI-DG: the names that another vendor's header has for them. VipSendNotify and VipRecvNotify,
+ * VipCQNotify, VipErrorCallback. */
+typedef void (*VIP_VI_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
+                                VIP_DESCRIPTOR* DescriptorPtr);
+typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
+                                VIP_BOOLEAN RecvQueue);
+typedef void (*VIP_ERROR_HANDLER)(VIP_PVOID Context, VIP_ERROR_DESCRIPTOR* ErrorDesc);
 
 /* ---- VI-DG 3.1: hardware connection -------------------------------------------------------------------- */
 
@@ -361,7 +376,7 @@ VIPL_API VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HAND
 VIPL_API VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress, VIP_ULONG Length,
                                    VIP_MEM_ATTRIBUTES* MemAttribs, VIP_MEM_HANDLE* MemoryHandle);
 
-/* 3.4.4. VirtualAddress may be any address within the region. */
+/* 3.4.4. VirtualAddress may be any address within the region (ruling 252). */
 VIPL_API VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress,
                                      VIP_MEM_HANDLE MemoryHandle);
 
@@ -429,11 +444,11 @@ VIPL_API VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle, VIP_VI_ATTRIBUTES
 VIPL_API VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE* State, VIP_VI_ATTRIBUTES* ViAttribs,
                                VIP_BOOLEAN* ViSendQEmpty, VIP_BOOLEAN* ViRecvQEmpty);
 
-/* 3.7.4. All attributes or none. */
+/* 3.7.4. All attributes or none. Address is the first one of the region. */
 VIPL_API VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address, VIP_MEM_HANDLE MemHandle,
                                         VIP_MEM_ATTRIBUTES* MemAttribs);
 
-/* 3.7.5. */
+/* 3.7.5. Address is the first one of the region. */
 VIPL_API VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address, VIP_MEM_HANDLE MemHandle,
                                 VIP_MEM_ATTRIBUTES* MemAttribs);
 

@@ -1,6 +1,7 @@
-// How a data-plane call waits.
+// How a data-plane call waits, and how it polls.
 #pragma once
 #include "vipl/engine.hpp"
+#include "vipl/polling.hpp"
 #include "vipl/taken.hpp"
 
 namespace vipl {
@@ -21,6 +22,35 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
     if (taken != Taken::NotDone) return taken;
     if (!woken) return take();
   }
+}
+
+/// What a poll that found nothing does before it returns; `take` finds something meanwhile, or NotDone.
+template <class Take>
+Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, Take take) {
+  if (!patience.poll_was_empty(now)) return Taken::NotDone;
+  EventCount& completions = engine.completions();
+  const std::uint32_t key = completions.prepare();
+  Taken taken = take();
+  if (taken == Taken::NotDone) engine.runtime().nap(completions, key);
+  completions.finish();
+  if (taken == Taken::NotDone) taken = take();
+  patience.napped(engine.runtime().now());
+  return taken;
+}
+
+/// Takes; where that is NotDone, sees to work and input that nobody is at, and takes again. Without the engine's lock.
+template <class Take>
+Taken poll_once(Engine& engine, Take take) {
+  Taken taken = take();
+  Patience* const patience = engine.runtime().patience();
+  if (taken == Taken::NotDone) {
+    const TimeNs now = engine.runtime().now();
+    const bool reads = patience == nullptr || patience->reads_input(now);
+    if (reads ? engine.poll(now) : engine.help()) taken = take();
+    if (taken == Taken::NotDone && patience != nullptr) taken = rest_after_empty_poll(engine, *patience, now, take);
+  }
+  if (taken != Taken::NotDone && patience != nullptr) patience->found([&] { return engine.runtime().now(); });
+  return taken;
 }
 
 }  // namespace vipl

@@ -29,6 +29,7 @@ void WorkPort::close() {
   const std::uint64_t left = entries_.exchange(0);
   if (CompletionPort* queue = queue_.load(); queue != nullptr && owner != nullptr) queue->forget(left & entry_mask);
   engine_.runtime().notify_all(arrivals_);
+  engine_.completed();
 }
 
 bool WorkPort::try_rest() {
@@ -91,12 +92,15 @@ void WorkPort::call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void
 
 void WorkPort::refuse() {
   refused_.fetch_add(1);
-  if (empty()) engine_.runtime().notify_all(arrivals_);
+  if (!empty()) return;
+  engine_.runtime().notify_all(arrivals_);
+  engine_.completed();
 }
 
 void WorkPort::complete(const Completion& completion) {
   ++completed_;
   completions_.push(completion);
+  engine_.completed();
   CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
   if (queue == nullptr) return engine_.runtime().notify_one(arrivals_);
   // An entry for each descriptor that waits. A program that dequeues without looking at the completion queue leaves

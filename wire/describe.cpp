@@ -32,18 +32,18 @@ bool named_by_r_ctl(RCtl r_ctl) {
 }
 
 template <class Message>
-std::string text_of_parsed(Bytes payload) {
+std::string text_of_parsed(Bytes payload, std::string_view name = Message::name) {
   const auto message = Message::parse(payload);
-  if (!message) return std::string(Message::name) + " malformed: " + to_string(message.error());
+  if (!message) return std::string(name) + " malformed: " + to_string(message.error());
   return message->to_string();
 }
 
 /// The text of the first message of the list that `is_it` picks; empty if none.
 template <class List, class IsIt>
-std::string text_from(Bytes payload, IsIt is_it) {
+std::string text_from(Bytes payload, std::string_view name, IsIt is_it) {
   std::string line;
   for_each_message<List>([&]<class Message>(std::type_identity<Message>) {
-    if (line.empty() && is_it.template operator()<Message>()) line = text_of_parsed<Message>(payload);
+    if (line.empty() && is_it.template operator()<Message>()) line = text_of_parsed<Message>(payload, name);
   });
   return line;
 }
@@ -51,6 +51,10 @@ std::string text_from(Bytes payload, IsIt is_it) {
 /// LS_ACC does not say what it accepts: its size and first words tell enough for a trace.
 std::string ls_acc_text(Bytes payload) {
   if (payload.size() == els::Login::size()) return "LS_ACC " + text_of_parsed<els::Login>(payload);
+  const bool has_port_name = payload.size() > 8 && payload[8] != 0;  // where ADISC has one: with a NAA; a count is never so high
+  if (payload.size() == els::RlsAcc::size() && !has_port_name) return text_of_parsed<els::RlsAcc>(payload);
+  if (payload.size() == els::RnidAcc::size() && payload[5] == 16) return text_of_parsed<els::RnidAcc>(payload);
+  if (payload.size() == els::RnidTopologyAcc::size() && payload[4] == 0xDF) return text_of_parsed<els::RnidTopologyAcc>(payload);
   if (payload.size() == els::Adisc::size()) return "LS_ACC " + text_of_parsed<els::Adisc>(payload);
   if (payload.size() >= 4 && payload[1] == els::PrliPage::size())
     return "LS_ACC " + text_of_parsed<els::Prli>(payload);
@@ -63,7 +67,7 @@ std::string els_text(Bytes payload) {
   if (command == els::Command::ls_acc) return ls_acc_text(payload);
   if (command == els::Command::ls_rjt) return text_of_parsed<els::LsRjt>(payload);
   std::string line =
-      text_from<ElsRequests>(payload, [&]<class Message>() { return els::has_command<Message>(command); });
+      text_from<ElsRequests>(payload, to_string(command), [&]<class Message>() { return els::has_command<Message>(command); });
   if (!line.empty()) return line;
   return "ELS " + codec::text_of(command, 8) + " data=" + text::bytes(payload);
 }
@@ -73,7 +77,7 @@ std::string ct_text(Bytes payload) {
   if (command == ct::Command::accept) return text_of_parsed<ct::CtAccept>(payload);
   if (command == ct::Command::reject) return text_of_parsed<ct::CtReject>(payload);
   std::string line =
-      text_from<CtRequests>(payload, [&]<class Message>() { return Message::command == command; });
+      text_from<CtRequests>(payload, to_string(command), [&]<class Message>() { return Message::command == command; });
   if (!line.empty()) return line;
   return "CT " + codec::text_of(command, 16) + " data=" + text::bytes(payload);
 }
@@ -83,7 +87,7 @@ std::string fcvi_text(const FcHeader& header, Bytes data_field) {
   if (!device_header)
     return std::string(fcvi_name(data_field)) + " malformed: " + to_string(device_header.error());
   std::string line = text_from<FcviIus>(
-      data_field, [&]<class Message>() { return Message::opcode == device_header->opcode; });
+      data_field, fcvi_name(data_field), [&]<class Message>() { return Message::opcode == device_header->opcode; });
   if (fcvi::find_iu(device_header->opcode)->payload == fcvi::Payload::message_data) {
     if (header.has(f_ctl::relative_offset_present))
       text::append(line, "offset", std::to_string(header.parameter));
@@ -153,15 +157,19 @@ std::string_view message_name(const FcHeader& header, Bytes data_field) {
   return "FC";
 }
 
-std::string describe(Bytes fc_frame) {
-  const auto frame = FcFrameView::parse(fc_frame);
-  if (!frame) return "malformed: " + to_string(frame.error());
-  const FcHeader& header = frame->header;
+std::string describe_route(const FcHeader& header) {
   std::string line = to_string(header.s_id) + " > " + to_string(header.d_id);
   text::append(line, "ox_id", to_string(header.ox_id));
   text::append(line, "rx_id", to_string(header.rx_id));
   text::append(line, "seq", text::hex(header.seq_id.value, 2) + "/" + std::to_string(header.seq_cnt.value));
-  line += ' ';
+  return line;
+}
+
+std::string describe(Bytes fc_frame) {
+  const auto frame = FcFrameView::parse(fc_frame);
+  if (!frame) return "malformed: " + to_string(frame.error());
+  const FcHeader& header = frame->header;
+  std::string line = describe_route(header) + ' ';
   if (is_continuation(header)) {
     line += to_string(header.type);
     text::append(line, "offset", std::to_string(header.parameter));

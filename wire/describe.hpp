@@ -14,6 +14,8 @@ namespace wire {
 
 /// One line for any bytes: who to whom, the message with its fields, or why it does not parse.
 [[nodiscard]] std::string describe(Bytes fc_frame);
+/// Its beginning: who to whom, and the numbers of Exchange and Sequence.
+[[nodiscard]] std::string describe_route(const FcHeader& header);
 /// The same for a whole Ethernet frame, FCoE or FIP.
 [[nodiscard]] std::string describe_ethernet(Bytes ethernet_frame);
 

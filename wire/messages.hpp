@@ -9,7 +9,9 @@
 #include "wire/ct/accept.hpp"
 #include "wire/ct/da_id.hpp"
 #include "wire/ct/ga_nxt.hpp"
+#include "wire/ct/gcs_id.hpp"
 #include "wire/ct/gff_id.hpp"
+#include "wire/ct/gfpn_id.hpp"
 #include "wire/ct/gft_id.hpp"
 #include "wire/ct/gid_ff.hpp"
 #include "wire/ct/gid_ft.hpp"
@@ -49,6 +51,8 @@
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/ls_rjt.hpp"
 #include "wire/els/prli.hpp"
+#include "wire/els/rls.hpp"
+#include "wire/els/rnid.hpp"
 #include "wire/els/rrq.hpp"
 #include "wire/els/rscn.hpp"
 #include "wire/els/rtv.hpp"
@@ -78,8 +82,9 @@ using LinkControlMessages = boost::mp11::mp_list<LinkReject, LinkBusy>;
 /// Told apart by their first byte.
 using ElsRequests =
     boost::mp11::mp_list<els::Login, els::Logo, els::Rtv, els::Echo, els::Rrq, els::Prli, els::Adisc,
-                         els::FarpRequest, els::FarpReply, els::Fan, els::Rscn, els::Scr>;
-using ElsReplies = boost::mp11::mp_list<els::LsAcc, els::LsRjt, els::RtvAcc>;
+                         els::FarpRequest, els::FarpReply, els::Fan, els::Rscn, els::Scr, els::Rls, els::Rnid>;
+using ElsReplies =
+    boost::mp11::mp_list<els::LsAcc, els::LsRjt, els::RtvAcc, els::RlsAcc, els::RnidAcc, els::RnidTopologyAcc>;
 
 /// Told apart by the command of the CT_IU preamble.
 using CtRequests = boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::RnnId, ct::RpnId, ct::RsnnNn,
@@ -87,11 +92,11 @@ using CtRequests = boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::R
                                         ct::GpnId, ct::GnnId, ct::GippId, ct::GidNn, ct::GspnId, ct::GsnnNn,
                                         ct::DaId, ct::GaNxt, ct::GftId, ct::GptId, ct::GffId, ct::GippPn,
                                         ct::GipNn, ct::GipaNn, ct::GnnIp, ct::GidPt, ct::GpnIpp, ct::GidFf,
-                                        ct::RptId>;
+                                        ct::RptId, ct::GcsId, ct::GfpnId>;
 using CtReplies = boost::mp11::mp_list<ct::CtAccept, ct::CtReject, ct::PortIdAccept, ct::NameAccept,
                                        ct::PortIdListAccept, ct::IpAddressListAccept, ct::GpnFtAccept,
                                        ct::SymbolicNameAccept, ct::Fc4TypesAccept, ct::Fc4FeaturesAccept,
-                                       ct::PortTypeAccept, ct::NextPortAccept>;
+                                       ct::PortTypeAccept, ct::NextPortAccept, ct::ClassesOfServiceAccept>;
 
 /// Told apart by FCVI_OPCODE (FC-VI Table 1).
 using FcviIus =

@@ -70,6 +70,7 @@ OpenedEthernet open_udp(const CoreAccess& access, const EthernetName& name, cons
   options.name = name.text;
   options.mac = choices.mac.value_or(mac_of_port(name.local_port));
   options.mtu = choices.mtu == 0 ? udp_mtu : choices.mtu;
+  options.priority = choices.priority;
   options.local_address = name.local_address;
   options.remote_address = name.remote_address;
   options.local_port = name.local_port;
@@ -82,6 +83,7 @@ OpenedEthernet open_packet_socket(const CoreAccess& access, const EthernetName& 
   PacketSocketOptions options;
   options.interface = name.text;
   options.mac = choices.mac;
+  options.priority = choices.priority;
   if (choices.mtu != 0) options.max_mtu = choices.mtu;
   auto opened = PacketSocket::open(access, options);
   return {std::move(opened.port), std::move(opened.error)};

@@ -31,6 +31,7 @@ struct EthernetName {
 struct EthernetChoices {
   std::optional<wire::MacAddress> mac{};  // none: the interface's own; over UDP one made of the local port
   std::uint16_t mtu = 0;                  // 0: the interface's own, or udp_mtu; else at most so much
+  std::uint8_t priority = 3;              // 802.1p, 0 to 7
 };
 
 struct OpenedEthernet {

@@ -27,6 +27,7 @@ std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, Core
                                                FramePool& pool, StreamUser& user, int descriptor) {
   std::shared_ptr<FrameStream> stream(new FrameStream(io, guard, scheduler, pool, user, descriptor));
   stream->arm_read();
+  guard.add_input(*stream);
   return stream;
 }
 
@@ -40,6 +41,7 @@ void FrameStream::close() {
   if (user_ == nullptr) return;
   flush();
   user_ = nullptr;
+  guard_.remove_input(*this);
   for (Event* event : {static_cast<Event*>(&flush_), static_cast<Event*>(&delivery_), static_cast<Event*>(&failure_event_)})
     scheduler_.cancel(*event);
   known_.reset();
@@ -74,12 +76,17 @@ void FrameStream::arm_read() {
 
 void FrameStream::readable() {
   reading_ = false;
-  if (user_ == nullptr || held_ || failed_) return;
-  if (fill()) {
-    guard_.catch_up();
-    deliver();
-  }
+  read_now();
   arm_read();
+}
+
+bool FrameStream::read_now() {
+  if (user_ == nullptr || held_ || failed_) return false;
+  if (!fill()) return failed_;
+  const auto self = shared_from_this();  // the user may let go
+  guard_.catch_up();
+  deliver();
+  return true;
 }
 
 // Never more than one call: others wait for the core too.

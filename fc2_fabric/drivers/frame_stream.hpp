@@ -34,7 +34,7 @@ class StreamUser {
 /// What is sent goes into one buffer and, when the core settles or the buffer is full, from there to the kernel, in
 /// whatever thread has the core. While the kernel takes no more and the buffer is full, the output pauses. Every call is
 /// made inside the core. Shared with its handlers: close() it before letting go.
-class FrameStream final : public FrameOutput, public FrameFeeder, public std::enable_shared_from_this<FrameStream> {
+class FrameStream final : public FrameOutput, public FrameFeeder, private Input, public std::enable_shared_from_this<FrameStream> {
  public:
   /// Takes over the descriptor: a connected stream socket.
   static std::shared_ptr<FrameStream> make(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler,
@@ -76,6 +76,7 @@ class FrameStream final : public FrameOutput, public FrameFeeder, public std::en
   // in
   void arm_read();
   void readable();
+  bool read_now() override;
   bool fill();
   void deliver();
   void deliver_next(const RecordHeader& header);

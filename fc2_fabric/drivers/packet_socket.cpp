@@ -13,14 +13,19 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace fc2::drivers {
 namespace {
 
 constexpr TimeNs watch_interval = 250 * millisecond;
 
-// FCoE and FIP: accept the whole frame, else nothing. Run by the kernel on every frame of the interface.
-constexpr std::array<sock_filter, 5> filter{{{BPF_LD | BPF_H | BPF_ABS, 0, 0, 12},
+// FCoE and FIP, also behind an 802.1Q tag: accept the whole frame, else nothing. Run by the kernel on every frame of the interface.
+constexpr std::array<sock_filter, 9> filter{{{BPF_LD | BPF_H | BPF_ABS, 0, 0, 12},
+                                             {BPF_JMP | BPF_JEQ | BPF_K, 5, 0, 0x8906},
+                                             {BPF_JMP | BPF_JEQ | BPF_K, 4, 0, 0x8914},
+                                             {BPF_JMP | BPF_JEQ | BPF_K, 0, 4, 0x8100},
+                                             {BPF_LD | BPF_H | BPF_ABS, 0, 0, 16},
                                              {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0x8906},
                                              {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0x8914},
                                              {BPF_RET | BPF_K, 0, 0, 0x40000},
@@ -70,7 +75,14 @@ struct Builder {
       interface.mac.bytes[i] = static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
     interface.mac = options.mac.value_or(interface.mac);
     interface.name = options.interface;
+    interface.priority = options.priority;
     return true;
+  }
+  // An untagged frame has no priority, but the kernel has one for it: a VLAN interface tags by it (egress-qos-map), and a NIC with
+  // several queues or PFC chooses by it (mqprio, DCB). 7 needs CAP_NET_ADMIN; without it the frames go with the kernel's default.
+  void set_priority() const {
+    const int priority = options.priority;
+    ::setsockopt(descriptor, SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority);
   }
   // As far as the kernel grants it: beyond its limit with CAP_NET_ADMIN only.
   void size_buffers() const {
@@ -85,6 +97,11 @@ struct Builder {
     auto program = filter;
     const sock_fprog described{static_cast<unsigned short>(program.size()), program.data()};
     return ::setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &described, sizeof described) == 0 || fail("filter", errno);
+  }
+  // Which VLAN a frame came on.
+  bool ask_for_tags() {
+    const int wanted = 1;
+    return ::setsockopt(descriptor, SOL_PACKET, PACKET_AUXDATA, &wanted, sizeof wanted) == 0 || fail("tags", errno);
   }
   // All protocols, not the two: only so the kernel shows what other sockets of this host send.
   bool bind_to_interface() {
@@ -102,12 +119,13 @@ PacketSocket::Opened PacketSocket::open(const CoreAccess& access, const PacketSo
   Builder builder{options};
   if (!builder.create()) return {nullptr, builder.error};
   builder.size_buffers();
-  if (!builder.look_up() || !builder.attach_filter() || !builder.bind_to_interface()) {
+  builder.set_priority();
+  if (!builder.look_up() || !builder.attach_filter() || !builder.ask_for_tags() || !builder.bind_to_interface()) {
     ::close(builder.descriptor);
     return {nullptr, builder.error};
   }
   Opened opened{std::unique_ptr<PacketSocket>(new PacketSocket(builder.interface, builder.descriptor, builder.index, access)), {}};
-  if (options.promiscuous) opened.port->change_membership(PACKET_ADD_MEMBERSHIP, {});
+  if (options.promiscuous) opened.port->use_vlan(0);
   if (options.mac) opened.port->listen(*options.mac);
   return opened;
 }
@@ -128,6 +146,11 @@ void PacketSocket::ignore(const wire::MacAddress& address) {
   if (found == wanted_.end() || --found->second != 0) return;
   wanted_.erase(found);
   change_membership(PACKET_DROP_MEMBERSHIP, address);
+}
+
+// An interface may filter VLANs that it has no device for, unless it is promiscuous.
+void PacketSocket::use_vlan(std::uint16_t) {
+  if (!std::exchange(promiscuous_, true)) change_membership(PACKET_ADD_MEMBERSHIP, {});
 }
 
 // The interface's own filter; no address means promiscuous. It ends with the socket.

@@ -15,7 +15,7 @@ namespace {
 
 // A socket's path has 107 characters at most. Symbolic links have no part in ours, so that a longer path is refused
 // rather than worked around.
-constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1 - sizeof("/fabricd.sock");
+constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1 - sizeof("/nic.4194304.99");
 
 // What keeps the directory from being used; "" if nothing.
 std::string fault_of(const std::string& path) {

@@ -53,7 +53,7 @@ UdpEthernet::Opened UdpEthernet::open(const CoreAccess& access, const UdpEtherne
   for (const int which : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE, SO_SNDBUFFORCE})  // the latter with CAP_NET_ADMIN only
     ::setsockopt(descriptor, SOL_SOCKET, which, &options.buffer_bytes, sizeof options.buffer_bytes);
   if (bind_to(descriptor, end_point(*local, options.local_port)) != 0) return failed(options, descriptor, "bind", errno);
-  fcoe::EthernetInterface interface{options.name, options.mac, options.mtu};
+  fcoe::EthernetInterface interface{options.name, options.mac, options.mtu, options.priority};
   Opened opened{std::unique_ptr<UdpEthernet>(new UdpEthernet(std::move(interface), descriptor, access, remote->s_addr)), {}};
   if (options.remote_port != 0) opened.port->set_remote_port(options.remote_port);
   return opened;

@@ -12,6 +12,7 @@ struct UdpEthernetOptions {
   std::string name = "udp";
   wire::MacAddress mac{};
   std::uint16_t mtu = 2500;
+  std::uint8_t priority = 3;                    // 802.1p, in tags
   std::string local_address = "127.0.0.1", remote_address = "127.0.0.1";  // IPv4
   std::uint16_t local_port = 0;                 // 0: any that is free
   std::uint16_t remote_port = 0;                // 0: set_remote_port() follows

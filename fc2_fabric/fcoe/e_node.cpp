@@ -14,6 +14,7 @@ ENode::ENode(Scheduler& scheduler, FramePool& pool, EthernetPort& ethernet, NPor
   port.add_listener(*this);
   ethernet_.attach(this);
   ethernet_.listen(wire::group_mac::all_enode);
+  if (config_.vlan != 0) ethernet_.use_vlan(config_.vlan);
   if (ethernet_.up()) process(fn::LinkUp{});
 }
 
@@ -62,6 +63,7 @@ VnPort* ENode::find(const NPort& port) const {
 
 void ENode::ethernet_received(EthernetFrame frame) {
   if (!frame.has_header()) return counters_.discard(FcoeDiscard::NotFcoe);
+  if (!listens_on(frame.vlan)) return counters_.discard(FcoeDiscard::WrongVlan);
   if (frame.type() == wire::EtherType::fcoe) return fcoe_received(std::move(frame));
   if (frame.type() == wire::EtherType::fip) return fip_received(frame);
   counters_.discard(FcoeDiscard::NotFcoe);
@@ -72,7 +74,16 @@ void ENode::ethernet_link_changed(bool up) {
   if (up) return process(fn::LinkUp{});
   process(fn::LinkDown{});
   fcfs_.clear();
+  vlans_.clear();
   watch_fcfs();
+}
+
+bool ENode::listens_on(std::uint16_t vlan) const {
+  return vlan == config_.vlan || std::find(vlans_.begin(), vlans_.end(), vlan) != vlans_.end();
+}
+
+bool ENode::is_of_selected(const EthernetFrame& frame) const {
+  return selected_ && selected_->address() == FcfAddress(frame.source(), frame.vlan);
 }
 
 void ENode::ethernet_resumed() {
@@ -85,7 +96,7 @@ void ENode::fcoe_received(EthernetFrame frame) {
   const wire::MacAddress destination = frame.destination();
   const auto port = std::find_if(ports_.begin(), ports_.end(), [&](const auto& known) { return known->mac == destination; });
   if (port == ports_.end()) return counters_.discard(FcoeDiscard::WrongDestination);
-  if (!selected_ || frame.source() != selected_->mac) return counters_.discard(FcoeDiscard::WrongSource);
+  if (!is_of_selected(frame)) return counters_.discard(FcoeDiscard::WrongSource);
   FramePtr inner = decapsulate(std::move(frame));
   const wire::FcId d_id = d_id_of(*inner);
   if (d_id != (*port)->id && d_id != wire::well_known::broadcast) return counters_.discard(FcoeDiscard::WrongDestination);
@@ -106,7 +117,7 @@ void ENode::vn_port_sends_els(VnPort& port, const Frame& frame, fip::DescriptorT
     interrupt_virtual_ports();
     process(fn::LoginRequested{});
   }
-  send_fip(message, selected_->mac, ethernet_.interface().mac);
+  send_fip(message, selected_->address(), ethernet_.interface().mac);
 }
 
 void ENode::vn_port_sends(VnPort& port, FramePtr frame) {
@@ -114,7 +125,9 @@ void ENode::vn_port_sends(VnPort& port, FramePtr frame) {
   if (wire::fcoe::frame_size(frame->size_bytes) > wire::EthernetHeader::size() + ethernet_.interface().mtu)
     return counters_.discard(FcoeDiscard::OverLong);
   ++counters_.frames_out;
-  ethernet_.send(encapsulate(selected_->mac, *port.mac, std::move(frame)));
+  EthernetFrame out = encapsulate(selected_->mac, *port.mac, std::move(frame));
+  out.vlan = selected_->vlan;
+  ethernet_.send(std::move(out));
   if (!ethernet_.paused()) return;
   for (const auto& waiting : ports_) waiting->link.to_wire.pause();
 }

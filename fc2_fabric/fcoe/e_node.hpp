@@ -1,5 +1,7 @@
 // ENode: brings N_Ports to a fabric over Ethernet (FC-BB-5 FIP and FCoE). Drives machines::fip_node.
 //
+// FCFs are looked for on every VLAN that is known; all that has to do with one goes on the VLAN where it was heard.
+//
 // It is the link of its N_Ports: when an FCF is selected the link goes up, the port's FLOGI (FDISC, LOGO) leaves inside
 // FIP and its answer comes back as a frame; everything else is FCoE between the VN_Port's MAC and the FCF's. When the
 // virtual links are lost (the FCF is silent, or clears them, or the carrier goes) its N_Ports are interrupted: they log in
@@ -18,8 +20,8 @@
 namespace fc2::fcoe {
 
 struct ENodeConfig {
-  bool discover_vlans = false;                       // FIP VLAN Request first; what is found is told, not used
-  TimeNs vlan_wait = second;                         // for an answer to it
+  std::uint16_t vlan = 0;                            // the only one that is used; 0: untagged frames
+  bool discover_vlans = false;                       // FCFs are looked for on the VLANs that a FIP VLAN Request finds as well
   TimeNs solicitation_interval = 4 * second;         // while no FCF is known
   TimeNs choice_delay = 200 * millisecond;           // from the first usable FCF: a better one may answer as well
   TimeNs login_retry_delay = 2 * second;             // after a fabric login failed
@@ -52,9 +54,12 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   /// Granted by the FCF; nullopt before.
   [[nodiscard]] std::optional<wire::MacAddress> mac_of(const NPort& port) const;
-  /// Told by FCFs to a VLAN Request; 0 means untagged.
+  /// Told by FCFs to VLAN Requests since the carrier came.
   [[nodiscard]] const std::vector<std::uint16_t>& vlans() const { return vlans_; }
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
+  /// Of the ENode's own; 0: none was sent.
+  [[nodiscard]] std::uint64_t keep_alives_sent() const { return keep_alives_sent_; }
+  [[nodiscard]] TimeNs latest_keep_alive() const { return latest_keep_alive_; }
 
  private:
   // EthernetReceiver
@@ -66,9 +71,9 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void fip_received(const EthernetFrame& frame);
   void advertisement(const wire::fip::FipMessage& message, const EthernetFrame& frame);
   void renew_selected(const KnownFcf& fcf);
-  void link_service_reply(const wire::fip::FipMessage& message, const wire::MacAddress& source);
-  void clear_virtual_links(const wire::fip::FipMessage& message);
-  void vlan_notification(const wire::fip::FipMessage& message);
+  void link_service_reply(const wire::fip::FipMessage& message, const EthernetFrame& frame);
+  void clear_virtual_links(const wire::fip::FipMessage& message, const EthernetFrame& frame);
+  void vlan_notification(const wire::fip::FipMessage& message, const EthernetFrame& frame);
   // VnPortUser
   void vn_port_sends_els(VnPort& port, const Frame& frame, wire::fip::DescriptorType type) override;
   void vn_port_sends(VnPort& port, FramePtr frame) override;
@@ -81,7 +86,6 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   // machines::fip_node
   void send_vlan_request() override;
   void send_solicitation() override;
-  void start_vlan_timer() override { start(config_.vlan_wait); }
   void start_solicitation_timer() override { start(config_.solicitation_interval); }
   void start_choice_timer() override { start(config_.choice_delay); }
   void start_retry_timer() override { start(config_.login_retry_delay); }
@@ -103,8 +107,10 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void login_failed();
   void send_keep_alive();
   void send_vn_port_keep_alives();
-  void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination, const wire::MacAddress& source);
-  void solicit(const wire::MacAddress& destination);
+  void send_fip(const wire::fip::FipMessage& message, const FcfAddress& destination, const wire::MacAddress& source);
+  void solicit(const FcfAddress& destination);
+  [[nodiscard]] bool listens_on(std::uint16_t vlan) const;
+  [[nodiscard]] bool is_of_selected(const EthernetFrame& frame) const;
   [[nodiscard]] VnPort* find(const NPort& port) const;
   [[nodiscard]] VnPort& first() const { return *ports_.front(); }
   [[nodiscard]] VnPort* waiting_for(const wire::fip::EncapsulatedFrame& reply, wire::OxId ox_id) const;
@@ -122,6 +128,8 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   EthernetPort& ethernet_;
   const ENodeConfig config_;
   FcoeCounters counters_;
+  std::uint64_t keep_alives_sent_ = 0;
+  TimeNs latest_keep_alive_ = 0;
   machines::fip_node::Machine machine_;
   FcfTable fcfs_;
   TimeNs solicited_all_ = 0;                      // the latest solicitation to All-FCF

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "fc2_fabric/fcoe/e_node.hpp"
+#include "fc2_fabric/fcoe/fip_rules.hpp"
 #include "wire/els/command.hpp"
 #include "wire/fc_header.hpp"
 
@@ -10,7 +11,8 @@ namespace fip = wire::fip;
 namespace fn = machines::fip_node;
 
 namespace {
-constexpr std::size_t max_vlans = 64;
+constexpr std::size_t max_vlans = 16;  // a solicitation each
+constexpr std::uint16_t greatest_vlan = 4094;
 
 std::vector<fip::VnPort> vn_ports_of(const fip::FipMessage& message) {
   std::vector<fip::VnPort> ports;
@@ -27,28 +29,29 @@ void ENode::fip_received(const EthernetFrame& frame) {
     return counters_.discard(FcoeDiscard::WrongDestination);
   const std::vector<std::uint8_t> bytes = frame.to_bytes();
   const auto message = fip::FipMessage::parse(wire::Bytes(bytes).subspan(wire::EthernetHeader::size()));
-  if (!message) return counters_.discard(FcoeDiscard::BadFip);
+  if (!message || !is_sound(*message)) return counters_.discard(FcoeDiscard::BadFip);
   if (machine_.is<fn::Disabled>()) return counters_.discard(FcoeDiscard::UnexpectedFip);
   const auto is = [&](fip::Operation operation, std::uint8_t subcode) {
     return message->operation == operation && message->subcode == subcode;
   };
   if (is(fip::Operation::discovery, fip::subcode::discovery_advertisement)) return advertisement(*message, frame);
-  if (is(fip::Operation::link_service, fip::subcode::link_service_reply)) return link_service_reply(*message, frame.source());
-  if (is(fip::Operation::control, fip::subcode::clear_virtual_links)) return clear_virtual_links(*message);
-  if (is(fip::Operation::vlan, fip::subcode::vlan_notification)) return vlan_notification(*message);
+  if (is(fip::Operation::link_service, fip::subcode::link_service_reply)) return link_service_reply(*message, frame);
+  if (is(fip::Operation::control, fip::subcode::clear_virtual_links)) return clear_virtual_links(*message, frame);
+  if (is(fip::Operation::vlan, fip::subcode::vlan_notification)) return vlan_notification(*message, frame);
   counters_.discard(FcoeDiscard::UnexpectedFip);
 }
 
 // --- discovery ---------------------------------------------------------------------------------------------------
 
 void ENode::advertisement(const fip::FipMessage& message, const EthernetFrame& frame) {
-  const auto heard = FcfTable::read(message);
+  auto heard = FcfTable::read(message);
   if (!heard) return counters_.discard(FcoeDiscard::BadFip);
+  heard->vlan = frame.vlan;
   if (config_.switch_name != wire::Wwn{} && heard->switch_name != config_.switch_name) return;  // not ours to use
-  const KnownFcf* known = fcfs_.find(heard->mac);
+  const KnownFcf* known = fcfs_.find(heard->address());
   const bool was_usable = known != nullptr && known->usable(), crowded = known == nullptr && fcfs_.full();
   if (crowded) {
-    fcfs_.make_room(selected_ ? selected_->mac : wire::MacAddress{});
+    fcfs_.make_room(selected_ ? selected_->address() : FcfAddress{});
     ++counters_.evicted;
   }
   KnownFcf* fcf = &fcfs_.update(*heard);
@@ -61,17 +64,17 @@ void ENode::advertisement(const fip::FipMessage& message, const EthernetFrame& f
   const TimeNs asked = std::max(fcf->solicited, solicited_all_);
   if (!fcf->verified && !message.has(fip::flag::solicited) && now - asked >= FcfTable::least_period) {
     fcf->solicited = now;
-    crowded ? send_solicitation() : solicit(fcf->mac);
+    crowded ? send_solicitation() : solicit(fcf->address());
   }
   watch_fcfs();
   renew_selected(*fcf);
-  const bool awaited = machine_.is_any_of<fn::Discovering, fn::VlanDiscovery>();
+  const bool awaited = machine_.is<fn::Discovering>();
   if (fcf->usable() && (awaited || !was_usable)) process(fn::FcfBecameUsable{});
 }
 
 // What it says of itself may change; if it is another FCF with the same address, the one that we know is gone.
 void ENode::renew_selected(const KnownFcf& fcf) {
-  if (!selected_ || selected_->mac != fcf.mac) return;
+  if (!selected_ || selected_->address() != fcf.address()) return;
   if (selected_->fabric_name != fcf.fabric_name || selected_->switch_name != fcf.switch_name || selected_->fc_map != fcf.fc_map)
     return process(fn::FcfLost{});
   selected_ = fcf;
@@ -88,10 +91,10 @@ void ENode::watch_fcfs() {
 void ENode::expire_fcfs() {
   const auto gone = fcfs_.expire(scheduler_.now());
   watch_fcfs();
-  if (selected_ && std::find(gone.begin(), gone.end(), selected_->mac) != gone.end()) process(fn::FcfLost{});
+  if (selected_ && std::find(gone.begin(), gone.end(), selected_->address()) != gone.end()) process(fn::FcfLost{});
 }
 
-void ENode::solicit(const wire::MacAddress& destination) {
+void ENode::solicit(const FcfAddress& destination) {
   const wire::MacAddress& mac = ethernet_.interface().mac;
   fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_solicitation, fip::flag::fpma, {}, {}};
   message.descriptors.push_back(fip::Mac{mac});
@@ -102,7 +105,8 @@ void ENode::solicit(const wire::MacAddress& destination) {
 
 void ENode::send_solicitation() {
   solicited_all_ = scheduler_.now();
-  solicit(wire::group_mac::all_fcf);
+  solicit({wire::group_mac::all_fcf, config_.vlan});
+  for (const std::uint16_t vlan : vlans_) solicit({wire::group_mac::all_fcf, vlan});
 }
 
 void ENode::send_vlan_request() {
@@ -110,16 +114,20 @@ void ENode::send_vlan_request() {
   fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_request, fip::flag::fpma, {}, {}};
   message.descriptors.push_back(fip::Mac{mac});
   message.descriptors.push_back(fip::NameId{first().n_port.config().node_name});
-  send_fip(message, wire::group_mac::all_fcf, mac);
+  send_fip(message, {wire::group_mac::all_fcf, config_.vlan}, mac);
 }
 
-void ENode::vlan_notification(const fip::FipMessage& message) {
+void ENode::vlan_notification(const fip::FipMessage& message, const EthernetFrame& frame) {
+  if (!config_.discover_vlans || frame.vlan != config_.vlan) return counters_.discard(FcoeDiscard::UnexpectedFip);
+  const std::size_t known = vlans_.size();
   for (const fip::Descriptor& descriptor : message.descriptors) {
     const auto* vlan = std::get_if<fip::Vlan>(&descriptor);
-    const bool is_new = vlan != nullptr && std::find(vlans_.begin(), vlans_.end(), vlan->vlan_id) == vlans_.end();
-    if (is_new && vlans_.size() < max_vlans) vlans_.push_back(vlan->vlan_id);
+    const bool possible = vlan != nullptr && vlan->vlan_id != 0 && vlan->vlan_id <= greatest_vlan;
+    if (!possible || listens_on(vlan->vlan_id) || vlans_.size() == max_vlans) continue;
+    vlans_.push_back(vlan->vlan_id);
+    ethernet_.use_vlan(vlan->vlan_id);
   }
-  process(fn::VlanNotified{});
+  if (vlans_.size() != known) process(fn::VlanNotified{});
 }
 
 // --- logins ------------------------------------------------------------------------------------------------------
@@ -130,11 +138,11 @@ VnPort* ENode::waiting_for(const fip::EncapsulatedFrame& reply, wire::OxId ox_id
   return nullptr;
 }
 
-void ENode::link_service_reply(const fip::FipMessage& message, const wire::MacAddress& source) {
+void ENode::link_service_reply(const fip::FipMessage& message, const EthernetFrame& frame) {
   const auto* reply = message.find<fip::EncapsulatedFrame>();
   const auto header = reply == nullptr ? wire::FcHeader::parse({}) : wire::FcHeader::parse(reply->fc_frame);
   if (!header || reply->fc_frame.size() <= frame_header_bytes) return counters_.discard(FcoeDiscard::BadFip);
-  if (!selected_ || source != selected_->mac) return counters_.discard(FcoeDiscard::WrongSource);
+  if (!is_of_selected(frame)) return counters_.discard(FcoeDiscard::WrongSource);
   VnPort* port = waiting_for(*reply, header->ox_id);
   if (port == nullptr || header->r_ctl != wire::RCtl::els_reply) return counters_.discard(FcoeDiscard::UnexpectedFip);
   const bool logout = reply->type == fip::DescriptorType::logo;
@@ -161,12 +169,13 @@ void ENode::deliver(VnPort& port, const fip::EncapsulatedFrame& reply) {
   port.deliver(std::move(frame));
 }
 
-void ENode::clear_virtual_links(const fip::FipMessage& message) {
+// FC-BB-5: an FCF sends it from its own address, which Linux does not look at.
+void ENode::clear_virtual_links(const fip::FipMessage& message, const EthernetFrame& frame) {
   const auto* mac = message.find<fip::Mac>();
   const auto* name = message.find<fip::NameId>();
-  if (mac == nullptr || name == nullptr) return counters_.discard(FcoeDiscard::BadFip);
   if (!selected_ || mac->address != selected_->mac || name->name_id != selected_->switch_name)
     return counters_.discard(FcoeDiscard::UnexpectedFip);
+  if (!is_of_selected(frame)) return counters_.discard(FcoeDiscard::WrongSource);
   const auto cleared = vn_ports_of(message);
   const auto concerns = [&](const VnPort& port) {
     return std::any_of(cleared.begin(), cleared.end(), [&](const fip::VnPort& entry) {
@@ -186,7 +195,9 @@ void ENode::clear_virtual_links(const fip::FipMessage& message) {
 void ENode::send_keep_alive() {
   const wire::MacAddress& mac = ethernet_.interface().mac;
   fip::FipMessage message{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{mac}}, {}};
-  send_fip(message, selected_->mac, mac);
+  send_fip(message, selected_->address(), mac);
+  ++keep_alives_sent_;
+  latest_keep_alive_ = scheduler_.now();
   scheduler_.schedule_after(keep_alive_, selected_->period);
 }
 
@@ -196,14 +207,16 @@ void ENode::send_vn_port_keep_alives() {
     fip::FipMessage message{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {}, {}};
     message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
     message.descriptors.push_back(fip::VnPort{*port->mac, port->id, port->n_port.config().port_name});
-    send_fip(message, selected_->mac, *port->mac);
+    send_fip(message, selected_->address(), *port->mac);
   }
   scheduler_.schedule_after(vn_port_keep_alive_, config_.vn_port_keep_alive_period);
 }
 
-void ENode::send_fip(const fip::FipMessage& message, const wire::MacAddress& destination, const wire::MacAddress& source) {
+void ENode::send_fip(const fip::FipMessage& message, const FcfAddress& destination, const wire::MacAddress& source) {
   ++counters_.fip_out;
-  ethernet_.send(EthernetFrame::of(pool_, message.to_ethernet(destination, source)));
+  EthernetFrame frame = EthernetFrame::of(pool_, message.to_ethernet(destination.mac, source));
+  frame.vlan = destination.vlan;
+  ethernet_.send(std::move(frame));
 }
 
 }  // namespace fc2::fcoe

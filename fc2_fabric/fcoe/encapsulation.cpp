@@ -86,6 +86,10 @@ std::string_view to_string(FcoeDiscard reason) {
     case FcoeDiscard::UnexpectedFip: return "unexpected FIP message";
     case FcoeDiscard::NoResources: return "no resources";
     case FcoeDiscard::NotLoggedIn: return "not logged in";
+    case FcoeDiscard::WrongVlan: return "another VLAN";
+    case FcoeDiscard::NotAllowed: return "not allowed to log in";
+    case FcoeDiscard::TooOften: return "asked too often";
+    case FcoeDiscard::TooManyLogins: return "too many logins of one host";
     case FcoeDiscard::Count: break;
   }
   return "?";

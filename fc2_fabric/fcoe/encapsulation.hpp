@@ -30,6 +30,10 @@ enum class FcoeDiscard : std::uint8_t {
   UnexpectedFip,     // of an operation that this port does not serve, or in a state that does not wait for it
   NoResources,       // a table is full, or too many frames wait
   NotLoggedIn,       // to send: the VN_Port has no MAC address
+  WrongVlan,         // of a VLAN that is not ours
+  NotAllowed,        // a login of somebody who is not on the allow list
+  TooOften,          // solicitations or FLOGIs of one station, more than the limit
+  TooManyLogins,     // of one ENode
   Count,
 };
 std::string_view to_string(FcoeDiscard reason);

@@ -26,6 +26,7 @@ EthernetFrame EthernetFrame::of(FramePool& pool, wire::Bytes bytes) {
 EthernetFrame EthernetFrame::copy() const {
   EthernetFrame frame = take(*body->pool);
   frame.size_bytes = size_bytes;
+  frame.vlan = vlan;
   const auto from = parts();
   const auto to = frame.parts(size_bytes);
   for (std::size_t i = 0; i < from.size(); ++i) std::copy(from[i].begin(), from[i].end(), to[i].begin());

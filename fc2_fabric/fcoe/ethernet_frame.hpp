@@ -15,6 +15,7 @@ namespace fc2::fcoe {
 ///   head  28 bytes: Ethernet header, FCoE version and SOF (of a FIP message: its first bytes)
 ///   body  up to 2136 bytes: the FC frame, and as much of its CRC and EOF as the buffer has room for
 ///   tail  up to 8 bytes: the rest
+/// An 802.1Q tag is none of them: drivers take it off, and put it between the addresses and the type.
 struct EthernetFrame {
   static constexpr std::size_t head_bytes = wire::EthernetHeader::size() + wire::fcoe::header_size;
   static constexpr std::size_t body_bytes = frame_header_bytes + max_data_field_bytes;
@@ -24,6 +25,7 @@ struct EthernetFrame {
   std::array<std::uint8_t, head_bytes> head;
   std::array<std::uint8_t, tail_bytes> tail;
   std::uint16_t size_bytes = 0;  // of all three; those behind it are anything
+  std::uint16_t vlan = 0;        // VID, 1 to 4094; 0: untagged, or a tag that has a priority only
   FramePtr body;                 // never null but after a move
 
   /// Room for max_bytes, to be filled by whoever receives.

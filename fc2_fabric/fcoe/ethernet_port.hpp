@@ -11,12 +11,13 @@ struct EthernetInterface {
   std::string name;             // "eth0": for people
   wire::MacAddress mac{};       // the interface's own address, or the one that its user chose
   std::uint16_t mtu = 1500;     // bytes after the Ethernet header
+  std::uint8_t priority = 3;    // 802.1p, 0 to 7: 3 is where FCoE usually has its own, without loss (802.1Qbb)
 };
 
 /// Whoever uses a port. Called inside the core; may send, listen() and ignore() from within.
 class EthernetReceiver {
  public:
-  /// Of the EtherTypes FCoE and FIP; whether it is meant for us is the receiver's to check.
+  /// Of the EtherTypes FCoE and FIP, of any VLAN; whether it is meant for us is the receiver's to check.
   virtual void ethernet_received(EthernetFrame frame) = 0;
   /// The carrier came or went.
   virtual void ethernet_link_changed(bool up) = 0;
@@ -45,6 +46,8 @@ class EthernetPort {
   /// Frames to this address are wanted too: a VN_Port's MAC, or a group. Counted: ignore() as often takes it off.
   virtual void listen(const wire::MacAddress& address) = 0;
   virtual void ignore(const wire::MacAddress& address) = 0;
+  /// Frames of this VLAN are wanted too, and will be sent; untagged ones always are.
+  virtual void use_vlan(std::uint16_t) {}
 
   [[nodiscard]] const EthernetInterface& interface() const { return interface_; }
   [[nodiscard]] const EthernetCounters& counters() const { return counters_; }

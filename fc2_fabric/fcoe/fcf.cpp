@@ -36,8 +36,8 @@ bool Fcf::is_here(const FormerLogin& login) const {
 std::vector<FormerLogin> Fcf::logins() const {
   std::vector<FormerLogin> logins;
   for (const auto& interface : interfaces_)
-    for (const auto& [mac, number] : interface->former_f_ports())
-      if (interface->links().contains(mac)) logins.push_back({interface->ethernet().interface().name, mac, number});
+    for (const auto& [mac, former] : interface->former_e_nodes())
+      if (interface->links().contains(mac)) logins.push_back({interface->ethernet().interface().name, mac, former.f_port});
   std::copy_if(remembered_.begin(), remembered_.end(), std::back_inserter(logins), [&](const FormerLogin& one) { return !is_here(one); });
   return logins;
 }

@@ -2,7 +2,10 @@
 #include <algorithm>
 
 #include "fc2_fabric/fcoe/fcf_interface.hpp"
+#include "fc2_fabric/fcoe/fip_rules.hpp"
 #include "wire/els/command.hpp"
+#include "wire/els/login.hpp"
+#include "wire/els/ls_rjt.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2::fcoe {
@@ -38,22 +41,32 @@ void FcfInterface::fip_received(const EthernetFrame& frame) {
   if (frame.source().is_group()) return counters_.discard(FcoeDiscard::WrongSource);
   const std::vector<std::uint8_t> bytes = frame.to_bytes();
   const auto message = fip::FipMessage::parse(wire::Bytes(bytes).subspan(wire::EthernetHeader::size()));
-  if (!message) return counters_.discard(FcoeDiscard::BadFip);
+  if (!message || !is_sound(*message)) return counters_.discard(FcoeDiscard::BadFip);
+  if (message->has(fip::flag::f_port)) return counters_.discard(FcoeDiscard::UnexpectedFip);  // of an FCF: there are no VE_Ports here
   const auto is = [&](fip::Operation operation, std::uint8_t subcode) {
     return !stopped_ && switch_.online() && message->operation == operation && message->subcode == subcode;
   };
+  if (is(fip::Operation::vlan, fip::subcode::vlan_request)) return vlan_request(frame);  // on any VLAN
+  if (frame.vlan != config_.vlan) return counters_.discard(FcoeDiscard::WrongVlan);
   if (is(fip::Operation::discovery, fip::subcode::discovery_solicitation)) return discovery(*message, frame);
   if (is(fip::Operation::link_service, fip::subcode::link_service_request)) return link_service(*message, frame);
   if (is(fip::Operation::control, fip::subcode::keep_alive)) return keep_alive(*message, frame);
-  if (is(fip::Operation::vlan, fip::subcode::vlan_request)) return vlan_request(frame.source());
   counters_.discard(FcoeDiscard::UnexpectedFip);
+}
+
+FcfLink* FcfInterface::find_link(const wire::MacAddress& e_node) const {
+  const auto found = links_.find(e_node);
+  return found == links_.end() || found->second->idle() ? nullptr : found->second.get();
 }
 
 // The answer is as long as the ENode's largest frame, to show that such frames come through.
 void FcfInterface::discovery(const fip::FipMessage& message, const EthernetFrame& frame) {
   const auto* mac = message.find<fip::Mac>();
   const auto* size = message.find<fip::MaxFcoeSize>();
-  if (mac == nullptr || size == nullptr || mac->address != frame.source()) return counters_.discard(FcoeDiscard::BadFip);
+  if (mac->address != frame.source()) return counters_.discard(FcoeDiscard::BadFip);
+  if (!admission_.take(mac->address, scheduler_.now())) return counters_.discard(FcoeDiscard::TooOften);
+  const auto former = former_e_nodes_.find(mac->address);
+  if (former != former_e_nodes_.end() && find_link(mac->address) == nullptr) former->second.believes_in_login = false;
   fip::FipMessage reply = advertisement(fip::flag::solicited);
   const std::size_t wanted = std::min(max_fcoe_size(ethernet_.interface().mtu), size->size_bytes);
   if (reply.size() < wanted) reply.padding.resize(wanted - reply.size());
@@ -71,18 +84,44 @@ bool is_sound(const fip::EncapsulatedFrame& request) {
   if (request.type == fip::DescriptorType::fdisc) return command == wire::els::Command::fdisc;
   return request.type == fip::DescriptorType::logo && command == wire::els::Command::logo;
 }
+
+// FC-BB-5: the ENode takes only addresses that it provides itself (SPMA), which nobody grants here.
+constexpr wire::els::LsRjt no_such_addressing{.reason = wire::els::RejectReason::fip_error,
+                                              .explanation = wire::els::RejectExplanation::mac_addressing_mode_not_supported};
+constexpr wire::els::LsRjt not_allowed{.reason = wire::els::RejectReason::unable_to_perform};
+constexpr wire::els::LsRjt too_many_logins{.reason = wire::els::RejectReason::unable_to_perform,
+                                           .explanation = wire::els::RejectExplanation::insufficient_resources};
 }  // namespace
+
+// A station that asks too often hears nothing; one that may not log in hears that.
+bool FcfInterface::admitted(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node) {
+  const bool flogi = request.type == fip::DescriptorType::flogi;
+  if (flogi && !admission_.take(e_node, scheduler_.now())) return counters_.discard(FcoeDiscard::TooOften), false;
+  const auto login = wire::els::Login::parse(wire::Bytes(request.fc_frame).subspan(frame_header_bytes));
+  if (login && !admission_.allows(e_node, login->port_name, login->node_name)) {
+    counters_.discard(FcoeDiscard::NotAllowed);
+    return reject(request, e_node, not_allowed, to_string(FcoeDiscard::NotAllowed)), false;
+  }
+  const FcfLink* link = find_link(e_node);
+  if (flogi || link == nullptr || link->vn_ports().size() < admission_.limits().logins_per_enode) return true;
+  const auto again = [&](const FcfVnPort& port) { return login && port.port_name == login->port_name; };  // ruling 229
+  if (std::any_of(link->vn_ports().begin(), link->vn_ports().end(), again)) return true;
+  counters_.discard(FcoeDiscard::TooManyLogins);
+  return reject(request, e_node, too_many_logins, to_string(FcoeDiscard::TooManyLogins)), false;
+}
 
 void FcfInterface::link_service(const fip::FipMessage& message, const EthernetFrame& frame) {
   const auto* request = message.find<fip::EncapsulatedFrame>();
   if (request == nullptr || !is_sound(*request)) return counters_.discard(FcoeDiscard::BadFip);
   const wire::MacAddress e_node = frame.source();
   const wire::FcId s_id{wire::load_big<3>(request->fc_frame.data() + 5)};
-  FcfLink* link = link_for(*request, e_node);
   const bool logout = request->type == fip::DescriptorType::logo;
+  if (!logout && !message.has(fip::flag::fpma)) return reject(*request, e_node, no_such_addressing);
+  if (!logout && !admitted(*request, e_node)) return;
+  FcfLink* link = link_for(*request, e_node);
   const bool forged = logout ? link == nullptr || link_of(s_id) != link : s_id != wire::well_known::unidentified;
   if (forged) return counters_.discard(FcoeDiscard::ForgedSId);
-  if (link == nullptr) return reject(*request, e_node);
+  if (link == nullptr) return reject(*request, e_node, refusal_of(*request));
   link->els_received(*request);
   if (link->idle()) link_idle();
 }
@@ -108,39 +147,48 @@ bool FcfInterface::make_room() {
   if (lifeless_.empty()) return false;
   FcfLink& oldest = lifeless_.front();
   const wire::MacAddress e_node = oldest.e_node();
-  oldest.clear();
+  oldest.clear("no life since FLOGI, and no room");
   links_.erase(e_node);
   ++counters_.evicted;
+  tell({.kind = FcfEvent::Kind::Evicted, .e_node = e_node, .why = "no life since FLOGI, and no room"});
   return true;
 }
 
-// Who believes in a login that is not there is told so: we may have been started anew.
 void FcfInterface::keep_alive(const fip::FipMessage& message, const EthernetFrame& frame) {
   const auto* mac = message.find<fip::Mac>();
   const auto* port = message.find<fip::VnPort>();
-  if (mac == nullptr || mac->address.is_group()) return counters_.discard(FcoeDiscard::BadFip);
+  if (mac->address.is_group()) return counters_.discard(FcoeDiscard::BadFip);
   const wire::MacAddress expected = port == nullptr ? mac->address : wire::mac_of(port->n_port_id, config_.fc_map);
   if (frame.source() != expected) return counters_.discard(FcoeDiscard::WrongSource);
-  const auto found = links_.find(mac->address);
-  if (found == links_.end()) return clear_unknown(mac->address);
-  if (port == nullptr) found->second->keep_alive_received();
-  else found->second->vn_port_keep_alive_received(port->n_port_id);
+  FcfLink* link = find_link(mac->address);
+  const bool foreign = port != nullptr && link_of(port->n_port_id) != nullptr && link_of(port->n_port_id) != link;
+  if (foreign) return counters_.discard(FcoeDiscard::WrongSource);  // who has a login speaks for itself alone
+  if (link == nullptr) return keep_alive_without_login(mac->address, port != nullptr);
+  if (port == nullptr) link->keep_alive_received();
+  else link->vn_port_keep_alive_received(*port);
 }
 
-void FcfInterface::clear_unknown(const wire::MacAddress& e_node) {
+// Who believes in a login that is not there is told so: we may have been started anew. ENodes send keep-alives before their first
+// FLOGI too (as Linux and iPXE do); who was told that its links are cleared would begin once more then.
+void FcfInterface::keep_alive_without_login(const wire::MacAddress& e_node, bool of_vn_port) {
   counters_.discard(FcoeDiscard::UnexpectedFip);
+  const auto former = former_e_nodes_.find(e_node);
+  const bool believes = of_vn_port || (former != former_e_nodes_.end() && former->second.believes_in_login);
+  if (!believes) return;
+  tell({.kind = FcfEvent::Kind::Cleared, .e_node = e_node, .why = "keep-alive without a login"});
   fip::FipMessage message{fip::Operation::control, fip::subcode::clear_virtual_links, fip::flag::fpma, {}, {}};
   message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
   message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
   send_fip(message, e_node);
 }
 
-// FCoE is offered where it was asked for: untagged, as this interface sees it.
-void FcfInterface::vlan_request(const wire::MacAddress& e_node) {
+// Who serves no VLAN has none to tell: an ENode that hears of none tries without (and iPXE would make one of VID 0).
+void FcfInterface::vlan_request(const EthernetFrame& frame) {
+  if (config_.vlan == 0) return;
   fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {}, {}};
   message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
-  message.descriptors.push_back(fip::Vlan{0});
-  send_fip(message, e_node);
+  message.descriptors.push_back(fip::Vlan{config_.vlan});
+  send_fip(message, frame.source(), frame.vlan);
 }
 
 }  // namespace fc2::fcoe

@@ -5,16 +5,17 @@
 #include <utility>
 
 #include "fc2_fabric/f_port.hpp"
-#include "wire/els/ls_rjt.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2::fcoe {
 namespace fip = wire::fip;
 
 FcfInterface::FcfInterface(Scheduler& scheduler, FramePool& pool, Switch& fabric, EthernetPort& ethernet, const FcfConfig& config)
-    : scheduler_(scheduler), pool_(pool), switch_(fabric), ethernet_(ethernet), config_(config) {
+    : scheduler_(scheduler), pool_(pool), switch_(fabric), ethernet_(ethernet), config_(config),
+      admission_(config.limits) {
   ethernet_.attach(this);
   ethernet_.listen(wire::group_mac::all_fcf);
+  if (config_.vlan != 0) ethernet_.use_vlan(config_.vlan);
   advertise();
 }
 
@@ -66,6 +67,7 @@ void FcfInterface::ethernet_resumed() {
 
 void FcfInterface::fcoe_received(EthernetFrame frame) {
   ++counters_.frames_in;
+  if (frame.vlan != config_.vlan) return counters_.discard(FcoeDiscard::WrongVlan);
   if (const FcoeDiscard reason = examine(frame); reason != FcoeDiscard::Count) return counters_.discard(reason);
   if (frame.destination() != ethernet_.interface().mac) return counters_.discard(FcoeDiscard::WrongDestination);
   const wire::MacAddress source = frame.source();
@@ -82,9 +84,9 @@ void FcfInterface::fcoe_received(EthernetFrame frame) {
 
 // An ENode that comes back gets the address that it had, if nobody took it meanwhile: its exchanges may go on then.
 FPort* FcfInterface::attach_f_port(FcfLink& link) {
-  const auto former = former_f_ports_.find(link.e_node());
-  const bool known = former != former_f_ports_.end();
-  const auto attach = [&] { return switch_.attach(link.output(), known ? std::optional(former->second) : std::nullopt); };
+  const auto former = former_e_nodes_.find(link.e_node());
+  const bool known = former != former_e_nodes_.end();
+  const auto attach = [&] { return switch_.attach(link.output(), known ? std::optional(former->second.f_port) : std::nullopt); };
   FPort* port = attach();
   while (port == nullptr && !lifeless_.empty() && &lifeless_.front() != &link && make_room()) port = attach();
   if (port == nullptr) return nullptr;
@@ -95,13 +97,14 @@ FPort* FcfInterface::attach_f_port(FcfLink& link) {
 }
 
 bool FcfInterface::remember(const wire::MacAddress& e_node, std::size_t f_port) {
-  if (former_f_ports_.size() >= config_.max_enodes || former_f_ports_.contains(e_node)) return false;
+  if (former_e_nodes_.size() >= config_.max_enodes || former_e_nodes_.contains(e_node)) return false;
   remember_f_port(e_node, f_port);
+  former_e_nodes_[e_node].believes_in_login = true;
   return true;
 }
 
 void FcfInterface::remember_f_port(const wire::MacAddress& e_node, std::size_t number) {
-  const auto [former, is_new] = former_f_ports_.insert_or_assign(e_node, number);
+  const auto [former, is_new] = former_e_nodes_.insert_or_assign(e_node, Former{number, false});
   if (!is_new) return;
   oldest_former_.push_back(e_node);
   if (oldest_former_.size() <= config_.max_enodes) return;
@@ -110,7 +113,7 @@ void FcfInterface::remember_f_port(const wire::MacAddress& e_node, std::size_t n
     oldest_former_.push_back(oldest_former_.front());
     oldest_former_.pop_front();
   }
-  former_f_ports_.erase(oldest_former_.front());
+  former_e_nodes_.erase(oldest_former_.front());
   oldest_former_.pop_front();
 }
 
@@ -124,7 +127,9 @@ void FcfInterface::link_sends(FcfLink& link, FramePtr frame) {
   if (link_of(id) != &link) return counters_.discard(FcoeDiscard::NotLoggedIn);
   if (wire::fcoe::frame_size(frame->size_bytes) > frame_limit()) return counters_.discard(FcoeDiscard::OverLong);
   ++counters_.frames_out;
-  ethernet_.send(encapsulate(wire::mac_of(id, config_.fc_map), ethernet_.interface().mac, std::move(frame)));
+  EthernetFrame out = encapsulate(wire::mac_of(id, config_.fc_map), ethernet_.interface().mac, std::move(frame));
+  out.vlan = config_.vlan;
+  ethernet_.send(std::move(out));
   if (!ethernet_.paused()) return;
   for (const auto& [mac, waiting] : links_) waiting->set_paused(true);
 }
@@ -147,20 +152,38 @@ void FcfInterface::sweep() {
 
 void FcfInterface::link_replies(FcfLink& link, const fip::FipMessage& message) { send_fip(message, link.e_node()); }
 
-void FcfInterface::link_rejects(FcfLink& link, const fip::EncapsulatedFrame& request) { reject(request, link.e_node()); }
+void FcfInterface::link_rejects(FcfLink& link, const fip::EncapsulatedFrame& request) { reject(request, link.e_node(), refusal_of(request)); }
 
-void FcfInterface::reject(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node) {
+// There is no F_Port for it, or no login that it could be of.
+wire::els::LsRjt FcfInterface::refusal_of(const fip::EncapsulatedFrame& request) {
+  wire::els::LsRjt why{.reason = wire::els::RejectReason::unable_to_perform,
+                       .explanation = wire::els::RejectExplanation::insufficient_resources};
+  if (request.type != fip::DescriptorType::flogi) why.explanation = wire::els::RejectExplanation::n_port_login_required;
+  return why;
+}
+
+void FcfInterface::tell(FcfEvent event) {
+  event.interface = ethernet_.interface().name;
+  if (config_.listener != nullptr) config_.listener->happened(event);
+}
+
+void FcfInterface::link_event(FcfLink& link, const FcfEvent& event) {
+  FcfEvent of_link = event;
+  of_link.e_node = link.e_node();
+  tell(of_link);
+}
+
+void FcfInterface::reject(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node, const wire::els::LsRjt& why,
+                          std::string_view in_words) {
+  tell({.kind = FcfEvent::Kind::Rejected, .e_node = e_node, .why = in_words.empty() ? to_string(why.explanation) : in_words});
   const auto asked = wire::FcHeader::parse(request.fc_frame);
   wire::FcHeader header = *asked;
   header.r_ctl = wire::RCtl::els_reply;
   std::swap(header.d_id, header.s_id);
   header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
-  wire::els::LsRjt payload{.reason = wire::els::RejectReason::unable_to_perform,
-                           .explanation = wire::els::RejectExplanation::insufficient_resources};
-  if (request.type != fip::DescriptorType::flogi) payload.explanation = wire::els::RejectExplanation::n_port_login_required;
   fip::EncapsulatedFrame reply{request.type, std::vector<std::uint8_t>(frame_header_bytes + wire::els::LsRjt::size())};
   header.write(reply.fc_frame);
-  payload.write(wire::MutableBytes(reply.fc_frame).subspan(frame_header_bytes));
+  why.write(wire::MutableBytes(reply.fc_frame).subspan(frame_header_bytes));
   fip::FipMessage message{fip::Operation::link_service, fip::subcode::link_service_reply, fip::flag::fpma, {}, {}};
   message.descriptors.push_back(std::move(reply));
   send_fip(message, e_node);
@@ -172,13 +195,23 @@ void FcfInterface::link_cleared(FcfLink& link, const FcfVnPort* port) {
   message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
   if (port != nullptr)
     message.descriptors.push_back(fip::VnPort{wire::mac_of(port->id, config_.fc_map), port->id, port->port_name});
+  tell({.kind = FcfEvent::Kind::Cleared, .e_node = link.e_node(), .n_port_id = port == nullptr ? wire::FcId{} : port->id,
+        .port_name = port == nullptr ? wire::Wwn{} : port->port_name, .why = link.why_cleared()});
+  const auto former = former_e_nodes_.find(link.e_node());
+  if (port == nullptr && former != former_e_nodes_.end()) former->second.believes_in_login = true;  // the message may be lost
   send_fip(message, link.e_node());
 }
 
 void FcfInterface::send_fip(const fip::FipMessage& message, const wire::MacAddress& destination) {
+  send_fip(message, destination, config_.vlan);
+}
+
+void FcfInterface::send_fip(const fip::FipMessage& message, const wire::MacAddress& destination, std::uint16_t vlan) {
   if (!ethernet_.up()) return;
   ++counters_.fip_out;
-  ethernet_.send(EthernetFrame::of(pool_, message.to_ethernet(destination, ethernet_.interface().mac)));
+  EthernetFrame frame = EthernetFrame::of(pool_, message.to_ethernet(destination, ethernet_.interface().mac));
+  frame.vlan = vlan;
+  ethernet_.send(std::move(frame));
 }
 
 }  // namespace fc2::fcoe

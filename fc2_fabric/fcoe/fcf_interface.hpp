@@ -10,25 +10,19 @@
 
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/fcf_link.hpp"
+#include "fc2_fabric/fcoe/fcf_listener.hpp"
+#include "fc2_fabric/fcoe/fip_admission.hpp"
 #include "fc2_fabric/fcoe/vn_port.hpp"
 #include "fc2_fabric/switch.hpp"
+#include "wire/els/ls_rjt.hpp"
 #include "wire/fip.hpp"
 
 namespace fc2::fcoe {
 
-/// Hears from inside the FCF, which must not be destroyed then.
-class FcfListener {
- public:
-  /// Fcf::logins() says something new.
-  virtual void logins_changed() = 0;
-
- protected:
-  ~FcfListener() = default;
-};
-
 struct FcfConfig {
   std::uint8_t priority = 128;
   std::uint16_t vf_id = 0;
+  std::uint16_t vlan = 0;                    // where FCoE is served, told to those who ask (FIP VLAN discovery); 0: untagged, nobody is told
   std::uint32_t fc_map = wire::default_fc_map;
   TimeNs period = 2 * second;                // FKA_ADV_PERIOD: advertisements and keep-alives; at least 500 ms
   bool keep_alives = true;                   // false: the D bit is set, nobody is missed
@@ -36,6 +30,7 @@ struct FcfConfig {
   TimeNs login_time = 20 * second;           // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
   // Of an interface. For one more, the first that showed no life after its FLOGI makes room; where all did, FLOGI is rejected.
   std::size_t max_enodes = 1024;
+  FipLimits limits{};
   FcfListener* listener = nullptr;           // outlives the FCF
 };
 
@@ -60,8 +55,13 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   /// The fabric ends the login of one VN_Port (its F_Port logs it out), and tells the ENode so. False: not logged in here.
   bool log_out(wire::FcId id);
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
-  /// Of ENodes that are or were here, by MAC address: the F_Ports' numbers.
-  [[nodiscard]] const std::map<wire::MacAddress, std::size_t>& former_f_ports() const { return former_f_ports_; }
+  /// An ENode that is or was here.
+  struct Former {
+    std::size_t f_port = 0;          // its number
+    bool believes_in_login = false;  // it had one that was not ended by itself, and has not looked for an FCF since
+  };
+  /// By MAC address.
+  [[nodiscard]] const std::map<wire::MacAddress, Former>& former_e_nodes() const { return former_e_nodes_; }
   /// It was logged in there, before this interface began. False: max_enodes are known.
   bool remember(const wire::MacAddress& e_node, std::size_t f_port);
 
@@ -76,7 +76,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void discovery(const wire::fip::FipMessage& message, const EthernetFrame& frame);
   void link_service(const wire::fip::FipMessage& message, const EthernetFrame& frame);
   void keep_alive(const wire::fip::FipMessage& message, const EthernetFrame& frame);
-  void vlan_request(const wire::MacAddress& e_node);
+  void vlan_request(const EthernetFrame& frame);
   // FcfLinkUser
   FPort* attach_f_port(FcfLink& link) override;
   void detach_f_port(FPort& port) override;
@@ -87,19 +87,26 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   void vn_port_removed(wire::FcId id) override;
   void link_cleared(FcfLink& link, const FcfVnPort* port) override;
   void link_idle() override;
+  void link_event(FcfLink& link, const FcfEvent& event) override;
   FcoeCounters& link_counters() override { return counters_; }
 
   void advertise();
   void sweep();
   void clear_all();
-  void clear_unknown(const wire::MacAddress& e_node);
+  void keep_alive_without_login(const wire::MacAddress& e_node, bool of_vn_port);
+  [[nodiscard]] FcfLink* find_link(const wire::MacAddress& e_node) const;
   [[nodiscard]] FcfLink* link_for(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
   bool make_room();
+  [[nodiscard]] bool admitted(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
+  void tell(FcfEvent event);
   void remember_f_port(const wire::MacAddress& e_node, std::size_t number);
   [[nodiscard]] std::uint16_t frame_limit() const;
   [[nodiscard]] wire::fip::FipMessage advertisement(std::uint16_t flags) const;
   void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination);
-  void reject(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);
+  void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination, std::uint16_t vlan);
+  void reject(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node, const wire::els::LsRjt& why,
+              std::string_view in_words = {});
+  [[nodiscard]] static wire::els::LsRjt refusal_of(const wire::fip::EncapsulatedFrame& request);
 
   Scheduler& scheduler_;
   FramePool& pool_;
@@ -107,11 +114,12 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   EthernetPort& ethernet_;
   const FcfConfig& config_;
   FcoeCounters counters_;
+  FipAdmission admission_;
   bool available_ = true, stopped_ = false;
   boost::intrusive::list<FcfLink, boost::intrusive::constant_time_size<false>> lifeless_;  // the oldest first; outlives them
   std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
   boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;   // by N_Port_ID
-  std::map<wire::MacAddress, std::size_t> former_f_ports_;
+  std::map<wire::MacAddress, Former> former_e_nodes_;
   std::deque<wire::MacAddress> oldest_former_;                    // of those, each once
   Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
   Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // links that became idle go when nobody is inside them

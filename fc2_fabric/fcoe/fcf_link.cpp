@@ -8,6 +8,7 @@
 #include "fc2_fabric/fcoe/fcf_table.hpp"
 #include "wire/els/login.hpp"
 #include "wire/els/logo.hpp"
+#include "wire/els/ls_rjt.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2::fcoe {
@@ -66,20 +67,24 @@ void FcfLink::keep_alive_received() {
   process(ff::KeepAliveReceived{});
 }
 
-void FcfLink::vn_port_keep_alive_received(wire::FcId id) {
-  const auto port = std::find_if(vn_ports_.begin(), vn_ports_.end(), [&](const FcfVnPort& known) { return known.id == id; });
+void FcfLink::vn_port_keep_alive_received(const fip::VnPort& sender) {
+  const auto port = std::find_if(vn_ports_.begin(), vn_ports_.end(), [&](const FcfVnPort& known) {
+    return known.id == sender.n_port_id && known.port_name == sender.port_name;
+  });
   if (port == vn_ports_.end()) return user_.link_counters().discard(FcoeDiscard::UnexpectedFip);
   port->heard = scheduler_.now();
 }
 
-void FcfLink::clear() {
+void FcfLink::clear(std::string_view why) {
   settle();
+  why_cleared_ = why;
   process(ff::ClearRequested{});
 }
 
 bool FcfLink::log_out(wire::FcId id) {
   const auto port = std::find_if(vn_ports_.begin(), vn_ports_.end(), [&](const FcfVnPort& known) { return known.id == id; });
   if (port == vn_ports_.end()) return false;
+  why_cleared_ = "by the fabric";
   if (port == vn_ports_.begin()) clear();
   else end_virtual_login(*port);
   return true;
@@ -117,6 +122,7 @@ void FcfLink::answered(const Frame& frame, const Pending& request) {
   const wire::FcId id = logout ? request.s_id : d_id_of(frame);
   const bool of_first = logout ? !vn_ports_.empty() && vn_ports_.front().id == id : request.type == DescriptorType::flogi;
   if (accepted && !logout) take_login(request, id, reply);
+  tell(request, id, content, accepted);
   if (logout && !of_first) remove_vn_port(id);
   message.descriptors.push_back(std::move(reply));
   if (accepted) message.descriptors.push_back(fip::Mac{wire::mac_of(id, config_.fc_map)});
@@ -124,6 +130,21 @@ void FcfLink::answered(const Frame& frame, const Pending& request) {
   if (!of_first) return;
   outcome_ = logout ? Outcome::LoggedOut : accepted ? Outcome::LoginAccepted : Outcome::LoginRejected;
   scheduler_.schedule(settle_, scheduler_.now());
+}
+
+void FcfLink::tell(const Pending& request, wire::FcId id, wire::Bytes answer, bool accepted) {
+  using Kind = FcfEvent::Kind;
+  const bool logout = request.type == DescriptorType::logo;
+  FcfEvent event{.kind = logout ? Kind::LoggedOut : Kind::LoggedIn, .n_port_id = id, .port_name = request.port_name, .why = "LOGO"};
+  if (!logout) event.why = request.type == DescriptorType::flogi ? "FLOGI" : "FDISC";
+  for (const FcfVnPort& port : vn_ports_)
+    if (logout && port.id == id) event.port_name = port.port_name;
+  if (accepted) return user_.link_event(*this, event);
+  const auto reject = wire::els::LsRjt::parse(answer.subspan(frame_header_bytes));
+  event.kind = Kind::Rejected;
+  event.n_port_id = {};
+  event.why = reject ? to_string(reject->explanation) : "?";
+  user_.link_event(*this, event);
 }
 
 // What the link carries may be less than what the switch takes.
@@ -221,6 +242,7 @@ void FcfLink::supervise() {
   const TimeNs now = scheduler_.now(), patience = FcfTable::patience(config_.vn_port_period);
   const auto silent = [&](const FcfVnPort& port) { return now - port.heard >= patience; };
   const bool first_silent = vn_ports_.empty() || silent(vn_ports_.front());
+  why_cleared_ = "silent for 2.5 keep-alive periods";
   if (first_silent || now - heard_ >= FcfTable::patience(config_.period)) return process(ff::SilenceDetected{});
   for (std::size_t i = vn_ports_.size() - 1; i > 0; --i)
     if (silent(vn_ports_[i])) end_virtual_login(vn_ports_[i]);

@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <boost/intrusive/list_hook.hpp>
@@ -18,6 +19,7 @@ class FPort;
 namespace fc2::fcoe {
 class FcfLink;
 struct FcfConfig;
+struct FcfEvent;
 
 struct FcfVnPort {
   wire::FcId id{};
@@ -37,6 +39,7 @@ class FcfLinkUser {
   virtual void vn_port_removed(wire::FcId id) = 0;
   /// Clear Virtual Links goes out: for `port` alone, or, with nullptr, for all of the ENode.
   virtual void link_cleared(FcfLink& link, const FcfVnPort* port) = 0;
+  virtual void link_event(FcfLink& link, const FcfEvent& event) = 0;                       // its ENode and interface are not set
   virtual void link_idle() = 0;                                                            // one may be forgotten
   virtual FcoeCounters& link_counters() = 0;
 
@@ -59,9 +62,9 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   /// FCoE from one of its VN_Ports; addresses are checked.
   void frame_received(FramePtr frame);
   void keep_alive_received();
-  void vn_port_keep_alive_received(wire::FcId id);
-  /// All logins end, and the ENode is told so.
-  void clear();
+  void vn_port_keep_alive_received(const wire::fip::VnPort& sender);
+  /// All logins end, and the ENode is told so. `why`, for people, is static text.
+  void clear(std::string_view why = "by the fabric");
   /// The same for one VN_Port; that of the FLOGI takes the others with it. False: it is not logged in here.
   bool log_out(wire::FcId id);
   /// The Ethernet takes frames, or does not.
@@ -70,6 +73,10 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   [[nodiscard]] const wire::MacAddress& e_node() const { return e_node_; }
   [[nodiscard]] const std::vector<FcfVnPort>& vn_ports() const { return vn_ports_; }
   [[nodiscard]] FPort* f_port() const { return f_port_; }
+  /// When the ENode's latest keep-alive came, or its login was accepted.
+  [[nodiscard]] TimeNs heard() const { return heard_; }
+  /// While Clear Virtual Links goes out.
+  [[nodiscard]] std::string_view why_cleared() const { return why_cleared_; }
   [[nodiscard]] bool idle() const { return machine_.is<machines::fip_forwarder::Idle>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   /// FC level, as the N_Ports there see it. nullptr takes it off.
@@ -102,6 +109,7 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   enum class Outcome : std::uint8_t { None, LoginAccepted, LoginRejected, LoggedOut };
   [[nodiscard]] std::deque<Pending>::iterator pending_for(const Frame& frame);
   void answered(const Frame& frame, const Pending& request);
+  void tell(const Pending& request, wire::FcId id, wire::Bytes answer, bool accepted);
   void take_login(const Pending& request, wire::FcId id, wire::fip::EncapsulatedFrame& reply);
   void add_vn_port(wire::FcId id, wire::Wwn port_name);
   void remove_vn_port(wire::FcId id);
@@ -141,6 +149,7 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   const wire::fip::EncapsulatedFrame* request_ = nullptr;   // while its event is processed
   std::deque<Pending> pending_;                             // passed to the F_Port, unanswered; a few
   std::vector<FcfVnPort> vn_ports_;                         // the one that logged in by FLOGI first
+  std::string_view why_cleared_ = "by the fabric";
   TimeNs heard_ = 0;                                        // the ENode's latest keep-alive
   Outcome outcome_ = Outcome::None;                         // told when nobody is inside the F_Port any more
   Timer<FcfLink, &FcfLink::settle> settle_{*this};

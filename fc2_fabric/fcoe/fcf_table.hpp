@@ -8,9 +8,18 @@
 
 namespace fc2::fcoe {
 
+/// An FCF may serve several VLANs by one MAC address: to an ENode these are several FCFs.
+struct FcfAddress {
+  FcfAddress(const wire::MacAddress& at = {}, std::uint16_t on = 0) : mac(at), vlan(on) {}
+  wire::MacAddress mac;
+  std::uint16_t vlan;
+  friend bool operator==(const FcfAddress&, const FcfAddress&) = default;
+};
+
 /// What an advertisement says, and what the ENode found out.
 struct KnownFcf {
   wire::MacAddress mac{};
+  std::uint16_t vlan = 0;           // where it was heard; 0: untagged
   wire::Wwn switch_name{}, fabric_name{};
   std::uint16_t vf_id = 0;
   std::uint32_t fc_map = wire::default_fc_map;
@@ -21,6 +30,7 @@ struct KnownFcf {
   bool verified = false;            // a solicited advertisement of full size came through: so will full frames
   TimeNs solicited = 0;             // when we last asked it by itself
   TimeNs expires = 0;               // 2.5 periods after the latest multicast advertisement, or the solicited one
+  [[nodiscard]] FcfAddress address() const { return {mac, vlan}; }
   [[nodiscard]] bool usable() const { return available && verified; }
 };
 
@@ -29,26 +39,27 @@ class FcfTable {
   /// 2.5 times FKA_ADV_PERIOD without an advertisement, and the FCF is gone (FC-BB-5).
   [[nodiscard]] static TimeNs patience(TimeNs period) { return period / 2 * 5; }
   static constexpr std::size_t max_fcfs = 32;
-  static constexpr TimeNs least_period = 500 * millisecond;
+  // FKA_ADV_PERIOD (FC-BB-5).
+  static constexpr TimeNs least_period = 500 * millisecond, default_period = 8 * second, greatest_period = 90 * second;
 
   /// The FCF that a Discovery Advertisement describes: `fcf.mac` is that of its MAC descriptor. nullopt: it lacks a
-  /// descriptor, has one that it must not have, or a value that nobody may use (FC-BB-5; Linux is as strict).
+  /// descriptor, has one that it must not have, or a name or address that nobody may use (FC-BB-5; Linux is as strict).
   [[nodiscard]] static std::optional<KnownFcf> read(const wire::fip::FipMessage& advertisement);
 
   [[nodiscard]] bool full() const { return fcfs_.size() == max_fcfs; }
   /// Where it is full: forgets the FCF that is the least good for anything, so that any number of invented ones shut none out.
   /// One that answered no solicitation goes before one that did, then the one that is silent the longest; never `in_use`.
-  void make_room(const wire::MacAddress& in_use);
+  void make_room(const FcfAddress& in_use);
   /// Takes it in, or renews it. What the ENode found out itself stays as it is. Pre: it is known, or there is room.
   KnownFcf& update(const KnownFcf& heard);
-  [[nodiscard]] KnownFcf* find(const wire::MacAddress& mac);
-  /// The best that is usable: smallest priority; then the fabric `preferred`; then the lowest Fabric_Name, switch name and
-  /// MAC address, so that every ENode of a host comes to the same one.
+  [[nodiscard]] KnownFcf* find(const FcfAddress& address);
+  /// The best that is usable: smallest priority; then the fabric `preferred`; then the lowest Fabric_Name, switch name,
+  /// MAC address and VLAN, so that every ENode of a host comes to the same one.
   [[nodiscard]] const KnownFcf* best(wire::Wwn preferred) const;
   /// When the first expires; `never` without one.
   [[nodiscard]] TimeNs next_expiry() const;
   /// Forgets those that expired by `now`, and returns their addresses.
-  std::vector<wire::MacAddress> expire(TimeNs now);
+  std::vector<FcfAddress> expire(TimeNs now);
   void clear() { fcfs_.clear(); }
   [[nodiscard]] const std::vector<KnownFcf>& fcfs() const { return fcfs_; }
 

@@ -1,6 +1,7 @@
 // The VN2VN node's FIP messages, in and out (FC-BB-6).
 #include <algorithm>
 
+#include "fc2_fabric/fcoe/fip_rules.hpp"
 #include "fc2_fabric/fcoe/vn2vn_node.hpp"
 #include "fc2_fabric/remote_port.hpp"
 #include "wire/els/login.hpp"
@@ -29,7 +30,7 @@ void Vn2vnNode::fip_received(const EthernetFrame& frame) {
   if (!ours && destination != wire::group_mac::all_vn2vn) return counters_.discard(FcoeDiscard::WrongDestination);
   const std::vector<std::uint8_t> bytes = frame.to_bytes();
   const auto message = fip::FipMessage::parse(wire::Bytes(bytes).subspan(wire::EthernetHeader::size()));
-  if (!message) return counters_.discard(FcoeDiscard::BadFip);
+  if (!message || !is_sound(*message)) return counters_.discard(FcoeDiscard::BadFip);
   if (machine_.is<vn::Offline>()) return counters_.discard(FcoeDiscard::UnexpectedFip);
   if (message->operation == fip::Operation::vn2vn) return vn2vn_message(*message);
   if (message->operation == fip::Operation::link_service && message->subcode == fip::subcode::link_service_request)
@@ -41,8 +42,7 @@ void Vn2vnNode::vn2vn_message(const fip::FipMessage& message) {
   const auto* mac = message.find<fip::Mac>();
   const auto* name = message.find<fip::NameId>();
   const auto* port = message.find<fip::VnPort>();
-  const bool complete = mac != nullptr && name != nullptr && port != nullptr;
-  if (!complete || mac->address.is_group() || port->n_port_id.value == 0 || port->n_port_id.value >= 0xFFFF ||
+  if (mac->address.is_group() || port->n_port_id.value == 0 || port->n_port_id.value >= 0xFFFF ||
       port->address != wire::mac_of(port->n_port_id, wire::vn2vn_fc_map))
     return counters_.discard(FcoeDiscard::BadFip);
   const Vn2vnNeighbour sender{port->n_port_id, port->port_name, name->name_id, mac->address};
@@ -73,7 +73,7 @@ void Vn2vnNode::claim_heard(const fip::FipMessage& message, const Vn2vnNeighbour
   const std::uint16_t own = max_fcoe_size(ethernet_.interface().mtu);
   const std::size_t wanted = std::min(own, size == nullptr ? own : size->size_bytes);
   if (response.size() < wanted) response.padding.resize(wanted - response.size());
-  send_fip(response, sender.e_node);
+  send_fip(response, sender.e_node, ethernet_.interface().mac);
   add_neighbour(sender);
 }
 
@@ -128,7 +128,7 @@ bool Vn2vnNode::answers_flogi(const Frame& frame) {
   const auto content = frame.content();
   reply.descriptors.push_back(fip::EncapsulatedFrame{fip::DescriptorType::flogi, {content.begin(), content.end()}});
   reply.descriptors.push_back(fip::Mac{vn_mac()});
-  send_fip(reply, neighbour->second.e_node);
+  send_fip(reply, neighbour->second.e_node, ethernet_.interface().mac);
   RemotePort& remote = port_.n_port.remote_port(flogi.peer);
   remote.implicit_logout();  // who asks for a FLOGI has no login
   if (port_.n_port.config().port_name > flogi.port_name) remote.log_in();
@@ -153,25 +153,24 @@ void Vn2vnNode::describe_port(fip::FipMessage& message) const {
   message.descriptors.push_back(fip::MaxFcoeSize{max_fcoe_size(ethernet_.interface().mtu)});
 }
 
-void Vn2vnNode::send_probe() { send_fip(message(fip::subcode::probe_request), wire::group_mac::all_vn2vn); }
-void Vn2vnNode::send_probe_reply() { send_fip(message(fip::subcode::probe_reply), sender_); }
+void Vn2vnNode::send_probe() { send_fip(message(fip::subcode::probe_request), wire::group_mac::all_vn2vn, ethernet_.interface().mac); }
+void Vn2vnNode::send_probe_reply() { send_fip(message(fip::subcode::probe_reply), sender_, ethernet_.interface().mac); }
 
 void Vn2vnNode::send_claim() {
   fip::FipMessage claim = message(fip::subcode::claim_notification);
   describe_port(claim);
   last_claim_ = scheduler_.now();
-  send_fip(claim, wire::group_mac::all_vn2vn);
+  send_fip(claim, wire::group_mac::all_vn2vn, ethernet_.interface().mac);
 }
 
 // The only one that comes from the VN_Port's own address (as Linux sends it).
 void Vn2vnNode::send_beacon() {
-  ++counters_.fip_out;
-  ethernet_.send(EthernetFrame::of(pool_, message(fip::subcode::beacon).to_ethernet(wire::group_mac::all_vn2vn, vn_mac())));
+  send_fip(message(fip::subcode::beacon), wire::group_mac::all_vn2vn, vn_mac());
 }
 
-void Vn2vnNode::send_fip(const fip::FipMessage& message, const wire::MacAddress& destination) {
+void Vn2vnNode::send_fip(const fip::FipMessage& message, const wire::MacAddress& destination, const wire::MacAddress& source) {
   ++counters_.fip_out;
-  ethernet_.send(EthernetFrame::of(pool_, message.to_ethernet(destination, ethernet_.interface().mac)));
+  send(EthernetFrame::of(pool_, message.to_ethernet(destination, source)));
 }
 
 }  // namespace fc2::fcoe

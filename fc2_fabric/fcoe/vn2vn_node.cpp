@@ -15,6 +15,7 @@ Vn2vnNode::Vn2vnNode(Scheduler& scheduler, FramePool& pool, EthernetPort& ethern
       random_(config.seed ^ port.config().port_name.value) {
   ethernet_.attach(this);
   ethernet_.listen(wire::group_mac::all_vn2vn);
+  if (config_.vlan != 0) ethernet_.use_vlan(config_.vlan);
   if (ethernet_.up()) process(vn::LinkUp{});
 }
 
@@ -29,6 +30,7 @@ Vn2vnNode::~Vn2vnNode() {
 
 void Vn2vnNode::ethernet_received(EthernetFrame frame) {
   if (!frame.has_header()) return counters_.discard(FcoeDiscard::NotFcoe);
+  if (frame.vlan != config_.vlan) return counters_.discard(FcoeDiscard::WrongVlan);
   if (frame.type() == wire::EtherType::fcoe) return fcoe_received(std::move(frame));
   if (frame.type() == wire::EtherType::fip) return fip_received(frame);
   counters_.discard(FcoeDiscard::NotFcoe);
@@ -74,8 +76,13 @@ void Vn2vnNode::vn_port_sends(VnPort&, FramePtr frame) {
   ++counters_.frames_out;
   const bool to_all = d_id == wire::well_known::broadcast;
   const wire::MacAddress destination = to_all ? wire::group_mac::all_vn2vn : wire::mac_of(d_id, wire::vn2vn_fc_map);
-  ethernet_.send(encapsulate(destination, vn_mac(), std::move(frame)));
+  send(encapsulate(destination, vn_mac(), std::move(frame)));
   if (ethernet_.paused()) port_.link.to_wire.pause();
+}
+
+void Vn2vnNode::send(EthernetFrame frame) {
+  frame.vlan = config_.vlan;
+  ethernet_.send(std::move(frame));
 }
 
 // --- machines::fip_vn2vn -----------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ struct Vn2vnConfig {
   TimeNs beacon_fuzz = 100 * millisecond;    // at most so much is added, so that beacons of many do not come together
   TimeNs rest = 10 * second;                 // after max_collisions within that time
   int max_collisions = 10;
+  std::uint16_t vlan = 0;                    // 0: untagged
   wire::FcId first_id{};                     // 0000xxh, not 0 or FFFFh; 0: the low 16 bits of the Port_Name
   std::uint64_t seed = 1;                    // for the addresses after that one, and the fuzz
   std::size_t max_neighbours = 1024;         // for one more the oldest that our N_Port has nothing to do with is forgotten
@@ -113,7 +114,8 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   [[nodiscard]] bool may_be_ours(wire::FcId id) const;
   [[nodiscard]] wire::fip::FipMessage message(std::uint8_t subcode) const;
   void describe_port(wire::fip::FipMessage& message) const;
-  void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination);
+  void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination, const wire::MacAddress& source);
+  void send(EthernetFrame frame);
   [[nodiscard]] wire::MacAddress vn_mac() const { return wire::mac_of(id_, wire::vn2vn_fc_map); }
   std::uint64_t draw();
 

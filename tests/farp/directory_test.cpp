@@ -231,6 +231,19 @@ TEST_F(DirectoryTest, listener_calls_back_in) {
   EXPECT_EQ(third.listings, 1);
 }
 
+// Forgotten before the listing began: not told.
+TEST_F(DirectoryTest, listing_forgotten_before_it_begins) {
+  bring_up(1, name);
+  farp::Directory directory(fabric.port(0));
+  Reader reader, other;
+  directory.list(reader);
+  directory.list(other);
+  directory.forget(reader);
+  fabric.run_for(fc2::second);
+  EXPECT_FALSE(reader.told());
+  EXPECT_EQ(other.listings, 1);
+}
+
 // --- what can go wrong -------------------------------------------------------------------------------------------
 
 TEST_F(DirectoryTest, offline_fails_at_once) {

@@ -5,6 +5,8 @@
 #include "farp/resolver.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/els/adisc.hpp"
+#include "wire/els/rscn.hpp"
 
 namespace farp {
 namespace {
@@ -35,6 +37,30 @@ class LateNameServer final : public fc2::FrameFault {
   bool released_ = false;
 };
 
+/// Changes a byte of the answers to ADISC.
+class AlteredAnswer final : public fc2::FrameFault {
+ public:
+  static constexpr std::size_t none = 0;
+  void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+    const auto header = wire::FcHeader::parse(frame->content());
+    const bool answer = header->r_ctl == wire::RCtl::els_reply && frame->data_field()[0] == 0x02;
+    if (answer && byte != none && frame->size_bytes == 24 + wire::els::Adisc::size()) frame->data_field()[byte] ^= 1;
+    channel.deliver(std::move(frame));
+  }
+  std::size_t byte = none;
+};
+
+/// Stands in the Name Server's place and answers nothing.
+class SilentServer final : public fc2::ExchangeUser {
+ public:
+  explicit SilentServer(fc2::NPort& port) : port_(port) { port.set_user(wire::Type::ct, *this); }
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) override { port_.release(exchange); }
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+
+ private:
+  fc2::NPort& port_;
+};
+
 class PortValidatorTest : public testing::Test, private fc2::PortListener {
  public:
   PortValidatorTest() : fabric(3) {
@@ -59,9 +85,24 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
   void remote_port_login_failed(fc2::RemotePort& port) override { login_failed.push_back(port.peer()); }
   void remote_port_logged_out(fc2::RemotePort& port) override { logged_out.push_back(port.peer()); }
   wire::FcId id(std::size_t index) { return fabric.port(index).n_port_id(); }
+  /// The fabric controller says that anything may have changed.
+  void all_changed() {
+    const wire::els::Rscn rscn{.pages = {{.format = wire::els::AddressFormat::fabric}}};
+    fc2::FramePtr frame = fabric.pool.take();
+    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = id(0), .s_id = wire::well_known::fabric_controller,
+                                .type = wire::Type::els,
+                                .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence, .ox_id = {0x7000}};
+    header.write(frame->bytes);
+    rscn.write(frame->data_field());
+    frame->size_bytes = static_cast<std::uint16_t>(24 + rscn.size());
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    fabric.port(0).receive(std::move(frame));
+  }
   bool knows(wire::FcId peer) { return fabric.port(0).remote_port(peer).logged_in(); }
 
   LateNameServer late;
+  AlteredAnswer altered;
   support::TestFabric fabric;
   std::vector<std::unique_ptr<Resolver>> resolvers;
   support::FrameLog log;
@@ -134,6 +175,26 @@ TEST_F(PortValidatorTest, logged_in_port_unchanged_stays) {
   EXPECT_TRUE(knows(id(1)));
 }
 
+// ... also where one frame of it is lost, whichever: RSCN, GPN_ID, ADISC, or an answer. Class 3 tells nobody; ruling 221.
+TEST_F(PortValidatorTest, logged_in_port_unchanged_one_frame_lost_stays) {
+  struct LoseOne final : fc2::FrameFault {
+    void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+      if (++seen != lost) channel.deliver(std::move(frame));
+    }
+    int seen = 0, lost = 0;
+  } fault;
+  fabric.fabric.set_fault(fabric.port(0), &fault);
+  for (fault.lost = 1; fault.lost <= 6; ++fault.lost) {
+    fault.seen = 0;
+    fabric.fabric.directory().state_changed(id(1));
+    fabric.run_for(100 * fc2::second);
+    EXPECT_GE(fault.seen, fault.lost);
+    EXPECT_TRUE(logged_out.empty()) << fault.lost;
+    EXPECT_TRUE(knows(id(1))) << fault.lost;
+  }
+  fabric.fabric.set_fault(fabric.port(0), nullptr);
+}
+
 // Back at once at the same address with the same name: the Name Server sees no change, but the login is gone, and ADISC
 // finds it out.
 TEST_F(PortValidatorTest, logged_in_port_back_without_login_is_logged_out) {
@@ -164,6 +225,94 @@ TEST_F(PortValidatorTest, logged_in_port_gone_without_name_server_is_logged_out)
   fabric.run_for(100 * second);
   EXPECT_FALSE(knows(gone));
   EXPECT_TRUE(knows(id(2)));
+}
+
+// FC-VI 7.7.3: ADISC carries our names and our address.
+TEST_F(PortValidatorTest, adisc_is_as_the_standard_says) {
+  fabric.fabric.directory().state_changed(id(1));
+  fabric.run_for(second);
+  const support::LoggedFrame* frame = log.find(wire::els::Command::adisc);
+  ASSERT_NE(frame, nullptr);
+  const auto adisc = wire::els::Adisc::parse(frame->data);
+  ASSERT_TRUE(adisc);
+  EXPECT_EQ(frame->header.d_id, id(1));
+  EXPECT_EQ(*adisc, (wire::els::Adisc{.port_name = fabric.port(0).config().port_name,
+                                      .node_name = fabric.port(0).config().node_name,
+                                      .n_port_id = id(0)}));
+}
+
+// FC-VI 7.7.3: the three addresses of the ACC are those of the login; one that differs ends it.
+TEST_F(PortValidatorTest, adisc_answer_with_another_address_is_logged_out) {
+  fabric.fabric.set_faults(fabric.port(0), nullptr, &altered);
+  for (const std::size_t byte : {15U, 23U, 27U}) {  // the last of Port_Name, Node_Name and N_Port_ID
+    logged_out.clear();
+    altered.byte = byte;
+    fabric.fabric.directory().state_changed(id(1));
+    fabric.run_for(second);
+    EXPECT_EQ(logged_out, std::vector{id(1)}) << byte;
+    altered.byte = AlteredAnswer::none;
+    ASSERT_TRUE(fabric.log_in(0, 1));
+  }
+}
+
+// A Name Server that is silent says nothing of the port: after 2 * R_A_TOV the port is asked itself, and stays.
+TEST_F(PortValidatorTest, logged_in_name_server_silent_port_is_asked) {
+  SilentServer silent(fabric.fabric.service_port(wire::well_known::name_server));
+  const fc2::TimeNs patience = 2 * fabric.port(0).r_a_tov();
+  fabric.fabric.directory().state_changed(id(1));
+  fabric.run_for(patience - millisecond);
+  EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U);
+  fabric.run_for(100 * millisecond);  // the fabric gathers changes before it sends an RSCN
+  EXPECT_EQ(log.sent(wire::els::Command::adisc), 1U);
+  fabric.run_for(second);
+  EXPECT_TRUE(logged_out.empty());
+  EXPECT_TRUE(knows(id(1)));
+}
+
+// ... and then a port that does not answer within 2 * R_A_TOV is not there.
+TEST_F(PortValidatorTest, logged_in_nobody_answers_is_logged_out) {
+  SilentServer silent(fabric.fabric.service_port(wire::well_known::name_server));
+  const wire::FcId quiet = id(1);
+  fabric.silence(1);
+  fabric.fabric.directory().state_changed(quiet);
+  const fc2::TimeNs patience = 2 * fabric.port(0).r_a_tov();
+  fabric.run_for(2 * patience - millisecond);
+  EXPECT_TRUE(logged_out.empty());
+  fabric.run_for(200 * millisecond);
+  EXPECT_EQ(logged_out, std::vector{quiet});
+}
+
+// A login that is under way and nobody can be asked: it goes on.
+TEST_F(PortValidatorTest, awaited_without_name_server_is_waited_for) {
+  const wire::FcId quiet = id(1);
+  fabric.port(0).remote_port(quiet).log_out();
+  fabric.run_for(second);
+  fabric.silence(1);
+  fabric.fabric.service_port(wire::well_known::name_server).link_down();
+  fabric.port(0).remote_port(wire::well_known::name_server).log_out();
+  fabric.port(0).remote_port(quiet).log_in();
+  all_changed();
+  fabric.run_for(10 * millisecond);
+  EXPECT_TRUE(login_failed.empty());
+  EXPECT_TRUE(fabric.port(0).remote_port(quiet).logging_in());
+  const auto asked = [&](wire::FcId peer) {
+    return log.count([&](const support::LoggedFrame& frame) { return frame.is_els(wire::els::Command::adisc) && frame.header.d_id == peer; });
+  };
+  EXPECT_EQ(asked(quiet), 0U);  // who has not answered PLOGI is not asked more
+  EXPECT_EQ(asked(id(2)), 1U);
+}
+
+// An RSCN about all: the fabric's own addresses and our own are not asked for.
+TEST_F(PortValidatorTest, all_changed_asks_for_peers_only) {
+  fabric.port(0).remote_port(id(0)).log_in();
+  fabric.run_for(second);
+  ASSERT_TRUE(knows(id(0)));
+  log.clear();
+  all_changed();
+  fabric.run_for(second);
+  EXPECT_EQ(log.count([](const support::LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::unsolicited_control); }), 2U);
+  EXPECT_EQ(log.sent(wire::els::Command::adisc), 2U);
+  EXPECT_TRUE(logged_out.empty());
 }
 
 // Many at once, more than are checked at a time: all are found out.

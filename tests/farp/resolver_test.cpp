@@ -352,6 +352,38 @@ TEST_F(FarpTest, await_reply_several_replies_are_collected) {
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1, 2, 3}));
 }
 
+/// FC-IP, say, behind the same port.
+struct OtherUlp final : fc2::ElsUser {
+  bool els_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t> payload) override {
+    seen.push_back(static_cast<Command>(payload[0]));
+    return false;
+  }
+  std::vector<Command> seen;
+};
+// FC-VI 7.5 NOTE: what the FC-VI provider does not act on, other ULPs behind the port may.
+TEST_F(FarpTest, ready_farp_request_that_fails_a_test_is_passed_on) {
+  bring_up(2, farp_only);
+  OtherUlp other;
+  fabric.port(1).add_els_user(other);
+  wire::els::FarpRequest foreign = request_for(1), by_name = request_for(1), asks_login = request_for(1);
+  foreign.responding_ip = nobody;
+  by_name.match_code_points = wire::els::farp_match::node_name;
+  asks_login.responder_action = wire::els::farp_action::login;
+  for (const auto& request : {foreign, by_name, asks_login}) deliver(1, id(0), wire::well_known::broadcast, request);
+  deliver(1, id(0), id(1), foreign);
+  EXPECT_EQ(other.seen, std::vector(4, Command::farp_req));
+  deliver(1, id(0), wire::well_known::broadcast, request_for(1));
+  EXPECT_EQ(other.seen.size(), 4U) << "this one was ours";
+  wire::els::FarpReply reply;
+  reply.requesting_n_port_id = id(1);
+  reply.responding_n_port_id = id(0);
+  reply.responding_ip = nobody;
+  deliver(1, id(0), id(1), reply);
+  EXPECT_EQ(other.seen.size(), 5U);
+  EXPECT_EQ(fabric.port(1).open_exchanges(), 0U);
+  fabric.port(1).remove_els_user(other);
+}
+
 // Without a Name Server an own address is known at once, though the broadcast does not come back.
 TEST_F(FarpTest, unresolved_own_address_by_farp) {
   bring_up(1, farp_only);

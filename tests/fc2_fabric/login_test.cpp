@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "fc2_fabric/f_port.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
@@ -10,6 +11,8 @@
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/ls_rjt.hpp"
 #include "wire/els/prli.hpp"
+#include "wire/els/rls.hpp"
+#include "wire/els/rnid.hpp"
 #include "wire/els/rtv.hpp"
 
 namespace fc2 {
@@ -222,6 +225,19 @@ TEST_F(LoginTest, logged_out_bad_plogi_is_rejected) {
   EXPECT_EQ(b_listener.events, "");
 }
 
+// FC-LS: nobody is called 0: a PLOGI without Port_Name or Node_Name is rejected, and the login that stands goes on.
+TEST_F(LoginTest, logged_in_plogi_without_a_name_is_rejected) {
+  ASSERT_TRUE(pair.log_in());
+  for (wire::Wwn wire::els::Login::*name : {&wire::els::Login::port_name, &wire::els::Login::node_name}) {
+    auto login = pair.a.login_parameters(Command::plogi);
+    login.*name = {};
+    const auto reject = wire::els::LsRjt::parse(els(bytes_of(login)));
+    ASSERT_TRUE(reject);
+    EXPECT_EQ(reject->explanation, wire::els::RejectExplanation::invalid_port_or_fabric_name);
+  }
+  EXPECT_EQ(b_listener.events, "I");
+}
+
 // The table of known ports is full: one more PLOGI is rejected.
 TEST_F(LoginTest, ports_table_full_plogi_is_rejected) {
   PortPair small([](NPortConfig& config) { config.max_remote_ports = config.fixed_id == b_id ? 0 : 16; });
@@ -251,6 +267,37 @@ TEST_F(LoginTest, any_rtv_tells_timeouts) {
   EXPECT_EQ(answer->e_d_tov, 2000U);
 }
 
+// FC-LS: RNID is answered without a login: the names, and for the topology what the port belongs to.
+TEST_F(LoginTest, logged_out_rnid_tells_names_and_kind) {
+  const NPortConfig& b = pair.b.config();
+  const auto common = els(bytes_of(wire::els::Rnid{.format = wire::els::RnidFormat::common}));
+  EXPECT_EQ(common, bytes_of(wire::els::RnidAcc{.port_name = b.port_name, .node_name = b.node_name}));
+  const auto topology = els(bytes_of(wire::els::Rnid{.format = wire::els::RnidFormat::topology}));
+  EXPECT_EQ(topology, bytes_of(wire::els::RnidTopologyAcc{.port_name = b.port_name, .node_name = b.node_name,
+                                                          .type = wire::els::RnidType::host, .attached_nodes = 1}));
+  EXPECT_EQ(els(bytes_of(wire::els::Rnid{.format = static_cast<wire::els::RnidFormat>(5)})), common);
+  const auto reject = wire::els::LsRjt::parse(els(std::vector<std::uint8_t>{0x78, 0, 0, 0}));
+  ASSERT_TRUE(reject);
+  EXPECT_EQ(reject->explanation, wire::els::RejectExplanation::invalid_payload_length);
+}
+
+// FC-LS: RLS is answered with the Link Error Status Block of the port itself, and for no other.
+TEST_F(LoginTest, any_rls_tells_link_errors) {
+  const auto errors = [&](wire::FcId id) { return els(bytes_of(wire::els::Rls{.n_port_id = id})); };
+  EXPECT_EQ(errors({}), bytes_of(wire::els::RlsAcc{}));
+  FramePtr damaged = pair.pool.take();
+  damaged->size_bytes = frame_header_bytes;
+  damaged->crc_error = true;
+  pair.b.receive(std::move(damaged));
+  EXPECT_EQ(errors(b_id), bytes_of(wire::els::RlsAcc{.invalid_crcs = 1}));
+  const auto reject = wire::els::LsRjt::parse(errors(a_id));
+  ASSERT_TRUE(reject);
+  EXPECT_EQ(reject->explanation, wire::els::RejectExplanation::invalid_n_port_id);
+  const auto short_one = wire::els::LsRjt::parse(els(std::vector<std::uint8_t>{0x0F, 0, 0, 0}));
+  ASSERT_TRUE(short_one);
+  EXPECT_EQ(short_one->explanation, wire::els::RejectExplanation::invalid_payload_length);
+}
+
 // FC-VI 7.7.3: ADISC is answered with our three addresses to a port that is logged in, and refused to others.
 TEST_F(LoginTest, logged_in_adisc_tells_addresses) {
   const auto request = bytes_of(wire::els::Adisc{.port_name = pair.a.config().port_name, .n_port_id = a_id});
@@ -277,7 +324,7 @@ TEST_F(LoginTest, logged_in_prli_is_accepted_without_image_pair) {
 
 // FC-LS: requests that a port does not know, or that only a fabric answers, are rejected.
 TEST_F(LoginTest, any_unsupported_els_is_rejected) {
-  for (const int command : {0x04, 0x51, 0x13, 0x62, 0x78, 0x99}) {
+  for (const int command : {0x04, 0x51, 0x13, 0x62, 0x99}) {
     const auto reject = wire::els::LsRjt::parse(els(std::vector<std::uint8_t>{static_cast<std::uint8_t>(command), 0, 0, 0}));
     ASSERT_TRUE(reject);
     EXPECT_EQ(reject->reason, wire::els::RejectReason::not_supported);
@@ -340,6 +387,41 @@ TEST_F(FabricLoginTest, offline_link_up_logs_in) {
   EXPECT_EQ(accept->node_name, fabric.fabric.config().fabric_name);
 }
 
+// FC-LS: RLS and RNID to the F_Port Controller tell of the fabric's end of the link, named by the N_Port there or by 0.
+TEST_F(FabricLoginTest, online_f_port_tells_link_errors_and_who_it_is) {
+  fabric.bring_up();
+  NPort& port = fabric.port(0);
+  auto* f_port = dynamic_cast<FPort*>(fabric.fabric.ingress_of(port));
+  ASSERT_NE(f_port, nullptr);
+  support::RecordingUser user;
+  const auto ask = [&](const auto& request) {
+    port.request(wire::well_known::f_port, wire::RCtl::els_request, wire::Type::els, bytes_of(request), user, second);
+    fabric.run_for(millisecond);
+    return user.ius.empty() ? std::vector<std::uint8_t>{} : user.ius.back().bytes;
+  };
+  EXPECT_EQ(ask(wire::els::Rls{.n_port_id = port.n_port_id()}), bytes_of(wire::els::RlsAcc{}));
+  FramePtr damaged = port.pool().take();
+  damaged->size_bytes = frame_header_bytes;
+  damaged->crc_error = true;
+  f_port->receive(std::move(damaged));
+  EXPECT_EQ(ask(wire::els::Rls{.n_port_id = port.n_port_id()}), bytes_of(wire::els::RlsAcc{.invalid_crcs = 1}));
+  EXPECT_EQ(ask(wire::els::Rls{}), bytes_of(wire::els::RlsAcc{.invalid_crcs = 1}));
+  EXPECT_EQ(ask(wire::els::Rls{.n_port_id = fabric.port(1).n_port_id()}).at(0), 0x01);
+  const auto answer = wire::els::RnidTopologyAcc::parse(ask(wire::els::Rnid{.format = wire::els::RnidFormat::topology}));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->port_name, f_port->name());
+  EXPECT_EQ(answer->node_name, fabric.fabric.config().fabric_name);
+  EXPECT_EQ(answer->type, wire::els::RnidType::switch_);
+}
+
+// FC-FS: a link that goes is a link failure, at both ends.
+TEST_F(FabricLoginTest, online_link_bounces_counts_a_link_failure) {
+  fabric.bring_up();
+  EXPECT_EQ(fabric.port(0).counters().link_failures, 0U);
+  fabric.detach(0);
+  EXPECT_EQ(fabric.port(0).counters().link_failures, 1U);
+}
+
 // E_D_TOV that is no whole number of milliseconds is told in nanoseconds.
 TEST_F(FabricLoginTest, offline_link_up_takes_e_d_tov_in_ns) {
   support::TestFabric fine(1, {.e_d_tov = 1'500'001});
@@ -388,12 +470,13 @@ TEST_F(FabricLoginTest, offline_zero_port_name_is_refused) {
 TEST_F(FabricLoginTest, login_pending_silence_retries_then_fails) {
   Channel dark(fabric.scheduler, {}, log);
   fabric.port(0).link_up(dark);
-  fabric.run_for(4 * 20 * second + 10 * second - millisecond);
+  constexpr TimeNs tries = (4 + 8 + 16 + 20) * second;  // ruling 221
+  fabric.run_for(tries + 10 * second - millisecond);
   EXPECT_EQ(listener.events, "f");
   EXPECT_EQ(log.received(Command::flogi), 4U);
   fabric.run_for(2 * millisecond);
   EXPECT_EQ(log.received(Command::flogi), 5U);
-  fabric.run_for(9 * 90 * second);
+  fabric.run_for(9 * (tries + 10 * second));
   EXPECT_EQ(log.received(Command::flogi), 41U);
   EXPECT_EQ(listener.events, "f");
   for (const auto& frame : log.frames()) EXPECT_EQ(frame.header.s_id, wire::FcId{});

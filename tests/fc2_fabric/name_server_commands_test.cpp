@@ -117,6 +117,8 @@ std::vector<Row> queries() {
       row(ct::GspnId{.port_id = id_0}, {.port_id = id_1}, Why::symbolic_port_name_not_registered, text("a port")),
       row(ct::GptId{.port_id = id_0}, {.port_id = nobody}, Why::n_port_id_not_registered,
           bytes_of(ct::PortTypeAccept{.port_type = ct::PortType::n_port})),
+      row(ct::GcsId{.port_id = id_0}, {.port_id = nobody}, Why::n_port_id_not_registered,
+          bytes_of(ct::ClassesOfServiceAccept{.classes_of_service = 1U << 3})),
       row(ct::GippId{.port_id = id_0}, {.port_id = id_1}, Why::ip_address_port_not_registered, ip(port_ip)),
       row(ct::GffId{.port_id = id_0}, {.port_id = id_1}, Why::fc4_features_not_registered,
           bytes_of(ct::Fc4FeaturesAccept{.features = fc_vi_features()})),
@@ -199,6 +201,8 @@ TEST_F(NameServerCommandsTest, registered_ga_nxt_goes_round) {
   ASSERT_NE(f_port, nullptr);
   EXPECT_EQ(ask(ct::GaNxt{}), all_of_port_0(f_port->name()));
   EXPECT_EQ(ask(ct::GaNxt{.port_id = id_2}), all_of_port_0(f_port->name()));
+  EXPECT_EQ(ask(ct::GfpnId{.port_id = id_0}), name(f_port->name()));
+  expect_reject(bytes_of(ct::GfpnId{.port_id = nobody}), Reason::unable_to_perform, Why::n_port_id_not_registered);
   const auto after = [&](wire::FcId id) { return ct::NextPortAccept::parse(ask(ct::GaNxt{.port_id = id}))->port_id; };
   EXPECT_EQ(after(id_0), id_1);
   EXPECT_EQ(after({id_1.value + 1}), id_2);
@@ -221,7 +225,7 @@ TEST_F(NameServerCommandsTest, registered_node_has_no_ipa) {
 
 // Commands of FC-GS that this server does not have are not supported; a code outside of its ranges is no command.
 TEST_F(NameServerCommandsTest, unknown_commands_are_rejected) {
-  for (const auto& [code, reason] : {std::pair{0x0114, Reason::not_supported}, {0x0214, Reason::not_supported},
+  for (const auto& [code, reason] : {std::pair{0x011D, Reason::not_supported}, {0x0214, Reason::not_supported},
                                      {0x03FF, Reason::not_supported}, {0x0400, Reason::invalid_command},
                                      {0x00FF, Reason::invalid_command}, {0x8002, Reason::invalid_command}}) {
     ct::CtHeader header;

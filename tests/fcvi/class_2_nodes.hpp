@@ -43,10 +43,11 @@ class Class2Nodes : public MessageNodes {
     bool ack_0 = false;
     fc2::TimeNs e_d_tov = 2 * fc2::second;
     std::uint32_t max_iu_bytes = 0;
+    std::uint64_t reorder_pool_bytes = 64u << 20;
   };
   Class2Nodes() : Class2Nodes(Options{}) {}
   explicit Class2Nodes(const Options& options)
-      : MessageNodes({.address = {}, .max_iu_bytes = options.max_iu_bytes, .class_2 = true},
+      : MessageNodes({.address = {}, .max_iu_bytes = options.max_iu_bytes, .reorder_pool_bytes = options.reorder_pool_bytes, .class_2 = true},
                      [=](fc2::NPortConfig& config, std::size_t) {
                        config.end_to_end_credit = credit;
                        config.ack_0 = options.ack_0;

@@ -56,21 +56,33 @@ class Class2 : public support::AtLevel {
     const auto aborts = log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts); });
     EXPECT_TRUE(unreliable() ? aborts == 1 : aborts >= 1) << aborts;  // a connection that ends aborts all that is open
     EXPECT_EQ(sent(0), sent_well);
-    EXPECT_EQ(sent(1), send_failed);
+    // VI-DG 5.2 bit 6, ruling 203: Transport Error at Reliable Reception alone. (Partial Packet Error: failures_test.cpp.)
+    const std::uint32_t failed = unreliable() ? sent_well : reception() ? send_failed : send_flushed;
+    EXPECT_EQ(sent(1) & ~(unreliable() ? 0u : vi::status::partial_error), failed);
     if (unreliable()) {
       EXPECT_EQ(client_vi->state(), vi::State::Connected);
       EXPECT_EQ(sent(2), sent_well);
       EXPECT_EQ(server_vi->state(), vi::State::Connected);
       return;
     }
-    EXPECT_EQ(sent(2), send_flushed);
+    EXPECT_EQ(sent(2) & ~vi::status::partial_error, send_flushed);
     EXPECT_EQ(client_vi->state(), vi::State::Error);
     EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
     EXPECT_EQ(server_vi->state(), vi::State::Error);
   }
 };
 class Class2Ack0 : public Class2 { public: Class2Ack0() : Class2(true) {} };
-class Class2OutOfOrder : public Class2 { public: Class2OutOfOrder() : Class2(false, false) {} };
+class Class2OutOfOrder : public Class2 {
+ public:
+  Class2OutOfOrder() : Class2(false, false) {}
+  /// In its own descriptor; at Unreliable Delivery in any (VI-ARCH 2.5.1): the busied one is whole last.
+  [[nodiscard]] bool arrives_somewhere(std::size_t message) {
+    if (GetParam() != Level::UnreliableDelivery) return arrived(message, message);
+    for (std::size_t receive = 0; receive < receives.size(); ++receive)
+      if (arrived(message, receive)) return true;
+    return false;
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Level, Class2, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, Class2Ack0, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, Class2OutOfOrder, support::all_levels, support::level_name);
@@ -177,7 +189,7 @@ TEST_P(Class2OutOfOrder, sending_busy_isSentAgain) {
     const std::size_t first = sends.size();
     answer(5, busy);
     send_all(3);
-    for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrived(i, i) && sent(i) == sent_well) << i;
+    for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrives_somewhere(i) && sent(i) == sent_well) << i;
     EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); }), 1u);
     EXPECT_EQ(log.count(RCtl::abts), 0u);
   }
@@ -253,7 +265,7 @@ TEST_P(Class2, sending_acksLost_timesOutAfterEdTov) {
   EXPECT_EQ(sent(1), 0u);
   EXPECT_EQ(log.count(RCtl::abts), 0u);
   fabric.scheduler.run_until(begun + 2 * fc2::second + fc2::millisecond);
-  EXPECT_EQ(sent(1), send_failed);
+  EXPECT_EQ(sent(1), unreliable() ? sent_well : reception() ? send_failed : send_flushed);
   EXPECT_GE(log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts); }), 1u);
   EXPECT_EQ(client_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
 }

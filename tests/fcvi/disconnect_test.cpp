@@ -190,8 +190,8 @@ TEST_F(Disconnect, accepting_disconnect_resp3Refuses) {
   expect_nothing_left();
 }
 
-// FC-VI 5.3.5, VI-ARCH 5.4: a message meets a receive that is too small: the model and the transport both see that error, which
-// ends the connection once: the descriptor reports it here, the DISCONNECT_RQST tells the other end.
+// FC-VI 5.3.5, VI-ARCH 5.4, VI-DG 6.2: a message meets a receive that is too small: the model and the transport both see that error, which
+// ends the connection once: both ends are told once, here beside the descriptor, there by the DISCONNECT_RQST.
 TEST_F(Disconnect, connected_receiveTooSmall_isOneError) {
   connect_pair();
   const auto receive = server->descriptor(0, {{server->data, 8}});
@@ -202,7 +202,7 @@ TEST_F(Disconnect, connected_receiveTooSmall_isOneError) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(seen(Opcode::disconnect_rqst).size(), 1u);
-  expect_lost(1, 0);
+  expect_lost(1, 1);
   expect_nothing_left();
 }
 

@@ -186,6 +186,24 @@ TEST_F(TinyFrames, connected_moreThan65536Frames) {
   EXPECT_EQ(unexpected(), 0u);
 }
 
+// FC-VI 5.6: SEQ_CNT does not repeat within an IU: 65,536 frames are one IU of data, one frame more makes a second.
+TEST_F(TinyFrames, connected_65536Frames_areTheMostOfOneIu) {
+  constexpr std::uint32_t payload = 256 - 32;
+  connect(Level::ReliableReception, "most");
+  for (const std::uint16_t operation : {std::uint16_t{0}, vi::control::op_rdma_write, vi::control::op_rdma_read}) {
+    for (const std::uint32_t frames : {65'536u, 65'537u}) {
+      server_vi->post_receive(server->descriptor(0, {{server->data, frames * payload}}), server->handle);
+      const auto send = client->descriptor(operation, {{client->data, frames * payload}}, operation == 0 ? 0 : server->data, server->handle);
+      const auto sent = [&] { return client->provider.counters().ius_sent + server->provider.counters().ius_sent; };
+      const auto before = sent();
+      client_vi->post_send(send, client->handle);
+      fabric.run_for(fc2::second);
+      ASSERT_EQ(client->status(send) & ~vi::status::op_mask, vi::status::done);
+      EXPECT_EQ(sent() - before, frames == 65'536u ? 2u : 3u) << "with the response, or the request of a read; operation " << operation;
+    }
+  }
+}
+
 /// Frames of a server that does not keep to the protocol.
 class Hostile : public support::WireNodes {
  public:

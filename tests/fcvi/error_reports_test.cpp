@@ -21,8 +21,8 @@ class ReliableErrorReports : public ErrorReports {};
 INSTANTIATE_TEST_SUITE_P(Level, ErrorReports, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, ReliableErrorReports, support::reliable_levels, support::level_name);
 
-// VI-DG 3.8.1, FC-VI 8.4.2 e): an error that no descriptor reports is one asynchronous error of its own kind where it is found, and not the
-// loss of the connection besides; that is what the other end hears.
+// VI-DG 3.8.1, 6.2, FC-VI 8.4.2 e): an error that no descriptor reports is one asynchronous error of its own kind where it is found, and the
+// loss of the connection is another, there and at the other end.
 TEST_P(ReliableErrorReports, receiving_errorWithoutDescriptor_isToldOnce) {
   for (const bool write : {false, true}) {
     SCOPED_TRACE(write);
@@ -34,9 +34,39 @@ TEST_P(ReliableErrorReports, receiving_errorWithoutDescriptor_isToldOnce) {
     fabric.run_for(fc2::second);
     EXPECT_EQ(server_vi->state(), vi::State::Error);
     EXPECT_EQ(server->count(write ? vi::ErrorCode::RdmaWProt : vi::ErrorCode::RecvQEmpty), 1);
-    EXPECT_EQ(server->errors.size(), 1u);
+    EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
+    EXPECT_EQ(server->errors.size(), 2u);
     EXPECT_EQ(client_vi->state(), vi::State::Error);
+    EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
+    EXPECT_EQ(client->errors.size(), 1u);
   }
+}
+
+// VI-DG 3.8.1, FC-VI 5.9.7.3.2, rulings 253, 254: a part of an RDMA Write is here and the rest is lost, in the middle or at the end: a partial
+// packet, told once. With Immediate Data the descriptor says so, and nothing else.
+TEST_P(ErrorReports, receiving_writeEndsEarly_isAPacketAbort) {
+  int name = 0;
+  for (const std::uint16_t immediate : {std::uint16_t{0}, vi::control::immediate})
+    for (const int missing : {1, 2}) {
+      SCOPED_TRACE(name);
+      server->errors.clear();
+      begin(GetParam(), std::to_string(name++));
+      const auto own = register_own(*server, target, slot);
+      const auto posted = server->descriptor(0, {});
+      server_vi->post_receive(posted, server->handle);
+      faults.on_frame = support::to_frame(missing, lose);
+      const auto control = static_cast<std::uint16_t>(vi::control::op_rdma_write | immediate);
+      client_vi->post_send(client->descriptor(control, {{client->data, 3 * frame_bytes}}, target, own), client->handle);
+      fabric.run_for(30 * fc2::second);
+      EXPECT_EQ(server->count(vi::ErrorCode::RdmaWAbort), immediate == 0 ? 1 : 0);
+      EXPECT_EQ(server->count(vi::ErrorCode::RdmaTransport), 0);
+      EXPECT_EQ(server->count(vi::ErrorCode::RdmaWData), 0);
+      const auto partial = vi::status::partial_error | vi::status::transport_error;
+      EXPECT_EQ((server->status(posted) & partial) == partial, immediate != 0);
+      EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
+      faults.on_frame = nullptr;
+      disconnect(*server, *server_vi), disconnect(*client, *client_vi);
+    }
 }
 
 // VI-ARCH 3.2.2, 2.5, FC-VI 5.9.4.3, 8.4.2 e): the target of an RDMA Write goes away between two of its frames: the rest is not passed over in
@@ -105,7 +135,7 @@ TEST_P(ErrorReports, sending_viFailsInTheInstantOfAFrame_sendsNothingMore) {
   send(1, 10 * frame_bytes);
   fabric.run_for(fc2::millisecond);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
-  EXPECT_EQ(sent(1), send_flushed);
+  EXPECT_EQ(sent(1), send_flushed | vi::status::partial_error);
   EXPECT_EQ(log.count(data_frames), 5u);
 }
 

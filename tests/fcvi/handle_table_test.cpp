@@ -55,6 +55,18 @@ TEST(HandleTable, a_number_comes_round_after_all_others_of_its_slot) {
   EXPECT_EQ(table.reserve(), wire::FcviHandle{7});
 }
 
+// ... and of the largest table: two numbers for each of 2^31 slots.
+TEST(HandleTable, the_largest_table_has_two_numbers_for_a_slot) {
+  for (const std::uint32_t limit : {0x80000000u, 0xFFFFFFFFu}) {
+    HandleTable table(7, limit);
+    for (const std::uint32_t expected : {7u, 0x80000007u, 7u}) {
+      const auto handle = table.reserve();
+      ASSERT_EQ(handle, wire::FcviHandle{expected});
+      table.vacate(*handle);
+    }
+  }
+}
+
 TEST(HandleTable, the_longest_free_slot_serves_when_all_were_used) {
   HandleTable table(7, 2);
   const auto first = table.reserve(), second = table.reserve();

@@ -18,7 +18,7 @@ namespace f_ctl = wire::f_ctl;
 
 enum Levels : unsigned { UD = 1, RD = 2, RR = 4, reliable = RD | RR, all = UD | RD | RR };
 struct Situation {
-  const char* name;
+  std::string_view name;
   void (BesiegedMessages::*reach)();
   unsigned levels;
   enum Where { Everywhere, InOrder, OutOfOrder } where = Everywhere;
@@ -137,7 +137,7 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
     support::MessageOutcome outcome(here);
     Forgery frame = here.right(opcode);
     const support::MessageChecks::Forged forged{.first = frame.fc.seq_cnt.value == 0,
-                                                .numbered = std::string_view(wrong.field).starts_with("FCVI_MSG_ID")};
+                                                .numbered = wrong.field.starts_with("FCVI_MSG_ID")};
     wrong.apply(frame);
     const bool foreign = is_foreign(here, opcode, wrong, frame);
     const std::uint64_t received = here.victim().port.counters().frames_received;
@@ -184,7 +184,7 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
  private:
   using Key = std::tuple<std::string, int, bool, bool>;
   static Key key(const Situation& situation, const MessageWorld& world) {
-    return {situation.name, static_cast<int>(world.level), world.in_order, world.class_2};
+    return {std::string(situation.name), static_cast<int>(world.level), world.in_order, world.class_2};
   }
   static bool is_control(const Forgery& frame) {
     return frame.fc.r_ctl == wire::RCtl::solicited_control || frame.fc.r_ctl == wire::RCtl::unsolicited_control;

@@ -16,7 +16,7 @@ using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
 
 struct Situation {
-  const char* name;
+  std::string_view name;
   void (BesiegedPeer::*reach)();
 };
 constexpr Situation situations[] = {
@@ -112,7 +112,7 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
   /// "ok": as if it were right. What comes later, ">", where it is not as usual.
   std::string word_of(const Situation& situation, Level level, const Wrong& wrong) {
     const Reached reached = attack(situation, level, wrong);
-    const Reached& right = right_.try_emplace({situation.name, level}, reached).first->second;
+    const Reached& right = right_.try_emplace({std::string(situation.name), level}, reached).first->second;
     const bool is_right = wrong.field == support::header_wrongs[0].field;
     if (!is_right && reached.at_once == right.at_once && reached.end == right.end) return "ok";
     const bool as_usual = reached.end == undisturbed(situation, level);
@@ -130,7 +130,7 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
 
  private:
   static bool is_foreign(const Forgery& frame, const Wrong& wrong) {
-    return wrong.identifies && !(wrong.field == std::string_view("OX_ID") && frame.fc.has(wire::f_ctl::first_sequence));
+    return wrong.identifies && !(wrong.field == "OX_ID" && frame.fc.has(wire::f_ctl::first_sequence));
   }
   /// All timers but that of the request pass, then the VI disconnects: the call returned at most once, and everything is given back.
   static std::string end_of(BesiegedPeer& here) {
@@ -151,7 +151,7 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
     return end;
   }
   const std::string& undisturbed(const Situation& situation, Level level) {
-    const auto [end, is_new] = undisturbed_.try_emplace({situation.name, level});
+    const auto [end, is_new] = undisturbed_.try_emplace({std::string(situation.name), level});
     if (!is_new) return end->second;
     BesiegedPeer here(level);
     (here.*situation.reach)();

@@ -13,7 +13,7 @@ using support::Wrong;
 using Opcode = wire::fcvi::Opcode;
 
 struct Situation {
-  const char* name;
+  std::string_view name;
   void (Besieged::*reach)();
 };
 constexpr Situation situations[] = {
@@ -48,7 +48,7 @@ class Hostility : public ::testing::Test {
     EXPECT_EQ(here.unexpected(), 0u);
     EXPECT_EQ(here.besieged().unexpected_events(), 0u);
     EXPECT_LE(outcome.discards(), 1u);
-    const bool identifies = wrong.identifies && !(wrong.field == std::string_view("OX_ID") && frame.fc.has(wire::f_ctl::first_sequence));
+    const bool identifies = wrong.identifies && !(wrong.field == "OX_ID" && frame.fc.has(wire::f_ctl::first_sequence));
     EXPECT_FALSE(identifies && outcome.moved() && !is_exchange_error(situation, frame)) << outcome.text();
     const bool is_resp3 = situation.reach == &Besieged::await_resp3 && opcode == Opcode::connect_resp3;  // shows nowhere
     EXPECT_TRUE(outcome.text() != "nothing" || is_resp3);
@@ -58,7 +58,7 @@ class Hostility : public ::testing::Test {
   void attack_everywhere(std::ostream& matrix, Opcode opcode, const Wrong (&wrongs)[N]) {
     for (const Wrong& wrong : wrongs) {
       std::map<std::string, std::vector<std::string>> outcomes;
-      for (const Situation& situation : situations) outcomes[attack(situation, opcode, wrong)].push_back(situation.name);
+      for (const Situation& situation : situations) outcomes[attack(situation, opcode, wrong)].emplace_back(situation.name);
       matrix << "  " << wrong.field << "\n";
       for (const auto& [outcome, where] : outcomes) {
         matrix << "    " << outcome << "  [";

@@ -6,7 +6,7 @@ namespace support {
 
 /// One field. Those that tell whose IU it is, or whether it is one, must never let it move an endpoint.
 struct Wrong {
-  const char* field;
+  std::string_view field;
   bool identifies;
   void (*apply)(Forgery&);
 };

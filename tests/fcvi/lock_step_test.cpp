@@ -2,6 +2,7 @@
 // that overtake responses, memory that goes away, and what comes behind a RDMA Read.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
+#include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace {
 using support::late;
@@ -143,6 +144,119 @@ TEST_F(LockStepAnyOrder, awaiting_refusalOvertakesResponse_earlierCompletes) {
   EXPECT_EQ(sent(2), send_flushed);
 }
 
+/// A DISCONNECT_RQST of the server's for the client's handle, which the server knows nothing of.
+class LockStepForged : public LockStepAnyOrder {
+ public:
+  void disconnect(std::uint32_t last_msg_id) {
+    support::ForgedFrame frame;
+    frame.header = {.r_ctl = RCtl::unsolicited_control, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
+                    .type = wire::Type::fc_vi,
+                    .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
+                    .ox_id = {0x5001}, .rx_id = wire::RxId::unassigned};
+    wire::fcvi::DisconnectRqst rqst{.handle = wire::FcviHandle{1}, .last_msg_id = {last_msg_id}, .vi_app_discon = true, .status = {}};
+    rqst.status = {.reason = wire::fcvi::Reason::remote_rdma_write_protection_error};
+    frame.set(rqst.to_device_header());
+    fabric.fabric.ingress_of(server->port)->receive(frame.build(fabric.pool));
+  }
+};
+
+// FC-VI 5.2.2, Annex E, ruling 128: "The FCVI_MSG_ID of the last Message completed by the Disconnect originator" makes no descriptor of ours
+// complete: a peer may number its own messages. It is kept, with the Reason Code, for who asks (5.9.7.3.2 NOTE).
+TEST_F(LockStepForged, disconnected_responsesNeverCame_completesInError) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };  // nothing arrives there
+  send(2, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_FALSE(client->provider.told_by_peer(*client_vi).has_value());
+  disconnect(2);
+  fabric.run_for(5 * fc2::second);
+  EXPECT_EQ(sent(0), 0u) << "what the peer may have answered is waited for, R_A_TOV";
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  EXPECT_NE(log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_control); }), nullptr) << "answered at once";
+  fabric.run_for(6 * fc2::second);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_NE(sent(i) & vi::status::error_mask, 0u) << i;
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
+  const auto told = client->provider.told_by_peer(*client_vi);
+  ASSERT_TRUE(told.has_value());
+  EXPECT_EQ(told->last_msg_id.value, 2u);
+  EXPECT_EQ(told->reason, wire::fcvi::Reason::remote_rdma_write_protection_error);
+}
+
+// FC-VI Annex E: it waits for the answers up to that number alone; nothing more is sent meanwhile, and VipDisconnect ends the wait.
+TEST_F(LockStepForged, disconnected_waitingForResponses) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(frame.number * fc2::second); };
+  receive(3), send(2, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(sent(0), sent_well);
+  disconnect(2);
+  fabric.run_for(fc2::millisecond);
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(received(2), 0u) << "sent behind the peer's Disconnect";
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(1), sent_well);
+  EXPECT_EQ(sent(2), send_flushed);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
+}
+TEST_F(LockStepForged, disconnected_onlyLaterMessagesOpen_endsAtOnce) {  // FC-VI Annex E
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client || frame.number == 0 ? pass : support::lose; };
+  receive(2), send(2, 100);
+  fabric.run_for(fc2::millisecond);
+  disconnect(1);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(sent(0), sent_well);
+  EXPECT_EQ(sent(1), send_flushed);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+TEST_F(LockStepForged, disconnected_waiting_disconnectsItself) {  // VI-DG 3.3.5: no callback for who called VipDisconnect
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  disconnect(1);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(TwoNodes::disconnect(*client, *client_vi), vi::Return::Success);
+  EXPECT_EQ(sent(0), send_flushed);
+  EXPECT_EQ(client_vi->state(), vi::State::Idle);
+  fabric.run_for(20 * fc2::second);
+  EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 0);
+}
+TEST_F(LockStepForged, disconnected_waiting_portLogsOut_endsAtOnce) {  // FC-VI 7.7.1
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  disconnect(1);
+  fabric.run_for(fc2::millisecond);
+  client->port.remote_port(server->port.n_port_id()).implicit_logout();
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(sent(0), send_flushed);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
+}
+
+// FC-VI 5.2.2, ruling 128: on an in-order fabric nothing that was answered is behind the DISCONNECT_RQST: it ends the connection at once, and
+// completes nothing.
+TEST_F(LockStep, disconnected_responseLost_completesInError) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
+  receive(1), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_TRUE(arrived(0, 0, 100));
+  EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
+  EXPECT_EQ(sent(0), send_flushed);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  const auto told = client->provider.told_by_peer(*client_vi);
+  ASSERT_TRUE(told.has_value());
+  EXPECT_EQ(told->last_msg_id.value, 1u);
+  EXPECT_EQ(told->reason, std::nullopt);
+}
+
 // FC-VI Annex E, 8.4.1 a): an error waits for its turn no longer than the message before it for its response: that one fails then.
 TEST_F(LockStepAnyOrder, awaiting_everythingLostBeforeRefusal_timesOut) {
   begin(Level::ReliableReception);
@@ -164,6 +278,7 @@ TEST_F(LockStep, sending_localErrorBeforeResponse_earlierCompletes) {
   const std::uint64_t data = client->data + (8u << 20);
   const auto own = register_own(*client, data, slot);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(fc2::millisecond); };
+  faults.on_control = [this](const wire::FcHeader& fc) { return fc.s_id == server->port.n_port_id() ? late(fc2::millisecond) : pass; };
   receive(3), send(1, 100);
   const auto second = own_descriptor(*client, data, own, 60'000);
   client_vi->post_send(second, client->handle);
@@ -173,7 +288,7 @@ TEST_F(LockStep, sending_localErrorBeforeResponse_earlierCompletes) {
   fabric.run_for(fc2::second);
   EXPECT_TRUE(arrived(0, 0, 100));
   EXPECT_EQ(sent(0), sent_well);
-  EXPECT_EQ(client->status(second), sent_well | vi::status::protection_error);
+  EXPECT_EQ(client->status(second), sent_well | vi::status::protection_error | vi::status::partial_error);
   EXPECT_EQ(sent(1), send_flushed);
   EXPECT_EQ(received(2), receive_flushed);
   EXPECT_EQ(log.count([](const support::LoggedFrame& f) {
@@ -231,12 +346,16 @@ TEST_F(LockStepShortRaTov, reading_longerThanRaTov_whatIsBehindArrives) {
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
 }
 
-// VI-ARCH 6.3.1.1: in the event of an error on the RDMA Read, no receive descriptor is consumed by what came behind it.
+// VI-ARCH 6.3.1.1: in the event of an error on the RDMA Read, no receive descriptor is consumed by what came behind it, and nothing is
+// written.
 TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   begin(Level::ReliableReception);
   receive();
+  std::uint8_t* written = server->bytes(server->data + large);
+  *written = 1;
   forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, large, 0);
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
+  forge(wire::fcvi::Opcode::write_rqst, RCtl::solicited_data, 3, 0x5003, 100, 100);
   fabric.run_for(fc2::millisecond);
   support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
                                        .type = wire::Type::bls, .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
@@ -245,6 +364,7 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   fabric.fabric.ingress_of(client->port)->receive(abts.build(fabric.pool));
   fabric.run_for(fc2::second);
   EXPECT_EQ(received(0), receive_flushed);
+  EXPECT_EQ(*written, 1);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 

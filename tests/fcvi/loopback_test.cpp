@@ -99,7 +99,7 @@ TEST_P(Loopback, connected_writeOutOfBounds) {
   EXPECT_EQ(host.count(vi::ErrorCode::RdmaWProt), 1);
 }
 
-// VI-DG 3.3.1, 5.9.7.2.1: nobody waits here; and a rejection.
+// VI-DG 3.3.1, 3.3.4, FC-VI 5.9.7.2.1: nobody waits here; and a rejection.
 TEST_P(Loopback, idle_noMatchAndReject) {
   client_vi = &host.make_vi(GetParam());
   host.provider.connect_request(*client_vi, host.net("c"), host.net("loop"), vi::infinite, request);
@@ -114,7 +114,7 @@ TEST_P(Loopback, idle_noMatchAndReject) {
   EXPECT_EQ(request.result, Return::Reject);
 }
 
-// FC-VI 7.7.1: the link goes down: both ends lose the connection; then a new one comes.
+// FC-VI 7.7.1, VI-ARCH 7.1 to 7.3, VI-DG 6.3.3: the link goes down: both ends lose the connection; then a new one comes.
 TEST_P(Loopback, connected_linkDown_isLost) {
   connect_to_self();
   fabric.detach(0);

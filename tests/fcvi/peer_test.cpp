@@ -278,6 +278,8 @@ TEST_F(Peers, handshake_endsAtAnyMoment) {
 // VI-DG 3.3.7: a network partition: VIP_NOT_REACHABLE, a reliable VI in Error; an unreliable one Idle.
 TEST_F(Peers, waiting_linkDown_isNotReachable) {
   Peer &reliable = make(low), &unreliable = make(low, Level::UnreliableDelivery);
+  const auto receive = low.descriptor(0, {{low.data, 8}});
+  reliable.vi->post_receive(receive, low.handle);
   post(reliable, high, "a");
   post(unreliable, high, "b");
   fabric.run_for(fc2::millisecond);
@@ -286,6 +288,7 @@ TEST_F(Peers, waiting_linkDown_isNotReachable) {
   EXPECT_EQ(unreliable.call.result, Return::NotReachable);
   EXPECT_EQ(reliable.vi->state(), vi::State::Error);
   EXPECT_EQ(unreliable.vi->state(), vi::State::Idle);
+  EXPECT_EQ(low.status(receive), vi::status::done | vi::status::op_receive | vi::status::flushed);
   EXPECT_EQ(disconnect(low, *reliable.vi), Return::Success);
 }
 

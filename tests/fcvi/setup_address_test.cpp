@@ -4,6 +4,7 @@
 
 namespace {
 using Level = vi::ReliabilityLevel;
+using support::Connect;
 using support::Setup;
 using vi::Return;
 
@@ -19,6 +20,30 @@ TEST_F(ServerWithoutC, idle_connect_isNotReachable) {
   EXPECT_FALSE(wait.result.has_value());
 }
 
+// FC-VI 5.6: the login that stands lacks (C), but was not the port's own word, or is out of date: PLOGI again, and it connects.
+TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
+  fc2::RemotePort& server_at_client = client->port.remote_port(server->port.n_port_id());
+  server_at_client.log_in();
+  ASSERT_TRUE(fabric.run_until([&] { return server_at_client.logged_in(); }));
+  auto login = server->port.login_parameters(wire::els::Command::plogi);
+  login.features = 0;
+  fc2::FramePtr frame = fabric.pool.take();
+  wire::FcHeader{.r_ctl = wire::RCtl::els_request, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
+                 .type = wire::Type::els, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x4001}}
+      .write(frame->bytes);
+  login.write(frame->data_field());
+  frame->size_bytes = fc2::frame_header_bytes + wire::els::Login::size();
+  frame->sof = wire::Sof::i3;
+  frame->eof = wire::Eof::t;
+  client->port.receive(std::move(frame));
+  ASSERT_TRUE(server_at_client.logged_in() && !server_at_client.supports_fc_vi());
+  listen();
+  ask();
+  ASSERT_TRUE(offered());
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+}
+
 class ClientWithoutS : public Setup {
  public:
   ClientWithoutS() : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_seq_cnt = i != 0; }) {}
@@ -30,6 +55,54 @@ TEST_F(ClientWithoutS, idle_connect_isRefusedByServer) {
   EXPECT_EQ(outcome(), Return::NotReachable);
   EXPECT_FALSE(wait.result.has_value());
   EXPECT_EQ(client_vi->state(), vi::State::Error);
+}
+
+/// The server is 10.0.0.2 and 10.9.0.2.
+class SecondAddress : public Setup {
+ public:
+  SecondAddress() : Setup({}, {}, {.address = {}, .more_addresses = {wire::IpAddress::v4(10, 9, 0, 2)}}) {}
+  static vi::NetAddress at(const wire::IpAddress& host) { return vi::NetAddress::make(host, std::array<std::uint8_t, 2>{1, 2}); }
+  [[nodiscard]] vi::NetAddress first() const { return at(server->address); }
+  [[nodiscard]] static vi::NetAddress second() { return at(wire::IpAddress::v4(10, 9, 0, 2)); }
+  [[nodiscard]] Return ask_for(const vi::NetAddress& wanted) {
+    request.result.reset();
+    client->provider.connect_request(*client_vi, client->net("client"), wanted, 5 * fc2::second, request);
+    return outcome();
+  }
+};
+// FC-VI 4.2: a connection point is bound to an address and a discriminator: each of the NIC's addresses has its own.
+TEST_F(SecondAddress, waiting_request_matchesByAddressToo) {
+  server->provider.connect_wait(second(), 100 * fc2::second, wait);
+  EXPECT_EQ(ask_for(first()), Return::NoMatch);
+  request.result.reset();
+  client->provider.connect_request(*client_vi, client->net("client"), second(), 5 * fc2::second, request);
+  ASSERT_TRUE(offered());
+  server->provider.connect_accept(wait.token, *server_vi, accept);
+  EXPECT_EQ(outcome(), Return::Success);
+}
+// FC-VI 4.2: the same of the first address while somebody waits at the second only, and the other way round.
+TEST_F(SecondAddress, waitingAtTheFirst_requestForTheSecond_isNoMatch) {
+  server->provider.connect_wait(first(), 100 * fc2::second, wait);
+  EXPECT_EQ(ask_for(second()), Return::NoMatch);
+}
+// VI-DG 3.3.1, 3.3.4: an address that is not the NIC's is no parameter.
+TEST_F(SecondAddress, idle_foreignLocalAddress_isInvalid) {
+  server->provider.connect_wait(client->net("x"), 0, wait);
+  EXPECT_EQ(wait.result, Return::InvalidParameter);
+  server->provider.connect_request(*server_vi, client->net("x"), client->net("y"), fc2::second, request);
+  EXPECT_EQ(request.result, Return::InvalidParameter);
+}
+// VI-DG 6.7, FC-VI 4.2: peers meet at the second address, where one of them names itself by it.
+TEST_F(SecondAddress, peers_meetThere) {
+  Connect other;
+  const std::array<std::uint8_t, 2> rendezvous{1, 2};
+  ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net(""), second(), 5 * fc2::second, request), Return::Success);
+  ASSERT_EQ(server->provider.connect_peer_request(*server_vi, vi::NetAddress::make(second().host, {}),
+                                                  vi::NetAddress::make(client->address, rendezvous), 5 * fc2::second, other),
+            Return::Success);
+  EXPECT_EQ(outcome(), Return::Success);
+  EXPECT_TRUE(fabric.run_until([&] { return other.result.has_value(); }));
+  EXPECT_EQ(other.result, Return::Success);
 }
 
 class ByFarp : public Setup {
@@ -45,7 +118,7 @@ TEST_F(ByFarp, idle_connect_resolves) {
   EXPECT_EQ(outcome(), Return::Success);
 }
 
-// FC-VI 7.4: nobody has the address.
+// FC-VI 7.4, VI-DG 3.3.4: nobody has the address.
 TEST_F(Setup, idle_connectUnknownHost_isNotReachable) {
   const auto nobody = vi::NetAddress::make(wire::IpAddress::v4(10, 9, 9, 9), {});
   client->provider.connect_request(*client_vi, client->net("c"), nobody, vi::infinite, request);

@@ -6,8 +6,8 @@ namespace support {
 
 class Setup : public TwoNodes {
  public:
-  explicit Setup(TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {})
-      : TwoNodes({}, {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust), std::move(farp)) {
+  explicit Setup(TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fcvi::ProviderConfig config = {})
+      : TwoNodes(std::move(config), {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust), std::move(farp)) {
     client_vi = &client->make_vi(vi::ReliabilityLevel::ReliableDelivery);
     server_vi = &server->make_vi(vi::ReliabilityLevel::ReliableDelivery);
   }

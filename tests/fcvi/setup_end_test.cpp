@@ -165,7 +165,7 @@ TEST_F(SetupEnd, awaitRetry_accept_retryConnects) {
   expect_nothing_left();
 }
 
-// FC-VI 7.7.1, 8.5.3 c): the client's port logs out between: the offer is void.
+// FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.2, ruling 207: the client's port logs out between: the offer is void, and the client out of reach.
 TEST_F(SetupEnd, awaitRetry_logout_offerIsVoid) {
   faults.lose(wire::RCtl::ba_acc, 2);
   listen(), ask();
@@ -174,8 +174,8 @@ TEST_F(SetupEnd, awaitRetry_logout_offerIsVoid) {
   log_out();
   EXPECT_EQ(server->provider.open_setups(), 0u);
   accept_offer();
-  EXPECT_EQ(accepted(), Return::Timeout);
-  EXPECT_EQ(server_vi->state(), vi::State::Idle);
+  EXPECT_EQ(accepted(), Return::NotReachable);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
   faults.clear();
 }
 

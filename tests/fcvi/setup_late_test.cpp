@@ -157,8 +157,8 @@ TEST_F(SetupLate, logout_endsTheRest) {
   EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);
 }
 
-// FC-VI 8.4.2 f), 8.5.3 b), C.2 rule 1 b), C.3 rule 4 b), C.3 rule 4 c), C.3 rule 4 d), C.5.5: a set-up that failed for good: ABTS, what was posted is flushed,
-// and its handle and ids rest until the Disconnect ...
+// FC-VI 8.4.2 f), 8.5.3 b), C.2 rule 1 b), C.3 rule 4 b), C.3 rule 4 c), C.3 rule 4 d), C.5.5, VI-DG 3.3.4: a
+// set-up that failed for good: ABTS, what was posted is flushed, and its handle and ids rest until the Disconnect ...
 TEST_F(SetupLate, failedSetup_handleRests) {
   const auto receive = client->descriptor(0, {{client->data, 64}});
   client_vi->post_receive(receive, client->handle);

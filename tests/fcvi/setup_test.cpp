@@ -159,7 +159,7 @@ TEST_F(Setup, accepting_t2Expires_isTimeout) {
   EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
 }
 
-// FC-VI 8.6.3 a), ruling 20: a Disconnect that nobody answers, retried once: VIP_NOT_REACHABLE, the VI stays in Error.
+// FC-VI 8.6.3 a), VI-DG 3.3.5, ruling 20: a Disconnect that nobody answers, retried once: VIP_NOT_REACHABLE, the VI stays in Error.
 TEST_F(TwoNodes, connected_disconnectUnanswered_isNotReachable) {
   connect(Level::ReliableDelivery);
   fabric.silence(1);

@@ -1,8 +1,8 @@
 // Two hosts on a fabric, each with a port, a resolver, a provider and a NIC, and verbs to write scenarios with.
 #pragma once
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -28,19 +28,27 @@ struct Wait : vi::ConnectWaitOperation {
   std::optional<vi::Return> result;
 };
 
-/// Zeros, without touching pages that nobody uses: a host has much memory, and there are many hosts.
+/// Zeros, without touching pages that nobody uses: a host has much memory, and there are many hosts. Mapped, because
+/// AddressSanitizer would mark every byte of an allocation, twice, for each host. A page that nobody may touch ends it.
 class ZeroedMemory {
  public:
-  explicit ZeroedMemory(std::size_t size) : bytes_(static_cast<std::byte*>(std::calloc(size, 1)), &std::free), size_(size) {
-    if (bytes_ == nullptr) throw std::bad_alloc();
+  explicit ZeroedMemory(std::size_t size_bytes) : size_(size_bytes) {
+    void* mapped = mmap(nullptr, size_ + guard_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    bytes_ = static_cast<std::byte*>(mapped);
+    mprotect(bytes_ + size_, guard_bytes, PROT_NONE);
   }
-  [[nodiscard]] std::byte* data() { return bytes_.get(); }
-  [[nodiscard]] const std::byte* data() const { return bytes_.get(); }
+  ~ZeroedMemory() { munmap(bytes_, size_ + guard_bytes); }
+  ZeroedMemory(const ZeroedMemory&) = delete;
+  ZeroedMemory& operator=(const ZeroedMemory&) = delete;
+  [[nodiscard]] std::byte* data() { return bytes_; }
+  [[nodiscard]] const std::byte* data() const { return bytes_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  std::unique_ptr<std::byte, decltype(&std::free)> bytes_;
-  std::size_t size_;
+  static constexpr std::size_t guard_bytes = 4096;
+  std::byte* bytes_;
+  std::size_t size_;  // whole pages
 };
 
 struct AsyncError { vi::Vi* vi; vi::ErrorCode error; };
@@ -50,7 +58,7 @@ class Host : public vi::Listener {
  public:
   Host(TestFabric& fabric, std::size_t index, fcvi::ProviderConfig config = {}, farp::ResolverConfig farp = {})
       : port(fabric.port(index)), address(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1))),
-        resolver(port, with_address(std::move(farp), address)), provider(port, resolver, with_address(config, address)),
+        resolver(port, with_address(std::move(farp), address, config.more_addresses)), provider(port, resolver, with_address(config, address)),
         nic(provider, *this), memory(memory_bytes) {
     const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
     EXPECT_EQ(nic.register_memory(base, memory.data(), memory.size(), attributes, handle), vi::Return::Success);
@@ -121,8 +129,10 @@ class Host : public vi::Listener {
   std::vector<AsyncError> errors;
 
  private:
-  static farp::ResolverConfig with_address(farp::ResolverConfig config, const wire::IpAddress& own) {
+  static farp::ResolverConfig with_address(farp::ResolverConfig config, const wire::IpAddress& own,
+                                           const std::vector<wire::IpAddress>& more) {
     config.own_addresses = {own};
+    config.own_addresses.insert(config.own_addresses.end(), more.begin(), more.end());
     return config;
   }
   static fcvi::ProviderConfig with_address(fcvi::ProviderConfig config, const wire::IpAddress& own) {
@@ -138,7 +148,9 @@ class TwoNodes : public ::testing::Test {
                     TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fc2::SwitchConfig fabric_config = {})
       : fabric(2, std::move(fabric_config), adjust) {
     fabric.link = link;
-    client = std::make_unique<Host>(fabric, 0, config, farp);
+    auto of_client = config;
+    of_client.more_addresses.clear();  // two hosts have no address in common
+    client = std::make_unique<Host>(fabric, 0, of_client, farp);
     config.first_handle += 0x1000;  // each end its own numbers: a mix-up shows
     config.first_connection_id += 0x1000;
     server = std::make_unique<Host>(fabric, 1, config, farp);

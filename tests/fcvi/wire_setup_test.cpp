@@ -42,6 +42,17 @@ TEST_F(WireSetup, refused_nobodyWaits) {
   expect_frame(iu[3], {false, 0x03, 0x980008, 2, 0x1A, 0x00, nobody, 0, 0, 0, 0, connection_id, 0, 1}, "CONNECT_RESP3");
 }
 
+// FC-VI 5.9.7.2.1: somebody waits, but for another discriminator: 01h.
+TEST_F(WireSetup, refused_otherDiscriminator) {
+  server->provider.connect_wait(server->net("other"), 100 * fc2::second, wait);
+  ask();
+  ASSERT_TRUE(ended());
+  const auto iu = settled();
+  ASSERT_EQ(iu.size(), 4u);
+  EXPECT_EQ(iu[1].flags(), 0x01u);
+  EXPECT_EQ(iu[1].word(3), 0x00010000u);
+}
+
 // FC-VI 5.9.7.2.1: VipConnectReject is 04h.
 TEST_F(WireSetup, refused_rejected) {
   listen(), ask();
@@ -54,7 +65,7 @@ TEST_F(WireSetup, refused_rejected) {
   EXPECT_EQ(iu[1].word(3), 0x00040000u);
 }
 
-// FC-VI C.5.2, C.5.6: T1 is over: RESP2 "Connect Timeout" to the handle of RESP1; RESP3 confirms no connection.
+// FC-VI 5.9.7.2.1, C.5.2, C.5.6: T1 is over: RESP2 "Connect Timeout" to the handle of RESP1; RESP3 confirms no connection.
 TEST_F(WireSetup, timedOut_resp2SaysConnectTimeout) {
   listen(), ask(fc2::second);
   ASSERT_TRUE(offered());

@@ -1,6 +1,8 @@
 """fcvi-fabricd --fcoe as tests start it, and what captures must be like."""
 
+import concurrent.futures
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -23,25 +25,39 @@ def wait_for(condition, what):
         time.sleep(0.05)
 
 
+def at_once(questions):
+    """The answers of functions that wait, in their order."""
+    with concurrent.futures.ThreadPoolExecutor(len(questions)) as pool:
+        return [asked.result() for asked in [pool.submit(question) for question in questions]]
+
+
 class Fabric:
     """One service in a runtime directory of its own; `prefix` words start its programs (ip netns exec NAME)."""
 
-    def __init__(self, program, runtime, *options, prefix=()):
+    def __init__(self, program, runtime, *options, prefix=(), log=None):
         self.words = [*prefix, program, "--runtime-directory", runtime]
         self.options = options
+        self.log = log  # a path
         self.process = None
         self.capturing = None
         self.capture_errors = ""
 
     def start(self):
-        self.process = subprocess.Popen([*self.words, *self.options], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(self.log or os.devnull, "a", encoding="utf-8") as log:
+            self.process = subprocess.Popen([*self.words, *self.options], stdin=subprocess.DEVNULL, stderr=log)
         wait_for(lambda: self.status() is not None or self.process.poll() is not None, "the service runs")
         if self.process.poll() is not None:
             raise AssertionError(f"fcvi-fabricd ended with {self.process.returncode}")
 
     def status(self):
         asked = subprocess.run([*self.words, "status", "--json"], capture_output=True, text=True, timeout=PATIENCE_S)
-        return json.loads(asked.stdout) if asked.returncode == 0 else None
+        told = json.loads(asked.stdout) if asked.returncode == 0 else {}
+        return told if "process_id" in told else None
+
+    def nics(self):
+        """What NICs of this host tell, whether the service runs or not."""
+        asked = subprocess.run([*self.words, "status", "--json"], capture_output=True, text=True, timeout=PATIENCE_S)
+        return json.loads(asked.stdout)["nics"] if asked.returncode == 0 else []
 
     def vn_ports(self):
         """Of all interfaces; empty while it does not answer."""

@@ -31,7 +31,7 @@ class Fcf(unittest.TestCase):
         return str(Path(self.folder.name, name))
 
     def service(self, *options, runtime="run"):
-        service = fabric.Fabric(FABRICD, self.path(runtime), *options)
+        service = fabric.Fabric(FABRICD, self.path(runtime), *options, log=self.path("log"))
         self.addCleanup(service.end)
         return service
 
@@ -70,6 +70,8 @@ class Fcf(unittest.TestCase):
                                       (("--fcoe", "udp:1"), 2, "expected an interface's name"),
                                       (("--fcoe", "udp:1:2", "--mtu", "1499"), 2, "--mtu"),
                                       (("--fcoe", "udp:1:2", "--fka-period", "499"), 2, "--fka-period"),
+                                      (("--fcoe", "udp:1:2", "--vlan", "0"), 2, "--vlan"),
+                                      (("--fcoe", "udp:1:2", "--vlan", "4095"), 2, "--vlan"),
                                       (("--fcoe", "udp:1:2", "--priority", "256"), 2, "--priority"),
                                       (("--fcoe", "udp:1:2", "--fc-map", "0EFD00"), 2, "expected 0EFC00 to 0EFCFF")):
             if status == 1 and os.geteuid() != 0:
@@ -143,6 +145,49 @@ class Fcf(unittest.TestCase):
         self.assertEqual(program.wait(fabric.PATIENCE_S), 0)
         fabric.wait_for(lambda: not service.vn_ports(), "it logged out at its end")
 
+    # At the level that it has by default: who logs in and out, and who may not, with the reason.
+    def test_log_tells_of_logins_logouts_and_rejections(self):
+        service = self.fcf("--allow", "02:00:00:00:00:01")
+        service.start()
+        log = Path(self.path("log"))
+        program = self.answering(more="  mac: 02:00:00:00:00:01\n")
+        port = fabric.wait_for(lambda: next((port for port in service.vn_ports() if port["addresses"]), None), "it registered")
+        self.assertIn("FC-VI", port["fc4_types"])
+        self.assertRegex(log.read_text(), rf"info: udp:\S+: ENode 02:00:00:00:00:01 N_Port \S+ {port['port_name']} logged in \(FLOGI\)")
+        program.send_signal(signal.SIGTERM)
+        program.wait(fabric.PATIENCE_S)
+        fabric.wait_for(lambda: not service.vn_ports(), "it logged out")
+        self.assertRegex(log.read_text(), rf"ENode 02:00:00:00:00:01 N_Port \S+ {port['port_name']} logged out \(LOGO\)")
+        refused = subprocess.run([VIPING, "nobody"], env=self.environment(more="  mac: 02:00:00:00:00:02\n", open_time="3s"),
+                                 capture_output=True, text=True, timeout=fabric.PATIENCE_S)
+        self.assertIn("grants no login", refused.stderr)
+        self.assertRegex(log.read_text(), r"ENode 02:00:00:00:00:02 rejected \(not allowed to log in\)")
+        self.assertGreater(service.status()["fcoe"]["interfaces"][0]["discarded"]["not allowed to log in"], 0)
+
+    # A host needs no service of its own: each process tells of its NIC.
+    def test_status_of_a_host(self):
+        service = self.fcf(*("--fka-period", "500"))
+        service.start()
+        program = self.answering()
+        port = fabric.wait_for(lambda: next((port for port in service.vn_ports() if port["addresses"]), None), "it registered")
+        fcf = service.status()["fcoe"]
+        nic = fabric.wait_for(lambda: next((nic for nic in service.nics() if nic["fcf"]["keep_alives_sent"] > 2), None), "keep-alives go")
+        self.assertEqual((nic["process_id"], nic["program"], nic["mode"], nic["state"]), (program.pid, "viping", "fabric", "LoggedIn"))
+        self.assertEqual((nic["fpma"], nic["n_port_id"], nic["port_name"]), (port["mac"], port["n_port_id"], port["port_name"]))
+        self.assertEqual((nic["fcf"]["mac"], nic["fcf"]["switch_name"]), (fcf["interfaces"][0]["mac"], fcf["switch_name"]))
+        self.assertEqual((nic["fcf"]["keep_alives_wanted"], nic["fcf"]["fka_period_ms"]), (True, 500))
+        self.assertLess(nic["fcf"]["heard_ms_ago"], 2 * 500)
+        self.assertGreater(nic["fip_in"], 0)
+        self.assertLess(fcf["interfaces"][0]["enodes"][0]["silent_ms"], 3 * 500)
+        shown = subprocess.run([*service.words, "status"], capture_output=True, text=True, timeout=fabric.PATIENCE_S).stdout
+        for text in (f"NIC of viping (process {program.pid})", f"FPMA {port['mac']}", f"FCF {nic['fcf']['mac']}", "every 500 ms", "heard"):
+            self.assertIn(text, shown)
+        service.kill()
+        fabric.wait_for(lambda: "fcf" not in service.nics()[0], "it lost its FCF")  # and tells so, though no service runs
+        self.end(program)
+        self.assertEqual(service.nics(), [])
+        self.assertEqual([name for name in os.listdir(self.path("run")) if name.startswith("nic.")], [])  # what the kill left is gone
+
     def test_frames_that_are_none_are_counted_by_reason(self):
         service = self.fcf()
         service.start()
@@ -160,7 +205,7 @@ class Fcf(unittest.TestCase):
         self.assertEqual(interface["discarded"]["bad FIP message"], 1)
         self.assertEqual(service.stop(), 0)
 
-    # Who answers a VLAN Request names VLANs that the interface does not lead to: VipOpenNic says which.
+    # Who answers a VLAN Request names VLANs on which nobody is: VipOpenNic says which.
     def test_vlans_that_are_offered_are_told(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as switch:
             switch.bind(("127.0.0.1", self.port))
@@ -178,7 +223,17 @@ class Fcf(unittest.TestCase):
             switch.sendto(answer.ljust(60, b"\0"), ("127.0.0.1", self.host))
             _, err = host.communicate(timeout=fabric.PATIENCE_S)
         self.assertIn("no FCF shows itself", err)
-        self.assertIn("FCoE is offered on VLAN 100, 200: name an interface of it", err)
+        self.assertIn("neither on VLAN 100, 200, where FCoE is said to be offered", err)
+
+    # Tags in datagrams: the program asks, is told the VLAN, and logs in there.
+    def test_a_host_follows_the_vlan(self):
+        service = self.fcf("--vlan", "100")
+        service.start()
+        program = self.answering()
+        fabric.wait_for(lambda: service.vn_ports(), "it logs in")
+        self.assertEqual(service.status()["fcoe"]["vlan"], 100)
+        program.send_signal(signal.SIGTERM)
+        self.assertEqual(program.wait(fabric.PATIENCE_S), 0)
 
     # The host is told to use one FCF only; the other one shows itself in vain.
     def test_a_host_uses_the_fcf_that_it_was_told(self):

@@ -28,7 +28,8 @@ def build(folder):
     for program in ("qemu-system-x86_64", "dpkg"):
         if shutil.which(program) is None:
             raise Unavailable(f"there is no {program} (tools/setup --test installs what tests need)")
-    if not Path(folder, "initrd.img").exists():
+    image, script = Path(folder, "initrd.img"), HERE / "guest_init.sh"
+    if not image.exists() or image.stat().st_mtime < script.stat().st_mtime:
         made = subprocess.run([HERE / "build_guest", folder], capture_output=True, text=True, timeout=PATIENCE_S)
         if made.returncode != 0:
             raise Unavailable(made.stderr.strip().splitlines()[-1] if made.stderr.strip() else "build_guest failed")
@@ -98,6 +99,10 @@ class Guest:
         self.tell(command)
         end = self.wait_for(answer, before)
         return [line for line in self.lines[before:end + 1] if line.startswith("GUEST")]
+
+    def online_after(self):
+        """Seconds from the start, or from the end of a flap; the port is online."""
+        return int(re.search(r"Online hundredths=(\d+)", self.ask("online", "^GUEST .*hundredths=")[-1]).group(1)) / 100
 
     def show(self):
         return "\n".join(self.ask("show", "^GUEST shown"))

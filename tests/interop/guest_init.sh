@@ -2,6 +2,8 @@
 # /init of the guest: Debian's kernel with its own FCoE initiator, obeys lines on the serial console. What it says begins
 # with GUEST.
 #   start fabric|vn2vn MTU   the FCoE instance on eth0
+#   online                   waits until the port is, and tells the seconds since it was enabled, or since eth0 came back
+#   flap                     eth0 goes for a second, and comes back
 #   show                     the state of port, remote ports and FCFs
 #   destroy                  the instance ends as an administrator ends it: it logs out
 #   off
@@ -28,7 +30,30 @@ start() {
   done
   echo eth0 >/sys/bus/fcoe/ctlr_create
   c=$(ls -d $ctlr/ctlr_* | tail -n 1)
+  begun=$(uptime_hundredths)
   echo "$1" >"$c/mode" && echo 1 >"$c/enabled" && echo "GUEST started $(cat "$c/mode") mtu $(cat /sys/class/net/eth0/mtu)"
+}
+
+uptime_hundredths() {
+  read -r up _ </proc/uptime
+  echo "${up%.*}${up#*.}"
+}
+
+online() {
+  for i in $(seq 1000); do
+    read -r state <"$(echo /sys/class/fc_host/host*)/port_state"
+    [ "$state" = Online ] && break
+    usleep 20000
+  done
+  echo "GUEST $state hundredths=$(($(uptime_hundredths) - begun))"
+}
+
+flap() {
+  ip link set eth0 down
+  sleep 1
+  begun=$(uptime_hundredths)
+  ip link set eth0 up
+  echo "GUEST flapped"
 }
 
 show() {
@@ -48,6 +73,8 @@ echo "GUEST ready, kernel $(uname -r)"
 while read -r word first second; do
   case $word in
     start) start "$first" "$second" ;;
+    online) online ;;
+    flap) flap ;;
     show) show ;;
     destroy) echo eth0 >/sys/bus/fcoe/ctlr_destroy && echo "GUEST destroyed" ;;
     off) poweroff -f ;;

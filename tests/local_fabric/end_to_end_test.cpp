@@ -66,7 +66,7 @@ TEST_F(EndToEndTest, two_processes_exchange_messages) {
   EXPECT_EQ(server.wait(), 0);
 }
 
-// A process that is killed: its peer's connection is lost at once, and the peer goes on.
+// VI-ARCH 3.1: a process that is killed: its peer's connection is lost at once, and the peer goes on.
 TEST_F(EndToEndTest, connected_peer_killed_is_noticed) {
   Machine machine;
   RawNode client(machine, 2);

@@ -1,6 +1,8 @@
 // Which row this process runs changed: the environment says it (tools/mutation sets it).
 //
-//   FCVI_MUTATION=machine/State/Event/guard/way    one line of `mutation_rows`; way: remove, invert, stay, drop EFFECT
+//   FCVI_MUTATION=machine/State/Event/guard/way    one line of `mutation_rows`; way: remove, invert, stay,
+//   retarget, drop EFFECT,
+//                                                  swap EFFECT (with the next one)
 //   FCVI_MUTATION_TRACE=FILE                       append the key of each row that fires
 #include "state_machines/fsm_mutation.hpp"
 
@@ -10,7 +12,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace fsm::mutation {
@@ -23,8 +25,12 @@ constexpr int bad_request = 99;  // an exit status that tools/mutation does not 
   std::_Exit(bad_request);
 }
 
-constexpr std::array<std::pair<std::string_view, Kind>, 4> ways{
-    {{"remove", Kind::Remove}, {"invert", Kind::Invert}, {"stay", Kind::Stay}, {"drop ", Kind::Drop}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 6> ways{{{"remove", Kind::Remove},
+                                                                 {"invert", Kind::Invert},
+                                                                 {"stay", Kind::Stay},
+                                                                 {"retarget", Kind::Retarget},
+                                                                 {"drop ", Kind::Drop},
+                                                                 {"swap ", Kind::Swap}}};
 
 struct Request {
   std::string row;
@@ -36,7 +42,7 @@ Request parse(const std::string& text) {
   if (slash == std::string::npos) refuse("no row in \"" + text + "\"");
   const std::string way = text.substr(slash + 1);
   for (const auto& [name, kind] : ways) {
-    if (kind == Kind::Drop ? way.starts_with(name) : way == name) {
+    if (name.ends_with(' ') ? way.starts_with(name) : way == name) {
       return {text.substr(0, slash), {kind, way.substr(name.size())}};
     }
   }
@@ -51,9 +57,19 @@ const Request& request() {
   return asked;
 }
 
+thread_local std::optional<std::size_t> retargeted;  // since the event that is being processed
+
 }  // namespace
 
-Choice choice_of(const std::string& row_key) { return request().row == row_key ? request().choice : Choice{}; }
+void retarget(std::size_t wrong) { retargeted = wrong; }
+std::uint8_t state_after(std::uint8_t state) {
+  const auto wrong = std::exchange(retargeted, std::nullopt);
+  return wrong ? static_cast<std::uint8_t>(*wrong) : state;
+}
+
+Choice choice_of(const std::string& row_key) {
+  return request().row == row_key ? request().choice : Choice{};
+}
 
 void first_fired(const std::string& row_key) {
   const char* path = std::getenv("FCVI_MUTATION_TRACE");

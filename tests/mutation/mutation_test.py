@@ -84,9 +84,9 @@ class Tree:
 class Lists(unittest.TestCase):
     def test_ways(self):
         hard, soft, rang = mutants.parse_rows(ROWS)
-        self.assertEqual(hard.ways(), ["remove", "invert", "stay", "drop Bang", "drop Lock"])
-        self.assertEqual(soft.ways(), ["remove", "invert", "drop Creak"])
-        self.assertEqual(rang.mutants(), [f"{RANG}/remove"])
+        self.assertEqual(hard.ways(), ["remove", "invert", "stay", "retarget", "drop Bang", "drop Lock", "swap Bang"])
+        self.assertEqual(soft.ways(), ["remove", "invert", "retarget", "drop Creak"])
+        self.assertEqual(rang.mutants(), [f"{RANG}/remove", f"{RANG}/retarget"])
 
     def test_bad_rows(self):
         for text, complaint in {"": "no row", "door\tx\n": "line 1", ROWS + ROWS: HARD}.items():
@@ -118,9 +118,9 @@ class Runs(unittest.TestCase):
             self.assertIn(text, outcome[1])
 
     def test_every_change_noticed(self):
-        self.expect(self.tree.run(), 0, "3 rows, 9 changes, 0 survive")
-        self.assertIn("| Open | Pushed | !Hard | remove, invert, drop Creak | `Door.opens` | does not fire there |", self.tree.page())
-        self.assertIn("| [door](#door) | 3 | 3 | 2 | 1 | 3 | 9 | 0 | 0 | 1 | 2 |", self.tree.page())
+        self.expect(self.tree.run(), 0, "3 rows, 13 changes, 0 survive")
+        self.assertIn("| Open | Pushed | !Hard | remove, invert, retarget, drop Creak | `Door.opens` | does not fire there |", self.tree.page())
+        self.assertIn("| [door](#door) | 3 | 3 | 2 | 1 | 3 | 3 | 1 | 13 | 0 | 0 | 1 | 2 |", self.tree.page())
         self.expect(self.tree.check(), 0)
 
     def test_survivor(self):

@@ -56,13 +56,12 @@ TEST(FipForwarder, Idle_login_until_logout) {
   EXPECT_EQ(rig.after(LogoutAnswered{}), "Idle: stop_login_timer, forget_vn_ports, detach_f_port");
 }
 
-// Without a login there is nothing but FLOGI; a keep-alive is of a login that an earlier FCF had.
+// Without a login there is nothing but FLOGI.
 TEST(FipForwarder, Idle_without_login) {
   Rig rig;
   EXPECT_EQ(rig.after(FlogiReceived{}), "Idle: reject_request");
   EXPECT_EQ(rig.after(VirtualRequestReceived{}), "Idle: reject_request");
   EXPECT_EQ(rig.after(LogoReceived{}), "Idle: reject_request");
-  EXPECT_EQ(rig.after(KeepAliveReceived{}), "Idle: send_clear_virtual_links");
   EXPECT_EQ(rig.after(ClearRequested{}), "Idle:");
 }
 

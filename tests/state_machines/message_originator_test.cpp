@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { ReliableKnob, ClearToSendKnob };
+  enum Knob : unsigned { ReliableKnob, ClearToSendKnob, ReportsTransportErrorsKnob };
   void start_response_timer() override { note("start_response_timer"); }
   void stop_response_timer() override { note("stop_response_timer"); }
   void place_read_data() override { note("place_read_data"); }
@@ -18,12 +18,13 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void count_stale() override { note("count_stale"); }
   [[nodiscard]] bool reliable() const override { return knob(ReliableKnob); }
   [[nodiscard]] bool may_complete() const override { return knob(ClearToSendKnob); }
+  [[nodiscard]] bool reports_transport_errors() const override { return knob(ReportsTransportErrorsKnob); }
 };
 
 struct Input {
   using Def = message_originator::Def;
   using Recorded = message_originator::Recorded;
-  static constexpr unsigned knob_count = 2;
+  static constexpr unsigned knob_count = 3;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -135,17 +136,29 @@ TEST(MessageOriginator, AwaitClearToSend_connection_ended) {
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Completed: complete(Flushed)");
 }
 
-// FC-VI B.2.6.1 rule 8c.
+// FC-VI B.2.6.1 rules 8c a) c): Transport Error only on Descriptors that may have it (VI-DG 5.2 bit 6); the others are flushed with the rest.
 TEST(MessageOriginator, Sending_exchange_error) {
-  Rig reliable;
-  reliable.set(Recorded::ReliableKnob);
-  reliable.given(SendStarted{});
-  EXPECT_EQ(reliable.after(ExchangeError{}),
+  Rig reported;
+  reported.set(Recorded::ReliableKnob), reported.set(Recorded::ReportsTransportErrorsKnob);
+  reported.given(SendStarted{});
+  EXPECT_EQ(reported.after(ExchangeError{}),
             "Completed: abort_exchange, complete(TransportError), fail_connection");
-  Rig unreliable;
-  unreliable.given(SendStarted{});
-  EXPECT_EQ(unreliable.after(ExchangeError{}),
-            "Completed: abort_exchange, set_merr, complete(TransportError)");
+  Rig flushed;
+  flushed.set(Recorded::ReliableKnob);
+  flushed.given(SendStarted{});
+  EXPECT_EQ(flushed.after(ExchangeError{}), "Completed: abort_exchange, fail_connection");
+}
+
+// FC-VI B.2.6.1 rules 8c a) b), VI-ARCH 2.5.1: at Unreliable Delivery the Message is lost, and no Descriptor says so; C.5.5: not before RESP3.
+TEST(MessageOriginator, Sending_exchange_error_unreliable) {
+  Rig rig;
+  rig.set(Recorded::ClearToSendKnob);
+  rig.given(SendStarted{});
+  EXPECT_EQ(rig.after(ExchangeError{}), "Completed: abort_exchange, set_merr, complete(Success)");
+  Rig early;
+  early.given(SendStarted{});
+  EXPECT_EQ(early.after(ExchangeError{}), "AwaitClearToSend: abort_exchange, set_merr");
+  EXPECT_EQ(early.after(ClearToSend{}), "Completed: complete(Success)");
 }
 
 TEST(MessageOriginator, Queued_connection_ended) {

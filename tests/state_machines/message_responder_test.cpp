@@ -82,7 +82,8 @@ struct Input {
   static fsm::testing::Samples<FrameLost> samples(std::type_identity<FrameLost>) {
     return {{"FrameGap", FrameLost{Loss::FrameGap}},
             {"SequenceError", FrameLost{Loss::SequenceError}},
-            {"Timeout", FrameLost{Loss::Timeout}}};
+            {"Timeout", FrameLost{Loss::Timeout}},
+            {"Timeout, begun", FrameLost{Loss::Timeout, true}}};
   }
 };
 
@@ -152,7 +153,7 @@ TEST(MessageResponder, Refusing_until_the_last_frame) {
             "Refusing: note_refusal(QueueEmpty), discard_frame");
   EXPECT_EQ(rig.after(FrameReceived{false, true, true}), "Refusing: discard_frame");
   EXPECT_EQ(rig.after(FrameReceived{true, true, true}),
-            "Herr: fail_refused, discard_frame, start_discard_timer, conclude_refusal");
+            "Herr: fail_refused, conclude_refusal, discard_frame, start_discard_timer");
 }
 
 // FC-VI B.2.5 rules 4b, 6b, 6d.
@@ -179,11 +180,12 @@ TEST(MessageResponder, Receiving_loss_unreliable) {
   EXPECT_EQ(rig.after(MessageGap{false}), "Expecting: mark_messages_missing(true), discard_frame");
 }
 
-// FC-VI B.2.4 rule 2, B.2.5 rule 5a: a Message of the past, errored or not.
+// FC-VI B.2.4 rule 2, B.2.5 rule 5a: a Message of the past, errored or not. VI-ARCH 2.5.1: no Error at Unreliable Delivery.
 TEST(MessageResponder, Expecting_stale_message) {
   Rig rig = unreliable_rig();
   EXPECT_EQ(rig.after(StaleMessage{true}), "Expecting: discard_frame");
-  EXPECT_EQ(rig.after(StaleMessage{false}),
+  EXPECT_EQ(rig.after(StaleMessage{false}), "Expecting: discard_frame");
+  EXPECT_EQ(reliable_rig().after(StaleMessage{false}),
             "Herr: discard_frame, start_discard_timer, fail_connection(Transport)");
 }
 
@@ -290,6 +292,20 @@ TEST(MessageResponder, Expecting_frame_lost) {
   }
 }
 
+// FC-VI B.2.4 rule 3a, B.2.5 rules 7a, 7b: on an out-of-order fabric the expected Message may be open already, in its owner's books.
+TEST(MessageResponder, Expecting_frame_lost_of_an_open_message) {
+  EXPECT_EQ(unreliable_rig().after(FrameLost{Loss::Timeout, true}),
+            "Expecting: fail_receive(Transport), mark_message_errored, discard_frame");
+  EXPECT_EQ(reliable_rig().after(FrameLost{Loss::Timeout, true}),
+            "Herr: fail_receive(Transport), " + std::string(lost_connection));
+}
+
+// FC-VI B.2.5 rules 4c, 6e: with the first frame that overtakes another, the open Message goes into its owner's books.
+TEST(MessageResponder, Receiving_frames_overtaken) {
+  EXPECT_EQ(receiving(reliable_rig()).after(FramesOvertaken{}), "Expecting:");
+  EXPECT_EQ(refusing().after(FramesOvertaken{}), "Expecting:");
+}
+
 // VI-ARCH 2.5.1, 2.5.2, FC-VI B.2.4 rule 3, 8.4.2 e): the memory of an open Message goes away.
 TEST(MessageResponder, Receiving_memory_lost) {
   EXPECT_EQ(receiving(unreliable_rig()).after(MemoryLost{false, false}),
@@ -313,7 +329,8 @@ TEST(MessageResponder, Receiving_message_gap_unreliable) {
 TEST(MessageResponder, Receiving_stale_message) {
   Rig rig = receiving(unreliable_rig());
   EXPECT_EQ(rig.after(StaleMessage{true}), "Receiving: discard_frame");
-  EXPECT_EQ(rig.after(StaleMessage{false}), "Herr: fail_receive(Transport), " + std::string(lost_connection));
+  EXPECT_EQ(rig.after(StaleMessage{false}), "Receiving: discard_frame");
+  EXPECT_EQ(receiving(reliable_rig()).after(StaleMessage{false}), "Herr: fail_receive(Transport), " + std::string(lost_connection));
 }
 
 // FC-VI 5.2.2, 5.2.3: the last of several frames, for each kind of Message.

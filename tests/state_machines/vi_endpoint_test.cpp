@@ -37,7 +37,7 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(ViEndpoint, Input);
 
-// FC-VI 8.2 a) b) d): the client's way, up and down.
+// FC-VI 8.2 a) b) d), VI-ARCH 5.1, 5.2, 5.3: the client's way, up and down.
 TEST(ViEndpoint, Idle_client_connects_and_disconnects) {
   Rig rig;
   EXPECT_EQ(rig.after(ConnectRequested{}), "PendingConnect:");
@@ -48,7 +48,7 @@ TEST(ViEndpoint, Idle_client_connects_and_disconnects) {
   EXPECT_EQ(rig.after(DisconnectAnswered{}), "Idle: flush_descriptors, complete_disconnect(Success)");
 }
 
-// FC-VI C.5.5: the server receives before RESP1 goes.
+// FC-VI C.5.5, VI-ARCH 5.1, 5.2: the server receives before RESP1 goes.
 TEST(ViEndpoint, Idle_server_accepts) {
   Rig rig;
   EXPECT_EQ(rig.after(AcceptRequested{}), "PendingConnect: enable_reception");
@@ -85,7 +85,7 @@ TEST(ViEndpoint, PendingConnect_timed_out) {
   EXPECT_EQ(rig.after(ConnectTimedOut{}), "Idle: withdraw_reception, flush_descriptors");
 }
 
-// FC-VI 8.5.3 a) 1) 2): one retry, then Error.
+// FC-VI 8.5.3 a) 1) 2), VI-ARCH 5.2: one retry, then Error.
 TEST(ViEndpoint, PendingConnectRetry_failed) {
   Rig rig;
   rig.given(ConnectRequested{});
@@ -132,21 +132,20 @@ TEST(ViEndpoint, Error_second_disconnect_requested) {
   EXPECT_EQ(rig.after(DisconnectRequested{}), "Error:");
 }
 
-// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks.
+// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks; 7.2, 7.3, VI-DG 6.2: that is told, whatever a Descriptor says.
 TEST(ViEndpoint, Connected_local_error) {
   Rig rig;
   rig.given(ConnectRequested{}, SetupSucceeded{});
   EXPECT_EQ(rig.after(LocalError{}), "Connected:");
   rig.set(Recorded::ReliableKnob);
-  EXPECT_EQ(rig.after(LocalError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(rig.after(LocalError{}), "Error: disable_traffic, flush_descriptors, report_connection_lost");
 }
 
-// VI-DG 6.3.1: at every level; before a connection the state stays.
+// VI-DG 6.3.1, 6.2: at every level.
 TEST(ViEndpoint, Connected_catastrophic_error) {
   Rig rig;
-  EXPECT_EQ(rig.after(CatastrophicError{}), "Idle: count_stale");
   rig.given(ConnectRequested{}, SetupSucceeded{});
-  EXPECT_EQ(rig.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(rig.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors, report_connection_lost");
   EXPECT_EQ(rig.after(CatastrophicError{}), "Error: count_stale");
 }
 
@@ -182,7 +181,7 @@ Rig in_error() {
   return rig;
 }
 
-// VI-ARCH 5: only an Idle VI can be connected.
+// VI-ARCH 5.2, 5.3, 5.4: only an Idle VI can be connected.
 TEST(ViEndpoint, connect_requested_out_of_place) {
   EXPECT_EQ(pending().after(ConnectRequested{}), "PendingConnect: refuse_request");
   EXPECT_EQ(pending().after(AcceptRequested{}), "PendingConnect: refuse_request");
@@ -198,8 +197,16 @@ TEST(ViEndpoint, errors_without_a_connection) {
   EXPECT_EQ(pending().after(LocalError{}), "PendingConnect: count_stale");
   EXPECT_EQ(pending_retry().after(LocalError{}), "PendingConnectRetry: count_stale");
   EXPECT_EQ(in_error().after(LocalError{}), "Error: count_stale");
-  EXPECT_EQ(pending().after(CatastrophicError{}), "PendingConnect: count_stale");
-  EXPECT_EQ(pending_retry().after(CatastrophicError{}), "PendingConnectRetry: count_stale");
+}
+
+// VI-DG 6.3.1, VI-ARCH 5.1, 5.2: a catastrophic error takes the VI to Error from every state, and an attempt to connect reports it. There was
+// no connection that could be lost.
+TEST(ViEndpoint, catastrophic_errors_without_a_connection) {
+  Rig idle;
+  EXPECT_EQ(idle.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(idle.after(ConnectRequested{}), "Error: refuse_request");
+  EXPECT_EQ(pending().after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(pending_retry().after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
 }
 
 // FC-VI D.2: the loss of a connection that the application has ended already is no news.

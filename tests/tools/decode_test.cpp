@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+
+#include "wire/crc.hpp"
+#include "wire/fcoe.hpp"
+#include "wire/fcvi/connect_rqst.hpp"
 
 namespace sim {
 namespace {
@@ -41,7 +46,7 @@ std::string little(std::uint32_t value) {
   return bytes;
 }
 std::string pcap(std::uint32_t link_type, const std::string& frames) {
-  return little(0xA1B2C3D4) + little(0x00040002) + little(0) + little(0) + little(65535) + little(link_type) +
+  return little(0xA1B2C3D4) + little(0x00040002) + little(0) + little(0) + little(262'144) + little(link_type) +
          frames;
 }
 std::string record(const std::string& frame, std::uint32_t original) {
@@ -52,6 +57,48 @@ std::string record(const std::string& frame, std::uint32_t original) {
 std::string fc_frame() {
   std::string frame("\x22\xFF\xFF\xFE\x00\x01\x01\x00\x01\x29\x00\x00", 12);
   return frame + std::string("\x00\x00\x00\x00\x12\x34\xFF\xFF\x00\x00\x00\x00\x05\x00\x00\x00", 16);
+}
+
+std::string text_of(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+wire::Bytes bytes_of(const std::string& text) { return {static_cast<const std::uint8_t*>(static_cast<const void*>(text.data())), text.size()}; }
+
+/// SOFi3, the frame, its CRC, EOFt.
+std::string delimited(const std::string& frame) {
+  return std::string("\xBC\xB5\x56\x56", 4) + frame + little(wire::crc32(bytes_of(frame))) + std::string("\xBC\x95\x75\x75", 4);
+}
+std::string fcoe_frame(const std::string& frame) {
+  std::vector<std::uint8_t> bytes(wire::fcoe::frame_size(frame.size()));
+  wire::fcoe::encapsulate({{2}}, {{4}}, wire::Sof::i3, bytes_of(frame), wire::Eof::t, bytes);
+  return text_of(bytes);
+}
+wire::fcvi::ConnectRqst some_connect_rqst() {
+  wire::fcvi::ConnectRqst request;
+  request.payload.handle = {7};
+  request.payload.remote_address.discriminator_length = 128;
+  return request;
+}
+template <class Message>
+std::string written(const Message& message) {
+  std::vector<std::uint8_t> bytes(message.size());
+  message.write(bytes);
+  return text_of(bytes);
+}
+/// The frame of a CONNECT_RQST that has these bytes of its payload.
+std::string part(const std::string& iu, std::size_t offset, std::size_t size) {
+  const bool last = 32 + offset + size == iu.size();
+  wire::FcHeader header{.r_ctl = wire::RCtl::unsolicited_control, .d_id = {0x010200}, .s_id = {0x010100}, .type = wire::Type::fc_vi};
+  header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::relative_offset_present |
+                 (last ? wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative : 0);
+  header.df_ctl = wire::df_ctl::device_header_32;
+  header.seq_cnt = {static_cast<std::uint16_t>(offset != 0)};
+  header.parameter = static_cast<std::uint32_t>(offset);
+  return written(header) + iu.substr(0, 32) + iu.substr(32 + offset, size);
+}
+std::string fc_record(const std::string& frame) { return record(frame, static_cast<std::uint32_t>(frame.size())); }
+std::size_t count_of(const std::string& text, std::string_view what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
 }
 
 std::size_t lines_of(const std::string& text) {
@@ -72,8 +119,85 @@ TEST_F(DecodeTest, fibre_channel_with_and_without_delimiters) {
   EXPECT_EQ(error, "");
   EXPECT_NE(bare.find("     1 1.500000000 "), std::string::npos) << bare;
   EXPECT_NE(bare.find("LOGO"), std::string::npos) << bare;
-  const std::string whole = std::string(4, 'S') + fc_frame() + std::string(4, 'C') + std::string(4, 'E');
-  EXPECT_EQ(decode(write(pcap(225, record(whole, 40)))), bare);
+  const std::string good = decode(write(pcap(225, record(delimited(fc_frame()), 40))));
+  EXPECT_NE(good.find("LOGO"), std::string::npos) << good;
+  EXPECT_NE(good.find("| class=3 SOFi3 EOFt f_ctl=290000 first end initiative\n"), std::string::npos) << good;
+  std::string bad = delimited(fc_frame());
+  bad[10] ^= 1;
+  EXPECT_NE(decode(write(pcap(225, record(bad, 40)))).find(" BAD CRC\n"), std::string::npos);
+}
+
+// What the end of the capture's file keeps back has no CRC to judge, nor delimiters to show.
+TEST_F(DecodeTest, cut_frames_have_no_bad_crc) {
+  const std::string whole = fcoe_frame(fc_frame() + std::string(100, 'x'));
+  const auto size = static_cast<std::uint32_t>(whole.size());
+  EXPECT_EQ(decode(write(pcap(1, record(whole, size)))).find("BAD CRC"), std::string::npos);
+  for (const std::uint32_t kept : {60U, 70U, size - 1}) {
+    const std::string text = decode(write(pcap(1, record(whole.substr(0, kept), size))));
+    EXPECT_EQ(text.find("BAD CRC"), std::string::npos) << text;
+    EXPECT_NE(text.find("010100 > FFFFFE"), std::string::npos) << text;
+    EXPECT_NE(text.find("SOFi3"), std::string::npos) << text;
+    EXPECT_EQ(text.find("malformed"), std::string::npos) << text;
+    EXPECT_NE(text.find("(cut: "), std::string::npos) << text;
+  }
+  const std::string delimited_frame = delimited(fc_frame());
+  EXPECT_EQ(decode(write(pcap(225, record(delimited_frame.substr(0, 34), 40)))).find("BAD CRC"), std::string::npos);
+}
+
+// FC-FS extended headers: the frame behind VFT_Header is read, with its virtual fabric.
+TEST_F(DecodeTest, vft_header_is_shown_and_the_frame_behind_it) {
+  const std::string vft("\x50\x00\x00\x0E\x0A\x00\x00\x00", 8);
+  const std::string text = decode(write(pcap(224, record(vft + fc_frame(), 36))));
+  EXPECT_NE(text.find("VFT vf_id=7 hops=10 010100 > FFFFFE"), std::string::npos) << text;
+  EXPECT_NE(text.find("LOGO"), std::string::npos) << text;
+}
+
+TEST_F(DecodeTest, vlan_tag_is_shown) {
+  std::string frame = fcoe_frame(fc_frame());
+  frame.insert(12, std::string("\x81\x00\x60\x64", 4));
+  const std::string text = decode(write(pcap(1, record(frame, static_cast<std::uint32_t>(frame.size())))));
+  EXPECT_NE(text.find("VLAN 100 priority=3 010100 > FFFFFE"), std::string::npos) << text;
+}
+
+// A whole frame of tags, as large as a capture can hold one: the first is shown, and nothing is lost over the rest.
+TEST_F(DecodeTest, tags_without_end_are_one_line) {
+  std::string frame(12, 'm');
+  while (frame.size() < 262'000) frame += std::string("\x81\x00\x00\x05", 4);
+  const std::string text = decode(write(pcap(1, record(frame, static_cast<std::uint32_t>(frame.size())))));
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(lines_of(text), 1U);
+  EXPECT_NE(text.find("VLAN 5 priority=0 Ethernet"), std::string::npos) << text;
+}
+
+// A message of several frames is shown whole with the last of them, also where a capture has each frame twice.
+TEST_F(DecodeTest, message_of_several_frames_is_read_whole) {
+  const std::string request = written(some_connect_rqst());
+  const std::string first = part(request, 0, 224), second = part(request, 224, request.size() - 32 - 224);
+  const std::string text = decode(write(pcap(224, fc_record(first) + fc_record(first) + fc_record(second) + fc_record(second))));
+  EXPECT_EQ(text.find("malformed"), std::string::npos) << text;
+  EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST part offset=0 data_bytes=224"), 2U) << text;
+  EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST conn="), 2U) << text;
+  const std::string turned = decode(write(pcap(224, fc_record(second) + fc_record(first))));
+  EXPECT_EQ(count_of(turned, "FCVI_CONNECT_RQST conn="), 1U) << turned;
+}
+
+TEST_F(DecodeTest, message_that_is_too_short_has_its_own_name) {
+  std::string frame = fc_frame();
+  frame[24] = 0x03;
+  const std::string text = decode(write(pcap(224, record(frame, 28))));
+  EXPECT_NE(text.find("PLOGI malformed: truncated"), std::string::npos) << text;
+}
+
+TEST_F(DecodeTest, compressed_captures_are_read) {
+  const std::string plain = pcap(224, record(fc_frame(), 28)), path = folder + "/c.pcap.gz";
+  const gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, plain.data(), static_cast<unsigned>(plain.size()));
+  gzclose_w(file);
+  EXPECT_EQ(decode(path), decode(write(plain)));
+  EXPECT_EQ(error, "");
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 12);
+  decode(path);
+  EXPECT_EQ(error.find(path + ": "), 0U) << error;
 }
 
 TEST_F(DecodeTest, frames_that_do_not_parse_are_described) {

@@ -151,12 +151,14 @@ topology: {line_rate: 8GFC, latency: 1us}
 ports:
   - {name: a, port_name: "20:00:00:00:00:00:00:0a", node_name: "10:00:00:00:00:00:00:0a", address: 1.2.3.4,
      resolve: farp, line_rate: 400MB/s, latency: 2us, receive_data_field: 1KiB, first_ox_id: 3, first_handle: 4,
-     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, preference: true, ulp_timeout: 7ms, capture: false}
+     first_connection_id: 5, max_iu_bytes: 64KiB, pipeline_depth: 6, reorder_pool: 3MiB, preference: true, ulp_timeout: 7ms, capture: false}
   - {name: b, addresses: [fe80::1, 10.9.9.9]}
 workloads:
   - name: w
     client: b
     server: a
+    client_address: 10.9.9.9
+    server_address: 1.2.3.4
     discriminator: door
     reliability: unreliable_delivery
     max_transfer_size: 4KiB
@@ -175,6 +177,7 @@ workloads:
 expectations:
   ius: {FLOGI: 2, FCVI_SEND_RQST: {min: 1, max: 3}}
   discards: {max: 4}
+  kept: [{port: a, min: 1KiB, max: 2KiB}]
   asynchronous_errors: 1
   duration: 6ms
 )";
@@ -182,6 +185,10 @@ expectations:
 TEST(Loader, every_key_is_read) {
   const auto scenario = read(every_key);
   ASSERT_TRUE(scenario) << scenario.error().message;
+  ASSERT_EQ(scenario->expectations.kept.size(), 1u);
+  EXPECT_EQ(scenario->expectations.kept[0].port, 0u);
+  EXPECT_EQ(scenario->expectations.kept[0].bytes.min, 1024u);
+  EXPECT_EQ(scenario->expectations.kept[0].bytes.max, 2048u);
   EXPECT_EQ(std::tie(scenario->seed, scenario->file), std::tuple(16u, "/bin/sh"));
   const PortSpec& port = scenario->ports[0];
   EXPECT_EQ(port.port_name.value, 0x200000000000000Au);
@@ -194,14 +201,18 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(port.first_connection_id, 5u);
   EXPECT_EQ(port.max_iu_bytes, 65536u);
   EXPECT_EQ(port.pipeline_depth, 6u);
+  EXPECT_EQ(port.reorder_pool_bytes, 3u << 20);
   EXPECT_TRUE(port.preference);
   EXPECT_EQ(port.ulp_timeout, 7 * fc2::millisecond);
+  ASSERT_EQ(scenario->warnings.size(), 1U);  // FC-VI 8.3
+  EXPECT_NE(scenario->warnings[0].find(": ulp_timeout is 7.000 ms; FC-VI 8.3 asks for R_A_TOV, 10.000 s"), std::string::npos) << scenario->warnings[0];
   EXPECT_FALSE(port.capture);
   EXPECT_EQ(scenario->ports[1].addresses.size(), 2u);
   EXPECT_EQ(scenario->ports[1].link.latency_ns, 1000);
   const WorkloadSpec& workload = scenario->workloads[0];
   EXPECT_EQ(workload.client, 1u);
   EXPECT_EQ(workload.server, 0u);
+  EXPECT_EQ(to_string(workload.client_address) + " " + to_string(workload.server_address), "10.9.9.9 1.2.3.4");
   EXPECT_TRUE(workload.reject);
   EXPECT_EQ(workload.server_start, 3 * fc2::millisecond);
   EXPECT_FALSE(workload.attributes.enable_rdma_write);

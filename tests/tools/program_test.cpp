@@ -29,7 +29,10 @@ Scenario two_ports(fc2::TimeNs latency = 500) {
 }
 
 WorkloadSpec workload(Level level) {
-  WorkloadSpec spec{.name = "w", .client = 0, .server = 1, .discriminator = "w"};
+  WorkloadSpec spec{.name = "w", .client = 0, .server = 1};
+  spec.client_address = wire::IpAddress::v4(10, 0, 0, 1);
+  spec.server_address = wire::IpAddress::v4(10, 0, 0, 2);
+  spec.discriminator = "w";
   spec.attributes = {.reliability = level,
                      .max_transfer_size_bytes = 0xFFFFFFFF,
                      .ptag = {},
@@ -229,7 +232,8 @@ Task<> sending_client(Simulation& simulation, Level level, Moments& moments) {
   const Region region = endpoint.allocate(4096);
   const std::vector<std::uint8_t> door{'d'};
   const vi::Return connected =
-      co_await endpoint.connect(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), fc2::second);
+      co_await endpoint.connect(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 1), door),
+                                vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), fc2::second);
   EXPECT_EQ(connected, vi::Return::Success);
   co_await simulation.driver().sleep(10 * one_way);  // the set-up is over on both sides
   const Piece piece{0, 4096};

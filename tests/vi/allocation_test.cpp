@@ -52,7 +52,7 @@ TEST(FramePath, connected_steady_state) {
     vi->post_receive(area.address() + 64, handle);
     vi->post_send(area.address(), handle);
     auto sending = vi->begin_send();
-    auto receiving = vi->claim_receive();
+    auto receiving = vi->claim_receive(3000);
     ASSERT_TRUE(sending && receiving && sending->data.gather(frame) && receiving->data.scatter(frame));
     ASSERT_NE(vi->remote_memory(handle, area.address() + 32768, 100, Access::RemoteWrite), nullptr);
     vi->complete_send(*sending, 0);

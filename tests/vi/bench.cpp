@@ -7,7 +7,7 @@
 namespace vi::testing {
 
 Bench::Bench(BenchOptions options)
-    : nic(transport, listener, options.limits),
+    : nic(transport, listener, options.limits, options.guard),
       arena_(static_cast<std::byte*>(::operator new[](arena_bytes, std::align_val_t{64}))) {
   std::memset(arena_.get(), 0, arena_bytes);
   const auto address = reinterpret_cast<std::uint64_t>(arena_.get());
@@ -92,14 +92,14 @@ SendWork Bench::begin() {
   return work.value_or(SendWork{});
 }
 
-ReceiveWork Bench::claim() {
-  const auto work = vi->claim_receive();
+ReceiveWork Bench::claim(std::uint64_t message_bytes) {
+  const auto work = vi->claim_receive(message_bytes);
   EXPECT_TRUE(work.has_value() && work->error_bits == 0);
   return work.value_or(ReceiveWork{});
 }
 
-void Bench::claim_bad(std::uint32_t op_code) {
-  const auto work = vi->claim_receive();
+void Bench::claim_bad(std::uint32_t op_code, std::uint64_t message_bytes) {
+  const auto work = vi->claim_receive(message_bytes);
   ASSERT_TRUE(work.has_value());
   EXPECT_NE(work->error_bits, 0u);
   vi->complete_receive(*work, work->error_bits, op_code, 0, std::nullopt);

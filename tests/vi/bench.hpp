@@ -37,7 +37,7 @@ class FakeTransport : public Transport {
   void withdraw(ConnectWaitOperation&) override {}
   void disconnect(Vi&, Operation&) override {}
   void send_posted(Vi&) override { log_.push_back("posted"); }
-  void stopped(Vi&) override { log_.push_back("stopped"); }
+  void stopped(Vi&, StopCause cause) override { log_.push_back(cause == StopCause::Descriptor ? "stopped" : "stopped by the NIC"); }
 
   Return attach_result = Return::Success;
 
@@ -55,13 +55,17 @@ class LoggingListener : public Listener {
   void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t descriptor_address, std::uint32_t op_code,
                           ResourceCode resource, ErrorCode error) override {
     log_.push_back(std::string(to_string(error)));
+    if (error == ErrorCode::ConnLost) {  // may follow another one, which the tests ask about
+      lost_resource = resource;
+      return;
+    }
     last_descriptor_address = descriptor_address;
     last_op_code = op_code;
     last_resource = resource;
   }
   std::uint64_t last_descriptor_address = 0;
   std::uint32_t last_op_code = 0;
-  ResourceCode last_resource = ResourceCode::Nic;
+  ResourceCode last_resource = ResourceCode::Nic, lost_resource = ResourceCode::Nic;
 
  private:
   Log& log_;
@@ -96,6 +100,7 @@ struct BenchOptions {
   bool receive_to_queue = false;
   std::uint32_t queue_entries = 64;
   std::uint32_t max_transfer_size_bytes = 4096;
+  const MemoryGuard* guard = nullptr;
 };
 
 /// One NIC with one VI, a registered arena, and shorthand for what a consumer does.
@@ -124,10 +129,10 @@ class Bench {
   void drive_to(std::string_view state);
   /// Begins the next send, which must be possible.
   SendWork begin();
-  /// Claims the next receive, which must be possible.
-  ReceiveWork claim();
-  /// Claims the next receive, which must be bad, and completes it as it says.
-  void claim_bad(std::uint32_t op_code = status::op_receive);
+  /// Claims the next receive for a message of this length, which must be possible.
+  ReceiveWork claim(std::uint64_t message_bytes = 0);
+  /// Claims the next receive, which must be bad for this message, and completes it as it says.
+  void claim_bad(std::uint32_t op_code = status::op_receive, std::uint64_t message_bytes = 1);
   /// The signals since the last call.
   Log signals() { return std::exchange(log, {}); }
 

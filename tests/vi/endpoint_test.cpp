@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 constexpr std::uint32_t flushed = status::done | status::flushed;
 
 TEST(Endpoint, states_named) {
-  // VI-DG 4.8: Pending Connect Retry shows as Pending Connect.
+  // VI-DG 4.8, VI-ARCH 5.1 to 5.4: Pending Connect Retry shows as Pending Connect.
   const std::pair<const char*, State> states[] = {{"Idle", State::Idle},
                                                   {"PendingConnect", State::ConnectPending},
                                                   {"PendingConnectRetry", State::ConnectPending},
@@ -32,7 +32,8 @@ TEST(Endpoint, states_named) {
 }
 
 TEST(Endpoint, connected_connection_lost) {
-  // VI-DG 6.2, VI-ARCH 5.4: both queues are flushed in order, begun or not, then the consumer is told.
+  // VI-DG 6.2, VI-ARCH 5.4: both queues are flushed in order, begun or not, then the consumer is told. VI-DG 5.2 bit 4: the receive that a
+  // message had begun to fill, and no other.
   Bench bench;
   for (int i = 0; i != 2; ++i) bench.post_receive(bench.receive(4));
   bench.connect();
@@ -44,11 +45,34 @@ TEST(Endpoint, connected_connection_lost) {
   bench.signals();
   bench.vi->endpoint_event(endpoint::ConnectionLost{});
   EXPECT_THAT(bench.signals(), ElementsAre("send", "send", "send", "receive", "receive", "Connection Lost"));
-  EXPECT_EQ(bench.listener.last_resource, ResourceCode::Vi);
+  EXPECT_EQ(bench.listener.lost_resource, ResourceCode::Vi);
   EXPECT_THAT(dequeue_sends(bench), ElementsAre(flushed | status::op_send, flushed | status::op_rdma_write,
                                                 flushed | status::op_rdma_read));
   EXPECT_THAT(dequeue_receives(bench),
-              ElementsAre(flushed | status::op_receive, flushed | status::op_receive));
+              ElementsAre(flushed | status::partial_error | status::op_receive, flushed | status::op_receive));
+}
+
+TEST(Status, partly_sent) {
+  // VI-DG 5.2 bit 4: a send of which some frames went out, and not all, says so in whatever error ends it; not in a success.
+  Bench bench({.level = ReliabilityLevel::UnreliableDelivery});
+  bench.connect();
+  const auto failed = bench.send("a"), well = bench.send("b"), whole = bench.send("c"), open = bench.send("d"), unsent = bench.send("e");
+  for (const auto& posted : {failed, well, whole, open, unsent}) bench.post_send(posted);
+  const SendWork first = bench.begin(), second = bench.begin(), third = bench.begin(), fourth = bench.begin();
+  bench.begin();
+  for (const SendWork& work : {first, second, third, fourth}) bench.vi->set_partly_sent(work, true);
+  bench.vi->complete_send(first, status::protection_error);
+  bench.vi->complete_send(second, 0);
+  bench.vi->set_partly_sent(third, false);
+  bench.vi->complete_send(third, status::protection_error);
+  bench.vi->endpoint_event(endpoint::ConnectionLost{});
+  EXPECT_EQ(failed.status(), status::done | status::protection_error | status::partial_error);
+  EXPECT_EQ(well.status(), status::done);
+  EXPECT_EQ(whole.status(), status::done | status::protection_error);
+  EXPECT_EQ(open.status(), flushed | status::partial_error);
+  EXPECT_EQ(unsent.status(), flushed);
+  bench.vi->set_partly_sent(fourth, true);  // flushed meanwhile
+  EXPECT_EQ(open.status(), flushed | status::partial_error);
 }
 
 TEST(Endpoint, connected_flush_to_completion_queue) {
@@ -97,7 +121,7 @@ TEST(Endpoint, flushed_complete_late) {
     bench.vi->complete_receive(claimed, 0, status::op_receive, 4, 1);
     EXPECT_THAT(bench.signals(), IsEmpty());
     EXPECT_EQ(read_posted.status(), flushed | status::op_rdma_read);
-    EXPECT_EQ(receive.status(), flushed | status::op_receive);
+    EXPECT_EQ(receive.status(), flushed | status::partial_error | status::op_receive);
     dequeue_sends(bench);
     dequeue_receives(bench);
   }
@@ -208,7 +232,7 @@ TEST(Endpoint, pending_refused) {
   }
   EXPECT_THAT(bench.signals(), IsEmpty());
   bench.connect();
-  EXPECT_EQ(bench.claim().capacity_bytes, 4u);
+  bench.claim(4);
 }
 
 TEST(Endpoint, impossible_event_counted) {

@@ -79,6 +79,19 @@ TEST(MemoryLimits, full_register) {
   EXPECT_NE(handles[0], handles[2]);
 }
 
+TEST(MemoryLimits, full_register_bytes) {
+  // VI-DG 4.5 MaxRegisterBytes: of all regions together.
+  std::array<std::byte, 32> host{};
+  MemoryTable table({.max_regions = 9, .max_ptags = 1, .max_region_bytes = 32, .max_registered_bytes = 40});
+  std::array<wire::MemHandle, 3> handles{};
+  EXPECT_EQ(table.register_region(base, host.data(), 32, {}, handles[0]), Return::Success);
+  EXPECT_EQ(table.register_region(base, host.data(), 9, {}, handles[1]), Return::ErrorResource);
+  EXPECT_EQ(table.register_region(base, host.data(), 8, {}, handles[1]), Return::Success);
+  EXPECT_EQ(table.register_region(base, host.data(), 1, {}, handles[2]), Return::ErrorResource);
+  EXPECT_EQ(table.deregister(base, handles[1]), Return::Success);
+  EXPECT_EQ(table.register_region(base, host.data(), 8, {}, handles[2]), Return::Success);
+}
+
 TEST(MemoryLimits, full_create_ptag) {
   // VI-DG 3.4.1: VIP_ERROR_RESOURCE.
   MemoryTable table({.max_regions = 1, .max_ptags = 1});
@@ -209,9 +222,12 @@ TEST_F(Memory, registered_query_and_set_attributes) {
             Return::InvalidPtag);
   EXPECT_EQ(table.query(base, handle, attributes), Return::Success);
   EXPECT_EQ(attributes, (MemoryAttributes{.ptag = one}));
-  EXPECT_EQ(table.set_attributes(base + 256, handle, {}), Return::InvalidParameter);
+  for (const std::uint64_t elsewhere : {base - 1, base + 1, base + 255, base + 256}) {  // "the base address of the memory region"
+    EXPECT_EQ(table.set_attributes(elsewhere, handle, {}), Return::InvalidParameter);
+    EXPECT_EQ(table.query(elsewhere, handle, attributes), Return::InvalidParameter);
+  }
   EXPECT_EQ(table.set_attributes(base, handle, {.ptag = two, .enable_rdma_read = true}), Return::Success);
-  EXPECT_EQ(table.query(base + 255, handle, attributes), Return::Success);
+  EXPECT_EQ(table.query(base, handle, attributes), Return::Success);
   EXPECT_EQ(attributes, (MemoryAttributes{.ptag = two, .enable_rdma_read = true}));
   EXPECT_EQ(table.destroy_ptag(one), Return::Success);
   EXPECT_EQ(table.destroy_ptag(two), Return::ErrorResource);

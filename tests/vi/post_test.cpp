@@ -15,7 +15,7 @@ struct PostCase {
 class PostInState : public ::testing::TestWithParam<PostCase> {};
 
 TEST_P(PostInState, post_send) {
-  // VI-ARCH 5.1-5.4, 6.2, FC-VI 4.2: only a connected VI keeps a send.
+  // VI-ARCH 5.1 to 5.4, 6.2, FC-VI 4.2: only a connected VI keeps a send.
   Bench bench;
   bench.drive_to(GetParam().state);
   bench.signals();
@@ -31,7 +31,7 @@ TEST_P(PostInState, post_send) {
 }
 
 TEST_P(PostInState, post_receive) {
-  // VI-ARCH 5.1-5.4: receives stay in all states but Error.
+  // VI-ARCH 5.1 to 5.4: receives stay in all states but Error.
   Bench bench;
   bench.drive_to(GetParam().state);
   bench.signals();
@@ -114,7 +114,7 @@ TEST_P(PostBad, connected_post_bad_address) {
     EXPECT_EQ(bench.vi->post_send(address, wire::MemHandle{GetParam().handle(bench.arena_handle.value)}),
               Return::Success);
     EXPECT_EQ(bench.vi->state(), State::Error);
-    EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "receive", "stopped"));
+    EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "receive", "Connection Lost", "stopped"));
     EXPECT_EQ(bench.listener.last_descriptor_address, address);
     EXPECT_EQ(bench.listener.last_resource, ResourceCode::Descriptor);
     EXPECT_TRUE(bench.vi->send_queue_empty());
@@ -124,18 +124,20 @@ TEST_P(PostBad, connected_post_bad_address) {
 }
 
 TEST_P(PostBad, unconnected_post_bad_address) {
-  // VI-ARCH 5.1, 5.2: told at once; a VI without a connection has none to lose.
+  // VI-DG 6.3.1, VI-ARCH 5.1, 5.2: told at once, and the VI is in Error: who connects it learns that. It has no connection to lose.
   for (const auto* state : {"Idle", "PendingConnect", "PendingConnectRetry"}) {
     Bench bench;
     bench.drive_to(state);
     bench.signals();
-    const auto posted = bench.receive(8);
+    const auto waiting = bench.receive(4), posted = bench.receive(8);
+    bench.post_receive(waiting);
     bench.vi->post_receive(GetParam().address(posted),
                            wire::MemHandle{GetParam().handle(bench.arena_handle.value)});
-    EXPECT_EQ(bench.vi->endpoint_state_name(), state);
-    EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error"));
+    EXPECT_EQ(bench.vi->state(), State::Error);
+    EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "receive", "stopped"));
     EXPECT_EQ(bench.listener.last_op_code, status::op_receive);
-    EXPECT_TRUE(bench.vi->receive_queue_empty());
+    EXPECT_EQ(waiting.status(), status::done | status::flushed | status::op_receive);
+    EXPECT_TRUE(bench.vi->endpoint_event(endpoint::ConnectRequested{}).refused);
     EXPECT_EQ(bench.vi->unexpected_events(), 0u);
   }
 }
@@ -164,7 +166,7 @@ TEST(Post, connected_post_segments_beyond_region) {
   EXPECT_THAT(bench.signals(), ElementsAre("posted"));
   posted.control().segment_count = 2;
   bench.vi->post_send(posted.address(), narrow);
-  EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "send", "stopped"));
+  EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "send", "Connection Lost", "stopped"));
 }
 
 TEST(Post, connected_post_wrong_tag) {
@@ -175,7 +177,7 @@ TEST(Post, connected_post_wrong_tag) {
   EXPECT_EQ(bench.nic.set_vi_attributes(*bench.vi, {.ptag = tag}), Return::Success);
   bench.connect();
   bench.post_send(bench.send("abc"));
-  EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "stopped"));
+  EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "Connection Lost", "stopped"));
 }
 
 TEST(Post, idle_post_host_misaligned) {
@@ -185,7 +187,7 @@ TEST(Post, idle_post_host_misaligned) {
   wire::MemHandle handle{};
   bench.nic.memory().register_region(0x4000, odd.host + 1, 128, {}, handle);
   bench.vi->post_receive(0x4000, handle);
-  EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error"));
+  EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "stopped"));
 }
 
 TEST(Post, full_post_overrun) {
@@ -197,7 +199,7 @@ TEST(Post, full_post_overrun) {
   const auto extra = bench.rdma_read(bench.allocate(1));
   EXPECT_EQ(bench.post_send(extra), Return::Success);
   EXPECT_EQ(extra.status(), 0xFFFFFFFFu);
-  EXPECT_THAT(bench.signals(), ElementsAre("VI Overrun", "send", "send", "stopped"));
+  EXPECT_THAT(bench.signals(), ElementsAre("VI Overrun", "send", "send", "Connection Lost", "stopped by the NIC"));
   EXPECT_EQ(bench.listener.last_op_code, status::op_rdma_read);
   EXPECT_EQ(bench.listener.last_descriptor_address, extra.address());
   EXPECT_EQ(bench.listener.last_resource, ResourceCode::Vi);
@@ -211,7 +213,7 @@ TEST(Post, idle_post_receive_overrun) {
   bench.vi->endpoint_event(endpoint::DisconnectRequested{});
   bench.signals();
   bench.post_receive(bench.receive(1));
-  EXPECT_THAT(bench.signals(), ElementsAre("VI Overrun"));
+  EXPECT_THAT(bench.signals(), ElementsAre("VI Overrun", "stopped by the NIC"));
   EXPECT_EQ(dequeue_receives(bench).size(), 1u);
 }
 

@@ -152,6 +152,7 @@ TEST(CompletionQueue, wrapped_resize) {
   queue.push({vi_number(4), false});
   EXPECT_FALSE(queue.resize(2));
   EXPECT_EQ(queue.capacity(), 3u);
+  EXPECT_TRUE(queue.resize(3));  // exactly what it holds
   EXPECT_TRUE(queue.resize(5));
   EXPECT_TRUE(queue.push({vi_number(5), false}));
   EXPECT_TRUE(queue.push({vi_number(6), false}));

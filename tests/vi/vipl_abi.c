@@ -24,6 +24,14 @@ LAYOUT(DATA_SEGMENT, 16);
 SIZE(VIP_DESCRIPTOR_SEGMENT, 16);
 #define DESCRIPTOR_MEMBERS(AT, T) AT(T, CS, 0) AT(T, Control, 0) AT(T, DS, 32) AT(T, Data, 32)
 LAYOUT(DESCRIPTOR, 64);
+/* The same member under each name. */
+#define SEGMENT_MEMBERS(AT, i, at) \
+  AT(VIP_DESCRIPTOR, Data[i].Data, at) AT(VIP_DESCRIPTOR, DS[i].Local.Data, at) AT(VIP_DESCRIPTOR, DS[i].Remote.Data, at) \
+  AT(VIP_DESCRIPTOR, Data[i].Handle, at + 8) AT(VIP_DESCRIPTOR, DS[i].Local.Handle, at + 8) \
+  AT(VIP_DESCRIPTOR, DS[i].Remote.Handle, at + 8) AT(VIP_DESCRIPTOR, Data[i].Length, at + 12) \
+  AT(VIP_DESCRIPTOR, DS[i].Local.Length, at + 12)
+SEGMENT_MEMBERS(AT, 0, 32)
+SEGMENT_MEMBERS(AT, 1, 48)
 
 /* VI-DG 4.1, 4.2, 4.4, 4.6, 4.8: what the others are made of */
 SIZE(VIP_UINT64, 8);

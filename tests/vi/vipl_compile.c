@@ -27,11 +27,11 @@ VIP_RETURN ping(IN VIP_NIC_HANDLE nic, IN VIP_VI_HANDLE vi, IN VIP_MEM_HANDLE me
 VIP_RETURN ping(IN VIP_NIC_HANDLE nic, IN VIP_VI_HANDLE vi, IN VIP_MEM_HANDLE memory,
                 VIP_DESCRIPTOR* descriptor, OUT VIP_DESCRIPTOR** done) {
   VIP_RETURN result = VipErrorCallback(nic, (VIP_PVOID)0, on_error);
-  if (result == VIP_ERROR || result == VIP_ERROR_NOT_SUPPORTED) return result;
+  if (result == VIP_DESCRIPTOR_ERROR || result == VIP_ERROR_NOT_SUPPORTED) return result;
   descriptor->CS.Control = VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_IMMEDIATE | VIP_CONTROL_OPENCE;
   descriptor->Control.SegCount = 1;
   descriptor->CS.Length = descriptor->DS[0].Local.Length = 64;
-  descriptor->Data[0].Local.Handle = memory;
+  descriptor->Data[0].Handle = memory;
   descriptor->DS[0].Local.Data.Address = descriptor->CS.Next.Descriptor + 1;
   descriptor->DS[1].Remote.Data.AddressBits = 0;
   result = VipPostSend(vi, descriptor, memory);

@@ -1,4 +1,4 @@
-/* A program in the words of VI-DG 8, the guide's own examples: CS, DS[n].Local and .Remote, IN and OUT in its own
+/* A program in the words of the examples that end the guide (VI-DG): CS, DS[n].Local and .Remote, IN and OUT in its own
  * prototypes, types as they stand in VI-DG 4. Compiled only. */
 #include <vipl.h>
 

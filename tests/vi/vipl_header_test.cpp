@@ -78,7 +78,7 @@ static_assert(VIP_INVALID_STATE == static_cast<int>(Return::InvalidState));
 static_assert(VIP_ERROR_NAMESERVICE == static_cast<int>(Return::ErrorNameservice));
 static_assert(VIP_NO_MATCH == static_cast<int>(Return::NoMatch));
 static_assert(VIP_NOT_REACHABLE == static_cast<int>(Return::NotReachable) && VIP_NOT_REACHABLE == 15);
-static_assert(VIP_ERROR_NOT_SUPPORTED == 16 && VIP_ERROR == VIP_ERROR_NOT_SUPPORTED);
+static_assert(VIP_ERROR_NOT_SUPPORTED == 16 && VIP_ERROR == VIP_DESCRIPTOR_ERROR && VIP_ERROR == 11);
 static_assert(VIP_STATE_IDLE == static_cast<int>(State::Idle) &&
               VIP_STATE_ERROR == static_cast<int>(State::Error));
 static_assert(VIP_STATE_CONNECTED == static_cast<int>(State::Connected));
@@ -106,11 +106,13 @@ TEST(ViplHeader, both_spellings_same_bytes) {
   // wild, Headers: CS/DS and Control/Data name the same descriptor.
   VIP_DESCRIPTOR descriptor{};
   descriptor.CS.SegCount = 2;
-  descriptor.Data[0].Remote.Handle = 5;
+  descriptor.Data[0].Handle = 5;
+  descriptor.Data[0].Data.AddressBits = 4;
   descriptor.DS[1].Local.Length = 6;
   EXPECT_EQ(descriptor.Control.SegCount, 2);
   EXPECT_EQ(descriptor.DS[0].Remote.Handle, 5u);
-  EXPECT_EQ(descriptor.Data[1].Local.Length, 6u);
+  EXPECT_EQ(descriptor.DS[0].Local.Data.AddressBits, 4u);
+  EXPECT_EQ(descriptor.Data[1].Length, 6u);
   descriptor.CS.Next.Descriptor = &descriptor;
   EXPECT_EQ(descriptor.Control.Next.Address, &descriptor);
 }

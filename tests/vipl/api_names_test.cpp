@@ -181,7 +181,7 @@ TEST_F(ViplNames, name_of_a_node_that_starts_later) {
             },
             [] {
               Node timer(5);
-              timer.rest(500);
+              timer.rest(9'000);
               Node node(1);
               node.rest(1000);
             }});

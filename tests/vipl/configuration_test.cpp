@@ -60,6 +60,7 @@ nics:
     port_name: 30:00:00:00:00:00:00:01
     node_wwn: 30:00:00:00:00:00:00:02
     strict_tags: true
+    reorder_pool: 7MiB
     hosts: /srv/hosts
     limits: {max_vis: 10, max_descriptors_per_queue: 11, max_segments_per_descriptor: 12, max_completion_queues: 13,
              max_completion_queue_entries: 14, max_transfer_size: 1MiB, max_regions: 15, max_region_bytes: 2GiB,
@@ -78,6 +79,7 @@ nics:
   EXPECT_EQ(nic.port_name.value, 0x3000000000000001u);
   EXPECT_EQ(nic.node_wwn.value, 0x3000000000000002u);
   EXPECT_TRUE(nic.limits.strict_tags);
+  EXPECT_EQ(nic.reorder_pool_bytes, 7u << 20);
   EXPECT_EQ(nic.hosts_file, "/srv/hosts");
   EXPECT_EQ(nic.limits.max_vis, 10u);
   EXPECT_EQ(nic.limits.max_descriptors_per_queue, 11u);
@@ -146,6 +148,7 @@ TEST(Configuration, errors_of_a_nic) {
   EXPECT_EQ(nic_error("  port_name: 30:00"), "n.yaml:3:3: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"30:00\"");
   EXPECT_EQ(nic_error("  node_wwn: 00:00:00:00:00:00:00:00"),
             "n.yaml:3:3: node_wwn: expected a name such as 20:00:02:fc:f0:00:00:01, got \"00:00:00:00:00:00:00:00\"");
+  EXPECT_EQ(nic_error("  reorder_pool: 1KiB"), "n.yaml:3:3: reorder_pool: expected 65536 to 68719476736 bytes, got \"1KiB\"");
   EXPECT_EQ(nic_error("  strict_tags: yes"), "n.yaml:3:3: strict_tags: expected true or false, got \"yes\"");
   EXPECT_EQ(nic_error("  hosts:"), "n.yaml:3:3: hosts: expected text, got nothing");
   EXPECT_EQ(error_of("nics:\n- name: " + std::string(64, 'x')),
@@ -174,7 +177,7 @@ TEST(Configuration, fcoe) {
   const Configuration configuration = good(R"(
 nics:
 - {name: a, transport: fcoe, interface: eth1}
-- {name: b, interface: "udp:4001:4002", transport: fcoe, mode: vn2vn, mtu: 1500, mac: "02:00:00:00:00:01"}
+- {name: b, interface: "udp:4001:4002", transport: fcoe, mode: vn2vn, mtu: 1500, vlan: 4094, mac: "02:00:00:00:00:01"}
 - {name: c, transport: fcoe, interface: udp:10.0.0.1:4001:10.0.0.2:4002, mode: fabric, fcf: 10:00:00:00:00:00:00:01}
 )");
   ASSERT_EQ(configuration.nics.size(), 3u);
@@ -183,12 +186,14 @@ nics:
   EXPECT_EQ(a.interface, "eth1");
   EXPECT_EQ(a.mode, FcoeMode::Fabric);
   EXPECT_EQ(a.mtu, 0);
+  EXPECT_EQ(a.vlan, 0);
   EXPECT_FALSE(a.mac);
   EXPECT_EQ(a.fcf, wire::Wwn{});
   const FcoeChoices& b = configuration.nics[1].fcoe;
   EXPECT_EQ(b.interface, "udp:4001:4002");
   EXPECT_EQ(b.mode, FcoeMode::Vn2vn);
   EXPECT_EQ(b.mtu, 1500);
+  EXPECT_EQ(b.vlan, 4094);
   EXPECT_EQ(b.mac, wire::MacAddress::from_string("02:00:00:00:00:01"));
   const FcoeChoices& c = configuration.nics[2].fcoe;
   EXPECT_EQ(c.interface, "udp:10.0.0.1:4001:10.0.0.2:4002");
@@ -205,6 +210,8 @@ TEST(Configuration, mistakes_of_fcoe) {
         << error("  interface: " + std::string(name));
   EXPECT_EQ(error(interface + "  mode: vn2n"), "n.yaml:5:3: mode: expected one of fabric, vn2vn, got \"vn2n\"; did you mean \"vn2vn\"?");
   EXPECT_EQ(error(interface + "  mtu: 1499"), "n.yaml:5:3: mtu: expected a whole number, 1500 to 9216, got \"1499\"");
+  EXPECT_EQ(error(interface + "  vlan: 0"), "n.yaml:5:3: vlan: expected a whole number, 1 to 4094, got \"0\"");
+  EXPECT_EQ(error(interface + "  vlan: 4095"), "n.yaml:5:3: vlan: expected a whole number, 1 to 4094, got \"4095\"");
   EXPECT_EQ(error(interface + "  mtu: 9217"), "n.yaml:5:3: mtu: expected a whole number, 1500 to 9216, got \"9217\"");
   for (const char* mac : {"eth0", "01:00:00:00:00:01", "00:00:00:00:00:00"})
     EXPECT_EQ(error(interface + "  mac: " + mac), "n.yaml:5:3: mac: expected a MAC address of one station, as 02:00:00:00:00:01, got \"" +

@@ -149,6 +149,7 @@ TEST(Engine, caller_runs_a_slice_and_the_service_thread_the_rest) {
   EXPECT_FALSE(engine.help());
 }
 
+// VI-DG 3.8.1: what tells the program VIP_ERROR_CATASTROPHIC.
 TEST(Engine, lack_of_memory_is_told_and_the_other_bells_are_served) {
   struct Poor final : Bell {
     std::size_t serve() override { throw std::bad_alloc(); }
@@ -198,7 +199,7 @@ TEST(Engine, no_ring_is_forgotten) {
   }
 }
 
-// The same without a last look: what rang before a thread ends is served by the service thread alone.
+// VI-DG 6.6: the same without a last look: what rang before a thread ends is served by the service thread alone.
 TEST(Engine, what_rang_is_served_without_another_call) {
   TestRuntime runtime;
   Engine engine(runtime);

@@ -1,4 +1,8 @@
 // VI-DG 3.8.1: asynchronous errors at the program's handler.
+#include <pthread.h>
+
+#include <algorithm>
+
 #include "tests/vipl/programs.hpp"
 
 using namespace support;
@@ -64,6 +68,35 @@ TEST(ViplError, bad_descriptor_address_is_a_post_error) {
   }});
 }
 
+// VI-DG 4.4: of an error of a VI that no descriptor and no completion queue has to do with, and of one with a descriptor.
+TEST(ViplError, fields_that_say_nothing_are_null) {
+  Seen lost, bad;
+  simulate({[&] {
+              Node node(1);
+              VIP_CQ_HANDLE queue = nullptr;
+              ASSERT_EQ(VipCreateCQ(node.nic, 4, &queue), VIP_SUCCESS);
+              VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_RELIABLE_DELIVERY, queue, queue);
+              EXPECT_EQ(VipErrorCallback(node.nic, &lost, remember), VIP_SUCCESS);
+              node.accept(vi);
+              node.rest(100);
+              ASSERT_EQ(lost.errors.size(), 1u);
+              EXPECT_EQ(lost.errors[0].ViHandle, vi);
+              EXPECT_EQ(lost.errors[0].CQHandle, nullptr);
+              EXPECT_EQ(lost.errors[0].DescriptorPtr, nullptr);
+              EXPECT_EQ(VipErrorCallback(node.nic, &bad, remember), VIP_SUCCESS);
+              alignas(64) VIP_DESCRIPTOR elsewhere{};
+              node.post_receive(vi, &elsewhere);
+              node.rest(1);
+              ASSERT_EQ(bad.errors.size(), 1u);
+              EXPECT_EQ(bad.errors[0].CQHandle, nullptr);
+              EXPECT_EQ(bad.errors[0].DescriptorPtr, &elsewhere);
+            },
+            [] {
+              Node node;
+              node.connect(node.make_vi(), 1);
+            }});
+}
+
 TEST(ViplError, handler_may_close_its_nic) {
   Seen seen;
   simulate({[&] {
@@ -75,6 +108,28 @@ TEST(ViplError, handler_may_close_its_nic) {
     node.post_receive(vi, &elsewhere);
     Node other;
     other.rest(1);
+    EXPECT_EQ(node.nic, nullptr);
+  }});
+}
+
+// Ruling 250: a handler ends its thread, each time, and closes its NIC from there at last; all errors are told.
+TEST(ViplError, handler_may_end_its_thread) {
+  Seen seen;
+  simulate({[&] {
+    Node node, other(1);
+    VIP_VI_HANDLE vi = node.make_vi();
+    EXPECT_EQ(VipErrorCallback(node.nic, &seen, remember), VIP_SUCCESS);
+    seen.then = [&] {
+      if (seen.errors.size() == 4) node.close();
+      pthread_exit(nullptr);
+    };
+    alignas(64) VIP_DESCRIPTOR elsewhere{};
+    node.post_receive(vi, &elsewhere);
+    node.rest(1);
+    EXPECT_EQ(seen.errors.size(), 1u);
+    for (int i = 0; i < 3; ++i) node.post_receive(vi, &elsewhere);
+    other.rest(1);
+    EXPECT_EQ(seen.errors.size(), 4u);
     EXPECT_EQ(node.nic, nullptr);
   }});
 }
@@ -184,6 +239,8 @@ TEST(ViplError, overrun_of_a_queue) {
     }
     ASSERT_EQ(VipSendDone(vi, &done), VIP_DESCRIPTOR_ERROR);
     EXPECT_EQ(done, nullptr);  // the refused one was not queued
+    EXPECT_EQ(VipDestroyVi(vi), VIP_INVALID_STATE);  // VI-DG 6.3.1: it is in Error
+    EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
     EXPECT_EQ(VipDestroyVi(vi), VIP_SUCCESS);
   }});
 }
@@ -209,6 +266,76 @@ TEST(ViplError, wild_descriptors_are_not_touched) {
     VIP_DESCRIPTOR* done = node.at(0);
     EXPECT_EQ(VipRecvDone(vi, &done), VIP_DESCRIPTOR_ERROR);
     EXPECT_EQ(done, nullptr);
+    EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
     EXPECT_EQ(VipDestroyVi(vi), VIP_SUCCESS);
   }});
+}
+
+// VI-DG 6.3.1, VI-ARCH 5.1: an error of an Idle VI is told at once, and the attempt to connect it reports it as well.
+TEST(ViplError, error_in_idle_is_told_and_refuses_the_connection) {
+  Seen seen;
+  const auto server = [] {
+    Node node(1);
+    VIP_VI_HANDLE vi = node.make_vi();
+    node.accept(vi);
+    node.rest(5);
+  };
+  const auto client = [&] {
+    Node node;
+    EXPECT_EQ(VipErrorCallback(node.nic, &seen, remember), VIP_SUCCESS);
+    VIP_VI_HANDLE vi = node.make_vi();
+    alignas(64) VIP_DESCRIPTOR elsewhere{};
+    node.post_receive(vi, node.simple(0, 0, 4));
+    node.post_receive(vi, &elsewhere);
+    node.rest(1);
+    ASSERT_EQ(seen.errors.size(), 1u);
+    EXPECT_EQ(seen.errors[0].ErrorCode, VIP_ERROR_POST_DESC);
+    EXPECT_EQ(state_of(vi), VIP_STATE_ERROR);
+    VIP_DESCRIPTOR* done = nullptr;
+    EXPECT_EQ(VipRecvDone(vi, &done), VIP_DESCRIPTOR_ERROR);
+    EXPECT_EQ(done, node.at(0));
+    EXPECT_EQ(node.request(vi, 1, "service"), VIP_INVALID_STATE);
+    EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
+    node.connect(vi, 1);
+    node.rest(1);
+    EXPECT_EQ(seen.errors.size(), 1u);
+    EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
+  };
+  simulate({server, client});
+}
+
+// VI-ARCH 7.2, 7.3, VI-DG 6.2: a connection that an error ended is lost at both ends, and both handlers hear of that once, whether a descriptor
+// tells the error, a handler, or both ends' descriptors.
+TEST(ViplError, connection_that_an_error_ended_is_lost_at_both_ends) {
+  const VIP_RELIABILITY_LEVEL levels[] = {VIP_SERVICE_RELIABLE_DELIVERY, VIP_SERVICE_RELIABLE_RECEPTION};
+  for (const VIP_RELIABILITY_LEVEL level : levels) {
+    for (const bool posted : {false, true}) {  // no descriptor at all, or one that is too small
+      Seen at_client, at_server;
+      const auto lost = [](const Seen& seen) {
+        return std::count_if(seen.errors.begin(), seen.errors.end(), [](const auto& error) { return error.ErrorCode == VIP_ERROR_CONN_LOST; });
+      };
+      simulate({[&] {
+                  Node node(1);
+                  VIP_VI_HANDLE vi = node.make_vi(level);
+                  EXPECT_EQ(VipErrorCallback(node.nic, &at_server, remember), VIP_SUCCESS);
+                  if (posted) node.post_receive(vi, node.simple(0, 0, 4));
+                  node.accept(vi);
+                  node.rest(100);
+                  EXPECT_EQ(state_of(vi), VIP_STATE_ERROR);
+                },
+                [&] {
+                  Node node;
+                  EXPECT_EQ(VipErrorCallback(node.nic, &at_client, remember), VIP_SUCCESS);
+                  VIP_VI_HANDLE vi = node.make_vi(level);
+                  node.connect(vi, 1);
+                  node.post_send(vi, node.simple(0, 0, 100));
+                  node.rest(100);
+                  EXPECT_EQ(state_of(vi), VIP_STATE_ERROR);
+                }});
+      EXPECT_EQ(lost(at_client), 1);
+      EXPECT_EQ(at_client.errors.size(), 1u);
+      EXPECT_EQ(lost(at_server), 1);
+      EXPECT_EQ(at_server.errors.size(), posted ? 1u : 2u);  // Receive Queue Empty before it
+    }
+  }
 }

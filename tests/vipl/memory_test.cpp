@@ -16,19 +16,23 @@ TEST(ViplMemory, register_query_set_and_deregister) {
     EXPECT_EQ(VipRegisterMem(node.nic, room.data() + 1, 33, &wanted, &first), VIP_SUCCESS);
     EXPECT_EQ(VipRegisterMem(node.nic, room.data() + 1, 33, nullptr, &second), VIP_SUCCESS);
     EXPECT_NE(first, second);
-    ASSERT_EQ(VipQueryMem(node.nic, room.data() + 5, first, &found), VIP_SUCCESS);
+    ASSERT_EQ(VipQueryMem(node.nic, room.data() + 1, first, &found), VIP_SUCCESS);
     EXPECT_EQ(found.Ptag, tag);
     EXPECT_EQ(found.EnableRdmaWrite, VIP_TRUE);
     EXPECT_EQ(found.EnableRdmaRead, VIP_FALSE);
     EXPECT_EQ(VipDestroyPtag(node.nic, tag), VIP_ERROR_RESOURCE);
     wanted = {nullptr, VIP_FALSE, VIP_TRUE};
+    for (const int elsewhere : {0, 2, 5, 33, 34}) {  // VI-DG 3.7.4, 3.7.5: "the base address of the memory region"
+      EXPECT_EQ(VipQueryMem(node.nic, room.data() + elsewhere, first, &found), VIP_INVALID_PARAMETER) << elsewhere;
+      EXPECT_EQ(VipSetMemAttributes(node.nic, room.data() + elsewhere, first, &wanted), VIP_INVALID_PARAMETER) << elsewhere;
+    }
     EXPECT_EQ(VipSetMemAttributes(node.nic, room.data() + 1, first, &wanted), VIP_SUCCESS);
     ASSERT_EQ(VipQueryMem(node.nic, room.data() + 1, first, &found), VIP_SUCCESS);
     EXPECT_EQ(found.Ptag, nullptr);
     EXPECT_EQ(found.EnableRdmaRead, VIP_TRUE);
     EXPECT_EQ(VipDestroyPtag(node.nic, tag), VIP_SUCCESS);
     EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 90, first), VIP_INVALID_PARAMETER);
-    EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 1, first), VIP_SUCCESS);
+    EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 5, first), VIP_SUCCESS);  // ruling 252
     EXPECT_EQ(VipDeregisterMem(node.nic, room.data() + 1, first), VIP_INVALID_PARAMETER);
     EXPECT_EQ(VipQueryMem(node.nic, room.data() + 1, second, &found), VIP_SUCCESS);
   }});
@@ -59,6 +63,31 @@ TEST(ViplMemory, register_refuses_wrong_parameters) {
     EXPECT_EQ(VipDestroyPtag(node.nic, foreign), VIP_INVALID_PARAMETER);
     EXPECT_EQ(VipDestroyPtag(node.nic, nullptr), VIP_INVALID_PARAMETER);
   }});
+}
+
+// VI-ARCH 3.1, 3.2.1: a handle is good where it was given: at another NIC the memory that it names is not registered.
+TEST(ViplMemory, handle_of_another_nic_is_a_protection_error) {
+  const auto server = [] {
+    Node node(1);
+    VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_UNRELIABLE);
+    node.post_receive(vi, node.simple(0, 0, 100));
+    node.accept(vi);
+    node.rest(100);
+    VIP_DESCRIPTOR* done = nullptr;
+    EXPECT_EQ(VipRecvDone(vi, &done), VIP_NOT_DONE);  // nothing came
+  };
+  const auto client = [] {
+    Node node, other;
+    VIP_VI_HANDLE vi = node.make_vi(VIP_SERVICE_UNRELIABLE);
+    node.connect(vi, 1);
+    VIP_DESCRIPTOR *descriptor = node.simple(0, 0, 100), *done = nullptr;
+    descriptor->DS[0].Local = {{.Address = other.data()}, other.handle, 100};
+    node.post_send(vi, descriptor);
+    EXPECT_EQ(VipSendWait(vi, VIP_INFINITE, &done), VIP_DESCRIPTOR_ERROR);
+    EXPECT_EQ(done->CS.Status, static_cast<VIP_UINT32>(VIP_STATUS_DONE | VIP_STATUS_PROTECTION_ERROR | VIP_STATUS_OP_SEND));
+    node.rest(100);
+  };
+  simulate({server, client});
 }
 
 // VI-DG 3.4.3: memory that is not there, or that must not be written, small and large.

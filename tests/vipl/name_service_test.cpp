@@ -186,7 +186,7 @@ struct FakeFabric final : FabricAccess {
 
 class FabricNamesTest : public testing::Test {
  protected:
-  FabricNamesTest() : names(std::unique_ptr<FabricAccess>(fabric = new FakeFabric), fc2::second) {
+  FabricNamesTest() : names(std::shared_ptr<FabricAccess>(fabric = new FakeFabric), fc2::second) {
     fabric->list = {port(0x010100, "one.example.org", {ip("10.0.0.1"), ip("fd00::1")}),
                     port(0x010200, "two", {ip("10.0.0.2")}),
                     port(0x010300, "one.example.org", {ip("10.0.0.1")}),
@@ -257,6 +257,56 @@ TEST_F(FabricNamesTest, reverse) {
   EXPECT_EQ(names.name_of(ip("10.0.0.4"), name), Answer::Unknown);  // has no name
   EXPECT_EQ(names.name_of(ip("10.0.0.99"), name), Answer::Unknown);
   EXPECT_EQ(fabric->rested, 0);
+}
+
+// --- hosts that the system knows --------------------------------------------------------------------------------------
+
+class KnownHostsTest : public testing::Test {
+ protected:
+  struct System final : NameSource {
+    Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override {
+      if (name != "cluster7" && name != "10.0.0.7") return Answer::Unknown;
+      found = {ip("10.0.0.7"), ip("fd00::7")};
+      return Answer::Found;
+    }
+    Answer name_of(const wire::IpAddress& address, std::string& found) const override {
+      if (address != ip("10.0.0.7")) return Answer::Unknown;
+      found = "cluster7";
+      return Answer::Found;
+    }
+  };
+  Addresses addresses_of(const std::string& name) {
+    Addresses found;
+    last = hosts.addresses_of(name, found);
+    return found;
+  }
+  std::shared_ptr<FakeFabric> fabric = std::make_shared<FakeFabric>();
+  KnownHosts hosts{fabric, std::make_unique<System>()};
+  Answer last{};
+};
+
+// Its processes may start later: they will have the address that derives from the name. It is said at once (ruling 255).
+TEST_F(KnownHostsTest, nobody_there_yet) {
+  EXPECT_EQ(addresses_of("cluster7"), (Addresses{default_address("cluster7"), ip("10.0.0.7"), ip("fd00::7")}));
+  EXPECT_EQ(last, Answer::Found);
+  EXPECT_EQ(fabric->rested, 0);
+}
+
+// A NIC is configured with one of the system's addresses.
+TEST_F(KnownHostsTest, nic_has_the_hosts_address) {
+  fabric->list = {port(0x010100, "another-name", {ip("fd00::7")})};
+  EXPECT_EQ(addresses_of("cluster7"), (Addresses{ip("10.0.0.7"), ip("fd00::7")}));
+}
+
+TEST_F(KnownHostsTest, unknown_and_address_text) {
+  EXPECT_EQ(addresses_of("nobody"), Addresses{});
+  EXPECT_EQ(last, Answer::Unknown);
+  EXPECT_EQ(addresses_of("10.0.0.7"), (Addresses{ip("10.0.0.7"), ip("fd00::7")}));
+  fabric->available = false;
+  EXPECT_EQ(addresses_of("cluster7").front(), default_address("cluster7"));
+  std::string name;
+  EXPECT_EQ(hosts.name_of(ip("10.0.0.7"), name), Answer::Found);
+  EXPECT_EQ(name, "cluster7");
 }
 
 // Depth 1: the same switch; 2: all others.

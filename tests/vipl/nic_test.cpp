@@ -191,3 +191,14 @@ TEST(ViplNic, limits_are_kept) {
     EXPECT_EQ(VipCreateCQ(node.nic, 1, &queue), VIP_SUCCESS);
   }});
 }
+
+// VI-ARCH 8.1: 1,024 VIs allow for growth.
+TEST(ViplNic, a_thousand_vis) {
+  simulate({[] {
+    Node node;
+    VIP_NIC_ATTRIBUTES nic{};
+    ASSERT_EQ(VipQueryNic(node.nic, &nic), VIP_SUCCESS);
+    EXPECT_GE(nic.MaxVI, 1024u);
+    for (int i = 0; i < 1024; ++i) ASSERT_NE(node.make_vi(), nullptr) << i;
+  }});
+}

@@ -1,4 +1,6 @@
 // VI-DG 3.5.9 to 3.5.12: handlers of completed descriptors.
+#include <pthread.h>
+
 #include "tests/vipl/programs.hpp"
 
 using namespace support;
@@ -175,6 +177,28 @@ TEST(ViplNotify, handler_may_ask_for_the_next_and_destroy_its_vi) {
               EXPECT_EQ(VipDestroyVi(vi), VIP_INVALID_PARAMETER);
             },
             sender(5)});
+}
+
+// Ruling 250: each of the handlers ends its thread; the next request has another one.
+TEST(ViplNotify, handler_may_end_its_thread) {
+  simulate({[] {
+              Node node(1);
+              Calls calls;
+              calls.then = [] { pthread_exit(nullptr); };
+              VIP_CQ_HANDLE queue = nullptr;
+              ASSERT_EQ(VipCreateCQ(node.nic, 4, &queue), VIP_SUCCESS);
+              VIP_VI_HANDLE vi = node.make_vi();
+              for (std::size_t i = 0; i < 3; ++i) {
+                node.post_receive(vi, node.simple(i, 0, 10));
+                EXPECT_EQ(VipRecvNotify(vi, &calls, on_descriptor), VIP_SUCCESS);
+              }
+              node.accept(vi);
+              node.rest(200);
+              EXPECT_EQ(calls.made.size(), 3u);
+              EXPECT_EQ(VipCQNotify(queue, &calls, on_entry), VIP_SUCCESS);
+              node.close();  // with a request that is left
+            },
+            sender(3)});
 }
 
 TEST(ViplNotify, handler_may_close_its_nic) {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -104,6 +105,57 @@ TEST_F(TakeoverTest, names_in_the_gap_wait_for_the_next_service) {
     const VIP_RETURN result = VipNSGetHostByName(nic.handle, nobody, &found.net(), 0);
     later.join();
     return result == VIP_ERROR_NAMESERVICE ? 0 : 10 + result;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+/// A server and its clients in one process, as loopback allows.
+struct Offered {
+  VIP_CONN_HANDLE request = nullptr;
+  VIP_VI_HANDLE client = nullptr;
+  std::atomic<bool> over{false};
+  std::thread call;
+  void end() {
+    over = true;
+    call.join();
+  }
+  bool make(const Nic& nic, std::uint8_t number) {
+    VIP_VI_ATTRIBUTES wanted{}, theirs{};
+    wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
+    if (VipCreateVi(nic.handle, &wanted, nullptr, nullptr, &client) != VIP_SUCCESS) return false;
+    Address local = nic.address(0), remote;
+    local.net().DiscriminatorLen = 1, local.net().HostAddress[nic.attributes.NicAddressLen] = number;
+    call = std::thread([this, local]() mutable {
+      VIP_VI_ATTRIBUTES ignored{};
+      while (!over && VipConnectRequest(client, &local.net(), &local.net(), patience_ms, &ignored) == VIP_NO_MATCH) std::this_thread::sleep_for(1ms);
+    });
+    remote.net().HostAddressLen = nic.attributes.NicAddressLen;
+    return VipConnectWait(nic.handle, &local.net(), patience_ms, &remote.net(), &theirs, &request) == VIP_SUCCESS;
+  }
+};
+
+// VI-DG 3.3.2, 3.3.3: the fabric is lost while requests are offered: VipConnectAccept returns VIP_NOT_REACHABLE and leaves a reliable VI in the
+// Error state with its receives flushed, VipConnectReject returns it too; VipDisconnect makes the VI Idle.
+TEST_F(TakeoverTest, offers_end_with_the_fabric) {
+  const int status = run([this] {
+    Nic nic;
+    Offered first, second;
+    if (!nic.open() || !first.make(nic, 1) || !second.make(nic, 2)) return 1;
+    VIP_VI_ATTRIBUTES wanted{}, now{};
+    wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
+    VIP_VI_HANDLE vi = nullptr;
+    if (VipCreateVi(nic.handle, &wanted, nullptr, nullptr, &vi) != VIP_SUCCESS) return 2;
+    keep_services_away();
+    const VIP_RETURN accepted = VipConnectAccept(first.request, vi), rejected = VipConnectReject(second.request);
+    VIP_VI_STATE state{};
+    VIP_BOOLEAN sends, receives;
+    if (VipQueryVi(vi, &state, &now, &sends, &receives) != VIP_SUCCESS) return 3;
+    const VIP_RETURN disconnected = VipDisconnect(vi);
+    let_one_start();
+    first.end(), second.end();
+    if (accepted != VIP_NOT_REACHABLE) return 10 + accepted;
+    if (rejected != VIP_NOT_REACHABLE) return 30 + rejected;
+    return state != VIP_STATE_ERROR ? 50 : disconnected != VIP_SUCCESS ? 60 : 0;
   });
   EXPECT_EQ(status, 0);
 }

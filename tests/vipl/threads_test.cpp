@@ -40,6 +40,12 @@ void ask(Node& node, VIP_RELIABILITY_LEVEL level, const std::string& name) {
   EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
 }
 
+VIP_RETURN wait_at(Node& node, unsigned host, VIP_ULONG timeout_ms, VIP_CONN_HANDLE& connection) {
+  Address local(host, "second"), remote;
+  VIP_VI_ATTRIBUTES found;
+  return VipConnectWait(node.nic, &local, timeout_ms, &remote, &found, &connection);
+}
+
 void ignore(VIP_PVOID, VIP_ERROR_DESCRIPTOR*) {}
 
 }  // namespace
@@ -74,6 +80,7 @@ TEST(ViplThreads, time_outs_last_at_least_as_long_as_they_should) {
   EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(100));
 }
 
+// VI-DG 3.8.1: without a handler of the program.
 TEST(ViplThreads, default_handler_logs) {
   testing::internal::CaptureStderr();
   {
@@ -112,4 +119,57 @@ TEST(ViplThreads, closing_a_nic_wakes_blocked_threads) {
   other.rest(100);
   node.close();
   for (std::thread& thread : threads) thread.join();
+}
+
+// FC-VI 4.2, VI-DG 3.3.1: VINIC9 is 10.0.0.10 and 10.0.0.110. Whoever waits at the second address is found there and nowhere else;
+// an address that is not the NIC's is VIP_INVALID_PARAMETER.
+TEST(ViplThreads, wait_at_the_second_address_is_found_there) {
+  constexpr unsigned first = 9, second = 109;
+  Node server(first), client(0);
+  VIP_VI_HANDLE asked = server.make_vi(), asking = client.make_vi();
+  VIP_CONN_HANDLE connection = nullptr;
+  EXPECT_EQ(wait_at(server, 1, 0, connection), VIP_INVALID_PARAMETER);
+  std::thread waiting([&] {
+    ASSERT_EQ(wait_at(server, second, VIP_INFINITE, connection), VIP_SUCCESS);
+    EXPECT_EQ(VipConnectAccept(connection, asked), VIP_SUCCESS);
+  });
+  EXPECT_EQ(client.request(asking, first, "second", 5000), VIP_NO_MATCH);
+  client.connect(asking, second, "second");
+  waiting.join();
+  EXPECT_EQ(VipDisconnect(asking), VIP_SUCCESS);
+}
+
+// FC-VI 4.2, VI-DG 3.3.4: ... and who asks may name itself by its second address: that is what the other end is told.
+TEST(ViplThreads, request_from_the_second_address_tells_it) {
+  Node server(0), client(9);
+  VIP_VI_HANDLE asked = server.make_vi(), asking = client.make_vi();
+  Address seen;
+  std::thread waiting([&] {
+    Address local(0, "service");
+    VIP_VI_ATTRIBUTES found;
+    VIP_CONN_HANDLE connection = nullptr;
+    ASSERT_EQ(VipConnectWait(server.nic, &local, VIP_INFINITE, &seen, &found, &connection), VIP_SUCCESS);
+    EXPECT_EQ(VipConnectAccept(connection, asked), VIP_SUCCESS);
+  });
+  Address own(109, "me"), remote(0, "service");
+  VIP_VI_ATTRIBUTES found;
+  VIP_RETURN result = VIP_NO_MATCH;
+  while (result == VIP_NO_MATCH) result = VipConnectRequest(asking, &own, &remote, 5000, &found);
+  waiting.join();
+  EXPECT_EQ(result, VIP_SUCCESS);
+  EXPECT_EQ(std::memcmp(seen.bytes, own.bytes, 4 + 16), 0) << "length of the host, and its bytes";
+  EXPECT_EQ(VipDisconnect(asking), VIP_SUCCESS);
+}
+
+// FC-VI 8.3: FCVI_ULP_TIMEOUT shall be R_A_TOV: another one is taken, and said once.
+TEST(ViplThreads, open_with_another_ulp_timeout_is_warned_of) {
+  for (const char* name : {"impatient", "VINIC1"}) {
+    VIP_NIC_HANDLE nic = nullptr;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(VipOpenNic(name, &nic), VIP_SUCCESS);
+    EXPECT_EQ(VipCloseNic(nic), VIP_SUCCESS);
+    const std::string said = testing::internal::GetCapturedStderr();
+    const bool warned = said.find("impatient: timeouts.ulp is 3.000 s; FC-VI 8.3 asks for R_A_TOV, 10.000 s") != std::string::npos;
+    EXPECT_EQ(warned, std::string_view(name) == "impatient") << said;
+  }
 }

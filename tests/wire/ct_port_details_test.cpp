@@ -13,7 +13,9 @@ std::vector<std::uint8_t> accept(std::string_view body) { return request("8002",
 TEST(CtRequest, by_port_id) {
   expect_known(request("0100", "00 010100"), ct::GaNxt{.port_id = {0x010100}});
   expect_known(request("0117", "00 010100"), ct::GftId{.port_id = {0x010100}});
+  expect_known(request("0114", "00 010100"), ct::GcsId{.port_id = {0x010100}});
   expect_known(request("011A", "00 010100"), ct::GptId{.port_id = {0x010100}});
+  expect_known(request("011C", "00 010100"), ct::GfpnId{.port_id = {0x010100}});
   expect_known(request("011F", "00 010100"), ct::GffId{.port_id = {0x010100}});
 }
 TEST(CtRequest, by_name) {
@@ -39,6 +41,9 @@ TEST(CtRequest, rpt_id) {
 }
 
 TEST(CtAccept, port_type) { expect_known(accept("01 000000"), ct::PortTypeAccept{.port_type = ct::PortType::n_port}); }
+
+// Class 3 is bit 3, class 2 bit 2.
+TEST(CtAccept, classes_of_service) { expect_known(accept("0000000C"), ct::ClassesOfServiceAccept{.classes_of_service = 0xC}); }
 
 // TYPE 58h is bit 24 of word 2.
 TEST(CtAccept, fc4_types) {

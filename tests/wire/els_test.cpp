@@ -8,6 +8,8 @@
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/ls_rjt.hpp"
 #include "wire/els/prli.hpp"
+#include "wire/els/rls.hpp"
+#include "wire/els/rnid.hpp"
 #include "wire/els/rrq.hpp"
 #include "wire/els/rscn.hpp"
 #include "wire/els/rtv.hpp"
@@ -180,6 +182,42 @@ TEST(Rtv, captured) {
                els::RtvAcc{4000, 2000, 0});
 }
 
+TEST(Rls, known_bytes) {
+  expect_known(hex("0F000000"     // RLS
+                   "00 010100"),  // reserved, N_Port_ID
+               els::Rls{FcId{0x010100}});
+  expect_known(hex("02000000"    // LS_ACC
+                   "00000001"    // Link Failure Count
+                   "00000002"    // Loss-of-Synchronization Count
+                   "00000003"    // Loss-of-Signal Count
+                   "00000004"    // Primitive Sequence Protocol Error
+                   "00000005"    // Invalid Transmission Word
+                   "00000006"),  // Invalid CRC Count
+               els::RlsAcc{1, 2, 3, 4, 5, 6});
+}
+
+TEST(Rnid, known_bytes) {
+  expect_known(hex("78000000 DF000000"), els::Rnid{els::RnidFormat::topology});
+  expect_known(hex("02000000 00100000"    // LS_ACC; common data of 16 bytes, nothing specific
+                   "200002FCF0000001"     // Port_Name
+                   "100002FCF0000001"),   // Node_Name
+               els::RnidAcc{Wwn{0x200002FCF0000001}, Wwn{0x100002FCF0000001}});
+  expect_known(hex("02000000 DF100034"    // LS_ACC; common data of 16 bytes, specific of 52
+                   "200002FCF0000001 100002FCF0000001"
+                   "00000000 00000000 00000000 00000000"  // vendor specific
+                   "00000004"             // Associated Type: switch
+                   "00000007"             // physical port
+                   "00000001"             // attached nodes
+                   "00000000 00000000 00000000 00000000 00000000 00000000"),  // no management address
+               els::RnidTopologyAcc{Wwn{0x200002FCF0000001}, Wwn{0x100002FCF0000001}, els::RnidType::switch_, 7, 1});
+  expect_error<els::RnidAcc>(hex("02000000 DF100034 200002FCF0000001 100002FCF0000001"), ParseCode::bad_value, "format and lengths");
+  for (const auto format : {els::RnidFormat::common, els::RnidFormat::topology}) EXPECT_NE(to_string(format), text::unknown);
+  for (const auto type : {els::RnidType::unknown, els::RnidType::other, els::RnidType::switch_, els::RnidType::host})
+    EXPECT_NE(to_string(type), text::unknown);
+  EXPECT_EQ(to_string(static_cast<els::RnidFormat>(1)), text::unknown);
+  EXPECT_EQ(to_string(els::RnidType{}), text::unknown);
+}
+
 TEST(Rrq, known_bytes) {
   expect_known(hex("12000000"     // RRQ
                    "00 010100"    // reserved, S_ID of the originator
@@ -198,7 +236,7 @@ TEST(Fan, known_bytes) {
 TEST(ElsCommand, codes) {
   const std::pair<int, std::string_view> codes[] = {
       {0x01, "LS_RJT"}, {0x02, "LS_ACC"}, {0x03, "PLOGI"}, {0x04, "FLOGI"},    {0x05, "LOGO"},
-      {0x0E, "RTV"},    {0x10, "ECHO"},   {0x12, "RRQ"},   {0x13, "REC"},      {0x20, "PRLI"},
+      {0x0E, "RTV"},    {0x0F, "RLS"},    {0x10, "ECHO"},   {0x12, "RRQ"},   {0x13, "REC"},      {0x20, "PRLI"},
       {0x21, "PRLO"},   {0x51, "FDISC"},  {0x52, "ADISC"}, {0x54, "FARP-REQ"}, {0x55, "FARP-REPLY"},
       {0x60, "FAN"},    {0x61, "RSCN"},   {0x62, "SCR"},   {0x78, "RNID"}};
   for (const auto& [code, name] : codes) EXPECT_EQ(to_string(static_cast<els::Command>(code)), name);

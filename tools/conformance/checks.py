@@ -1,5 +1,6 @@
-"""Compares the list with the sources: what an entry names must be there, and what a comment cites must exist."""
+"""Compares the lists with the sources: what an entry names must be there, and what a comment cites must exist."""
 
+import fnmatch
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import sources as source_files
 
 def _is_precise(place: tuple) -> bool:
     """An item or a rule, not a clause that has several sentences."""
-    return any(not re.fullmatch(r"[A-F]|\d+", step) for step in place)
+    return any(not re.fullmatch(r"[A-F]|\d+", step) for step in citations.steps_of(place))
 
 
 def rows_of(entry, sources) -> list:
@@ -27,17 +28,34 @@ def rows_of(entry, sources) -> list:
                    if any(hold(citation.place) for citation in citations.parse(row.comment.text))})
 
 
+def tests_named(name: str, sources) -> dict:
+    """Those that bear the name; "*" stands for any part of it."""
+    names = fnmatch.filter(sources.tests, name) if "*" in name else [name] * (name in sources.tests)
+    return {found: sources.tests[found] for found in names}
+
+
+def _cites(test, wanted: list, return_codes: set) -> bool:
+    """A test that claims return codes (vipl-conformance) must claim the one that an entry is about."""
+    def holds(want: tuple) -> bool:
+        if test.codes is not None and want in return_codes:
+            return want in test.codes
+        return any(citations.related(place, want) for place in test.places)
+
+    return any(map(holds, wanted))
+
+
 def test_complaints(entry, sources) -> list:
     found = []
     wanted = [entry.place, *entry.see]
     for name in entry.tests:
-        same_name = sources.tests.get(name, [])
-        if not same_name:
+        named = tests_named(name, sources)
+        if not named:
             found.append(f"test {name} does not exist")
-        elif len(same_name) > 1:
-            found.append(f"test {name} exists in {' and '.join(test.file for test in same_name)}")
-        elif not any(citations.related(place, want) for place in same_name[0].places for want in wanted):
-            found.append(f"test {name} ({same_name[0].file}) cites neither it nor what it says the same as")
+        for each, same_name in named.items():
+            if len(same_name) > 1:
+                found.append(f"test {each} exists in {' and '.join(test.file for test in same_name)}")
+            elif not _cites(same_name[0], wanted, sources.return_codes):
+                found.append(f"test {each} ({same_name[0].file}) cites neither it nor what it says the same as")
     return found
 
 
@@ -65,13 +83,18 @@ def _order(entries: list) -> list:
     return found
 
 
-def citation_complaints(comments: list, known: set, last_ruling: int) -> list:
+def _has_no(place: tuple) -> str:
+    return f"{citations.document_of(place)} has no {citations.text_of(citations.steps_of(place))}"
+
+
+def citation_complaints(comments: list, known: set, documents: set, last_ruling: int) -> list:
     """Clauses, rules and rulings that comments and rows name and that do not exist."""
     found = []
     for comment in comments:
         for citation in citations.parse(comment.text):
-            if citation.strict and citation.place not in known:
-                found.append(f"{comment.where()}: FC-VI has no {citations.text_of(citation.place)}")
+            judged = citation.strict and citations.document_of(citation.place) in documents
+            if judged and citation.place not in known:
+                found.append(f"{comment.where()}: {_has_no(citation.place)}")
         found += [f"{comment.where()}: there is no ruling {number}" for number in source_files.rulings(comment.text)
                   if not 1 <= number <= last_ruling]
     return found
@@ -82,15 +105,22 @@ def last_ruling(root: Path) -> int:
     return max(map(int, numbers), default=0)
 
 
+def _page_complaints(entries: list, sources) -> list:
+    """Every return code on every page of VI-DG chapter 3, as vipl-conformance has them, is an entry."""
+    have = {entry.place for entry in entries}
+    if not any(entry.document == "VI-DG" for entry in entries):
+        return []
+    return [f"requirements_vi_dg.txt: {citations.text_of(place)} is no entry" for place in sorted(sources.return_codes)
+            if place not in have]
+
+
 def all_complaints(root: Path, clauses: list, entries: list, sources) -> list:
-    found = _order(entries)
+    found = _order(entries) + _page_complaints(entries, sources)
+    known = requirements.places(clauses, entries)
     for entry in entries:
         about = requirements.complaints(entry) + code_complaints(entry, sources, root) + test_complaints(entry, sources)
-        found += [f"requirements.txt:{entry.line}: {entry.name}: {text}" for text in about]
-    known = requirements.places(clauses, entries)
+        about += [_has_no(place) for place in entry.see if place not in known]
+        found += [f"{entry.file}:{entry.line}: {entry.name}: {text}" for text in about]
+    documents = {clause.document for clause in clauses}  # a citation of a document without a list cannot be judged
     cited = sources.comments + [row.comment for row in sources.rows]
-    found += citation_complaints(cited, known, last_ruling(root))
-    for entry in entries:
-        found += [f"requirements.txt:{entry.line}: {entry.name}: FC-VI has no {citations.text_of(place)}"
-                  for place in entry.see if place not in known]
-    return found
+    return found + citation_complaints(cited, known, documents, last_ruling(root))

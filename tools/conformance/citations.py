@@ -1,10 +1,13 @@
-"""Citations of FC-VI as comments, rows and requirements write them: "FC-VI 8.5.3 a) 2), C.3 rule 3".
+"""Citations of FC-VI, VI-ARCH and VI-DG as comments, rows and requirements write them: "FC-VI 8.5.3 a) 2), C.3 rule 3".
 
-A place in the standard is a tuple of steps, so that a place within another begins with it:
-    8.5.3 a) 2)          ("8", "5", "3", "a)", "2)")
-    B.2.5 rule 4a b)     ("B", "2", "5", "rule 4", "a", "b)")
-    7.5 item 14          ("7", "5", "item 14")
-    Table 12             ("Table 12",)
+A place in a document is a tuple of steps, so that a place within another begins with it:
+    8.5.3 a) 2)               ("8", "5", "3", "a)", "2)")
+    B.2.5 rule 4a b)          ("B", "2", "5", "rule 4", "a", "b)")
+    7.5 item 14               ("7", "5", "item 14")
+    Table 12                  ("Table 12",)
+    VI-ARCH 2.5.1             ("VI-ARCH", "2", "5", "1")
+    VI-DG 5.2 bit 4           ("VI-DG", "5", "2", "bit 4"): of the Status field; "control bit 3" of the Control field
+    VI-DG 3.3.4 VIP_REJECT    ("VI-DG", "3", "3", "4", "VIP_REJECT")
 """
 
 import re
@@ -15,6 +18,16 @@ _DOCUMENT = r"(?P<document>FC-VI|VI-ARCH|VI-DG|FC-(?:FS|LS|GS|PI|AL|SW|BB)\b|RFC
 _DRAWING = r"(?P<drawing>[Tt]able|[Ff]igure)s? (?P<numbers>(?:[A-D]\.)?\d+)"
 _CLAUSE = r"(?<![\w.-])(?P<clause>(?:[4-8]|[A-F])(?:\.\d{1,2})+|(?:clauses?|Annex(?:es)?) (?:[4-8]|[A-F]))(?![\w-]|\.\d)"
 _TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_CLAUSE}")
+
+# The VI documents number chapters, and give bits and return codes names of their own.
+VI_DOCUMENTS = ("VI-ARCH", "VI-DG")
+DOCUMENTS = ("FC-VI", *VI_DOCUMENTS)
+_VI_CLAUSE = r"(?<![\w.-])(?P<clause>\d{1,2}(?:\.\d{1,2})+)(?![\w-]|\.\d)"
+_VI_TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_VI_CLAUSE}")
+_CHAPTER = re.compile(r" (?:chapters? )?(\d{1,2})(?![\w-]|\.\d)")
+_BITS = re.compile(r" (?:status |(control ))?bits? (?=\d)")
+_BIT = re.compile(r"(\d{1,2}(?::\d{1,2})?)(?!\w|\.\d)")
+_CODE = re.compile(r" (VIP_\w+)")
 
 _RULES = re.compile(r" (?:rules? |r)(?=\d)")
 _RULE = re.compile(r"(\d{1,2})([a-e]?)(?!\w|\.\d)")
@@ -28,10 +41,22 @@ _SEPARATOR = re.compile(r", and |, | and | to | ")
 class Citation(NamedTuple):
     place: tuple
     offset: int
-    strict: bool  # FC-VI is named before it: it must exist
+    strict: bool  # its document is named before it: it must exist
+
+
+def document_of(place: tuple) -> str:
+    return place[0] if place[0] in VI_DOCUMENTS else "FC-VI"
+
+
+def steps_of(place: tuple) -> tuple:
+    """Without the document."""
+    return place[1:] if place[0] in VI_DOCUMENTS else place
 
 
 def text_of(place: tuple) -> str:
+    """As it is cited; FC-VI goes without saying."""
+    if place[0] in VI_DOCUMENTS:
+        return f"{place[0]} {text_of(place[1:])}" if place[1:] else place[0]
     clause = [step for step in place if re.fullmatch(r"[A-F]|\d+", step)]
     words = [".".join(clause)] * bool(clause)
     for step in place[len(clause):]:
@@ -49,7 +74,8 @@ def within(inner: tuple, outer: tuple) -> bool:
 def related(a: tuple, b: tuple) -> bool:
     """One is the other or within it; a whole clause such as 8 is too much to cite."""
     shorter, longer = sorted((a, b), key=len)
-    broad = len(shorter) < 2 and " " not in shorter[0]
+    steps = steps_of(shorter)
+    broad = not steps or len(steps) < 2 and " " not in steps[0]
     return within(longer, shorter) and not broad
 
 
@@ -112,7 +138,23 @@ class _Reader:
             found = [(*place, *letter) for place in found for letter in shared]
         return found
 
+    def bit(self, clause: tuple, field: str) -> list:
+        match = self.take(_BIT)
+        if not match:
+            return []
+        return [(*clause, f"{field}bit{'s' * (':' in match.group(1))} {match.group(1)}")]
+
+    def vi_places(self, clause: tuple) -> list:
+        """Bits of a descriptor (VI-DG 5.2), a return code of a call (chapter 3), or all of the clause."""
+        if match := self.take(_BITS):
+            return self.listed(lambda: self.bit(clause, match.group(1) or ""))
+        if clause[:2] == ("VI-DG", "3") and (match := self.take(_CODE)):
+            return [(*clause, match.group(1))]
+        return [clause]
+
     def places(self, clause: tuple) -> list:
+        if clause[0] in VI_DOCUMENTS:
+            return self.vi_places(clause)
         if self.take(_RULES):
             return self.rules(clause)
         if match := self.take(_ITEMS):
@@ -140,9 +182,13 @@ def _drawings(match: re.Match, reader: _Reader) -> list:
     return places
 
 
-def _clause(match: re.Match, reader: _Reader) -> list:
+def _prefix(document: str) -> tuple:
+    return (document,) if document in VI_DOCUMENTS else ()
+
+
+def _clause(match: re.Match, reader: _Reader, document: str) -> list:
     words = match.group("clause").split()
-    return reader.places(tuple(words[-1].split(".")))
+    return reader.places((*_prefix(document), *words[-1].split(".")))
 
 
 def _through(text: str, last: Citation, found: list) -> list:
@@ -155,32 +201,47 @@ def _through(text: str, last: Citation, found: list) -> list:
     return [Citation((*first[:-1], str(n)), last.offset, last.strict) for n in between]
 
 
+def _follower(text: str, at: int) -> int:
+    """What follows a comma, "and" or "to" belongs to the same list."""
+    return re.compile(r"(?:, | and | to |; |/| (?=[Tt]able|[Ff]igure))?").match(text, at).end()
+
+
 def parse(text: str, document: str = "FC-VI") -> list:
-    """Every citation of FC-VI in a comment. What names no document counts as `document`'s, without being strict."""
+    """Every citation in a comment. What names no document counts as `document`'s, without being strict."""
     found, strict_until, at = [], -1, 0
-    while match := _TOKEN.search(text, at):
+    while match := (_VI_TOKEN if document in VI_DOCUMENTS else _TOKEN).search(text, at):
         at = match.end()
         if match.group("document"):
             document = match.group("document")
             strict_until = at + 2
+            chapter = _CHAPTER.match(text, at) if document in VI_DOCUMENTS else None
+            if chapter:  # "VI-DG 5", which is no clause anywhere else
+                found.append(Citation((document, chapter.group(1)), match.start(), True))
+                at = chapter.end()
+                strict_until = _follower(text, at)
             continue
-        if document != "FC-VI":
+        if document not in DOCUMENTS:
             continue
         reader = _Reader(text, at)
         strict = match.start() <= strict_until
-        places = _drawings(match, reader) if match.group("drawing") else _clause(match, reader)
+        if match.group("drawing"):
+            places = [(*_prefix(document), *place) for place in _drawings(match, reader)]
+        else:
+            places = _clause(match, reader, document)
         citations = [Citation(place, match.start(), strict) for place in places]
         found += (_through(text, citations[0], found) if citations else []) + citations
         at = max(reader.at, match.end())
-        if strict:  # what follows a comma, "and" or "to" belongs to the same list
-            follower = re.compile(r"(?:, | and | to |; |/| (?=[Tt]able|[Ff]igure))?").match(text, at)
-            strict_until = follower.end()
+        if strict:
+            strict_until = _follower(text, at)
     return found
 
 
-def parse_place(text: str) -> tuple:
-    """The one place that a requirement's name is; ValueError if it is none."""
-    places = parse(text)
-    if len(places) != 1 or text_of(places[0].place) != text:
+def parse_place(text: str, document: str = "FC-VI") -> tuple:
+    """The one place that a requirement's name is; ValueError if it is none. Without a document it is `document`'s."""
+    if document in VI_DOCUMENTS and re.fullmatch(r"\d{1,2}", text):
+        return (document, text)  # a chapter
+    places = parse(text, document)
+    names = [text_of(places[0].place), text_of(steps_of(places[0].place))] if len(places) == 1 else []
+    if text.removeprefix("FC-VI ") not in names:
         raise ValueError(f"{text!r} is not one place in the standard")
     return places[0].place

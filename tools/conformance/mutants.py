@@ -23,7 +23,10 @@ class Row(NamedTuple):
             found.append("invert")
         if self.target not in ("-", self.state):
             found.append("stay")
-        return found + [f"drop {effect}" for effect in dict.fromkeys(self.effects)]
+        found.append("retarget")
+        found += [f"drop {effect}" for effect in dict.fromkeys(self.effects)]
+        once = [effect for effect in self.effects if self.effects.count(effect) == 1]
+        return found + [f"swap {effect}" for effect, after in zip(self.effects, self.effects[1:]) if {effect, after} <= set(once)]
 
     def mutants(self) -> list:
         return [f"{self.key()}/{way}" for way in self.ways()]
@@ -70,7 +73,7 @@ def parse_explanations(text: str) -> dict:
             waiting, reason = [], []
         if line == "end" and not waiting:
             break
-        if not re.fullmatch(r"\w+/\w+/\w+/[^/]+/(remove|invert|stay|drop \w+)", line):
+        if not re.fullmatch(r"\w+/\w+/\w+/[^/]+/(remove|invert|stay|retarget|(drop|swap) \w+)", line):
             raise Mistake(f"{where}: no mutant, or one without a reason: {line}")
         if line in explained or line in waiting:
             raise Mistake(f"{where}: explained twice: {line}")

@@ -17,12 +17,15 @@ a time, and runs the tests: a change that no test notices is a rule that nobody 
 | remove | is not there: its event is unexpected, the state stays |
 | invert | accepts what its guard refuses, before the rows beside it, and refuses what it accepts (only rows with a guard) |
 | stay | does its effects, but the state stays (only rows that lead to another state) |
+| retarget | leads to another state than it should: the next of the machine's states that is neither this one nor its own |
 | drop | does all but one of its effects; once for each |
+| swap | does an effect behind the next one; once for each two neighbours |
 
 The tests that a table makes of itself (`*.table_*`: golden matrix and diagram, exclusive guards) do not run here: they see
 every change of a table, whatever it should say. The tests that run are written by hand from the clauses: first those of the
 machine (`tests/state_machines`), then, for what these do not notice, the tests of all that stands above it:
 {above}.
+Of these, too, tests that compare a golden page (`*Hostility.*`) do not run.
 """
 
 NO_TEST_ABOVE = "no test notices"
@@ -51,7 +54,7 @@ def _cell(text: str) -> str:
 def _counts(name: str, results: list) -> str:
     kinds = [way.split()[0] for result in results for way in result.caught]
     above = [result.above if result.above in (NO_TEST_ABOVE, NOT_ABOVE) else "a test" for result in results]
-    cells = [name, len(results), *(kinds.count(kind) for kind in ("remove", "invert", "stay", "drop")), len(kinds),
+    cells = [name, len(results), *(kinds.count(kind) for kind in ("remove", "invert", "stay", "retarget", "drop", "swap")), len(kinds),
              len(survivors(results)), *(above.count(what) for what in ("a test", NO_TEST_ABOVE, NOT_ABOVE))]
     return "| " + " | ".join(map(str, cells)) + " |"
 
@@ -73,8 +76,8 @@ def page(results: list, explained: dict, programs_above: list) -> str:
     lines = [INTRODUCTION.format(above=", ".join(f"`{name}`" for name in programs_above)), "## Counted", "",
              "The last three columns count the rows whose removal a test above the machine notices, too, those that fire in such",
              "tests unnoticed, and those that fire in none: there, the tests of the machine stand alone.", "",
-             "| machine | rows | remove | invert | stay | drop | all | survive | noticed above | unnoticed | not fired |",
-             "|---|---|---|---|---|---|---|---|---|---|---|", *_all_counts(results), "", "## What survives", ""]
+             "| machine | rows | remove | invert | stay | retarget | drop | swap | all | survive | noticed above | unnoticed | not fired |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|---|", *_all_counts(results), "", "## What survives", ""]
     left = survivors(results)
     if left:
         lines += ["| row | way | why it may |", "|---|---|---|"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import citations
+import suite
 
 CODE = ("wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "vipl", "tools")
 SUFFIXES = {".hpp", ".cpp", ".h", ".c"}
@@ -13,6 +14,7 @@ _TEST = re.compile(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+),\
 _ROW = re.compile(r'On<"([^"]*)",\s*(\w+),\s*(\w+)')
 _MACHINE = re.compile(r'std::string_view name = "(\w+)"')
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_C_TOKEN = re.compile(r"//[^\n]*|/\*(.*?)\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)'", re.DOTALL)
 _RULING = re.compile(r"\b[Rr]ulings? (\d+)")
 
 
@@ -31,6 +33,7 @@ class Test:
     name: str
     file: str
     places: set
+    codes: set = None  # return codes that it claims, if it is one that claims
 
 
 @dataclass
@@ -46,6 +49,7 @@ class Sources:
     tests: dict = field(default_factory=dict)  # by name: all that bear it
     rows: list = field(default_factory=list)
     comments: list = field(default_factory=list)
+    return_codes: set = field(default_factory=set)  # every one on the pages of VI-DG chapter 3
 
 
 def _comment_of(line: str) -> str:
@@ -65,6 +69,13 @@ def comments(file: str, text: str) -> list:
             found.append(Comment(file, number, comment))
         whole = bool(comment) and starts
     return found
+
+
+def block_comments(file: str, text: str) -> list:
+    """/* ... */, which C has."""
+    return [Comment(file, text.count("\n", 0, match.start()) + 1,
+                    " ".join(line.strip().lstrip("*").strip() for line in match.group(1).splitlines()))
+            for match in _C_TOKEN.finditer(text) if match.group(1)]
 
 
 def rows(file: str, text: str) -> list:
@@ -112,17 +123,46 @@ def scenarios(root: Path) -> list:
     return found
 
 
+def _of_function(name: str, text: str, found: list) -> list:
+    """The comment that ends above a function, and those within it."""
+    match = re.search(rf"^static [^\n;=]*\b{name}\([^;{{]*\{{", text, re.MULTILINE)
+    if not match:
+        return []
+    first, last = text.count("\n", 0, match.start()) + 1, text.count("\n", 0, text.find("\n}", match.end())) + 1
+    ends = [comment.line + len(comment.text) // 90 for comment in found]
+    return [comment for comment, end in zip(found, ends) if first <= comment.line <= last or first - 3 <= end < first]
+
+
+def conformance_tests(root: Path) -> tuple:
+    """(tests of vipl-conformance, their clauses as comments, codes of the pages): what one cites stands in its entry and at its function."""
+    entries, codes = suite.read(root)
+    texts = {entry.file: (root / entry.file).read_text(encoding="utf-8") for entry in entries}
+    found = {file: block_comments(file, text) for file, text in texts.items()}
+    tests_found, clauses = [], []
+    for entry in entries:
+        places = entry.places | _places(_of_function(entry.run, texts[entry.file], found[entry.file]))
+        tests_found.append(Test(entry.name, entry.file, places, entry.codes))
+    for file, text in texts.items():
+        literals = re.finditer(r'"(VI-(?:DG|ARCH) [\d.]+)"', text)
+        clauses += [Comment(file, text.count("\n", 0, each.start()) + 1, each.group(1)) for each in literals]
+    return tests_found, clauses, codes
+
+
 def read(root: Path) -> Sources:
     sources = Sources()
     for folder in (*CODE, "tests"):
         for path in sorted(p for p in (root / folder).rglob("*") if p.suffix in SUFFIXES):
             file, text = str(path.relative_to(root)), path.read_text(encoding="utf-8", errors="replace")
-            sources.comments += comments(file, text)
+            sources.comments += comments(file, text) + block_comments(file, text)
             sources.rows += rows(file, text)
             for test in tests(file, text) if folder == "tests" else []:
                 sources.tests.setdefault(test.name, []).append(test)
     for comment, test in scenarios(root):
         sources.comments.append(comment)
+        sources.tests.setdefault(test.name, []).append(test)
+    tests_found, clauses, sources.return_codes = conformance_tests(root)
+    sources.comments += clauses
+    for test in tests_found:
         sources.tests.setdefault(test.name, []).append(test)
     return sources
 

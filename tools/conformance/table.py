@@ -1,20 +1,55 @@
 """Writes the tables of docs/conformance: one page per clause or Annex, and README.md, which counts."""
 
+from typing import NamedTuple
+
 import checks
+import citations
 
 STATES = ("held", "in part", "no test yet", "open", "not ours", "informative")
-PAGES = [("4", "Clause 4: structure and concepts"), ("5", "Clause 5: protocol"), ("6", "Clause 6: information units"),
-         ("7", "Clause 7: addressing and naming"), ("8", "Clause 8: error detection and recovery"),
-         ("A", "Annex A: concurrent matching peer requests"), ("B", "Annex B: message transfer"),
-         ("C", "Annex C: Connection Setup"), ("D", "Annex D: Disconnect")]
 
-INTRODUCTION = """# FC-VI, requirement by requirement
 
-<!-- Made by tools/traceability from requirements.txt and from what code and tests cite. Do not edit. -->
+class Page(NamedTuple):
+    document: str
+    chapter: str  # the first step of its clauses
+    title: str
 
-Every "shall" of ISO/IEC 14165-331 (FC-VI) clauses 4 to 8, every table that they make normative, Annex A, and every rule
-of Annexes B to D, which are informative for the standard and binding here. A name is the clause with an item or rule of
-its own, or with `#` and the number of the sentence.
+    @property
+    def file(self) -> str:
+        if self.document in citations.VI_DOCUMENTS:
+            return f"{self.document.lower()}-{self.chapter}.md"
+        return f"annex-{self.chapter.lower()}.md" if self.chapter.isalpha() else f"clause-{self.chapter}.md"
+
+    def entries(self, entries: list) -> list:
+        return [entry for entry in entries if (entry.document, entry.clause.number.split(".")[0]) == self[:2]]
+
+
+PAGES = [Page("FC-VI", "4", "Clause 4: structure and concepts"), Page("FC-VI", "5", "Clause 5: protocol"),
+         Page("FC-VI", "6", "Clause 6: information units"), Page("FC-VI", "7", "Clause 7: addressing and naming"),
+         Page("FC-VI", "8", "Clause 8: error detection and recovery"),
+         Page("FC-VI", "A", "Annex A: concurrent matching peer requests"), Page("FC-VI", "B", "Annex B: message transfer"),
+         Page("FC-VI", "C", "Annex C: Connection Setup"), Page("FC-VI", "D", "Annex D: Disconnect"),
+         Page("VI-ARCH", "2", "VI-ARCH 2: overview, data transfer, reliability levels"),
+         Page("VI-ARCH", "3", "VI-ARCH 3: NICs, memory, VIs, completion queues"),
+         Page("VI-ARCH", "4", "VI-ARCH 4: connection and disconnection"), Page("VI-ARCH", "5", "VI-ARCH 5: VI states"),
+         Page("VI-ARCH", "6", "VI-ARCH 6: descriptor processing"), Page("VI-ARCH", "7", "VI-ARCH 7: error handling"),
+         Page("VI-ARCH", "8", "VI-ARCH 8 and 9: guidelines, example user agent"),
+         Page("VI-ARCH", "10", "VI-ARCH 10 and 11: example descriptor format, example hardware"),
+         Page("VI-DG", "2", "VI-DG 2: conformance phases, threads, reliability"), Page("VI-DG", "3", "VI-DG 3: calls"),
+         Page("VI-DG", "4", "VI-DG 4: data structures and values"), Page("VI-DG", "5", "VI-DG 5: descriptors"),
+         Page("VI-DG", "6", "VI-DG 6: provider notes")]
+
+NAMES = {"FC-VI": "ISO/IEC 14165-331 (FC-VI)", "VI-ARCH": "Virtual Interface Architecture Specification 1.0 (VI-ARCH)",
+         "VI-DG": "Intel VI Architecture Developer's Guide (VI-DG)"}
+
+INTRODUCTION = """# Requirement by requirement
+
+<!-- Made by tools/traceability from requirements*.txt and from what code and tests cite. Do not edit. -->
+
+FC-VI: every "shall" of ISO/IEC 14165-331 clauses 4 to 8, every table that they make normative, Annex A, and every rule
+of Annexes B to D, which are informative for the standard and binding here. VI-ARCH: every rule of chapters 2 to 7 and 10
+that binds a provider. VI-DG: the same of its chapters 2 to 6, every return code of every call (chapter 3), every bit of
+the Control and Status fields (5.2). A name is the clause with an item, rule, bit or code of its own, or with `#` and the
+number of the sentence.
 
 | state | means |
 |---|---|
@@ -34,12 +69,8 @@ stale. `tools/traceability --cites "8.4.2 f)"` lists who cites a place.
 """
 
 
-def page_name(key: str) -> str:
-    return f"annex-{key.lower()}.md" if key.isalpha() else f"clause-{key}.md"
-
-
-def page_of(entry) -> str:
-    return entry.clause.number[0]
+def page_of(entry) -> Page:
+    return next(page for page in PAGES if entry in page.entries([entry]))
 
 
 def _cell(text: str) -> str:
@@ -58,8 +89,11 @@ def _code(entry, sources) -> str:
 
 
 def _tests(entry, sources) -> str:
-    return "<br>".join(_link(f"`{name}`", sources.tests[name][0].file) if name in sources.tests else f"`{name}`"
-                       for name in entry.tests)
+    def cell(name: str) -> str:
+        named = list(checks.tests_named(name, sources).values())
+        return _link(f"`{name}`", named[0][0].file) if named else f"`{name}`"
+
+    return "<br>".join(map(cell, entry.tests))
 
 
 def _requirement(entry) -> str:
@@ -73,7 +107,7 @@ def _row(entry, sources) -> str:
     return "| " + " | ".join(map(_cell, cells)) + " |"
 
 
-def page(key: str, title: str, entries: list, sources) -> str:
+def page(title: str, entries: list, sources) -> str:
     lines = [f"# {title}", "", "<!-- Made by tools/traceability. Do not edit. -->"]
     clause = None
     for entry in entries:
@@ -90,17 +124,26 @@ def _counts(name: str, entries: list) -> str:
     return f"| {name} | {len(entries)} | " + " | ".join(str(number or "") for number in numbers) + " |"
 
 
+def _counted(entries: list) -> list:
+    """A table for each document."""
+    lines = []
+    for document, name in NAMES.items():
+        of_document = [entry for entry in entries if entry.document == document]
+        if not of_document:
+            continue
+        lines += [f"### {name}", "", "| | entries | " + " | ".join(STATES) + " |", "|---|" + "---|" * (len(STATES) + 1)]
+        lines += [_counts(f"[{each.title}]({each.file})", each.entries(entries)) for each in PAGES
+                  if each.document == document]
+        lines += [_counts("**all**", of_document), ""]
+    return lines
+
+
 def summary(entries: list) -> str:
-    lines = [INTRODUCTION, "## Counted", "", "| | entries | " + " | ".join(STATES) + " |",
-             "|---|" + "---|" * (len(STATES) + 1)]
-    for key, title in PAGES:
-        of_page = [entry for entry in entries if page_of(entry) == key]
-        lines.append(_counts(f"[{title}]({page_name(key)})", of_page))
-    lines += [_counts("**all**", entries), "", "## What is not held", ""]
+    lines = [INTRODUCTION, "## Counted", "", *_counted(entries), "## What is not held", ""]
     for state in ("no test yet", "in part", "open"):
         lines += [f"### {state.capitalize()}", "", "| | | why |", "|---|---|---|"]
-        lines += [f"| [{entry.name}]({page_name(page_of(entry))}) | {_cell(entry.text)} | {_cell(entry.why)} |"
-                  for entry in entries if entry.state == state]
+        lines += [f"| [{entry.place[0] + ' ' if entry.document != 'FC-VI' else ''}{entry.name}]({page_of(entry).file}) "
+                  f"| {_cell(entry.text)} | {_cell(entry.why)} |" for entry in entries if entry.state == state]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
@@ -108,8 +151,8 @@ def summary(entries: list) -> str:
 def pages(entries: list, sources) -> dict:
     """File name -> text."""
     made = {"README.md": summary(entries)}
-    for key, title in PAGES:
-        of_page = [entry for entry in entries if page_of(entry) == key]
-        made[page_name(key)] = page(key, title, of_page, sources)
+    documents = {entry.document for entry in entries}
+    for each in PAGES:
+        if each.document in documents:
+            made[each.file] = page(each.title, each.entries(entries), sources)
     return made
-

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
+#include "fc2_fabric/drivers/status_socket.hpp"
 #include "tools/fabricd/status.hpp"
 
 namespace fabricd {
@@ -147,8 +148,10 @@ bool ControlClient::receive_answer(std::string& answer) {
 ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json) {
   ControlClient client;
   std::string answer;
-  if (!client.connect(directory) || !client.request("status") || !client.receive_answer(answer)) return complain(client.error());
-  const std::string text = as_json ? answer + "\n" : to_text(answer);
+  const auto nics = fc2::drivers::StatusSocket::ask(directory);
+  const bool served = client.connect(directory) && client.request("status") && client.receive_answer(answer);
+  if (!served && (!client.nobody_listens() || nics.empty())) return complain(client.error());
+  const std::string all = with_nics(answer, nics), text = as_json && !all.empty() ? all + "\n" : to_text(all);
   if (text.empty()) return complain("the service's status cannot be understood");
   return std::fputs(text.c_str(), stdout) < 0 ? failure : success;
 }

@@ -1,5 +1,6 @@
 #include "tools/fabricd/fcoe_side.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "tools/fabricd/login_file.hpp"
@@ -8,6 +9,7 @@
 namespace fabricd {
 namespace {
 constexpr fc2::TimeNs together = 10 * fc2::millisecond;  // logins within that time are written at once
+constexpr fc2::TimeNs losses_interval = 5 * fc2::second;
 
 fc2::fcoe::FcfConfig heard_by(fc2::fcoe::FcfListener& listener, fc2::fcoe::FcfConfig config) {
   config.listener = &listener;
@@ -20,7 +22,7 @@ FcoeSide::FcoeSide(fc2::drivers::RealTimeCore& core, const FcoeConfig& config, s
   const fc2::drivers::CoreSection section(core_);
   const fc2::drivers::CoreAccess access{core_.io(), core_, core_.scheduler(), core_.pool()};
   for (const fc2::drivers::EthernetName& name : config.interfaces) {
-    auto opened = fc2::drivers::open_ethernet(access, name, {.mtu = config.mtu});
+    auto opened = fc2::drivers::open_ethernet(access, name, {.mtu = config.mtu, .priority = config.ethernet_priority});
     if (opened.port == nullptr) {
       trouble_ = opened.error;
       return;
@@ -43,6 +45,8 @@ void FcoeSide::start(fc2::Switch& fabric) {
                  port.up() ? "up" : "no carrier yet");
   }
   fcf_->remember(read_logins(logins_path_));
+  losses_.resize(ports_.size());
+  core_.scheduler().schedule_after(losses_timer_, losses_interval);
 }
 
 // ENodes that are told of the end may find the next FCF in time, as when there was none.
@@ -59,6 +63,31 @@ void FcoeSide::let_go_of_switch() {
 
 void FcoeSide::logins_changed() {
   if (!stopped_ && !keeping_.pending()) core_.scheduler().schedule_after(keeping_, together);
+}
+
+void FcoeSide::happened(const fc2::fcoe::FcfEvent& event) {
+  const fc2::TimeNs now = core_.scheduler().now();
+  if (!events_.allows(now)) return;
+  if (const auto left_out = events_.take_left_out(); left_out > 0) spdlog::info("FCF: {} more lines were left out", left_out);
+  std::string who = "ENode " + to_string(event.e_node);
+  if (event.n_port_id != wire::FcId{}) who += " N_Port " + to_string(event.n_port_id);
+  if (event.port_name != wire::Wwn{}) who += " " + to_string(event.port_name);
+  spdlog::info("{}: {} {} ({})", event.interface, who, to_string(event.kind), event.why);
+}
+
+void FcoeSide::look_at_losses() {
+  if (stopped_) return;
+  core_.scheduler().schedule_after(losses_timer_, losses_interval);
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    const std::uint64_t now = ports_[i].kernel_drops(), before = std::exchange(losses_[i], now);
+    if (now > before) spdlog::warn("{}: {}", ports_[i].interface().name, loss_hint(now - before, ports_[i].interface().priority));
+  }
+}
+
+std::string loss_hint(std::uint64_t frames, unsigned priority) {
+  return fmt::format("the kernel lost {} frames for lack of buffers: raise net.core.rmem_max, or run with CAP_NET_ADMIN; and against losses "
+                     "in NIC and switch have priority flow control (PFC, 802.1Qbb) for priority {} at both ends of each link",
+                     frames, priority);
 }
 
 void FcoeSide::keep_logins() {

@@ -8,6 +8,7 @@
 #include "fc2_fabric/drivers/ethernet_name.hpp"
 #include "fc2_fabric/drivers/real_time_core.hpp"
 #include "fc2_fabric/fcoe/fcf.hpp"
+#include "tools/fabricd/log_budget.hpp"
 #include "tools/fabricd/tapped_ethernet.hpp"
 
 namespace fabricd {
@@ -15,12 +16,16 @@ namespace fabricd {
 struct FcoeConfig {
   std::vector<fc2::drivers::EthernetName> interfaces;  // none: no FCF
   std::uint16_t mtu = 0;                               // at most; 0: each interface's own
+  std::uint8_t ethernet_priority = 3;                  // 802.1p
   // Nothing holds an ENode back on Ethernet without priority flow control: what it may have under way while a port is slow (two
   // megabytes with vicp, for one connection) waits here, 70 MB in all and half of what is left for one flow. What is more is lost,
   // counted, and connections with it.
   static constexpr std::size_t flow_queue_frames = 32768;
   fc2::fcoe::FcfConfig fcf = {};
 };
+
+/// For people: the kernel lost frames before we could read them.
+[[nodiscard]] std::string loss_hint(std::uint64_t frames, unsigned priority);
 
 class FcoeSide final : private fc2::fcoe::FcfListener {
  public:
@@ -46,7 +51,9 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
 
  private:
   void logins_changed() override;
+  void happened(const fc2::fcoe::FcfEvent& event) override;
   void keep_logins();
+  void look_at_losses();
 
   fc2::drivers::RealTimeCore& core_;
   const fc2::fcoe::FcfConfig config_;
@@ -56,6 +63,9 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   std::deque<TappedEthernet> ports_;  // as the FCF's interfaces, one for one
   std::optional<fc2::fcoe::Fcf> fcf_;
   std::vector<fc2::fcoe::FormerLogin> kept_;  // in the file, since we began
+  LogBudget events_;
+  std::vector<std::uint64_t> losses_;         // of each interface, as told
+  fc2::Timer<FcoeSide, &FcoeSide::look_at_losses> losses_timer_{*this};
   fc2::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
 };
 

@@ -5,6 +5,7 @@
 #include "fc2_fabric/f_port.hpp"
 #include "fc2_fabric/name_server.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
+#include "tools/fabricd/rates.hpp"
 
 namespace fabricd {
 namespace json = boost::json;
@@ -12,29 +13,41 @@ using fc2::fcoe::FcoeDiscard;
 
 namespace {
 
-VnPortStatus describe(const fc2::fcoe::FcfVnPort& port, std::uint32_t fc_map, fc2::Switch& fabric) {
-  VnPortStatus status{to_string(port.id), to_string(wire::mac_of(port.id, fc_map)), to_string(port.port_name), {}, {}};
-  const auto* registered = fabric.name_server().database().find(port.id);
+// What all descriptions need.
+struct Look {
+  fc2::Switch& fabric;
+  const Rates& rates;
+  std::uint32_t fc_map;
+  fc2::TimeNs now;
+};
+
+VnPortStatus describe(const fc2::fcoe::FcfVnPort& port, const Look& look) {
+  VnPortStatus status{to_string(port.id), to_string(wire::mac_of(port.id, look.fc_map)), to_string(port.port_name), {}, {}, {}, look.now - port.heard};
+  const auto* registered = look.fabric.name_server().database().find(port.id);
   if (registered == nullptr) return status;
   for (const auto& address : registered->addresses) status.addresses.push_back(to_string(address));
   status.node_name = to_string(registered->node_name);
+  status.fc4_types = text_of_types(registered->types);
   return status;
 }
 
-ENodeStatus describe(const fc2::fcoe::FcfLink& link, std::uint32_t fc_map, fc2::Switch& fabric) {
+ENodeStatus describe(const fc2::fcoe::FcfLink& link, const Look& look) {
   ENodeStatus status{to_string(link.e_node()), std::string(link.state_name()), {}};
-  for (const auto& port : link.vn_ports()) status.vn_ports.push_back(describe(port, fc_map, fabric));
+  for (const auto& port : link.vn_ports()) status.vn_ports.push_back(describe(port, look));
+  status.silent = look.now - link.heard();
   if (const fc2::FPort* port = link.f_port()) {
     status.frames_in = port->frames_from_port();
     status.frames_out = port->frames_to_port();
     status.frames_waiting = port->waiting();
     status.stalled = port->stalled();
+    const Rates::PerSecond rate = look.rates.of(*port, look.now);
+    status.in_per_second = rate.in;
+    status.out_per_second = rate.out;
   }
   return status;
 }
 
-EthernetStatus describe(TappedEthernet& port, const fc2::fcoe::FcfInterface& interface, std::uint32_t fc_map,
-                        fc2::Switch& fabric) {
+EthernetStatus describe(TappedEthernet& port, const fc2::fcoe::FcfInterface& interface, const Look& look) {
   EthernetStatus status{port.interface().name, to_string(port.interface().mac), port.interface().mtu, port.up()};
   const auto& counters = interface.counters();
   status.fcoe_in = counters.frames_in;
@@ -43,12 +56,14 @@ EthernetStatus describe(TappedEthernet& port, const fc2::fcoe::FcfInterface& int
   status.fip_out = counters.fip_out;
   status.send_drops = port.port_counters().send_drops;
   status.kernel_drops = port.kernel_drops();
+  status.evicted = counters.evicted;
+  status.priority = port.interface().priority;
   status.over_long = port.port_counters().over_long + port.counters().over_long;
   for (std::size_t i = 0; i < static_cast<std::size_t>(FcoeDiscard::Count); ++i) {
     const auto reason = static_cast<FcoeDiscard>(i);
     if (counters.discarded(reason) > 0) status.discarded.emplace_back(to_string(reason), counters.discarded(reason));
   }
-  for (const auto& [mac, link] : interface.links()) status.e_nodes.push_back(describe(*link, fc_map, fabric));
+  for (const auto& [mac, link] : interface.links()) status.e_nodes.push_back(describe(*link, look));
   return status;
 }
 
@@ -57,6 +72,8 @@ json::object to_object(const VnPortStatus& port) {
           {"mac", port.mac},
           {"port_name", port.port_name},
           {"node_name", port.node_name},
+          {"fc4_types", port.fc4_types},
+          {"silent_ms", port.silent / fc2::millisecond},
           {"addresses", json::array(port.addresses.begin(), port.addresses.end())}};
 }
 
@@ -69,6 +86,9 @@ json::object to_object(const ENodeStatus& node) {
           {"frames_out", node.frames_out},
           {"frames_waiting", node.frames_waiting},
           {"stalled", node.stalled},
+          {"frames_in_per_second", node.in_per_second},
+          {"frames_out_per_second", node.out_per_second},
+          {"silent_ms", node.silent / fc2::millisecond},
           {"vn_ports", ports}};
 }
 
@@ -88,6 +108,8 @@ json::object to_object(const EthernetStatus& interface) {
           {"send_drops", interface.send_drops},
           {"kernel_drops", interface.kernel_drops},
           {"over_long", interface.over_long},
+          {"evicted", interface.evicted},
+          {"priority", interface.priority},
           {"discarded", discarded},
           {"enodes", nodes}};
 }
@@ -97,13 +119,18 @@ json::object to_object(const EthernetStatus& interface) {
 std::string text(const json::object& object, const char* key) { return std::string(object.at(key).as_string()); }
 std::uint64_t number(const json::object& object, const char* key) { return object.at(key).to_number<std::uint64_t>(); }
 
+double seconds(const json::object& object, const char* key) { return static_cast<double>(number(object, key)) / 1000; }
+
 std::string text_of_node(const json::object& node) {
-  std::string lines = fmt::format("  ENode {}, {}, {} frames in, {} out{}\n", text(node, "mac"), text(node, "state"),
-                                  number(node, "frames_in"), number(node, "frames_out"),
+  const auto real = [&](const char* key) { return node.at(key).to_number<double>(); };
+  std::string lines = fmt::format("  ENode {}, {}, heard {:.1f} s ago, {} frames in ({:.1f}/s), {} out ({:.1f}/s){}\n", text(node, "mac"),
+                                  text(node, "state"), seconds(node, "silent_ms"), number(node, "frames_in"), real("frames_in_per_second"),
+                                  number(node, "frames_out"), real("frames_out_per_second"),
                                   node.at("stalled").as_bool() ? " (takes no frames)" : "");
   for (const json::value& value : node.at("vn_ports").as_array()) {
     const json::object& port = value.as_object();
-    lines += fmt::format("    VN_Port {} {}", text(port, "n_port_id"), text(port, "port_name"));
+    lines += fmt::format("    VN_Port {} {}, heard {:.1f} s ago", text(port, "n_port_id"), text(port, "port_name"), seconds(port, "silent_ms"));
+    if (const std::string types = text(port, "fc4_types"); !types.empty()) lines += ", " + types;
     for (const json::value& address : port.at("addresses").as_array()) lines += " " + std::string(address.as_string());
     lines += "\n";
   }
@@ -118,7 +145,8 @@ std::string text_of_interface(const json::object& interface) {
   const std::uint64_t lost = number(interface, "send_drops"), long_ones = number(interface, "over_long");
   if (lost > 0) lines += fmt::format("  not sent: {}\n", lost);
   if (const auto drops = number(interface, "kernel_drops"); drops > 0)
-    lines += fmt::format("  lost for lack of buffers in the kernel: {}\n", drops);
+    lines += "  " + loss_hint(drops, static_cast<unsigned>(number(interface, "priority"))) + "\n";
+  if (const auto evicted = number(interface, "evicted"); evicted > 0) lines += fmt::format("  hosts that made room for others: {}\n", evicted);
   if (long_ones > 0) lines += fmt::format("  discarded, longer than the MTU: {}\n", long_ones);
   for (const auto& [reason, count] : interface.at("discarded").as_object())
     lines += fmt::format("  discarded, {}: {}\n", std::string(reason), count.to_number<std::uint64_t>());
@@ -128,11 +156,11 @@ std::string text_of_interface(const json::object& interface) {
 
 }  // namespace
 
-FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric) {
+FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric, const Rates& rates, fc2::TimeNs now) {
   const fc2::fcoe::FcfConfig& config = fcoe.fcf()->config();
-  FcoeStatus status{to_string(fabric.config().switch_name), fmt::format("{:06X}", config.fc_map), config.priority, config.period, {}};
+  FcoeStatus status{to_string(fabric.config().switch_name), fmt::format("{:06X}", config.fc_map), config.priority, config.period, {}, config.vlan};
   for (std::size_t i = 0; i < fcoe.ports().size(); ++i)
-    status.interfaces.push_back(describe(fcoe.ports()[i], *fcoe.fcf()->interfaces()[i], config.fc_map, fabric));
+    status.interfaces.push_back(describe(fcoe.ports()[i], *fcoe.fcf()->interfaces()[i], Look{fabric, rates, config.fc_map, now}));
   return status;
 }
 
@@ -143,12 +171,14 @@ json::object to_object(const FcoeStatus& fcoe) {
           {"fc_map", fcoe.fc_map},
           {"priority", fcoe.priority},
           {"period_ms", fcoe.period / fc2::millisecond},
+          {"vlan", fcoe.vlan},
           {"interfaces", interfaces}};
 }
 
 std::string text_of_fcoe(const json::object& fcoe) {
-  std::string lines = fmt::format("FCF {}, FC-MAP {}, priority {}, FKA period {} ms\n", text(fcoe, "switch_name"),
-                                  text(fcoe, "fc_map"), number(fcoe, "priority"), number(fcoe, "period_ms"));
+  const std::uint64_t vlan = number(fcoe, "vlan");
+  std::string lines = fmt::format("FCF {}, FC-MAP {}, priority {}, FKA period {} ms{}\n", text(fcoe, "switch_name"), text(fcoe, "fc_map"),
+                                  number(fcoe, "priority"), number(fcoe, "period_ms"), vlan == 0 ? "" : fmt::format(", VLAN {}", vlan));
   for (const json::value& interface : fcoe.at("interfaces").as_array()) lines += text_of_interface(interface.as_object());
   return lines;
 }

@@ -19,7 +19,8 @@ struct Options {
   std::string runtime_directory, capture_file, log_level = "info";
   std::vector<std::string> interfaces;
   std::string fc_map;
-  int fka_period_ms = 2000, fcf_priority = 128;
+  std::vector<std::string> allowed;
+  int fka_period_ms = 2000, fcf_priority = 128, ethernet_priority = 3;
   fabricd::ServiceConfig service;
   bool daemonize = false, json = false;
 };
@@ -99,6 +100,12 @@ void describe_fcoe(CLI::App& app, Options& options) {
       ->check(check_interface);
   app.add_option("--mtu", fcoe.mtu, "FCoE: frames are no larger, though the interface could; 2158 and more carry full FC frames")
       ->check(CLI::Range(fc2::drivers::least_fcoe_mtu, fc2::drivers::greatest_fcoe_mtu));
+  app.add_option("--vlan", fcoe.fcf.vlan, "FCoE: serve this VLAN, by tagged frames, and tell it to hosts that ask (default: untagged frames)")
+      ->type_name("ID")
+      ->check(CLI::Range(1, 4094));
+  app.add_option("--ethernet-priority", options.ethernet_priority, "FCoE: 802.1p priority of what is sent, see the manual page")
+      ->check(CLI::Range(0, 7))
+      ->capture_default_str();
   app.add_option("--fc-map", options.fc_map, "FCoE: prefix of the ports' MAC addresses (default: 0EFC00)")->check(check_fc_map);
   app.add_option("--priority", options.fcf_priority, "FCoE: hosts prefer the FCF with the smallest")
       ->check(CLI::Range(0, 255))
@@ -108,11 +115,55 @@ void describe_fcoe(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
+// "10:00:00:00:00:00:00:01", as names are written.
+std::optional<wire::Wwn> name_of(std::string_view text) {
+  constexpr std::size_t octets = 8, wide = 3 * octets - 1;
+  wire::Wwn name;
+  for (std::size_t i = 0; text.size() == wide && i < octets; ++i) {
+    std::uint8_t octet = 0;
+    const char* const begin = text.data() + 3 * i;
+    const auto [end, error] = std::from_chars(begin, begin + 2, octet, 16);
+    if (error != std::errc{} || end != begin + 2 || (i + 1 < octets && *end != ':')) return std::nullopt;
+    name.value = name.value << 8 | octet;
+  }
+  return name.value != 0 ? std::optional(name) : std::nullopt;
+}
+
+// A MAC address has six bytes, a name eight.
+bool allow(fc2::fcoe::FipLimits& limits, const std::string& text) {
+  if (const auto mac = wire::MacAddress::from_string(text)) return limits.allowed_macs.push_back(*mac), true;
+  if (const auto name = name_of(text)) return limits.allowed_names.push_back(*name), true;
+  return false;
+}
+std::string check_allowed(const std::string& text) {
+  fc2::fcoe::FipLimits any;
+  return allow(any, text) ? "" : "expected a MAC address (02:00:00:00:00:01) or a name (10:00:00:00:00:00:00:01)";
+}
+
+void describe_limits(CLI::App& app, Options& options) {
+  fc2::fcoe::FipLimits& limits = options.service.fcoe.fcf.limits;
+  app.add_option("--allow", options.allowed,
+                 "FCoE: who may log in, a host by its MAC address, a port by its Port_Name or Node_Name; may stand several times. "
+                 "Default: everybody")
+      ->type_name("MAC|NAME")
+      ->allow_extra_args(false)
+      ->check(check_allowed);
+  app.add_option("--requests-per-second", limits.requests_per_second,
+                 "FCoE: solicitations and FLOGIs that are taken from one MAC address; 0: any number")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--logins-per-host", limits.logins_per_enode, "FCoE: N_Ports that one host may log in (FLOGI and FDISC)")
+      ->check(CLI::Range(1, 60'000))
+      ->capture_default_str();
+}
+
 void take_fcoe(Options& options) {
   fabricd::FcoeConfig& fcoe = options.service.fcoe;
+  for (const std::string& text : options.allowed) allow(fcoe.fcf.limits, text);
   for (const std::string& name : options.interfaces) fcoe.interfaces.push_back(*fc2::drivers::EthernetName::parse(name));
   if (!options.fc_map.empty()) fcoe.fcf.fc_map = *fc_map_of(options.fc_map);
   fcoe.fcf.priority = static_cast<std::uint8_t>(options.fcf_priority);
+  fcoe.ethernet_priority = static_cast<std::uint8_t>(options.ethernet_priority);
   fcoe.fcf.period = options.fka_period_ms * fc2::millisecond;
 }
 
@@ -153,6 +204,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   describe(app, options);
   describe_fcoe(app, options);
+  describe_limits(app, options);
   CLI::App* status = app.add_subcommand("status", "print who is linked to the service that runs");
   status->add_flag("--json", options.json, "as JSON");
   app.add_subcommand("stop", "end the service that runs; success when none does");

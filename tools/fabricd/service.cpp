@@ -45,6 +45,17 @@ Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig c
   await_connections();
   await_signals();
   link_count_changed();
+  take_sample();
+}
+
+void Service::take_sample() {
+  rates_.begin_sample(core_.scheduler().now());
+  for (const PortSession* port : ports_) rates_.sample(port->f_port());
+  if (fcoe_.present())
+    for (const auto& interface : fcoe_.fcf()->interfaces())
+      for (const auto& [mac, link] : interface->links())
+        if (link->f_port() != nullptr) rates_.sample(*link->f_port());
+  core_.scheduler().schedule_after(sample_timer_, Rates::interval);
 }
 
 Service::~Service() {
@@ -180,9 +191,9 @@ Status Service::status() {
   status.counters = fabric_.counters();
   for (const PortSession* port : ports_) {
     const auto* registered = fabric_.name_server().database().find(port->f_port().address());
-    status.ports.push_back(describe(*port, registered, core_.scheduler().now()));
+    status.ports.push_back(describe(*port, registered, rates_, core_.scheduler().now()));
   }
-  if (fcoe_.present()) status.fcoe = describe(fcoe_, fabric_);
+  if (fcoe_.present()) status.fcoe = describe(fcoe_, fabric_, rates_, core_.scheduler().now());
   return status;
 }
 

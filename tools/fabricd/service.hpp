@@ -12,6 +12,7 @@
 #include "fc2_fabric/switch.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
 #include "tools/fabricd/instance.hpp"
+#include "tools/fabricd/rates.hpp"
 #include "tools/fabricd/session.hpp"
 #include "tools/fabricd/stand_in.hpp"
 
@@ -60,6 +61,7 @@ class Service {
   void bury();
   void link_count_changed();
   void idle_for_too_long();
+  void take_sample();
   void resume_accepting() { await_connections(); }
 
   boost::asio::io_context& io_;
@@ -81,6 +83,8 @@ class Service {
   fc2::Timer<Service, &Service::bury> burial_{*this};
   fc2::Timer<Service, &Service::idle_for_too_long> idle_timer_{*this};
   fc2::Timer<Service, &Service::resume_accepting> accept_pause_{*this};
+  Rates rates_;
+  fc2::Timer<Service, &Service::take_sample> sample_timer_{*this};
 };
 
 }  // namespace fabricd

@@ -5,12 +5,25 @@
 #include <boost/json/src.hpp>  // the library's only translation unit here: nothing to link
 
 #include "tools/fabricd/fcoe_status.hpp"
+#include "tools/fabricd/nic_status.hpp"
 #include "tools/fabricd/port_session.hpp"
+#include "tools/fabricd/rates.hpp"
 
 namespace fabricd {
 namespace json = boost::json;
 
-PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, fc2::TimeNs now) {
+std::string text_of_types(const wire::ct::Fc4Types& types) {
+  std::string text;
+  for (unsigned code = 0; code < 256; ++code) {
+    const auto type = static_cast<wire::Type>(code);
+    if (!types.has(type)) continue;
+    const std::string name = type == wire::Type::fc_vi ? "FC-VI" : type == wire::Type::fcp ? "FCP" : fmt::format("{:02X}h", code);
+    text += (text.empty() ? "" : " ") + name;
+  }
+  return text;
+}
+
+PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, const Rates& rates, fc2::TimeNs now) {
   const fc2::FPort& port = session.f_port();
   PortStatus status;
   status.name = session.hello().name;
@@ -21,8 +34,13 @@ PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* r
     status.port_name = to_string(port.login().port_name);
     status.node_name = to_string(port.login().node_name);
   }
-  if (registered != nullptr)
+  if (registered != nullptr) {
     for (const auto& address : registered->addresses) status.addresses.push_back(to_string(address));
+    status.fc4_types = text_of_types(registered->types);
+  }
+  const Rates::PerSecond rate = rates.of(port, now);
+  status.in_per_second = rate.in;
+  status.out_per_second = rate.out;
   status.frames_in = port.frames_from_port();
   status.frames_out = port.frames_to_port();
   status.frames_waiting = port.waiting();
@@ -46,6 +64,9 @@ json::object to_object(const PortStatus& port) {
           {"frames_out", port.frames_out},
           {"frames_waiting", port.frames_waiting},
           {"stalled", port.stalled},
+          {"frames_in_per_second", port.in_per_second},
+          {"frames_out_per_second", port.out_per_second},
+          {"fc4_types", port.fc4_types},
           {"uptime_seconds", seconds(port.uptime)}};
 }
 
@@ -101,6 +122,23 @@ std::string to_json(const Status& status) {
   return json::serialize(object);
 }
 
+std::string with_nics(const std::string& service, const std::vector<std::string>& nics) {
+  boost::system::error_code error;
+  json::object object;
+  if (!service.empty()) {
+    json::value value = json::parse(service, error);
+    if (error || !value.is_object()) return {};
+    object = std::move(value.as_object());
+  }
+  json::array array;
+  for (const std::string& nic : nics) {
+    json::value value = json::parse(nic, error);
+    if (!error && value.is_object()) array.push_back(std::move(value));
+  }
+  object["nics"] = std::move(array);
+  return json::serialize(object);
+}
+
 bool tells_of_fcoe(const std::string& text) {
   boost::system::error_code error;
   const json::value value = json::parse(text, error);
@@ -112,7 +150,11 @@ std::string to_text(const std::string& text) {
   const json::value value = json::parse(text, error);
   if (error || !value.is_object()) return {};
   try {
-    return text_of_service(value.as_object());
+    const json::object& all = value.as_object();
+    std::string lines = all.contains("process_id") ? text_of_service(all) : "no fcvi-fabricd runs\n";
+    if (const json::value* nics = all.if_contains("nics"))
+      for (const json::value& nic : nics->as_array()) lines += text_of_nic(nic.as_object());
+    return lines;
   } catch (const std::exception&) {  // a member is missing, or of another kind
     return {};
   }

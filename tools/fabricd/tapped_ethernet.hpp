@@ -15,6 +15,7 @@ class TappedEthernet final : public fc2::fcoe::EthernetPort, private fc2::fcoe::
   void send(fc2::fcoe::EthernetFrame frame) override;
   void listen(const wire::MacAddress& address) override { port_->listen(address); }
   void ignore(const wire::MacAddress& address) override { port_->ignore(address); }
+  void use_vlan(std::uint16_t vlan) override { port_->use_vlan(vlan); }
   [[nodiscard]] std::uint64_t kernel_drops() override { return port_->kernel_drops(); }
 
   void add_tap(fc2::fcoe::EthernetTap& tap) { taps_.push_back(&tap); }

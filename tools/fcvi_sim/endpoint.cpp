@@ -50,18 +50,15 @@ Endpoint::~Endpoint() {
   node_.nic().memory().destroy_ptag(ptag_);
 }
 
-Task<vi::Return> Endpoint::connect(const vi::NetAddress& remote, vi::TimeNs timeout) {
+Task<vi::Return> Endpoint::connect(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout) {
   Call<vi::ConnectOperation> call(node_.driver());
-  const vi::NetAddress local =
-      vi::NetAddress::make(node_.provider().config().address, remote.discriminator_bytes());
   node_.provider().connect_request(*vi_, local, remote, timeout, call);
   co_await call.finished;
   co_return call.result;
 }
 
-Task<vi::Return> Endpoint::connect_peer(const vi::NetAddress& remote, vi::TimeNs timeout) {
+Task<vi::Return> Endpoint::connect_peer(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout) {
   Call<vi::ConnectOperation> call(node_.driver());
-  const vi::NetAddress local = vi::NetAddress::make(node_.provider().config().address, {});
   const vi::Return posted = node_.provider().connect_peer_request(*vi_, local, remote, timeout, call);
   if (posted != vi::Return::Success) co_return posted;
   co_await call.finished;

@@ -51,9 +51,9 @@ class Endpoint {
     return node_.allocate(size_bytes, {ptag_, rdma_write, rdma_read});
   }
 
-  Task<vi::Return> connect(const vi::NetAddress& remote, vi::TimeNs timeout);
+  Task<vi::Return> connect(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout);
   /// VipConnectPeerRequest and VipConnectPeerWait.
-  Task<vi::Return> connect_peer(const vi::NetAddress& remote, vi::TimeNs timeout);
+  Task<vi::Return> connect_peer(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout);
   Task<vi::Return> accept(vi::ConnectionToken token);
   Task<vi::Return> disconnect();
   /// co_await: the connection was lost, or the peer disconnected.

@@ -79,6 +79,14 @@ DiscardExpectation load_discard(const Tree& tree, const std::vector<std::string_
           .times = read_number(map.require("times"), "times", Range{1, std::numeric_limits<std::uint64_t>::max()})};
 }
 
+KeptExpectation load_kept(const Tree& tree, const std::vector<std::string_view>& ports) {
+  const MapReader map(tree, "kept", {"port", "min", "max"});
+  KeptExpectation kept{.port = read_position(map.require("port"), "port", ports), .bytes = {}};
+  map.optional("min", kept.bytes.min, read_bytes, Range{});
+  map.optional("max", kept.bytes.max, read_bytes, Range{});
+  return kept;
+}
+
 WireMessage load_wire_message(const Tree& tree) {
   if (tree.kind != Tree::Kind::Map) return {.message = read_known(tree, "wire_messages", known_message_names())};
   const MapReader map(tree, "wire_messages", {"message", "fields"});
@@ -128,7 +136,8 @@ void load_wire(const MapReader& map, const std::vector<std::string_view>& ports,
 
 Expectations load_expectations(const Tree& tree, const std::vector<std::string_view>& ports) {
   const MapReader map(tree, "expectations",
-                      {"ius", "wire", "wire_messages", "wire_frames", "wire_from", "discards", "asynchronous_errors", "duration"});
+                      {"ius", "wire", "wire_messages", "wire_frames", "wire_from", "discards", "kept", "asynchronous_errors",
+                       "duration"});
   Expectations expectations;
   if (const Tree* ius = map.find("ius"))
     for (const auto& [name, bound] : MapReader(*ius, "ius", known_message_names()).tree().entries)
@@ -140,6 +149,8 @@ Expectations load_expectations(const Tree& tree, const std::vector<std::string_v
   } else {
     map.optional("discards", expectations.discards, read_bound);
   }
+  if (const Tree* kept = map.find("kept"))
+    for (const Tree& item : read_list(*kept, "kept")) expectations.kept.push_back(load_kept(item, ports));
   if (const Tree* errors = map.find("asynchronous_errors"); errors != nullptr && errors->kind == Tree::Kind::List) {
     expectations.errors.emplace();
     for (const Tree& item : errors->items) expectations.errors->push_back(load_error(item, ports));

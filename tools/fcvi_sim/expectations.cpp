@@ -39,6 +39,7 @@ class Checker {
   void completions(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got);
   void queue(const std::string& what, const CompletionExpectations& expected, const std::vector<SeenCompletion>& got);
   void discards();
+  void kept();
   void transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
   void wire();
   void errors();
@@ -198,6 +199,12 @@ void Checker::discards() {
   expect(wanted == got, "discarded frames", joined(wanted), joined(got));
 }
 
+void Checker::kept() {
+  for (const KeptExpectation& expected : scenario_.expectations.kept)
+    bound("bytes kept at " + scenario_.ports[expected.port].name, expected.bytes,
+          expected.port < result_.kept_bytes.size() ? result_.kept_bytes[expected.port] : 0);
+}
+
 void Checker::faults() {
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i)
     bound("fault " + std::to_string(i) + " (" + scenario_.faults[i].rule.note + ")", scenario_.faults[i].times,
@@ -214,6 +221,7 @@ Verdicts Checker::check() {
     bound("IUs " + name, expected_bound, found == result_.ius.end() ? 0 : found->second);
   }
   discards();
+  kept();
   errors();
   wire();
   faults();

@@ -1,5 +1,7 @@
 #include "tools/fcvi_sim/explore_program.hpp"
 
+#include "tools/fcvi_sim/program.hpp"
+
 namespace sim::explore {
 namespace {
 
@@ -18,16 +20,6 @@ struct Limits {
 };
 
 Limits limits_of(const World& world) { return {world.record().ulp_timeout, world.record().r_a_tov}; }
-
-vi::NetAddress address_of(Node& host, const WorkloadSpec& workload) {
-  const std::string& text = workload.discriminator;
-  return vi::NetAddress::make(host.provider().config().address, std::vector<std::uint8_t>(text.begin(), text.end()));
-}
-
-vi::NetAddress local_address(Probe& probe, const vi::NetAddress& remote, bool peer) {
-  const auto& own = probe.node().provider().config().address;
-  return peer ? vi::NetAddress::make(own, {}) : vi::NetAddress::make(own, remote.discriminator_bytes());
-}
 
 /// Until the VI is Idle again: an answer that does not come leaves it in Error, where the call may be repeated (VI-DG 3.3.5).
 Task<> disconnect(World& world, Probe& probe) {
@@ -72,13 +64,12 @@ fc2::TimeNs longest_disagreement(fc2::TimeNs ulp_timeout, fc2::TimeNs r_a_tov) {
   return 3 * ulp_timeout + r_a_tov + fc2::second;
 }
 
-Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe, Node& server) {
+Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe) {
   probe.record().began = true;
   probe.post_receives();
-  const vi::NetAddress remote = address_of(server, workload);
   auto& call = world.begin_call<vi::ConnectOperation>(probe.record(), "VipConnectRequest",
                                                       workload.connect_timeout + Limits::slack);
-  probe.node().provider().connect_request(probe.vi(), local_address(probe, remote, false), remote,
+  probe.node().provider().connect_request(probe.vi(), address_of(workload, Side::Client), address_of(workload, Side::Server),
                                           workload.connect_timeout, call);
   co_await call.finished;
   if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, Side::Client);
@@ -90,7 +81,7 @@ Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe) 
   probe.post_receives();
   auto& wait = world.begin_call<vi::ConnectWaitOperation>(probe.record(), "VipConnectWait",
                                                           workload.connect_timeout + Limits::slack);
-  probe.node().provider().connect_wait(address_of(probe.node(), workload), workload.connect_timeout, wait);
+  probe.node().provider().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
   co_await wait.finished;
   if (wait.record.result == vi::Return::Success) {
     auto& answer = world.begin_call<vi::Operation>(
@@ -104,14 +95,13 @@ Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe) 
   co_await leave(world, probe);
 }
 
-Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Node& peer, Side side) {
+Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
   probe.record().began = true;
   probe.post_receives();
-  const vi::NetAddress remote = address_of(peer, workload);
   auto& call = world.begin_call<vi::ConnectOperation>(probe.record(), "VipConnectPeerRequest",
                                                       workload.connect_timeout + Limits::slack);
   const vi::Return posted = probe.node().provider().connect_peer_request(
-      probe.vi(), local_address(probe, remote, true), remote, workload.connect_timeout, call);
+      probe.vi(), nameless_address_of(workload, side), address_of(workload, other(side)), workload.connect_timeout, call);
   if (posted != vi::Return::Success) call.done(posted);
   co_await call.finished;
   if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, side);

@@ -6,10 +6,10 @@
 namespace sim::explore {
 
 /// All references outlive the task.
-Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe, Node& server);
+Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe);
 Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe);
 /// One of two peers.
-Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Node& peer, Side side);
+Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Side side);
 
 /// What the timers allow two endpoints to think of each other differently.
 fc2::TimeNs longest_disagreement(fc2::TimeNs ulp_timeout, fc2::TimeNs r_a_tov);

@@ -131,9 +131,9 @@ void World::spawn(Pair& pair) {
     co_await program;
   };
   Probe &client = *pair.ends[0], &server = *pair.ends[1];
-  Task<> of_client = workload.peer_to_peer ? peer_program(*this, workload, client, server.node(), Side::Client)
-                                           : client_program(*this, workload, client, server.node());
-  Task<> of_server = workload.peer_to_peer ? peer_program(*this, workload, server, client.node(), Side::Server)
+  Task<> of_client = workload.peer_to_peer ? peer_program(*this, workload, client, Side::Client)
+                                           : client_program(*this, workload, client);
+  Task<> of_server = workload.peer_to_peer ? peer_program(*this, workload, server, Side::Server)
                                            : server_program(*this, workload, server);
   driver_.spawn(later(driver_, workload.start + workload.server_start, std::move(of_server)));
   driver_.spawn(later(driver_, workload.start, std::move(of_client)));

@@ -267,9 +267,8 @@ void Judge::one_fault_costs_little(int side) {
 }
 
 // VI-ARCH 2.5.1, FC-VI 8.4.2 d), B.2.5 rules 4a, 6c, 7a: at Unreliable Delivery the connection persists, and one lost frame errors one
-// message. (On an out-of-order fabric what follows waits for it, and may be late for the Disconnect.)
+// message, whether the fabric keeps the order or not.
 void Judge::one_loss_costs_one_message() {
-  if (!record_.in_order) return;
   if (connection_.phase != ConnectionRecord::Phase::Faults || connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery) return;
   if (!lost_only({wire::fcvi::Opcode::send_rqst, wire::fcvi::Opcode::write_rqst})) return;
   std::size_t missing = 0;

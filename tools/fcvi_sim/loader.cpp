@@ -53,6 +53,7 @@ class Loader {
   WorkloadSpec load_workload(const Tree& tree, const Member& member);
   void load_attributes(const MapReader& map, vi::ViAttributes& attributes);
   void load_ends(const MapReader& map, const Member& member, WorkloadSpec& workload);
+  [[nodiscard]] wire::IpAddress load_end_address(const MapReader& map, std::string_view key, std::size_t port) const;
   void refuse_second(const Tree& tree, const WorkloadSpec& workload);
   TransferSpec load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload);
   DataSpec load_data(const Tree& tree);
@@ -67,7 +68,7 @@ class Loader {
   std::vector<std::string_view> port_names_;
   Roster ports_;
   std::set<std::string> workload_names_;
-  std::map<std::pair<std::size_t, std::string>, std::string> waiting_;  // server and discriminator, and whose they are
+  std::map<std::pair<wire::IpAddress, std::string>, std::string> waiting_;  // connection points, and whose they are
 };
 
 std::string Loader::resolve(const std::string& path) const {
@@ -118,6 +119,8 @@ void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes)
 void Loader::load_ends(const MapReader& map, const Member& member, WorkloadSpec& workload) {
   workload.client = ports_.pick(map.require("client"), "client", member);
   workload.server = ports_.pick(map.require("server"), "server", member);
+  workload.client_address = load_end_address(map, "client_address", workload.client);
+  workload.server_address = load_end_address(map, "server_address", workload.server);
   workload.discriminator = workload.name;
   if (const Tree* tree = map.find("discriminator"))
     workload.discriminator = read_text(*tree, "discriminator");
@@ -126,10 +129,21 @@ void Loader::load_ends(const MapReader& map, const Member& member, WorkloadSpec&
   refuse_second(map.tree(), workload);
 }
 
+/// Without the key the port's first.
+wire::IpAddress Loader::load_end_address(const MapReader& map, std::string_view key, std::size_t port) const {
+  const std::vector<wire::IpAddress>& addresses = scenario_.ports[port].addresses;
+  const Tree* tree = map.find(key);
+  if (tree == nullptr) return addresses.front();
+  const wire::IpAddress address = read_address(*tree, key);
+  if (std::find(addresses.begin(), addresses.end(), address) == addresses.end())
+    fail_expected(*tree, key, "an address of port " + scenario_.ports[port].name);
+  return address;
+}
+
 void Loader::refuse_second(const Tree& tree, const WorkloadSpec& workload) {
   if (!workload_names_.insert(workload.name).second)
     throw BadInput{tree.where + ": two workloads have the name \"" + workload.name + "\""};
-  const auto [other, first] = waiting_.try_emplace({workload.server, workload.discriminator}, workload.name);
+  const auto [other, first] = waiting_.try_emplace({workload.server_address, workload.discriminator}, workload.name);
   if (!first) throw BadInput{tree.where + ": workloads " + other->second + " and " + workload.name + " wait for the same discriminator"};
 }
 
@@ -147,7 +161,7 @@ void Loader::load_workloads(const Tree& tree) {
 WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   const std::string& what = member.what;
   const MapReader map(tree, what,
-                      {"name", "count", "client", "server", "model", "discriminator", "reliability", "max_transfer_size",
+                      {"name", "count", "client", "server", "client_address", "server_address", "model", "discriminator", "reliability", "max_transfer_size",
                        "rdma_write", "rdma_read", "answer", "start", "server_start", "connect_timeout",
                        "disconnect_by", "hold", "second_hold", "clean_up", "queue_depth", "transfers", "expect"});
   WorkloadSpec workload{.name = member.name(read_text(map.require("name"), "name"))};

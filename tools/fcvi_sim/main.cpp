@@ -74,6 +74,7 @@ void print_speed(std::chrono::steady_clock::duration elapsed, const sim::RunResu
 int run(const RunOptions& options) {
   const auto scenario = sim::load_scenario(options.scenario, options.overrides);
   if (!scenario) return refuse(scenario.error().message);
+  for (const std::string& warning : scenario->warnings) std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
   if (const std::string error = check_outputs(options, *scenario); !error.empty()) return refuse(error);
   sim::ContentStore contents(scenario->seed);
   if (const std::string error = contents.load(*scenario); !error.empty()) return refuse(error);

@@ -25,12 +25,14 @@ fc2::NPortConfig port_config(const PortSpec& spec, Random& random) {
 fcvi::ProviderConfig provider_config(const PortSpec& spec, Random& random) {
   fcvi::ProviderConfig config;
   config.address = spec.addresses.front();
+  config.more_addresses.assign(spec.addresses.begin() + 1, spec.addresses.end());
   const std::uint32_t first_handle = drawn(random, 0x7FFFFFFF) + 1,
                       first_connection_id = drawn(random, 0x7FFFFFFF) + 1;
   config.first_handle = spec.first_handle.value_or(first_handle);
   config.first_connection_id = spec.first_connection_id.value_or(first_connection_id);
   config.max_iu_bytes = spec.max_iu_bytes;
   config.pipeline_depth = spec.pipeline_depth;
+  config.reorder_pool_bytes = spec.reorder_pool_bytes;
   config.preference = spec.preference;
   config.class_2 = spec.class_2;
   config.ulp_timeout = spec.ulp_timeout;

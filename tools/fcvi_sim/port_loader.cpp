@@ -26,6 +26,7 @@ class PortLoader {
   void check_port_count(const Tree& tree);
   PortSpec load_port(const Tree& tree, const Member& member);
   void load_names(const MapReader& map, const Member& member, PortSpec& port);
+  void warn_of_ulp_timeout(const MapReader& map, const PortSpec& port);
   void load_addresses(const MapReader& map, const Member& member, PortSpec& port);
   void load_loop_place(const MapReader& map, PortSpec& port);
   void load_port_protocol(const MapReader& map, PortSpec& port);
@@ -75,7 +76,7 @@ PortSpec PortLoader::load_port(const Tree& tree, const Member& member) {
   const MapReader map(tree, member.what,
                       {"name", "count", "switch", "loop", "private", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
                        "latency", "bb_credit", "processing_time", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
-                       "max_iu_bytes", "pipeline_depth", "preference", "class", "end_to_end_credit", "ack_0",
+                       "max_iu_bytes", "pipeline_depth", "reorder_pool", "preference", "class", "end_to_end_credit", "ack_0",
                        "ulp_timeout", "capture"});
   PortSpec port{.name = member.name(read_text(map.require("name"), "name")), .link = link_};
   if (const Tree* at = map.find("switch")) port.at_switch = switches_.pick(*at, "switch", member);
@@ -138,6 +139,13 @@ void PortLoader::load_loop_place(const MapReader& map, PortSpec& port) {
   map.optional("private", port.is_private, read_bool);
 }
 
+void PortLoader::warn_of_ulp_timeout(const MapReader& map, const PortSpec& port) {
+  const fc2::TimeNs r_a_tov = fc2::SwitchConfig().r_a_tov;  // of every fabric that a scenario makes
+  if (port.ulp_timeout == 0 || port.ulp_timeout == r_a_tov) return;
+  scenario_.warnings.push_back(map.find("ulp_timeout")->where + ": ulp_timeout is " + settings::format_duration(port.ulp_timeout) +
+                               "; FC-VI 8.3 asks for R_A_TOV, " + settings::format_duration(r_a_tov));
+}
+
 void PortLoader::load_port_protocol(const MapReader& map, PortSpec& port) {
   if (const Tree* tree = map.find("resolve"))
     port.use_name_server = read_choice(*tree, "resolve", resolutions);
@@ -151,9 +159,11 @@ void PortLoader::load_port_protocol(const MapReader& map, PortSpec& port) {
   map.optional("first_connection_id", port.first_connection_id, read_number, Range{1, 0xFFFFFFFE});
   map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, Range{2080, 65536ull * 2080});
   map.optional("pipeline_depth", port.pipeline_depth, read_number, Range{0, 255});
+  map.optional("reorder_pool", port.reorder_pool_bytes, read_bytes, Range{65536, 64ull << 30});
   map.optional("preference", port.preference, read_bool);
   load_class(map, port);
   map.optional("ulp_timeout", port.ulp_timeout, read_duration, fc2::TimeNs{0}, max_time);
+  warn_of_ulp_timeout(map, port);
   map.optional("capture", port.capture, read_bool);
 }
 

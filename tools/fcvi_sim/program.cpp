@@ -3,14 +3,18 @@
 #include "tools/fcvi_sim/party.hpp"
 
 namespace sim {
-namespace {
 
-vi::NetAddress address_of(Node& host, const WorkloadSpec& workload) {
+vi::NetAddress address_of(const WorkloadSpec& workload, Side side) {
   const std::string& text = workload.discriminator;
-  return vi::NetAddress::make(host.provider().config().address,
-                              std::vector<std::uint8_t>(text.begin(), text.end()));
+  const wire::IpAddress& host = side == Side::Client ? workload.client_address : workload.server_address;
+  return vi::NetAddress::make(host, std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
+vi::NetAddress nameless_address_of(const WorkloadSpec& workload, Side side) {
+  return vi::NetAddress::make(address_of(workload, side).host, {});
+}
+
+namespace {
 bool disconnects(const WorkloadSpec& workload, Side side) {
   return workload.disconnect_by_both || workload.disconnect_by == side;
 }
@@ -45,7 +49,7 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
                       WorkloadResult& result) {
   Party party(node, workload, Side::Server, contents, result);
   Call<vi::ConnectWaitOperation> wait(node.driver());
-  node.provider().connect_wait(address_of(node, workload), workload.connect_timeout, wait);
+  node.provider().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
   co_await wait.finished;
   result.accept = wait.result;
   const fc2::TimeNs start = node.driver().now();
@@ -67,12 +71,12 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
   result.server_ended = true;
 }
 
-Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, const ContentStore& contents,
+Task<> client_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents,
                       WorkloadResult& result) {
   Party party(node, workload, Side::Client, contents, result);
   const fc2::TimeNs start = node.driver().now();
   result.connect =
-      co_await party.endpoint().connect(address_of(server, workload), workload.connect_timeout);
+      co_await party.endpoint().connect(address_of(workload, Side::Client), address_of(workload, Side::Server), workload.connect_timeout);
   result.setup_duration = node.driver().now() - start;
   if (result.connect == vi::Return::Success)
     co_await use_connection(party, workload, disconnects(workload, Side::Client), result, result.disconnect);
@@ -82,13 +86,14 @@ Task<> client_program(Node& node, Node& server, const WorkloadSpec& workload, co
   result.client_ended = true;
 }
 
-Task<> peer_program(Node& node, Node& peer, const WorkloadSpec& workload, Side side, const ContentStore& contents,
+Task<> peer_program(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents,
                     WorkloadResult& result) {
   Party party(node, workload, side, contents, result);
   const bool client = side == Side::Client;
   std::optional<vi::Return>& connected = client ? result.connect : result.accept;
   const fc2::TimeNs start = node.driver().now();
-  connected = co_await party.endpoint().connect_peer(address_of(peer, workload), workload.connect_timeout);
+  connected = co_await party.endpoint().connect_peer(nameless_address_of(workload, side), address_of(workload, other(side)),
+                                                     workload.connect_timeout);
   (client ? result.setup_duration : result.accept_duration) = node.driver().now() - start;
   std::optional<vi::Return>& disconnect = client ? result.disconnect : result.server_disconnect;
   if (connected == vi::Return::Success)

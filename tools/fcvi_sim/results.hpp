@@ -77,6 +77,7 @@ struct RunResult {
   std::uint64_t iu_count = 0, frame_count = 0, byte_count = 0;
   std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
   std::vector<std::string> discard_reasons;  // "client: WrongSequence 3"
+  std::vector<std::uint64_t> kept_bytes;     // by port: the most of its reorder pool at once
   fc2::TimeNs duration = 0;                  // simulated
   Driver::Outcome outcome = Driver::Outcome::Finished;
   std::vector<WireIu> wire;                  // where it is expected to be something

@@ -68,6 +68,7 @@ struct PortSpec {
   std::optional<std::uint32_t> first_handle = {}, first_connection_id = {};
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
   std::uint32_t pipeline_depth = 31;
+  std::uint64_t reorder_pool_bytes = 64u << 20;
   bool preference = false;
   bool class_2 = false;                 // its messages go in class 2, where the other port offers it too
   std::uint16_t end_to_end_credit = 0;  // 0: it offers class 3 only
@@ -137,6 +138,7 @@ struct WorkloadSpec {
   std::string name;
   std::string group = {};              // that it was made with by `count`; empty: alone
   std::size_t client = 0, server = 0;  // positions in ports
+  wire::IpAddress client_address = {}, server_address = {};  // of those of the ports; by default the first
   std::string discriminator = {};      // default: the name
   vi::ViAttributes attributes = {};    // of both ends
   bool peer_to_peer = false;           // both call VipConnectPeerRequest
@@ -188,6 +190,12 @@ struct DiscardExpectation {
   std::uint64_t times = 0;
 };
 
+/// The most that a port kept at once of what overtook other frames.
+struct KeptExpectation {
+  std::size_t port = 0;
+  Bound bytes;
+};
+
 struct Expectations {
   std::optional<std::vector<WireExpectation>> wire = {};  // in this order, and no other of wire_messages
   std::vector<WireMessage> wire_messages = {};            // none: IUs of FC-VI and basic link services
@@ -198,6 +206,7 @@ struct Expectations {
       ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
   std::optional<std::vector<DiscardExpectation>> discard_list = {};  // these, and no other
+  std::vector<KeptExpectation> kept = {};
   Bound asynchronous_errors;  // of all NICs
   std::optional<fc2::TimeNs> max_duration;
 };
@@ -248,6 +257,7 @@ struct Scenario {
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults
   Expectations expectations;
+  std::vector<std::string> warnings;  // what was taken though a standard asks for something else, with its place
 };
 
 }  // namespace sim

@@ -123,13 +123,13 @@ void Simulation::spawn_workloads() {
     Node &server = *nodes_[workload.server], &client = *nodes_[workload.client];
     WorkloadResult& result = result_.workloads[i];
     if (workload.peer_to_peer) {
-      driver_.spawn(start_later(peer_program(client, server, workload, Side::Client, contents_, result), workload.start));
-      driver_.spawn(start_later(peer_program(server, client, workload, Side::Server, contents_, result),
+      driver_.spawn(start_later(peer_program(client, workload, Side::Client, contents_, result), workload.start));
+      driver_.spawn(start_later(peer_program(server, workload, Side::Server, contents_, result),
                                 workload.start + workload.server_start));
       continue;
     }
     driver_.spawn(start_later(server_program(server, workload, contents_, result), workload.start + workload.server_start));
-    driver_.spawn(start_later(client_program(client, server, workload, contents_, result), workload.start));
+    driver_.spawn(start_later(client_program(client, workload, contents_, result), workload.start));
   }
 }
 
@@ -251,6 +251,7 @@ void Simulation::collect() {
   };
   for (const auto& node : nodes_) {
     add(node->name(), node->port().counters());
+    result_.kept_bytes.push_back(node->provider().reorder_peak_bytes());
   }
   collect_errors();
   collect_completions();

@@ -122,6 +122,9 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
   line(text, "\ntotal: %s in %s messages; %s IUs and sequences, %s frames; %s of simulated time",
        format_bytes(bytes).c_str(), format_count(messages).c_str(), format_count(result.iu_count).c_str(),
        format_count(result.frame_count).c_str(), format_duration(result.duration).c_str());
+  for (std::size_t i = 0; i < result.kept_bytes.size(); ++i)
+    if (result.kept_bytes[i] != 0)
+      line(text, "kept at %s of what overtook other frames: %s at most", scenario.ports[i].name.c_str(), format_bytes(result.kept_bytes[i]).c_str());
   for (const std::string& reason : result.discard_reasons) line(text, "discarded at %s", reason.c_str());
   return text;
 }

@@ -53,19 +53,28 @@ void link_create_vi(vicp_link* link, VIP_RELIABILITY_LEVEL level, VIP_ULONG max_
   check(VipCreateVi(link->nic, &attributes, link->queue, link->queue, &link->vi), "VipCreateVi");
 }
 
-static void drain(VIP_VI_HANDLE vi, VIP_RETURN (*done)(VIP_VI_HANDLE, VIP_DESCRIPTOR**)) {
-  VIP_DESCRIPTOR* left = NULL;
-  do done(vi, &left);
-  while (left != NULL);
+static int is_in_error(VIP_VI_HANDLE vi) {
+  VIP_VI_STATE state;
+  VIP_VI_ATTRIBUTES attributes;
+  VIP_BOOLEAN send_empty, receive_empty;
+  return VipQueryVi(vi, &state, &attributes, &send_empty, &receive_empty) == VIP_SUCCESS && state == VIP_STATE_ERROR;
 }
 
-void link_close(vicp_link* link) {
-  if (link->vi != NULL) {
-    VipDisconnect(link->vi); /* whatever it says: all is stored, or all is lost */
-    drain(link->vi, VipRecvDone);
-    drain(link->vi, VipSendDone);
-    VipDestroyVi(link->vi);
+void link_drop_vi(vicp_link* link) {
+  unsigned i;
+  if (is_in_error(link->vi)) {
+    drain_vi(link->vi); /* it stays so until the end: nobody may be there to answer a disconnect */
+    link->dropped = 1;
+  } else if (!end_vi(link->vi)) {
+    link->dropped = 1;
   }
+  link->vi = NULL;
+  for (i = 0; i < SLOTS; ++i) link->slots[i].posted = 0;
+}
+
+/* All is stored, or all is lost: an end that does not answer is not waited for twice. */
+void link_close(vicp_link* link) {
+  if ((link->vi != NULL && !end_vi(link->vi)) || link->dropped) return;
   VipDestroyCQ(link->queue);
   VipDeregisterMem(link->nic, link->slots, link->memory);
   VipCloseNic(link->nic);

@@ -54,6 +54,7 @@ typedef struct {
   uint32_t max_block_bytes;
   slot* slots; /* WINDOW for blocks, then CONTROL_SLOTS, then RECEIVE_SLOTS */
   unsigned next_control;
+  int dropped; /* a VI that could not be destroyed */
   uint64_t peer_slots_address;
   uint32_t peer_slots_handle;
 } vicp_link;
@@ -71,6 +72,8 @@ void link_open(vicp_link* link, const char* device);
 void link_create_vi(vicp_link* link, VIP_RELIABILITY_LEVEL level, VIP_ULONG max_transfer_bytes);
 void link_post_receives(vicp_link* link);
 void link_repost(vicp_link* link, slot* received);
+/* Gives the connection up; the link may have another VI then. */
+void link_drop_vi(vicp_link* link);
 void link_close(vicp_link* link);
 
 /* A slot for a message without a block; NULL while all are on their way. */

@@ -91,11 +91,15 @@ static const char* finish_file(receiver* self) {
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
+/* A sender that goes before it said what it brings leaves nothing half done. */
 static link_event next_event(receiver* self) {
   const link_event event = link_next(&self->link, RESEND_MS);
-  if (event.kind == EVENT_LOST && !self->finished) fail("%s: %s", self->sender, event.why);
-  if (now_ns() - self->heard_ns > SILENCE_MS * 1000000ULL && !self->finished) fail("%s: fell silent", self->sender);
-  return event;
+  const char* why = event.kind == EVENT_LOST ? event.why : NULL;
+  if (now_ns() - self->heard_ns > SILENCE_MS * 1000000ULL && why == NULL) why = "fell silent";
+  if (why == NULL || self->finished) return event;
+  if (self->greeted) fail("%s: %s", self->sender, why);
+  say("%s: %s; waiting for another sender", self->sender, why);
+  return (link_event){EVENT_LOST, NULL, 0, why};
 }
 
 /* The sender hears why before we go. */
@@ -235,7 +239,8 @@ static void take_message(receiver* self, const slot* from) {
 
 /* ---- connection ------------------------------------------------------------------------------------------ */
 
-static void accept_sender(receiver* self) {
+/* 0: it gave up meanwhile. */
+static int accept_sender(receiver* self) {
   net_address local, remote;
   VIP_VI_ATTRIBUTES theirs;
   VIP_CONN_HANDLE connection;
@@ -253,7 +258,10 @@ static void accept_sender(receiver* self) {
   link_create_vi(&self->link, theirs.ReliabilityLevel, theirs.MaxTransferSize);
   link_post_receives(&self->link);
   result = VipConnectAccept(connection, self->link.vi);
-  if (result != VIP_SUCCESS) fail("%s: %s", self->sender, result_text(result));
+  if (result == VIP_SUCCESS) return 1;
+  say("%s: %s", self->sender, result_text(result));
+  VipConnectReject(connection);
+  return 0;
 }
 
 /* Until the sender has our last word, or is gone. */
@@ -281,8 +289,11 @@ vicp_result receive_file(const vicp_job* job) {
   self.job = job;
   self.file = -1;
   link_open(&self.link, job->device);
-  accept_sender(&self);
-  receive(&self);
+  for (;;) {
+    if (accept_sender(&self)) receive(&self);
+    if (self.finished) break;
+    link_drop_vi(&self.link);
+  }
   progress_end(&self.bar);
   snprintf(result.name, sizeof result.name, "%s", self.name);
   result.bytes = self.stored_bytes;

@@ -214,6 +214,23 @@ VIP_RETURN connect_patiently(VIP_VI_HANDLE vi, net_address* local, net_address* 
   }
 }
 
+static void drain(VIP_VI_HANDLE vi, VIP_RETURN (*done)(VIP_VI_HANDLE, VIP_DESCRIPTOR**)) {
+  VIP_DESCRIPTOR* left = NULL;
+  do done(vi, &left);
+  while (left != NULL);
+}
+
+void drain_vi(VIP_VI_HANDLE vi) {
+  drain(vi, VipSendDone);
+  drain(vi, VipRecvDone);
+}
+
+int end_vi(VIP_VI_HANDLE vi) {
+  VipDisconnect(vi); /* what it says shows in the VI's state */
+  drain_vi(vi);
+  return VipDestroyVi(vi) == VIP_SUCCESS;
+}
+
 uint64_t now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -60,6 +60,13 @@ void host_name_of(VIP_NIC_HANDLE nic, const net_address* from, char* text, size_
 VIP_RETURN connect_patiently(VIP_VI_HANDLE vi, net_address* local, net_address* remote, unsigned long timeout_ms,
                              VIP_VI_ATTRIBUTES* remote_attributes);
 
+/* Takes back what is left in both queues. */
+void drain_vi(VIP_VI_HANDLE vi);
+/* Ends the connection and destroys the VI; waits for the other end's answer. 0: nobody answers, and the VI is still there, in
+ * the Error state, with its queues empty (FC-VI 8.6.3 a). Another try may succeed: once the fabric knows that the other end is
+ * gone it is not asked any more. */
+int end_vi(VIP_VI_HANDLE vi);
+
 uint64_t now_ns(void);
 
 #endif

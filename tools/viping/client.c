@@ -122,8 +122,8 @@ int run_client(const ping_job* job) {
   self.job = job;
   snprintf(self.name, sizeof self.name, "%s", job->to.host);
   self.nic = open_nic(job->device);
-  self.vi = create_vi(self.nic, job->level, message_bytes(job->payload_bytes), NULL);
-  pool_open(&self.pool, self.nic, RECEIVES + 1, job->payload_bytes);
+  check(create_vi(self.nic, job->level, message_bytes(job->payload_bytes), NULL, &self.vi), "VipCreateVi");
+  check(pool_open(&self.pool, self.nic, RECEIVES + 1, job->payload_bytes), "buffers");
   for (i = 0; i < RECEIVES; ++i) check(pool_post_receive(&self.pool, self.vi, pool_at(&self.pool, i)), "VipPostRecv");
   memset(pool_at(&self.pool, RECEIVES)->payload, 0xA5, job->payload_bytes);
   connect_to_server(&self);
@@ -135,9 +135,10 @@ int run_client(const ping_job* job) {
     if (job->count == 0 || sequence < job->count) pause_until(next);
   }
   print_statistics(&self);
-  destroy_vi(self.vi);
-  pool_close(&self.pool);
-  VipNSShutdown(self.nic);
-  VipCloseNic(self.nic);
+  if (end_vi(self.vi)) { /* else a server that is gone would be waited for once more */
+    pool_close(&self.pool);
+    VipNSShutdown(self.nic);
+    VipCloseNic(self.nic);
+  }
   return self.counts.received == self.counts.sent && self.counts.sent != 0 ? EXIT_DONE : EXIT_FAILED;
 }

@@ -1,11 +1,15 @@
-/* viping --listen: a thread accepts, the main thread echoes for all clients through one completion queue. */
+/* viping --listen: a thread accepts, the main thread echoes for all clients through one completion queue; a thread for each
+ * client that left waits for what it has to say to that. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "viping.h"
+
+enum { GOODBYES_MS = 2000 }; /* so long the end waits for the answers of clients */
 
 /* A connected client. Its messages take turns: received, echoed, posted again. */
 typedef struct session {
@@ -22,7 +26,7 @@ static struct {
   VIP_CQ_HANDLE queue;
   pthread_mutex_t mutex; /* guards sessions */
   session* sessions;
-  unsigned count;
+  unsigned count;        /* those in the list, and those that have left it and are not buried yet */
 } server = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static session* find_session(VIP_VI_HANDLE vi) {
@@ -41,27 +45,45 @@ static void add_session(session* added) {
   pthread_mutex_unlock(&server.mutex);
 }
 
-static void close_session(session* closed) {
+/* 1: it was in the list; whoever is told so buries it. */
+static int remove_session(session* removed) {
   session** link;
+  int found;
   pthread_mutex_lock(&server.mutex);
-  for (link = &server.sessions; *link != NULL && *link != closed;) link = &(*link)->next;
-  if (*link != NULL) {
-    *link = closed->next;
-    --server.count;
-  }
+  for (link = &server.sessions; *link != NULL && *link != removed;) link = &(*link)->next;
+  found = *link != NULL;
+  if (found) *link = removed->next;
   pthread_mutex_unlock(&server.mutex);
-  destroy_vi(closed->vi);
-  pool_close(&closed->pool);
-  if (!server.job->quiet) printf("%s left, %lu messages answered\n", closed->name, closed->answered);
-  free(closed);
+  return found;
 }
 
-static int has_room(void) {
+/* A client that does not answer may have gone without the fabric's telling: it is asked until it answers or the fabric knows. */
+static void* bury(void* argument) {
+  session* dead = argument;
+  const struct timespec pause = {1, 0};
+  while (!end_vi(dead->vi)) nanosleep(&pause, NULL);
+  pool_close(&dead->pool);
+  free(dead);
+  pthread_mutex_lock(&server.mutex);
+  --server.count;
+  pthread_mutex_unlock(&server.mutex);
+  return NULL;
+}
+
+static void close_session(session* closed) {
+  pthread_t burial;
+  if (!remove_session(closed)) return;
+  if (!server.job->quiet) printf("%s left, %lu messages answered\n", closed->name, closed->answered);
+  if (pthread_create(&burial, NULL, bury, closed) == 0) pthread_detach(burial);
+  else bury(closed);
+}
+
+static unsigned session_count(void) {
   unsigned count;
   pthread_mutex_lock(&server.mutex);
   count = server.count;
   pthread_mutex_unlock(&server.mutex);
-  return count < MAX_CLIENTS;
+  return count;
 }
 
 /* ---- accepting ------------------------------------------------------------------------------------------- */
@@ -75,30 +97,48 @@ static session* open_session(const VIP_VI_ATTRIBUTES* theirs, const net_address*
   opened = calloc(1, sizeof *opened);
   if (opened == NULL) return NULL;
   host_name_of(server.nic, from, opened->name, sizeof opened->name);
-  opened->vi = create_vi(server.nic, theirs->ReliabilityLevel, theirs->MaxTransferSize, server.queue);
-  pool_open(&opened->pool, server.nic, RECEIVES, length - message_bytes(0));
+  if (pool_open(&opened->pool, server.nic, RECEIVES, length - message_bytes(0)) != VIP_SUCCESS) return free(opened), NULL;
+  if (create_vi(server.nic, theirs->ReliabilityLevel, theirs->MaxTransferSize, server.queue, &opened->vi) != VIP_SUCCESS) {
+    pool_close(&opened->pool);
+    free(opened);
+    return NULL;
+  }
   for (i = 0; i < RECEIVES; ++i) check(pool_post_receive(&opened->pool, opened->vi, pool_at(&opened->pool, i)), "VipPostRecv");
   return opened;
 }
 
+/* In the Error state its receives are back, and the main thread closes it; in the Idle state this brings them back, at once. */
+static void give_up_client(VIP_VI_HANDLE vi) {
+  VIP_VI_STATE state;
+  VIP_VI_ATTRIBUTES attributes;
+  VIP_BOOLEAN send_empty, receive_empty;
+  if (VipQueryVi(vi, &state, &attributes, &send_empty, &receive_empty) == VIP_SUCCESS && state == VIP_STATE_IDLE)
+    VipDisconnect(vi);
+}
+
 static void take_client(VIP_CONN_HANDLE connection, const VIP_VI_ATTRIBUTES* theirs, const net_address* from) {
-  session* opened = has_room() ? open_session(theirs, from) : NULL;
+  session* opened = session_count() < MAX_CLIENTS ? open_session(theirs, from) : NULL;
+  char name[sizeof opened->name];
+  VIP_VI_HANDLE vi;
   VIP_RETURN result;
   if (opened == NULL) {
     VipConnectReject(connection);
     return;
   }
+  snprintf(name, sizeof name, "%s", opened->name); /* the session may end at any time */
+  vi = opened->vi;
   add_session(opened);
-  result = VipConnectAccept(connection, opened->vi);
-  if (result == VIP_SUCCESS && !server.job->quiet) printf("%s came, %s\n", opened->name, level_text(theirs->ReliabilityLevel));
+  result = VipConnectAccept(connection, vi);
+  if (result == VIP_SUCCESS && !server.job->quiet) printf("%s came, %s\n", name, level_text(theirs->ReliabilityLevel));
   if (result != VIP_SUCCESS) {
-    say("%s: %s", opened->name, result_text(result));
+    say("%s: %s", name, result_text(result));
     VipConnectReject(connection);
-    VipDisconnect(opened->vi); /* the flushed receives make the main thread close it */
+    give_up_client(vi);
   }
 }
 
 static void* accept_clients(void* unused) {
+  const struct timespec pause = {0, 100 * 1000 * 1000};
   for (;;) {
     net_address local, remote;
     VIP_VI_ATTRIBUTES theirs;
@@ -108,7 +148,8 @@ static void* accept_clients(void* unused) {
     local_address(server.nic, server.job->discriminator, &local);
     result = VipConnectWait(server.nic, &local.address, VIP_INFINITE, &remote.address, &theirs, &connection);
     if (result == VIP_SUCCESS) take_client(connection, &theirs, &remote);
-    else if (result != VIP_TIMEOUT) return unused; /* the NIC is closed */
+    else if (result == VIP_INVALID_PARAMETER) return unused; /* the NIC is closed */
+    else if (result != VIP_TIMEOUT) nanosleep(&pause, NULL); /* no resources just now */
   }
 }
 
@@ -125,6 +166,14 @@ static int serve_completion(session* client, VIP_BOOLEAN received) {
     return pool_post_send(&client->pool, client->vi, (ping_message*)(void*)done, done->CS.Length) == VIP_SUCCESS;
   }
   return pool_post_receive(&client->pool, client->vi, (ping_message*)(void*)done) == VIP_SUCCESS;
+}
+
+/* Whoever does not answer hears of the process's end from the fabric. */
+static void say_goodbye(void) {
+  const struct timespec pause = {0, 1000 * 1000};
+  const uint64_t deadline = now_ns() + GOODBYES_MS * 1000000ULL;
+  while (server.sessions != NULL) close_session(server.sessions);
+  while (session_count() != 0 && now_ns() < deadline) nanosleep(&pause, NULL);
 }
 
 int run_server(const ping_job* job) {
@@ -146,6 +195,6 @@ int run_server(const ping_job* job) {
     client = find_session(vi);
     if (client != NULL && !serve_completion(client, received)) close_session(client);
   }
-  while (server.sessions != NULL) close_session(server.sessions);
+  say_goodbye();
   return EXIT_DONE; /* the accepter ends with the process */
 }

@@ -119,43 +119,32 @@ VIP_NIC_HANDLE open_nic(const char* device) {
   return nic;
 }
 
-VIP_VI_HANDLE create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_ULONG max_transfer_bytes, VIP_CQ_HANDLE queue) {
+VIP_RETURN create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_ULONG max_transfer_bytes, VIP_CQ_HANDLE queue,
+                     VIP_VI_HANDLE* vi) {
   VIP_VI_ATTRIBUTES attributes;
-  VIP_VI_HANDLE vi;
   memset(&attributes, 0, sizeof attributes);
   attributes.ReliabilityLevel = level;
   attributes.MaxTransferSize = max_transfer_bytes;
-  check(VipCreateVi(nic, &attributes, queue, queue, &vi), "VipCreateVi");
-  return vi;
-}
-
-static void drain(VIP_VI_HANDLE vi, VIP_RETURN (*done)(VIP_VI_HANDLE, VIP_DESCRIPTOR**)) {
-  VIP_DESCRIPTOR* left = NULL;
-  do done(vi, &left);
-  while (left != NULL);
-}
-
-void destroy_vi(VIP_VI_HANDLE vi) {
-  VipDisconnect(vi);
-  drain(vi, VipSendDone);
-  drain(vi, VipRecvDone);
-  check(VipDestroyVi(vi), "VipDestroyVi");
+  return VipCreateVi(nic, &attributes, queue, queue, vi);
 }
 
 uint32_t message_bytes(uint32_t payload_bytes) {
   return (uint32_t)(sizeof(ping_message) - sizeof(VIP_DESCRIPTOR)) + payload_bytes;
 }
 
-void pool_open(message_pool* pool, VIP_NIC_HANDLE nic, unsigned count, uint32_t payload_bytes) {
+VIP_RETURN pool_open(message_pool* pool, VIP_NIC_HANDLE nic, unsigned count, uint32_t payload_bytes) {
   VIP_MEM_ATTRIBUTES local = {NULL, VIP_FALSE, VIP_FALSE};
+  VIP_RETURN result;
   void* room = NULL;
   pool->nic = nic;
   pool->payload_bytes = payload_bytes;
   pool->stride = (sizeof(ping_message) + payload_bytes + VIP_DESCRIPTOR_ALIGNMENT - 1) & ~(size_t)(VIP_DESCRIPTOR_ALIGNMENT - 1);
-  if (posix_memalign(&room, VIP_DESCRIPTOR_ALIGNMENT, count * pool->stride) != 0) check(VIP_ERROR_RESOURCE, "buffers");
+  if (posix_memalign(&room, VIP_DESCRIPTOR_ALIGNMENT, count * pool->stride) != 0) return VIP_ERROR_RESOURCE;
   memset(room, 0, count * pool->stride);
-  pool->room = room;
-  check(VipRegisterMem(nic, room, count * pool->stride, &local, &pool->memory), "VipRegisterMem");
+  result = VipRegisterMem(nic, room, count * pool->stride, &local, &pool->memory);
+  if (result == VIP_SUCCESS) pool->room = room;
+  else free(room);
+  return result;
 }
 
 void pool_close(message_pool* pool) {

@@ -38,7 +38,8 @@ typedef struct {
   uint32_t payload_bytes;
 } message_pool;
 
-void pool_open(message_pool* pool, VIP_NIC_HANDLE nic, unsigned count, uint32_t payload_bytes);
+/* What it says where there are no resources. */
+VIP_RETURN pool_open(message_pool* pool, VIP_NIC_HANDLE nic, unsigned count, uint32_t payload_bytes);
 void pool_close(message_pool* pool);
 ping_message* pool_at(const message_pool* pool, unsigned number);
 VIP_RETURN pool_post_receive(const message_pool* pool, VIP_VI_HANDLE vi, ping_message* into);
@@ -47,9 +48,8 @@ VIP_RETURN pool_post_send(const message_pool* pool, VIP_VI_HANDLE vi, ping_messa
 /* Bytes of the head and this payload. */
 uint32_t message_bytes(uint32_t payload_bytes);
 
-VIP_VI_HANDLE create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_ULONG max_transfer_bytes, VIP_CQ_HANDLE queue);
-/* Disconnects, empties the queues, destroys. */
-void destroy_vi(VIP_VI_HANDLE vi);
+VIP_RETURN create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_ULONG max_transfer_bytes, VIP_CQ_HANDLE queue,
+                     VIP_VI_HANDLE* vi);
 VIP_NIC_HANDLE open_nic(const char* device);
 /* Ends the program unless it is VIP_SUCCESS. */
 void check(VIP_RETURN result, const char* what);

@@ -11,10 +11,12 @@ std::string_view to_string(Command value) {
     case Command::ga_nxt: return "GA_NXT";
     case Command::gpn_id: return "GPN_ID";
     case Command::gnn_id: return "GNN_ID";
+    case Command::gcs_id: return "GCS_ID";
     case Command::gft_id: return "GFT_ID";
     case Command::gspn_id: return "GSPN_ID";
     case Command::gpt_id: return "GPT_ID";
     case Command::gipp_id: return "GIPP_ID";
+    case Command::gfpn_id: return "GFPN_ID";
     case Command::gff_id: return "GFF_ID";
     case Command::gid_pn: return "GID_PN";
     case Command::gipp_pn: return "GIPP_PN";

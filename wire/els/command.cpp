@@ -18,6 +18,8 @@ std::string_view to_string(Command value) {
       return "LOGO";
     case Command::rtv:
       return "RTV";
+    case Command::rls:
+      return "RLS";
     case Command::echo:
       return "ECHO";
     case Command::rrq:

@@ -13,6 +13,7 @@ enum class Command : std::uint8_t {
   flogi = 0x04,
   logo = 0x05,
   rtv = 0x0E,
+  rls = 0x0F,
   echo = 0x10,
   rrq = 0x12,
   rec = 0x13,

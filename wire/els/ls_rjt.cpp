@@ -70,6 +70,8 @@ std::string_view to_string(RejectExplanation value) {
       return "request_not_supported";
     case RejectExplanation::invalid_payload_length:
       return "invalid_payload_length";
+    case RejectExplanation::mac_addressing_mode_not_supported:
+      return "mac_addressing_mode_not_supported";
   }
   return text::unknown;
 }

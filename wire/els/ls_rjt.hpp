@@ -42,6 +42,7 @@ enum class RejectExplanation : std::uint8_t {
   unable_to_supply_data = 0x2A,
   request_not_supported = 0x2C,
   invalid_payload_length = 0x2D,
+  mac_addressing_mode_not_supported = 0x60,  // FIP: neither the ENode's own MAC address nor one of the fabric's
 };
 [[nodiscard]] std::string_view to_string(RejectExplanation explanation);
 

@@ -168,6 +168,17 @@ Result<Descriptor> parse_descriptor(Bytes bytes) {
   return parse_by_type(*own);
 }
 
+std::uint8_t type_of(const Descriptor& descriptor) {
+  if (const auto* frame = std::get_if<EncapsulatedFrame>(&descriptor)) return static_cast<std::uint8_t>(frame->type);
+  if (const auto* unknown = std::get_if<UnknownDescriptor>(&descriptor)) return unknown->type;
+  constexpr DescriptorType any{};
+  constexpr std::array<DescriptorType, std::variant_size_v<Descriptor>> types{
+      DescriptorType::priority, DescriptorType::mac, DescriptorType::fc_map, DescriptorType::name_id, DescriptorType::fabric,
+      DescriptorType::max_fcoe_size, any, DescriptorType::vn_port, DescriptorType::fka_adv_period, DescriptorType::vendor_id,
+      DescriptorType::vlan, DescriptorType::fc4_features, any};
+  return static_cast<std::uint8_t>(types[descriptor.index()]);
+}
+
 std::size_t size(const Descriptor& descriptor) {
   return std::visit([](const auto& known) { return known.size(); }, descriptor);
 }

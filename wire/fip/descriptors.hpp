@@ -212,6 +212,8 @@ using Descriptor = std::variant<Priority, Mac, FcMap, NameId, Fabric, MaxFcoeSiz
                                 FkaAdvPeriod, VendorId, Vlan, Fc4Features, UnknownDescriptor>;
 /// The descriptor at the start of `bytes`; a length of 0, or beyond `bytes`, is an error.
 [[nodiscard]] Result<Descriptor> parse_descriptor(Bytes bytes);
+/// As it stands in its first byte.
+[[nodiscard]] std::uint8_t type_of(const Descriptor& descriptor);
 [[nodiscard]] std::size_t size(const Descriptor& descriptor);
 void write(const Descriptor& descriptor, MutableBytes to);
 [[nodiscard]] std::string to_string(const Descriptor& descriptor);

@@ -23,6 +23,7 @@ static void layout(int unused) {
         "the fields of the other segments are not where VI-DG 5.3 and 5.4 have them");
 }
 
+/* VI-DG 4.1, 4.2, 4.3, 4.6, 4.8 */
 static void constants(int unused) {
   (void)unused;
   CHECK(VIP_SUCCESS == 0 && VIP_NOT_DONE == 1 && VIP_INVALID_PARAMETER == 2 && VIP_TIMEOUT == 4 &&
@@ -51,9 +52,9 @@ static void other_spelling(int unused) {
   descriptor->Control.SegCount = 1;
   descriptor->Control.Control = VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_OPENCE;
   descriptor->Control.Length = 100;
-  descriptor->Data[0].Local.Data.Address = data_at(&near, 0);
-  descriptor->Data[0].Local.Handle = near.handle;
-  descriptor->Data[0].Local.Length = 100;
+  descriptor->Data[0].Data.Address = data_at(&near, 0);
+  descriptor->Data[0].Handle = near.handle;
+  descriptor->Data[0].Length = 100;
   EXPECT(VIP_SUCCESS, VipPostSend, vi, descriptor, near.handle);
   reap_send(vi, 0, 0, VIP_STATUS_OP_SEND);
   far_reap_receive(0, 0, 0);

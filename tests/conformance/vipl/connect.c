@@ -254,9 +254,9 @@ const Test connect_tests[] = {
     TEST(VipConnectRequest, "timeout", PROVES(VIP_TIMEOUT), request_timeout),
     TEST_BY("VI-DG 6.7", EARLY, VipConnectRequest, "no_match", PROVES(VIP_NO_MATCH), request_no_match, 0),
     TEST(VipConnectRequest, "foreign_host", PROVES(VIP_INVALID_PARAMETER), request_foreign_host),
-    TEST_BY("VI-DG 6.8", EARLY, VipConnectRequest, "nobody_there", PROVES(VIP_NOT_REACHABLE), request_nobody,
+    TEST_BY("VI-DG 3.3.4", EARLY, VipConnectRequest, "nobody_there", PROVES(VIP_NOT_REACHABLE), request_nobody,
             0),
     {"connect.loopback", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, PROVES(VIP_SUCCESS), loopback, 0},
     {"connect.again", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, PROVES(VIP_SUCCESS), reconnect, 0},
-    {"connect.many", ID_VipConnectRequest, "VI-ARCH 4", EARLY, RULE, many, 0},
+    {"connect.many", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, RULE, many, 0},
     {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -99,7 +99,7 @@ static void far_closes_its_nic(int level) {
   CHECK(vi_state(vi) == VIP_STATE_ERROR, "the VI whose connection was lost is not in Error");
 }
 
-/* Programs end without closing anything, or are killed. */
+/* Programs end without closing anything, or are killed (VI-ARCH 3.1). */
 static void far_process_dies(int level) {
   VIP_VI_HANDLE vi = make_pair(level);
   post_receive(vi, message(0, 0, 64));

@@ -252,6 +252,25 @@ static void query_wrong(int unused) {
   EXPECT(VIP_INVALID_PARAMETER, VipQueryMem, near.nic, near.memory, near.handle ^ 0x5A5A5A5A, &attributes);
 }
 
+/* "Address: The base address of the memory region." */
+static void query_inner(int unused) {
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  near_open();
+  EXPECT(VIP_INVALID_PARAMETER, VipQueryMem, near.nic, near.memory + 1, near.handle, &attributes);
+}
+
+static void set_inner(int unused) {
+  VIP_MEM_ATTRIBUTES attributes;
+  (void)unused;
+  near_open();
+  attributes = memory_attributes(&near);
+  attributes.EnableRdmaWrite = VIP_FALSE;
+  EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, near.memory + 1, near.handle, &attributes);
+  CHECK(equal(queried(near.memory, near.handle), memory_attributes(&near)),
+        "a refused VipSetMemAttributes changed attributes");
+}
+
 static void set_success(int unused) {
   VIP_MEM_ATTRIBUTES attributes;
   (void)unused;
@@ -319,8 +338,10 @@ const Test memory_tests[] = {
     TEST(VipDeregisterMem, "wrong_region", BAD, deregister_wrong),
     TEST(VipQueryMem, "success", OK, query_success),
     TEST(VipQueryMem, "wrong_region", BAD, query_wrong),
+    TEST(VipQueryMem, "inner_address", BAD, query_inner),
     TEST(VipSetMemAttributes, "success", OK, set_success),
     TEST(VipSetMemAttributes, "wrong_region", BAD, set_wrong),
+    TEST(VipSetMemAttributes, "inner_address", BAD, set_inner),
     TEST(VipSetMemAttributes, "all_or_nothing", PROVES(VIP_INVALID_PTAG), set_is_all_or_nothing),
     TEST(VipSetMemAttributes, "invalid_rdmaread", PROVES(VIP_INVALID_RDMAREAD), set_read),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

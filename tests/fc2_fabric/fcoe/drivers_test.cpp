@@ -20,10 +20,14 @@ using namespace std::chrono_literals;
 constexpr auto generous = 60s;  // ends a test that hangs; nothing is measured
 
 struct Sink final : fcoe::EthernetReceiver {
-  void ethernet_received(EthernetFrame frame) override { frames.push_back(frame.to_bytes()); }
+  void ethernet_received(EthernetFrame frame) override {
+    frames.push_back(frame.to_bytes());
+    vlans.push_back(frame.vlan);
+  }
   void ethernet_link_changed(bool up) override { changes.push_back(up); }
   void ethernet_resumed() override { ++resumed; }
   std::vector<std::vector<std::uint8_t>> frames;
+  std::vector<std::uint16_t> vlans;  // of those
   std::vector<bool> changes;
   int resumed = 0;
 };
@@ -43,9 +47,38 @@ class DriversTest : public testing::Test {
     while (!done() && steady_clock::now() < end) io.run_one_for(10ms);
     return done();
   }
-  void send(fcoe::EthernetPort& port, const std::vector<std::uint8_t>& bytes) {
+  void send(fcoe::EthernetPort& port, const std::vector<std::uint8_t>& bytes, std::uint16_t vlan = 0) {
     const CoreSection section(core);
-    port.send(EthernetFrame::of(core.pool(), bytes));
+    EthernetFrame frame = EthernetFrame::of(core.pool(), bytes);
+    frame.vlan = vlan;
+    port.send(std::move(frame));
+  }
+  // Of every size, with and without a tag in turn: the bytes are the same at the other end, and the VLAN.
+  void pass_tags(fcoe::EthernetPort& from, Sink& sink) {
+    std::vector<std::vector<std::uint8_t>> sent;
+    std::vector<std::uint16_t> vlans;
+    for (std::size_t size = EthernetFrame::max_bytes; size >= 60; size -= 16) {
+      std::vector<std::uint8_t> bytes = fip_bytes(mac_b, mac_a, size);
+      for (std::size_t i = wire::EthernetHeader::size(); i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
+      sent.push_back(std::move(bytes));
+      vlans.push_back(size % 32 == 0 ? std::uint16_t{0} : static_cast<std::uint16_t>(size));
+      send(from, sent.back(), vlans.back());
+    }
+    ASSERT_TRUE(run_until([&] { return sink.frames.size() == sent.size(); }));
+    EXPECT_EQ(sink.frames, sent);
+    EXPECT_EQ(sink.vlans, vlans);
+  }
+  // A tag within a tag: the frame is of the outer VLAN, and no FIP.
+  void pass_two_tags(fcoe::EthernetPort& from, Sink& sink) {
+    std::vector<std::uint8_t> twice = fip_bytes(mac_b, mac_a, 60);
+    const std::array<std::uint8_t, 4> inner{0x81, 0x00, 0x00, 100};
+    twice.insert(twice.begin() + 12, inner.begin(), inner.end());
+    sink.frames.clear(), sink.vlans.clear();
+    send(from, twice, 200);
+    ASSERT_TRUE(run_until([&] { return !sink.frames.empty(); }));
+    ASSERT_EQ(sink.frames.size(), 1U);
+    EXPECT_EQ(sink.frames[0], twice);
+    EXPECT_EQ(sink.vlans, (std::vector<std::uint16_t>{200}));
   }
   // Its kernel buffer is small, and it is not read while most of them are sent: what does not fit is counted.
   void overflow(fcoe::EthernetPort& from, fcoe::EthernetPort& to) {
@@ -94,6 +127,12 @@ TEST_F(UdpTest, frames_of_every_size_arrive_in_order) {
   EXPECT_EQ(sink_b.frames, sent);
   EXPECT_EQ(a->counters().frames_sent, sent.size());
   EXPECT_EQ(b->counters().frames_received, sent.size());
+}
+
+// 802.1Q: a datagram holds the tag as a cable would.
+TEST_F(UdpTest, tags_pass) {
+  pass_tags(*a, sink_b);
+  pass_two_tags(*a, sink_b);
 }
 
 // A frame that is longer than the MTU is counted, and nothing else.
@@ -191,12 +230,40 @@ TEST_F(PacketTest, frames_arrive_unchanged) {
   EXPECT_TRUE(sink_a.frames.empty());  // not one's own
 }
 
+// 802.1Q: the kernel takes the tag off at the far end, and tells which VLAN it was.
+TEST_F(PacketTest, tags_pass) {
+  ASSERT_TRUE(both_up());
+  {
+    const CoreSection section(core);
+    b->use_vlan(100);
+  }
+  pass_tags(*a, sink_b);
+  pass_two_tags(*a, sink_b);
+}
+
+// ... but not between sockets of one interface, where the tag stands within the frame.
+TEST_F(PacketTest, tags_pass_between_sockets_of_one_interface) {
+  ASSERT_TRUE(both_up());
+  Sink third_sink;
+  std::unique_ptr<PacketSocket> third;
+  {
+    const CoreSection section(core);
+    third = PacketSocket::open(access, {.interface = "va", .mac = wire::MacAddress{{2, 0, 0, 0, 0, 0xC}}}).port;
+    third->attach(&third_sink);
+  }
+  ASSERT_TRUE(run_until([&] { return third->up(); }));
+  pass_tags(*a, third_sink);
+  const CoreSection section(core);
+  third.reset();
+}
+
 // Only FCoE and FIP pass the kernel's filter.
 TEST_F(PacketTest, other_protocols_are_filtered) {
   ASSERT_TRUE(both_up());
   auto other = fip_bytes(mac_b, mac_a, 60);
   other[12] = 0x08, other[13] = 0x06;
   send(*a, other);
+  send(*a, other, 100);
   send(*a, fip_bytes(mac_b, mac_a, 60, 1));
   ASSERT_TRUE(run_until([&] { return !sink_b.frames.empty(); }));
   EXPECT_EQ(sink_b.frames.size(), 1U);

@@ -84,7 +84,7 @@ TEST_F(ENodeHostileTest, bad_fip_messages_are_counted) {
   EXPECT_EQ(count(FcoeDiscard::BadFip), 2U);
   inject(std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + 15));
   EXPECT_EQ(count(FcoeDiscard::BadFip), 3U);
-  inject(fip::FipMessage{fip::Operation::vn2vn, fip::subcode::beacon, 0, {}, {}});
+  inject(fip::FipMessage{fip::Operation::discovery, 7, 0, {}, {}});
   inject(fip::FipMessage{static_cast<fip::Operation>(99), 1, 0, {}, {}});
   inject(fip::FipMessage{fip::Operation::link_service, fip::subcode::link_service_request, 0, {}, {}});
   EXPECT_EQ(count(FcoeDiscard::UnexpectedFip), 3U);
@@ -102,6 +102,8 @@ TEST_F(ENodeHostileTest, foreign_clear_virtual_links_is_counted) {
   message.descriptors.pop_back();
   inject(message);
   EXPECT_EQ(count(FcoeDiscard::BadFip), 1U);
+  inject(clear(fcf_mac, name), station_mac(77));  // in the name of our FCF, by another station
+  EXPECT_EQ(count(FcoeDiscard::WrongSource), 1U);
   message = clear(fcf_mac, name);
   message.descriptors.push_back(fip::VnPort{own_mac, own_id, {0xBAD}});  // nobody of us
   inject(message);
@@ -150,7 +152,7 @@ TEST(ENodeHostileFcfs, flood_of_advertisements_shuts_none_out) {
       wire::MacAddress mac = station_mac(0);
       wire::store_big<4>(mac.bytes.data() + 2, 0x01000000 + ++next);
       message.descriptors = {fip::Priority{priority}, fip::Mac{mac}, fip::NameId{{next}}, fip::Fabric{1, 0x0EFC00, {next}},
-                             fip::FkaAdvPeriod{false, 0xFFFF'FFFF}};  // they would stay for months
+                             fip::FkaAdvPeriod{false, 0xFFFF'FFFF}};  // they would stay for minutes
       world.inject(station.ethernet, message, wire::group_mac::all_enode, mac);
     }
   };
@@ -186,7 +188,7 @@ TEST(ENodeHostileFcf, accept_with_wrong_mac_is_not_taken) {
   EStation& station = world.add_e_node();
   world.run_for(10 * second);
   EXPECT_FALSE(station.port.online());
-  EXPECT_EQ(station.node->counters().discarded(FcoeDiscard::BadFip), 1U);
+  EXPECT_EQ(station.node->counters().discarded(FcoeDiscard::BadFip), 2U);  // it asked again
   EXPECT_EQ(station.node->state_name(), "LoginPending");
 }
 

@@ -175,11 +175,13 @@ TEST_F(ENodeTest, cleared_links_end_the_login_at_once) {
   EXPECT_EQ(station.node->state_name(), "Discovering");
 }
 
-// An FCF that was killed and started again knows nothing: it says so to the first keep-alive, and the ENode logs in again.
+// An FCF that was killed and started again knows no logins but by its predecessor's list: it says so to the first keep-alive of who
+// stands there, and the ENode logs in again.
 TEST_F(ENodeTest, restarted_fcf_gets_a_new_login) {
   world.start_fcf();
   EStation& station = add();
   ASSERT_TRUE(online(station));
+  const auto logins = world.fcf.logins();
   {
     struct Cut final : EthernetFault {
       void befall(EthernetSegment&, SegmentPort&, EthernetFrame) override {}
@@ -189,6 +191,7 @@ TEST_F(ENodeTest, restarted_fcf_gets_a_new_login) {
     world.segment.set_fault(nullptr);
   }
   world.start_fcf();
+  world.fcf.remember(logins);
   ASSERT_TRUE(world.run_until([&] { return !station.port.online(); }, 5 * second));
   EXPECT_TRUE(online(station));
   EXPECT_EQ(world.interface().vn_port_count(), 1U);
@@ -297,13 +300,17 @@ TEST_F(ENodeTest, paused_ethernet_holds_frames_back) {
   EXPECT_TRUE(world.run_until([&] { return a.port.remote_port(b.port.n_port_id()).logged_in(); }, second));
 }
 
-// VLAN discovery, where wanted, asks first and goes on with what this VLAN offers.
+// VLAN discovery, where wanted, asks first; an FCF that is here answers the solicitation beside it.
 TEST_F(ENodeTest, vlan_discovery_comes_first) {
   world.start_fcf();
+  world.run_for(millisecond);
+  const TimeNs begin = world.scheduler.now();
   EStation& station = add({.discover_vlans = true});
   ASSERT_TRUE(online(station));
-  EXPECT_EQ(station.log.fip_names(true).front(), "VLAN Request");
-  EXPECT_EQ(station.node->vlans(), (std::vector<std::uint16_t>{0}));
+  EXPECT_EQ(station.log.fip_names(true), (std::vector<std::string>{"VLAN Request", "Discovery Solicitation", "Link Service Request"}));
+  EXPECT_EQ(station.log.fip_names(false), (std::vector<std::string>{"Discovery Advertisement", "Link Service Reply"}));
+  EXPECT_TRUE(station.node->vlans().empty());  // no VLAN is served, so none is told
+  EXPECT_LT(world.scheduler.now() - begin, 250 * millisecond);  // and nothing is waited for
 }
 
 // Taps and faults at the FC level, as on other links: the FLOGI accept is lost once, and asked for again.

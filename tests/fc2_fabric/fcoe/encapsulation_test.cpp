@@ -95,7 +95,7 @@ TEST_F(EncapsulationTest, frames_of_linux_come_back) {
   EXPECT_GT(seen, 20U);
 }
 
-// Issue 5, "bad input": each malformed frame has its reason.
+// Issue 5, "bad input", VI-ARCH Table 1: each malformed frame has its reason, one with a damaged byte too.
 TEST_F(EncapsulationTest, malformed_frames_are_told_apart) {
   auto bytes = good();
   bytes[12] = 0x08, bytes[13] = 0x00;

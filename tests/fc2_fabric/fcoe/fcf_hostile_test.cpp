@@ -94,7 +94,7 @@ TEST_F(FcfHostileTest, flood_of_enodes_is_bounded) {
   EXPECT_EQ(world.interface().counters().evicted, 193U);
   EXPECT_EQ(count(FcoeDiscard::NoResources), 0U);
   EXPECT_EQ(std::count(commands.begin(), commands.end(), 1), 0);
-  EXPECT_TRUE(world.interface().former_f_ports().contains(station.ethernet.interface().mac));  // who is here is not forgotten
+  EXPECT_TRUE(world.interface().former_e_nodes().contains(station.ethernet.interface().mac));  // who is here is not forgotten
   world.run_for(6 * second);
   EXPECT_EQ(world.interface().enode_count(), 1U);
   EXPECT_EQ(world.fabric.logged_in_ports(), 1U);
@@ -165,27 +165,30 @@ TEST_F(FcfHostileTest, requests_without_login_are_rejected) {
   EXPECT_EQ(count(FcoeDiscard::WrongSource), 1U);
 }
 
-// Keep-alives: of who has no login, answered with Clear Virtual Links; with addresses that do not fit, counted.
+// Keep-alives with addresses or names that do not fit: counted. FC-BB-5: an ENode's that never had a login here says nothing of one.
 TEST_F(FcfHostileTest, foreign_keep_alives_are_counted) {
   fip::FipMessage message{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{station_mac(66)}}, {}};
   inject(message, station_mac(67));
   EXPECT_EQ(count(FcoeDiscard::WrongSource), 1U);
   inject(message, station_mac(66));
-  EXPECT_EQ(log.sent(fip::Operation::control, fip::subcode::clear_virtual_links).size(), 1U);
   message.descriptors = {fip::Mac{station_mac(1)}, fip::VnPort{wire::mac_of({0x010900}), {0x010900}, {7}}};
   inject(message, wire::mac_of({0x010900}));
   EXPECT_EQ(count(FcoeDiscard::UnexpectedFip), 2U);
+  message.descriptors = {fip::Mac{station_mac(1)}, fip::VnPort{wire::mac_of(id), id, {7}}};  // another name than that of the login
+  inject(message, wire::mac_of(id));
+  EXPECT_EQ(count(FcoeDiscard::UnexpectedFip), 3U);
+  EXPECT_TRUE(log.sent(fip::Operation::control, fip::subcode::clear_virtual_links).empty());
   message.descriptors.clear();
   inject(message, station_mac(66));
   EXPECT_EQ(count(FcoeDiscard::BadFip), 1U);
 }
 
 TEST_F(FcfHostileTest, other_fip_messages_are_counted) {
-  inject(fip::FipMessage{fip::Operation::vn2vn, fip::subcode::beacon, 0, {}, {}}, station_mac(66));
-  inject(fip::FipMessage{fip::Operation::discovery, fip::subcode::discovery_advertisement, 0, {}, {}}, station_mac(66));
+  inject(fip::FipMessage{static_cast<fip::Operation>(99), 1, 0, {}, {}}, station_mac(66));
+  inject(fip::FipMessage{fip::Operation::control, 7, 0, {}, {}}, station_mac(66));
   EXPECT_EQ(count(FcoeDiscard::UnexpectedFip), 2U);
   fip::FipMessage solicitation{fip::Operation::discovery, fip::subcode::discovery_solicitation, fip::flag::fpma, {}, {}};
-  solicitation.descriptors = {fip::Mac{station_mac(5)}, fip::MaxFcoeSize{2158}};
+  solicitation.descriptors = {fip::Mac{station_mac(5)}, fip::NameId{{1}}, fip::MaxFcoeSize{2158}};
   inject(solicitation, station_mac(66));  // would have us send to somebody else
   EXPECT_EQ(count(FcoeDiscard::BadFip), 1U);
   auto bytes = solicitation.to_ethernet(fcf_mac, station_mac(5));

@@ -69,9 +69,38 @@ TEST(FcfTable, bad_advertisements_are_refused) {
   EXPECT_FALSE(with(fip::Mac{}, 1));
   EXPECT_FALSE(with(fip::NameId{}, 2));
   EXPECT_FALSE(with(fip::Fabric{}, 3));
-  EXPECT_FALSE(with(fip::FkaAdvPeriod{false, 499}, 4));
-  EXPECT_TRUE(with(fip::FkaAdvPeriod{false, 500}, 4));
-  EXPECT_FALSE(with(fip::FkaAdvPeriod{false, 0}, 4));
+  EXPECT_FALSE(with(fip::Priority{7}, 9)) << "twice";
+  EXPECT_FALSE(with(fip::UnknownDescriptor{2, {0, 0}}, 9)) << "a MAC descriptor of one word";
+}
+
+// FC-BB-5: FKA_ADV_PERIOD is 500 ms at least. One that is less counts as the default, 8 s, as Linux has it; one that is more than 90 s as
+// that, so that an FCF that fell silent is not waited for for weeks.
+TEST(FcfTable, period_is_bounded) {
+  const auto read = [](std::uint32_t period_ms) {
+    auto message = advertisement();
+    message.descriptors[4] = fip::FkaAdvPeriod{false, period_ms};
+    return FcfTable::read(message)->period;
+  };
+  EXPECT_EQ(read(0), 8 * second);
+  EXPECT_EQ(read(499), 8 * second);
+  EXPECT_EQ(read(500), 500 * millisecond);
+  EXPECT_EQ(read(90'000), 90 * second);
+  EXPECT_EQ(read(90'001), 90 * second);
+  EXPECT_EQ(read(0xFFFF'FFFF), 90 * second);
+}
+
+// One MAC address on two VLANs: two FCFs.
+TEST(FcfTable, vlans_tell_fcfs_apart) {
+  FcfTable table;
+  table.update(usable(1, 10));
+  KnownFcf tagged = usable(1, 20);
+  tagged.vlan = 100;
+  table.update(tagged);
+  EXPECT_EQ(table.fcfs().size(), 2U);
+  EXPECT_EQ(table.best({})->vlan, 0);
+  table.find(station_mac(1))->available = false;
+  EXPECT_EQ(table.best({})->vlan, 100);
+  EXPECT_EQ(table.find({station_mac(1), 101}), nullptr);
 }
 
 // Smallest priority; the fabric of before; then the names, whatever the order in which they were heard.
@@ -112,7 +141,7 @@ TEST(FcfTable, expired_fcf_is_forgotten) {
   EXPECT_EQ(table.update(usable(5, 2)).priority, 2);
   table.find(station_mac(7))->expires = 50 * second;
   EXPECT_EQ(table.next_expiry(), 50 * second);
-  EXPECT_EQ(table.expire(50 * second), (std::vector{station_mac(7)}));
+  EXPECT_EQ(table.expire(50 * second), (std::vector<FcfAddress>{station_mac(7)}));
   EXPECT_FALSE(table.full());
 }
 

@@ -18,15 +18,17 @@ class FcviOverEthernet : public testing::Test {
   virtual void enter() {}
   virtual void leave() {}
 
-  void connect(Level level) {
+  void connect(Level level) { connect(level, server.net("service")); }
+  /// To one of the server's addresses.
+  void connect(Level level, const vi::NetAddress& service) {
     client_vi = server_vi = nullptr;
     ASSERT_TRUE(run_until([&] { return client.resolver.ready() && server.resolver.ready(); }));
     enter();
     wait.result.reset(), request.result.reset(), accept.result.reset();
     client_vi = &client.make_vi(level);
     server_vi = &server.make_vi(level);
-    server.provider.connect_wait(server.net("service"), vi::infinite, wait);
-    client.provider.connect_request(*client_vi, client.net("client"), server.net("service"), vi::infinite, request);
+    server.provider.connect_wait(service, vi::infinite, wait);
+    client.provider.connect_request(*client_vi, client.net("client"), service, vi::infinite, request);
     leave();
     ASSERT_TRUE(run_until([&] { return wait.result.has_value(); }));
     enter();
@@ -60,6 +62,8 @@ class FcviOverEthernet : public testing::Test {
       for (std::uint32_t byte = 0; byte < bytes; ++byte) ASSERT_EQ(server.bytes(at(i))[byte], content(i, byte)) << i << " " << byte;
     }
   }
+  /// The server's: 10.0.0.2 is its first.
+  static wire::IpAddress second_address() { return wire::IpAddress::v4(10, 9, 0, 2); }
   static std::uint64_t at(int message) { return Host::data + static_cast<std::uint64_t>(message) * slot; }
   static std::uint8_t content(int message, std::uint32_t byte) {
     return static_cast<std::uint8_t>(static_cast<std::uint32_t>(message + 1) * 37 + byte * 11 + (byte >> 8) * 5);
@@ -76,6 +80,7 @@ class FcviOverEthernet : public testing::Test {
  private:
   static fcvi::ProviderConfig other_ids() {
     fcvi::ProviderConfig config;
+    config.more_addresses = {second_address()};
     config.first_handle += 0x1000;
     config.first_connection_id += 0x1000;
     return config;

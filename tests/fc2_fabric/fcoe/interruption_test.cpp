@@ -89,12 +89,13 @@ TEST_F(FcoeInterruptionTest, logged_in_links_cleared_resumes) {
   expect_nobody_logged_out();
 }
 
-// Issue 5, 5: the service is killed and comes back. It knows nobody, and gives both the addresses that they had.
+// Issue 5, 5: the service is killed and comes back. It knows who was there, and gives both the addresses that they had.
 TEST_F(FcoeInterruptionTest, logged_in_fcf_killed_and_restarted_resumes) {
   ask(a, b, 1);
   world.run_for(millisecond);
+  const auto former = service.fcf().logins();
   service.kill();
-  service.start();
+  service.start({}, former);
   ASSERT_TRUE(world.run_until([&] { return a.port().interrupted(); }, 5 * second));
   ask(a, b, 2);
   ASSERT_TRUE(resumed());
@@ -109,8 +110,9 @@ TEST_F(FcoeInterruptionTest, logged_in_fcf_restarted_with_another_domain_logs_ou
   ask(a, b);
   ask(b, a);
   world.run_for(millisecond);
+  const auto former = service.fcf().logins();
   service.kill();
-  service.start({.domain = 2});
+  service.start({.domain = 2}, former);
   ASSERT_TRUE(world.run_until([&] { return a.port().interrupted(); }, 5 * second));
   ASSERT_TRUE(online(a) && online(b));
   world.run_for(millisecond);
@@ -160,9 +162,10 @@ TEST_F(FcoeInterruptionTest, logged_in_own_address_taken_logs_out) {
 TEST_F(FcoeInterruptionTest, validating_peer_stays_away_logs_out) {
   ask(a, b);
   world.run_for(millisecond);
+  const auto former = service.fcf().logins();
   service.kill();
   b.station->ethernet.set_carrier(false);
-  service.start();
+  service.start({}, former);
   ASSERT_TRUE(world.run_until([&] { return a.port().interrupted(); }, 5 * second));
   ASSERT_TRUE(online(a));
   world.run_for(19 * second);

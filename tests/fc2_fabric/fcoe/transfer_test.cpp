@@ -34,6 +34,12 @@ TEST_F(Vn2vnTransfer, messages_arrive_at_all_levels) {
   EXPECT_EQ(a.counters().discarded() + b.counters().discarded(), 0U);
 }
 
+// FC-VI 4.2, 7.5: the server's second address, found by FARP.
+TEST_F(Vn2vnTransfer, second_address_connects) {
+  connect(Level::ReliableDelivery, vi::NetAddress::make(second_address(), std::array<std::uint8_t, 1>{7}));
+  transfer(2, 50000);
+}
+
 class FabricTransfer : public Simulated {
  protected:
   explicit FabricTransfer(std::uint16_t client_mtu = 2500, std::uint16_t server_mtu = 2500) : Simulated(client_mtu, server_mtu) {}
@@ -52,6 +58,12 @@ class TwoENodes : public FabricTransfer {
  protected:
   ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port}, b{fabric.scheduler, fabric.pool, *ethernets[1], server.port};
 };
+
+// FC-VI 4.2, 7.6: the server's second address, which the name server tells.
+TEST_F(TwoENodes, second_address_connects) {
+  connect(Level::ReliableDelivery, vi::NetAddress::make(second_address(), std::array<std::uint8_t, 1>{7}));
+  transfer(2, 50000);
+}
 
 // Through the FCF, addresses by the name server.
 TEST_F(TwoENodes, messages_arrive_at_all_levels) {

@@ -46,7 +46,7 @@ TEST_F(Vn2vnHostileTest, incomplete_messages_are_counted) {
   inject(message(fip::subcode::beacon, {0x010000}, 5));
   EXPECT_EQ(count(FcoeDiscard::BadFip), 6U);
   inject(message(9, {0x0E02}, 5));
-  inject(fip::FipMessage{fip::Operation::discovery, 1, 0, {}, {}});
+  inject(fip::FipMessage{fip::Operation::discovery, 7, 0, {}, {}});
   EXPECT_EQ(count(FcoeDiscard::UnexpectedFip), 2U);
 }
 

@@ -1,0 +1,204 @@
+// Registration with the Name Server where it is silent, logs us out, or is not to be used (FC-VI 7.4, 7.6).
+#include "fc2_fabric/name_server.hpp"
+#include "tests/farp/resolver_fixture.hpp"
+#include "wire/ct/accept.hpp"
+#include "wire/ct/preamble.hpp"
+#include "wire/ct/ripp_id.hpp"
+
+namespace farp_test {
+namespace {
+using wire::ct::Command;
+using wire::els::Command::plogi;
+using wire::els::Command::scr;
+const auto farp_only = [](farp::ResolverConfig& config, std::size_t) { config.use_name_server = false; };
+const auto no_state_changes = [](farp::ResolverConfig& config, std::size_t) { config.register_state_changes = false; };
+
+struct Asked {
+  Command command;
+  fc2::TimeNs at;
+  std::vector<std::uint8_t> iu;
+};
+
+/// Stands in the Name Server's place: accepts the first so many requests, and is silent then.
+class FewAnswers final : public fc2::ExchangeUser {
+ public:
+  FewAnswers(fc2::NPort& port, std::size_t answers) : port_(port), left_(answers) { port.set_user(wire::Type::ct, *this); }
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
+    asked.push_back({wire::ct::CtHeader::parse(iu)->command, port_.scheduler().now(), {iu.begin(), iu.end()}});
+    if (left_ == 0) return port_.release(exchange);
+    --left_;
+    std::vector<std::uint8_t> accept(wire::ct::CtAccept::size());
+    wire::ct::CtAccept{}.write(accept);
+    port_.send(exchange, wire::RCtl::solicited_control, {}, accept, {.last_of_exchange = ends, .transfer_initiative = true});
+  }
+  bool ends = true;  // the exchange, with the answer
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+  std::vector<Asked> asked;
+
+ private:
+  fc2::NPort& port_;
+  std::size_t left_;
+};
+
+class RegistrationTest : public ResolverTest {
+ protected:
+  ~RegistrationTest() override { EXPECT_EQ(unexpected_events(), 0U); }
+  fc2::NPort& server() { return fabric.fabric.service_port(wire::well_known::name_server); }
+  void attach_tapped() {
+    fabric.attach(0);
+    fabric.fabric.tap(fabric.port(0), &log);
+  }
+  std::size_t requests_to_server() const {
+    return log.count([](const support::LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::unsolicited_control); });
+  }
+  support::FrameLog log;
+};
+
+// A server that accepts the login and answers nothing else: each step is asked for again after 2 * R_A_TOV, `retries` times; then
+// the next one. After the last the port is ready, and registers for state changes.
+TEST_F(RegistrationTest, silent_server_each_step_is_tried_again) {
+  build(1);
+  FewAnswers silent(server(), 0);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  const fc2::TimeNs step = 2 * fabric.port(0).r_a_tov();
+  fabric.run_for(6 * step - 2 * fc2::second);
+  EXPECT_FALSE(resolvers[0]->ready());
+  EXPECT_EQ(log.sent(scr), 0U);
+  fabric.run_for(10 * fc2::second);
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_EQ(log.sent(scr), 1U);
+  ASSERT_EQ(silent.asked.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(silent.asked[i].command, i < 3 ? Command::ripp_id : Command::rft_id) << i;
+    EXPECT_NEAR(static_cast<double>(silent.asked[i].at - silent.asked[0].at), static_cast<double>(step) * static_cast<double>(i), 1e6) << i;
+  }
+}
+
+// The tries are counted for each step by itself: one that was answered late leaves the next all of its own.
+TEST_F(RegistrationTest, silent_after_first_answer_next_step_has_all_tries) {
+  build(1, [](farp::ResolverConfig& config, std::size_t) { config.own_addresses = {ip(0), ip(7)}; });
+  FewAnswers server_of_one(server(), 1);
+  attach_tapped();
+  fabric.run_for(200 * fc2::second);
+  std::vector<Command> commands;
+  for (const Asked& asked : server_of_one.asked) commands.push_back(asked.command);
+  EXPECT_EQ(commands, (std::vector{Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::rft_id,
+                                   Command::rft_id, Command::rft_id}));
+  EXPECT_EQ(ready[0].count, 1);
+}
+
+// Logged out by the server in the midst of it: begins again with the first address after the next login, and not before.
+TEST_F(RegistrationTest, logged_out_meanwhile_begins_anew) {
+  build(1, [](farp::ResolverConfig& config, std::size_t) { config.own_addresses = {ip(0), ip(7)}; });
+  FewAnswers server_of_one(server(), 1);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  ASSERT_EQ(server_of_one.asked.size(), 2U);
+  server().remote_port(id(0)).log_out();
+  fabric.run_for(fc2::second);
+  ASSERT_EQ(server_of_one.asked.size(), 3U);
+  const auto again = wire::ct::RippId::parse(server_of_one.asked[2].iu);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->ip_address, ip(0));
+  EXPECT_FALSE(resolvers[0]->ready());
+  EXPECT_EQ(log.sent(plogi), 2U);
+}
+
+// FC-FS: an answer that leaves its exchange open is as good; the exchange is given back.
+TEST_F(RegistrationTest, answers_leave_exchanges_open_none_is_kept) {
+  build(1);
+  FewAnswers open(server(), 2);
+  open.ends = false;
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
+  fabric.detach(0);  // those of the server end while it is there
+}
+
+// Without the Name Server: no login with it, nothing registered there; state changes all the same.
+TEST_F(RegistrationTest, not_to_be_used_is_not_used) {
+  build(1, farp_only);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_EQ(log.sent(plogi), 0U);
+  EXPECT_EQ(requests_to_server(), 0U);
+  EXPECT_EQ(log.sent(scr), 1U);
+}
+
+// ... nor asked for addresses, even where somebody else logged in with it.
+TEST_F(RegistrationTest, not_to_be_used_is_not_asked) {
+  bring_up(2, farp_only);
+  fabric.port(0).remote_port(wire::well_known::name_server).log_in();
+  fabric.run_for(fc2::second);
+  ASSERT_TRUE(fabric.port(0).remote_port(wire::well_known::name_server).logged_in());
+  fabric.fabric.tap(fabric.port(0), &log);
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  EXPECT_EQ(log.sent(wire::els::Command::farp_req), 1U);
+  EXPECT_EQ(requests_to_server(), 0U);
+}
+
+// ... and neither its refusal nor its logout concerns us then.
+TEST_F(RegistrationTest, not_to_be_used_its_end_does_not_concern) {
+  bring_up(1, farp_only);
+  fc2::RemotePort& name_server = fabric.port(0).remote_port(wire::well_known::name_server);
+  name_server.log_in();
+  fabric.run_for(fc2::second);
+  const int before = ready[0].count;
+  fabric.fabric.tap(fabric.port(0), &log);
+  server().remote_port(id(0)).log_out();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(log.sent(plogi), 0U);
+  server().link_down();
+  name_server.log_in();
+  fabric.run_for(200 * fc2::second);
+  EXPECT_FALSE(name_server.logged_in());
+  EXPECT_EQ(ready[0].count, before);
+}
+
+// Without SCR (FC-VI 7.7.5 is optional): no SCR, and all the rest.
+TEST_F(RegistrationTest, without_state_changes_registers_all_the_same) {
+  build(1, no_state_changes);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(requests_to_server(), 2U);
+  server().remote_port(id(0)).log_out();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(ready[0].count, 2);
+  EXPECT_EQ(requests_to_server(), 4U);
+  EXPECT_EQ(log.sent(scr), 0U);
+}
+
+// ... and a server that cannot be reached does not keep it from being found by FARP.
+TEST_F(RegistrationTest, without_state_changes_server_silent_ready_by_farp) {
+  build(1, no_state_changes);
+  server().link_down();
+  attach_tapped();
+  fabric.run_for(200 * fc2::second);
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_EQ(log.sent(scr), 0U);
+}
+
+// The login with some other port fails: that says nothing of the Name Server.
+TEST_F(RegistrationTest, other_login_failed_is_no_concern) {
+  bring_up(1);
+  fabric.port(0).remote_port(wire::FcId{0x010203}).log_in();
+  fabric.run_for(200 * fc2::second);
+  EXPECT_EQ(ready[0].count, 1);
+}
+
+// The link goes while the login with the server is under way: not ready without a link.
+TEST_F(RegistrationTest, link_down_during_login_is_not_ready) {
+  build(1);
+  server().link_down();
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  fabric.detach(0);
+  fabric.run_for(200 * fc2::second);
+  EXPECT_EQ(ready[0].count, 0);
+}
+
+}  // namespace
+}  // namespace farp_test

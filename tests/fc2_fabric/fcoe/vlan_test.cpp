@@ -1,0 +1,154 @@
+// FCoE on a VLAN: told by FIP VLAN discovery, followed by ENodes (FC-BB-5; ruling 224).
+#include <gtest/gtest.h>
+
+#include "tests/fc2_fabric/fcoe/hostile.hpp"
+
+namespace fc2::fcoe {
+namespace {
+namespace fip = wire::fip;
+using support::EStation;
+using support::EthernetWorld;
+using support::fcf_mac;
+using support::station_mac;
+
+// The VLANs of the frames that passed a port.
+struct VlanLog final : EthernetTap {
+  void ethernet_passed(TimeNs, const EthernetFrame& frame, bool outbound) override {
+    (outbound ? sent : received).push_back(frame.vlan);
+  }
+  std::vector<std::uint16_t> sent, received;
+};
+
+fip::FipMessage vlan_request() {
+  fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_request, fip::flag::fpma, {}, {}};
+  message.descriptors = {fip::Mac{station_mac(66)}, fip::NameId{{1}}};
+  return message;
+}
+
+bool online(EthernetWorld& world, EStation& station) {
+  return world.run_until([&] { return station.node->logged_in() && station.port.online(); }, 5 * second);
+}
+
+// iPXE makes a VLAN of every VID that it is told: an FCF without VLANs tells none.
+TEST(Vlan, fcf_without_vlans_answers_no_request) {
+  EthernetWorld world;
+  support::EthernetLog log;
+  world.fcf_port.tap(&log);
+  world.start_fcf();
+  world.inject(world.fcf_port, vlan_request(), wire::group_mac::all_fcf, station_mac(66));
+  world.run_for(second);
+  EXPECT_TRUE(log.sent(fip::Operation::vlan, fip::subcode::vlan_notification).empty());
+  EXPECT_EQ(world.interface().counters().discarded(), 0U);
+  world.fcf_port.tap(nullptr);
+}
+
+// One with a VLAN tells it where it is asked, and takes nothing but that by other VLANs.
+TEST(Vlan, fcf_tells_its_vlan) {
+  EthernetWorld world({.vlan = 100});
+  support::EthernetLog log;
+  world.start_fcf();
+  world.fcf_port.tap(&log);
+  world.inject(world.fcf_port, vlan_request(), wire::group_mac::all_fcf, station_mac(66));
+  const auto told = log.sent(fip::Operation::vlan, fip::subcode::vlan_notification);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0]->destination, station_mac(66));
+  ASSERT_EQ(told[0]->fip->descriptors.size(), 2U);
+  EXPECT_EQ(std::get<fip::Vlan>(told[0]->fip->descriptors[1]).vlan_id, 100);
+  world.inject(world.fcf_port, support::login_request(fip::DescriptorType::flogi, {0x1000}), fcf_mac, station_mac(66));
+  world.segment.inject(world.fcf_port, support::fcoe_frame(world.pool, fcf_mac, wire::mac_of({0x010100}), wire::well_known::name_server, {0x010100}));
+  world.run_for(millisecond);
+  EXPECT_EQ(world.interface().counters().discarded(FcoeDiscard::WrongVlan), 2U);
+  EXPECT_EQ(world.interface().enode_count(), 0U);
+  world.fcf_port.tap(nullptr);
+}
+
+// The ENode asks, is told, and from there on all goes by that VLAN; at once, since it waits for nothing.
+TEST(Vlan, e_node_follows_the_notification) {
+  EthernetWorld world({.vlan = 100});
+  world.start_fcf();
+  const TimeNs begin = world.scheduler.now();
+  EStation& station = world.add_e_node({.discover_vlans = true});
+  EStation& other = world.add_e_node({.vlan = 100});
+  ASSERT_TRUE(online(world, station) && online(world, other));
+  EXPECT_LT(world.scheduler.now() - begin, 250 * millisecond);
+  EXPECT_EQ(station.node->vlans(), (std::vector<std::uint16_t>{100}));
+  EXPECT_EQ(station.node->fcf()->vlan, 100);
+  VlanLog vlans;
+  station.ethernet.tap(&vlans);
+  EXPECT_TRUE(world.log_in(station.port, other.port));
+  world.run_for(100 * second);  // keep-alives of both kinds, advertisements
+  EXPECT_TRUE(station.node->logged_in());
+  EXPECT_GT(vlans.sent.size(), 50U);
+  EXPECT_EQ(std::count(vlans.sent.begin(), vlans.sent.end(), 100), static_cast<std::ptrdiff_t>(vlans.sent.size()));
+  EXPECT_EQ(std::count(vlans.received.begin(), vlans.received.end(), 100), static_cast<std::ptrdiff_t>(vlans.received.size()));
+  station.ethernet.tap(nullptr);
+}
+
+// One that is to use untagged frames, or another VLAN, does not find that FCF.
+TEST(Vlan, e_node_of_another_vlan_finds_nobody) {
+  EthernetWorld world({.vlan = 100});
+  world.start_fcf();
+  EStation& untagged = world.add_e_node();
+  EStation& other = world.add_e_node({.vlan = 101});
+  world.run_for(20 * second);
+  EXPECT_TRUE(untagged.node->known_fcfs().empty());
+  EXPECT_TRUE(other.node->known_fcfs().empty());
+  EXPECT_GT(other.node->counters().discarded(FcoeDiscard::WrongVlan), 0U);
+}
+
+// VIDs that no VLAN has are passed over; who tells new ones without end is not heard without end.
+TEST(Vlan, notifications_are_bounded) {
+  EthernetWorld world;
+  EStation& station = world.add_e_node({.discover_vlans = true});
+  world.run_for(millisecond);
+  const auto tell = [&](std::initializer_list<std::uint16_t> vlans) {
+    fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
+    for (const std::uint16_t vlan : vlans) message.descriptors.push_back(fip::Vlan{vlan});
+    world.inject(station.ethernet, message, station_mac(1), fcf_mac);
+  };
+  const auto solicitations = [&] { return station.log.sent(fip::Operation::discovery, fip::subcode::discovery_solicitation).size(); };
+  const std::size_t before = solicitations();
+  tell({0, 4095});
+  EXPECT_TRUE(station.node->vlans().empty());
+  EXPECT_EQ(solicitations(), before);
+  tell({7});
+  tell({7});
+  EXPECT_EQ(station.node->vlans(), (std::vector<std::uint16_t>{7}));
+  EXPECT_EQ(solicitations(), before + 2);  // untagged and there, once
+  for (std::uint16_t vlan = 8; vlan < 1000; ++vlan) tell({vlan});
+  EXPECT_EQ(station.node->vlans().size(), 16U);
+  station.ethernet.set_carrier(false);
+  EXPECT_TRUE(station.node->vlans().empty());
+}
+
+// In the name of our FCF, by another VLAN than its own: not from it.
+TEST(Vlan, frames_of_the_fcf_by_another_vlan_do_not_count) {
+  EthernetWorld world({.vlan = 100});
+  world.start_fcf();
+  EStation& station = world.add_e_node({.discover_vlans = true});
+  ASSERT_TRUE(online(world, station));
+  fip::FipMessage message{fip::Operation::control, fip::subcode::clear_virtual_links, fip::flag::fpma, {}, {}};
+  message.descriptors = {fip::Mac{fcf_mac}, fip::NameId{world.fabric.config().switch_name}};
+  world.inject(station.ethernet, message, station_mac(1), fcf_mac);  // untagged
+  const wire::FcId id = station.port.n_port_id();
+  world.segment.inject(station.ethernet, support::fcoe_frame(world.pool, wire::mac_of(id), fcf_mac, id, wire::well_known::name_server));
+  world.run_for(second);
+  EXPECT_TRUE(station.node->logged_in());
+  EXPECT_EQ(station.node->counters().discarded(FcoeDiscard::WrongSource), 2U);
+}
+
+// VN2VN on a VLAN: those of the same one find each other.
+TEST(Vlan, vn2vn_ports_of_one_vlan_find_each_other) {
+  EthernetWorld world;
+  auto& one = world.add_vn2vn({.vlan = 100});
+  auto& other = world.add_vn2vn({.vlan = 100});
+  auto& stranger = world.add_vn2vn();
+  ASSERT_TRUE(world.run_until([&] { return one.port.online() && other.port.online() && stranger.port.online(); }));
+  world.run_for(10 * second);
+  EXPECT_TRUE(world.log_in(one.port, other.port));
+  EXPECT_EQ(one.node->neighbours().size(), 1U);
+  EXPECT_TRUE(stranger.node->neighbours().empty());
+}
+
+}  // namespace
+}  // namespace fc2::fcoe

@@ -1,0 +1,145 @@
+/* Handlers end their threads: pthread_exit, or pthread_cancel by others. Later errors and completions are told all the same, and
+ * VipCloseNic returns (VI-DG 3.1.2, 3.5.9, 3.8.1). Threads of the program are cancelled at any point of their calls; the library
+ * stays usable. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <time.h>
+
+#include "pair.h"
+
+static end_t client, server;
+static volatile int told;
+
+static void await(volatile int* counter, int value, const char* what) {
+  int tries;
+  for (tries = 0; tries < 5000 && *counter < value; ++tries) usleep(1000);
+  require(*counter >= value, what);
+}
+
+/* ---- error handlers --------------------------------------------------------------------------------------- */
+
+static void exit_at_each(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
+  (void)context;
+  (void)error;
+  ++told;
+  pthread_exit(NULL);
+}
+static volatile int cancelled_may_go;
+static pthread_t in_handler;
+static void be_cancelled(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
+  (void)context;
+  (void)error;
+  in_handler = pthread_self();
+  ++told;
+  while (!cancelled_may_go) usleep(1000); /* a cancellation point */
+}
+
+/* A descriptor that is not aligned: Post Descriptor Error. */
+static void cause_error(const end_t* end) {
+  SUCCEEDS(VipPostRecv(end->vi, (VIP_DESCRIPTOR*)(void*)(end->memory + 4), end->handle));
+}
+
+static void error_handler_exits(void) {
+  told = 0;
+  open_end(&client, "VINIC0", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  SUCCEEDS(VipErrorCallback(client.nic, NULL, exit_at_each));
+  cause_error(&client);
+  await(&told, 1, "the first error is told");
+  cause_error(&client);
+  cause_error(&client);
+  await(&told, 3, "the next ones are told");
+  SUCCEEDS(VipCloseNic(client.nic));
+}
+static void error_handler_is_cancelled(void) {
+  told = 0;
+  open_end(&client, "VINIC0", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  SUCCEEDS(VipErrorCallback(client.nic, NULL, be_cancelled));
+  cause_error(&client);
+  cause_error(&client);
+  await(&told, 1, "the first error is told");
+  REQUIRE(pthread_cancel(in_handler) == 0);
+  await(&told, 2, "the next one is told by another thread");
+  cancelled_may_go = 1;
+  SUCCEEDS(VipCloseNic(client.nic));
+}
+static void error_handler_exits_while_the_nic_is_closed(void) {
+  told = 0;
+  cancelled_may_go = 0;
+  open_end(&client, "VINIC0", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  SUCCEEDS(VipErrorCallback(client.nic, NULL, be_cancelled));
+  cause_error(&client);
+  await(&told, 1, "the error is told");
+  REQUIRE(pthread_cancel(in_handler) == 0);
+  SUCCEEDS(VipCloseNic(client.nic)); /* waits for the handler's end, which is not a return */
+}
+
+/* ---- completion handlers ----------------------------------------------------------------------------------- */
+
+static void exit_at_completion(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
+  (void)context;
+  (void)nic;
+  (void)vi;
+  REQUIRE(descriptor != NULL);
+  ++told;
+  pthread_exit(NULL);
+}
+static void completion_handler_exits(void) {
+  int i;
+  told = 0;
+  open_end(&client, "VINIC0", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  open_end(&server, "VINIC1", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  connect_ends(&client, &server);
+  for (i = 0; i < 3; ++i) {
+    SUCCEEDS(VipPostRecv(server.vi, describe(&server, i, data_of(&server), server.handle, 8), server.handle));
+    SUCCEEDS(VipRecvNotify(server.vi, NULL, exit_at_completion));
+  }
+  for (i = 0; i < 3; ++i)
+    SUCCEEDS(VipPostSend(client.vi, describe(&client, i, data_of(&client), client.handle, 8), client.handle));
+  await(&told, 3, "each completion is told");
+  SUCCEEDS(VipCloseNic(server.nic));
+  SUCCEEDS(VipCloseNic(client.nic));
+}
+
+/* ---- threads of the program ---------------------------------------------------------------------------------- */
+
+static void* post_for_ever(void* unused) {
+  VIP_DESCRIPTOR* done;
+  (void)unused;
+  for (;;) {
+    SUCCEEDS(VipPostRecv(server.vi, describe(&server, 0, data_of(&server), server.handle, 2048), server.handle));
+    SUCCEEDS(VipPostSend(client.vi, describe(&client, 0, data_of(&client), client.handle, 2048), client.handle));
+    SUCCEEDS(VipSendWait(client.vi, VIP_INFINITE, &done));
+    SUCCEEDS(VipRecvWait(server.vi, VIP_INFINITE, &done));
+    pthread_testcancel();
+  }
+  return NULL;
+}
+static void caller_is_cancelled(void) {
+  int i;
+  open_end(&client, "VINIC0", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  open_end(&server, "VINIC1", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  connect_ends(&client, &server);
+  for (i = 0; i < 30; ++i) {
+    const struct timespec pause = {0, 2000000 + i * 30000};
+    pthread_t thread;
+    void* result;
+    REQUIRE(pthread_create(&thread, NULL, post_for_ever, NULL) == 0);
+    nanosleep(&pause, NULL);
+    REQUIRE(pthread_cancel(thread) == 0);
+    REQUIRE(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+    REQUIRE(state_of(&client) == VIP_STATE_CONNECTED && state_of(&server) == VIP_STATE_CONNECTED);
+  }
+  SUCCEEDS(VipCloseNic(client.nic));
+  SUCCEEDS(VipCloseNic(server.nic));
+}
+
+int main(int count, char** arguments) {
+  const char* only = count > 1 ? arguments[1] : "";
+  alarm(60); /* what hangs is killed */
+  if (*only == '\0' || strcmp(only, "exit") == 0) error_handler_exits();
+  if (*only == '\0' || strcmp(only, "cancel") == 0) error_handler_is_cancelled();
+  if (*only == '\0' || strcmp(only, "close") == 0) error_handler_exits_while_the_nic_is_closed();
+  if (*only == '\0' || strcmp(only, "notify") == 0) completion_handler_exits();
+  if (*only == '\0' || strcmp(only, "caller") == 0) caller_is_cancelled();
+  return 0;
+}

@@ -1,0 +1,228 @@
+// vipl/polling.hpp and Engine::poll: who polls reads its links' sockets itself, and lets others have the core.
+#include "vipl/polling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "vipl/engine.hpp"
+#include "vipl/waiting.hpp"
+
+using namespace vipl;
+
+namespace {
+constexpr TimeNs us = fc2::microsecond;
+
+/// Time is what the test says; nobody serves but who calls.
+class HandRuntime final : public Runtime {
+ public:
+  [[nodiscard]] TimeNs now() const override { return time; }
+  bool wait(EventCount&, std::uint32_t, TimeNs) override { return false; }
+  void nap(EventCount&, std::uint32_t) override {
+    ++naps;
+    time += Patience::nap;
+    if (meanwhile) meanwhile();
+  }
+  void set_alarm(TimeNs, TimeNs) override {}
+  [[nodiscard]] std::size_t slice_events() const override { return 64; }
+  void call_service() override { ++service_calls; }
+  Patience* patience() override { return patient ? &of_thread : nullptr; }
+  void start_thread(std::function<void()>) override {}
+  boost::asio::io_context* io() override { return nullptr; }
+
+  TimeNs time = fc2::second;
+  int naps = 0, service_calls = 0;
+  bool patient = true;
+  std::function<void()> meanwhile;
+  Patience of_thread;
+
+ private:
+  void wake(EventCount&, bool) override {}
+};
+
+struct Socket final : fc2::drivers::Input {
+  bool read_now() override {
+    ++reads;
+    if (on_read) on_read();
+    return std::exchange(frames, 0) != 0;
+  }
+  int frames = 0, reads = 0;
+  std::function<void()> on_read;
+};
+
+class Polling : public testing::Test {
+ protected:
+  void add(Socket& socket) {
+    engine.enter();
+    engine.add_input(socket);
+    engine.leave();
+  }
+  HandRuntime runtime;
+  Engine engine{runtime};
+};
+
+}  // namespace
+
+// --- Patience ------------------------------------------------------------------------------------------------------
+
+/// A wait: polls every 0.2 us find nothing, until what comes `after` so long. Returns how many naps were taken.
+int wait_for(Patience& patience, TimeNs& now, TimeNs after) {
+  const TimeNs end = now + after;
+  int naps = 0;
+  for (; now < end; now += us / 5)
+    if (patience.poll_was_empty(now)) {
+      ++naps;
+      now = std::min(end, now + Patience::nap);
+      patience.napped(now);
+    }
+  patience.found([&] { return now; });
+  now += 10 * us;  // the program's own work
+  return naps;
+}
+
+/// Waits until one begins to spin; fails when none does.
+void wait_until_spinning(Patience& patience, TimeNs& now, std::uint32_t at_most) {
+  for (std::uint32_t i = 0; i < at_most; ++i)
+    if (wait_for(patience, now, 40 * us) == 0) return;
+  FAIL() << "naps for ever";
+}
+
+TEST(Patience, poll_now_and_then_never_sleeps) {
+  Patience patience;
+  for (TimeNs now = fc2::second; now < 2 * fc2::second; now += Patience::longest_gap + 1) EXPECT_FALSE(patience.poll_was_empty(now));
+}
+
+// As one that waits would: whoever brings something gets the core at once.
+TEST(Patience, polls_in_a_row_sleep_at_the_second) {
+  Patience patience;
+  EXPECT_FALSE(patience.poll_was_empty(fc2::second));
+  EXPECT_TRUE(patience.poll_was_empty(fc2::second + us));
+}
+
+TEST(Patience, what_comes_soon_is_spun_for) {
+  Patience patience;
+  TimeNs now = fc2::second;
+  wait_until_spinning(patience, now, Patience::first_rest);
+  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(wait_for(patience, now, 40 * us), 0);
+}
+
+// What does not come within the spin: it is tried ever less, and costs next to nothing.
+TEST(Patience, what_comes_late_is_slept_for) {
+  Patience patience;
+  TimeNs now = fc2::second;
+  constexpr int waits = 100'000;
+  int naps = 0, tries = 0;
+  for (int i = 0; i < waits; ++i) {
+    const TimeNs before = now;
+    naps += wait_for(patience, now, 60 * us) != 0 ? 1 : 0;
+    tries += now - before > 60 * us + 10 * us + us ? 1 : 0;
+  }
+  EXPECT_EQ(naps, waits);
+  // 32, 64, ... 8192 waits between the tries, then 8192 each: the doubling takes 16,352 waits.
+  EXPECT_LE(tries, 20);
+}
+
+// Others had the core meanwhile and brought it: on this core spinning only kept them from it.
+TEST(Patience, what_others_brought_on_this_core_is_not_spun_for) {
+  Patience patience;
+  TimeNs now = fc2::second;
+  wait_until_spinning(patience, now, Patience::first_rest);
+  EXPECT_FALSE(patience.poll_was_empty(now));
+  EXPECT_FALSE(patience.poll_was_empty(now += us));
+  now += Patience::others_ran + us;  // off the core
+  patience.found([&] { return now; });
+  EXPECT_FALSE(patience.poll_was_empty(now += 10 * us));
+  EXPECT_TRUE(patience.poll_was_empty(now += us));
+}
+
+// Spinning or not: a program that computes and polls once in a while is left alone.
+TEST(Patience, poll_now_and_then_after_a_spin_never_sleeps) {
+  Patience patience;
+  TimeNs now = fc2::second;
+  wait_until_spinning(patience, now, Patience::first_rest);
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(patience.poll_was_empty(now += Patience::longest_gap + 1));
+}
+
+// --- Engine::poll --------------------------------------------------------------------------------------------------
+
+// No other thread runs here at all: what came in is found by who polls.
+TEST_F(Polling, poll_reads_what_came_without_the_service_thread) {
+  Socket socket;
+  add(socket);
+  bool done = false;
+  socket.on_read = [&] { done = socket.frames != 0; };
+  const auto take = [&] { return done ? Taken::Success : Taken::NotDone; };
+  EXPECT_EQ(poll_once(engine, take), Taken::NotDone);
+  socket.frames = 1;
+  runtime.time += Patience::longest_gap + us;
+  EXPECT_EQ(poll_once(engine, take), Taken::Success);
+  EXPECT_EQ(runtime.service_calls, 0);
+}
+
+// A system call costs more than a poll: one in a microsecond.
+TEST_F(Polling, socket_is_read_once_in_a_microsecond) {
+  Socket socket;
+  add(socket);
+  const TimeNs end = runtime.time + 100 * us;
+  for (; runtime.time < end; runtime.time += us / 10) engine.poll(runtime.time);
+  EXPECT_EQ(socket.reads, 100);
+}
+
+// No link, no clock that matters, no lock: nothing can come in.
+TEST_F(Polling, poll_without_inputs_does_nothing) {
+  Socket socket;
+  add(socket);
+  engine.enter();
+  engine.remove_input(socket);
+  engine.leave();
+  EXPECT_FALSE(engine.poll(runtime.time += us));
+  EXPECT_EQ(socket.reads, 0);
+}
+
+TEST_F(Polling, many_links_take_turns) {
+  std::vector<Socket> sockets(11);
+  for (Socket& socket : sockets) add(socket);
+  for (int i = 0; i < 11 * 10; ++i) engine.poll(runtime.time += us);
+  for (const Socket& socket : sockets) EXPECT_EQ(socket.reads, 40);
+}
+
+// A link that ends while it is read takes itself away; the others are read on.
+TEST_F(Polling, link_that_ends_while_it_is_read) {
+  Socket first, last;
+  add(first);
+  add(last);
+  first.on_read = [&] { engine.remove_input(first); };
+  first.frames = 1;
+  for (int i = 0; i < 4; ++i) engine.poll(runtime.time += us);
+  EXPECT_EQ(first.reads, 1);
+  EXPECT_GE(last.reads, 4);
+}
+
+// Who is inside does it: a poll never waits for the engine.
+TEST_F(Polling, poll_while_another_is_inside_returns_at_once) {
+  Socket socket;
+  add(socket);
+  engine.enter();
+  std::thread([&] { EXPECT_FALSE(engine.poll(runtime.time + us)); }).join();
+  engine.leave();
+  EXPECT_EQ(socket.reads, 0);
+}
+
+// What completes during the nap is found by the call that napped.
+TEST_F(Polling, poll_in_a_row_naps_and_takes_what_comes_meanwhile) {
+  bool done = false;
+  const auto take = [&] { return done ? Taken::Success : Taken::NotDone; };
+  EXPECT_EQ(poll_once(engine, take), Taken::NotDone);
+  runtime.time += us;
+  runtime.meanwhile = [&] { done = true; };
+  EXPECT_EQ(poll_once(engine, take), Taken::Success);
+  EXPECT_EQ(runtime.naps, 1);
+  EXPECT_FALSE(engine.completions().has_waiters());
+}
+
+// In virtual time nobody shares a core.
+TEST_F(Polling, poll_in_a_row_without_patience_returns_at_once) {
+  runtime.patient = false;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(poll_once(engine, [] { return Taken::NotDone; }), Taken::NotDone);
+  EXPECT_EQ(runtime.naps, 0);
+}

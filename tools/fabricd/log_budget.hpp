@@ -1,0 +1,32 @@
+// How much strangers can make the log say.
+#pragma once
+#include <cstdint>
+#include <utility>
+
+#include "fc2_fabric/scheduler.hpp"
+
+namespace fabricd {
+
+/// So many lines a second; how many were left out is told with the next one.
+class LogBudget {
+ public:
+  static constexpr std::uint64_t lines_per_second = 50;
+  /// A line may be written at `now`.
+  [[nodiscard]] bool allows(fc2::TimeNs now) {
+    if (now - begun_ >= fc2::second) {
+      begun_ = now;
+      lines_ = 0;
+    }
+    if (lines_++ < lines_per_second) return true;
+    ++left_out_;
+    return false;
+  }
+  /// Since it was asked last.
+  [[nodiscard]] std::uint64_t take_left_out() { return std::exchange(left_out_, 0); }
+
+ private:
+  fc2::TimeNs begun_ = 0;
+  std::uint64_t lines_ = 0, left_out_ = 0;
+};
+
+}  // namespace fabricd

@@ -1,0 +1,47 @@
+// How many frames a second pass an F_Port: over the last 5 to 10 seconds.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/scheduler.hpp"
+
+namespace fabricd {
+
+class Rates {
+ public:
+  static constexpr fc2::TimeNs interval = 5 * fc2::second;
+  struct PerSecond {
+    double in = 0, out = 0;
+  };
+
+  /// Every `interval`: what follows up to the next call is of this time.
+  void begin_sample(fc2::TimeNs now) {
+    before_ = std::exchange(latest_, {});
+    latest_.at = now;
+  }
+  void sample(const fc2::FPort& port) { latest_.counts[port.number()] = {port.frames_from_port(), port.frames_to_port()}; }
+  /// 0 where it is not known long enough.
+  [[nodiscard]] PerSecond of(const fc2::FPort& port, fc2::TimeNs now) const {
+    const Sample& base = before_.counts.contains(port.number()) ? before_ : latest_;
+    const auto found = base.counts.find(port.number());
+    const double seconds = static_cast<double>(now - base.at) / static_cast<double>(fc2::second);
+    const bool known = found != base.counts.end() && seconds > 0;
+    if (!known || found->second.in > port.frames_from_port() || found->second.out > port.frames_to_port()) return {};  // begun anew
+    return {static_cast<double>(port.frames_from_port() - found->second.in) / seconds,
+            static_cast<double>(port.frames_to_port() - found->second.out) / seconds};
+  }
+
+ private:
+  struct Counts {
+    std::uint64_t in = 0, out = 0;
+  };
+  struct Sample {
+    fc2::TimeNs at = 0;
+    std::map<std::size_t, Counts> counts{};  // by the F_Port's number
+  };
+  Sample before_, latest_;
+};
+
+}  // namespace fabricd

@@ -1,0 +1,25 @@
+// Why a descriptor failed, in words: which segment, which check, and at which end.
+#pragma once
+#include <string>
+
+#include "vi/nic.hpp"
+
+namespace vipl {
+
+/// What is known of a descriptor that failed.
+struct FailedDescriptor {
+  const vi::Vi& vi;
+  const vi::MemoryTable& memory;
+  const vi::NicLimits& limits;
+  bool receive_queue;
+  std::uint64_t address;
+  std::string_view end_cause;  // why the connection ended; empty: nobody knows
+};
+
+/// Looks at the descriptor once more, as it is now. For people; never faults, whatever the program did to its memory.
+[[nodiscard]] std::string explain(const FailedDescriptor& failed);
+
+/// Why a descriptor could not be posted (VI-DG 3.8.1, VIP_ERROR_POST_DESC).
+[[nodiscard]] std::string explain_post(const FailedDescriptor& failed, wire::MemHandle handle);
+
+}  // namespace vipl
