@@ -186,7 +186,7 @@ void Connection::stop_now() {
 
 void Connection::fail(Reason reason) {
   const bool transport = reason == Reason::transport_error || reason == Reason::remote_rdma_transport_error;
-  fail(reason, transport ? Ended::Transport : ended_by(reason));
+  fail(reason, transport ? Ended::Transport : peer_knows_ ? ended_by(reason) : Ended::Descriptor);
 }
 
 void Connection::fail(Reason reason, ReceiveError cause) { fail(reason, ended_by(cause)); }
@@ -351,6 +351,7 @@ void Connection::abort_setup() {
 /// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step).
 void Connection::endpoint_lost() {
   if (vi_ == nullptr) return;
+  note_end_by_peer();  // while its request is at hand
   const wire::MsgId last = incoming_ != nullptr ? incoming_->rqst.last_msg_id : wire::MsgId{};
   if (core_.port().in_order() || !sender_.awaits_answers(last)) return end_now();
   peer_knows_ = true;

@@ -116,7 +116,7 @@ void OriginatedSetup::begin_setup() {
 bool OriginatedSetup::asked_parameters_anew() {
   if (std::exchange(parameters_from_, target_) == target_) return false;
   fc2::RemotePort& remote = core_.port().remote_port(target_);
-  remote.log_out();
+  if (remote.logged_in()) remote.log_out();  // else another set-up did, and asks already
   remote.log_in();
   return true;
 }

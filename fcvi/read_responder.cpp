@@ -80,7 +80,7 @@ void ReadResponder::finish_first() {
     return is_busy() ? void() : connection_.receiver().reads_answered();
   }
   connection_.vi()->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);  // as if it were refused at once
-  connection_.fail(wire::fcvi::Reason::remote_rdma_read_protection_error);
+  connection_.fail(wire::fcvi::Reason::remote_rdma_read_protection_error, machines::message_responder::ReceiveError::Protection);
 }
 
 void ReadResponder::retry() { connection_.core().port().transmitter().submit(*this); }

@@ -77,7 +77,7 @@ VIP_RETURN take(VIP_CQ_HANDLE handle, VIP_VI_HANDLE* vi, VIP_BOOLEAN* receive_qu
   QueueObject* queue = find(handle);
   if (queue == nullptr || vi == nullptr || receive_queue == nullptr) return VIP_INVALID_PARAMETER;
   CompletionPort::Entry entry{};
-  const Taken taken = vipl::poll_once(queue->port.engine(), [&] { return queue->port.take(handle, entry); });
+  const Taken taken = vipl::poll_once(queue->port.engine(), queue, [&] { return queue->port.take(handle, entry); });
   return give(taken, entry, vi, receive_queue, VIP_NOT_DONE);
 }
 

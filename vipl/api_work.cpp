@@ -67,7 +67,7 @@ VIP_RETURN take(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descr
   if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
   WorkPort::Completion completion{};
   WorkPort& queue = vi->port(receive_queue);
-  const Taken taken = vipl::poll_once(domain->engine(), [&] { return queue.take(handle, completion); });
+  const Taken taken = vipl::poll_once(domain->engine(), &queue, [&] { return queue.take(handle, completion); });
   *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
   return to_api(taken, VIP_NOT_DONE);
 }

@@ -55,7 +55,12 @@ class Engine final : public fc2::drivers::CoreGuard {
   bool poll(TimeNs now);
   /// Notified whenever a call that polls might find something.
   EventCount& completions() { return completions_; }
-  void completed() { runtime_.notify_all(completions_); }
+  void completed() {
+    completed_count_.fetch_add(1, std::memory_order_relaxed);
+    runtime_.notify_all(completions_);
+  }
+  /// Goes on with each completion, of any queue.
+  [[nodiscard]] std::uint32_t completed_count() const { return completed_count_.load(std::memory_order_relaxed); }
 
   // --- control calls and drivers -------------------------------------------------------------------------
   void enter() override;
@@ -106,6 +111,7 @@ class Engine final : public fc2::drivers::CoreGuard {
   std::atomic<bool> backlog_{false};  // work is left that the service thread was called for
   alignas(64) std::atomic<Bell*> rung_{nullptr};  // the last one first
   EventCount completions_;
+  std::atomic<std::uint32_t> completed_count_{0};
   alignas(64) std::atomic<TimeNs> inputs_due_{fc2::never};  // never: there are none
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "fc2_fabric/scheduler.hpp"
 
@@ -29,6 +30,14 @@ class Patience {
     if (spinning_ && (gap > others_ran || now - first_ >= spin)) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
   }
+  /// Whether a nap may be in vain though nothing completes in it: the thread polls several queues in turn, and something has completed
+  /// that it may find in one of the others. Called with each empty poll, of which queue, and how many completions there were.
+  [[nodiscard]] bool may_find_elsewhere(TimeNs now, const void* queue, std::uint32_t completed) {
+    const bool other_queue = std::exchange(queue_, queue) != queue;
+    if (other_queue) roams_until_ = now + roaming;
+    if (std::exchange(completed_, completed) != completed) looks_until_ = now + spin;
+    return now < roams_until_ && now < looks_until_;
+  }
   /// A poll found something: the next empty one begins a wait of its own.
   template <class Clock>
   void found(Clock clock) {
@@ -45,6 +54,8 @@ class Patience {
   static constexpr TimeNs longest_gap = 3 * fc2::microsecond;
   /// What comes takes no longer than this where the cores that it needs are free; to have tried in vain costs no more.
   static constexpr TimeNs spin = 50 * fc2::microsecond;
+  /// So long after its latest change of queues a thread counts as one that polls several.
+  static constexpr TimeNs roaming = 20 * fc2::millisecond;
   /// A loop that does little else was off its core: others need it.
   static constexpr TimeNs others_ran = 20 * fc2::microsecond;
   /// The calls are not to block: what else a program looks at is late by no more than this, and what the kernel adds.
@@ -71,7 +82,9 @@ class Patience {
     rest_ = std::min(2 * rest_, longest_rest);
   }
 
-  TimeNs first_ = 0, last_ = 0;
+  TimeNs first_ = 0, last_ = 0, roams_until_ = 0, looks_until_ = 0;
+  const void* queue_ = nullptr;
+  std::uint32_t completed_ = 0;
   std::uint32_t rest_ = first_rest, left_ = first_rest, kept_ = 0;
   bool waiting_ = false, spinning_ = false, in_vain_ = false;
 };

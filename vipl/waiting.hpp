@@ -26,8 +26,8 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
 
 /// What a poll that found nothing does before it returns; `take` finds something meanwhile, or NotDone.
 template <class Take>
-Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, Take take) {
-  if (!patience.poll_was_empty(now)) return Taken::NotDone;
+Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool elsewhere, Take take) {
+  if (!patience.poll_was_empty(now) || elsewhere) return Taken::NotDone;
   EventCount& completions = engine.completions();
   const std::uint32_t key = completions.prepare();
   Taken taken = take();
@@ -38,18 +38,21 @@ Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, Take
   return taken;
 }
 
-/// Takes; where that is NotDone, sees to work and input that nobody is at, and takes again. Without the engine's lock.
+/// Takes from `queue`; where that is NotDone, sees to work and input that nobody is at, and takes again. Without the engine's lock.
 template <class Take>
-Taken poll_once(Engine& engine, Take take) {
+Taken poll_once(Engine& engine, const void* queue, Take take) {
   Taken taken = take();
   Patience* const patience = engine.runtime().patience();
   if (taken == Taken::NotDone) {
     const TimeNs now = engine.runtime().now();
     const bool reads = patience == nullptr || patience->reads_input(now);
-    if (reads ? engine.poll(now) : engine.help()) taken = take();
-    if (taken == Taken::NotDone && patience != nullptr) taken = rest_after_empty_poll(engine, *patience, now, take);
+    const bool worked = reads ? engine.poll(now) : engine.help();
+    if (worked) taken = take();
+    const bool elsewhere = patience != nullptr && patience->may_find_elsewhere(now, queue, engine.completed_count());
+    if (taken == Taken::NotDone && patience != nullptr) taken = rest_after_empty_poll(engine, *patience, now, elsewhere, take);
   }
-  if (taken != Taken::NotDone && patience != nullptr) patience->found([&] { return engine.runtime().now(); });
+  const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
+  if (found && patience != nullptr) patience->found([&] { return engine.runtime().now(); });
   return taken;
 }
 

@@ -138,6 +138,7 @@ TEST(Workload, many_connections_at_once_in_both_directions) {
     spec.name = spec.discriminator = "w" + std::to_string(i);
     if (i % 3 == 0) {
       std::swap(spec.client, spec.server);
+      std::swap(spec.client_address, spec.server_address);
       spec.start =
           fc2::millisecond;  // not while the first PLOGI is under way: two that cross are another test
     }

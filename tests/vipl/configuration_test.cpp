@@ -148,7 +148,7 @@ TEST(Configuration, errors_of_a_nic) {
   EXPECT_EQ(nic_error("  port_name: 30:00"), "n.yaml:3:3: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"30:00\"");
   EXPECT_EQ(nic_error("  node_wwn: 00:00:00:00:00:00:00:00"),
             "n.yaml:3:3: node_wwn: expected a name such as 20:00:02:fc:f0:00:00:01, got \"00:00:00:00:00:00:00:00\"");
-  EXPECT_EQ(nic_error("  reorder_pool: 1KiB"), "n.yaml:3:3: reorder_pool: expected 65536 to 68719476736 bytes, got \"1KiB\"");
+  EXPECT_EQ(nic_error("  reorder_pool: 1KiB"), "n.yaml:3:3: reorder_pool: expected a number of bytes such as 2048, 64KiB, 16MiB, from 65,536 to 68,719,476,736, got \"1KiB\"");
   EXPECT_EQ(nic_error("  strict_tags: yes"), "n.yaml:3:3: strict_tags: expected true or false, got \"yes\"");
   EXPECT_EQ(nic_error("  hosts:"), "n.yaml:3:3: hosts: expected text, got nothing");
   EXPECT_EQ(error_of("nics:\n- name: " + std::string(64, 'x')),

@@ -152,10 +152,10 @@ TEST_F(Polling, poll_reads_what_came_without_the_service_thread) {
   bool done = false;
   socket.on_read = [&] { done = socket.frames != 0; };
   const auto take = [&] { return done ? Taken::Success : Taken::NotDone; };
-  EXPECT_EQ(poll_once(engine, take), Taken::NotDone);
+  EXPECT_EQ(poll_once(engine, &engine, take), Taken::NotDone);
   socket.frames = 1;
   runtime.time += Patience::longest_gap + us;
-  EXPECT_EQ(poll_once(engine, take), Taken::Success);
+  EXPECT_EQ(poll_once(engine, &engine, take), Taken::Success);
   EXPECT_EQ(runtime.service_calls, 0);
 }
 
@@ -212,10 +212,10 @@ TEST_F(Polling, poll_while_another_is_inside_returns_at_once) {
 TEST_F(Polling, poll_in_a_row_naps_and_takes_what_comes_meanwhile) {
   bool done = false;
   const auto take = [&] { return done ? Taken::Success : Taken::NotDone; };
-  EXPECT_EQ(poll_once(engine, take), Taken::NotDone);
+  EXPECT_EQ(poll_once(engine, &engine, take), Taken::NotDone);
   runtime.time += us;
   runtime.meanwhile = [&] { done = true; };
-  EXPECT_EQ(poll_once(engine, take), Taken::Success);
+  EXPECT_EQ(poll_once(engine, &engine, take), Taken::Success);
   EXPECT_EQ(runtime.naps, 1);
   EXPECT_FALSE(engine.completions().has_waiters());
 }
@@ -223,6 +223,44 @@ TEST_F(Polling, poll_in_a_row_naps_and_takes_what_comes_meanwhile) {
 // In virtual time nobody shares a core.
 TEST_F(Polling, poll_in_a_row_without_patience_returns_at_once) {
   runtime.patient = false;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(poll_once(engine, [] { return Taken::NotDone; }), Taken::NotDone);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(poll_once(engine, &engine, [] { return Taken::NotDone; }), Taken::NotDone);
   EXPECT_EQ(runtime.naps, 0);
+}
+
+// --- several queues in turn ------------------------------------------------------------------------------------------
+
+// A loop over seven queues: what completes in one of them ends the nap in another, and is found without a nap in those between.
+TEST_F(Polling, several_queues_whatCompletesInAnother_isFoundInTheSameRound) {
+  const char queues[7] = {};
+  bool done = false;
+  const auto round = [&] {  // the number of naps until it is found; -1: it is not
+    const int before = runtime.naps;
+    for (const char& queue : queues) {
+      const auto take = [&] { return done && &queue == &queues[6] ? Taken::Success : Taken::NotDone; };
+      if (poll_once(engine, &queue, take) == Taken::Success) return runtime.naps - before;
+      runtime.time += us / 5;
+    }
+    return -1;
+  };
+  while (runtime.naps == 0) EXPECT_EQ(round(), -1);
+  runtime.meanwhile = [&] {
+    done = true;
+    engine.completed();
+    runtime.meanwhile = nullptr;
+  };
+  int naps = -1;
+  for (int rounds = 0; naps < 0 && rounds < 3; ++rounds) naps = round();
+  EXPECT_GE(naps, 0);
+  EXPECT_LE(runtime.naps, 3) << "one to begin with, one in which it completes";
+}
+
+// ... and one that polls a queue with nothing posted besides rests all the same.
+TEST_F(Polling, emptyQueueBesides_rests) {
+  const char queues[2] = {};
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(poll_once(engine, &queues[0], [] { return Taken::Empty; }), Taken::Empty);
+    EXPECT_EQ(poll_once(engine, &queues[1], [] { return Taken::NotDone; }), Taken::NotDone);
+    runtime.time += us / 5;
+  }
+  EXPECT_GT(runtime.naps, 0);
 }

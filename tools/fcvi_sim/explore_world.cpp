@@ -28,6 +28,8 @@ std::uint32_t hash_of(std::span<const std::uint8_t> bytes) {
 WorkloadSpec new_connection(const WorkloadSpec& old, fc2::TimeNs timeout, ConnectionRecord::Phase phase) {
   const std::string what = phase == ConnectionRecord::Phase::Meanwhile ? "meanwhile" : "anew";
   WorkloadSpec workload{.name = old.name + ", " + what, .client = old.client, .server = old.server};
+  workload.client_address = old.client_address;
+  workload.server_address = old.server_address;
   workload.discriminator = what + " " + old.discriminator.substr(0, vi::NetAddress::max_discriminator_bytes - 10);
   workload.attributes = old.attributes;
   workload.attributes.reliability = vi::ReliabilityLevel::ReliableReception;
