@@ -140,7 +140,7 @@ void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& fra
                                 std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
   const std::size_t before = open.arrivals.heap_bytes(), growth = open.arrivals.bytes_to_grow();
-  const bool room = share_.take(connection_.peer_port(), growth, need_of(open.id()));
+  const bool room = open.arrivals.has_room(open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open.id()));
   const bool stored = room && store(open, frame, piece, payload);
   if (stored) open.arrivals.add(piece);
   if (room) share_.give_back(before + growth - open.arrivals.heap_bytes());
@@ -372,7 +372,7 @@ void MessageReceiver::give_up(OpenMessage& open, mr::Loss loss) {
   take_out(lost);
   if (refused) fail_receive(*refused);  // it would have been told with its last frame
   else if (came && !reliable() && consumes_descriptor() && !message_.has_receive) {  // rule 3a: its descriptor is the next one
-    if (const auto work = connection_.vi()->claim_receive(message_.receive_bytes())) message_.receive = *work, message_.has_receive = true;
+    if (const auto work = connection_.vi()->claim_receive(0)) message_.receive = *work, message_.has_receive = true;  // touches no byte of it
   }
   const bool begun = came && !refused && (message_.has_receive || !consumes_descriptor());
   process(mr::FrameLost{loss, begun});
@@ -422,7 +422,8 @@ fc2::TimeNs MessageReceiver::oldest_missing() const {
 void MessageReceiver::epoch_timer_expired() {
   fc2::Scheduler& scheduler = connection_.core().scheduler();
   const fc2::TimeNs r_a_tov = connection_.core().port().r_a_tov();
-  while (in_epoch() && !stopped()) {
+  for (int given_up = 0; in_epoch() && !stopped(); ++given_up) {
+    if (given_up == most_at_once) return scheduler.schedule(epoch_timer_, scheduler.now());  // others have their turn too
     const bool behind_reads = needs_response(false) && connection_.answers_reads();  // what is missing shows after them
     const fc2::TimeNs since = behind_reads ? fc2::never : oldest_missing();
     if (since == fc2::never) return scheduler.schedule_after(epoch_timer_, r_a_tov);

@@ -177,7 +177,9 @@ TEST_P(Hole, receiving_missingForRaTov_isLost) {
       for (; next < 5; ++next) EXPECT_EQ(received(next), 0u) << next;
     } else {
       EXPECT_EQ(received(1), missing.begun.empty() ? receive_flushed : receive_lost);
-      for (std::size_t i = 2; i < 5; ++i) EXPECT_EQ(received(i), receive_flushed) << i;
+      // Those that began to arrive: ruling 204. None is known to be the message of a descriptor behind one that is missing.
+      const std::uint32_t flushed = missing.begun.empty() ? receive_flushed : receive_flushed | vi::status::partial_error;
+      for (std::size_t i = 2; i < 5; ++i) EXPECT_EQ(received(i), flushed) << i;
     }
     EXPECT_EQ(server->provider.reorder_bytes(), 0u);
     disconnect(*server, *server_vi), disconnect(*client, *client_vi);
@@ -210,7 +212,7 @@ TEST_P(Hole, receiving_afterRaTov_isDiscarded) {
   EXPECT_EQ(discarded(), before + 1);
   EXPECT_EQ(server_vi->state(), state);
   EXPECT_EQ(received(1), unreliable() ? vi::status::done | vi::status::op_receive : receive_lost) << "message 2, or message 1";
-  EXPECT_EQ(received(2), unreliable() ? receive_lost : receive_flushed);
+  EXPECT_EQ(received(2), unreliable() ? receive_lost : receive_flushed | vi::status::partial_error) << "ruling 204";
 }
 
 // FC-VI B.2.5 rules 7a, 7b: two holes, found 4 s apart, have an R_A_TOV each: the second is filled 12 s after the first was found.

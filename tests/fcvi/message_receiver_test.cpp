@@ -332,23 +332,24 @@ TEST_P(PassedReads, disconnect_sendPassedRead_tellsTheSend) {
 class AnyOrder : public Request { public: AnyOrder() : Request(false) {} };
 INSTANTIATE_TEST_SUITE_P(Level, AnyOrder, support::all_levels, support::level_name);
 
-// FC-VI 8.4.2 f): what waited for a frame that overtook it is not kept as long as the handle rests.
+// FC-VI 8.4.2 f): what waits for a frame that it overtook, the end of an RDMA Write (ruling 193), is not kept as long as the handle rests.
 TEST_P(AnyOrder, waiting_disconnected_keepsNoFrames) {
   begin(GetParam());
   faults.on_frame = support::to_frame(0, lose);
-  receive(), send(1, 10 * frame_bytes);
-  fabric.run_for(fc2::millisecond);
-  ASSERT_EQ(fabric.pool.outstanding(), 9u);
+  rdma(vi::control::op_rdma_write, register_for(true, true), 10 * frame_bytes);
+  ASSERT_EQ(fabric.pool.outstanding(), 1u);
   const auto before = discarded();
   disconnect(*server, *server_vi);
   fabric.run_for(fc2::millisecond);
   EXPECT_EQ(fabric.pool.outstanding(), 0u);
-  EXPECT_EQ(discarded(), before + 9) << "FC-VI B.2.4 rule 1 a)";
+  EXPECT_EQ(server->provider.reorder_bytes(), 0u);
+  EXPECT_EQ(discarded(), before + 1) << "FC-VI B.2.4 rule 1 a)";
 }
 
-// FC-VI 8.4.2 b), FC-FS ABTS: message 2 is aborted while it waits for message 1, of which nothing or only the end has come: that takes
-// nothing from message 1.
-TEST_P(AnyOrder, waiting_laterMessageAborted_firstArrives) {
+// FC-VI 8.4.2 b) d), FC-FS ABTS, B.2.4 rule 3a: message 2, of which three frames came, is aborted while of message 1 nothing or only the
+// end has come. Unreliable Delivery: message 2 alone is lost, with the descriptor that is next (ruling 192), and message 1 arrives.
+// Reliable: the connection ends, by the message whose turn it is (ruling 196).
+TEST_P(AnyOrder, waiting_laterMessageAborted_isLost) {
   for (const std::uint32_t bytes : {100u, whole}) {
     SCOPED_TRACE(bytes);
     begin(GetParam(), std::to_string(bytes));
@@ -366,16 +367,22 @@ TEST_P(AnyOrder, waiting_laterMessageAborted_firstArrives) {
     abts.header.r_ctl = RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
     abts.header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
     inject(abts);
-    EXPECT_EQ(server_vi->state(), vi::State::Connected);
+    EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
     fabric.run_for(soon);
-    EXPECT_TRUE(arrived(first, first, bytes));
+    const bool nothing = bytes == 100;  // came of message 1
+    if (unreliable()) {
+      EXPECT_TRUE(arrived(first, nothing ? first + 1 : first, bytes));
+      EXPECT_EQ(received(nothing ? first : first + 1), receive_lost);
+    } else {
+      EXPECT_EQ(received(first), nothing ? receive_flushed : receive_lost);
+    }
     disconnect(*server, *server_vi), disconnect(*client, *client_vi);
   }
 }
 
-// FC-VI B.2.5 rule 5b: on an out-of-order fabric a frame of a message that is complete is discarded, and so is one that came before
-// that: an offset that the message does not have.
-TEST_P(AnyOrder, waiting_frameBeyondTheEnd_isDiscarded) {
+// FC-VI 5.8.7, 5.9.9, B.2.5 rule 6b, ruling 202: an offset that the message does not have is a Protocol Error, here where it overtakes the
+// message too. Unreliable Delivery: that message is lost, no descriptor is, for nothing of it was placed (B.2.4 rule 3a).
+TEST_P(AnyOrder, waiting_frameBeyondTheEnd_isAnError) {
   begin(GetParam());
   faults.on_frame = support::to_frame(0, support::late(fc2::millisecond));
   receive(2), send(1, whole);
@@ -383,11 +390,19 @@ TEST_P(AnyOrder, waiting_frameBeyondTheEnd_isDiscarded) {
   beyond.header.parameter = 10 * frame_bytes, beyond.header.seq_cnt = {10};
   inject(beyond);
   fabric.run_for(soon);
-  EXPECT_TRUE(arrived(0, 0, whole));
-  EXPECT_EQ(discarded(), 1u);
+  if (!unreliable()) {
+    EXPECT_EQ(server_vi->state(), vi::State::Error);
+    EXPECT_EQ(received(0), receive_flushed);
+    const auto* told = log.find([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); });
+    ASSERT_NE(told, nullptr);
+    EXPECT_EQ(wire::fcvi::DeviceHeader::parse(32, told->data)->parameter >> 16, static_cast<unsigned>(wire::fcvi::Reason::protocol_error));
+    return;
+  }
+  EXPECT_EQ(discarded(), 5u);
   send(1, whole);
   fabric.run_for(soon);
-  EXPECT_TRUE(arrived(1, 1, whole));
+  EXPECT_TRUE(arrived(1, 0, whole));
+  EXPECT_EQ(received(1), 0u);
 }
 
 /// RESP3 is lost.
