@@ -47,6 +47,12 @@ void Arrivals::add(const Range& piece) {
   }
 }
 
+bool Arrivals::has_room(const Range& piece, std::uint64_t length) const {
+  if (ranges_.size() < length / 256 + 64) return true;
+  const auto next = range_behind(ranges_, piece.begin);
+  return (next != ranges_.end() && next->begin == piece.end) || (next != ranges_.begin() && (next - 1)->end == piece.begin);
+}
+
 std::size_t Arrivals::bytes_to_grow() const {
   return ranges_.size() < ranges_.capacity() ? 0 : 2 * ranges_.capacity() * sizeof(Range) - heap_bytes();
 }

@@ -28,8 +28,9 @@ class Arrivals {
   [[nodiscard]] Piece classify(const Range& piece) const;
   /// Pre: classify() says New. `piece.missed_since` counts if nothing behind the piece is here; else that is known already.
   void add(const Range& piece);
-  /// Of a message of so many bytes: more ranges than this no fabric makes of frames worth sending, and each costs those behind it a move.
-  [[nodiscard]] bool has_room(std::uint64_t length) const { return ranges_.size() < length / 256 + 64; }
+  /// Of a message of `length` bytes. False: the piece stands alone, and there are more ranges than a fabric makes of frames worth sending;
+  /// each costs those behind it a move.
+  [[nodiscard]] bool has_room(const Range& piece, std::uint64_t length) const;
   /// Bytes of memory that one more range may need; 0 while there is room.
   [[nodiscard]] std::size_t bytes_to_grow() const;
   /// Memory beside the object.

@@ -177,20 +177,20 @@ class MessageReceiver final : private machines::message_responder::Context {
   wire::MsgId expected_{};                     // Mexp
   std::uint16_t expected_seq_cnt_ = 0;         // SCexp; wraps in messages of more than 65,536 frames
   std::optional<wire::MsgId> last_completed_;
+  wire::MsgId at_hand_{};                      // the message of frame_, in an epoch
   Message message_;
   const fc2::ReceivedFrame* frame_ = nullptr;  // while it is processed
-  wire::MsgId at_hand_{};                      // its message, in an epoch
   const fc2::ReceivedFrame* reply_to_ = nullptr;  // the frame that a response answers, where that came before
   std::size_t placed_bytes_ = 0;
   ReceiveError noted_{};
   std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
   std::optional<wire::fcvi::Reason> reason_;   // of that failure; by default Transport Error
   bool released_ = false;
+  bool nothing_waits_ = false;                 // nor will a frame have to, before a RDMA Read comes
   fc2::TimeNs last_frame_at_ = 0;
   std::unique_ptr<ErroredRanges> errored_;     // Merr; from the first on
   fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
   fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
-  bool nothing_waits_ = false;                 // nor will a frame have to, before a RDMA Read comes
   ReorderPool::Share share_;                   // what is kept here of the port's pool
   EarlyFrames early_;                          // what waits in order
   std::unique_ptr<Epoch> epoch_;               // from the first frame on that overtook another

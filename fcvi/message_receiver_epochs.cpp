@@ -140,7 +140,7 @@ void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& fra
                                 std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
   const std::size_t before = open.arrivals.heap_bytes(), growth = open.arrivals.bytes_to_grow();
-  const bool room = open.arrivals.has_room(open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open.id()));
+  const bool room = open.arrivals.has_room(piece, open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open.id()));
   const bool stored = room && store(open, frame, piece, payload);
   if (stored) open.arrivals.add(piece);
   if (room) share_.give_back(before + growth - open.arrivals.heap_bytes());
@@ -420,6 +420,7 @@ fc2::TimeNs MessageReceiver::oldest_missing() const {
 
 /// Rule 7. What is missing is found in any order; each has its own R_A_TOV.
 void MessageReceiver::epoch_timer_expired() {
+  constexpr int most_at_once = 64;
   fc2::Scheduler& scheduler = connection_.core().scheduler();
   const fc2::TimeNs r_a_tov = connection_.core().port().r_a_tov();
   for (int given_up = 0; in_epoch() && !stopped(); ++given_up) {

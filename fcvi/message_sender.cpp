@@ -274,7 +274,7 @@ void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFra
   }
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
   const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow();
-  if (!arrivals.has_room(message.work.length_bytes) || !share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
+  if (!arrivals.has_room(piece, message.work.length_bytes) || !share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
     core.port().acknowledger().busy(frame);
     return core.reorder_pool_full();
   }
