@@ -38,6 +38,25 @@ TEST(Arrivals, anyOrder_wholeWithTheLastMissing) {
   }
 }
 
+// A message has length / 256 + 64 ranges at most: what stands alone has no room then; what joins its neighbours, or closes a hole, has.
+TEST(Arrivals, manyHoles_haveNoRoom) {
+  constexpr std::uint32_t length = 100'000, most = length / 256 + 64;
+  Arrivals arrivals;
+  std::uint32_t number = 1;
+  for (; arrivals.ranges().size() < most; number += 2) {
+    ASSERT_TRUE(arrivals.has_room(frame(number), length));
+    arrivals.add(frame(number));
+  }
+  EXPECT_FALSE(arrivals.has_room(frame(number), length));
+  EXPECT_FALSE(arrivals.has_room(frame(number + 7), length));
+  EXPECT_TRUE(arrivals.has_room(frame(number - 1), length));
+  EXPECT_TRUE(arrivals.has_room(frame(2), length));
+  EXPECT_TRUE(arrivals.has_room(frame(0), length));
+  EXPECT_TRUE(arrivals.has_room(frame(number), length + 256));
+  arrivals.add(frame(2));
+  EXPECT_TRUE(arrivals.has_room(frame(number), length));
+}
+
 // FC-VI 5.6, 5.8.7: SEQ_CNT goes on with the relative offset, over its wrap too; a frame that has only one of both right is of no message.
 TEST(Arrivals, neighbours_seqCntMustFollow) {
   Arrivals arrivals;
