@@ -38,7 +38,7 @@ TEST(LsRjt, reasons_and_explanations_have_names) {
     explanations += to_string(static_cast<els::RejectExplanation>(code)) != text::unknown ? 1 : 0;
   }
   EXPECT_EQ(reasons, 9);
-  EXPECT_EQ(explanations, 21);
+  EXPECT_EQ(explanations, 22);
 }
 
 TEST(Logo, known_bytes) {
