@@ -36,7 +36,7 @@ struct Unmapped : public ::testing::Test {
 };
 
 TEST_F(Unmapped, connected_post_descriptor) {
-  // VI-DG 3.8.1: the address "was not valid when the descriptor was posted"; each queue.
+  // VI-DG 3.8.1: the address "was not valid when the descriptor was posted"; each queue. The connection ends (ruling 206).
   for (const bool receive : {false, true}) {
     Bench fresh({.guard = &hole});
     hole.open(nullptr, 0);
@@ -44,21 +44,21 @@ TEST_F(Unmapped, connected_post_descriptor) {
     fresh.connect();
     hole.open(posted.host, 1);
     EXPECT_EQ(receive ? fresh.post_receive(posted) : fresh.post_send(posted), Return::Success);
-    EXPECT_THAT(fresh.signals(), ElementsAre("Post Descriptor Error", "stopped"));
+    EXPECT_THAT(fresh.signals(), ElementsAre("Post Descriptor Error", "Connection Lost", "stopped"));
     EXPECT_EQ(fresh.vi->state(), State::Error);
     EXPECT_EQ(posted.status(), 0xFFFFFFFF);
   }
 }
 
 TEST_F(Unmapped, connected_begin_control_segment_gone) {
-  // No status can be written either: Completion Protection Error, Error.
+  // No status can be written either: Completion Protection Error, Error, and the connection ends (ruling 206).
   const auto posted = bench.send("data");
   bench.connect();
   bench.post_send(posted);
   bench.signals();
   hole.open(posted.host, control_bytes);
   EXPECT_FALSE(bench.vi->begin_send().has_value());
-  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "send", "stopped"));
+  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "send", "Connection Lost", "stopped"));
 }
 
 TEST_F(Unmapped, connected_begin_address_segment_gone) {
@@ -109,7 +109,7 @@ TEST_F(Unmapped, connected_claim_descriptor_gone) {
   bench.post_receive(posted);
   hole.open(posted.host, control_bytes);
   bench.claim_bad();
-  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "receive", "stopped"));
+  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "receive", "Connection Lost", "stopped"));
 }
 
 TEST_F(Unmapped, connected_claim_segment_gone) {
@@ -122,7 +122,7 @@ TEST_F(Unmapped, connected_claim_segment_gone) {
 }
 
 TEST_F(Unmapped, connected_complete_descriptor_gone) {
-  // VI-DG 3.8.1, ruling 62: each queue, and the flush goes on behind it.
+  // VI-DG 3.8.1, ruling 62: each queue, and the flush goes on behind it; a message had begun to arrive (ruling 204).
   const auto sent = bench.send("data"), received = bench.receive(4);
   bench.connect();
   bench.post_send(sent);
@@ -132,11 +132,11 @@ TEST_F(Unmapped, connected_complete_descriptor_gone) {
   hole.open(sent.host, control_bytes);
   bench.signals();
   bench.vi->complete_send(sending, 0);
-  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "send", "receive", "stopped"));
+  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "send", "receive", "Connection Lost", "stopped"));
   std::uint64_t address = 0;
   EXPECT_EQ(bench.vi->send_done(address), Return::DescriptorError);
   EXPECT_EQ(address, sent.address());
-  EXPECT_EQ(received.status() & status::error_mask, status::flushed);
+  EXPECT_EQ(received.status() & status::error_mask, status::flushed | status::partial_error);
 }
 
 TEST_F(Unmapped, connected_remote_memory_gone) {
