@@ -1,4 +1,6 @@
 // Registration with the Name Server where it is silent, logs us out, or is not to be used (FC-VI 7.4, 7.6).
+#include <array>
+
 #include "fc2_fabric/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/ct/accept.hpp"
@@ -54,15 +56,18 @@ class RegistrationTest : public ResolverTest {
   support::FrameLog log;
 };
 
-// A server that accepts the login and answers nothing else: each step is asked for again after 2 * R_A_TOV, `retries` times; then
-// the next one. After the last the port is ready, and registers for state changes.
+// A server that accepts the login and answers nothing else: each step is asked for again after 2 * E_D_TOV, then after twice as
+// long, `retries` times; the last try has 2 * R_A_TOV (ruling 221). Then the next one. After the last the port is ready, and
+// registers for state changes.
 TEST_F(RegistrationTest, silent_server_each_step_is_tried_again) {
   build(1);
   FewAnswers silent(server(), 0);
   attach_tapped();
   fabric.run_for(fc2::second);
-  const fc2::TimeNs step = 2 * fabric.port(0).r_a_tov();
-  fabric.run_for(6 * step - 2 * fc2::second);
+  const fc2::TimeNs first = 2 * fabric.port(0).e_d_tov(), second = 2 * first, last = 2 * fabric.port(0).r_a_tov();
+  const fc2::TimeNs step = first + second + last;
+  const std::array asked_at{fc2::TimeNs{0}, first, first + second, step, step + first, step + first + second};
+  fabric.run_for(2 * step - 2 * fc2::second);
   EXPECT_FALSE(resolvers[0]->ready());
   EXPECT_EQ(log.sent(scr), 0U);
   fabric.run_for(10 * fc2::second);
@@ -71,7 +76,7 @@ TEST_F(RegistrationTest, silent_server_each_step_is_tried_again) {
   ASSERT_EQ(silent.asked.size(), 6U);
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(silent.asked[i].command, i < 3 ? Command::ripp_id : Command::rft_id) << i;
-    EXPECT_NEAR(static_cast<double>(silent.asked[i].at - silent.asked[0].at), static_cast<double>(step) * static_cast<double>(i), 1e6) << i;
+    EXPECT_NEAR(static_cast<double>(silent.asked[i].at - silent.asked[0].at), static_cast<double>(asked_at[i]), 1e6) << i;
   }
 }
 
