@@ -267,14 +267,15 @@ TEST_F(LoginTest, any_rtv_tells_timeouts) {
   EXPECT_EQ(answer->e_d_tov, 2000U);
 }
 
-// FC-LS: RNID is answered without a login: the names, and for the topology what the port belongs to.
+// FC-LS: RNID is answered without a login: the names, and for the topology what the port belongs to. A port with a fixed address
+// is a fabric's own; of a host: FabricLoginTest.online_f_port_tells_link_errors_and_who_it_is.
 TEST_F(LoginTest, logged_out_rnid_tells_names_and_kind) {
   const NPortConfig& b = pair.b.config();
   const auto common = els(bytes_of(wire::els::Rnid{.format = wire::els::RnidFormat::common}));
   EXPECT_EQ(common, bytes_of(wire::els::RnidAcc{.port_name = b.port_name, .node_name = b.node_name}));
   const auto topology = els(bytes_of(wire::els::Rnid{.format = wire::els::RnidFormat::topology}));
   EXPECT_EQ(topology, bytes_of(wire::els::RnidTopologyAcc{.port_name = b.port_name, .node_name = b.node_name,
-                                                          .type = wire::els::RnidType::host, .attached_nodes = 1}));
+                                                          .type = wire::els::RnidType::switch_, .attached_nodes = 1}));
   EXPECT_EQ(els(bytes_of(wire::els::Rnid{.format = static_cast<wire::els::RnidFormat>(5)})), common);
   const auto reject = wire::els::LsRjt::parse(els(std::vector<std::uint8_t>{0x78, 0, 0, 0}));
   ASSERT_TRUE(reject);
@@ -394,8 +395,8 @@ TEST_F(FabricLoginTest, online_f_port_tells_link_errors_and_who_it_is) {
   auto* f_port = dynamic_cast<FPort*>(fabric.fabric.ingress_of(port));
   ASSERT_NE(f_port, nullptr);
   support::RecordingUser user;
-  const auto ask = [&](const auto& request) {
-    port.request(wire::well_known::f_port, wire::RCtl::els_request, wire::Type::els, bytes_of(request), user, second);
+  const auto ask = [&](const auto& request, wire::FcId whom = wire::well_known::f_port) {
+    port.request(whom, wire::RCtl::els_request, wire::Type::els, bytes_of(request), user, second);
     fabric.run_for(millisecond);
     return user.ius.empty() ? std::vector<std::uint8_t>{} : user.ius.back().bytes;
   };
@@ -412,6 +413,11 @@ TEST_F(FabricLoginTest, online_f_port_tells_link_errors_and_who_it_is) {
   EXPECT_EQ(answer->port_name, f_port->name());
   EXPECT_EQ(answer->node_name, fabric.fabric.config().fabric_name);
   EXPECT_EQ(answer->type, wire::els::RnidType::switch_);
+  const auto of_host =
+      wire::els::RnidTopologyAcc::parse(ask(wire::els::Rnid{.format = wire::els::RnidFormat::topology}, fabric.port(1).n_port_id()));
+  ASSERT_TRUE(of_host);
+  EXPECT_EQ(of_host->port_name, fabric.port(1).config().port_name);
+  EXPECT_EQ(of_host->type, wire::els::RnidType::host);
 }
 
 // FC-FS: a link that goes is a link failure, at both ends.

@@ -184,13 +184,14 @@ TEST_F(NameServerCommandsTest, cut_short_every_request_is_rejected) {
   }
 }
 
-// The tables above leave no command out but GA_NXT and GIPA_NN, which have tests of their own.
+// The tables above leave no command out but GA_NXT, GIPA_NN and GFPN_ID, which have tests of their own.
 TEST_F(NameServerCommandsTest, tables_have_every_command) {
   std::map<ct::Command, int> count;
   for (const Row& row : queries()) ++count[row.command];
   for (const Row& row : registrations()) ++count[row.command];
   wire::for_each_message<wire::CtRequests>([&]<class Request>(std::type_identity<Request>) {
-    const bool own_test = Request::command == ct::Command::ga_nxt || Request::command == ct::Command::gipa_nn;
+    const bool own_test = Request::command == ct::Command::ga_nxt || Request::command == ct::Command::gipa_nn ||
+                          Request::command == ct::Command::gfpn_id;
     EXPECT_EQ(count[Request::command], own_test ? 0 : 1) << Request::name;
   });
 }
@@ -206,8 +207,8 @@ TEST_F(NameServerCommandsTest, registered_ga_nxt_goes_round) {
   const auto after = [&](wire::FcId id) { return ct::NextPortAccept::parse(ask(ct::GaNxt{.port_id = id}))->port_id; };
   EXPECT_EQ(after(id_0), id_1);
   EXPECT_EQ(after({id_1.value + 1}), id_2);
-  const Bytes whole = bytes_of(ct::GaNxt{});
-  expect_reject({whole.begin(), whole.end() - 1}, Reason::invalid_size, Why::none);
+  for (const Bytes& whole : {bytes_of(ct::GaNxt{}), bytes_of(ct::GfpnId{.port_id = id_0})})
+    expect_reject({whole.begin(), whole.end() - 1}, Reason::invalid_size, Why::none);
 }
 
 // A server that nobody registered with is empty.
