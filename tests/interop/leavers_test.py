@@ -54,7 +54,9 @@ class Leavers(unittest.TestCase):
         return child
 
     def finish(self, child):
+        """What the library warns of because of our `ulp` (ruling 217) is no error."""
         out, err = child.communicate(timeout=fabric.PATIENCE_S)
+        err = "".join(line for line in err.splitlines(True) if "timeouts.ulp is 300.000 ms; FC-VI 8.3" not in line)
         return child.returncode, out, err
 
     def take_leaver_off(self):
