@@ -14,13 +14,13 @@
 namespace support {
 namespace {
 
-constexpr wire::Wwn our_name{0x3000'0000'0000'0BE1};
+constexpr wire::Wwn our_name{0x3000'0000'0000'0BE1}, our_node{0x3100'0000'0000'0BE1};
 
 /// The other end of the program's cable: a VN2VN port that nobody else is at.
 class Neighbour final : private fc2::fcoe::Vn2vnListener, private fc2::FrameTap {
  public:
   explicit Neighbour(Machine& machine)
-      : machine_(machine), port_(machine.core.scheduler(), machine.core.pool(), {.name = "neighbour", .port_name = our_name}) {
+      : machine_(machine), port_(machine.core.scheduler(), machine.core.pool(), {.name = "neighbour", .port_name = our_name, .node_name = our_node}) {
     const CoreSection section(machine_.core);
     const fc2::drivers::CoreAccess access{machine_.io, machine_.core, machine_.core.scheduler(), machine_.core.pool()};
     ethernet_ = fc2::drivers::UdpEthernet::open(access, {.name = "cable", .mac = {{2, 0, 0, 0, 0, 0xB}}}).port;
