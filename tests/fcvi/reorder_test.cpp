@@ -391,6 +391,27 @@ TEST_F(Unordered, receiving_manyBehindAGap_keepNothing) {
   EXPECT_LE(server->provider.reorder_peak_bytes(), 40'000u);
 }
 
+// FC-VI B.2.5 rule 7a: of many gaps that show at once all are given up after R_A_TOV, though one event gives up a few.
+TEST_F(Unordered, receiving_manyGaps_areAllGivenUp) {
+  constexpr int gaps = 150;
+  const fc2::TimeNs when = fabric.scheduler.now() + fc2::second;
+  faults.on_frame = [=, this](MessageFrame& frame) {
+    if (!frame.from_client || frame.number >= 2 * gaps) return pass;
+    return frame.number % 2 == 0 ? lose : late(when - fabric.scheduler.now());
+  };
+  receive(gaps);
+  for (int i = 0; i < 2 * gaps; ++i) client_vi->post_send(client->descriptor(0, {{client->data, 8}}), client->handle);
+  fabric.scheduler.run_until(when + fc2::millisecond);
+  EXPECT_EQ(received(gaps - 1), vi::status::done | vi::status::op_receive);
+  EXPECT_NE(server->provider.reorder_bytes(), 0u);
+  fabric.scheduler.run_until(when + server->port.r_a_tov() + fc2::millisecond);
+  EXPECT_EQ(server->provider.reorder_bytes(), 0u);
+  receive(1), client_vi->post_send(client->descriptor(0, {{client->data, 8}}), client->handle);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(received(gaps), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
 // --- Unreliable Delivery on an in-order fabric -------------------------------------------------------------------
 
 class Refused : public support::MessageNodes {};
