@@ -110,7 +110,7 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
   if (request->class_3.receive_data_field_size < min_data_field_bytes)
     return port_.reject_els(exchange, RejectReason::logical_error,
                             RejectExplanation::service_parameter_receive_data_field_size);
-  if (request->port_name.value == 0 || request->node_name.value == 0)
+  if (request->port_name.value == 0)
     return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
   if (!port_.remote_ports_->make_room_for_login(exchange.peer())) {
     port_.counters().discard(Discard::NoResources);
