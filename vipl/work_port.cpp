@@ -98,16 +98,15 @@ void WorkPort::refuse() {
 }
 
 void WorkPort::complete(const Completion& completion) {
-  ++completed_;
+  // An entry for each descriptor that waits. A program that dequeues without looking at the completion queue leaves
+  // entries there: they stand for the next descriptors, so that their number stays bounded. Who takes such an entry
+  // meanwhile finds this descriptor: it was pushed before this look at the entries. Those that wait are counted before it can be
+  // dequeued: it has an entry although somebody who polls takes it at once (VI-DG 3.5.7), and none passes for another.
+  const std::uint64_t waiting = ++completed_ - dequeued_.load();
   completions_.push(completion);
   engine_.completed();
   CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
   if (queue == nullptr) return engine_.runtime().notify_one(arrivals_);
-  // An entry for each descriptor that waits. A program that dequeues without looking at the completion queue leaves
-  // entries there: they stand for the next descriptors, so that their number stays bounded. Who takes such an entry
-  // meanwhile finds this descriptor: it was pushed before this look at the entries. Those that wait are counted first: one that
-  // takes its entry and is dequeued between the two must not pass for this one.
-  const std::uint64_t waiting = completed_ - dequeued_.load();
   if ((entries_.load() & entry_mask) >= waiting) return;
   entries_.fetch_add(one_entry);
   queue->push({owner_.load(std::memory_order_relaxed), receive_queue_});
