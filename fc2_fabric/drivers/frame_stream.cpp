@@ -97,7 +97,7 @@ bool FrameStream::fill() {
     in_.end += static_cast<std::size_t>(count);
     return true;
   }
-  if (count == 0) fail(in_.size() == 0 ? "closed by the other end" : "closed by the other end within a record");
+  if (count == 0 || errno == ECONNRESET) fail(in_.size() == 0 ? "closed by the other end" : "closed by the other end within a record");
   else if (errno != EAGAIN && errno != EINTR) fail(std::strerror(errno));
   return false;
 }
@@ -147,7 +147,7 @@ void FrameStream::append(const RecordHeader& header, std::span<const std::uint8_
 }
 
 void FrameStream::send(FramePtr frame) {
-  if (user_ == nullptr || failed_) return;
+  if (user_ == nullptr || failed_ || deaf_) return;
   assert(out_.room() >= max_record_bytes && "a paused output is waited for");
   append(RecordHeader::of(*frame), frame->content());
   sent_something();
@@ -155,7 +155,7 @@ void FrameStream::send(FramePtr frame) {
 
 bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> body) {
   assert(body.size() <= max_record_body_bytes);
-  if (user_ == nullptr || failed_) return true;
+  if (user_ == nullptr || failed_ || deaf_) return true;
   wants_room_ = paused() || out_.room() < max_record_bytes;
   if (wants_room_) return false;
   append({.kind = kind, .body_bytes = static_cast<std::uint32_t>(body.size())}, body);
@@ -184,9 +184,16 @@ void FrameStream::flush() {
                                  MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0) out_.take(static_cast<std::size_t>(count));
     else if (errno == EAGAIN) return arm_write();
-    else if (errno != EINTR) return fail(errno == EPIPE ? "closed by the other end" : std::strerror(errno));
+    else if (errno == EPIPE) nobody_hears();
+    else if (errno != EINTR) return fail(std::strerror(errno));
   }
   if (finishing_ && !failed_) ::shutdown(descriptor_.native_handle(), SHUT_WR);
+}
+
+// A process that ended may have sent before it did: what it sent is read, and then its end.
+void FrameStream::nobody_hears() {
+  deaf_ = true;
+  out_.take(out_.size());
 }
 
 void FrameStream::drain(std::chrono::milliseconds limit) {

@@ -33,7 +33,8 @@ class StreamUser {
 
 /// What is sent goes into one buffer and, when the core settles or the buffer is full, from there to the kernel, in
 /// whatever thread has the core. While the kernel takes no more and the buffer is full, the output pauses. Every call is
-/// made inside the core. Shared with its handlers: close() it before letting go.
+/// made inside the core. When the other end has closed, what is sent goes nowhere, and the user hears of the end when all
+/// that came before it was delivered. Shared with its handlers: close() it before letting go.
 class FrameStream final : public FrameOutput, public FrameFeeder, private Input, public std::enable_shared_from_this<FrameStream> {
  public:
   /// Takes over the descriptor: a connected stream socket.
@@ -85,6 +86,7 @@ class FrameStream final : public FrameOutput, public FrameFeeder, private Input,
   void append(const RecordHeader& header, std::span<const std::uint8_t> body);
   void sent_something();
   void flush();
+  void nobody_hears();
   void arm_write();
   void writable();
   void fail(std::string reason);  // later: it may be noticed where nobody may be told
@@ -98,6 +100,7 @@ class FrameStream final : public FrameOutput, public FrameFeeder, private Input,
   std::optional<LinkDescriptor> known_;  // while that is open
   Buffer in_, out_;
   bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false, finishing_ = false;
+  bool deaf_ = false;  // the other end reads no more; what it sent before still comes
   std::string failure_;
   Timer<FrameStream, &FrameStream::flush> flush_{*this};
   Timer<FrameStream, &FrameStream::deliver_held> delivery_{*this};

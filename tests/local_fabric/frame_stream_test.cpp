@@ -243,6 +243,43 @@ TEST_F(FrameStreamTest, broken_socket_is_told_later) {
   EXPECT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
 }
 
+// A process sends its last frames and ends. What we had for it cannot be sent any more; what it sent comes all the same.
+TEST_F(FrameStreamTest, what_was_sent_before_the_end_comes_though_nobody_hears_us) {
+  for (int i = 0; i < 40; ++i) write(frame_record(2136));
+  hang_up();
+  {
+    const CoreSection section(machine.core);
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      ASSERT_FALSE(stream->paused()) << "nobody is there to make room again";
+      send_frame(i);
+    }
+  }
+  ASSERT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
+  EXPECT_EQ(user.frames.size(), 40U);
+  EXPECT_EQ(*user.reason, "closed by the other end");
+}
+
+// The same, where the output waits for room when the other end goes.
+TEST_F(FrameStreamTest, pause_ends_when_nobody_hears_us_any_more) {
+  {
+    const CoreSection section(machine.core);
+    for (std::uint32_t i = 0; !stream->paused(); ++i) send_frame(i);
+    EXPECT_FALSE(stream->send_record(RecordKind::Reply, "no room"));
+    stream->hold();
+  }
+  write(frame_record(64));
+  hang_up();
+  EXPECT_TRUE(machine.run_until([&] { return !stream->paused(); }));
+  EXPECT_TRUE(user.has_room);
+  EXPECT_FALSE(user.reason);
+  {
+    const CoreSection section(machine.core);
+    stream->proceed();
+  }
+  ASSERT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
+  EXPECT_EQ(user.frames.size(), 1U);
+}
+
 // Chance bytes never do more than end the link.
 TEST_F(FrameStreamTest, chance_bytes_end_the_link) {
   std::mt19937 chance(11);
