@@ -44,7 +44,7 @@ static const char* volatile temporary_file;
 
 void set_temporary_file(const char* path) { temporary_file = path; }
 
-/* _exit: the library's threads may be at work. */
+/* exit(), not _exit(): the library lets what is sent go out first, and the other end hears why. */
 void fail(const char* format, ...) {
   char text[1024];
   va_list arguments;
@@ -55,7 +55,7 @@ void fail(const char* format, ...) {
   if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
   say("%s", text);
   if (left_over != NULL) unlink(left_over);
-  _exit(EXIT_FAILED);
+  exit(EXIT_FAILED);
 }
 
 static void on_signal(int number) {
