@@ -21,7 +21,7 @@ std::optional<wire::FcviHandle> HandleTable::reserve() {
   ++in_use_;
   if (free_.empty()) {
     const auto number = static_cast<std::uint32_t>(slots_.size());
-    Slot& slot = slots_.emplace_back(number, nullptr);
+    Slot& slot = slots_.emplace_back(Slot{number, nullptr});
     if (first_handle_ + number == wire::FcviHandle::unassigned.value) next_number(slot);
     return wire::FcviHandle{first_handle_ + slot.number};
   }

@@ -79,7 +79,7 @@ void spawn(Start& start) {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t child = ::__clone(run_child, start.stack + 2 * stack_bytes, CLONE_VM | CLONE_VFORK, &start);
   if (child < 0) start.error = errno;
-  while (child > 0 && ::waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {}
+  while (child > 0 && ::waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {}
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::munmap(stacks, 2 * stack_bytes);
 }
