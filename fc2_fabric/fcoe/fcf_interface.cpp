@@ -104,7 +104,7 @@ bool FcfInterface::remember(const wire::MacAddress& e_node, std::size_t f_port) 
 }
 
 void FcfInterface::remember_f_port(const wire::MacAddress& e_node, std::size_t number) {
-  const auto [former, is_new] = former_e_nodes_.insert_or_assign(e_node, Former{number, false});
+  const auto [former, is_new] = former_e_nodes_.insert_or_assign(e_node, Former{.f_port = number});
   if (!is_new) return;
   oldest_former_.push_back(e_node);
   if (oldest_former_.size() <= config_.max_enodes) return;
