@@ -126,11 +126,12 @@ void FcfInterface::link_service(const fip::FipMessage& message, const EthernetFr
   const wire::FcId s_id{wire::load_big<3>(request->fc_frame.data() + 5)};
   const bool logout = request->type == fip::DescriptorType::logo;
   if (!logout && !message.has(fip::flag::fpma)) return reject(*request, e_node, no_such_addressing);
+  const FcfLink* owner = link_of(s_id);
+  const bool forged = logout ? owner == nullptr || owner->e_node() != e_node : s_id != wire::well_known::unidentified;
+  if (forged) return counters_.discard(FcoeDiscard::ForgedSId);
   if (request->type == fip::DescriptorType::flogi) looks_for_fcf(e_node);
   if (!logout && !admitted(*request, e_node)) return;
   FcfLink* link = link_for(*request, e_node);
-  const bool forged = logout ? link == nullptr || link_of(s_id) != link : s_id != wire::well_known::unidentified;
-  if (forged) return counters_.discard(FcoeDiscard::ForgedSId);
   if (link == nullptr) return reject(*request, e_node, refusal_of(*request));
   link->els_received(*request);
   if (link->idle()) link_idle();

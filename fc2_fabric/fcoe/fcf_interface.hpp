@@ -94,7 +94,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
 
   void advertise();
   void sweep();
-  void clear_all();
+  void clear_all(std::string_view why);
   void looks_for_fcf(const wire::MacAddress& e_node);
   [[nodiscard]] bool believes_in_login(const wire::MacAddress& e_node);
   void keep_alive_without_login(const wire::MacAddress& e_node, bool of_vn_port);

@@ -72,6 +72,7 @@ TEST_F(FcfHostileTest, forged_logins_are_counted) {
   inject(login_request(fip::DescriptorType::logo, station.port.config().port_name, id), station_mac(66));
   inject(login_request(fip::DescriptorType::flogi, {7}, id), station_mac(66));
   EXPECT_EQ(count(FcoeDiscard::ForgedSId), 2U);
+  EXPECT_EQ(world.interface().enode_count(), 1U);  // a forged FLOGI makes no link
   const auto logo = login_request(fip::DescriptorType::logo, station.port.config().port_name, id);
   const auto& frame = std::get<fip::EncapsulatedFrame>(logo.descriptors[0]).fc_frame;
   std::vector<std::uint8_t> bytes(wire::fcoe::frame_size(frame.size()));

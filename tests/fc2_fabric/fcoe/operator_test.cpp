@@ -96,6 +96,16 @@ TEST_F(FcfOperatorTest, cleared_links_are_told_with_the_reason) {
   EXPECT_EQ(listener.take(), Lines{line(8, "links cleared", 0, "by the fabric")});
 }
 
+// The carrier goes at the FCF: that is why, and it is told although no message can leave.
+TEST_F(FcfOperatorTest, links_that_end_with_the_carrier_are_told_with_the_reason) {
+  start();
+  flogi(7, {0x77});
+  listener.take();
+  world->fcf_port.set_carrier(false);
+  EXPECT_EQ(listener.take(), Lines{line(7, "links cleared", 0, "the FCF has no carrier")});
+  EXPECT_TRUE(log.sent(fip::Operation::control, fip::subcode::clear_virtual_links).empty());
+}
+
 // A rejection with its reason: here a Port_Name that somebody else has.
 TEST_F(FcfOperatorTest, rejections_are_told_with_the_reason) {
   start();
