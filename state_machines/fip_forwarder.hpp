@@ -28,9 +28,12 @@ class Context : public fsm::Context {
   virtual void start_supervision() = 0;  // 2.5 periods from now; restarts
   virtual void stop_supervision() = 0;
   virtual void send_clear_virtual_links() = 0;  // for all of its VN_Ports
+  virtual void report_departure() = 0;   // to whoever runs the fabric: the ENode left without LOGO, and is not told
   virtual void forget_vn_ports() = 0;    // frames of their addresses are forged from here on
   virtual void detach_f_port() = 0;      // implicit logout of all of them, which RSCNs tell
   [[nodiscard]] virtual bool has_f_port() const = 0;
+  // Its latest solicitation came behind its latest keep-alive: it has forgotten its login (its carrier was away), and FLOGI follows.
+  [[nodiscard]] virtual bool looks_for_fcf() const = 0;
 };
 
 // --- states
@@ -47,9 +50,11 @@ FSM_ACTION(StopAwaiting, context.stop_login_timer());
 FSM_ACTION(Supervise, context.start_supervision());
 FSM_ACTION(StopSupervision, context.stop_supervision());
 FSM_ACTION(ClearLinks, context.send_clear_virtual_links());
+FSM_ACTION(ReportDeparture, context.report_departure());
 FSM_ACTION(ForgetVnPorts, context.forget_vn_ports());
 FSM_ACTION(Detach, context.detach_f_port());
 FSM_GUARD(HasFPort, context.has_f_port());
+FSM_GUARD(LooksForFcf, context.looks_for_fcf());
 using fsm::Do, fsm::none, fsm::Not, fsm::On;
 using PassAndWait = Do<Pass, AwaitAnswer>;
 using End = Do<ForgetVnPorts, Detach>;
@@ -80,7 +85,8 @@ struct Def {
   On<"FC-BB-5 FIP FDISC, LOGO",                               LoggedIn,      VirtualRequestReceived, none,          Pass,                                              none>,
   On<"FC-BB-5 FIP LOGO",                                      LoggedIn,      LogoReceived,           LogoutPending, Do<StopSupervision, PassAndWait>,                  none>,
   On<"FC-BB-5 FIP keep-alive",                                LoggedIn,      KeepAliveReceived,      none,          Supervise,                                         none>,
-  On<"FC-BB-5 FIP: 2.5 periods without a keep-alive",         LoggedIn,      SilenceDetected,        Idle,          Do<ClearLinks, End>,                               none>,
+  On<"FC-BB-5 FIP: 2.5 periods without a keep-alive",         LoggedIn,      SilenceDetected,        Idle,          Do<ClearLinks, End>,                               Not<LooksForFcf>>,
+  On<"impl: Clear Virtual Links would make it begin anew",    LoggedIn,      SilenceDetected,        Idle,          Do<ReportDeparture, End>,                          LooksForFcf>,
   On<"FC-BB-5 FIP Clear Virtual Links",                       LoggedIn,      ClearRequested,         Idle,          Do<StopSupervision, ClearLinks, End>,              none>,
   // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-LS: login after logout",                             LogoutPending, FlogiReceived,          LoginPending,  Do<ForgetVnPorts, PassAndWait>,                    none>,

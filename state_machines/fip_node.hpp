@@ -24,6 +24,7 @@ class Context : public fsm::Context {
  public:
   virtual void send_vlan_request() = 0;       // to All-FCF
   virtual void send_solicitation() = 0;       // to All-FCF, on every VLAN that is known
+  virtual void solicit_new_vlans() = 0;       // to All-FCF, on those that were just told
   virtual void start_solicitation_timer() = 0;  // one timer, three durations
   virtual void start_choice_timer() = 0;
   virtual void start_retry_timer() = 0;
@@ -51,7 +52,7 @@ struct LoggedOut : fsm::State {};      // the N_Port logged out, and may log in 
 // --- actions and guards
 FSM_ACTION(RequestVlans, context.send_vlan_request());
 FSM_ACTION(Solicit, context.send_solicitation(); context.start_solicitation_timer());
-FSM_ACTION(SolicitThere, context.send_solicitation());
+FSM_ACTION(SolicitThere, context.solicit_new_vlans());
 FSM_ACTION(AwaitBetter, context.start_choice_timer());
 FSM_ACTION(StartRetry, context.start_retry_timer());
 FSM_ACTION(StopTimer, context.stop_timer());

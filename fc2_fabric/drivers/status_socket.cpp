@@ -11,9 +11,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -23,7 +25,7 @@
 
 namespace fc2::drivers {
 namespace {
-constexpr const char* name_prefix = "nic.";
+constexpr std::string_view name_prefix = "nic.", first_suffix = ".new";
 constexpr int backlog = 16, names_tried = 100;
 constexpr std::chrono::milliseconds patience{2000}, accept_pause{100};
 constexpr std::size_t longest_answer = 1u << 20;
@@ -47,19 +49,25 @@ int connect_to(const std::string& path) {
   return -1;
 }
 
-// A socket of that name that listens; -1: the name is taken, or there is no descriptor.
+// A socket of that name that listens; -1: the name is taken, or there is no descriptor. It gets the name when it listens: one that
+// refuses is of a process that is gone, and whoever asks removes it.
 int listen_at(const std::string& path) {
-  const sockaddr_un address = address_of(path);
+  const std::string first_path = path + std::string(first_suffix);
+  const sockaddr_un address = address_of(first_path);
   const void* generic = &address;
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -1;
   if (::bind(descriptor, static_cast<const sockaddr*>(generic), sizeof address) == 0) {
-    if (::chmod(path.c_str(), 0600) == 0 && ::listen(descriptor, backlog) == 0) return descriptor;
-    ::unlink(path.c_str());
+    const bool listens = ::chmod(first_path.c_str(), 0600) == 0 && ::listen(descriptor, backlog) == 0;
+    if (listens && ::renameat2(AT_FDCWD, first_path.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return descriptor;
+    ::unlink(first_path.c_str());
   }
   ::close(descriptor);
   return -1;
 }
+
+// Of a socket that listens, or did.
+bool is_name(std::string_view file) { return file.starts_with(name_prefix) && !file.ends_with(first_suffix); }
 
 // Until its end, or until patience is over.
 std::string read_all(int descriptor) {
@@ -85,10 +93,10 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
   Core(boost::asio::io_context& io, CoreGuard& guard, Answer answer) : guard_(guard), answer_(std::move(answer)), listener_(io) {}
 
   void open(const RuntimeDirectory& directory) {
-    const std::string stem = directory.path() + "/" + name_prefix + std::to_string(::getpid()) + ".";
+    const std::string stem = directory.path() + "/" + std::string(name_prefix) + std::to_string(::getpid()) + ".";
     for (int number = 0; number < names_tried; ++number) {
       const std::string path = stem + std::to_string(number);
-      if (path.size() >= sizeof(sockaddr_un::sun_path)) return;
+      if (path.size() + first_suffix.size() >= sizeof(sockaddr_un::sun_path)) return;
       const int descriptor = listen_at(path);
       if (descriptor < 0) continue;
       path_ = path;
@@ -156,7 +164,7 @@ std::vector<std::string> StatusSocket::ask(const RuntimeDirectory& directory) {
   std::vector<std::string> paths, answers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory.path(), error))
-    if (entry.path().filename().string().starts_with(name_prefix)) paths.push_back(entry.path());
+    if (is_name(entry.path().filename().string())) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     const int descriptor = connect_to(path);

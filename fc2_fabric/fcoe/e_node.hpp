@@ -54,7 +54,7 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   /// Granted by the FCF; nullopt before.
   [[nodiscard]] std::optional<wire::MacAddress> mac_of(const NPort& port) const;
-  /// Told by FCFs to VLAN Requests since the carrier came.
+  /// Told by FCFs to VLAN Requests since the carrier came, but for those that made room for others.
   [[nodiscard]] const std::vector<std::uint16_t>& vlans() const { return vlans_; }
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
   /// Of the ENode's own; 0: none was sent.
@@ -86,6 +86,7 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   // machines::fip_node
   void send_vlan_request() override;
   void send_solicitation() override;
+  void solicit_new_vlans() override;
   void start_solicitation_timer() override { start(config_.solicitation_interval); }
   void start_choice_timer() override { start(config_.choice_delay); }
   void start_retry_timer() override { start(config_.login_retry_delay); }
@@ -110,6 +111,8 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   void send_fip(const wire::fip::FipMessage& message, const FcfAddress& destination, const wire::MacAddress& source);
   void solicit(const FcfAddress& destination);
   [[nodiscard]] bool listens_on(std::uint16_t vlan) const;
+  [[nodiscard]] int worth_of(std::uint16_t vlan) const;
+  bool make_room_for_vlan();
   [[nodiscard]] bool is_of_selected(const EthernetFrame& frame) const;
   [[nodiscard]] VnPort* find(const NPort& port) const;
   [[nodiscard]] VnPort& first() const { return *ports_.front(); }
@@ -135,7 +138,8 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   TimeNs solicited_all_ = 0;                      // the latest solicitation to All-FCF
   std::optional<KnownFcf> selected_;
   wire::Wwn preferred_fabric_{};                  // of the latest login: one comes back to it
-  std::vector<std::uint16_t> vlans_;
+  std::vector<std::uint16_t> vlans_;              // the longest known first
+  std::vector<std::uint16_t> new_vlans_;          // of the latest notification
   std::vector<std::unique_ptr<VnPort>> ports_;    // the one that logs in by FLOGI first
   Timer<ENode, &ENode::time_out> timer_{*this};
   Timer<ENode, &ENode::expire_fcfs> expiry_{*this};

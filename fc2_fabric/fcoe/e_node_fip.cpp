@@ -109,6 +109,10 @@ void ENode::send_solicitation() {
   for (const std::uint16_t vlan : vlans_) solicit({wire::group_mac::all_fcf, vlan});
 }
 
+void ENode::solicit_new_vlans() {
+  for (const std::uint16_t vlan : new_vlans_) solicit({wire::group_mac::all_fcf, vlan});
+}
+
 void ENode::send_vlan_request() {
   const wire::MacAddress& mac = ethernet_.interface().mac;
   fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_request, fip::flag::fpma, {}, {}};
@@ -119,15 +123,35 @@ void ENode::send_vlan_request() {
 
 void ENode::vlan_notification(const fip::FipMessage& message, const EthernetFrame& frame) {
   if (!config_.discover_vlans || frame.vlan != config_.vlan) return counters_.discard(FcoeDiscard::UnexpectedFip);
-  const std::size_t known = vlans_.size();
+  if (message.find<fip::Mac>()->address != frame.source()) return counters_.discard(FcoeDiscard::WrongSource);
+  new_vlans_.clear();
   for (const fip::Descriptor& descriptor : message.descriptors) {
     const auto* vlan = std::get_if<fip::Vlan>(&descriptor);
     const bool possible = vlan != nullptr && vlan->vlan_id != 0 && vlan->vlan_id <= greatest_vlan;
-    if (!possible || listens_on(vlan->vlan_id) || vlans_.size() == max_vlans) continue;
+    if (!possible || listens_on(vlan->vlan_id) || new_vlans_.size() == max_vlans) continue;
+    if (vlans_.size() == max_vlans && !make_room_for_vlan()) break;
     vlans_.push_back(vlan->vlan_id);
+    new_vlans_.push_back(vlan->vlan_id);
     ethernet_.use_vlan(vlan->vlan_id);
   }
-  if (vlans_.size() != known) process(fn::VlanNotified{});
+  if (!new_vlans_.empty()) process(fn::VlanNotified{});
+}
+
+// That of the FCF in use, those where one answers as it should, those where one advertises, all others.
+int ENode::worth_of(std::uint16_t vlan) const {
+  if (selected_ && selected_->vlan == vlan) return 3;
+  int worth = 0;
+  for (const KnownFcf& fcf : fcfs_.fcfs())
+    if (fcf.vlan == vlan) worth = std::max(worth, fcf.usable() ? 2 : 1);
+  return worth;
+}
+
+// Anybody can send a notification: invented VLANs must not shut out the one that the FCF tells when it is asked the next time.
+bool ENode::make_room_for_vlan() {
+  const auto least = std::min_element(vlans_.begin(), vlans_.end(), [&](auto one, auto other) { return worth_of(one) < worth_of(other); });
+  if (worth_of(*least) > 1) return false;
+  vlans_.erase(least);
+  return true;
 }
 
 // --- logins ------------------------------------------------------------------------------------------------------

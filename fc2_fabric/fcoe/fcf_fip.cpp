@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "fc2_fabric/fcoe/fcf_interface.hpp"
+#include "fc2_fabric/fcoe/fcf_table.hpp"
 #include "fc2_fabric/fcoe/fip_rules.hpp"
 #include "wire/els/command.hpp"
 #include "wire/els/login.hpp"
@@ -65,12 +66,20 @@ void FcfInterface::discovery(const fip::FipMessage& message, const EthernetFrame
   const auto* size = message.find<fip::MaxFcoeSize>();
   if (mac->address != frame.source()) return counters_.discard(FcoeDiscard::BadFip);
   if (!admission_.take(mac->address, scheduler_.now())) return counters_.discard(FcoeDiscard::TooOften);
-  const auto former = former_e_nodes_.find(mac->address);
-  if (former != former_e_nodes_.end() && find_link(mac->address) == nullptr) former->second.believes_in_login = false;
+  looks_for_fcf(mac->address);
   fip::FipMessage reply = advertisement(fip::flag::solicited);
   const std::size_t wanted = std::min(max_fcoe_size(ethernet_.interface().mtu), size->size_bytes);
   if (reply.size() < wanted) reply.padding.resize(wanted - reply.size());
   send_fip(reply, mac->address);
+}
+
+// By a solicitation or FLOGI. One that is logged in may look for others, and go on with its keep-alives.
+void FcfInterface::looks_for_fcf(const wire::MacAddress& e_node) {
+  if (FcfLink* link = find_link(e_node)) return link->solicitation_received();
+  const auto former = former_e_nodes_.find(e_node);
+  if (former == former_e_nodes_.end()) return;
+  former->second.believes_in_login = false;
+  former->second.alive_since = never;
 }
 
 namespace {
@@ -117,10 +126,12 @@ void FcfInterface::link_service(const fip::FipMessage& message, const EthernetFr
   const wire::FcId s_id{wire::load_big<3>(request->fc_frame.data() + 5)};
   const bool logout = request->type == fip::DescriptorType::logo;
   if (!logout && !message.has(fip::flag::fpma)) return reject(*request, e_node, no_such_addressing);
+  const FcfLink* owner = link_of(s_id);
+  const bool forged = logout ? owner == nullptr || owner->e_node() != e_node : s_id != wire::well_known::unidentified;
+  if (forged) return counters_.discard(FcoeDiscard::ForgedSId);
+  if (request->type == fip::DescriptorType::flogi) looks_for_fcf(e_node);
   if (!logout && !admitted(*request, e_node)) return;
   FcfLink* link = link_for(*request, e_node);
-  const bool forged = logout ? link == nullptr || link_of(s_id) != link : s_id != wire::well_known::unidentified;
-  if (forged) return counters_.discard(FcoeDiscard::ForgedSId);
   if (link == nullptr) return reject(*request, e_node, refusal_of(*request));
   link->els_received(*request);
   if (link->idle()) link_idle();
@@ -168,13 +179,27 @@ void FcfInterface::keep_alive(const fip::FipMessage& message, const EthernetFram
   else link->vn_port_keep_alive_received(*port);
 }
 
+namespace {
+constexpr TimeNs flogi_comes_again = 5 * second;  // where one was lost: Linux waits 4 s, with keep-alives meanwhile
+}  // namespace
+
+// It was told that its login ended and has not looked for an FCF since, or it goes on with keep-alives for so long without FLOGI that
+// it must believe in the login that was missed while it looked for others.
+bool FcfInterface::believes_in_login(const wire::MacAddress& e_node) {
+  const auto former = former_e_nodes_.find(e_node);
+  if (former == former_e_nodes_.end()) return false;
+  const TimeNs now = scheduler_.now(), patience = std::max(FcfTable::patience(config_.period), flogi_comes_again);
+  FcfInterface::Former& e = former->second;
+  if (e.alive_since == never || now - e.alive_until >= patience) e.alive_since = now;
+  e.alive_until = now;
+  return e.believes_in_login || now - e.alive_since >= patience;
+}
+
 // Who believes in a login that is not there is told so: we may have been started anew. ENodes send keep-alives before their first
 // FLOGI too (as Linux and iPXE do); who was told that its links are cleared would begin once more then.
 void FcfInterface::keep_alive_without_login(const wire::MacAddress& e_node, bool of_vn_port) {
   counters_.discard(FcoeDiscard::UnexpectedFip);
-  const auto former = former_e_nodes_.find(e_node);
-  const bool believes = of_vn_port || (former != former_e_nodes_.end() && former->second.believes_in_login);
-  if (!believes) return;
+  if (!of_vn_port && !believes_in_login(e_node)) return;
   tell({.kind = FcfEvent::Kind::Cleared, .e_node = e_node, .why = "keep-alive without a login"});
   fip::FipMessage message{fip::Operation::control, fip::subcode::clear_virtual_links, fip::flag::fpma, {}, {}};
   message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});

@@ -29,7 +29,7 @@ FcfInterface::~FcfInterface() {
 void FcfInterface::stop() {
   stopped_ = true;
   scheduler_.cancel(advertisement_timer_);
-  clear_all();
+  clear_all("by the fabric");
 }
 
 FcfLink* FcfInterface::link_of(wire::FcId id) {
@@ -42,8 +42,8 @@ bool FcfInterface::log_out(wire::FcId id) {
   return link != nullptr && link->log_out(id);
 }
 
-void FcfInterface::clear_all() {
-  for (const auto& [mac, link] : links_) link->clear();
+void FcfInterface::clear_all(std::string_view why) {
+  for (const auto& [mac, link] : links_) link->clear(why);
 }
 
 // --- Ethernet ----------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ void FcfInterface::ethernet_received(EthernetFrame frame) {
 void FcfInterface::ethernet_link_changed(bool up) {
   if (up) return advertise();
   scheduler_.cancel(advertisement_timer_);
-  clear_all();
+  clear_all("the FCF has no carrier");
 }
 
 void FcfInterface::ethernet_resumed() {
@@ -104,7 +104,7 @@ bool FcfInterface::remember(const wire::MacAddress& e_node, std::size_t f_port) 
 }
 
 void FcfInterface::remember_f_port(const wire::MacAddress& e_node, std::size_t number) {
-  const auto [former, is_new] = former_e_nodes_.insert_or_assign(e_node, Former{number, false});
+  const auto [former, is_new] = former_e_nodes_.insert_or_assign(e_node, Former{.f_port = number});
   if (!is_new) return;
   oldest_former_.push_back(e_node);
   if (oldest_former_.size() <= config_.max_enodes) return;

@@ -59,6 +59,8 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   struct Former {
     std::size_t f_port = 0;          // its number
     bool believes_in_login = false;  // it had one that was not ended by itself, and has not looked for an FCF since
+    // Its first and latest keep-alive without a login, since it looked for an FCF or was silent.
+    TimeNs alive_since = never, alive_until = 0;
   };
   /// By MAC address.
   [[nodiscard]] const std::map<wire::MacAddress, Former>& former_e_nodes() const { return former_e_nodes_; }
@@ -92,7 +94,9 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
 
   void advertise();
   void sweep();
-  void clear_all();
+  void clear_all(std::string_view why);
+  void looks_for_fcf(const wire::MacAddress& e_node);
+  [[nodiscard]] bool believes_in_login(const wire::MacAddress& e_node);
   void keep_alive_without_login(const wire::MacAddress& e_node, bool of_vn_port);
   [[nodiscard]] FcfLink* find_link(const wire::MacAddress& e_node) const;
   [[nodiscard]] FcfLink* link_for(const wire::fip::EncapsulatedFrame& request, const wire::MacAddress& e_node);

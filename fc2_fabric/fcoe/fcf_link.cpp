@@ -251,6 +251,10 @@ void FcfLink::supervise() {
 
 void FcfLink::send_clear_virtual_links() { user_.link_cleared(*this, nullptr); }
 
+void FcfLink::report_departure() {
+  user_.link_event(*this, {.kind = FcfEvent::Kind::LoggedOut, .why = "no keep-alives, looks for an FCF anew"});
+}
+
 void FcfLink::forget_vn_ports() {
   for (const FcfVnPort& port : vn_ports_) user_.vn_port_removed(port.id);
   vn_ports_.clear();

@@ -62,6 +62,7 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   /// FCoE from one of its VN_Ports; addresses are checked.
   void frame_received(FramePtr frame);
   void keep_alive_received();
+  void solicitation_received() { solicited_ = scheduler_.now(); }
   void vn_port_keep_alive_received(const wire::fip::VnPort& sender);
   /// All logins end, and the ENode is told so. `why`, for people, is static text.
   void clear(std::string_view why = "by the fabric");
@@ -130,8 +131,10 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   void start_supervision() override;
   void stop_supervision() override { scheduler_.cancel(supervision_); }
   void send_clear_virtual_links() override;
+  void report_departure() override;
   void forget_vn_ports() override;
   [[nodiscard]] bool has_f_port() const override { return f_port_ != nullptr; }
+  [[nodiscard]] bool looks_for_fcf() const override { return solicited_ > heard_; }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
   template <class E> void process(const E& event) { machine_.process(event, *this); }
   void time_out();
@@ -151,6 +154,7 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   std::vector<FcfVnPort> vn_ports_;                         // the one that logged in by FLOGI first
   std::string_view why_cleared_ = "by the fabric";
   TimeNs heard_ = 0;                                        // the ENode's latest keep-alive
+  TimeNs solicited_ = 0;                                    // its latest solicitation
   Outcome outcome_ = Outcome::None;                         // told when nobody is inside the F_Port any more
   Timer<FcfLink, &FcfLink::settle> settle_{*this};
   Timer<FcfLink, &FcfLink::time_out> timer_{*this};

@@ -12,7 +12,7 @@ namespace fc2::fcoe {
 struct FcfEvent {
   enum class Kind : std::uint8_t {
     LoggedIn,   // a VN_Port, by FLOGI or FDISC: `why` says which
-    LoggedOut,  // by LOGO
+    LoggedOut,  // by LOGO, or its ENode left without one: `why` says which
     Rejected,   // FLOGI, FDISC or LOGO: `why` is the LS_RJT's explanation, or our own rule
     Cleared,    // Clear Virtual Links goes out
     Evicted,    // an ENode that showed no life made room for another

@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { HasFPortKnob };
+  enum Knob : unsigned { HasFPortKnob, LooksForFcfKnob };
   void pass_request() override { note("pass_request"); }
   void reject_request() override { note("reject_request"); }
   void start_login_timer() override { note("start_login_timer"); }
@@ -15,15 +15,17 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void start_supervision() override { note("start_supervision"); }
   void stop_supervision() override { note("stop_supervision"); }
   void send_clear_virtual_links() override { note("send_clear_virtual_links"); }
+  void report_departure() override { note("report_departure"); }
   void forget_vn_ports() override { note("forget_vn_ports"); }
   void detach_f_port() override { note("detach_f_port"); }
   [[nodiscard]] bool has_f_port() const override { return knob(HasFPortKnob); }
+  [[nodiscard]] bool looks_for_fcf() const override { return knob(LooksForFcfKnob); }
 };
 
 struct Input {
   using Def = fip_forwarder::Def;
   using Recorded = fip_forwarder::Recorded;
-  static constexpr unsigned knob_count = 1;
+  static constexpr unsigned knob_count = 2;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -94,6 +96,14 @@ TEST(FipForwarder, LoggedIn_silence_or_clear) {
   rig.given(FlogiReceived{}, LoginAccepted{});
   EXPECT_EQ(rig.after(ClearRequested{}),
             "Idle: stop_supervision, send_clear_virtual_links, forget_vn_ports, detach_f_port");
+}
+
+// Clear Virtual Links would make one that has forgotten its login begin anew.
+TEST(FipForwarder, LoggedIn_silence_of_one_that_looks_for_an_fcf) {
+  Rig rig = with_f_port();
+  rig.given(FlogiReceived{}, LoginAccepted{});
+  rig.set(Recorded::LooksForFcfKnob);
+  EXPECT_EQ(rig.after(SilenceDetected{}), "Idle: report_departure, forget_vn_ports, detach_f_port");
 }
 
 TEST(FipForwarder, LogoutPending_other_ends) {

@@ -10,6 +10,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   enum Knob : unsigned { WantsVlansKnob, FcfUsableKnob };
   void send_vlan_request() override { note("send_vlan_request"); }
   void send_solicitation() override { note("send_solicitation"); }
+  void solicit_new_vlans() override { note("solicit_new_vlans"); }
   void start_solicitation_timer() override { note("start_solicitation_timer"); }
   void start_choice_timer() override { note("start_choice_timer"); }
   void start_retry_timer() override { note("start_retry_timer"); }
@@ -65,10 +66,10 @@ TEST(FipNode, Disabled_link_up_with_vlan_discovery) {
   Rig rig;
   rig.set(Recorded::WantsVlansKnob);
   EXPECT_EQ(rig.after(LinkUp{}), "Discovering: send_vlan_request, send_solicitation, start_solicitation_timer");
-  EXPECT_EQ(rig.after(VlanNotified{}), "Discovering: send_solicitation");
+  EXPECT_EQ(rig.after(VlanNotified{}), "Discovering: solicit_new_vlans");
   EXPECT_EQ(rig.after(Timeout{}), "Discovering: send_vlan_request, send_solicitation, start_solicitation_timer");
   EXPECT_EQ(rig.after(FcfBecameUsable{}), "Choosing: stop_timer, start_choice_timer");
-  EXPECT_EQ(rig.after(VlanNotified{}), "Choosing: send_solicitation");
+  EXPECT_EQ(rig.after(VlanNotified{}), "Choosing: solicit_new_vlans");
   EXPECT_EQ(rig.after(LinkDown{}), "Disabled: stop_timer");
 }
 

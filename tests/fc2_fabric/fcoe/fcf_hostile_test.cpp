@@ -48,6 +48,11 @@ class FcfHostileTest : public testing::Test {
       commands.push_back(entry->fip->find<fip::EncapsulatedFrame>()->fc_frame.at(frame_header_bytes));
     return commands;
   }
+  wire::FcId log_in_another(std::size_t number) {
+    inject(login_request(fip::DescriptorType::flogi, {7}), station_mac(number));
+    world.run_for(millisecond);
+    return world.interface().links().at(station_mac(number))->vn_ports().front().id;
+  }
   EthernetWorld world;
   EStation& station;
   support::EthernetLog log;
@@ -72,6 +77,7 @@ TEST_F(FcfHostileTest, forged_logins_are_counted) {
   inject(login_request(fip::DescriptorType::logo, station.port.config().port_name, id), station_mac(66));
   inject(login_request(fip::DescriptorType::flogi, {7}, id), station_mac(66));
   EXPECT_EQ(count(FcoeDiscard::ForgedSId), 2U);
+  EXPECT_EQ(world.interface().enode_count(), 1U);  // a forged FLOGI makes no link
   const auto logo = login_request(fip::DescriptorType::logo, station.port.config().port_name, id);
   const auto& frame = std::get<fip::EncapsulatedFrame>(logo.descriptors[0]).fc_frame;
   std::vector<std::uint8_t> bytes(wire::fcoe::frame_size(frame.size()));
@@ -181,6 +187,29 @@ TEST_F(FcfHostileTest, foreign_keep_alives_are_counted) {
   message.descriptors.clear();
   inject(message, station_mac(66));
   EXPECT_EQ(count(FcoeDiscard::BadFip), 1U);
+}
+
+// FC-BB-5: who is logged in is kept alive by its own keep-alives alone, those of the ENode and those of its VN_Ports.
+TEST_F(FcfHostileTest, keep_alives_of_others_keep_nobody_alive) {
+  const wire::FcId other = log_in_another(66);
+  station.ethernet.set_carrier(false);
+  const TimeNs heard = world.interface().links().at(station_mac(1))->heard();
+  const fip::Mac silent{station_mac(1)};
+  for (int i = 0; i < 3; ++i) {
+    world.run_for(second);
+    inject(fip::FipMessage{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {silent}, {}}, station_mac(66));
+    inject(fip::FipMessage{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma,
+                           {silent, fip::VnPort{wire::mac_of(other), other, {7}}}, {}}, wire::mac_of(other));
+    inject(fip::FipMessage{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{station_mac(66)}}, {}}, station_mac(66));
+  }
+  EXPECT_EQ(count(FcoeDiscard::WrongSource), 6U);
+  EXPECT_EQ(world.interface().links().at(station_mac(1))->heard(), heard);
+  world.run_for(heard + 5 * second - world.scheduler.now());
+  EXPECT_EQ(world.interface().enode_count(), 1U);
+  EXPECT_EQ(world.interface().link_of(id), nullptr);
+  EXPECT_NE(world.interface().link_of(other), nullptr);
+  station.ethernet.set_carrier(true);
+  EXPECT_TRUE(world.run_until([&] { return station.port.online(); }));
 }
 
 TEST_F(FcfHostileTest, other_fip_messages_are_counted) {

@@ -86,10 +86,10 @@ TEST(LostFrame, open_through_fcf_with_short_periods_succeeds) {
   lose_each([](std::size_t lost) { return open_through_fcf({.fcf = {.period = 500 * millisecond}, .node = {.discover_vlans = true}}, lost); }, 16);
 }
 
-// A further N_Port, by FDISC.
-TEST(LostFrame, virtual_port_succeeds) {
-  const auto open = [](std::size_t lost) {
-    EthernetWorld world;
+// A further N_Port, by FDISC; the last that its ENode may have, too: a repeated FDISC is of the same login (ruling 229).
+void lose_each_of_a_virtual_port(const FcfConfig& config_of_fcf) {
+  const auto open = [&](std::size_t lost) {
+    EthernetWorld world(config_of_fcf);
     world.start_fcf();
     auto& station = world.add_e_node();
     EXPECT_TRUE(world.run_until([&] { return station.port.online(); }));
@@ -107,6 +107,12 @@ TEST(LostFrame, virtual_port_succeeds) {
     return Outcome{ready, world.scheduler.now() - begin, fault.seen};
   };
   lose_each(open, 12);
+}
+TEST(LostFrame, virtual_port_succeeds) { lose_each_of_a_virtual_port({}); }
+TEST(LostFrame, virtual_port_at_the_limit_succeeds) {
+  FcfConfig config;
+  config.limits.logins_per_enode = 2;
+  lose_each_of_a_virtual_port(config);
 }
 
 // VN2VN with a neighbour that is there: an address of one's own, and the login with the other.

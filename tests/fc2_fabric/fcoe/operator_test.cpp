@@ -39,6 +39,11 @@ class FcfOperatorTest : public testing::Test {
   }
   void flogi(std::size_t station, wire::Wwn name) { inject(login_request(fip::DescriptorType::flogi, name), station); }
   void fdisc(std::size_t station, wire::Wwn name) { inject(login_request(fip::DescriptorType::fdisc, name), station); }
+  void solicit(std::size_t station) {
+    fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_solicitation, fip::flag::fpma, {}, {}};
+    message.descriptors = {fip::Mac{station_mac(station)}, fip::NameId{{0x70}}, fip::MaxFcoeSize{2158}};
+    inject(message, station);
+  }
   std::uint64_t count(FcoeDiscard reason) { return world->interface().counters().discarded(reason); }
   [[nodiscard]] std::size_t advertised() const {
     return log.sent(fip::Operation::discovery, fip::subcode::discovery_advertisement).size();
@@ -79,10 +84,26 @@ TEST_F(FcfOperatorTest, cleared_links_are_told_with_the_reason) {
   listener.take();
   world->run_for(6 * second);
   EXPECT_EQ(listener.take(), Lines{line(7, "links cleared", 0, "silent for 2.5 keep-alive periods")});
+  flogi(7, {0x77});
+  listener.take();
+  world->run_for(millisecond);
+  solicit(7);
+  world->run_for(6 * second);
+  EXPECT_EQ(listener.take(), Lines{line(7, "logged out", 0, "no keep-alives, looks for an FCF anew")});
   flogi(8, {0x88});
   listener.take();
   world->fcf.stop();
   EXPECT_EQ(listener.take(), Lines{line(8, "links cleared", 0, "by the fabric")});
+}
+
+// The carrier goes at the FCF: that is why, and it is told although no message can leave.
+TEST_F(FcfOperatorTest, links_that_end_with_the_carrier_are_told_with_the_reason) {
+  start();
+  flogi(7, {0x77});
+  listener.take();
+  world->fcf_port.set_carrier(false);
+  EXPECT_EQ(listener.take(), Lines{line(7, "links cleared", 0, "the FCF has no carrier")});
+  EXPECT_TRUE(log.sent(fip::Operation::control, fip::subcode::clear_virtual_links).empty());
 }
 
 // A rejection with its reason: here a Port_Name that somebody else has.
@@ -148,12 +169,8 @@ TEST_F(FcfOperatorTest, flogis_of_one_station_have_a_rate) {
 // The same of solicitations, whose answers are as long as the largest frame.
 TEST_F(FcfOperatorTest, solicitations_of_one_station_have_a_rate) {
   start();
-  fip::FipMessage solicitation{fip::Operation::discovery, fip::subcode::discovery_solicitation, fip::flag::fpma, {}, {}};
-  solicitation.descriptors.push_back(fip::Mac{station_mac(7)});
-  solicitation.descriptors.push_back(fip::NameId{{0x70}});
-  solicitation.descriptors.push_back(fip::MaxFcoeSize{2158});
   const std::size_t before = advertised();
-  for (int i = 0; i < 100; ++i) inject(solicitation, 7);
+  for (int i = 0; i < 100; ++i) solicit(7);
   EXPECT_EQ(count(FcoeDiscard::TooOften), 80U);
   EXPECT_EQ(advertised() - before, 20U);
 }

@@ -1,6 +1,7 @@
 // What an FCF and an ENode take from others, refuse, and reject (FC-BB-5, FC-FS, FC-LS; rulings 220, 222 to 226).
 #include <gtest/gtest.h>
 
+#include "farp/resolver.hpp"
 #include "tests/fc2_fabric/fcoe/hostile.hpp"
 #include "wire/els/ls_rjt.hpp"
 
@@ -86,10 +87,81 @@ TEST_F(FcfRulesTest, keep_alive_before_flogi_after_the_link_flapped_clears_nothi
 TEST_F(FcfRulesTest, keep_alive_of_who_believes_in_a_login_clears_it) {
   inject(flogi());
   inject(solicitation());  // one that is logged in may look for others
+  inject(keep_alive());
   world.run_for(6 * second);
   EXPECT_EQ(cleared(), 1U);
   inject(keep_alive());
   EXPECT_EQ(cleared(), 2U);
+}
+
+// The carrier was away for less than its login: it looks for an FCF, and is silent before it logs in. What clears its links then would
+// make it begin once more. The login ends all the same, and others hear of it.
+TEST_F(FcfRulesTest, silence_behind_a_solicitation_clears_nothing) {
+  EStation& other = world.add_e_node();
+  farp::Resolver resolver(other.port, {.own_addresses = {wire::IpAddress::v4(10, 0, 0, 1)}});  // registers for RSCNs
+  ASSERT_TRUE(world.run_until([&] { return resolver.ready(); }));
+  inject(flogi());
+  inject(keep_alive());
+  world.run_for(second);
+  inject(solicitation());
+  const auto logged_in = [&] { return world.interface().links().contains(station_mac(66)); };
+  world.run_for(4 * second - 10 * millisecond);
+  EXPECT_TRUE(logged_in());
+  support::FrameLog frames;
+  other.node->tap(other.port, &frames);
+  world.run_for(second);
+  EXPECT_FALSE(logged_in());
+  EXPECT_EQ(frames.received(wire::els::Command::rscn), 1U);
+  other.node->tap(other.port, nullptr);
+  inject(keep_alive());
+  inject(flogi());
+  EXPECT_TRUE(accepted());
+  EXPECT_TRUE(logged_in());
+  EXPECT_EQ(cleared(), 0U);
+}
+
+// The reverse: it looked for others, and its keep-alives were lost meanwhile. It believes in its login, as its keep-alives without
+// FLOGI show that go on.
+TEST_F(FcfRulesTest, keep_alives_that_go_on_behind_a_missed_login_clear_it) {
+  inject(flogi());
+  world.run_for(millisecond);
+  inject(solicitation());
+  world.run_for(6 * second);
+  EXPECT_EQ(world.interface().enode_count(), 0U);
+  for (int i = 0; i < 3; ++i) {
+    inject(keep_alive());
+    EXPECT_EQ(cleared(), 0U) << i;
+    world.run_for(2 * second);
+  }
+  inject(keep_alive());  // the first was more than 2.5 periods ago
+  EXPECT_EQ(cleared(), 1U);
+  inject(keep_alive());  // that may have been lost
+  EXPECT_EQ(cleared(), 2U);
+  inject(flogi());
+  inject(keep_alive());
+  EXPECT_TRUE(accepted());
+  EXPECT_EQ(cleared(), 2U);
+}
+
+// Keep-alives that do not go on claim no login, nor do those between FLOGIs.
+TEST_F(FcfRulesTest, keep_alives_that_do_not_go_on_clear_nothing) {
+  inject(flogi());
+  world.run_for(millisecond);
+  inject(solicitation());
+  world.run_for(6 * second);
+  for (int i = 0; i < 4; ++i) {
+    inject(keep_alive());
+    world.run_for(5 * second);  // 2.5 periods of silence
+  }
+  world.interface().set_available(false);
+  for (int i = 0; i < 8; ++i) {
+    inject(keep_alive());
+    world.run_for(2 * second);
+    if (i % 2 == 1) inject(flogi());  // is rejected
+    else world.run_for(millisecond);
+  }
+  EXPECT_FALSE(accepted());
+  EXPECT_EQ(cleared(), 0U);
 }
 
 // Who logged out knows it.

@@ -114,11 +114,73 @@ TEST(Vlan, notifications_are_bounded) {
   tell({7});
   tell({7});
   EXPECT_EQ(station.node->vlans(), (std::vector<std::uint16_t>{7}));
-  EXPECT_EQ(solicitations(), before + 2);  // untagged and there, once
+  EXPECT_EQ(solicitations(), before + 1);  // there, once
   for (std::uint16_t vlan = 8; vlan < 1000; ++vlan) tell({vlan});
   EXPECT_EQ(station.node->vlans().size(), 16U);
   station.ethernet.set_carrier(false);
   EXPECT_TRUE(station.node->vlans().empty());
+}
+
+// A station that invents VLANs, 300 in each message, does not keep the ENode from the one that the FCF serves: what is told last
+// makes room for itself, where no FCF answers. Each message is worth 16 solicitations at most.
+TEST(Vlan, forged_notifications_shut_no_fcf_out) {
+  EthernetWorld world({.vlan = 4000});
+  EStation& station = world.add_e_node({.discover_vlans = true});
+  const auto solicitations = [&] { return station.log.sent(fip::Operation::discovery, fip::subcode::discovery_solicitation).size(); };
+  const auto forge = [&](std::uint16_t first) {
+    fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{station_mac(66)}}, {}};
+    for (std::uint16_t vlan = first; vlan < first + 300; ++vlan) message.descriptors.push_back(fip::Vlan{vlan});
+    const std::size_t before = solicitations();
+    world.inject(station.ethernet, message, station_mac(1), station_mac(66));
+    EXPECT_LE(solicitations() - before, 16U);
+    EXPECT_LE(station.node->vlans().size(), 16U);
+  };
+  forge(1);
+  world.start_fcf();
+  const TimeNs end = world.scheduler.now() + 20 * second;
+  std::uint16_t first = 1;
+  while (!station.node->logged_in() && world.scheduler.now() < end) {
+    world.run_for(20 * millisecond);
+    forge(first = static_cast<std::uint16_t>(first % 3600 + 300));
+  }
+  ASSERT_TRUE(online(world, station));
+  EXPECT_EQ(station.node->fcf()->vlan, 4000);
+  const std::uint64_t lost = station.node->counters().discarded(FcoeDiscard::WrongVlan);  // its first advertisement
+  for (int i = 0; i < 100; ++i) forge(first = static_cast<std::uint16_t>(first % 3600 + 300));
+  world.run_for(10 * second);
+  EXPECT_TRUE(station.node->logged_in());  // its VLAN does not make room
+  EXPECT_EQ(station.node->counters().discarded(FcoeDiscard::WrongVlan), lost);
+}
+
+// Whose MAC descriptor is not where it came from.
+TEST(Vlan, notification_in_another_name_is_not_believed) {
+  EthernetWorld world;
+  EStation& station = world.add_e_node({.discover_vlans = true});
+  world.run_for(millisecond);
+  const fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}, fip::Vlan{7}}, {}};
+  world.inject(station.ethernet, message, station_mac(1), station_mac(66));
+  EXPECT_TRUE(station.node->vlans().empty());
+  EXPECT_EQ(station.node->counters().discarded(FcoeDiscard::WrongSource), 1U);
+}
+
+// Where an FCF answers on each of the sixteen, there is no room for another.
+TEST(Vlan, vlans_with_fcfs_make_no_room) {
+  EthernetWorld world;
+  EStation& station = world.add_e_node({.discover_vlans = true});
+  fip::FipMessage told{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
+  std::vector<std::unique_ptr<Fcf>> fcfs;
+  for (std::uint16_t i = 0; i < 16; ++i) {
+    auto& port = world.segment.add_port({"fcf" + std::to_string(i), {{0x02, 0xFC, 0xF0, 0, 1, static_cast<std::uint8_t>(i)}}, 2500});
+    fcfs.push_back(std::make_unique<Fcf>(world.scheduler, world.pool, world.fabric, FcfConfig{.vlan = static_cast<std::uint16_t>(100 + i)}));
+    fcfs.back()->add_interface(port);
+  }
+  ASSERT_TRUE(online(world, station));
+  world.run_for(5 * second);
+  ASSERT_EQ(station.node->known_fcfs().size(), 16U);
+  const auto before = station.node->vlans();
+  told.descriptors.push_back(fip::Vlan{7});
+  world.inject(station.ethernet, told, station_mac(1), fcf_mac);
+  EXPECT_EQ(station.node->vlans(), before);
 }
 
 // In the name of our FCF, by another VLAN than its own: not from it.
