@@ -127,12 +127,12 @@ std::uint64_t takes(ReorderPool::Share& share, wire::FcId peer, std::uint64_t by
 
 // A stream alone has a third of the pool, to the byte; a second stream of the same peer gets what its peer leaves, and no more.
 TEST(ReorderPool, shares_endToTheByte) {
-  ReorderPool pool(900);
+  ReorderPool pool(2'700);
   ReorderPool::Share first(pool), second(pool), of_other(pool);
-  EXPECT_EQ(takes(first, {1}, 1), 300u);
-  EXPECT_EQ(takes(second, {1}, 1), 100u) << "a third of what its peer could still take";
-  EXPECT_EQ(pool.held_bytes(), 400u);
-  EXPECT_EQ(takes(of_other, {2}, 1), 167u) << "a third of what is free";
+  EXPECT_EQ(takes(first, {1}, 1), 900u);
+  EXPECT_EQ(takes(second, {1}, 1), 300u) << "a third of what its peer could still take";
+  EXPECT_EQ(pool.held_bytes(), 1'200u);
+  EXPECT_EQ(takes(of_other, {2}, 1), 500u) << "a third of what is free";
   EXPECT_FALSE(first.take({1}, 1));
 }
 
