@@ -112,9 +112,9 @@ TEST_P(ReadErrorDetails, read_sourceGoesAway) {
 // ... and an RDMA Read that its originator aborts while its data go out: an error of the transport.
 TEST_P(ReadErrorDetails, read_isAborted) {
   post(vi::control::op_rdma_read, Host::data, server->handle, 1u << 20);
-  const auto* request = log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::unsolicited_command); });
-  ASSERT_NE(request, nullptr);
-  support::ForgedFrame abts{.header = request->header, .data = {}};
+  const auto* asked = log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::unsolicited_command); });
+  ASSERT_NE(asked, nullptr);
+  support::ForgedFrame abts{.header = asked->header, .data = {}};
   abts.header.r_ctl = wire::RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
   abts.header.f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
   server->port.receive(abts.build(fabric.pool));
