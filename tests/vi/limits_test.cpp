@@ -106,6 +106,7 @@ TEST_F(Limits, readOnlyMemory_takesNoRdmaWrite) {
 TEST_F(Limits, region_itsEnds) {
   wire::MemHandle handle{};
   EXPECT_EQ(nic.register_memory(0x1000, host.data(), 0, {}, handle), Return::InvalidParameter);
+  EXPECT_EQ(nic.register_memory(0, host.data(), 0, {}, handle), Return::InvalidParameter);
   EXPECT_EQ(nic.register_memory(0x1000, nullptr, 16, {}, handle), Return::InvalidParameter);
   ASSERT_EQ(nic.register_memory(0x1000, host.data(), host.size(), {}, handle), Return::Success);
   EXPECT_EQ(nic.memory().deregister(0xFFF, handle), Return::InvalidParameter);
@@ -146,6 +147,43 @@ TEST(DescriptorLimit, largest_isTaken) {
   ASSERT_EQ(bench.post_send(longer), Return::Success);
   EXPECT_FALSE(bench.vi->begin_send().has_value());
   EXPECT_NE(longer.status() & status::length_error, 0u);
+}
+
+DataCursor cursor(Bench& bench, const Posted& posted) {
+  return {bench.nic.memory(), {}, bench.arena_handle, posted.address() + sizeof(ControlSegment), posted.control().segment_count};
+}
+
+// VI-ARCH 6.1.1.1: any number of bytes is passed over, within a segment and over several; not more than there are.
+TEST(CursorLimit, skipped_goesOnBehind) {
+  Bench bench;
+  const Posted posted = bench.descriptor(0, 0, {bench.segment(bench.allocate("ab")), bench.segment(bench.allocate("")),
+                                                bench.segment(bench.allocate("cdefg"))});
+  const std::string_view text = "abcdefg";
+  for (std::size_t first = 0; first <= text.size(); ++first)
+    for (std::size_t second = 0; first + second <= text.size(); ++second) {
+      DataCursor walk = cursor(bench, posted);
+      ASSERT_TRUE(walk.skip(first));
+      ASSERT_TRUE(walk.skip(second));
+      std::string rest(text.size() - first - second, '?');
+      ASSERT_TRUE(walk.gather({reinterpret_cast<std::uint8_t*>(rest.data()), rest.size()}));
+      EXPECT_EQ(rest, text.substr(first + second)) << first << " " << second;
+      EXPECT_FALSE(walk.skip(1)) << "that was all";
+    }
+  DataCursor walk = cursor(bench, posted);
+  EXPECT_FALSE(walk.skip(text.size() + 1));
+}
+
+// VI-ARCH 3.2: one segment without a right is enough to refuse all of it, whichever it is.
+TEST(CursorLimit, reach_anyRefusedSegment_isRefused) {
+  Bench bench;
+  const Piece piece = bench.allocate(8);
+  Segment bad = bench.segment(piece);
+  bad.handle += 1;
+  const Segment good = bench.segment(piece);
+  for (int which = 0; which < 3; ++which) {
+    const Posted posted = bench.descriptor(0, 0, {which == 0 ? bad : good, which == 1 ? bad : good, which == 2 ? bad : good});
+    EXPECT_EQ(cursor(bench, posted).reach(24, Access::LocalWrite), DataCursor::Reach::Refused) << which;
+  }
 }
 
 // VI-DG 3.2.2: a VI goes only when both of its queues are empty: Idle again, and one of them not yet dequeued.
