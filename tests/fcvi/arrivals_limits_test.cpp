@@ -66,6 +66,32 @@ TEST(Arrivals, joined_hasTheEndsOfAll) {
   EXPECT_EQ(arrivals.ranges()[0].last_seq_cnt, 5);
 }
 
+// A piece of several frames is compared by its first SEQ_CNT in front and by its last behind, and leaves both.
+TEST(Arrivals, pieceOfSeveralFrames_hasTwoEnds) {
+  Arrivals arrivals;
+  arrivals.add({0, 100, 0, 0, 1});
+  arrivals.add({600, 700, 6, 6, 1});
+  EXPECT_EQ(arrivals.classify({100, 600, 1, 5, 1}), Piece::New);
+  EXPECT_EQ(arrivals.classify({100, 600, 2, 5, 1}), Piece::Conflict);
+  EXPECT_EQ(arrivals.classify({100, 600, 1, 4, 1}), Piece::Conflict);
+  EXPECT_EQ(arrivals.classify({100, 600, 5, 5, 1}), Piece::Conflict);
+  EXPECT_EQ(arrivals.classify({100, 600, 1, 1, 1}), Piece::Conflict);
+  arrivals.add({400, 600, 4, 5, 1});
+  EXPECT_EQ(arrivals.ranges().back().first_seq_cnt, 4);
+  EXPECT_EQ(arrivals.ranges().back().last_seq_cnt, 6);
+}
+
+// A message has so many ranges at most: a frame between two of them, and beside neither, has no room then either.
+TEST(Arrivals, manyHoles_frameInTheMidst_hasNoRoom) {
+  Arrivals arrivals;
+  std::uint32_t at = 1'000;
+  for (std::uint16_t number = 3; arrivals.ranges().size() < 64; number += 3, at += 1'000) arrivals.add({at, at + 100, number, number, 1});
+  EXPECT_FALSE(arrivals.has_room({1'500, 1'600, 4, 4, 1}, 0));
+  EXPECT_FALSE(arrivals.has_room({500, 600, 1, 1, 1}, 0));
+  EXPECT_TRUE(arrivals.has_room({1'100, 1'200, 4, 4, 1}, 0));
+  EXPECT_TRUE(arrivals.has_room({900, 1'000, 2, 2, 1}, 0));
+}
+
 // FC-VI B.2.5 rule 4c: a piece in the midst of a gap was missed as long as what is behind it; one behind all, since it came.
 TEST(Arrivals, pieceInAGap_isMissedSinceTheGapShowed) {
   Arrivals arrivals;
@@ -159,6 +185,7 @@ TEST(ReorderPool, tooMuchAtOnce_takesNothing) {
   EXPECT_TRUE(share.take({1}, 0)) << "nothing is always free";
   EXPECT_TRUE(share.take({1}, 800, ReorderPool::Need::Now)) << "all that is left";
   EXPECT_FALSE(share.take({1}, 1, ReorderPool::Need::Now));
+  EXPECT_TRUE(share.take({1}, 0)) << "of nothing there is always enough";
   EXPECT_EQ(share.bytes(), 1'200u);
   EXPECT_EQ(pool.peak_bytes(), 1'200u);
 }

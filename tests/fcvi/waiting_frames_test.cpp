@@ -88,6 +88,18 @@ TEST_F(Waiting, reading_messagesBehind_waitForItsData) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
+// Many messages wait: none is lost, and none overtakes another.
+TEST_F(Waiting, reading_manyMessagesBehind_allArrive) {
+  constexpr std::uint32_t many = 50;
+  begin_behind_a_read(Level::ReliableReception);
+  receive(many);
+  for (std::uint32_t i = 0; i < many; ++i) inject(forge(Opcode::send_rqst, 2 + i, 64));
+  EXPECT_EQ(server->provider.reorder_bytes(), many * fcvi::EarlyFrames::frame_bytes);
+  fabric.run_for(fc2::second);
+  for (std::uint32_t i = 0; i < many; ++i) EXPECT_EQ(placed(server->data + i * slot, 2 + i), 64) << i;
+  EXPECT_EQ(answers().size(), 1U + many);
+}
+
 // An RDMA Read behind what waits is itself one of them, and what comes behind that waits for its data, too.
 TEST_F(Waiting, reading_readBehindASend_waitsInItsTurn) {
   begin_behind_a_read(Level::ReliableReception);
