@@ -211,6 +211,21 @@ TEST_F(ListingTest, rejected_saysWhatIsNotThere) {
   }
 }
 
+// FC-GS: the name of a node in an answer that nobody understands: there is no list.
+TEST_F(ListingTest, badSymbolicName_isAFailure) {
+  bring_up(1);
+  wire::ct::GpnFtAccept ports;
+  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
+  SlowServer names(server(), [&](Command command) {
+    if (command == Command::gpn_ft) return bytes_of(ports);
+    if (command == Command::gnn_id) return bytes_of(wire::ct::NameAccept{.preamble = wire::ct::CtHeader::of(Command::accept), .world_wide_name = {9}});
+    return command == Command::gsnn_nn ? Bytes(18, 0xFF) : reject(wire::ct::RejectExplanation::none);
+  });
+  const Reader reader = list();
+  EXPECT_EQ(reader.failures, 1);
+  EXPECT_EQ(reader.listings, 0);
+}
+
 // FC-FS: answers that leave their exchanges open, and a listing that fails while others are asked: no exchange stays.
 TEST_F(ListingTest, exchanges_noneStays) {
   bring_up(4);

@@ -173,6 +173,20 @@ TEST(CursorLimit, skipped_goesOnBehind) {
   EXPECT_FALSE(walk.skip(text.size() + 1));
 }
 
+// VI-ARCH 3.2, VI-DG 3.4.3: data may be sent from memory that may only be read, and not received into it.
+TEST(CursorLimit, readOnlyMemory_isGatheredAndNotScattered) {
+  Bench bench;
+  std::array<std::byte, 16> constant{};
+  constant[3] = std::byte{'d'};
+  wire::MemHandle handle{};
+  ASSERT_EQ(bench.nic.register_memory(0x4711000, constant.data(), constant.size(), {}, handle, false), Return::Success);
+  const Posted posted = bench.descriptor(0, 0, {Segment{0x4711000, handle.value, 16}});
+  std::array<std::uint8_t, 16> bytes{};
+  EXPECT_TRUE(cursor(bench, posted).gather(bytes));
+  EXPECT_EQ(bytes[3], 'd');
+  EXPECT_FALSE(cursor(bench, posted).scatter(bytes));
+}
+
 // VI-ARCH 3.2: one segment without a right is enough to refuse all of it, whichever it is.
 TEST(CursorLimit, reach_anyRefusedSegment_isRefused) {
   Bench bench;
