@@ -4,10 +4,12 @@
 
 namespace fcvi {
 namespace {
-/// SEQ_CNT `later` comes next behind `earlier` where their offsets meet; where they do not, a frame at least is between.
+/// SEQ_CNT `later` comes next behind `earlier` where their offsets meet; where they do not, as many frames are between as SEQ_CNTs are
+/// missing, or 65,536 more (5.6), each of a byte at least.
 bool may_follow(std::uint16_t earlier, std::uint16_t later, std::uint32_t bytes_between) {
-  const bool next = static_cast<std::uint16_t>(earlier + 1) == later;
-  return bytes_between == 0 ? next : !next || bytes_between >= 65536;  // as many frames, and SEQ_CNT came round
+  const auto missing = static_cast<std::uint16_t>(later - earlier - 1);
+  if (bytes_between == 0) return missing == 0;
+  return bytes_between >= (missing != 0 ? missing : 65536u);
 }
 
 /// The first range that ends behind `at`.

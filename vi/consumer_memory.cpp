@@ -20,7 +20,6 @@ bool place_ending_in(std::byte* to, std::span<const std::uint8_t> from) {
 }  // namespace
 
 void place(std::byte* to, std::span<const std::uint8_t> from) {
-  if (from.empty()) return;
   place_ending_in<std::uint64_t>(to, from) || place_ending_in<std::uint32_t>(to, from) ||
       place_ending_in<std::uint16_t>(to, from) || place_ending_in<std::uint8_t>(to, from);
 }

@@ -83,8 +83,8 @@ void MemoryTable::remove_user(Ptag tag) {
 
 const MemoryTable::Region* MemoryTable::find(std::uint64_t address, wire::MemHandle handle) const {
   const Region* region = regions_.find(handle.value);
-  if (region == nullptr || address < region->address) return nullptr;
-  return address - region->address < region->length_bytes ? region : nullptr;
+  // An address in front of the region is 2^64 behind it; no region reaches so far.
+  return region != nullptr && address - region->address < region->length_bytes ? region : nullptr;
 }
 
 }  // namespace vi

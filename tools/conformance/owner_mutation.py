@@ -54,10 +54,14 @@ def run(options, say) -> list:
         if options.sample and len(changes) > options.sample:
             changes = random.Random(file).sample(changes, options.sample)
         reaching = {c.number: [case for case in cases if c.number in case.reached] for c in changes}
-        verdicts = list(runner.pool.map(lambda c: runner.judge(c.number, reaching[c.number]), changes))
-        pairs = [(c.mutant, verdict) for c, verdict in zip(changes, verdicts)]
-        _keep(runner.folder.parent.parent / "verdicts", file, pairs)
         state = owner_mutants.digest((options.root / file).read_text(encoding="utf-8"))
+        kept = runner.folder.parent.parent / "verdicts" / (file.replace("/", "_") + ".txt")
+        known = _killed_before(kept, state) if options.again else {}
+        runner.kills.clear()
+        verdicts = list(runner.pool.map(
+            lambda c: known.get(c.mutant.key()) or runner.judge(c.number, reaching[c.number]), changes))
+        pairs = [(c.mutant, verdict) for c, verdict in zip(changes, verdicts)]
+        _keep(kept, state, pairs)
         results[file] = one = owner_page.result(file, pairs, equivalents, state, _tests(runner.programs, options))
         say(f"{file}: {one.mutants} mutants, {one.killed} killed, {one.equivalent} equivalent, {one.survives} survive, "
             f"{one.unreached} not reached")
@@ -79,10 +83,19 @@ def _tests(programs: list, options) -> str:
     return ", ".join(programs) + shorter
 
 
-def _keep(folder: Path, file: str, pairs: list) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+def _keep(kept: Path, state: str, pairs: list) -> None:
+    kept.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{verdict.outcome}\t{verdict.test}\t{mutant.key()}" for mutant, verdict in pairs]
-    (folder / (file.replace("/", "_") + ".txt")).write_text("\n".join(lines) + "\n")
+    kept.write_text("\n".join([state, *lines]) + "\n")
+
+
+def _killed_before(kept: Path, state: str) -> dict:
+    """Key -> Verdict of a run that changed the same source. Tests may have been added since, not weakened."""
+    lines = kept.read_text().splitlines() if kept.is_file() else [""]
+    if lines[0] != state:
+        return {}
+    verdicts = {key: owner_run.Verdict(outcome, test) for outcome, test, key in (line.split("\t") for line in lines[1:])}
+    return {key: one for key, one in verdicts.items() if one.outcome not in (owner_run.SURVIVES, owner_run.UNREACHED)}
 
 
 def _write_page(options, results: dict, every: list, plan, cited: str) -> None:

@@ -318,6 +318,9 @@ class Finder:
         if what.type.kind != cindex.TypeKind.FUNCTIONPROTO or what.type.is_function_variadic():
             return
         parameters = [t.get_canonical().spelling for t in what.type.argument_types()]
+        if found:  # the smaller, or the larger, is the same in either order
+            self.found.left_out["arguments of std::min or std::max"] += 1
+            return
         written = [self.range(a) for a in arguments]
         for i in range(len(arguments) - 1):
             j = i + 1

@@ -1,5 +1,6 @@
 """Runs the tests that reach a changed place, fastest first, until one fails."""
 
+import collections
 import concurrent.futures
 import json
 import mmap
@@ -18,6 +19,7 @@ PROGRAMS = ["farp_test", "vi_test", "fc2_fabric_test", "fcvi_test", "fcvi_topolo
 NOT_BEHAVIOUR = ("table_", "Hostility.")
 SURVIVES, UNREACHED = "survives", "unreached"
 FIRST_BATCH_S = 0.2
+LIKELY = 12  # tests
 ATTEMPTS = 2  # a server that died is started again
 
 
@@ -84,6 +86,7 @@ class Runner:
         self.folder, self.numbers, self.say, self.jobs = folder, numbers, say, jobs
         self.programs = programs
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        self.kills = collections.Counter()  # of each test: what noticed much notices more
         self.free = queue.SimpleQueue()
         for _ in range(jobs):
             self.free.put({name: Server(self.path(name), numbers) for name in programs})
@@ -151,11 +154,18 @@ class Runner:
         return self.with_servers(lambda servers: self._judge(servers, number, cases))
 
     def _judge(self, servers: dict, number: int, cases: list) -> Verdict:
-        for batch in batches(cases):
+        for batch in [*self.likely(cases), *batches(cases)]:
             outcome, _, test = servers[batch[0].program].run(number, sum(c.seconds for c in batch), [c.name for c in batch])
             if outcome != "passed":
+                self.kills[f"{batch[0].program}: {test}"] += 1
                 return Verdict(outcome, f"{batch[0].program}: {test}")
         return Verdict(SURVIVES, "")
+
+    def likely(self, cases: list) -> list:
+        """A first batch of each program: the quick tests that noticed most so far."""
+        count = {case: self.kills[f"{case.program}: {case.name}"] for case in cases if case.seconds <= FIRST_BATCH_S / 10}
+        most = sorted((case for case in count if count[case]), key=lambda case: -count[case])[:LIKELY]
+        return [[case for case in most if case.program == program] for program in dict.fromkeys(case.program for case in most)]
 
     def stop(self) -> None:
         for _ in range(self.jobs):

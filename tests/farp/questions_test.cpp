@@ -1,0 +1,249 @@
+// Questions to a Name Server that is slow, ends its exchanges otherwise, or goes away (FC-VI 7.6, 7.7; FC-FS; ruling 221): what is asked again
+// and when, what the asker hears, and that no exchange stays behind.
+#include "farp/directory.hpp"
+#include "fc2_fabric/name_server.hpp"
+#include "tests/farp/resolver_fixture.hpp"
+#include "wire/ct/accept.hpp"
+#include "wire/ct/preamble.hpp"
+
+namespace farp_test {
+namespace {
+using wire::ct::Command;
+using wire::els::Command::farp_req;
+using Bytes = std::vector<std::uint8_t>;
+
+template <class Message>
+Bytes bytes_of(const Message& message) {
+  Bytes bytes(message.size());
+  message.write(bytes);
+  return bytes;
+}
+
+Bytes reject(wire::ct::RejectExplanation why) {
+  wire::ct::CtHeader header = wire::ct::CtHeader::of(Command::reject);
+  header.reason = wire::ct::RejectReason::unable_to_perform;
+  header.explanation = why;
+  Bytes bytes(16);
+  header.write(bytes);
+  return bytes;
+}
+
+/// Stands in the Name Server's place: answers as a test tells it. An answer of nothing is silence.
+class SlowServer final : public fc2::ExchangeUser {
+ public:
+  using Answer = std::function<Bytes(Command)>;
+  SlowServer(fc2::NPort& port, Answer answer) : port_(port), answer_(std::move(answer)) { port.set_user(wire::Type::ct, *this); }
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
+    const Command command = wire::ct::CtHeader::parse(iu)->command;
+    asked.emplace_back(command, port_.scheduler().now());
+    if (aborts > 0 && aborts-- > 0) return port_.abort(exchange);
+    const Bytes answer = answer_(command);
+    if (answer.empty()) return port_.release(exchange);
+    port_.send(exchange, wire::RCtl::solicited_control, {}, answer, {.last_of_exchange = ends, .transfer_initiative = true});
+  }
+  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+  bool ends = true;  // the exchange, with its answer
+  int aborts = 0;    // of the next requests
+  std::vector<std::pair<Command, fc2::TimeNs>> asked;
+
+ private:
+  fc2::NPort& port_;
+  Answer answer_;
+};
+
+class QuestionsTest : public ResolverTest {
+ protected:
+  ~QuestionsTest() override { EXPECT_EQ(unexpected_events(), 0U); }
+  fc2::NPort& server() { return fabric.fabric.service_port(wire::well_known::name_server); }
+  void tap() { fabric.fabric.tap(fabric.port(0), &log); }
+  void expect_no_exchange() {
+    fabric.run_for(100 * fc2::second);  // aborted ones rest for R_A_TOV
+    EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
+  }
+  static Bytes silence(Command) { return {}; }
+  support::FrameLog log;
+};
+
+// Ruling 221: a question that is lost is asked again after 2 * E_D_TOV, then after twice as long; the last try has 2 * R_A_TOV. Then FARP, as
+// often, E_D_TOV apart. Each try has an exchange, and none stays.
+TEST_F(QuestionsTest, querying_silentServer_asksAsOftenAndAsLong) {
+  bring_up(2);
+  SlowServer silent(server(), silence);
+  tap();
+  const fc2::TimeNs begun = fabric.scheduler.now();
+  const Asker asker = ask(0, wire::IpAddress::v4(10, 9, 9, 9));
+  EXPECT_EQ(asker.refusals, 1);
+  const fc2::TimeNs first = 2 * fabric.port(0).e_d_tov(), last = 2 * fabric.port(0).r_a_tov();
+  ASSERT_EQ(silent.asked.size(), 3U);
+  const double at[] = {0, static_cast<double>(first), static_cast<double>(3 * first)};
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(static_cast<double>(silent.asked[i].second - begun), at[i], 1e6) << i;
+  EXPECT_EQ(log.sent(farp_req), 3U);
+  const fc2::TimeNs all = 3 * first + last + 3 * fabric.port(0).e_d_tov();
+  EXPECT_NEAR(static_cast<double>(fabric.scheduler.now() - begun), static_cast<double>(all), 1e6);
+  expect_no_exchange();
+}
+
+// FC-FS: an answer that leaves its exchange open is as good; the exchange is given back.
+TEST_F(QuestionsTest, querying_answerLeavesExchangeOpen_isGivenBack) {
+  bring_up(2);
+  SlowServer open(server(), [](Command) { return reject(wire::ct::RejectExplanation::none); });
+  open.ends = false;
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1})) << "by FARP";
+  EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
+  fabric.detach(0);  // those of the server end while it is there
+}
+
+// FC-FS ABTS: a question that the server aborts is asked again, like one that is lost.
+TEST_F(QuestionsTest, querying_serverAborts_asksAgain) {
+  bring_up(2);
+  SlowServer server_of_second(server(), [](Command) { return reject(wire::ct::RejectExplanation::none); });
+  server_of_second.aborts = 1;
+  tap();
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  EXPECT_EQ(server_of_second.asked.size(), 2U);
+  EXPECT_EQ(log.sent(farp_req), 1U);
+  expect_no_exchange();
+}
+
+// FC-VI 7.7.1, 7.4: the server logs us out while it is asked: the question goes on by FARP, at once, and finds the port.
+TEST_F(QuestionsTest, querying_serverLogsOut_asksByFarp) {
+  bring_up(2);
+  SlowServer silent(server(), silence);
+  tap();
+  Asker asker;
+  resolvers[0]->resolve(ip(1), asker);
+  fabric.run_for(100 * fc2::millisecond);
+  ASSERT_EQ(silent.asked.size(), 1U);
+  server().remote_port(id(0)).log_out();
+  fabric.run_for(100 * fc2::millisecond);
+  EXPECT_EQ(asker.ids, ids({1}));
+  EXPECT_EQ(log.sent(farp_req), 1U);
+}
+
+// FC-VI 7.4: where the login with the server is gone for good it is not asked: FARP, at once.
+TEST_F(QuestionsTest, unresolved_serverLoggedOut_isNotAsked) {
+  bring_up(2);
+  SlowServer silent(server(), silence);
+  server().link_down();
+  fabric.port(0).remote_port(wire::well_known::name_server).log_out();
+  tap();
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  EXPECT_TRUE(silent.asked.empty());
+  EXPECT_EQ(log.sent(farp_req), 1U);
+}
+
+// The resolver goes while it asks: its exchange is aborted, and an answer that comes later finds nobody.
+TEST_F(QuestionsTest, querying_destroyed_leavesNoExchange) {
+  bring_up(2);
+  SlowServer silent(server(), silence);
+  Asker asker;
+  resolvers[0]->resolve(wire::IpAddress::v4(10, 9, 9, 9), asker);
+  fabric.run_for(fc2::millisecond);
+  ASSERT_EQ(fabric.port(0).open_exchanges(), 1U);
+  resolvers[0].reset();
+  expect_no_exchange();
+  EXPECT_EQ(asker.answers + asker.refusals, 0);
+}
+
+// FC-VI 7.5: who waits for a reply waits as long as was configured, to the nanosecond.
+TEST_F(QuestionsTest, awaitReply_configuredTime_isKept) {
+  bring_up(1, [](farp::ResolverConfig& config, std::size_t) {
+    config.use_name_server = false;
+    config.farp_timeout = 7 * fc2::millisecond;
+    config.retries = 0;
+  });
+  const fc2::TimeNs begun = fabric.scheduler.now();
+  EXPECT_EQ(ask(0, wire::IpAddress::v4(10, 9, 9, 9)).refusals, 1);
+  EXPECT_EQ(fabric.scheduler.now() - begun, 7 * fc2::millisecond);
+}
+
+// --- listings ----------------------------------------------------------------------------------------------------
+
+struct Reader final : farp::DirectoryListener {
+  void directory_listed(std::span<const farp::DirectoryEntry> list) override {
+    ++listings;
+    ports.assign(list.begin(), list.end());
+  }
+  void directory_failed(farp::DirectoryFailure) override { ++failures; }
+  int listings = 0, failures = 0;
+  std::vector<farp::DirectoryEntry> ports;
+};
+
+class ListingTest : public QuestionsTest {
+ protected:
+  Reader list() {
+    farp::Directory directory(fabric.port(0));
+    Reader reader;
+    directory.list(reader);
+    fabric.run_until([&] { return reader.listings + reader.failures > 0; }, 1000 * fc2::second);
+    directory.forget(reader);
+    return reader;
+  }
+};
+
+// FC-GS: what the server rejects, and why, says what is not there: no port of FC-VI, a port that has gone, a name or address that nobody
+// registered. Other reasons for no list are a failure.
+TEST_F(ListingTest, rejected_saysWhatIsNotThere) {
+  bring_up(1);
+  using Why = wire::ct::RejectExplanation;
+  wire::ct::GpnFtAccept ports;
+  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
+  struct Case { Command rejected; Why why; int listings; std::size_t ports; };
+  constexpr Case cases[] = {
+      {Command::gpn_ft, Why::fc4_types_not_registered, 1, 0}, {Command::gpn_ft, Why::database_empty, 1, 0},
+      {Command::gpn_ft, Why::none, 0, 0},           {Command::gpn_ft, Why::n_port_id_not_registered, 0, 0},
+      {Command::gnn_id, Why::n_port_id_not_registered, 1, 0}, {Command::gnn_id, Why::none, 1, 0},
+      {Command::gipp_id, Why::n_port_id_not_registered, 1, 0}, {Command::gipp_id, Why::none, 1, 1},
+      {Command::gsnn_nn, Why::none, 1, 1},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(std::string(to_string(one.rejected)) + " " + std::string(to_string(one.why)));
+    SlowServer names(server(), [&](Command command) {
+      if (command == one.rejected) return reject(one.why);
+      if (command == Command::gpn_ft) return bytes_of(ports);
+      if (command == Command::gnn_id) return bytes_of(wire::ct::NameAccept{.world_wide_name = {9}});
+      return reject(Why::none);
+    });
+    const Reader reader = list();
+    EXPECT_EQ(reader.listings, one.listings);
+    EXPECT_EQ(reader.failures, 1 - one.listings);
+    EXPECT_EQ(reader.ports.size(), one.ports);
+  }
+}
+
+// FC-GS: the name of a node in an answer that nobody understands: there is no list.
+TEST_F(ListingTest, badSymbolicName_isAFailure) {
+  bring_up(1);
+  wire::ct::GpnFtAccept ports;
+  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
+  SlowServer names(server(), [&](Command command) {
+    if (command == Command::gpn_ft) return bytes_of(ports);
+    if (command == Command::gnn_id) return bytes_of(wire::ct::NameAccept{.preamble = wire::ct::CtHeader::of(Command::accept), .world_wide_name = {9}});
+    return command == Command::gsnn_nn ? Bytes(18, 0xFF) : reject(wire::ct::RejectExplanation::none);
+  });
+  const Reader reader = list();
+  EXPECT_EQ(reader.failures, 1);
+  EXPECT_EQ(reader.listings, 0);
+}
+
+// FC-FS: answers that leave their exchanges open, and a listing that fails while others are asked: no exchange stays.
+TEST_F(ListingTest, exchanges_noneStays) {
+  bring_up(4);
+  SlowServer open(server(), [](Command) { return reject(wire::ct::RejectExplanation::fc4_types_not_registered); });
+  open.ends = false;
+  EXPECT_EQ(list().listings, 1);
+  EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
+  wire::ct::GpnFtAccept ports;
+  for (std::uint32_t i = 0; i < 4; ++i) ports.entries.push_back({.control = 0, .port_id = {0x010100 + 0x100 * i}, .port_name = {5 + i}});
+  int answers = 1;
+  SlowServer bad(server(), [&](Command command) {
+    if (command == Command::gpn_ft) return bytes_of(ports);
+    return answers-- > 0 ? Bytes(200, 0xFF) : Bytes{};  // one that nobody understands, and silence
+  });
+  EXPECT_EQ(list().failures, 1);
+  expect_no_exchange();
+  fabric.detach(0);
+}
+
+}  // namespace
+}  // namespace farp_test
