@@ -117,9 +117,9 @@ TEST_F(ExchangeEndTest, recovering_rejected_id_rests) {
   answer_abts(RCtl::ba_rjt);
   pair.run_for(9 * second);
   EXPECT_EQ(pair.a.open_exchanges(), 1U);
-  EXPECT_EQ(pair.to_b.log.count([](const LoggedFrame& f) { return f.is_els(wire::els::Command::rrq); }), 0U);
   pair.run_for(2 * second);
-  EXPECT_EQ(pair.to_b.log.count([](const LoggedFrame& f) { return f.is_els(wire::els::Command::rrq); }), 1U);
+  EXPECT_EQ(pair.a.open_exchanges(), 0U);
+  EXPECT_TRUE(pair.a.remote_port(b_id).logged_in());
   EXPECT_EQ(originator.failures.size(), 1U);
 }
 
