@@ -47,6 +47,7 @@ class Tree:
             made.mkdir(parents=True)
         self.rows(ROWS)
         self.explain("")
+        self.unreachable("")
         self.program(mutation_run.MACHINE_TESTS)
         for name in mutation_run.TESTS_ABOVE:
             self.program(name, overlooked=[f"{HARD}/remove", f"{SOFT}/invert"], fires=f"{HARD}\n")
@@ -65,6 +66,9 @@ class Tree:
 
     def explain(self, text: str) -> None:
         (self.pages / "mutation_survivors.txt").write_text(text)
+
+    def unreachable(self, text: str) -> None:
+        (self.pages / "mutation_unreachable.txt").write_text(text)
 
     def page(self) -> str:
         return (self.pages / "mutation.md").read_text()
@@ -106,6 +110,14 @@ class Lists(unittest.TestCase):
                 mutants.parse_explanations(text)
 
 
+    def test_bad_unreachable(self):
+        for text, complaint in {f"{HARD}\n": "mutation_unreachable.txt:2: no row, or one without a reason",
+                                "  why\n": "mutation_unreachable.txt:1: a reason without a row",
+                                f"{HARD}/remove\n  why\n": "mutation_unreachable.txt:1: no row"}.items():
+            with self.assertRaisesRegex(mutants.Mistake, complaint):
+                mutants.parse_unreachable(text)
+
+
 class Runs(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -120,7 +132,7 @@ class Runs(unittest.TestCase):
     def test_every_change_noticed(self):
         self.expect(self.tree.run(), 0, "3 rows, 13 changes, 0 survive")
         self.assertIn("| Open | Pushed | !Hard | remove, invert, retarget, drop Creak | `Door.opens` | does not fire there |", self.tree.page())
-        self.assertIn("| [door](#door) | 3 | 3 | 2 | 1 | 3 | 3 | 1 | 13 | 0 | 0 | 1 | 2 |", self.tree.page())
+        self.assertIn("| [door](#door) | 3 | 3 | 2 | 1 | 3 | 3 | 1 | 13 | 0 | 0 | 1 | 0 | 2 |", self.tree.page())
         self.expect(self.tree.check(), 0)
 
     def test_survivor(self):
@@ -142,6 +154,23 @@ class Runs(unittest.TestCase):
     def test_explained_but_noticed(self):
         self.tree.explain(f"{HARD}/remove\n  nobody goes there\n")
         self.expect(self.tree.run(), 1, f"does not survive, or there is no such row any more: {HARD}/remove")
+
+    def test_unreachable(self):
+        self.tree.unreachable(f"# why\n{RANG}\n{SOFT}\n  the bell\n  is broken\n")
+        self.expect(self.tree.run(), 0)
+        self.assertIn("| `Door.opens` | unreachable: the bell is broken |", self.tree.page())
+        self.assertIn("| 13 | 0 | 0 | 1 | 2 | 0 |", self.tree.page())
+        self.expect(self.tree.check(), 0)
+
+    def test_unreachable_but_fires(self):
+        self.tree.unreachable(f"{HARD}\n  nobody pushes\n")
+        self.expect(self.tree.run(), 1, f"it fires above the machine: {HARD}")
+        self.expect(self.tree.check(), 1, f"it fires above the machine: {HARD}")
+
+    def test_unreachable_no_row(self):
+        self.tree.unreachable("door/Open/Kicked/none\n  nobody kicks\n")
+        self.expect(self.tree.run(), 1, "no such row any more: door/Open/Kicked/none")
+        self.expect(self.tree.check(), 1, "no such row any more: door/Open/Kicked/none")
 
     def test_rows_changed(self):
         self.expect(self.tree.run(), 0)

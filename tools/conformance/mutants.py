@@ -32,6 +32,9 @@ class Row(NamedTuple):
         return [f"{self.key()}/{way}" for way in self.ways()]
 
 
+_ROW = r"\w+/\w+/\w+/[^/]+"  # its key
+
+
 class Mistake(Exception):
     """A list that cannot be read; says where."""
 
@@ -57,24 +60,34 @@ def way_of(mutant: str) -> str:
 
 
 def parse_explanations(text: str) -> dict:
-    """mutant -> why it may survive. One or more mutants, a line each, then the reason, indented."""
+    """mutant -> why it may survive (mutation_survivors.txt)."""
+    return _parse_reasons(text, "mutation_survivors.txt", rf"{_ROW}/(remove|invert|stay|retarget|(drop|swap) \w+)", "mutant")
+
+
+def parse_unreachable(text: str) -> dict:
+    """Key of a row -> why it cannot fire above its machine (mutation_unreachable.txt)."""
+    return _parse_reasons(text, "mutation_unreachable.txt", _ROW, "row")
+
+
+def _parse_reasons(text: str, file: str, wanted: str, what: str) -> dict:
+    """One or more of what is wanted, a line each, then the reason, indented."""
     explained, waiting, reason = {}, [], []
     for number, line in enumerate([*text.splitlines(), "end"], 1):
-        where = f"mutation_survivors.txt:{number}"
+        where = f"{file}:{number}"
         if not line.strip() or line.startswith("#"):
             continue
         if line[0].isspace():
             if not waiting:
-                raise Mistake(f"{where}: a reason without a mutant")
+                raise Mistake(f"{where}: a reason without a {what}")
             reason.append(line.strip())
             continue
         if reason:
-            explained.update({mutant: " ".join(reason) for mutant in waiting})
+            explained.update({key: " ".join(reason) for key in waiting})
             waiting, reason = [], []
         if line == "end" and not waiting:
             break
-        if not re.fullmatch(r"\w+/\w+/\w+/[^/]+/(remove|invert|stay|retarget|(drop|swap) \w+)", line):
-            raise Mistake(f"{where}: no mutant, or one without a reason: {line}")
+        if not re.fullmatch(wanted, line):
+            raise Mistake(f"{where}: no {what}, or one without a reason: {line}")
         if line in explained or line in waiting:
             raise Mistake(f"{where}: explained twice: {line}")
         waiting.append(line)
@@ -86,3 +99,9 @@ def complaints(survivors: list, explained: dict) -> list:
     found = [f"survives unexplained: {mutant}" for mutant in survivors if mutant not in explained]
     return found + [f"explained, but it does not survive, or there is no such row any more: {mutant}"
                     for mutant in explained if mutant not in survivors]
+
+
+def unreachable_complaints(unreachable: dict, rows, fires: dict) -> list:
+    """What is wrong with the list of rows that cannot fire above; fires: key of a row -> what it fires in."""
+    found = [f"mutation_unreachable.txt: no such row any more: {key}" for key in unreachable if key not in rows]
+    return found + [f"mutation_unreachable.txt: it fires above the machine: {key} ({fires[key]})" for key in unreachable if key in fires]

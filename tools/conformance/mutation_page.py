@@ -7,7 +7,7 @@ from mutants import Row, way_of
 
 INTRODUCTION = """# Every row of every machine, changed
 
-<!-- Made by tools/mutation; the reasons stand in mutation_survivors.txt. Do not edit. -->
+<!-- Made by tools/mutation; the reasons stand in mutation_survivors.txt and mutation_unreachable.txt. Do not edit. -->
 
 A rule of the protocol is a row of a table in `state_machines/`. `tools/mutation` changes one row at a time, in one way at
 a time, and runs the tests: a change that no test notices is a rule that nobody checks.
@@ -26,10 +26,15 @@ every change of a table, whatever it should say. The tests that run are written 
 machine (`tests/state_machines`), then, for what these do not notice, the tests of all that stands above it:
 {above}.
 Of these, too, tests that compare a golden page (`*Hostility.*`) do not run.
+
+A row that its owner cannot make fire (the owner looks before it feeds the event, or the event has no sender in that state)
+stands with the reason in mutation_unreachable.txt, and below as *unreachable*. Such a row is the machine's own care: it keeps
+the table complete for any owner.
 """
 
 NO_TEST_ABOVE = "no test notices"
 NOT_ABOVE = "does not fire there"
+UNREACHABLE = "unreachable: "  # and the reason
 COLUMNS = "| state | event | guard | ways | fails first without it | above the machine |\n|---|---|---|---|---|---|"
 
 
@@ -51,11 +56,17 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def _kind_above(above: str) -> str:
+    if above.startswith(UNREACHABLE):
+        return UNREACHABLE
+    return above if above in (NO_TEST_ABOVE, NOT_ABOVE) else "a test"
+
+
 def _counts(name: str, results: list) -> str:
     kinds = [way.split()[0] for result in results for way in result.caught]
-    above = [result.above if result.above in (NO_TEST_ABOVE, NOT_ABOVE) else "a test" for result in results]
+    above = [_kind_above(result.above) for result in results]
     cells = [name, len(results), *(kinds.count(kind) for kind in ("remove", "invert", "stay", "retarget", "drop", "swap")), len(kinds),
-             len(survivors(results)), *(above.count(what) for what in ("a test", NO_TEST_ABOVE, NOT_ABOVE))]
+             len(survivors(results)), *(above.count(what) for what in ("a test", NO_TEST_ABOVE, UNREACHABLE, NOT_ABOVE))]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
@@ -68,16 +79,18 @@ def _row(result: Result) -> str:
     row = result.row
     first = result.caught["remove"]
     cells = [row.state, row.event, row.guard, ", ".join(result.caught), f"`{first}`" if first else "survives"]
-    above = result.above if result.above in (NO_TEST_ABOVE, NOT_ABOVE) else f"`{result.above}`"
+    above = f"`{result.above}`" if _kind_above(result.above) == "a test" else result.above
     return "| " + " | ".join(map(_cell, [*cells, above])) + " |"
 
 
 def page(results: list, explained: dict, programs_above: list) -> str:
     lines = [INTRODUCTION.format(above=", ".join(f"`{name}`" for name in programs_above)), "## Counted", "",
-             "The last three columns count the rows whose removal a test above the machine notices, too, those that fire in such",
-             "tests unnoticed, and those that fire in none: there, the tests of the machine stand alone.", "",
-             "| machine | rows | remove | invert | stay | retarget | drop | swap | all | survive | noticed above | unnoticed | not fired |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|---|", *_all_counts(results), "", "## What survives", ""]
+             "The last four columns count the rows whose removal a test above the machine notices, too, those that fire in such",
+             "tests unnoticed, those that cannot fire there, and those that could and do not: there, the tests of the machine stand",
+             "alone.", "",
+             "| machine | rows | remove | invert | stay | retarget | drop | swap | all | survive | noticed above | unnoticed "
+             "| unreachable | not fired |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|", *_all_counts(results), "", "## What survives", ""]
     left = survivors(results)
     if left:
         lines += ["| row | way | why it may |", "|---|---|---|"]
@@ -91,15 +104,31 @@ def page(results: list, explained: dict, programs_above: list) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _cells(line: str) -> list:
+    return [cell.replace("\\|", "|") for cell in line[2:-2].split(" | ")] if line.startswith("| ") else []
+
+
 def listed(text: str) -> dict:
     """Key of a row -> its ways, as a page has them."""
     found, machine = {}, ""
     for line in text.splitlines():
         if heading := re.fullmatch(r"## (\w+)", line):
             machine = heading.group(1)
-        cells = [cell.replace("\\|", "|") for cell in line[2:-2].split(" | ")] if line.startswith("| ") else []
+        cells = _cells(line)
         if len(cells) == 6 and cells[0] != "state":
             found[f"{machine}/{cells[0]}/{cells[1]}/{cells[2]}"] = cells[3].split(", ")
+    return found
+
+
+def listed_above(text: str) -> dict:
+    """Key of a row -> the test above the machine, of those rows that a page says to fire there."""
+    found, machine = {}, ""
+    for line in text.splitlines():
+        if heading := re.fullmatch(r"## (\w+)", line):
+            machine = heading.group(1)
+        cells = _cells(line)
+        if len(cells) == 6 and cells[0] != "state" and (cells[5].startswith("`") or cells[5] == NO_TEST_ABOVE):
+            found[f"{machine}/{cells[0]}/{cells[1]}/{cells[2]}"] = cells[5].strip("`")
     return found
 
 
