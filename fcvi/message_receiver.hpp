@@ -67,6 +67,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool is_next(wire::OxId ox_id) const;
   void refuse(ReceiveError error, bool last);
   void await_more();
+  void wrong_seq_cnt();
   bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                    std::span<const std::uint8_t> payload);
@@ -107,7 +108,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   void frame_of_epoch(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                       std::span<const std::uint8_t> payload);
   OpenMessage* open_message(wire::MsgId id, ReorderPool::Need need);
-  [[nodiscard]] ReorderPool::Need need_of(wire::MsgId id) const;
+  [[nodiscard]] ReorderPool::Need need_to_open(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
+  [[nodiscard]] ReorderPool::Need need_of(const OpenMessage& open) const;
   void take_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
   void add_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
@@ -148,7 +150,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   void deliver_whole(OpenMessage& open);
   std::optional<ReceiveError> take_descriptor(OpenMessage& open);
   [[nodiscard]] bool park(OpenMessage& open);
-  void give_up_occupant(OpenMessage& open);
+  [[nodiscard]] bool waits_for_descriptor(const OpenMessage& open, const Arrivals::Range& piece) const;
+  void leave_descriptor(const OpenMessage& open);
   void refuse_open(OpenMessage& open, ReceiveError error);
 
   // machines::message_responder

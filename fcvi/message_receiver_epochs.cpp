@@ -12,6 +12,7 @@
 namespace fcvi {
 namespace mr = machines::message_responder;
 using wire::fcvi::DeviceHeader;
+using wire::fcvi::Opcode;
 
 // --- its beginning -----------------------------------------------------------------------------------------------
 
@@ -46,7 +47,7 @@ bool MessageReceiver::adopt_message() {
   open->claimed = open->has_target = true;
   if (machine_.is<mr::Refusing>()) open->refused = noted_;
   if (message_.kind == Kind::Send) open->data = ScatteredData(message_.receive.data, received);
-  if (message_.kind == Kind::Send && !reliable()) epoch_->occupant = expected_;
+  if (message_.kind == Kind::Send && !reliable()) epoch_->occupants.push_back(expected_);
   open->message = message_;
   process(mr::FramesOvertaken{});
   return true;
@@ -62,8 +63,7 @@ void MessageReceiver::frame_of_epoch(const fc2::ReceivedFrame& frame, const Devi
   OpenMessage* open = epoch_->find(id);
   if (open == nullptr) {
     if (epoch_->seen.contains(static_cast<std::uint32_t>(ahead))) return discard_of_the_past(id);  // it is over
-    const bool goes_at_once = !reliable() && frame.header.parameter == 0 && last_of_message(frame);
-    open = open_message(id, goes_at_once ? ReorderPool::Need::Now : need_of(id));
+    open = open_message(id, need_to_open(frame, header));
     if (open == nullptr) return no_room(frame);
     open->message = message_of(frame, header);
     connection_.core().message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
@@ -83,9 +83,20 @@ void MessageReceiver::no_room(const fc2::ReceivedFrame& frame) {
   connection_.core().reorder_pool_full();
 }
 
-/// What is waited for is taken while there is any room: all that is kept behind it goes with it.
-ReorderPool::Need MessageReceiver::need_of(wire::MsgId id) const {
-  return id == expected_ ? ReorderPool::Need::Now : ReorderPool::Need::Share;
+/// What is waited for is taken while there is any room: all that is kept behind it goes with it. At Unreliable Delivery nothing waits,
+/// and a Send needs its books until it is told whether it finds a descriptor, or room for its data.
+ReorderPool::Need MessageReceiver::need_to_open(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
+  const bool goes_at_once = frame.header.parameter == 0 && last_of_message(frame);
+  if (header.msg_id == expected_) return ReorderPool::Need::Now;
+  if (!reliable()) return goes_at_once || header.opcode == Opcode::send_rqst ? ReorderPool::Need::Now : ReorderPool::Need::Book;
+  const bool has_target = header.opcode == Opcode::write_rqst && !needs_response(false);
+  return has_target ? ReorderPool::Need::Book : ReorderPool::Need::Share;
+}
+
+ReorderPool::Need MessageReceiver::need_of(const OpenMessage& open) const {
+  if (open.id() == expected_) return ReorderPool::Need::Now;
+  if (!reliable() && (open.message.has_receive || open.is_parked())) return ReorderPool::Need::Now;  // as few as the descriptors
+  return open.has_target ? ReorderPool::Need::Book : ReorderPool::Need::Share;
 }
 
 bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need) {
@@ -140,7 +151,7 @@ void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& fra
                                 std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
   const std::size_t before = open.arrivals.heap_bytes(), growth = open.arrivals.bytes_to_grow();
-  const bool room = open.arrivals.has_room(piece, open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open.id()));
+  const bool room = open.arrivals.has_room(piece, open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open));
   const bool stored = room && store(open, frame, piece, payload);
   if (stored) open.arrivals.add(piece);
   if (room) share_.give_back(before + growth - open.arrivals.heap_bytes());
@@ -202,7 +213,7 @@ bool MessageReceiver::waits_for_its_end(const OpenMessage& open, const Arrivals:
 
 bool MessageReceiver::hold(OpenMessage& open, const fc2::ReceivedFrame& frame, std::uint32_t offset,
                            std::span<const std::uint8_t> payload) {
-  const auto need = open.has_target ? need_of(open.id()) : ReorderPool::Need::Share;
+  const auto need = open.has_target ? need_of(open) : ReorderPool::Need::Share;
   if (!charge(open, OpenMessage::held_bytes, need)) return false;
   open.held.push_back({std::move(*frame.owner), offset, payload});
   return true;
@@ -333,7 +344,7 @@ void MessageReceiver::take_out(OpenMessage& open) {
   for (std::size_t i = 0; i < open.held.size(); ++i) connection_.core().discard(fc2::Discard::NotReceiving);
   share_.give_back(open.charged + open.arrivals.heap_bytes());
   message_ = open.message;
-  if (epoch_->occupant == open.id()) epoch_->occupant.reset();
+  leave_descriptor(open);
   epoch_->open.erase(message_.header.msg_id);
 }
 
@@ -357,7 +368,7 @@ void MessageReceiver::end_epoch() {
   epoch_->open.clear();
   share_.give_back(epoch_->seen.heap_bytes());
   epoch_->seen.clear();
-  epoch_->occupant.reset();
+  epoch_->occupants.clear();
   connection_.core().scheduler().cancel(epoch_timer_);
 }
 

@@ -163,4 +163,25 @@ TEST(ReorderPool, shareDestroyed_isFree) {
   }
   EXPECT_EQ(pool.held_bytes(), 0u);
 }
+
+// A large piece at once takes no more than many small ones: what it leaves is shared as before.
+TEST(ReorderPool, takeOfMuchAtOnce_leavesAsMuch) {
+  ReorderPool pool(60'000);
+  ReorderPool::Share first(pool), second(pool);
+  EXPECT_FALSE(first.take({1}, 20'001));
+  EXPECT_TRUE(first.take({1}, 20'000));
+  EXPECT_FALSE(second.take({1}, 6'667));
+  EXPECT_TRUE(second.take({1}, 6'666));
+}
+
+// Books of what is placed as it comes are no reason to lose it while two thirds of the pool are not one peer's.
+TEST(ReorderPool, peerHoldsItsHalf_booksStillFindRoom) {
+  ReorderPool pool(60'000);
+  ReorderPool::Share first(pool), second(pool);
+  ASSERT_TRUE(first.take({1}, 30'000, ReorderPool::Need::Now));
+  EXPECT_FALSE(second.take({1}, 100));
+  while (second.take({1}, 100, ReorderPool::Need::Book)) {}
+  EXPECT_EQ(second.bytes(), 10'000u);
+  EXPECT_TRUE(second.take({1}, 100, ReorderPool::Need::Now));
+}
 }  // namespace
