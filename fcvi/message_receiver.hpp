@@ -134,7 +134,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   void take_out(OpenMessage& open);
   void give_up(OpenMessage& open, machines::message_responder::Loss loss);
   void give_up_breach(OpenMessage& open);
-  void give_up_missing(std::uint32_t first, std::uint32_t end);
+  void give_up_missing(std::uint32_t end);
   void skip_what_is_over();
   [[nodiscard]] bool charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need);
   void no_room(const fc2::ReceivedFrame& frame);
@@ -142,7 +142,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] fc2::TimeNs missing_since(const OpenMessage& open) const;
   void epoch_timer_expired();
   [[nodiscard]] fc2::TimeNs oldest_missing() const;
-  void give_up_oldest(fc2::TimeNs since);
+  void give_up_overdue(fc2::TimeNs due);
+  void give_up_first_overdue(fc2::TimeNs due);
+  [[nodiscard]] std::vector<wire::MsgId> overdue_messages(fc2::TimeNs due) const;
   [[nodiscard]] bool abort_in_epoch(wire::OxId ox_id);
   void end_epoch();
   // Unreliable Delivery: message_receiver_unordered.cpp

@@ -111,6 +111,7 @@ OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need nee
   Arrivals& seen = epoch_->seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
   const std::size_t before = seen.heap_bytes(), growth = seen.bytes_to_grow();
+  if (!seen.has_room({at, at + 1, 0, 0, 0}, 256 * Epoch::most_seen_ranges)) return nullptr;
   if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
   const fc2::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
   if (missed == fc2::never && !epoch_->open.empty())
@@ -396,11 +397,16 @@ void MessageReceiver::give_up_breach(OpenMessage& open) {
   reason_.reset();
 }
 
-/// Rules 7a, 7b for messages of which nothing came: distances from Mexp.
-void MessageReceiver::give_up_missing(std::uint32_t first, std::uint32_t end) {
+/// Rules 7a, 7b for messages of which nothing came, in all gaps up to `end`, a distance from Mexp.
+void MessageReceiver::give_up_missing(std::uint32_t end) {
   if (!reliable()) {
-    remember_errored(wire::advance(expected_, first), wire::advance(expected_, end - 1));
-    epoch_->seen.add({first, end, 0, 0, 0});
+    std::uint32_t first = 0;
+    for (const Arrivals::Range& range : epoch_->seen.ranges()) {
+      if (range.begin > end) break;
+      if (range.begin != first) remember_errored(wire::advance(expected_, first), wire::advance(expected_, range.begin - 1));
+      first = range.end;
+    }
+    epoch_->seen.fill_before(end);
   }
   process(mr::MessageGap{.first_frame = true});
 }
@@ -429,31 +435,46 @@ fc2::TimeNs MessageReceiver::oldest_missing() const {
   return oldest;
 }
 
-/// Rule 7. What is missing is found in any order; each has its own R_A_TOV.
+/// Rule 7. What is missing is found in any order; each has its own R_A_TOV. One pass over the books gives up all that is due, and there
+/// are no more passes than a thousand in R_A_TOV, however many gaps show at moments of their own: what shows behind one waits that
+/// thousandth longer.
 void MessageReceiver::epoch_timer_expired() {
-  constexpr int most_at_once = 64;
   fc2::Scheduler& scheduler = connection_.core().scheduler();
-  const fc2::TimeNs r_a_tov = connection_.core().port().r_a_tov();
-  for (int given_up = 0; in_epoch() && !stopped(); ++given_up) {
-    if (given_up == most_at_once) return scheduler.schedule(epoch_timer_, scheduler.now());  // others have their turn too
-    const bool behind_reads = needs_response(false) && connection_.answers_reads();  // what is missing shows after them
-    const fc2::TimeNs since = behind_reads ? fc2::never : oldest_missing();
-    if (since == fc2::never) return scheduler.schedule_after(epoch_timer_, r_a_tov);
-    if (scheduler.now() < since + r_a_tov) return scheduler.schedule(epoch_timer_, since + r_a_tov);
-    give_up_oldest(since);
+  const fc2::TimeNs now = scheduler.now(), r_a_tov = connection_.core().port().r_a_tov();
+  if (needs_response(false) && connection_.answers_reads()) return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
+  give_up_overdue(now - r_a_tov);
+  if (!in_epoch() || stopped()) return;
+  const fc2::TimeNs since = oldest_missing();
+  if (since == fc2::never) return scheduler.schedule_after(epoch_timer_, r_a_tov);
+  const bool more = since <= now - r_a_tov;  // others have their turn, too
+  scheduler.schedule(epoch_timer_, more ? now : std::max(since + r_a_tov, now + r_a_tov / 1024));
+}
+
+void MessageReceiver::give_up_overdue(fc2::TimeNs due) {
+  if (reliable()) return give_up_first_overdue(due);
+  if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) give_up_missing(end);
+  if (!in_epoch()) return;
+  for (const wire::MsgId id : overdue_messages(due)) {
+    OpenMessage* open = in_epoch() && !stopped() ? epoch_->find(id) : nullptr;
+    if (open != nullptr) give_up(*open, mr::Loss::Timeout);
   }
 }
 
-void MessageReceiver::give_up_oldest(fc2::TimeNs since) {
-  OpenMessage* first = epoch_->find(expected_);
-  if (reliable() && first != nullptr) return give_up(*first, mr::Loss::Timeout);
-  std::uint32_t end = 0;  // of the range before
-  for (const Arrivals::Range& range : epoch_->seen.ranges()) {
-    if (range.begin != 0 && range.missed_since == since) return give_up_missing(end, range.begin);
-    end = range.end;
-  }
-  for (auto& [id, open] : epoch_->open)
-    if (missing_since(open) == since) return give_up(open, mr::Loss::Timeout);
+/// Rule 7b: the connection ends with it.
+void MessageReceiver::give_up_first_overdue(fc2::TimeNs due) {
+  if (oldest_missing() > due) return;
+  if (OpenMessage* first = epoch_->find(expected_)) return give_up(*first, mr::Loss::Timeout);
+  if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) return give_up_missing(end);
+  for (const wire::MsgId id : overdue_messages(due)) return give_up(*epoch_->find(id), mr::Loss::Timeout);
+}
+
+/// A slice of them.
+std::vector<wire::MsgId> MessageReceiver::overdue_messages(fc2::TimeNs due) const {
+  constexpr std::size_t most_at_once = 1024;
+  std::vector<wire::MsgId> overdue;
+  for (auto entry = epoch_->open.begin(); entry != epoch_->open.end() && overdue.size() < most_at_once; ++entry)
+    if (missing_since(entry->second) <= due) overdue.push_back(entry->first);
+  return overdue;
 }
 
 }  // namespace fcvi

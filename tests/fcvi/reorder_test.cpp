@@ -506,6 +506,55 @@ TEST_F(Unordered, receiving_manyGaps_areAllGivenUp) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
+/// Sends of one frame that a test hands in by number.
+class Numbered : public Unordered {
+ public:
+  void take_first() {
+    receive(1), send(1, 100);
+    fabric.run_for(fc2::millisecond);
+    ASSERT_TRUE(arrived(0, 0, 100));
+    const auto* sent = log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
+    ASSERT_NE(sent, nullptr);
+    next = {.header = sent->header, .data = sent->data, .sof = sent->sof, .eof = sent->eof};
+    header = *wire::fcvi::DeviceHeader::parse(sent->header.device_header_size(), sent->data);
+  }
+  void hand_in(std::uint32_t steps) {
+    header.msg_id.value += steps;
+    next.set(header);
+    server->port.receive(next.build(fabric.pool));
+  }
+  support::ForgedFrame next;
+  wire::fcvi::DeviceHeader header;
+};
+
+// FC-VI B.2.5 rule 7a: thousands of gaps, each of which shows at a moment of its own, are given up by few passes over the books: work is
+// counted in events of the timer, each of which looks at all.
+TEST_F(Numbered, receiving_thousandsOfGaps_takeFewPasses) {
+  constexpr std::uint32_t gaps = 5'000;
+  take_first();
+  for (std::uint32_t i = 0; i < gaps; ++i) {
+    hand_in(2);
+    fabric.run_for(fc2::microsecond);
+  }
+  fabric.run_for(r_a_tov - gaps * fc2::microsecond - fc2::millisecond);
+  const std::uint64_t before = fabric.scheduler.fired_count();
+  fabric.run_for(20 * fc2::millisecond);
+  EXPECT_EQ(server->provider.reorder_bytes(), 0u);
+  EXPECT_LE(fabric.scheduler.fired_count() - before, 5u);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+// Ruling 131: no more than 65,536 ranges of messages are told apart; the next one that stands alone is lost, and counted.
+TEST_F(Numbered, receiving_moreGapsThanAreKept_isCounted) {
+  take_first();
+  while (server->provider.counters().reorder_pool_full == 0 && header.msg_id.value < 200'000) hand_in(2);
+  EXPECT_NEAR(header.msg_id.value, 2 * 65'536, 200);
+  EXPECT_LE(server->provider.reorder_bytes(), 4u << 20);
+  hand_in(1);
+  EXPECT_EQ(server->provider.counters().reorder_pool_full, 2u) << "it stands alone, too";
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
 // --- Unreliable Delivery on an in-order fabric -------------------------------------------------------------------
 
 class Refused : public support::MessageNodes {};

@@ -211,7 +211,7 @@ bool Judge::only_overtaken() const {
          std::all_of(record_.faults.begin(), record_.faults.end(), [](const Fault& fault) { return fault.kind == Fault::Kind::Reorder; });
 }
 
-/// It is neither of a set-up nor of a login, where each frame that is late makes the next one late until a timer ends it.
+/// It is neither of a set-up nor of a login, where a frame that is late may meet the end of a program's time, and makes the next one late.
 bool is_of_messages(const Hit& hit) {
   using wire::fcvi::Opcode;
   if (!hit.fc_vi) return false;
@@ -224,14 +224,15 @@ bool is_of_messages(const Hit& hit) {
 bool Judge::only_late() const {
   if (record_.in_order || connection_.rejected || connection_.phase != ConnectionRecord::Phase::Faults) return false;
   fc2::TimeNs all = 0;
-  bool blocks = false;
+  bool by_seconds = false;
   for (const Fault& fault : record_.faults) {
     if (fault.kind == Fault::Kind::Lose || fault.kind == Fault::Kind::Duplicate) return false;
     const bool mixed = fault.kind == Fault::Kind::Reverse || fault.kind == Fault::Kind::Shuffle;
     all += (fault.count == 1 ? 1 : 2) * (mixed ? fault.count * fc2::millisecond : fault.delay);
-    blocks = blocks || (fault.count != 1 && !mixed);
+    by_seconds = by_seconds || fault.delay != 0;
   }
-  return all < record_.r_a_tov && (!blocks || std::all_of(record_.hits.begin(), record_.hits.end(), is_of_messages));
+  if (by_seconds && !std::all_of(record_.hits.begin(), record_.hits.end(), is_of_messages)) return false;
+  return all < std::min(record_.r_a_tov, record_.ulp_timeout);
 }
 
 /// A DISCONNECT_RQST that overtakes what was sent before it ends that.
