@@ -72,13 +72,25 @@ fc2::TimeNs Arrivals::missed_since(std::uint32_t at) const {
 }
 
 fc2::TimeNs Arrivals::oldest_gap() const {
-  fc2::TimeNs oldest = fc2::never;
-  for (const Range& range : ranges_)
-    if (range.begin != 0) oldest = std::min(oldest, range.missed_since);
-  return oldest;
+  const std::size_t first = !empty() && ranges_.front().begin == 0 ? 1 : 0;
+  return first < ranges_.size() ? ranges_[first].missed_since : fc2::never;
+}
+
+std::uint32_t Arrivals::end_of_gaps(fc2::TimeNs due) const {
+  const auto later = std::partition_point(ranges_.begin(), ranges_.end(),
+                                          [due](const Range& range) { return range.begin == 0 || range.missed_since <= due; });
+  return later == ranges_.begin() ? 0 : (later - 1)->begin;
+}
+
+void Arrivals::fill_before(std::uint32_t end) {
+  const auto there = range_behind(ranges_, end);
+  there->begin = 0;
+  there->first_seq_cnt = 0;
+  ranges_.erase(ranges_.begin(), there);
 }
 
 void Arrivals::forget_first(std::uint32_t count) {
+  if (count == 0) return;
   ranges_.erase(ranges_.begin(), range_behind(ranges_, count));
   for (Range& range : ranges_) {
     range.begin = std::max(range.begin, count) - count;

@@ -179,21 +179,32 @@ void Connection::note_end_by_peer() {
 void Connection::stop_now() {
   if (stopped_) return;
   if (!connected_once_ && received_ == nullptr) withdraw_setup();
-  if (ended_ == Ended::No) ended_ = Ended::Descriptor;
+  note_end(Ended::Descriptor);
   stop();
   tell_peer(reason_of(stop_cause_));
 }
 
-void Connection::fail(Reason reason) {
+Connection::Ended Connection::ended_here_by(Reason reason) const {
   const bool transport = reason == Reason::transport_error || reason == Reason::remote_rdma_transport_error;
-  fail(reason, transport ? Ended::Transport : peer_knows_ ? ended_by(reason) : Ended::Descriptor);
+  return transport ? Ended::Transport : peer_knows_ ? ended_by(reason) : Ended::Descriptor;
 }
 
-void Connection::fail(Reason reason, ReceiveError cause) { fail(reason, ended_by(cause)); }
+void Connection::note_failure(Reason reason) {
+  if (is_reliable()) note_end(ended_here_by(reason));
+}
+
+void Connection::note_failure(ReceiveError cause) {
+  if (is_reliable()) note_end(ended_by(cause));
+}
+
+void Connection::fail(Reason reason, ReceiveError cause) {
+  note_end(ended_by(cause));
+  fail(reason);
+}
 
 /// Where a descriptor told of it, the model has stopped the VI already.
-void Connection::fail(Reason reason, Ended cause) {
-  if (ended_ == Ended::No) ended_ = cause;
+void Connection::fail(Reason reason) {
+  note_end(ended_here_by(reason));
   feed(ve::ConnectionLost{});
   stop();  // once: nothing that could fail is left then
   tell_peer(reason);
@@ -216,7 +227,7 @@ void Connection::request_disconnect(vi::Operation& operation) {
   withdraw_setup();
   if (received_ != nullptr) received_->disconnect_requested();
   disconnects_.push_back(&operation);
-  if (ended_ == Ended::No) ended_ = Ended::ByUs;
+  note_end(Ended::ByUs);
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
   if (outcome.disconnect_requested) return disconnector_.request();
   if (outcome.disconnect_completed) application_disconnected(true);

@@ -94,6 +94,10 @@ class Connection final : private machines::disconnect_responder::Context {
   void fail(wire::fcvi::Reason reason);
   /// The same, by what the receiver met.
   void fail(wire::fcvi::Reason reason, machines::message_responder::ReceiveError cause);
+  /// A descriptor, or an asynchronous error, is about to tell of this: it ends the connection (VI-ARCH 2.5.2), and who asks in the
+  /// signals that follow hears it as end_cause(). Unreliable Delivery goes on (2.5.1).
+  void note_failure(wire::fcvi::Reason reason);
+  void note_failure(machines::message_responder::ReceiveError cause);
   /// Valid while the VI is in Error, and in the signals of its way there.
   [[nodiscard]] EndCause end_cause() const;
   /// It refused a message, and tells why by itself: no DISCONNECT_RQST of ours crosses its own.
@@ -165,7 +169,8 @@ class Connection final : private machines::disconnect_responder::Context {
   static Ended ended_by(machines::message_responder::ReceiveError error);
   static Ended ended_by(wire::fcvi::Reason reason);
   void note_end_by_peer();
-  void fail(wire::fcvi::Reason reason, Ended cause);
+  [[nodiscard]] Ended ended_here_by(wire::fcvi::Reason reason) const;
+  void note_end(Ended cause) { if (ended_ == Ended::No) ended_ = cause; }
   Ended ended_ = Ended::No;  // the first cause
   fc2::PortUse peer_;     // it stays known while we are here
   OriginatedSetup* originated_ = nullptr;

@@ -27,6 +27,8 @@ class ConnectionIds {
   /// For a set-up of ours: none that is open has it, and it does not rest. In use until close().
   wire::ConnectionId open(fc2::TimeNs now);
   void close(wire::ConnectionId id) { open_.erase(id.value); }
+  /// Tests: the next one, if it is free. 2^32 set-ups take too long.
+  void begin_at(std::uint32_t next) { next_ = next; }
 
   /// CSerr: `id` rests for R_A_TOV, and until the Disconnect of our `endpoint` is over; FFFFFFFFh: none owes one.
   void set_error(const Id& id, wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov);

@@ -4,7 +4,7 @@
 //
 // A frame is placed as it comes, by relative offset, when its target is known. What has to wait is kept in the port's ReorderPool:
 //  - data of a Send whose receive descriptor is not known yet: at the reliable levels, because some message before it never showed a
-//    frame; at Unreliable Delivery, because another message is in the descriptor at the head of the queue;
+//    frame; at Unreliable Delivery, because another message is in the descriptor at the head of the queue (while there is room);
 //  - at Reliable Reception likewise an RDMA Write, which must not pass an RDMA Read (VI-ARCH 6.3.1.1);
 //  - the last bytes of an RDMA Write until its turn: who polls for them may rely on all before them.
 #pragma once
@@ -83,9 +83,11 @@ struct Epoch {
   /// Messages by their distance from the first that is not over: those that showed a frame, or are over. Its frontier is Mexp of
   /// rule 4c e); the first that is missing is where the order of delivery stands.
   Arrivals seen;
+  static constexpr std::uint64_t most_seen_ranges = 65'536;  // 1.5 MiB: more gaps among messages than a fabric makes; each costs those behind it a move
   std::uint64_t seen_bytes = 0;         // of the pool
   wire::MsgId next_to_claim{};          // reliable levels: descriptors go in order of the messages
-  std::optional<wire::MsgId> occupant;  // Unreliable Delivery: the message in the descriptor at the head of the queue
+  /// Unreliable Delivery: the Sends that are in descriptors and lack frames, in the order of the queue. One, but for a full pool.
+  boost::container::small_vector<wire::MsgId, 2> occupants;
 
   [[nodiscard]] bool active() const { return !seen.empty(); }
   [[nodiscard]] OpenMessage* find(wire::MsgId id) {

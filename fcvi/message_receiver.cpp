@@ -112,7 +112,7 @@ void MessageReceiver::take_frame(const fc2::ReceivedFrame& frame, const DeviceHe
   frame_ = &frame;
   if (order_by_message(frame, header)) {
     last_frame_at_ = connection_.core().scheduler().now();
-    if (frame.header.seq_cnt.value != expected_seq_cnt_) process(mr::FrameLost{mr::Loss::FrameGap});
+    if (frame.header.seq_cnt.value != expected_seq_cnt_) wrong_seq_cnt();
     else if (machine_.is<mr::Expecting>()) first_frame(frame, header, payload);
     else next_frame(frame, header, payload);
     if (machine_.is<mr::Refusing>()) {  // what follows it is still the rest of this message
@@ -122,6 +122,12 @@ void MessageReceiver::take_frame(const fc2::ReceivedFrame& frame, const DeviceHe
     }
   }
   frame_ = nullptr;
+}
+
+/// Rules 6c, 6d: frames are missing. Out of order that alone is no error (6e), but here the offset says that none is: rules 6a, 6b.
+void MessageReceiver::wrong_seq_cnt() {
+  if (connection_.core().port().in_order()) process(mr::FrameLost{mr::Loss::FrameGap});
+  else process_breach(mr::FrameLost{mr::Loss::SequenceError});
 }
 
 /// True when the frame is one of message Mexp (B.2.5 rules 4 to 6).
@@ -350,6 +356,7 @@ void MessageReceiver::complete_receive() {
 void MessageReceiver::fail_receive(ReceiveError error) {
   vi::Vi* vi = connection_.vi();
   if (vi == nullptr) return;
+  connection_.note_failure(error);
   const std::uint32_t found = message_.receive.error_bits;  // in a bad descriptor
   const bool breach = reason_ == Reason::protocol_error;
   if (message_.has_receive) {

@@ -67,6 +67,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool is_next(wire::OxId ox_id) const;
   void refuse(ReceiveError error, bool last);
   void await_more();
+  void wrong_seq_cnt();
   bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                    std::span<const std::uint8_t> payload);
@@ -107,7 +108,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   void frame_of_epoch(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                       std::span<const std::uint8_t> payload);
   OpenMessage* open_message(wire::MsgId id, ReorderPool::Need need);
-  [[nodiscard]] ReorderPool::Need need_of(wire::MsgId id) const;
+  [[nodiscard]] ReorderPool::Need need_to_open(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
+  [[nodiscard]] ReorderPool::Need need_of(const OpenMessage& open) const;
   void take_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
   void add_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
@@ -132,7 +134,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   void take_out(OpenMessage& open);
   void give_up(OpenMessage& open, machines::message_responder::Loss loss);
   void give_up_breach(OpenMessage& open);
-  void give_up_missing(std::uint32_t first, std::uint32_t end);
+  void give_up_missing(std::uint32_t end);
   void skip_what_is_over();
   [[nodiscard]] bool charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need);
   void no_room(const fc2::ReceivedFrame& frame);
@@ -140,7 +142,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] fc2::TimeNs missing_since(const OpenMessage& open) const;
   void epoch_timer_expired();
   [[nodiscard]] fc2::TimeNs oldest_missing() const;
-  void give_up_oldest(fc2::TimeNs since);
+  void give_up_overdue(fc2::TimeNs due);
+  void give_up_first_overdue(fc2::TimeNs due);
+  [[nodiscard]] std::vector<wire::MsgId> overdue_messages(fc2::TimeNs due) const;
   [[nodiscard]] bool abort_in_epoch(wire::OxId ox_id);
   void end_epoch();
   // Unreliable Delivery: message_receiver_unordered.cpp
@@ -148,7 +152,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   void deliver_whole(OpenMessage& open);
   std::optional<ReceiveError> take_descriptor(OpenMessage& open);
   [[nodiscard]] bool park(OpenMessage& open);
-  void give_up_occupant(OpenMessage& open);
+  [[nodiscard]] bool waits_for_descriptor(const OpenMessage& open, const Arrivals::Range& piece) const;
+  void leave_descriptor(const OpenMessage& open);
   void refuse_open(OpenMessage& open, ReceiveError error);
 
   // machines::message_responder

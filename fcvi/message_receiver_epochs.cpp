@@ -12,6 +12,7 @@
 namespace fcvi {
 namespace mr = machines::message_responder;
 using wire::fcvi::DeviceHeader;
+using wire::fcvi::Opcode;
 
 // --- its beginning -----------------------------------------------------------------------------------------------
 
@@ -46,7 +47,7 @@ bool MessageReceiver::adopt_message() {
   open->claimed = open->has_target = true;
   if (machine_.is<mr::Refusing>()) open->refused = noted_;
   if (message_.kind == Kind::Send) open->data = ScatteredData(message_.receive.data, received);
-  if (message_.kind == Kind::Send && !reliable()) epoch_->occupant = expected_;
+  if (message_.kind == Kind::Send && !reliable()) epoch_->occupants.push_back(expected_);
   open->message = message_;
   process(mr::FramesOvertaken{});
   return true;
@@ -62,8 +63,7 @@ void MessageReceiver::frame_of_epoch(const fc2::ReceivedFrame& frame, const Devi
   OpenMessage* open = epoch_->find(id);
   if (open == nullptr) {
     if (epoch_->seen.contains(static_cast<std::uint32_t>(ahead))) return discard_of_the_past(id);  // it is over
-    const bool goes_at_once = !reliable() && frame.header.parameter == 0 && last_of_message(frame);
-    open = open_message(id, goes_at_once ? ReorderPool::Need::Now : need_of(id));
+    open = open_message(id, need_to_open(frame, header));
     if (open == nullptr) return no_room(frame);
     open->message = message_of(frame, header);
     connection_.core().message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
@@ -83,9 +83,20 @@ void MessageReceiver::no_room(const fc2::ReceivedFrame& frame) {
   connection_.core().reorder_pool_full();
 }
 
-/// What is waited for is taken while there is any room: all that is kept behind it goes with it.
-ReorderPool::Need MessageReceiver::need_of(wire::MsgId id) const {
-  return id == expected_ ? ReorderPool::Need::Now : ReorderPool::Need::Share;
+/// What is waited for is taken while there is any room: all that is kept behind it goes with it. At Unreliable Delivery nothing waits,
+/// and a Send needs its books until it is told whether it finds a descriptor, or room for its data.
+ReorderPool::Need MessageReceiver::need_to_open(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
+  const bool goes_at_once = frame.header.parameter == 0 && last_of_message(frame);
+  if (header.msg_id == expected_) return ReorderPool::Need::Now;
+  if (!reliable()) return goes_at_once || header.opcode == Opcode::send_rqst ? ReorderPool::Need::Now : ReorderPool::Need::Book;
+  const bool has_target = header.opcode == Opcode::write_rqst && !needs_response(false);
+  return has_target ? ReorderPool::Need::Book : ReorderPool::Need::Share;
+}
+
+ReorderPool::Need MessageReceiver::need_of(const OpenMessage& open) const {
+  if (open.id() == expected_) return ReorderPool::Need::Now;
+  if (!reliable() && (open.message.has_receive || open.is_parked())) return ReorderPool::Need::Now;  // as few as the descriptors
+  return open.has_target ? ReorderPool::Need::Book : ReorderPool::Need::Share;
 }
 
 bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need) {
@@ -100,6 +111,7 @@ OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need nee
   Arrivals& seen = epoch_->seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
   const std::size_t before = seen.heap_bytes(), growth = seen.bytes_to_grow();
+  if (!seen.has_room({at, at + 1, 0, 0, 0}, 256 * Epoch::most_seen_ranges)) return nullptr;
   if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
   const fc2::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
   if (missed == fc2::never && !epoch_->open.empty())
@@ -140,7 +152,7 @@ void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& fra
                                 std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
   const std::size_t before = open.arrivals.heap_bytes(), growth = open.arrivals.bytes_to_grow();
-  const bool room = open.arrivals.has_room(piece, open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open.id()));
+  const bool room = open.arrivals.has_room(piece, open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open));
   const bool stored = room && store(open, frame, piece, payload);
   if (stored) open.arrivals.add(piece);
   if (room) share_.give_back(before + growth - open.arrivals.heap_bytes());
@@ -202,7 +214,7 @@ bool MessageReceiver::waits_for_its_end(const OpenMessage& open, const Arrivals:
 
 bool MessageReceiver::hold(OpenMessage& open, const fc2::ReceivedFrame& frame, std::uint32_t offset,
                            std::span<const std::uint8_t> payload) {
-  const auto need = open.has_target ? need_of(open.id()) : ReorderPool::Need::Share;
+  const auto need = open.has_target ? need_of(open) : ReorderPool::Need::Share;
   if (!charge(open, OpenMessage::held_bytes, need)) return false;
   open.held.push_back({std::move(*frame.owner), offset, payload});
   return true;
@@ -333,7 +345,7 @@ void MessageReceiver::take_out(OpenMessage& open) {
   for (std::size_t i = 0; i < open.held.size(); ++i) connection_.core().discard(fc2::Discard::NotReceiving);
   share_.give_back(open.charged + open.arrivals.heap_bytes());
   message_ = open.message;
-  if (epoch_->occupant == open.id()) epoch_->occupant.reset();
+  leave_descriptor(open);
   epoch_->open.erase(message_.header.msg_id);
 }
 
@@ -357,7 +369,7 @@ void MessageReceiver::end_epoch() {
   epoch_->open.clear();
   share_.give_back(epoch_->seen.heap_bytes());
   epoch_->seen.clear();
-  epoch_->occupant.reset();
+  epoch_->occupants.clear();
   connection_.core().scheduler().cancel(epoch_timer_);
 }
 
@@ -385,11 +397,16 @@ void MessageReceiver::give_up_breach(OpenMessage& open) {
   reason_.reset();
 }
 
-/// Rules 7a, 7b for messages of which nothing came: distances from Mexp.
-void MessageReceiver::give_up_missing(std::uint32_t first, std::uint32_t end) {
+/// Rules 7a, 7b for messages of which nothing came, in all gaps up to `end`, a distance from Mexp.
+void MessageReceiver::give_up_missing(std::uint32_t end) {
   if (!reliable()) {
-    remember_errored(wire::advance(expected_, first), wire::advance(expected_, end - 1));
-    epoch_->seen.add({first, end, 0, 0, 0});
+    std::uint32_t first = 0;
+    for (const Arrivals::Range& range : epoch_->seen.ranges()) {
+      if (range.begin > end) break;
+      if (range.begin != first) remember_errored(wire::advance(expected_, first), wire::advance(expected_, range.begin - 1));
+      first = range.end;
+    }
+    epoch_->seen.fill_before(end);
   }
   process(mr::MessageGap{.first_frame = true});
 }
@@ -418,31 +435,46 @@ fc2::TimeNs MessageReceiver::oldest_missing() const {
   return oldest;
 }
 
-/// Rule 7. What is missing is found in any order; each has its own R_A_TOV.
+/// Rule 7. What is missing is found in any order; each has its own R_A_TOV. One pass over the books gives up all that is due, and there
+/// are no more passes than a thousand in R_A_TOV, however many gaps show at moments of their own: what shows behind one waits that
+/// thousandth longer.
 void MessageReceiver::epoch_timer_expired() {
-  constexpr int most_at_once = 64;
   fc2::Scheduler& scheduler = connection_.core().scheduler();
-  const fc2::TimeNs r_a_tov = connection_.core().port().r_a_tov();
-  for (int given_up = 0; in_epoch() && !stopped(); ++given_up) {
-    if (given_up == most_at_once) return scheduler.schedule(epoch_timer_, scheduler.now());  // others have their turn too
-    const bool behind_reads = needs_response(false) && connection_.answers_reads();  // what is missing shows after them
-    const fc2::TimeNs since = behind_reads ? fc2::never : oldest_missing();
-    if (since == fc2::never) return scheduler.schedule_after(epoch_timer_, r_a_tov);
-    if (scheduler.now() < since + r_a_tov) return scheduler.schedule(epoch_timer_, since + r_a_tov);
-    give_up_oldest(since);
+  const fc2::TimeNs now = scheduler.now(), r_a_tov = connection_.core().port().r_a_tov();
+  if (needs_response(false) && connection_.answers_reads()) return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
+  give_up_overdue(now - r_a_tov);
+  if (!in_epoch() || stopped()) return;
+  const fc2::TimeNs since = oldest_missing();
+  if (since == fc2::never) return scheduler.schedule_after(epoch_timer_, r_a_tov);
+  const bool more = since <= now - r_a_tov;  // others have their turn, too
+  scheduler.schedule(epoch_timer_, more ? now : std::max(since + r_a_tov, now + r_a_tov / 1024));
+}
+
+void MessageReceiver::give_up_overdue(fc2::TimeNs due) {
+  if (reliable()) return give_up_first_overdue(due);
+  if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) give_up_missing(end);
+  if (!in_epoch()) return;
+  for (const wire::MsgId id : overdue_messages(due)) {
+    OpenMessage* open = in_epoch() && !stopped() ? epoch_->find(id) : nullptr;
+    if (open != nullptr) give_up(*open, mr::Loss::Timeout);
   }
 }
 
-void MessageReceiver::give_up_oldest(fc2::TimeNs since) {
-  OpenMessage* first = epoch_->find(expected_);
-  if (reliable() && first != nullptr) return give_up(*first, mr::Loss::Timeout);
-  std::uint32_t end = 0;  // of the range before
-  for (const Arrivals::Range& range : epoch_->seen.ranges()) {
-    if (range.begin != 0 && range.missed_since == since) return give_up_missing(end, range.begin);
-    end = range.end;
-  }
-  for (auto& [id, open] : epoch_->open)
-    if (missing_since(open) == since) return give_up(open, mr::Loss::Timeout);
+/// Rule 7b: the connection ends with it.
+void MessageReceiver::give_up_first_overdue(fc2::TimeNs due) {
+  if (oldest_missing() > due) return;
+  if (OpenMessage* first = epoch_->find(expected_)) return give_up(*first, mr::Loss::Timeout);
+  if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) return give_up_missing(end);
+  for (const wire::MsgId id : overdue_messages(due)) return give_up(*epoch_->find(id), mr::Loss::Timeout);
+}
+
+/// A slice of them.
+std::vector<wire::MsgId> MessageReceiver::overdue_messages(fc2::TimeNs due) const {
+  constexpr std::size_t most_at_once = 1024;
+  std::vector<wire::MsgId> overdue;
+  for (auto entry = epoch_->open.begin(); entry != epoch_->open.end() && overdue.size() < most_at_once; ++entry)
+    if (missing_since(entry->second) <= due) overdue.push_back(entry->first);
+  return overdue;
 }
 
 }  // namespace fcvi

@@ -1,6 +1,8 @@
 // Unreliable Delivery on an out-of-order fabric (VI-ARCH 2.5.1): no order is owed among messages, and what is lost must not delay
 // what comes behind it. Receive queues are strict FIFO queues (VI-ARCH 6.3.1.1): the descriptor at the head goes to the message that
 // is whole first. The message that is in it then parks: its data moves to the pool, and when it is whole, to the next descriptor.
+// Where there is no room for that, nothing is lost: it stays, and the other one takes the next descriptor.
+#include <algorithm>
 #include <utility>
 
 #include "fcvi/connection.hpp"
@@ -24,8 +26,7 @@ bool MessageReceiver::find_descriptor(OpenMessage& open, const Arrivals::Range& 
     if (!open.has_target) refused = ReceiveError::Protection;
     if (refused && open.message.consumes_descriptor() && !open.message.has_receive) (void)take_descriptor(open);
   } else {
-    const bool whole = piece.begin == 0 && open.is_end(piece.end);
-    if (epoch_->occupant && !whole && open.held.size() < patience_frames) return true;
+    if (waits_for_descriptor(open, piece)) return true;
     refused = take_descriptor(open);
     if (!refused) place_held(open, true);
   }
@@ -33,16 +34,22 @@ bool MessageReceiver::find_descriptor(OpenMessage& open, const Arrivals::Range& 
   return !refused;
 }
 
-/// The descriptor at the head of the queue.
+bool MessageReceiver::waits_for_descriptor(const OpenMessage& open, const Arrivals::Range& piece) const {
+  const bool whole = piece.begin == 0 && open.is_end(piece.end);
+  if (epoch_->occupants.empty() || whole || open.held.size() >= patience_frames) return false;
+  return share_.has_room(connection_.peer_port(), OpenMessage::held_bytes + open.arrivals.bytes_to_grow());
+}
+
+/// The descriptor at the head of the queue; the next one, if who is in that cannot park.
 std::optional<mr::ReceiveError> MessageReceiver::take_descriptor(OpenMessage& open) {
-  OpenMessage* other = epoch_->occupant ? epoch_->find(*epoch_->occupant) : nullptr;
+  OpenMessage* other = epoch_->occupants.empty() ? nullptr : epoch_->find(epoch_->occupants.front());
   std::optional<vi::ReceiveWork> work;
-  if (other != nullptr && park(*other)) {
+  const bool at_head = other != nullptr && park(*other);
+  if (at_head) {
     work = other->message.receive;
     other->message.has_receive = false;
     connection_.vi()->rewind_receive(*work, open.message.receive_bytes());
   } else {
-    if (other != nullptr) give_up_occupant(*other);
     work = connection_.vi()->claim_receive(open.message.receive_bytes());
   }
   if (!work) return ReceiveError::QueueEmpty;
@@ -52,9 +59,14 @@ std::optional<mr::ReceiveError> MessageReceiver::take_descriptor(OpenMessage& op
   if (!refused && open.message.kind == Kind::Send) {
     open.has_target = true;
     open.data = ScatteredData(work->data, 0);
-    epoch_->occupant = open.id();
+    epoch_->occupants.insert(at_head ? epoch_->occupants.begin() : epoch_->occupants.end(), open.id());
   }
   return refused;
+}
+
+void MessageReceiver::leave_descriptor(const OpenMessage& open) {
+  auto& all = epoch_->occupants;
+  all.erase(std::remove(all.begin(), all.end(), open.id()), all.end());
 }
 
 /// False: no room in the pool, or its memory is gone.
@@ -71,16 +83,8 @@ bool MessageReceiver::park(OpenMessage& open) {
   }
   open.parked = std::move(bytes);
   open.has_target = false;
-  epoch_->occupant.reset();
+  leave_descriptor(open);
   return true;
-}
-
-/// It cannot wait elsewhere: its descriptor fails, and the next one is free.
-void MessageReceiver::give_up_occupant(OpenMessage& open) {
-  connection_.core().reorder_pool_full();
-  const fc2::ReceivedFrame* at_hand = std::exchange(frame_, nullptr);
-  give_up(open, mr::Loss::Timeout);
-  frame_ = at_hand;
 }
 
 void MessageReceiver::deliver_whole(OpenMessage& open) {

@@ -369,6 +369,7 @@ void MessageSender::drop_completed() {
     if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send()) feed(first, mo::ClearToSend{});  // its turn
     if (!first.machine.is<mo::Completed>() || (sending_ && open_.size() == 1)) break;
     if (first.held != mo::Completion::Success) {  // all before it completed well, as they did at the peer
+      connection_.note_failure(reason_of(first.held));
       connection_.vi()->complete_send(first.work, error_bits_of(first.held, first.work));
       failed_ = first.held;
       break;
@@ -482,7 +483,10 @@ void MessageSender::complete(mo::Completion completion) {
     failing_ = true;
     return;
   }
-  if (failure) verdict_ = completion;
+  if (failure) {
+    verdict_ = completion;
+    connection_.note_failure(reason_of(completion));
+  }
   if (connection_.vi() != nullptr) connection_.vi()->complete_send(current_->work, error_bits_of(completion, current_->work));
 }
 

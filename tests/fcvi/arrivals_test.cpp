@@ -163,4 +163,42 @@ TEST(ReorderPool, shareDestroyed_isFree) {
   }
   EXPECT_EQ(pool.held_bytes(), 0u);
 }
+
+// FC-VI B.2.5 rule 7a: gaps are as old as what showed them, from the first to the last: those that are due are the first ones.
+TEST(Arrivals, gapsThatAreDue_areFilledAtOnce) {
+  Arrivals arrivals;
+  for (std::uint32_t i = 1; i < 10; ++i) arrivals.add({10 * i, 10 * i + 5, 0, 0, i});
+  EXPECT_EQ(arrivals.oldest_gap(), 1);
+  EXPECT_EQ(arrivals.end_of_gaps(0), 0u);
+  EXPECT_EQ(arrivals.end_of_gaps(4), 40u);
+  arrivals.fill_before(40);
+  EXPECT_EQ(arrivals.prefix(), 45u);
+  EXPECT_EQ(arrivals.oldest_gap(), 5);
+  EXPECT_EQ(arrivals.ranges().size(), 6u);
+  arrivals.fill_before(arrivals.end_of_gaps(9));
+  EXPECT_TRUE(arrivals.is_whole(95));
+  EXPECT_EQ(arrivals.oldest_gap(), fc2::never);
+  EXPECT_EQ(arrivals.end_of_gaps(100), 0u);
+}
+
+// A large piece at once takes no more than many small ones: what it leaves is shared as before.
+TEST(ReorderPool, takeOfMuchAtOnce_leavesAsMuch) {
+  ReorderPool pool(60'000);
+  ReorderPool::Share first(pool), second(pool);
+  EXPECT_FALSE(first.take({1}, 20'001));
+  EXPECT_TRUE(first.take({1}, 20'000));
+  EXPECT_FALSE(second.take({1}, 6'667));
+  EXPECT_TRUE(second.take({1}, 6'666));
+}
+
+// Books of what is placed as it comes are no reason to lose it while two thirds of the pool are not one peer's.
+TEST(ReorderPool, peerHoldsItsHalf_booksStillFindRoom) {
+  ReorderPool pool(60'000);
+  ReorderPool::Share first(pool), second(pool);
+  ASSERT_TRUE(first.take({1}, 30'000, ReorderPool::Need::Now));
+  EXPECT_FALSE(second.take({1}, 100));
+  while (second.take({1}, 100, ReorderPool::Need::Book)) {}
+  EXPECT_EQ(second.bytes(), 10'000u);
+  EXPECT_TRUE(second.take({1}, 100, ReorderPool::Need::Now));
+}
 }  // namespace

@@ -19,17 +19,17 @@ TEST(ConnectionIds, wrap_leavesOutTheSpecialOnes) {
 
 // FC-VI 5.3.2, 5.9.10: after 2^32 set-ups the ids of those that are still open are left out.
 TEST(ConnectionIds, wrap_leavesOutOpenOnes) {
-  ConnectionIds ids(0xFFFFFFFE);
-  const auto long_lived = ids.open(start), one = ids.open(start);
-  ids.close(one);
-  EXPECT_EQ(ids.open(start).value, 2u);
-  ids = ConnectionIds(1);
-  const auto open = ids.open(start);
-  ConnectionIds again(open.value);
-  EXPECT_EQ(again.open(start), open);
-  EXPECT_NE(again.open(start), open);
-  again.close(open);
-  static_cast<void>(long_lived);
+  ConnectionIds ids(0xFFFFFFFC);
+  ids.begin_at(1);
+  const auto first = ids.open(start), second = ids.open(start), third = ids.open(start);
+  ids.close(second);
+  ids.begin_at(0xFFFFFFFD);
+  EXPECT_EQ(ids.open(start).value, 0xFFFFFFFDu);
+  EXPECT_EQ(ids.open(start).value, 0xFFFFFFFEu);
+  EXPECT_EQ(ids.open(start), second) << "FFFFFFFFh and 0 are none; the first is open";
+  EXPECT_EQ(ids.open(start).value, third.value + 1) << "so is the third";
+  ids.close(first);
+  EXPECT_EQ(ids.open(start).value, third.value + 2) << "its turn comes with the next round";
 }
 
 // FC-VI 8.5.3 b), C.2 rule 1 b): one that failed is not used again before the Disconnect is over and R_A_TOV has elapsed.

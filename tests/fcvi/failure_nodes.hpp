@@ -40,6 +40,13 @@ class FailureNodes : public MessageNodes {
       if (error.vi == &vi) all += (all.empty() ? "" : ", ") + std::string(to_string(error.error));
     return all;
   }
+  /// As known when Connection Lost was told: Provider::end_cause().
+  [[nodiscard]] static std::string cause_told(const Host& host, const vi::Vi& vi) {
+    for (const AsyncError& error : host.errors)
+      if (error.vi == &vi && error.error == vi::ErrorCode::ConnLost) return error.cause;
+    return "nothing told";
+  }
+  [[nodiscard]] static std::string cause_known(const vi::Vi& vi) { return std::string(fcvi::Provider::end_cause(vi).text); }
   /// Of all DISCONNECT_RQSTs of one end: its code in hex, or "none"; several differing ones joined.
   [[nodiscard]] std::string code(bool of_client) const {
     std::vector<std::string> codes;

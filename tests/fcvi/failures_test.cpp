@@ -308,6 +308,26 @@ class Failures : public Failing, public ::testing::WithParamInterface<Instance> 
 };
 INSTANTIATE_TEST_SUITE_P(Cause, Failures, ::testing::ValuesIn(instances()), name_of);
 
+constexpr const char* by_transport = "frames or answers of the peer did not come in time, or not as they should (transport error)";
+constexpr const char* by_descriptor = "a descriptor of this VI failed before";
+
+// VI-ARCH 7.2 ("the error code associated with the error handler"), VI-DG 3.8.1: who asks in the error handler why the connection was lost
+// hears what stays known, not what was true before. What the model finds by itself it says by the descriptor.
+TEST_P(Failures, connected_fails_causeIsKnownWithTheError) {
+  begin(GetParam().level);
+  (this->*GetParam().cause.provoke)();
+  fabric.run_for(25 * fc2::second);
+  for (const auto& [host, vi] : {std::pair{client.get(), client_vi}, {server.get(), server_vi}}) {
+    const std::string told = cause_told(*host, *vi), known = cause_known(*vi);
+    if (told == "nothing told") continue;
+    EXPECT_NE(known, "") << (host == client.get() ? "client" : "server");
+    EXPECT_EQ(told.empty() && known == by_descriptor ? known : told, known) << (host == client.get() ? "client" : "server");
+    if (GetParam().cause.provoke == &Failing::no_answer_to_send && host == client.get()) {
+      EXPECT_EQ(told, by_transport);
+    }
+  }
+}
+
 // VI-DG 5.2, 6.2, 3.8.1, VI-ARCH 7.1 to 7.3, FC-VI 5.9.7.3.1, 5.9.7.3.2, Table 12; D.1 rule 1 a): each row of the table above.
 TEST_P(Failures, connected_fails) {
   const Cause& cause = GetParam().cause;
@@ -332,6 +352,33 @@ TEST_P(Failures, connected_fails) {
   EXPECT_EQ(code(false), cause.server_code);
   EXPECT_EQ(told(*server, *server_vi), cause.server_told) << "told again by the disconnects";
   EXPECT_EQ(told(*client, *client_vi), ends ? cause.client_told : lost) << "told again by the disconnects";
+}
+
+class WrongSeqCnt : public Failing, public ::testing::WithParamInterface<std::tuple<bool, bool, int>> {
+ public:
+  WrongSeqCnt() : Failing(false, std::get<0>(GetParam())) {}
+};
+INSTANTIATE_TEST_SUITE_P(InOrderEpochFrame, WrongSeqCnt,
+                         ::testing::Combine(::testing::Bool(), ::testing::Bool(), ::testing::Values(0, 2, 3)));
+
+// FC-VI 5.8.6, B.2.5 rules 6b to 6e, 5.9.7.3 (ruling 290): in order a SEQ_CNT that is not SCexp says that frames are missing (6d): 40h. Out of
+// order nothing says that (6e): where the offset goes on and SEQ_CNT does not, the frame contradicts its message (6b, "this is a Protocol
+// Error"): 48h, whether something else is missing at that moment or not.
+TEST_P(WrongSeqCnt, receiving_offsetRight_oneAnswer) {
+  const auto [in_order, epoch, number] = GetParam();
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [=, epoch = epoch && !in_order, number = number](MessageFrame& frame) {
+    if (!frame.from_client) return pass;
+    if (epoch && frame.header.msg_id.value == 1) return support::late(fc2::second);
+    if (frame.header.tot_len_or_connection_id == length && frame.header.msg_id.value == 2 && frame.fc.seq_cnt.value == number)
+      frame.fc.seq_cnt.value += 7, frame.rewrite();
+    return pass;
+  };
+  post_receive(), post_receive(), post_send(8), post_send(length);
+  fabric.run_for(5 * fc2::second);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  disconnect(*server, *server_vi);
+  EXPECT_EQ(code(false), in_order ? "40" : "48");
 }
 
 }  // namespace

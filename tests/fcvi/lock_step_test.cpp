@@ -181,6 +181,9 @@ TEST_F(LockStepForged, disconnected_responsesNeverCame_completesInError) {
   ASSERT_TRUE(told.has_value());
   EXPECT_EQ(told->last_msg_id.value, 2u);
   EXPECT_EQ(told->reason, wire::fcvi::Reason::remote_rdma_write_protection_error);
+  ASSERT_EQ(client->errors.size(), 1u);
+  EXPECT_EQ(client->errors[0].cause, "the peer disconnected");
+  EXPECT_EQ(fcvi::Provider::end_cause(*client_vi).text, client->errors[0].cause);
 }
 
 // FC-VI Annex E: it waits for the answers up to that number alone; nothing more is sent meanwhile, and VipDisconnect ends the wait.

@@ -366,16 +366,104 @@ class UnorderedSmallPool : public Unordered {
   UnorderedSmallPool() : Unordered({.address = {}, .reorder_pool_bytes = 20'000}) {}
 };
 
-// Ruling 192: where there is no room to park, the message in the descriptor is lost, and the whole one takes the next.
-TEST_F(UnorderedSmallPool, receiving_noRoomToPark_gapIsGivenUp) {
-  faults.on_frame = support::to_frame(7, lose);
+// FC-VI B.3.2.4, ruling 192: where there is no room to park, what comes next takes the next descriptor. Nothing is lost by it, but the
+// queue is FIFO (VI-ARCH 6.3.1.1): it is seen after the one in front of it.
+TEST_F(UnorderedSmallPool, receiving_noRoomToPark_nextDescriptorIsTaken) {
+  faults.on_frame = support::to_frame(7, late(5 * fc2::second));
   receive(3), send(1, 20 * frame_bytes), send(1, 100), send(1);
   fabric.run_for(100 * fc2::millisecond);
+  EXPECT_EQ(received(0), 0u);
+  EXPECT_TRUE(arrived(1, 1, 100));
+  EXPECT_TRUE(arrived(2, 2));
+  std::uint64_t address = 0;
+  EXPECT_EQ(server_vi->receive_done(address), vi::Return::NotDone);
+  fabric.run_for(5 * fc2::second);
+  EXPECT_TRUE(arrived(0, 0, 20 * frame_bytes));
+  EXPECT_EQ(server_vi->receive_done(address), vi::Return::Success);
+  EXPECT_EQ(server->provider.counters().reorder_pool_full, 0u);
+  EXPECT_EQ(server->provider.reorder_bytes(), 0u);
+}
+
+// ... and where it is lost it fails its own descriptor, and no other message's.
+TEST_F(UnorderedSmallPool, receiving_noRoomToPark_lostOneFailsItsOwn) {
+  faults.on_frame = support::to_frame(7, lose);
+  receive(3), send(1, 20 * frame_bytes), send(1, 100), send(1);
+  fabric.run_for(r_a_tov + fc2::second);
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_TRUE(arrived(1, 1, 100));
   EXPECT_TRUE(arrived(2, 2));
-  EXPECT_EQ(server->provider.counters().reorder_pool_full, 1u);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+// VI-ARCH 2.5.1: ... and without a next descriptor what comes next is dropped, and the one in front arrives.
+TEST_F(UnorderedSmallPool, receiving_noRoomToParkNorDescriptor_newcomerIsDropped) {
+  faults.on_frame = support::to_frame(7, late(5 * fc2::second));
+  receive(1), send(1, 20 * frame_bytes), send(1, 100);
+  fabric.run_for(6 * fc2::second);
+  EXPECT_TRUE(arrived(0, 0, 20 * frame_bytes));
+  EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+/// The pool is to these messages as 64 MiB to 12 MiB.
+class ManyParked : public Unordered, public ::testing::WithParamInterface<std::uint32_t> {
+ public:
+  static constexpr std::uint32_t bytes = 1u << 20;
+  static constexpr std::size_t connections = 5;
+  ManyParked() : Unordered({.address = {}, .reorder_pool_bytes = 64 * std::uint64_t{bytes} / 12}) {
+    begin_all(Level::UnreliableDelivery, connections - 1);
+    faults.on_frame = [](MessageFrame& frame) {
+      const bool first = frame.header.msg_id.value == 1 && frame.header.opcode != wire::fcvi::Opcode::write_rqst;
+      return frame.from_client && first && frame.fc.seq_cnt.value == GetParam() ? late(5 * fc2::second) : pass;
+    };
+    fill(*client, Host::data, 2 * bytes);
+  }
+  /// Two Sends on each connection; both arrive at places of their own.
+  void send_pairs() {
+    for (std::size_t i = 0; i < clients.size(); ++i)
+      for (const std::uint32_t size : {bytes, bytes - 4096}) {
+        from.push_back(client->descriptor(0, {{Host::data + from.size() % 2 * bytes, size}}));
+        into.push_back(server->descriptor(0, {{Host::data + into.size() * bytes, bytes}}));
+        servers[i]->post_receive(into.back(), server->handle);
+        clients[i]->post_send(from.back(), client->handle);
+      }
+  }
+  std::vector<std::uint64_t> from, into;
+};
+INSTANTIATE_TEST_SUITE_P(SeqCnt, ManyParked, ::testing::Values(0, 1, 100, 500));
+
+// FC-VI B.3.2.4, 8.4.1 d), VI-ARCH 2.5.1: on five connections of one peer a frame of a long Send is 5 s late, and another long Send comes
+// behind it: together they are more than the pool, and nothing is lost.
+TEST_P(ManyParked, receiving_fiveConnectionsWithAGap_loseNothing) {
+  send_pairs();
+  fabric.run_for(7 * fc2::second);
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    ASSERT_EQ(server->status(into[i]), vi::status::done | vi::status::op_receive) << i;
+    const std::uint32_t size = server->control(into[i]).length_bytes;
+    EXPECT_TRUE(same(Host::data + (size == bytes ? 0 : bytes), Host::data + i * bytes, size)) << i;
+    EXPECT_NE(size, server->control(into[i ^ 1]).length_bytes) << "each arrives once";
+  }
+  for (const vi::Vi* vi : servers) EXPECT_EQ(vi->state(), vi::State::Connected);
+  EXPECT_EQ(server->provider.counters().reorder_pool_full, 0u);
+  EXPECT_EQ(server->port.counters().discarded(), 0u);
+  EXPECT_EQ(server->provider.reorder_bytes(), 0u);
+}
+
+// ... nor is an RDMA Write of the same peer: it is placed as it comes, and its books find room.
+TEST_P(ManyParked, receiving_writeBesideThem_losesNothing) {
+  begin_all(Level::UnreliableDelivery);
+  const auto pairs_only = clients.back();
+  clients.pop_back();
+  send_pairs();
+  fabric.run_for(fc2::second);
+  const std::uint64_t to = Host::data + 2 * connections * bytes;
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.fc.seq_cnt.value % 2 == 0 ? late(fc2::second) : pass; };
+  const auto write = client->descriptor(vi::control::op_rdma_write, {{Host::data, bytes}}, to, server->handle);
+  pairs_only->post_send(write, client->handle);
+  fabric.run_for(2 * fc2::second);
+  EXPECT_TRUE(same(Host::data, to, bytes));
+  EXPECT_EQ(server->provider.counters().reorder_pool_full, 0u);
+  EXPECT_EQ(server->port.counters().discarded(), 0u);
 }
 
 // VI-ARCH 2.5.1, 6.3.1.1: a flood of whole messages behind a gap takes no memory that lasts.
@@ -415,6 +503,55 @@ TEST_F(Unordered, receiving_manyGaps_areAllGivenUp) {
   next.set(header);
   server->port.receive(next.build(fabric.pool));
   EXPECT_EQ(received(gaps + 1), vi::status::done | vi::status::op_receive);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+/// Sends of one frame that a test hands in by number.
+class Numbered : public Unordered {
+ public:
+  void take_first() {
+    receive(1), send(1, 100);
+    fabric.run_for(fc2::millisecond);
+    ASSERT_TRUE(arrived(0, 0, 100));
+    const auto* sent = log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
+    ASSERT_NE(sent, nullptr);
+    next = {.header = sent->header, .data = sent->data, .sof = sent->sof, .eof = sent->eof};
+    header = *wire::fcvi::DeviceHeader::parse(sent->header.device_header_size(), sent->data);
+  }
+  void hand_in(std::uint32_t steps) {
+    header.msg_id.value += steps;
+    next.set(header);
+    server->port.receive(next.build(fabric.pool));
+  }
+  support::ForgedFrame next;
+  wire::fcvi::DeviceHeader header;
+};
+
+// FC-VI B.2.5 rule 7a: thousands of gaps, each of which shows at a moment of its own, are given up by few passes over the books: work is
+// counted in events of the timer, each of which looks at all.
+TEST_F(Numbered, receiving_thousandsOfGaps_takeFewPasses) {
+  constexpr std::uint32_t gaps = 5'000;
+  take_first();
+  for (std::uint32_t i = 0; i < gaps; ++i) {
+    hand_in(2);
+    fabric.run_for(fc2::microsecond);
+  }
+  fabric.run_for(r_a_tov - gaps * fc2::microsecond - fc2::millisecond);
+  const std::uint64_t before = fabric.scheduler.fired_count();
+  fabric.run_for(20 * fc2::millisecond);
+  EXPECT_EQ(server->provider.reorder_bytes(), 0u);
+  EXPECT_LE(fabric.scheduler.fired_count() - before, 5u);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+
+// Ruling 131: no more than 65,536 ranges of messages are told apart; the next one that stands alone is lost, and counted.
+TEST_F(Numbered, receiving_moreGapsThanAreKept_isCounted) {
+  take_first();
+  while (server->provider.counters().reorder_pool_full == 0 && header.msg_id.value < 200'000) hand_in(2);
+  EXPECT_NEAR(header.msg_id.value, 2 * 65'536, 200);
+  EXPECT_LE(server->provider.reorder_bytes(), 4u << 20);
+  hand_in(1);
+  EXPECT_EQ(server->provider.counters().reorder_pool_full, 2u) << "it stands alone, too";
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 

@@ -51,7 +51,7 @@ class ZeroedMemory {
   std::size_t size_;  // whole pages
 };
 
-struct AsyncError { vi::Vi* vi; vi::ErrorCode error; };
+struct AsyncError { vi::Vi* vi; vi::ErrorCode error; std::string cause; };  // cause: of the end, as known in that moment
 
 /// Memory of a host: 16 MiB and a bit more for data, descriptors in front.
 class Host : public vi::Listener {
@@ -108,7 +108,7 @@ class Host : public vi::Listener {
   void work_completed(vi::Vi&, bool receive) override { ++(receive ? receives_completed : sends_completed); }
   void completion_queued(vi::CompletionQueue&) override {}
   void asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode, vi::ErrorCode error) override {
-    errors.push_back({vi, error});
+    errors.push_back({vi, error, vi != nullptr ? std::string(fcvi::Provider::end_cause(*vi).text) : ""});
   }
   [[nodiscard]] int count(vi::ErrorCode error) const {
     int n = 0;

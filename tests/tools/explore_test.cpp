@@ -62,6 +62,27 @@ TEST(Explore, second_fault_hits_frames_that_the_first_one_made) {
   EXPECT_TRUE(findings.failures.empty());
 }
 
+TEST(Explore, positions_are_the_ends_and_even_between) {
+  using All = std::vector<std::uint32_t>;
+  EXPECT_EQ(positions_among(5, 0), (All{1, 2, 3, 4, 5}));
+  EXPECT_EQ(positions_among(3, 12), (All{1, 2, 3}));
+  EXPECT_EQ(positions_among(101, 3), (All{1, 51, 101}));
+  EXPECT_EQ(positions_among(500, 1), (All{1}));
+  EXPECT_EQ(positions_among(0, 4), All{});
+}
+
+TEST(Explore, disorder_is_within_r_a_tov_and_bounded) {
+  const Scenario scenario = one_send();
+  const Findings one = explore(scenario, {.faults = 1, .disorder = true, .positions = 4});
+  EXPECT_EQ(one.runs, 1 + 4 * disorder_of_frames().size());
+  EXPECT_TRUE(one.failures.empty());
+  const Findings two = explore(scenario, {.faults = 2, .disorder = true, .positions = 3});
+  EXPECT_GT(two.runs_by_depth[2], 0u);
+  EXPECT_LE(two.runs, 1 + 30 + 30 * 30 / 2);
+  for (const Fault& fault : disorder_of_frames())
+    EXPECT_LT((fault.count == 1 ? 1 : 2) * fault.delay, 10 * fc2::second) << to_string(fault);
+}
+
 TEST(Explore, threads_find_the_same) {
   const Findings one = explore(one_send(), {.faults = 1}), three = explore(one_send(), {.faults = 1, .jobs = 3});
   EXPECT_EQ(one.runs, three.runs);
@@ -142,6 +163,22 @@ TEST(Invariants, delivery_sees_promises_of_success_broken) {
   EXPECT_EQ(broken_by([](Record& r) { client(r).sends[0].in_place = false; }, reception), Names{"delivery"});
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[0].in_place = false; }, reception), Names{"delivery"});
   EXPECT_EQ(broken_by([](Record& r) { client(r).sends[0].in_place = false; }), Names{});  // Reliable Delivery promises less
+}
+
+// FC-VI 8.4.1 d): late by less than R_A_TOV, on an out-of-order fabric, in order or lost: what may cost a message.
+TEST(Invariants, order_sees_what_a_late_frame_costs) {
+  Scenario scenario = scenario_of("reliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
+  scenario.workloads[0].hold = 15 * fc2::second;
+  const Sabotage flushed{.record = [](Record& r) { server(r).receives[1].status |= vi::status::flushed; r.faults = {r.faults[0]}; }};
+  const FaultList late{{.kind = Fault::Kind::Delay, .frame = 9, .delay = 9 * fc2::second}};
+  const FaultList twice{{.kind = Fault::Kind::Delay, .frame = 9, .delay = 5 * fc2::second, .count = 2}};
+  const FaultList lost{{.kind = Fault::Kind::Lose, .frame = 9}};
+  EXPECT_EQ(broken(scenario, flushed, late).contains("order"), false);
+  scenario.in_order = false;
+  EXPECT_EQ(broken(scenario, {}, late), Names{});
+  EXPECT_EQ(broken(scenario, flushed, late).contains("order"), true);
+  EXPECT_EQ(broken(scenario, flushed, twice).contains("order"), false);
+  EXPECT_EQ(broken(scenario, flushed, lost).contains("order"), false);
 }
 
 TEST(Invariants, calls_return_once_and_in_time) {

@@ -26,7 +26,7 @@ void announce(const FaultList& faults) {
 
 bool shorter(const FaultList& left, const FaultList& right) {
   if (left.size() != right.size()) return left.size() < right.size();
-  const auto key = [](const Fault& fault) { return std::tuple(fault.frame, fault.kind, fault.delay, fault.overtaken); };
+  const auto key = [](const Fault& fault) { return std::tuple(fault.frame, fault.kind, fault.count, fault.delay, fault.overtaken); };
   return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end(),
                                       [&](const Fault& a, const Fault& b) { return key(a) < key(b); });
 }
@@ -89,7 +89,9 @@ void Explorer::failed(const FaultList& list, std::vector<Violation> violations) 
 void Explorer::walk(FaultList& list) {
   const std::uint32_t frames = run(list);
   if (list.size() == options_.faults) return;
-  for (std::uint32_t frame = list.empty() ? 1 : list.back().frame + 1; frame <= frames; ++frame) {
+  const std::uint32_t last = list.empty() ? 0 : list.back().frame;
+  for (const std::uint32_t frame : positions_among(frames, options_.positions)) {
+    if (frame <= last) continue;
     for (Fault fault : kinds_) {
       fault.frame = frame;
       list.push_back(fault);
@@ -147,18 +149,44 @@ std::vector<Fault> faults_of_frame(const Scenario& scenario) {
   return kinds;
 }
 
+// Below R_A_TOV in sum, when a request and its answer are hit (8.4.1); hundreds of frames are more than any window holds at once.
+std::vector<Fault> disorder_of_frames() {
+  using Kind = Fault::Kind;
+  constexpr fc2::TimeNs late = 4 * fc2::second, very_late = 9 * fc2::second;
+  constexpr std::uint32_t some = 16, many = 300;
+  return {{.kind = Kind::Lose},
+          {.kind = Kind::Delay, .delay = late},
+          {.kind = Kind::Delay, .delay = very_late},
+          {.kind = Kind::Reorder, .overtaken = many},
+          {.kind = Kind::Reverse, .count = some},
+          {.kind = Kind::Reverse, .count = many},
+          {.kind = Kind::Shuffle, .count = many},
+          {.kind = Kind::Delay, .delay = late, .count = some},
+          {.kind = Kind::Delay, .delay = late, .count = many},
+          {.kind = Kind::Alternate, .delay = late, .count = many}};
+}
+
+std::vector<std::uint32_t> positions_among(std::uint32_t frames, std::size_t positions) {
+  const std::uint64_t count = positions == 0 ? frames : std::min<std::uint64_t>(frames, positions);
+  std::vector<std::uint32_t> all;
+  for (std::uint64_t i = 0; i < count; ++i)
+    all.push_back(static_cast<std::uint32_t>(count == 1 ? 1 : 1 + i * (frames - 1) / (count - 1)));
+  return all;
+}
+
 Findings explore(const Scenario& scenario, const Options& options) {
-  const std::vector<Fault> kinds = faults_of_frame(scenario);
+  const std::vector<Fault> kinds = options.disorder ? disorder_of_frames() : faults_of_frame(scenario);
   std::atomic<std::uint64_t> runs = 0;
   Explorer first(scenario, options, kinds, runs);
-  const std::uint32_t found = first.run({}), frames = options.faults == 0 ? 0 : found;
+  const std::uint32_t found = first.run({});
+  const std::vector<std::uint32_t> frames = positions_among(options.faults == 0 ? 0 : found, options.positions);
   std::atomic<std::size_t> next = 0;
   std::mutex merging;
   const auto work = [&] {
     Explorer mine(scenario, options, kinds, runs);
-    for (std::size_t i = next++; i < frames * kinds.size(); i = next++) {
+    for (std::size_t i = next++; i < frames.size() * kinds.size(); i = next++) {
       FaultList list{kinds[i % kinds.size()]};
-      list.back().frame = static_cast<std::uint32_t>(i / kinds.size() + 1);
+      list.back().frame = frames[i / kinds.size()];
       mine.walk(list);
     }
     const std::lock_guard lock(merging);

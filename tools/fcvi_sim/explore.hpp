@@ -1,4 +1,5 @@
-// Every way in which up to K frames of a scenario can be lost, come twice, come late or out of order: each one a run.
+// Every way in which up to K frames of a scenario can be lost, come twice, come late or out of order: each one a run. Or, for long messages
+// and many connections, blocks of hundreds of frames, at sampled positions.
 #pragma once
 #include <atomic>
 #include <map>
@@ -14,11 +15,20 @@ struct Options {
   std::size_t faults = 2;      // K
   std::size_t jobs = 1;        // threads
   std::uint64_t max_runs = 0;  // 0: all
+  bool disorder = false;       // disorder_of_frames() instead of faults_of_frame()
+  std::size_t positions = 0;   // frames at which a fault begins: the first, the last, and as far apart as can be between; 0: every one
   Sabotage sabotage = {};      // tests
 };
 
 /// What one frame can suffer: every kind once, delays past each timer of the scenario.
 std::vector<Fault> faults_of_frame(const Scenario& scenario);
+
+/// What a block of frames can suffer within R_A_TOV (FC-VI 8.1, 8.4.1): it comes backwards, mixed, late by seconds, or every other
+/// frame of it does. And what a single one can: late by seconds, overtaken by hundreds, or lost. `frame` is 0 in each.
+std::vector<Fault> disorder_of_frames();
+
+/// The positions among so many frames, ascending.
+std::vector<std::uint32_t> positions_among(std::uint32_t frames, std::size_t positions);
 
 struct Failure {
   FaultList faults;

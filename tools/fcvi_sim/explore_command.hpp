@@ -14,6 +14,8 @@ struct CommandOptions {
   std::vector<std::string> faults;  // to run just these
   std::size_t most_faults = 2, jobs = 1;
   std::uint64_t max_runs = 0;
+  bool disorder = false;
+  std::size_t positions = 0;
   Overrides overrides;
 };
 

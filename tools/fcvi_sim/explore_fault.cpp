@@ -16,10 +16,13 @@ struct KindName {
   Fault::Kind kind;
   std::string_view name;
 };
-constexpr std::array<KindName, 4> kind_names{{{Fault::Kind::Lose, "lose"},
+constexpr std::array<KindName, 7> kind_names{{{Fault::Kind::Lose, "lose"},
                                               {Fault::Kind::Duplicate, "duplicate"},
                                               {Fault::Kind::Delay, "delay"},
-                                              {Fault::Kind::Reorder, "reorder"}}};
+                                              {Fault::Kind::Reorder, "reorder"},
+                                              {Fault::Kind::Reverse, "reverse"},
+                                              {Fault::Kind::Shuffle, "shuffle"},
+                                              {Fault::Kind::Alternate, "alternate"}}};
 
 std::string_view name_of(Fault::Kind kind) {
   for (const KindName& known : kind_names)
@@ -34,6 +37,36 @@ std::string duration_text(fc2::TimeNs time) {
   return std::to_string(time) + "ns";
 }
 
+constexpr std::uint32_t most_frames = 100'000;
+constexpr fc2::TimeNs step = fc2::millisecond;  // between frames of a block that change places: more than any frame takes
+
+bool is_mixed(Fault::Kind kind) { return kind == Fault::Kind::Reverse || kind == Fault::Kind::Shuffle; }
+
+/// How much later frame `place` of its block comes.
+fc2::TimeNs delay_of(const Fault& fault, std::uint32_t place) {
+  switch (fault.kind) {
+    case Fault::Kind::Lose:
+    case Fault::Kind::Duplicate: return 0;
+    case Fault::Kind::Delay: return fault.delay;
+    case Fault::Kind::Reorder: return longest_hold;
+    case Fault::Kind::Reverse: return (fault.count - 1 - place) * step;
+    case Fault::Kind::Shuffle: return static_cast<fc2::TimeNs>((place + fault.frame) * 0x9E3779B97F4A7C15 >> 32) % fault.count * step;
+    case Fault::Kind::Alternate: return place % 2 == 0 ? fault.delay : 0;
+  }
+  return 0;
+}
+
+/// "7" or "7x300".
+bool read_frames(std::string_view text, Fault& fault) {
+  const std::size_t times = text.find('x');
+  const auto frame = settings::parse_number(text.substr(0, times));
+  const auto count = times == std::string_view::npos ? std::optional<std::uint64_t>(1) : settings::parse_number(text.substr(times + 1));
+  if (!frame || *frame == 0 || *frame > 0xFFFFFFFF || !count || *count == 0 || *count > most_frames) return false;
+  fault.frame = static_cast<std::uint32_t>(*frame);
+  fault.count = static_cast<std::uint32_t>(*count);
+  return *count > 1 || (!is_mixed(fault.kind) && fault.kind != Fault::Kind::Alternate);
+}
+
 bool read_amount(std::string_view text, Fault& fault) {
   if (fault.kind == Fault::Kind::Reorder) {
     const auto count = settings::parse_number(text);
@@ -42,7 +75,7 @@ bool read_amount(std::string_view text, Fault& fault) {
   }
   const auto time = settings::parse_duration(text);
   fault.delay = time.value_or(0);
-  return time && *time > 0 && fault.kind != Fault::Kind::Lose;
+  return time && *time > 0 && fault.kind != Fault::Kind::Lose && !is_mixed(fault.kind);
 }
 
 }  // namespace
@@ -50,6 +83,7 @@ bool read_amount(std::string_view text, Fault& fault) {
 std::string to_string(const Fault& fault) {
   std::string text(name_of(fault.kind));
   text += ":" + std::to_string(fault.frame);
+  if (fault.count > 1) text += "x" + std::to_string(fault.count);
   if (fault.kind == Fault::Kind::Reorder) text += "+" + std::to_string(fault.overtaken);
   else if (fault.delay != 0) text += "+" + duration_text(fault.delay);
   return text;
@@ -71,10 +105,9 @@ std::optional<Fault> parse_fault(std::string_view text) {
     fault.kind = kind.kind;
     known = true;
   }
-  const auto frame = settings::parse_number(text.substr(colon + 1, plus == std::string_view::npos ? plus : plus - colon - 1));
-  if (!known || !frame || *frame == 0 || *frame > 0xFFFFFFFF) return std::nullopt;
-  fault.frame = static_cast<std::uint32_t>(*frame);
-  const bool needs_amount = fault.kind == Fault::Kind::Delay || fault.kind == Fault::Kind::Reorder;
+  const std::string_view frames = text.substr(colon + 1, plus == std::string_view::npos ? plus : plus - colon - 1);
+  if (!known || !read_frames(frames, fault)) return std::nullopt;
+  const bool needs_amount = fault.kind == Fault::Kind::Delay || fault.kind == Fault::Kind::Reorder || fault.kind == Fault::Kind::Alternate;
   if (plus == std::string_view::npos) return needs_amount ? std::nullopt : std::optional(fault);
   return read_amount(text.substr(plus + 1), fault) ? std::optional(fault) : std::nullopt;
 }
@@ -96,17 +129,22 @@ void FaultInjector::carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr
   if (!is_first_link(port, *frame)) return pass(channel, std::move(frame));
   const Fault* found = nullptr;
   if (active_) {
-    ++frames_;
-    for (const Fault& fault : faults_)
-      if (fault.frame == frames_) found = &fault;
+    found = fault_of(++frames_);
   }
   if (witness_) witness_(frames_, *frame, found);
   if (active_ && tamper_) tamper_(*frame);
   if (found == nullptr) return pass(channel, std::move(frame));
-  ++applied_;
-  const fc2::TimeNs hold = found->kind == Fault::Kind::Reorder ? longest_hold : found->delay;
+  if (frames_ == found->frame) ++applied_;
+  const fc2::TimeNs hold = found->kind == Fault::Kind::Duplicate ? found->delay : delay_of(*found, frames_ - found->frame);
   last_arrival_ = std::max(last_arrival_, frame->arrival + hold);
   apply(*found, channel, std::move(frame));
+}
+
+const Fault* FaultInjector::fault_of(std::uint32_t number) const {
+  const Fault* found = nullptr;
+  for (const Fault& fault : faults_)
+    if (number >= fault.frame && number - fault.frame < fault.count) found = &fault;
+  return found;
 }
 
 void FaultInjector::apply(const Fault& fault, fc2::Channel& channel, fc2::FramePtr frame) {
@@ -120,8 +158,14 @@ void FaultInjector::apply(const Fault& fault, fc2::Channel& channel, fc2::FrameP
       return channel.deliver(std::move(second));
     }
     case Fault::Kind::Delay:
-      frame->arrival += fault.delay;
+    case Fault::Kind::Reverse:
+    case Fault::Kind::Shuffle:
+    case Fault::Kind::Alternate: {
+      const fc2::TimeNs delay = delay_of(fault, frames_ - fault.frame);
+      if (delay == 0) return pass(channel, std::move(frame));
+      frame->arrival += delay;
       return channel.deliver(std::move(frame));
+    }
     case Fault::Kind::Reorder: {
       Held& held = held_.emplace_back(channel);
       held.overtaken = fault.overtaken;

@@ -43,7 +43,7 @@ class Judge {
       one_fault_costs_little(side);
       if (nothing_disturbs()) all_succeeds(liveness, side, fc2::never);
       else if (record_.faults.empty()) calls_succeed(liveness, side, fc2::never);
-      if (only_overtaken()) all_succeeds(order, side, first_disconnect());
+      if (only_overtaken() || only_late()) all_succeeds(order, side, first_disconnect());
     }
     one_loss_costs_one_message();
     endpoints_agree();
@@ -78,6 +78,7 @@ class Judge {
   [[nodiscard]] bool nothing_disturbs() const;
   [[nodiscard]] bool logged_out() const;
   [[nodiscard]] bool only_overtaken() const;
+  [[nodiscard]] bool only_late() const;
   [[nodiscard]] fc2::TimeNs first_disconnect() const;
   [[nodiscard]] bool may_not_tell(int side, fc2::TimeNs since, fc2::TimeNs until) const;
   [[nodiscard]] bool is_message(const Descriptor& receive, const Message& message) const;
@@ -208,6 +209,30 @@ bool Judge::logged_out() const {
 bool Judge::only_overtaken() const {
   return !record_.in_order && !connection_.rejected && connection_.phase == ConnectionRecord::Phase::Faults &&
          std::all_of(record_.faults.begin(), record_.faults.end(), [](const Fault& fault) { return fault.kind == Fault::Kind::Reorder; });
+}
+
+/// It is neither of a set-up nor of a login, where a frame that is late may meet the end of a program's time, and makes the next one late.
+bool is_of_messages(const Hit& hit) {
+  using wire::fcvi::Opcode;
+  if (!hit.fc_vi) return false;
+  constexpr Opcode set_up[] = {Opcode::connect_rqst, Opcode::connect_resp1, Opcode::connect_resp2, Opcode::connect_resp3};
+  return std::find(std::begin(set_up), std::end(set_up), hit.opcode) == std::end(set_up);
+}
+
+/// FC-VI 8.4.1 d), B.3.2.4: frames that arrive within R_A_TOV are processed, however many others they were overtaken by. A block may hit a
+/// request and its answer.
+bool Judge::only_late() const {
+  if (record_.in_order || connection_.rejected || connection_.phase != ConnectionRecord::Phase::Faults) return false;
+  fc2::TimeNs all = 0;
+  bool by_seconds = false;
+  for (const Fault& fault : record_.faults) {
+    if (fault.kind == Fault::Kind::Lose || fault.kind == Fault::Kind::Duplicate) return false;
+    const bool mixed = fault.kind == Fault::Kind::Reverse || fault.kind == Fault::Kind::Shuffle;
+    all += (fault.count == 1 ? 1 : 2) * (mixed ? fault.count * fc2::millisecond : fault.delay);
+    by_seconds = by_seconds || fault.delay != 0;
+  }
+  if (by_seconds && !std::all_of(record_.hits.begin(), record_.hits.end(), is_of_messages)) return false;
+  return all < std::min(record_.r_a_tov, record_.ulp_timeout);
 }
 
 /// A DISCONNECT_RQST that overtakes what was sent before it ends that.
@@ -383,7 +408,7 @@ const std::vector<Invariant>& invariants() {
       {completions, "every descriptor completes exactly once"},
       {returned, "every handle, exchange, timer and buffer is returned"},
       {liveness, "after the faults a new connection succeeds"},
-      {order, "on an out-of-order fabric, frames that are overtaken and not lost do no harm before a program disconnects"},
+      {order, "on an out-of-order fabric, frames that are overtaken or late by less than R_A_TOV do no harm before a program disconnects"},
       {cost, "one fault costs no more than it must: a retry recovers, one lost frame errors one unreliable message; none costs nothing"},
       {expected, "no state machine meets an event that it has no row for"}};
   return all;
