@@ -84,6 +84,10 @@ class Engine final : public fc2::drivers::CoreGuard {
   bool wait_until(EventCount& point, TimeNs deadline, Ready ready);
 
  private:
+  // Who gets the lock may access consumers' memory until it lets go.
+  bool try_begin();
+  void begin();
+  void end();
   bool slice(std::size_t events);
   std::size_t serve_bells();
   /// False: there are none.
