@@ -66,12 +66,12 @@ using Sums = std::array<Sum, modes>;
 bool time_to_wait() { return Clock::now().time_since_epoch() / window % 2 == 0; }
 bool just_changed() { return Clock::now().time_since_epoch() % window < window / 10; }
 
-[[noreturn]] void give_up(const char* what) {
-  std::fprintf(stderr, "%s failed\n", what);
+[[noreturn]] void give_up(const char* what, int result = -1) {
+  std::fprintf(stderr, "%s failed (%d)\n", what, result);
   std::exit(1);
 }
 void check(VIP_RETURN result, const char* what) {
-  if (result != VIP_SUCCESS) give_up(what);
+  if (result != VIP_SUCCESS) give_up(what, result);
 }
 
 /// A VI whose sends have no completion queue and whose receives have one or none.
@@ -122,7 +122,9 @@ class End {
   }
   Mode receive(Mode mode) {
     VIP_DESCRIPTOR* received = nullptr;
-    check(queue_ != nullptr ? take_from_queue(mode, received) : take(mode, received), "receive");
+    const VIP_RETURN result = queue_ != nullptr ? take_from_queue(mode, received) : take(mode, received);
+    if (result != VIP_SUCCESS) std::fprintf(stderr, "status %x, ", received == nullptr ? 0 : static_cast<unsigned>(received->CS.Status));
+    check(result, "receive");
     const std::uint64_t slot = static_cast<std::uint64_t>(received - static_cast<VIP_DESCRIPTOR*>(memory_));
     const auto next = static_cast<Mode>(data(slot)[0]);
     post_receive(slot);
@@ -264,7 +266,10 @@ void run_case(const Case& chosen, double seconds, Sums* results) {
       results[pair] = sums;
     }));
   }
-  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  for (const pid_t child : children) {
+    int status = 0;
+    if (::waitpid(child, &status, 0) == child && status != 0) std::fprintf(stderr, "process %d ended with status %x\n", child, status);
+  }
   for (const pid_t child : busy) ::kill(child, SIGKILL), ::waitpid(child, nullptr, 0);
 }
 
