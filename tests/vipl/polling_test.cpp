@@ -269,7 +269,7 @@ TEST_F(Polling, several_queues_whatCompletesInAnother_isFoundInTheSameRound) {
 // whoever brings the rest gets the core.
 TEST_F(Polling, twoQueuesInTurn_allTaken_restAtTheSecondPoll) {
   const char queues[2] = {};
-  for (int i = 0; i < 100; ++i) {
+  for (std::uint32_t i = 0; i + 1 < Patience::first_rest; ++i) {  // then it tries to spin
     const int before = runtime.naps;
     engine.add_untaken(1);  // of the other queue, and taken
     engine.completed();
