@@ -1,7 +1,6 @@
 #include "vi/data_cursor.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "vi/consumer_memory.hpp"
 #include "vi/descriptor.hpp"
@@ -11,7 +10,7 @@ namespace vi {
 bool DataCursor::gather(std::span<std::uint8_t> to) {
   std::uint8_t* target = to.data();
   return walk(to.size(), Access::Local, [&](std::byte* source, std::size_t length) {
-    const bool there = memory_->touch(source, length, [=] { std::memcpy(target, source, length); });
+    const bool there = memory_->read({target, length}, source);
     target += length;
     return there;
   });
@@ -21,7 +20,7 @@ bool DataCursor::scatter(std::span<const std::uint8_t> from) {
   return walk(from.size(), Access::LocalWrite, [&](std::byte* target, std::size_t length) {
     const auto piece = from.first(length);
     from = from.subspan(length);
-    return memory_->touch(target, length, [=] { consumer_memory::place(target, piece); });
+    return memory_->write(target, piece);
   });
 }
 
@@ -92,7 +91,7 @@ bool DataCursor::next_segment() {
       memory_->translate(segments_handle_, segments_address_, sizeof(Segment), tag_, Access::Local);
   if (host == nullptr || !consumer_memory::is_aligned(host)) return false;
   Segment segment;
-  if (!memory_->touch(host, sizeof segment, [&] { segment = consumer_memory::load_segment(host); })) return false;
+  if (!memory_->access(host, sizeof segment, [&] { return consumer_memory::load_segment(host, segment); })) return false;
   address_ = segment.address;
   handle_ = wire::MemHandle{segment.handle};
   bytes_left_ = segment.length_or_reserved;

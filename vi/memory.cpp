@@ -1,7 +1,10 @@
 #include "vi/memory.hpp"
 
 #include <cassert>
+#include <cstring>
 #include <limits>
+
+#include "vi/consumer_memory.hpp"
 
 namespace vi {
 
@@ -79,6 +82,18 @@ void MemoryTable::remove_user(Ptag tag) {
   Tag* found = tags_.find(tag.value);
   assert(found != nullptr && found->users != 0);
   --found->users;
+}
+
+bool MemoryTable::read(std::span<std::uint8_t> to, const std::byte* host) const {
+  if (to.size() <= consumer_memory::few_bytes)
+    return access(host, to.size(), [=] { return consumer_memory::read_few(to, host); });
+  return touch(host, to.size(), [=] { std::memcpy(to.data(), host, to.size()); });
+}
+
+bool MemoryTable::write(std::byte* host, std::span<const std::uint8_t> from) const {
+  if (from.size() <= consumer_memory::few_bytes)
+    return access(host, from.size(), [=] { return consumer_memory::place_few(host, from); });
+  return touch(host, from.size(), [=] { consumer_memory::place(host, from); });
 }
 
 const MemoryTable::Region* MemoryTable::find(std::uint64_t address, wire::MemHandle handle) const {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "vi/handle_table.hpp"
 #include "vi/memory_guard.hpp"
@@ -25,7 +26,11 @@ class MemoryTable {
  public:
   /// `guard` must outlive the table; nullptr where registered memory is always there.
   explicit MemoryTable(MemoryLimits limits = {}, const MemoryGuard* guard = nullptr)
-      : limits_(limits), guard_(guard), regions_(limits.max_regions), tags_(limits.max_ptags) {}
+      : limits_(limits),
+        guard_(guard),
+        catches_(guard == nullptr || guard->catches_accesses()),
+        regions_(limits.max_regions),
+        tags_(limits.max_ptags) {}
 
   /// Registers [address, address + length) as seen by descriptors and peers, backed by `host`. In a process
   /// the two are the same; the simulator gives fixed addresses so that captures repeat (one seed, same
@@ -56,16 +61,20 @@ class MemoryTable {
   [[nodiscard]] std::byte* translate(wire::MemHandle handle, std::uint64_t address,
                                      std::uint64_t length_bytes, Ptag vi_tag, Access access) const;
 
-  /// Calls body(), which reads or writes [host, host + length) as translate gave it. False: some of it is not there any more, or
-  /// is protected: a protection error, as for memory that is not registered (VI-ARCH 3.2.1). The body may have been left in
-  /// its midst: see MemoryGuard. Everything that reads or writes a consumer's memory goes through here.
+  // False: some of it is not there any more, or is protected: a protection error, as for memory that is not registered
+  // (VI-ARCH 3.2.1); what was done before stands. Everything that reads or writes a consumer's memory goes through here.
+
+  /// Calls body(), which accesses [host, host + length) as translate gave it by functions of consumer_memory that may be false,
+  /// and says whether all were true. It may be left in its midst all the same: see MemoryGuard.
   template <class Body>
-  [[nodiscard]] bool touch(const std::byte* host, std::size_t length_bytes, Body body) const {
-    if (guard_ != nullptr)
-      return guard_->run(host, length_bytes, [](void* context) { (*static_cast<Body*>(context))(); }, &body);
-    body();
-    return true;
+  [[nodiscard]] bool access(const std::byte* host, std::size_t length_bytes, Body body) const {
+    if (catches_) [[likely]] return body();
+    bool all = true;
+    return touch(host, length_bytes, [&] { all = body(); }) && all;
   }
+  /// Data in and out, as translate gave it; out as consumer_memory::place() does.
+  [[nodiscard]] bool read(std::span<std::uint8_t> to, const std::byte* host) const;
+  [[nodiscard]] bool write(std::byte* host, std::span<const std::uint8_t> from) const;
 
   [[nodiscard]] std::size_t region_count() const { return regions_.size(); }
   [[nodiscard]] std::size_t ptag_count() const { return tags_.size(); }
@@ -82,9 +91,17 @@ class MemoryTable {
     std::uint32_t users = 0;  // VIs and regions
   };
   [[nodiscard]] const Region* find(std::uint64_t address, wire::MemHandle handle) const;
+  template <class Body>
+  [[nodiscard]] bool touch(const std::byte* host, std::size_t length_bytes, Body body) const {
+    if (guard_ != nullptr)
+      return guard_->run(host, length_bytes, [](void* context) { (*static_cast<Body*>(context))(); }, &body);
+    body();
+    return true;
+  }
 
   MemoryLimits limits_;
   const MemoryGuard* guard_;
+  bool catches_;  // accesses that fault need nobody else
   HandleTable<Region> regions_;
   HandleTable<Tag> tags_;
   std::uint64_t registered_bytes_ = 0;

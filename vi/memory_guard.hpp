@@ -10,6 +10,8 @@ class MemoryGuard {
  public:
   using Body = void (*)(void* context);
   virtual ~MemoryGuard() = default;
+  /// Whether an access of vi/caught_access.hpp that faults is false without run().
+  [[nodiscard]] virtual bool catches_accesses() const { return false; }
   /// Calls body(context), which touches no memory of the consumer but [host, host + length_bytes). False: some of that cannot
   /// be touched in this way. The body was left where it tried; what it did before stands, and nothing of it is undone: it
   /// takes no lock and owns nothing. Any thread; does not block, allocate or throw.

@@ -94,10 +94,10 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   ControlSegment segment;
   const bool room = queue.size() < nic_.limits().max_descriptors_per_queue;
   const auto take = [&] {
-    segment = consumer_memory::load_control_segment(host);
-    if (room) consumer_memory::store_status(host, 0);  // VI-DG 5.5
+    return consumer_memory::load_control_segment(host, segment) &&
+           (!room || consumer_memory::store_status(host, 0));  // VI-DG 5.5
   };
-  bool bad = address % descriptor_alignment_bytes != 0 || host == nullptr || !nic_.memory().touch(host, sizeof segment, take);
+  bool bad = address % descriptor_alignment_bytes != 0 || host == nullptr || !nic_.memory().access(host, sizeof segment, take);
   if (!bad) {
     if (!receive_queue) entry.status = send_op_code(segment.control);
     // A count above the limit is a length error when processed (VI-DG 5.2), not a bad address.
@@ -181,7 +181,7 @@ std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment&
     if (data_count == 0) return status::format_error;
     Segment remote;
     const std::byte* from = host + sizeof(ControlSegment);
-    if (!nic_.memory().touch(from, sizeof remote, [&] { remote = consumer_memory::load_segment(from); }))
+    if (!nic_.memory().access(from, sizeof remote, [&] { return consumer_memory::load_segment(from, remote); }))
       return status::protection_error;
     if (remote.length_or_reserved != 0) return status::format_error;  // VI-DG 5.3
     work.remote_address = remote.address;
@@ -251,7 +251,8 @@ std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, std::uint64_t mess
 
 bool Vi::read_control_segment(const WorkQueue::Entry& entry, ControlSegment& segment) const {
   const std::byte* host = descriptor_memory(entry, sizeof segment);
-  return host != nullptr && nic_.memory().touch(host, sizeof segment, [&] { segment = consumer_memory::load_control_segment(host); });
+  return host != nullptr &&
+         nic_.memory().access(host, sizeof segment, [&] { return consumer_memory::load_control_segment(host, segment); });
 }
 
 void Vi::complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std::uint32_t op_code,
@@ -286,10 +287,10 @@ void Vi::finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, 
 bool Vi::write_completion(const WorkQueue::Entry& entry, std::uint32_t status, Written written) {
   std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
   if (host == nullptr) return false;
-  return nic_.memory().touch(host, sizeof(ControlSegment), [&] {
-    if (written.immediate_data) consumer_memory::store_immediate_data(host, *written.immediate_data);
-    if (written.length_bytes) consumer_memory::store_length(host, *written.length_bytes);
-    consumer_memory::store_status(host, status);
+  return nic_.memory().access(host, sizeof(ControlSegment), [&] {
+    return (!written.immediate_data || consumer_memory::store_immediate_data(host, *written.immediate_data)) &&
+           (!written.length_bytes || consumer_memory::store_length(host, *written.length_bytes)) &&
+           consumer_memory::store_status(host, status);
   });
 }
 
@@ -369,12 +370,12 @@ std::byte* Vi::remote_memory(wire::MemHandle handle, std::uint64_t address, std:
 
 bool Vi::write_remote(wire::MemHandle handle, std::uint64_t address, std::span<const std::uint8_t> from) const {
   std::byte* host = remote_memory(handle, address, from.size(), Access::RemoteWrite);
-  return host != nullptr && nic_.memory().touch(host, from.size(), [=] { consumer_memory::place(host, from); });
+  return host != nullptr && nic_.memory().write(host, from);
 }
 
 bool Vi::read_remote(wire::MemHandle handle, std::uint64_t address, std::span<std::uint8_t> to) const {
   const std::byte* host = remote_memory(handle, address, to.size(), Access::RemoteRead);
-  return host != nullptr && nic_.memory().touch(host, to.size(), [=] { std::memcpy(to.data(), host, to.size()); });
+  return host != nullptr && nic_.memory().read(to, host);
 }
 
 // --- effects of the endpoint machine ---------------------------------------------------------------------

@@ -24,7 +24,8 @@ bool clear_status(Domain& domain, ViObject& vi, bool receive_queue, void* owner,
   const vi::MemoryTable& table = *vi.memory.load();
   std::byte* host = table.translate(wire::MemHandle{memory}, address, sizeof(vi::ControlSegment), {}, vi::Access::LocalWrite);
   if (host == nullptr) return true;
-  static_cast<void>(table.touch(host, sizeof(vi::ControlSegment), [=] { vi::consumer_memory::store_status(host, 0); }));
+  const vipl::MemoryFaults::Section section;
+  static_cast<void>(table.access(host, sizeof(vi::ControlSegment), [=] { return vi::consumer_memory::store_status(host, 0); }));
   return true;
 }
 

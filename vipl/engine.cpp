@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "vipl/memory_faults.hpp"
+
 namespace vipl {
 namespace {
 
@@ -18,6 +20,22 @@ constexpr std::size_t inputs_of_a_poll = 4;
 constexpr TimeNs input_interval = fc2::microsecond;
 
 }  // namespace
+
+bool Engine::try_begin() {
+  if (!lock_.try_lock()) return false;
+  MemoryFaults::enter();
+  return true;
+}
+
+void Engine::begin() {
+  lock_.lock();
+  MemoryFaults::enter();
+}
+
+void Engine::end() {
+  MemoryFaults::leave();
+  lock_.unlock();
+}
 
 // --- data plane ------------------------------------------------------------------------------------------
 
@@ -32,9 +50,9 @@ void Engine::ring(Bell& bell) {
 
 bool Engine::help() {
   if (rung_.load() == nullptr && !backlog_.load()) return false;
-  if (control_calls_.load() != 0 || !lock_.try_lock()) return false;
+  if (control_calls_.load() != 0 || !try_begin()) return false;
   const bool more = slice(runtime_.slice_events());
-  lock_.unlock();
+  end();
   after_unlock(more);
   return true;
 }
@@ -42,11 +60,11 @@ bool Engine::help() {
 bool Engine::poll(TimeNs now) {
   if (help()) return true;
   if (now < inputs_due_.load(std::memory_order_relaxed)) return false;
-  if (control_calls_.load() != 0 || !lock_.try_lock()) return false;
+  if (control_calls_.load() != 0 || !try_begin()) return false;
   if (!inputs_.empty()) inputs_due_.store(now + input_interval, std::memory_order_relaxed);
   const bool found = poll_inside();
   const bool more = more_;
-  lock_.unlock();
+  end();
   after_unlock(more);
   return found;
 }
@@ -89,9 +107,9 @@ void Engine::after_unlock(bool more) {
   bool served = false;
   while (rung_.load() != nullptr && control_calls_.load() == 0) {
     if (served) return call_service();
-    if (!lock_.try_lock()) break;
+    if (!try_begin()) break;
     more = slice(runtime_.slice_events());
-    lock_.unlock();
+    end();
     served = true;
   }
   if (more) call_service();
@@ -111,7 +129,7 @@ void Engine::call_service() {
 void Engine::enter() {
   control_calls_.fetch_add(1);
   turn_.lock();
-  lock_.lock();
+  begin();
   turn_.unlock();
   control_calls_.fetch_sub(1);
   settle();
@@ -120,7 +138,7 @@ void Engine::enter() {
 bool Engine::try_enter() {
   using namespace std::chrono_literals;
   for (int i = 0; i < 200; ++i) {
-    if (lock_.try_lock()) {
+    if (try_begin()) {
       settle();
       return true;
     }
@@ -132,7 +150,7 @@ bool Engine::try_enter() {
 void Engine::leave() {
   settle();
   const bool more = more_;
-  lock_.unlock();
+  end();
   after_unlock(more);
 }
 
@@ -140,10 +158,10 @@ void Engine::serve() {
   service_called_.store(false);
   for (bool more = true; more;) {
     turn_.lock();
-    lock_.lock();
+    begin();
     turn_.unlock();
     more = slice(events_of_a_service_slice);
-    lock_.unlock();
+    end();
     more = more || (rung_.load() != nullptr && control_calls_.load() == 0);
   }
 }

@@ -57,8 +57,14 @@ class Engine final : public fc2::drivers::CoreGuard {
   EventCount& completions() { return completions_; }
   void completed() {
     completed_count_.fetch_add(1, std::memory_order_relaxed);
-    runtime_.notify_all(completions_);
+    if (expected_.load() && expected_.exchange(false)) runtime_.notify_all(completions_);
   }
+  /// Before each wait for completions(), after its prepare(): the first completion from here on ends it. The others of the same
+  /// slice find that somebody was woken already, and save the system call.
+  void expect_completion() { expected_.store(true); }
+  /// Descriptors that are complete and not yet dequeued, of all queues: so many more, or fewer.
+  void add_untaken(std::int64_t more) { untaken_.fetch_add(more, std::memory_order_relaxed); }
+  [[nodiscard]] bool has_untaken() const { return untaken_.load(std::memory_order_relaxed) > 0; }
   /// Goes on with each completion, of any queue.
   [[nodiscard]] std::uint32_t completed_count() const { return completed_count_.load(std::memory_order_relaxed); }
 
@@ -84,6 +90,10 @@ class Engine final : public fc2::drivers::CoreGuard {
   bool wait_until(EventCount& point, TimeNs deadline, Ready ready);
 
  private:
+  // Who gets the lock may access consumers' memory until it lets go.
+  bool try_begin();
+  void begin();
+  void end();
   bool slice(std::size_t events);
   std::size_t serve_bells();
   /// False: there are none.
@@ -111,7 +121,9 @@ class Engine final : public fc2::drivers::CoreGuard {
   std::atomic<bool> backlog_{false};  // work is left that the service thread was called for
   alignas(64) std::atomic<Bell*> rung_{nullptr};  // the last one first
   EventCount completions_;
+  std::atomic<bool> expected_{false};
   std::atomic<std::uint32_t> completed_count_{0};
+  std::atomic<std::int64_t> untaken_{0};
   alignas(64) std::atomic<TimeNs> inputs_due_{fc2::never};  // never: there are none
 };
 

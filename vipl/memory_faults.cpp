@@ -12,16 +12,29 @@
 namespace vipl {
 namespace {
 
-constexpr std::uint32_t accesses_between_looks = 1024;
+constexpr std::uint32_t sections_between_looks = 1024;
 constexpr std::uintptr_t page_mask = 4095;  // some faults tell no more than the page
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+// A copy is left by a jump. The built-in ones keep three words, and the compiler the registers that this function needs.
+#if CAUGHT_ACCESSES
+struct Place {
+  void* words[5];
+};
+#define SET_PLACE(place) __builtin_setjmp((place).words)
+#define GO_TO_PLACE(place) __builtin_longjmp((place).words, 1)
+#else
+using Place = jmp_buf;
+#define SET_PLACE(place) _setjmp(place)
+#define GO_TO_PLACE(place) _longjmp(place, 1)
+#endif
 
 /// Where a thread goes on when its access fails.
 struct Landing {
   std::uintptr_t first, last;  // what it touches
   Landing* outer;              // of the access that a signal handler of the program interrupted
-  jmp_buf place;
+  Place place;
 };
 
 /// A handler of the program that ours has called. By value: the program may leave it by a jump.
@@ -34,8 +47,11 @@ struct PassedOn {
 
 struct ThreadState {
   Landing* landing;
-  std::uint32_t accesses_left;          // until the next look; none in a thread that blocks the signals
-  std::uint32_t blocked_accesses_left;  // in such a thread
+  std::uint32_t sections_left;          // until the next look; none in a thread that blocks the signals
+  std::uint32_t blocked_sections_left;  // in such a thread
+  std::uintptr_t section_frame;         // of who entered it; 0: not within one
+  bool lets_signals_through;            // for this section
+  sigset_t mask_before;
   PassedOn passed_on;
 };
 // A handler must find it without a call that allocates.
@@ -147,7 +163,7 @@ void pass_on(int signal, siginfo_t* info, void* context, std::uintptr_t frame) {
 
 // --- the library's own accesses -----------------------------------------------------------------------------
 
-[[noreturn]] void land() { _longjmp(self.landing->place, 1); }
+[[noreturn]] void land() { GO_TO_PLACE(self.landing->place); }
 
 void unblock(const int signal) {
   sigset_t own;
@@ -192,10 +208,60 @@ std::uintptr_t fault_address(const void* context) {
 #endif
 }
 
+// --- single accesses (vi/caught_access.hpp) -----------------------------------------------------------------
+
+#if CAUGHT_ACCESSES
+extern "C" {  // the linker's
+[[gnu::visibility("hidden"), gnu::weak]] extern const vi::caught::Entry __start_vi_caught_accesses[], __stop_vi_caught_accesses[];
+}
+
+/// Where the thread goes on; 0: the instruction there is none of ours.
+std::uintptr_t goes_on_at(std::uintptr_t instruction) {
+  const auto target = [](const std::int32_t& offset) { return number(&offset) + static_cast<std::uintptr_t>(std::intptr_t{offset}); };
+  for (const vi::caught::Entry* entry = __start_vi_caught_accesses; entry != __stop_vi_caught_accesses; ++entry)
+    if (target(entry->access) == instruction) return target(entry->goes_on_at);
+  return 0;
+}
+
+bool go_on_after_access(ucontext_t& context) {
+  greg_t& instruction = context.uc_mcontext.gregs[REG_RIP];
+  const std::uintptr_t next = goes_on_at(static_cast<std::uintptr_t>(instruction));
+  if (next == 0) return false;
+  instruction = static_cast<greg_t>(next);
+  return true;
+}
+
+/// A handler that takes the number alone has passed it on: the context lies where the kernel put it, above this frame, below
+/// that of who entered the section or at the end of the thread's stack for signals.
+ucontext_t* find_context(std::uintptr_t frame) {
+  constexpr greg_t page_fault = 14;
+  stack_t own{};
+  sigaltstack(nullptr, &own);
+  const bool on_own = (own.ss_flags & SS_ONSTACK) != 0;
+  const std::uintptr_t end = (on_own ? number(own.ss_sp) + own.ss_size : self.section_frame) - sizeof(ucontext_t);
+  for (std::uintptr_t at = (frame + 15) & ~std::uintptr_t{15}; at < end; at += 8) {
+    auto* const context = reinterpret_cast<ucontext_t*>(at);
+    const auto& registers = context->uc_mcontext.gregs;
+    if (registers[REG_TRAPNO] == page_fault && goes_on_at(static_cast<std::uintptr_t>(registers[REG_RIP])) != 0) return context;
+  }
+  return nullptr;
+}
+
+bool is_caught(int signal, siginfo_t* info, void* context, std::uintptr_t frame) {
+  if (self.section_frame == 0) return false;
+  if (!is_by_access(signal, info, context, frame)) return false;
+  ucontext_t* const found = is_context(context, frame) ? static_cast<ucontext_t*>(context) : find_context(frame);
+  return found != nullptr && go_on_after_access(*found);
+}
+#else
+bool is_caught(int, siginfo_t*, void*, std::uintptr_t) { return false; }
+#endif
+
 [[gnu::noinline]] void on_fault(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const std::uintptr_t frame = number(__builtin_frame_address(0));
   const Landing* const landing = self.landing;
+  if (is_caught(signal, info, context, frame)) return;
   if (landing != nullptr && !came_back(context, frame)) {
     if (!is_context(context, frame)) {
       unblock(signal);
@@ -214,7 +280,7 @@ std::uintptr_t fault_address(const void* context) {
   landing.first = number(host);
   landing.last = number(host) + std::max<std::size_t>(length_bytes, 1) - 1;
   landing.outer = self.landing;
-  if (_setjmp(landing.place) != 0) {
+  if (SET_PLACE(landing.place) != 0) {
     self.landing = landing.outer;
     return false;
   }
@@ -232,31 +298,43 @@ bool blocks_signals() {
   return sigismember(&mask, SIGSEGV) != 0 || sigismember(&mask, SIGBUS) != 0;
 }
 
-[[gnu::noinline]] bool run_after_a_look(const std::byte* host, std::size_t length_bytes, MemoryFaults::Body body, void* context) {
-  if (self.blocked_accesses_left == 0) MemoryFaults::look_again();
-  else --self.blocked_accesses_left;
-  if (self.accesses_left != 0) return run_guarded(host, length_bytes, body, context);
-  sigset_t faults, before;
+[[gnu::noinline]] void enter_after_a_look() {
+  if (self.blocked_sections_left == 0) MemoryFaults::look_again();
+  else --self.blocked_sections_left;
+  if (self.sections_left != 0) return;
+  sigset_t faults;
   sigemptyset(&faults);
   for (const int signal : MemoryFaults::signals) sigaddset(&faults, signal);
-  pthread_sigmask(SIG_UNBLOCK, &faults, &before);
-  const bool there = run_guarded(host, length_bytes, body, context);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return there;
+  pthread_sigmask(SIG_UNBLOCK, &faults, &self.mask_before);
+  self.lets_signals_through = true;
+}
+
+[[gnu::noinline]] void restore_mask() {
+  self.lets_signals_through = false;
+  pthread_sigmask(SIG_SETMASK, &self.mask_before, nullptr);
 }
 
 }  // namespace
 
 bool MemoryFaults::run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const {
-  if (self.accesses_left == 0) return run_after_a_look(host, length_bytes, body, context);
-  --self.accesses_left;
   return run_guarded(host, length_bytes, body, context);
+}
+
+void MemoryFaults::enter() {
+  if (self.sections_left == 0) enter_after_a_look();
+  else --self.sections_left;
+  self.section_frame = number(__builtin_frame_address(0));
+}
+
+void MemoryFaults::leave() {
+  self.section_frame = 0;
+  if (self.lets_signals_through) restore_mask();
 }
 
 void MemoryFaults::look_again() {
   const bool blocked = blocks_signals();
-  self.accesses_left = blocked ? 0 : accesses_between_looks;
-  self.blocked_accesses_left = blocked ? accesses_between_looks : 0;
+  self.sections_left = blocked ? 0 : sections_between_looks;
+  self.blocked_sections_left = blocked ? sections_between_looks : 0;
   if (installing.exchange(true, std::memory_order_acquire)) return;  // somebody else is at it
   for (const int signal : signals) install(signal);
   installing.store(false, std::memory_order_release);

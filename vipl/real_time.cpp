@@ -1,11 +1,13 @@
 #include "vipl/real_time.hpp"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -53,6 +55,11 @@ class RealTime final : public Runtime {
     thread_local Patience of_this_thread;
     return &of_this_thread;
   }
+  [[nodiscard]] std::uint64_t times_preempted() const override {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return static_cast<std::uint64_t>(usage.ru_nivcsw);
+  }
   void nap(EventCount& point, std::uint32_t key) override;
   void start_thread(std::function<void()> body) override {
     const AllSignalsBlocked for_the_thread;
@@ -75,6 +82,7 @@ class RealTime final : public Runtime {
   boost::asio::steady_timer nap_timer_{io_};  // the thread's own
   int quiet_rounds_ = 0;                      // of it, without anybody who naps
   std::uint32_t last_epoch_ = 0;
+  TimeNs nap_round_ = Patience::nap / 2;
   std::atomic<bool> ends_naps_{false};
 };
 
@@ -87,15 +95,18 @@ void RealTime::nap(EventCount& point, std::uint32_t key) {
 
 void RealTime::end_naps_later() {
   constexpr int rounds_to_end = 20;
-  nap_timer_.expires_after(std::chrono::nanoseconds(Patience::nap / 2));
+  nap_timer_.expires_after(std::chrono::nanoseconds(nap_round_));
   nap_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     EventCount& point = engine_->completions();
     quiet_rounds_ = point.has_waiters() ? 0 : quiet_rounds_ + 1;
     // Something completed since the last round: that ended all naps of before.
     const std::uint32_t epoch = point.epoch().load();
-    if (std::exchange(last_epoch_, epoch) == epoch) engine_->completed();
+    const bool quiet = std::exchange(last_epoch_, epoch) == epoch;
+    nap_round_ = quiet ? Patience::nap / 2 : std::min(2 * nap_round_, Patience::longest_round);
+    if (quiet) engine_->completed();
     if (quiet_rounds_ < rounds_to_end) return end_naps_later();
+    nap_round_ = Patience::nap / 2;
     ends_naps_.store(false);
   });
 }

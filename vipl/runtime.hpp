@@ -1,6 +1,7 @@
 // What the library needs of a clock and of threads: real ones (real_time.hpp), or a simulation's (simulation.hpp).
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "fc2_fabric/scheduler.hpp"
@@ -36,6 +37,8 @@ class Runtime {
 
   /// How the calling thread polls; nullptr where threads share no cores (in a simulation).
   virtual Patience* patience() { return nullptr; }
+  /// How often the system took the calling thread's core from it, for others.
+  [[nodiscard]] virtual std::uint64_t times_preempted() const { return 0; }
   /// As wait(), for about as long as a poll may last.
   virtual void nap(EventCount&, std::uint32_t) {}
 

@@ -27,9 +27,11 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
 /// What a poll that found nothing does before it returns; `take` finds something meanwhile, or NotDone.
 template <class Take>
 Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool elsewhere, Take take) {
-  if (!patience.poll_was_empty(now) || elsewhere) return Taken::NotDone;
+  const auto preempted = [&engine] { return engine.runtime().times_preempted(); };
+  if (!patience.poll_was_empty(now, preempted) || elsewhere) return Taken::NotDone;
   EventCount& completions = engine.completions();
   const std::uint32_t key = completions.prepare();
+  engine.expect_completion();
   Taken taken = take();
   if (taken == Taken::NotDone) engine.runtime().nap(completions, key);
   completions.finish();
@@ -48,11 +50,13 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
     const bool reads = patience == nullptr || patience->reads_input(now);
     const bool worked = reads ? engine.poll(now) : engine.help();
     if (worked) taken = take();
-    const bool elsewhere = patience != nullptr && patience->may_find_elsewhere(now, queue, engine.completed_count());
+    const bool elsewhere =
+        patience != nullptr && patience->may_find_elsewhere(now, queue, engine.completed_count(), engine.has_untaken());
     if (taken == Taken::NotDone && patience != nullptr) taken = rest_after_empty_poll(engine, *patience, now, elsewhere, take);
   }
   const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
-  if (found && patience != nullptr) patience->found([&] { return engine.runtime().now(); });
+  Runtime& runtime = engine.runtime();
+  if (found && patience != nullptr) patience->found([&] { return runtime.now(); }, [&] { return runtime.times_preempted(); });
   return taken;
 }
 

@@ -39,6 +39,7 @@ bool WorkPort::try_rest() {
   const std::lock_guard takers(take_lock_, std::adopt_lock);
   submissions_.reset();
   completions_.reset();
+  engine_.add_untaken(static_cast<std::int64_t>(dequeued_.load() - completed_));
   queue_.store(nullptr);
   accepted_ = completed_ = 0;
   for (auto* counter : {&posted_, &refused_, &dequeued_}) counter->store(0);
@@ -67,6 +68,7 @@ Taken WorkPort::take(void* owner, Completion& completion) {
     return empty() ? Taken::Empty : Taken::NotDone;
   }
   dequeued_.fetch_add(1);
+  engine_.add_untaken(-1);
   // Who waits behind the last one learns that the queue is empty now.
   if (arrivals_.has_waiters() && empty()) engine_.runtime().notify_all(arrivals_);
   return completion.error ? Taken::Error : Taken::Success;
@@ -104,6 +106,7 @@ void WorkPort::complete(const Completion& completion) {
   // dequeued: it has an entry although somebody who polls takes it at once (VI-DG 3.5.7), and none passes for another.
   const std::uint64_t waiting = ++completed_ - dequeued_.load();
   completions_.push(completion);
+  engine_.add_untaken(1);
   engine_.completed();
   CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
   if (queue == nullptr) return engine_.runtime().notify_one(arrivals_);

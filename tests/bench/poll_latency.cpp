@@ -1,5 +1,5 @@
 // What it costs to poll instead of to wait: 8-byte ping-pong between processes on a local fabric of their own, where cores are
-// free and where they are not. usage: bench_poll_latency [SECONDS [CASE]]; tests/bench/README.md.
+// free and where they are not. usage: bench_poll_latency [SECONDS [CASE [wait|poll]]]; tests/bench/README.md.
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -63,15 +63,16 @@ struct Sum {
 };
 using Sums = std::array<Sum, modes>;
 
-bool time_to_wait() { return Clock::now().time_since_epoch() / window % 2 == 0; }
-bool just_changed() { return Clock::now().time_since_epoch() % window < window / 10; }
+enum class Only { Neither, Wait, Poll } only = Only::Neither;
+bool time_to_wait() { return only == Only::Neither ? Clock::now().time_since_epoch() / window % 2 == 0 : only == Only::Wait; }
+bool just_changed() { return only == Only::Neither && Clock::now().time_since_epoch() % window < window / 10; }
 
-[[noreturn]] void give_up(const char* what) {
-  std::fprintf(stderr, "%s failed\n", what);
+[[noreturn]] void give_up(const char* what, int result = -1) {
+  std::fprintf(stderr, "%s failed (%d)\n", what, result);
   std::exit(1);
 }
 void check(VIP_RETURN result, const char* what) {
-  if (result != VIP_SUCCESS) give_up(what);
+  if (result != VIP_SUCCESS) give_up(what, result);
 }
 
 /// A VI whose sends have no completion queue and whose receives have one or none.
@@ -122,7 +123,9 @@ class End {
   }
   Mode receive(Mode mode) {
     VIP_DESCRIPTOR* received = nullptr;
-    check(queue_ != nullptr ? take_from_queue(mode, received) : take(mode, received), "receive");
+    const VIP_RETURN result = queue_ != nullptr ? take_from_queue(mode, received) : take(mode, received);
+    if (result != VIP_SUCCESS) std::fprintf(stderr, "status %x, ", received == nullptr ? 0 : static_cast<unsigned>(received->CS.Status));
+    check(result, "receive");
     const std::uint64_t slot = static_cast<std::uint64_t>(received - static_cast<VIP_DESCRIPTOR*>(memory_));
     const auto next = static_cast<Mode>(data(slot)[0]);
     post_receive(slot);
@@ -264,7 +267,10 @@ void run_case(const Case& chosen, double seconds, Sums* results) {
       results[pair] = sums;
     }));
   }
-  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  for (const pid_t child : children) {
+    int status = 0;
+    if (::waitpid(child, &status, 0) == child && status != 0) std::fprintf(stderr, "process %d ended with status %x\n", child, status);
+  }
   for (const pid_t child : busy) ::kill(child, SIGKILL), ::waitpid(child, nullptr, 0);
 }
 
@@ -278,7 +284,11 @@ void compare(const Case& chosen, double seconds) {
   Sums all{};
   for (int pair = 0; pair < chosen.pairs; ++pair)
     for (std::size_t i = 0; i < modes; ++i) all[i].add(results[pair][i]);
+  const auto messages_of = [&](int pair) { return results[pair][0].count + results[pair][1].count + results[pair][2].count; };
+  double fewest = messages_of(0), messages = 0;
+  for (int pair = 0; pair < chosen.pairs; ++pair) fewest = std::min(fewest, messages_of(pair)), messages += messages_of(pair);
   ::munmap(shared, bytes);
+  if (only != Only::Neither) std::printf("round trips: %.0f of one pair at least, %.0f in all\n", fewest, messages);
   const auto print = [&](const char* what, const char* kind, auto value) {
     const double wait = value(all[0]), receive = value(all[1]), queue = value(all[2]);
     std::printf("%-40s%-8s %9.1f %9.1f %9.1f   %5.2f %5.2f\n", what, kind, wait, receive, queue, receive / wait, queue / wait);
@@ -295,9 +305,10 @@ void compare(const Case& chosen, double seconds) {
 int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::strtod(argv[1], nullptr) : 12;
   if (seconds <= 0) {
-    std::fprintf(stderr, "usage: bench_poll_latency [SECONDS [CASE]]\n");
+    std::fprintf(stderr, "usage: bench_poll_latency [SECONDS [CASE [wait|poll]]]\n");
     return 2;
   }
+  if (argc > 3) bench::only = argv[3][0] == 'w' ? bench::Only::Wait : bench::Only::Poll;
   const int cores = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
   const std::vector<bench::Case> cases = {
       {"two cores, nobody else", 2, 0, 1},

@@ -200,6 +200,25 @@ TEST(Place, any_alignment_and_length) {
   }
 }
 
+TEST(Place, few_bytes_of_any_alignment_and_length) {
+  // wild 10, by single accesses: there and back, and the bytes around stay.
+  std::array<std::uint8_t, consumer_memory::few_bytes> source{};
+  for (std::size_t i = 0; i != source.size(); ++i) source[i] = static_cast<std::uint8_t>(i + 1);
+  for (std::size_t start = 0; start != 9; ++start) {
+    for (std::size_t length = 0; length <= source.size(); ++length) {
+      alignas(8) std::array<std::byte, consumer_memory::few_bytes + 16> target{};
+      ASSERT_TRUE(consumer_memory::place_few(target.data() + start, std::span(source).first(length)));
+      for (std::size_t i = 0; i != target.size(); ++i) {
+        const bool inside = i >= start && i < start + length;
+        ASSERT_EQ(target[i], inside ? std::byte{source[i - start]} : std::byte{0}) << start << ' ' << length;
+      }
+      std::array<std::uint8_t, consumer_memory::few_bytes> back{};
+      ASSERT_TRUE(consumer_memory::read_few(std::span(back).first(length), target.data() + start));
+      ASSERT_TRUE(std::equal(back.begin(), back.begin() + static_cast<std::ptrdiff_t>(length), source.begin()));
+    }
+  }
+}
+
 TEST(Place, last_word_polled) {
   // wild 8: who sees the last word sees all the bytes before it.
   constexpr std::size_t words = 16;

@@ -24,10 +24,31 @@ class Hole final : public MemoryGuard {
     begin = static_cast<const std::byte*>(at);
     size = length_bytes;
   }
+  [[nodiscard]] bool catches_accesses() const override { return catches; }
   const std::byte* begin = nullptr;
   std::size_t size = 0;
   mutable int accesses = 0;
+  bool catches = false;
 };
+
+// What a fault is looked up for needs no guard around it: a descriptor and up to 32 bytes of data, in and out. A longer copy does.
+TEST(CaughtAccesses, few_bytes_need_no_guard_more_do) {
+  for (const std::size_t size : {std::size_t{8}, std::size_t{32}, std::size_t{33}}) {
+    Hole hole;
+    hole.catches = true;
+    Bench bench{{.guard = &hole}};
+    bench.connect();
+    EXPECT_EQ(bench.post_receive(bench.receive(64)), Return::Success);
+    EXPECT_EQ(bench.post_send(bench.send(std::string(size, 'x'))), Return::Success);
+    SendWork sending = bench.begin();
+    ReceiveWork receiving = bench.claim(size);
+    std::array<std::uint8_t, 64> data{};
+    EXPECT_TRUE(sending.data.gather(std::span(data).first(size)));
+    EXPECT_TRUE(receiving.data.scatter(std::span(data).first(size)));
+    bench.vi->complete_receive(receiving, 0, status::op_receive, static_cast<std::uint32_t>(size), std::nullopt);
+    EXPECT_EQ(hole.accesses, size > 32 ? 2 : 0);
+  }
+}
 
 struct Unmapped : public ::testing::Test {
   Hole hole;

@@ -12,6 +12,7 @@ using namespace vipl;
 
 namespace {
 constexpr TimeNs us = fc2::microsecond;
+constexpr auto undisturbed = [] { return std::uint64_t{0}; };  // nobody took the core
 
 /// Time is what the test says; nobody serves but who calls.
 class HandRuntime final : public Runtime {
@@ -70,12 +71,12 @@ int wait_for(Patience& patience, TimeNs& now, TimeNs after) {
   const TimeNs end = now + after;
   int naps = 0;
   for (; now < end; now += us / 5)
-    if (patience.poll_was_empty(now)) {
+    if (patience.poll_was_empty(now, undisturbed)) {
       ++naps;
       now = std::min(end, now + Patience::nap);
       patience.napped(now);
     }
-  patience.found([&] { return now; });
+  patience.found([&] { return now; }, undisturbed);
   now += 10 * us;  // the program's own work
   return naps;
 }
@@ -89,14 +90,14 @@ void wait_until_spinning(Patience& patience, TimeNs& now, std::uint32_t at_most)
 
 TEST(Patience, poll_now_and_then_never_sleeps) {
   Patience patience;
-  for (TimeNs now = fc2::second; now < 2 * fc2::second; now += Patience::longest_gap + 1) EXPECT_FALSE(patience.poll_was_empty(now));
+  for (TimeNs now = fc2::second; now < 2 * fc2::second; now += Patience::longest_gap + 1) EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
 }
 
 // As one that waits would: whoever brings something gets the core at once.
 TEST(Patience, polls_in_a_row_sleep_at_the_second) {
   Patience patience;
-  EXPECT_FALSE(patience.poll_was_empty(fc2::second));
-  EXPECT_TRUE(patience.poll_was_empty(fc2::second + us));
+  EXPECT_FALSE(patience.poll_was_empty(fc2::second, undisturbed));
+  EXPECT_TRUE(patience.poll_was_empty(fc2::second + us, undisturbed));
 }
 
 TEST(Patience, what_comes_soon_is_spun_for) {
@@ -127,12 +128,24 @@ TEST(Patience, what_others_brought_on_this_core_is_not_spun_for) {
   Patience patience;
   TimeNs now = fc2::second;
   wait_until_spinning(patience, now, Patience::first_rest);
-  EXPECT_FALSE(patience.poll_was_empty(now));
-  EXPECT_FALSE(patience.poll_was_empty(now += us));
+  EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
+  EXPECT_FALSE(patience.poll_was_empty(now += us, undisturbed));
   now += Patience::others_ran + us;  // off the core
-  patience.found([&] { return now; });
-  EXPECT_FALSE(patience.poll_was_empty(now += 10 * us));
-  EXPECT_TRUE(patience.poll_was_empty(now += us));
+  patience.found([&] { return now; }, undisturbed);
+  EXPECT_FALSE(patience.poll_was_empty(now += 10 * us, undisturbed));
+  EXPECT_TRUE(patience.poll_was_empty(now += us, undisturbed));
+}
+
+// So short that the gap does not show it: others took the core all the same, to bring what was waited for.
+TEST(Patience, what_others_brought_in_no_time_on_this_core_is_not_spun_for) {
+  Patience patience;
+  TimeNs now = fc2::second;
+  wait_until_spinning(patience, now, Patience::first_rest);
+  EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
+  EXPECT_FALSE(patience.poll_was_empty(now += us, undisturbed));
+  patience.found([&] { return now += us; }, [] { return std::uint64_t{1}; });
+  EXPECT_FALSE(patience.poll_was_empty(now += 10 * us, undisturbed));
+  EXPECT_TRUE(patience.poll_was_empty(now += us, undisturbed));
 }
 
 // Spinning or not: a program that computes and polls once in a while is left alone.
@@ -140,7 +153,7 @@ TEST(Patience, poll_now_and_then_after_a_spin_never_sleeps) {
   Patience patience;
   TimeNs now = fc2::second;
   wait_until_spinning(patience, now, Patience::first_rest);
-  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(patience.poll_was_empty(now += Patience::longest_gap + 1));
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(patience.poll_was_empty(now += Patience::longest_gap + 1, undisturbed));
 }
 
 // --- Engine::poll --------------------------------------------------------------------------------------------------
@@ -245,10 +258,44 @@ TEST_F(Polling, several_queues_whatCompletesInAnother_isFoundInTheSameRound) {
   while (runtime.naps == 0) EXPECT_EQ(round(), -1);
   runtime.meanwhile = [&] {
     done = true;
+    engine.add_untaken(1);
     engine.completed();
     runtime.meanwhile = nullptr;
   };
   EXPECT_EQ(round(), 1) << "the one in which it completes";
+}
+
+// A ping-pong: a send is waited for, then a receive. All that completed was taken, so there is nothing to be found elsewhere, and
+// whoever brings the rest gets the core.
+TEST_F(Polling, twoQueuesInTurn_allTaken_restAtTheSecondPoll) {
+  const char queues[2] = {};
+  for (std::uint32_t i = 0; i + 1 < Patience::first_rest; ++i) {  // then it tries to spin
+    const int before = runtime.naps;
+    engine.add_untaken(1);  // of the other queue, and taken
+    engine.completed();
+    engine.add_untaken(-1);
+    for (int polls = 0; polls < 2; ++polls) {
+      EXPECT_EQ(poll_once(engine, &queues[i % 2], [] { return Taken::NotDone; }), Taken::NotDone);
+      runtime.time += us / 5;
+    }
+    EXPECT_GE(runtime.naps, before + 1);
+    EXPECT_EQ(poll_once(engine, &queues[i % 2], [] { return Taken::Success; }), Taken::Success);
+    runtime.time += us;
+  }
+}
+
+// Who stays at one queue waits there, whatever is left in another.
+TEST_F(Polling, oneQueueAfterAnother_somethingLeftInTheOther_rests) {
+  const char queues[2] = {};
+  for (const char& queue : queues) EXPECT_EQ(poll_once(engine, &queue, [] { return Taken::NotDone; }), Taken::NotDone);
+  engine.add_untaken(1);
+  engine.completed();
+  const int before = runtime.naps;
+  for (std::uint32_t i = 0; i <= Patience::longest_stay; ++i) {
+    EXPECT_EQ(poll_once(engine, &queues[1], [] { return Taken::NotDone; }), Taken::NotDone);
+    runtime.time += us / 5;
+  }
+  EXPECT_GT(runtime.naps, before);
 }
 
 // ... and one that polls a queue with nothing posted besides rests all the same.

@@ -80,14 +80,16 @@ static void tear_down(void) {
   SUCCEEDS(VipCloseNic(server.nic));
 }
 
+static VIP_UINT32 message_bytes = BYTES;
+
 static void post_receive(void* to, VIP_MEM_HANDLE handle, VIP_UINT32 length) {
   SUCCEEDS(VipPostRecv(server.vi, describe(&server, 0, to, handle, length), server.handle));
 }
 static void post_send(void* from, VIP_MEM_HANDLE handle) {
-  SUCCEEDS(VipPostSend(client.vi, describe(&client, 0, from, handle, BYTES), client.handle));
+  SUCCEEDS(VipPostSend(client.vi, describe(&client, 0, from, handle, message_bytes), client.handle));
 }
 static void post_rdma(VIP_UINT16 operation, void* local, VIP_MEM_HANDLE handle, void* remote, VIP_MEM_HANDLE remote_handle) {
-  VIP_DESCRIPTOR* descriptor = describe(&client, 0, local, handle, BYTES);
+  VIP_DESCRIPTOR* descriptor = describe(&client, 0, local, handle, message_bytes);
   descriptor->DS[1] = descriptor->DS[0];
   descriptor->DS[0].Remote.Data.Address = remote;
   descriptor->DS[0].Remote.Handle = remote_handle;
@@ -116,7 +118,7 @@ static void receive_ends_with(VIP_UINT32 error) {
 static void send_source(int page, way_t way) {
   area_t area;
   make_area(&area, client.nic);
-  post_receive(data_of(&server), server.handle, BYTES);
+  post_receive(data_of(&server), server.handle, message_bytes);
   take_away(&area, page, way);
   post_send(area.bytes, area.handle);
   send_ends_with(VIP_STATUS_PROTECTION_ERROR);
@@ -125,7 +127,7 @@ static void send_source(int page, way_t way) {
 static void receive_target(int page, way_t way) {
   area_t area;
   make_area(&area, server.nic);
-  post_receive(area.bytes, area.handle, BYTES);
+  post_receive(area.bytes, area.handle, message_bytes);
   take_away(&area, page, way);
   post_send(data_of(&client), client.handle);
   receive_ends_with(VIP_STATUS_PROTECTION_ERROR);
@@ -412,15 +414,16 @@ static void judge(const char* name, pid_t child, int signal) {
 }
 static int chosen(const char* name) { return only == NULL || strcmp(only, name) == 0; }
 
-static void run_data_case(const data_case_t* one, int page, way_t way, VIP_RELIABILITY_LEVEL level) {
+static void run_data_case(const data_case_t* one, int page, way_t way, VIP_UINT32 bytes, VIP_RELIABILITY_LEVEL level) {
   char name[100];
   pid_t child;
-  snprintf(name, sizeof name, "%s.%s.from_page_%d", one->name, way_names[way], page);
+  snprintf(name, sizeof name, "%s.%s.%u_bytes.from_page_%d", one->name, way_names[way], (unsigned)bytes, page);
   if (!chosen(one->name) && !chosen(name)) return;
   if (way == READ_ONLY && !one->writes) return;
   child = fork();
   if (child == 0) {
     alarm(30);
+    message_bytes = bytes;
     set_up(level);
     one->run(page, way);
     tear_down();
@@ -435,12 +438,15 @@ int main(int count, char** arguments) {
   only = count > 1 ? arguments[1] : NULL;
   for (i = 0; i < sizeof data_cases / sizeof data_cases[0]; ++i)
     for (way = UNMAP; way <= TRUNCATE; ++way) {
-      run_data_case(&data_cases[i], 0, (way_t)way, VIP_SERVICE_RELIABLE_RECEPTION);
-      run_data_case(&data_cases[i], 3, (way_t)way, VIP_SERVICE_RELIABLE_RECEPTION);
-      run_data_case(&data_cases[i], PAGES - 1, (way_t)way, VIP_SERVICE_RELIABLE_RECEPTION);
+      run_data_case(&data_cases[i], 0, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_RECEPTION);
+      run_data_case(&data_cases[i], 3, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_RECEPTION);
+      run_data_case(&data_cases[i], PAGES - 1, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_RECEPTION);
+      run_data_case(&data_cases[i], 0, (way_t)way, 1, VIP_SERVICE_RELIABLE_RECEPTION); /* few bytes go another way through the library */
+      run_data_case(&data_cases[i], 0, (way_t)way, 32, VIP_SERVICE_RELIABLE_RECEPTION);
+      run_data_case(&data_cases[i], 0, (way_t)way, 33, VIP_SERVICE_RELIABLE_RECEPTION);
     }
   for (i = 0; i < sizeof descriptor_cases / sizeof descriptor_cases[0]; ++i)
-    for (way = UNMAP; way <= TRUNCATE; ++way) run_data_case(&descriptor_cases[i], 0, (way_t)way, VIP_SERVICE_RELIABLE_DELIVERY);
+    for (way = UNMAP; way <= TRUNCATE; ++way) run_data_case(&descriptor_cases[i], 0, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_DELIVERY);
   for (i = 0; i < sizeof program_cases / sizeof program_cases[0]; ++i) {
     pid_t child;
     if (!chosen(program_cases[i].name)) continue;

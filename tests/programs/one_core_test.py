@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Eight processes that poll, on one core with the service: all of them get on, and a message takes them hardly more CPU time
+than if they waited. usage: one_core_test.py BENCH_POLL_LATENCY FABRICD"""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CASE = "4"  # of the program: one core, eight processes of ours
+
+
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class OneCore(unittest.TestCase):
+    def exchange(self, mode):
+        """One round of the case in one mode: round trips of the all pairs, each of which gets on; seconds of CPU for one."""
+        before = cpu_seconds()
+        with tempfile.TemporaryDirectory(prefix="fcvi-test-") as folder:
+            ours = {name: value for name, value in os.environ.items() if not name.startswith("FCVI_")}
+            done = subprocess.run([sys.argv[1], "2", CASE, mode], env={**ours, "TMPDIR": folder, "FCVI_FABRICD": sys.argv[2]},
+                                  timeout=120, text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        fewest, in_all = map(int, re.search(r"round trips: (\d+) of one pair at least, (\d+) in all", done.stdout).groups())
+        self.assertGreater(fewest, 0, f"{mode}: a pair did not get on at all")
+        return (cpu_seconds() - before) / in_all
+
+    def test_pollers_do_not_spin_for_each_others_work(self):
+        # CPU time of all processes for a message, which does not depend on what else the machine does. A poller that keeps the
+        # core from whoever brings what it polls for pays for it so: four times as much as a waiting one before.
+        ratios = [self.exchange("poll") / self.exchange("wait") for _ in range(3)]
+        print("CPU time for a message, polling to waiting:", ratios)
+        self.assertLess(sorted(ratios)[1], 2, ratios)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
