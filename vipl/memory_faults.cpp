@@ -261,7 +261,10 @@ bool is_caught(int, siginfo_t*, void*, std::uintptr_t) { return false; }
   const int saved_errno = errno;
   const std::uintptr_t frame = number(__builtin_frame_address(0));
   const Landing* const landing = self.landing;
-  if (is_caught(signal, info, context, frame)) return;
+  if (is_caught(signal, info, context, frame)) {
+    errno = saved_errno;
+    return;
+  }
   if (landing != nullptr && !came_back(context, frame)) {
     if (!is_context(context, frame)) {
       unblock(signal);
