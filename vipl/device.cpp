@@ -100,6 +100,7 @@ fc2::NPortConfig Device::port_config() const {
   config.name = configuration_.name;
   config.port_name = identity_.port_name;
   config.node_name = identity_.node_wwn;
+  config.log_out_silent_ports = true;  // one that is gone untold would keep connections and VIs for ever (ruling 282)
   if (fcoe_ != nullptr && fcoe_->failure().empty()) config.receive_data_field_bytes = fcoe_->data_field_bytes();
   return config;
 }

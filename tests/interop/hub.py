@@ -8,6 +8,8 @@ FCOE, FIP = 0x8906, 0x8914
 FC_HEADER = 14 + 14  # after the Ethernet and FCoE headers
 FC_VI, DISCONNECT_RESP = 0x58, 0x1B
 FIP_CONTROL, CLEAR_VIRTUAL_LINKS = 3, 2
+FIP_VN2VN, BEACON = 5, 5
+ELS_REQUEST, LOGO = 0x22, 0x05
 
 
 def ether_type(frame):
@@ -23,6 +25,15 @@ def is_disconnect_response(frame):
 def is_clear_virtual_links(frame):
     return (ether_type(frame) == FIP and int.from_bytes(frame[16:18], "big") == FIP_CONTROL
             and frame[19] == CLEAR_VIRTUAL_LINKS)
+
+
+def is_beacon(frame):
+    return ether_type(frame) == FIP and int.from_bytes(frame[16:18], "big") == FIP_VN2VN and frame[19] == BEACON
+
+
+def is_logo(frame):
+    return (ether_type(frame) == FCOE and len(frame) > FC_HEADER + 24 and frame[FC_HEADER] == ELS_REQUEST
+            and frame[FC_HEADER + 24] == LOGO)
 
 
 class Hub:
@@ -65,6 +76,10 @@ class Hub:
                 other.sendto(frame, address)
             except ConnectionError:
                 pass
+
+    def send(self, frame, target):
+        one, address = self.sockets[target]
+        one.sendto(frame, address)
 
     def end(self):
         self.wake.send(b"x")

@@ -19,6 +19,7 @@ import hub
 
 PROGRAMS = Path(sys.argv.pop(1))
 SERVER, LEAVER, NEXT = 0, 1, 2  # the hub's ends
+LOGGED_OUT_S = 60  # R_A_TOV is 10 s; the ABTS and the one after it wait so long each
 
 
 class Leavers(unittest.TestCase):
@@ -92,6 +93,31 @@ class Leavers(unittest.TestCase):
         server.terminate()
         status, _, err = self.finish(server)
         self.assertEqual((status, err), (0, ""))
+
+    # Its beacons are heard still, but it answers nothing: not the disconnect, nor ABTS, twice. FC-VI C.3 rule 3 b), FC-FS: second-level
+    # recovery logs it out, and with the login what the server keeps for it ends.
+    def test_viping_logs_a_silent_client_out(self):
+        server = self.start(SERVER, "viping", "--listen")
+        beacons, logouts = [], []
+        def rule(frame, source, target):
+            cut = self.gone and {source, target} == {SERVER, LEAVER}
+            self.gone |= source == SERVER and target == LEAVER and hub.is_disconnect_response(frame)
+            if source == LEAVER and hub.is_beacon(frame):
+                beacons.append(frame)
+            if cut and source == SERVER and hub.is_logo(frame):
+                logouts.append(frame)
+            return not cut
+        self.hub.rule = rule
+        self.succeed(server, LEAVER, "viping", "-t", 60, "-W", 60, "-c", 9, "-i", 1, "node0")
+        self.assertTrue(self.gone and beacons)
+        end = time.monotonic() + LOGGED_OUT_S
+        while not logouts and time.monotonic() < end:
+            self.hub.send(beacons[-1], SERVER)
+            time.sleep(1)
+        self.assertTrue(logouts)
+        self.succeed(server, NEXT, "viping", "-t", 60, "-W", 60, "-c", 2, "-i", 0.01, "node0")
+        server.terminate()
+        self.assertEqual(self.finish(server)[0], 0)
 
     def test_ping_pong(self):
         self.serve_a_leaver_and_another(("ping_pong", "--server"), ("ping_pong", "-n", 5, "node0"))

@@ -24,9 +24,11 @@ static struct {
   const ping_job* job;
   VIP_NIC_HANDLE nic;
   VIP_CQ_HANDLE queue;
-  pthread_mutex_t mutex; /* guards sessions */
+  pthread_mutex_t mutex; /* guards sessions, count, ending */
   session* sessions;
   unsigned count;        /* those in the list, and those that have left it and are not buried yet */
+  int ending;            /* nobody comes in any more */
+  session* unburied;     /* the main thread's: there was no thread to bury them */
 } server = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static session* find_session(VIP_VI_HANDLE vi) {
@@ -37,12 +39,28 @@ static session* find_session(VIP_VI_HANDLE vi) {
   return found;
 }
 
-static void add_session(session* added) {
+/* 0: the server ends. */
+static int add_session(session* added) {
+  int taken;
   pthread_mutex_lock(&server.mutex);
-  added->next = server.sessions;
-  server.sessions = added;
-  ++server.count;
+  taken = !server.ending;
+  if (taken) {
+    added->next = server.sessions;
+    server.sessions = added;
+    ++server.count;
+  }
   pthread_mutex_unlock(&server.mutex);
+  return taken;
+}
+
+/* From here on there is none that is not in the list. */
+static session* first_session_at_the_end(void) {
+  session* first;
+  pthread_mutex_lock(&server.mutex);
+  server.ending = 1;
+  first = server.sessions;
+  pthread_mutex_unlock(&server.mutex);
+  return first;
 }
 
 /* 1: it was in the list; whoever is told so buries it. */
@@ -57,7 +75,8 @@ static int remove_session(session* removed) {
   return found;
 }
 
-/* A client that does not answer may have gone without the fabric's telling: it is asked until it answers or the fabric knows. */
+/* A client that does not answer may have gone without the fabric's telling: it is asked until it answers or the login with its port
+ * ends, which the library sees to when nothing comes from there. */
 static void* bury(void* argument) {
   session* dead = argument;
   const struct timespec pause = {1, 0};
@@ -70,12 +89,31 @@ static void* bury(void* argument) {
   return NULL;
 }
 
-static void close_session(session* closed) {
+/* Never by the main thread itself: the others would wait for one that does not answer. */
+static void start_burial(session* dead) {
   pthread_t burial;
+  if (pthread_create(&burial, NULL, bury, dead) == 0) {
+    pthread_detach(burial);
+  } else {
+    dead->next = server.unburied;
+    server.unburied = dead;
+  }
+}
+
+static void start_burials(void) {
+  session* dead = server.unburied;
+  server.unburied = NULL;
+  while (dead != NULL) {
+    session* const next = dead->next;
+    start_burial(dead);
+    dead = next;
+  }
+}
+
+static void close_session(session* closed) {
   if (!remove_session(closed)) return;
   if (!server.job->quiet) printf("%s left, %lu messages answered\n", closed->name, closed->answered);
-  if (pthread_create(&burial, NULL, bury, closed) == 0) pthread_detach(burial);
-  else bury(closed);
+  start_burial(closed);
 }
 
 static unsigned session_count(void) {
@@ -127,7 +165,10 @@ static void take_client(VIP_CONN_HANDLE connection, const VIP_VI_ATTRIBUTES* the
   }
   snprintf(name, sizeof name, "%s", opened->name); /* the session may end at any time */
   vi = opened->vi;
-  add_session(opened);
+  if (!add_session(opened)) {
+    VipConnectReject(connection); /* the VI ends with the process */
+    return;
+  }
   result = VipConnectAccept(connection, vi);
   if (result == VIP_SUCCESS && !server.job->quiet) printf("%s came, %s\n", name, level_text(theirs->ReliabilityLevel));
   if (result != VIP_SUCCESS) {
@@ -172,8 +213,12 @@ static int serve_completion(session* client, VIP_BOOLEAN received) {
 static void say_goodbye(void) {
   const struct timespec pause = {0, 1000 * 1000};
   const uint64_t deadline = now_ns() + GOODBYES_MS * 1000000ULL;
-  while (server.sessions != NULL) close_session(server.sessions);
-  while (session_count() != 0 && now_ns() < deadline) nanosleep(&pause, NULL);
+  session* left;
+  while ((left = first_session_at_the_end()) != NULL) close_session(left);
+  while (session_count() != 0 && now_ns() < deadline) {
+    nanosleep(&pause, NULL);
+    start_burials();
+  }
 }
 
 int run_server(const ping_job* job) {
@@ -191,6 +236,7 @@ int run_server(const ping_job* job) {
     VIP_VI_HANDLE vi;
     VIP_BOOLEAN received;
     session* client;
+    start_burials();
     if (VipCQWait(server.queue, 200, &vi, &received) != VIP_SUCCESS) continue;
     client = find_session(vi);
     if (client != NULL && !serve_completion(client, received)) close_session(client);
