@@ -32,7 +32,7 @@ bool clear_status(Domain& domain, ViObject& vi, bool receive_queue, void* owner,
 VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory, bool receive_queue) {
   Domain* domain = Domain::find();
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
-  if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
+  if (vi == nullptr) return VIP_INVALID_PARAMETER;  // an address that is not valid is a Post Descriptor Error (3.8.1), NULL too
   const std::uint64_t address = vipl::address_of(descriptor);
   if (!clear_status(*domain, *vi, receive_queue, handle, address, memory)) return VIP_INVALID_PARAMETER;
   switch (vi->port(receive_queue).post(handle, {address, memory})) {

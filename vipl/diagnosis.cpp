@@ -170,6 +170,8 @@ std::string explain(const FailedDescriptor& failed) {
 
 std::string explain_post(const FailedDescriptor& failed, wire::MemHandle handle) {
   const std::string what = fmt::format("{} descriptor {:#x} could not be posted: ", failed.receive_queue ? "receive" : "send", failed.address);
+  if (failed.overrun)
+    return what + fmt::format("{} descriptors are posted and not dequeued, the most (VI Overrun)", failed.limits.max_descriptors_per_queue);
   if (failed.address % vi::descriptor_alignment_bytes != 0) return what + "it is not aligned to 64 bytes";
   const vi::Segment whole{failed.address, handle.value, sizeof(vi::ControlSegment)};
   if (const std::string why = why_refused(failed, whole, vi::Access::LocalWrite); !why.empty()) return what + "its memory: " + why;
@@ -178,7 +180,7 @@ std::string explain_post(const FailedDescriptor& failed, wire::MemHandle handle)
   const auto bytes = static_cast<std::uint32_t>(sizeof(vi::ControlSegment) + copy->segments.size() * sizeof(vi::Segment));
   const std::string why = why_refused(failed, {failed.address, handle.value, bytes}, vi::Access::LocalWrite);
   if (!why.empty()) return what + fmt::format("its {} segments: ", copy->segments.size()) + why;
-  return what + fmt::format("{} descriptors are posted and not dequeued, the most (VI Overrun)", failed.limits.max_descriptors_per_queue);
+  return what + "its memory can be read and not be written, and a status goes there (VI-DG 5.5)";
 }
 
 }  // namespace vipl

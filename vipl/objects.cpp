@@ -37,13 +37,14 @@ std::size_t ViObject::submit(bool receive_queue) {
     if (model == nullptr) continue;  // destroyed meanwhile
     const wire::MemHandle region{submission.memory};
     const auto before = model->posted_count(receive_queue);
-    if (queue.overrun()) model->refuse_overrun(receive_queue, submission.address);
+    const bool overrun = queue.overrun();
+    if (overrun) model->refuse_overrun(receive_queue, submission.address);
     else if (receive_queue) model->post_receive(submission.address, region);
     else model->post_send(submission.address, region);
     if (model->posted_count(receive_queue) != before) {
       queue.accept();
     } else {
-      if (trace::errors()) nic->tell_refusal(*this, receive_queue, submission);
+      if (trace::errors()) nic->tell_refusal(*this, receive_queue, submission, overrun);
       queue.refuse();
     }
   }
@@ -194,8 +195,8 @@ void NicObject::tell_failure(const ViObject& object, bool receive_queue, std::ui
   trace::tell(fmt::format("VI {}: {}", object.handle, explain(failed)));
 }
 
-void NicObject::tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission) {
-  const FailedDescriptor failed{*object.model, model_->memory(), model_->limits(), receive_queue, submission.address, {}};
+void NicObject::tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission, bool overrun) {
+  const FailedDescriptor failed{*object.model, model_->memory(), model_->limits(), receive_queue, submission.address, {}, overrun};
   trace::tell(fmt::format("VI {}: {}", object.handle, explain_post(failed, wire::MemHandle{submission.memory})));
 }
 

@@ -120,7 +120,7 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   friend class ViObject;
   /// For $FCVI_TRACE.
   void tell_failure(const ViObject& object, bool receive_queue, std::uint64_t address);
-  void tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission);
+  void tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission, bool overrun);
   void tell_error(const VIP_ERROR_DESCRIPTOR& error, std::string_view cause);
   void disconnect_all();
   void release_all();

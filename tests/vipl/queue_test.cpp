@@ -15,8 +15,8 @@ TEST(ViplQueue, create_resize_destroy) {
     EXPECT_EQ(VipDestroyCQ(queue), VIP_ERROR_RESOURCE);
     for (std::size_t i = 0; i < 3; ++i) node.post_receive(vi, node.simple(i, 0, 1));
     EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
-    EXPECT_EQ(VipResizeCQ(queue, 2), VIP_ERROR_RESOURCE);
-    EXPECT_EQ(VipResizeCQ(queue, 3), VIP_SUCCESS);
+    EXPECT_EQ(VipResizeCQ(queue, 2), VIP_SUCCESS);  // VI-DG 3.6.3: at least so many; it holds three
+    EXPECT_EQ(VipResizeCQ(queue, 1UL << 40), VIP_ERROR_RESOURCE);
     EXPECT_EQ(VipResizeCQ(nullptr, 3), VIP_INVALID_PARAMETER);
     for (std::size_t i = 0; i < 3; ++i) {
       VIP_VI_HANDLE found = nullptr;
@@ -92,7 +92,7 @@ TEST(ViplQueue, more_completions_than_entries_lose_none) {
     VIP_VI_HANDLE second = node.make_vi(VIP_SERVICE_RELIABLE_DELIVERY, nullptr, queue);
     flush_receives(node, first, 20);
     flush_receives(node, second, 20, 20);
-    EXPECT_EQ(VipResizeCQ(queue, 39), VIP_ERROR_RESOURCE);
+    EXPECT_EQ(VipResizeCQ(queue, 39), VIP_SUCCESS);
     EXPECT_EQ(VipResizeCQ(queue, 40), VIP_SUCCESS);
     VIP_VI_HANDLE found = nullptr;
     VIP_BOOLEAN receive = VIP_FALSE;

@@ -2,6 +2,8 @@
 // which end. And what is told without it.
 #include "vipl/trace.hpp"
 
+#include <sys/mman.h>
+
 #include "tests/vipl/programs.hpp"
 
 using namespace support;
@@ -122,6 +124,34 @@ TEST(Trace, descriptor_that_is_not_aligned) {
     node.rest(1);
   }});
   EXPECT_TRUE(tells(text, "could not be posted: it is not aligned to 64 bytes"));
+}
+
+// VI-DG 5.5, 3.8.1: a descriptor in a page that is only read is no VI Overrun.
+TEST(Trace, descriptor_in_a_page_that_is_only_read) {
+  auto* page = static_cast<char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const std::string text = said("errors", {[page] {
+    Node node;
+    VIP_MEM_HANDLE handle = 0;
+    EXPECT_EQ(VipRegisterMem(node.nic, page, 4096, nullptr, &handle), VIP_SUCCESS);
+    mprotect(page, 4096, PROT_READ);
+    EXPECT_EQ(VipPostRecv(node.make_vi(), reinterpret_cast<VIP_DESCRIPTOR*>(page), handle), VIP_SUCCESS);
+    node.rest(1);
+  }});
+  EXPECT_TRUE(tells(text, "could not be posted: its memory can be read and not be written"));
+  EXPECT_FALSE(tells(text, "Overrun"));
+  munmap(page, 4096);
+}
+
+TEST(Trace, one_descriptor_too_many) {
+  const std::string text = said("errors", {[] {
+    Node node;
+    VIP_NIC_ATTRIBUTES limits;
+    ASSERT_EQ(VipQueryNic(node.nic, &limits), VIP_SUCCESS);
+    const VIP_VI_HANDLE vi = node.make_vi();
+    for (VIP_ULONG i = 0; i <= limits.MaxDescriptorsPerQueue; ++i) node.post_receive(vi, node.simple(0, 0, 4));
+    node.rest(1);
+  }});
+  EXPECT_TRUE(tells(text, "descriptors are posted and not dequeued, the most (VI Overrun)"));
 }
 
 TEST(Trace, descriptor_outside_of_its_region) {

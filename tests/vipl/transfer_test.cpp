@@ -101,10 +101,12 @@ TEST(ViplWork, done_and_wait_on_empty_and_pending_queues) {
     EXPECT_NE(done->CS.Status & VIP_STATUS_DESC_FLUSHED_ERROR, 0u);
     EXPECT_EQ(VipRecvDone(vi, nullptr), VIP_INVALID_PARAMETER);
     EXPECT_EQ(VipRecvWait(nullptr, 1, &done), VIP_INVALID_PARAMETER);
-    EXPECT_EQ(VipPostSend(vi, nullptr, node.handle), VIP_INVALID_PARAMETER);
     EXPECT_EQ(VipPostRecv(nullptr, node.at(1), node.handle), VIP_INVALID_PARAMETER);
+    EXPECT_EQ(VipPostSend(vi, nullptr, node.handle), VIP_SUCCESS);  // VI-DG 3.5.1, 3.8.1: the address is a Post Descriptor Error
+    node.rest(1);
+    EXPECT_EQ(state_of(vi), VIP_STATE_ERROR);
   }});
-  EXPECT_EQ(elapsed, 250'000'000);
+  EXPECT_EQ(elapsed, 251'000'000);
 }
 
 // VI-DG 3.5.2: SendDone does not block behind SendWait; who waits behind the last descriptor learns that it is gone.

@@ -123,6 +123,7 @@ struct Record {
   fc2::TimeNs ulp_timeout = 0, r_a_tov = 0;
   std::uint32_t frames = 0;          // that a fault could have hit
   bool in_order = true;              // what the fabric promises
+  fc2::TimeNs frame_lifetime = 0;    // what comes later is given up: R_A_TOV, where a port uses class 2 E_D_TOV (FC-VI B.2.6.1 rule 8e)
   FaultList faults;
   std::size_t faults_applied = 0;
   std::uint64_t digest = 0;          // of the course: frames in their order, results

@@ -73,6 +73,9 @@ World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& 
       switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
   record_.faults = faults;
   record_.in_order = scenario.in_order;
+  const bool class_2 = std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
+  const fc2::SwitchConfig fabric = fabric_config(scenario);
+  record_.frame_lifetime = class_2 ? fabric.e_d_tov : fabric.r_a_tov;
   Random random(scenario.seed, "ports");
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     nodes_.push_back(std::make_unique<Node>(driver_, pool, scenario.ports[i], i, random));

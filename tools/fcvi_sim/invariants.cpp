@@ -232,7 +232,7 @@ bool Judge::only_late() const {
     by_seconds = by_seconds || fault.delay != 0;
   }
   if (by_seconds && !std::all_of(record_.hits.begin(), record_.hits.end(), is_of_messages)) return false;
-  return all < std::min(record_.r_a_tov, record_.ulp_timeout);
+  return all < std::min(record_.frame_lifetime, record_.ulp_timeout);
 }
 
 /// A DISCONNECT_RQST that overtakes what was sent before it ends that.

@@ -107,9 +107,7 @@ static void resize_below_entries(int unused) {
   VIP_VI_HANDLE vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, queue);
   (void)unused;
   make_entries(vi, 20);
-  const VIP_RETURN code = CALL(VipResizeCQ, queue, 5);
-  CHECK(code == VIP_SUCCESS || code == VIP_ERROR_RESOURCE, "VipResizeCQ below the number of entries: came %s",
-        code_name(code));
+  EXPECT(VIP_SUCCESS, VipResizeCQ, queue, 5); /* the "minimum [...] that it must hold": it holds more, and no resource lacks */
   expect_entries(queue, vi, 20);
 }
 
