@@ -13,7 +13,7 @@ constexpr fc2::TimeNs t3 = 10 * fc2::second;  // FCVI_ULP_TIMEOUT
 
 class OutOfTurn : public PeerWire {
  public:
-  [[nodiscard]] std::uint64_t discarded(fc2::Discard reason = fc2::Discard::UnexpectedIu) const { return host.port.counters().discarded(reason); }
+  [[nodiscard]] std::uint64_t discarded() const { return host.port.counters().discarded(fc2::Discard::UnexpectedIu); }
   /// The peer takes back what we asked for (5.9.4.6), by our handle.
   void peer_aborts_our_setup() {
     wire::fcvi::DisconnectRqst abort;

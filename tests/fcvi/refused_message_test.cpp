@@ -26,7 +26,10 @@ class RefusedMessage : public support::MessageNodes {
   }
   /// Its first two frames come, the others `fate`.
   void send_to_be_refused(support::Fate fate, int first = 0) {
-    faults.on_frame = [=](MessageFrame& frame) { return frame.from_client && frame.number >= first + 2 && frame.number < first + 4 ? fate : pass; };
+    faults.on_frame = [=](MessageFrame& frame) {
+      const bool of_the_rest = frame.number >= first + 2 && frame.number < first + 4;
+      return frame.from_client && of_the_rest ? fate : pass;
+    };
     send();
   }
   static constexpr std::uint32_t too_short = vi::status::done | vi::status::op_receive | vi::status::length_error;

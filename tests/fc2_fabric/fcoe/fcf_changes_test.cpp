@@ -24,7 +24,8 @@ class FcfChanges : public testing::Test {
     world.inject(station.ethernet, message, station_mac(1), station_mac(fcf));
   }
   void tell_vlan(std::uint16_t vlan) {
-    fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}, fip::Vlan{vlan}}, {}};
+    fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {}, {}};
+    message.descriptors = {fip::Mac{fcf_mac}, fip::Vlan{vlan}};
     world.inject(station.ethernet, message, station_mac(1), fcf_mac);
   }
   [[nodiscard]] std::size_t solicitations() const {
