@@ -1,10 +1,10 @@
 // Set-ups whose peer speaks out of turn, or ends things at another time than usual (FC-VI 5.3, 5.9.4.6, 7.7.1, 8.5, C.3, C.4, D.1).
 #include "tests/fcvi/peer_wire_fixture.hpp"
 #include "tests/fcvi/setup_fixture.hpp"
+#include "tests/support/port_pair.hpp"
 
 namespace {
 using support::PeerWire;
-using support::PeerWireHigher;
 using vi::Return;
 using wire::fcvi::Reason;
 using Opcode = wire::fcvi::Opcode;
@@ -13,7 +13,7 @@ constexpr fc2::TimeNs t3 = 10 * fc2::second;  // FCVI_ULP_TIMEOUT
 
 class OutOfTurn : public PeerWire {
  public:
-  [[nodiscard]] std::uint64_t discarded(fc2::Discard reason = fc2::Discard::UnexpectedIu) const { return host.port.counters().discarded(reason); }
+  [[nodiscard]] std::uint64_t discarded() const { return host.port.counters().discarded(fc2::Discard::UnexpectedIu); }
   /// The peer takes back what we asked for (5.9.4.6), by our handle.
   void peer_aborts_our_setup() {
     wire::fcvi::DisconnectRqst abort;
@@ -175,56 +175,36 @@ TEST_F(OutOfTurn, connectedRetry_exchangeEndsPeerToPeer_staysConnected) {
   EXPECT_EQ(vi->state(), vi::State::Connected);
 }
 
-// FC-VI D.1 rule 6: after the Disconnect the handle rests; a peer that takes back a set-up which that handle never had is told so.
-TEST_F(OutOfTurn, quarantined_abortOfUnknownSetup_isAProtocolError) {
-  connect_as_server();
-  const wire::FcviHandle handle = peer.resp1->payload.handle;
-  wire::fcvi::DisconnectRqst rqst;
-  rqst.handle = handle;
-  rqst.vi_app_discon = true;
-  send(rqst);
-  EXPECT_EQ(peer.disconnect_reason, Reason::disconnect_accept);
-  support::Done done;
-  host.provider.disconnect(*vi, done);
-  settle();
-  fabric.run_for(fc2::second);
-  ASSERT_NE(host.provider.handles_in_use(), 0u);
-  rqst.conn_setup_abort = true;
-  rqst.connection_id = {0x4711};
-  send(rqst);
-  EXPECT_EQ(peer.disconnect_reason, Reason::protocol_error);
-}
-
 // --- the link of our port is lost: VI-DG 3.3.7 network partition -------------------------------------------------
 
-template <class Fixture>
-class LinkLost : public Fixture {
+class LinkLost : public PeerWire {
  public:
-  void lose_link(std::size_t our_index) {
-    this->fabric.detach(our_index);
-    this->fabric.run_for(ms);
-    EXPECT_EQ(this->call.result, Return::NotReachable);
-    EXPECT_EQ(this->vi->state(), vi::State::Error);
-    EXPECT_EQ(this->host.provider.open_setups(), 0u);
+  void lose_link() {
+    fabric.detach(0);
+    fabric.run_for(ms);
+    EXPECT_EQ(call.result, Return::NotReachable);
+    EXPECT_EQ(vi->state(), vi::State::Error);
+    EXPECT_EQ(host.provider.open_setups(), 0u);
   }
 };
-using LinkLostLower = LinkLost<PeerWire>;
-using LinkLostHigher = LinkLost<PeerWireHigher>;
-
-TEST_F(LinkLostLower, requesting_linkLost_isNotReachable) {
+TEST_F(LinkLost, requesting_isNotReachable) {
   post();
-  lose_link(0);
+  lose_link();
 }
-TEST_F(LinkLostLower, accepting_linkLost_isNotReachable) {
-  post();
-  request();
-  lose_link(0);
-}
-TEST_F(LinkLostHigher, holding_linkLost_isNotReachable) {
+TEST_F(LinkLost, holding_isNotReachable) {
   post();
   request();
   EXPECT_FALSE(peer.resp1.has_value());
-  lose_link(1);
+  lose_link();
+}
+TEST_F(LinkLost, accepting_isNotReachable) {
+  post();
+  respond(Reason::no_waiting_remote_connectionpoint);
+  peer.send_resp3(), settle();
+  request();
+  EXPECT_FALSE(answered().has_value());
+  expect_waits();
+  lose_link();
 }
 
 // --- two of our nodes --------------------------------------------------------------------------------------------
@@ -241,10 +221,35 @@ TEST_F(EndMeanwhile, awaitRetry_reject_retryIsANewRequest) {
   support::Done reject;
   server->provider.connect_reject(wait.token, reject);
   EXPECT_EQ(reject.result, Return::Success);
+  settle();
   EXPECT_EQ(server->provider.open_setups(), 0u);
   run_to(t3 + 6 * fc2::second);
   EXPECT_EQ(request.result, Return::NoMatch);
   expect_nothing_left();
+}
+
+// FC-VI D.1 rule 6, 8.4.2 f): after the Disconnect the handle rests; a peer that takes back a set-up which that handle never had is told
+// so.
+TEST_F(EndMeanwhile, quarantined_abortOfUnknownSetup_isAProtocolError) {
+  connect_pair();
+  disconnect(*client, *client_vi), disconnect(*server, *server_vi);
+  ASSERT_EQ(server->provider.handles_in_use(), 1u);
+  wire::fcvi::DisconnectRqst rqst;
+  rqst.handle = {server_handle};
+  rqst.conn_setup_abort = rqst.vi_app_discon = true;
+  rqst.connection_id = {0x4711};
+  std::vector<std::uint8_t> bytes(32);
+  rqst.write(bytes);
+  support::RecordingUser peer;
+  fc2::Exchange& exchange = *client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, peer);
+  client->port.send(exchange, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true});
+  settle();
+  if (peer.ius.empty()) client->port.release(exchange);
+  ASSERT_EQ(peer.ius.size(), 1u);
+  const auto answer = wire::fcvi::DisconnectResp::parse(peer.ius[0].header.device_header_size(), peer.ius[0].bytes);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status->reason, Reason::protocol_error);
+  EXPECT_EQ(server->provider.handles_in_use(), 1u);
 }
 
 // FC-VI 7.7.1, 8.5.3 c): the link of the client goes while it waits for the end of its abort: VIP_NOT_REACHABLE at once.

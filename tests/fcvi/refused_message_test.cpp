@@ -26,7 +26,10 @@ class RefusedMessage : public support::MessageNodes {
   }
   /// Its first two frames come, the others `fate`.
   void send_to_be_refused(support::Fate fate, int first = 0) {
-    faults.on_frame = [=](MessageFrame& frame) { return frame.from_client && frame.number >= first + 2 && frame.number < first + 4 ? fate : pass; };
+    faults.on_frame = [=](MessageFrame& frame) {
+      const bool of_the_rest = frame.number >= first + 2 && frame.number < first + 4;
+      return frame.from_client && of_the_rest ? fate : pass;
+    };
     send();
   }
   static constexpr std::uint32_t too_short = vi::status::done | vi::status::op_receive | vi::status::length_error;
@@ -122,7 +125,7 @@ TEST_F(RefusedMessage, receiving_memoryLostAtTheLastFrame_isRefusedByResponse) {
   expect_broken();
 }
 
-// FC-VI 8.4.2 f), B.2.4 rule 1 a), b): no Disconnect comes through: frames are discarded also when R_A_TOV is over.
+// FC-VI 8.4.2 f), B.2.4 rule 1 b): no Disconnect comes through: frames are discarded also when R_A_TOV is over.
 TEST_F(RefusedMessage, failed_noDisconnectForLong_framesAreDiscarded) {
   begin(Level::ReliableDelivery);
   receive();
