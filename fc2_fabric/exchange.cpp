@@ -252,7 +252,12 @@ void Exchange::start_quarantine_timer() {
 }
 void Exchange::start_sequence_timer() { start_timer(TimerUse::Sequence, port_.e_d_tov()); }
 void Exchange::start_missing_frame_timer() { start_timer(TimerUse::Sequence, port_.r_a_tov()); }
-bool Exchange::logs_out_silent_port() const { return port_.config().log_out_silent_ports; }
+// The login that a link service saw may have ended since: a later one is not its own to end.
+bool Exchange::logs_out_silent_port() const {
+  if (!port_.config().log_out_silent_ports || type_ != wire::Type::els) return port_.config().log_out_silent_ports;
+  const RemotePort* peer = port_.find_remote_port(peer_);
+  return peer == nullptr || !peer->logged_in();
+}
 void Exchange::count_stale() { port_.counters().discard(Discard::UnknownExchange); }
 bool Exchange::out_of_order_fabric() const { return !port_.in_order(); }
 void Exchange::discard_frame() { port_.counters().discard(Discard::WrongSequence); }

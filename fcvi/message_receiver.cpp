@@ -468,8 +468,10 @@ void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
   }
   // No room: one of the ranges goes on to here. Messages between were received; frames of theirs that come again are
   // discarded with the rest.
-  errored_->front().last = last;
-  errored_->front().until = until;
+  Errored& front = errored_->front();
+  if (wire::serial_less(first, front.first)) front.first = first;
+  if (wire::serial_less(front.last, last)) front.last = last;
+  front.until = until;
 }
 
 void MessageReceiver::discard_frame() {

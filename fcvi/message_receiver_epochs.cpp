@@ -111,7 +111,7 @@ OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need nee
   Arrivals& seen = epoch_->seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
   const std::size_t before = seen.heap_bytes(), growth = seen.bytes_to_grow();
-  if (!seen.has_room({at, at + 1, 0, 0, 0}, 256 * Epoch::most_seen_ranges)) return nullptr;
+  if (at != 0 && !seen.has_room({at, at + 1, 0, 0, 0}, 256 * Epoch::most_seen_ranges)) return nullptr;
   if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
   const fc2::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
   if (missed == fc2::never && !epoch_->open.empty())

@@ -31,9 +31,10 @@ template <class T>
 [[nodiscard, gnu::always_inline]] inline bool load(const std::byte* from, T& value) {
 #if CAUGHT_ACCESSES
   // In the group of the function around it ("?"): what the linker drops takes its entries along.
-  asm goto(
+  asm volatile goto(
       "1: mov (%1), %0\n"
       ".pushsection vi_caught_accesses, \"a?\", @progbits\n"
+      ".balign 4\n"
       ".long 1b - ., %l[gone] - .\n"
       ".popsection\n"
       : "=r"(value)
@@ -53,9 +54,10 @@ gone:
 template <class T>
 [[nodiscard, gnu::always_inline]] inline bool store(std::byte* to, T value) {
 #if CAUGHT_ACCESSES
-  asm goto(
+  asm volatile goto(
       "1: mov %1, (%0)\n"
       ".pushsection vi_caught_accesses, \"a?\", @progbits\n"
+      ".balign 4\n"
       ".long 1b - ., %l[gone] - .\n"
       ".popsection\n"
       :

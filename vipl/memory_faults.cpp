@@ -49,7 +49,8 @@ struct ThreadState {
   Landing* landing;
   std::uint32_t sections_left;          // until the next look; none in a thread that blocks the signals
   std::uint32_t blocked_sections_left;  // in such a thread
-  std::uintptr_t section_frame;         // of who entered it; 0: not within one
+  std::uint32_t sections;               // one in another: a signal's handler makes calls, too
+  std::uintptr_t section_frame;         // of who entered the outermost; 0: not within one
   bool lets_signals_through;            // for this section
   sigset_t mask_before;
   PassedOn passed_on;
@@ -319,17 +320,27 @@ bool blocks_signals() {
 
 }  // namespace
 
+bool MemoryFaults::catches_accesses() const {
+#if CAUGHT_ACCESSES
+  return +__start_vi_caught_accesses != +__stop_vi_caught_accesses;
+#else
+  return false;
+#endif
+}
+
 bool MemoryFaults::run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const {
   return run_guarded(host, length_bytes, body, context);
 }
 
 void MemoryFaults::enter() {
+  if (self.sections++ != 0) return;
   if (self.sections_left == 0) enter_after_a_look();
   else --self.sections_left;
   self.section_frame = number(__builtin_frame_address(0));
 }
 
 void MemoryFaults::leave() {
+  if (--self.sections != 0) return;
   self.section_frame = 0;
   if (self.lets_signals_through) restore_mask();
 }

@@ -16,12 +16,12 @@ namespace vipl {
 ///
 /// A program may install handlers of its own at any time. Those from before ours are called by it. Those that come later
 /// call ours if they pass on what they do not know; where they do not, control calls and one in 1,024 sections of a thread
-/// find it out and put ours in front again. A thread that blocks these signals lets them through within sections.
+/// find it out and put ours in front again. A thread that blocks these signals lets them through within sections, from the next look on.
 class MemoryFaults final : public vi::MemoryGuard {
  public:
   static constexpr std::array signals{SIGSEGV, SIGBUS};
 
-  /// Around all accesses of a thread: while it has the engine, and where it has not. Not nested.
+  /// Around all accesses of a thread: while it has the engine, and where it has not. One may be within another.
   class Section {
    public:
     Section() { enter(); }
@@ -32,7 +32,8 @@ class MemoryFaults final : public vi::MemoryGuard {
   static void enter();
   static void leave();
 
-  [[nodiscard]] bool catches_accesses() const override { return CAUGHT_ACCESSES; }
+  /// Not where a linker left the table out (lld with --gc-sections).
+  [[nodiscard]] bool catches_accesses() const override;
   /// Within a section. Costs no system call and no copy of its own.
   [[nodiscard]] bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const override;
   /// Sees to it that the handler is there, and that this thread lets the signals through. Any thread.

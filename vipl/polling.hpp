@@ -47,7 +47,12 @@ class Patience {
     if (!waiting_) return;
     waiting_ = in_vain_ = false;
     // It was brought by others, on this core; or others had to take it to do so.
-    if (spinning_ && (clock() - last_ > others_ran || std::exchange(preempted_, preempted()) != preempted_)) give_up_spinning();
+    if (spinning_ && (clock() - last_ > others_ran || was_preempted(preempted))) give_up_spinning();
+  }
+  template <class Preempted>
+  bool was_preempted(Preempted preempted) {
+    const auto before = std::exchange(preempted_, preempted());
+    return before != preempted_;
   }
   void napped(TimeNs after) {
     last_ = after;

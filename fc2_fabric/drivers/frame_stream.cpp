@@ -184,7 +184,7 @@ void FrameStream::flush() {
                                  MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0) out_.take(static_cast<std::size_t>(count));
     else if (errno == EAGAIN) return arm_write();
-    else if (errno == EPIPE) nobody_hears();
+    else if (errno == EPIPE || errno == ECONNRESET) nobody_hears();
     else if (errno != EINTR) return fail(std::strerror(errno));
   }
   if (finishing_ && !failed_) ::shutdown(descriptor_.native_handle(), SHUT_WR);

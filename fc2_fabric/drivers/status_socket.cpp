@@ -57,6 +57,7 @@ int listen_at(const std::string& path) {
   const void* generic = &address;
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -1;
+  ::unlink(first_path.c_str());  // of an earlier process with our number, that ended here
   if (::bind(descriptor, static_cast<const sockaddr*>(generic), sizeof address) == 0) {
     const bool listens = ::chmod(first_path.c_str(), 0600) == 0 && ::listen(descriptor, backlog) == 0;
     if (listens && ::renameat2(AT_FDCWD, first_path.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return descriptor;

@@ -149,7 +149,8 @@ int ENode::worth_of(std::uint16_t vlan) const {
 // Anybody can send a notification: invented VLANs must not shut out the one that the FCF tells when it is asked the next time.
 bool ENode::make_room_for_vlan() {
   const auto least = std::min_element(vlans_.begin(), vlans_.end(), [&](auto one, auto other) { return worth_of(one) < worth_of(other); });
-  if (worth_of(*least) > 1) return false;
+  const bool told_just_now = std::find(new_vlans_.begin(), new_vlans_.end(), *least) != new_vlans_.end();
+  if (worth_of(*least) > 1 || told_just_now) return false;
   vlans_.erase(least);
   return true;
 }

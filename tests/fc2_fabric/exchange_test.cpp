@@ -182,6 +182,19 @@ TEST_F(ExchangeTest, recovering_silence_logs_out) {
   EXPECT_EQ(strict.unexpected_events(), 0U);
 }
 
+// FC-VI C.3 rule 2 b) is about FC-VI Exchanges. An ELS may be of a login that ended long ago: the one there is now stays.
+TEST_F(ExchangeTest, recovering_silent_link_service_logs_nobody_out) {
+  support::PortPair strict([](NPortConfig& config) { config.log_out_silent_ports = true; });
+  ASSERT_TRUE(strict.log_in());
+  strict.to_b.on_frame = [](const LoggedFrame&) { return Interposer::Action::Drop; };
+  strict.a.request(b_id, RCtl::els_request, wire::Type::els, bytes(16), originator, millisecond);
+  strict.run_for(60 * second);
+  EXPECT_EQ(strict.to_b.log.count(RCtl::abts), 2U);
+  EXPECT_TRUE(strict.a.remote_port(b_id).logged_in());
+  EXPECT_EQ(strict.to_b.log.count([](const LoggedFrame& f) { return f.is_els(wire::els::Command::logo); }), 0U);
+  EXPECT_EQ(strict.a.open_exchanges(), 0U);
+}
+
 // The reply comes after the time-out: the frame is discarded, the user hears nothing more.
 TEST_F(ExchangeTest, aborting_late_reply_is_discarded) {
   request(10, millisecond);

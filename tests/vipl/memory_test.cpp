@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "tests/vipl/programs.hpp"
+#include "vipl/memory_faults.hpp"
 
 using namespace support;
 
@@ -153,5 +154,30 @@ TEST(ViplMemory, read_only_memory_is_sent_from_and_never_written) {
     node.rest(10);
   };
   simulate({server, client});
+  munmap(page, 4096);
+}
+
+// A handler of a signal makes a call of ours while its thread is within the library: what that thread was at is guarded still.
+TEST(ViplMemory, sections_within_sections_guard_the_outer_one) {
+  void* const page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  const auto* const gone = static_cast<const std::byte*>(page);
+  vipl::MemoryFaults::look_again();
+  const auto reads = [&] {
+    struct Read {
+      const std::byte* from;
+      std::byte value;
+    } read{gone, {}};
+    return vipl::memory_faults().run(
+        gone, 1, [](void* context) { static_cast<Read*>(context)->value = *static_cast<const volatile std::byte*>(static_cast<Read*>(context)->from); },
+        &read);
+  };
+  const vipl::MemoryFaults::Section outer;
+  { const vipl::MemoryFaults::Section inner; }
+  EXPECT_FALSE(reads());
+  if (vipl::memory_faults().catches_accesses()) {
+    std::uint64_t value = 0;
+    EXPECT_FALSE(vi::caught::load(gone, value));
+  }
   munmap(page, 4096);
 }
