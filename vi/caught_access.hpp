@@ -68,6 +68,9 @@ template <class T>
 gone:
   return false;
 #else
+#if defined(__SANITIZE_THREAD__) && defined(__x86_64__)
+  asm volatile("lock orb $0, (%0)" : : "r"(to) : "memory", "cc");  // its atomic store would fault with a lock of its own held
+#endif
   std::atomic_ref<T>(*reinterpret_cast<T*>(to)).store(value, std::memory_order_release);
   return true;
 #endif
