@@ -10,7 +10,7 @@ namespace vipl {
 using fc2::TimeNs;
 
 /// One for each thread. What it waits for is brought by others, who may need its core. So a thread that polls in a row sleeps
-/// between its polls, for a short time or until something completes, as one does that waits: then it cannot be slower. Where
+/// between its polls, for a short time or until something completes, as one does that waits: then it is about as fast. Where
 /// cores are free it is faster without: it tries that now and then, and goes on so as long as what it waits for comes within
 /// `spin`. A thread that does other work between its polls never sleeps here. Knows no clock and no thread: the caller tells
 /// the time, and sleeps.

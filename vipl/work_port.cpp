@@ -107,12 +107,14 @@ void WorkPort::complete(const Completion& completion) {
   const std::uint64_t waiting = ++completed_ - dequeued_.load();
   completions_.push(completion);
   engine_.add_untaken(1);
-  engine_.completed();
+  // Who polls is woken once, when all is there: on one core it runs at once, and one woken too early would sleep again.
   CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
-  if (queue == nullptr) return engine_.runtime().notify_one(arrivals_);
-  if ((entries_.load() & entry_mask) >= waiting) return;
-  entries_.fetch_add(one_entry);
-  queue->push({owner_.load(std::memory_order_relaxed), receive_queue_});
+  if (queue != nullptr && (entries_.load() & entry_mask) < waiting) {
+    entries_.fetch_add(one_entry);
+    return queue->push({owner_.load(std::memory_order_relaxed), receive_queue_});
+  }
+  engine_.completed();
+  if (queue == nullptr) engine_.runtime().notify_one(arrivals_);
 }
 
 }  // namespace vipl

@@ -26,8 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-enum class Mode : std::uint8_t { Wait, Poll, PollQueue, Stop };
-constexpr std::size_t modes = 3;
+enum class Mode : std::uint8_t { Wait, Poll, Stop };
+constexpr std::size_t columns = 4;      // waiting and polling: at work queues, at a completion queue
 constexpr auto window = 250ms;          // all pairs of a case change their mode together, by the clock
 constexpr std::uint64_t slots = 8, message_bytes = 8;
 
@@ -61,7 +61,7 @@ struct Sum {
     return std::exp2((static_cast<double>(i) + 0.5) / steps);
   }
 };
-using Sums = std::array<Sum, modes>;
+using Sums = std::array<Sum, columns>;
 
 enum class Only { Neither, Wait, Poll } only = Only::Neither;
 bool time_to_wait() { return only == Only::Neither ? Clock::now().time_since_epoch() / window % 2 == 0 : only == Only::Wait; }
@@ -207,31 +207,29 @@ void serve(int pair) {
     for (Mode mode = Mode::Wait; (mode = end->receive(mode)) != Mode::Stop;) end->send(mode);
 }
 
-void measure_for(End& end, double seconds, Mode polling, Sums& sums) {
+/// Into two columns, the first for waiting.
+void measure_for(End& end, double seconds, Sum* sums) {
   const auto stop = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   for (auto start = Clock::now(); start < stop;) {
     const bool waiting = time_to_wait();
-    const Mode mode = waiting ? Mode::Wait : polling;
+    const Mode mode = waiting ? Mode::Wait : Mode::Poll;
     end.send(mode);
     end.receive(mode);
     const auto done = Clock::now();
     if (time_to_wait() == waiting && !just_changed())
-      sums[static_cast<std::size_t>(mode)].add(std::chrono::duration<double, std::micro>(done - start).count() / 2);
+      sums[waiting ? 0 : 1].add(std::chrono::duration<double, std::micro>(done - start).count() / 2);
     start = done;
   }
 }
 
 Sums measure(int pair, double seconds) {
   Links links(false, pair);
-  Sums plain{}, queued{};
-  measure_for(links.plain, seconds / 2, Mode::Poll, plain);
+  Sums sums{};
+  measure_for(links.plain, seconds / 2, &sums[0]);
   links.plain.send(Mode::Stop);
-  measure_for(links.queued, seconds / 2, Mode::PollQueue, queued);
+  measure_for(links.queued, seconds / 2, &sums[2]);
   links.queued.send(Mode::Stop);
-  Sums all = plain;
-  all[2] = queued[2];
-  all[0].add(queued[0]);
-  return all;
+  return sums;
 }
 
 pid_t run(const std::function<void()>& body) {
@@ -283,15 +281,21 @@ void compare(const Case& chosen, double seconds) {
   ::waitpid(child, nullptr, 0);
   Sums all{};
   for (int pair = 0; pair < chosen.pairs; ++pair)
-    for (std::size_t i = 0; i < modes; ++i) all[i].add(results[pair][i]);
-  const auto messages_of = [&](int pair) { return results[pair][0].count + results[pair][1].count + results[pair][2].count; };
+    for (std::size_t i = 0; i < columns; ++i) all[i].add(results[pair][i]);
+  const auto messages_of = [&](int pair) {
+    double all_columns = 0;
+    for (const Sum& sum : results[pair]) all_columns += sum.count;
+    return all_columns;
+  };
   double fewest = messages_of(0), messages = 0;
   for (int pair = 0; pair < chosen.pairs; ++pair) fewest = std::min(fewest, messages_of(pair)), messages += messages_of(pair);
   ::munmap(shared, bytes);
   if (only != Only::Neither) std::printf("round trips: %.0f of one pair at least, %.0f in all\n", fewest, messages);
   const auto print = [&](const char* what, const char* kind, auto value) {
-    const double wait = value(all[0]), receive = value(all[1]), queue = value(all[2]);
-    std::printf("%-40s%-8s %9.1f %9.1f %9.1f   %5.2f %5.2f\n", what, kind, wait, receive, queue, receive / wait, queue / wait);
+    std::printf("%-40s%-8s", what, kind);
+    for (std::size_t i = 0; i < columns; i += 2)
+      std::printf(" %9.1f %9.1f %5.2f", value(all[i]), value(all[i + 1]), value(all[i + 1]) / value(all[i]));
+    std::printf("\n");
   };
   print(chosen.name, "median", [](const Sum& sum) { return sum.quantile(0.5); });
   print("", "99 %", [](const Sum& sum) { return sum.quantile(0.99); });
@@ -317,7 +321,7 @@ int main(int argc, char** argv) {
       {"one core, eight processes of ours", 1, 0, 4},
       {"all cores, four times as many of ours", 0, 0, 2 * cores},
   };
-  std::printf("%-48s %9s %9s %9s   %s\n", "half a round trip of 8 bytes, us", "Wait", "RecvDone", "CQDone", "to Wait");
+  std::printf("%-48s %9s %9s %5s %9s %9s %5s\n", "half a round trip of 8 bytes, us", "RecvWait", "RecvDone", "", "CQWait", "CQDone", "");
   std::fflush(stdout);
   for (std::size_t i = 0; i < cases.size(); ++i)
     if (argc <= 2 || std::strtoul(argv[2], nullptr, 10) == i + 1) bench::compare(cases[i], seconds);
