@@ -76,11 +76,34 @@ TEST(Explore, disorder_is_within_r_a_tov_and_bounded) {
   const Findings one = explore(scenario, {.faults = 1, .disorder = true, .positions = 4});
   EXPECT_EQ(one.runs, 1 + 4 * disorder_of_frames().size());
   EXPECT_TRUE(one.failures.empty());
+  EXPECT_EQ(one.judged_for_order, 0u);  // an in-order fabric may end what it delivers out of order
   const Findings two = explore(scenario, {.faults = 2, .disorder = true, .positions = 3});
   EXPECT_GT(two.runs_by_depth[2], 0u);
   EXPECT_LE(two.runs, 1 + 30 + 30 * 30 / 2);
   for (const Fault& fault : disorder_of_frames())
     EXPECT_LT((fault.count == 1 ? 1 : 2) * fault.delay, 10 * fc2::second) << to_string(fault);
+}
+
+// A loss, and what is late by seconds in a set-up or a login, is nothing that "order" speaks of; all else of it is.
+TEST(Explore, disorder_out_of_order_is_judged) {
+  Scenario scenario = one_send();
+  scenario.in_order = false;
+  const Findings findings = explore(scenario, {.faults = 1, .disorder = true, .positions = 4});
+  EXPECT_TRUE(findings.failures.empty());
+  EXPECT_GE(findings.judged_for_order, findings.runs / 3);
+  EXPECT_LT(findings.judged_for_order, findings.runs - 4);
+  const Findings losses = explore(scenario, {.faults = 0, .disorder = true});
+  EXPECT_EQ(losses.judged_for_order, 0u);  // there is no fault to judge
+}
+
+// Of a block, only what it makes late is hit.
+TEST(Explore, alternate_hits_every_other_frame) {
+  Scenario scenario = one_send();
+  fc2::FramePool pool;
+  World world(scenario, {{.kind = Fault::Kind::Alternate, .frame = 5, .delay = fc2::millisecond, .count = 4}}, pool, {});
+  const Record& record = world.run();
+  EXPECT_EQ(record.faults_applied, 1u);
+  EXPECT_EQ(record.hits.size(), 2u);
 }
 
 TEST(Explore, threads_find_the_same) {

@@ -70,6 +70,7 @@ std::uint32_t Explorer::run(const FaultList& list) {
   courses.insert(record.digest);
   findings.most_frames = std::max(findings.most_frames, record.frames);
   if (list.empty()) findings.frames = record.frames;
+  if (!list.empty() && judges_order(record)) ++findings.judged_for_order;
   if (auto violations = check_invariants(record); !violations.empty()) {
     failed(list, std::move(violations));
     return 0;
@@ -122,6 +123,7 @@ void add(Findings& sum, const Findings& part) {
   sum.frames = std::max(sum.frames, part.frames);
   sum.most_frames = std::max(sum.most_frames, part.most_frames);
   sum.not_extended += part.not_extended;
+  sum.judged_for_order += part.judged_for_order;
   sum.complete = sum.complete && part.complete;
   for (const auto& [name, count] : part.failed_runs) sum.failed_runs[name] += count;
   sum.failures.insert(sum.failures.end(), part.failures.begin(), part.failures.end());

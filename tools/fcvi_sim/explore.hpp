@@ -41,6 +41,7 @@ struct Findings {
   std::uint64_t distinct_courses = 0;               // in which frames or results differ
   std::uint32_t frames = 0, most_frames = 0;        // that faults can hit: without a fault; at most
   std::uint64_t not_extended = 0;                   // runs that failed: no further fault was added
+  std::uint64_t judged_for_order = 0;               // runs with faults that the invariant "order" speaks of
   bool complete = true;                             // max_runs did not end it
   std::map<std::string, std::uint64_t> failed_runs; // by invariant
   std::vector<Failure> failures;                    // for each invariant the shortest, then first

@@ -56,6 +56,11 @@ fc2::TimeNs delay_of(const Fault& fault, std::uint32_t place) {
   return 0;
 }
 
+/// The frame of its block that comes when it would have come anyway.
+bool leaves_alone(const Fault& fault, std::uint32_t place) {
+  return (is_mixed(fault.kind) || fault.kind == Fault::Kind::Alternate) && delay_of(fault, place) == 0;
+}
+
 /// "7" or "7x300".
 bool read_frames(std::string_view text, Fault& fault) {
   const std::size_t times = text.find('x');
@@ -128,23 +133,22 @@ bool FaultInjector::is_first_link(const fc2::NPort& port, const fc2::Frame& fram
 void FaultInjector::carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr frame) {
   if (!is_first_link(port, *frame)) return pass(channel, std::move(frame));
   const Fault* found = nullptr;
-  if (active_) {
-    found = fault_of(++frames_);
-  }
+  if (active_) found = fault_at(++frames_);
   if (witness_) witness_(frames_, *frame, found);
   if (active_ && tamper_) tamper_(*frame);
   if (found == nullptr) return pass(channel, std::move(frame));
-  if (frames_ == found->frame) ++applied_;
   const fc2::TimeNs hold = found->kind == Fault::Kind::Duplicate ? found->delay : delay_of(*found, frames_ - found->frame);
   last_arrival_ = std::max(last_arrival_, frame->arrival + hold);
   apply(*found, channel, std::move(frame));
 }
 
-const Fault* FaultInjector::fault_of(std::uint32_t number) const {
+const Fault* FaultInjector::fault_at(std::uint32_t number) {
   const Fault* found = nullptr;
   for (const Fault& fault : faults_)
     if (number >= fault.frame && number - fault.frame < fault.count) found = &fault;
-  return found;
+  if (found == nullptr) return nullptr;
+  if (number == found->frame) ++applied_;
+  return leaves_alone(*found, number - found->frame) ? nullptr : found;
 }
 
 void FaultInjector::apply(const Fault& fault, fc2::Channel& channel, fc2::FramePtr frame) {
@@ -161,9 +165,7 @@ void FaultInjector::apply(const Fault& fault, fc2::Channel& channel, fc2::FrameP
     case Fault::Kind::Reverse:
     case Fault::Kind::Shuffle:
     case Fault::Kind::Alternate: {
-      const fc2::TimeNs delay = delay_of(fault, frames_ - fault.frame);
-      if (delay == 0) return pass(channel, std::move(frame));
-      frame->arrival += delay;
+      frame->arrival += delay_of(fault, frames_ - fault.frame);
       return channel.deliver(std::move(frame));
     }
     case Fault::Kind::Reorder: {

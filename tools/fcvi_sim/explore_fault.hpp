@@ -1,5 +1,5 @@
-// One fault of an exploration, and what does it to the frames of a run: to one frame, or to a block of them. Frames are numbered from 1 in the order in which
-// their senders send them, each once, however many links it passes.
+// One fault of an exploration, and what does it to the frames of a run: to one frame, or to a block of them. Frames are numbered
+// from 1 in the order in which their senders send them, each once, however many links it passes.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -74,8 +74,8 @@ class FaultInjector {
     fc2::NPort& port;
   };
   void carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr frame);
-  /// Of those that cover this frame the one that begins last; nullptr if none does.
-  [[nodiscard]] const Fault* fault_of(std::uint32_t number) const;
+  /// Of those that cover this frame the one that begins last; nullptr if none does, or it leaves this frame alone.
+  const Fault* fault_at(std::uint32_t number);
   void apply(const Fault& fault, fc2::Channel& channel, fc2::FramePtr frame);
   void pass(fc2::Channel& channel, fc2::FramePtr frame);
   [[nodiscard]] static bool is_first_link(const fc2::NPort& port, const fc2::Frame& frame);

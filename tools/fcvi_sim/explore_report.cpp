@@ -76,7 +76,7 @@ std::string report(const Scenario& scenario, const std::string& path, const Find
     const auto found = findings.failed_runs.find(std::string(invariant.name));
     text += padded(std::string(invariant.name), 16) +
             (found == findings.failed_runs.end() ? "held: " : "BROKEN in " + format_count(found->second) + " runs: ") +
-            std::string(invariant.says) + "\n";
+            std::string(invariant.says) + (invariant.name == "order" ? " (" + format_count(findings.judged_for_order) + " runs with such faults)\n" : "\n");
   }
   if (findings.not_extended != 0)
     text += format_count(findings.not_extended) + " runs that failed were not tried with a further fault\n";

@@ -15,6 +15,8 @@ struct Violation {
 };
 
 std::vector<Violation> check_invariants(const Record& record);
+/// Whether the invariant "order" says something of this run: not in order, and its faults are what it speaks of.
+bool judges_order(const Record& record);
 
 /// For each its name and what it says.
 struct Invariant {
