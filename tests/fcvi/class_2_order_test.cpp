@@ -89,13 +89,14 @@ class Class2Full : public Class2Nodes {
 TEST_F(Class2Full, receiving_poolFull_isBusied) {
   for (const std::uint32_t streams : {1u, 5u}) {
     fill_data(client->bytes(client->data));
+    std::memset(server->bytes(server->data), 0, std::size_t{streams} * bytes);
     std::vector<std::uint64_t> to, from;
     std::vector<vi::Vi*> clients;
     for (std::uint32_t i = 0; i < streams; ++i) {
       begin(Level::ReliableDelivery, std::to_string(streams) + std::to_string(i));
       clients.push_back(client_vi);
       for (const std::uint32_t size : {8u, bytes}) {
-        to.push_back(server->descriptor(0, {{server->data, bytes}}));  // all the same bytes, to the same place
+        to.push_back(server->descriptor(0, {{server->data + i * bytes, bytes}}));  // the short one first, the long one over it
         from.push_back(client->descriptor(0, {{client->data, size}}));
         server_vi->post_receive(to.back(), server->handle);
       }
@@ -107,7 +108,8 @@ TEST_F(Class2Full, receiving_poolFull_isBusied) {
       EXPECT_EQ(server->status(to[i]), vi::status::done | vi::status::op_receive) << i;
       EXPECT_EQ(client->status(from[i]), sent_well) << i;
     }
-    EXPECT_EQ(std::memcmp(server->bytes(server->data), client->bytes(client->data), bytes), 0);
+    for (std::uint32_t i = 0; i < streams; ++i)
+      EXPECT_EQ(std::memcmp(server->bytes(server->data + i * bytes), client->bytes(client->data), bytes), 0) << i;
     EXPECT_GT(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::p_bsy); }), 0u);
     EXPECT_GT(log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(f_ctl::retransmitted); }), 0u);
     EXPECT_EQ(log.count(RCtl::abts), 0u);

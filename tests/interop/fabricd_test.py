@@ -176,9 +176,10 @@ class Fcf(unittest.TestCase):
         self.assertEqual((nic["fpma"], nic["n_port_id"], nic["port_name"]), (port["mac"], port["n_port_id"], port["port_name"]))
         self.assertEqual((nic["fcf"]["mac"], nic["fcf"]["switch_name"]), (fcf["interfaces"][0]["mac"], fcf["switch_name"]))
         self.assertEqual((nic["fcf"]["keep_alives_wanted"], nic["fcf"]["fka_period_ms"]), (True, 500))
-        self.assertLess(nic["fcf"]["heard_ms_ago"], 2 * 500)
         self.assertGreater(nic["fip_in"], 0)
-        self.assertLess(fcf["interfaces"][0]["enodes"][0]["silent_ms"], 3 * 500)
+        # Times that pass between two questions on a busy machine: shown once, they are right.
+        fabric.wait_for(lambda: any(nic["fcf"]["heard_ms_ago"] < 2 * 500 for nic in service.nics()), "the FCF was heard just now")
+        fabric.wait_for(lambda: service.status()["fcoe"]["interfaces"][0]["enodes"][0]["silent_ms"] < 3 * 500, "the ENode was heard just now")
         shown = subprocess.run([*service.words, "status"], capture_output=True, text=True, timeout=fabric.PATIENCE_S).stdout
         for text in (f"NIC of viping (process {program.pid})", f"FPMA {port['mac']}", f"FCF {nic['fcf']['mac']}", "every 500 ms", "heard"):
             self.assertIn(text, shown)

@@ -188,9 +188,9 @@ TEST(Place, any_alignment_and_length) {
   // wild 10: odd addresses and lengths; the bytes around stay.
   std::array<std::uint8_t, 32> source{};
   for (std::size_t i = 0; i != source.size(); ++i) source[i] = static_cast<std::uint8_t>(i + 1);
-  for (std::size_t start = 0; start != 9; ++start) {
-    for (std::size_t length = 0; length != 24; ++length) {
-      alignas(8) std::array<std::byte, 40> target{};
+  for (std::size_t start = 0; start != 16; ++start) {
+    for (std::size_t length = 0; length <= source.size(); ++length) {
+      alignas(16) std::array<std::byte, 64> target{};
       consumer_memory::place(target.data() + start, std::span(source).first(length));
       for (std::size_t i = 0; i != target.size(); ++i) {
         const bool inside = i >= start && i < start + length;

@@ -38,22 +38,6 @@ TEST(Names, addressIsMadeOfHostAndDiscriminator) {
   EXPECT_EQ(address.discriminator[2], 9);
 }
 
-// VI-DG 3.4: what is placed is placed whole, at every alignment and of every length, and no byte beside it.
-TEST(ConsumerMemory, placed_everyAlignmentAndLength_isWhole) {
-  alignas(16) std::array<std::byte, 64> memory;
-  std::array<std::uint8_t, 32> data;
-  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i + 1);
-  for (std::size_t at = 8; at < 24; ++at)
-    for (std::size_t length = 0; length <= data.size(); ++length) {
-      memory.fill(std::byte{0xEE});
-      consumer_memory::place(memory.data() + at, std::span(data).first(length));
-      for (std::size_t i = 0; i < memory.size(); ++i) {
-        const bool inside = i >= at && i < at + length;
-        ASSERT_EQ(memory[i], inside ? std::byte{data[i - at]} : std::byte{0xEE}) << at << " " << length << " " << i;
-      }
-    }
-}
-
 class Limits : public ::testing::Test {
  protected:
   std::array<std::byte, 256> host{};

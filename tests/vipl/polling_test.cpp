@@ -66,13 +66,14 @@ class Polling : public testing::Test {
 
 // --- Patience ------------------------------------------------------------------------------------------------------
 
-/// A wait: polls every 0.2 us find nothing, until what comes `after` so long. Returns how many naps were taken.
-int wait_for(Patience& patience, TimeNs& now, TimeNs after) {
-  const TimeNs end = now + after;
+/// A wait: polls every 0.2 us find nothing, until what comes `after` so long. Returns how many naps were taken, and how long it polled
+/// before the first.
+int wait_for(Patience& patience, TimeNs& now, TimeNs after, TimeNs* polled = nullptr) {
+  const TimeNs begin = now, end = now + after;
   int naps = 0;
   for (; now < end; now += us / 5)
     if (patience.poll_was_empty(now, undisturbed)) {
-      ++naps;
+      if (++naps == 1 && polled != nullptr) *polled = now - begin;
       now = std::min(end, now + Patience::nap);
       patience.napped(now);
     }
@@ -114,13 +115,14 @@ TEST(Patience, what_comes_late_is_slept_for) {
   constexpr int waits = 100'000;
   int naps = 0, tries = 0;
   for (int i = 0; i < waits; ++i) {
-    const TimeNs before = now;
-    naps += wait_for(patience, now, 60 * us) != 0 ? 1 : 0;
-    tries += now - before > 60 * us + 10 * us + us ? 1 : 0;
+    TimeNs polled = 0;
+    naps += wait_for(patience, now, 60 * us, &polled) != 0 ? 1 : 0;
+    tries += polled >= Patience::spin ? 1 : 0;
   }
   EXPECT_EQ(naps, waits);
   // 32, 64, ... 8192 waits between the tries, then 8192 each: the doubling takes 16,352 waits.
   EXPECT_LE(tries, 20);
+  EXPECT_GE(tries, 10);
 }
 
 // Others had the core meanwhile and brought it: on this core spinning only kept them from it.

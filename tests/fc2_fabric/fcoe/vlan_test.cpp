@@ -183,6 +183,22 @@ TEST(Vlan, vlans_with_fcfs_make_no_room) {
   EXPECT_EQ(station.node->vlans(), before);
 }
 
+// Sixteen VLANs are told where one of ours has the FCF: those that find room stay, and none pushes out what the same message told.
+TEST(Vlan, vlans_of_one_message_do_not_push_each_other_out) {
+  EthernetWorld world({.vlan = 100});
+  world.start_fcf();
+  EStation& station = world.add_e_node({.discover_vlans = true});
+  ASSERT_TRUE(online(world, station));
+  fip::FipMessage told{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
+  std::vector<std::uint16_t> expected{100};
+  for (std::uint16_t vlan = 1; vlan <= 16; ++vlan) {
+    told.descriptors.push_back(fip::Vlan{vlan});
+    if (vlan <= 15) expected.push_back(vlan);
+  }
+  world.inject(station.ethernet, told, station_mac(1), fcf_mac);
+  EXPECT_EQ(station.node->vlans(), expected);
+}
+
 // In the name of our FCF, by another VLAN than its own: not from it.
 TEST(Vlan, frames_of_the_fcf_by_another_vlan_do_not_count) {
   EthernetWorld world({.vlan = 100});
