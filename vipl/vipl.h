@@ -387,7 +387,7 @@ VIPL_API VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* Descript
                                 VIP_MEM_HANDLE MemoryHandle);
 
 /* 3.5.2. VIP_SUCCESS or VIP_DESCRIPTOR_ERROR with the head descriptor; VIP_NOT_DONE;
- * VIP_DESCRIPTOR_ERROR with NULL when the queue is empty. Never blocks. */
+ * VIP_DESCRIPTOR_ERROR with NULL when the queue is empty. Does not wait for a completion: vipl(7), POLLING. */
 VIPL_API VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr);
 
 /* 3.5.3. The same, but waits: VIP_TIMEOUT. VIP_ERROR_RESOURCE if the queue has a completion queue. */
@@ -423,13 +423,13 @@ VIPL_API VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
 
 /* ---- VI-DG 3.6: completion queues ---------------------------------------------------------------------- */
 
-/* 3.6.1. EntryCount is a minimum. What overflows the queue is lost (VI-ARCH 6.4.1). */
+/* 3.6.1. EntryCount is a minimum: where more come, the queue grows. */
 VIPL_API VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount, VIP_CQ_HANDLE* CQHandle);
 
 /* 3.6.2. VIP_ERROR_RESOURCE while work queues use it. */
 VIPL_API VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle);
 
-/* 3.6.3. VIP_ERROR_RESOURCE if more entries are queued than would fit. */
+/* 3.6.3. EntryCount is a minimum; what is queued stays. VIP_ERROR_RESOURCE above MaxCQEntries. */
 VIPL_API VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount);
 
 /* ---- VI-DG 3.7: queries -------------------------------------------------------------------------------- */
@@ -460,7 +460,8 @@ VIPL_API VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_U
 
 /* ---- VI-DG 3.8: error handling ------------------------------------------------------------------------- */
 
-/* 3.8.1. Handler is called for each asynchronous error; NULL restores the default, which logs it. */
+/* 3.8.1. Handler is called for each asynchronous error; NULL restores the default, which logs it unless
+ * it is a remote end that disconnected or ended. */
 VIPL_API VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
                                      void (*Handler)(VIP_PVOID Context, VIP_ERROR_DESCRIPTOR* ErrorDesc));
 

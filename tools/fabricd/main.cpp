@@ -205,7 +205,7 @@ int main(int argc, char** argv) {
   describe(app, options);
   describe_fcoe(app, options);
   describe_limits(app, options);
-  CLI::App* status = app.add_subcommand("status", "print who is linked to the service that runs");
+  CLI::App* status = app.add_subcommand("status", "print who is linked to the service that runs, and this user's NICs on Ethernet");
   status->add_flag("--json", options.json, "as JSON");
   app.add_subcommand("stop", "end the service that runs; success when none does");
   app.add_subcommand("capture", "write the frames of every port into a file until interrupted")
