@@ -83,8 +83,8 @@ struct Epoch {
   /// Messages by their distance from the first that is not over: those that showed a frame, or are over. Its frontier is Mexp of
   /// rule 4c e); the first that is missing is where the order of delivery stands.
   Arrivals seen;
-  static constexpr std::uint64_t most_seen_ranges = 65'536;  // 1.5 MiB: more gaps among messages than a fabric makes; each costs those behind it a move
-  std::uint64_t seen_bytes = 0;         // of the pool
+  /// At most 3 MiB: more gaps among messages than a fabric makes. Each costs those behind it a move.
+  static constexpr std::uint64_t most_seen_ranges = 65'536;
   wire::MsgId next_to_claim{};          // reliable levels: descriptors go in order of the messages
   /// Unreliable Delivery: the Sends that are in descriptors and lack frames, in the order of the queue. One, but for a full pool.
   boost::container::small_vector<wire::MsgId, 2> occupants;
