@@ -13,6 +13,7 @@ from owner_mutants import Mistake
 
 PAGE = Path("docs", "conformance", "owner_mutation.md")
 EQUIVALENTS = Path("docs", "conformance", "owner_equivalents.txt")
+UNFINISHED = "of some tests"  # no state of a source: the next run that counts asks for every change
 
 
 def _read(root: Path, name: Path) -> str:
@@ -37,7 +38,8 @@ def _prepare(options, say) -> tuple:
     programs = options.programs.split(",") if options.programs else owner_run.PROGRAMS
     if not options.no_build:
         owner_build.build(tree, programs, options.jobs, say)
-    runner = owner_run.Runner(tree / "build", programs, len(every) * owner_build.STRIDE + 1, options.jobs, say)
+    runner = owner_run.Runner(tree / "build", programs, len(every) * owner_build.STRIDE + 1, options.jobs, say,
+                              options.tests)
     return plan, every, runner
 
 
@@ -56,12 +58,13 @@ def run(options, say) -> list:
         reaching = {c.number: [case for case in cases if c.number in case.reached] for c in changes}
         state = owner_mutants.digest((options.root / file).read_text(encoding="utf-8"))
         kept = runner.folder.parent.parent / "verdicts" / (file.replace("/", "_") + ".txt")
-        known = _killed_before(kept, state) if options.again else {}
+        known = (_killed_before(kept, state) if options.again
+                 else _not_on_page(kept, changes, results, equivalents) if options.tests else {})
         runner.kills.clear()
         verdicts = list(runner.pool.map(
             lambda c: known.get(c.mutant.key()) or runner.judge(c.number, reaching[c.number]), changes))
         pairs = [(c.mutant, verdict) for c, verdict in zip(changes, verdicts)]
-        _keep(kept, state, pairs)
+        _keep(kept, UNFINISHED if options.tests else state, pairs)
         results[file] = one = owner_page.result(file, pairs, equivalents, state, _tests(runner.programs, options))
         say(f"{file}: {one.mutants} mutants, {one.killed} killed, {one.equivalent} equivalent, {one.survives} survive, "
             f"{one.unreached} not reached")
@@ -72,7 +75,7 @@ def run(options, say) -> list:
         there = {c.mutant.key() for c in plan.changes if c.mutant.file == file}
         complaints += [f"in owner_equivalents.txt, but there is no such change: {key}" for key in equivalents
                        if key.startswith(f"{file} ") and key not in there]
-        if not options.no_page and not options.sample:
+        if not options.no_page and not options.sample and not options.tests:
             _write_page(options, results, every, plan, owner_page.cited_part(old))
     runner.stop()
     return complaints
@@ -96,6 +99,17 @@ def _killed_before(kept: Path, state: str) -> dict:
         return {}
     verdicts = {key: owner_run.Verdict(outcome, test) for outcome, test, key in (line.split("\t") for line in lines[1:])}
     return {key: one for key, one in verdicts.items() if one.outcome not in (owner_run.SURVIVES, owner_run.UNREACHED)}
+
+
+def _not_on_page(kept: Path, changes: list, results: dict, equivalents: dict) -> dict:
+    """For --tests: what the last run killed, of whatever source; without one, what the page does not name as a survivor."""
+    if kept.is_file():
+        return _killed_before(kept, kept.read_text().split("\n", 1)[0])
+    mutants = [c.mutant for c in changes]
+    alive = set(results[mutants[0].file].lines) if mutants and mutants[0].file in results else {
+        owner_page.survivor_line(m, owner_run.SURVIVES) for m in mutants}
+    return {m.key(): owner_run.Verdict("failed", "as the page says") for m in mutants
+            if m.key() not in equivalents and not alive & {owner_page.survivor_line(m, outcome) for outcome in (owner_run.SURVIVES, owner_run.UNREACHED)}}
 
 
 def _write_page(options, results: dict, every: list, plan, cited: str) -> None:

@@ -2,6 +2,7 @@
 
 import collections
 import concurrent.futures
+import fnmatch
 import json
 import mmap
 import os
@@ -82,9 +83,10 @@ class Server:
 
 
 class Runner:
-    def __init__(self, folder: Path, programs: list, numbers: int, jobs: int, say):
+    def __init__(self, folder: Path, programs: list, numbers: int, jobs: int, say, wanted: str = ""):
         self.folder, self.numbers, self.say, self.jobs = folder, numbers, say, jobs
         self.programs = programs
+        self.wanted = wanted.split(":") if wanted else []  # patterns of the names of the tests that count; none: all
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         self.kills = collections.Counter()  # of each test: what noticed much notices more
         self.free = queue.SimpleQueue()
@@ -106,7 +108,8 @@ class Runner:
                 found.append(suite + bare.strip())
             elif bare.endswith("."):
                 suite = bare
-        return [name for name in found if not any(part in name for part in NOT_BEHAVIOUR)]
+        counted = [name for name in found if not any(part in name for part in NOT_BEHAVIOUR)]
+        return [name for name in counted if not self.wanted or any(fnmatch.fnmatchcase(name, one) for one in self.wanted)]
 
     def with_servers(self, work):
         servers = self.free.get()
@@ -133,14 +136,15 @@ class Runner:
         for program in self.programs:
             kept = self.folder.parent.parent / "reached" / f"{program}.json"
             state = self.path(program).stat()
-            key = [state.st_mtime_ns, state.st_size]
+            key = [state.st_mtime_ns, state.st_size, *self.wanted]
             known = json.loads(kept.read_text()) if kept.is_file() else {}
             if known.get("key") != key:
                 names = self.names(program)
                 watched = self.pool.map(lambda name: self.with_servers(lambda s: self.watch(s, program, name)), names)
                 known = {"key": key, "cases": [[c.name, c.seconds, sorted(c.reached)] for c in watched if c]}
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                kept.write_text(json.dumps(known))
+                if not self.wanted:
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                    kept.write_text(json.dumps(known))
                 self.say(f"{program}: {len(known['cases'])} tests")
             found += [Case(program, name, seconds, frozenset(reached)) for name, seconds, reached in known["cases"]]
         return found
