@@ -127,19 +127,26 @@ int echo() {
 
 // Programs that are launched together begin seconds apart: the first one's look-up of a name waits for the other.
 TEST_F(RanksTest, started_5_s_apart_find_each_other) {
-  Child first([] {
+  int opened[2];  // the first tells that its NIC is open: however long that takes, it looks before the other is there
+  ASSERT_EQ(::pipe(opened), 0);
+  Child first([&] {
     Rank rank(0);
+    if (::write(opened[1], "", 1) != 1) return 4;
     const auto begin = std::chrono::steady_clock::now();
     if (rank.find(1) != VIP_SUCCESS) return 2;
     return std::chrono::steady_clock::now() - begin > 3s ? 0 : 3;  // it was not there yet
   });
-  Child second([] {
+  Child second([&] {
+    char byte;
+    ::close(opened[1]);
+    if (::read(opened[0], &byte, 1) != 1) return 4;
     std::this_thread::sleep_for(5s);
     Rank rank(1);
     if (rank.find(0) != VIP_SUCCESS) return 2;
     std::this_thread::sleep_for(5s);  // for the first to look
     return 0;
   });
+  for (const int end : opened) ::close(end);
   EXPECT_EQ(first.wait(), 0);
   EXPECT_EQ(second.wait(), 0);
 }

@@ -133,6 +133,7 @@ TEST(ViplThreads, wait_at_the_second_address_is_found_there) {
     ASSERT_EQ(wait_at(server, second, VIP_INFINITE, connection), VIP_SUCCESS);
     EXPECT_EQ(VipConnectAccept(connection, asked), VIP_SUCCESS);
   });
+  client.rest(100);  // so that somebody waits
   EXPECT_EQ(client.request(asking, first, "second", 5000), VIP_NO_MATCH);
   client.connect(asking, second, "second");
   waiting.join();

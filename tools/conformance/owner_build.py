@@ -3,6 +3,7 @@
 import concurrent.futures
 import hashlib
 import pickle
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -82,9 +83,7 @@ def plan(root: Path, owners: list, files: list, tree: Path, jobs: int) -> Plan:
     made = Plan([], [], {})
     places = [owners.index(file) for file in files]
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
-        headers = _headers(root)
-        every = pool.map(_remembered, [root] * len(files), files, places, [tree.parent / "found"] * len(files),
-                         [headers] * len(files))
+        every = pool.map(_remembered, [root] * len(files), files, places, [tree.parent / "found"] * len(files))
         for file, (text, changes, bodies, left_out) in zip(files, every):
             made.changes.extend(changes)
             made.bodies.extend(bodies)
@@ -93,21 +92,30 @@ def plan(root: Path, owners: list, files: list, tree: Path, jobs: int) -> Plan:
     return made
 
 
-def _headers(root: Path) -> str:
-    """Of what the types in the owners may depend on, and of these scripts."""
-    made = hashlib.sha256()
-    for folder in ("wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "vipl"):
-        for header in sorted((root / folder).rglob("*.hpp")):
-            made.update(header.read_bytes())
-    for module in (owner_operators, owner_mutants):
-        made.update(Path(module.__file__).read_bytes())
+def _included(root: Path, file: str) -> list:
+    """The file and the headers of ours that it includes, and they: the types in it may depend on them."""
+    found, waiting = set(), [file]
+    while waiting:
+        name = waiting.pop()
+        if name not in found and (root / name).is_file():
+            found.add(name)
+            waiting += re.findall(r'^#include "([^"]+)"', (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+    return sorted(found)
+
+
+def _key(root: Path, file: str, index: int) -> str:
+    """Of all that decides what is found in the file: these scripts, too."""
+    scripts = [Path(module.__file__) for module in (owner_operators, owner_mutants)]
+    made = hashlib.sha256(str(index).encode())
+    for path in [*(root / name for name in _included(root, file)), *scripts]:
+        made.update(path.read_bytes())
     return made.hexdigest()
 
 
-def _remembered(root: Path, file: str, index: int, folder: Path, headers: str) -> tuple:
+def _remembered(root: Path, file: str, index: int, folder: Path) -> tuple:
     """libclang needs seconds for a file: asked again only where something changed."""
     kept = folder / (file.replace("/", "_") + ".pickle")
-    key = hashlib.sha256((root / file).read_bytes() + f"{headers} {index}".encode()).hexdigest()
+    key = _key(root, file, index)
     if kept.is_file():
         known, result = pickle.loads(kept.read_bytes())
         if known == key:
