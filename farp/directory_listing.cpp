@@ -146,19 +146,11 @@ bool DirectoryListing::take_reject(const Task& task, Bytes iu) {
   const auto reject = ct::CtReject::parse(iu);
   if (!reject) return false;
   const Why why = reject->preamble.explanation;
-  switch (task.question) {
-    case Question::Ports:
-      return why == Why::fc4_types_not_registered || why == Why::database_empty;
-    case Question::NodeName:
-      ports_[task.port].gone = true;
-      return true;
-    case Question::Addresses:
-      ports_[task.port].gone = ports_[task.port].gone || why == Why::n_port_id_not_registered;
-      return true;
-    case Question::SymbolicNodeName:
-      return true;
-  }
-  return false;
+  if (task.question == Question::Ports) return why == Why::fc4_types_not_registered || why == Why::database_empty;
+  const bool is_gone = task.question == Question::NodeName ||
+                       (task.question == Question::Addresses && why == Why::n_port_id_not_registered);
+  if (is_gone) ports_[task.port].gone = true;
+  return true;
 }
 
 // --- the end -----------------------------------------------------------------------------------------------------
@@ -171,7 +163,6 @@ void DirectoryListing::abort_all() {
 void DirectoryListing::end(std::optional<DirectoryFailure> failure) {
   port_.scheduler().cancel(*this);
   abort_all();
-  tasks_.clear();
   owner_.listing_ended(failure);
 }
 

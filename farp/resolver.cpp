@@ -225,10 +225,8 @@ void Resolver::Core::send_els(wire::FcId d_id, std::span<const std::uint8_t> pay
 
 bool Resolver::Core::els_received(fc2::Exchange& exchange, const wire::FcHeader& header,
                                   std::span<const std::uint8_t> payload) {
-  const auto command = static_cast<wire::els::Command>(payload[0]);
-  if (command == wire::els::Command::rscn) state_change_received(header, payload);
-  const bool taken = command == wire::els::Command::farp_req ? farp_request_received(payload)
-                                                             : command == wire::els::Command::farp_reply && farp_reply_received(payload);
+  if (static_cast<wire::els::Command>(payload[0]) == wire::els::Command::rscn) state_change_received(header, payload);
+  const bool taken = farp_request_received(payload) || farp_reply_received(payload);
   if (taken) port_.release(exchange);
   return taken;
 }

@@ -8,7 +8,7 @@
 namespace fc2 {
 
 void FramesBeforeLogin::asked(wire::FcId peer) {
-  const auto [port, first] = repeated_.try_emplace(peer.value, false);
+  const auto [port, first] = repeated_.try_emplace(peer.value);
   port->second = !first;
   drop_of(peer);
 }

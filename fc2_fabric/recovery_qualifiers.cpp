@@ -29,7 +29,6 @@ void RecoveryQualifiers::make_room(TimeNs now) {
 }
 
 bool RecoveryQualifiers::covers(wire::FcId peer, wire::OxId ox_id, TimeNs now) const {
-  if (until_.empty()) return false;
   const auto found = until_.find(key({peer, ox_id}));
   return found != until_.end() && now < found->second;
 }

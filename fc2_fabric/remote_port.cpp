@@ -1,6 +1,7 @@
 #include "fc2_fabric/remote_port.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "fc2_fabric/link_services.hpp"
@@ -16,9 +17,9 @@ bool RemotePort::supports_fc_vi() const {
 std::size_t RemotePort::send_data_field_bytes() const {
   const std::size_t own = port_.config().receive_data_field_bytes;
   if (!logged_in()) return own;
-  const auto& login = peer_parameters_;
-  const std::size_t peers = login.class_3.valid() ? login.class_3.receive_data_field_size : login.receive_data_field_size;
-  return std::clamp(std::min(own, peers & ~std::size_t{3}), min_data_field_bytes, max_data_field_bytes);
+  const std::size_t peers = peer_parameters_.class_3.receive_data_field_size;  // a login without class 3 is not accepted
+  assert(min_data_field_bytes <= own && own <= max_data_field_bytes && peers >= min_data_field_bytes);
+  return std::min(own, peers & ~std::size_t{3});
 }
 
 bool RemotePort::supports_class_2() const {
@@ -37,7 +38,7 @@ void RemotePort::give_back_credit(std::uint32_t count) {
 
 void RemotePort::send_waiting() {
   while (!waiting_.empty()) {
-    const bool counts = peer_parameters_.class_2.end_to_end_credit != 0;  // as in send_on_credit()
+    const bool counts = peer_parameters_.class_2.end_to_end_credit != 0;  // who grants none counts none
     if (counts && !has_credit()) return;
     Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
@@ -52,7 +53,7 @@ void RemotePort::send_waiting() {
 }
 
 void RemotePort::send_on_credit(FramePtr frame, Exchange& exchange) {
-  const bool counts = logged_in() && peer_parameters_.class_2.end_to_end_credit != 0 && !uses_ack_0();
+  const bool counts = logged_in() && !uses_ack_0();
   if (!counts) {
     exchange.frame_sent(false);
     return port_.transmitter().send(std::move(frame));
@@ -69,8 +70,9 @@ void RemotePort::forget_waiting(const Exchange& exchange) {
 bool RemotePort::in_use() const {
   namespace pl = machines::port_login;
   constexpr std::uint32_t first_well_known = 0xFFFC00;
-  if (!machine_.is_any_of<pl::Offline, pl::LoggedOut, pl::LoggedIn>() || suspended_) return true;
-  if (users_ != 0 || exchanges_opened != 0 || open_sequences_ != 0 || !waiting_.empty() || !held_.empty()) return true;
+  assert(waiting_.empty() || users_ != 0);  // their exchanges count on it
+  if (!machine_.is_any_of<pl::Offline, pl::LoggedOut, pl::LoggedIn>()) return true;
+  if (users_ != 0 || exchanges_opened != 0 || open_sequences_ != 0) return true;
   return peer_.value >= first_well_known || peer_ == port_.n_port_id();
 }
 
@@ -121,7 +123,7 @@ void RemotePort::resumed_now() {
 
 void RemotePort::logged_in_now() {
   port_.remote_ports_->login_begins(*this);
-  suspended_ = false;
+  assert(!suspended_);  // the login before ended, or resumed
   next_denial_ = 0;  // it learned of the last one
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
   port_.link_services_->frames_before_login.logged_in(peer_);

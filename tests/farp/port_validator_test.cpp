@@ -1,14 +1,7 @@
 // After an RSCN: ports that are gone, or are somebody else, are logged out; the others stay (FC-VI 7.7.1, 7.7.5).
-#include <gtest/gtest.h>
+#include "tests/farp/port_validator_fixture.hpp"
 
-#include "fc2_fabric/fabric_directory.hpp"
-#include "farp/resolver.hpp"
-#include "tests/support/frame_log.hpp"
-#include "tests/support/test_fabric.hpp"
-#include "wire/els/adisc.hpp"
-#include "wire/els/rscn.hpp"
-
-namespace farp {
+namespace farp_test {
 namespace {
 using fc2::millisecond;
 using fc2::second;
@@ -50,63 +43,15 @@ class AlteredAnswer final : public fc2::FrameFault {
   std::size_t byte = none;
 };
 
-/// Stands in the Name Server's place and answers nothing.
-class SilentServer final : public fc2::ExchangeUser {
+class LateAnswer : public PortValidatorTest {
  public:
-  explicit SilentServer(fc2::NPort& port) : port_(port) { port.set_user(wire::Type::ct, *this); }
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) override { port_.release(exchange); }
-  void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
-
- private:
-  fc2::NPort& port_;
+  ~LateAnswer() override { late.lose(); }  // before the pool of frames is gone
+  LateNameServer late;
 };
 
-class PortValidatorTest : public testing::Test, private fc2::PortListener {
+class AlteredAdisc : public PortValidatorTest {
  public:
-  PortValidatorTest() : fabric(3) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      ResolverConfig config;
-      config.own_addresses = {wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(i + 1))};
-      resolvers.push_back(std::make_unique<Resolver>(fabric.port(i), config));
-    }
-    fabric.bring_up();
-    EXPECT_TRUE(fabric.log_in(0, 1));
-    EXPECT_TRUE(fabric.log_in(0, 2));
-    fabric.port(0).add_listener(*this);
-    fabric.fabric.tap(fabric.port(0), &log);
-  }
-  ~PortValidatorTest() override {
-    late.lose();  // before the pool of frames is gone
-    fabric.port(0).remove_listener(*this);
-  }
-  void fabric_logged_in() override {}
-  void fabric_login_failed() override {}
-  void remote_port_logged_in(fc2::RemotePort&) override {}
-  void remote_port_login_failed(fc2::RemotePort& port) override { login_failed.push_back(port.peer()); }
-  void remote_port_logged_out(fc2::RemotePort& port) override { logged_out.push_back(port.peer()); }
-  wire::FcId id(std::size_t index) { return fabric.port(index).n_port_id(); }
-  /// The fabric controller says that anything may have changed.
-  void all_changed() {
-    const wire::els::Rscn rscn{.pages = {{.format = wire::els::AddressFormat::fabric}}};
-    fc2::FramePtr frame = fabric.pool.take();
-    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = id(0), .s_id = wire::well_known::fabric_controller,
-                                .type = wire::Type::els,
-                                .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence, .ox_id = {0x7000}};
-    header.write(frame->bytes);
-    rscn.write(frame->data_field());
-    frame->size_bytes = static_cast<std::uint16_t>(24 + rscn.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    fabric.port(0).receive(std::move(frame));
-  }
-  bool knows(wire::FcId peer) { return fabric.port(0).remote_port(peer).logged_in(); }
-
-  LateNameServer late;
   AlteredAnswer altered;
-  support::TestFabric fabric;
-  std::vector<std::unique_ptr<Resolver>> resolvers;
-  support::FrameLog log;
-  std::vector<wire::FcId> logged_out, login_failed;
 };
 
 // A port whose link went down is logged out as soon as the RSCN came, within milliseconds; the other one stays.
@@ -146,7 +91,7 @@ TEST_F(PortValidatorTest, awaited_port_silent_is_waited_for) {
 
 // It is back and logs in by itself before the Name Server's answer, that it is not there, has come: what was asked before the
 // login says nothing of who logged in.
-TEST_F(PortValidatorTest, awaited_port_logs_in_before_the_answer_stays) {
+TEST_F(LateAnswer, awaited_port_logs_in_before_the_answer_stays) {
   const wire::FcId peer = id(1);
   fabric.port(0).remote_port(peer).log_out();
   fabric.run_for(second);
@@ -215,6 +160,7 @@ TEST_F(PortValidatorTest, logged_in_address_taken_by_another_is_logged_out) {
   fabric.run_for(second);
   ASSERT_EQ(other.n_port_id(), same);
   EXPECT_EQ(logged_out, std::vector{same});
+  EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U) << "the Name Server knows it";
 }
 
 // Without the Name Server the port itself is asked; one that is not there does not answer, and is logged out in the end.
@@ -242,7 +188,7 @@ TEST_F(PortValidatorTest, adisc_is_as_the_standard_says) {
 }
 
 // FC-VI 7.7.3: the three addresses of the ACC are those of the login; one that differs ends it.
-TEST_F(PortValidatorTest, adisc_answer_with_another_address_is_logged_out) {
+TEST_F(AlteredAdisc, adisc_answer_with_another_address_is_logged_out) {
   fabric.fabric.set_faults(fabric.port(0), nullptr, &altered);
   for (const std::size_t byte : {15U, 23U, 27U}) {  // the last of Port_Name, Node_Name and N_Port_ID
     logged_out.clear();
@@ -330,4 +276,4 @@ TEST(PortValidator, many_ports_gone_are_logged_out) {
 }
 
 }  // namespace
-}  // namespace farp
+}  // namespace farp_test

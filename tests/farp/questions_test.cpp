@@ -1,6 +1,10 @@
 // Questions to a Name Server that is slow, ends its exchanges otherwise, or goes away (FC-VI 7.6, 7.7; FC-FS; ruling 221): what is asked again
 // and when, what the asker hears, and that no exchange stays behind.
 #include "farp/directory.hpp"
+
+#include <algorithm>
+
+#include "farp/directory_listing.hpp"
 #include "fc2_fabric/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/ct/accept.hpp"
@@ -100,8 +104,19 @@ TEST_F(QuestionsTest, querying_serverAborts_asksAgain) {
   server_of_second.aborts = 1;
   tap();
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
-  EXPECT_EQ(server_of_second.asked.size(), 2U);
+  ASSERT_EQ(server_of_second.asked.size(), 2U);
+  EXPECT_LT(server_of_second.asked[1].second - server_of_second.asked[0].second, fc2::millisecond) << "at once";
   EXPECT_EQ(log.sent(farp_req), 1U);
+  expect_no_exchange();
+}
+
+// ... but not more often than one that is lost: then FARP finds the port.
+TEST_F(QuestionsTest, querying_serverAbortsAll_asksByFarpInTheEnd) {
+  bring_up(2);
+  SlowServer rude(server(), silence);
+  rude.aborts = 100;
+  EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
+  EXPECT_EQ(rude.asked.size(), 3U);
   expect_no_exchange();
 }
 
@@ -118,6 +133,8 @@ TEST_F(QuestionsTest, querying_serverLogsOut_asksByFarp) {
   fabric.run_for(100 * fc2::millisecond);
   EXPECT_EQ(asker.ids, ids({1}));
   EXPECT_EQ(log.sent(farp_req), 1U);
+  const auto is_query = [](const auto& asked) { return asked.first == Command::gid_ipp; };
+  EXPECT_EQ(std::count_if(silent.asked.begin(), silent.asked.end(), is_query), 1);
 }
 
 // FC-VI 7.4: where the login with the server is gone for good it is not asked: FARP, at once.
@@ -147,14 +164,17 @@ TEST_F(QuestionsTest, querying_destroyed_leavesNoExchange) {
 
 // FC-VI 7.5: who waits for a reply waits as long as was configured, to the nanosecond.
 TEST_F(QuestionsTest, awaitReply_configuredTime_isKept) {
-  bring_up(1, [](farp::ResolverConfig& config, std::size_t) {
+  constexpr fc2::TimeNs times[] = {7 * fc2::millisecond, 1};
+  bring_up(2, [&](farp::ResolverConfig& config, std::size_t index) {
     config.use_name_server = false;
-    config.farp_timeout = 7 * fc2::millisecond;
+    config.farp_timeout = times[index];
     config.retries = 0;
   });
-  const fc2::TimeNs begun = fabric.scheduler.now();
-  EXPECT_EQ(ask(0, wire::IpAddress::v4(10, 9, 9, 9)).refusals, 1);
-  EXPECT_EQ(fabric.scheduler.now() - begun, 7 * fc2::millisecond);
+  for (std::size_t index = 0; index < 2; ++index) {
+    const fc2::TimeNs begun = fabric.scheduler.now();
+    EXPECT_EQ(ask(index, wire::IpAddress::v4(10, 9, 9, 9)).refusals, 1);
+    EXPECT_EQ(fabric.scheduler.now() - begun, times[index]);
+  }
 }
 
 // --- listings ----------------------------------------------------------------------------------------------------
@@ -194,7 +214,7 @@ TEST_F(ListingTest, rejected_saysWhatIsNotThere) {
       {Command::gpn_ft, Why::none, 0, 0},           {Command::gpn_ft, Why::n_port_id_not_registered, 0, 0},
       {Command::gnn_id, Why::n_port_id_not_registered, 1, 0}, {Command::gnn_id, Why::none, 1, 0},
       {Command::gipp_id, Why::n_port_id_not_registered, 1, 0}, {Command::gipp_id, Why::none, 1, 1},
-      {Command::gsnn_nn, Why::none, 1, 1},
+      {Command::gsnn_nn, Why::none, 1, 1},          {Command::gsnn_nn, Why::n_port_id_not_registered, 1, 1},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(std::string(to_string(one.rejected)) + " " + std::string(to_string(one.why)));
@@ -224,6 +244,108 @@ TEST_F(ListingTest, badSymbolicName_isAFailure) {
   const Reader reader = list();
   EXPECT_EQ(reader.failures, 1);
   EXPECT_EQ(reader.listings, 0);
+}
+
+/// A listing by itself, of port 0.
+struct Listing final : farp::ListingOwner {
+  explicit Listing(fc2::NPort& port) : listing(*this, port, config) { listing.start(); }
+  void listing_ended(std::optional<farp::DirectoryFailure> why) override { ++ended, failure = why; }
+  const farp::DirectoryConfig config;
+  int ended = 0;
+  std::optional<farp::DirectoryFailure> failure;
+  farp::DirectoryListing listing;
+};
+
+// FC-GS: nobody to ask: no Name Server is known, or there is no login with it. That is found out at once.
+TEST_F(ListingTest, noLogin_failsAtOnce) {
+  bring_up(2, [](farp::ResolverConfig& config, std::size_t index) { config.use_name_server = index == 1; });
+  ASSERT_EQ(fabric.port(0).find_remote_port(wire::well_known::name_server), nullptr);
+  server().link_down();
+  fabric.port(1).remote_port(wire::well_known::name_server).log_out();
+  for (std::size_t index = 0; index < 2; ++index) {
+    Listing unknown(fabric.port(index));
+    EXPECT_EQ(unknown.ended, 1) << index;
+    EXPECT_EQ(unknown.failure, farp::DirectoryFailure::NoNameServer) << index;
+  }
+}
+
+// ListingOwner: the end is told once, whatever comes later: the time of the whole listing, or answers to what was asked beside
+// the one that nobody understands.
+TEST_F(ListingTest, ended_isToldOnce) {
+  bring_up(1);
+  wire::ct::GpnFtAccept ports;
+  for (std::uint32_t i = 0; i < 4; ++i)
+    ports.entries.push_back({.control = 0, .port_id = {0x010100 + 0x100 * i}, .port_name = {5 + i}});
+  for (const bool bad : {false, true}) {
+    int good_answers = bad ? 1 : 1000;
+    SlowServer names(server(), [&](Command command) {
+      if (command == Command::gpn_ft) return bytes_of(ports);
+      if (good_answers-- == 0) return Bytes(200, 0xFF);
+      return bad && good_answers < 0 ? Bytes{} : reject(wire::ct::RejectExplanation::none);
+    });
+    Listing one(fabric.port(0));
+    fabric.run_for(100 * fc2::second);
+    EXPECT_EQ(one.ended, 1) << bad;
+    EXPECT_EQ(one.failure.has_value(), bad);
+  }
+}
+
+// FC-GS GIPP_ID: the address is listed in the one form that all have in common; that its answer comes late, behind the node's
+// name, changes nothing of that.
+TEST_F(ListingTest, addressComesLate_isListedWithTheName) {
+  bring_up(1);
+  wire::ct::GpnFtAccept ports;
+  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
+  wire::ct::IpAddressListAccept addresses;
+  addresses.ip_addresses = {ip(1)};
+  addresses.ip_addresses[0].bytes[10] = addresses.ip_addresses[0].bytes[11] = 0;  // right-justified
+  wire::ct::SymbolicNameAccept name;
+  name.symbolic_name = "node";
+  int lost = 1;
+  SlowServer names(server(), [&](Command command) {
+    if (command == Command::gpn_ft) return bytes_of(ports);
+    if (command == Command::gnn_id) return bytes_of(wire::ct::NameAccept{.world_wide_name = {9}});
+    if (command == Command::gsnn_nn) return bytes_of(name);
+    return lost-- > 0 ? Bytes{} : bytes_of(addresses);
+  });
+  const Reader reader = list();
+  ASSERT_EQ(reader.ports.size(), 1U);
+  EXPECT_EQ(reader.ports[0], (farp::DirectoryEntry{{0x010100}, {5}, {9}, "node", {ip(1)}}));
+  EXPECT_EQ(names.asked.back().first, Command::gipp_id);
+}
+
+// FC-VI 7.7.4: on a public loop the login with the Name Server outlives a LIP. Until that is over nobody can be asked.
+TEST(ListingOnALoop, interrupted_failsAtOnce) {
+  fc2::Scheduler scheduler;
+  fc2::FramePool pool;
+  support::FrameLog loop;
+  fc2::Channel output{scheduler, {.latency_ns = 1000}, loop};
+  fc2::NPort port{scheduler, pool, support::port_config(0)};
+  const auto accept = [&](wire::FcId d_id, wire::FcId s_id) {
+    scheduler.run_until(scheduler.now() + fc2::millisecond);
+    wire::els::Login login = port.login_parameters(wire::els::Command::ls_acc);
+    if (s_id == wire::well_known::f_port) login.features = wire::els::feature::f_port;
+    login.port_name = login.node_name = {0x2000'0000'0000'0000U + s_id.value};
+    fc2::FramePtr frame = pool.take();
+    wire::FcHeader{.r_ctl = wire::RCtl::els_reply, .d_id = d_id, .s_id = s_id, .type = wire::Type::els,
+                   .f_ctl = wire::f_ctl::single_frame_reply, .ox_id = loop.frames().back().header.ox_id}.write(frame->bytes);
+    login.write(frame->data_field());
+    frame->size_bytes = fc2::frame_header_bytes + wire::els::Login::size();
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    port.receive(std::move(frame));
+  };
+  port.link_up_on_public_loop(output, 0x01);
+  accept({0x010101}, wire::well_known::f_port);
+  const fc2::RemotePort& name_server = port.remote_port(wire::well_known::name_server);
+  port.remote_port(wire::well_known::name_server).log_in();
+  accept({0x010101}, wire::well_known::name_server);
+  port.link_interrupted();
+  ASSERT_TRUE(name_server.logged_in());
+  ASSERT_FALSE(port.online());
+  Listing interrupted(port);
+  EXPECT_EQ(interrupted.ended, 1);
+  EXPECT_EQ(interrupted.failure, farp::DirectoryFailure::NoNameServer);
 }
 
 // FC-FS: answers that leave their exchanges open, and a listing that fails while others are asked: no exchange stays.

@@ -53,7 +53,19 @@ class RegistrationTest : public ResolverTest {
   std::size_t requests_to_server() const {
     return log.count([](const support::LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::unsolicited_control); });
   }
+  /// On both directions of port 0's link, until that goes.
+  void lose(std::function<bool(const wire::FcHeader&)> which) {
+    losing.lost = std::move(which);
+    fabric.fabric.set_fault(fabric.port(0), &losing);
+  }
+  fc2::RemotePort& name_server() { return fabric.port(0).remote_port(wire::well_known::name_server); }
+  static std::vector<Command> commands(const FewAnswers& few) {
+    std::vector<Command> list;
+    for (const Asked& asked : few.asked) list.push_back(asked.command);
+    return list;
+  }
   support::FrameLog log;
+  Losing losing;
 };
 
 // A server that accepts the login and answers nothing else: each step is asked for again after 2 * E_D_TOV, then after twice as
@@ -86,10 +98,8 @@ TEST_F(RegistrationTest, silent_after_first_answer_next_step_has_all_tries) {
   FewAnswers server_of_one(server(), 1);
   attach_tapped();
   fabric.run_for(200 * fc2::second);
-  std::vector<Command> commands;
-  for (const Asked& asked : server_of_one.asked) commands.push_back(asked.command);
-  EXPECT_EQ(commands, (std::vector{Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::rft_id,
-                                   Command::rft_id, Command::rft_id}));
+  EXPECT_EQ(commands(server_of_one), (std::vector{Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::ripp_id,
+                                                  Command::rft_id, Command::rft_id, Command::rft_id}));
   EXPECT_EQ(ready[0].count, 1);
 }
 
@@ -192,6 +202,170 @@ TEST_F(RegistrationTest, other_login_failed_is_no_concern) {
   fabric.port(0).remote_port(wire::FcId{0x010203}).log_in();
   fabric.run_for(200 * fc2::second);
   EXPECT_EQ(ready[0].count, 1);
+}
+
+// FC-GS, in this order: the node before its name, the TYPE last. What is not configured is left out, an address too.
+TEST_F(RegistrationTest, names_and_addresses_are_registered_in_order) {
+  struct Case { std::size_t addresses; std::string node, port; std::vector<Command> expected; };
+  const Case cases[] = {
+      {0, "node", "", {Command::rnn_id, Command::rsnn_nn, Command::rft_id}},
+      {0, "", "port", {Command::rspn_id, Command::rft_id}},
+      {0, "", "", {Command::rft_id}},
+      {2, "node", "port",
+       {Command::ripp_id, Command::ripp_id, Command::rnn_id, Command::rsnn_nn, Command::rspn_id, Command::rft_id}},
+  };
+  build(std::size(cases), [&](farp::ResolverConfig& config, std::size_t index) {
+    config.own_addresses.resize(cases[index].addresses, ip(index));
+    config.symbolic_node_name = cases[index].node;
+    config.symbolic_port_name = cases[index].port;
+  });
+  for (std::size_t index = 0; index < std::size(cases); ++index) {
+    FewAnswers server_of_all(server(), 1000);
+    fabric.attach(index);
+    fabric.run_for(fc2::second);
+    EXPECT_EQ(commands(server_of_all), cases[index].expected) << index;
+    EXPECT_TRUE(resolvers[index]->ready());
+  }
+}
+
+// FC-VI 7.4: where the Name Server is not to be used, no address is registered there, however many there are.
+TEST_F(RegistrationTest, not_to_be_used_addresses_are_not_registered) {
+  build(1, [](farp::ResolverConfig& config, std::size_t) {
+    config.use_name_server = false;
+    config.own_addresses = {ip(0), ip(7), ip(8)};
+  });
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(requests_to_server(), 0U);
+  EXPECT_EQ(log.sent(scr), 1U);
+}
+
+// SCR is not answered yet, and the link bounces: it is sent again at once, for the fabric has forgotten it.
+TEST_F(RegistrationTest, awaiting_state_changes_link_bounces_registers_again) {
+  build(1, farp_only);
+  fabric.fabric.service_port(wire::well_known::fabric_controller).link_down();
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(log.sent(scr), 1U);
+  fabric.detach(0);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(log.sent(scr), 2U);
+  EXPECT_EQ(ready[0].count, 2);
+}
+
+// ... and the Name Server logs us out: registration begins anew at once, and so does SCR.
+TEST_F(RegistrationTest, awaiting_state_changes_logged_out_registers_again) {
+  build(1);
+  fabric.fabric.service_port(wire::well_known::fabric_controller).link_down();
+  FewAnswers server_of_all(server(), 1000);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  ASSERT_EQ(log.sent(scr), 1U);
+  server().remote_port(id(0)).log_out();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(commands(server_of_all), (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id, Command::rft_id}));
+  EXPECT_EQ(log.sent(scr), 2U);
+}
+
+// FC-VI 7.6: logged out by the Name Server, others do not find us there: not ready, until all is registered anew.
+TEST_F(RegistrationTest, ready_logged_out_is_not_ready) {
+  bring_up(1);
+  ASSERT_TRUE(resolvers[0]->ready());
+  lose([](const wire::FcHeader& header) { return header.d_id == wire::well_known::name_server; });
+  server().remote_port(id(0)).log_out();
+  fabric.run_for(fc2::second);
+  ASSERT_FALSE(name_server().logged_in());
+  EXPECT_FALSE(resolvers[0]->ready());
+  FewAnswers silent(server(), 0);
+  losing.lost = {};
+  ASSERT_TRUE(fabric.run_until([&] { return name_server().logged_in(); }));
+  EXPECT_FALSE(resolvers[0]->ready());
+}
+
+// FC-VI 7.4: ready by FARP alone; then somebody logs in with the Name Server after all: it is registered with, and ready again
+// with that.
+TEST_F(RegistrationTest, ready_by_farp_server_logs_in_registers) {
+  build(1);
+  attach_tapped();
+  lose([](const wire::FcHeader& header) { return header.s_id == wire::well_known::name_server; });
+  fabric.run_for(200 * fc2::second);
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_TRUE(resolvers[0]->ready());
+  losing.lost = {};
+  FewAnswers server_of_one(server(), 1);
+  name_server().log_in();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(commands(server_of_one), (std::vector{Command::ripp_id, Command::rft_id}));
+  EXPECT_FALSE(resolvers[0]->ready());
+}
+
+/// Does something when the port is ready the first time.
+struct Busy final : farp::ReadyListener {
+  void address_ready() override {
+    if (++count == 1) then();
+  }
+  std::function<void()> then;
+  int count = 0;
+};
+
+// Who hears that the port is ready takes its link down: nothing more is asked of the fabric.
+TEST_F(RegistrationTest, ready_listener_takes_the_link_down_ends_it) {
+  build(1);
+  Busy listener;
+  listener.then = [this] { fabric.port(0).link_down(); };
+  resolvers[0]->set_ready_listener(listener);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(listener.count, 1);
+  EXPECT_FALSE(resolvers[0]->ready());
+  EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
+}
+
+// ... asks for the login with the Name Server, which stands, and so is told again: registration begins anew, one request at a
+// time.
+TEST_F(RegistrationTest, ready_listener_logs_in_again_registers_again) {
+  build(1);
+  Busy listener;
+  listener.then = [this] { name_server().log_in(); };
+  resolvers[0]->set_ready_listener(listener);
+  FewAnswers server_of_all(server(), 1000);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(commands(server_of_all), (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id, Command::rft_id}));
+  EXPECT_EQ(listener.count, 2);
+  EXPECT_EQ(log.sent(scr), 1U);
+}
+
+// No exchange is free: nothing can be registered, and the port is ready all the same: by FARP, once there is one.
+TEST_F(RegistrationTest, no_exchange_free_is_ready_unregistered) {
+  struct Hog final : fc2::PortListener, fc2::ExchangeUser {
+    explicit Hog(fc2::NPort& its_port) : port(its_port) { port.add_listener(*this); }
+    void fabric_logged_in() override {}
+    void fabric_login_failed() override {}
+    void remote_port_logged_in(fc2::RemotePort&) override {
+      while (fc2::Exchange* exchange = port.originate({0x010200}, wire::Type::ct, *this)) taken.push_back(exchange);
+    }
+    void remote_port_login_failed(fc2::RemotePort&) override {}
+    void remote_port_logged_out(fc2::RemotePort&) override {}
+    void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
+    void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
+    fc2::NPort& port;
+    std::vector<fc2::Exchange*> taken;
+  };
+  fabric.add_port();
+  Hog hog(fabric.port(0));  // hears of the login first
+  resolvers.push_back(std::make_unique<farp::Resolver>(fabric.port(0), farp::ResolverConfig{.own_addresses = {ip(0)}}));
+  Ready listener;
+  resolvers[0]->set_ready_listener(listener);
+  attach_tapped();
+  fabric.run_for(fc2::second);
+  EXPECT_FALSE(hog.taken.empty());
+  EXPECT_EQ(listener.count, 1);
+  EXPECT_EQ(requests_to_server(), 0U);
+  EXPECT_EQ(log.sent(scr), 0U);
+  for (fc2::Exchange* exchange : hog.taken) fabric.port(0).release(*exchange);
+  fabric.port(0).remove_listener(hog);
 }
 
 // The link goes while the login with the server is under way: not ready without a link.

@@ -3,14 +3,25 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "farp/resolver.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/login_listener.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/els/farp.hpp"
 
 namespace farp_test {
+
+/// Loses the frames that it is told to lose.
+struct Losing final : fc2::FrameFault {
+  void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+    if (!lost || !lost(*wire::FcHeader::parse(frame->content()))) channel.deliver(std::move(frame));
+  }
+  std::function<bool(const wire::FcHeader&)> lost;
+};
 
 /// The address of port `index`: 10.0.0.1 for the first.
 inline wire::IpAddress ip(std::size_t index) { return wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1)); }
@@ -64,6 +75,46 @@ class ResolverTest : public testing::Test {
     for (const std::size_t index : indices) list.push_back(id(index));
     return list;
   }
+  /// An ELS request that arrives at port `to` as if port `from` had sent it.
+  template <class Message>
+  void deliver(std::size_t to, wire::FcId from, wire::FcId d_id, const Message& message) {
+    deliver_bytes(to, from, d_id, support::bytes_of(message));
+  }
+  void deliver_bytes(std::size_t to, wire::FcId from, wire::FcId d_id, std::span<const std::uint8_t> payload,
+                     std::uint32_t f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence) {
+    fc2::FramePtr frame = fabric.pool.take();
+    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = d_id, .s_id = from, .type = wire::Type::els,
+                                .f_ctl = f_ctl, .ox_id = {next_ox_id++}};
+    header.write(frame->bytes);
+    std::copy(payload.begin(), payload.end(), frame->data_field().begin());
+    frame->size_bytes = static_cast<std::uint16_t>(24 + payload.size());
+    frame->sof = wire::Sof::i3;
+    frame->eof = wire::Eof::t;
+    fabric.port(to).receive(std::move(frame));
+    fabric.run_for(fc2::millisecond);
+  }
+  /// FARP-REQ of port 0 for the address of that port.
+  wire::els::FarpRequest request_for(std::size_t responder) {
+    wire::els::FarpRequest request;
+    request.requesting_n_port_id = id(0);
+    request.requesting_port_name = fabric.port(0).config().port_name;
+    request.requesting_node_name = fabric.port(0).config().node_name;
+    request.requesting_ip = ip(0);
+    request.responding_ip = ip(responder);
+    return request;
+  }
+  /// To port 0: that N_Port_ID has the address of port `index`.
+  wire::els::FarpReply reply_for(std::size_t index, wire::FcId responder) {
+    wire::els::FarpReply reply;
+    reply.requesting_n_port_id = id(0);
+    reply.responding_n_port_id = responder;
+    reply.responding_ip = ip(index);
+    return reply;
+  }
+  static void farp_alone(farp::ResolverConfig& config, std::size_t) { config.use_name_server = false; }
+  [[nodiscard]] std::uint64_t discarded(std::size_t index, fc2::Discard reason) {
+    return fabric.port(index).counters().discarded(reason);
+  }
   [[nodiscard]] std::uint64_t unexpected_events() {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < fabric.size(); ++i) sum += fabric.port(i).counters().unexpected_events;
@@ -73,6 +124,9 @@ class ResolverTest : public testing::Test {
   support::TestFabric fabric{0};
   std::deque<Ready> ready;
   std::vector<std::unique_ptr<farp::Resolver>> resolvers;
+
+ private:
+  std::uint16_t next_ox_id = 0x7000;
 };
 
 }  // namespace farp_test

@@ -15,33 +15,9 @@ const auto farp_only = [](farp::ResolverConfig& config, std::size_t) { config.us
 class FarpTest : public ResolverTest {
  protected:
   ~FarpTest() override { EXPECT_EQ(unexpected_events(), 0U); }
-  /// An ELS request that arrives at port `to` as if port `from` had sent it.
-  template <class Message>
-  void deliver(std::size_t to, wire::FcId from, wire::FcId d_id, const Message& message) {
-    fc2::FramePtr frame = fabric.pool.take();
-    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = d_id, .s_id = from, .type = wire::Type::els,
-                                .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence, .ox_id = {next_ox_id++}};
-    header.write(frame->bytes);
-    message.write(frame->data_field());
-    frame->size_bytes = static_cast<std::uint16_t>(24 + message.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    fabric.port(to).receive(std::move(frame));
-    fabric.run_for(fc2::millisecond);
-  }
-  wire::els::FarpRequest request_for(std::size_t responder) {
-    wire::els::FarpRequest request;
-    request.requesting_n_port_id = id(0);
-    request.requesting_port_name = fabric.port(0).config().port_name;
-    request.requesting_node_name = fabric.port(0).config().node_name;
-    request.requesting_ip = ip(0);
-    request.responding_ip = ip(responder);
-    return request;
-  }
   void tap(std::size_t index) { fabric.fabric.tap(fabric.port(index), &log); }
 
   support::FrameLog log;
-  std::uint16_t next_ox_id = 0x7000;
 };
 
 // --- registration ------------------------------------------------------------------------------------------------

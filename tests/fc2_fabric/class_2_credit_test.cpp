@@ -14,7 +14,24 @@ namespace f_ctl = wire::f_ctl;
 
 class Class2Credit : public support::Class2Pair {
  public:
+  explicit Class2Credit(const std::function<void(NPortConfig&)>& adjust = {}) : Class2Pair(adjust) {}
   [[nodiscard]] RemotePort& b() { return pair.a.remote_port(b_id); }
+  /// PLOGI of b that says something else of class 2; b itself knows nothing of it, and hears nothing.
+  void log_in_with(std::uint16_t granted, std::uint16_t open_sequences) {
+    pair.to_b.on_frame = [](const LoggedFrame&) { return Interposer::Action::Drop; };
+    wire::els::Login login = pair.b.login_parameters(wire::els::Command::plogi);
+    login.class_2.end_to_end_credit = granted;
+    login.class_2.open_sequences_per_exchange = open_sequences;
+    std::array<std::uint8_t, wire::els::Login::size()> payload;
+    login.write(payload);
+    inject(pair.a, {.r_ctl = RCtl::els_request, .d_id = a_id, .s_id = b_id, .type = wire::Type::els,
+                    .f_ctl = f_ctl::single_frame_request, .ox_id = {0x7001}}, wire::Sof::i3, payload);
+    ASSERT_TRUE(b().logged_in());
+  }
+};
+
+struct Class2SingleCredit : Class2Credit {
+  Class2SingleCredit() : Class2Credit([](NPortConfig& config) { config.end_to_end_credit = 1; }) {}
 };
 
 // FC-FS, FC-VI 8.1: class 2 goes between two ports that both offer it, and with credit alone.
@@ -87,6 +104,52 @@ TEST_F(Class2Credit, logged_in_ack_of_a_frame_before_the_login) {
   pair.to_a.on_frame = {};
   log_in(), lose_acks();
   answer(echo, RCtl::ack_1, 1);
+  send(originate(), 5);
+  EXPECT_EQ(sent(), credit);
+}
+
+// FC-FS: the least credit is credit: one frame after the other.
+TEST_F(Class2SingleCredit, waiting_each_ack_lets_one_frame_go) {
+  log_in(), lose_acks();
+  send(originate(), 3);
+  for (std::size_t count = 1; count <= 3; ++count) {
+    EXPECT_EQ(sent(), count);
+    answer(sent_frame(count - 1).header, RCtl::ack_1, 1);
+  }
+}
+
+// FC-FS: end-to-end credit is what the peer grants, whatever it says of open sequences; who grants none counts none.
+TEST_F(Class2Credit, logged_in_credit_is_what_the_peer_grants) {
+  struct Case { std::uint16_t granted, open_sequences; std::size_t frames_sent; };
+  for (const Case& one : {Case{2, 0, 2}, {3, 1, 3}, {0, 1, 5}, {0, 0, 5}}) {
+    log_in_with(one.granted, one.open_sequences);
+    pair.to_b.log.clear();
+    send(originate(), 5);
+    EXPECT_EQ(sent(), one.frames_sent) << one.granted << one.open_sequences;
+  }
+}
+
+// FC-LS: a new login grants no credit: a link service that waited for that of the one before goes without.
+TEST_F(Class2Credit, waiting_logged_in_without_credit_link_service_is_sent) {
+  log_in(), lose_acks();
+  send(originate(), 2), send(originate(wire::Type::els));
+  EXPECT_EQ(sent(RCtl::els_request), 0u);
+  log_in_with(0, 1);
+  EXPECT_EQ(sent(RCtl::els_request), 1u);
+}
+
+// FC-LS, FC-FS: link services to a port that logged out go without credit, and their ACKs give none back.
+TEST_F(Class2Credit, logged_out_link_service_takes_no_credit) {
+  log_in();
+  pair.b.remote_port(a_id).log_out();
+  run();
+  ASSERT_FALSE(b().logged_in());
+  pair.to_b.log.clear(), lose_acks();
+  send(originate(wire::Type::els), 5);
+  ASSERT_EQ(sent(RCtl::els_request), 5u);
+  for (std::size_t i = 0; i < 5; ++i) answer(sent_frame(i, RCtl::els_request).header, RCtl::ack_1, 1);
+  pair.to_a.on_frame = {};
+  log_in(), lose_acks();
   send(originate(), 5);
   EXPECT_EQ(sent(), credit);
 }

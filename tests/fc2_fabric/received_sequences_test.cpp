@@ -54,10 +54,39 @@ TEST_F(ReceivedSequencesTest, single_frame_is_whole) {
   EXPECT_EQ(sequences.size(), 0u);
 }
 
+// ... and takes none: where others need all of it, they stay.
+TEST_F(ReceivedSequencesTest, full_single_frame_displaces_nobody) {
+  for (std::uint32_t i = 0; i < ReceivedSequences::limit; ++i) {
+    header.s_id = {i};
+    add(0, 3);
+  }
+  header.s_id = {0x010203};
+  EXPECT_TRUE(add(0, 1));
+  EXPECT_EQ(sequences.size(), ReceivedSequences::limit);
+  header.s_id = {0};
+  EXPECT_FALSE(add(1, 3));
+  EXPECT_TRUE(add(2, 3));
+}
+
 // What comes twice does not stand for what is missing.
 TEST_F(ReceivedSequencesTest, twice_counts_once) {
   for (const std::uint32_t number : {0u, 0u, 3u, 3u, 1u, 1u}) EXPECT_FALSE(add(number, 4));
   EXPECT_TRUE(add(2, 4));
+}
+
+// ... nor does the first frame that comes twice begin the sequence anew.
+TEST_F(ReceivedSequencesTest, first_twice_loses_nothing) {
+  for (const std::uint32_t number : {0u, 1u, 3u, 0u}) EXPECT_FALSE(add(number, 4));
+  EXPECT_TRUE(add(2, 4));
+}
+
+// FC-FS: no frame of a sequence has a SEQ_CNT behind the one with End_Sequence. Where one came there is an error: nothing is
+// acknowledged, also where frames behind the end make up for the number of those that are missing.
+TEST_F(ReceivedSequencesTest, frame_behind_the_end_is_an_error) {
+  for (const std::uint32_t number : {0u, 7u, 1u, 2u}) EXPECT_FALSE(add(number, 3)) << number;
+  header.seq_id = {6};
+  constexpr std::uint32_t count = 40'001, from = 30'000;
+  for (std::uint32_t i = 0; i < count; ++i) ASSERT_FALSE(add((from + i) % 65'536, count)) << i;
 }
 
 // FC-VI 5.6: as many frames as SEQ_CNT has values, from any of them on.
@@ -114,6 +143,37 @@ TEST_F(ReceivedSequencesTest, aborted_or_logged_out_is_forgotten) {
   EXPECT_EQ(sequences.size(), 1u);
   sequences.logged_out({0x010204});
   EXPECT_EQ(sequences.size(), 0u);
+}
+
+// FC-FS Exchange Context: the ABTS of a responder ends what the responder sent.
+TEST_F(ReceivedSequencesTest, aborted_by_the_responder_is_forgotten) {
+  add(0, 3);
+  header.seq_id = {6}, header.f_ctl |= f_ctl::exchange_responder;
+  add(0, 3);
+  header.f_ctl |= f_ctl::end_sequence | f_ctl::sequence_initiative;  // as an ABTS has them
+  sequences.aborted(header);
+  EXPECT_EQ(sequences.size(), 1u);
+  header.seq_id = {5}, header.f_ctl = 0;
+  EXPECT_FALSE(add(1, 3));
+  EXPECT_TRUE(add(2, 3)) << "the originator's goes on";
+}
+
+// FC-FS: no frame is older than R_A_TOV: where there is no room, who is as old as that goes, all of them; where there is,
+// nobody.
+TEST_F(ReceivedSequencesTest, silent_for_r_a_tov_gives_way_where_it_has_to) {
+  const auto open = [&](std::uint32_t number) {
+    header.s_id = {number};
+    add(0, 3);
+  };
+  open(0);
+  now += r_a_tov;
+  open(1);
+  EXPECT_EQ(sequences.size(), 2u);
+  now += r_a_tov;
+  for (std::uint32_t i = 2; i < ReceivedSequences::limit; ++i) open(i);
+  EXPECT_EQ(sequences.size(), ReceivedSequences::limit);
+  open(5000);
+  EXPECT_EQ(sequences.size(), ReceivedSequences::limit - 1) << "two went, one came";
 }
 
 // Bounded: what is over makes room, then what got no frame for longest.

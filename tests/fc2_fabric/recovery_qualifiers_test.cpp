@@ -50,6 +50,36 @@ TEST_F(RecoveryQualifiersTest, cleared_may_be_set_again) {
   EXPECT_TRUE(covers(5, start + r_a_tov));
 }
 
+// ... also one that nothing renews: its time ends with nobody to forget.
+TEST_F(RecoveryQualifiersTest, cleared_time_ends_without_it) {
+  set(5);
+  qualifiers.clear(peer, {5});
+  set(6, start + r_a_tov);
+  EXPECT_EQ(qualifiers.size(), 1U);
+  EXPECT_TRUE(covers(6, start + r_a_tov));
+}
+
+// A peer that has as many as it may, and said of the oldest that it is free, has no other one to give up.
+TEST_F(RecoveryQualifiersTest, full_oldest_was_cleared) {
+  constexpr std::uint16_t most = RecoveryQualifiers::limit / 2;
+  for (std::uint16_t i = 0; i < most; ++i) set(i);
+  qualifiers.clear(peer, {0});
+  set(most);
+  EXPECT_EQ(qualifiers.size(), most);
+  EXPECT_TRUE(covers(1));
+  EXPECT_TRUE(covers(most));
+}
+
+// ... and where the oldest was set again since, it stays as long as that says.
+TEST_F(RecoveryQualifiersTest, full_oldest_was_set_again) {
+  constexpr std::uint16_t most = RecoveryQualifiers::limit / 2;
+  set(5);
+  set(5, start + 6 * second);
+  for (std::uint16_t i = 0; i < most - 1; ++i) set(static_cast<std::uint16_t>(100 + i), start + 6 * second);
+  EXPECT_TRUE(covers(5, start + 12 * second));
+  EXPECT_TRUE(covers(100, start + 12 * second));
+}
+
 // A logout ends those of its port.
 TEST_F(RecoveryQualifiersTest, logged_out_ends_those_of_the_port) {
   set(5);
@@ -59,6 +89,8 @@ TEST_F(RecoveryQualifiersTest, logged_out_ends_those_of_the_port) {
   EXPECT_FALSE(covers(5));
   EXPECT_FALSE(covers(6));
   EXPECT_TRUE(covers(5, start, other));
+  qualifiers.set(other, {6}, start + r_a_tov, r_a_tov);
+  EXPECT_EQ(qualifiers.size(), 1U) << "the other's ends in its time";
 }
 
 // What is over takes no room; a flood keeps the newest.

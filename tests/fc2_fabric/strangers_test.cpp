@@ -2,17 +2,13 @@
 // honest ports come in during the flood and after it (issue 5, "memory stays bounded").
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/remote_port.hpp"
-#include "tests/support/port_pair.hpp"
-#include "tests/support/test_fabric.hpp"
-#include "wire/els/login.hpp"
+#include "tests/support/lone_port.hpp"
 
 namespace fc2 {
 namespace {
-using support::LoggedFrame;
 using wire::els::Command;
 
-constexpr wire::FcId own{0x0E01}, honest{0x0E02};
+constexpr wire::FcId honest{0x0E02};
 constexpr std::size_t most = 64;
 
 // An FC-4 that nobody without a login may speak to.
@@ -26,43 +22,17 @@ struct Fc4 final : DataFrameUser {
   NPort* port = nullptr;
 };
 
-class StrangersTest : public testing::Test {
+class StrangersTest : public support::LonePort {
  protected:
   explicit StrangersTest(std::size_t max_remote_ports = most, std::uint16_t max_exchanges = 4096)
-      : port(scheduler, pool, config(max_remote_ports, max_exchanges)) {
-    to_wire.tap_sender(&log);
+      : LonePort([=](NPortConfig& config) {
+          config.max_remote_ports = max_remote_ports;
+          config.max_exchanges = max_exchanges;
+        }) {
     port.set_data_user(wire::Type::fc_vi, fc4);
     fc4.port = &port;
-    port.link_up_without_fabric(to_wire, own);
   }
-  ~StrangersTest() override {
-    EXPECT_EQ(port.counters().unexpected_events, 0U);
-    EXPECT_LE(port.known_ports(), std::max(most, port.config().max_remote_ports));
-  }
-  static NPortConfig config(std::size_t max_remote_ports, std::uint16_t max_exchanges) {
-    NPortConfig config = support::port_config(0);
-    config.max_remote_ports = max_remote_ports;
-    config.max_exchanges = max_exchanges;
-    return config;
-  }
-  void run_for(TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
-  void receive(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
-    FramePtr frame = pool.take();
-    header.write(frame->bytes);
-    std::copy(payload.begin(), payload.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(frame_header_bytes + payload.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    port.receive(std::move(frame));
-  }
-  void plogi(wire::FcId from) {
-    wire::els::Login login = port.login_parameters(Command::plogi);
-    login.port_name = login.node_name = {0x3000'0000'0000'0000ULL + from.value};
-    std::array<std::uint8_t, wire::els::Login::size()> payload;
-    login.write(payload);
-    receive({.r_ctl = wire::RCtl::els_request, .d_id = own, .s_id = from, .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {7}}, payload);
-  }
+  ~StrangersTest() override { EXPECT_LE(port.known_ports(), std::max(most, port.config().max_remote_ports)); }
   void message_data(wire::FcId from) {
     receive({.r_ctl = wire::RCtl::solicited_data, .d_id = own, .s_id = from, .type = wire::Type::fc_vi,
              .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {7}}, std::array<std::uint8_t, 32>{});
@@ -75,24 +45,7 @@ class StrangersTest : public testing::Test {
     }
     run_for(microsecond);
   }
-  [[nodiscard]] bool logged_in(wire::FcId id) {
-    const RemotePort* remote = port.find_remote_port(id);
-    return remote != nullptr && remote->logged_in();
-  }
-  [[nodiscard]] std::size_t answered(Command command, wire::FcId to) const {
-    return log.count([&](const LoggedFrame& f) { return f.outbound && f.header.d_id == to && f.is_els(command); });
-  }
-  [[nodiscard]] std::uint64_t refused() const { return port.counters().discarded(Discard::NoResources); }
-
-  Scheduler scheduler;
-  FramePool pool;
-  support::FrameLog log;
-  struct Nowhere final : FrameReceiver {
-    void receive(FramePtr) override {}
-  } nowhere;
-  Channel to_wire{scheduler, {}, nowhere};
   Fc4 fc4;
-  NPort port;
 
  private:
   std::uint32_t next_ = 0x1000;
