@@ -27,6 +27,12 @@ void reply(NPort& port, Exchange& exchange, const Message& message) {
   message.write(payload);
   port.accept_els(exchange, payload);
 }
+
+/// A request that does not parse.
+void refuse(NPort& port, Exchange& exchange) {
+  port.counters().discard(Discard::BadPayload);
+  port.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+}
 }  // namespace
 
 void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
@@ -101,10 +107,7 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
 
 void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Login::parse(payload);
-  if (!request) {
-    port_.counters().discard(Discard::BadPayload);
-    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
-  }
+  if (!request) return refuse(port_, exchange);
   if (!request->class_3.valid())
     return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::service_parameter_options);
   if (request->class_3.receive_data_field_size < min_data_field_bytes)
@@ -122,10 +125,7 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
 // Where there is no fabric the other N_Port answers, without the F_Port bit (FC-LS); VN2VN ports ask each other before PLOGI.
 void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Login::parse(payload);
-  if (!request) {
-    port_.counters().discard(Discard::BadPayload);
-    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
-  }
+  if (!request) return refuse(port_, exchange);
   auto parameters = port_.login_parameters(Command::flogi);
   parameters.command = Command::ls_acc;
   reply(port_, exchange, parameters);
@@ -154,7 +154,7 @@ void LinkServices::make_room_for_denial() {
   if (denials_.size() < std::max<std::size_t>(port_.config().max_exchanges / 4, 1)) return;
   Exchange& oldest = *denials_.front();
   denials_.pop_front();
-  if (oldest.is_open() && oldest.context == this) port_.release(oldest);
+  if (oldest.context == this) port_.release(oldest);  // else another's by now
 }
 
 void LinkServices::login_missing(const ReceivedFrame& frame) {
@@ -180,7 +180,7 @@ void LinkServices::logout(Exchange& exchange, std::span<const std::uint8_t> payl
 // FC-VI 7.7.3 to 7.7.5: a port whose own address changed logs out the one that it had; its name proves that it may.
 void LinkServices::logout_of_former_address(wire::FcId sender, const wire::els::Logo& logo) {
   RemotePort* former = logo.n_port_id == sender ? nullptr : port_.find_remote_port(logo.n_port_id);
-  if (former != nullptr && former->logged_in() && former->peer_parameters().port_name == logo.port_name) former->implicit_logout();
+  if (former != nullptr && former->peer_parameters().port_name == logo.port_name) former->implicit_logout();
 }
 
 // FC-VI 7.7.4. Nobody answers it (FC-LS).
@@ -210,7 +210,7 @@ void LinkServices::discover_address(Exchange& exchange, std::span<const std::uin
                          .port_name = port_.config().port_name,
                          .node_name = port_.config().node_name,
                          .n_port_id = port_.n_port_id()});
-  if (!request || !remote->validating()) return;
+  if (!request) return;
   if (remote->confirms(*request)) remote->validated();
   else remote->validation_failed();
 }
@@ -218,10 +218,7 @@ void LinkServices::discover_address(Exchange& exchange, std::span<const std::uin
 // A peer that speaks FCP is told "executed, no image pair, no roles": a reject would make it ask for ever.
 void LinkServices::process_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
   auto request = wire::els::Prli::parse(payload);
-  if (!request) {
-    port_.counters().discard(Discard::BadPayload);
-    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
-  }
+  if (!request) return refuse(port_, exchange);
   const RemotePort* remote = port_.find_remote_port(exchange.peer());
   if (remote == nullptr || !remote->logged_in())
     return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
@@ -233,7 +230,7 @@ void LinkServices::process_login(Exchange& exchange, std::span<const std::uint8_
 
 void LinkServices::echo(Exchange& exchange, std::span<const std::uint8_t> payload) {
   auto request = wire::els::Echo::parse(payload);
-  if (!request) return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+  if (!request) return refuse(port_, exchange);
   request->command = Command::ls_acc;
   reply(port_, exchange, *request);
 }
@@ -247,10 +244,7 @@ void LinkServices::read_timeouts(Exchange& exchange) {
 // FC-LS: of this port, which 0 names as well.
 void LinkServices::read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Rls::parse(payload);
-  if (!request) {
-    port_.counters().discard(Discard::BadPayload);
-    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
-  }
+  if (!request) return refuse(port_, exchange);
   if (request->n_port_id != wire::FcId{} && request->n_port_id != port_.n_port_id())
     return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_n_port_id);
   reply(port_, exchange, link_errors(port_.counters()));
@@ -264,10 +258,7 @@ wire::els::RlsAcc link_errors(const Counters& counters) {
 // FC-LS: a format that is not known here is answered with the common data.
 void LinkServices::identify_node(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Rnid::parse(payload);
-  if (!request) {
-    port_.counters().discard(Discard::BadPayload);
-    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
-  }
+  if (!request) return refuse(port_, exchange);
   const NPortConfig& config = port_.config();
   if (request->format != wire::els::RnidFormat::topology)
     return reply(port_, exchange, wire::els::RnidAcc{.port_name = config.port_name, .node_name = config.node_name});

@@ -59,10 +59,9 @@ void LoginSession::log_out() {
 void LoginSession::login_received(Exchange& exchange, const wire::els::Login& login) {
   incoming_ = &exchange;
   if (peer_ == port_.n_port_id()) return accept_own_login(login);
-  incoming_login_ = &login;
+  incoming_login_ = &login;  // read while that event is processed, at no other time
   process(pl::LoginReceived{});
   incoming_ = nullptr;
-  incoming_login_ = nullptr;
 }
 
 void LoginSession::logout_received(Exchange& exchange) {
@@ -76,7 +75,6 @@ void LoginSession::accept_own_login(const wire::els::Login& login) {
   incoming_login_ = &login;
   accept_login();
   incoming_ = nullptr;
-  incoming_login_ = nullptr;
 }
 
 void LoginSession::implicit_logout() {
@@ -87,18 +85,16 @@ void LoginSession::link_down_if_up() {
   if (!machine_.is_any_of<pl::Offline, pl::Suspended>()) link_down();
 }
 
-// An ADISC of ours that is not answered yet says nothing new when it is.
+// An ADISC of ours that is not answered yet says nothing new when it is: both ask whether it is still awaited.
 
 void LoginSession::validated() {
   if (!validating()) return;
   stop_timer();
-  leave_request();
   process(pl::Validated{});
 }
 
 void LoginSession::validation_failed() {
   if (!validating()) return;
-  leave_request();
   retries_left_ = port_.config().login_retries;
   process(pl::ValidationFailed{});
 }
@@ -127,13 +123,12 @@ void LoginSession::request(Request kind, std::span<const std::uint8_t> payload, 
   request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, timeout);
 }
 
-// The machine's own time-out repeats these sooner; that of the exchange ends a request that it left alone.
-
 void LoginSession::send_login() {
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(login_command()).write(payload);
   rejected_at_.reset();
   port_.link_services_->frames_before_login.asked(peer_);
+  // The machine's own time-out repeats it sooner; that of the exchange ends a request that the machine left alone.
   request(Request::Login, payload, 3 * port_.r_a_tov());
 }
 
@@ -143,7 +138,7 @@ void LoginSession::send_logout() {
   const bool to_fabric = peer_ == wire::well_known::f_port;
   const wire::FcId id = own_id_ == wire::FcId{} || to_fabric ? port_.n_port_id() : own_id_;
   wire::els::Logo{.n_port_id = id, .port_name = port_.config().port_name}.write(payload);
-  request(Request::Logout, payload, 3 * port_.r_a_tov());
+  request(Request::Logout, payload, 0);  // the machine's own time-out ends it
 }
 
 void LoginSession::fire(TimeNs) {
@@ -212,14 +207,14 @@ void LoginSession::report_logged_in() {
   reports_.push_back(Report::LoggedIn);
 }
 bool LoginSession::peer_login_wins() const {
-  return incoming_login_ != nullptr && incoming_login_->port_name > port_.config().port_name;
+  return incoming_login_->port_name > port_.config().port_name;
 }
 bool LoginSession::peer_asks_again() const {
   return rejected_at_ && port_.scheduler().now() - *rejected_at_ >= port_.e_d_tov();
 }
 /// FC-FS: no frame is older than R_A_TOV.
 bool LoginSession::overtaken_by_accept() const {
-  return port_.scheduler().now() < overtaken_until_ && incoming_login_ != nullptr && !peer_login_wins() &&
+  return port_.scheduler().now() < overtaken_until_ && !peer_login_wins() &&
          incoming_login_->port_name == peer_parameters_.port_name;
 }
 void LoginSession::unexpected(std::string_view, std::string_view, std::string_view) {
@@ -227,13 +222,12 @@ void LoginSession::unexpected(std::string_view, std::string_view, std::string_vi
 }
 
 void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
-  const bool awaited = &exchange == request_;  // else it was left alone, and what it says is known
-  if (awaited) request_ = nullptr;
-  if (awaited) switch (request_kind_) {
-      case Request::Login: reply_to_login(first, iu); break;
-      case Request::Logout: process(pl::LogoutAnswered{}); break;
-      case Request::Discovery: reply_to_discovery(iu); break;
-    }
+  if (&exchange == request_) {  // else it was left alone, and what it says is known
+    request_ = nullptr;
+    if (request_kind_ == Request::Login) reply_to_login(first, iu);
+    else if (request_kind_ == Request::Logout) process(pl::LogoutAnswered{});
+    else reply_to_discovery(iu);
+  }
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
 
@@ -312,7 +306,6 @@ void FabricLogin::try_again() {
 void FabricLogin::link_down() {
   port_.scheduler().cancel(again_);
   LoginSession::link_down();
-  told_ = false;
 }
 void FabricLogin::link_down_if_up() {
   port_.scheduler().cancel(again_);

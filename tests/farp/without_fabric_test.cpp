@@ -43,5 +43,22 @@ TEST_F(WithoutFabricTest, unresolved_farp_finds_the_port) {
   EXPECT_EQ(log.sent(wire::els::Command::farp_req), log.size());
 }
 
+// FC-VI 7.7.1, 7.7.3: after a LIP the port has another N_Port_ID: no mapping that it knew is used any more; each is asked for
+// again.
+TEST_F(WithoutFabricTest, resolved_own_address_changed_asks_again) {
+  Asker first, second_one;
+  a_resolver.resolve(ip(1), first);
+  run_for(fc2::millisecond);
+  ASSERT_EQ(first.answers, 1);
+  log.clear();
+  a.link_interrupted();
+  a.link_up_without_fabric(from_a, {0x010103});
+  a_resolver.resolve(ip(1), second_one);
+  EXPECT_EQ(second_one.answers, 0);
+  run_for(fc2::millisecond);
+  EXPECT_EQ(log.sent(wire::els::Command::farp_req), 1U);
+  EXPECT_EQ(second_one.ids, std::vector{b.n_port_id()});
+}
+
 }  // namespace
 }  // namespace farp_test

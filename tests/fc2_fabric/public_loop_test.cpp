@@ -84,6 +84,12 @@ class PublicLoopTest : public testing::Test {
     run_for(millisecond);
   }
 
+  void adisc_of_near() {
+    const wire::els::Adisc adisc{.port_name = {0x2000'0000'0000'0000U + near.value}, .n_port_id = near};
+    fl_port.send(port, wire::RCtl::els_request, own, near, {0x55}, bytes_of(adisc));
+    run_for(millisecond);
+  }
+
   Scheduler scheduler;
   FramePool pool;
   Listener listener;
@@ -151,6 +157,41 @@ TEST_F(PublicLoopTest, online_fan_is_ignored) {
   fan({fl_name.value + 1});
   EXPECT_EQ(fl_port.log.size(), 0U);
   EXPECT_EQ(listener.events, "FII");
+}
+
+// FC-VI 7.7.3, 7.7.4: a private port asks for our address as soon as it is back, before the FAN: it is answered.
+TEST_F(PublicLoopTest, lip_adisc_of_a_private_port_is_answered_before_fan) {
+  lip(own.port());
+  adisc_of_near();
+  ASSERT_EQ(fl_port.log.size(), 1U);
+  EXPECT_EQ(fl_port.log.frames()[0].header.d_id, near);
+  EXPECT_EQ(fl_port.log.frames()[0].data,
+            bytes_of(wire::els::Adisc{.command = Command::ls_acc, .port_name = port.config().port_name,
+                                      .node_name = port.config().node_name, .n_port_id = own}));
+  EXPECT_EQ(port.counters().discarded(), 0U);
+}
+
+// ... not where the address is the FL_Port's to assign anew: neither an ADISC nor a FAN says anything of that.
+TEST_F(PublicLoopTest, lip_al_pa_changed_adisc_and_fan_are_discarded) {
+  lip(0x02);
+  fl_port.log.clear();
+  adisc_of_near();
+  EXPECT_EQ(port.counters().discarded(Discard::NotLoggedIn), 1U);
+  fan(fl_name);
+  EXPECT_EQ(port.counters().discarded(Discard::NotLoggedIn), 2U);
+  EXPECT_EQ(fl_port.log.size(), 0U);
+  EXPECT_FALSE(port.online());
+}
+
+// FC-VI 7.7.4: the FAN is the F_Port's: another port's is none.
+TEST_F(PublicLoopTest, lip_fan_of_another_port_is_discarded) {
+  lip(own.port());
+  const auto payload = bytes_of(wire::els::Fan{.loop_fabric_address = {0x010100}, .port_name = fl_name, .fabric_name = fabric_name});
+  fl_port.send(port, wire::RCtl::els_request, own, far, {78}, payload);
+  EXPECT_EQ(port.counters().discarded(Discard::NotLoggedIn), 1U);
+  EXPECT_FALSE(port.online());
+  fan(fl_name);
+  EXPECT_TRUE(port.online());
 }
 
 }  // namespace

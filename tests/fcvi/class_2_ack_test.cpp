@@ -359,4 +359,27 @@ TEST_F(Class2Unreliable, expecting_noDescriptor_restIsNotAccepted) {
   EXPECT_EQ(log.count(demands), 4u);
 }
 
+// FC-VI B.2.4 rules 2 a) c): ... and a frame of it that comes late, until R_A_TOV after the error. Then Merr is clear: the frame is one
+// of the past, which may be a duplicate of what is here.
+TEST_F(Class2Unreliable, errored_lateFrame_isNotAcceptedUntilRaTov) {
+  for (const fc2::TimeNs after : {10 * fc2::second - fc2::millisecond, 10 * fc2::second + fc2::millisecond}) {
+    begin(Level::UnreliableDelivery, std::to_string(after));
+    send(1, 100);
+    const auto errored_at = fabric.scheduler.now();
+    fabric.run_for(fc2::millisecond);
+    const LoggedFrame& first = *data_frame(0);
+    support::ForgedFrame again{.header = first.header, .data = first.data, .sof = first.sof, .eof = first.eof};
+    again.header.ox_id.value ^= 0x4000;  // else the ABTS covers it
+    fabric.run_for(errored_at + after - fabric.scheduler.now());
+    log.clear();
+    inject(client->port, again.build(fabric.pool));
+    fabric.run_for(fc2::millisecond);
+    const auto* ack = log.find([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::ack_1); });
+    ASSERT_NE(ack, nullptr);
+    const bool demands = (ack->header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
+    EXPECT_EQ(demands, after < 10 * fc2::second);
+    disconnect(*client, *client_vi), disconnect(*server, *server_vi);
+  }
+}
+
 }  // namespace

@@ -182,6 +182,22 @@ TEST_P(Class2, sending_pBsy_isAborted) {  // FC-VI B.2.6.1 rules 8a a) b) c)
   expect_second_aborted();
 }
 
+// FC-VI B.2.6.1 rules 8a a) c): ... of the last frame of a message: nothing follows that could tell the responder; the ABTS goes at
+// once, and not after E_D_TOV.
+TEST_P(Class2, sending_lastFrameBusied_isAbortedAtOnce) {
+  for (const RCtl busy : {RCtl::f_bsy_data, RCtl::p_bsy}) {
+    begin(GetParam(), to_string(busy));
+    const std::size_t first = sends.size();
+    answer(7, busy);
+    send_all(2);
+    EXPECT_GE(log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts); }), 1u);
+    EXPECT_EQ(sent(first), sent_well);
+    EXPECT_EQ(client_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
+    faults.on_frame = {};
+    disconnect(*client, *client_vi), disconnect(*server, *server_vi);
+  }
+}
+
 // FC-VI B.2.6.1 rule 8b: on an out-of-order fabric the busied frame is sent again, marked so, and everything arrives.
 TEST_P(Class2OutOfOrder, sending_busy_isSentAgain) {
   for (const RCtl busy : {RCtl::f_bsy_data, RCtl::p_bsy}) {

@@ -128,8 +128,8 @@ TEST_F(Disconnect, connected_unanswered_mayBeTriedAgain) {
   expect_nothing_left();
 }
 
-// FC-VI 5.9.4.6, C.5.9.2, D.1 rule 2: the retry failed, and the server has accepted: CONN_SETUP_ABORT with the last id: 4Bh; its
-// VipConnectAccept ends, its endpoint is in Error.
+// FC-VI 5.9.4.6, 5.9.10, 6.13.2, C.5.8, C.5.9.2, D.1 rule 2: the retry failed, and the server has accepted: CONN_SETUP_ABORT with
+// the last id: 4Bh; its VipConnectAccept ends, at once and not at T2, its endpoint is in Error.
 TEST_F(Disconnect, halfSetUp_endsTheServersHalf) {
   half_set_up();
   EXPECT_FALSE(accept.result.has_value());
@@ -138,7 +138,7 @@ TEST_F(Disconnect, halfSetUp_endsTheServersHalf) {
   ASSERT_EQ(iu.size(), 2u);
   expect_frame(iu[0], {true, 0x02, 0x290008, 2, 0x12, 0x07, nobody, 0, 0x00490000, 0, 0, connection_id + 1}, "DISCONNECT_RQST");
   expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x07, client_handle, 0, 0x004B0000, 0, 0, connection_id + 1}, "DISCONNECT_RESP");
-  EXPECT_EQ(accepted(), Return::Timeout);
+  EXPECT_EQ(accept.result, Return::Timeout);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   expect_lost(0, 1);
   expect_nothing_left();

@@ -206,6 +206,33 @@ TEST_F(Merr, errored_frameJustAfterRaTov_isDiscardedToo) {
   EXPECT_TRUE(arrived(2, 2));
 }
 
+// FC-VI B.2.4 rule 2 a), B.2.5 rules 6a a) b) c), 6c a) b) c): whatever frame of message 1 was lost or wrong, Merr is set for it, Mexp
+// is 2 and SCexp 0: another message of that FCVI_MSG_ID has no effect, and takes no descriptor.
+TEST_F(Merr, errored_sameMsgIdAgain_isDiscarded) {
+  struct Case { const char* name; int number; bool lost; };
+  for (const auto& [name, number, lost] : {Case{"first lost", 0, true}, Case{"second lost", 1, true},
+                                           Case{"first wrong", 0, false}, Case{"second wrong", 1, false}, Case{"last wrong", 3, false}}) {
+    SCOPED_TRACE(name);
+    begin(Level::UnreliableDelivery, name);
+    const std::size_t first = receives.size();
+    faults.on_frame = [number = number, is_lost = lost](MessageFrame& frame) {
+      if (!frame.from_client) return pass;
+      if (frame.number == number && is_lost) return lose;
+      if (frame.number == number) frame.fc.parameter += 4;
+      if (frame.number > 3) frame.header.msg_id = {1};
+      frame.rewrite();
+      return pass;
+    };
+    receive(2), send(2);
+    fabric.run_for(fc2::second);
+    EXPECT_EQ(received(first), number == 0 ? 0u : receive_lost);
+    EXPECT_EQ(received(first + 1), 0u);
+    EXPECT_EQ(server_vi->state(), vi::State::Connected);
+    faults.on_frame = {};
+    disconnect(*server, *server_vi), disconnect(*client, *client_vi);
+  }
+}
+
 // FC-VI 8.4.2 d): many messages are errored within R_A_TOV, and no late frame of any is an error of the connection.
 TEST_F(Merr, errored_manyMessages_allAreRemembered) {
   begin(Level::UnreliableDelivery);

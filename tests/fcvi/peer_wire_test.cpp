@@ -228,7 +228,7 @@ TEST_F(PeerWire, waiting_attributesConflict_rejectShowsAttributes) {
   EXPECT_EQ(call.result, Return::InvalidReliabilityLevel);
 }
 
-// FC-VI 7.7.1: the peer logs out while it is asked: a new login, and the request once more; not again after that.
+// FC-VI 7.7.1, 7.7.2: the peer logs out while it is asked: a new login, and the request once more; not again after that.
 TEST_F(PeerWire, requesting_peerLogsOut_asksOnceMore) {
   post();
   peer.port.remote_port(host.port.n_port_id()).log_out(), settle();

@@ -136,7 +136,7 @@ TEST_F(WireSetup, disconnectUnknown_doesNotExist) {
   expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x07, nobody, 0, 0x004A0000, 0, 0, 77}, "DISCONNECT_RESP");
 }
 
-// FC-VI D.1 rule 6, 5.9.4.6: our handle, the id of no set-up of it, CONN_SETUP_ABORT: 48h to the originator's handle, the flags as
+// FC-VI D.1 rule 6, 5.9.4.6, 5.9.7.3.2: our handle, the id of no set-up of it, CONN_SETUP_ABORT: 48h to the originator's handle, flags as
 // received; the connection stands. Ruling 5: FFFFFFFFh as the id of a connection's Disconnect is accepted.
 TEST_F(WireSetup, disconnectOfUnknownSetup_isAProtocolError) {
   struct Listener final : fc2::ExchangeUser {

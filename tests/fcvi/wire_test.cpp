@@ -98,7 +98,7 @@ TEST_F(Wire, disconnect_fields) {
   expect_frame(iu[1], resp, "DISCONNECT_RESP");
 }
 
-// FC-VI 5.9.6, 6.2: Sends without response: consecutive FCVI_MSG_IDs from 1, an exchange each.
+// FC-VI 5.4, 5.9.6, 6.2: Sends without response: consecutive FCVI_MSG_IDs from 1, an exchange each, which ends with its IU.
 TEST_F(Wire, send_fields) {
   connect_at(Level::ReliableDelivery);
   receive(), receive();
