@@ -61,13 +61,12 @@ void FrameAcknowledger::finish() {
   if (frame_ == nullptr) return;
   const ReceivedFrame& frame = *std::exchange(frame_, nullptr);
   const bool ack_0 = (frame.header.f_ctl & f_ctl::ack_form_mask) == f_ctl::ack_form_ack_0;
-  switch (answer_) {
-    case Answer::Busy:
-      return send(frame.header, wire::RCtl::p_bsy, wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
-    case Answer::PerformAbts:
-      if (ack_0) sequences_.forget(frame.header);
-      return send(frame.header, ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1, f_ctl::abort_perform_abts);
-    case Answer::Accept: break;
+  if (answer_ == Answer::Busy)
+    return send(frame.header, wire::RCtl::p_bsy,
+                wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
+  if (answer_ == Answer::PerformAbts) {
+    if (ack_0) sequences_.forget(frame.header);
+    return send(frame.header, ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1, f_ctl::abort_perform_abts);
   }
   if (!ack_0) return send(frame.header, wire::RCtl::ack_1, 1);
   if (const auto last = sequences_.add(frame, port_.scheduler().now(), port_.r_a_tov())) send(*last, wire::RCtl::ack_0, 0);
@@ -77,10 +76,16 @@ void FrameAcknowledger::send(const wire::FcHeader& answered, wire::RCtl r_ctl, s
   port_.transmitter().send(make_link_control(port_.pool(), answered, r_ctl, parameter, more_f_ctl));
 }
 
+/// See busy_type().
+static wire::RCtl busied_command(const wire::FcHeader& f_bsy) {
+  return static_cast<wire::RCtl>(0xC0 | (static_cast<std::uint8_t>(f_bsy.type) & 0x0F));
+}
+
 void FrameAcknowledger::busied(const wire::FcHeader& f_bsy) {
-  if ((static_cast<std::uint8_t>(f_bsy.type) & 0x0F) > 1) return port_.counters().discard(Discard::BadHeader);  // no ACK
+  const wire::RCtl command = busied_command(f_bsy);
+  if (command != wire::RCtl::ack_1 && command != wire::RCtl::ack_0) return port_.counters().discard(Discard::BadHeader);
   const TimeNs now = port_.scheduler().now();
-  std::erase_if(busied_, [&](const BusiedAck& ack) { return !ack.due && now - ack.since >= 2 * port_.e_d_tov(); });
+  std::erase_if(busied_, [&](const BusiedAck& ack) { return now - ack.since >= 2 * port_.e_d_tov(); });
   const auto same = [&](const BusiedAck& ack) {
     return ack.f_bsy.s_id == f_bsy.s_id && ack.f_bsy.ox_id == f_bsy.ox_id && ack.f_bsy.seq_id == f_bsy.seq_id &&
            ack.f_bsy.seq_cnt == f_bsy.seq_cnt;
@@ -96,9 +101,7 @@ void FrameAcknowledger::busied(const wire::FcHeader& f_bsy) {
 void FrameAcknowledger::send_again() {
   for (BusiedAck& ack : busied_) {
     if (!std::exchange(ack.due, false)) continue;
-    const auto code = static_cast<std::uint8_t>(ack.f_bsy.type) & 0x0F;
-    const wire::RCtl r_ctl = code == 0 ? wire::RCtl::ack_1 : wire::RCtl::ack_0;
-    port_.transmitter().send(make_link_control(port_.pool(), ack.f_bsy, r_ctl, ack.f_bsy.parameter,
+    port_.transmitter().send(make_link_control(port_.pool(), ack.f_bsy, busied_command(ack.f_bsy), ack.f_bsy.parameter,
                                                ack.f_bsy.f_ctl & f_ctl::abort_condition_mask));
   }
 }
@@ -133,6 +136,7 @@ void SentSequence::add(const wire::FcHeader& header, FramePtr kept) {
 void Exchange::frame_stamped(const Frame& frame, const wire::FcHeader& header, bool ack_0) {
   SentSequence& sent = *sent_;
   if (!std::exchange(sent.open, true)) {
+    sent.ended = sent.busied = false;
     sent.ack_0 = ack_0;
     sent.seq_id = header.seq_id;
     sent.first = header.seq_cnt;
@@ -155,25 +159,26 @@ void Exchange::sequence_ended(SequenceEnd end) {
   sent_->end = end;
 }
 
+/// Only what was sent through remote() took any.
 void Exchange::return_credit(std::uint32_t count) {
   sent_->credit_taken -= count;
-  if (count != 0 && remote() != nullptr) remote()->give_back_credit(count);
+  if (count != 0) remote_->give_back_credit(count);
 }
 
 /// What it waits for, and what it has.
 void Exchange::forget_credit() {
-  if (sent_ == nullptr || !sent_->open) return;
-  if (remote() != nullptr) remote()->forget_waiting(*this);
+  if (!awaits_acknowledgement()) return;
+  if (remote_ != nullptr) remote_->forget_waiting(*this);
   return_credit(sent_->credit_taken);
 }
 
 /// Nothing of the sequence is waited for any more.
 void Exchange::forget_sequence() {
   if (RemotePort* owner = std::exchange(seq_id_owner_, nullptr)) owner->give_back_seq_id(last_seq_id_);
-  if (sent_ == nullptr || !sent_->open) return;
+  if (!awaits_acknowledgement()) return;
   forget_credit();
   sent_->frames.clear();
-  sent_->open = sent_->ended = sent_->busied = false;
+  sent_->open = false;
 }
 
 void Exchange::link_control_received(const wire::FcHeader& header) {
@@ -237,7 +242,7 @@ void Exchange::busied(const wire::FcHeader& header) {
 }
 
 void Exchange::send_busied_again() {
-  if (!std::exchange(sent_->busied, false)) return;
+  sent_->busied = false;
   for (SentSequence::SentFrame& frame : sent_->frames) {
     if (!std::exchange(frame.busied, false)) continue;
     wire::FcHeader header = *wire::FcHeader::parse(frame.kept->content());

@@ -29,6 +29,7 @@ const char* to_string(ExchangeFailure failure) {
 Exchange::Exchange(NPort& port, std::uint16_t slot) : port_(port), slot_(slot) {}
 Exchange::~Exchange() = default;
 
+/// What NPort::recycle() left as it was.
 void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user) {
   in_use_ = true;
   originator_ = originator;
@@ -37,19 +38,12 @@ void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Ty
   type_ = type;
   user_ = user;
   context = nullptr;
-  class_2_ = false;
-  forget_remote();
-  reply_due_ = never;
-  machine_ = {};
+  class_2_ = first_sequence_sent_ = assembling_ = false;
   sequence_ = {};
-  first_sequence_sent_ = released_ = log_out_ = sequence_complete_ = sequence_failed_ = failed_ = abort_over_ = false;
   abort_listener_ = nullptr;
   send_seq_cnt_ = receive_seq_cnt_ = 0;
   rx_id_ = wire::RxId::unassigned;
-  receive_seq_id_ = last_seq_id_ = {};
-  assembly_.clear();
-  assembling_ = false;
-  drop_early();
+  last_seq_id_ = {};
 }
 
 wire::FcHeader Exchange::header(wire::RCtl r_ctl, wire::Type type) const {
@@ -112,22 +106,22 @@ void Exchange::frame_received(const ReceivedFrame& frame) {
   if (answers && !is_duplicate(frame)) all_acknowledged();
   if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(ex::SequenceReceived{});  // counts, discards
   if (is_duplicate(frame) || is_foreign(frame)) return discard_frame();
-  if (originator_ && rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;
+  if (rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;  // a responder has its own
   current_ = &frame;
   const bool next = in_order(frame);
   current_in_order_ = next && (first || assembling_);
   const bool whole = sequence_.is<sq::Reassembling>() ? makes_whole(frame) : last;
-  if (first && !last) machine_.process(ex::FirstFrameReceived{}, *this);
+  if (!(first && last)) machine_.process(ex::FirstFrameReceived{}, *this);  // out of order any frame may open the exchange
   sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = next, .complete = whole}, *this);
-  current_ = nullptr;
+  const bool complete = std::exchange(sequence_complete_, false);
   if (std::exchange(sequence_failed_, false)) return abandon(ExchangeFailure::SequenceError);
-  if (std::exchange(sequence_complete_, false)) sequence_received(frame);
+  if (complete) sequence_received(frame);
 }
 
 /// `frame`: with it the sequence became whole.
 void Exchange::sequence_received(const ReceivedFrame& frame) {
   const bool single = frame.first_of_sequence && frame.last_of_sequence;
-  start_timer(TimerUse::None, 0);
+  stop_timer();
   machine_.process(ex::SequenceReceived{.transfers_initiative = (last_f_ctl_ & wire::f_ctl::sequence_initiative) != 0,
                                         .last_of_exchange = (last_f_ctl_ & wire::f_ctl::last_sequence) != 0},
                    *this);
@@ -196,7 +190,6 @@ void Exchange::give_room(std::size_t bytes) {
 void Exchange::abandon(ExchangeFailure failure) {
   failed_ = true;
   failure_ = failure;
-  sequence_complete_ = false;
   if (originator_ || machine_.is<ex::OpenInitiative>()) return process(ex::AbortRequested{});
   start_timer(TimerUse::Linger, port_.r_a_tov());
   settle();  // a responder waits for the originator's ABTS, which may be lost too; the id may also be used anew
@@ -224,24 +217,23 @@ void Exchange::start_timer(TimerUse use, TimeNs delay) {
 
 /// All ACKs are here.
 void Exchange::resume_reply_timer() {
-  if (reply_due_ == never) return start_timer(TimerUse::None, 0);
+  if (reply_due_ == never) return stop_timer();
   start_timer(TimerUse::Reply, std::max(TimeNs{0}, reply_due_ - port_.scheduler().now()));
 }
 
 void Exchange::fire(TimeNs) {
-  switch (std::exchange(timer_use_, TimerUse::None)) {
-    case TimerUse::None: return;
+  switch (timer_use_) {
     case TimerUse::Reply: return abandon(ExchangeFailure::ReplyTimeout);
     case TimerUse::Sequence:
       sequence_.process(sq::Timeout{}, *this);
-      if (!std::exchange(sequence_failed_, false)) return;
+      sequence_failed_ = false;
       discard_frame();  // what came of it
-      abandon(ExchangeFailure::SequenceError);
-      return;
+      return abandon(ExchangeFailure::SequenceError);
     case TimerUse::Abort: return process(ex::AbortTimeout{});
     case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
     case TimerUse::Linger: return port_.recycle(*this);
     case TimerUse::Acknowledge: return acknowledgement_due();
+    case TimerUse::None: {}  // cancelled
   }
 }
 
@@ -267,7 +259,6 @@ void Exchange::unexpected(std::string_view, std::string_view, std::string_view) 
 void Exchange::report_aborted(ex::AbortCause cause) {
   abort_over_ = true;
   if (cause == ex::AbortCause::PortLoggedOut) abort_listener_ = nullptr;  // it hears of the logout, which may be a new login already
-  if (failed_) return;  // our own abort: the user was told why
   failed_ = true;
   failure_ = cause == ex::AbortCause::PortLoggedOut ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer;
 }

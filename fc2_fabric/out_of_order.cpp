@@ -41,6 +41,7 @@ bool Exchange::makes_whole(const ReceivedFrame& frame) const {
 }
 
 void Exchange::keep_early(const ReceivedFrame& frame) {
+  receive_seq_id_ = frame.header.seq_id;  // its first frame belongs to it, and does not open another exchange
   const auto later = std::find_if(early_.begin(), early_.end(), [&](const EarlyFrame& kept) {
     return !wire::serial_less(kept.received.header.seq_cnt, frame.header.seq_cnt);
   });
@@ -51,7 +52,6 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
     return;  // R_A_TOV finds it missing
   }
   if (!take_room(frame.data_field.size())) return;
-  receive_seq_id_ = frame.header.seq_id;  // its first frame belongs to it, and does not open another exchange
   early_bytes_ += frame.data_field.size();
   const auto kept = early_.insert(later, EarlyFrame{frame, {frame.data_field.begin(), frame.data_field.end()}});
   kept->received.data_field = kept->bytes;

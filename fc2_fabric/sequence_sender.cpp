@@ -100,7 +100,7 @@ void SequenceSender::close() {
 }
 
 void SequenceSender::abandon() {
-  if (exchange_ == nullptr || first_frame_) return close();
+  if (first_frame_) return close();
   if (std::exchange(holds_seq_id_, false)) exchange_->keep_seq_id(*remote_);
   exchange_ = nullptr;
 }

@@ -130,6 +130,8 @@ TEST_F(FewExchanges, request_too_many_is_busied) {
   EXPECT_EQ(answered(RCtl::ack_1), 2u);
   EXPECT_EQ(answered(RCtl::p_bsy), 1u);
   EXPECT_EQ(user.failures, std::vector{ExchangeFailure::Busy});
+  const LoggedFrame* busy = pair.to_a.log.find([](const LoggedFrame& f) { return f.is(RCtl::p_bsy); });
+  EXPECT_EQ(busy->header.parameter, 0x02030000u) << "the sequence stays active; no resources";
 }
 
 // FC-FS: the ACK goes before what answers the frame: its initiator need not take the answer for it.
@@ -215,6 +217,36 @@ TEST_F(Class2Recipient, receiving_abort_demanded_is_not_acknowledged) {
   const LoggedFrame* demand = pair.to_a.log.find([](const LoggedFrame& f) { return f.is(RCtl::ack_0); });
   EXPECT_EQ(demand->header.f_ctl & f_ctl::abort_condition_mask, f_ctl::abort_perform_abts);
   EXPECT_EQ(demand->header.seq_cnt.value, 1);
+}
+
+// FC-FS: an ACK comes in the form that was asked for, whatever fill bytes the frame has: ACK_1 of one frame, ACK_0 of all of them.
+// With the demand for an abort (FC-VI 8.4.2 h) it is the same.
+TEST_F(Class2Recipient, receiving_ack_has_the_form_asked_for) {
+  std::uint8_t seq_id = 0;
+  for (const bool demands : {false, true})
+    for (const std::uint32_t form : {f_ctl::ack_form_ack_1, f_ctl::ack_form_ack_0})
+      for (const std::uint32_t fill : {0u, 1u, 3u}) {
+        data_user.demands_abort = demands;
+        pair.to_a.log.clear();
+        const std::uint32_t place = f_ctl::first_sequence | f_ctl::end_sequence | f_ctl::sequence_initiative;
+        const std::array<std::uint8_t, 4> data{};
+        inject(pair.b, {.r_ctl = RCtl::solicited_data, .d_id = b_id, .s_id = a_id, .type = type, .f_ctl = form | place | fill,
+                        .seq_id = {++seq_id}, .ox_id = {0x77}, .parameter = 0x1234}, wire::Sof::i2, data);
+        ASSERT_EQ(pair.to_a.log.size(), 1u);
+        const wire::FcHeader& ack = pair.to_a.log.frames()[0].header;
+        const bool ack_0 = form == f_ctl::ack_form_ack_0;
+        EXPECT_EQ(ack.r_ctl, ack_0 ? RCtl::ack_0 : RCtl::ack_1);
+        EXPECT_EQ(ack.parameter, ack_0 ? 0u : 1u);
+        const std::uint32_t contexts = f_ctl::exchange_responder | f_ctl::sequence_recipient;
+        EXPECT_EQ(ack.f_ctl, form | place | contexts | (demands ? f_ctl::abort_perform_abts : 0));
+      }
+}
+
+// FC-FS: no fabric delivers a frame after R_A_TOV: what came of a sequence before does not count for the next that has its ids.
+TEST_F(Class2Recipient, receiving_nothing_for_r_a_tov_sequence_is_forgotten) {
+  frame(0), frame(1);
+  pair.run_for(pair.b.r_a_tov());
+  expect_anew();
 }
 
 // FC-VI 5.8.2: the preference is for message transfers alone: the ACK of a frame that has it does not.
