@@ -125,8 +125,11 @@ void Exchange::sequence_received(const ReceivedFrame& frame) {
   machine_.process(ex::SequenceReceived{.transfers_initiative = (last_f_ctl_ & wire::f_ctl::sequence_initiative) != 0,
                                         .last_of_exchange = (last_f_ctl_ & wire::f_ctl::last_sequence) != 0},
                    *this);
-  const std::span<const std::uint8_t> iu = single ? frame.data_field : std::span<const std::uint8_t>(assembly_);
+  const std::vector<std::uint8_t> assembled = std::exchange(assembly_, {});  // the user may release the exchange and read on
+  give_room(assembled.size());
+  const std::span<const std::uint8_t> iu = single ? frame.data_field : assembled;
   if (user_ != nullptr) user_->sequence_received(*this, single ? frame.header : first_header_, iu);
+  else start_timer(TimerUse::Linger, port_.r_a_tov());  // it was given up before: nobody else ends it
   settle();
 }
 

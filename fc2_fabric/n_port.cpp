@@ -163,20 +163,18 @@ void NPort::recycle(Exchange& exchange) {
   if (!std::exchange(exchange.in_use_, false)) return;
   --open_exchanges_[exchange.originator_];
   if (!exchange.originator_) {
-    const auto found = responders_.find(exchange.responder_key_);
-    if (found != responders_.end() && found->second == &exchange) responders_.erase(found);
+    assert(responders_.at(exchange.responder_key_) == &exchange);
+    responders_.erase(exchange.responder_key_);
     --*exchange.opened_by_peer_;
   }
-  exchange.assembly_ = {};  // with what it had room for
   exchange.give_room(exchange.room_taken_);
-  exchange.failed_ = exchange.log_out_ = exchange.released_ = false;
-  exchange.start_timer(Exchange::TimerUse::None, 0);
-  exchange.forget_sequence();
+  std::vector<std::uint8_t>{}.swap(exchange.assembly_);  // with its memory: the exchange may rest for long
   exchange.drop_early();
+  exchange.released_ = false;  // it is: a user may open its place anew before this is asked for
+  exchange.stop_timer();
+  exchange.forget_sequence();
   exchange.forget_remote();
-  exchange.user_ = nullptr;
   exchange.machine_ = {};
-  exchange.next_free_ = nullptr;
   (free_exchanges_++ == 0 ? longest_free_ : latest_free_->next_free_) = &exchange;
   latest_free_ = &exchange;
 }
@@ -402,15 +400,9 @@ void NPort::abts_received(const wire::FcHeader& header) {
 }
 
 void NPort::send_ba_acc(const wire::FcHeader& abts) {
-  wire::FcHeader header;
-  header.r_ctl = wire::RCtl::ba_acc;
-  header.type = wire::Type::bls;
-  header.s_id = n_port_id_;
-  header.d_id = abts.s_id;
-  header.ox_id = abts.ox_id;
-  header.rx_id = abts.rx_id;
-  header.seq_id = abts.seq_id;
-  header.f_ctl = (abts.f_ctl ^ wire::f_ctl::exchange_responder) & wire::f_ctl::exchange_responder;
+  wire::FcHeader header{.r_ctl = wire::RCtl::ba_acc, .d_id = abts.s_id, .s_id = n_port_id_, .type = wire::Type::bls,
+                        .seq_id = abts.seq_id, .ox_id = abts.ox_id, .rx_id = abts.rx_id};
+  header.f_ctl = ~abts.f_ctl & wire::f_ctl::exchange_responder;
   header.f_ctl |= wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
   const wire::bls::BaAcc payload{.ox_id = abts.ox_id, .rx_id = abts.rx_id, .high_seq_cnt = {0xFFFF}};
   std::array<std::uint8_t, wire::bls::BaAcc::size()> bytes;

@@ -42,6 +42,7 @@ void NPort::link_up(FrameOutput& output) {
 }
 
 void NPort::log_in_to_fabric() {
+  fabric_login_->implicit_logout();  // of a public loop, which an interruption leaves
   fabric_login_->link_up();
   fabric_login_->log_in();
 }
@@ -55,9 +56,9 @@ void NPort::link_up_without_fabric(FrameOutput& output, wire::FcId own) {
 }
 
 void NPort::link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa, bool login_required) {
-  assert(!is_fixed());
+  assert(!is_fixed() && al_pa != 0);  // 0 is the FL_Port's, and a port's that was not interrupted
   begin_link(output, Attachment::PublicLoop);
-  awaits_fan_ = interrupted_ && !login_required && fabric_login_->logged_in() && n_port_id_.port() == al_pa;
+  awaits_fan_ = !login_required && fabric_login_->logged_in() && n_port_id_.port() == al_pa;
   al_pa_ = al_pa;
   if (awaits_fan_) return scheduler_.schedule_after(fan_timer_, e_d_tov_);
   fabric_changed();
@@ -142,11 +143,11 @@ wire::els::Login NPort::login_parameters(wire::els::Command command) const {
 // FC-LS: FLOGI was answered by an N_Port. The one of the higher Port_Name assigns both addresses, by its PLOGI.
 void NPort::begin_point_to_point(wire::Wwn other) {
   leave_fabric();
-  if (config_.port_name == other) {  // a plug that returns what we send, or two ports of one name
-    for (PortListener* listener : listeners_) listener->fabric_login_failed();
-  } else if (config_.port_name > other) {
+  if (config_.port_name > other) {
     go_online(higher_name_id, Mappings::Changed);
     remote_port(lower_name_id).log_in();
+  } else if (config_.port_name == other) {  // a plug that returns what we send, or two ports of one name
+    for (PortListener* listener : listeners_) listener->fabric_login_failed();
   }
 }
 
@@ -199,9 +200,7 @@ void NPort::link_down() {
 
 void NPort::log_out_of_fabric() { fabric_login_->log_out(); }
 
-void NPort::fabric_login_ended() {
-  if (has_fabric() && !interrupted_) set_offline();
-}
+void NPort::fabric_login_ended() { set_offline(); }
 
 void NPort::set_offline() {
   if (!online_) return;
@@ -224,10 +223,7 @@ void NPort::log_out_of_self() {
 
 // A port that is not online yet, or is point-to-point, has nothing that it could keep (FC-VI 7.7.2).
 void NPort::link_interrupted(FramePtr unsent) {
-  if (!link_up_) {
-    if (interrupted_) return;
-    return link_down();
-  }
+  if (!link_up_) return;
   if (!online_ || attachment_ == Attachment::PointToPoint || is_fixed()) {
     if (!interrupted_) return link_down();
     link_is_gone();  // once more before it was online again
@@ -256,10 +252,10 @@ bool NPort::keeps_login(wire::FcId peer) const {
 }
 
 void NPort::keep(FramePtr frame) {
-  const auto header = wire::FcHeader::parse(frame->content());
-  if (!header || header->type == wire::Type::els) return;
-  RemotePort* remote = find_remote_port(header->d_id);
-  if (remote != nullptr && (remote->logged_in() || header->d_id == n_port_id_)) remote->hold(std::move(frame));
+  const auto header = wire::FcHeader::read(frame->content().first<wire::FcHeader::size()>());
+  if (header.type == wire::Type::els) return;
+  RemotePort* remote = find_remote_port(header.d_id);
+  if (remote != nullptr && (remote->logged_in() || header.d_id == n_port_id_)) remote->hold(std::move(frame));
 }
 
 // FC-VI 7.7.4: private ports of a public loop are asked even where the fabric is the same.
@@ -276,9 +272,7 @@ void NPort::validate_logins(Mappings mappings) {
 // The link did not come back in R_A_TOV, or not to a fabric that accepts us: no exchange can go on.
 void NPort::end_interruption() {
   if (!std::exchange(interrupted_, false)) return;
-  others_may_have_moved_ = false;
   scheduler_.cancel(interruption_timer_);
-  fabric_login_->implicit_logout();
   for (auto& [peer, port] : *remote_ports_) port->implicit_logout();
   log_out_of_self();
   n_port_id_ = config_.fixed_id;
@@ -302,7 +296,6 @@ void NPort::fan_overdue() {
 
 void NPort::fabric_changed() {
   fabric_has_changed_ = interrupted_;
-  fabric_login_->implicit_logout();
   log_in_to_fabric();
 }
 

@@ -70,7 +70,7 @@ void Exchange::take_early() {
 }
 
 void Exchange::drop_early() {
-  early_.clear();
+  std::vector<EarlyFrame>{}.swap(early_);  // with its memory: the exchange may rest for long
   early_bytes_ = 0;
 }
 

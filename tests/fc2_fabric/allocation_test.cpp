@@ -3,6 +3,7 @@
 
 #include "fc2_fabric/sequence_sender.hpp"
 #include "tests/support/counted_new.hpp"
+#include "tests/support/port_by_hand.hpp"
 #include "tests/support/switched_fabric.hpp"
 
 namespace fc2 {
@@ -123,6 +124,40 @@ TEST(Allocation, steady_state_replies_do_not_allocate) {
   }
   EXPECT_EQ(support::allocations - before, 0U);
   EXPECT_EQ(sink.ius, 20'000U);
+}
+
+/// Takes an IU, and is done with its exchange.
+struct Reader final : ExchangeUser {
+  void sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
+    bytes += iu.size();
+    exchange.port().release(exchange);
+  }
+  void exchange_failed(Exchange&, ExchangeFailure) override {}
+  std::size_t bytes = 0;
+};
+
+// NPortConfig::max_assembled_bytes limits what peers began and have not ended: what they ended takes no memory, in no exchange.
+TEST(Allocation, long_ius_that_are_over_keep_no_memory) {
+  support::PortByHand p;
+  Reader reader;
+  p.port.set_user(wire::Type::ct, reader);
+  p.without_fabric();
+  constexpr std::array<std::uint8_t, 2048> part{};
+  constexpr std::uint16_t frames = 100;
+  const auto iu = [&] {
+    wire::FcHeader header = p.opening(wire::Type::ct, wire::RCtl::unsolicited_control);
+    for (std::uint16_t i = 0; i < frames; ++i) {
+      const bool last = i == frames - 1;
+      header.seq_cnt = {i};
+      header.f_ctl = wire::f_ctl::first_sequence | (last ? wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative : 0);
+      p.receive(header, part, i == 0 ? wire::Sof::i3 : wire::Sof::n3, last ? wire::Eof::t : wire::Eof::n);
+    }
+  };
+  iu();
+  const std::size_t before = support::live_bytes;
+  for (int i = 0; i < 50; ++i) iu();
+  EXPECT_EQ(reader.bytes, std::size_t{51} * frames * part.size());
+  EXPECT_LT(support::live_bytes - before, frames * part.size());
 }
 
 // The counter counts: the first frames of a fabric do allocate.

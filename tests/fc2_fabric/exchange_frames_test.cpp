@@ -242,21 +242,24 @@ class LittleRoom : public ExchangeFrames {
   }
 };
 
-// What takes room is what peers' exchanges have assembled: IUs of several frames, until the next one of the exchange begins or
-// it is over.
+// What takes room is what peers' exchanges have assembled: IUs of several frames, until they are whole or it is over.
 TEST_F(LittleRoom, receiving_room_is_what_was_assembled) {
   put_part({.seq_cnt = 0, .first = true, .last = true, .bytes = 2000});
   expect(0, 0);  // whole where it stands
   put_part({.seq_cnt = 1, .first = true, .last = false, .seq_id = 2, .bytes = 2000});
+  expect(2000, 0);
   put_part({.seq_cnt = 2, .first = false, .last = true, .seq_id = 2, .bytes = 1000});
+  expect(0, 0);
+  put_part({.seq_cnt = 3, .first = true, .last = false, .seq_id = 3, .bytes = 2000});
+  put_part({.seq_cnt = 4, .first = false, .last = false, .seq_id = 3, .bytes = 1000});
   expect(3000, 0);
   put_part({.seq_cnt = 0, .first = true, .last = false, .bytes = 1000, .ox_id = 8});
   expect(4000, 0);  // to the last byte
   put_part({.seq_cnt = 1, .first = false, .last = false, .bytes = 4, .ox_id = 8});
   expect(4000, 1);
   EXPECT_EQ(user.failures, Failures{ExchangeFailure::SequenceError});
-  put_part({.seq_cnt = 3, .first = true, .last = false, .seq_id = 3, .bytes = 500});
-  expect(1500, 1);
+  put_part({.seq_cnt = 5, .first = false, .last = true, .seq_id = 3, .bytes = 0});
+  expect(1000, 1);
   abts(7), abts(8);
   run_for(port.r_a_tov());
   expect(0, 1);
@@ -273,9 +276,9 @@ TEST_F(LittleRoom, receiving_without_room_is_counted_right) {
   };
   put_part({.seq_cnt = 0, .first = true, .last = false, .bytes = 1000});
   put_part({.seq_cnt = 1, .first = false, .last = true, .bytes = 1000});
-  expect(2000, 0);
+  expect(0, 0);
   other(8, 1960);
-  put_part({.seq_cnt = 2, .first = true, .last = false, .seq_id = 2, .bytes = 2100});  // the former goes, this has no room
+  put_part({.seq_cnt = 2, .first = true, .last = false, .seq_id = 2, .bytes = 2100});  // no room
   expect(1960, 1);
   EXPECT_EQ(user.failures, Failures{ExchangeFailure::SequenceError});
   end(8);
@@ -305,8 +308,9 @@ TEST_F(LittleRoom, receiving_too_long_takes_no_room) {
 TEST_F(LittleRoom, receiving_class_2_takes_room) {
   log_in();
   put_part({.seq_cnt = 0, .first = true, .last = false, .bytes = 1000}, true);
+  expect(1000, 0);
   put_part({.seq_cnt = 1, .first = false, .last = true, .bytes = 1000}, true);
-  expect(2000, 0);
+  expect(0, 0);
   put_part({.seq_cnt = 2, .first = true, .last = false, .seq_id = 2, .bytes = 300}, true);
   expect(300, 0);
 }

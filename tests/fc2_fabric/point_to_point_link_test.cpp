@@ -1,0 +1,146 @@
+// The far end of an N_Port's link is an N_Port: who assigns the addresses, what of a fabric is over (FC-VI 7.7.2, FC-LS FLOGI).
+#include <gtest/gtest.h>
+
+#include "tests/support/port_by_hand.hpp"
+
+namespace fc2 {
+namespace {
+using support::bytes_of;
+using support::PortByHand;
+using wire::RCtl;
+using wire::Type;
+using wire::els::Command;
+constexpr wire::FcId own = PortByHand::own, peer = PortByHand::peer;
+
+bool stands(PortByHand& p, wire::FcId id = peer) { return p.port.remote_port(id).logged_in(); }
+
+constexpr wire::FcId higher_id{0x010102}, lower_id{0x010101};
+enum class Meeting { WeAreHigher, WeAreLower, OnlyTheirsCame };
+constexpr Meeting meetings[] = {Meeting::WeAreHigher, Meeting::WeAreLower, Meeting::OnlyTheirsCame};
+
+/// As far as being online; who assigned it has the other address.
+void meet(PortByHand& p, Meeting meeting) {
+  switch (meeting) {
+    case Meeting::WeAreHigher: return p.meet_n_port(-1);
+    case Meeting::WeAreLower: p.meet_n_port(+1); break;
+    case Meeting::OnlyTheirsCame: p.link_up(), p.flogi_comes(); break;
+  }
+  EXPECT_FALSE(p.port.online());
+  p.plogi_comes(higher_id, lower_id);
+}
+
+// FC-LS: the higher name assigns both addresses by its PLOGI. FLOGI is over with that, answered or not; time-outs are our own.
+TEST(PointToPointLink, met_isOnlineWithoutFabric) {
+  for (const Meeting meeting : meetings) {
+    PortByHand p;
+    p.link_up();
+    wire::els::Login accept = p.fabric_login();
+    accept.set_r_a_tov_ms(3000);
+    accept.e_d_tov = 500;
+    p.answer(Command::flogi, bytes_of(accept), own);
+    ASSERT_EQ(p.port.r_a_tov(), 3 * second);
+    p.port.link_down();
+    p.wire.log.clear();
+    meet(p, meeting);
+    const bool higher = meeting == Meeting::WeAreHigher;
+    EXPECT_TRUE(p.port.online());
+    EXPECT_TRUE(p.port.is_point_to_point());
+    EXPECT_FALSE(p.port.has_fabric());
+    EXPECT_EQ(p.port.n_port_id(), higher ? higher_id : lower_id);
+    EXPECT_EQ(p.port.r_a_tov(), 10 * second);
+    EXPECT_EQ(p.port.e_d_tov(), 2 * second);
+    p.run_for(microsecond);
+    EXPECT_EQ(p.sent(Command::plogi), higher ? 1U : 0U);
+    EXPECT_EQ(p.sent(Command::flogi), 1U);
+    if (!higher) p.run_for(100 * second);
+    EXPECT_EQ(p.sent(Command::flogi), 1U);
+    EXPECT_TRUE(p.port.online());
+  }
+}
+
+// FC-VI 7.7.2: a port that had a fabric before the link went finds an N_Port there: its logins are over.
+TEST(PointToPointLink, met_afterAFabric_logsOut) {
+  for (const Meeting meeting : meetings) {
+    PortByHand p;
+    p.on_fabric();
+    p.log_in();
+    p.port.link_interrupted();
+    meet(p, meeting);
+    EXPECT_TRUE(p.port.online());
+    EXPECT_FALSE(stands(p));
+    EXPECT_EQ(p.listener.events.substr(0, 3), "FIO");
+  }
+}
+
+// Of one name: nobody assigns.
+TEST(PointToPointLink, met_ofTheSameName_isNotOnline) {
+  PortByHand p;
+  p.meet_n_port(0);
+  EXPECT_FALSE(p.port.online());
+  EXPECT_EQ(p.listener.events, "f");
+  EXPECT_TRUE(p.port.is_point_to_point());
+}
+
+// FC-LS: who asks by FLOGI again has forgotten its login. It is answered from FFFFFEh, and its BB_Credit counts; the higher
+// name asks for the login anew, the lower one waits.
+TEST(PointToPointLink, flogiAgain_beginsTheLoginAnew) {
+  for (const Meeting meeting : {Meeting::WeAreHigher, Meeting::WeAreLower}) {
+    PortByHand p;
+    meet(p, meeting);
+    const bool higher = meeting == Meeting::WeAreHigher;
+    const wire::FcId them = higher ? lower_id : higher_id;
+    if (higher) p.log_in(them);
+    ASSERT_TRUE(stands(p, them));
+    p.wire.log.clear();
+    p.wire.told.clear();
+    p.flogi_comes(29);
+    EXPECT_EQ(p.listener.events, "FIO");
+    ASSERT_GE(p.wire.log.size(), 1U);
+    EXPECT_TRUE(p.wire.log.frames()[0].is_els(Command::ls_acc));
+    EXPECT_EQ(p.wire.log.frames()[0].header.s_id, wire::well_known::f_port);
+    EXPECT_EQ(p.wire.told, std::vector<std::uint16_t>{29});
+    EXPECT_EQ(p.sent(Command::plogi, them), higher ? 1U : 0U);
+  }
+}
+
+// VN2VN: FIP keeps the link; a FLOGI between N_Ports is answered and changes nothing, whatever their addresses.
+TEST(PointToPointLink, withoutFabric_flogi_changesNothing) {
+  PortByHand p;
+  p.without_fabric(higher_id);
+  p.log_in(lower_id);
+  p.wire.told.clear();
+  p.receive(p.opening(Type::els, RCtl::els_request, lower_id), bytes_of(p.login_of(lower_id, Command::flogi)));
+  EXPECT_TRUE(stands(p, lower_id));
+  EXPECT_EQ(p.sent(Command::ls_acc, lower_id), 1U);
+  EXPECT_EQ(p.sent(Command::plogi), 1U);
+  EXPECT_TRUE(p.wire.told.empty());
+  EXPECT_EQ(p.listener.events, "FI");
+}
+
+// A FLOGI says that the far end of this link is an N_Port: the next one may have a fabric, and no PLOGI assigns an address.
+TEST(PointToPointLink, flogiCame_linkWent_isForgotten) {
+  PortByHand p;
+  p.flogi_comes();  // of no link
+  p.link_up();
+  p.flogi_comes();
+  p.port.link_down();
+  p.link_up();
+  p.plogi_comes(higher_id, lower_id);
+  EXPECT_FALSE(p.port.online());
+  EXPECT_EQ(p.discarded(Discard::WrongAddress), 1U);
+}
+
+// The lower name waits for its PLOGI, and the link goes: none is taken before there is a link again.
+TEST(PointToPointLink, waiting_linkGoes_noPlogiIsTaken) {
+  PortByHand p;
+  p.on_fabric();
+  p.port.link_interrupted();
+  p.meet_n_port(+1);
+  p.port.link_interrupted();
+  p.plogi_comes(higher_id, lower_id);
+  EXPECT_FALSE(p.port.online());
+  EXPECT_EQ(p.discarded(Discard::WrongAddress), 1U);
+}
+
+}  // namespace
+}  // namespace fc2
