@@ -1,6 +1,8 @@
 #include "fcvi/core.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <utility>
 
 #include "fc2_fabric/class_2.hpp"
 #include "fc2_fabric/remote_port.hpp"
@@ -37,6 +39,7 @@ void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
 // --- calls of the VI model ---------------------------------------------------------------------------------------
 
 Connection* Core::open_connection(vi::Vi& vi) {
+  assert(vi.transport_context == nullptr);  // who is Idle has no connection
   told_by_peer_.erase(&vi);
   const auto handle = handles_.reserve();
   if (!handle) return nullptr;
@@ -46,7 +49,7 @@ Connection* Core::open_connection(vi::Vi& vi) {
 
 void Core::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
                            vi::ConnectOperation& operation) {
-  vi::Return refusal = vi::Return::Success;
+  vi::Return refusal{};
   Connection* connection = begin_request(vi, local, timeout_ns, refusal);
   if (connection == nullptr) return operation.done(refusal);
   add_setup(*connection, local, remote, deadline_after(timeout_ns), operation, nullptr).start();
@@ -54,7 +57,7 @@ void Core::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::Ne
 
 vi::Return Core::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                       vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
-  vi::Return refusal = vi::Return::Success;
+  vi::Return refusal{};
   Connection* connection = begin_request(vi, local, timeout_ns, refusal);
   if (connection == nullptr) return refusal;
   if (port_.online()) port_.remote_port(port_.n_port_id());  // its logout tells that the link is down
@@ -72,7 +75,7 @@ Connection* Core::begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::Tim
   refusal = vi::Return::InvalidParameter;
   if (timeout_ns <= 0 || !is_own(local.host)) return nullptr;
   refusal = vi::Return::InvalidState;
-  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return nullptr;
+  if (vi.state() != vi::State::Idle) return nullptr;
   refusal = vi::Return::ErrorResource;
   Connection* connection = open_connection(vi);
   if (connection != nullptr) connection->feed(machines::vi_endpoint::ConnectRequested{});
@@ -100,7 +103,7 @@ void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& 
   if (found == received_.end() || !found->second->offered()) return operation.done(accept_without_offer(token, vi));
   ReceivedSetup& setup = *found->second;
   const auto remote = from_wire(setup.request().payload.local_attributes);
-  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return operation.done(vi::Return::InvalidState);
+  if (vi.state() != vi::State::Idle) return operation.done(vi::Return::InvalidState);
   // VI-DG 3.3.2: ReliabilityLevel, MaxTransferSize and QoS must match; the offer stays valid if they do not.
   if (const auto conflict = conflict_between(vi.attributes(), *remote); conflict != vi::Return::Success)
     return operation.done(conflict);
@@ -113,7 +116,7 @@ void Core::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& 
 vi::Return Core::accept_without_offer(vi::ConnectionToken token, vi::Vi& vi) {
   if (!was_issued(token)) return vi::Return::InvalidParameter;
   if (!unreachable_offers_.contains(token.value)) return vi::Return::Timeout;
-  if (vi.state() != vi::State::Idle || vi.transport_context != nullptr) return vi::Return::InvalidState;
+  if (vi.state() != vi::State::Idle) return vi::Return::InvalidState;
   unreachable_offers_.erase(token.value);
   if (vi::is_reliable(vi.attributes().reliability)) {
     vi.endpoint_event(machines::vi_endpoint::AcceptRequested{});
@@ -184,18 +187,18 @@ void Core::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason) {
 
 void Core::stray_frame(wire::FcId source) {
   discard(fc2::Discard::UnknownHandle);
-  if (!is_logged_in(source)) port_.deny(source);
+  if (source != port_.n_port_id()) port_.deny(source);  // there is no login with oneself (FC-VI 7.7.2)
 }
 
-static std::uint64_t exchange_key(wire::FcId originator, wire::OxId ox_id) { return std::uint64_t{originator.value} << 16 | ox_id.value; }
+static std::uint64_t exchange_key(wire::FcId originator, wire::OxId ox_id) { return std::uint64_t{originator.value} << 32 | ox_id.value; }
 
 void Core::message_opened(wire::FcId originator, wire::OxId ox_id, const Connection& connection) {
-  message_exchanges_[exchange_key(originator, ox_id)] = connection.handle();
+  message_exchanges_[exchange_key(originator, ox_id)] = {connection.handle(), originator};
 }
 
 bool Core::abort_received(wire::FcId source, wire::OxId ox_id) {
   const auto found = message_exchanges_.find(exchange_key(source, ox_id));
-  Connection* connection = found != message_exchanges_.end() ? handles_.find(found->second) : nullptr;
+  Connection* connection = found != message_exchanges_.end() ? handles_.find(found->second.receiver) : nullptr;
   return connection != nullptr && connection->peer_port() == source && connection->abort_received(ox_id);
 }
 
@@ -213,12 +216,6 @@ void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& firs
 
 void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
   if (auto* responder = static_cast<ReadResponder*>(exchange.context)) responder->exchange_failed(failure);
-}
-
-/// There is no login with oneself (FC-VI 7.7.2).
-bool Core::is_logged_in(wire::FcId peer) {
-  const fc2::RemotePort* remote = port_.find_remote_port(peer);
-  return peer == port_.n_port_id() || (remote != nullptr && remote->logged_in());
 }
 
 /// The newest that matches: a peer's handles and ids come round again, and older set-ups live with their connections.
@@ -239,7 +236,7 @@ bool Core::is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer) {
   return setup->request().connection_id == request.connection_id || (lives && setup->request().retry && !request.retry);
 }
 
-static std::uint64_t endpoint_key(wire::FcId peer, wire::FcviHandle handle) { return std::uint64_t{peer.value} << 32 | handle.value; }
+static std::uint64_t endpoint_key(wire::FcId peer, wire::FcviHandle handle) { return std::uint64_t{handle.value} << 28 | peer.value; }
 
 ReceivedSetup* Core::find_open(wire::FcId peer, wire::FcviHandle handle) {
   const auto newest = newest_received_.find(endpoint_key(peer, handle));
@@ -356,7 +353,7 @@ void Core::remote_port_login_failed(fc2::RemotePort& port) {
 
 void Core::remote_port_logged_out(fc2::RemotePort& port) {
   connection_ids_.logged_out(port.peer());
-  boost::unordered::erase_if(message_exchanges_, [&](const auto& entry) { return entry.first >> 16 == port.peer().value; });
+  boost::unordered::erase_if(message_exchanges_, [&](const auto& entry) { return entry.second.originator == port.peer(); });
   for (std::size_t slot = 0; slot < handles_.slots().size(); ++slot) {
     Connection* connection = handles_.slots()[slot].connection.get();
     if (connection != nullptr && connection->peer_port() == port.peer()) connection->port_logged_out();
@@ -403,12 +400,9 @@ void Core::retire(ReceivedSetup& setup) {
 
 void Core::bury() {
   peer_pool_.bury();
-  for (const std::uint64_t number : retired_originated_) originated_.erase(number);
-  for (const std::uint64_t token : retired_received_) received_.erase(token);
-  for (const wire::FcviHandle handle : retired_handles_) handles_.vacate(handle);
-  retired_originated_.clear();
-  retired_received_.clear();
-  retired_handles_.clear();
+  for (const std::uint64_t number : std::exchange(retired_originated_, {})) originated_.erase(number);
+  for (const std::uint64_t token : std::exchange(retired_received_, {})) received_.erase(token);
+  for (const wire::FcviHandle handle : std::exchange(retired_handles_, {})) handles_.vacate(handle);
 }
 
 }  // namespace fcvi

@@ -113,7 +113,6 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   ReceivedSetup* find_open(wire::FcId peer, wire::FcviHandle handle);
   Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer);
-  [[nodiscard]] bool is_logged_in(wire::FcId peer);
   void discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason);
   void stray_frame(wire::FcId source);
   template <class Function> void for_each_waiting(Function function);
@@ -137,7 +136,11 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age
   std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;      // by token
   /// The connection to which an exchange of a peer brought a message last; of what is over it says nothing.
-  boost::unordered_flat_map<std::uint64_t, wire::FcviHandle> message_exchanges_;
+  struct MessageExchange {
+    wire::FcviHandle receiver;
+    wire::FcId originator;
+  };
+  boost::unordered_flat_map<std::uint64_t, MessageExchange> message_exchanges_;
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> newest_received_;  // token, by the peer's port and handle
   std::uint64_t next_setup_ = 1;
   std::vector<wire::FcviHandle> retired_handles_;

@@ -62,8 +62,7 @@ bool Disconnector::port_logged_in() const {
   fc2::NPort& port = connection_.core().port();
   if (connection_.is_logged_out() || connection_.peer_port() == wire::FcId{}) return false;
   if (connection_.peer_port() == port.n_port_id()) return true;  // loopback
-  const fc2::RemotePort* remote = port.find_remote_port(connection_.peer_port());
-  return remote != nullptr && remote->logged_in();
+  return port.remote_port(connection_.peer_port()).logged_in();
 }
 
 void Disconnector::count_stale() { connection_.core().discard(fc2::Discard::UnexpectedIu); }

@@ -1,6 +1,7 @@
 #include "fcvi/originated_setup.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <utility>
 
@@ -23,6 +24,18 @@ namespace {
 constexpr fc2::TimeNs login_patience = 250 * fc2::millisecond;
 
 bool contains(const std::vector<wire::FcId>& list, wire::FcId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+
+vi::Return return_of(co::ConnectOutcome outcome, vi::Return refusal) {
+  switch (outcome) {
+    case co::ConnectOutcome::Success: return vi::Return::Success;
+    case co::ConnectOutcome::NoMatch: return vi::Return::NoMatch;
+    case co::ConnectOutcome::Reject: return refusal;
+    case co::ConnectOutcome::Timeout: return vi::Return::Timeout;
+    case co::ConnectOutcome::NotReachable: return vi::Return::NotReachable;
+    case co::ConnectOutcome::Withdrawn: break;
+  }
+  return vi::Return::ErrorResource;
+}
 }  // namespace
 
 OriginatedSetup::OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local,
@@ -61,7 +74,7 @@ void OriginatedSetup::resolved(std::span<const wire::FcId> n_port_ids) {
                  [&](wire::FcId id) { return !contains(asked_, id); });
   };
   keep_unasked();
-  if (candidates_.empty() && !late_.empty()) {
+  if (candidates_.empty()) {  // once more, those that were late
     std::erase_if(asked_, [&](wire::FcId id) { return contains(late_, id); });
     late_.clear();
     keep_unasked();
@@ -106,16 +119,17 @@ void OriginatedSetup::begin_setup() {
   core_.scheduler().cancel(login_patience_);
   // Loopback has no login. FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing relative offset.
   const bool self = target_ == core_.port().n_port_id();
-  if (!self && !core_.port().remote_port(target_).supports_fc_vi()) return asked_parameters_anew() ? void() : try_next_port();
+  fc2::RemotePort& remote = core_.port().remote_port(target_);
+  if (!self && !remote.supports_fc_vi()) return asked_parameters_anew(remote) ? void() : try_next_port();
   phase_ = Phase::SettingUp;
   connection_->set_peer_port(target_);
   process(co::SetupRequested{});
 }
 
 /// What was told with the login that stands may be out of date, or was never the port's own word: it is asked once more.
-bool OriginatedSetup::asked_parameters_anew() {
-  if (std::exchange(parameters_from_, target_) == target_) return false;
-  fc2::RemotePort& remote = core_.port().remote_port(target_);
+bool OriginatedSetup::asked_parameters_anew(fc2::RemotePort& remote) {
+  if (parameters_from_ == target_) return false;
+  parameters_from_ = target_;
   if (remote.logged_in()) remote.log_out();  // else another set-up did, and asks already
   remote.log_in();
   return true;
@@ -123,19 +137,22 @@ bool OriginatedSetup::asked_parameters_anew() {
 
 bool OriginatedSetup::target_logged_in() const {
   if (target_ == core_.port().n_port_id()) return core_.port().online();  // loopback
-  const fc2::RemotePort* remote = core_.port().find_remote_port(target_);
-  return remote != nullptr && remote->logged_in();
+  return core_.port().remote_port(target_).logged_in();
 }
 
 /// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause. A peer may still
 /// come and find us (VI-DG 6.7).
 void OriginatedSetup::give_up(vi::Return result) {
   if (peer_ != nullptr) return leave();
-  phase_ = Phase::Over;
   const bool retry_failed = machine_.is<co::AwaitRetryLogin>();  // 8.2 c): at every level
   if (result == vi::Return::NotReachable && (retry_failed || connection_->is_reliable())) connection_->feed(ve::SetupFailed{});
   else if (result == vi::Return::Timeout) connection_->feed(ve::ConnectTimedOut{});
   else connection_->feed(ve::SetupRefused{});
+  end(result);
+}
+
+/// No exchange is open.
+void OriginatedSetup::end(vi::Return result) {
   finish(result);
   released_ = true;
   settle();
@@ -146,7 +163,7 @@ void OriginatedSetup::finish(vi::Return result) {
   peer_ = nullptr;
   if (result == vi::Return::NoMatch || result == vi::Return::NotReachable) ask_address_anew();
   Connection& connection = *connection_;
-  if (connection.vi() != nullptr && connection.vi()->state() == vi::State::Idle) connection.unbind();
+  if (connection.vi()->state() == vi::State::Idle) connection.unbind();
   if (operation_ != nullptr) std::exchange(operation_, nullptr)->done(result);
 }
 
@@ -161,16 +178,7 @@ void OriginatedSetup::process(const E& event) {
 }
 
 void OriginatedSetup::settle() {
-  if (const auto outcome = std::exchange(outcome_, std::nullopt)) {
-    switch (*outcome) {
-      case ConnectOutcome::Success: finish(vi::Return::Success); break;
-      case ConnectOutcome::NoMatch: finish(vi::Return::NoMatch); break;
-      case ConnectOutcome::Reject: finish(refusal_); break;
-      case ConnectOutcome::Timeout: finish(vi::Return::Timeout); break;
-      case ConnectOutcome::NotReachable: finish(vi::Return::NotReachable); break;
-      case ConnectOutcome::Withdrawn: finish(vi::Return::ErrorResource); break;
-    }
-  }
+  if (const auto outcome = std::exchange(outcome_, std::nullopt)) finish(return_of(*outcome, refusal_));
   if (std::exchange(moves_on_, false)) move_on();
   if (std::exchange(leaves_, false)) {
     peer_->nobody_waits();
@@ -208,7 +216,6 @@ void OriginatedSetup::leave() {
 /// The exchange, if there is one, goes on alone.
 void OriginatedSetup::detach() {
   std::exchange(connection_, nullptr)->detach_setup();
-  operation_ = nullptr;
   peer_ = nullptr;
   if (phase_ == Phase::SettingUp) return;
   phase_ = Phase::Over;
@@ -244,13 +251,8 @@ void OriginatedSetup::t3_expired() {
 }
 
 void OriginatedSetup::disconnect_requested() {
-  if (phase_ == Phase::SettingUp && co::owns_endpoint(machine_)) process(co::DisconnectRequested{});
-  if (phase_ == Phase::SettingUp || phase_ == Phase::Over) return;
-  phase_ = Phase::Over;
-  stop_t1();
-  if (operation_ != nullptr) std::exchange(operation_, nullptr)->done(vi::Return::ErrorResource);
-  released_ = true;
-  settle();
+  if (co::owns_endpoint(machine_)) process(co::DisconnectRequested{});
+  else if (phase_ != Phase::SettingUp) end(vi::Return::ErrorResource);
 }
 
 void OriginatedSetup::disconnect_received() {
@@ -263,10 +265,9 @@ void OriginatedSetup::endpoint_errored() {
 }
 
 bool OriginatedSetup::port_logged_out() {
+  assert(exchange_ == nullptr);  // it failed with the login
   goes_on_ = false;
-  if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
-  abort_finished_ = false;
-  if (phase_ == Phase::SettingUp && !machine_.is<co::Idle>()) process(co::PortLoggedOut{});
+  if (phase_ == Phase::SettingUp) process(co::PortLoggedOut{});
   return goes_on_;
 }
 
@@ -289,22 +290,19 @@ void OriginatedSetup::resp3_received(fc2::Exchange& exchange, const wire::fcvi::
     exchange_ = nullptr;
     core_.port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
   }
-  auto verdict = verdict_of(wire::fcvi::ConnectResp3::from(header).status);
   // FC-VI 5.3.3: it confirms a connection by our handle; unassigned, there is none.
   const bool confirms = connection_ != nullptr && header.handle == connection_->handle();
-  if (verdict == co::Verdict::Accept && !confirms) verdict = co::Verdict::OtherError;
-  process(co::Resp3Received{verdict});
+  process(co::Resp3Received{confirms ? verdict_of(wire::fcvi::ConnectResp3::from(header).status) : co::Verdict::OtherError});
 }
 
 void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   ++core_.counters.ius_received;
   auto verdict = verdict_of(resp1.status);
   const auto attributes = from_wire(resp1.payload.local_attributes);
-  const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && attributes && agrees_with(*attributes);
+  const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && (attributes ? agrees_with(*attributes) : false);
   if (verdict == co::Verdict::Accept && !usable) verdict = co::Verdict::OtherError;  // accepts, but with nothing to use
   peer_handle_ = resp1.payload.handle;
   peer_attributes_ = resp1.payload.local_attributes;
-  if (verdict == co::Verdict::Accept && operation_ != nullptr) operation_->remote_attributes = *attributes;
   no_match_ = verdict == co::Verdict::NoMatch;
   failure_ = verdict == co::Verdict::TransportError ? std::optional(wire::fcvi::Reason::transport_error) : std::nullopt;
   if (peer_ != nullptr) peer_asked(resp1, verdict, attributes);
@@ -322,7 +320,7 @@ bool OriginatedSetup::agrees_with(const vi::ViAttributes& theirs) const {
 /// The arbitration hears of it first: the peer's own request may make the connection instead (FC-VI 5.3.4 b).
 void OriginatedSetup::peer_asked(const wire::fcvi::ConnectResp1& resp1, co::Verdict verdict,
                                  const std::optional<vi::ViAttributes>& attributes) {
-  if (!machine_.is_any_of<co::AwaitResp1, co::AwaitResp1Retry>()) return;
+  assert((machine_.is_any_of<co::AwaitResp1, co::AwaitResp1Retry>()));  // an aborted exchange brings none, nor do we wait behind RESP1
   if (verdict == co::Verdict::Reject && attributes)
     if (const auto conflict = conflict_between(connection_->vi()->attributes(), *attributes); conflict != vi::Return::Success)
       refusal_ = conflict;
@@ -337,8 +335,7 @@ void OriginatedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failu
 
 void OriginatedSetup::abort_finished() {
   if (!target_logged_in()) return;  // the logout ended it, and says so next: nothing to retry with
-  if (busy_) abort_finished_ = true;
-  else process(co::AbortFinished{});
+  process(co::AbortFinished{});
 }
 
 // --- effects -----------------------------------------------------------------------------------------------------
@@ -369,7 +366,6 @@ void OriginatedSetup::send_connect_rqst(bool retry) {
 }
 
 void OriginatedSetup::send_resp2(Resp2 answer) {
-  if (exchange_ == nullptr) return;
   wire::fcvi::ConnectResp2 resp2;
   // FC-VI 5.3.3: unassigned where nothing came of it, whatever a RESP1 that refuses says.
   resp2.handle = answer == Resp2::AcknowledgeRefusal ? wire::FcviHandle::unassigned : peer_handle_;
@@ -398,6 +394,7 @@ void OriginatedSetup::quarantine_connection_id() {
 void OriginatedSetup::allow_send_completions() { connection_->allow_send_completions(); }
 
 void OriginatedSetup::endpoint_connected() {
+  operation_->remote_attributes = *from_wire(peer_attributes_);
   connection_->set_peer(peer_handle_, peer_attributes_);
   connection_->feed(ve::SetupSucceeded{});
 }
@@ -407,7 +404,7 @@ void OriginatedSetup::endpoint_refused() {
 }
 
 void OriginatedSetup::complete_request(ConnectOutcome outcome) {
-  if (outcome == ConnectOutcome::NoMatch && another_port_may_match()) moves_on_ = true;
+  if (another_port_may_match()) moves_on_ = true;
   else outcome_ = outcome;
 }
 void OriginatedSetup::endpoint_timed_out() { connection_->feed(ve::ConnectTimedOut{}); }

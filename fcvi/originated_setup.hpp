@@ -62,6 +62,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void ask_address_anew();
   void begin_setup();
   void give_up(vi::Return result);
+  void end(vi::Return result);
   void finish(vi::Return result);
   void t1_expired();
   void t3_expired();
@@ -70,7 +71,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void peer_asked(const wire::fcvi::ConnectResp1& resp1, machines::connect_originator::Verdict verdict,
                   const std::optional<vi::ViAttributes>& attributes);
   void resp3_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
-  [[nodiscard]] bool asked_parameters_anew();
+  [[nodiscard]] bool asked_parameters_anew(fc2::RemotePort& remote);
   [[nodiscard]] bool target_logged_in() const;
 
   // fc2::ExchangeUser

@@ -5,7 +5,6 @@
 namespace fcvi {
 
 PeerRequest& PeerPool::add(std::unique_ptr<PeerRequest> request) {
-  ++size_;
   const vi::NetAddress& remote = request->remote();
   return *requests_.emplace(key_of(remote, remote), std::move(request))->second;
 }
@@ -33,7 +32,6 @@ void PeerPool::superseded_resp1_received(std::uint64_t setup, machines::peer_arb
 }
 
 void PeerPool::retire(const PeerRequest& request) {
-  --size_;
   retired_.push_back(key_of(request.remote(), request.remote()));
 }
 

@@ -11,8 +11,7 @@ namespace fcvi {
 class PeerPool {
  public:
   PeerRequest& add(std::unique_ptr<PeerRequest> request);
-  [[nodiscard]] bool anybody_waits() const { return size_ != 0; }
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool anybody_waits() const { return requests_.size() != retired_.size(); }
   /// The oldest request that is free and asks for the host that `request` comes from, by the same discriminator
   /// (VI-DG 3.3.6: that of RemoteAddr on both sides; LocalAddr only names). nullptr if there is none.
   PeerRequest* match(const wire::fcvi::ConnectRqst& request, wire::FcId source);
@@ -35,8 +34,7 @@ class PeerPool {
   }
 
   std::multimap<Key, std::unique_ptr<PeerRequest>> requests_;  // equal ones in order of arrival
-  std::size_t size_ = 0;                                       // without those that are over
-  std::vector<Key> retired_;
+  std::vector<Key> retired_;                                   // of those that are over, each once
 };
 
 }  // namespace fcvi

@@ -61,7 +61,7 @@ void PeerRequest::search_again() {
   if (machine_.is<pa::Waiting>() && ours_ == nullptr) process(pa::SearchDue{});
 }
 
-bool PeerRequest::holds_same_port() const { return theirs_ != nullptr && theirs_->peer_port() == ours_->target(); }
+bool PeerRequest::holds_same_port() const { return machine_.is<pa::Holding>() && theirs_->peer_port() == ours_->target(); }
 
 void PeerRequest::resp1_received(pa::Resp1 resp1) {
   process(pa::Resp1Received{.resp1 = resp1, .same_port = holds_same_port()});
@@ -77,15 +77,8 @@ void PeerRequest::search_ended() {
   process(pa::SearchEnded{});
 }
 
-void PeerRequest::request_withdrawn() {
-  theirs_ = nullptr;
-  process(pa::RqstWithdrawn{});
-}
-
-void PeerRequest::acceptance_refused() {
-  theirs_ = nullptr;
-  process(pa::AcceptRefused{});
-}
+void PeerRequest::request_withdrawn() { process(pa::RqstWithdrawn{}); }
+void PeerRequest::acceptance_refused() { process(pa::AcceptRefused{}); }
 
 void PeerRequest::acceptance_done(vi::Return result) {
   if (theirs_ == nullptr) return;  // withdrawn
@@ -95,14 +88,13 @@ void PeerRequest::acceptance_done(vi::Return result) {
 }
 
 void PeerRequest::done(vi::Return result) {
-  ours_ = nullptr;
   switch (result) {
-    case vi::Return::Success: return process(pa::SetupSucceeded{});
-    case vi::Return::Reject: return process(pa::SetupFailed{PeerOutcome::Refused});
+    case vi::Return::Reject:
     case vi::Return::InvalidReliabilityLevel:
     case vi::Return::InvalidMtu:
       conflict_ = result;
-      return process(pa::SetupFailed{PeerOutcome::AttributesConflict});
+      return process(pa::SetupFailed{PeerOutcome::Refused});
+    case vi::Return::Success: return process(pa::SetupSucceeded{});
     default: return process(pa::SetupFailed{PeerOutcome::NotReachable});
   }
 }
@@ -111,7 +103,6 @@ void PeerRequest::done(vi::Return result) {
 
 void PeerRequest::ask_all_ports() {
   core_.scheduler().cancel(next_search_);
-  mapping_is_old_ = false;
   OriginatedSetup& setup = core_.add_setup(connection_, local_, remote_, vi::infinite, *this, this);
   setup.start();
   mapping_is_old_ = ours_ != nullptr && !ours_->is_resolving();
@@ -120,19 +111,16 @@ void PeerRequest::ask_all_ports() {
 /// The peer finds us when it comes; what we do again covers what was lost or not known yet. What the resolver remembered
 /// may have been without the peer's port: then at once.
 void PeerRequest::schedule_search() {
-  core_.scheduler().schedule_after(next_search_, std::exchange(mapping_is_old_, false) ? 0 : core_.ulp_timeout());
+  core_.scheduler().schedule_after(next_search_, mapping_is_old_ ? 0 : core_.ulp_timeout());
 }
 
 /// FC-VI 5.3.4: between two requests of one N_Port, which share the Port_Name, the FCVI_HANDLEs decide.
 PeerRequest::PortNames PeerRequest::compare_port_names() const {
-  const fc2::NPort& port = core_.port();
-  std::uint64_t ours = port.config().port_name.value, theirs = 0;
-  if (theirs_->peer_port() == port.n_port_id()) {
-    ours = connection_.handle().value;
-    theirs = theirs_->request().payload.handle.value;
-  } else if (const fc2::RemotePort* remote = core_.port().find_remote_port(theirs_->peer_port())) {
-    theirs = remote->peer_parameters().port_name.value;
-  }
+  fc2::NPort& port = core_.port();
+  const bool own = theirs_->peer_port() == port.n_port_id();
+  const fc2::RemotePort& remote = port.remote_port(theirs_->peer_port());
+  const std::uint64_t ours = own ? connection_.handle().value : port.config().port_name.value;
+  const std::uint64_t theirs = own ? theirs_->request().payload.handle.value : remote.peer_parameters().port_name.value;
   return ours > theirs ? PortNames::OursHigher : ours < theirs ? PortNames::OursLower : PortNames::Equal;
 }
 
@@ -144,7 +132,7 @@ bool PeerRequest::attributes_match() const { return conflict_ == vi::Return::Suc
 
 // --- the end -----------------------------------------------------------------------------------------------------
 
-/// What the call returns for AttributesConflict is `conflict_`.
+/// What the call returns where the two do not fit, or the peer does not want it, is `conflict_`.
 void PeerRequest::conclude(PeerOutcome outcome) {
   core_.scheduler().cancel(t1_);
   connection_.set_peer_request(nullptr);
@@ -155,8 +143,8 @@ void PeerRequest::conclude(PeerOutcome outcome) {
     case PeerOutcome::Success: return operation_.done(vi::Return::Success);
     case PeerOutcome::Timeout: return operation_.done(vi::Return::Timeout);
     case PeerOutcome::NotReachable: return operation_.done(vi::Return::NotReachable);
-    case PeerOutcome::AttributesConflict: return operation_.done(conflict_);
-    case PeerOutcome::Refused: return operation_.done(vi::Return::Reject);
+    case PeerOutcome::AttributesConflict:
+    case PeerOutcome::Refused: return operation_.done(conflict_);
     case PeerOutcome::Withdrawn: return operation_.done(vi::Return::ErrorResource);
   }
 }

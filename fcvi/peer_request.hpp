@@ -85,9 +85,9 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
   const vi::NetAddress local_, remote_;
   vi::ConnectOperation& operation_;   // the consumer's
   machines::peer_arbitration::Machine machine_;
-  OriginatedSetup* ours_ = nullptr;   // while it acts for the endpoint
+  OriginatedSetup* ours_ = nullptr;   // while it acts for the endpoint, and we are not Over
   std::uint64_t superseded_ = 0;      // the number of our set-up that was withdrawn last
-  ReceivedSetup* theirs_ = nullptr;   // the peer's, from its match to its answer; then while it is accepted
+  ReceivedSetup* theirs_ = nullptr;   // the peer's, valid from its match to its answer; then while it is accepted
   vi::Return conflict_ = vi::Return::Success;
   bool mapping_is_old_ = false;       // the ports that were asked last came from the resolver's memory
   bool search_due_ = false;

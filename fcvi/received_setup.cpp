@@ -1,5 +1,6 @@
 #include "fcvi/received_setup.hpp"
 
+#include <cassert>
 #include <utility>
 
 #include "fcvi/connection.hpp"
@@ -14,13 +15,22 @@ namespace fcvi {
 namespace cr = machines::connect_responder;
 namespace ve = machines::vi_endpoint;
 
+static vi::Return return_of(cr::AcceptOutcome outcome) {
+  switch (outcome) {
+    case cr::AcceptOutcome::Success: return vi::Return::Success;
+    case cr::AcceptOutcome::Timeout: return vi::Return::Timeout;
+    case cr::AcceptOutcome::NotReachable: return vi::Return::NotReachable;
+    case cr::AcceptOutcome::Withdrawn: break;
+  }
+  return vi::Return::ErrorResource;
+}
+
 ReceivedSetup::ReceivedSetup(Core& core, std::uint64_t token, fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request)
     : core_(core), token_(token), exchange_(&exchange), request_(request), peer_port_(exchange.peer()) {
   exchange.hand_over(*this);
 }
 
 ReceivedSetup::~ReceivedSetup() {
-  set_offered(false);
   if (exchange_ != nullptr) core_.port().abort(*exchange_);
 }
 
@@ -33,19 +43,11 @@ void ReceivedSetup::process(const E& event) {
 }
 
 void ReceivedSetup::settle() {
-  if (const auto outcome = std::exchange(outcome_, std::nullopt); outcome && operation_ != nullptr) {
-    Connection& connection = *connection_;
-    if (connection.vi() != nullptr && connection.vi()->state() == vi::State::Idle) connection.unbind();
-    vi::Operation& operation = *std::exchange(operation_, nullptr);
-    peer_ = nullptr;
-    switch (*outcome) {
-      case AcceptOutcome::Success: operation.done(vi::Return::Success); break;
-      case AcceptOutcome::Timeout: operation.done(vi::Return::Timeout); break;
-      case AcceptOutcome::NotReachable: operation.done(vi::Return::NotReachable); break;
-      case AcceptOutcome::Withdrawn: operation.done(vi::Return::ErrorResource); break;
-    }
+  if (const auto outcome = std::exchange(outcome_, std::nullopt)) {
+    if (connection_->vi()->state() == vi::State::Idle) connection_->unbind();
+    operation_->done(return_of(*outcome));
   }
-  if (std::exchange(leaves_, false)) std::exchange(peer_, nullptr)->acceptance_refused();
+  if (std::exchange(leaves_, false)) peer_->acceptance_refused();
   if (!std::exchange(released_, false)) return;
   over_ = true;  // its exchange, if one is open, is aborted behind what the application does now (Figure C.5): 8.5.3 d) asks no ABTS
   if (connection_ != nullptr) connection_->setup_released(nullptr, this);
@@ -79,8 +81,6 @@ void ReceivedSetup::retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRq
   retried_exchange_ = &exchange;
   retried_ = &request;
   process(cr::RqstRetried{});
-  retried_exchange_ = nullptr;
-  retried_ = nullptr;
 }
 
 void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
@@ -96,7 +96,6 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
 
 void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
   set_offered(false);
-  peer_ = nullptr;
   if (told != nullptr) told_ = to_wire(told->attributes(), core_.config().pipeline_depth, core_.options_of(*told).preference);
   process(cr::RejectRequested{answer});
 }
@@ -108,7 +107,7 @@ void ReceivedSetup::disconnect_requested() {
 void ReceivedSetup::endpoint_errored() {
   if (!busy_ && machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry, cr::ConnectedRetry>()) process(cr::EndpointErrored{});
 }
-bool ReceivedSetup::awaits_retry() const { return !over_ && (connection_ == nullptr || !connection_->is_stopped()); }
+bool ReceivedSetup::awaits_retry() const { return connection_ == nullptr || !connection_->is_stopped(); }
 bool ReceivedSetup::has_endpoint() const { return connection_ != nullptr && connection_->vi() != nullptr; }
 bool ReceivedSetup::is_retry(const wire::fcvi::ConnectRqst& request) const {
   const auto &first = request_.payload, &again = request.payload;
@@ -120,11 +119,11 @@ void ReceivedSetup::disconnect_received() {
   process(cr::DisconnectReceived{});
 }
 void ReceivedSetup::connection_ended() {
-  if (!busy_ && machine_.is_any_of<cr::Connected, cr::ConnectedRetry>()) process(cr::ConnectionEnded{});
+  if (machine_.is_any_of<cr::Connected, cr::ConnectedRetry>()) process(cr::ConnectionEnded{});
 }
 void ReceivedSetup::port_logged_out() {
   if (offered_) core_.offer_unreachable(token_);
-  if (exchange_ != nullptr) core_.port().release(*std::exchange(exchange_, nullptr));  // the others failed with the login
+  assert(exchange_ == nullptr);  // it failed with the login
   process(cr::PortLoggedOut{});
 }
 void ReceivedSetup::t2_expired() {
@@ -151,16 +150,8 @@ void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure
   exchange_ = nullptr;
   if (over_) return;
   failure_ = wire::fcvi::Reason::transport_error;
-  switch (failure) {
-    case fc2::ExchangeFailure::AbortedByPeer: return process(cr::AbortedByPeer{});
-    case fc2::ExchangeFailure::ReplyTimeout:
-    case fc2::ExchangeFailure::SequenceError:
-    case fc2::ExchangeFailure::Busy:
-    case fc2::ExchangeFailure::Rejected:
-    case fc2::ExchangeFailure::AbortDemanded:
-    case fc2::ExchangeFailure::NotAcknowledged: return process(cr::ExchangeError{});
-    case fc2::ExchangeFailure::PortLoggedOut: return;  // Core::remote_port_logged_out follows
-  }
+  if (failure == fc2::ExchangeFailure::AbortedByPeer) return process(cr::AbortedByPeer{});
+  if (failure != fc2::ExchangeFailure::PortLoggedOut) process(cr::ExchangeError{});  // else Core::remote_port_logged_out follows
 }
 
 // --- effects -----------------------------------------------------------------------------------------------------
@@ -189,7 +180,6 @@ void ReceivedSetup::send_resp1(Answer answer) {
 }
 
 void ReceivedSetup::send_resp3(Answer answer) {
-  if (exchange_ == nullptr) return;
   wire::fcvi::ConnectResp3 resp3;
   // FC-VI 5.3.3: the requestor's handle confirms a connection; unassigned where there is none.
   resp3.handle = confirms_ ? request_.payload.handle : wire::FcviHandle::unassigned;
@@ -205,8 +195,8 @@ void ReceivedSetup::send_resp3(Answer answer) {
 
 void ReceivedSetup::adopt_retry() {
   if (exchange_ != nullptr) core_.port().release(*exchange_);
+  retried_exchange_->hand_over(*this);
   exchange_ = retried_exchange_;
-  exchange_->hand_over(*this);
   request_ = *retried_;
   if (connection_ != nullptr) connection_->set_setup_id(request_.connection_id);
 }
@@ -228,14 +218,13 @@ void ReceivedSetup::endpoint_accepting() {
 
 void ReceivedSetup::withdraw_request() {
   set_offered(false);
-  if (peer_ != nullptr) std::exchange(peer_, nullptr)->request_withdrawn();
+  if (peer_ != nullptr) peer_->request_withdrawn();
 }
 
 void ReceivedSetup::leave_waiting_for_peer() {
   Connection& connection = *std::exchange(connection_, nullptr);
   connection.feed(ve::PeerWithdrew{});
   connection.detach_setup();
-  operation_ = nullptr;
   leaves_ = true;
 }
 

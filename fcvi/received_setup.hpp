@@ -87,14 +87,14 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   const wire::FcId peer_port_;
   machines::connect_responder::Machine machine_;
   Connection* connection_ = nullptr;
-  vi::Operation* operation_ = nullptr;  // VipConnectAccept
-  PeerRequest* peer_ = nullptr;         // peer to peer: who decides; its operation_ hears of the end
+  vi::Operation* operation_ = nullptr;  // VipConnectAccept, until it returned
+  PeerRequest* peer_ = nullptr;         // peer to peer: who decides; valid until then, its operation_ hears of the end
   std::optional<wire::fcvi::Attributes> told_;  // in a RESP1 that rejects
   Answer answer_ = Answer::Accept;
   std::optional<wire::fcvi::Reason> failure_;   // what the Disconnect of its endpoint will tell, if it fails now
   bool offered_ = false, released_ = false, busy_ = false, over_ = false, leaves_ = false, answered_ = false;
   bool confirms_ = false;  // RESP3 tells that there is a connection
-  fc2::Exchange* retried_exchange_ = nullptr;            // for adopt_retry
+  fc2::Exchange* retried_exchange_ = nullptr;            // for adopt_retry, valid in retried()
   const wire::fcvi::ConnectRqst* retried_ = nullptr;
   std::optional<AcceptOutcome> outcome_;
   fc2::Timer<ReceivedSetup, &ReceivedSetup::t2_expired> t2_{*this};

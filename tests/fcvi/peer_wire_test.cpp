@@ -290,6 +290,24 @@ TEST_F(PeerWireHigher, accepting_peerDeniesIt_isAnError) {
   EXPECT_EQ(answered(), Reason::no_waiting_remote_connectionpoint);
 }
 
+// FC-VI 5.3.4, A.5: 21h to a request of ours that an earlier one of the peer's superseded denies nothing of what is accepted now.
+TEST_F(PeerWireHigher, accepting_peerDeniesAnEarlierRequest_connects) {
+  post();
+  const auto first_rqst = peer.rqst;
+  fc2::Exchange* const first_exchange = peer.theirs;
+  request();
+  ASSERT_FALSE(answered().has_value());
+  peer.send_resp2(Reason::connect_timeout), settle();  // it gave up: ours asks again
+  ASSERT_EQ(peer.rqsts, 2);
+  request();
+  ASSERT_FALSE(answered().has_value());
+  peer.rqst = first_rqst, peer.theirs = first_exchange;
+  respond(Reason::connect_reject_protocol_error);
+  expect_waits();
+  peer.send_resp2(), settle();
+  EXPECT_EQ(call.result, Return::Success);
+}
+
 // FC-VI 5.3.4, A.5: what comes of 21h once the peer's request made the connection: nothing. It would be seen by the other end.
 TEST_F(PeerWireHigher, connected_peerDeniesOurRequest_connectionStays) {
   post();

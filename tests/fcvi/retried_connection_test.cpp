@@ -131,6 +131,31 @@ TEST_F(RetriedConnection, peers_noResp2_staysConnected) {
   expect_end();
 }
 
+// FC-VI C.4 rule 6 a): ... the peer has aborted its retry before T2 is over: there is nothing to abort, and the connection stands.
+TEST_F(RetriedConnection, peers_aborted_staysConnected) {
+  connect_peers();
+  retry();
+  peer.abort_rqst(), settle();
+  fabric.run_for(t2 + fc2::millisecond);
+  expect_connected();
+  EXPECT_EQ(host.port.open_exchanges(), 0u);
+  expect_end();
+}
+
+// FC-VI C.4 rule 6 a), D.2: ... and what T2 aborted is aborted once: the connection may end while that is under way.
+TEST_F(RetriedConnection, peers_noResp2AndDisconnect_leavesNothing) {
+  connect_peers();
+  retry();
+  fabric.run_for(t2 + fc2::millisecond);
+  expect_connected();
+  Done done;
+  host.provider.disconnect(*vi, done), settle();
+  peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
+  EXPECT_EQ(done.result, Return::Success);
+  EXPECT_EQ(host.provider.open_setups(), 0u);
+  EXPECT_EQ(host.port.open_exchanges(), 0u);
+}
+
 // FC-VI C.5.2, 8.2 d): the client's time ended while it retried: RESP3 confirms that there is no connection, here neither.
 TEST_F(RetriedConnection, refused_isLost) {
   connect_server();

@@ -116,6 +116,33 @@ TEST_F(Requests, offered_earlierSetupEnds_retryIsKnown) {
   accept_offer_of(first, true);
 }
 
+// FC-VI 5.9.4.6, 5.9.7.2: ... and one that was taken back waits no longer.
+TEST_F(OnePending, offeredIsTakenBack_nextIsOffered) {
+  listen(wait), listen(other_wait);
+  request(first);
+  ASSERT_EQ(wait.result, Return::Success);
+  first.abort_setup(host.port.n_port_id()), settle();
+  EXPECT_EQ(first.disconnect_reason, Reason::disconnect_accept);
+  request(second);
+  EXPECT_EQ(other_wait.result, Return::Success);
+}
+
+// FC-VI 5.9.2, D.1 rule 3: a handle serves the port that the connection is with: for another one there is no such connection.
+TEST_F(Requests, connected_otherPortDisconnectsTheHandle_staysConnected) {
+  listen(wait);
+  request(first);
+  accept_offer_of(first);
+  wire::fcvi::DisconnectRqst rqst;
+  rqst.handle = first.resp1->payload.handle;
+  rqst.vi_app_discon = true;
+  std::vector<std::uint8_t> bytes(32);
+  rqst.write(bytes);
+  fc2::Exchange* exchange = second.port.originate(host.port.n_port_id(), wire::Type::fc_vi, second);
+  second.port.send(*exchange, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true}), settle();
+  EXPECT_EQ(second.disconnect_reason, Reason::connection_does_not_exist);
+  EXPECT_EQ(vi->state(), vi::State::Connected);
+}
+
 // FC-VI 7.7.1, 8.5.3 c): a logout ends the set-ups with that port: one of another port, which is offered, stays.
 TEST_F(Requests, offered_otherPortLogsOut_isStillThere) {
   listen(wait);

@@ -158,6 +158,76 @@ TEST_F(SetupRetry, awaitResp1_peerLogsInAnew_asksAgain) {
   expect_nothing_left();
 }
 
+// FC-VI 7.7.1, ruling 79: P is the peer's own PLOGI, L its logout. A login that the peer renewed is none that we renewed; what we renewed once
+// is not renewed again, whatever the peer did between.
+TEST_F(SetupRetry, awaitResp1_loginsEndInTurn_oneIsRenewed) {
+  struct Row {
+    const char* events;
+    bool goes_on;
+  };
+  for (const Row row : {Row{"L", true}, Row{"PL", true}, Row{"LP", true}, Row{"PLP", true}, Row{"LPP", true}, Row{"LL", false}, Row{"LPL", false}}) {
+    SCOPED_TRACE(row.events);
+    wait.result.reset(), accept.result.reset();
+    listen(), ask();
+    for (const char* event = row.events; *event != '\0'; ++event) {
+      ASSERT_TRUE(offered());
+      listen();
+      if (*event == 'P') server_logs_in_anew();
+      else server->port.remote_port(client->port.n_port_id()).log_out(), settle();
+    }
+    EXPECT_NE(request.result.has_value(), row.goes_on);
+    if (row.goes_on) {
+      accept_next();
+      EXPECT_EQ(asked(), Return::Success);
+      EXPECT_TRUE(message_flows());
+    } else {
+      EXPECT_EQ(request.result, Return::NotReachable);
+      server->provider.withdraw(wait);
+      EXPECT_EQ(client_vi->state(), vi::State::Error);
+      ASSERT_TRUE(fabric.log_in(0, 1));
+      frames();
+      EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+      EXPECT_TRUE(seen(Opcode::disconnect_rqst).empty()) << "the login under which it failed is over";
+    }
+    expect_nothing_left();
+  }
+}
+
+// FC-VI 7.7.1, 7.7.5: the address is asked for again; the peer's logins that come and go meanwhile are none of this set-up's, and the connection
+// that it makes is whole: its Disconnect reaches the server.
+TEST_F(SetupRetry, resolvingAgain_peerLogsInAndOut_connectionIsWhole) {
+  support::IuFaults at_client(fabric.pool);
+  fabric.fabric.set_fault(client->port, &at_client);
+  listen(), ask();
+  ASSERT_TRUE(offered());
+  listen();
+  at_client.hold(wire::RCtl::solicited_control, fc2::second);  // the Name Server's answer, if it is asked
+  fc2::RemotePort& remote = server->port.remote_port(client->port.n_port_id());
+  remote.log_out(), settle();
+  remote.log_in(), settle();
+  remote.log_out(), settle();
+  accept_next();
+  EXPECT_EQ(asked(), Return::Success);
+  EXPECT_TRUE(message_flows());
+  EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  fabric.fabric.set_fault(client->port, nullptr);
+  expect_nothing_left();
+}
+
+// FC-VI 7.7.1, VI-DG 3.3.4: our own link goes while RESP1 is awaited: a partition, at once, and no login that could be renewed.
+TEST_F(SetupRetry, awaitResp1_linkLost_isNotReachable) {
+  listen(), ask();
+  ASSERT_TRUE(offered());
+  fabric.fabric.tap(client->port, nullptr);
+  fabric.detach(0);
+  EXPECT_EQ(request.result, Return::NotReachable);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  fabric.attach(0);
+  fabric.fabric.tap(client->port, &log);
+  fabric.run_for(fc2::second);
+}
+
 // --- at the responder --------------------------------------------------------------------------------------------
 
 // FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: T2 is set when a RESP1 is sent. The client's ABTS was faster than the application's decision, and

@@ -1,6 +1,8 @@
 // A third port that knows a connection's numbers: nothing that it sends has an effect on the connection (FC-VI 5.9.2, 8.4.2 f); and
 // requests to abort a set-up that the connection does not come from (6.12.2, D.1 rule 6).
+#include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
+#include "tests/fcvi/scripted_peer.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace {
@@ -17,7 +19,7 @@ constexpr wire::FcviHandle server_handle{0x1001};
 
 class Strangers : public support::MessageNodes {
  public:
-  Strangers() { fabric.fabric.tap(server->port, &at_server); }
+  explicit Strangers(const fcvi::ProviderConfig& config = {}) : MessageNodes(config) { fabric.fabric.tap(server->port, &at_server); }
   ~Strangers() override { fabric.fabric.tap(server->port, nullptr); }
   /// At the server, as the fabric would bring it.
   void deliver(const ForgedFrame& frame) {
@@ -112,8 +114,44 @@ TEST_F(Strangers, connected_sendOfAnotherCategory_isDiscarded) {
   fabric.run_for(fc2::millisecond);
   ForgedFrame forged = like(data_frame(), 2);
   forged.header.r_ctl = RCtl::unsolicited_command;
+  const auto before = server->port.counters().discarded(fc2::Discard::BadHeader);
   deliver(forged);
   EXPECT_EQ(received(1), 0u);
+  EXPECT_EQ(server->port.counters().discarded(fc2::Discard::BadHeader), before + 1);
+}
+
+// FC-VI 5.8.5, 5.9.1: a Send without a Device_Header is none.
+TEST_F(Strangers, connected_sendWithoutDeviceHeader_isDiscarded) {
+  begin(Level::ReliableDelivery);
+  receive(2), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  ForgedFrame forged = like(data_frame(), 2);
+  forged.header.df_ctl = 0;
+  const auto before = server->port.counters().discarded(fc2::Discard::BadPayload);
+  deliver(forged);
+  EXPECT_EQ(received(1), 0u);
+  EXPECT_EQ(server->port.counters().discarded(fc2::Discard::BadPayload), before + 1);
+}
+
+// FC-VI B.2.5 rule 7, 7.7.1: another port's logout ends none of the exchanges that the client's messages are on: ABTS still ends the message.
+TEST_F(Strangers, receiving_otherPortLogsOut_abtsEndsTheMessage) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = support::to_frame(3, support::late(100 * fc2::millisecond));
+  receive(), send();
+  fabric.run_for(fc2::millisecond);
+  ForgedFrame plogi{.header = {.r_ctl = RCtl::els_request, .d_id = server->port.n_port_id(), .s_id = stranger, .type = wire::Type::els,
+                               .f_ctl = f_ctl::single_frame_request, .ox_id = {0x4001}, .rx_id = wire::RxId::unassigned},
+                    .data = std::vector<std::uint8_t>(wire::els::Login::size())};
+  client->port.login_parameters(wire::els::Command::plogi).write(plogi.data);
+  plogi.data[20 + 7] ^= 0x55;  // another Port_Name
+  deliver(plogi);
+  fc2::RemotePort& other = server->port.remote_port(stranger);
+  ASSERT_TRUE(other.logged_in());
+  other.implicit_logout();
+  deliver({.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::bls,
+                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = data_frame().header.ox_id,
+                      .rx_id = wire::RxId::unassigned}, .data = {}});
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
 // FC-VI D.1 rule 6, 6.12.2, 6.13.2: a set-up that the connection does not come from is aborted: no message counts as received by that, and
@@ -150,6 +188,70 @@ TEST_F(Strangers, loggedOut_disconnectUnderTheNextLogin_doesNotExist) {
   EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
 }
 
+/// As many handles as there are: a number serves again when its slot was used twice.
+class HandleAgain : public Strangers {
+ public:
+  HandleAgain() : Strangers({.address = {}, .max_endpoints = 0xFFFFFFFF}), other(add_port(), 2) {
+    fabric.attach(2);
+    EXPECT_TRUE(fabric.run_until([&] { return other.resolver.ready(); }));
+    EXPECT_TRUE(fabric.log_in(2, 1));
+  }
+  ~HandleAgain() override { fabric.detach(2); }
+  void end() {
+    disconnect(*client, *client_vi), disconnect(*server, *server_vi);
+    fabric.run_for(20 * fc2::second);
+  }
+  void connect_other() {
+    server_vi = &server->make_vi(Level::ReliableDelivery);
+    other.attributes = server_vi->attributes();
+    other.mode = wire::fcvi::ConnectMode::client_server;
+    wait.result.reset(), accept.result.reset();
+    server->provider.connect_wait(server->net("service of 16 by"), vi::infinite, wait);
+    other.send_rqst(server->port.n_port_id(), server->address, "service of 16 by");
+    ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
+    server->provider.connect_accept(wait.token, *server_vi, accept);
+    ASSERT_TRUE(fabric.run_until([&] { return other.resp1.has_value(); }));
+    other.send_resp2();
+    ASSERT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));
+    fabric.run_for(fc2::millisecond);
+  }
+  support::ScriptedPeer other;
+
+ private:
+  support::TestFabric& add_port() {
+    fabric.add_port();
+    return fabric;
+  }
+};
+// FC-VI B.2.5 rule 7, 5.9.2: an Exchange is of its originator: its ABTS, late, means none of the port that has the handle now, though that one's
+// message stands on an Exchange of the same OX_ID.
+TEST_F(HandleAgain, receiving_abtsOfTheFormerPeer_endsNothing) {
+  begin(Level::ReliableDelivery);
+  receive(), send();
+  fabric.run_for(fc2::millisecond);
+  ASSERT_TRUE(arrived(0, 0));
+  ForgedFrame first = like(data_frame(), 1);
+  first.header.ox_id = data_frame().header.ox_id;
+  first.eof = wire::Eof::n;
+  first.header.s_id = other.port.n_port_id();
+  end();
+  begin(Level::ReliableDelivery, "again");
+  end();
+  ASSERT_NO_FATAL_FAILURE(connect_other());
+  ASSERT_EQ(other.resp1->payload.handle, server_handle);
+  receive();
+  deliver(first);
+  ASSERT_EQ(server_vi->state(), vi::State::Connected);
+  deliver({.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::bls,
+                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = first.header.ox_id,
+                      .rx_id = wire::RxId::unassigned}, .data = {}});
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  deliver({.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = other.port.n_port_id(), .type = wire::Type::bls,
+                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = first.header.ox_id,
+                      .rx_id = wire::RxId::unassigned}, .data = {}});
+  EXPECT_EQ(server_vi->state(), vi::State::Error) << "its own ends the message";
+}
+
 class StrangersInClass2 : public support::Class2Nodes {
  public:
   using Class2Nodes::Class2Nodes;
@@ -177,6 +279,27 @@ TEST_F(StrangersInClass2, connected_messageForNobody_abtsIsDemanded) {
   ASSERT_TRUE(ack && ack->r_ctl == RCtl::ack_1);
   EXPECT_EQ(ack->parameter, 1u);
   EXPECT_EQ(ack->f_ctl & f_ctl::abort_condition_mask, f_ctl::abort_perform_abts);
+}
+// FC-VI 5.5, 5.2.5: an answer that is none is missing in no message of its sender: it is acknowledged, and nothing demanded.
+TEST_F(StrangersInClass2, connected_answerOfAnotherCategory_isAcknowledged) {
+  begin(Level::ReliableDelivery);
+  receive(), send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  const LoggedFrame model = *data_frame(0);
+  for (const bool answer : {true, false}) {
+    SCOPED_TRACE(answer);
+    ForgedFrame forged{.header = model.header, .data = model.data, .sof = wire::Sof::i2, .eof = wire::Eof::n};
+    forged.set({.handle = wire::FcviHandle{0x7777}, .opcode = wire::fcvi::Opcode::send_rqst, .msg_id = {2}});
+    forged.header.r_ctl = RCtl::unsolicited_command;
+    forged.header.ox_id = {static_cast<std::uint16_t>(0x5555 + answer)};
+    if (answer) forged.header.f_ctl |= f_ctl::exchange_responder;
+    log.clear();
+    inject(client->port, forged.build(fabric.pool));
+    fabric.run_for(fc2::millisecond);
+    const LoggedFrame* ack = log.find([](const LoggedFrame& f) { return !f.outbound && wire::is_link_control(f.header.r_ctl); });
+    ASSERT_NE(ack, nullptr);
+    EXPECT_EQ(ack->header.f_ctl & f_ctl::abort_condition_mask, answer ? 0u : f_ctl::abort_perform_abts);
+  }
 }
 TEST_F(StrangersInClass2Ack0, connected_messageForNobody_abtsIsDemanded) {
   const auto ack = answer_to_message_for_nobody();
