@@ -70,8 +70,8 @@ void Connection::allow_send_completions() {
 }
 
 void Connection::setup_released(const OriginatedSetup* originated, const ReceivedSetup* received) {
-  if (originated != nullptr && originated_ == originated) originated_ = nullptr;
-  if (received != nullptr && received_ == received) received_ = nullptr;
+  if (originated_ == originated) originated_ = nullptr;
+  if (received_ == received) received_ = nullptr;
   release_if_unused();
 }
 
@@ -82,14 +82,14 @@ void Connection::release_if_unused() {
 
 // --- the endpoint ------------------------------------------------------------------------------------------------
 
-void Connection::follow(vi::State before) {
+void Connection::follow() {
   const vi::State now = vi_->state();
   const bool receiving = vi_->can_receive();
   if (receiving && !receiving_) receiver_.enable();
   if (now == vi::State::Error) stop();
   else if (!receiving && receiving_) receiver_.disable();  // no connection came of what was received since RESP1 (C.5.5)
   receiving_ = receiving;
-  if (now == vi::State::Connected && before != now) {
+  if (now == vi::State::Connected) {  // it has become so: no event that is fed keeps a Connected VI Connected
     connected_once_ = true;
     ++core_.counters.connections_made;
     responder_.process(dr::ConnectionEstablished{}, *this);
@@ -149,13 +149,9 @@ EndCause Connection::end_cause() const {
 }
 
 Connection::Ended Connection::ended_by(ReceiveError error) {
-  switch (error) {
-    case ReceiveError::QueueEmpty: return Ended::NoReceive;
-    case ReceiveError::TooSmall: return Ended::TooLong;
-    case ReceiveError::Protection: return Ended::Protection;
-    case ReceiveError::Transport: return Ended::Transport;
-  }
-  return Ended::Transport;
+  if (error == ReceiveError::QueueEmpty) return Ended::NoReceive;
+  if (error == ReceiveError::TooSmall) return Ended::TooLong;
+  return error == ReceiveError::Protection ? Ended::Protection : Ended::Transport;
 }
 
 Connection::Ended Connection::ended_by(Reason reason) {
@@ -178,7 +174,7 @@ void Connection::note_end_by_peer() {
 
 void Connection::stop_now() {
   if (stopped_) return;
-  if (!connected_once_ && received_ == nullptr) withdraw_setup();
+  if (received_ == nullptr) withdraw_setup();
   note_end(Ended::Descriptor);
   stop();
   tell_peer(reason_of(stop_cause_));
@@ -206,7 +202,6 @@ void Connection::fail(Reason reason, ReceiveError cause) {
 void Connection::fail(Reason reason) {
   note_end(ended_here_by(reason));
   feed(ve::ConnectionLost{});
-  stop();  // once: nothing that could fail is left then
   tell_peer(reason);
 }
 
@@ -241,8 +236,7 @@ void Connection::disconnect_complete(Disconnector::By by, bool answered) {
 /// FC-VI 8.4.2 f: no VI is left that could try again (8.6.3 a), and the handle must not serve before the peer has answered.
 void Connection::abandoned_disconnected(Disconnector& disconnector, bool answered) {
   if (!answered) return disconnector.request_later();
-  handle_disconnected();
-  release_if_unused();
+  handle_disconnected();  // its time is over before, or then: handle_released()
 }
 
 void Connection::application_disconnected(bool answered) {
@@ -262,7 +256,6 @@ void Connection::complete_disconnects(vi::Return result) {
 
 /// The VI is Idle again and may connect anew, with another handle; this one rests.
 void Connection::unbind() {
-  if (vi_ == nullptr) return;
   release_vi();
   responder_.process(dr::EndpointDisconnected{}, *this);
   if (received_ != nullptr) received_->connection_ended();
@@ -274,7 +267,6 @@ void Connection::release_vi() {
   vi_->transport_context = nullptr;
   vi_ = nullptr;
   core_.scheduler().cancel(stop_later_);
-  stop_ending();
 }
 
 /// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f).
@@ -284,16 +276,15 @@ void Connection::handle_disconnected() {
 }
 
 void Connection::abandon() {
-  if (vi_ == nullptr) return;
   withdraw_setup();
   if (received_ != nullptr) received_->disconnect_requested();
   complete_disconnects(vi::Return::ErrorResource);
   if (vi_ != nullptr) release_vi();
   if (connected_once_) stop();
-  else if (std::exchange(receiving_, false)) receiver_.disable();
+  else if (receiving_) receiver_.disable();
   if (received_ != nullptr) received_->connection_ended();
   if (disconnector_.is_under_way() || notice_.is_under_way()) return;
-  if (connected_once_ || stopped_) return notice_.request();
+  if (stopped_) return notice_.request();
   handle_disconnected();
   release_if_unused();
 }
@@ -361,7 +352,6 @@ void Connection::abort_setup() {
 
 /// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step).
 void Connection::endpoint_lost() {
-  if (vi_ == nullptr) return;
   note_end_by_peer();  // while its request is at hand
   const wire::MsgId last = incoming_ != nullptr ? incoming_->rqst.last_msg_id : wire::MsgId{};
   if (core_.port().in_order() || !sender_.awaits_answers(last)) return end_now();
@@ -377,9 +367,7 @@ void Connection::stop_ending() {
 }
 
 void Connection::end_now() {
-  stop_ending();
   ++core_.counters.connections_lost;
-  note_end_by_peer();
   feed(ve::ConnectionLost{});
 }
 

@@ -83,9 +83,8 @@ class Connection final : private machines::disconnect_responder::Context {
   template <class Event>
   vi::EndpointOutcome feed(const Event& event) {
     if (vi_ == nullptr) return {};
-    const vi::State before = vi_->state();
     const vi::EndpointOutcome outcome = vi_->endpoint_event(event);
-    follow(before);
+    follow();
     return outcome;
   }
   /// The model took the VI to Error by itself (vi::Transport::stopped): the same, and the peer is told.
@@ -122,7 +121,7 @@ class Connection final : private machines::disconnect_responder::Context {
   [[nodiscard]] std::string_view responder_state() const { return responder_.state_name(); }
 
  private:
-  void follow(vi::State before);
+  void follow();
   void stop();
   void tell_peer(std::optional<wire::fcvi::Reason> reason);
   void end_now();

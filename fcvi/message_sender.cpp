@@ -38,8 +38,8 @@ mo::Completion completion_of(wire::fcvi::MessageStatus status) {
 std::uint32_t error_bits_of(mo::Completion completion, const vi::SendWork& work) {
   const bool takes_receive = work.kind == vi::SendKind::Send || work.has_immediate;
   switch (completion) {
-    case mo::Completion::Success: return 0;
-    case mo::Completion::Flushed: return vi::status::flushed;
+    case mo::Completion::Success:
+    case mo::Completion::Flushed: return 0;  // the model says that
     case mo::Completion::TransportError: return vi::status::transport_error;
     case mo::Completion::LocalProtectionError: return vi::status::protection_error;
     case mo::Completion::RdmaProtectionError:
@@ -52,30 +52,25 @@ std::uint32_t error_bits_of(mo::Completion completion, const vi::SendWork& work)
 /// FC-VI 5.9.7.3.1: what the Disconnect tells of a message of ours that failed (ruling 200).
 wire::fcvi::Reason reason_of(mo::Completion completion) {
   using wire::fcvi::Reason;
-  switch (completion) {
-    case mo::Completion::LocalProtectionError:  // "length, format or protection error on Descriptor access"
-    case mo::Completion::RemoteDescriptorError: return Reason::remote_descriptor_error;
-    case mo::Completion::RdmaProtectionError: return Reason::rdma_protection_error;
-    case mo::Completion::Success:
-    case mo::Completion::Flushed:
-    case mo::Completion::TransportError: return Reason::transport_error;
-  }
-  return Reason::transport_error;
+  if (completion == mo::Completion::RdmaProtectionError) return Reason::rdma_protection_error;
+  // "length, format or protection error on Descriptor access", here or there
+  if (completion == mo::Completion::LocalProtectionError) return Reason::remote_descriptor_error;
+  return completion == mo::Completion::RemoteDescriptorError ? Reason::remote_descriptor_error : Reason::transport_error;
+}
+
+/// It is added to one that is there, which costs nothing. Nothing is here at -1.
+bool meets_a_range(const Arrivals& arrivals, const Arrivals::Range& piece) {
+  return arrivals.contains(piece.begin - 1) || arrivals.contains(piece.end);
 }
 }  // namespace
 
 MessageSender::MessageSender(Connection& connection)
     : connection_(connection), numbers_(connection.core().config().first_msg_id, connection.core().scheduler().now()),
       share_(connection.core().reorder_pool) {}
-MessageSender::~MessageSender() {
-  sequence_.abandon();
-  for (Message& message : open_)
-    if (message.exchange != nullptr) connection_.core().port().abort(*message.exchange);
-}
+MessageSender::~MessageSender() = default;
 
 void MessageSender::wake() {
-  vi::Vi* vi = connection_.vi();
-  if (vi != nullptr && vi->can_transmit() && !connection_.is_ending()) connection_.core().port().transmitter().submit(*this);
+  if (!connection_.is_ending()) connection_.core().port().transmitter().submit(*this);
 }
 
 bool MessageSender::needs_response() const { return connection_.reliability() == vi::ReliabilityLevel::ReliableReception; }
@@ -151,7 +146,7 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
   const auto size = static_cast<std::size_t>(std::min({room, iu_bytes_left_, to_send}));
   const std::span<std::uint8_t> data_field = frame.data_field();
   std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
-  if (size != 0 && !message.work.data.gather(data_field.subspan(device_header_.size(), size))) return false;
+  if (!message.work.data.gather(data_field.subspan(device_header_.size(), size))) return false;
   const auto offset = static_cast<std::uint32_t>(message.bytes_moved);
   const bool last = size == to_send;
   iu_bytes_left_ -= size;
@@ -223,11 +218,7 @@ void MessageSender::response_received(const fc2::ReceivedFrame& frame, const Dev
   const bool ours = message != nullptr && message->exchange != nullptr && message->exchange->ox_id() == frame.header.ox_id;
   if (!ours) return connection_.core().discard(fc2::Discard::UnexpectedIu);
   if (!awaits(*message, header.opcode)) return connection_.core().discard(fc2::Discard::UnexpectedIu);
-  if (message->exchange->awaits_acknowledgement()) {  // it overtook an ACK
-    message->exchange->all_acknowledged();
-    message = find(header.msg_id);  // what that means was carried out
-    if (message == nullptr || message->exchange == nullptr) return;
-  }
+  if (message->exchange->awaits_acknowledgement()) message->exchange->all_acknowledged();  // it overtook an ACK
   if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
   if (header.opcode != Opcode::read_resp) return status_received(*message, header);
   if (connection_.core().port().in_order()) read_data_received(*message, frame, header, payload);
@@ -267,21 +258,20 @@ void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFra
                                         std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
   Arrivals& arrivals = message.pieces->arrivals;
-  switch (arrivals.classify(piece)) {
-    case Arrivals::Piece::Duplicate: return core.discard(fc2::Discard::WrongSequence);
-    case Arrivals::Piece::Conflict: return process(message, mo::ExchangeError{});
-    case Arrivals::Piece::New: break;
-  }
+  const Arrivals::Piece kind = arrivals.classify(piece);
+  if (kind == Arrivals::Piece::Duplicate) return core.discard(fc2::Discard::WrongSequence);
+  if (kind == Arrivals::Piece::Conflict) return process(message, mo::ExchangeError{});
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
-  const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow();
+  const std::size_t growth = meets_a_range(arrivals, piece) ? 0 : arrivals.bytes_to_grow();
   if (!arrivals.has_room(piece, message.work.length_bytes) || !share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
     core.port().acknowledger().busy(frame);
     return core.reorder_pool_full();
   }
-  const bool placed = message.pieces->data.place(piece.begin, payload);
-  if (placed) arrivals.add(piece);
-  share_.give_back(before + growth - arrivals.heap_bytes());
-  if (!placed) return process(message, mo::LocalProtectionError{});
+  if (!message.pieces->data.place(piece.begin, payload)) {
+    share_.give_back(growth);
+    return process(message, mo::LocalProtectionError{});
+  }
+  arrivals.add(piece);
   read_data_placed(message, payload.size());
 }
 
@@ -322,11 +312,11 @@ void MessageSender::read_data_received(Message& message, const fc2::ReceivedFram
   if (!status.ok()) {
     connection_.peer_failed_it();
     connection_.core().port().release(*std::exchange(message.exchange, nullptr));
-    return process(message, mo::ReadDataReceived{.last = true, .status = completion_of(status)});
+    return process(message, mo::ReadDataReceived{.status = completion_of(status)});
   }
   if (!read_data_fits(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
-  if (!payload.empty() && !message.work.data.scatter(payload)) return process(message, mo::LocalProtectionError{});
+  if (!message.work.data.scatter(payload)) return process(message, mo::LocalProtectionError{});
   ++message.read_seq_cnt;
   read_data_placed(message, payload.size());
 }
@@ -345,9 +335,7 @@ void MessageSender::read_data_placed(Message& message, std::size_t bytes) {
 template <class E>
 void MessageSender::feed(Message& message, const E& event) {
   current_ = &message;
-  verdict_ = Verdict::TransportError;
   message.machine.process(event, *this);
-  current_ = nullptr;
 }
 
 template <class E>
@@ -363,11 +351,11 @@ void MessageSender::settle() {
 }
 
 void MessageSender::drop_completed() {
-  bool dropped = false;
+  const std::size_t before = open_.size();
   while (!open_.empty()) {
     Message& first = open_.front();
     if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send()) feed(first, mo::ClearToSend{});  // its turn
-    if (!first.machine.is<mo::Completed>() || (sending_ && open_.size() == 1)) break;
+    if (!first.machine.is<mo::Completed>()) break;
     if (first.held != mo::Completion::Success) {  // all before it completed well, as they did at the peer
       connection_.note_failure(reason_of(first.held));
       connection_.vi()->complete_send(first.work, error_bits_of(first.held, first.work));
@@ -376,18 +364,16 @@ void MessageSender::drop_completed() {
     }
     drop_pieces(first);
     open_.pop_front();
-    dropped = true;
   }
-  if (dropped) wake();  // the window or a fence may have opened
+  if (open_.size() != before) wake();  // the window or a fence may have opened
 }
 
 /// Completions keep the order of posting (VI-ARCH 6.3.1.1): Sends and RDMA Writes among themselves, and so do RDMA Reads;
 /// at Reliable Reception all, so that nothing completes well behind a message that failed (VI-ARCH 2.5.3, Annex E).
 bool MessageSender::in_turn(const Message& message) const {
-  for (const Message& earlier : open_) {
-    if (&earlier == &message) return true;
-    if (earlier.machine.is<mo::Completed>() && earlier.held == mo::Completion::Success) continue;
-    if (needs_response() || is_read(earlier) == is_read(message)) return false;
+  for (auto earlier = open_.begin(); &*earlier != &message; ++earlier) {
+    if (earlier->machine.is<mo::Completed>()) continue;  // where one holds a failure, another before it is not complete
+    if (needs_response() || is_read(*earlier) == is_read(message)) return false;
   }
   return true;
 }
@@ -399,10 +385,8 @@ void MessageSender::clear_to_send() {
 }
 
 bool MessageSender::awaits_answers(wire::MsgId last) const {
-  if (!needs_response() || last.value == 0) return false;  // 0: none, or its number came round
-  return std::any_of(open_.begin(), open_.end(), [&](const Message& message) {
-    return !wire::serial_less(last, message.msg_id) && !message.machine.is<mo::Completed>();
-  });
+  if (!needs_response() || last.value == 0 || open_.empty()) return false;  // 0: none, or its number came round
+  return !wire::serial_less(last, open_.front().msg_id);  // the first is not complete
 }
 
 void MessageSender::stop_sending() { connection_.core().port().transmitter().withdraw(*this); }
@@ -410,17 +394,12 @@ void MessageSender::stop_sending() { connection_.core().port().transmitter().wit
 void MessageSender::connection_ended() {
   connection_.core().port().transmitter().withdraw(*this);
   sequence_.abandon();
-  sending_ = false;
   for (Message& message : open_) {
     feed(message, mo::ConnectionEnded{});
     // One that waited for a SEQ_ID or for credit: no frame of it went.
     if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
   }
-  failed_.reset();
-  failing_ = false;
-  for (Message& message : open_) drop_pieces(message);
-  open_.clear();
-  connection_.core().scheduler().cancel(timer_);
+  for (; !open_.empty(); open_.pop_front()) drop_pieces(open_.front());
 }
 
 void MessageSender::arm_timer() {
@@ -432,8 +411,7 @@ void MessageSender::arm_timer() {
 
 /// FC-VI 8.4.1 a). Reads are answered in order (VI-ARCH 6.3.1.1): while data comes, those behind it wait their turn.
 fc2::TimeNs MessageSender::deadline_of(const Message& message) const {
-  if (!is_read(message) || message.deadline == fc2::never) return message.deadline;
-  return std::max(message.deadline, read_progress_until_);
+  return is_read(message) ? std::max(message.deadline, read_progress_until_) : message.deadline;
 }
 
 void MessageSender::timer_expired() {
@@ -453,8 +431,7 @@ void MessageSender::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailur
   for (Message& message : open_) {
     if (message.exchange != &exchange) continue;
     message.exchange = nullptr;
-    const bool sending = sending_ && &message == &open_.back();
-    if (sending) sequence_.abandon();
+    if (&message == &open_.back()) sequence_.abandon();
     if (failure == fc2::ExchangeFailure::PortLoggedOut) return;  // it ends the whole connection next
     if (message.machine.is<mo::Queued>()) return;                // nothing went out: it waits on, and takes another exchange
     return process(message, mo::ExchangeError{});
@@ -474,10 +451,11 @@ void MessageSender::place_read_data() {
 }
 
 /// At Reliable Reception a failure waits, too, until all messages before it are complete, or fail in their own time
-/// (VI-ARCH 2.5.3, Annex E: lock step).
+/// (VI-ARCH 2.5.3, Annex E: lock step): drop_completed() tells it.
 void MessageSender::complete(mo::Completion completion) {
-  const bool failure = completion != mo::Completion::Success && completion != mo::Completion::Flushed;
-  if (failure && needs_response() && !in_turn(*current_)) {
+  if (completion == mo::Completion::Flushed) return;  // the model flushed it on its way to Error
+  const bool failure = completion != mo::Completion::Success;
+  if (failure && needs_response()) {
     current_->held = completion;
     current_->deadline = fc2::never;
     failing_ = true;
@@ -487,7 +465,7 @@ void MessageSender::complete(mo::Completion completion) {
     verdict_ = completion;
     connection_.note_failure(reason_of(completion));
   }
-  if (connection_.vi() != nullptr) connection_.vi()->complete_send(current_->work, error_bits_of(completion, current_->work));
+  connection_.vi()->complete_send(current_->work, error_bits_of(completion, current_->work));
 }
 
 void MessageSender::fail_connection() {
@@ -495,7 +473,7 @@ void MessageSender::fail_connection() {
 }
 
 void MessageSender::abort_exchange() {
-  if (sending_ && current_ == &open_.back()) {
+  if (current_ == &open_.back()) {
     sequence_.abandon();
     sending_ = false;
   }

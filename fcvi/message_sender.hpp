@@ -40,7 +40,6 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   void stop_sending();
   /// The endpoint left Connected: everything open is aborted and flushed.
   void connection_ended();
-  [[nodiscard]] std::size_t open_messages() const { return open_.size(); }
 
  private:
   /// Read data that came in another order than it was sent (FC-VI 8.4.1 d).
@@ -125,12 +124,12 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   fc2::SequenceSender sequence_;
   std::uint64_t iu_bytes_left_ = 0;
   std::array<std::uint8_t, 32> device_header_{};  // of every frame of the message being sent
-  Message* current_ = nullptr;            // while its machine runs
+  Message* current_ = nullptr;            // whose machine runs, or ran last
   std::size_t placed_bytes_ = 0;
   fc2::TimeNs read_progress_until_ = 0;   // FCVI_ULP_TIMEOUT after the last read data
   using Verdict = machines::message_originator::Completion;
   std::optional<Verdict> failed_;         // an effect asked for fail_connection
-  Verdict verdict_ = Verdict::TransportError;  // of the message whose machine runs
+  Verdict verdict_ = Verdict::TransportError;  // what fail_connection means, until a message says more
   bool failing_ = false;                  // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
   ReorderPool::Share share_;              // what the books of read data take of the port's pool
   fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};

@@ -16,7 +16,7 @@ namespace {
 constexpr fc2::TimeNs exchange_retry_ns = 10 * fc2::microsecond;
 }
 
-ReadResponder::~ReadResponder() { clear(); }
+ReadResponder::~ReadResponder() = default;
 
 bool ReadResponder::add(const fc2::ReceivedFrame& frame, const DeviceHeader& request) {
   if (responses_.size() == max_waiting) return false;
@@ -33,16 +33,11 @@ void ReadResponder::clear() {
   if (exchange_ != nullptr) connection_.core().port().abort(*std::exchange(exchange_, nullptr));
 }
 
-void ReadResponder::drop_first() {
-  sequence_.abandon();
-  exchange_ = nullptr;
-  responses_.pop_front();
-}
-
 /// A read that failed has failed at its originator, too: the connection breaks (FC-VI 8.4.2 e), and what waited for its data
 /// has no effect (VI-ARCH 6.3.1.1). A logout tells by itself.
 void ReadResponder::exchange_failed(fc2::ExchangeFailure failure) {
-  drop_first();
+  sequence_.abandon();
+  exchange_ = nullptr;
   if (failure != fc2::ExchangeFailure::PortLoggedOut) fail();
 }
 

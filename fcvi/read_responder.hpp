@@ -42,7 +42,6 @@ class ReadResponder final : public fc2::FrameSource {
   Next next_frame(fc2::Frame& frame) override;
   bool begin_sequence();
   bool open_exchange();
-  void drop_first();
   void retry();
   bool fill(fc2::Frame& frame);
   void finish_first();

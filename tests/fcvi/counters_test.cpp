@@ -22,7 +22,7 @@ struct Counted {
 
 class Counters : public support::MessageNodes, public ::testing::WithParamInterface<std::tuple<Level, bool>> {
  public:
-  Counters() : MessageNodes({}, {}, support::fabric_order(std::get<bool>(GetParam()))) {}
+  explicit Counters(fcvi::ProviderConfig config = {}) : MessageNodes(config, {}, support::fabric_order(std::get<bool>(GetParam()))) {}
   [[nodiscard]] static Level level() { return std::get<Level>(GetParam()); }
   [[nodiscard]] static std::uint64_t answered() { return level() == Level::ReliableReception ? 1 : 0; }
   void look() { counted(*client, of_client), counted(*server, of_server); }
@@ -93,6 +93,29 @@ TEST_P(ReadCounters, read_countsOnce) {
   ASSERT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   EXPECT_EQ(client_counts(), (Counted{1, 1, 1, 3, 0, 5000, 1, 0}));
   EXPECT_EQ(server_counts(), (Counted{1, 1, 3, 0, 5000, 0, 0, 1}));
+}
+
+class CountersOfIus : public Counters {
+ public:
+  CountersOfIus() : Counters(fcvi::ProviderConfig{.address = {}, .max_iu_bytes = 2 * frame_bytes}) {}
+};
+INSTANTIATE_TEST_SUITE_P(Level, CountersOfIus, ::testing::Combine(support::reliable_levels, ::testing::Bool()), name_of);
+
+// FC-VI 5.2.2, 5.2.4, 5.6: messages of several IUs: each IU counts.
+TEST_P(CountersOfIus, sendAndRead_countEachIu) {
+  begin(level());
+  receive(), look();
+  send(1, 5 * frame_bytes);
+  fabric.run_for(fc2::second);
+  ASSERT_TRUE(arrived(0, 0, 5 * frame_bytes));
+  EXPECT_EQ(client_counts(), (Counted{3, answered(), 5, 0, 5 * frame_bytes, 0, 1, 0}));
+  EXPECT_EQ(server_counts(), (Counted{answered(), 3, 0, 5, 0, 5 * frame_bytes, 0, 1}));
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 5 * frame_bytes}}, server->data + (8u << 20), server->handle);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(fc2::second);
+  ASSERT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
+  EXPECT_EQ(client_counts(), (Counted{1, 3, 1, 5, 0, 5 * frame_bytes, 1, 0}));
+  EXPECT_EQ(server_counts(), (Counted{3, 1, 5, 0, 5 * frame_bytes, 0, 0, 1}));
 }
 
 // VI-ARCH 5.4: a connection is lost at the end whose program did not end it; whoever did.

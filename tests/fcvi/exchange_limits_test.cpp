@@ -100,6 +100,20 @@ TEST_F(NoExchangeFree, sending_allInUse_waitsForOne) {
   EXPECT_TRUE(arrived(0, 0, 100));
 }
 
+// ... and it asks again every 10 us.
+TEST_F(NoExchangeFree, sending_allInUse_asksEvery10Us) {
+  begin(Level::ReliableDelivery);
+  take_originators();
+  receive(), send(1, 100);
+  const fc2::TimeNs posted = fabric.scheduler.now();
+  fabric.run_for(fc2::millisecond);
+  give_back(client->port);
+  fabric.run_for(fc2::millisecond);
+  const auto* frame = log.find([](const support::LoggedFrame& f) { return f.is(RCtl::solicited_data); });
+  ASSERT_NE(frame, nullptr);
+  EXPECT_EQ(frame->at, posted + fc2::millisecond + 10 * fc2::microsecond);
+}
+
 // FC-VI 5.2.4: ... and so do the data of an RDMA Read.
 TEST_F(NoExchangeFree, reading_allInUse_waitsForOne) {
   begin(Level::ReliableDelivery);
@@ -111,6 +125,24 @@ TEST_F(NoExchangeFree, reading_allInUse_waitsForOne) {
   give_back(server->port);
   fabric.run_for(fc2::millisecond);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
+  EXPECT_TRUE(server->port.transmitter().idle()) << "nothing is asked for when nothing is left";
+}
+TEST_F(NoExchangeFree, reading_allInUse_asksEvery10Us) {  // 5.2.4
+  begin(Level::ReliableDelivery);
+  support::FrameLog at_server;
+  fabric.fabric.tap(server->port, &at_server);
+  take_responders();
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(fc2::millisecond);
+  give_back(server->port);
+  fabric.run_for(fc2::millisecond);
+  fabric.fabric.tap(server->port, nullptr);
+  const auto* asked = at_server.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_command); });
+  const auto* data = at_server.find([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
+  ASSERT_TRUE(asked != nullptr && data != nullptr);
+  EXPECT_GT(data->at, asked->at + 500 * fc2::microsecond);
+  EXPECT_EQ((data->at - asked->at) % (10 * fc2::microsecond), 0);
 }
 
 // FC-VI 7.7.3: while its address is validated nothing goes to a port. One that asks all the time meanwhile, by ABTS of exchanges that

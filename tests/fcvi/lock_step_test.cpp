@@ -33,7 +33,10 @@ class LockStep : public support::MessageNodes {
     fabric.fabric.ingress_of(client->port)->receive(frame.build(fabric.pool));
   }
 };
-class LockStepAnyOrder : public LockStep { public: LockStepAnyOrder() : LockStep({}, {}, support::fabric_order(false)) {} };
+class LockStepAnyOrder : public LockStep {
+ public:
+  explicit LockStepAnyOrder(fcvi::ProviderConfig config = {}) : LockStep(config, {}, support::fabric_order(false)) {}
+};
 class LockStepShortRaTov : public LockStep {
  public:
   LockStepShortRaTov() : LockStep({}, {}, fabric_of()) {}
@@ -63,6 +66,33 @@ TEST_F(LockStep, reading_memoryLostInTheMiddle_bothEndsKnow) {
   const auto* told = log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); });
   ASSERT_NE(told, nullptr);
   EXPECT_EQ(wire::fcvi::DeviceHeader::parse(32, told->data)->msg_id.value, 1u) << "message 1 is the last that was completed";
+  const support::LoggedFrame* last = nullptr;
+  for (const support::LoggedFrame& frame : log.frames())
+    if (!frame.outbound && frame.is(RCtl::solicited_data)) last = &frame;
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->data.size(), 32u) << "without payload";
+  EXPECT_NE(last->header.f_ctl & wire::f_ctl::last_sequence, 0u);
+}
+
+// FC-VI 5.9.4, 5.9.7: what a READ_RQST has in its Flags and FCVI_PARAMETER is no concern of the READ_RESP: zero in all of its frames.
+TEST_F(LockStep, reading_requestSaysMore_responseDoesNot) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) {
+    if (frame.from_client) frame.header.parameter = 0x12345678, frame.header.flags = 0x40, frame.rewrite();
+    return pass;
+  };
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, length}}, server->data, server->handle);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
+  int frames = 0;
+  for (const support::LoggedFrame& frame : log.frames()) {
+    if (frame.outbound || !frame.is(RCtl::solicited_data)) continue;
+    ++frames;
+    EXPECT_EQ(frame.data[5], 0);
+    EXPECT_EQ(wire::fcvi::DeviceHeader::parse(32, frame.data)->parameter, 0u);
+  }
+  EXPECT_EQ(frames, 4);
 }
 
 // VI-ARCH 2.5.3, FC-VI 5.9.4.3, ruling 41: a message that is too long for its descriptor is refused by its response, of one frame or of
@@ -147,6 +177,7 @@ TEST_F(LockStepAnyOrder, awaiting_refusalOvertakesResponse_earlierCompletes) {
 /// A DISCONNECT_RQST of the server's for the client's handle, which the server knows nothing of.
 class LockStepForged : public LockStepAnyOrder {
  public:
+  using LockStepAnyOrder::LockStepAnyOrder;
   void disconnect(std::uint32_t last_msg_id) {
     support::ForgedFrame frame;
     frame.header = {.r_ctl = RCtl::unsolicited_control, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
@@ -205,6 +236,77 @@ TEST_F(LockStepForged, disconnected_waitingForResponses) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
 }
+// FC-VI Annex E, 6.12.2: ... for all of them, and no longer: R_A_TOV at the most; the connection is lost once.
+TEST_F(LockStepForged, disconnected_waitingForTwo_endsWithTheSecond) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late((frame.number + 1) * fc2::second); };
+  receive(3), send(3, 100);
+  fabric.run_for(fc2::millisecond);
+  disconnect(2);
+  fabric.run_for(fc2::second + 500 * fc2::millisecond);
+  EXPECT_EQ(sent(0), sent_well);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  EXPECT_EQ(client->provider.counters().connections_lost, 0u);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(sent(1), sent_well);
+  EXPECT_EQ(sent(2), send_flushed);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->provider.counters().connections_lost, 1u);
+  fabric.run_for(20 * fc2::second);
+  EXPECT_EQ(client->provider.counters().connections_lost, 1u);
+  EXPECT_EQ(client->provider.counters().reorder_pool_full, 0u);
+}
+TEST_F(LockStepForged, disconnected_waitingInVain_endsAfterRaTov) {  // ruling 128
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  disconnect(1);
+  fabric.run_for(9 * fc2::second);
+  EXPECT_EQ(client->provider.counters().connections_lost, 0u);
+  fabric.run_for(2 * fc2::second);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->provider.counters().connections_lost, 1u);
+}
+// ... and what is being sent is not sent on.
+TEST_F(LockStepForged, disconnected_sending_stops) {
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
+  receive(2), send(1, 100), send(1, 60'000);
+  fabric.run_for(200 * fc2::microsecond);  // of 600
+  disconnect(1);
+  fabric.run_for(10 * fc2::microsecond);
+  const auto out = log.count([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  EXPECT_EQ(log.count([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); }), out);
+}
+// Ruling 128, FC-VI 6.12.2: at Reliable Delivery there are no responses, and a number of 0 names no message, also where ids are high: at once.
+TEST_F(LockStepForged, delivery_disconnected_endsAtOnce) {
+  begin(Level::ReliableDelivery);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
+  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
+  client_vi->post_send(read, client->handle);
+  fabric.run_for(fc2::millisecond);
+  disconnect(1);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read | vi::status::flushed);
+}
+class LockStepForgedAtTheWrap : public LockStepForged {
+ public:
+  LockStepForgedAtTheWrap() : LockStepForged(fcvi::ProviderConfig{.address = {}, .first_msg_id = {0xFFFFFFFE}}) {}
+};
+TEST_F(LockStepForgedAtTheWrap, disconnected_peerCompletedNothing_endsAtOnce) {  // FC-VI 6.12.2
+  begin(Level::ReliableReception);
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
+  send(1, 100);
+  fabric.run_for(fc2::millisecond);
+  disconnect(0);
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(sent(0), send_flushed);
+}
 TEST_F(LockStepForged, disconnected_onlyLaterMessagesOpen_endsAtOnce) {  // FC-VI Annex E
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client || frame.number == 0 ? pass : support::lose; };
@@ -228,6 +330,7 @@ TEST_F(LockStepForged, disconnected_waiting_disconnectsItself) {  // VI-DG 3.3.5
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
   fabric.run_for(20 * fc2::second);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 0);
+  EXPECT_EQ(client->provider.counters().connections_lost, 0u);
 }
 TEST_F(LockStepForged, disconnected_waiting_portLogsOut_endsAtOnce) {  // FC-VI 7.7.1
   begin(Level::ReliableReception);
@@ -369,6 +472,84 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   EXPECT_EQ(received(0), receive_flushed);
   EXPECT_EQ(*written, 1);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
+}
+
+// FC-FS 23.6.1.1: an ABTS of an exchange whose read data went is of nothing here: no IU on it is taken for R_A_TOV. One of a read that waits
+// is of the connection, which ends; its handle discards what comes of messages (FC-VI 8.4.2 f).
+class ReadAborted : public LockStep {
+ public:
+  void abort(std::uint16_t ox_id) {
+    const support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
+                                               .type = wire::Type::bls,
+                                               .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
+                                               .ox_id = {ox_id}, .rx_id = wire::RxId::unassigned},
+                                    .data = {}};
+    fabric.fabric.ingress_of(client->port)->receive(abts.build(fabric.pool));
+    fabric.run_for(fc2::millisecond);
+  }
+  void read(std::uint32_t msg_id, std::uint16_t ox_id, std::uint32_t bytes) {
+    forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, msg_id, ox_id, bytes, 0);
+    fabric.run_for(fc2::millisecond);
+  }
+  /// A DISCONNECT_RQST on that exchange.
+  void disconnect_on(std::uint16_t ox_id) {
+    support::ForgedFrame frame;
+    frame.header = {.r_ctl = RCtl::unsolicited_control, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
+                    .type = wire::Type::fc_vi,
+                    .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
+                    .ox_id = {ox_id}, .rx_id = wire::RxId::unassigned};
+    frame.set(wire::fcvi::DisconnectRqst{.handle = wire::FcviHandle{0x1001}, .status = {}}.to_device_header());
+    fabric.fabric.ingress_of(client->port)->receive(frame.build(fabric.pool));
+    fabric.run_for(fc2::millisecond);
+  }
+  [[nodiscard]] std::uint64_t of_aborted() const { return server->port.counters().discarded(fc2::Discard::AbortedExchange); }
+  [[nodiscard]] std::size_t read_frames() const {
+    return log.count([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::solicited_data); });
+  }
+};
+TEST_F(ReadAborted, answered_aborted_rests) {
+  begin(Level::ReliableDelivery);
+  read(1, 0x5001, 100);
+  EXPECT_EQ(read_frames(), 1u);
+  abort(0x5001);
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+  disconnect_on(0x5001);
+  EXPECT_EQ(of_aborted(), 1u) << "the exchange rests";
+  EXPECT_EQ(server_vi->state(), vi::State::Connected);
+}
+TEST_F(ReadAborted, waiting_aborted_endsTheConnection) {
+  begin(Level::ReliableDelivery);
+  read(1, 0x5001, large);  // 10 ms
+  read(2, 0x5002, 100);
+  abort(0x5002);
+  EXPECT_EQ(server_vi->state(), vi::State::Error);
+  EXPECT_EQ(server->count(vi::ErrorCode::RdmaTransport), 1);
+  const auto before = discarded();
+  read(2, 0x5002, 100);
+  EXPECT_EQ(discarded(), before + 1);
+  disconnect_on(0x5002);
+  EXPECT_EQ(of_aborted(), 0u);
+}
+
+// FC-VI 4.1: read data that ends in the middle, by either end, leaves nothing of the peer's port in use, its SEQ_ID above all.
+TEST_F(ReadAborted, answering_connectionEnds_nothingIsInUse) {
+  for (const bool logout : {false, true}) {
+    for (const bool server_ends : {false, true}) {
+      begin(Level::ReliableDelivery, std::string(logout ? "logout" : "error") + (server_ends ? "S" : "C"));
+      const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data, server->handle);
+      client_vi->post_send(read, client->handle);
+      fabric.run_for(fc2::millisecond);
+      if (logout) (server_ends ? server : client)->port.remote_port((server_ends ? client : server)->port.n_port_id()).implicit_logout();
+      else (server_ends ? server_vi : client_vi)->fail_catastrophically();
+      fabric.run_for(30 * fc2::second);  // its exchange is free long since
+      EXPECT_EQ((server_ends ? server_vi : client_vi)->state(), vi::State::Error);
+      disconnect(*client, *client_vi), disconnect(*server, *server_vi);
+      fabric.run_for(60 * fc2::second);
+      EXPECT_EQ(server->port.open_exchanges(), 0u);
+      EXPECT_FALSE(server->port.remote_port(client->port.n_port_id()).in_use());
+      EXPECT_FALSE(client->port.remote_port(server->port.n_port_id()).in_use());
+    }
+  }
 }
 
 // FC-VI 6.6.1, B.2.5 rule 6a: a RDMA Read at Unreliable Delivery, which no VI may send, is an errored message like others: what

@@ -71,6 +71,53 @@ TEST_F(PeerEnd, retried_noMatch_waitsOn) {
   EXPECT_EQ(call.result, Return::Success);
 }
 
+// ... and the next search, which goes unanswered too, has a retry of its own.
+TEST_F(PeerEnd, retriedTwice_noMatch_waitsOn) {
+  post();
+  fabric.run_for(10500 * fc2::millisecond);
+  ASSERT_EQ(peer.rqsts, 2);
+  respond(Reason::no_waiting_remote_connectionpoint);
+  fabric.run_for(21 * s);
+  ASSERT_EQ(peer.rqsts, 4);
+  EXPECT_TRUE(peer.rqst->retry);
+  respond(Reason::no_waiting_remote_connectionpoint);
+  EXPECT_FALSE(call.result.has_value());
+  request();
+  EXPECT_EQ(answered(), std::nullopt);
+  peer.send_resp2(), settle();
+  EXPECT_EQ(call.result, Return::Success);
+}
+
+// FC-VI 7.7.1: between two searches nothing is set up: a logout of the port that was asked last ends nothing.
+TEST_F(PeerEnd, waiting_askedPortLogsOut_waitsOn) {
+  post();
+  respond(Reason::no_waiting_remote_connectionpoint);
+  peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
+  expect_waits();
+  EXPECT_EQ(host.provider.handles_in_use(), 1u);
+  peer.port.remote_port(host.port.n_port_id()).log_in(), settle();
+  request();
+  EXPECT_EQ(answered(), std::nullopt);
+  peer.send_resp2(), settle();
+  EXPECT_EQ(call.result, Return::Success);
+  EXPECT_EQ(vi->state(), vi::State::Connected);
+  const auto receive = host.descriptor(0, {{host.data, 64}});
+  vi->post_receive(receive, host.handle);
+  peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
+  EXPECT_EQ(vi->state(), vi::State::Error);
+}
+
+// VI-ARCH 5.2, FC-VI 8.5.3 d): the VI fails when the peer's request is accepted: the call ends, and RESP2 is refused.
+TEST_F(PeerEnd, accepting_viFails_isOver) {
+  accept();
+  vi->fail_catastrophically();
+  settle();
+  ASSERT_TRUE(call.result.has_value());
+  EXPECT_EQ(call.result, Return::NotReachable);
+  EXPECT_EQ(vi->state(), vi::State::Error);
+  EXPECT_EQ(host.provider.counters().connections_lost, 1u);
+}
+
 // FC-VI 8.2 c), VI-DG 3.3.6: the Timeout during our retry.
 TEST_F(PeerEnd, retried_timeExpires_isTimeout) {
   post(15 * s);
