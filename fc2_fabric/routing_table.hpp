@@ -50,14 +50,21 @@ class RoutingTable {
 /// Since which configuration of the fabric each path is as it is: frames that came in before may be on another path.
 class PathAges {
  public:
-  [[nodiscard]] std::uint32_t of(std::uint8_t from, std::uint8_t to) const { return ages_[index(from, to)]; }
-  void set(std::uint8_t from, std::uint8_t to, std::uint32_t age) { ages_[index(from, to)] = age; }
+  [[nodiscard]] std::uint32_t of(std::uint8_t from, std::uint8_t to) const { return rows_[row_of_[from]][to]; }
+  void set(std::uint8_t from, std::uint8_t to, std::uint32_t age) {
+    if (row_of_[from] == 0) {
+      row_of_[from] = static_cast<std::uint8_t>(rows_.size());
+      rows_.emplace_back();
+    }
+    rows_[row_of_[from]][to] = age;
+  }
   std::uint32_t now = 1;   // this configuration
   std::uint32_t tree = 1;  // since when the broadcast tree is as it is
 
  private:
-  static std::size_t index(std::uint8_t from, std::uint8_t to) { return std::size_t{from} << 8 | to; }
-  std::vector<std::uint32_t> ages_ = std::vector<std::uint32_t>(std::size_t{1} << 16, 0);
+  using Row = std::array<std::uint32_t, 256>;  // by the domain where a path ends
+  std::array<std::uint8_t, 256> row_of_{};     // by the domain where it begins; 0: no path was ever found from there
+  std::vector<Row> rows_ = std::vector<Row>(1);
 };
 
 }  // namespace fc2

@@ -164,10 +164,7 @@ FPort* Switch::find(wire::FcId id) const {
 }
 
 void Switch::take_address_number(AddressNumber number) {
-  if (number >= taken_.size()) {
-    taken_.resize(number + 1);
-    logged_in_.resize(number + 1);
-  }
+  if (number >= taken_.size()) taken_.resize(number + 1);
   taken_[number] = true;
 }
 
@@ -214,7 +211,8 @@ bool Switch::take_area(const FPort& port) {
   if (own >= areas) return false;
   for (AddressNumber number = own + areas; number < taken_.size(); number += areas)
     if (taken_[number]) return false;
-  for (AddressNumber number = own + areas; number < address_numbers; number += areas) take_address_number(number);
+  // Downwards: the table grows once.
+  for (auto number = own + address_numbers - areas; number > own; number -= areas) take_address_number(number);
   return true;
 }
 
@@ -342,7 +340,9 @@ bool Switch::admits_name(wire::Wwn port_name, wire::FcId id) const {
 }
 
 void Switch::port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login) {
-  logged_in_[address_number(id)] = &port;
+  const AddressNumber number = address_number(id);
+  if (number >= logged_in_.size()) logged_in_.resize(number + 1);
+  logged_in_[number] = &port;
   directory_->logged_in(id, login, port.name());
 }
 

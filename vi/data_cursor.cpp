@@ -43,10 +43,7 @@ DataCursor::Reach DataCursor::reach(std::uint64_t length_bytes, Access access) c
 
 bool DataCursor::skip(std::uint64_t length_bytes) {
   while (length_bytes != 0) {
-    if (bytes_left_ == 0) {
-      if (!next_segment()) return false;
-      continue;
-    }
+    if (bytes_left_ == 0 && !next_segment()) return false;
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length_bytes, bytes_left_));
     address_ += length;
     bytes_left_ -= length;

@@ -76,14 +76,17 @@ Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
     nic_.transport().send_posted(*this);
   } else {
     finish(send_, index, status::flushed, {});  // VI-ARCH 5.1, 5.2, 5.4, 6.2
+    fail_by_status(0);
   }
   return Return::Success;
 }
 
 Return Vi::post_receive(std::uint64_t address, wire::MemHandle handle) {
   const WorkQueue::Index index = receive_.tail();
-  if (post(receive_, address, handle) && state() == State::Error)
+  if (post(receive_, address, handle) && state() == State::Error) {
     finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4
+    fail_by_status(0);
+  }
   return Return::Success;
 }
 
@@ -244,7 +247,7 @@ std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, std::uint64_t mess
   switch (work.data.reach(message_bytes, Access::LocalWrite)) {
     case DataCursor::Reach::Allowed: return 0;
     case DataCursor::Reach::TooShort: return status::length_error;
-    case DataCursor::Reach::Refused: return status::protection_error;
+    case DataCursor::Reach::Refused: break;
   }
   return status::protection_error;
 }
@@ -325,7 +328,7 @@ void Vi::flush_descriptors() {
 std::byte* Vi::descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
   std::byte* host =
       nic_.memory().translate(entry.handle, entry.address, length_bytes, attributes_.ptag, Access::LocalWrite);
-  return host != nullptr && consumer_memory::is_aligned(host) ? host : nullptr;
+  return consumer_memory::is_aligned(host) ? host : nullptr;  // nullptr is
 }
 
 std::byte* Vi::whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t segment_count) const {
@@ -353,7 +356,9 @@ void Vi::fail(Failure failure) {
     endpoint_event(endpoint::CatastrophicError{});
   }
   const auto cause = failure == Failure::Nic ? StopCause::Nic : StopCause::Descriptor;
-  if (before != State::Error && state() == State::Error) nic_.transport().stopped(*this, cause);
+  if (before == State::Error) return;
+  assert(state() == State::Error);
+  nic_.transport().stopped(*this, cause);
 }
 
 void Vi::report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address,

@@ -225,7 +225,11 @@ void FcfLink::pass_request() {
 
 void FcfLink::reject_request() { user_.link_rejects(*this, *request_); }
 void FcfLink::start_login_timer() { scheduler_.schedule_after(timer_, config_.login_time); }
-void FcfLink::time_out() { process(ff::Timeout{}); }
+
+void FcfLink::time_out() {
+  if (outcome_ != Outcome::None) return settle();  // the answer came in this instant
+  process(ff::Timeout{});
+}
 
 void FcfLink::start_supervision() {
   heard_ = scheduler_.now();

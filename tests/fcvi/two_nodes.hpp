@@ -141,10 +141,10 @@ class Host : public vi::Listener {
   }
 };
 
-/// Client is host 0, server is host 1.
-class TwoNodes : public ::testing::Test {
+/// Client is host 0, server is host 1; not attached to anything yet.
+class TwoHosts : public ::testing::Test {
  public:
-  explicit TwoNodes(fcvi::ProviderConfig config = {}, fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+  explicit TwoHosts(fcvi::ProviderConfig config = {}, fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
                     TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fc2::SwitchConfig fabric_config = {})
       : fabric(2, std::move(fabric_config), adjust) {
     fabric.link = link;
@@ -154,8 +154,6 @@ class TwoNodes : public ::testing::Test {
     config.first_handle += 0x1000;  // each end its own numbers: a mix-up shows
     config.first_connection_id += 0x1000;
     server = std::make_unique<Host>(fabric, 1, config, farp);
-    fabric.bring_up();
-    fabric.run_until([&] { return client->resolver.ready() && server->resolver.ready(); });
   }
 
   /// Connects a VI of each host; EXPECTs success.
@@ -188,6 +186,17 @@ class TwoNodes : public ::testing::Test {
   std::unique_ptr<Host> client, server;
   vi::Vi* client_vi = nullptr;
   vi::Vi* server_vi = nullptr;
+};
+
+/// On the fabric, and logged in.
+class TwoNodes : public TwoHosts {
+ public:
+  explicit TwoNodes(fcvi::ProviderConfig config = {}, fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+                    TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fc2::SwitchConfig fabric_config = {})
+      : TwoHosts(std::move(config), link, std::move(adjust), std::move(farp), std::move(fabric_config)) {
+    fabric.bring_up();
+    fabric.run_until([&] { return client->resolver.ready() && server->resolver.ready(); });
+  }
 };
 
 }  // namespace support

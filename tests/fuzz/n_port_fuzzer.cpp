@@ -8,6 +8,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   BesiegedNode node(static_cast<BesiegedNode::Kind>(data[0] % static_cast<unsigned>(BesiegedNode::Kind::Count)));
   support::FloodSteps steps(wire::Bytes(data + 1, size - 1));
   while (const auto step = steps.next()) node.take(*step);
-  node.expect_unharmed();
+  node.expect_unharmed(wire::fuzz::is_probed({data, size}));
   return 0;
 }

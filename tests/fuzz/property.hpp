@@ -15,6 +15,18 @@ namespace wire::fuzz {
   std::abort();
 }
 
+/// Whether the costly question is put for this input: for one in FCVI_FUZZ_PROBES_ONE_OF of those that a libFuzzer program
+/// tries, always the same ones; for every input of a replay.
+inline bool is_probed(Bytes input) {
+#ifdef FCVI_FUZZ_PROBES_ONE_OF
+  std::uint32_t hash = 2'166'136'261U;  // FNV-1a
+  for (const std::uint8_t byte : input) hash = (hash ^ byte) * 16'777'619U;
+  return (hash >> 16) % FCVI_FUZZ_PROBES_ONE_OF == 0;
+#else
+  return static_cast<void>(input), true;
+#endif
+}
+
 /// The input in memory of exactly its size, so that a sanitizer sees any byte beyond it.
 class ExactCopy {
  public:

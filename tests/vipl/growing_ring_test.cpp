@@ -2,6 +2,7 @@
 #include "vipl/growing_ring.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <thread>
 
@@ -89,4 +90,31 @@ TEST(GrowingRing, consumer_follows_a_growing_producer) {
     }
     producer.join();
   }
+}
+
+namespace {
+/// Of the heap; 0 where a sanitizer has its own.
+std::size_t bytes_in_use() { return mallinfo2().uordblks; }
+}  // namespace
+
+// "After a time there is one ring, large enough", and nothing stays when it goes.
+TEST(GrowingRing, memory_isWhatIsNeeded) {
+  const std::size_t before = bytes_in_use();
+  for (int life = 0; life < 1000; ++life) {
+    GrowingRing<int> ring;
+    ring.push(life);
+  }
+  EXPECT_LT(bytes_in_use(), before + 100'000) << "what is gone";
+  GrowingRing<int> few, many;
+  int item = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    few.push(i);
+    EXPECT_TRUE(few.pop(item));
+  }
+  EXPECT_LT(bytes_in_use(), before + 8'000) << "one item at a time";
+  for (int i = 0; i < 10'000; ++i) {
+    many.push(i);
+    ASSERT_TRUE(i < 1000 || many.pop(item));
+  }
+  EXPECT_LT(bytes_in_use(), before + 20'000) << "a thousand at a time";
 }

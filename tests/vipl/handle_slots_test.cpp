@@ -92,3 +92,26 @@ TEST(HandleSlots, looked_up_by_one_thread_and_changed_by_another) {
   stop = true;
   reader.join();
 }
+
+TEST(HandleSlots, each_of_many_is_found_and_slots_are_used_again) {
+  HandleSlots<Thing> slots(41);
+  std::vector<Thing> things(3000);
+  std::vector<void*> handles;
+  for (Thing& thing : things) handles.push_back(slots.insert(thing, 1));
+  EXPECT_EQ(vipl::handle_generation(handles.front()), 42U);
+  EXPECT_EQ(vipl::handle_generation(handles.back()), 41U + things.size());
+  for (std::size_t i = 0; i < things.size(); ++i) ASSERT_EQ(slots.find(handles[i], 1), &things[i]) << i;
+  slots.erase(handles[0]);
+  EXPECT_EQ(slots.find(reinterpret_cast<void*>(std::uintptr_t{1}), 1), nullptr);  // no generation
+  slots.erase(handles[2047]);
+  Thing other, another;
+  void* const again = slots.insert(other, 1);
+  void* const also = slots.insert(another, 1);
+  constexpr auto slots_mask = HandleSlots<Thing>::max_handles - 1;
+  const auto slot_of = [](void* handle) { return reinterpret_cast<std::uintptr_t>(handle) >> 3 & slots_mask; };
+  EXPECT_EQ(slot_of(again), slot_of(handles[2047]));
+  EXPECT_EQ(slot_of(also), slot_of(handles[0]));
+  EXPECT_EQ(slots.find(again, 1), &other);
+  EXPECT_EQ(slots.find(also, 1), &another);
+  EXPECT_EQ(slot_of(slots.insert(other, 1)), 3000U);
+}
