@@ -51,8 +51,7 @@ void Arrivals::add(const Range& piece) {
 
 bool Arrivals::has_room(const Range& piece, std::uint64_t length) const {
   if (ranges_.size() < length / 256 + 64) return true;
-  const auto next = range_behind(ranges_, piece.begin);
-  return (next != ranges_.end() && next->begin == piece.end) || (next != ranges_.begin() && (next - 1)->end == piece.begin);
+  return contains(piece.end) || contains(piece.begin - 1);  // it joins one
 }
 
 std::size_t Arrivals::bytes_to_grow() const {
@@ -78,14 +77,13 @@ fc2::TimeNs Arrivals::oldest_gap() const {
 
 std::uint32_t Arrivals::end_of_gaps(fc2::TimeNs due) const {
   const auto later = std::partition_point(ranges_.begin(), ranges_.end(),
-                                          [due](const Range& range) { return range.begin == 0 || range.missed_since <= due; });
+                                          [due](const Range& range) { return range.missed_since <= due; });
   return later == ranges_.begin() ? 0 : (later - 1)->begin;
 }
 
 void Arrivals::fill_before(std::uint32_t end) {
   const auto there = range_behind(ranges_, end);
   there->begin = 0;
-  there->first_seq_cnt = 0;
   ranges_.erase(ranges_.begin(), there);
 }
 

@@ -19,7 +19,8 @@ Epoch::Parts Epoch::not_overwritten(wire::MsgId by, std::uintptr_t target, std::
   Parts parts{{target, target + length}};
   for (auto later = open.upper_bound(by); later != open.end(); ++later) {
     const OpenMessage& message = later->second;
-    if (message.target == 0 || message.target >= target + length || target >= message.target + message.message.length()) continue;
+    if (message.target == 0 || message.refused) continue;  // what comes of a refused one is not written
+    if (message.target >= target + length || target >= message.target + message.message.length()) continue;
     const std::uint32_t placed = message.held.empty() ? message.message.length() : message.held.front().offset;  // its end waits
     const std::size_t from = target > message.target ? target - message.target : 0;  // of its bytes, those that lie there
     const std::size_t to = std::min<std::size_t>(placed, target + length - message.target);

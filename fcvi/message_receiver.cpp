@@ -14,53 +14,29 @@ using wire::fcvi::Opcode;
 using wire::fcvi::Reason;
 
 namespace {
-MessageStatus status_of(mr::ReceiveError error) {
-  switch (error) {
-    case mr::ReceiveError::QueueEmpty:
-    case mr::ReceiveError::TooSmall: return {.resp_err = true, .desc_err = true};
-    case mr::ReceiveError::Protection: return {.resp_err = true, .prot_err = true};
-    case mr::ReceiveError::Transport: return {.resp_err = true, .trans_err = true};
-  }
-  return {.resp_err = true};
-}
-
+/// What a good descriptor says.
 std::uint32_t error_bits_of(mr::ReceiveError error) {
-  switch (error) {
-    case mr::ReceiveError::QueueEmpty: return 0;
-    case mr::ReceiveError::TooSmall: return vi::status::length_error;
-    case mr::ReceiveError::Protection: return vi::status::protection_error;
-    case mr::ReceiveError::Transport: return vi::status::transport_error | vi::status::partial_error;
-  }
-  return 0;
+  if (error == mr::ReceiveError::Protection) return vi::status::protection_error;
+  return vi::status::transport_error | vi::status::partial_error;
 }
 
 /// FC-VI 5.9.7.3.1: a descriptor of ours met it. `rdma`: an RDMA Write with Immediate Data.
 Reason reason_of(mr::ReceiveError error, bool rdma) {
-  switch (error) {
-    case mr::ReceiveError::QueueEmpty:
-    case mr::ReceiveError::TooSmall: return Reason::remote_descriptor_error;
-    case mr::ReceiveError::Protection: return rdma ? Reason::rdma_protection_error : Reason::remote_descriptor_error;
-    case mr::ReceiveError::Transport: return Reason::transport_error;
-  }
-  return Reason::transport_error;
+  if (error == mr::ReceiveError::Transport) return Reason::transport_error;
+  return rdma && error == mr::ReceiveError::Protection ? Reason::rdma_protection_error : Reason::remote_descriptor_error;
 }
 
-/// 5.9.7.3.2: no descriptor did; what we tell the application asynchronously.
-Reason reason_of(vi::ErrorCode error) {
-  switch (error) {
-    case vi::ErrorCode::RdmaWProt: return Reason::remote_rdma_write_protection_error;
-    case vi::ErrorCode::RdmaWData: return Reason::remote_rdma_write_data_error;
-    case vi::ErrorCode::RdmaWAbort: return Reason::remote_rdma_write_packet_abort;
-    case vi::ErrorCode::RdmaRProt: return Reason::remote_rdma_read_protection_error;
-    case vi::ErrorCode::RdmaTransport: return Reason::remote_rdma_transport_error;
-    case vi::ErrorCode::RecvQEmpty:
-    case vi::ErrorCode::PostDesc:
-    case vi::ErrorCode::CompProt: return Reason::remote_descriptor_error;
-    case vi::ErrorCode::ConnLost:
-    case vi::ErrorCode::ViOverrun:
-    case vi::ErrorCode::Catastrophic: return Reason::transport_error;  // none of a message
-  }
-  return Reason::transport_error;
+/// No descriptor did: what we tell the application asynchronously (VI-DG 3.8.1), and the peer (5.9.7.3.2).
+struct Told { vi::ErrorCode code; Reason reason; };
+
+/// VI-DG 3.8.1, ruling 253: of an RDMA Write that ends early a part is here, and that is what the consumer wants to know. A frame
+/// that is here and does not belong there (`breach`) is an error of the transport. Read requests have one frame: they do not end early.
+Told told_of(mr::ReceiveError error, bool read, bool breach) {
+  if (error == mr::ReceiveError::QueueEmpty) return {vi::ErrorCode::RecvQEmpty, Reason::remote_descriptor_error};
+  if (error == mr::ReceiveError::Transport)
+    return {breach ? vi::ErrorCode::RdmaTransport : vi::ErrorCode::RdmaWAbort, Reason::remote_rdma_write_packet_abort};
+  if (read) return {vi::ErrorCode::RdmaRProt, Reason::remote_rdma_read_protection_error};
+  return {vi::ErrorCode::RdmaWProt, Reason::remote_rdma_write_protection_error};
 }
 }  // namespace
 
@@ -103,7 +79,7 @@ bool MessageReceiver::is_before_resp2(const DeviceHeader& header) const {
 
 bool MessageReceiver::stopped() const {
   const vi::Vi* vi = connection_.vi();
-  return !mr::expects_frames(machine_) || vi == nullptr || !vi->can_receive();
+  return vi == nullptr || !vi->can_receive();
 }
 
 /// On an out-of-order fabric the next one, always.
@@ -133,13 +109,11 @@ void MessageReceiver::wrong_seq_cnt() {
 /// True when the frame is one of message Mexp (B.2.5 rules 4 to 6).
 bool MessageReceiver::order_by_message(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
   const std::int32_t ahead = wire::serial_distance(expected_, header.msg_id);
-  if (ahead == 0) return true;
-  if (ahead < 0) {
-    process_breach(mr::StaleMessage{.errored = is_errored(header.msg_id)});
-    return false;
+  if (ahead < 0) process_breach(mr::StaleMessage{.errored = is_errored(header.msg_id)});
+  if (ahead > 0) {
+    message_.header.msg_id = header.msg_id;
+    process(mr::MessageGap{.first_frame = frame.header.seq_cnt.value == 0});
   }
-  message_.header.msg_id = header.msg_id;
-  process(mr::MessageGap{.first_frame = frame.header.seq_cnt.value == 0});
   return expected_ == header.msg_id;  // rule 4a c)
 }
 
@@ -189,7 +163,6 @@ void MessageReceiver::await_more() {
 void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                  std::span<const std::uint8_t> payload) {
   if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
-  placed_bytes_ = payload.size();
   if (machine_.is<mr::Receiving>() && !place(payload)) return process(mr::MemoryLost{last_of_message(frame), needs_response()});
   process(mr::FrameReceived{last_of_message(frame), consumes_descriptor(), needs_response()});
 }
@@ -255,7 +228,6 @@ std::optional<mr::ReceiveError> MessageReceiver::use_receive(const vi::ReceiveWo
 
 bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
   placed_bytes_ = payload.size();
-  if (payload.empty()) return true;
   if (message_.kind == Kind::Send) return message_.receive.data.scatter(payload);
   const std::uint64_t address = message_.header.rmt_va + message_.bytes_received;  // 5.8.7
   return connection_.vi()->write_remote(message_.header.rmt_va_handle, address, payload);
@@ -314,15 +286,14 @@ void MessageReceiver::port_logged_out() { process(mr::PortLoggedOut{}); }
 bool MessageReceiver::abort_received(wire::OxId ox_id) {
   if (in_epoch()) return abort_in_epoch(ox_id);
   if (!is_next(ox_id)) return false;
-  process(mr::FrameLost{mr::Loss::SequenceError});
-  take_early_frames();  // what waited for it
+  process(mr::FrameLost{mr::Loss::SequenceError});  // where something waited for it, the connection ends
   return true;
 }
 
 /// The message that is open here, or the next one, of which some frames wait.
 bool MessageReceiver::is_next(wire::OxId ox_id) const {
   if (machine_.is_any_of<mr::Receiving, mr::Refusing>()) return message_.ox_id == ox_id;
-  if (!machine_.is<mr::Expecting>() || early_.empty()) return false;
+  if (early_.empty()) return false;
   return early_.first().header.msg_id == expected_ && early_.first().received.header.ox_id == ox_id;
 }
 
@@ -354,30 +325,18 @@ void MessageReceiver::complete_receive() {
 }
 
 void MessageReceiver::fail_receive(ReceiveError error) {
-  vi::Vi* vi = connection_.vi();
-  if (vi == nullptr) return;
+  vi::Vi& vi = *connection_.vi();
   connection_.note_failure(error);
   const std::uint32_t found = message_.receive.error_bits;  // in a bad descriptor
   const bool breach = reason_ == Reason::protocol_error;
   if (message_.has_receive) {
     if (!breach) reason_ = reason_of(error, message_.kind == Kind::WriteImmediate);
-    return vi->complete_receive(message_.receive, found != 0 ? found : error_bits_of(error), op_code(), 0, std::nullopt);
+    return vi.complete_receive(message_.receive, found != 0 ? found : error_bits_of(error), op_code(), 0, std::nullopt);
   }
-  // VI-DG 3.8.1: errors that no descriptor reports.
-  const bool read = message_.kind == Kind::Read;  // a Send has claimed its descriptor
-  const vi::ErrorCode code = asynchronous_code(error);
-  if (!breach) reason_ = reason_of(code);
-  if (code == vi::ErrorCode::RecvQEmpty) return vi->report(code, vi::ResourceCode::Vi, 0, op_code());
-  vi->report(code, vi::ResourceCode::Vi, 0, read ? vi::status::op_rdma_read : vi::status::op_remote_rdma_write);
-}
-
-/// VI-DG 3.8.1, ruling 253: of an RDMA Write that ends early a part is here, and that is what the consumer wants to know. A frame that is
-/// here and does not belong there is an error of the transport.
-vi::ErrorCode MessageReceiver::asynchronous_code(ReceiveError error) const {
-  if (error == ReceiveError::QueueEmpty) return vi::ErrorCode::RecvQEmpty;
-  const bool read = message_.kind == Kind::Read, breach = reason_ == Reason::protocol_error;
-  if (error == ReceiveError::Transport) return read || breach ? vi::ErrorCode::RdmaTransport : vi::ErrorCode::RdmaWAbort;
-  return read ? vi::ErrorCode::RdmaRProt : vi::ErrorCode::RdmaWProt;
+  const bool read = message_.kind == Kind::Read;
+  const Told told = told_of(error, read, breach);
+  if (!breach) reason_ = told.reason;
+  vi.report(told.code, vi::ResourceCode::Vi, 0, read ? vi::status::op_rdma_read : op_code());
 }
 
 void MessageReceiver::respond(MessageStatus status) {
@@ -403,8 +362,8 @@ void MessageReceiver::respond(MessageStatus status) {
 
 /// FC-VI Table 6: PROT_ERR is of the RDMA target or source; what is wrong with a receive descriptor, its memory included, is DESC_ERR.
 void MessageReceiver::refuse_message(ReceiveError error) {
-  const bool of_descriptor = message_.kind == Kind::Send && error == ReceiveError::Protection;
-  respond(of_descriptor ? MessageStatus{.resp_err = true, .desc_err = true} : status_of(error));
+  const bool of_descriptor = message_.kind == Kind::Send || error != ReceiveError::Protection;
+  respond({.resp_err = true, .desc_err = of_descriptor, .prot_err = !of_descriptor});
 }
 
 void MessageReceiver::conclude_refusal() {
@@ -445,7 +404,7 @@ void MessageReceiver::mark_message_errored() {
 void MessageReceiver::mark_messages_missing(bool with_received) {
   const wire::MsgId received = message_.header.msg_id;
   if (in_epoch()) return skip_what_is_over();  // give_up_missing() knows which
-  remember_errored(expected_, with_received ? received : wire::MsgId{received.value - 1});
+  // Nobody asks for Merr of them: what comes of them is discarded anyway (ruling 191).
   expected_ = with_received ? wire::advance(received) : received;
   expected_seq_cnt_ = 0;
 }

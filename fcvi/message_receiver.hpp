@@ -89,7 +89,6 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool stopped() const;
   [[nodiscard]] bool consumes_descriptor() const { return message_.consumes_descriptor(); }
   [[nodiscard]] std::uint32_t op_code() const;
-  [[nodiscard]] vi::ErrorCode asynchronous_code(ReceiveError error) const;
   template <class E> void process(const E& event);
   template <class E> void process_breach(const E& event);
   void settle();
@@ -182,7 +181,6 @@ class MessageReceiver final : private machines::message_responder::Context {
   wire::MsgId expected_{};                     // Mexp
   std::uint16_t expected_seq_cnt_ = 0;         // SCexp; wraps in messages of more than 65,536 frames
   std::optional<wire::MsgId> last_completed_;
-  wire::MsgId at_hand_{};                      // the message of frame_, in an epoch
   Message message_;
   const fc2::ReceivedFrame* frame_ = nullptr;  // while it is processed
   const fc2::ReceivedFrame* reply_to_ = nullptr;  // the frame that a response answers, where that came before

@@ -1,6 +1,7 @@
 // Out-of-order fabrics (FC-VI 8.1, B.2.5 rules 4c, 5b, 6e, 7): from the first frame that overtakes another until nothing is missing,
 // the frames of all open messages are taken as they come (fcvi/epoch.hpp). What is known to be missing for R_A_TOV is lost.
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <utility>
 
@@ -19,11 +20,9 @@ using wire::fcvi::Opcode;
 void MessageReceiver::frame_in_any_order(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                          std::span<const std::uint8_t> payload) {
   if (!in_epoch()) {
-    switch (place_of(frame, header)) {
-      case Place::Next: return take_frame(frame, header, payload);
-      case Place::Past: return discard_of_the_past(header.msg_id);
-      case Place::Ahead: break;
-    }
+    const Place place = place_of(frame, header);
+    if (place == Place::Next) return take_frame(frame, header, payload);
+    if (place == Place::Past) return discard_of_the_past(header.msg_id);
     if (!begin_epoch()) return no_room(frame);
   }
   frame_of_epoch(frame, header, payload);
@@ -42,12 +41,14 @@ bool MessageReceiver::adopt_message() {
   OpenMessage* open = open_message(expected_, ReorderPool::Need::Now);
   if (open == nullptr) return false;
   const auto received = static_cast<std::uint32_t>(message_.bytes_received);
-  if (received != 0) open->arrivals.add({0, received, 0, static_cast<std::uint16_t>(expected_seq_cnt_ - 1), 0});
-  open->begun = open->latest = last_frame_at_;
+  if (received != 0)
+    open->arrivals.add({.end = received, .last_seq_cnt = static_cast<std::uint16_t>(expected_seq_cnt_ - 1)});
   open->claimed = open->has_target = true;
   if (machine_.is<mr::Refusing>()) open->refused = noted_;
-  if (message_.kind == Kind::Send) open->data = ScatteredData(message_.receive.data, received);
-  if (message_.kind == Kind::Send && !reliable()) epoch_->occupants.push_back(expected_);
+  if (message_.kind == Kind::Send) {
+    open->data = ScatteredData(message_.receive.data, received);
+    epoch_->occupants.push_back(expected_);  // at Unreliable Delivery it is asked for
+  }
   open->message = message_;
   process(mr::FramesOvertaken{});
   return true;
@@ -57,7 +58,7 @@ bool MessageReceiver::adopt_message() {
 
 void MessageReceiver::frame_of_epoch(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                      std::span<const std::uint8_t> payload) {
-  const wire::MsgId id = at_hand_ = header.msg_id;
+  const wire::MsgId id = header.msg_id;
   const std::int32_t ahead = wire::serial_distance(expected_, id);
   if (ahead < 0) return discard_of_the_past(id);
   OpenMessage* open = epoch_->find(id);
@@ -111,12 +112,12 @@ OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need nee
   Arrivals& seen = epoch_->seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
   const std::size_t before = seen.heap_bytes(), growth = seen.bytes_to_grow();
-  if (at != 0 && !seen.has_room({at, at + 1, 0, 0, 0}, 256 * Epoch::most_seen_ranges)) return nullptr;
+  if (at != 0 && !seen.has_room({.begin = at, .end = at + 1}, 256 * Epoch::most_seen_ranges)) return nullptr;
   if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
   const fc2::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
   if (missed == fc2::never && !epoch_->open.empty())
     if (OpenMessage& newest = epoch_->open.rbegin()->second; newest.overtaken == fc2::never) newest.overtaken = now;
-  seen.add({at, at + 1, 0, 0, now});
+  seen.add({.begin = at, .end = at + 1, .missed_since = now});
   share_.give_back(before + growth - seen.heap_bytes());
   OpenMessage& open = epoch_->open[id];
   open.charged = OpenMessage::pool_bytes();
@@ -135,11 +136,9 @@ void MessageReceiver::take_piece(OpenMessage& open, const fc2::ReceivedFrame& fr
   const std::uint16_t seq_cnt = frame.header.seq_cnt.value;
   const fc2::TimeNs since = open.overtaken != fc2::never ? open.overtaken : connection_.core().scheduler().now();
   const Arrivals::Range piece{begin, begin + static_cast<std::uint32_t>(payload.size()), seq_cnt, seq_cnt, since};
-  switch (open.arrivals.classify(piece)) {
-    case Arrivals::Piece::Duplicate: return discard_of_the_past(open.id());
-    case Arrivals::Piece::Conflict: return give_up_breach(open);
-    case Arrivals::Piece::New: break;
-  }
+  const Arrivals::Piece is = open.arrivals.classify(piece);
+  if (is == Arrivals::Piece::Duplicate) return discard_of_the_past(open.id());
+  if (is == Arrivals::Piece::Conflict) return give_up_breach(open);
   if (!reliable() && !find_descriptor(open, piece)) return;  // it was refused
   if (reliable()) {
     find_target(open);
@@ -162,11 +161,7 @@ void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& fra
     return reliable() || frame.class_2 ? void() : give_up(open, mr::Loss::Timeout);  // it can never be whole
   }
   open.latest = core.scheduler().now();
-  if (open.is_end(piece.end)) {
-    open.last = frame;
-    open.last.owner = nullptr;
-    open.last.data_field = {};
-  }
+  if (open.is_end(piece.end)) open.last = {.header = frame.header, .data_field = {}, .class_2 = frame.class_2};
   ++core.counters.data_frames_received;
   core.counters.data_bytes_received += payload.size();
   if (frame.last_of_sequence) ++core.counters.ius_received;
@@ -175,7 +170,6 @@ void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& fra
 
 void MessageReceiver::piece_taken(OpenMessage& open) {
   if (reliable()) {
-    claim_in_order();
     deliver_in_order();
   } else if (open.refused) {
     refuse_open(open, *open.refused);
@@ -191,8 +185,7 @@ bool MessageReceiver::store(OpenMessage& open, const fc2::ReceivedFrame& frame, 
                             std::span<const std::uint8_t> payload) {
   if (open.refused) {
     if (is_told_now(open)) return true;
-    connection_.core().discard(fc2::Discard::NotReceiving);
-    connection_.core().port().acknowledger().keep_sequence(frame);  // its response tells why
+    connection_.core().discard(fc2::Discard::NotReceiving);  // it is acknowledged: its response tells why
     return true;
   }
   if (payload.empty()) return true;
@@ -245,7 +238,7 @@ bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset
   };
   if (!reliable()) return write(0, payload.size());  // order is not promised there (VI-ARCH 2.5.1)
   const std::byte* to = vi.remote_memory(request.rmt_va_handle, request.rmt_va + offset, payload.size(), vi::Access::RemoteWrite);
-  if (to == nullptr) return false;
+  // nullptr: nothing is there, and write() says so.
   for (const Epoch::Part& part : epoch_->not_overwritten(open.id(), reinterpret_cast<std::uintptr_t>(to), payload.size()))
     if (!write(part.begin, part.end - part.begin)) return false;
   return true;
@@ -255,7 +248,7 @@ bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset
 
 /// An RDMA Write names its target. At Reliable Reception it has no effect before it is known what all before it were.
 void MessageReceiver::find_target(OpenMessage& open) {
-  if (open.has_target || open.refused || !open.message.is_write() || (!open.claimed && needs_response(false))) return;
+  if (open.has_target || !open.message.is_write() || (!open.claimed && needs_response(false))) return;
   const DeviceHeader& request = open.message.header;
   const std::byte* target =
       connection_.vi()->remote_memory(request.rmt_va_handle, request.rmt_va, open.message.length(), vi::Access::RemoteWrite);
@@ -280,7 +273,7 @@ bool MessageReceiver::claim_for(OpenMessage& open) {
   if (refused == ReceiveError::QueueEmpty && open.id() != expected_) return false;  // one may be posted until its turn has come
   open.claimed = true;
   open.refused = refused;
-  if (!refused && open.message.kind == Kind::Send) {
+  if (open.message.kind == Kind::Send) {
     open.data = ScatteredData(open.message.receive.data, 0);
     open.has_target = true;
   }
@@ -293,10 +286,10 @@ bool MessageReceiver::claim_for(OpenMessage& open) {
 void MessageReceiver::claim_in_order() {
   wire::MsgId& next = epoch_->next_to_claim;
   while (epoch_->seen.contains(static_cast<std::uint32_t>(wire::serial_distance(expected_, next)))) {
-    OpenMessage* open = epoch_->find(next);
+    OpenMessage& open = *epoch_->find(next);  // none is over before its turn
     // Reliable Delivery: what is behind an RDMA Read may pass it (VI-ARCH 6.3.1.1).
-    const bool passed = open == nullptr || (open->message.kind == Kind::Read && !needs_response(false));
-    if (!passed && !claim_for(*open)) return;
+    const bool passed = open.message.kind == Kind::Read && !needs_response(false);
+    if (!passed && !claim_for(open)) return;
     next = wire::advance(next);
   }
 }
@@ -304,10 +297,10 @@ void MessageReceiver::claim_in_order() {
 // --- messages whose turn has come --------------------------------------------------------------------------------
 
 void MessageReceiver::deliver_in_order() {
-  while (in_epoch() && !stopped()) {
+  while (!stopped()) {
+    claim_in_order();
     OpenMessage* open = epoch_->find(expected_);
     if (open == nullptr || !deliver_next(*open)) return;
-    if (in_epoch() && !stopped()) claim_in_order();
   }
 }
 
@@ -329,15 +322,14 @@ bool MessageReceiver::deliver_next(OpenMessage& open) {
 void MessageReceiver::conclude(OpenMessage& open) {
   const auto refused = open.refused;
   const fc2::ReceivedFrame last = open.last;
-  const bool ends_with_frame_at_hand = refused && is_told_now(open) && at_hand_ == open.id();  // that is discarded (8.4.2 h)
+  const bool ends_with_frame_at_hand = is_told_now(open);  // if any is still at hand, which is discarded (8.4.2 h)
   take_out(open);
-  const fc2::ReceivedFrame* at_hand = ends_with_frame_at_hand ? frame_ : std::exchange(frame_, nullptr);
+  if (!ends_with_frame_at_hand) frame_ = nullptr;
   reply_to_ = &last;
   if (refused) process(mr::ClaimRefused{*refused, true, needs_response()});
   else if (message_.kind == Kind::Read) process(mr::ReadRequested{});
   else process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
   reply_to_ = nullptr;
-  frame_ = at_hand;
 }
 
 /// It becomes message_, and is not open any more.
@@ -357,7 +349,7 @@ void MessageReceiver::skip_what_is_over() {
   epoch_->seen.forget_first(over);
   expected_ = wire::advance(expected_, over);
   expected_seq_cnt_ = 0;
-  if (wire::serial_less(epoch_->next_to_claim, expected_)) epoch_->next_to_claim = expected_;
+  assert(!reliable() || !wire::serial_less(epoch_->next_to_claim, expected_));  // what is delivered was claimed
   if (!in_epoch()) end_epoch();
 }
 
@@ -419,14 +411,12 @@ bool MessageReceiver::abort_in_epoch(wire::OxId ox_id) {
   return true;
 }
 
-/// Since when something of it is missing (rules 4c b) c), 6e a), 8.4.1 note 1); fc2::never if nothing is.
+/// Since when something of it is missing (rules 4c b) c), 6e a), 8.4.1 note 1).
 fc2::TimeNs MessageReceiver::missing_since(const OpenMessage& open) const {
   const bool read = open.message.kind == Kind::Read;
   if (is_before_resp2(open.message.header) || (needs_response(read) && connection_.awaits_resp3())) return open.begun;
-  if (open.is_whole()) return fc2::never;
-  const fc2::TimeNs gap = open.arrivals.oldest_gap();
-  if (open.is_end(open.arrivals.frontier())) return gap;
-  return std::min(gap, open.overtaken != fc2::never ? open.overtaken : open.latest);
+  // What is whole waits for something that is missing for longer than since its latest frame; so is a gap of its own.
+  return std::min(open.arrivals.oldest_gap(), open.overtaken != fc2::never ? open.overtaken : open.latest);
 }
 
 fc2::TimeNs MessageReceiver::oldest_missing() const {
@@ -443,9 +433,8 @@ void MessageReceiver::epoch_timer_expired() {
   const fc2::TimeNs now = scheduler.now(), r_a_tov = connection_.core().port().r_a_tov();
   if (needs_response(false) && connection_.answers_reads()) return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
   give_up_overdue(now - r_a_tov);
-  if (!in_epoch() || stopped()) return;
-  const fc2::TimeNs since = oldest_missing();
-  if (since == fc2::never) return scheduler.schedule_after(epoch_timer_, r_a_tov);
+  if (!in_epoch()) return;
+  const fc2::TimeNs since = oldest_missing();  // while there is an epoch something is
   const bool more = since <= now - r_a_tov;  // others have their turn, too
   scheduler.schedule(epoch_timer_, more ? now : std::max(since + r_a_tov, now + r_a_tov / 1024));
 }
@@ -455,7 +444,7 @@ void MessageReceiver::give_up_overdue(fc2::TimeNs due) {
   if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) give_up_missing(end);
   if (!in_epoch()) return;
   for (const wire::MsgId id : overdue_messages(due)) {
-    OpenMessage* open = in_epoch() && !stopped() ? epoch_->find(id) : nullptr;
+    OpenMessage* open = stopped() ? nullptr : epoch_->find(id);
     if (open != nullptr) give_up(*open, mr::Loss::Timeout);
   }
 }
@@ -464,8 +453,7 @@ void MessageReceiver::give_up_overdue(fc2::TimeNs due) {
 void MessageReceiver::give_up_first_overdue(fc2::TimeNs due) {
   if (oldest_missing() > due) return;
   if (OpenMessage* first = epoch_->find(expected_)) return give_up(*first, mr::Loss::Timeout);
-  if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) return give_up_missing(end);
-  for (const wire::MsgId id : overdue_messages(due)) return give_up(*epoch_->find(id), mr::Loss::Timeout);
+  give_up_missing(epoch_->seen.end_of_gaps(due));  // what is behind it is not missing for longer
 }
 
 /// A slice of them.

@@ -24,7 +24,7 @@ bool MessageReceiver::find_descriptor(OpenMessage& open, const Arrivals::Range& 
   if (open.message.is_write()) {
     find_target(open);
     if (!open.has_target) refused = ReceiveError::Protection;
-    if (refused && open.message.consumes_descriptor() && !open.message.has_receive) (void)take_descriptor(open);
+    if (refused && open.message.consumes_descriptor()) (void)take_descriptor(open);
   } else {
     if (waits_for_descriptor(open, piece)) return true;
     refused = take_descriptor(open);
@@ -56,11 +56,9 @@ std::optional<mr::ReceiveError> MessageReceiver::take_descriptor(OpenMessage& op
   std::swap(message_, open.message);
   const auto refused = use_receive(*work);
   std::swap(message_, open.message);
-  if (!refused && open.message.kind == Kind::Send) {
-    open.has_target = true;
-    open.data = ScatteredData(work->data, 0);
-    epoch_->occupants.insert(at_head ? epoch_->occupants.begin() : epoch_->occupants.end(), open.id());
-  }
+  open.has_target = true;
+  open.data = ScatteredData(work->data, 0);
+  epoch_->occupants.insert(at_head ? epoch_->occupants.begin() : epoch_->occupants.end(), open.id());  // until it is over
   return refused;
 }
 
@@ -82,7 +80,6 @@ bool MessageReceiver::park(OpenMessage& open) {
     return false;
   }
   open.parked = std::move(bytes);
-  open.has_target = false;
   leave_descriptor(open);
   return true;
 }
@@ -99,7 +96,7 @@ void MessageReceiver::deliver_whole(OpenMessage& open) {
 /// VI-ARCH 2.5.1: the error is reported, and the connection persists. What still comes of it is discarded (B.2.4 rule 2).
 void MessageReceiver::refuse_open(OpenMessage& open, ReceiveError error) {
   take_out(open);
-  process(mr::ClaimRefused{error, true, false});
+  process(mr::ClaimRefused{.error = error});
 }
 
 }  // namespace fcvi

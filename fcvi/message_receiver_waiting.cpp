@@ -17,16 +17,18 @@ bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
 
 /// In-order fabric: nothing is before this frame that it has to wait for.
 bool MessageReceiver::takes_straight(const DeviceHeader& header) {
-  nothing_waits_ = early_.empty() && !connection_.awaits_resp2() && !connection_.answers_reads();
+  nothing_waits_ = !connection_.awaits_resp2() && !connection_.answers_reads();
   return nothing_waits_ || (early_.empty() && !waits_for_reads(header) && !is_before_resp2(header));
 }
 
 /// By FCVI_MSG_ID and relative offset, which tells synonyms of SEQ_CNT apart (5.6).
 MessageReceiver::Place MessageReceiver::place_of(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
   const std::int32_t messages = wire::serial_distance(expected_, header.msg_id);
-  if (messages != 0) return messages < 0 ? Place::Past : Place::Ahead;
+  if (messages < 0) return Place::Past;
+  if (messages > 0) return Place::Ahead;
   const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_.bytes_received;
-  if (frame.header.parameter != next) return frame.header.parameter < next ? Place::Past : Place::Ahead;
+  if (frame.header.parameter < next) return Place::Past;
+  if (frame.header.parameter > next) return Place::Ahead;
   // C.5.10.1: no response before RESP3, which was overtaken: it counts as message 0 (Annex F). RESP2 likewise.
   const bool read = header.opcode == wire::fcvi::Opcode::read_rqst;
   const bool early = is_before_resp2(header) || (needs_response(read) && connection_.awaits_resp3());
@@ -37,11 +39,9 @@ void MessageReceiver::sort_frame(const fc2::ReceivedFrame& frame, const DeviceHe
                                  std::span<const std::uint8_t> payload) {
   if (place_of(frame, header) == Place::Ahead) return keep_frame(frame, header);
   take_frame(frame, header, payload);  // of the past: an error here (rules 4 to 6)
-  take_early_frames();
 }
 
 void MessageReceiver::keep_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
-  last_frame_at_ = connection_.core().scheduler().now();
   if (!early_.add(frame, header)) return no_room(frame);
   connection_.core().message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
 }
@@ -57,9 +57,7 @@ void MessageReceiver::take_early_frames() {
 
 void MessageReceiver::go_on() {
   if (!in_epoch()) return take_early_frames();
-  if (!reliable()) return;  // nothing waits for a set-up or for reads there
-  claim_in_order();
-  deliver_in_order();
+  if (reliable()) deliver_in_order();  // else nothing waits for a set-up or for reads
 }
 
 void MessageReceiver::resp3_received() { go_on(); }

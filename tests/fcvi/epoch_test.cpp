@@ -92,4 +92,25 @@ TEST_F(Overwritten, laterMessageWithoutTarget_writesNothing) {
   came(send, 0, 100'000);
   EXPECT_EQ(left(100, 200), (Parts{{0, 100}}));
 }
+
+// A later one of many pieces: those that lie there are taken out, a byte at its begin, too, and one far behind its begin; nothing else is split.
+TEST_F(Overwritten, laterWriteOfPieces_onlyThoseThere) {
+  OpenMessage& later = write(2, 100, 400);
+  came(later, 0, 1);
+  came(later, 150, 180);
+  came(later, 350, 400);
+  EXPECT_EQ(left(100, 200), (Parts{{1, 100}}));
+  EXPECT_EQ(left(240, 260), (Parts{{0, 10}}));
+  EXPECT_EQ(left(440, 460), (Parts{{0, 10}}));
+  later.held.push_back({nullptr, 350, {}});
+  EXPECT_EQ(left(400, 600), (Parts{{0, 200}})) << "its end waits";
+}
+
+// ... nor does a later one that was refused write anything there.
+TEST_F(Overwritten, laterWriteRefused_writesNothing) {
+  OpenMessage& later = write(2, 100, 100);
+  came(later, 0, 100);
+  later.refused = machines::message_responder::ReceiveError::TooSmall;
+  EXPECT_EQ(left(100, 200), (Parts{{0, 100}}));
+}
 }  // namespace
