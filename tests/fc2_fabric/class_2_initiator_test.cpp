@@ -132,7 +132,7 @@ TEST_F(SendsWithAck0, waiting_other_ack_is_discarded) {
 // The same of a reject: with ACK_0 any frame of the sequence may be rejected, and none of another. SEQ_CNT goes on over the
 // exchange (FC-VI 5.6).
 TEST_F(SendsWithAck0, waiting_reject_of_a_frame_of_it_counts) {
-  for (const std::uint16_t seq_cnt : {2, 3, 4, 5, 6}) {
+  for (const std::uint16_t seq_cnt : std::initializer_list<std::uint16_t>{2, 3, 4, 5, 6}) {
     user.failures.clear(), log.clear();
     Exchange& exchange = originate();
     send(exchange, 3, {});

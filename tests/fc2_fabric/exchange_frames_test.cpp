@@ -100,7 +100,7 @@ TEST_F(ExchangeFrames, receiving_next_frame_of_another_sequence_is_an_error) {
 // FC-VI 8.4.1 c): before anything came there is nothing that a frame could be a duplicate of: the first one that is out of
 // order is an error.
 TEST_F(ExchangeFrames, waiting_answer_begins_out_of_order) {
-  for (const std::uint16_t seq_cnt : {0xFFFF, 0x8001}) {
+  for (const std::uint16_t seq_cnt : std::initializer_list<std::uint16_t>{0xFFFF, 0x8001}) {
     user = {};
     reply(request(), {.seq_cnt = seq_cnt, .first = true, .last = true, .seq_id = 0});
     EXPECT_EQ(user.failures, Failures{ExchangeFailure::SequenceError});
@@ -318,7 +318,7 @@ TEST_F(LittleRoom, receiving_class_2_takes_room) {
 // The answers that we asked for are not what peers began.
 TEST_F(LittleRoom, waiting_answers_take_no_room) {
   Exchange& exchange = request();
-  for (const std::uint16_t seq_cnt : {0, 3}) {
+  for (const std::uint16_t seq_cnt : std::initializer_list<std::uint16_t>{0, 3}) {
     const auto seq_id = static_cast<std::uint8_t>(seq_cnt + 1);
     reply(exchange, {.seq_cnt = seq_cnt, .first = true, .last = false, .seq_id = seq_id, .bytes = 2000});
     reply(exchange,

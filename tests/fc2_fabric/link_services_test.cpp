@@ -153,7 +153,7 @@ TEST_F(LinkServicesTest, any_farp_without_a_user_is_not_answered) {
       EXPECT_EQ(ask(peer, farp.payload, to), Bytes{});
       const bool counts = farp.counted != Discard::Count;
       EXPECT_EQ(port.counters().discarded(), before.discarded() + (counts ? 1 : 0));
-      if (counts) EXPECT_EQ(discarded(farp.counted), before.discarded(farp.counted) + 1);
+      if (counts) { EXPECT_EQ(discarded(farp.counted), before.discarded(farp.counted) + 1); }
       EXPECT_EQ(port.open_exchanges(), 0U);
     }
   EXPECT_EQ(sent.size(), 0U);

@@ -232,7 +232,7 @@ TEST_F(LoginSessionTest, login_pending_ls_rjt_says_later_or_never) {
     EXPECT_EQ(listener.events, rejected.later ? "" : "x");
     run_for(100 * second);
     EXPECT_EQ(times(Command::plogi).size(), rejected.later ? 4U : 1U);
-    if (rejected.later) EXPECT_EQ(times(Command::plogi)[1], 2 * second);
+    if (rejected.later) { EXPECT_EQ(times(Command::plogi)[1], 2 * second); }
   }
   EXPECT_EQ(port.counters().discarded(), 0U);
 }

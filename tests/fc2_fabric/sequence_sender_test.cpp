@@ -240,7 +240,7 @@ TEST_F(SequenceSenderTest, seq_ids_of_open_sequences_differ) {
     port.send(exchange, RCtl::solicited_control, {}, std::array<std::uint8_t, 8>{},
               {.last_of_exchange = true, .transfer_initiative = true});
   };
-  for (const std::uint16_t ox_id : {7, 8})
+  for (const std::uint16_t ox_id : std::initializer_list<std::uint16_t>{7, 8})
     put({.r_ctl = RCtl::unsolicited_control, .d_id = own, .s_id = peer, .type = type,
          .f_ctl = f_ctl::single_frame_request | f_ctl::ack_form_ack_1, .seq_id = {static_cast<std::uint8_t>(ox_id)},
          .ox_id = {ox_id}},
