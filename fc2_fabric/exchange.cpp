@@ -103,7 +103,10 @@ bool Exchange::is_duplicate(const ReceivedFrame& frame) const {
 void Exchange::frame_received(const ReceivedFrame& frame) {
   const bool first = frame.first_of_sequence, last = frame.last_of_sequence;
   const bool answers = machine_.is<ex::OpenInitiative>() && awaits_acknowledgement() && sent_->ended && sent_->end.transfer_initiative;
-  if (answers && !is_duplicate(frame)) all_acknowledged();
+  if (answers && !is_duplicate(frame)) {
+    all_acknowledged();
+    if (!is_open()) return count_stale();  // its last sequence was what this frame acknowledges
+  }
   if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(ex::SequenceReceived{});  // counts, discards
   if (is_duplicate(frame) || is_foreign(frame)) return discard_frame();
   if (rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;  // a responder has its own

@@ -276,6 +276,9 @@ void NPort::end_interruption() {
   for (auto& [peer, port] : *remote_ports_) port->implicit_logout();
   log_out_of_self();
   n_port_id_ = config_.fixed_id;
+  if (!awaits_fan_) return;  // FAN would confirm an address that is no more
+  scheduler_.cancel(fan_timer_);
+  fan_overdue();
 }
 
 // --- public loop: FC-VI 7.7.4 ------------------------------------------------------------------------------------

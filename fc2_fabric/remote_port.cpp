@@ -123,7 +123,6 @@ void RemotePort::resumed_now() {
 
 void RemotePort::logged_in_now() {
   port_.remote_ports_->login_begins(*this);
-  assert(!suspended_);  // the login before ended, or resumed
   next_denial_ = 0;  // it learned of the last one
   for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
   port_.link_services_->frames_before_login.logged_in(peer_);

@@ -338,6 +338,28 @@ TEST(ExchangeTable, class2_released_givesCreditBack) {
   EXPECT_EQ(p.wire.log.count(RCtl::unsolicited_control), 2U);
 }
 
+// FC-FS 20.7.2: a frame of the peer's next sequence acknowledges ours. Where ours was the last of the exchange there is no next
+// one: the exchange is given back, and what asks for more meets none.
+TEST(ExchangeTable, class2_answeredByAFrameAfterItsEnd_isOver) {
+  Table p([](NPortConfig& config) { config.end_to_end_credit = 1; });
+  p.log_in();
+  wire::FcHeader asked = p.opening(wire::Type::els, RCtl::els_request);
+  p.receive(asked, PortByHand::echo, wire::Sof::i2, wire::Eof::n);
+  EXPECT_EQ(p.wire.log.count(RCtl::els_reply), 1U);
+  EXPECT_EQ(p.port.open_exchanges(), 1U);
+  const auto stale = p.discarded(Discard::UnknownExchange);
+  asked.f_ctl &= ~(wire::f_ctl::first_sequence | wire::f_ctl::last_sequence);
+  asked.seq_id = {4};
+  asked.seq_cnt = {1};
+  p.receive(asked, PortByHand::echo, wire::Sof::i2, wire::Eof::n);
+  EXPECT_EQ(p.port.open_exchanges(), 0U);
+  EXPECT_EQ(p.discarded(Discard::UnknownExchange), stale + 1);
+  p.run_for(120 * second);
+  EXPECT_EQ(p.wire.log.count(RCtl::els_reply), 1U);
+  EXPECT_EQ(p.wire.log.count(RCtl::abts), 0U);
+  EXPECT_FALSE(p.port.remote_port(peer).in_use());
+}
+
 // FC-VI 7.7.3: while the address is validated nothing but link services goes; what is sent meanwhile goes then, once.
 TEST(ExchangeTable, validating_sendsWhenValidated) {
   Table p;

@@ -408,6 +408,23 @@ TEST(PublicLoop, fanTooLate_isIgnored) {
   EXPECT_EQ(p.listener.events, "FF");
 }
 
+// FC-VI 7.7.4, R_A_TOV ends while FAN is awaited: nothing is left that it could confirm. FLOGI asks at once, and FAN is too late.
+TEST(PublicLoop, awaitingFan_interruptionOver_asksTheFabric) {
+  PortByHand p;
+  p.on_public_loop();
+  p.port.link_interrupted();
+  p.run_for(p.port.r_a_tov() - p.port.e_d_tov() / 2);
+  p.public_loop();
+  EXPECT_EQ(p.sent(Command::flogi), 1U);
+  p.run_for(p.port.e_d_tov() * 3 / 4);
+  EXPECT_EQ(p.sent(Command::flogi), 2U);
+  p.fan_comes();
+  EXPECT_FALSE(p.port.online());
+  p.answer(Command::flogi, bytes_of(p.fabric_login()), own);
+  EXPECT_TRUE(p.port.online());
+  EXPECT_EQ(p.port.n_port_id(), own);
+}
+
 // The loop is interrupted again while FAN is awaited, and comes back without its FL_Port: there is no fabric any more.
 TEST(PublicLoop, awaitingFan_flPortGone_fanAndFlogiAreOver) {
   PortByHand p;

@@ -132,7 +132,7 @@ TEST_F(ConnectionEnd, retrying_viGoes_idRestsNoLonger) {
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 
-// VI-ARCH 5.2, 8.5.3 d): the server's VI fails before RESP2, and goes away.
+// VI-ARCH 5.2, FC-VI 8.5.3: the server's VI fails before RESP2, and goes away.
 TEST_F(ConnectionEnd, accepted_viFails_countsAsLost) {
   accepted_without_resp2();
   server_vi->fail_catastrophically();

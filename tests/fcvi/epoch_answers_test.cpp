@@ -1,4 +1,4 @@
-// Class 2 on a fabric that does not keep the order: which ACK each frame has (FC-VI 8.4.2 h, B.2.4 rules 1a, 2, B.2.6.1 rule
+// Class 2 on a fabric that does not keep the order: which ACK each frame has (FC-VI 8.4.2 h, B.2.4 rules 1 and 2, B.2.6.1 rule
 // 8b): that of a message with Merr says "Abort Sequence, Perform ABTS" for R_A_TOV, a duplicate of what is here is accepted,
 // and where there is no room it is busied.
 #include "tests/fcvi/forged_messages.hpp"
@@ -208,7 +208,7 @@ TEST_F(EpochAnswersNoPool, receiving_overtaken_isBusied) {
 
 // --- Merr: which messages, and how long ------------------------------------------------------------------------------
 
-class Merr : public EpochAnswers {
+class EpochRanges : public EpochAnswers {
  public:
   /// Its only frame has a SEQ_CNT that it cannot have.
   void give_wrong(std::uint32_t id) {
@@ -219,7 +219,7 @@ class Merr : public EpochAnswers {
 };
 
 // B.2.5 rule 7a: gaps that show in one moment are given up in one: what came between them has no Merr.
-TEST_F(Merr, gapsAtOnce_notWhatCameBetween) {
+TEST_F(EpochRanges, gapsAtOnce_notWhatCameBetween) {
   begin(Level::UnreliableDelivery);
   receive(3);
   for (const std::uint32_t id : {3u, 4u, 7u}) give_send(id);
@@ -229,7 +229,7 @@ TEST_F(Merr, gapsAtOnce_notWhatCameBetween) {
 }
 
 // B.2.4 rule 2: a message of an epoch that lost a frame has it, too.
-TEST_F(Merr, messageOfAnEpoch_hasIt) {
+TEST_F(EpochRanges, messageOfAnEpoch_hasIt) {
   begin(Level::UnreliableDelivery);
   receive(3);
   give_send(1, 1, 2), give_send(2), give_send(4);
@@ -242,7 +242,7 @@ TEST_F(Merr, messageOfAnEpoch_hasIt) {
 }
 
 // A ninth range makes the first one longer: it holds both, until the younger ends. What lies within it changes neither end.
-TEST_F(Merr, moreThanEightRanges_firstHoldsBoth) {
+TEST_F(EpochRanges, moreThanEightRanges_firstHoldsBoth) {
   begin(Level::UnreliableDelivery);
   receive(2);
   give_send(40);
@@ -259,7 +259,7 @@ TEST_F(Merr, moreThanEightRanges_firstHoldsBoth) {
 }
 
 // ... to the front likewise: messages that are missing before it are given up last.
-TEST_F(Merr, olderThanTheFirstRange_makeItLonger) {
+TEST_F(EpochRanges, olderThanTheFirstRange_makeItLonger) {
   begin(Level::UnreliableDelivery);
   receive();
   give_send(19);
@@ -270,7 +270,7 @@ TEST_F(Merr, olderThanTheFirstRange_makeItLonger) {
 }
 
 // A range whose R_A_TOV ends in this moment is free in it.
-TEST_F(Merr, rangesEndNow_areFree) {
+TEST_F(EpochRanges, rangesEndNow_areFree) {
   begin(Level::UnreliableDelivery);
   for (std::uint32_t id = 1; id <= 8; ++id) give_wrong(id);
   fabric.run_for(r_a_tov);

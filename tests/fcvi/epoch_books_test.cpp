@@ -268,7 +268,7 @@ TEST_P(ReceptionBooks, refusing_overtaken_staysRefused) {
   EXPECT_EQ(responses(), "1:03");
 }
 
-// FC-VI 6.3.3, B.2.5 rules 4c, 6e: no frame of an RDMA Read, nor of a Send without data, is kept: its book is enough.
+// FC-VI 6.3, B.2.5 rules 4c, 6e: no frame of an RDMA Read, nor of a Send without data, is kept: its book is enough.
 TEST_P(ReliableBooks, waiting_requestsWithoutData_keepNoFrames) {
   begin();
   receive(2);

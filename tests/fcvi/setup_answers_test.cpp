@@ -42,7 +42,7 @@ TEST_F(Answers, resp3_withoutLastSequence_endsTheExchange) {
 }
 
 // FC-VI 6.9.3, 7.3, 8.2 b): who accepts, but with attributes that are none, accepts nothing that could be used; who rejects with such
-// attributes rejects (VI-DG 3.3.4, 3.3.7 VIP_REJECT).
+// attributes rejects (VI-DG 3.3.4 VIP_REJECT).
 TEST_F(Answers, resp1_invalidAttributes_areNone) {
   for (const bool as_peer : {false, true})
     for (const ScriptedPeer::Status status : {ScriptedPeer::Status{}, ScriptedPeer::Status{Reason::connect_reject}}) {

@@ -1,4 +1,4 @@
-// What AddressSanitizer does in the libFuzzer programs unless ASAN_OPTIONS says otherwise: little memory is kept back, so that
+// What AddressSanitizer does in the libFuzzer programs of n_port and switch unless ASAN_OPTIONS says otherwise: little memory is kept back, so that
 // the next input finds it in the cache, and each allocation remembers two callers only. A finding is replayed with all of them.
 
 extern "C" const char* __asan_default_options();
