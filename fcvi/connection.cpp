@@ -236,7 +236,8 @@ void Connection::disconnect_complete(Disconnector::By by, bool answered) {
 /// FC-VI 8.4.2 f: no VI is left that could try again (8.6.3 a), and the handle must not serve before the peer has answered.
 void Connection::abandoned_disconnected(Disconnector& disconnector, bool answered) {
   if (!answered) return disconnector.request_later();
-  handle_disconnected();  // its time is over before, or then: handle_released()
+  handle_disconnected();
+  release_if_unused();  // where the receiver was closed before: nobody else looks again
 }
 
 void Connection::application_disconnected(bool answered) {

@@ -325,6 +325,7 @@ void MessageReceiver::complete_receive() {
 }
 
 void MessageReceiver::fail_receive(ReceiveError error) {
+  if (connection_.vi() == nullptr) return;  // memory ran out while the connection was stopped
   vi::Vi& vi = *connection_.vi();
   connection_.note_failure(error);
   const std::uint32_t found = message_.receive.error_bits;  // in a bad descriptor

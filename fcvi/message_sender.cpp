@@ -465,7 +465,8 @@ void MessageSender::complete(mo::Completion completion) {
     verdict_ = completion;
     connection_.note_failure(reason_of(completion));
   }
-  connection_.vi()->complete_send(current_->work, error_bits_of(completion, current_->work));
+  vi::Vi* vi = connection_.vi();  // null: memory ran out while the connection was stopped
+  if (vi != nullptr) vi->complete_send(current_->work, error_bits_of(completion, current_->work));
 }
 
 void MessageSender::fail_connection() {

@@ -111,7 +111,7 @@ void PeerRequest::ask_all_ports() {
 /// The peer finds us when it comes; what we do again covers what was lost or not known yet. What the resolver remembered
 /// may have been without the peer's port: then at once.
 void PeerRequest::schedule_search() {
-  core_.scheduler().schedule_after(next_search_, mapping_is_old_ ? 0 : core_.ulp_timeout());
+  core_.scheduler().schedule_after(next_search_, std::exchange(mapping_is_old_, false) ? 0 : core_.ulp_timeout());
 }
 
 /// FC-VI 5.3.4: between two requests of one N_Port, which share the Port_Name, the FCVI_HANDLEs decide.

@@ -64,6 +64,17 @@ TEST_F(ConnectionEnd, connected_viGoes_handleRests) {
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 
+// FC-VI 7.7.1: the logout ended the connection and the time of its handle; the VI, in Error, goes later: the handle is free.
+TEST_F(ConnectionEnd, loggedOut_viGoesInError_handleIsFree) {
+  connect_pair();
+  server->port.remote_port(client->port.n_port_id()).log_out();
+  settle();
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  client->provider.detach(*client_vi);
+  fabric.run_for(20 * s);
+  EXPECT_EQ(client->provider.handles_in_use(), 0u);
+}
+
 // D.1 rule 1: the Disconnect of VipDisconnect is under way: the call ends, and no other begins beside it.
 TEST_F(ConnectionEnd, disconnecting_viGoes_oneDisconnectGoesOn) {
   connect_pair();
