@@ -45,12 +45,16 @@ class AlteredAnswer final : public fc2::FrameFault {
 
 class LateAnswer : public PortValidatorTest {
  public:
-  ~LateAnswer() override { late.lose(); }  // before the pool of frames is gone
+  ~LateAnswer() override {
+    fabric.fabric.set_faults(fabric.port(0), nullptr, nullptr);
+    late.lose();  // before the pool of frames is gone
+  }
   LateNameServer late;
 };
 
 class AlteredAdisc : public PortValidatorTest {
  public:
+  ~AlteredAdisc() override { fabric.fabric.set_faults(fabric.port(0), nullptr, nullptr); }
   AlteredAnswer altered;
 };
 

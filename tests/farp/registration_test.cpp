@@ -44,7 +44,10 @@ class FewAnswers final : public fc2::ExchangeUser {
 
 class RegistrationTest : public ResolverTest {
  protected:
-  ~RegistrationTest() override { EXPECT_EQ(unexpected_events(), 0U); }
+  ~RegistrationTest() override {
+    EXPECT_EQ(unexpected_events(), 0U);
+    if (lossy && fabric.fabric.ingress_of(fabric.port(0)) != nullptr) fabric.fabric.set_fault(fabric.port(0), nullptr);
+  }
   fc2::NPort& server() { return fabric.fabric.service_port(wire::well_known::name_server); }
   void attach_tapped() {
     fabric.attach(0);
@@ -57,6 +60,7 @@ class RegistrationTest : public ResolverTest {
   void lose(std::function<bool(const wire::FcHeader&)> which) {
     losing.lost = std::move(which);
     fabric.fabric.set_fault(fabric.port(0), &losing);
+    lossy = true;
   }
   fc2::RemotePort& name_server() { return fabric.port(0).remote_port(wire::well_known::name_server); }
   static std::vector<Command> commands(const FewAnswers& few) {
@@ -66,6 +70,7 @@ class RegistrationTest : public ResolverTest {
   }
   support::FrameLog log;
   Losing losing;
+  bool lossy = false;  // then it is to be taken from the link before it goes
 };
 
 // A server that accepts the login and answers nothing else: each step is asked for again after 2 * E_D_TOV, then after twice as

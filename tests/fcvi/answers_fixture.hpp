@@ -21,6 +21,7 @@ class Answers : public PeerWire {
   explicit Answers(std::size_t our_index = 0) : PeerWire(our_index) { fabric.fabric.tap(host.port, &log); }
   ~Answers() override {
     host.provider.withdraw(wait);
+    fabric.run_for(60 * fc2::second);  // what was called ends before its operation goes
     fabric.fabric.tap(host.port, nullptr);
   }
   /// VipConnectRequest, and its CONNECT_RQST at the peer.

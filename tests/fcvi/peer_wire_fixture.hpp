@@ -8,12 +8,15 @@ namespace support {
 class PeerWire : public ::testing::Test {
  public:
   explicit PeerWire(std::size_t our_index = 0, const TestFabric::Adjust& adjust = {})
-      : fabric(2, {}, adjust), host(fabric, our_index), peer(fabric, 1 - our_index) {
+      : fabric(2, {}, adjust), host(fabric, our_index), peer(fabric, 1 - our_index), peer_index_(1 - our_index) {
     fabric.bring_up();
     fabric.run_until([&] { return host.resolver.ready() && peer.resolver.ready(); });
     fabric.log_in(1 - our_index, our_index);
   }
-  ~PeerWire() override { fabric.run_for(60 * fc2::second); }  // what is open ends; the peer outlives its exchanges
+  ~PeerWire() override {
+    fabric.run_for(60 * fc2::second);  // what is open ends
+    fabric.detach(peer_index_);        // what is never answered, too: the peer outlives its exchanges
+  }
   void TearDown() override {
     EXPECT_EQ(host.port.counters().unexpected_events, 0u);
     EXPECT_EQ(vi == nullptr ? 0u : vi->unexpected_events(), 0u);
@@ -55,6 +58,9 @@ class PeerWire : public ::testing::Test {
   Host host;
   ScriptedPeer peer;
   vi::Vi* vi = nullptr;
+
+ private:
+  std::size_t peer_index_;
 };
 
 class PeerWireHigher : public PeerWire {
