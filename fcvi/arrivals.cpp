@@ -50,12 +50,12 @@ void Arrivals::add(const Range& piece) {
 }
 
 bool Arrivals::has_room(const Range& piece, std::uint64_t length) const {
-  if (ranges_.size() < length / 256 + 64) return true;
-  return contains(piece.end) || contains(piece.begin - 1);  // it joins one
+  return ranges_.size() < length / 256 + 64 || joins_one(piece);
 }
 
-std::size_t Arrivals::bytes_to_grow() const {
-  return ranges_.size() < ranges_.capacity() ? 0 : 2 * ranges_.capacity() * sizeof(Range) - heap_bytes();
+std::size_t Arrivals::bytes_to_grow(const Range& piece) const {
+  if (ranges_.size() < ranges_.capacity() || joins_one(piece)) return 0;
+  return 2 * ranges_.capacity() * sizeof(Range) - heap_bytes();
 }
 
 std::size_t Arrivals::heap_bytes() const { return ranges_.capacity() <= inline_ranges ? 0 : ranges_.capacity() * sizeof(Range); }

@@ -1,6 +1,7 @@
 // Which pieces of a whole are here, whatever their order: bytes of a message by relative offset, or messages of a stream.
 #pragma once
 #include <cstdint>
+#include <memory>
 
 #include <boost/container/small_vector.hpp>
 
@@ -31,8 +32,8 @@ class Arrivals {
   /// Of a message of `length` bytes. False: the piece stands alone, and there are more ranges than a fabric makes of frames worth sending;
   /// each costs those behind it a move.
   [[nodiscard]] bool has_room(const Range& piece, std::uint64_t length) const;
-  /// Bytes of memory that one more range may need; 0 while there is room.
-  [[nodiscard]] std::size_t bytes_to_grow() const;
+  /// Bytes of memory that add(piece) needs; 0 where the piece joins a range, or there is room for one more.
+  [[nodiscard]] std::size_t bytes_to_grow(const Range& piece) const;
   /// Memory beside the object.
   [[nodiscard]] std::size_t heap_bytes() const;
 
@@ -55,14 +56,16 @@ class Arrivals {
   void fill_before(std::uint32_t end);
   /// The first `count` are over; all others are counted from there.
   void forget_first(std::uint32_t count);
+  /// Gives back all memory. (shrink_to_fit() would take the room within the object away, too.)
   void clear() {
-    ranges_.clear();
-    ranges_.shrink_to_fit();
+    std::destroy_at(&ranges_);
+    std::construct_at(&ranges_);
   }
   [[nodiscard]] const Ranges& ranges() const { return ranges_; }
 
  private:
   static constexpr std::size_t inline_ranges = 2;
+  [[nodiscard]] bool joins_one(const Range& piece) const { return contains(piece.end) || contains(piece.begin - 1); }
   Ranges ranges_;
 };
 

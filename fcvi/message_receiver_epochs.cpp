@@ -111,14 +111,14 @@ bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::
 OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need need) {
   Arrivals& seen = epoch_->seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
-  const std::size_t before = seen.heap_bytes(), growth = seen.bytes_to_grow();
-  if (at != 0 && !seen.has_room({.begin = at, .end = at + 1}, 256 * Epoch::most_seen_ranges)) return nullptr;
-  if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
   const fc2::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
+  const Arrivals::Range place{.begin = at, .end = at + 1, .missed_since = now};
+  const std::size_t growth = seen.bytes_to_grow(place);
+  if (at != 0 && !seen.has_room(place, 256 * Epoch::most_seen_ranges)) return nullptr;
+  if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
   if (missed == fc2::never && !epoch_->open.empty())
     if (OpenMessage& newest = epoch_->open.rbegin()->second; newest.overtaken == fc2::never) newest.overtaken = now;
-  seen.add({.begin = at, .end = at + 1, .missed_since = now});
-  share_.give_back(before + growth - seen.heap_bytes());
+  seen.add(place);
   OpenMessage& open = epoch_->open[id];
   open.charged = OpenMessage::pool_bytes();
   open.begun = open.latest = now;
@@ -150,11 +150,11 @@ void MessageReceiver::take_piece(OpenMessage& open, const fc2::ReceivedFrame& fr
 void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
                                 std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
-  const std::size_t before = open.arrivals.heap_bytes(), growth = open.arrivals.bytes_to_grow();
+  const std::size_t growth = open.arrivals.bytes_to_grow(piece);
   const bool room = open.arrivals.has_room(piece, open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open));
   const bool stored = room && store(open, frame, piece, payload);
   if (stored) open.arrivals.add(piece);
-  if (room) share_.give_back(before + growth - open.arrivals.heap_bytes());
+  else if (room) share_.give_back(growth);
   if (!stored) {
     no_room(frame);
     frame_ = nullptr;  // it is counted

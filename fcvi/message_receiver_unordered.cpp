@@ -37,7 +37,7 @@ bool MessageReceiver::find_descriptor(OpenMessage& open, const Arrivals::Range& 
 bool MessageReceiver::waits_for_descriptor(const OpenMessage& open, const Arrivals::Range& piece) const {
   const bool whole = piece.begin == 0 && open.is_end(piece.end);
   if (epoch_->occupants.empty() || whole || open.held.size() >= patience_frames) return false;
-  return share_.has_room(connection_.peer_port(), OpenMessage::held_bytes + open.arrivals.bytes_to_grow());
+  return share_.has_room(connection_.peer_port(), OpenMessage::held_bytes + open.arrivals.bytes_to_grow(piece));
 }
 
 /// The descriptor at the head of the queue; the next one, if who is in that cannot park.

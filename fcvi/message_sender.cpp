@@ -57,11 +57,6 @@ wire::fcvi::Reason reason_of(mo::Completion completion) {
   if (completion == mo::Completion::LocalProtectionError) return Reason::remote_descriptor_error;
   return completion == mo::Completion::RemoteDescriptorError ? Reason::remote_descriptor_error : Reason::transport_error;
 }
-
-/// It is added to one that is there, which costs nothing. Nothing is here at -1.
-bool meets_a_range(const Arrivals& arrivals, const Arrivals::Range& piece) {
-  return arrivals.contains(piece.begin - 1) || arrivals.contains(piece.end);
-}
 }  // namespace
 
 MessageSender::MessageSender(Connection& connection)
@@ -262,7 +257,7 @@ void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFra
   if (kind == Arrivals::Piece::Duplicate) return core.discard(fc2::Discard::WrongSequence);
   if (kind == Arrivals::Piece::Conflict) return process(message, mo::ExchangeError{});
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
-  const std::size_t growth = meets_a_range(arrivals, piece) ? 0 : arrivals.bytes_to_grow();
+  const std::size_t growth = arrivals.bytes_to_grow(piece);
   if (!arrivals.has_room(piece, message.work.length_bytes) || !share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
     core.port().acknowledger().busy(frame);
     return core.reorder_pool_full();

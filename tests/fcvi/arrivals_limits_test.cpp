@@ -149,11 +149,45 @@ TEST(Arrivals, growth_isToldExactly) {
   Arrivals arrivals;
   EXPECT_EQ(arrivals.heap_bytes(), 0u);
   for (std::uint32_t number = 1; number < 200; number += 2) {
-    const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow();
+    const Arrivals::Range piece{number * 10, number * 10 + 10, static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(number), 1};
+    const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow(piece);
     EXPECT_TRUE(growth == 0 || number > 4) << "room for two is in it";
-    arrivals.add({number * 10, number * 10 + 10, static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(number), 1});
+    arrivals.add(piece);
     ASSERT_EQ(arrivals.heap_bytes(), before + growth) << number;
   }
+}
+
+// A book that was used and emptied is as a new one: room for two within it.
+TEST(Arrivals, clear_isAsNew) {
+  Arrivals arrivals;
+  const auto fill = [&arrivals] {
+    for (std::uint16_t number = 1; number < 9; number += 2) {
+      const Arrivals::Range piece{number, number + 1u, number, number, 1};
+      const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow(piece);
+      EXPECT_EQ(growth != 0, number == 5) << number;
+      arrivals.add(piece);
+      EXPECT_EQ(arrivals.heap_bytes(), before + growth) << number;
+    }
+  };
+  fill();
+  arrivals.clear();
+  EXPECT_TRUE(arrivals.empty());
+  EXPECT_EQ(arrivals.heap_bytes(), 0u);
+  fill();
+}
+
+// A piece that meets a range that is here, before it, behind it or both, takes no memory, though there is no room for one more.
+TEST(Arrivals, growth_ofAPieceThatJoins_isNothing) {
+  Arrivals arrivals;
+  arrivals.add({10, 20, 1, 1, 1});
+  arrivals.add({30, 40, 3, 3, 1});
+  EXPECT_NE(arrivals.bytes_to_grow({50, 60, 5, 5, 1}), 0u);
+  EXPECT_NE(arrivals.bytes_to_grow({22, 28, 2, 2, 1}), 0u);
+  EXPECT_EQ(arrivals.bytes_to_grow({0, 10, 0, 0, 1}), 0u);
+  EXPECT_EQ(arrivals.bytes_to_grow({20, 25, 2, 2, 1}), 0u);
+  EXPECT_EQ(arrivals.bytes_to_grow({20, 30, 2, 2, 1}), 0u);
+  EXPECT_EQ(arrivals.bytes_to_grow({25, 30, 2, 2, 1}), 0u);
+  EXPECT_EQ(arrivals.heap_bytes(), 0u);
 }
 
 /// As many takes of `bytes` as are granted.

@@ -120,7 +120,7 @@ TEST(Arrivals, forgotten_countsAnew) {
 TEST(Arrivals, growth_isToldBefore) {
   Arrivals arrivals;
   for (std::uint32_t number = 1; number < 2000; number += 2) {
-    const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow();
+    const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow(frame(number));
     arrivals.add(frame(number));
     ASSERT_LE(arrivals.heap_bytes(), before + growth) << number;
   }
