@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
 
@@ -151,6 +152,16 @@ class Pages(unittest.TestCase):
         text = owner_page.page({"door.cpp": result}, ["door.cpp", "window.cpp"], owner_page.rules(owner_page.Counter()), "")
         self.assertIn("Not run yet: `window.cpp`.", text)
         self.assertEqual(owner_page.parse(text), {"door.cpp": result})
+
+    def test_what_a_page_says_was_killed_is_known_where_the_source_is_the_same(self):
+        results = {"door.cpp": owner_page.result("door.cpp", self.verdicts, {}, "0123", "door_test")}
+        third = self.verdicts[0][0]._replace(before="c")
+        changes = [types.SimpleNamespace(mutant=mutant) for mutant in (*(m for m, _ in self.verdicts), third)]
+        known = owner_mutation._killed_on_page(changes, results, {}, "0123")
+        self.assertEqual(list(known), [third.key()])  # the second reads like one that survived
+        self.assertEqual(owner_mutation._killed_on_page(changes, results, {third.key(): "so"}, "0123"), {})
+        self.assertEqual(owner_mutation._killed_on_page(changes, results, {}, "4567"), {})
+        self.assertEqual(owner_mutation._killed_on_page(changes, {}, {}, "0123"), {})
 
     def test_rules_of_a_page_are_kept(self):
         text = owner_page.page({}, [], "in a macro (3), runs in the compiler (1)", "")

@@ -58,7 +58,7 @@ def run(options, say) -> list:
         reaching = {c.number: [case for case in cases if c.number in case.reached] for c in changes}
         state = owner_mutants.digest((options.root / file).read_text(encoding="utf-8"))
         kept = runner.folder.parent.parent / "verdicts" / (file.replace("/", "_") + ".txt")
-        known = (_killed_before(kept, state) if options.again
+        known = (_killed_before(kept, state) or _killed_on_page(changes, results, equivalents, state) if options.again
                  else _not_on_page(kept, changes, results, equivalents) if options.tests else {})
         runner.kills.clear()
         verdicts = list(runner.pool.map(
@@ -105,11 +105,19 @@ def _not_on_page(kept: Path, changes: list, results: dict, equivalents: dict) ->
     """For --tests: what the last run killed, of whatever source; without one, what the page does not name as a survivor."""
     if kept.is_file():
         return _killed_before(kept, kept.read_text().split("\n", 1)[0])
+    return _killed_on_page(changes, results, equivalents)
+
+
+def _killed_on_page(changes: list, results: dict, equivalents: dict, state: str = "") -> dict:
+    """Of mutants of one file those that the page counts as killed; none if it speaks of another source than `state`."""
     mutants = [c.mutant for c in changes]
-    alive = set(results[mutants[0].file].lines) if mutants and mutants[0].file in results else {
-        owner_page.survivor_line(m, owner_run.SURVIVES) for m in mutants}
+    page = results.get(mutants[0].file) if mutants else None
+    if page is None or state not in ("", page.digest):
+        return {}
+    alive = set(page.lines)
+    outcomes = (owner_run.SURVIVES, owner_run.UNREACHED)
     return {m.key(): owner_run.Verdict("failed", "as the page says") for m in mutants
-            if m.key() not in equivalents and not alive & {owner_page.survivor_line(m, outcome) for outcome in (owner_run.SURVIVES, owner_run.UNREACHED)}}
+            if m.key() not in equivalents and not alive & {owner_page.survivor_line(m, outcome) for outcome in outcomes}}
 
 
 def _write_page(options, results: dict, every: list, plan, cited: str) -> None:
