@@ -105,13 +105,13 @@ TEST_F(PortChecks, adisc_answer_that_is_no_accept_is_logged_out) {
   fabric.fabric.set_faults(fabric.port(0), nullptr, nullptr);
 }
 
-// FC-FS: FFFC01h and above are the fabric's own, and not asked about; below, there may be a port.
+// FC-FS: FFFC00h and above are the fabric's own, or reserved, and not asked about; below, there may be a port.
 TEST_F(PortChecks, all_changed_well_known_addresses_are_left_out) {
-  for (const std::uint32_t address : {0xFFFC00U, 0xFFFC01U, 0xFFFC02U}) remote({address}).log_in();
+  for (const std::uint32_t address : {0xFFFBFFU, 0xFFFC00U, 0xFFFC01U}) remote({address}).log_in();
   begin();
   all_changed();
   fabric.run_for(second);
-  EXPECT_EQ(asked_about(), (Ids{id(1), id(2), {0xFFFC00}}));
+  EXPECT_EQ(asked_about(), (Ids{id(1), id(2), {0xFFFBFF}}));
 }
 
 // --- a login that is under way -----------------------------------------------------------------------------------
