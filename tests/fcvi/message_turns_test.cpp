@@ -1,6 +1,5 @@
 // Messages that wait for their turn, or for RESP3, at their originator: what goes on beside them, what they keep, and in which
-// order errors
-// are told (FC-VI 5.9.6, 7.3, 8.4.1 a), Annex E, Annex F, C.5.5; VI-ARCH 2.5.1, 2.5.3, 6.3.1.1).
+// order errors are told (FC-VI 5.9.6, 7.3, 8.4.1 a), Annex E, Annex F, C.5.5; VI-ARCH 2.5.1, 2.5.3, 6.3.1.1).
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
@@ -117,14 +116,14 @@ TEST_F(OneAtATime, sent_resp3Comes_nextGoes) {
 }
 
 // FC-VI 5.2.1: a message that was sent has no exchange any more while it waits for RESP3: the end of its connection touches
-// none, though
-// messages of another connection have that one now.
+// none, though messages of another connection have that one now.
 TEST_F(ManyReads, sent_disconnected_othersExchangesAreUnhurt) {
   connect_without_resp3(Level::ReliableDelivery, s);
   vi::Vi& first = *client_vi;
-  send(1, 100);
+  receive(), send(1, 100);
   fabric.run_for(ms / 2);
   EXPECT_EQ(frames_out(), 1u);
+  ASSERT_EQ(first.state(), vi::State::Connected);
   faults.on_control = {};
   wait.result.reset(), request.result.reset(), accept.result.reset();
   connect(Level::ReliableDelivery, "other");
