@@ -162,14 +162,10 @@ Connection::Ended Connection::ended_by(Reason reason) {
   return protection ? Ended::PeerProtection : Ended::PeerProtocol;
 }
 
-void Connection::note_end_by_peer() {
-  if (ended_ != Ended::No) return;
-  if (incoming_ == nullptr) {
-    ended_ = core_.port().online() ? Ended::PeerGone : Ended::LinkLost;
-    return;
-  }
+Connection::Ended Connection::ended_by_peer() const {
+  if (incoming_ == nullptr) return core_.port().online() ? Ended::PeerGone : Ended::LinkLost;
   const wire::fcvi::DisconnectRqst& rqst = incoming_->rqst;
-  ended_ = rqst.vi_app_discon || !rqst.status ? Ended::PeerLeft : ended_by(rqst.status->reason);
+  return rqst.vi_app_discon || !rqst.status ? Ended::PeerLeft : ended_by(rqst.status->reason);
 }
 
 void Connection::stop_now() {
@@ -353,7 +349,7 @@ void Connection::abort_setup() {
 
 /// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step).
 void Connection::endpoint_lost() {
-  note_end_by_peer();  // while its request is at hand
+  note_end(ended_by_peer());  // while its request is at hand
   const wire::MsgId last = incoming_ != nullptr ? incoming_->rqst.last_msg_id : wire::MsgId{};
   if (core_.port().in_order() || !sender_.awaits_answers(last)) return end_now();
   peer_knows_ = true;

@@ -167,7 +167,7 @@ class Connection final : private machines::disconnect_responder::Context {
   };
   static Ended ended_by(machines::message_responder::ReceiveError error);
   static Ended ended_by(wire::fcvi::Reason reason);
-  void note_end_by_peer();
+  [[nodiscard]] Ended ended_by_peer() const;
   [[nodiscard]] Ended ended_here_by(wire::fcvi::Reason reason) const;
   void note_end(Ended cause) { if (ended_ == Ended::No) ended_ = cause; }
   Ended ended_ = Ended::No;  // the first cause

@@ -90,6 +90,12 @@ struct Epoch {
   boost::container::small_vector<wire::MsgId, 2> occupants;
 
   [[nodiscard]] bool active() const { return !seen.empty(); }
+  /// Nothing is missing, or nothing is waited for any more. What was charged to the pool is the caller's to give back.
+  void clear() {
+    open.clear();
+    seen.clear();
+    occupants.clear();
+  }
   [[nodiscard]] OpenMessage* find(wire::MsgId id) {
     const auto found = open.find(id);
     return found != open.end() ? &found->second : nullptr;

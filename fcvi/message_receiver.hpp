@@ -102,8 +102,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool in_epoch() const { return epoch_ != nullptr && epoch_->active(); }
   void frame_in_any_order(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                           std::span<const std::uint8_t> payload);
-  [[nodiscard]] bool begin_epoch();
-  [[nodiscard]] bool adopt_message();
+  void begin_epoch();
+  void adopt_message();
   void frame_of_epoch(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                       std::span<const std::uint8_t> payload);
   OpenMessage* open_message(wire::MsgId id, ReorderPool::Need need);

@@ -23,23 +23,23 @@ void MessageReceiver::frame_in_any_order(const fc2::ReceivedFrame& frame, const 
     const Place place = place_of(frame, header);
     if (place == Place::Next) return take_frame(frame, header, payload);
     if (place == Place::Past) return discard_of_the_past(header.msg_id);
-    if (!begin_epoch()) return no_room(frame);
+    begin_epoch();
   }
   frame_of_epoch(frame, header, payload);
   if (in_epoch() && !epoch_timer_.pending())
     connection_.core().scheduler().schedule_after(epoch_timer_, connection_.core().port().r_a_tov());
 }
 
-bool MessageReceiver::begin_epoch() {
+void MessageReceiver::begin_epoch() {
   if (epoch_ == nullptr) epoch_ = std::make_unique<Epoch>();
   epoch_->next_to_claim = expected_;
-  return machine_.is<mr::Expecting>() || adopt_message();
+  if (!machine_.is<mr::Expecting>()) adopt_message();
 }
 
-/// The message that was open so far, and came in order.
-bool MessageReceiver::adopt_message() {
+/// The message that was open so far, and came in order. Where it finds no room, the frame at hand finds none either, which needs as much.
+void MessageReceiver::adopt_message() {
   OpenMessage* open = open_message(expected_, ReorderPool::Need::Now);
-  if (open == nullptr) return false;
+  if (open == nullptr) return;
   const auto received = static_cast<std::uint32_t>(message_.bytes_received);
   if (received != 0)
     open->arrivals.add({.end = received, .last_seq_cnt = static_cast<std::uint16_t>(expected_seq_cnt_ - 1)});
@@ -51,7 +51,6 @@ bool MessageReceiver::adopt_message() {
   }
   open->message = message_;
   process(mr::FramesOvertaken{});
-  return true;
 }
 
 // --- frames in ---------------------------------------------------------------------------------------------------
@@ -358,10 +357,8 @@ void MessageReceiver::end_epoch() {
     for (std::size_t i = 0; i < open.held.size(); ++i) connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
     share_.give_back(open.charged + open.arrivals.heap_bytes());
   }
-  epoch_->open.clear();
   share_.give_back(epoch_->seen.heap_bytes());
-  epoch_->seen.clear();
-  epoch_->occupants.clear();
+  epoch_->clear();
   connection_.core().scheduler().cancel(epoch_timer_);
 }
 
@@ -442,7 +439,6 @@ void MessageReceiver::epoch_timer_expired() {
 void MessageReceiver::give_up_overdue(fc2::TimeNs due) {
   if (reliable()) return give_up_first_overdue(due);
   if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) give_up_missing(end);
-  if (!in_epoch()) return;
   for (const wire::MsgId id : overdue_messages(due)) {
     OpenMessage* open = stopped() ? nullptr : epoch_->find(id);
     if (open != nullptr) give_up(*open, mr::Loss::Timeout);

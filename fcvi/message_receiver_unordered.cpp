@@ -19,7 +19,7 @@ constexpr std::size_t patience_frames = 128;
 
 /// Where its data goes, if that is free. False: the message was refused, and is gone.
 bool MessageReceiver::find_descriptor(OpenMessage& open, const Arrivals::Range& piece) {
-  if (open.has_target || open.is_parked()) return true;
+  if (open.has_target) return true;
   std::optional<ReceiveError> refused;
   if (open.message.is_write()) {
     find_target(open);

@@ -18,7 +18,7 @@ bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
 /// In-order fabric: nothing is before this frame that it has to wait for.
 bool MessageReceiver::takes_straight(const DeviceHeader& header) {
   nothing_waits_ = !connection_.awaits_resp2() && !connection_.answers_reads();
-  return nothing_waits_ || (early_.empty() && !waits_for_reads(header) && !is_before_resp2(header));
+  return early_.empty() && !waits_for_reads(header) && !is_before_resp2(header);
 }
 
 /// By FCVI_MSG_ID and relative offset, which tells synonyms of SEQ_CNT apart (5.6).

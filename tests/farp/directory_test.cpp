@@ -355,11 +355,14 @@ TEST_F(DirectoryTest, too_many_ports) {
 
 TEST_F(DirectoryTest, no_exchange_free) {
   fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 2; });
-  resolvers.push_back(std::make_unique<farp::Resolver>(fabric.port(0), farp::ResolverConfig{.own_addresses = {ip(0)}}));
+  farp::ResolverConfig config{.own_addresses = {ip(0)}};
+  name(config, 0);
+  resolvers.push_back(std::make_unique<farp::Resolver>(fabric.port(0), config));
   fabric.bring_up();
   farp::Directory directory(fabric.port(0));
   const Reader few = read(directory);
   EXPECT_EQ(few.listings, 1);  // two are enough, one after the other
+  EXPECT_EQ(few.ports, std::vector{entry(0)}) << "each question was asked";
   struct User final : fc2::ExchangeUser {
     void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
     void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}

@@ -423,6 +423,9 @@ TEST(PublicLoop, awaitingFan_interruptionOver_asksTheFabric) {
   p.answer(Command::flogi, bytes_of(p.fabric_login()), own);
   EXPECT_TRUE(p.port.online());
   EXPECT_EQ(p.port.n_port_id(), own);
+  p.run_for(p.port.e_d_tov());
+  EXPECT_TRUE(p.port.online()) << "FAN is awaited no more";
+  EXPECT_EQ(p.sent(Command::flogi), 2U);
 }
 
 // The loop is interrupted again while FAN is awaited, and comes back without its FL_Port: there is no fabric any more.

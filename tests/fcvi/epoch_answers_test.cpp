@@ -77,6 +77,7 @@ TEST_F(EpochAnswers, errored_oneOfTwoGapsGivenUp_otherIsOpen) {
   EXPECT_EQ(send_again(5), "ok");
   EXPECT_EQ(received(3), received_well);
   EXPECT_EQ(pool(), 0u);
+  EXPECT_EQ(send_again(4), "ok") << "a duplicate: it was never given up";
 }
 
 // B.2.4 rule 2: Merr of more messages than ranges are kept, each by itself: the first range goes on as far as it must, to the
@@ -93,6 +94,25 @@ TEST_F(EpochAnswers, errored_manyMessages_allHaveMerr) {
   for (std::uint32_t id = 2; id <= 20; ++id) EXPECT_EQ(send_again(id), "abort") << id;
   fabric.run_for(r_a_tov);
   for (std::uint32_t id = 1; id <= 20; ++id) EXPECT_EQ(send_again(id), "ok") << id;
+}
+
+// ... the range that goes on has the R_A_TOV of the latest.
+TEST_F(EpochAnswers, errored_ninthLater_hasItsOwnRaTov) {
+  begin(Level::UnreliableDelivery);
+  receive(20);
+  const auto err = [&](std::uint32_t id) {
+    EXPECT_EQ(send_again(id - 1), "ok");
+    ForgedFrame wrong = frame(Opcode::send_rqst, id, 0, 1);
+    wrong.header.seq_cnt = {7};
+    EXPECT_EQ(answer_to(wrong), "abort");
+  };
+  for (std::uint32_t id = 2; id <= 16; id += 2) err(id);
+  fabric.run_for(r_a_tov / 2);
+  err(18);
+  fabric.run_for(r_a_tov - fc2::millisecond);
+  EXPECT_EQ(send_again(18), "abort");
+  fabric.run_for(fc2::millisecond);
+  EXPECT_EQ(send_again(18), "ok");
 }
 
 // ... ranges whose R_A_TOV is over are used anew: eight at a time have their own ends.

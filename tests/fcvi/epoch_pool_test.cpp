@@ -79,6 +79,18 @@ TEST_P(PoolNeed, overtaking_frame_takesItsShare) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
+/// Room for a book of pieces that grew, and for two of them, to whom is alone.
+class GrowthAlone : public ForgedMessages { public: GrowthAlone() : ForgedMessages({.pool_bytes = 3 * (book + 2 * held + growth)}) {} };
+
+// The book could grow, and the piece finds no room: what the book would have grown by is given back.
+TEST_F(GrowthAlone, sendLater_pieceFindsNoRoom_growthIsGivenBack) {
+  begin(Level::ReliableDelivery);
+  receive(2);
+  for (const std::uint32_t number : {1u, 3u, 5u}) give(frame(Opcode::send_rqst, 2, number, 7));
+  EXPECT_EQ(refused_by_pool(), 1u);
+  EXPECT_EQ(pool(), book + 2 * held);
+}
+
 /// Room for a book.
 class OneBook : public ForgedMessages { public: OneBook() : ForgedMessages({.pool_bytes = book + 10}) {} };
 
@@ -94,6 +106,19 @@ TEST_F(OneBook, receiving_overtaken_hasItsBook) {
   give_send(2);
   EXPECT_EQ(received(0) & received(1), received_well);
   EXPECT_EQ(discarded(), 0u);
+}
+
+// B.2.5 rule 7: when what was missing is given up, no timer of it runs on.
+TEST_F(OneBook, expecting_gapsGivenUp_nothingIsTimed) {
+  begin(Level::UnreliableDelivery);
+  receive(1);
+  give_send(2);
+  fabric.run_for(10 * fc2::second);
+  EXPECT_EQ(pool(), 0u);
+  fabric.run_for(fc2::second);
+  const std::uint64_t fired = fabric.scheduler.fired_count();
+  fabric.run_for(60 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.fired_count(), fired);
 }
 
 // VI-ARCH 2.5.1: at Unreliable Delivery a message that has lost a frame for want of room is lost at once: it can never be

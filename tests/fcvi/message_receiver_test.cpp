@@ -257,6 +257,8 @@ TEST_P(Reads, expecting_readFlood_endsTheConnection) {
   const auto* told = log.find([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); });
   ASSERT_NE(told, nullptr);
   EXPECT_EQ(wire::fcvi::DeviceHeader::parse(32, told->data)->parameter >> 16, static_cast<unsigned>(wire::fcvi::Reason::protocol_error));
+  EXPECT_EQ(fcvi::Provider::end_cause(*server_vi).text,
+            std::string("frames or answers of the peer did not come in time, or not as they should (transport error)"));
   disconnect(*server, *server_vi), disconnect(*client, *client_vi);
   fabric.run_for(60 * fc2::second);
   EXPECT_EQ(server->port.open_exchanges(), 0u);

@@ -52,6 +52,56 @@ TEST_P(Received, writeImmediate_badDescriptor_isADescriptorError) {
   EXPECT_EQ(placed_at(target, 1), 0);
 }
 
+/// Posts what cannot be posted when it is due.
+struct BadPost {
+  void due() { vi.post_send(1, host.handle); }
+  Host& host;
+  vi::Vi& vi;
+  fc2::Timer<BadPost, &BadPost::due> timer{*this};
+};
+
+// VI-ARCH 6.3.1.1, 5.4: two Sends wait for read data to go out. The VI goes to Error in the instant in which the last of it goes: they are
+// not taken any more, and nothing is told of them.
+TEST_P(ReceptionReceived, waiting_viFailsInTheInstantOfTheLastReadData_restIsDiscarded) {
+  begin();
+  receive(2);
+  support::FrameLog of_server;
+  fabric.fabric.tap(server->port, &of_server);
+  const fc2::TimeNs begun = fabric.scheduler.now();
+  give_read(1, 20'000);
+  fabric.run_for(fc2::second);
+  const fc2::TimeNs last = of_server.frames().back().at - begun;
+  fabric.fabric.tap(server->port, nullptr);
+  BadPost post{*server, *server_vi};
+  fabric.scheduler.schedule(post.timer, fabric.scheduler.now() + last);  // before the link's own event of that time
+  give_read(2, 20'000);
+  give_send(3), give_send(4);
+  fabric.run_for(fc2::second);
+  EXPECT_EQ(told(), "Post Descriptor Error, Connection Lost");
+  EXPECT_EQ(server->provider.counters().messages_received, 2u);
+  EXPECT_EQ(received(0), receive_flushed);
+}
+
+// FC-VI 8.4.2 f), B.2.4 rule 1 c), D.2: a connection that failed has its FCVI_HANDLE until R_A_TOV is over: frames that are discarded
+// meanwhile do not release it, and the peer's DISCONNECT_RQST is accepted.
+TEST_P(ReliableReceived, failed_frameIsDiscarded_handleStays) {
+  begin();
+  faults.on_control = [this](const wire::FcHeader& fc) {
+    const bool told = fc.s_id == server->port.n_port_id() && fc.r_ctl == wire::RCtl::unsolicited_control;
+    return told ? support::lose : pass;
+  };
+  give_send(1);
+  ASSERT_EQ(server_vi->state(), vi::State::Error);
+  give_send(2), give_send(3);
+  log.clear();
+  EXPECT_EQ(disconnect(*client, *client_vi), vi::Return::Success);
+  const auto* answer = log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::solicited_control); });
+  ASSERT_NE(answer, nullptr);
+  const auto resp = wire::fcvi::DeviceHeader::parse(32, answer->data);
+  EXPECT_EQ(resp->opcode, Opcode::disconnect_resp);
+  EXPECT_EQ(resp->parameter >> 16, static_cast<unsigned>(Reason::disconnect_accept));
+}
+
 // ... and the target is, where it is that which is bad: the descriptor tells.
 TEST_P(Received, writeImmediate_badTarget_isAnRdmaProtectionError) {
   begin();
