@@ -125,7 +125,7 @@ class World::Until final : public fc2::Event {
     world_.waiting_.push_back(this);
     world_.scheduler_.schedule_after(*this, patience_);
   }
-  [[nodiscard]] bool await_resume() const { return held_; }
+  bool await_resume() const { return held_; }
   [[nodiscard]] bool condition_holds() const { return condition_(); }
   void wake(bool held);
 
