@@ -35,8 +35,8 @@ struct ProviderConfig {
   std::uint64_t max_iu_bytes = 0;
   std::uint32_t pipeline_depth = 31;          // FCVI_PIPELINE_DEPTH (7.3): open messages less one, Reliable Reception
   /// What the port keeps of frames that overtook others on an out-of-order fabric, or that wait for read data (VI-ARCH 6.3.1.1):
-  /// all of it, shared by peers and connections (fcvi/reorder_pool.hpp). What finds no room is lost in class 3, and busied in class 2.
-  std::uint64_t reorder_pool_bytes = 64u << 20;
+  /// all of it. One peer may have half of it, one connection a third (fcvi/reorder_pool.hpp). What finds no room is lost in class 3, and busied in class 2.
+  std::uint64_t reorder_pool_bytes = 256u << 20;
   bool preference = false;                    // of VIs without options of their own; class_2 too
   bool class_2 = false;
   fc2::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.

@@ -75,7 +75,7 @@ struct NicConfiguration {
   wire::Wwn node_wwn{};                    // Node_Name; zero: derived from the node name
   vi::NicLimits limits = default_limits(); // strict_tags stands here too
   std::uint64_t max_registered_bytes = default_max_registered_bytes;  // VIP_NIC_ATTRIBUTES.MaxRegisterBytes
-  std::uint64_t reorder_pool_bytes = 64u << 20;  // fcvi::ProviderConfig::reorder_pool_bytes
+  std::uint64_t reorder_pool_bytes = 256u << 20;  // fcvi::ProviderConfig::reorder_pool_bytes
   NicTimeouts timeouts;
   std::string hosts_file;                  // of the name service; empty: the usual places (name_service.hpp)
 };

@@ -29,6 +29,17 @@ class ExpectationsTest : public testing::Test {
 };
 using Lines = std::vector<std::string>;
 
+// Ruling 131: who loses frames for want of room reads which port had too little.
+TEST_F(ExpectationsTest, full_reorder_pool_is_told) {
+  result.kept_bytes = {0, 3 << 20};
+  result.pool_refusals = {0, 1200};
+  scenario.ports[1].reorder_pool_bytes = 6 << 20;
+  const std::string text = summary(scenario, result);
+  EXPECT_NE(text.find("kept at b of what overtook other frames: 3 MiB at most\nfound no room at b (reorder_pool: 6 MiB): 1,200 frames\n"),
+            std::string::npos) << text;
+  EXPECT_EQ(text.find("room at a"), std::string::npos);
+}
+
 TEST_F(ExpectationsTest, all_held) {
   EXPECT_EQ(failures(), Lines{});
   EXPECT_EQ(summary(check_expectations(scenario, result)), "all 13 expectations held\n");

@@ -78,6 +78,7 @@ struct RunResult {
   std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
   std::vector<std::string> discard_reasons;  // "client: WrongSequence 3"
   std::vector<std::uint64_t> kept_bytes;     // by port: the most of its reorder pool at once
+  std::vector<std::uint64_t> pool_refusals;  // by port: frames that found no room in it
   fc2::TimeNs duration = 0;                  // simulated
   Driver::Outcome outcome = Driver::Outcome::Finished;
   std::vector<WireIu> wire;                  // where it is expected to be something

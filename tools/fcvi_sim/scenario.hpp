@@ -68,7 +68,7 @@ struct PortSpec {
   std::optional<std::uint32_t> first_handle = {}, first_connection_id = {};
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
   std::uint32_t pipeline_depth = 31;
-  std::uint64_t reorder_pool_bytes = 64u << 20;
+  std::uint64_t reorder_pool_bytes = 256u << 20;
   bool preference = false;
   bool class_2 = false;                 // its messages go in class 2, where the other port offers it too
   std::uint16_t end_to_end_credit = 0;  // 0: it offers class 3 only

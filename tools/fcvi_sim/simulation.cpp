@@ -252,6 +252,7 @@ void Simulation::collect() {
   for (const auto& node : nodes_) {
     add(node->name(), node->port().counters());
     result_.kept_bytes.push_back(node->provider().reorder_peak_bytes());
+    result_.pool_refusals.push_back(node->provider().counters().reorder_pool_full);
   }
   collect_errors();
   collect_completions();

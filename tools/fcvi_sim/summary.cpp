@@ -125,6 +125,10 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
   for (std::size_t i = 0; i < result.kept_bytes.size(); ++i)
     if (result.kept_bytes[i] != 0)
       line(text, "kept at %s of what overtook other frames: %s at most", scenario.ports[i].name.c_str(), format_bytes(result.kept_bytes[i]).c_str());
+  for (std::size_t i = 0; i < result.pool_refusals.size(); ++i)
+    if (result.pool_refusals[i] != 0)
+      line(text, "found no room at %s (reorder_pool: %s): %s frames", scenario.ports[i].name.c_str(),
+           format_bytes(scenario.ports[i].reorder_pool_bytes).c_str(), format_count(result.pool_refusals[i]).c_str());
   for (const std::string& reason : result.discard_reasons) line(text, "discarded at %s", reason.c_str());
   return text;
 }
