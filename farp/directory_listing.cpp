@@ -146,10 +146,14 @@ bool DirectoryListing::take_reject(const Task& task, Bytes iu) {
   const auto reject = ct::CtReject::parse(iu);
   if (!reject) return false;
   const Why why = reject->preamble.explanation;
-  if (task.question == Question::Ports) return why == Why::fc4_types_not_registered || why == Why::database_empty;
-  const bool is_gone = task.question == Question::NodeName ||
-                       (task.question == Question::Addresses && why == Why::n_port_id_not_registered);
-  if (is_gone) ports_[task.port].gone = true;
+  switch (task.question) {
+    case Question::Ports: return why == Why::fc4_types_not_registered || why == Why::database_empty;
+    case Question::NodeName: ports_[task.port].gone = true; break;
+    case Question::Addresses:
+      if (why == Why::n_port_id_not_registered) ports_[task.port].gone = true;
+      break;
+    case Question::SymbolicNodeName: break;
+  }
   return true;
 }
 

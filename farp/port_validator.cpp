@@ -100,10 +100,8 @@ void PortValidator::state_changed(const wire::els::Rscn& rscn) {
     return back;
   });
   for (const auto& ids : {port_.logged_in_ports(), port_.awaited_ports()})
-    for (const wire::FcId id : ids) {
-      const bool service = id.value >= 0xFFFC00;  // the fabric's own, and reserved
-      if (!service && affects(id) && id != port_.n_port_id()) waiting_.insert(id);
-    }
+    for (const wire::FcId id : ids)
+      if (!wire::is_of_fabric(id) && affects(id) && id != port_.n_port_id()) waiting_.insert(id);
   start_next();
 }
 

@@ -1,6 +1,5 @@
 #include "farp/registration.hpp"
 
-#include <cassert>
 #include <utility>
 
 #include "fc2_fabric/remote_port.hpp"
@@ -52,11 +51,15 @@ void Registration::stop() {
 }
 
 bool Registration::is_wanted(Step step) const {
-  if (step == Step::Address) return !config_.own_addresses.empty();
-  // A name server that did not see the fabric login has no node to name.
-  if (step == Step::NodeName || step == Step::SymbolicNodeName) return !config_.symbolic_node_name.empty();
-  if (step == Step::SymbolicPortName) return !config_.symbolic_port_name.empty();
-  if (step == Step::StateChanges) return config_.register_state_changes && port_.has_fabric();
+  switch (step) {
+    case Step::Address: return !config_.own_addresses.empty();
+    case Step::NodeName:  // a name server that did not see the fabric login has no node to name
+    case Step::SymbolicNodeName: return !config_.symbolic_node_name.empty();
+    case Step::SymbolicPortName: return !config_.symbolic_port_name.empty();
+    case Step::StateChanges: return config_.register_state_changes && port_.has_fabric();
+    case Step::Types:
+    case Step::Done: break;
+  }
   return true;
 }
 
@@ -97,16 +100,22 @@ std::vector<std::uint8_t> Registration::registration_of(Step step) const {
   namespace ct = wire::ct;
   const wire::FcId port_id = port_.n_port_id();
   const wire::Wwn node_name = port_.config().node_name;
-  if (step == Step::Address) return bytes_of(ct::RippId{.port_id = port_id, .ip_address = config_.own_addresses[address_]});
-  if (step == Step::NodeName) return bytes_of(ct::RnnId{.port_id = port_id, .node_name = node_name});
-  if (step == Step::SymbolicNodeName)
-    return bytes_of(ct::RsnnNn{.node_name = node_name, .symbolic_name = symbolic(config_.symbolic_node_name)});
-  if (step == Step::SymbolicPortName)
-    return bytes_of(ct::RspnId{.port_id = port_id, .symbolic_name = symbolic(config_.symbolic_port_name)});
-  assert(step == Step::Types);  // the others register nothing with the Name Server
-  ct::RftId rft_id{.port_id = port_id};
-  rft_id.types.add(wire::Type::fc_vi);
-  return bytes_of(rft_id);
+  switch (step) {
+    case Step::Address: return bytes_of(ct::RippId{.port_id = port_id, .ip_address = config_.own_addresses[address_]});
+    case Step::NodeName: return bytes_of(ct::RnnId{.port_id = port_id, .node_name = node_name});
+    case Step::SymbolicNodeName:
+      return bytes_of(ct::RsnnNn{.node_name = node_name, .symbolic_name = symbolic(config_.symbolic_node_name)});
+    case Step::SymbolicPortName:
+      return bytes_of(ct::RspnId{.port_id = port_id, .symbolic_name = symbolic(config_.symbolic_port_name)});
+    case Step::Types: {
+      ct::RftId rft_id{.port_id = port_id};
+      rft_id.types.add(wire::Type::fc_vi);
+      return bytes_of(rft_id);
+    }
+    case Step::StateChanges:
+    case Step::Done: break;  // nothing with the Name Server
+  }
+  return {};
 }
 
 void Registration::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {

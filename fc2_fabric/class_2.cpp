@@ -61,12 +61,13 @@ void FrameAcknowledger::finish() {
   if (frame_ == nullptr) return;
   const ReceivedFrame& frame = *std::exchange(frame_, nullptr);
   const bool ack_0 = (frame.header.f_ctl & f_ctl::ack_form_mask) == f_ctl::ack_form_ack_0;
-  if (answer_ == Answer::Busy)
-    return send(frame.header, wire::RCtl::p_bsy,
-                wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
-  if (answer_ == Answer::PerformAbts) {
-    if (ack_0) sequences_.forget(frame.header);
-    return send(frame.header, ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1, f_ctl::abort_perform_abts);
+  switch (answer_) {
+    case Answer::Busy:
+      return send(frame.header, wire::RCtl::p_bsy, wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
+    case Answer::PerformAbts:
+      if (ack_0) sequences_.forget(frame.header);
+      return send(frame.header, ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1, f_ctl::abort_perform_abts);
+    case Answer::Accept: break;
   }
   if (!ack_0) return send(frame.header, wire::RCtl::ack_1, 1);
   if (const auto last = sequences_.add(frame, port_.scheduler().now(), port_.r_a_tov())) send(*last, wire::RCtl::ack_0, 0);

@@ -38,7 +38,7 @@ void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Ty
   type_ = type;
   user_ = user;
   context = nullptr;
-  class_2_ = first_sequence_sent_ = assembling_ = false;
+  class_2_ = first_sequence_sent_ = assembling_ = iu_refused_ = false;
   sequence_ = {};
   abort_listener_ = nullptr;
   send_seq_cnt_ = receive_seq_cnt_ = 0;
@@ -108,7 +108,7 @@ void Exchange::frame_received(const ReceivedFrame& frame) {
     if (!is_open()) return count_stale();  // its last sequence was what this frame acknowledges
   }
   if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(ex::SequenceReceived{});  // counts, discards
-  if (is_duplicate(frame) || is_foreign(frame)) return discard_frame();
+  if (iu_refused_ || is_duplicate(frame) || is_foreign(frame)) return discard_frame();
   if (rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;  // a responder has its own
   current_ = &frame;
   const bool next = in_order(frame);
@@ -117,7 +117,7 @@ void Exchange::frame_received(const ReceivedFrame& frame) {
   if (!(first && last)) machine_.process(ex::FirstFrameReceived{}, *this);  // out of order any frame may open the exchange
   sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = next, .complete = whole}, *this);
   const bool complete = std::exchange(sequence_complete_, false);
-  if (std::exchange(sequence_failed_, false)) return abandon(ExchangeFailure::SequenceError);
+  if (std::exchange(sequence_failed_, false)) return fail_sequence();
   if (complete) sequence_received(frame);
 }
 
@@ -165,11 +165,7 @@ void Exchange::append(const ReceivedFrame& frame) {
   }
   // The Device_Header stands in every frame (FC-VI 5.8.5); the IU has it once.
   const auto payload = frame.data_field.subspan(std::min(frame.data_field.size(), frame.header.device_header_size()));
-  if (assembly_.size() + payload.size() > port_.config().max_assembled_iu_bytes) {
-    port_.counters().discard(Discard::TooLong);
-    sequence_failed_ = true;
-    return;
-  }
+  if (assembly_.size() + payload.size() > port_.config().max_assembled_iu_bytes) return refuse_iu(Discard::TooLong);
   if (!take_room(payload.size())) return;
   assembly_.insert(assembly_.end(), payload.begin(), payload.end());
 }
@@ -178,8 +174,7 @@ void Exchange::append(const ReceivedFrame& frame) {
 bool Exchange::take_room(std::size_t bytes) {
   if (originator_) return true;
   if (port_.assembled_bytes_ + bytes > port_.config().max_assembled_bytes) {
-    port_.counters().discard(Discard::NoResources);
-    sequence_failed_ = true;
+    refuse_iu(Discard::NoResources);
     return false;
   }
   room_taken_ += bytes;
@@ -191,6 +186,26 @@ void Exchange::give_room(std::size_t bytes) {
   if (originator_) return;
   room_taken_ -= bytes;
   port_.assembled_bytes_ -= bytes;
+}
+
+/// As after a frame that is missing, what still comes of the exchange is discarded until it is aborted (FC-FS).
+void Exchange::refuse_iu(Discard reason) {
+  port_.counters().discard(reason);
+  iu_refused_ = sequence_failed_ = true;
+}
+
+/// What is here of it is of no use to anybody.
+void Exchange::fail_sequence() {
+  drop_assembly();
+  abandon(ExchangeFailure::SequenceError);
+}
+
+/// With its memory: the exchange may rest for long.
+void Exchange::drop_assembly() {
+  give_room(room_taken_);
+  std::vector<std::uint8_t>{}.swap(assembly_);
+  std::vector<EarlyFrame>{}.swap(early_);
+  early_bytes_ = 0;
 }
 
 void Exchange::abandon(ExchangeFailure failure) {
@@ -234,12 +249,12 @@ void Exchange::fire(TimeNs) {
       sequence_.process(sq::Timeout{}, *this);
       sequence_failed_ = false;
       discard_frame();  // what came of it
-      return abandon(ExchangeFailure::SequenceError);
+      return fail_sequence();
     case TimerUse::Abort: return process(ex::AbortTimeout{});
     case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
     case TimerUse::Linger: return port_.recycle(*this);
     case TimerUse::Acknowledge: return acknowledgement_due();
-    case TimerUse::None: {}  // cancelled
+    case TimerUse::None: break;  // cancelled
   }
 }
 

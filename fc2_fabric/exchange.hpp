@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "fc2_fabric/counters.hpp"
 #include "fc2_fabric/frame.hpp"
 #include "fc2_fabric/scheduler.hpp"
 #include "state_machines/exchange.hpp"
@@ -122,10 +123,12 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   [[nodiscard]] bool makes_whole(const ReceivedFrame& frame) const;
   void keep_early(const ReceivedFrame& frame);
   void take_early();
-  void drop_early();
   void append(const ReceivedFrame& frame);
   [[nodiscard]] bool take_room(std::size_t bytes);
   void give_room(std::size_t bytes);
+  void refuse_iu(Discard reason);
+  void fail_sequence();
+  void drop_assembly();
   void sequence_received(const ReceivedFrame& frame);
   void supersede();  // the originator uses its OX_ID anew: for it this exchange is over
   void sequence_sent(SequenceEnd end);
@@ -213,6 +216,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   const wire::FcHeader* abts_ = nullptr;
   std::vector<std::uint8_t> assembly_;  // of IUs of several frames
   bool assembling_ = false;             // the first frame of an IU is there, the last is not
+  bool iu_refused_ = false;             // it was too long, or there was no room for it
   std::uint32_t last_f_ctl_ = 0;        // of the last frame
   /// Frames of the open sequence that overtook others, in order of SEQ_CNT.
   struct EarlyFrame {

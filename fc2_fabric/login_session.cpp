@@ -224,9 +224,11 @@ void LoginSession::unexpected(std::string_view, std::string_view, std::string_vi
 void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   if (&exchange == request_) {  // else it was left alone, and what it says is known
     request_ = nullptr;
-    if (request_kind_ == Request::Login) reply_to_login(first, iu);
-    else if (request_kind_ == Request::Logout) process(pl::LogoutAnswered{});
-    else reply_to_discovery(iu);
+    switch (request_kind_) {
+      case Request::Login: reply_to_login(first, iu); break;
+      case Request::Logout: process(pl::LogoutAnswered{}); break;
+      case Request::Discovery: reply_to_discovery(iu); break;
+    }
   }
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
@@ -303,9 +305,10 @@ void FabricLogin::login_failed_now() {
 void FabricLogin::try_again() {
   if (!logged_in()) log_in();
 }
-void FabricLogin::link_down() {
+void FabricLogin::leave() {
   port_.scheduler().cancel(again_);
-  LoginSession::link_down();
+  told_ = true;
+  link_down();
 }
 void FabricLogin::link_down_if_up() {
   port_.scheduler().cancel(again_);

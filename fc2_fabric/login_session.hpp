@@ -133,7 +133,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
 class FabricLogin final : public LoginSession {
  public:
   explicit FabricLogin(NPort& port) : LoginSession(port, wire::well_known::f_port) {}
-  void link_down();
+  /// There is no fabric: nothing is awaited of it any more, and its login did not fail.
+  void leave();
   void link_down_if_up();
   void log_out();
 
@@ -146,7 +147,7 @@ class FabricLogin final : public LoginSession {
   void accepted_at(wire::FcId d_id) override { granted_ = d_id; }
   void try_again();
   wire::FcId granted_{};
-  bool told_ = false;  // listeners heard that it failed, once for each time that the link came up
+  bool told_ = false;  // listeners heard that it failed, once for each time that the link came up; or there is nothing to tell
   /// Without the fabric there is nothing that a port could do but ask again, for as long as the link works.
   Timer<FabricLogin, &FabricLogin::try_again> again_{*this};
 };

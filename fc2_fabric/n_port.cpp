@@ -167,9 +167,7 @@ void NPort::recycle(Exchange& exchange) {
     responders_.erase(exchange.responder_key_);
     --*exchange.opened_by_peer_;
   }
-  exchange.give_room(exchange.room_taken_);
-  std::vector<std::uint8_t>{}.swap(exchange.assembly_);  // with its memory: the exchange may rest for long
-  exchange.drop_early();
+  exchange.drop_assembly();
   exchange.released_ = false;  // it is: a user may open its place anew before this is asked for
   exchange.stop_timer();
   exchange.forget_sequence();

@@ -12,8 +12,6 @@ namespace fc2 {
 namespace {
 // Point-to-point: what the port of the higher name gives itself and the other (FC-LS leaves the choice to it).
 constexpr wire::FcId higher_name_id{0x010102}, lower_name_id{0x010101};
-// From here on the addresses are the fabric's own.
-constexpr std::uint32_t first_well_known = 0xFFFC00;
 }  // namespace
 
 void AttachedNPort::link_active() { port_.link_up(end_.output()); }
@@ -154,7 +152,7 @@ void NPort::begin_point_to_point(wire::Wwn other) {
 void NPort::leave_fabric() {
   attachment_ = Attachment::PointToPoint;
   use_own_parameters();
-  fabric_login_->link_down();
+  fabric_login_->leave();
 }
 
 bool NPort::may_be_assigned() const { return link_up_ && !online_ && (attachment_ == Attachment::PointToPoint || other_n_port_); }
@@ -248,7 +246,7 @@ void NPort::fabric_interrupted() {
 
 // What the fabric itself knows of us ends with NOS and OLS; a LIP does not concern it.
 bool NPort::keeps_login(wire::FcId peer) const {
-  return interrupted_ && (attachment_ == Attachment::PublicLoop || peer.value < first_well_known);
+  return interrupted_ && (attachment_ == Attachment::PublicLoop || !wire::is_of_fabric(peer));
 }
 
 void NPort::keep(FramePtr frame) {

@@ -47,10 +47,7 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
   });
   if (later != early_.end() && later->received.header.seq_cnt == frame.header.seq_cnt) return discard_frame();  // a duplicate
   const std::size_t bytes = assembly_.size() + early_bytes_ + frame.data_field.size();
-  if (early_.size() == max_early_frames || bytes > port_.config().max_assembled_iu_bytes) {
-    port_.counters().discard(Discard::TooLong);
-    return;  // R_A_TOV finds it missing
-  }
+  if (early_.size() == max_early_frames || bytes > port_.config().max_assembled_iu_bytes) return refuse_iu(Discard::TooLong);
   if (!take_room(frame.data_field.size())) return;
   early_bytes_ += frame.data_field.size();
   const auto kept = early_.insert(later, EarlyFrame{frame, {frame.data_field.begin(), frame.data_field.end()}});
@@ -67,11 +64,6 @@ void Exchange::take_early() {
     append(next.received);
   }
   early_.erase(early_.begin(), early_.begin() + static_cast<std::ptrdiff_t>(taken));
-}
-
-void Exchange::drop_early() {
-  std::vector<EarlyFrame>{}.swap(early_);  // with its memory: the exchange may rest for long
-  early_bytes_ = 0;
 }
 
 }  // namespace fc2

@@ -69,11 +69,10 @@ void RemotePort::forget_waiting(const Exchange& exchange) {
 
 bool RemotePort::in_use() const {
   namespace pl = machines::port_login;
-  constexpr std::uint32_t first_well_known = 0xFFFC00;
   assert(waiting_.empty() || users_ != 0);  // their exchanges count on it
   if (!machine_.is_any_of<pl::Offline, pl::LoggedOut, pl::LoggedIn>()) return true;
   if (users_ != 0 || exchanges_opened != 0 || open_sequences_ != 0) return true;
-  return peer_.value >= first_well_known || peer_ == port_.n_port_id();
+  return wire::is_of_fabric(peer_) || peer_ == port_.n_port_id();
 }
 
 bool RemotePort::may_be_denied() {

@@ -42,13 +42,12 @@ void RemotePorts::tidy() {
 // A few looks for each new port, so that none is dear; who is in use goes to the end, and is not looked at again for long.
 bool RemotePorts::evict_one_of(Queue& queue) {
   constexpr int looks = 16;
-  for (int look = 0; look < looks; ++look) {
-    RemotePort* const oldest = queue.empty() ? nullptr : &queue.front();
-    if (oldest == nullptr) return false;
+  for (int look = 0; look < looks && !queue.empty(); ++look) {
+    RemotePort& oldest = queue.front();
     queue.splice(queue.end(), queue, queue.begin());
-    if (!oldest->in_use()) oldest->implicit_logout();
-    if (oldest->in_use()) continue;  // from the first, or by whoever heard that the login is gone
-    by_id_.erase(oldest->peer().value);
+    if (!oldest.in_use()) oldest.implicit_logout();
+    if (oldest.in_use()) continue;  // from the first, or by whoever heard that the login is gone
+    by_id_.erase(oldest.peer().value);
     ++port_.counters().ports_evicted;
     return true;
   }

@@ -46,14 +46,11 @@ NPortConfig service_config(const SwitchConfig& config, const char* name, wire::F
   return service;
 }
 
-// FC-FS keeps the addresses from FFFC00h on for the fabric's services.
-constexpr std::uint32_t first_well_known = 0xFFFC00;
-
 // An ELS request in class 3, the whole of it in one frame: whoever sent it waits for an answer.
 bool asks_for_service(const wire::FcHeader& header, const Frame& frame) {
   constexpr std::uint32_t whole_request = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
   return header.r_ctl == wire::RCtl::els_request && header.has(whole_request) && frame.sof == wire::Sof::i3 &&
-         header.d_id.value >= first_well_known && header.d_id != well_known::broadcast;
+         wire::is_of_fabric(header.d_id) && header.d_id != well_known::broadcast;
 }
 
 // As the service would say that was asked.

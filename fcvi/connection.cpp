@@ -149,9 +149,13 @@ EndCause Connection::end_cause() const {
 }
 
 Connection::Ended Connection::ended_by(ReceiveError error) {
-  if (error == ReceiveError::QueueEmpty) return Ended::NoReceive;
-  if (error == ReceiveError::TooSmall) return Ended::TooLong;
-  return error == ReceiveError::Protection ? Ended::Protection : Ended::Transport;
+  switch (error) {
+    case ReceiveError::QueueEmpty: return Ended::NoReceive;
+    case ReceiveError::TooSmall: return Ended::TooLong;
+    case ReceiveError::Protection: return Ended::Protection;
+    case ReceiveError::Transport: break;
+  }
+  return Ended::Transport;
 }
 
 Connection::Ended Connection::ended_by(Reason reason) {

@@ -16,14 +16,24 @@ using wire::fcvi::Reason;
 namespace {
 /// What a good descriptor says.
 std::uint32_t error_bits_of(mr::ReceiveError error) {
-  if (error == mr::ReceiveError::Protection) return vi::status::protection_error;
+  switch (error) {
+    case mr::ReceiveError::Protection: return vi::status::protection_error;
+    case mr::ReceiveError::QueueEmpty:
+    case mr::ReceiveError::TooSmall:  // these have none
+    case mr::ReceiveError::Transport: break;
+  }
   return vi::status::transport_error | vi::status::partial_error;
 }
 
 /// FC-VI 5.9.7.3.1: a descriptor of ours met it. `rdma`: an RDMA Write with Immediate Data.
 Reason reason_of(mr::ReceiveError error, bool rdma) {
-  if (error == mr::ReceiveError::Transport) return Reason::transport_error;
-  return rdma && error == mr::ReceiveError::Protection ? Reason::rdma_protection_error : Reason::remote_descriptor_error;
+  switch (error) {
+    case mr::ReceiveError::QueueEmpty:
+    case mr::ReceiveError::TooSmall: return Reason::remote_descriptor_error;
+    case mr::ReceiveError::Protection: return rdma ? Reason::rdma_protection_error : Reason::remote_descriptor_error;
+    case mr::ReceiveError::Transport: break;
+  }
+  return Reason::transport_error;
 }
 
 /// No descriptor did: what we tell the application asynchronously (VI-DG 3.8.1), and the peer (5.9.7.3.2).
@@ -32,11 +42,15 @@ struct Told { vi::ErrorCode code; Reason reason; };
 /// VI-DG 3.8.1, ruling 253: of an RDMA Write that ends early a part is here, and that is what the consumer wants to know. A frame
 /// that is here and does not belong there (`breach`) is an error of the transport. Read requests have one frame: they do not end early.
 Told told_of(mr::ReceiveError error, bool read, bool breach) {
-  if (error == mr::ReceiveError::QueueEmpty) return {vi::ErrorCode::RecvQEmpty, Reason::remote_descriptor_error};
-  if (error == mr::ReceiveError::Transport)
-    return {breach ? vi::ErrorCode::RdmaTransport : vi::ErrorCode::RdmaWAbort, Reason::remote_rdma_write_packet_abort};
-  if (read) return {vi::ErrorCode::RdmaRProt, Reason::remote_rdma_read_protection_error};
-  return {vi::ErrorCode::RdmaWProt, Reason::remote_rdma_write_protection_error};
+  switch (error) {
+    case mr::ReceiveError::QueueEmpty: return {vi::ErrorCode::RecvQEmpty, Reason::remote_descriptor_error};
+    case mr::ReceiveError::TooSmall:  // of a descriptor, which tells it
+    case mr::ReceiveError::Protection:
+      if (read) return {vi::ErrorCode::RdmaRProt, Reason::remote_rdma_read_protection_error};
+      return {vi::ErrorCode::RdmaWProt, Reason::remote_rdma_write_protection_error};
+    case mr::ReceiveError::Transport: break;
+  }
+  return {breach ? vi::ErrorCode::RdmaTransport : vi::ErrorCode::RdmaWAbort, Reason::remote_rdma_write_packet_abort};
 }
 }  // namespace
 

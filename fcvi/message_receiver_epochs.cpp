@@ -20,9 +20,11 @@ using wire::fcvi::Opcode;
 void MessageReceiver::frame_in_any_order(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                          std::span<const std::uint8_t> payload) {
   if (!in_epoch()) {
-    const Place place = place_of(frame, header);
-    if (place == Place::Next) return take_frame(frame, header, payload);
-    if (place == Place::Past) return discard_of_the_past(header.msg_id);
+    switch (place_of(frame, header)) {
+      case Place::Next: return take_frame(frame, header, payload);
+      case Place::Past: return discard_of_the_past(header.msg_id);
+      case Place::Ahead: break;
+    }
     begin_epoch();
   }
   frame_of_epoch(frame, header, payload);
@@ -135,9 +137,11 @@ void MessageReceiver::take_piece(OpenMessage& open, const fc2::ReceivedFrame& fr
   const std::uint16_t seq_cnt = frame.header.seq_cnt.value;
   const fc2::TimeNs since = open.overtaken != fc2::never ? open.overtaken : connection_.core().scheduler().now();
   const Arrivals::Range piece{begin, begin + static_cast<std::uint32_t>(payload.size()), seq_cnt, seq_cnt, since};
-  const Arrivals::Piece is = open.arrivals.classify(piece);
-  if (is == Arrivals::Piece::Duplicate) return discard_of_the_past(open.id());
-  if (is == Arrivals::Piece::Conflict) return give_up_breach(open);
+  switch (open.arrivals.classify(piece)) {
+    case Arrivals::Piece::Duplicate: return discard_of_the_past(open.id());
+    case Arrivals::Piece::Conflict: return give_up_breach(open);
+    case Arrivals::Piece::New: break;
+  }
   if (!reliable() && !find_descriptor(open, piece)) return;  // it was refused
   if (reliable()) {
     find_target(open);

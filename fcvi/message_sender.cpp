@@ -52,10 +52,15 @@ std::uint32_t error_bits_of(mo::Completion completion, const vi::SendWork& work)
 /// FC-VI 5.9.7.3.1: what the Disconnect tells of a message of ours that failed (ruling 200).
 wire::fcvi::Reason reason_of(mo::Completion completion) {
   using wire::fcvi::Reason;
-  if (completion == mo::Completion::RdmaProtectionError) return Reason::rdma_protection_error;
-  // "length, format or protection error on Descriptor access", here or there
-  if (completion == mo::Completion::LocalProtectionError) return Reason::remote_descriptor_error;
-  return completion == mo::Completion::RemoteDescriptorError ? Reason::remote_descriptor_error : Reason::transport_error;
+  switch (completion) {
+    case mo::Completion::LocalProtectionError:  // "length, format or protection error on Descriptor access", here or there
+    case mo::Completion::RemoteDescriptorError: return Reason::remote_descriptor_error;
+    case mo::Completion::RdmaProtectionError: return Reason::rdma_protection_error;
+    case mo::Completion::Success:
+    case mo::Completion::Flushed:
+    case mo::Completion::TransportError: break;
+  }
+  return Reason::transport_error;
 }
 }  // namespace
 
@@ -253,9 +258,11 @@ void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFra
                                         std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
   Arrivals& arrivals = message.pieces->arrivals;
-  const Arrivals::Piece kind = arrivals.classify(piece);
-  if (kind == Arrivals::Piece::Duplicate) return core.discard(fc2::Discard::WrongSequence);
-  if (kind == Arrivals::Piece::Conflict) return process(message, mo::ExchangeError{});
+  switch (arrivals.classify(piece)) {
+    case Arrivals::Piece::Duplicate: return core.discard(fc2::Discard::WrongSequence);
+    case Arrivals::Piece::Conflict: return process(message, mo::ExchangeError{});
+    case Arrivals::Piece::New: break;
+  }
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
   const std::size_t growth = arrivals.bytes_to_grow(piece);
   if (!arrivals.has_room(piece, message.work.length_bytes) || !share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {

@@ -247,7 +247,7 @@ void OriginatedSetup::t1_expired() {
 
 void OriginatedSetup::t3_expired() {
   failure_ = wire::fcvi::Reason::connection_setup_timeout;  // D.1 rule 2 a, 5.9.7.3.2
-  process(co::SetupErrorDetected{co::SetupError::Timeout});
+  process(co::SetupErrorDetected{});
 }
 
 void OriginatedSetup::disconnect_requested() {
@@ -299,7 +299,7 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   ++core_.counters.ius_received;
   auto verdict = verdict_of(resp1.status);
   const auto attributes = from_wire(resp1.payload.local_attributes);
-  const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && (attributes ? agrees_with(*attributes) : false);
+  const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && attributes && agrees_with(*attributes);
   if (verdict == co::Verdict::Accept && !usable) verdict = co::Verdict::OtherError;  // accepts, but with nothing to use
   peer_handle_ = resp1.payload.handle;
   peer_attributes_ = resp1.payload.local_attributes;
@@ -330,7 +330,7 @@ void OriginatedSetup::peer_asked(const wire::fcvi::ConnectResp1& resp1, co::Verd
 void OriginatedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   exchange_ = nullptr;
   failure_ = wire::fcvi::Reason::transport_error;
-  if (failure != fc2::ExchangeFailure::PortLoggedOut) process(co::SetupErrorDetected{co::SetupError::Exchange});
+  if (failure != fc2::ExchangeFailure::PortLoggedOut) process(co::SetupErrorDetected{});
 }
 
 void OriginatedSetup::abort_finished() {

@@ -150,8 +150,16 @@ void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure
   exchange_ = nullptr;
   if (over_) return;
   failure_ = wire::fcvi::Reason::transport_error;
-  if (failure == fc2::ExchangeFailure::AbortedByPeer) return process(cr::AbortedByPeer{});
-  if (failure != fc2::ExchangeFailure::PortLoggedOut) process(cr::ExchangeError{});  // else Core::remote_port_logged_out follows
+  switch (failure) {
+    case fc2::ExchangeFailure::AbortedByPeer: return process(cr::AbortedByPeer{});
+    case fc2::ExchangeFailure::ReplyTimeout:
+    case fc2::ExchangeFailure::SequenceError:
+    case fc2::ExchangeFailure::Busy:
+    case fc2::ExchangeFailure::Rejected:
+    case fc2::ExchangeFailure::AbortDemanded:
+    case fc2::ExchangeFailure::NotAcknowledged: return process(cr::ExchangeError{});
+    case fc2::ExchangeFailure::PortLoggedOut: break;  // Core::remote_port_logged_out follows
+  }
 }
 
 // --- effects -----------------------------------------------------------------------------------------------------

@@ -36,8 +36,12 @@ bool ReorderPool::may_take(std::uint64_t of_stream, std::uint64_t of_peer, std::
   if (bytes > limit_bytes_ - held_bytes_) return false;
   const std::uint64_t free = limit_bytes_ - held_bytes_ - bytes;  // afterwards, all three
   of_peer += bytes, of_stream += bytes;
-  if (need == Need::Share) return of_peer <= free && of_stream <= free - of_peer;
-  return need == Need::Now || of_peer / 2 <= free;
+  switch (need) {
+    case Need::Share: return of_peer <= free && of_stream <= free - of_peer;
+    case Need::Book: return of_peer / 2 <= free;
+    case Need::Now: break;
+  }
+  return true;
 }
 
 }  // namespace fcvi

@@ -34,11 +34,6 @@ enum class ConnectOutcome : std::uint8_t {
   NotReachable,  // VIP_NOT_REACHABLE: the retry failed too, an error Reason Code, or no login
   Withdrawn,     // VipDisconnect came first
 };
-// FC-VI 8.5.2 a) b): what was detected.
-enum class SetupError : std::uint8_t {
-  Timeout,   // T3: no RESP3 within FCVI_ULP_TIMEOUT of the CONNECT_RQST
-  Exchange,  // a Sequence error, or the peer aborted the Exchange
-};
 
 // --- events
 struct SetupRequested {};  // address resolved, port logged in, peer's SEQ_CNT and C bits set (FC-VI 5.6)
@@ -49,9 +44,9 @@ struct Resp3Received {
   Verdict verdict = Verdict::Accept;
 };
 struct T1Expired {};  // the application's timeout
-struct SetupErrorDetected {
-  SetupError error = SetupError::Timeout;
-};
+// FC-VI 8.5.2 a) b): T3, no RESP3 within FCVI_ULP_TIMEOUT of the CONNECT_RQST; or a Sequence error, or the peer aborted the Exchange.
+// 8.5.3 and 8.5.4 treat them alike.
+struct SetupErrorDetected {};
 // The aborted Exchange reported its end: BA_ACC, BA_RJT, or none in time (C.3 rule 3 b).
 struct AbortFinished {};
 struct SupersededByPeer {};     // peer to peer: the peer's own request makes the connection (FC-VI 5.3.4)
@@ -70,7 +65,7 @@ class Context : public fsm::Context {
   // The application's Timeout, milliseconds, may be VIP_INFINITE; expires as T1Expired.
   virtual void start_t1() = 0;
   virtual void stop_t1() = 0;
-  // FCVI_ULP_TIMEOUT = R_A_TOV (FC-VI 8.3); expires as SetupErrorDetected{Timeout}.
+  // FCVI_ULP_TIMEOUT = R_A_TOV (FC-VI 8.3); expires as SetupErrorDetected.
   virtual void start_t3() = 0;
   virtual void stop_t3() = 0;
   // ABTS (FC-VI 8.5.3 a). AbortFinished follows in any case: posted at once if the Exchange is over already.

@@ -328,7 +328,7 @@ void Vi::flush_descriptors() {
 std::byte* Vi::descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
   std::byte* host =
       nic_.memory().translate(entry.handle, entry.address, length_bytes, attributes_.ptag, Access::LocalWrite);
-  return consumer_memory::is_aligned(host) ? host : nullptr;  // nullptr is
+  return host != nullptr && consumer_memory::is_aligned(host) ? host : nullptr;
 }
 
 std::byte* Vi::whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t segment_count) const {

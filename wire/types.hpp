@@ -30,6 +30,10 @@ inline constexpr FcId f_port{0xFFFFFE};  // fabric login
 inline constexpr FcId broadcast{0xFFFFFF};
 }  // namespace well_known
 
+/// FC-FS: FFFC01h to FFFCFEh are the Domain_Controllers', FFFFF0h to FFFFFFh the fabric's services; FFFC00h and what lies between is
+/// reserved. None is an N_Port's (ruling 283).
+[[nodiscard]] constexpr bool is_of_fabric(FcId id) { return id.value >= 0xFFFC00; }
+
 /// World wide name: Port_Name, Node_Name, Fabric_Name.
 struct Wwn {
   std::uint64_t value = 0;

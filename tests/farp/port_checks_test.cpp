@@ -105,7 +105,7 @@ TEST_F(PortChecks, adisc_answer_that_is_no_accept_is_logged_out) {
   fabric.fabric.set_faults(fabric.port(0), nullptr, nullptr);
 }
 
-// FC-FS: FFFC00h and above are the fabric's own, or reserved, and not asked about; below, there may be a port.
+// Ruling 283: no N_Port has an address from FFFC00h on, and nobody is asked about one; below, there may be a port.
 TEST_F(PortChecks, all_changed_well_known_addresses_are_left_out) {
   for (const std::uint32_t address : {0xFFFBFFU, 0xFFFC00U, 0xFFFC01U}) remote({address}).log_in();
   begin();

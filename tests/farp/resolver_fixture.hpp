@@ -129,4 +129,15 @@ class ResolverTest : public testing::Test {
   std::uint16_t next_ox_id = 0x7000;
 };
 
+inline const wire::IpAddress nobody = wire::IpAddress::v4(10, 9, 9, 9);
+inline constexpr auto farp_only = [](farp::ResolverConfig& config, std::size_t) { config.use_name_server = false; };
+
+class FarpTest : public ResolverTest {
+ protected:
+  ~FarpTest() override { EXPECT_EQ(unexpected_events(), 0U); }
+  void tap(std::size_t index) { fabric.fabric.tap(fabric.port(index), &log); }
+
+  support::FrameLog log;
+};
+
 }  // namespace farp_test

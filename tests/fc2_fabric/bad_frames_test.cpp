@@ -227,7 +227,7 @@ TEST_F(BadFramesTest, port_unfinished_sequences_are_forgotten) {
   expect_honest_traffic();
 }
 
-// Requests of many frames that nobody needs: a service keeps no more of one than its longest request has.
+// Requests of many frames that nobody needs: a service keeps nothing of one that is longer than its longest request.
 TEST_F(BadFramesTest, name_server_endless_requests_are_cut) {
   for (std::uint16_t i = 0; i < 50; ++i)
     for (std::uint16_t seq_cnt = 0; seq_cnt < 20; ++seq_cnt) {
@@ -239,7 +239,7 @@ TEST_F(BadFramesTest, name_server_endless_requests_are_cut) {
       bad->eof = wire::Eof::n;
       inject(std::move(bad));
     }
-  EXPECT_EQ(fabric.fabric.service_port(wire::well_known::name_server).counters().discarded(Discard::TooLong), 50U * 19);
+  EXPECT_EQ(fabric.fabric.service_port(wire::well_known::name_server).counters().discarded(Discard::TooLong), 50U);
   expect_honest_traffic();
 }
 

@@ -1,79 +1,18 @@
-// Class 2 at the initiator of a sequence: which answers count, when frames that were busied go again, and how long ACKs are
-// waited for (FC-FS; FC-VI 5.5, 8.4.2 b h, B.2.6.1 rule 8).
+// Class 2 at the initiator of a sequence: which answers count, and how long ACKs are waited for (FC-FS; FC-VI 5.5, 8.4.2 b h, B.2.6.1 rule 8).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/sequence_sender.hpp"
-#include "tests/support/played_peer.hpp"
+#include "tests/fc2_fabric/sends_in_class_2.hpp"
 
 namespace fc2 {
 namespace {
-using support::LoggedFrame;
 using wire::RCtl;
 using Failures = std::vector<ExchangeFailure>;
 namespace f_ctl = wire::f_ctl;
-constexpr auto data_frame = RCtl::unsolicited_control;
 
-class SendsInClass2 : public support::PlayedPeer {
- public:
-  explicit SendsInClass2(bool ack_0 = false, bool in_order = true)
-      : PlayedPeer([=](NPortConfig& config) {
-          config.end_to_end_credit = 20;
-          config.ack_0 = ack_0;
-          config.in_order_without_fabric = in_order;
-        }) {
-    log_in();
-  }
-  Exchange& originate(ExchangeUser& of) {
-    Exchange& exchange = *port.originate(peer, type, of);
-    exchange.use_class_2();
-    return exchange;
-  }
-  Exchange& originate() { return originate(user); }
-  void send(Exchange& exchange, std::size_t frames = 1, SequenceEnd end = {.transfer_initiative = true},
-            TimeNs reply_timeout = 0) {
-    port.send(exchange, data_frame, {}, std::vector<std::uint8_t>(frames * max_data_field_bytes), end, reply_timeout);
-    run();
-  }
-  /// A frame of `sequence`.
-  void send_next(SequenceSender& sequence, const SequenceEnd* end = nullptr) {
-    FramePtr frame = pool.take();
-    sequence.stamp(*frame, 100, 0, end);
-    port.transmitter().send(std::move(frame));
-    run();
-  }
-  [[nodiscard]] const wire::FcHeader& header(std::size_t number) const { return sent(data_frame, number).header; }
-  void acknowledge(std::size_t number) { answer(header(number), RCtl::ack_1, 1); }
-  void busy(std::size_t number, RCtl r_ctl = RCtl::p_bsy) { answer(header(number), r_ctl, 0x02030000); }
-  /// The peer's IU of one frame in that exchange.
-  void reply(const Exchange& exchange, std::uint32_t more_f_ctl, std::uint16_t seq_cnt = 0) {
-    put({.r_ctl = RCtl::solicited_control, .d_id = own, .s_id = peer, .type = type,
-         .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | more_f_ctl, .seq_id = {0x70}, .seq_cnt = {seq_cnt},
-         .ox_id = exchange.ox_id(), .rx_id = {5}});
-  }
-  /// It is counted for this reason, and nothing comes of it.
-  testing::AssertionResult ignored(Discard reason, Exchange& exchange, const wire::FcHeader& data, RCtl r_ctl) {
-    const auto before = discarded(reason);
-    const auto frames = log.size();
-    answer(data, r_ctl, 1);
-    if (discarded(reason) != before + 1) return testing::AssertionFailure() << "not counted";
-    if (!exchange.awaits_acknowledgement()) return testing::AssertionFailure() << "closed";
-    return user.failures.empty() && log.size() == frames ? testing::AssertionSuccess()
-                                                         : testing::AssertionFailure() << "given up";
-  }
-};
 class SendsWithAck0 : public SendsInClass2 {
  public:
   SendsWithAck0() : SendsInClass2(true) {}
 };
-class SendsOutOfOrder : public SendsInClass2 {
- public:
-  SendsOutOfOrder() : SendsInClass2(false, false) {}
-};
-class SendsOutOfOrderWithAck0 : public SendsInClass2 {
- public:
-  SendsOutOfOrderWithAck0() : SendsInClass2(true, false) {}
-};
-
 /// Hears when a sequence is closed.
 class Closes final : public ExchangeUser {
  public:
@@ -308,119 +247,6 @@ TEST_F(SendsInClass2, sending_frame_of_the_peer_closes_nothing) {
   EXPECT_EQ(user.ius.size(), 1u);
   EXPECT_EQ(discarded(Discard::WrongSequence), 1u);
   sequence.abandon();
-}
-
-// --- frames that are busied on an out-of-order fabric: FC-VI B.2.6.1 rule 8b ---------------------------------------
-
-// FC-VI B.2.6.1 rule 8b, FC-FS: they go again after their while (impl: a 64th of E_D_TOV), as they were but for Retransmitted;
-// those that were not busied do not.
-TEST_F(SendsOutOfOrder, waiting_busied_goes_again) {
-  Exchange& exchange = originate();
-  send(exchange, 4);
-  const TimeNs wait = port.e_d_tov() / 64;
-  busy(1);
-  run_for(wait / 2);
-  busy(2, RCtl::f_bsy_data);
-  run_for(wait / 2 - 1);
-  EXPECT_EQ(log.size(), 4u);
-  run_for(1);
-  ASSERT_EQ(log.size(), 6u);
-  busy(2);
-  run_for(wait - 1);
-  EXPECT_EQ(log.size(), 6u);
-  run_for(1);
-  ASSERT_EQ(log.size(), 7u);
-  const std::array<std::size_t, 3> first{1, 2, 2};
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const LoggedFrame &before = sent(data_frame, first[i]), &again = sent(data_frame, 4 + i);
-    wire::FcHeader expected = before.header;
-    expected.f_ctl |= f_ctl::retransmitted;
-    EXPECT_EQ(again.header, expected) << i;
-    EXPECT_TRUE(again.data == before.data && again.sof == before.sof && again.eof == before.eof);
-  }
-  for (const std::size_t number : {0, 1, 2, 3}) acknowledge(number);
-  EXPECT_FALSE(exchange.awaits_acknowledgement());
-  EXPECT_TRUE(user.failures.empty());
-}
-
-// FC-VI B.2.6.1 rule 8e: a frame that goes again is no progress: E_D_TOV counts from the first time, and nothing goes again
-// after it.
-TEST_F(SendsOutOfOrder, waiting_busied_is_given_up_after_e_d_tov) {
-  const TimeNs wait = port.e_d_tov() / 64;
-  for (const bool late : {false, true}) {
-    user.failures.clear(), log.clear();
-    send(originate());
-    const TimeNs begun = scheduler.now();
-    if (late) run_for(port.e_d_tov() - wait / 2);
-    busy(0);
-    scheduler.run_until(begun + port.e_d_tov() - 1);
-    EXPECT_EQ(log.size(), late ? 1u : 2u);
-    EXPECT_TRUE(user.failures.empty());
-    run_for(1);
-    EXPECT_EQ(user.failures, Failures{ExchangeFailure::NotAcknowledged});
-    EXPECT_EQ(sent(data_frame), late ? 1u : 2u);
-  }
-}
-
-// A frame that was busied and is acknowledged all the same leaves nothing behind: in the next sequence one goes again as ever.
-TEST_F(SendsOutOfOrder, open_busied_then_acknowledged_leaves_nothing) {
-  Exchange& exchange = originate();
-  send(exchange, 1, {});
-  busy(0), acknowledge(0);
-  send(exchange);
-  busy(1);
-  run_for(port.e_d_tov() / 64);
-  EXPECT_EQ(sent(data_frame), 3u);
-  EXPECT_EQ(header(2).seq_cnt.value, 1);
-}
-
-// The same within one sequence, all frames of which were acknowledged so far.
-TEST_F(SendsOutOfOrder, sending_busied_then_acknowledged_leaves_nothing) {
-  SequenceSender sequence;
-  ASSERT_TRUE(sequence.begin(originate(), data_frame, 0));
-  send_next(sequence);
-  busy(0), acknowledge(0);
-  send_next(sequence);
-  busy(1);
-  run_for(port.e_d_tov() / 64);
-  EXPECT_EQ(sent(data_frame), 3u);
-  sequence.abandon();
-}
-
-// impl: with ACK_0, which no credit bounds, 1,024 frames are kept to go again. Beyond them busy is the end, as on an in-order
-// fabric.
-TEST_F(SendsOutOfOrderWithAck0, sending_kept_frames_are_bounded) {
-  SequenceSender sequence;
-  ASSERT_TRUE(sequence.begin(originate(), data_frame, 0));
-  for (int i = 0; i < 1025; ++i) {
-    FramePtr frame = pool.take();
-    sequence.stamp(*frame, 4, 0, nullptr);
-    port.transmitter().send(std::move(frame));
-  }
-  run_for(microsecond);
-  ASSERT_EQ(sent(data_frame), 1025u);
-  busy(0), busy(1023);
-  run_for(port.e_d_tov() / 64);
-  ASSERT_EQ(sent(data_frame), 1027u);
-  EXPECT_EQ(header(1026).seq_cnt.value, 1023);
-  EXPECT_TRUE(user.failures.empty());
-  busy(1024);
-  EXPECT_EQ(user.failures, Failures{ExchangeFailure::Busy});
-  sequence.abandon();
-}
-
-// SentSequence::SentFrame: with ACK_0 only frames that are kept, to go again, stand in the list; with ACK_1 all that are not
-// acknowledged.
-TEST(SentFrames, sending_list_has_what_is_needed) {
-  FramePool pool;
-  for (const bool ack_0 : {false, true})
-    for (const bool kept : {false, true}) {
-      SentSequence sent;
-      sent.ack_0 = ack_0;
-      for (std::uint16_t seq_cnt = 0; seq_cnt < 10; ++seq_cnt) sent.add({.seq_cnt = {seq_cnt}}, kept ? pool.take() : nullptr);
-      EXPECT_EQ(sent.frames.size(), ack_0 && !kept ? 0u : 10u);
-      EXPECT_EQ(sent.last.value, 9);
-    }
 }
 
 // --- how long: FC-VI B.2.6.1 rule 8e -------------------------------------------------------------------------------

@@ -209,34 +209,69 @@ TEST(ExchangeTable, iuOfOneFrame_needsNoRoom) {
   EXPECT_EQ(p.discarded(Discard::NoResources), 0U);
 }
 
-// An IU above the limit: its exchange is given up, and over R_A_TOV later, though the peer goes on with it. What it assembles
-// in between takes room, nobody gets it.
-TEST(ExchangeTable, iuTooLong_peerGoesOn_isOverAllTheSame) {
-  for (const std::size_t next_bytes : {std::size_t{64}, std::size_t{120}}) {  // as much as before; more than there is room for
-    Table p([](NPortConfig& config) { config.max_assembled_iu_bytes = config.max_assembled_bytes = 100; });
+// An IU above the limit: its exchange is given up, told once, and holds nothing from then on. What still comes of it is discarded, the
+// next sequence too; R_A_TOV later it is over, though the peer goes on with it.
+TEST(ExchangeTable, iuTooLong_holdsNothing_restIsDiscarded) {
+  Table p([](NPortConfig& config) { config.max_assembled_iu_bytes = 100; });
+  wire::FcHeader header = p.opening(Type::ct, RCtl::unsolicited_control);
+  p.iu_frame(header, 0);
+  EXPECT_EQ(p.port.assembled_bytes(), 64U);
+  p.iu_frame(header, 1);
+  EXPECT_EQ(p.user.failures, std::vector{ExchangeFailure::SequenceError});
+  EXPECT_EQ(p.port.assembled_bytes(), 0U);
+  p.run_for(p.port.r_a_tov() / 2);
+  for (std::uint16_t number = 2; number <= 4; ++number) p.iu_frame(header, number, number == 4);
+  header.seq_id = {4};
+  for (std::uint16_t number = 5; number <= 6; ++number) p.iu_frame(header, number, number == 6);
+  EXPECT_EQ(p.discarded(Discard::TooLong), 1U);
+  EXPECT_EQ(p.discarded(Discard::WrongSequence), 5U);
+  EXPECT_EQ(p.port.assembled_bytes(), 0U);
+  EXPECT_EQ(p.port.open_exchanges(), 1U);
+  p.run_for(p.port.r_a_tov() / 2);
+  EXPECT_EQ(p.port.open_exchanges(), 0U);
+  EXPECT_TRUE(p.user.ius.empty());
+  EXPECT_EQ(p.user.failures.size(), 1U);
+}
+
+// The next exchange in the same place has nothing of that: its IU is taken.
+TEST(ExchangeTable, iuTooLong_placeIsUsedAnew_isTaken) {
+  Table p([](NPortConfig& config) { config.max_assembled_iu_bytes = 128; });
+  for (int i = 0; i < 40; ++i) {  // more than rest
     wire::FcHeader header = p.opening(Type::ct, RCtl::unsolicited_control);
-    p.iu_frame(header, 0);
-    p.iu_frame(header, 1, true);
-    EXPECT_EQ(p.user.failures, std::vector{ExchangeFailure::SequenceError});
-    EXPECT_EQ(p.discarded(Discard::TooLong), 1U);
-    EXPECT_EQ(p.port.assembled_bytes(), 64U);
-    header.seq_id = {4};
-    header.seq_cnt = {2};
-    header.f_ctl = 0;
-    p.receive(header, std::vector<std::uint8_t>(next_bytes), wire::Sof::i3, wire::Eof::n);
-    EXPECT_EQ(p.port.assembled_bytes(), next_bytes == 64 ? 64U : 0U);
-    EXPECT_EQ(p.discarded(Discard::NoResources), next_bytes == 64 ? 0U : 1U);
-    header.seq_cnt = {3};
-    header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
-    p.receive(header, std::vector<std::uint8_t>(next_bytes == 64 ? 36 : 64), wire::Sof::n3);
-    EXPECT_EQ(p.discarded(Discard::TooLong), 1U);
-    EXPECT_EQ(p.port.assembled_bytes(), 0U);
-    EXPECT_EQ(p.port.open_exchanges(), 1U);
+    for (std::uint16_t number = 0; number <= 2; ++number) p.iu_frame(header, number);
     p.run_for(p.port.r_a_tov());
-    EXPECT_EQ(p.port.open_exchanges(), 0U);
-    EXPECT_TRUE(p.user.ius.empty());
-    EXPECT_EQ(p.user.failures.size(), 1U);
   }
+  p.user.failures.clear();
+  for (int i = 0; i < 40; ++i) {
+    wire::FcHeader header = p.opening(Type::ct, RCtl::unsolicited_control);
+    for (std::uint16_t number = 0; number <= 1; ++number) p.iu_frame(header, number, number == 1);
+  }
+  EXPECT_EQ(p.user.ius.size(), 40U);
+  EXPECT_TRUE(p.user.failures.empty());
+}
+
+// The peer did not answer in time, and goes on with the exchange that we gave up: nobody gets what it assembles; the exchange is over
+// R_A_TOV later all the same.
+TEST(ExchangeTable, answeredTooLate_isOverAllTheSame) {
+  Table p;
+  p.user.on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) {
+    p.port.send(exchange, RCtl::solicited_control, {}, bytes, {.transfer_initiative = true}, second);
+  };
+  wire::FcHeader header = p.opening(Type::ct, RCtl::unsolicited_control);
+  p.receive(header, bytes);
+  p.run_for(second);
+  ASSERT_EQ(p.user.failures, std::vector{ExchangeFailure::ReplyTimeout});
+  header.seq_id = {4};
+  for (std::uint16_t number = 1; number <= 2; ++number) {
+    header.f_ctl = number == 2 ? f_ctl::end_sequence | f_ctl::sequence_initiative : 0;
+    header.seq_cnt = {number};
+    p.receive(header, bytes, number == 1 ? wire::Sof::i3 : wire::Sof::n3, number == 1 ? wire::Eof::n : wire::Eof::t);
+  }
+  EXPECT_EQ(p.user.ius.size(), 1U);
+  EXPECT_EQ(p.port.assembled_bytes(), 0U);
+  EXPECT_EQ(p.port.open_exchanges(), 1U);
+  p.run_for(p.port.r_a_tov());
+  EXPECT_EQ(p.port.open_exchanges(), 0U);
 }
 
 // A user may read on when it has released the exchange, of an IU of several frames too.

@@ -103,7 +103,7 @@ TEST_F(OutOfOrder, echo_with_a_gap_is_given_up) {
   }
 }
 
-// More than an IU may have is not kept.
+// More than an IU may have is not kept, and nothing of that IU is.
 TEST_F(OutOfOrder, frames_without_end_are_bounded) {
   NPort& recipient = fabric.port(1);
   for (std::uint16_t seq_cnt = 1; seq_cnt < 2000; ++seq_cnt) {
@@ -116,7 +116,10 @@ TEST_F(OutOfOrder, frames_without_end_are_bounded) {
     frame->eof = wire::Eof::n;
     recipient.receive(std::move(frame));
   }
-  EXPECT_EQ(recipient.counters().discarded(Discard::TooLong), 1999u - recipient.config().max_assembled_iu_bytes / 1000);
+  const std::uint64_t fit = recipient.config().max_assembled_iu_bytes / 1000;
+  EXPECT_EQ(recipient.counters().discarded(Discard::TooLong), 1u);
+  EXPECT_EQ(recipient.counters().discarded(Discard::WrongSequence), 1999u - fit - 1);
+  EXPECT_EQ(recipient.assembled_bytes(), 0u);
   EXPECT_EQ(recipient.open_exchanges(), before + 1);
   fabric.run_for(40 * second);
   EXPECT_EQ(recipient.open_exchanges(), before);

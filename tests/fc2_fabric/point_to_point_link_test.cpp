@@ -68,8 +68,39 @@ TEST(PointToPointLink, met_afterAFabric_logsOut) {
     meet(p, meeting);
     EXPECT_TRUE(p.port.online());
     EXPECT_FALSE(stands(p));
-    EXPECT_EQ(p.listener.events.substr(0, 3), "FIO");
+    EXPECT_EQ(p.listener.events, meeting == Meeting::WeAreHigher ? "FIOF" : "FIOFI");
   }
+}
+
+// No fabric is needed then: a FLOGI that was not answered has not failed.
+TEST(PointToPointLink, met_noFailureIsTold) {
+  for (const Meeting meeting : meetings) {
+    PortByHand p;
+    meet(p, meeting);
+    EXPECT_EQ(p.listener.events, meeting == Meeting::WeAreHigher ? "F" : "FI");
+  }
+}
+
+// A FLOGI that did fail was told; when an N_Port is there all the same, no more of it is.
+TEST(PointToPointLink, met_afterAFailure_noOtherIsTold) {
+  PortByHand p;
+  p.link_up();
+  p.run_for(100 * second);
+  ASSERT_EQ(p.listener.events, "f");
+  p.flogi_comes();
+  p.plogi_comes(higher_id, lower_id);
+  p.run_for(100 * second);
+  EXPECT_EQ(p.listener.events, "fFI");
+}
+
+// The link goes, and comes back to nobody: that FLOGI fails, and is told.
+TEST(PointToPointLink, met_linkWent_nextFailureIsTold) {
+  PortByHand p;
+  meet(p, Meeting::OnlyTheirsCame);
+  p.port.link_down();
+  p.link_up();
+  p.run_for(100 * second);
+  EXPECT_EQ(p.listener.events, "FIOf");
 }
 
 // Of one name: nobody assigns.

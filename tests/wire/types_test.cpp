@@ -27,6 +27,13 @@ TEST(Types, well_known_addresses) {
   EXPECT_EQ(to_string(well_known::broadcast), "FFFFFF");
 }
 
+// FC-FS, ruling 283: no N_Port has an address from FFFC00h on.
+TEST(Types, addresses_of_the_fabric) {
+  for (const std::uint32_t n_port : {0U, 0x010203U, 0xEFFFFFU, 0xFFFBFFU}) EXPECT_FALSE(is_of_fabric({n_port})) << n_port;
+  for (const std::uint32_t of_fabric : {0xFFFC00U, 0xFFFC01U, 0xFFFCFEU, 0xFFFD00U, 0xFFFFF0U, 0xFFFFFFU})
+    EXPECT_TRUE(is_of_fabric({of_fabric})) << of_fabric;
+}
+
 TEST(Types, fc_id_parts) {
   constexpr FcId id{0x010203};
   EXPECT_EQ(id.domain(), 1);
