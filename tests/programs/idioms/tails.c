@@ -70,33 +70,63 @@ static void long_message_is_refused(end_t* client, end_t* server, VIP_RELIABILIT
   REQUIRE(state_of(server) == (level == VIP_SERVICE_UNRELIABLE ? VIP_STATE_CONNECTED : VIP_STATE_ERROR));
 }
 
-/* A send refers to all of its segments: one that reaches past its region is a protection error, as it was. */
-static void send_beyond_is_refused(end_t* client) {
+/* What a Send or an RDMA Write reads, and what an RDMA Read writes, is all of their segments: one that ends with its region is good, one that
+ * reaches a byte past it is a protection error. */
+static VIP_DESCRIPTOR* at_the_end(end_t* from, end_t* to, VIP_UINT16 operation, VIP_UINT32 beyond) {
+  VIP_DESCRIPTOR* descriptor = describe(from, 0, data_of(from) + from->data_bytes - 10, from->handle, 10 + beyond);
+  descriptor->CS.Control = operation;
+  if (operation == VIP_CONTROL_OP_SENDRECV) return descriptor;
+  descriptor->DS[1] = descriptor->DS[0];
+  descriptor->DS[0].Remote.Data.Address = data_of(to);
+  descriptor->DS[0].Remote.Handle = to->handle;
+  descriptor->DS[0].Remote.Reserved = 0;
+  descriptor->CS.SegCount = 2;
+  return descriptor;
+}
+
+static void own_memory_is_judged(end_t* client, end_t* server, VIP_RELIABILITY_LEVEL level, VIP_UINT16 operation) {
   VIP_DESCRIPTOR* done;
-  VIP_DESCRIPTOR* descriptor = describe(client, 0, data_of(client) + client->data_bytes - 10, client->handle, 11);
-  SUCCEEDS(VipPostSend(client->vi, descriptor, client->handle));
+  if (operation == VIP_CONTROL_OP_SENDRECV) post_into_tail(server, 1, TAIL);
+  SUCCEEDS(VipPostSend(client->vi, at_the_end(client, server, operation, 0), client->handle));
+  require_code(VIP_SUCCESS, VipSendWait(client->vi, VIP_INFINITE, &done), "VipSendWait");
+  SUCCEEDS(VipPostSend(client->vi, at_the_end(client, server, operation, 1), client->handle));
   require_code(VIP_DESCRIPTOR_ERROR, VipSendWait(client->vi, VIP_INFINITE, &done), "VipSendWait");
   REQUIRE((done->CS.Status & VIP_STATUS_ERROR_MASK) == VIP_STATUS_PROTECTION_ERROR);
+  REQUIRE(state_of(client) == (level == VIP_SERVICE_UNRELIABLE ? VIP_STATE_CONNECTED : VIP_STATE_ERROR));
+}
+
+static void open_pair(end_t* client, end_t* server, VIP_RELIABILITY_LEVEL level) {
+  open_end(client, "VINIC0", level, 100000);
+  open_end(server, "VINIC1", level, 100000);
+  connect_ends(client, server);
+}
+
+static void close_pair(end_t* client, end_t* server) {
+  SUCCEEDS(VipCloseNic(client->nic));
+  SUCCEEDS(VipCloseNic(server->nic));
+  free(client->memory);
+  free(server->memory);
 }
 
 int main(void) {
   static const VIP_RELIABILITY_LEVEL levels[] = {VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY,
                                                  VIP_SERVICE_RELIABLE_RECEPTION};
+  static const VIP_UINT16 operations[] = {VIP_CONTROL_OP_SENDRECV, VIP_CONTROL_OP_RDMAWRITE, VIP_CONTROL_OP_RDMAREAD};
   end_t client, server;
-  int i;
+  int i, j;
   alarm(60);
   for (i = 0; i < 3; ++i) {
-    open_end(&client, "VINIC0", levels[i], 100000);
-    open_end(&server, "VINIC1", levels[i], 100000);
-    connect_ends(&client, &server);
+    open_pair(&client, &server, levels[i]);
     short_messages_arrive(&client, &server);
     immediate_data_arrive(&client, &server);
-    if (levels[i] == VIP_SERVICE_UNRELIABLE) send_beyond_is_refused(&client);
     long_message_is_refused(&client, &server, levels[i]);
-    SUCCEEDS(VipCloseNic(client.nic));
-    SUCCEEDS(VipCloseNic(server.nic));
-    free(client.memory);
-    free(server.memory);
+    close_pair(&client, &server);
+    for (j = 0; j < 3; ++j) {
+      if (levels[i] == VIP_SERVICE_UNRELIABLE && operations[j] == VIP_CONTROL_OP_RDMAREAD) continue; /* VI-ARCH 2.5.1 */
+      open_pair(&client, &server, levels[i]);
+      own_memory_is_judged(&client, &server, levels[i], operations[j]);
+      close_pair(&client, &server);
+    }
   }
   return 0;
 }
