@@ -380,6 +380,13 @@ TEST_F(ENodeRulesTest, accept_without_e_d_tov_leaves_ours) {
   EXPECT_EQ(station.port.e_d_tov(), station.port.config().e_d_tov);
 }
 
+// ... and one that says no R_A_TOV (ruling 223).
+TEST_F(ENodeRulesTest, accept_without_r_a_tov_leaves_ours) {
+  fault.change = [](fip::FipMessage& message) { change_accept(message, [](wire::els::Login& login) { login.set_r_a_tov_ms(0); }); };
+  EXPECT_TRUE(online());
+  EXPECT_EQ(station.port.r_a_tov(), station.port.config().r_a_tov);
+}
+
 // FC-GS: services that this fabric does not have say so, at once.
 TEST_F(ENodeRulesTest, plogi_to_an_absent_service_is_rejected) {
   ASSERT_TRUE(online());
