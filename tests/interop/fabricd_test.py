@@ -17,6 +17,7 @@ from pathlib import Path
 
 import fabric
 import guest
+import station
 
 FABRICD, VIPING = sys.argv[1:3]
 
@@ -163,6 +164,72 @@ class Fcf(unittest.TestCase):
         self.assertIn("grants no login", refused.stderr)
         self.assertRegex(log.read_text(), r"ENode 02:00:00:00:00:02 rejected \(not allowed to log in\)")
         self.assertGreater(service.status()["fcoe"]["interfaces"][0]["discarded"]["not allowed to log in"], 0)
+
+    def status_text(self):
+        return subprocess.run([FABRICD, "--runtime-directory", self.path("run"), "status"], capture_output=True, text=True,
+                              timeout=fabric.PATIENCE_S).stdout
+
+    def station_at(self, own, other):
+        """By hand at one end of the cable."""
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(made.close)
+        made.bind(("127.0.0.1", own))
+        made.connect(("127.0.0.1", other))
+        return station.CableStation(made)
+
+    @staticmethod
+    def kernel_drops(port):
+        """Of the UDP socket that is bound to that port, as the kernel tells everybody."""
+        for line in Path("/proc/net/udp").read_text().splitlines()[1:]:
+            fields = line.split()
+            if int(fields[1].split(":")[1], 16) == port:
+                return int(fields[-1])
+        raise AssertionError(f"nobody has UDP port {port}")
+
+    def lose_frames(self, process, own, other):
+        """It does not read while its kernel's buffer overflows. How many were lost."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as flood:
+            flood.bind(("127.0.0.1", own))
+            os.kill(process.pid, signal.SIGSTOP)
+            try:
+                while self.kernel_drops(other) == 0:
+                    for _ in range(100):
+                        flood.sendto(bytes(2000), ("127.0.0.1", other))
+                return self.kernel_drops(other)
+            finally:
+                os.kill(process.pid, signal.SIGCONT)
+
+    # What the kernel had no room for is told with what helps: larger buffers, and PFC for the priority that the frames have.
+    def test_losses_are_told_with_what_helps(self):
+        service = self.fcf("--ethernet-priority", "5")
+        service.start()
+        lost = self.lose_frames(service.process, self.host, self.port)
+        fabric.wait_for(lambda: service.status()["fcoe"]["interfaces"][0]["kernel_drops"] == lost, "they are counted")
+        hint = (rf"the kernel lost {lost} frames for lack of buffers: raise net\.core\.rmem_max, or run with CAP_NET_ADMIN; and against "
+                r"losses in NIC and switch have priority flow control \(PFC, 802\.1Qbb\) for priority 5 at both ends of each link")
+        self.assertRegex(self.status_text(), rf"(?m)^  {hint}$")
+        fabric.wait_for(lambda: "the kernel lost" in Path(self.path("log")).read_text(), "it is logged")
+        self.assertRegex(Path(self.path("log")).read_text(), rf"warning: udp:\S+: {hint}")
+
+    def test_losses_of_a_host_are_told_with_what_helps(self):
+        program = self.answering(more="  ethernet_priority: 6\n")
+        fabric.wait_for(lambda: self.service().nics(), "it has a NIC")
+        self.assertNotIn("PFC", self.status_text())
+        lost = self.lose_frames(program, self.port, self.host)
+        fabric.wait_for(lambda: self.service().nics()[0]["kernel_drops"] == lost, "they are counted")
+        self.assertRegex(self.status_text(), rf"(?m)^  the kernel lost {lost} frames .*\(PFC, 802\.1Qbb\) for priority 6 at both ends")
+
+    # 802.1Q: what a host sends has the priority of FCoE, or the one of its configuration (ruling 240).
+    def test_tags_of_a_host_have_the_priority(self):
+        switch = self.station_at(self.port, self.host)
+        for more, priority in (("", 3), ("  ethernet_priority: 5\n", 5)):
+            program = self.answering(more="  vlan: 100\n" + more)
+            asked = switch.hear(fabric.PATIENCE_S, lambda received, priority=priority: received.priority == priority)
+            self.assertIsNotNone(asked, more)
+            self.assertEqual((asked.vlan, asked.fip), (100, station.SOLICITATION))
+            self.end(program)
+            self.assertEqual({received.priority for received in switch.heard}, {priority})
+            switch.drain()
 
     # A host needs no service of its own: each process tells of its NIC.
     def test_status_of_a_host(self):

@@ -7,31 +7,23 @@ usage: raw_peer_test.py FABRICD VIPING      exit status 77: skipped, the reason 
 
 import ctypes
 import os
-import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
-import zlib
 from pathlib import Path
 
 import fabric
 import hosts
+from station import CLEAR, FCOE, FIP, FP, LS_ACC, LS_RJT, NOTIFICATION, PACKET_AUXDATA, REPLY, SOL_PACKET, SP, Station
 
 FABRICD, VIPING = sys.argv[1:3]
 SKIPPED = 77
-ETH_P_ALL, ETH_P_8021Q, FCOE, FIP = 0x0003, 0x8100, 0x8906, 0x8914
-SOL_PACKET, PACKET_AUXDATA, TP_STATUS_VLAN_VALID = 263, 8, 0x10
-FP, SP = 0x8000, 0x4000
-DISCOVERY, LINK_SERVICE, CONTROL, VLAN = 1, 2, 3, 4
-ADVERTISEMENT, REPLY, CLEAR, NOTIFICATION = (DISCOVERY, 2), (LINK_SERVICE, 2), (CONTROL, 2), (VLAN, 2)
-ALL_FCF = bytes.fromhex("011018010002")
-LS_RJT, LS_ACC = 1, 2
+ETH_P_ALL = 0x0003
 CLONE_NEWNET = 0x40000000
 
 
@@ -50,128 +42,13 @@ def socket_within(namespace, interface):
     return made
 
 
-class Received:
-    """A frame, its tag taken off."""
-
-    def __init__(self, frame, control):
-        self.at = time.monotonic()
-        self.frame = frame
-        self.vlan = 0
-        for level, kind, data in control:
-            if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
-                status, tci = struct.unpack_from("=I", data)[0], struct.unpack_from("=H", data, 16)[0]
-                self.vlan = tci & 0xFFF if status & TP_STATUS_VLAN_VALID else 0
-        self.source, self.ether_type = frame[6:12], struct.unpack_from("!H", frame, 12)[0]
-        self.fip = struct.unpack_from("!HxB", frame, 16) if self.ether_type == FIP else None
-
-    def descriptors(self):
-        """Type and content of each."""
-        at, end = 24, 24 + 4 * struct.unpack_from("!H", self.frame, 20)[0]
-        while at < end:
-            kind, words = self.frame[at], self.frame[at + 1]
-            yield kind, self.frame[at + 2:at + 4 * words]
-            at += 4 * words
-
-
-class Station:
-    """An ENode by hand."""
-
-    mac = bytes.fromhex("02abcd000001")
-    node_name, port_name = bytes.fromhex("100002abcd000001"), bytes.fromhex("200002abcd000001")
-
-    def __init__(self, namespace, interface):
-        self.socket = socket_within(namespace, interface)
-        self.heard = []
-        self.vlan = 0
-        self.ox_id = 0
-
-    def send(self, destination, ether_type, content, source=None, vlan=None):
-        vlan = self.vlan if vlan is None else vlan
-        tag = struct.pack("!HH", ETH_P_8021Q, vlan) if vlan else b""
-        frame = destination + (source or self.mac) + tag + struct.pack("!H", ether_type) + content
-        frame = frame.ljust(60, b"\0") if ether_type == FIP else frame
-        try:
-            self.socket.send(frame)
-        except OSError:  # that the link was down meanwhile is told once
-            self.socket.send(frame)
-
-    def fip(self, destination, operation, subcode, flags, *descriptors, vlan=None):
-        body = b"".join(descriptors)
-        self.send(destination, FIP, struct.pack("!BxHxBHH", 0x10, operation, subcode, len(body) // 4, flags) + body, vlan=vlan)
-
-    def hear(self, seconds, until=lambda received: False):
-        """The first that `until` is true of; None: there was none. All are kept."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if not select.select([self.socket], [], [], left)[0]:
-                break
-            try:
-                frame, control, _, address = self.socket.recvmsg(4096, 256)
-            except OSError:  # the interface is down
-                time.sleep(0.01)
-                continue
-            if address[2] == socket.PACKET_OUTGOING or len(frame) < 24:
-                continue
-            received = Received(frame, control)
-            if received.ether_type not in (FIP, FCOE):
-                continue
-            self.heard.append(received)
-            if until(received):
-                return received
-        return None
-
-    def count(self, kind):
-        return sum(received.fip == kind for received in self.heard)
-
-    # --- what it says
-
-    def mac_descriptor(self, mac=None):
-        return b"\x02\x02" + (self.mac if mac is None else mac)
-
-    def request_vlans(self):
-        self.fip(ALL_FCF, VLAN, 1, FP, self.mac_descriptor())
-
-    def solicit(self, flags=FP):
-        """The MAC address of the FCF that answers."""
-        self.fip(ALL_FCF, DISCOVERY, 1, flags, self.mac_descriptor(), b"\x04\x03\0\0" + self.node_name, struct.pack("!BBH", 6, 1, 2158))
-        solicited = self.hear(5, lambda received: received.fip == ADVERTISEMENT and received.frame[0:6] == self.mac)
-        return solicited.source if solicited else None
-
-    def keep_alive(self, fcf):
-        self.fip(fcf, CONTROL, 1, FP, self.mac_descriptor())
-
-    def header(self, d_id, s_id):
-        self.ox_id += 1
-        return struct.pack("!IIIIHHI", 0x22000000 | d_id, s_id, 0x01290000, 0, self.ox_id, 0xFFFF, 0)
-
-    def login(self, command):
-        """FLOGI or PLOGI: class 3 only, data fields of 2112 bytes."""
-        class_3 = struct.pack("!HHHHHHHH", 0x8800, 0, 0, 2112, 0, 255, 1, 0)
-        common = struct.pack("!HHHHHHI", 0x2020, 0, 0x8800 if command == 3 else 0, 2112, 255, 0x1F, 2000)
-        return struct.pack("!I", command << 24) + common + self.port_name + self.node_name + bytes(32) + class_3 + bytes(32)
-
-    def log_in(self, fcf, flags=FP, proposed=bytes(6), seconds=fabric.PATIENCE_S):
-        """FLOGI inside FIP; the answer's first byte and the N_Port_ID that it grants, None: there was no answer."""
-        frame = self.header(0xFFFFFE, 0) + self.login(4)
-        self.fip(fcf, LINK_SERVICE, 1, flags, struct.pack("!BBxx", 7, 1 + len(frame) // 4) + frame, self.mac_descriptor(proposed))
-        reply = self.hear(seconds, lambda received: received.fip == REPLY)
-        if reply is None:
-            return None
-        content = dict(reply.descriptors())[7][2:]
-        return content[24], int.from_bytes(content[1:4], "big")
-
-    def fcoe(self, fcf, own, frame):
-        crc = struct.pack("<I", zlib.crc32(frame))
-        self.send(fcf, FCOE, bytes(13) + b"\x2e" + frame + crc + b"\x42\0\0\0", source=b"\x0e\xfc\x00" + own.to_bytes(3, "big"))
-
-
 class RawPeer(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="fcvi-interop-")
         self.addCleanup(self.folder.cleanup)
         self.world = hosts.Namespaces()
         self.addCleanup(self.world.remove)
-        self.station = Station(self.world.names["left"], "uplink")
+        self.station = Station(socket_within(self.world.names["left"], "uplink"))
         self.addCleanup(self.station.socket.close)
 
     def start(self, *options):
@@ -275,6 +152,20 @@ class RawPeer(unittest.TestCase):
         self.assertEqual(self.station.count(CLEAR), 0)
         self.assertEqual({received.vlan for received in self.station.heard if received.fip != NOTIFICATION}, {100})
         self.assertEqual(service.status()["fcoe"]["vlan"], 100)
+
+    # 802.1Q: FIP and FCoE go with the priority that switches have for FCoE, or with the one that was said (ruling 240).
+    def test_tags_have_the_priority(self):
+        self.station.vlan = 100
+        for options, priority in (((), 3), (("--ethernet-priority", "5"), 5)):
+            service = self.start("--vlan", "100", *options)
+            self.station.drain()  # the end of another one
+            fcf = self.station.solicit()
+            _, own = self.station.log_in(fcf)
+            self.station.fcoe(fcf, own, self.station.header(0xFFFFFA, own) + self.station.login(3))
+            self.assertIsNotNone(self.station.hear(fabric.PATIENCE_S, lambda received: received.ether_type == FCOE))
+            self.assertEqual({(received.ether_type, received.priority) for received in self.station.heard}, {(FIP, priority), (FCOE, priority)})
+            self.assertEqual(service.status()["fcoe"]["interfaces"][0]["priority"], priority)
+            self.assertEqual(service.stop(), 0)
 
     # Our programs: one is told by the FCF, the other by its configuration. No VLAN interface is there.
     def test_programs_follow_the_vlan(self):

@@ -1,9 +1,14 @@
 // The Ethernet drivers in real time: UDP on the loopback, packet sockets on veth pairs of network namespaces.
 #include <gtest/gtest.h>
 
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "fc2_fabric/drivers/packet_socket.hpp"
 #include "fc2_fabric/drivers/real_time_core.hpp"
@@ -194,7 +199,52 @@ TEST_F(UdpTest, errors_name_the_place) {
   EXPECT_EQ(UdpEthernet::open(access, {.name = "x", .remote_address = "nowhere"}).error, "x: nowhere is no IPv4 address");
 }
 
+// 802.1Q: the tag in a datagram has FCoE's priority, or the one that was said (ruling 240).
+TEST_F(UdpTest, tag_has_the_priority) {
+  for (const unsigned priority : {3U, 5U}) {
+    const int plain = ::socket(AF_INET, SOCK_DGRAM, 0);
+    sockaddr_in end{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+    socklen_t size = sizeof end;
+    ASSERT_EQ(::bind(plain, reinterpret_cast<const sockaddr*>(&end), size), 0);
+    ASSERT_EQ(::getsockname(plain, reinterpret_cast<sockaddr*>(&end), &size), 0);
+    std::unique_ptr<UdpEthernet> sender;
+    {
+      const CoreSection section(core);
+      UdpEthernetOptions options{.name = "c", .mac = mac_a, .remote_port = ntohs(end.sin_port)};
+      if (priority != 3) options.priority = static_cast<std::uint8_t>(priority);
+      sender = UdpEthernet::open(access, options).port;
+    }
+    send(*sender, fip_bytes(mac_b, mac_a, 60), 0xABC);
+    std::array<std::uint8_t, 100> datagram{};
+    ssize_t came = -1;
+    ASSERT_TRUE(run_until([&] { return came >= 0 || (came = ::recv(plain, datagram.data(), datagram.size(), MSG_DONTWAIT)) >= 0; }));
+    EXPECT_EQ(came, 64);
+    EXPECT_EQ(wire::load_big<2>(datagram.data() + 12), 0x8100U);
+    EXPECT_EQ(wire::load_big<2>(datagram.data() + 14), priority << 13 | 0xABC);
+    const CoreSection section(core);
+    sender.reset();
+    ::close(plain);
+  }
+}
+
 // --- packet sockets ----------------------------------------------------------------------------------------------
+
+// Of this process' packet sockets on that interface.
+std::vector<int> priorities_known_to_the_kernel(const char* interface) {
+  std::vector<int> priorities;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int descriptor = std::stoi(entry.path().filename());
+    sockaddr_ll address{};
+    socklen_t size = sizeof address;
+    if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0 || address.sll_family != AF_PACKET) continue;
+    if (address.sll_ifindex != static_cast<int>(::if_nametoindex(interface))) continue;
+    int priority = -1;
+    size = sizeof priority;
+    ::getsockopt(descriptor, SOL_SOCKET, SO_PRIORITY, &priority, &size);
+    priorities.push_back(priority);
+  }
+  return priorities;
+}
 
 class PacketTest : public DriversTest {
  protected:
@@ -268,6 +318,17 @@ TEST_F(PacketTest, other_protocols_are_filtered) {
   ASSERT_TRUE(run_until([&] { return !sink_b.frames.empty(); }));
   EXPECT_EQ(sink_b.frames.size(), 1U);
   EXPECT_EQ(sink_b.frames[0].back(), 1);
+}
+
+// Linux: what an untagged frame has no field for, the kernel knows from its socket (ruling 240). Here by default, and as it is said.
+TEST_F(PacketTest, kernel_knows_the_priority) {
+  EXPECT_EQ(priorities_known_to_the_kernel("va"), std::vector<int>{3});
+  {
+    const CoreSection section(core);
+    b.reset();
+    b = PacketSocket::open(access, {.interface = "vb", .priority = 5}).port;
+  }
+  EXPECT_EQ(priorities_known_to_the_kernel("vb"), std::vector<int>{5});
 }
 
 // Two sockets of one host on one interface see each other: several processes may share it.
