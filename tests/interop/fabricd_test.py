@@ -231,6 +231,77 @@ class Fcf(unittest.TestCase):
             self.assertEqual({received.priority for received in switch.heard}, {priority})
             switch.drain()
 
+    # Nobody's solicitations and FLOGIs are answered beyond the rate; status says how many were not (ruling 239).
+    def test_status_tells_of_stations_that_ask_too_often(self):
+        service = self.fcf("--requests-per-second", "1")
+        service.start()
+        host = self.station_at(self.host, self.port)
+        fcf = host.solicit()
+
+        def taken():
+            return service.status()["fcoe"]["interfaces"][0]["fip_in"]
+
+        def unanswered():
+            return service.status()["fcoe"]["interfaces"][0]["discarded"].get("asked too often", 0)
+        self.assertEqual(unanswered(), 0)
+        for number, ask in ((2, host.ask_for_fcfs), (3, lambda: host.ask_to_log_in(fcf))):
+            before, came = unanswered(), taken()
+            host.become(number)
+            for _ in range(50):
+                ask()
+            fabric.wait_for(lambda came=came: taken() == came + 50, "all came")
+            self.assertGreater(unanswered(), before)
+        self.assertIn(f"  discarded, asked too often: {unanswered()}\n", self.status_text())
+
+    # One host more than an FCF remembers, none of which ever said more than FLOGI: the oldest makes room.
+    def test_status_tells_of_evictions(self):
+        service = self.fcf("--fka-period", "90000")  # nobody's silence ends a login here
+        service.start()
+        host = self.station_at(self.host, self.port)
+        fcf = host.solicit()
+        for number in range(1, 1024 + 1):
+            host.become(number)
+            self.assertEqual(host.log_in(fcf)[0], station.LS_ACC)
+        interface = service.status()["fcoe"]["interfaces"][0]
+        self.assertEqual((interface["evicted"], len(interface["enodes"])), (0, 1024))
+        self.assertNotIn("made room", self.status_text())
+        host.become(1025)
+        self.assertEqual(host.log_in(fcf)[0], station.LS_ACC)
+        interface = service.status()["fcoe"]["interfaces"][0]
+        self.assertEqual((interface["evicted"], len(interface["enodes"])), (1, 1024))
+        self.assertNotIn("02:ab:cd:00:00:01", [node["mac"] for node in interface["enodes"]])
+        self.assertIn("  hosts that made room for others: 1\n", self.status_text())
+
+    # ... and one FCF more than a host remembers.
+    def test_status_of_a_host_tells_of_evictions(self):
+        self.answering()
+        fabric.wait_for(lambda: self.service().nics(), "it has a NIC")
+        switch = self.station_at(self.port, self.host)
+        for count, evicted in ((32, 0), (33, 1)):
+            for number in range(1, count + 1):
+                switch.become(number)
+                switch.advertise()
+            fabric.wait_for(lambda: self.service().nics()[0]["fcfs_known"] == 32, "it knows as many as it can")
+            fabric.wait_for(lambda evicted=evicted: self.service().nics()[0]["evicted"] >= evicted, "evictions are counted")
+            self.assertEqual("made room for others" in self.status_text(), evicted > 0)
+        self.assertRegex(self.status_text(), r"(?m)^  made room for others: \d+$")
+
+    # Frames of a host a second, by what passed in the last 5 to 10 seconds.
+    def test_status_tells_of_rates(self):
+        service = self.fcf("--fka-period", "90000")
+        service.start()
+        host = self.station_at(self.host, self.port)
+        fcf = host.solicit()
+        _, own = host.log_in(fcf)
+
+        def ask_and_look():
+            host.fcoe(fcf, own, host.header(0xFFFFFA, own) + host.login(3))
+            node = service.status()["fcoe"]["interfaces"][0]["enodes"][0]
+            return node if node["frames_in_per_second"] > 0 and node["frames_out_per_second"] > 0 else None
+        node = fabric.wait_for(ask_and_look, "the rates are known")
+        self.assertLessEqual(node["frames_in_per_second"], node["frames_in"])
+        self.assertRegex(self.status_text(), r"ENode 02:ab:cd:00:00:01, .* frames in \((?!0\.0)\d+\.\d/s\), \d+ out \((?!0\.0)\d+\.\d/s\)")
+
     # A host needs no service of its own: each process tells of its NIC.
     def test_status_of_a_host(self):
         service = self.fcf(*("--fka-period", "500"))
