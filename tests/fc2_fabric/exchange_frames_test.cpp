@@ -208,6 +208,22 @@ TEST_F(ExchangeFramesOutOfOrder, open_next_frame_without_its_first_begins_nothin
   EXPECT_EQ(user.ius[1].bytes.size(), 12u);
 }
 
+// NPortConfig::max_assembled_iu_bytes: what came early of an exchange that is over does not count for the next one, which may be kept
+// in the same place.
+TEST_F(ExchangeFramesOutOfOrder, receiving_early_frames_of_an_aborted_exchange_are_forgotten) {
+  const auto most = static_cast<std::uint16_t>(port.config().max_assembled_iu_bytes / 2048);
+  for (std::uint16_t ox_id = 1; ox_id <= 3; ++ox_id) {
+    user = {};
+    for (std::uint16_t seq_cnt = most - 8; seq_cnt > 0; --seq_cnt)
+      put_part({.seq_cnt = seq_cnt, .first = false, .last = false, .bytes = 2048, .ox_id = ox_id});
+    EXPECT_EQ(port.open_exchanges(), 1u);
+    abts(ox_id);
+    run_for(2 * port.r_a_tov());
+    EXPECT_EQ(port.open_exchanges(), 0u);
+    EXPECT_EQ(discarded(Discard::TooLong), 0u) << ox_id;
+  }
+}
+
 class LittleRoomOutOfOrder : public ExchangeFramesOutOfOrder {
  public:
   LittleRoomOutOfOrder() : ExchangeFramesOutOfOrder(100) {}
@@ -223,6 +239,19 @@ TEST_F(LittleRoomOutOfOrder, receiving_early_frame_without_room) {
   run_for(2 * port.r_a_tov());
   EXPECT_EQ(user.failures.size(), 1u);
   EXPECT_EQ(port.open_exchanges(), 0u);
+  EXPECT_EQ(port.assembled_bytes(), 0u);
+}
+
+// FC-FS: a frame with SOFi begins a sequence, also where the one before was not ended and this one goes on with its numbers: what
+// was there is over, and its room is free.
+TEST_F(LittleRoomOutOfOrder, receiving_second_first_frame_begins_anew) {
+  put_part({.seq_cnt = 3, .first = false, .last = true, .bytes = 8});
+  put_part({.seq_cnt = 0, .first = true, .last = false, .bytes = 80});
+  put_part({.seq_cnt = 1, .first = true, .last = false, .bytes = 60});
+  EXPECT_EQ(port.assembled_bytes(), 68u);
+  put_part({.seq_cnt = 2, .first = false, .last = false, .bytes = 8});
+  ASSERT_EQ(user.ius.size(), 1u);
+  EXPECT_EQ(user.ius[0].bytes.size(), 76u);
   EXPECT_EQ(port.assembled_bytes(), 0u);
 }
 

@@ -79,6 +79,24 @@ TEST_F(MessageBeforeResp2, beforeResp2_isAnsweredBehindResp3) {
   expect_nothing_left();
 }
 
+// ... with all of its frames, and what is behind it.
+TEST_F(MessageBeforeResp2, beforeResp2_longMessagesWait) {
+  std::vector<std::uint64_t> receives, sends;
+  for (const std::uint32_t bytes : {5000u, 8u}) {
+    receives.push_back(server->descriptor(0, {{server->data, bytes}}));
+    server_vi->post_receive(receives.back(), server->handle);
+    sends.push_back(client->descriptor(0, {{client->data, bytes}}));
+  }
+  connect_with_late_resp2();
+  for (const auto send : sends) client_vi->post_send(send, client->handle);
+  fabric.run_for(ms / 2);
+  for (const auto receive : receives) EXPECT_EQ(server->status(receive), 0u);
+  fabric.run_for(5 * ms);
+  for (const auto receive : receives) EXPECT_EQ(server->status(receive), vi::status::done | vi::status::op_receive);
+  for (const auto send : sends) EXPECT_EQ(client->status(send), vi::status::done | vi::status::op_send);
+  expect_nothing_left();
+}
+
 // ... nor the data of an RDMA Read, at a level where messages have no other answer.
 class EarlyRead : public MessageBeforeResp2 {
  public:
