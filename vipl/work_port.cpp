@@ -25,9 +25,9 @@ void WorkPort::open(void* owner, bool receive_queue, std::uint32_t limit, Comple
 }
 
 void WorkPort::close() {
-  void* const owner = owner_.exchange(nullptr);
+  owner_.store(nullptr);
   const std::uint64_t left = entries_.exchange(0);
-  if (CompletionPort* queue = queue_.load(); queue != nullptr && owner != nullptr) queue->forget(left & entry_mask);
+  if (CompletionPort* queue = queue_.load()) queue->forget(left & entry_mask);
   engine_.runtime().notify_all(arrivals_);
   engine_.completed();
 }

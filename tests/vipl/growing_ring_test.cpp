@@ -118,3 +118,27 @@ TEST(GrowingRing, memory_isWhatIsNeeded) {
   }
   EXPECT_LT(bytes_in_use(), before + 20'000) << "a thousand at a time";
 }
+
+namespace {
+/// Counts the places that rings were made of.
+struct Place {
+  Place() { ++made; }  // NOLINT(modernize-use-equals-default)
+  int value = 0;
+  static inline std::size_t made = 0;
+};
+}  // namespace
+
+// "... and nothing allocates any more": the rings double until one holds all that is under way.
+TEST(GrowingRing, places_doubleUntilTheyAreEnough) {
+  GrowingRing<Place> ring;
+  Place item;
+  Place::made = 0;
+  for (int i = 0; i < 1000; ++i) ring.push(item);
+  constexpr std::size_t doubled = 16 + 32 + 64 + 128 + 256 + 512;  // 1,008
+  EXPECT_EQ(Place::made, doubled);
+  for (int i = 0; i < 100'000; ++i) {
+    ring.push(item);
+    ASSERT_TRUE(ring.pop(item));
+  }
+  EXPECT_EQ(Place::made, doubled + 1024);
+}

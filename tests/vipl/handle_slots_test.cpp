@@ -56,7 +56,7 @@ TEST(HandleSlots, other_tables_do_not_know_them) {
   EXPECT_EQ(child.find(handle, 1), nullptr);
 }
 
-TEST(HandleSlots, full_table_says_so_and_goes_on_after_an_erase) {
+TEST(HandleSlots, full_says_so_and_goes_on_after_an_erase) {
   HandleSlots<Thing> slots;
   Thing thing;
   void* last = nullptr;

@@ -1,7 +1,11 @@
 // VI-DG 3.4, 3.7.4, 3.7.5: memory and protection tags.
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
+
 #include "tests/vipl/programs.hpp"
+#include "vi/consumer_memory.hpp"
 #include "vipl/memory_faults.hpp"
 
 using namespace support;
@@ -155,6 +159,36 @@ TEST(ViplMemory, read_only_memory_is_sent_from_and_never_written) {
   };
   simulate({server, client});
   munmap(page, 4096);
+}
+
+// VI-ARCH 3.2.1: a few bytes that reach into memory which is not there: what lies before it is written, nothing behind it, and the
+// caller learns of it. No word straddles the border.
+TEST(ViplMemory, few_bytes_end_where_memory_does) {
+  if (!vipl::memory_faults().catches_accesses()) GTEST_SKIP() << "single accesses are not caught in this build";
+  constexpr std::size_t page = 4096, few = vi::consumer_memory::few_bytes;
+  auto* const room = static_cast<std::uint8_t*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(room, MAP_FAILED);
+  vipl::MemoryFaults::look_again();
+  const vipl::MemoryFaults::Section section;
+  std::array<std::uint8_t, few> data, copy;
+  data.fill(7);
+  mprotect(room + page, page, PROT_NONE);
+  for (std::size_t before = 1; before < few; ++before) {
+    std::fill_n(room, page, std::uint8_t{0});
+    auto* const at = reinterpret_cast<std::byte*>(room + page - before);
+    EXPECT_FALSE(vi::consumer_memory::place_few(at, data)) << before;
+    EXPECT_EQ(std::count(room, room + page, 7), static_cast<std::ptrdiff_t>(before)) << before;
+    EXPECT_FALSE(vi::consumer_memory::read_few(copy, at)) << before;
+  }
+  mprotect(room + page, page, PROT_READ | PROT_WRITE);
+  mprotect(room, page, PROT_NONE);
+  for (std::size_t before = 1; before < few; ++before) {
+    auto* const at = reinterpret_cast<std::byte*>(room + page - before);
+    EXPECT_FALSE(vi::consumer_memory::place_few(at, data)) << before;
+    EXPECT_EQ(room[page], 0) << before;
+    EXPECT_FALSE(vi::consumer_memory::read_few(copy, at)) << before;
+  }
+  munmap(room, 2 * page);
 }
 
 // A handler of a signal makes a call of ours while its thread is within the library: what that thread was at is guarded still.

@@ -21,6 +21,7 @@ NOT_BEHAVIOUR = ("table_", "Hostility.")
 SURVIVES, UNREACHED = "survives", "unreached"
 FIRST_BATCH_S = 0.2
 LIKELY = 12  # tests
+IN_PROCESS = "tests/vipl/in_process.yaml"  # NICs for vipl_test, as ctest has it
 ATTEMPTS = 2  # a server that died is started again
 
 
@@ -49,6 +50,7 @@ class Server:
     def start(self) -> None:
         environment = {**os.environ, "FCVI_OWNER_SERVER": "1", "FCVI_OWNER_REACHED": f"{self.notes.name},{len(self.map)}"}
         environment.pop("FCVI_OWNER_MUTANT", None)
+        environment["FCVI_CONFIG"] = str(self.path.parents[2] / IN_PROCESS)
         self.process = subprocess.Popen([str(self.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=environment, stderr=subprocess.DEVNULL, cwd=self.notes.name.rsplit("/", 1)[0])
 
