@@ -14,12 +14,11 @@ namespace vi::testing {
 namespace {
 
 constexpr std::size_t border = 16;
-constexpr std::uint8_t untouched = 0xEE;
-
 /// Room for a copy at any place of two words, with a border that stays as it is.
 struct Room {
   alignas(16) std::array<std::uint8_t, 128> bytes;
-  Room() { bytes.fill(untouched); }
+  const std::uint8_t untouched;
+  explicit Room(std::uint8_t filled_with) : untouched(filled_with) { bytes.fill(untouched); }
   [[nodiscard]] std::byte* at(std::size_t offset) { return reinterpret_cast<std::byte*>(bytes.data() + border + offset); }
   void expect(std::size_t offset, std::span<const std::uint8_t> copied) const {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -40,7 +39,7 @@ TEST(ConsumerMemory, copies_of_every_length_to_and_from_every_place) {
   for (std::size_t offset = 0; offset < 16; ++offset)
     for (std::size_t length = 1; length <= consumer_memory::few_bytes; ++length) {
       const auto from = std::span(data).first(length);
-      Room few, plain, read;
+      Room few(0xEE), plain(0xEE), read(0xDD);
       EXPECT_TRUE(consumer_memory::place_few(few.at(offset), from));
       few.expect(offset, from);
       consumer_memory::place(plain.at(offset), from);
@@ -58,7 +57,7 @@ void expect_whole(Write write, Read read) {
     for (Word value = 0; !stop; value = static_cast<Word>(~value)) write(value);
   });
   int torn = 0;
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < 300'000; ++i) {
     const Word seen = read();
     torn += seen != 0 && seen != static_cast<Word>(~Word{0}) ? 1 : 0;
   }
@@ -74,20 +73,15 @@ void expect_whole_words(std::size_t before, std::size_t behind) {
   const std::size_t place = 32, begin = place - before, length = before + sizeof(Word) + behind;
   const std::atomic_ref<Word> word(*reinterpret_cast<Word*>(memory.data() + place));
   const auto atomically = [&] { return word.load(std::memory_order_relaxed); };
-  const auto filled = [&](Word value) {
-    std::array<std::uint8_t, 32> data{};
-    std::fill_n(data.begin(), length, static_cast<std::uint8_t>(value));
-    return data;
-  };
+  std::array<std::uint8_t, 32> zeros{}, ones{};
+  ones.fill(0xFF);
   auto* const host = reinterpret_cast<std::byte*>(memory.data() + begin);
   const auto place_few = [&](Word value) {
-    const auto data = filled(value);
-    EXPECT_TRUE(consumer_memory::place_few(host, std::span(data).first(length)));
+    EXPECT_TRUE(consumer_memory::place_few(host, std::span(value == 0 ? zeros : ones).first(length)));
   };
   expect_whole<Word>(place_few, atomically);
   const auto place_all = [&](Word value) {
-    const auto data = filled(value);
-    consumer_memory::place(host, std::span(data).first(length));
+    consumer_memory::place(host, std::span(value == 0 ? zeros : ones).first(length));
   };
   if (behind == 0) expect_whole<Word>(place_all, atomically);
   expect_whole<Word>([&](Word value) { word.store(value, std::memory_order_relaxed); },
