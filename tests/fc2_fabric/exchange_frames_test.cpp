@@ -211,11 +211,12 @@ TEST_F(ExchangeFramesOutOfOrder, open_next_frame_without_its_first_begins_nothin
 // NPortConfig::max_assembled_iu_bytes: what came early of an exchange that is over does not count for the next one, which may be kept
 // in the same place.
 TEST_F(ExchangeFramesOutOfOrder, receiving_early_frames_of_an_aborted_exchange_are_forgotten) {
-  const auto most = static_cast<std::uint16_t>(port.config().max_assembled_iu_bytes / 2048);
-  for (std::uint16_t ox_id = 1; ox_id <= 3; ++ox_id) {
+  const std::size_t most = port.config().max_assembled_iu_bytes;
+  for (std::uint16_t ox_id = 1; ox_id <= 100; ++ox_id) {  // ids rest before their places are used again
     user = {};
-    for (std::uint16_t seq_cnt = most - 8; seq_cnt > 0; --seq_cnt)
-      put_part({.seq_cnt = seq_cnt, .first = false, .last = false, .bytes = 2048, .ox_id = ox_id});
+    auto seq_cnt = static_cast<std::uint16_t>(most / 2048);
+    for (std::size_t bytes = 2048 + most % 2048; seq_cnt > 0; --seq_cnt, bytes = 2048)
+      put_part({.seq_cnt = seq_cnt, .first = false, .last = false, .bytes = bytes, .ox_id = ox_id});
     EXPECT_EQ(port.open_exchanges(), 1u);
     abts(ox_id);
     run_for(2 * port.r_a_tov());

@@ -57,7 +57,7 @@ void expect_whole(Write write, Read read) {
     for (Word value = 0; !stop; value = static_cast<Word>(~value)) write(value);
   });
   int torn = 0;
-  for (int i = 0; i < 300'000; ++i) {
+  for (int i = 0; i < 1'000'000; ++i) {
     const Word seen = read();
     torn += seen != 0 && seen != static_cast<Word>(~Word{0}) ? 1 : 0;
   }
@@ -101,6 +101,8 @@ TEST(ConsumerMemory, aligned_words_are_whole) {
   expect_whole_words<std::uint64_t>(8, 0);
   expect_whole_words<std::uint32_t>(0, 0);
   expect_whole_words<std::uint32_t>(3, 1);
+  expect_whole_words<std::uint32_t>(2, 0);
+  expect_whole_words<std::uint32_t>(6, 2);
   expect_whole_words<std::uint16_t>(0, 0);
   expect_whole_words<std::uint16_t>(1, 1);
 }
