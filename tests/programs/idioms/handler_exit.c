@@ -49,6 +49,7 @@ static void error_handler_exits(void) {
   cause_error(&client);
   await(&told, 3, "the next ones are told");
   SUCCEEDS(VipCloseNic(client.nic));
+  free(client.memory);
 }
 static void error_handler_is_cancelled(void) {
   told = 0;
@@ -61,6 +62,7 @@ static void error_handler_is_cancelled(void) {
   await(&told, 2, "the next one is told by another thread");
   cancelled_may_go = 1;
   SUCCEEDS(VipCloseNic(client.nic));
+  free(client.memory);
 }
 static void error_handler_exits_while_the_nic_is_closed(void) {
   told = 0;
@@ -71,6 +73,7 @@ static void error_handler_exits_while_the_nic_is_closed(void) {
   await(&told, 1, "the error is told");
   REQUIRE(pthread_cancel(in_handler) == 0);
   SUCCEEDS(VipCloseNic(client.nic)); /* waits for the handler's end, which is not a return */
+  free(client.memory);
 }
 
 /* ---- completion handlers ----------------------------------------------------------------------------------- */
@@ -97,7 +100,9 @@ static void completion_handler_exits(void) {
     SUCCEEDS(VipPostSend(client.vi, describe(&client, i, data_of(&client), client.handle, 8), client.handle));
   await(&told, 3, "each completion is told");
   SUCCEEDS(VipCloseNic(server.nic));
+  free(server.memory);
   SUCCEEDS(VipCloseNic(client.nic));
+  free(client.memory);
 }
 
 /* ---- threads of the program ---------------------------------------------------------------------------------- */
@@ -130,7 +135,9 @@ static void caller_is_cancelled(void) {
     REQUIRE(state_of(&client) == VIP_STATE_CONNECTED && state_of(&server) == VIP_STATE_CONNECTED);
   }
   SUCCEEDS(VipCloseNic(client.nic));
+  free(client.memory);
   SUCCEEDS(VipCloseNic(server.nic));
+  free(server.memory);
 }
 
 int main(int count, char** arguments) {

@@ -70,8 +70,9 @@ static inline void name_end(const end_t* end, address_t* address) {
   memset(address, 0, sizeof *address);
   address->net.HostAddressLen = nic.NicAddressLen;
   address->net.DiscriminatorLen = 1;
-  memcpy(address->net.HostAddress, nic.LocalNicAddress, nic.NicAddressLen);
-  address->net.HostAddress[nic.NicAddressLen] = 7;
+  VIP_UINT8* const host = address->net.HostAddress; /* [1] in the Guide: the discriminator lies behind it */
+  memcpy(host, nic.LocalNicAddress, nic.NicAddressLen);
+  host[nic.NicAddressLen] = 7;
 }
 
 static inline void* accept_one(void* context) {
