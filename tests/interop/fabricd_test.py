@@ -299,7 +299,9 @@ class Fcf(unittest.TestCase):
             node = service.status()["fcoe"]["interfaces"][0]["enodes"][0]
             return node if node["frames_in_per_second"] > 0 and node["frames_out_per_second"] > 0 else None
         node = fabric.wait_for(ask_and_look, "the rates are known")
+        # Known over at least a second: no more per second than there were at all.
         self.assertLessEqual(node["frames_in_per_second"], node["frames_in"])
+        self.assertLessEqual(node["frames_out_per_second"], node["frames_out"])
         self.assertRegex(self.status_text(), r"ENode 02:ab:cd:00:00:01, .* frames in \((?!0\.0)\d+\.\d/s\), \d+ out \((?!0\.0)\d+\.\d/s\)")
 
     # A host needs no service of its own: each process tells of its NIC.

@@ -59,6 +59,17 @@ int yield_to_another(const Options& options, fabricd::Starter& starter, const st
   return any_will_do ? fabricd::success : fabricd::failure;
 }
 
+// What kept it from serving. At the return nothing of it is left: who hears the reason finds no socket that still listens.
+std::string run_service(fabricd::Instance instance, const Options& options, const RuntimeDirectory& directory, fabricd::Starter& starter) {
+  boost::asio::io_context io(1);
+  fabricd::Service service(io, std::move(instance), options.service);
+  if (!service.trouble().empty()) return service.trouble();
+  spdlog::info("fcvi-fabricd {} serves {}", FCVI_VERSION, directory.path());
+  starter.tell(fabricd::success, {});
+  io.run();
+  return {};
+}
+
 int serve(const Options& options, const RuntimeDirectory& directory) {
   fabricd::reset_process();
   auto starter = options.daemonize ? fabricd::daemonize() : fabricd::Starter();
@@ -67,13 +78,8 @@ int serve(const Options& options, const RuntimeDirectory& directory) {
   if (options.daemonize) fabricd::log_to_file(directory.log_path(), options.log_level);
   else fabricd::log_to_terminal(options.log_level);
   if (!taken.instance) return give_up(starter, taken.error);
-  boost::asio::io_context io(1);
-  fabricd::Service service(io, std::move(*taken.instance), options.service);
-  if (!service.trouble().empty()) return give_up(starter, service.trouble());
-  spdlog::info("fcvi-fabricd {} serves {}", FCVI_VERSION, directory.path());
-  starter.tell(fabricd::success, {});
-  io.run();
-  return fabricd::success;
+  const std::string trouble = run_service(std::move(*taken.instance), options, directory, starter);
+  return trouble.empty() ? fabricd::success : give_up(starter, trouble);
 }
 
 std::string check_interface(const std::string& text) {

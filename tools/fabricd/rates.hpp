@@ -1,4 +1,4 @@
-// How many frames a second pass an F_Port: over the last 5 to 10 seconds.
+// How many frames a second pass an F_Port: over the last 5 to 10 seconds, at least over one.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,6 +12,7 @@ namespace fabricd {
 class Rates {
  public:
   static constexpr fc2::TimeNs interval = 5 * fc2::second;
+  static constexpr fc2::TimeNs least = fc2::second;  // a frame just after a sample is not a hundred per second
   struct PerSecond {
     double in = 0, out = 0;
   };
@@ -27,7 +28,7 @@ class Rates {
     const Sample& base = before_.counts.contains(port.number()) ? before_ : latest_;
     const auto found = base.counts.find(port.number());
     const double seconds = static_cast<double>(now - base.at) / static_cast<double>(fc2::second);
-    const bool known = found != base.counts.end() && seconds > 0;
+    const bool known = found != base.counts.end() && now - base.at >= least;
     if (!known || found->second.in > port.frames_from_port() || found->second.out > port.frames_to_port()) return {};  // begun anew
     return {static_cast<double>(port.frames_from_port() - found->second.in) / seconds,
             static_cast<double>(port.frames_to_port() - found->second.out) / seconds};

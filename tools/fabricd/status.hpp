@@ -23,7 +23,7 @@ struct PortStatus {
   std::size_t frames_waiting = 0;               // for the port to take them
   bool stalled = false;                         // it took none for so long that they are discarded
   fc2::TimeNs uptime = 0;
-  double in_per_second = 0, out_per_second = 0; // frames, over the last 5 to 10 s
+  double in_per_second = 0, out_per_second = 0; // frames, over the last 5 to 10 s; see Rates
   std::string fc4_types;                        // as it registered them
 };
 
