@@ -41,9 +41,11 @@ static void take_answer(client* self, uint64_t number) {
   check(VipRecvWait(self->vi, WAIT_MS, &received), "answer");
   check(VipSendWait(self->vi, WAIT_MS, &sent), "send");
   answer = &((const cq_slot*)(const void*)received)->message;
-  if (answer->number != number || answer->client != self->id) die("message %lu: the answer is for another", (unsigned long)number);
+  if (answer->number != number || answer->client != self->id)
+    die("message %lu: the answer is for another", (unsigned long)number);
   for (i = 0; i < CONTENT_BYTES; ++i)
-    if (answer->content[i] != cq_content(self->id, number, i)) die("message %lu came back changed", (unsigned long)number);
+    if (answer->content[i] != cq_content(self->id, number, i))
+      die("message %lu came back changed", (unsigned long)number);
   post_receive(self, (cq_slot*)(void*)received);
 }
 

@@ -16,16 +16,16 @@ enum { LOOK_UP_MS = 500 }; /* so often a thread that waits looks if it is to sto
 typedef struct client {
   VIP_VI_HANDLE vi;
   VIP_MEM_HANDLE handle;
-  cq_slot* slots;                /* RECEIVES to receive, SENDS to answer */
+  cq_slot* slots; /* RECEIVES to receive, SENDS to answer */
   cq_slot* free_sends[SENDS];
   unsigned free_count;
-  unsigned posted;               /* descriptors that the library has */
-  uint64_t expected;             /* number of the next message */
+  unsigned posted;   /* descriptors that the library has */
+  uint64_t expected; /* number of the next message */
   uint32_t id;
   int finished, broken;
   /* Under the server's mutex: */
-  int refused;                   /* never connected */
-  unsigned holders;              /* acceptor and worker: who still needs it */
+  int refused;                    /* never connected */
+  unsigned holders;               /* acceptor and worker: who still needs it */
   struct client *next, *previous; /* of the list that it is in */
 } client;
 
@@ -223,8 +223,8 @@ static unsigned long resident_kib(void) {
 
 static void report(server* self, const char* title) {
   pthread_mutex_lock(&self->mutex);
-  printf("%s created=%lu destroyed=%lu finished=%lu lost=%lu messages=%lu wrong=%lu rss_kib=%lu\n", title, self->created,
-         self->destroyed, self->finished, self->lost, self->messages, self->wrong, resident_kib());
+  printf("%s created=%lu destroyed=%lu finished=%lu lost=%lu messages=%lu wrong=%lu rss_kib=%lu\n", title,
+         self->created, self->destroyed, self->finished, self->lost, self->messages, self->wrong, resident_kib());
   pthread_mutex_unlock(&self->mutex);
   fflush(stdout);
 }

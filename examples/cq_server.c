@@ -34,9 +34,12 @@ static const char* const usage =
 
 static cq_options read_options(int count, char** words) {
   enum { SERVER = 1, CLIENTS, MOST, PACE };
-  static const struct option known[] = {{"server", no_argument, NULL, SERVER}, {"clients", required_argument, NULL, CLIENTS},
-      {"most", required_argument, NULL, MOST}, {"pace", required_argument, NULL, PACE}, COMMON_LONG_OPTIONS,
-      {NULL, 0, NULL, 0}};
+  static const struct option known[] = {{"server", no_argument, NULL, SERVER},
+                                        {"clients", required_argument, NULL, CLIENTS},
+                                        {"most", required_argument, NULL, MOST},
+                                        {"pace", required_argument, NULL, PACE},
+                                        COMMON_LONG_OPTIONS,
+                                        {NULL, 0, NULL, 0}};
   cq_options chosen = {{"VINIC", VIP_SERVICE_RELIABLE_DELIVERY}, NULL, 0, 0, 1000, 1000, 0};
   int option;
   while ((option = getopt_long(count, words, "n:", known, NULL)) != -1) {

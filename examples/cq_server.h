@@ -16,7 +16,8 @@ typedef struct {
   unsigned char content[CONTENT_BYTES];
 } cq_message;
 
-/* A message behind its descriptor; a multiple of VIP_DESCRIPTOR_ALIGNMENT. Who gets the descriptor back finds the owner. */
+/* A message behind its descriptor; a multiple of VIP_DESCRIPTOR_ALIGNMENT. Who gets the descriptor back finds the
+   owner. */
 typedef struct {
   VIP_DESCRIPTOR descriptor;
   cq_message message;

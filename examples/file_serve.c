@@ -86,7 +86,8 @@ static file_status carry_out(client* of, const file_request* request, file_answe
     default: return FILE_BAD_REQUEST;
   }
   if (of->file < 0 || request->length > BLOCK_BYTES || request->length == 0) return FILE_BAD_REQUEST;
-  return request->operation == READ_BLOCK ? read_block(of, request, answer, lost) : write_block(of, request, answer, lost);
+  return request->operation == READ_BLOCK ? read_block(of, request, answer, lost)
+                                          : write_block(of, request, answer, lost);
 }
 
 /* ---- clients -------------------------------------------------------------------------------------------- */

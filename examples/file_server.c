@@ -5,9 +5,9 @@
  *   other shells:   file_server get localhost NAME COPY
  *                   file_server put localhost FILE NAME
  *
- * A client opens a file by a request; then it asks for one block after another. Requests and answers are small messages;
- * the blocks themselves never are: the server writes them into the client's window, or reads them from it. The client's
- * processor does nothing for a block but to ask for it. A client is served by a thread of its own.
+ * A client opens a file by a request; then it asks for one block after another. Requests and answers are small
+ * messages; the blocks themselves never are: the server writes them into the client's window, or reads them from it.
+ * The client's processor does nothing for a block but to ask for it. A client is served by a thread of its own.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "file_server.h"
@@ -29,8 +29,10 @@ static const char* const usage =
 
 static file_options read_options(int count, char** words) {
   enum { SERVER = 1, CLIENTS };
-  static const struct option known[] = {{"server", no_argument, NULL, SERVER}, {"clients", required_argument, NULL, CLIENTS},
-      COMMON_LONG_OPTIONS, {NULL, 0, NULL, 0}};
+  static const struct option known[] = {{"server", no_argument, NULL, SERVER},
+                                        {"clients", required_argument, NULL, CLIENTS},
+                                        COMMON_LONG_OPTIONS,
+                                        {NULL, 0, NULL, 0}};
   file_options chosen = {{"VINIC", VIP_SERVICE_RELIABLE_DELIVERY}, FILE_DEFAULT_NAME, NULL, NULL, 0, 0, 0};
   int option, left;
   while ((option = getopt_long(count, words, "", known, NULL)) != -1) {

@@ -73,7 +73,8 @@ static void take_received(peer* self, unsigned long expected) {
   check(VipRecvWait(self->vi, WAIT_MS, &done), "receive");
   from = (message*)(void*)done; /* the descriptor is its first member */
   snprintf(greeting, sizeof greeting, "message %lu", expected);
-  if (from->number != expected || strcmp(from->greeting, greeting) != 0) die("message %lu is not as it was sent", expected);
+  if (from->number != expected || strcmp(from->greeting, greeting) != 0)
+    die("message %lu is not as it was sent", expected);
   post_receive(self, from);
 }
 
@@ -86,15 +87,16 @@ static void meet(peer* self, const options* chosen) {
   unsigned i;
   for (i = 0; i < WINDOW; ++i) post_receive(self, &self->messages[i]);
   check(VipConnectPeerRequest(self->vi, local, remote, chosen->seconds * 1000), "VipConnectPeerRequest");
-  result = VipConnectPeerDone(self->vi, &attributes); /* only looks: a program with other work would do that meanwhile */
+  result =
+      VipConnectPeerDone(self->vi, &attributes); /* only looks: a program with other work would do that meanwhile */
   if (result == VIP_NOT_DONE) result = VipConnectPeerWait(self->vi, &attributes);
   check(result, chosen->service);
   free(local);
   free(remote);
 }
 
-/* At most WINDOW messages are under way: before another one, one of the peer's is taken, for which it has posted a receive
- * again by the time that it takes ours. */
+/* At most WINDOW messages are under way: before another one, one of the peer's is taken, for which it has posted a
+ * receive again by the time that it takes ours. */
 static void exchange(peer* self, unsigned long messages) {
   unsigned long sent = 0, completed = 0, received = 0;
   while (received < messages) {

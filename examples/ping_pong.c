@@ -134,7 +134,8 @@ static double one_round(endpoint* end, unsigned long number) {
   check(send_message(end, bytes), "send");
   check(receive(end, &done), "answer");
   started = now_seconds() - started;
-  if (done->CS.Length != bytes || memcmp(end->in, end->out, bytes) != 0) die("round %lu: another message came back", number);
+  if (done->CS.Length != bytes || memcmp(end->in, end->out, bytes) != 0)
+    die("round %lu: another message came back", number);
   return started;
 }
 
@@ -148,8 +149,8 @@ static void report(double* seconds, unsigned long rounds, unsigned long bytes) {
   unsigned long i;
   for (i = 0; i < rounds; ++i) sum += seconds[i];
   qsort(seconds, rounds, sizeof *seconds, by_size);
-  printf("%lu rounds of %lu bytes; latency in us: least %.2f, mean %.2f, median %.2f, 99%% %.2f, most %.2f\n", rounds, bytes,
-         seconds[0] / 2 * 1e6, sum / (double)rounds / 2 * 1e6, seconds[rounds / 2] / 2 * 1e6,
+  printf("%lu rounds of %lu bytes; latency in us: least %.2f, mean %.2f, median %.2f, 99%% %.2f, most %.2f\n", rounds,
+         bytes, seconds[0] / 2 * 1e6, sum / (double)rounds / 2 * 1e6, seconds[rounds / 2] / 2 * 1e6,
          seconds[rounds - 1 - rounds / 100] / 2 * 1e6, seconds[rounds - 1] / 2 * 1e6);
 }
 
@@ -171,8 +172,11 @@ static void measure(const options* chosen) {
 
 static options read_options(int count, char** words) {
   enum { SERVER = 1, POLL, ONCE };
-  static const struct option known[] = {{"server", no_argument, NULL, SERVER}, {"poll", no_argument, NULL, POLL},
-      {"once", no_argument, NULL, ONCE}, COMMON_LONG_OPTIONS, {NULL, 0, NULL, 0}};
+  static const struct option known[] = {{"server", no_argument, NULL, SERVER},
+                                        {"poll", no_argument, NULL, POLL},
+                                        {"once", no_argument, NULL, ONCE},
+                                        COMMON_LONG_OPTIONS,
+                                        {NULL, 0, NULL, 0}};
   options chosen = {{"VINIC", VIP_SERVICE_RELIABLE_DELIVERY}, NULL, 10000, 8, 0, 0, 0};
   int option;
   while ((option = getopt_long(count, words, "n:s:", known, NULL)) != -1) {

@@ -14,17 +14,32 @@
 /* ---- texts ---------------------------------------------------------------------------------------------- */
 
 const char* result_text(VIP_RETURN result) {
-  static const char* const texts[] = {"success", "not done", "invalid parameter", "insufficient resources", "timed out",
-      "rejected", "reliability levels differ", "maximum transfer sizes differ", "qualities of service differ",
-      "invalid protection tag", "RDMA Read is not supported", "a descriptor ended in error", "invalid state of the VI",
-      "unknown to the name service", "nobody waits there", "not reachable", "not supported"};
+  static const char* const texts[] = {"success",
+                                      "not done",
+                                      "invalid parameter",
+                                      "insufficient resources",
+                                      "timed out",
+                                      "rejected",
+                                      "reliability levels differ",
+                                      "maximum transfer sizes differ",
+                                      "qualities of service differ",
+                                      "invalid protection tag",
+                                      "RDMA Read is not supported",
+                                      "a descriptor ended in error",
+                                      "invalid state of the VI",
+                                      "unknown to the name service",
+                                      "nobody waits there",
+                                      "not reachable",
+                                      "not supported"};
   return (unsigned)result < sizeof texts / sizeof *texts ? texts[result] : "unknown result";
 }
 
 const char* error_text(VIP_ERROR_CODE code) {
-  static const char* const texts[] = {"descriptor could not be posted", "connection lost", "no receive was posted",
-      "too many descriptors", "RDMA Write refused", "RDMA Write corrupted", "RDMA Write ended early",
-      "RDMA Read refused", "descriptor's memory is gone", "RDMA transport error", "catastrophic error"};
+  static const char* const texts[] = {
+      "descriptor could not be posted", "connection lost",    "no receive was posted",
+      "too many descriptors",           "RDMA Write refused", "RDMA Write corrupted",
+      "RDMA Write ended early",         "RDMA Read refused",  "descriptor's memory is gone",
+      "RDMA transport error",           "catastrophic error"};
   return (unsigned)code < sizeof texts / sizeof *texts ? texts[code] : "unknown error";
 }
 
@@ -105,7 +120,8 @@ VIP_NIC_HANDLE open_nic(const char* device) {
 void* alloc_registered(VIP_NIC_HANDLE nic, size_t bytes, VIP_BOOLEAN rdma, VIP_MEM_HANDLE* handle) {
   VIP_MEM_ATTRIBUTES attributes = {NULL, VIP_FALSE, VIP_FALSE};
   void* memory = NULL;
-  if (posix_memalign(&memory, VIP_DESCRIPTOR_ALIGNMENT, bytes) != 0) die("no memory for %lu bytes", (unsigned long)bytes);
+  if (posix_memalign(&memory, VIP_DESCRIPTOR_ALIGNMENT, bytes) != 0)
+    die("no memory for %lu bytes", (unsigned long)bytes);
   memset(memory, 0, bytes);
   attributes.EnableRdmaWrite = attributes.EnableRdmaRead = rdma;
   check(VipRegisterMem(nic, memory, bytes, &attributes, handle), "VipRegisterMem");
@@ -178,7 +194,8 @@ static void* carry_out(void* argument) {
   return NULL;
 }
 
-void bury(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, void* memory, VIP_MEM_HANDLE handle, void (*done)(void*), void* context) {
+void bury(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, void* memory, VIP_MEM_HANDLE handle, void (*done)(void*),
+          void* context) {
   burial* job = malloc(sizeof *job);
   pthread_t thread;
   if (job == NULL) die("no memory");

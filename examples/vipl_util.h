@@ -28,15 +28,16 @@ typedef struct {
   const char* device; /* --nic */
   VIP_RELIABILITY_LEVEL level;
 } common_options;
-#define COMMON_OPTIONS_TEXT                                                \
-  "  --nic NAME      NIC to use (default VINIC)\n"                         \
-  "  --level LEVEL   unreliable, delivery (default) or reception\n"        \
+#define COMMON_OPTIONS_TEXT \
+  "  --nic NAME      NIC to use (default VINIC)\n" \
+  "  --level LEVEL   unreliable, delivery (default) or reception\n" \
   "  --help          this text\n"
 /* For getopt_long: the long options that common_option() takes. */
 enum { OPTION_NIC = 1000, OPTION_LEVEL, OPTION_HELP };
-#define COMMON_LONG_OPTIONS                                                            \
-  {"nic", required_argument, NULL, OPTION_NIC}, {"level", required_argument, NULL, OPTION_LEVEL}, \
-      {"help", no_argument, NULL, OPTION_HELP}
+#define COMMON_LONG_OPTIONS \
+  {"nic", required_argument, NULL, OPTION_NIC}, {"level", required_argument, NULL, OPTION_LEVEL}, { \
+    "help", no_argument, NULL, OPTION_HELP \
+  }
 /* Takes the option if it is one of these; anything else is wrong use. */
 void common_option(int option, const char* value, common_options* options, const char* usage);
 /* A whole number within the limits, else wrong use. */
@@ -50,12 +51,13 @@ VIP_NIC_HANDLE open_nic(const char* device);
 void* alloc_registered(VIP_NIC_HANDLE nic, size_t bytes, VIP_BOOLEAN rdma, VIP_MEM_HANDLE* handle);
 void free_registered(VIP_NIC_HANDLE nic, void* memory, VIP_MEM_HANDLE handle);
 VIP_VI_HANDLE create_vi(VIP_NIC_HANDLE nic, VIP_RELIABILITY_LEVEL level, VIP_BOOLEAN rdma, VIP_CQ_HANDLE queue);
-/* Disconnects, takes all descriptors back, and destroys it; waits for the peer's answer. 0: there was none, and the VI is still
- * there, in the Error state; another try may succeed. */
+/* Disconnects, takes all descriptors back, and destroys it; waits for the peer's answer. 0: there was none, and the VI
+ * is still there, in the Error state; another try may succeed. */
 int destroy_vi(VIP_VI_HANDLE vi);
-/* For servers. A thread destroys the VI and frees its registered memory, then calls done(context); the server serves others
- * meanwhile. A client that left without a word is asked again until the fabric knows that it is gone. */
-void bury(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, void* memory, VIP_MEM_HANDLE handle, void (*done)(void*), void* context);
+/* For servers. A thread destroys the VI and frees its registered memory, then calls done(context); the server serves
+ * others meanwhile. A client that left without a word is asked again until the fabric knows that it is gone. */
+void bury(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, void* memory, VIP_MEM_HANDLE handle, void (*done)(void*),
+          void* context);
 /* Until all are buried, or BURIALS_MS are over: closing the NIC ends what is left. */
 void wait_for_burials(void);
 

@@ -50,8 +50,8 @@ void AddressEntry::query_name_server() {
   gid_ipp.ip_address = address_;
   std::array<std::uint8_t, wire::ct::GidIpp::size()> payload;
   gid_ipp.write(payload);
-  query_ = port_.request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload,
-                         *this, 0);
+  query_ =
+      port_.request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload, *this, 0);
 }
 
 void AddressEntry::start_query_timer() {
@@ -83,8 +83,10 @@ void AddressEntry::take_answer(std::span<const std::uint8_t> iu) {
 
 void AddressEntry::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   query_ = nullptr;
-  if (failure == fc2::ExchangeFailure::PortLoggedOut) process(ar::Invalidated{});
-  else process(ar::NameServerTimeout{});
+  if (failure == fc2::ExchangeFailure::PortLoggedOut)
+    process(ar::Invalidated{});
+  else
+    process(ar::NameServerTimeout{});
 }
 
 // --- FARP: FC-VI 7.5 ---------------------------------------------------------------------------------------------
@@ -101,18 +103,20 @@ void AddressEntry::start_farp_timer() {
 
 void AddressEntry::add_address() {
   if (maps_to(replied_)) return;
-  if (n_port_ids_.size() >= config_.max_ports_of_address && !make_room()) return port_.counters().discard(fc2::Discard::NoResources);
+  if (n_port_ids_.size() >= config_.max_ports_of_address && !make_room())
+    return port_.counters().discard(fc2::Discard::NoResources);
   n_port_ids_.push_back(replied_);
 }
 
-// Answers with addresses that nobody has must not shut out the one that comes late, nor displace the one that came first: of the
-// later half, the oldest with which there is no login.
+// Answers with addresses that nobody has must not shut out the one that comes late, nor displace the one that came
+// first: of the later half, the oldest with which there is no login.
 bool AddressEntry::make_room() {
   const auto is_stranger = [&](wire::FcId id) {
     const fc2::RemotePort* remote = port_.find_remote_port(id);
     return id != port_.n_port_id() && (remote == nullptr || !(remote->logged_in() || remote->logging_in()));
   };
-  const auto first = std::find_if(n_port_ids_.begin() + static_cast<std::ptrdiff_t>(n_port_ids_.size() / 2), n_port_ids_.end(), is_stranger);
+  const auto first = std::find_if(n_port_ids_.begin() + static_cast<std::ptrdiff_t>(n_port_ids_.size() / 2),
+                                  n_port_ids_.end(), is_stranger);
   if (first == n_port_ids_.end()) return false;
   n_port_ids_.erase(first);
   ++port_.counters().addresses_evicted;

@@ -22,7 +22,9 @@ class EntryOwner {
   ~EntryOwner() = default;
 };
 
-class AddressEntry final : private machines::address_resolution::Context, private fc2::ExchangeUser, private fc2::Event {
+class AddressEntry final : private machines::address_resolution::Context,
+                           private fc2::ExchangeUser,
+                           private fc2::Event {
  public:
   AddressEntry(EntryOwner& owner, fc2::NPort& port, const ResolverConfig& config, const wire::IpAddress& address)
       : owner_(owner), port_(port), config_(config), address_(address) {}
@@ -41,13 +43,15 @@ class AddressEntry final : private machines::address_resolution::Context, privat
   }
 
  private:
-  template <class E> void process(const E& event);
+  template <class E>
+  void process(const E& event);
   void settle();
   void take_answer(std::span<const std::uint8_t> iu);
   bool make_room();
 
   // ExchangeUser: the answer to GID_IPP
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
   void fire(fc2::TimeNs now) override;
 
@@ -76,11 +80,11 @@ class AddressEntry final : private machines::address_resolution::Context, privat
   const wire::IpAddress address_;
   machines::address_resolution::Machine machine_;
   std::vector<wire::FcId> n_port_ids_;
-  std::vector<wire::FcId> answer_;       // of GID_IPP, while its event is processed
-  wire::FcId replied_{};                 // of FARP-REPLY, likewise
-  fc2::Exchange* query_ = nullptr;       // GID_IPP, unanswered
-  bool own_address_found_ = false;       // our broadcast does not come back to us
-  Report report_ = Report::None;         // set by effects, consumed by settle()
+  std::vector<wire::FcId> answer_;  // of GID_IPP, while its event is processed
+  wire::FcId replied_{};            // of FARP-REPLY, likewise
+  fc2::Exchange* query_ = nullptr;  // GID_IPP, unanswered
+  bool own_address_found_ = false;  // our broadcast does not come back to us
+  Report report_ = Report::None;    // set by effects, consumed by settle()
   int tries_ = 0;
 };
 

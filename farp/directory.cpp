@@ -10,14 +10,10 @@ namespace farp {
 
 std::string_view to_string(DirectoryFailure failure) {
   switch (failure) {
-    case DirectoryFailure::NoNameServer:
-      return "no name server";
-    case DirectoryFailure::NoAnswer:
-      return "the name server does not answer";
-    case DirectoryFailure::BadAnswer:
-      return "the name server's answer is bad";
-    case DirectoryFailure::TooMany:
-      return "too many ports or requests";
+    case DirectoryFailure::NoNameServer: return "no name server";
+    case DirectoryFailure::NoAnswer: return "the name server does not answer";
+    case DirectoryFailure::BadAnswer: return "the name server's answer is bad";
+    case DirectoryFailure::TooMany: return "too many ports or requests";
   }
   return "?";
 }
@@ -51,8 +47,10 @@ class Directory::Core final : private ListingOwner, private fc2::Event {
     while (!told_.empty()) {
       DirectoryListener& listener = *told_.front();
       told_.erase(told_.begin());
-      if (failure) listener.directory_failed(*failure);
-      else listener.directory_listed(ports);
+      if (failure)
+        listener.directory_failed(*failure);
+      else
+        listener.directory_listed(ports);
     }
     busy_ = false;
     if (!waiting_.empty()) begin_soon();

@@ -51,14 +51,10 @@ void DirectoryListing::send_more() {
 
 std::vector<std::uint8_t> DirectoryListing::payload_of(const Task& task) const {
   switch (task.question) {
-    case Question::Ports:
-      return bytes_of(ct::GpnFt{.type = wire::Type::fc_vi});
-    case Question::NodeName:
-      return bytes_of(ct::GnnId{.port_id = ports_[task.port].entry.n_port_id});
-    case Question::Addresses:
-      return bytes_of(ct::GippId{.port_id = ports_[task.port].entry.n_port_id});
-    case Question::SymbolicNodeName:
-      return bytes_of(ct::GsnnNn{.node_name = ports_[task.port].entry.node_name});
+    case Question::Ports: return bytes_of(ct::GpnFt{.type = wire::Type::fc_vi});
+    case Question::NodeName: return bytes_of(ct::GnnId{.port_id = ports_[task.port].entry.n_port_id});
+    case Question::Addresses: return bytes_of(ct::GippId{.port_id = ports_[task.port].entry.n_port_id});
+    case Question::SymbolicNodeName: return bytes_of(ct::GsnnNn{.node_name = ports_[task.port].entry.node_name});
   }
   return {};
 }
@@ -97,10 +93,8 @@ void DirectoryListing::failed(Task task, fc2::ExchangeFailure failure) {
 
 bool DirectoryListing::take(const Task& task, Bytes iu) {
   switch (task.question) {
-    case Question::Ports:
-      return take_ports(iu);
-    case Question::NodeName:
-      return take_node_name(task, iu);
+    case Question::Ports: return take_ports(iu);
+    case Question::NodeName: return take_node_name(task, iu);
     case Question::Addresses: {
       auto addresses = ct::IpAddressListAccept::parse(iu);
       if (!addresses) return false;

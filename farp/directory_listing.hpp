@@ -47,7 +47,8 @@ class DirectoryListing final : private fc2::Event {
   /// A task whose request is under way.
   struct Request final : fc2::ExchangeUser {
     Request(DirectoryListing& its_listing, const Task& its_task) : listing(its_listing), task(its_task) {}
-    void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+    void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                           std::span<const std::uint8_t> iu) override;
     void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
     DirectoryListing& listing;
     const Task task;

@@ -14,13 +14,15 @@ namespace farp {
 /// Of one port. finish() ends it, and destroys it.
 class PortValidator::Check final : private fc2::ExchangeUser {
  public:
-  Check(PortValidator& owner, fc2::RemotePort& remote) : owner_(owner), port_(owner.port_), remote_(remote), asks_itself_(remote.validating()) {}
+  Check(PortValidator& owner, fc2::RemotePort& remote)
+      : owner_(owner), port_(owner.port_), remote_(remote), asks_itself_(remote.validating()) {}
   ~Check() {
     if (exchange_ != nullptr) port_.abort(*exchange_);
   }
   void start() {
     const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
-    if (server == nullptr || !server->logged_in()) return is_awaited() || asks_itself_ ? owner_.finish(remote_->peer(), true) : discover_address();
+    if (server == nullptr || !server->logged_in())
+      return is_awaited() || asks_itself_ ? owner_.finish(remote_->peer(), true) : discover_address();
     wire::ct::GpnId gpn_id;
     gpn_id.port_id = remote_->peer();
     std::array<std::uint8_t, wire::ct::GpnId::size()> payload;
@@ -31,20 +33,21 @@ class PortValidator::Check final : private fc2::ExchangeUser {
  private:
   void discover_address() {
     if (!std::exchange(asks_port_, true)) ends_ = never_asked;
-    const wire::els::Adisc adisc{.port_name = port_.config().port_name,
-                                 .node_name = port_.config().node_name,
-                                 .n_port_id = port_.n_port_id()};
+    const wire::els::Adisc adisc{
+        .port_name = port_.config().port_name, .node_name = port_.config().node_name, .n_port_id = port_.n_port_id()};
     std::array<std::uint8_t, wire::els::Adisc::size()> payload;
     adisc.write(payload);
     request(remote_->peer(), wire::RCtl::els_request, wire::Type::els, payload);
   }
   // Not logged in yet: it is enough that a port is there.
   [[nodiscard]] bool is_awaited() const { return !remote_->logged_in(); }
-  // What is lost is asked again, as long as one answer may take. No exchange is free: nothing is known, and the login stays.
+  // What is lost is asked again, as long as one answer may take. No exchange is free: nothing is known, and the login
+  // stays.
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
     const fc2::TimeNs now = port_.scheduler().now();
     if (ends_ == never_asked) ends_ = now + 2 * port_.r_a_tov(), repeated_ = 0;
-    exchange_ = port_.request(d_id, r_ctl, type, payload, *this, std::min(port_.answer_time(repeated_, 1), ends_ - now));
+    exchange_ =
+        port_.request(d_id, r_ctl, type, payload, *this, std::min(port_.answer_time(repeated_, 1), ends_ - now));
     if (exchange_ == nullptr) owner_.finish(remote_->peer(), true);
   }
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
@@ -53,7 +56,8 @@ class PortValidator::Check final : private fc2::ExchangeUser {
     if (asks_port_) return owner_.finish(remote_->peer(), is_same(iu));
     const auto accept = wire::ct::NameAccept::parse(iu);
     if (is_awaited()) return owner_.finish(remote_->peer(), accept.has_value());
-    if (asks_itself_) return owner_.finish(remote_->peer(), !accept || accept->world_wide_name == remote_->peer_parameters().port_name);
+    if (asks_itself_)
+      return owner_.finish(remote_->peer(), !accept || accept->world_wide_name == remote_->peer_parameters().port_name);
     if (accept && accept->world_wide_name == remote_->peer_parameters().port_name) return discover_address();
     owner_.finish(remote_->peer(), false);
   }
@@ -63,9 +67,12 @@ class PortValidator::Check final : private fc2::ExchangeUser {
     ++repeated_;
     const bool again = failure == fc2::ExchangeFailure::ReplyTimeout && port_.scheduler().now() < ends_;
     if (again) return asks_port_ ? discover_address() : start();
-    if (asks_port_) owner_.finish(remote_->peer(), false);
-    else if (is_awaited() || asks_itself_) owner_.finish(remote_->peer(), true);
-    else discover_address();
+    if (asks_port_)
+      owner_.finish(remote_->peer(), false);
+    else if (is_awaited() || asks_itself_)
+      owner_.finish(remote_->peer(), true);
+    else
+      discover_address();
   }
   // FC-VI 7.7.3: the three addresses of the ACC.
   [[nodiscard]] bool is_same(std::span<const std::uint8_t> iu) const {
@@ -83,7 +90,8 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   static constexpr fc2::TimeNs never_asked = 0;
   fc2::TimeNs ends_ = never_asked;  // of the question that is asked
   int repeated_ = 0;
-  // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not gone (FC-VI 7.7.5).
+  // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not gone
+  // (FC-VI 7.7.5).
   const bool asks_itself_;
 };
 

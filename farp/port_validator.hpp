@@ -10,12 +10,13 @@
 
 namespace farp {
 
-/// Each port that the notification affects and that is logged in here is looked up in the Name Server (GPN_ID): one that is
-/// gone, or has another Port_Name, is logged out implicitly, and its connections end. One that is there answers ADISC with
-/// the names of its login, or is logged out as well: its own login may have gone meanwhile. A login that is under way with a
-/// port that is gone fails: frames to it are discarded without a word (class 3). A port that its login validates already, after our
-/// own link was away, may have lost its link with us and come back after us: that it is gone is for its ADISC to find out. A port that comes back, and may believe in
-/// its login all the same (FC-VI 7.7.5: its addresses did not change), is told by LOGO that there is none.
+/// Each port that the notification affects and that is logged in here is looked up in the Name Server (GPN_ID): one
+/// that is gone, or has another Port_Name, is logged out implicitly, and its connections end. One that is there answers
+/// ADISC with the names of its login, or is logged out as well: its own login may have gone meanwhile. A login that is
+/// under way with a port that is gone fails: frames to it are discarded without a word (class 3). A port that its login
+/// validates already, after our own link was away, may have lost its link with us and come back after us: that it is
+/// gone is for its ADISC to find out. A port that comes back, and may believe in its login all the same (FC-VI 7.7.5:
+/// its addresses did not change), is told by LOGO that there is none.
 class PortValidator {
  public:
   static constexpr std::size_t max_checks_at_once = 16;  // others wait

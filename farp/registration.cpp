@@ -27,8 +27,10 @@ std::string symbolic(const std::string& name) { return name.substr(0, wire::ct::
 
 void Registration::fabric_logged_in() {
   stop();
-  if (config_.use_name_server && port_.has_fabric()) port_.remote_port(well_known::name_server).log_in();
-  else name_server_unavailable();
+  if (config_.use_name_server && port_.has_fabric())
+    port_.remote_port(well_known::name_server).log_in();
+  else
+    name_server_unavailable();
 }
 
 void Registration::name_server_logged_in() {
@@ -119,7 +121,8 @@ std::vector<std::uint8_t> Registration::registration_of(Step step) const {
 }
 
 void Registration::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
-  request_ = port_.request(d_id, r_ctl, type, payload, *this, port_.answer_time(config_.retries - retries_left_, retries_left_));
+  request_ = port_.request(d_id, r_ctl, type, payload, *this,
+                           port_.answer_time(config_.retries - retries_left_, retries_left_));
   if (request_ == nullptr) next();  // no exchange is free: a port in that state is not found by its address
 }
 
@@ -133,8 +136,10 @@ void Registration::sequence_received(fc2::Exchange& exchange, const wire::FcHead
 void Registration::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   request_ = nullptr;
   if (failure == fc2::ExchangeFailure::PortLoggedOut) return;  // begins again after the next login
-  if (retries_left_-- > 0) request_step();
-  else next();
+  if (retries_left_-- > 0)
+    request_step();
+  else
+    next();
 }
 
 }  // namespace farp

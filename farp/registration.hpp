@@ -36,7 +36,8 @@ class Registration final : private fc2::ExchangeUser {
   [[nodiscard]] std::vector<std::uint8_t> registration_of(Step step) const;
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload);
   void become_ready();
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
 
   fc2::NPort& port_;

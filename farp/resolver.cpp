@@ -30,12 +30,20 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
   void invalidate_all();
 
  private:
-  struct Waiter { AddressEntry* entry; ResolveListener* listener; };
-  struct Answer { wire::IpAddress address; std::vector<wire::FcId> n_port_ids; ResolveListener* listener; };
+  struct Waiter {
+    AddressEntry* entry;
+    ResolveListener* listener;
+  };
+  struct Answer {
+    wire::IpAddress address;
+    std::vector<wire::FcId> n_port_ids;
+    ResolveListener* listener;
+  };
 
   AddressEntry* entry_for(const wire::IpAddress& address);
   bool make_room();
-  template <class Affected> void invalidate_where(const Affected& affected);
+  template <class Affected>
+  void invalidate_where(const Affected& affected);
   void tell();
 
   // EntryOwner
@@ -51,7 +59,8 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
   void remote_port_logged_out(fc2::RemotePort& port) override;
 
   // ElsUser
-  bool els_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
+  bool els_received(fc2::Exchange& exchange, const wire::FcHeader& header,
+                    std::span<const std::uint8_t> payload) override;
   bool farp_request_received(std::span<const std::uint8_t> payload);
   bool farp_reply_received(std::span<const std::uint8_t> payload);
   void state_change_received(const wire::FcHeader& header, std::span<const std::uint8_t> payload);
@@ -71,14 +80,17 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
   NoReply no_reply_;
   std::map<wire::IpAddress, AddressEntry> entries_;
   std::deque<wire::IpAddress> oldest_;  // of those, each once
-  std::vector<Waiter> waiters_;  // those of entries that are being resolved
-  std::deque<Answer> answers_;   // to be told; a listener may ask again, or forget others
+  std::vector<Waiter> waiters_;         // those of entries that are being resolved
+  std::deque<Answer> answers_;          // to be told; a listener may ask again, or forget others
   bool telling_ = false;
 };
 
 Resolver::Core::Core(fc2::NPort& port, ResolverConfig config)
-    : port_(port), config_(std::move(config)),
-      registration_(port, config_, [this] { if (ready_listener_ != nullptr) ready_listener_->address_ready(); }),
+    : port_(port), config_(std::move(config)), registration_(port, config_,
+                                                             [this] {
+                                                               if (ready_listener_ != nullptr)
+                                                                 ready_listener_->address_ready();
+                                                             }),
       validator_(port) {
   for (auto& address : config_.own_addresses) address = address.normalized();
   port_.add_listener(*this);
@@ -100,8 +112,8 @@ AddressEntry* Resolver::Core::entry_for(const wire::IpAddress& address) {
   return &entries_.try_emplace(address, *this, port_, config_, address).first->second;
 }
 
-// A few looks for each new one; who is being resolved goes to the end. A listener that asks while it is told an answer stands
-// inside of an entry: then none goes.
+// A few looks for each new one; who is being resolved goes to the end. A listener that asks while it is told an answer
+// stands inside of an entry: then none goes.
 bool Resolver::Core::make_room() {
   constexpr std::size_t looks = 16;
   if (telling_) return entries_.size() < config_.max_entries + looks;
@@ -143,8 +155,10 @@ void Resolver::Core::tell() {
   while (!answers_.empty()) {
     const Answer answer = std::move(answers_.front());
     answers_.pop_front();
-    if (answer.n_port_ids.empty()) answer.listener->not_resolved(answer.address);
-    else answer.listener->resolved(answer.address, answer.n_port_ids);
+    if (answer.n_port_ids.empty())
+      answer.listener->not_resolved(answer.address);
+    else
+      answer.listener->resolved(answer.address, answer.n_port_ids);
   }
   telling_ = false;
 }
@@ -235,10 +249,10 @@ bool Resolver::Core::els_received(fc2::Exchange& exchange, const wire::FcHeader&
 bool Resolver::Core::farp_request_received(std::span<const std::uint8_t> payload) {
   const auto request = FarpRequest::parse(payload);
   if (!request) return false;
-  const bool ours = is_own(request->responding_ip.normalized());                                       // item 11
-  const bool by_ip = (request->match_code_points & wire::els::farp_match::ip_address) != 0;            // item 12
-  const bool asks_reply = request->responder_action == wire::els::farp_action::reply;                  // item 13
-  if (!ours || !by_ip || !asks_reply) return false;  // "shall take no action"
+  const bool ours = is_own(request->responding_ip.normalized());                             // item 11
+  const bool by_ip = (request->match_code_points & wire::els::farp_match::ip_address) != 0;  // item 12
+  const bool asks_reply = request->responder_action == wire::els::farp_action::reply;        // item 13
+  if (!ours || !by_ip || !asks_reply) return false;                                          // "shall take no action"
   FarpReply reply;
   reply.match_code_points = request->match_code_points;        // item 14
   reply.requesting_n_port_id = request->requesting_n_port_id;  // item 15
@@ -272,8 +286,7 @@ void Resolver::Core::state_change_received(const wire::FcHeader& header, std::sp
   const auto rscn = wire::els::Rscn::parse(payload);
   if (!rscn) return port_.counters().discard(fc2::Discard::BadPayload);
   if (header.s_id != wire::well_known::fabric_controller) return;
-  for (const wire::els::RscnPage& page : rscn->pages)
-    invalidate_where([&](wire::FcId id) { return page.affects(id); });
+  for (const wire::els::RscnPage& page : rscn->pages) invalidate_where([&](wire::FcId id) { return page.affects(id); });
   validator_.state_changed(*rscn);
 }
 

@@ -20,7 +20,7 @@ struct ResolverConfig {
   int retries = 2;                                  // of each way of asking
   fc2::TimeNs farp_timeout = 0;                     // 0: E_D_TOV of the port
   std::size_t max_entries = 65536;                  // cached host addresses; the oldest that nobody asks for makes room
-  std::size_t max_ports_of_address = 64;            // that FARP found; of the later half, the oldest without a login makes room
+  std::size_t max_ports_of_address = 64;  // that FARP found; of the later half, the oldest without a login makes room
 };
 
 class ResolveListener {

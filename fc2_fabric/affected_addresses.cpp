@@ -72,7 +72,8 @@ std::vector<wire::els::RscnPage> AffectedAddresses::pages(wire::FcId without) co
   if (fabric_) pages.push_back({.format = AddressFormat::fabric});
   for (const std::uint8_t domain : domains_)
     pages.push_back({.format = AddressFormat::domain, .address = {std::uint32_t{domain} << 16}});
-  for (const Area area : areas_) pages.push_back({.format = AddressFormat::area, .address = {std::uint32_t{area} << 8}});
+  for (const Area area : areas_)
+    pages.push_back({.format = AddressFormat::area, .address = {std::uint32_t{area} << 8}});
   for (const wire::FcId id : ports_)
     if (id != without) pages.push_back({.format = AddressFormat::port, .address = id});
   return pages;

@@ -1,4 +1,5 @@
-// Addresses that a state change notification is about. Bounded: many ports become areas, domains, at last the whole fabric.
+// Addresses that a state change notification is about. Bounded: many ports become areas, domains, at last the whole
+// fabric.
 #pragma once
 #include <cstdint>
 #include <set>

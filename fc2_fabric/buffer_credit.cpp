@@ -9,8 +9,10 @@ namespace fc2 {
 void BufferCredit::set_limit(std::uint16_t frames) {
   if (frames == 0) return;  // FC-LS: a login without credit could never be answered
   limit_ = frames;
-  if (outstanding_ < limit_) renew();
-  else use_up();
+  if (outstanding_ < limit_)
+    renew();
+  else
+    use_up();
 }
 
 void BufferCredit::use_up() {
@@ -31,8 +33,10 @@ void BufferCredit::r_rdy_received() {
     return;
   }
   used_up_since_ = never;  // it moves: even if there is no more than this one
-  if (--outstanding_ < limit_) renew();
-  else use_up();
+  if (--outstanding_ < limit_)
+    renew();
+  else
+    use_up();
 }
 
 void BufferCredit::reset() {
@@ -65,8 +69,6 @@ void ReceiveBuffers::Abandon::operator()(ReceiveBuffers* buffers) const noexcept
   if (buffers->taken_ == 0) delete buffers;
 }
 
-void free_buffer(Frame& frame) noexcept {
-  std::exchange(frame.buffers, nullptr)->give_back(frame.buffer_epoch);
-}
+void free_buffer(Frame& frame) noexcept { std::exchange(frame.buffers, nullptr)->give_back(frame.buffer_epoch); }
 
 }  // namespace fc2

@@ -1,5 +1,6 @@
-// Buffer-to-buffer credit of one direction of a link (FC-FS): nobody sends a frame that the other end has no buffer for.
-// At the sender the count of what may go, at the receiver the buffers; an R_RDY for each buffer that is free again.
+// Buffer-to-buffer credit of one direction of a link (FC-FS): nobody sends a frame that the other end has no buffer
+// for. At the sender the count of what may go, at the receiver the buffers; an R_RDY for each buffer that is free
+// again.
 #pragma once
 #include <cstdint>
 
@@ -66,8 +67,8 @@ class ReadySignal {
   ~ReadySignal() = default;
 };
 
-/// At the receiver. A frame that arrives takes a buffer, and keeps it wherever it goes: until it goes out on another link,
-/// or ends. It may outlive the link; the buffers do as long.
+/// At the receiver. A frame that arrives takes a buffer, and keeps it wherever it goes: until it goes out on another
+/// link, or ends. It may outlive the link; the buffers do as long.
 class ReceiveBuffers {
  public:
   explicit ReceiveBuffers(ReadySignal& signal) : signal_(&signal) {}
@@ -83,7 +84,9 @@ class ReceiveBuffers {
   void reset() { ++epoch_; }
   [[nodiscard]] std::size_t taken() const { return taken_; }
 
-  struct Abandon { void operator()(ReceiveBuffers* buffers) const noexcept; };
+  struct Abandon {
+    void operator()(ReceiveBuffers* buffers) const noexcept;
+  };
 
  private:
   friend void free_buffer(Frame& frame) noexcept;

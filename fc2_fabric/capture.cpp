@@ -112,15 +112,19 @@ void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& fram
   ++frame_count_;
 }
 
-void Capture::add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fcoe::EthernetFrame& frame, bool outbound) {
+void Capture::add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fcoe::EthernetFrame& frame,
+                                 bool outbound) {
   BlockWriter block(block_, enhanced_packet);
-  const std::array<std::uint8_t, 4> tag{0x81, 0x00, static_cast<std::uint8_t>(frame.vlan >> 8), static_cast<std::uint8_t>(frame.vlan)};
+  const std::array<std::uint8_t, 4> tag{0x81, 0x00, static_cast<std::uint8_t>(frame.vlan >> 8),
+                                        static_cast<std::uint8_t>(frame.vlan)};
   const bool tagged = frame.vlan != 0 && frame.has_header();
   block.begin_packet(interface_id, at, frame.size_bytes + (tagged ? tag.size() : 0));
   const std::size_t start = block_.size();
   for (const wire::Bytes part : frame.parts()) block_.insert(block_.end(), part.begin(), part.end());
   // 802.1Q: between the addresses and the type. Which priority it has is not kept.
-  if (tagged) block_.insert(block_.begin() + static_cast<std::ptrdiff_t>(start + 2 * sizeof(wire::MacAddress)), tag.begin(), tag.end());
+  if (tagged)
+    block_.insert(block_.begin() + static_cast<std::ptrdiff_t>(start + 2 * sizeof(wire::MacAddress)), tag.begin(),
+                  tag.end());
   block.pad();
   block.end_packet(outbound);
   sink_.write(block_);

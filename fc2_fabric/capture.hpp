@@ -66,8 +66,8 @@ class Capture {
   std::vector<std::string> fault_notes_;
   std::deque<Interface> interfaces_;
   std::deque<EthernetInterface> ethernet_interfaces_;
-  std::uint32_t interface_count_ = 0;   // of both kinds
-  std::vector<std::uint8_t> block_;  // reused: capacity grows to the largest block
+  std::uint32_t interface_count_ = 0;  // of both kinds
+  std::vector<std::uint8_t> block_;    // reused: capacity grows to the largest block
   std::uint64_t frame_count_ = 0;
 };
 

@@ -8,11 +8,14 @@ namespace {
 // SOF, CRC, EOF and the six idle words that FC-FS asks for between frames.
 constexpr std::size_t frame_overhead_bytes = 4 + 4 + 4 + 24;
 
-struct LineRate { const char* name; std::uint64_t bytes_per_second; };
+struct LineRate {
+  const char* name;
+  std::uint64_t bytes_per_second;
+};
 // FC-PI: 8b/10b up to 8GFC, 64b/66b above.
 constexpr LineRate line_rates[] = {
-    LineRate{"1GFC", 106'250'000},    LineRate{"2GFC", 212'500'000},    LineRate{"4GFC", 425'000'000},
-    LineRate{"8GFC", 850'000'000},    LineRate{"16GFC", 1'700'000'000}, LineRate{"32GFC", 3'400'000'000},
+    LineRate{"1GFC", 106'250'000},    LineRate{"2GFC", 212'500'000},      LineRate{"4GFC", 425'000'000},
+    LineRate{"8GFC", 850'000'000},    LineRate{"16GFC", 1'700'000'000},   LineRate{"32GFC", 3'400'000'000},
     LineRate{"64GFC", 7'000'000'000}, LineRate{"128GFC", 13'600'000'000},
 };
 }  // namespace

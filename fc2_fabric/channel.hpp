@@ -73,8 +73,12 @@ class Channel final : public FrameOutput, private Event {
     credit_ = credit;
     buffers_ = buffers;
   }
-  [[nodiscard]] std::uint16_t own_bb_credit() const override { return config_.bb_credit != 0 ? config_.bb_credit : default_bb_credit; }
-  void set_bb_credit(std::uint16_t of_far_end) override { if (credit_ != nullptr) credit_->set_limit(of_far_end); }
+  [[nodiscard]] std::uint16_t own_bb_credit() const override {
+    return config_.bb_credit != 0 ? config_.bb_credit : default_bb_credit;
+  }
+  void set_bb_credit(std::uint16_t of_far_end) override {
+    if (credit_ != nullptr) credit_->set_limit(of_far_end);
+  }
   /// Of what is sent from now on.
   void set_latency(TimeNs latency_ns) { config_.latency_ns = latency_ns; }
   /// For faults: it arrives at frame->arrival, not before now.

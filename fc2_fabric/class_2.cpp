@@ -63,17 +63,21 @@ void FrameAcknowledger::finish() {
   const bool ack_0 = (frame.header.f_ctl & f_ctl::ack_form_mask) == f_ctl::ack_form_ack_0;
   switch (answer_) {
     case Answer::Busy:
-      return send(frame.header, wire::RCtl::p_bsy, wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
+      return send(frame.header, wire::RCtl::p_bsy,
+                  wire::LinkBusy{.reason = wire::LinkBusyReason::n_port_resource_busy}.to_parameter());
     case Answer::PerformAbts:
       if (ack_0) sequences_.forget(frame.header);
-      return send(frame.header, ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1, f_ctl::abort_perform_abts);
+      return send(frame.header, ack_0 ? wire::RCtl::ack_0 : wire::RCtl::ack_1, ack_0 ? 0 : 1,
+                  f_ctl::abort_perform_abts);
     case Answer::Accept: break;
   }
   if (!ack_0) return send(frame.header, wire::RCtl::ack_1, 1);
-  if (const auto last = sequences_.add(frame, port_.scheduler().now(), port_.r_a_tov())) send(*last, wire::RCtl::ack_0, 0);
+  if (const auto last = sequences_.add(frame, port_.scheduler().now(), port_.r_a_tov()))
+    send(*last, wire::RCtl::ack_0, 0);
 }
 
-void FrameAcknowledger::send(const wire::FcHeader& answered, wire::RCtl r_ctl, std::uint32_t parameter, std::uint32_t more_f_ctl) {
+void FrameAcknowledger::send(const wire::FcHeader& answered, wire::RCtl r_ctl, std::uint32_t parameter,
+                             std::uint32_t more_f_ctl) {
   port_.transmitter().send(make_link_control(port_.pool(), answered, r_ctl, parameter, more_f_ctl));
 }
 
@@ -123,7 +127,8 @@ SentSequence::Frames::iterator SentSequence::find(wire::SeqCnt seq_cnt) {
 bool SentSequence::awaits(wire::SeqCnt seq_cnt) {
   if (progress_at == never) return false;  // none went yet
   if (!ack_0) return find(seq_cnt) != frames.end();
-  return static_cast<std::uint16_t>(seq_cnt.value - first.value) <= static_cast<std::uint16_t>(last.value - first.value);
+  return static_cast<std::uint16_t>(seq_cnt.value - first.value) <=
+         static_cast<std::uint16_t>(last.value - first.value);
 }
 
 void SentSequence::add(const wire::FcHeader& header, FramePtr kept) {
@@ -184,22 +189,27 @@ void Exchange::forget_sequence() {
 
 void Exchange::link_control_received(const wire::FcHeader& header) {
   // An ABTS was sent, or the sequence is another one, or the frame was never sent, or is acknowledged: of no interest.
-  if (!awaits_acknowledgement() || header.seq_id != sent_->seq_id || !sent_->awaits(header.seq_cnt) || !machine_.is<ex::OpenInitiative>())
+  if (!awaits_acknowledgement() || header.seq_id != sent_->seq_id || !sent_->awaits(header.seq_cnt) ||
+      !machine_.is<ex::OpenInitiative>())
     return port_.counters().discard(Discard::UnknownExchange);
   const wire::RCtl answer = header.r_ctl;
   if (answer == wire::RCtl::p_bsy || answer == wire::RCtl::f_bsy_data) return busied(header);
   if (answer == wire::RCtl::p_rjt || answer == wire::RCtl::f_rjt) return rejected(header);
   if (answer != wire::RCtl::ack_1 && answer != wire::RCtl::ack_0) return port_.counters().discard(Discard::BadHeader);
   const bool abort = (header.f_ctl & f_ctl::abort_condition_mask) == f_ctl::abort_perform_abts;
-  if (abort) abandon(ExchangeFailure::AbortDemanded);
-  else acknowledged(header);
+  if (abort)
+    abandon(ExchangeFailure::AbortDemanded);
+  else
+    acknowledged(header);
 }
 
-/// FC-FS "N_Port Login required": the peer knows of no login with us, as after its LOGO; that ends all exchanges with it.
+/// FC-FS "N_Port Login required": the peer knows of no login with us, as after its LOGO; that ends all exchanges with
+/// it.
 void Exchange::rejected(const wire::FcHeader& header) {
   const auto reason = wire::LinkReject::from_parameter(header.parameter).reason;
   RemotePort* remote = port_.find_remote_port(peer_);
-  if (header.r_ctl == wire::RCtl::p_rjt && reason == wire::LinkRejectReason::login_required && remote != nullptr && remote->logged_in())
+  if (header.r_ctl == wire::RCtl::p_rjt && reason == wire::LinkRejectReason::login_required && remote != nullptr &&
+      remote->logged_in())
     return remote->implicit_logout();
   abandon(ExchangeFailure::Rejected);
 }

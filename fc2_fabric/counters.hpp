@@ -8,26 +8,26 @@
 namespace fc2 {
 
 enum class Discard : std::uint8_t {
-  Truncated,           // shorter than its headers
-  BadHeader,           // a field that FC-FS does not allow
+  Truncated,  // shorter than its headers
+  BadHeader,  // a field that FC-FS does not allow
   BadCrc,
-  WrongAddress,        // D_ID is not ours, or S_ID is not the port's
-  NotLoggedIn,         // from a port without login
-  UnknownType,         // no FC-4 for it
+  WrongAddress,  // D_ID is not ours, or S_ID is not the port's
+  NotLoggedIn,   // from a port without login
+  UnknownType,   // no FC-4 for it
   UnknownExchange,
-  WrongSequence,       // out of order, or without the sequence initiative
-  AbortedExchange,     // its ABTS was faster (FC-FS: Recovery_Qualifier)
-  TooLong,             // an IU above its limit
-  NoResources,         // a table is full
-  BadPayload,          // a message that does not parse
-  Unroutable,          // switch: nobody has that D_ID
-  HeldTooLong,         // switch: the port that it goes to takes no frames, or it is too old
-  PathChanged,         // switch: on a path that is none any more, where order is promised
-  UnknownHandle,       // FC-VI: no endpoint has that FCVI_HANDLE, or it is not the sender's
-  NotReceiving,        // FC-VI: the endpoint is not connected, or discards after an error (8.4.2 f)
-  UnexpectedIu,        // FC-VI: an IU that its exchange or endpoint does not wait for
-  ReservedValue,       // FC-VI: a field value that the standard reserves
-  DeadSetup,           // FC-VI: of a Connection Setup that failed, or a second time (C.2, CSerr)
+  WrongSequence,    // out of order, or without the sequence initiative
+  AbortedExchange,  // its ABTS was faster (FC-FS: Recovery_Qualifier)
+  TooLong,          // an IU above its limit
+  NoResources,      // a table is full
+  BadPayload,       // a message that does not parse
+  Unroutable,       // switch: nobody has that D_ID
+  HeldTooLong,      // switch: the port that it goes to takes no frames, or it is too old
+  PathChanged,      // switch: on a path that is none any more, where order is promised
+  UnknownHandle,    // FC-VI: no endpoint has that FCVI_HANDLE, or it is not the sender's
+  NotReceiving,     // FC-VI: the endpoint is not connected, or discards after an error (8.4.2 f)
+  UnexpectedIu,     // FC-VI: an IU that its exchange or endpoint does not wait for
+  ReservedValue,    // FC-VI: a field value that the standard reserves
+  DeadSetup,        // FC-VI: of a Connection Setup that failed, or a second time (C.2, CSerr)
   Count,
 };
 std::string_view to_string(Discard reason);

@@ -77,7 +77,8 @@ void Exchange::settle() {
     ExchangeUser* user = std::exchange(user_, nullptr);
     if (user != nullptr) user->exchange_failed(*this, failure_);
   }
-  if (std::exchange(log_out_, false)) port_.remote_port(peer_).log_out();  // before the listener takes the abort for recovered
+  if (std::exchange(log_out_, false))
+    port_.remote_port(peer_).log_out();  // before the listener takes the abort for recovered
   if (std::exchange(abort_over_, false))
     if (ExchangeUser* listener = std::exchange(abort_listener_, nullptr)) listener->abort_finished();
   if (std::exchange(released_, false)) port_.recycle(*this);
@@ -102,7 +103,8 @@ bool Exchange::is_duplicate(const ReceivedFrame& frame) const {
 
 void Exchange::frame_received(const ReceivedFrame& frame) {
   const bool first = frame.first_of_sequence, last = frame.last_of_sequence;
-  const bool answers = machine_.is<ex::OpenInitiative>() && awaits_acknowledgement() && sent_->ended && sent_->end.transfer_initiative;
+  const bool answers =
+      machine_.is<ex::OpenInitiative>() && awaits_acknowledgement() && sent_->ended && sent_->end.transfer_initiative;
   if (answers && !is_duplicate(frame)) {
     all_acknowledged();
     if (!is_open()) return count_stale();  // its last sequence was what this frame acknowledges
@@ -114,7 +116,8 @@ void Exchange::frame_received(const ReceivedFrame& frame) {
   const bool next = in_order(frame);
   current_in_order_ = next && (first || assembling_);
   const bool whole = sequence_.is<sq::Reassembling>() ? makes_whole(frame) : last;
-  if (!(first && last)) machine_.process(ex::FirstFrameReceived{}, *this);  // out of order any frame may open the exchange
+  if (!(first && last))
+    machine_.process(ex::FirstFrameReceived{}, *this);  // out of order any frame may open the exchange
   sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = next, .complete = whole}, *this);
   const bool complete = std::exchange(sequence_complete_, false);
   if (std::exchange(sequence_failed_, false)) return fail_sequence();
@@ -128,11 +131,14 @@ void Exchange::sequence_received(const ReceivedFrame& frame) {
   machine_.process(ex::SequenceReceived{.transfers_initiative = (last_f_ctl_ & wire::f_ctl::sequence_initiative) != 0,
                                         .last_of_exchange = (last_f_ctl_ & wire::f_ctl::last_sequence) != 0},
                    *this);
-  const std::vector<std::uint8_t> assembled = std::exchange(assembly_, {});  // the user may release the exchange and read on
+  const std::vector<std::uint8_t> assembled =
+      std::exchange(assembly_, {});  // the user may release the exchange and read on
   give_room(assembled.size());
   const std::span<const std::uint8_t> iu = single ? frame.data_field : assembled;
-  if (user_ != nullptr) user_->sequence_received(*this, single ? frame.header : first_header_, iu);
-  else start_timer(TimerUse::Linger, port_.r_a_tov());  // it was given up before: nobody else ends it
+  if (user_ != nullptr)
+    user_->sequence_received(*this, single ? frame.header : first_header_, iu);
+  else
+    start_timer(TimerUse::Linger, port_.r_a_tov());  // it was given up before: nobody else ends it
   settle();
 }
 
@@ -230,10 +236,14 @@ void Exchange::forget_remote() {
 /// ACKs are waited for beside a reply; whatever else needs the timer ends the wait for the reply.
 void Exchange::start_timer(TimerUse use, TimeNs delay) {
   timer_use_ = use;
-  if (use == TimerUse::Reply) reply_due_ = port_.scheduler().now() + delay;
-  else if (use != TimerUse::Acknowledge) reply_due_ = never;
-  if (use == TimerUse::None) port_.scheduler().cancel(*this);
-  else port_.scheduler().schedule_after(*this, delay);
+  if (use == TimerUse::Reply)
+    reply_due_ = port_.scheduler().now() + delay;
+  else if (use != TimerUse::Acknowledge)
+    reply_due_ = never;
+  if (use == TimerUse::None)
+    port_.scheduler().cancel(*this);
+  else
+    port_.scheduler().schedule_after(*this, delay);
 }
 
 /// All ACKs are here.
@@ -275,11 +285,14 @@ void Exchange::count_stale() { port_.counters().discard(Discard::UnknownExchange
 bool Exchange::out_of_order_fabric() const { return !port_.in_order(); }
 void Exchange::discard_frame() { port_.counters().discard(Discard::WrongSequence); }
 void Exchange::report_sequence_error(sq::SequenceError) { sequence_failed_ = true; }
-void Exchange::unexpected(std::string_view, std::string_view, std::string_view) { ++port_.counters().unexpected_events; }
+void Exchange::unexpected(std::string_view, std::string_view, std::string_view) {
+  ++port_.counters().unexpected_events;
+}
 
 void Exchange::report_aborted(ex::AbortCause cause) {
   abort_over_ = true;
-  if (cause == ex::AbortCause::PortLoggedOut) abort_listener_ = nullptr;  // it hears of the logout, which may be a new login already
+  if (cause == ex::AbortCause::PortLoggedOut)
+    abort_listener_ = nullptr;  // it hears of the logout, which may be a new login already
   failed_ = true;
   failure_ = cause == ex::AbortCause::PortLoggedOut ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer;
 }

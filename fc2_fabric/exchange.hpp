@@ -43,7 +43,8 @@ class ExchangeUser {
   virtual void exchange_failed(Exchange& exchange, ExchangeFailure failure) = 0;
   /// Class 2: the sequence that was sent last is closed (FC-VI 5.5). The exchange may be over with it.
   virtual void sequence_acknowledged(Exchange& /*exchange*/) {}
-  /// An abort that asked for it is over: answered, or given up (NPort::abort_and_report). The exchange is not the user's.
+  /// An abort that asked for it is over: answered, or given up (NPort::abort_and_report). The exchange is not the
+  /// user's.
   virtual void abort_finished() {}
 
  protected:
@@ -69,7 +70,7 @@ struct ReceivedFrame {
   bool first_of_sequence = false;  // SOFi3, SOFi2
   bool last_of_sequence = false;   // EOFt; class 2: End_Sequence
   bool class_2 = false;
-  FramePtr* owner = nullptr;       // who must keep the frame takes it from here
+  FramePtr* owner = nullptr;  // who must keep the frame takes it from here
 };
 
 /// What a sequence does to its exchange (FC-FS F_CTL 20, 16).
@@ -104,7 +105,8 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   [[nodiscard]] bool is_class_2() const { return class_2_; }
   /// Class 2: some frame that was sent is not acknowledged; the next sequence has to wait.
   [[nodiscard]] bool awaits_acknowledgement() const;
-  /// Something came back that the peer sends only when it has everything: all ACKs that did not come are taken for granted.
+  /// Something came back that the peer sends only when it has everything: all ACKs that did not come are taken for
+  /// granted.
   void all_acknowledged();
   void* context = nullptr;  // the user's
 
@@ -133,7 +135,8 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void supersede();  // the originator uses its OX_ID anew: for it this exchange is over
   void sequence_sent(SequenceEnd end);
   /// Feeds the exchange machine, then carries out what its effects asked for.
-  template <class E> void process(const E& event);
+  template <class E>
+  void process(const E& event);
   void settle();
   void abandon(ExchangeFailure failure);  // tells the user, then aborts
   // class 2 (class_2.cpp)
@@ -149,7 +152,8 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void return_credit(std::uint32_t count);
   void forget_credit();
   void forget_sequence();
-  /// Frames of a sequence are out that is not closed: until it is, or was recovered after an error, its SEQ_ID rests (FC-VI 5.5).
+  /// Frames of a sequence are out that is not closed: until it is, or was recovered after an error, its SEQ_ID rests
+  /// (FC-VI 5.5).
   void keep_seq_id(RemotePort& owner) { seq_id_owner_ = &owner; }
   /// In use from here on.
   [[nodiscard]] RemotePort* remote();
@@ -209,7 +213,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   std::uint16_t receive_seq_cnt_ = 0;  // next expected
   wire::SeqId receive_seq_id_{};
   wire::SeqId last_seq_id_{};
-  std::uint64_t responder_key_ = 0;    // how NPort finds it
+  std::uint64_t responder_key_ = 0;         // how NPort finds it
   const ReceivedFrame* current_ = nullptr;  // while a frame is processed
   bool current_in_order_ = false;
   wire::FcHeader first_header_;
@@ -220,15 +224,15 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   std::uint32_t last_f_ctl_ = 0;        // of the last frame
   /// Frames of the open sequence that overtook others, in order of SEQ_CNT.
   struct EarlyFrame {
-    ReceivedFrame received;             // its data field is `bytes`
+    ReceivedFrame received;  // its data field is `bytes`
     std::vector<std::uint8_t> bytes;
   };
   std::vector<EarlyFrame> early_;
   std::size_t early_bytes_ = 0;
-  std::size_t room_taken_ = 0;          // of NPortConfig::max_assembled_bytes
-  std::unique_ptr<SentSequence> sent_;  // from its first use in class 2
-  RemotePort* remote_ = nullptr;        // see remote()
-  RemotePort* seq_id_owner_ = nullptr;  // gets last_seq_id_ back
+  std::size_t room_taken_ = 0;             // of NPortConfig::max_assembled_bytes
+  std::unique_ptr<SentSequence> sent_;     // from its first use in class 2
+  RemotePort* remote_ = nullptr;           // see remote()
+  RemotePort* seq_id_owner_ = nullptr;     // gets last_seq_id_ back
   std::size_t* opened_by_peer_ = nullptr;  // a responder's: where NPort counts it
   TimeNs reply_due_ = never;
 };

@@ -31,7 +31,7 @@ NPortConfig controller_config(const SwitchConfig& config, std::size_t number) {
   controller.fixed_id = wire::well_known::f_port;
   controller.e_d_tov = config.e_d_tov;
   controller.r_a_tov = config.r_a_tov;
-  controller.max_exchanges = 16;         // one N_Port asks, one thing at a time
+  controller.max_exchanges = 16;  // one N_Port asks, one thing at a time
   controller.max_remote_ports = 16;
   controller.max_assembled_iu_bytes = max_data_field_bytes;
   return controller;
@@ -40,8 +40,8 @@ NPortConfig controller_config(const SwitchConfig& config, std::size_t number) {
 
 FPort::FPort(Switch& fabric, std::size_t number)
     : SwitchPort(fabric, Pace::Queue), number_(number),
-      controller_(fabric.scheduler_, fabric.pool_, controller_config(fabric.config_, number)), controller_output_(*this),
-      controller_channel_(fabric.scheduler_, LinkConfig{}, controller_output_) {
+      controller_(fabric.scheduler_, fabric.pool_, controller_config(fabric.config_, number)),
+      controller_output_(*this), controller_channel_(fabric.scheduler_, LinkConfig{}, controller_output_) {
   controller_.add_els_user(*this);
 }
 
@@ -84,8 +84,10 @@ void FPort::disconnect() {
   if (!link_) return;
   link_->a.output().clear();
   link_->b.output().clear();
-  if (n_port_) n_port_->port().link_down();
-  else shared_link_->link_down();
+  if (n_port_)
+    n_port_->port().link_down();
+  else
+    shared_link_->link_down();
   shared_link_ = nullptr;
   n_port_.reset();
   link_.reset();
@@ -136,8 +138,8 @@ void FPort::link_begins(FrameOutput& output) {
   controller_.link_up(controller_channel_);
 }
 
-// FC-VI 7.7.5: the N_Port will log in, and if its addresses are the same its exchanges go on. Until then what comes for it waits
-// here, as it does for a port that takes no frames. With the fabric's services it must log in anew.
+// FC-VI 7.7.5: the N_Port will log in, and if its addresses are the same its exchanges go on. Until then what comes for
+// it waits here, as it does for a port that takes no frames. With the fabric's services it must log in anew.
 void FPort::link_offline() {
   if (!is_up()) return;
   link_offline_ = true;
@@ -223,15 +225,21 @@ void FPort::set_faults(FrameFault* from_port, FrameFault* to_port) {
 }
 
 void FPort::hold() {
-  if (feeder_ != nullptr) feeder_->hold();
-  else if (fl_port_) fl_port_->hold();
-  else if (link_) link_->b.output().pause();
+  if (feeder_ != nullptr)
+    feeder_->hold();
+  else if (fl_port_)
+    fl_port_->hold();
+  else if (link_)
+    link_->b.output().pause();
 }
 
 void FPort::proceed() {
-  if (feeder_ != nullptr) feeder_->proceed();
-  else if (fl_port_) fl_port_->proceed();
-  else if (link_) link_->b.output().resume();
+  if (feeder_ != nullptr)
+    feeder_->proceed();
+  else if (fl_port_)
+    fl_port_->proceed();
+  else if (link_)
+    link_->b.output().resume();
 }
 
 void FPort::receive(FramePtr frame) {
@@ -245,16 +253,18 @@ void FPort::receive(FramePtr frame) {
 
 bool FPort::has(wire::FcId id) const {
   if (logged_in_ && id == address_) return true;
-  return std::any_of(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& login) { return login.id == id; });
+  return std::any_of(virtual_logins_.begin(), virtual_logins_.end(),
+                     [&](const VirtualLogin& login) { return login.id == id; });
 }
 
 bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
   switch (static_cast<wire::els::Command>(payload[0])) {
-    case wire::els::Command::flogi: return on_loop() ? log_in_on_loop(exchange, payload) : log_in(exchange, payload), true;
+    case wire::els::Command::flogi:
+      return on_loop() ? log_in_on_loop(exchange, payload) : log_in(exchange, payload), true;
     case wire::els::Command::fdisc: return discover(exchange, payload), true;
     case wire::els::Command::logo: return log_out(header.s_id), false;  // link services answer
     case wire::els::Command::rls: return read_link_errors(exchange, payload);
-    default: return false;                                              // they know the rest
+    default: return false;  // they know the rest
   }
 }
 
@@ -274,7 +284,8 @@ void FPort::ControllerOutput::receive(FramePtr frame) {
 }
 
 // What FLOGI and FDISC have in common. Nothing: it was rejected.
-std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id) {
+std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<const std::uint8_t> payload,
+                                                wire::FcId id) {
   const auto reject = [&](RejectReason reason, RejectExplanation why) {
     controller_.reject_els(exchange, reason, why);
     return std::nullopt;
@@ -284,7 +295,8 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
     controller_.counters().discard(Discard::BadPayload);
     return reject(RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   }
-  if (!request->class_3.valid()) return reject(RejectReason::logical_error, RejectExplanation::service_parameter_options);
+  if (!request->class_3.valid())
+    return reject(RejectReason::logical_error, RejectExplanation::service_parameter_options);
   if (request->receive_data_field_size < min_data_field_bytes)  // FC-FS: 256 to 2112. The classes of a FLOGI have none
     return reject(RejectReason::logical_error, RejectExplanation::service_parameter_receive_data_field_size);
   forget_where_away(request->port_name, id);
@@ -294,7 +306,8 @@ std::optional<wire::els::Login> FPort::admitted(Exchange& exchange, std::span<co
 }
 
 void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  const VirtualLogin* named = virtual_login(payload);  // a FLOGI ends every login of this link, and may have any one's name
+  const VirtualLogin* named =
+      virtual_login(payload);  // a FLOGI ends every login of this link, and may have any one's name
   const auto request = admitted(exchange, payload, named != nullptr ? named->id : address_);
   if (!request) return;
   const bool returns = logged_in_ && is_away(address_) && request->port_name == login_.port_name;
@@ -305,11 +318,12 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
   grant(exchange, address_, *request);
 }
 
-// FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own. The same again: the accept was
-// lost, or the N_Port began anew, which ends its login as a FLOGI would.
+// FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own. The same again:
+// the accept was lost, or the N_Port began anew, which ends its login as a FLOGI would.
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
   if (!logged_in_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
-    return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_originator_s_id);
+    return controller_.reject_els(exchange, RejectReason::unable_to_perform,
+                                  RejectExplanation::invalid_originator_s_id);
   const VirtualLogin* named = virtual_login(payload);
   const wire::FcId former = named != nullptr ? named->id : wire::FcId{};
   const auto request = admitted(exchange, payload, former);
@@ -320,7 +334,8 @@ void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) 
       if (login.id == former) login.parameters = *request;
     return grant(exchange, former, *request);
   }
-  const wire::FcId id = virtual_logins_.size() < switch_.config_.max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
+  const wire::FcId id =
+      virtual_logins_.size() < switch_.config_.max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
   if (id == wire::FcId{})
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
   virtual_logins_.push_back({id, *request});
@@ -346,7 +361,8 @@ void FPort::grant(Exchange& exchange, wire::FcId id, const wire::els::Login& log
 
 void FPort::log_out(wire::FcId id) {
   if (id == address_ && !on_loop()) return log_out_all();
-  const auto found = std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& l) { return l.id == id; });
+  const auto found =
+      std::find_if(virtual_logins_.begin(), virtual_logins_.end(), [&](const VirtualLogin& l) { return l.id == id; });
   if (found == virtual_logins_.end()) return;
   const wire::Wwn port_name = found->parameters.port_name;
   virtual_logins_.erase(found);
@@ -386,8 +402,10 @@ void FPort::loop_initialized(const AlPaMap& assigned) {
   std::vector<wire::FcId> ids;
   for (const VirtualLogin& login : virtual_logins_) ids.push_back(login.id);
   for (const wire::FcId id : ids) {
-    if (assigned.test(al_pa_position(id.port()))) announce(id);
-    else log_out(id);
+    if (assigned.test(al_pa_position(id.port())))
+      announce(id);
+    else
+      log_out(id);
   }
 }
 
@@ -409,7 +427,8 @@ void FPort::frame_returned(const Frame& frame) { switch_.undeliverable(frame); }
 wire::els::Login FPort::accept_parameters(const wire::els::Login& request) {
   namespace feature = wire::els::feature;
   const SwitchConfig& config = switch_.config_;
-  wire::els::Login accept{.command = wire::els::Command::ls_acc, .bb_credit = output().own_bb_credit(), .features = feature::f_port};
+  wire::els::Login accept{
+      .command = wire::els::Command::ls_acc, .bb_credit = output().own_bb_credit(), .features = feature::f_port};
   accept.receive_data_field_size = config.receive_data_field_bytes;
   accept.set_r_a_tov_ms(static_cast<std::uint32_t>(config.r_a_tov / millisecond));
   const bool whole_ms = config.e_d_tov % millisecond == 0;

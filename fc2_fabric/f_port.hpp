@@ -1,6 +1,6 @@
 // A port of a switch for N_Ports: their link, and the F_Port Controller (FFFFFEh) that answers fabric logins (FC-LS):
-// FLOGI for the N_Port itself, FDISC for each further N_Port_ID on the same link (N_Port_ID virtualization). On a loop it is
-// a FL_Port: a FLOGI of each NL_Port, which keeps its AL_PA and gets domain and area.
+// FLOGI for the N_Port itself, FDISC for each further N_Port_ID on the same link (N_Port_ID virtualization). On a loop
+// it is a FL_Port: a FLOGI of each NL_Port, which keeps its AL_PA and gets domain and area.
 #pragma once
 #include <optional>
 #include <vector>
@@ -94,15 +94,16 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void link_begins(FrameOutput& output);
   void link_is_over();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
-  [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload, wire::FcId id);
+  [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload,
+                                                         wire::FcId id);
   bool read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload);
   void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
   void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
   void log_out_all();
   void login_ended(wire::FcId id, wire::Wwn port_name);
-  // FC-VI 7.7.5: after NOS or OLS who was logged in may come back. Its login stands and frames for it wait, for the hold
-  // time of the switch; the services know nothing of it any more.
+  // FC-VI 7.7.5: after NOS or OLS who was logged in may come back. Its login stands and frames for it wait, for the
+  // hold time of the switch; the services know nothing of it any more.
   void leave_services(wire::FcId id);
   void forget_where_away(wire::Wwn port_name, wire::FcId id);
   [[nodiscard]] std::vector<wire::FcId> logins() const;
@@ -121,25 +122,25 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   [[nodiscard]] wire::els::Login accept_parameters(const wire::els::Login& request);
 
   const std::size_t number_;
-  wire::FcId address_{};        // while the switch is online
-  wire::FcId former_address_{}; // of the login that the last loss of the link ended
+  wire::FcId address_{};         // while the switch is online
+  wire::FcId former_address_{};  // of the login that the last loss of the link ended
   NPort controller_;
   ControllerOutput controller_output_;
   Channel controller_channel_;
-  std::optional<Link> link_;                    // to an N_Port of this program
-  std::optional<AttachedNPort> n_port_;         // that one; none: several share the link
-  SharedLink* shared_link_ = nullptr;           // those
-  LinkUser* far_user_ = nullptr;                // it, or they
-  bool joined_ = false;                         // its link was active
-  bool link_offline_ = false;                   // NOS or OLS came, and it is not active again; a Link Reset is none
+  std::optional<Link> link_;             // to an N_Port of this program
+  std::optional<AttachedNPort> n_port_;  // that one; none: several share the link
+  SharedLink* shared_link_ = nullptr;    // those
+  LinkUser* far_user_ = nullptr;         // it, or they
+  bool joined_ = false;                  // its link was active
+  bool link_offline_ = false;            // NOS or OLS came, and it is not active again; a Link Reset is none
   bool cut_by_switch_ = false;
-  std::optional<FlPort> fl_port_;               // to a loop
-  FrameOutput* far_output_ = nullptr;           // to one elsewhere
-  FrameFeeder* feeder_ = nullptr;               // of that one
+  std::optional<FlPort> fl_port_;      // to a loop
+  FrameOutput* far_output_ = nullptr;  // to one elsewhere
+  FrameFeeder* feeder_ = nullptr;      // of that one
   bool logged_in_ = false;
   wire::els::Login login_;
   std::vector<VirtualLogin> virtual_logins_;
-  std::vector<wire::FcId> returning_;           // logged in again: when their accept is out, what waited for them follows
+  std::vector<wire::FcId> returning_;  // logged in again: when their accept is out, what waited for them follows
   Timer<FPort, &FPort::away_for_too_long> away_timer_{*this};
 };
 

@@ -37,17 +37,20 @@ Switch& Fabric::add_switch(SwitchConfig config) {
 
 InterSwitchLink& Fabric::connect(Switch& a, Switch& b, LinkConfig link) {
   assert(&a != &b);
-  InterSwitchLink& made = *links_.emplace_back(std::make_unique<InterSwitchLink>(scheduler_, a, b, link, static_cast<TopologyListener&>(*this)));
+  InterSwitchLink& made = *links_.emplace_back(
+      std::make_unique<InterSwitchLink>(scheduler_, a, b, link, static_cast<TopologyListener&>(*this)));
   plug(made);
   return made;
 }
 
 Fabric::Member& Fabric::member(const Switch& device) {
-  return **std::find_if(members_.begin(), members_.end(), [&](const auto& member) { return member->device.get() == &device; });
+  return **std::find_if(members_.begin(), members_.end(),
+                        [&](const auto& member) { return member->device.get() == &device; });
 }
 
 const Fabric::Member& Fabric::member(const Switch& device) const {
-  return **std::find_if(members_.begin(), members_.end(), [&](const auto& member) { return member->device.get() == &device; });
+  return **std::find_if(members_.begin(), members_.end(),
+                        [&](const auto& member) { return member->device.get() == &device; });
 }
 
 Switch* Fabric::find(const Switch& from, std::uint8_t domain) {
@@ -62,7 +65,8 @@ const Switch& Fabric::principal_of(const Switch& device) const {
 }
 
 std::size_t Fabric::partitions() const {
-  return static_cast<std::size_t>(std::count_if(members_.begin(), members_.end(), [](const auto& m) { return m->partition == m->index; }));
+  return static_cast<std::size_t>(
+      std::count_if(members_.begin(), members_.end(), [](const auto& m) { return m->partition == m->index; }));
 }
 
 bool Fabric::reaches(const Switch& a, const Switch& b) const {
@@ -117,7 +121,8 @@ void Fabric::configure() {
     route(partition);
     tell_of_domains(partition);
     for (Member* member : partition)
-      if (member->has_domain) member->device->go_online(member->domain, partition.front()->device->config().switch_name);
+      if (member->has_domain)
+        member->device->go_online(member->domain, partition.front()->device->config().switch_name);
   }
   for (const auto& [device, id] : twice)
     if (FPort* port = device->find(id)) port->reset_link();  // else it went with another port of its link
@@ -161,9 +166,9 @@ bool Fabric::may_join(const std::vector<std::size_t>& side, std::size_t a, std::
   });
 }
 
-// Each in the order in which its switches get Domain_IDs (FC-SW): the principal switch first, then those that it was joined with
-// before, those that have one, and those that have none yet; by priority and name. A switch that joins a fabric does not become
-// its principal; of two that meet, the better principal stays.
+// Each in the order in which its switches get Domain_IDs (FC-SW): the principal switch first, then those that it was
+// joined with before, those that have one, and those that have none yet; by priority and name. A switch that joins a
+// fabric does not become its principal; of two that meet, the better principal stays.
 std::vector<Fabric::Partition> Fabric::find_partitions() const {
   std::vector<Partition> partitions;
   std::vector<bool> seen(members_.size());
@@ -219,14 +224,16 @@ void Fabric::assign_domains(Partition& partition) {
 void Fabric::share_directory(const Partition& partition, std::vector<std::pair<Switch*, wire::FcId>>& twice) {
   const auto& present = partition.front()->directory;
   const auto shares = [&](const auto& member) { return member->directory == present && member->powered; };
-  const bool same = present != nullptr && std::all_of(partition.begin(), partition.end(), shares) &&
-                    std::count_if(members_.begin(), members_.end(), shares) == static_cast<std::ptrdiff_t>(partition.size());
+  const bool same =
+      present != nullptr && std::all_of(partition.begin(), partition.end(), shares) &&
+      std::count_if(members_.begin(), members_.end(), shares) == static_cast<std::ptrdiff_t>(partition.size());
   const TimeNs delay = partition.front()->device->config().state_change_delay;
   const auto directory = same ? present : std::make_shared<FabricDirectory>(scheduler_, delay);
   directory->remove_controllers();
   for (Member* member : partition) {
     if (!same && member->device->online())
-      for (const wire::FcId id : directory->take_domain(*member->directory, member->domain)) twice.emplace_back(member->device.get(), id);
+      for (const wire::FcId id : directory->take_domain(*member->directory, member->domain))
+        twice.emplace_back(member->device.get(), id);
     member->device->set_directory(*directory);
     member->directory = directory;
   }

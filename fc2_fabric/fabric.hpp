@@ -1,6 +1,6 @@
-// A fabric of many switches: Domain_IDs, inter-switch links, shortest paths, one directory for all that reach each other.
-// Switches agree on all this by frames of their own (FC-SW: ELP, EFP, DIA, LSU); here an object decides by the same rules,
-// some time after each change.
+// A fabric of many switches: Domain_IDs, inter-switch links, shortest paths, one directory for all that reach each
+// other. Switches agree on all this by frames of their own (FC-SW: ELP, EFP, DIA, LSU); here an object decides by the
+// same rules, some time after each change.
 #pragma once
 #include <bitset>
 #include <memory>
@@ -63,12 +63,12 @@ class Fabric final : private TopologyListener, private Event {
     std::unique_ptr<Switch> device;
     std::size_t index = 0;
     bool powered = true;
-    std::uint8_t domain = 0;           // wanted, then assigned; 0: none yet
-    bool has_domain = false;           // assigned: it goes before those that only want one
-    std::size_t partition = nowhere;   // by index of its principal switch
+    std::uint8_t domain = 0;              // wanted, then assigned; 0: none yet
+    bool has_domain = false;              // assigned: it goes before those that only want one
+    std::size_t partition = nowhere;      // by index of its principal switch
     std::bitset<max_domain + 1> reaches;  // by Domain_ID
     std::shared_ptr<FabricDirectory> directory;
-    std::vector<EPort*> ports;         // up, not isolated
+    std::vector<EPort*> ports;  // up, not isolated
   };
   using Partition = std::vector<Member*>;  // the principal switch first
 

@@ -24,7 +24,9 @@ std::vector<std::uint8_t> rscn_of(std::vector<wire::els::RscnPage> pages) {
 FabricController::Notice::Notice(const AffectedAddresses& changed)
     : addresses(std::make_shared<const AffectedAddresses>(changed)), payload(rscn_of(changed.pages())) {}
 
-FabricController::FabricController(NPort& port, TimeNs delay) : port_(port), delay_(delay) { port_.add_els_user(*this); }
+FabricController::FabricController(NPort& port, TimeNs delay) : port_(port), delay_(delay) {
+  port_.add_els_user(*this);
+}
 FabricController::~FabricController() { port_.remove_els_user(*this); }
 
 void FabricController::forget_all() {
@@ -68,8 +70,8 @@ bool FabricController::take_registration(wire::FcId source, std::span<const std:
   return false;
 }
 
-// FC-LS: an N_Port tells the Fabric Controller of an event at itself, which tells whoever registered for such. It may speak
-// of no other port.
+// FC-LS: an N_Port tells the Fabric Controller of an event at itself, which tells whoever registered for such. It may
+// speak of no other port.
 void FabricController::rscn_received(Exchange& exchange, wire::FcId source, std::span<const std::uint8_t> payload) {
   const auto rscn = wire::els::Rscn::parse(payload);
   if (!rscn) {
@@ -106,7 +108,8 @@ void FabricController::notify(const AffectedAddresses& noticed, const AffectedAd
   both.add(reported);
   const Notice of_fabric(noticed), of_ports(reported), full(both);
   for (auto& [id, registrant] : registered_) {
-    const bool fabric = (registrant.functions & fabric_detected) != 0, ports = (registrant.functions & n_port_detected) != 0;
+    const bool fabric = (registrant.functions & fabric_detected) != 0,
+               ports = (registrant.functions & n_port_detected) != 0;
     tell(id, registrant, fabric && ports ? full : fabric ? of_fabric : of_ports);
   }
 }
@@ -118,8 +121,8 @@ void FabricController::tell(wire::FcId id, Registrant& registrant, const Notice&
   tell_rest(id, registrant);
 }
 
-// One RSCN at a time to each port, however fast the fabric changes. One whose answer is late may have been lost: the next
-// says all that it said.
+// One RSCN at a time to each port, however fast the fabric changes. One whose answer is late may have been lost: the
+// next says all that it said.
 void FabricController::tell_rest(wire::FcId id, Registrant& registrant) {
   if (registrant.changed.empty()) return;
   const bool waits = registrant.unanswered != nullptr && port_.scheduler().now() - registrant.told_at < port_.e_d_tov();
@@ -154,8 +157,8 @@ void FabricController::sequence_received(Exchange& exchange, const wire::FcHeade
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
 
-// FC-LS: an RSCN is accepted, within 2 x R_A_TOV as any ELS. Told once more, with what has changed since; a port that is silent
-// again is not there.
+// FC-LS: an RSCN is accepted, within 2 x R_A_TOV as any ELS. Told once more, with what has changed since; a port that
+// is silent again is not there.
 void FabricController::exchange_failed(Exchange& exchange, ExchangeFailure failure) {
   Registrant* registrant = waiting_for(exchange);
   if (registrant == nullptr) return;

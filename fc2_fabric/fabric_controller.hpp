@@ -1,4 +1,5 @@
-// The Fabric Controller (FFFFFDh) of a switch: who of its ports wants to hear of changes (SCR), and telling them (RSCN). FC-LS.
+// The Fabric Controller (FFFFFDh) of a switch: who of its ports wants to hear of changes (SCR), and telling them
+// (RSCN). FC-LS.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -1,5 +1,5 @@
-// What the switches that reach each other know together: names, logins, changes. Switches keep replicas of it in step (FC-SW);
-// here it is one object for all of them, and when the fabric parts or grows together, records move.
+// What the switches that reach each other know together: names, logins, changes. Switches keep replicas of it in step
+// (FC-SW); here it is one object for all of them, and when the fabric parts or grows together, records move.
 #pragma once
 #include <optional>
 #include <vector>
@@ -17,7 +17,8 @@ class FabricController;
 class FabricDirectory final : private Event {
  public:
   /// Changes within `state_change_delay` of the first are told together.
-  FabricDirectory(Scheduler& scheduler, TimeNs state_change_delay) : scheduler_(scheduler), delay_(state_change_delay) {}
+  FabricDirectory(Scheduler& scheduler, TimeNs state_change_delay)
+      : scheduler_(scheduler), delay_(state_change_delay) {}
 
   [[nodiscard]] NameDatabase& names() { return names_; }
 

@@ -7,7 +7,8 @@
 
 namespace fc2 {
 
-FabricPaths::FabricPaths(std::span<const PathNode> nodes) : nodes_(nodes), distances_(nodes.size() * nodes.size(), unreachable) {
+FabricPaths::FabricPaths(std::span<const PathNode> nodes)
+    : nodes_(nodes), distances_(nodes.size() * nodes.size(), unreachable) {
   for (Node node = 0; node < nodes_.size(); ++node) index_[nodes_[node].device] = node;
   for (Node node = 0; node < nodes_.size(); ++node) measure(node);
 }

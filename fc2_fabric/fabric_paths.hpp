@@ -15,8 +15,8 @@ class Switch;
 struct PathNode {
   const Switch* device;
   std::uint8_t domain;
-  RoutingTable* routes;        // to be filled in
-  std::vector<EPort*> ports;   // to other nodes, in the order of their ISLs
+  RoutingTable* routes;       // to be filled in
+  std::vector<EPort*> ports;  // to other nodes, in the order of their ISLs
 };
 
 class FabricPaths {

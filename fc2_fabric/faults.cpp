@@ -23,7 +23,8 @@ void truncate(Frame& frame, const FaultAction& action) {
 void rewrite(Frame& frame, const FramePatch& patch) {
   for (unsigned i = 0; i < patch.size && patch.offset + i < frame.size_bytes; ++i) {
     const unsigned shift = 8 * (patch.size - 1u - i);
-    const auto mask = static_cast<std::uint8_t>(patch.mask >> shift), value = static_cast<std::uint8_t>(patch.value >> shift);
+    const auto mask = static_cast<std::uint8_t>(patch.mask >> shift),
+               value = static_cast<std::uint8_t>(patch.value >> shift);
     std::uint8_t& byte = frame.bytes[patch.offset + i];
     byte = static_cast<std::uint8_t>((byte & ~mask) | (value & mask));
   }
@@ -42,9 +43,7 @@ std::string_view to_string(FaultAction::Kind kind) {
   return "?";
 }
 
-std::string_view to_string(LinkDirection direction) {
-  return direction == LinkDirection::Sent ? "sent" : "received";
-}
+std::string_view to_string(LinkDirection direction) { return direction == LinkDirection::Sent ? "sent" : "received"; }
 
 void FaultyDirection::foresee(Frame& frame) {
   verdict_ = policy_.judge(link_, direction_, frame, scheduler_.now());

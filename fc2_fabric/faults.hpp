@@ -24,12 +24,12 @@ void rewrite(Frame& frame, const FramePatch& patch);
 struct FaultAction {
   enum class Kind : std::uint8_t { Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite };
   Kind kind = Kind::Drop;
-  TimeNs delay = 0;                // Delay: so much later; Duplicate: a copy each time so much after the one before
-  std::uint32_t frames = 1;        // Reorder: goes after so many that followed it; Duplicate: so many copies
+  TimeNs delay = 0;                  // Delay: so much later; Duplicate: a copy each time so much after the one before
+  std::uint32_t frames = 1;          // Reorder: goes after so many that followed it; Duplicate: so many copies
   TimeNs longest_hold = 2 * second;  // Reorder: where too few follow, it goes after this time (E_D_TOV)
-  std::uint32_t bit = 0;           // Corrupt: turned over, counted from the first of the header, round the frame's end
-  std::uint16_t size_bytes = 0;    // Truncate: what is left of the frame, header included
-  bool crc_error = true;           // Corrupt, Truncate: its CRC tells; else it was damaged where no CRC guards it
+  std::uint32_t bit = 0;         // Corrupt: turned over, counted from the first of the header, round the frame's end
+  std::uint16_t size_bytes = 0;  // Truncate: what is left of the frame, header included
+  bool crc_error = true;         // Corrupt, Truncate: its CRC tells; else it was damaged where no CRC guards it
   std::vector<FramePatch> patches = {};  // Rewrite: CRC as of the new content
 };
 std::string_view to_string(FaultAction::Kind kind);
@@ -47,7 +47,8 @@ class FaultPolicy {
   /// Asked once for each frame on each direction of each link, in order, before any tap sees it.
   virtual Verdict judge(std::size_t link, LinkDirection direction, const Frame& frame, TimeNs now) = 0;
   /// Carried out, after the sender's tap saw the frame as it was.
-  virtual void befell(std::size_t link, LinkDirection direction, const Frame& frame, const Verdict& verdict, TimeNs now) = 0;
+  virtual void befell(std::size_t link, LinkDirection direction, const Frame& frame, const Verdict& verdict,
+                      TimeNs now) = 0;
 
  protected:
   ~FaultPolicy() = default;
@@ -90,7 +91,8 @@ class FaultyDirection final : public FrameFault, private Event {
 /// Both directions of a port's link, for Switch::set_faults.
 struct FaultyLink {
   FaultyLink(Scheduler& scheduler, FaultPolicy& policy, std::size_t link)
-      : sent(scheduler, policy, link, LinkDirection::Sent), received(scheduler, policy, link, LinkDirection::Received) {}
+      : sent(scheduler, policy, link, LinkDirection::Sent), received(scheduler, policy, link, LinkDirection::Received) {
+  }
   FaultyDirection sent, received;
 };
 

@@ -32,8 +32,10 @@ void FlPort::loop_interrupted(FramePtr&) {}
 
 void FlPort::loop_active(LoopStation& station, const LoopState& state) {
   station_ = &station;
-  if (port_.is_up()) port_.loop_initialized(state.assigned);
-  else port_.link_begins(station);
+  if (port_.is_up())
+    port_.loop_initialized(state.assigned);
+  else
+    port_.link_begins(station);
 }
 
 void FlPort::frame_returned(FramePtr frame) { port_.frame_returned(*frame); }

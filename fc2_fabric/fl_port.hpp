@@ -1,5 +1,5 @@
-// What makes an F_Port a FL_Port: its place on an arbitrated loop, AL_PA 00h, through which it serves all public NL_Ports of
-// the loop (FC-AL, FC-LS, FC-VI 7.7.4).
+// What makes an F_Port a FL_Port: its place on an arbitrated loop, AL_PA 00h, through which it serves all public
+// NL_Ports of the loop (FC-AL, FC-LS, FC-VI 7.7.4).
 #pragma once
 #include "fc2_fabric/loop_user.hpp"
 
@@ -33,7 +33,7 @@ class FlPort final : public LoopUser {
 
  private:
   FPort& port_;
-  Loop* loop_;                      // nullptr: it is no more
+  Loop* loop_;  // nullptr: it is no more
   const LoopPlace place_;
   LoopStation* station_ = nullptr;  // while it is on the loop
 };

@@ -21,18 +21,18 @@ class ReceiveBuffers;
 
 /// Contents are the owner's to write until it hands the frame on.
 struct Frame {
-  Frame* next = nullptr;         // in a FrameQueue, or in the pool's free list
+  Frame* next = nullptr;  // in a FrameQueue, or in the pool's free list
   FramePool* pool = nullptr;
   TimeNs arrival = 0;            // on a channel: when the far end has it
   std::uint16_t size_bytes = 0;  // header and data field, fill bytes included
   wire::Sof sof{};
   wire::Eof eof{};
-  std::uint16_t fault = 0;       // number of the rule that a fault followed with it, for taps; 0: none
-  bool crc_error = false;        // changed on its way: receivers see it by the CRC, and discard it (FC-FS)
-  std::uint32_t path_age = 0;    // in a fabric of several switches: its configuration when the frame came in,
-  TimeNs entered = 0;            // and the time
-  std::uint32_t buffer_epoch = 0;      // see ReceiveBuffers
-  ReceiveBuffers* buffers = nullptr;   // it holds one: the sender of the link that it came by waits for that
+  std::uint16_t fault = 0;            // number of the rule that a fault followed with it, for taps; 0: none
+  bool crc_error = false;             // changed on its way: receivers see it by the CRC, and discard it (FC-FS)
+  std::uint32_t path_age = 0;         // in a fabric of several switches: its configuration when the frame came in,
+  TimeNs entered = 0;                 // and the time
+  std::uint32_t buffer_epoch = 0;     // see ReceiveBuffers
+  ReceiveBuffers* buffers = nullptr;  // it holds one: the sender of the link that it came by waits for that
   std::array<std::uint8_t, frame_header_bytes + max_data_field_bytes> bytes;
 
   [[nodiscard]] std::span<const std::uint8_t> content() const { return std::span(bytes).first(size_bytes); }
@@ -42,11 +42,14 @@ struct Frame {
 /// The receive buffer that the frame holds can take another.
 void free_buffer(Frame& frame) noexcept;
 
-struct FrameReturn { void operator()(Frame* frame) const noexcept; };
+struct FrameReturn {
+  void operator()(Frame* frame) const noexcept;
+};
 /// Sole owner of a frame; gives it back to its pool.
 using FramePtr = std::unique_ptr<Frame, FrameReturn>;
 
-/// Frames by the slab. take() allocates only while the pool grows towards its working set. The pool outlives its frames.
+/// Frames by the slab. take() allocates only while the pool grows towards its working set. The pool outlives its
+/// frames.
 class FramePool {
  public:
   FramePool() = default;
@@ -70,7 +73,8 @@ class FramePool {
   static constexpr std::size_t frames_per_slab = 64;
   void grow();
   void give_back(Frame* frame) noexcept {
-    if (frame->buffers != nullptr) [[unlikely]] free_buffer(*frame);
+    if (frame->buffers != nullptr) [[unlikely]]
+      free_buffer(*frame);
     frame->next = std::exchange(free_, frame);
     --outstanding_;
   }
@@ -109,7 +113,9 @@ class FrameQueue {
     --size_;
     return FramePtr(frame);
   }
-  void clear() { while (!empty()) pop(); }
+  void clear() {
+    while (!empty()) pop();
+  }
   [[nodiscard]] const Frame* front() const { return first_; }
   [[nodiscard]] bool empty() const { return first_ == nullptr; }
   [[nodiscard]] std::size_t size() const { return size_; }

@@ -1,6 +1,7 @@
-// FC-4 frames of a port that has accepted our PLOGI, as it may, but whose LS_ACC they overtook: on an out-of-order fabric they wait
-// for it (FC-VI 5.6, 7.7.2, 8.1). They are dropped when the login comes to nothing, or is asked for or accepted anew: that ends what
-// the port began under the one before. Once PLOGI was repeated they may be of that one, and nothing waits.
+// FC-4 frames of a port that has accepted our PLOGI, as it may, but whose LS_ACC they overtook: on an out-of-order
+// fabric they wait for it (FC-VI 5.6, 7.7.2, 8.1). They are dropped when the login comes to nothing, or is asked for or
+// accepted anew: that ends what the port began under the one before. Once PLOGI was repeated they may be of that one,
+// and nothing waits.
 #pragma once
 #include <map>
 #include <vector>

@@ -29,7 +29,8 @@ void EPort::link_offline() {
 void EPort::hold() { link_.end_of(far_end()).output().pause(); }
 void EPort::proceed() { link_.end_of(far_end()).output().resume(); }
 
-InterSwitchLink::InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config, TopologyListener& listener)
+InterSwitchLink::InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config,
+                                 TopologyListener& listener)
     : config_(config), listener_(listener), a_(a, *this), b_(b, *this),
       link_(scheduler, config, a_, BufferUse::UntilForwarded, b_, BufferUse::UntilForwarded) {}
 
@@ -56,8 +57,10 @@ void InterSwitchLink::set_faults(FrameFault* from_a, FrameFault* from_b) {
 }
 
 void InterSwitchLink::bring_up() {
-  if (std::exchange(joined_, true)) link_.mend();
-  else link_.join(a_, b_);
+  if (std::exchange(joined_, true))
+    link_.mend();
+  else
+    link_.join(a_, b_);
 }
 
 void InterSwitchLink::take_down() {

@@ -73,8 +73,8 @@ class InterSwitchLink {
   TopologyListener& listener_;
   EPort a_, b_;
   Link link_;
-  bool plugged_ = true;    // what the owner of the fabric wants
-  bool joined_ = false;    // it was active
+  bool plugged_ = true;  // what the owner of the fabric wants
+  bool joined_ = false;  // it was active
   bool isolated_ = false;
 };
 

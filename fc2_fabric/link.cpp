@@ -93,8 +93,10 @@ void LinkEnd::report_offline() {
 
 // Over a line that is cut nothing can be answered.
 void LinkEnd::start_timer() {
-  if (line_.is_cut()) scheduler_.cancel(*this);
-  else scheduler_.schedule_after(*this, r_t_tov);
+  if (line_.is_cut())
+    scheduler_.cancel(*this);
+  else
+    scheduler_.schedule_after(*this, r_t_tov);
 }
 void LinkEnd::unexpected(std::string_view, std::string_view, std::string_view) { ++unexpected_events_; }
 
@@ -108,9 +110,10 @@ FrameReceiver& entrance(const LinkConfig& config, FrameReceiver& port, BufferUse
 }
 }  // namespace
 
-Link::Link(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& a_port, BufferUse a_use, FrameReceiver& b_port,
-           BufferUse b_use)
-    : config_(config), queue_a_(scheduler, config.processing_ns, a_port), queue_b_(scheduler, config.processing_ns, b_port),
+Link::Link(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& a_port, BufferUse a_use,
+           FrameReceiver& b_port, BufferUse b_use)
+    : config_(config), queue_a_(scheduler, config.processing_ns, a_port),
+      queue_b_(scheduler, config.processing_ns, b_port),
       a(scheduler, config, entrance(config, b_port, b_use, queue_b_), queue_a_),
       b(scheduler, config, entrance(config, a_port, a_use, queue_a_), queue_b_) {
   a.connect_to(b);

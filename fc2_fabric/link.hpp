@@ -9,7 +9,8 @@
 namespace fc2 {
 class NPort;
 
-/// Who stands at an end of a link. Calls come when nothing of the link is under way: it may be used in them, not destroyed.
+/// Who stands at an end of a link. Calls come when nothing of the link is under way: it may be used in them, not
+/// destroyed.
 class LinkUser {
  public:
   /// Frames may pass again after NOS, OLS or the beginning.
@@ -27,8 +28,11 @@ enum class BufferUse : std::uint8_t {
   UntilForwarded,  // a switch's: the frame holds it until it goes out on another link
 };
 
-class LinkEnd final : public PrimitiveReceiver, private CreditListener, private ReadySignal,
-                      private machines::link_port::Context, private Event {
+class LinkEnd final : public PrimitiveReceiver,
+                      private CreditListener,
+                      private ReadySignal,
+                      private machines::link_port::Context,
+                      private Event {
  public:
   /// What is sent here arrives at `far_receiver`, what arrives here goes through `queue`.
   LinkEnd(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& far_receiver, ReceiveQueue& queue);
@@ -61,7 +65,8 @@ class LinkEnd final : public PrimitiveReceiver, private CreditListener, private 
 
  private:
   friend class Link;
-  template <class E> void process(const E& event);
+  template <class E>
+  void process(const E& event);
   void settle();
   void connect_to(LinkEnd& far_end);
   void cut();
@@ -87,19 +92,20 @@ class LinkEnd final : public PrimitiveReceiver, private CreditListener, private 
   Scheduler& scheduler_;
   Channel output_;
   PrimitiveLine line_;
-  BufferCredit credit_;         // for what we send
-  ReceiveBuffersPtr buffers_;   // for what we receive; none: no credit on this link
+  BufferCredit credit_;        // for what we send
+  ReceiveBuffersPtr buffers_;  // for what we receive; none: no credit on this link
   ReceiveQueue& queue_;
   machines::link_port::Machine machine_;
   LinkUser* user_ = nullptr;
-  bool online_ = false;         // as the user was told
+  bool online_ = false;                                                // as the user was told
   bool offline_due_ = false, active_due_ = false, flush_due_ = false;  // set by effects, consumed by settle()
   std::uint64_t unexpected_events_ = 0;
 };
 
 class Link {
  public:
-  Link(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& a, BufferUse a_use, FrameReceiver& b, BufferUse b_use);
+  Link(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& a, BufferUse a_use, FrameReceiver& b,
+       BufferUse b_use);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 

@@ -35,7 +35,8 @@ void refuse(NPort& port, Exchange& exchange) {
 }
 }  // namespace
 
-void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& first,
+                                     std::span<const std::uint8_t> iu) {
   if (exchange.is_originator()) return port_.release(exchange);  // the answer to deny()
   if (iu.empty() || first.r_ctl != wire::RCtl::els_request) {
     port_.counters().discard(Discard::BadPayload);
@@ -55,8 +56,8 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
   answer(exchange, command, iu);
 }
 
-/// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN; and a private port
-/// that asks for our address may come before it (FC-VI 7.7.3, 7.7.4).
+/// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN; and a private
+/// port that asks for our address may come before it (FC-VI 7.7.3, 7.7.4).
 bool LinkServices::counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const auto command = static_cast<Command>(iu[0]);
   if (command == Command::flogi) return first.d_id == wire::well_known::f_port;
@@ -72,8 +73,10 @@ void LinkServices::leave_farp(Exchange& exchange, Command command, std::span<con
   const auto reply = wire::els::FarpReply::parse(payload);
   const bool is_good = command == Command::farp_req ? wire::els::FarpRequest::parse(payload).has_value()
                                                     : reply && reply->responding_n_port_id != wire::FcId{};
-  if (!is_good) port_.counters().discard(Discard::BadPayload);
-  else if (reply) port_.counters().discard(Discard::UnexpectedIu);
+  if (!is_good)
+    port_.counters().discard(Discard::BadPayload);
+  else if (reply)
+    port_.counters().discard(Discard::UnexpectedIu);
   port_.release(exchange);
 }
 
@@ -122,7 +125,8 @@ void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> paylo
   port_.remote_port(exchange.peer()).login_received(exchange, *request);
 }
 
-// Where there is no fabric the other N_Port answers, without the F_Port bit (FC-LS); VN2VN ports ask each other before PLOGI.
+// Where there is no fabric the other N_Port answers, without the F_Port bit (FC-LS); VN2VN ports ask each other before
+// PLOGI.
 void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Login::parse(payload);
   if (!request) return refuse(port_, exchange);
@@ -133,13 +137,16 @@ void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t
 }
 
 // FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
-// and would wait for ever (FC-VI 7.7.1). Where our PLOGI is out its LS_ACC was lost: PLOGI again says the same, and begins a new
-// login at once. On an out-of-order fabric the frame may have overtaken it: then E_D_TOV later, if it has not come.
+// and would wait for ever (FC-VI 7.7.1). Where our PLOGI is out its LS_ACC was lost: PLOGI again says the same, and
+// begins a new login at once. On an out-of-order fabric the frame may have overtaken it: then E_D_TOV later, if it has
+// not come.
 void LinkServices::deny(wire::FcId peer) {
   if (!port_.online()) return;
   if (!port_.remote_ports_->make_room_for_stranger(peer)) return port_.counters().discard(Discard::NoResources);
   RemotePort& remote = port_.remote_port(peer);
-  if (remote.logged_in() || !remote.may_be_denied() || remote.login_presumed() || (remote.logging_in() && !port_.in_order())) return;
+  if (remote.logged_in() || !remote.may_be_denied() || remote.login_presumed() ||
+      (remote.logging_in() && !port_.in_order()))
+    return;
   std::array<std::uint8_t, wire::els::Logo::size()> payload;
   wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
   make_room_for_denial();
@@ -173,8 +180,10 @@ void LinkServices::logout(Exchange& exchange, std::span<const std::uint8_t> payl
   }
   if (const auto logo = wire::els::Logo::parse(payload)) logout_of_former_address(exchange.peer(), *logo);
   RemotePort* remote = port_.find_remote_port(exchange.peer());
-  if (remote != nullptr) remote->logout_received(exchange);
-  else accept(exchange);
+  if (remote != nullptr)
+    remote->logout_received(exchange);
+  else
+    accept(exchange);
 }
 
 // FC-VI 7.7.3 to 7.7.5: a port whose own address changed logs out the one that it had; its name proves that it may.
@@ -193,8 +202,10 @@ void LinkServices::fabric_address(Exchange& exchange, std::span<const std::uint8
 }
 
 void LinkServices::reinstate(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  if (const auto request = wire::els::Rrq::parse(payload)) port_.reinstate(exchange.peer(), request->ox_id);
-  else port_.counters().discard(Discard::BadPayload);
+  if (const auto request = wire::els::Rrq::parse(payload))
+    port_.reinstate(exchange.peer(), request->ox_id);
+  else
+    port_.counters().discard(Discard::BadPayload);
   accept(exchange);
 }
 
@@ -211,8 +222,10 @@ void LinkServices::discover_address(Exchange& exchange, std::span<const std::uin
                          .node_name = port_.config().node_name,
                          .n_port_id = port_.n_port_id()});
   if (!request) return;
-  if (remote->confirms(*request)) remote->validated();
-  else remote->validation_failed();
+  if (remote->confirms(*request))
+    remote->validated();
+  else
+    remote->validation_failed();
 }
 
 // A peer that speaks FCP is told "executed, no image pair, no roles": a reject would make it ask for ever.
@@ -262,9 +275,11 @@ void LinkServices::identify_node(Exchange& exchange, std::span<const std::uint8_
   const NPortConfig& config = port_.config();
   if (request->format != wire::els::RnidFormat::topology)
     return reply(port_, exchange, wire::els::RnidAcc{.port_name = config.port_name, .node_name = config.node_name});
-  reply(port_, exchange, wire::els::RnidTopologyAcc{.port_name = config.port_name, .node_name = config.node_name,
-                                                    .type = port_.is_fixed() ? wire::els::RnidType::switch_ : wire::els::RnidType::host,
-                                                    .attached_nodes = 1});
+  reply(port_, exchange,
+        wire::els::RnidTopologyAcc{.port_name = config.port_name,
+                                   .node_name = config.node_name,
+                                   .type = port_.is_fixed() ? wire::els::RnidType::switch_ : wire::els::RnidType::host,
+                                   .attached_nodes = 1});
 }
 
 void LinkServices::accept(Exchange& exchange) { reply(port_, exchange, wire::els::LsAcc{}); }

@@ -11,7 +11,8 @@
 
 namespace fc2 {
 
-/// The Link Error Status Block of a port (FC-FS). There is no signal here to be lost, nor are there words to be invalid.
+/// The Link Error Status Block of a port (FC-FS). There is no signal here to be lost, nor are there words to be
+/// invalid.
 [[nodiscard]] wire::els::RlsAcc link_errors(const Counters& counters);
 
 class LinkServices final : public ExchangeUser {

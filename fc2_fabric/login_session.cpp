@@ -113,8 +113,11 @@ void LoginSession::peer_is_gone() {
 
 bool LoginSession::login_presumed() {
   if (!machine_.is<pl::LoginPending>()) return false;
-  if (port_.in_order()) process(pl::LoginPresumed{});
-  else start(port_.e_d_tov());  // the frame may have overtaken LS_ACC, which is waited for so long, and then asked for again
+  if (port_.in_order())
+    process(pl::LoginPresumed{});
+  else
+    start(
+        port_.e_d_tov());  // the frame may have overtaken LS_ACC, which is waited for so long, and then asked for again
   return true;
 }
 
@@ -166,7 +169,8 @@ void LoginSession::ask_for_address() {
   const TimeNs left = discovery_ends_ - port_.scheduler().now();
   start(std::min(discovery_wait_, left));
   std::array<std::uint8_t, wire::els::Adisc::size()> payload;
-  wire::els::Adisc{.port_name = port_.config().port_name, .node_name = port_.config().node_name, .n_port_id = port_.n_port_id()}
+  wire::els::Adisc{
+      .port_name = port_.config().port_name, .node_name = port_.config().node_name, .n_port_id = port_.n_port_id()}
       .write(payload);
   request(Request::Discovery, payload, left);
 }
@@ -199,16 +203,16 @@ void LoginSession::forget_request() {
 }
 
 void LoginSession::start(TimeNs delay) { port_.scheduler().schedule_after(*this, delay); }
-void LoginSession::start_timer() { start(port_.answer_time(port_.config().login_retries - retries_left_, retries_left_)); }
+void LoginSession::start_timer() {
+  start(port_.answer_time(port_.config().login_retries - retries_left_, retries_left_));
+}
 void LoginSession::start_retry_delay() { start(port_.e_d_tov()); }
 void LoginSession::stop_timer() { port_.scheduler().cancel(*this); }
 void LoginSession::report_logged_in() {
   own_id_ = port_.n_port_id();
   reports_.push_back(Report::LoggedIn);
 }
-bool LoginSession::peer_login_wins() const {
-  return incoming_login_->port_name > port_.config().port_name;
-}
+bool LoginSession::peer_login_wins() const { return incoming_login_->port_name > port_.config().port_name; }
 bool LoginSession::peer_asks_again() const {
   return rejected_at_ && port_.scheduler().now() - *rejected_at_ >= port_.e_d_tov();
 }
@@ -221,7 +225,8 @@ void LoginSession::unexpected(std::string_view, std::string_view, std::string_vi
   ++port_.counters().unexpected_events;
 }
 
-void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& first,
+                                     std::span<const std::uint8_t> iu) {
   if (&exchange == request_) {  // else it was left alone, and what it says is known
     request_ = nullptr;
     switch (request_kind_) {
@@ -241,10 +246,12 @@ static bool is_retryable(const wire::els::LsRjt& reject) {
          reject.explanation == wire::els::RejectExplanation::invalid_payload_length;
 }
 
-/// A fabric or a port that takes no class 3, or smaller frames than FC-FS allows, is of no use to us, whatever it accepts.
+/// A fabric or a port that takes no class 3, or smaller frames than FC-FS allows, is of no use to us, whatever it
+/// accepts.
 static bool is_usable(const wire::els::Login& accept, Command asked) {
-  const std::uint16_t size = asked != Command::plogi ? accept.receive_data_field_size  // a FLOGI's classes have none of their own
-                                                     : accept.class_3.receive_data_field_size;
+  const std::uint16_t size = asked != Command::plogi
+                                 ? accept.receive_data_field_size  // a FLOGI's classes have none of their own
+                                 : accept.class_3.receive_data_field_size;
   return accept.class_3.valid() && size >= min_data_field_bytes;
 }
 
@@ -262,8 +269,8 @@ void LoginSession::reply_to_login(const wire::FcHeader& header, std::span<const 
   process(pl::LoginRejected{.retryable = !reject || is_retryable(*reject)});
 }
 
-// FC-VI 7.7.3: the three addresses of the ACC, exactly as they were. Who cannot tell now is asked again; who has no login with us
-// has said all.
+// FC-VI 7.7.3: the three addresses of the ACC, exactly as they were. Who cannot tell now is asked again; who has no
+// login with us has said all.
 void LoginSession::reply_to_discovery(std::span<const std::uint8_t> payload) {
   const auto accept = wire::els::Adisc::parse(payload);
   const bool same = accept && accept->command == Command::ls_acc && confirms(*accept);
@@ -287,9 +294,7 @@ void LoginSession::exchange_failed(Exchange& exchange, ExchangeFailure) {
 // --- the fabric --------------------------------------------------------------------------------------------------
 
 wire::els::Login FabricLogin::own_parameters(Command command) const { return port_.login_parameters(command); }
-Command FabricLogin::login_command() const {
-  return port_.config().virtual_n_port ? Command::fdisc : Command::flogi;
-}
+Command FabricLogin::login_command() const { return port_.config().virtual_n_port ? Command::fdisc : Command::flogi; }
 void FabricLogin::logged_in_now() {
   told_ = false;
   port_.fabric_login_accepted(granted_, peer_parameters_);

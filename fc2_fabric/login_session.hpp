@@ -59,9 +59,11 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   virtual void resumed_now() {}
   /// The D_ID that an accept came to: a FLOGI's grants it.
   virtual void accepted_at(wire::FcId) {}
-  template <class E> void process(const E& event);
-  /// Are they still the addresses of its login? Answers validated() or validation_failed(), within 2 x R_A_TOV. Asks again
-  /// meanwhile: who lost its link with ours may come back later than we do, and class 3 does not say that nobody was there.
+  template <class E>
+  void process(const E& event);
+  /// Are they still the addresses of its login? Answers validated() or validation_failed(), within 2 x R_A_TOV. Asks
+  /// again meanwhile: who lost its link with ours may come back later than we do, and class 3 does not say that nobody
+  /// was there.
   void discover_address();
 
   NPort& port_;
@@ -116,17 +118,17 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   [[nodiscard]] bool link_loss_logs_out() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
-  Exchange* request_ = nullptr;    // ours, unanswered
+  Exchange* request_ = nullptr;  // ours, unanswered
   Request request_kind_ = Request::Login;
-  Exchange* incoming_ = nullptr;   // the peer's, while its event is processed
+  Exchange* incoming_ = nullptr;  // the peer's, while its event is processed
   const wire::els::Login* incoming_login_ = nullptr;
-  bool asked_meanwhile_ = false;   // for a login, while it is being validated
-  wire::FcId own_id_{};            // our N_Port_ID when we logged in
+  bool asked_meanwhile_ = false;  // for a login, while it is being validated
+  wire::FcId own_id_{};           // our N_Port_ID when we logged in
   int retries_left_ = 0;
   TimeNs discovery_ends_ = 0, discovery_wait_ = 0;
   std::optional<TimeNs> rejected_at_;  // the peer's PLOGI, first, while ours is out
-  TimeNs overtaken_until_ = 0;     // as long as a PLOGI that crossed ours may still be under way
-  std::vector<Report> reports_;    // collected while the machine runs, released when it rests
+  TimeNs overtaken_until_ = 0;         // as long as a PLOGI that crossed ours may still be under way
+  std::vector<Report> reports_;        // collected while the machine runs, released when it rests
 };
 
 /// The login with the fabric's F_Port. Where another N_Port accepts it there is no fabric, and NPort goes on by itself.
@@ -147,7 +149,8 @@ class FabricLogin final : public LoginSession {
   void accepted_at(wire::FcId d_id) override { granted_ = d_id; }
   void try_again();
   wire::FcId granted_{};
-  bool told_ = false;  // listeners heard that it failed, once for each time that the link came up; or there is nothing to tell
+  bool told_ =
+      false;  // listeners heard that it failed, once for each time that the link came up; or there is nothing to tell
   /// Without the fabric there is nothing that a port could do but ask again, for as long as the link works.
   Timer<FabricLogin, &FabricLogin::try_again> again_{*this};
 };

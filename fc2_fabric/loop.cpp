@@ -26,7 +26,9 @@ LoopStation& Loop::attach(NPort& port, const LoopPlace& place) {
   return join(std::move(station));
 }
 
-LoopStation& Loop::attach(LoopUser& user, const LoopPlace& place) { return join(std::make_unique<LoopStation>(*this, user, place)); }
+LoopStation& Loop::attach(LoopUser& user, const LoopPlace& place) {
+  return join(std::make_unique<LoopStation>(*this, user, place));
+}
 
 LoopStation& Loop::join(std::unique_ptr<LoopStation> station) {
   LoopStation& joined = *stations_.emplace_back(std::move(station));
@@ -46,7 +48,8 @@ void Loop::detach(LoopStation& station) {
 
 std::uint8_t Loop::highest_free() const {
   const auto is_free = [&](std::uint8_t al_pa) {
-    return std::none_of(stations_.begin(), stations_.end(), [&](const auto& station) { return station->al_pa_ == al_pa; });
+    return std::none_of(stations_.begin(), stations_.end(),
+                        [&](const auto& station) { return station->al_pa_ == al_pa; });
   };
   return *std::find_if(al_pas.rbegin(), al_pas.rend(), is_free);
 }
@@ -169,8 +172,10 @@ void Loop::open_circuit() {
 }
 
 void Loop::go_on() {
-  if (credit_ == 0 || (opened_ != nullptr && opened_->refuses_)) close();
-  else transmit();
+  if (credit_ == 0 || (opened_ != nullptr && opened_->refuses_))
+    close();
+  else
+    transmit();
 }
 
 void Loop::transmit() {
@@ -186,8 +191,8 @@ void Loop::frame_sent() {
   scheduler_.schedule_after(tenancy_timer_, 0);  // behind whatever that woke
 }
 
-// What the port has for us now goes in the same tenancy, up to its limit; then it closes, and others arbitrate. To another
-// port: CLS comes back first.
+// What the port has for us now goes in the same tenancy, up to its limit; then it closes, and others arbitrate. To
+// another port: CLS comes back first.
 void Loop::next_of_tenancy() {
   if (owner_->frame_ == nullptr || frames_left_ == 0) return close();
   if (addressee(*owner_, *owner_->frame_) == opened_) return go_on();

@@ -1,10 +1,10 @@
-// An arbitrated loop (FC-AL) with up to 126 N_Ports of this program, and a FL_Port where a switch is attached to it. A LIP,
-// when a port joins or leaves or somebody asks, has every port claim an AL_PA anew; between LIPs one port at a time has the
-// loop, opens others, and gives it to every other that wants it before it has it again.
+// An arbitrated loop (FC-AL) with up to 126 N_Ports of this program, and a FL_Port where a switch is attached to it. A
+// LIP, when a port joins or leaves or somebody asks, has every port claim an AL_PA anew; between LIPs one port at a
+// time has the loop, opens others, and gives it to every other that wants it before it has it again.
 //
-// Buffer-to-buffer credit is the alternate one of FC-AL, with a Login_BB_Credit of 0: who is opened sends an R_RDY for each
-// buffer that is free, and for each that becomes free while the circuit is open. A circuit without credit is closed: the
-// loop is others' until there is a buffer.
+// Buffer-to-buffer credit is the alternate one of FC-AL, with a Login_BB_Credit of 0: who is opened sends an R_RDY for
+// each buffer that is free, and for each that becomes free while the circuit is open. A circuit without credit is
+// closed: the loop is others' until there is a buffer.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -26,13 +26,14 @@ class Loop final : private Event {
  public:
   static constexpr std::size_t max_stations = al_pas.size() - 1;  // without the FL_Port
 
-  Loop(Scheduler& scheduler, FramePool& pool, LoopConfig config) : scheduler_(scheduler), pool_(pool), config_(config) {}
+  Loop(Scheduler& scheduler, FramePool& pool, LoopConfig config)
+      : scheduler_(scheduler), pool_(pool), config_(config) {}
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Joins after the last one, which makes a LIP. One that finds no AL_PA stays on the loop, and tries again at the next
-  /// LIP. The port must outlive its place.
+  /// Joins after the last one, which makes a LIP. One that finds no AL_PA stays on the loop, and tries again at the
+  /// next LIP. The port must outlive its place.
   LoopStation& attach(NPort& port, const LoopPlace& place = {});
   LoopStation& attach(LoopUser& user, const LoopPlace& place = {});
   /// Leaves: everything of the port ends; the others see a LIP.
@@ -40,8 +41,8 @@ class Loop final : private Event {
   void detach(LoopStation& station);
   /// `port` asks for the initialization of the loop.
   void lip(NPort& port) { begin_lip(*station_of(port)); }
-  /// `port` is plugged in at another place of the loop, which gives it the highest AL_PA that is free as its hard address: at the
-  /// LIP that this makes it claims that one, and not its former one.
+  /// `port` is plugged in at another place of the loop, which gives it the highest AL_PA that is free as its hard
+  /// address: at the LIP that this makes it claims that one, and not its former one.
   void move(NPort& port);
   [[nodiscard]] LoopStation* station_of(const NPort& port) const;
   [[nodiscard]] std::size_t size() const { return stations_.size(); }
@@ -57,7 +58,11 @@ class Loop final : private Event {
 
  private:
   friend class LoopStation;
-  struct Passing { TimeNs arrival; LoopStation* to; LoopSignal signal; };
+  struct Passing {
+    TimeNs arrival;
+    LoopStation* to;
+    LoopSignal signal;
+  };
   LoopStation& join(std::unique_ptr<LoopStation> station);
   void begin_lip(LoopStation& from);
   void pass(const LoopStation& from, const LoopSignal& signal);
@@ -89,10 +94,10 @@ class Loop final : private Event {
   std::vector<std::unique_ptr<LoopStation>> stations_;  // in order round the loop
   std::deque<Passing> passing_;
   std::uint64_t round_ = 0;
-  LoopStation* owner_ = nullptr;      // has the loop
-  LoopStation* opened_ = nullptr;     // by it; nullptr: all of them, or nobody
-  std::size_t credit_ = 0;            // of that circuit
-  std::size_t frames_left_ = 0;       // of its tenancy
+  LoopStation* owner_ = nullptr;   // has the loop
+  LoopStation* opened_ = nullptr;  // by it; nullptr: all of them, or nobody
+  std::size_t credit_ = 0;         // of that circuit
+  std::size_t frames_left_ = 0;    // of its tenancy
   std::uint64_t tenancies_ = 0, frames_carried_ = 0, frames_returned_ = 0;
   Timer<Loop, &Loop::arbitrate> arbitration_timer_{*this};
   Timer<Loop, &Loop::open_circuit> circuit_timer_{*this};

@@ -18,7 +18,8 @@ FrameReceiver& LoopNPort::receiver() { return port_; }
 wire::Wwn LoopNPort::loop_name() const { return port_.config().port_name; }
 bool LoopNPort::has_assigned_address() const { return port_.has_fabric(); }
 
-// What has another domain or area is beyond the FL_Port, as are the fabric's services. A private port knows its loop only.
+// What has another domain or area is beyond the FL_Port, as are the fabric's services. A private port knows its loop
+// only.
 std::uint8_t LoopNPort::al_pd(wire::FcId d_id) const {
   const std::uint32_t there = d_id.value & domain_and_area;
   const bool near = there == 0 || there == (port_.n_port_id().value & domain_and_area);
@@ -28,8 +29,10 @@ std::uint8_t LoopNPort::al_pd(wire::FcId d_id) const {
 void LoopNPort::loop_interrupted(FramePtr& unsent) { port_.link_interrupted(std::move(unsent)); }
 
 void LoopNPort::loop_active(LoopStation& station, const LoopState& state) {
-  if (is_private_ || !state.fl_port) port_.link_up_without_fabric(station, {state.al_pa});
-  else port_.link_up_on_public_loop(station, state.al_pa, state.login_required);
+  if (is_private_ || !state.fl_port)
+    port_.link_up_without_fabric(station, {state.al_pa});
+  else
+    port_.link_up_on_public_loop(station, state.al_pa, state.login_required);
 }
 
 void LoopNPort::loop_gone() { port_.link_down(); }
@@ -67,8 +70,10 @@ void LoopStation::settle() {
     user_.loop_interrupted(frame_);
   }
   if (!std::exchange(participates_, false)) return;
-  if (frame_ == nullptr) resume(Pause::Receiver);
-  else loop_.wants_loop();
+  if (frame_ == nullptr)
+    resume(Pause::Receiver);
+  else
+    loop_.wants_loop();
   resume(Pause::Link);
   state_.al_pa = al_pa_;
   user_.loop_active(*this, state_);
@@ -93,7 +98,8 @@ void LoopStation::signal_received(const LoopSignal& signal) {
 
 void LoopStation::forward() { loop_.pass(*this, current_); }
 void LoopStation::send_lism() {
-  loop_.pass(*this, {.kind = LoopSignal::Kind::Lism, .from_fl_port = user_.is_fl_port(), .port_name = user_.loop_name()});
+  loop_.pass(*this,
+             {.kind = LoopSignal::Kind::Lism, .from_fl_port = user_.is_fl_port(), .port_name = user_.loop_name()});
 }
 void LoopStation::send_cls() {
   note_claims(current_);

@@ -1,5 +1,5 @@
-// A port's place on an arbitrated loop (FC-AL): its part in the initialization, and its frames: one waits for the loop, and
-// what comes in takes a receive buffer.
+// A port's place on an arbitrated loop (FC-AL): its part in the initialization, and its frames: one waits for the loop,
+// and what comes in takes a receive buffer.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -24,7 +24,10 @@ struct LoopSignal {
   bool login_required = false;  // Claim: the L_bit
 };
 
-class LoopStation final : public FrameOutput, private FrameReceiver, private ReadySignal, private machines::loop_port::Context {
+class LoopStation final : public FrameOutput,
+                          private FrameReceiver,
+                          private ReadySignal,
+                          private machines::loop_port::Context {
  public:
   LoopStation(Loop& loop, LoopUser& user, const LoopPlace& place);
   /// One waits for the loop; the next is asked for when that is gone.
@@ -52,7 +55,8 @@ class LoopStation final : public FrameOutput, private FrameReceiver, private Rea
   friend class Loop;
   static constexpr std::uint8_t stages = 4;
   void signal_received(const LoopSignal& signal);
-  template <class E> void process(const E& event);
+  template <class E>
+  void process(const E& event);
   void settle();
   void take_part(AlPaMap& claimed, std::uint8_t stage);
   bool claim_soft(AlPaMap& claimed);
@@ -77,24 +81,24 @@ class LoopStation final : public FrameOutput, private FrameReceiver, private Rea
 
   Loop& loop_;
   LoopUser& user_;
-  std::unique_ptr<LoopUser> own_user_;   // of an N_Port of this program
-  const NPort* n_port_ = nullptr;        // that one
+  std::unique_ptr<LoopUser> own_user_;  // of an N_Port of this program
+  const NPort* n_port_ = nullptr;       // that one
   LoopPlace place_;
   machines::loop_port::Machine machine_;
-  LoopSignal current_;                   // while its event is processed
+  LoopSignal current_;  // while its event is processed
   LoopState state_;
-  std::uint64_t last_round_ = 0;         // the LIP that we saw
-  std::uint8_t al_pa_ = 0;               // 0: never had one, or a FL_Port's
+  std::uint64_t last_round_ = 0;  // the LIP that we saw
+  std::uint8_t al_pa_ = 0;        // 0: never had one, or a FL_Port's
   bool claimed_ = false;
   bool was_master_ = false;
   bool interrupted_ = false, participates_ = false;  // set by effects, consumed by settle()
-  FramePtr frame_;                       // waits for the loop
-  bool waits_for_others_ = false;        // fairness: had the loop since all others had
+  FramePtr frame_;                                   // waits for the loop
+  bool waits_for_others_ = false;                    // fairness: had the loop since all others had
   bool refuses_ = false;
-  Channel sent_;                         // to the far end of the circuit, and ...
+  Channel sent_;  // to the far end of the circuit, and ...
   ReceiveQueue queue_;
-  ReceiveBuffersPtr buffers_;            // none: as many as are asked for
-  Channel received_;                     // ... into the port: taps and faults are on these
+  ReceiveBuffersPtr buffers_;  // none: as many as are asked for
+  Channel received_;           // ... into the port: taps and faults are on these
   std::uint64_t unexpected_events_ = 0;
 };
 

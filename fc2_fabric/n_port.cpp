@@ -16,8 +16,10 @@ namespace ex = machines::exchange;
 
 NPort::NPort(Scheduler& scheduler, FramePool& pool, NPortConfig config)
     : scheduler_(scheduler), pool_(pool), config_(std::move(config)), transmitter_(scheduler, pool),
-      n_port_id_(config_.fixed_id), attachment_(is_fixed() ? Attachment::Fixed : Attachment::Fabric), e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov),
-      remote_ports_(std::make_unique<RemotePorts>(*this)), acknowledger_(std::make_unique<FrameAcknowledger>(*this)), fabric_login_(std::make_unique<FabricLogin>(*this)), link_services_(std::make_unique<LinkServices>(*this)) {
+      n_port_id_(config_.fixed_id), attachment_(is_fixed() ? Attachment::Fixed : Attachment::Fabric),
+      e_d_tov_(config_.e_d_tov), r_a_tov_(config_.r_a_tov), remote_ports_(std::make_unique<RemotePorts>(*this)),
+      acknowledger_(std::make_unique<FrameAcknowledger>(*this)), fabric_login_(std::make_unique<FabricLogin>(*this)),
+      link_services_(std::make_unique<LinkServices>(*this)) {
   users_[static_cast<std::uint8_t>(wire::Type::els)] = link_services_.get();
 }
 
@@ -73,8 +75,9 @@ void NPort::deny(wire::FcId id) { link_services_->deny(id); }
 
 // --- exchanges ---------------------------------------------------------------------------------------------------
 
-// An id that was used a moment ago may still stand in frames that are late or come twice: so many others come before it. No fabric
-// delivers a frame after R_A_TOV, and none delivers it twice; this keeps apart what worse networks do, as far as it costs little.
+// An id that was used a moment ago may still stand in frames that are late or come twice: so many others come before
+// it. No fabric delivers a frame after R_A_TOV, and none delivers it twice; this keeps apart what worse networks do, as
+// far as it costs little.
 static constexpr std::size_t resting_exchanges = 32;
 
 Exchange* NPort::take_exchange(bool originator) {
@@ -108,8 +111,8 @@ Exchange* NPort::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user)
   return exchange;
 }
 
-/// A quarter is kept for answers to message data, and no peer has more than half: whoever opens exchanges and does not go on
-/// with them stops neither the messages of others nor their set-ups.
+/// A quarter is kept for answers to message data, and no peer has more than half: whoever opens exchanges and does not
+/// go on with them stops neither the messages of others nor their set-ups.
 bool NPort::may_open(std::size_t opened_by_peer) const {
   const std::size_t most = config_.max_exchanges;
   return opened_by_peer < most - most / 2 && open_exchanges_[0] < most - most / 4;
@@ -125,7 +128,8 @@ Exchange* NPort::accept_exchange(const wire::FcHeader& header, ExchangeUser* use
     return nullptr;
   }
   ++*(exchange->opened_by_peer_ = &opened);
-  const bool to_other = !online_ || header.d_id == wire::well_known::f_port;  // an address that we may come to have, or FFFFFEh
+  const bool to_other =
+      !online_ || header.d_id == wire::well_known::f_port;  // an address that we may come to have, or FFFFFEh
   const wire::FcId local = is_fixed() ? config_.fixed_id : to_other ? header.d_id : n_port_id_;
   exchange->open(false, local, header.s_id, header.type, user);
   exchange->ox_id_ = header.ox_id;
@@ -255,8 +259,9 @@ Exchange* NPort::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std
   return exchange;
 }
 
-// FC-LS lets an answer take 2 x R_A_TOV. In class 3 a request or its answer may be lost, which nobody tells: it is repeated after
-// 2 x E_D_TOV, the time that both take where nothing holds them up, and after twice as long each time, so that who is slow is heard.
+// FC-LS lets an answer take 2 x R_A_TOV. In class 3 a request or its answer may be lost, which nobody tells: it is
+// repeated after 2 x E_D_TOV, the time that both take where nothing holds them up, and after twice as long each time,
+// so that who is slow is heard.
 TimeNs NPort::answer_time(int repeated, int left) const {
   const TimeNs most = 2 * r_a_tov_;
   TimeNs time = 2 * e_d_tov_;
@@ -270,7 +275,8 @@ Discard NPort::admits(const ReceivedFrame& frame) const {
   const wire::FcId d_id = frame.header.d_id;
   // What was under way when the link was interrupted is good all the same.
   if (d_id == n_port_id_ && (online_ || interrupted_)) return Discard::Count;
-  const bool to_one = data_user_ != nullptr && frame.header.type == data_type_;  // FC-VI connects two ports: no IU of it goes to all
+  const bool to_one =
+      data_user_ != nullptr && frame.header.type == data_type_;  // FC-VI connects two ports: no IU of it goes to all
   if (d_id == wire::well_known::broadcast && online_) return to_one ? Discard::WrongAddress : Discard::Count;
   const bool link_service = frame.header.type == wire::Type::els || frame.header.type == wire::Type::bls;
   if (!link_service || is_fixed()) return Discard::WrongAddress;
@@ -278,13 +284,15 @@ Discard NPort::admits(const ReceivedFrame& frame) const {
   if (!online_ && frame.header.s_id == wire::well_known::f_port) return Discard::Count;
   // Another N_Port's FLOGI; its PLOGI brings the address.
   const bool alone = !online_ || attachment_ == Attachment::PointToPoint;
-  if (alone && d_id == wire::well_known::f_port && frame.header.s_id == wire::well_known::unidentified) return Discard::Count;
+  if (alone && d_id == wire::well_known::f_port && frame.header.s_id == wire::well_known::unidentified)
+    return Discard::Count;
   return may_be_assigned() && d_id != wire::well_known::broadcast ? Discard::Count : Discard::WrongAddress;
 }
 
 void NPort::receive(FramePtr frame) {
   ++counters_.frames_received;
-  if (frame->crc_error) [[unlikely]] return counters_.discard(Discard::BadCrc);
+  if (frame->crc_error) [[unlikely]]
+    return counters_.discard(Discard::BadCrc);
   const auto view = wire::FcFrameView::parse(frame->content());
   if (!view) return counters_.discard(Discard::Truncated);
   const bool class_2 = wire::class_of_service(frame->sof) == 2 && !wire::is_link_control(view->header.r_ctl);
@@ -292,7 +300,8 @@ void NPort::receive(FramePtr frame) {
   const bool first = frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2;
   const ReceivedFrame received{view->header, view->data_field, first, last, class_2, &frame};
   const bool known_class = wire::class_of_service(frame->sof) != 0;
-  if (!known_class || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n)) return counters_.discard(Discard::BadHeader);
+  if (!known_class || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n))
+    return counters_.discard(Discard::BadHeader);
   if (const Discard reason = admits(received); reason != Discard::Count) return counters_.discard(reason);
   const bool message_data = is_message_data(received.header);
   if (!message_data && too_much_waits(received.header)) return counters_.discard(Discard::NoResources);
@@ -306,15 +315,18 @@ bool NPort::is_message_data(const wire::FcHeader& header) const {
   return data_user_ != nullptr && header.type == data_type_ && data;
 }
 
-// Who asks on and on, and takes no answers, would have them pile up here. What is lost is asked again (FC-FS: class 3 may lose it).
+// Who asks on and on, and takes no answers, would have them pile up here. What is lost is asked again (FC-FS: class 3
+// may lose it).
 bool NPort::too_much_waits(const wire::FcHeader& header) {
-  if (header.has(wire::f_ctl::exchange_responder) || wire::is_link_control(header.r_ctl)) return false;  // asks for nothing
+  if (header.has(wire::f_ctl::exchange_responder) || wire::is_link_control(header.r_ctl))
+    return false;  // asks for nothing
   const RemotePort* remote = find_remote_port(header.s_id);
   return transmitter_.waiting() + (remote != nullptr ? remote->held() : 0) >= config_.max_waiting_frames;
 }
 
 /// ESP_Header, Network_Header, Association_Header (FC-FS): a Device_Header would not stand where the data field begins.
-static constexpr std::uint8_t other_optional_headers = 0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
+static constexpr std::uint8_t other_optional_headers =
+    0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
 
 void NPort::sort_frame(const ReceivedFrame& received, bool message_data) {
   const wire::FcHeader& header = received.header;
@@ -323,7 +335,8 @@ void NPort::sort_frame(const ReceivedFrame& received, bool message_data) {
   if (category == 0xC) return link_control(header);
   if (data_user_ == nullptr || header.type != data_type_) return control_frame(received);
   if ((header.df_ctl & other_optional_headers) != 0) [[unlikely]] {  // FC-VI 5.8.5
-    if (message_data && !header.has(wire::f_ctl::exchange_responder)) acknowledger_->abort_sequence(received);  // 8.4.2 h)
+    if (message_data && !header.has(wire::f_ctl::exchange_responder))
+      acknowledger_->abort_sequence(received);  // 8.4.2 h)
     return counters_.discard(Discard::BadHeader);
   }
   if (message_data) {
@@ -344,8 +357,10 @@ void NPort::control_frame(const ReceivedFrame& frame) {
   const bool from_originator = !frame.header.has(wire::f_ctl::exchange_responder);
   // On an out-of-order fabric any frame of an exchange's first sequence may be the one that comes first.
   const bool first = frame.first_of_sequence && frame.header.seq_cnt.value == 0;
-  const bool opens = from_originator && frame.header.has(wire::f_ctl::first_sequence) && (first || (!in_order_ && exchange == nullptr));
-  if (exchange != nullptr && !opens && exchange->type_ != frame.header.type) return counters_.discard(Discard::BadHeader);
+  const bool opens = from_originator && frame.header.has(wire::f_ctl::first_sequence) &&
+                     (first || (!in_order_ && exchange == nullptr));
+  if (exchange != nullptr && !opens && exchange->type_ != frame.header.type)
+    return counters_.discard(Discard::BadHeader);
   // The first sequence again, by the same SEQ_ID, is a duplicate; another one uses the OX_ID anew.
   if (exchange != nullptr && !(opens && exchange->receive_seq_id_ != frame.header.seq_id))
     return exchange->frame_received(frame);
@@ -363,7 +378,8 @@ void NPort::open_exchange(const ReceivedFrame& frame) {
     return counters_.discard(Discard::AbortedExchange);
   ExchangeUser* user = user_of(frame.header.type);
   if (user == nullptr) return counters_.discard(Discard::UnknownType);
-  if (user == data_user_ && !is_logged_in(frame.header.s_id)) return link_services_->login_missing(frame);  // FC-VI 5.6, 7.7.2
+  if (user == data_user_ && !is_logged_in(frame.header.s_id))
+    return link_services_->login_missing(frame);  // FC-VI 5.6, 7.7.2
   Exchange* exchange = accept_exchange(frame.header, user, false);
   if (exchange == nullptr) return acknowledger_->busy(frame);
   if (frame.class_2) exchange->use_class_2();  // as it is asked, so it is answered
@@ -388,7 +404,8 @@ void NPort::abts_received(const wire::FcHeader& header) {
   acknowledger_->exchange_aborted(header);
   Exchange* exchange = find_exchange(header);
   const bool from_originator = !header.has(wire::f_ctl::exchange_responder);
-  const bool of_data = from_originator && data_user_ != nullptr && data_user_->abort_received(header.s_id, header.ox_id);
+  const bool of_data =
+      from_originator && data_user_ != nullptr && data_user_->abort_received(header.s_id, header.ox_id);
   if (exchange == nullptr) {  // FC-FS 23.6.1.1: also for an exchange that never came here, or is still on its way
     if (from_originator && !of_data) recovery_qualifiers_.set(header.s_id, header.ox_id, scheduler_.now(), r_a_tov_);
     return send_ba_acc(header);
@@ -398,8 +415,13 @@ void NPort::abts_received(const wire::FcHeader& header) {
 }
 
 void NPort::send_ba_acc(const wire::FcHeader& abts) {
-  wire::FcHeader header{.r_ctl = wire::RCtl::ba_acc, .d_id = abts.s_id, .s_id = n_port_id_, .type = wire::Type::bls,
-                        .seq_id = abts.seq_id, .ox_id = abts.ox_id, .rx_id = abts.rx_id};
+  wire::FcHeader header{.r_ctl = wire::RCtl::ba_acc,
+                        .d_id = abts.s_id,
+                        .s_id = n_port_id_,
+                        .type = wire::Type::bls,
+                        .seq_id = abts.seq_id,
+                        .ox_id = abts.ox_id,
+                        .rx_id = abts.rx_id};
   header.f_ctl = ~abts.f_ctl & wire::f_ctl::exchange_responder;
   header.f_ctl |= wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
   const wire::bls::BaAcc payload{.ox_id = abts.ox_id, .rx_id = abts.rx_id, .high_seq_cnt = {0xFFFF}};
@@ -416,8 +438,10 @@ void NPort::send_basic(const wire::FcHeader& header, std::span<const std::uint8_
   frame->sof = wire::Sof::i3;
   frame->eof = wire::Eof::t;
   RemotePort* remote = find_remote_port(header.d_id);
-  if (remote != nullptr && remote->suspended()) remote->hold(std::move(frame));
-  else transmitter_.send(std::move(frame));
+  if (remote != nullptr && remote->suspended())
+    remote->hold(std::move(frame));
+  else
+    transmitter_.send(std::move(frame));
 }
 
 }  // namespace fc2

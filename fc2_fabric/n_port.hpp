@@ -32,26 +32,29 @@ struct NPortConfig {
   wire::Wwn port_name{};
   wire::Wwn node_name{};
   std::uint16_t receive_data_field_bytes = max_data_field_bytes;  // multiple of 4, 256 to 2112
-  wire::FcId fixed_id{};           // a fabric's own port with a well-known address: no fabric login
-  std::uint16_t first_ox_id = 0;   // where OX_IDs start: a driver draws it from the seed
+  wire::FcId fixed_id{};          // a fabric's own port with a well-known address: no fabric login
+  std::uint16_t first_ox_id = 0;  // where OX_IDs start: a driver draws it from the seed
   // FC-VI 5.6: what a FC-VI Port advertises in PLOGI and its accept. Off to play a port that lacks it.
   bool continuously_increasing_seq_cnt = true;
   bool continuously_increasing_relative_offset = true;
-  std::uint16_t end_to_end_credit = 0;  // class 2: frames that a peer may send before one is acknowledged; 0: class 3 only
-  bool ack_0 = false;                   // class 2: a whole sequence is acknowledged at once, where the peer does the same
-  TimeNs e_d_tov = 2 * second;     // until a fabric login tells others
+  std::uint16_t end_to_end_credit =
+      0;                        // class 2: frames that a peer may send before one is acknowledged; 0: class 3 only
+  bool ack_0 = false;           // class 2: a whole sequence is acknowledged at once, where the peer does the same
+  TimeNs e_d_tov = 2 * second;  // until a fabric login tells others
   TimeNs r_a_tov = 10 * second;
-  bool in_order_without_fabric = true;  // what a link without a fabric promises; a fabric tells it in its accept of FLOGI
-  bool virtual_n_port = false;          // NPIV: logs in by FDISC, on the link of a port that logged in by FLOGI
-  std::uint16_t max_exchanges = 4096;         // open at once, each way: ours cannot keep us from answering the peers'
-  // Of link services, CT and connection IUs (message data is never assembled): the longest list that CT's sizes can tell.
+  bool in_order_without_fabric =
+      true;                     // what a link without a fabric promises; a fabric tells it in its accept of FLOGI
+  bool virtual_n_port = false;  // NPIV: logs in by FDISC, on the link of a port that logged in by FLOGI
+  std::uint16_t max_exchanges = 4096;  // open at once, each way: ours cannot keep us from answering the peers'
+  // Of link services, CT and connection IUs (message data is never assembled): the longest list that CT's sizes can
+  // tell.
   std::size_t max_assembled_iu_bytes = 16 + 4 * 65535;
   std::size_t max_assembled_bytes = 16 << 20;  // of all that peers began and have not ended
   std::size_t max_waiting_frames = 16384;      // to be sent; from there on nothing is taken that asks for an answer
   // Known ones. For a PLOGI from one more the oldest that is not in use makes room; where all are, it is rejected.
   std::size_t max_remote_ports = 65536;
   int login_retries = 3;
-  bool log_out_silent_ports = false;           // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)
+  bool log_out_silent_ports = false;  // second-level recovery when two ABTS went unanswered (FC-VI C.3 rule 2 b)
 };
 
 /// Hears about logins. Calls come from inside NPort; a listener may originate exchanges, not destroy the port.
@@ -59,8 +62,9 @@ class PortListener {
  public:
   /// The port is online, n_port_id() is valid: the fabric login completed, or there is no fabric (NPort::has_fabric).
   virtual void fabric_logged_in() = 0;
-  /// Once, until it succeeds or the link goes: the port asks on, R_A_TOV after each failure. Also where the N_Port at the far end has
-  /// our Port_Name, so that neither assigns addresses; not where it has another and no fabric is needed (FC-LS).
+  /// Once, until it succeeds or the link goes: the port asks on, R_A_TOV after each failure. Also where the N_Port at
+  /// the far end has our Port_Name, so that neither assigns addresses; not where it has another and no fabric is needed
+  /// (FC-LS).
   virtual void fabric_login_failed() = 0;
   virtual void remote_port_logged_in(RemotePort& port) = 0;
   virtual void remote_port_login_failed(RemotePort& port) = 0;
@@ -74,7 +78,8 @@ class PortListener {
 /// Answers unsolicited ELS requests of some commands. True if it took the request (and released the exchange or will).
 class ElsUser {
  public:
-  virtual bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) = 0;
+  virtual bool els_received(Exchange& exchange, const wire::FcHeader& header,
+                            std::span<const std::uint8_t> payload) = 0;
 
  protected:
   ~ElsUser() = default;
@@ -90,18 +95,21 @@ class NPort final : public FrameReceiver {
   // --- link ----------------------------------------------------------------------------------------------------
   /// The link works, frames go out through `output`: the fabric login starts (unless the address is fixed).
   void link_up(FrameOutput& output);
-  /// The link works and there is no fabric to log in to: the address is known otherwise (FIP claimed it for a VN2VN port,
-  /// loop initialization left an AL_PA, a PLOGI assigned it). The port is online at once; others are found by FARP.
+  /// The link works and there is no fabric to log in to: the address is known otherwise (FIP claimed it for a VN2VN
+  /// port, loop initialization left an AL_PA, a PLOGI assigned it). The port is online at once; others are found by
+  /// FARP.
   void link_up_without_fabric(FrameOutput& output, wire::FcId own);
-  /// The same on an arbitrated loop with a FL_Port, which assigns domain and area: by FLOGI, or, after a LIP that left the
-  /// AL_PA, it says by FAN that all is as before (FC-VI 7.7.4). `login_required`: it said that it knows of no login (L_bit).
+  /// The same on an arbitrated loop with a FL_Port, which assigns domain and area: by FLOGI, or, after a LIP that left
+  /// the AL_PA, it says by FAN that all is as before (FC-VI 7.7.4). `login_required`: it said that it knows of no login
+  /// (L_bit).
   void link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa, bool login_required = false);
   /// NOS, OLS or LIP: FC-VI IUs wait until one of the link_up...() has brought the port online again and addresses have
-  /// proved to be what they were (FC-VI 7.7.3 to 7.7.5); else logins end, at the latest after R_A_TOV. Point-to-point they
-  /// end at once (FC-VI 7.7.2). The output is not used again; `unsent` is a frame that it had not sent.
+  /// proved to be what they were (FC-VI 7.7.3 to 7.7.5); else logins end, at the latest after R_A_TOV. Point-to-point
+  /// they end at once (FC-VI 7.7.2). The output is not used again; `unsent` is a frame that it had not sent.
   void link_interrupted(FramePtr unsent = nullptr);
-  /// The same where others may have lost their links with ours (a FCF went silent, or cleared them): a fabric that proves to
-  /// be the same does not say that they are back where they were. Each is asked by ADISC, as after a LIP (FC-VI 7.7.1).
+  /// The same where others may have lost their links with ours (a FCF went silent, or cleared them): a fabric that
+  /// proves to be the same does not say that they are back where they were. Each is asked by ADISC, as after a LIP
+  /// (FC-VI 7.7.1).
   void fabric_interrupted();
   /// Every exchange fails, every login ends. The output is not used again.
   void link_down();
@@ -113,7 +121,9 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] wire::FcId n_port_id() const { return n_port_id_; }
   [[nodiscard]] bool online() const { return online_; }
   /// Its N_Port_ID is a fabric's to assign. Not so on a link without one, nor for a fabric's own ports.
-  [[nodiscard]] bool has_fabric() const { return attachment_ == Attachment::Fabric || attachment_ == Attachment::PublicLoop; }
+  [[nodiscard]] bool has_fabric() const {
+    return attachment_ == Attachment::Fabric || attachment_ == Attachment::PublicLoop;
+  }
   /// FLOGI was answered by another N_Port.
   [[nodiscard]] bool is_point_to_point() const { return attachment_ == Attachment::PointToPoint; }
   /// Between link_interrupted() and being online again.
@@ -128,8 +138,8 @@ class NPort final : public FrameReceiver {
   [[nodiscard]] FrameAcknowledger& acknowledger() { return *acknowledger_; }
   [[nodiscard]] TimeNs e_d_tov() const { return e_d_tov_; }
   [[nodiscard]] TimeNs r_a_tov() const { return r_a_tov_; }
-  /// How long the answer to a link service or CT request is waited for that was sent `repeated` times before and may be sent `left`
-  /// times more, each in an Exchange of its own. See ruling 221.
+  /// How long the answer to a link service or CT request is waited for that was sent `repeated` times before and may be
+  /// sent `left` times more, each in an Exchange of its own. See ruling 221.
   [[nodiscard]] TimeNs answer_time(int repeated, int left) const;
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] Transmitter& transmitter() { return transmitter_; }
@@ -264,12 +274,12 @@ class NPort final : public FrameReceiver {
   FrameOutput* output_ = nullptr;  // while the link works
   bool link_up_ = false;
   Attachment attachment_;
-  bool interrupted_ = false;        // n_port_id_ is the former one
+  bool interrupted_ = false;            // n_port_id_ is the former one
   bool others_may_have_moved_ = false;  // ... and the fabric was interrupted with us
-  bool other_n_port_ = false;       // a FLOGI came: there is no fabric
+  bool other_n_port_ = false;           // a FLOGI came: there is no fabric
   bool awaits_fan_ = false;
-  bool fabric_has_changed_ = false; // whatever FLOGI says now
-  std::uint8_t al_pa_ = 0;          // on a loop with a fabric
+  bool fabric_has_changed_ = false;  // whatever FLOGI says now
+  std::uint8_t al_pa_ = 0;           // on a loop with a fabric
   wire::Wwn fabric_port_name_{}, fabric_name_{};
   bool in_order_ = true;
   bool class_2_ = false;
@@ -282,12 +292,12 @@ class NPort final : public FrameReceiver {
   wire::Type data_type_{};
 
   std::vector<std::unique_ptr<Exchange>> exchanges_;  // by slot; OX_ID (originator) and RX_ID (responder) name the slot
-  Exchange* longest_free_ = nullptr;  // a list: ids rest before they come round again
+  Exchange* longest_free_ = nullptr;                  // a list: ids rest before they come round again
   Exchange* latest_free_ = nullptr;
   std::size_t free_exchanges_ = 0;
   std::array<std::size_t, 2> open_exchanges_{};  // [0] of peers, [1] of ours
   std::size_t assembled_bytes_ = 0;
-  std::size_t opened_by_strangers_ = 0;          // ... of peers that are not known
+  std::size_t opened_by_strangers_ = 0;  // ... of peers that are not known
   boost::unordered_flat_map<ResponderKey, Exchange*> responders_;
   RecoveryQualifiers recovery_qualifiers_;
   std::unique_ptr<RemotePorts> remote_ports_;

@@ -110,7 +110,8 @@ void NPort::go_online(wire::FcId id, Mappings mappings) {
 
 wire::els::Login NPort::login_parameters(wire::els::Command command) const {
   namespace feature = wire::els::feature;
-  wire::els::Login login{.command = command, .bb_credit = output_ != nullptr ? output_->own_bb_credit() : std::uint16_t{0}};
+  wire::els::Login login{.command = command,
+                         .bb_credit = output_ != nullptr ? output_->own_bb_credit() : std::uint16_t{0}};
   // FC-VI 5.6; ruling 12 for the bit of C. A FLOGI says nothing of relative offsets: there the bit means R_A_TOV.
   if (config_.continuously_increasing_seq_cnt) login.features |= feature::seq_cnt;
   if (config_.continuously_increasing_relative_offset && command != wire::els::Command::flogi)
@@ -155,7 +156,9 @@ void NPort::leave_fabric() {
   fabric_login_->leave();
 }
 
-bool NPort::may_be_assigned() const { return link_up_ && !online_ && (attachment_ == Attachment::PointToPoint || other_n_port_); }
+bool NPort::may_be_assigned() const {
+  return link_up_ && !online_ && (attachment_ == Attachment::PointToPoint || other_n_port_);
+}
 
 void NPort::address_assigned(wire::FcId id) {
   if (attachment_ != Attachment::PointToPoint) leave_fabric();
@@ -208,7 +211,8 @@ void NPort::set_offline() {
   n_port_id_ = config_.fixed_id;  // the next FLOGI is sent without an address
 }
 
-// With oneself there is no login that could end (FC-VI 7.7.2 asks none of a loopback), but what was under way is lost too.
+// With oneself there is no login that could end (FC-VI 7.7.2 asks none of a loopback), but what was under way is lost
+// too.
 void NPort::log_out_of_self() {
   fail_exchanges(n_port_id_, ExchangeFailure::PortLoggedOut);
   RemotePort* self = find_remote_port(n_port_id_);
@@ -260,9 +264,12 @@ void NPort::keep(FramePtr frame) {
 void NPort::validate_logins(Mappings mappings) {
   for (auto& [peer, port] : *remote_ports_) {
     const bool is_private = wire::FcId{peer}.domain() == 0 && wire::FcId{peer}.area() == 0;
-    if (mappings == Mappings::Changed) port->validation_failed();
-    else if (mappings == Mappings::Ask || (attachment_ == Attachment::PublicLoop && is_private)) port->validate();
-    else port->validated();
+    if (mappings == Mappings::Changed)
+      port->validation_failed();
+    else if (mappings == Mappings::Ask || (attachment_ == Attachment::PublicLoop && is_private))
+      port->validate();
+    else
+      port->validated();
   }
   if (RemotePort* self = find_remote_port(n_port_id_)) self->resume();
 }

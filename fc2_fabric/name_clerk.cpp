@@ -93,9 +93,8 @@ class Requests {
     });
   }
   Reply operator()(const ct::RsnnNn& r) {
-    return node_registration(r.node_name, [&] {
-      return database_.change_node(r.node_name).symbolic_name = r.symbolic_name, accept();
-    });
+    return node_registration(
+        r.node_name, [&] { return database_.change_node(r.node_name).symbolic_name = r.symbolic_name, accept(); });
   }
 
   // --- queries
@@ -106,9 +105,7 @@ class Requests {
     if (stand_in) ids.push_back(*stand_in);
     return id_list(std::move(ids), Explanation::ip_address_port_not_registered);
   }
-  Reply operator()(const ct::GidFt& r) {
-    return id_list(of_type(r), Explanation::fc4_types_not_registered);
-  }
+  Reply operator()(const ct::GidFt& r) { return id_list(of_type(r), Explanation::fc4_types_not_registered); }
   Reply operator()(const ct::GidPn& r) {
     const wire::FcId* id = database_.find_port_name(r.port_name);
     if (id == nullptr) return missing(Explanation::port_name_not_registered);
@@ -128,7 +125,9 @@ class Requests {
     return of_port(r.port_id, [&](const auto& port) { return name(port.node_name); });
   }
   Reply operator()(const ct::GippId& r) {
-    return of_port(r.port_id, [&](const auto& port) { return addresses(port.addresses, Explanation::ip_address_port_not_registered); });
+    return of_port(r.port_id, [&](const auto& port) {
+      return addresses(port.addresses, Explanation::ip_address_port_not_registered);
+    });
   }
   Reply operator()(const ct::GippPn& r) {
     const wire::FcId* id = database_.find_port_name(r.port_name);
@@ -136,7 +135,9 @@ class Requests {
     return addresses(database_.find(*id)->addresses, Explanation::ip_address_port_not_registered);
   }
   Reply operator()(const ct::GipNn& r) {
-    return of_node(r.node_name, [&](const auto& node) { return addresses(node.addresses, Explanation::ip_address_node_not_registered); });
+    return of_node(r.node_name, [&](const auto& node) {
+      return addresses(node.addresses, Explanation::ip_address_node_not_registered);
+    });
   }
   Reply operator()(const ct::GipaNn& r) {
     return of_node(r.node_name, [&](const auto&) { return missing(Explanation::ipa_not_registered); });
@@ -177,7 +178,8 @@ class Requests {
   }
   Reply operator()(const ct::GfpnId& r) {
     return of_port(r.port_id, [&](const auto& port) {
-      return port.fabric_port_name.value == 0 ? missing(Explanation::fabric_port_name_not_registered) : name(port.fabric_port_name);
+      return port.fabric_port_name.value == 0 ? missing(Explanation::fabric_port_name_not_registered)
+                                              : name(port.fabric_port_name);
     });
   }
   Reply operator()(const ct::GptId& r) {
@@ -188,14 +190,18 @@ class Requests {
   }
   Reply operator()(const ct::GidPt& r) {
     const bool any = r.port_type == ct::PortType::nx_port;
-    return id_list(in_scope(r, [&](const NameDatabase::Port& port) { return any ? port.type <= ct::PortType::f_nl_port : port.type == r.port_type; }),
+    return id_list(in_scope(r,
+                            [&](const NameDatabase::Port& port) {
+                              return any ? port.type <= ct::PortType::f_nl_port : port.type == r.port_type;
+                            }),
                    Explanation::port_type_not_registered);
   }
   Reply operator()(const ct::GidFf& r) {
-    return id_list(in_scope(r, [&](const NameDatabase::Port& port) {
-                     const auto found = port.features.find(r.type);
-                     return found != port.features.end() && (found->second & r.features) != 0;
-                   }),
+    return id_list(in_scope(r,
+                            [&](const NameDatabase::Port& port) {
+                              const auto found = port.features.find(r.type);
+                              return found != port.features.end() && (found->second & r.features) != 0;
+                            }),
                    Explanation::fc4_features_not_registered);
   }
   Reply operator()(const ct::GpnIpp& r) {
@@ -207,7 +213,8 @@ class Requests {
     if (next == nullptr) return missing(Explanation::database_empty);
     const auto& [id, port] = *next;
     const auto& node = *database_.find_node(port.node_name);
-    ct::NextPortAccept answer{.port_type = port.type, .port_id = id, .port_name = port.port_name, .node_name = port.node_name};
+    ct::NextPortAccept answer{
+        .port_type = port.type, .port_id = id, .port_name = port.port_name, .node_name = port.node_name};
     answer.symbolic_port_name = ct::SymbolicNameField::of(port.symbolic_name);
     answer.symbolic_node_name = ct::SymbolicNameField::of(node.symbolic_name);
     if (!node.addresses.empty()) answer.node_ip_address = node.addresses.front();
@@ -246,7 +253,8 @@ class Requests {
   [[nodiscard]] std::vector<wire::FcId> in_scope(const Request& r, Predicate matches) const {
     std::vector<wire::FcId> ids;
     for (const auto& [id, port] : database_.ports()) {
-      const bool outside = r.domain_scope != 0 && (id.domain() != r.domain_scope || (r.area_scope != 0 && id.area() != r.area_scope));
+      const bool outside =
+          r.domain_scope != 0 && (id.domain() != r.domain_scope || (r.area_scope != 0 && id.area() != r.area_scope));
       if (!outside && matches(port)) ids.push_back(id);
     }
     return ids;

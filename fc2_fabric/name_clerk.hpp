@@ -1,4 +1,5 @@
-// Carries out one request to the Name Server (FC-GS): a port registers only what is its own or its node's, and asks anything.
+// Carries out one request to the Name Server (FC-GS): a port registers only what is its own or its node's, and asks
+// anything.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -67,7 +67,7 @@ class NameDatabase {
 
   std::map<wire::FcId, Port> ports_;
   std::map<wire::Wwn, wire::FcId> port_names_;
-  std::map<wire::Wwn, Node> nodes_;                                    // with a port each, at least
+  std::map<wire::Wwn, Node> nodes_;  // with a port each, at least
   std::set<std::pair<wire::IpAddress, wire::FcId>> port_addresses_;
   std::set<std::pair<wire::IpAddress, wire::Wwn>> node_addresses_;
 };

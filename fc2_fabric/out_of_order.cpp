@@ -1,5 +1,5 @@
-// Control IUs of several frames on an out-of-order fabric (FC-VI 8.1, 8.4.1 d; FC-FS): frames that overtook others wait for them,
-// R_A_TOV at most. Message data never comes here.
+// Control IUs of several frames on an out-of-order fabric (FC-VI 8.1, 8.4.1 d; FC-FS): frames that overtook others wait
+// for them, R_A_TOV at most. Message data never comes here.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t max_early_frames = 65536 / (256 - 32) + 8;
 }  // namespace
 
-/// While one sequence is open its sender begins no other (FC-FS: it holds the initiative, and does not stream control IUs).
+/// While one sequence is open its sender begins no other (FC-FS: it holds the initiative, and does not stream control
+/// IUs).
 bool Exchange::is_foreign(const ReceivedFrame& frame) const {
   if (!out_of_order_fabric()) return false;
   if (!early_.empty()) return frame.header.seq_id != early_.front().received.header.seq_id;
@@ -45,9 +46,11 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
   const auto later = std::find_if(early_.begin(), early_.end(), [&](const EarlyFrame& kept) {
     return !wire::serial_less(kept.received.header.seq_cnt, frame.header.seq_cnt);
   });
-  if (later != early_.end() && later->received.header.seq_cnt == frame.header.seq_cnt) return discard_frame();  // a duplicate
+  if (later != early_.end() && later->received.header.seq_cnt == frame.header.seq_cnt)
+    return discard_frame();  // a duplicate
   const std::size_t bytes = assembly_.size() + early_bytes_ + frame.data_field.size();
-  if (early_.size() == max_early_frames || bytes > port_.config().max_assembled_iu_bytes) return refuse_iu(Discard::TooLong);
+  if (early_.size() == max_early_frames || bytes > port_.config().max_assembled_iu_bytes)
+    return refuse_iu(Discard::TooLong);
   if (!take_room(frame.data_field.size())) return;
   early_bytes_ += frame.data_field.size();
   const auto kept = early_.insert(later, EarlyFrame{frame, {frame.data_field.begin(), frame.data_field.end()}});
@@ -57,7 +60,8 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
 
 void Exchange::take_early() {
   std::size_t taken = 0;
-  while (taken < early_.size() && early_[taken].received.header.seq_cnt.value == receive_seq_cnt_ && !sequence_failed_) {
+  while (taken < early_.size() && early_[taken].received.header.seq_cnt.value == receive_seq_cnt_ &&
+         !sequence_failed_) {
     const EarlyFrame& next = early_[taken++];
     give_room(next.bytes.size());
     early_bytes_ -= next.bytes.size();

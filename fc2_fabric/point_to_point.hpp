@@ -1,4 +1,5 @@
-// Two N_Ports on one link: no fabric (FC-VI 7.7.2). Each asks by FLOGI, and learns from the answer that the other is none.
+// Two N_Ports on one link: no fabric (FC-VI 7.7.2). Each asks by FLOGI, and learns from the answer that the other is
+// none.
 #pragma once
 #include "fc2_fabric/link.hpp"
 #include "fc2_fabric/n_port.hpp"
@@ -8,7 +9,8 @@ namespace fc2 {
 class PointToPoint {
  public:
   PointToPoint(Scheduler& scheduler, const LinkConfig& config, NPort& a, NPort& b)
-      : link(scheduler, config, a, BufferUse::UntilProcessed, b, BufferUse::UntilProcessed), a_(a, link.a), b_(b, link.b) {
+      : link(scheduler, config, a, BufferUse::UntilProcessed, b, BufferUse::UntilProcessed), a_(a, link.a),
+        b_(b, link.b) {
     link.join(a_, b_);
   }
   ~PointToPoint() {

@@ -56,7 +56,10 @@ class PrimitiveLine final : private Event {
   [[nodiscard]] std::uint64_t sent(Primitive primitive) const { return sent_[static_cast<std::size_t>(primitive)]; }
 
  private:
-  struct Flying { TimeNs arrival; Primitive primitive; };
+  struct Flying {
+    TimeNs arrival;
+    Primitive primitive;
+  };
   void fire(TimeNs now) override;
 
   Scheduler& scheduler_;

@@ -1,5 +1,5 @@
-// Between a link and the N_Port at its end: the port works at one frame after the other, each for a while, and only then
-// has its buffer free again. A slow receiver, in other words: with credit it holds its sender back.
+// Between a link and the N_Port at its end: the port works at one frame after the other, each for a while, and only
+// then has its buffer free again. A slow receiver, in other words: with credit it holds its sender back.
 #pragma once
 #include "fc2_fabric/channel.hpp"
 

@@ -16,7 +16,8 @@ std::optional<wire::FcHeader> ReceivedSequences::add(const ReceivedFrame& frame,
   }
   Sequence& sequence = entry->second;
   // What an earlier one left that had this SEQ_ID. No fabric delivers a frame after R_A_TOV.
-  const bool other = sequence.ox_id != header.ox_id || sequence.of_responder != of_responder || now - sequence.latest >= r_a_tov ||
+  const bool other = sequence.ox_id != header.ox_id || sequence.of_responder != of_responder ||
+                     now - sequence.latest >= r_a_tov ||
                      (frame.first_of_sequence && sequence.first && *sequence.first != header.seq_cnt.value);
   if (other) sequence = {};
   sequence.ox_id = header.ox_id;
@@ -34,7 +35,8 @@ std::optional<wire::FcHeader> ReceivedSequences::add(const ReceivedFrame& frame,
 /// Frames that come in order make one range, which grows. A frame that comes twice changes nothing.
 void ReceivedSequences::Sequence::mark(std::uint16_t seq_cnt) {
   const auto in = [&](const Range& range, int shift) {
-    return static_cast<std::uint16_t>(seq_cnt + shift - range.first) <= static_cast<std::uint16_t>(range.last - range.first);
+    return static_cast<std::uint16_t>(seq_cnt + shift - range.first) <=
+           static_cast<std::uint16_t>(range.last - range.first);
   };
   const auto find = [&](int shift) {
     return std::find_if(ranges.begin(), ranges.end(), [&](const Range& range) { return in(range, shift); });

@@ -1,5 +1,6 @@
-// Sequences that are received with ACK_0 (FC-FS): one ACK acknowledges all frames, and goes when all of them are here, in whatever
-// order they came. Without it, its initiator finds out by E_D_TOV that one was lost (FC-VI B.2.6.1 rule 8e).
+// Sequences that are received with ACK_0 (FC-FS): one ACK acknowledges all frames, and goes when all of them are here,
+// in whatever order they came. Without it, its initiator finds out by E_D_TOV that one was lost (FC-VI B.2.6.1 rule
+// 8e).
 #pragma once
 #include <optional>
 
@@ -16,7 +17,8 @@ class ReceivedSequences {
   /// Of several frames, and open at once. The one that got no frame for longest makes room: it is given up by E_D_TOV.
   static constexpr std::size_t limit = 4096;
 
-  /// With `frame` the last missing one of its sequence came: what that one's last frame had for a header, which the ACK repeats.
+  /// With `frame` the last missing one of its sequence came: what that one's last frame had for a header, which the ACK
+  /// repeats.
   std::optional<wire::FcHeader> add(const ReceivedFrame& frame, TimeNs now, TimeNs r_a_tov);
   /// The recipient demanded its abort.
   void forget(const wire::FcHeader& frame) { open_.erase(key(frame)); }
@@ -26,13 +28,15 @@ class ReceivedSequences {
   [[nodiscard]] std::size_t size() const { return open_.size(); }
 
  private:
-  struct Range { std::uint16_t first, last; };  // of SEQ_CNT, which may wrap
+  struct Range {
+    std::uint16_t first, last;
+  };  // of SEQ_CNT, which may wrap
   struct Sequence {
     wire::OxId ox_id{};
-    bool of_responder = false;             // Exchange Context
-    std::optional<std::uint16_t> first;    // SEQ_CNT of the frame with SOFi2
-    std::optional<wire::FcHeader> last;    // the frame with End_Sequence
-    TimeNs latest = 0;                     // when a frame of it came
+    bool of_responder = false;                        // Exchange Context
+    std::optional<std::uint16_t> first;               // SEQ_CNT of the frame with SOFi2
+    std::optional<wire::FcHeader> last;               // the frame with End_Sequence
+    TimeNs latest = 0;                                // when a frame of it came
     boost::container::small_vector<Range, 2> ranges;  // what came
     void mark(std::uint16_t seq_cnt);
     [[nodiscard]] bool is_whole() const;

@@ -1,5 +1,6 @@
-// Exchanges of peers that were aborted before they began here (FC-FS 23.6.1.1, Recovery_Qualifier): an ABTS may overtake what it
-// aborts. BA_ACC promises that no frame of such an exchange counts for R_A_TOV, after which the fabric delivers none.
+// Exchanges of peers that were aborted before they began here (FC-FS 23.6.1.1, Recovery_Qualifier): an ABTS may
+// overtake what it aborts. BA_ACC promises that no frame of such an exchange counts for R_A_TOV, after which the fabric
+// delivers none.
 #pragma once
 #include <cstdint>
 #include <deque>

@@ -17,17 +17,20 @@ bool RemotePort::supports_fc_vi() const {
 std::size_t RemotePort::send_data_field_bytes() const {
   const std::size_t own = port_.config().receive_data_field_bytes;
   if (!logged_in()) return own;
-  const std::size_t peers = peer_parameters_.class_3.receive_data_field_size;  // a login without class 3 is not accepted
+  const std::size_t peers =
+      peer_parameters_.class_3.receive_data_field_size;  // a login without class 3 is not accepted
   assert(min_data_field_bytes <= own && own <= max_data_field_bytes && peers >= min_data_field_bytes);
   return std::min(own, peers & ~std::size_t{3});
 }
 
 bool RemotePort::supports_class_2() const {
-  return logged_in() && port_.has_class_2() && peer_parameters_.class_2.valid() && peer_parameters_.class_2.end_to_end_credit != 0;
+  return logged_in() && port_.has_class_2() && peer_parameters_.class_2.valid() &&
+         peer_parameters_.class_2.end_to_end_credit != 0;
 }
 
 bool RemotePort::uses_ack_0() const {
-  return port_.config().ack_0 && (peer_parameters_.class_2.recipient_control & wire::els::class_control::recipient_ack_0) != 0;
+  return port_.config().ack_0 &&
+         (peer_parameters_.class_2.recipient_control & wire::els::class_control::recipient_ack_0) != 0;
 }
 
 void RemotePort::give_back_credit(std::uint32_t count) {
@@ -103,14 +106,18 @@ void RemotePort::give_back_seq_id(wire::SeqId id) {
 
 wire::SeqId RemotePort::control_seq_id() { return next_free(); }
 
-wire::els::Login RemotePort::own_parameters(wire::els::Command command) const { return port_.login_parameters(command); }
+wire::els::Login RemotePort::own_parameters(wire::els::Command command) const {
+  return port_.login_parameters(command);
+}
 
 void RemotePort::release_held() {
   while (!held_.empty()) {
     Waiting next = std::move(held_.front());
     held_.pop_front();
-    if (next.exchange != nullptr) send_on_credit(std::move(next.frame), *next.exchange);
-    else port_.transmitter().send(std::move(next.frame));
+    if (next.exchange != nullptr)
+      send_on_credit(std::move(next.frame), *next.exchange);
+    else
+      port_.transmitter().send(std::move(next.frame));
   }
 }
 

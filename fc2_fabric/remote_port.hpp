@@ -12,8 +12,9 @@
 namespace fc2 {
 
 /// RemotePorts finds it in its queues by the hook, which leaves them with it.
-class RemotePort final : public LoginSession,
-                         public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class RemotePort final
+    : public LoginSession,
+      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   RemotePort(NPort& port, wire::FcId peer) : LoginSession(port, peer) {}
 
@@ -37,7 +38,8 @@ class RemotePort final : public LoginSession,
   /// Exchanges that the peer opened here.
   std::size_t exchanges_opened = 0;
 
-  /// FC-VI 7.7: it may have moved, nothing but link services goes to it until it is validated. A frame for it waits here.
+  /// FC-VI 7.7: it may have moved, nothing but link services goes to it until it is validated. A frame for it waits
+  /// here.
   [[nodiscard]] bool suspended() const { return suspended_; }
   void hold(FramePtr frame, Exchange* exchange = nullptr) { held_.push_back({std::move(frame), exchange}); }
   [[nodiscard]] std::size_t held() const { return held_.size(); }
@@ -51,8 +53,8 @@ class RemotePort final : public LoginSession,
   /// FC-VI 7.7.3: ADISC.
   void validate() { discover_address(); }
 
-  /// Somebody counts on it: an exchange, a PortUse, a login or logout under way, the fabric's services, ourselves. No other is
-  /// kept where the table is full.
+  /// Somebody counts on it: an exchange, a PortUse, a login or logout under way, the fabric's services, ourselves. No
+  /// other is kept where the table is full.
   [[nodiscard]] bool in_use() const;
 
   /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
@@ -89,7 +91,7 @@ class RemotePort final : public LoginSession,
     Exchange* exchange;
   };
   std::deque<Waiting> waiting_;  // for credit
-  std::deque<Waiting> held_;  // while it is suspended; exchange: of class 2
+  std::deque<Waiting> held_;     // while it is suspended; exchange: of class 2
   bool suspended_ = false;
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;

@@ -39,7 +39,8 @@ void RemotePorts::tidy() {
   while (by_id_.size() > port_.config().max_remote_ports && (evict_one_of(others_) || evict_one_of(logged_in_))) {}
 }
 
-// A few looks for each new port, so that none is dear; who is in use goes to the end, and is not looked at again for long.
+// A few looks for each new port, so that none is dear; who is in use goes to the end, and is not looked at again for
+// long.
 bool RemotePorts::evict_one_of(Queue& queue) {
   constexpr int looks = 16;
   for (int look = 0; look < looks && !queue.empty(); ++look) {

@@ -1,6 +1,6 @@
-// The ports that an N_Port knows. Bounded: strangers may have as many addresses as there are, so where the table is full whoever
-// is not in use makes room: first those without a login, then the login that is the oldest. FC-LS lets a login end implicitly;
-// who comes back is told so by LOGO (NPort::deny), and logs in anew.
+// The ports that an N_Port knows. Bounded: strangers may have as many addresses as there are, so where the table is
+// full whoever is not in use makes room: first those without a login, then the login that is the oldest. FC-LS lets a
+// login end implicitly; who comes back is told so by LOGO (NPort::deny), and logs in anew.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,7 +20,8 @@ class RemotePorts {
   [[nodiscard]] RemotePort* find(wire::FcId id) const;
   /// Made on first use. What we ask for ourselves is never refused: others make room for it afterwards.
   RemotePort& at(wire::FcId id);
-  /// For one that is not known, as a peer's frame asks for it. False: all are in use. Some may go: no other may be on the stack.
+  /// For one that is not known, as a peer's frame asks for it. False: all are in use. Some may go: no other may be on
+  /// the stack.
   bool make_room_for_login(wire::FcId id);
   /// The same for one that asks for no login: none ends for its sake.
   bool make_room_for_stranger(wire::FcId id);

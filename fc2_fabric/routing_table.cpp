@@ -16,10 +16,12 @@ void RoutingTable::keep_only(const std::vector<bool>& known) {
     if (!known[domain]) paths_[domain].clear();
 }
 
-void RoutingTable::set_paths(std::uint8_t domain, std::vector<EPort*> first_hops) { paths_[domain] = std::move(first_hops); }
+void RoutingTable::set_paths(std::uint8_t domain, std::vector<EPort*> first_hops) {
+  paths_[domain] = std::move(first_hops);
+}
 
-// Both directions of an exchange may take different ways: each keeps its own order. Switches on the way must not all cut the
-// same flows together, but the low bits of a sum would; a multiplication (Knuth) spreads them.
+// Both directions of an exchange may take different ways: each keeps its own order. Switches on the way must not all
+// cut the same flows together, but the low bits of a sum would; a multiplication (Knuth) spreads them.
 std::uint32_t RoutingTable::choice(const Frame& frame, wire::FcId d_id, wire::FcId s_id) {
   if (multipath_ == Multipath::Frame) return turn_++;
   std::uint32_t flow = d_id.value * 31 + s_id.value;

@@ -44,8 +44,10 @@ void Scheduler::schedule(Event& event, TimeNs at) {
   const Entry entry{std::max(at, now_), next_order_++, &event};
   if (event.pending()) {  // a later order, and any time: it may move either way
     const std::size_t position = event.position_;
-    if (position > 0 && entry.before(heap_[(position - 1) / 4])) sift_up(position, entry);
-    else sift_down(position, entry);
+    if (position > 0 && entry.before(heap_[(position - 1) / 4]))
+      sift_up(position, entry);
+    else
+      sift_down(position, entry);
     return;
   }
   event.scheduler_ = this;
@@ -58,8 +60,10 @@ void Scheduler::remove(std::size_t position) {
   const Entry last = heap_.back();
   heap_.pop_back();
   if (position == heap_.size()) return;
-  if (position > 0 && last.before(heap_[(position - 1) / 4])) sift_up(position, last);
-  else sift_down(position, last);
+  if (position > 0 && last.before(heap_[(position - 1) / 4]))
+    sift_up(position, last);
+  else
+    sift_down(position, last);
 }
 
 void Scheduler::cancel(Event& event) {

@@ -18,7 +18,8 @@ void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
     header_.f_ctl |= wire::f_ctl::first_sequence;
   // FC-VI 5.8.7: the Parameter field is a relative offset in every frame.
   if (exchange.type_ == wire::Type::fc_vi) header_.f_ctl |= wire::f_ctl::relative_offset_present;
-  data_field_bytes_ = remote_ != nullptr ? remote_->send_data_field_bytes() : exchange.port_.config().receive_data_field_bytes;
+  data_field_bytes_ =
+      remote_ != nullptr ? remote_->send_data_field_bytes() : exchange.port_.config().receive_data_field_bytes;
   first_frame_ = true;
   takes_credit_ = false;
   if (!exchange.class_2_) return;
@@ -51,12 +52,15 @@ void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::ui
   start(exchange, r_ctl, df_ctl, cs_ctl);
   const auto held = exchange.class_2_ && remote_ != nullptr ? remote_->take_seq_id() : std::nullopt;
   holds_seq_id_ = held.has_value();
-  if (held) exchange.last_seq_id_ = *held;
-  else exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
+  if (held)
+    exchange.last_seq_id_ = *held;
+  else
+    exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
   header_.seq_id = exchange.last_seq_id_;
 }
 
-void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset, const SequenceEnd* end) {
+void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset,
+                           const SequenceEnd* end) {
   wire::FcHeader header = header_;
   header.seq_cnt = {exchange_->send_seq_cnt_++};
   header.parameter = relative_offset;

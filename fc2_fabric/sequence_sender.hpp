@@ -21,7 +21,8 @@ class SequenceSender {
   /// Where it goes; for control sequences nullptr if that port is not known.
   [[nodiscard]] RemotePort* remote() const { return remote_; }
   [[nodiscard]] bool is_open() const { return exchange_ != nullptr; }
-  /// False in class 2 without end-to-end credit: blocked until an ACK comes; and while the port is suspended (FC-VI 7.7).
+  /// False in class 2 without end-to-end credit: blocked until an ACK comes; and while the port is suspended (FC-VI
+  /// 7.7).
   [[nodiscard]] bool may_send() const;
   /// Bytes of data field, Device_Header included, that a frame may have: the smaller of what both ports take.
   [[nodiscard]] std::size_t data_field_bytes() const { return data_field_bytes_; }
@@ -38,7 +39,7 @@ class SequenceSender {
   void start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl);
   Exchange* exchange_ = nullptr;
   RemotePort* remote_ = nullptr;  // for control sequences only if the port is known
-  wire::FcHeader header_;  // of every frame; SEQ_CNT, F_CTL and parameter change
+  wire::FcHeader header_;         // of every frame; SEQ_CNT, F_CTL and parameter change
   std::size_t data_field_bytes_ = 0;
   bool first_frame_ = true;
   bool holds_seq_id_ = false;

@@ -9,7 +9,9 @@ namespace fc2 {
 
 // --- members -----------------------------------------------------------------------------------------------------
 
-SharedLink::Member::Member(SharedLink& shared, NPort& n_port) : port(n_port), shared_(shared) { port.add_listener(*this); }
+SharedLink::Member::Member(SharedLink& shared, NPort& n_port) : port(n_port), shared_(shared) {
+  port.add_listener(*this);
+}
 
 SharedLink::Member::~Member() {
   link_down();
@@ -42,8 +44,10 @@ void SharedLink::Member::send(FramePtr frame) {
     return waiting_.push(std::move(frame));
   }
   output.send(std::move(frame));
-  if (output.paused()) pause();
-  else free_at_ = output.free_at();
+  if (output.paused())
+    pause();
+  else
+    free_at_ = output.free_at();
 }
 
 void SharedLink::Member::output_is_free() {
@@ -67,7 +71,8 @@ void SharedLink::add(NPort& port) {
 }
 
 void SharedLink::remove(NPort& port) {
-  const auto found = std::find_if(virtual_.begin(), virtual_.end(), [&](const auto& member) { return &member->port == &port; });
+  const auto found =
+      std::find_if(virtual_.begin(), virtual_.end(), [&](const auto& member) { return &member->port == &port; });
   if (found == virtual_.end()) return;
   const bool was_logging_in = logging_in_ == found->get();
   virtual_.erase(found);
@@ -107,7 +112,8 @@ void SharedLink::output_resumed() {
   for (const auto& member : virtual_) member->output_is_free();
 }
 
-// A FLOGI ends all logins of the link (FC-LS): whoever has an address asks for one anew. Who was interrupted does so anyway.
+// A FLOGI ends all logins of the link (FC-LS): whoever has an address asks for one anew. Who was interrupted does so
+// anyway.
 void SharedLink::login_ended(Member& member, bool logged_in) {
   if (&member == base_.get()) {
     for (const auto& other : virtual_)

@@ -1,5 +1,5 @@
-// Several N_Ports on one link (N_Port_ID virtualization, FC-LS): one logs in by FLOGI, the others, once it is logged in, by
-// FDISC, one after the other. Each has its own N_Port_ID, names, logins and exchanges.
+// Several N_Ports on one link (N_Port_ID virtualization, FC-LS): one logs in by FLOGI, the others, once it is logged
+// in, by FDISC, one after the other. Each has its own N_Port_ID, names, logins and exchanges.
 #pragma once
 #include <memory>
 #include <vector>
@@ -18,7 +18,8 @@ class SharedLink final : public FrameReceiver, public LinkUser, private OutputLi
   SharedLink& operator=(const SharedLink&) = delete;
 
   [[nodiscard]] NPort& base() { return base_->port; }
-  /// A port whose configuration says virtual_n_port. It logs in when the link can. Must outlive the link, or be removed.
+  /// A port whose configuration says virtual_n_port. It logs in when the link can. Must outlive the link, or be
+  /// removed.
   void add(NPort& port);
   /// Its link goes down, without a LOGO: log it out before, if the fabric should know.
   void remove(NPort& port);

@@ -40,7 +40,7 @@ NPortConfig service_config(const SwitchConfig& config, const char* name, wire::F
   service.fixed_id = id;
   service.e_d_tov = config.e_d_tov;
   service.r_a_tov = config.r_a_tov;
-  service.max_exchanges = 0xFFFE;  // every port may have one open
+  service.max_exchanges = 0xFFFE;                         // every port may have one open
   service.max_assembled_iu_bytes = max_data_field_bytes;  // requests are short
   service.max_waiting_frames = 4 * service.max_exchanges;
   return service;
@@ -48,7 +48,8 @@ NPortConfig service_config(const SwitchConfig& config, const char* name, wire::F
 
 // An ELS request in class 3, the whole of it in one frame: whoever sent it waits for an answer.
 bool asks_for_service(const wire::FcHeader& header, const Frame& frame) {
-  constexpr std::uint32_t whole_request = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
+  constexpr std::uint32_t whole_request =
+      wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
   return header.r_ctl == wire::RCtl::els_request && header.has(whole_request) && frame.sof == wire::Sof::i3 &&
          wire::is_of_fabric(header.d_id) && header.d_id != well_known::broadcast;
 }
@@ -152,7 +153,7 @@ wire::FcId Switch::address_of(const FPort& port) const { return id_of(f_port_add
 
 namespace {
 std::size_t address_number(wire::FcId id) { return id.port() * areas + id.area() - 1; }
-}
+}  // namespace
 
 FPort* Switch::find(wire::FcId id) const {
   if (id.domain() != domain_ || id.area() == 0) return nullptr;
@@ -184,7 +185,8 @@ FPort* Switch::take_f_port(std::deque<std::size_t>& from, std::deque<std::size_t
 
 FPort* Switch::take_f_port(std::size_t number) {
   for (std::deque<std::size_t>* from : {&set_aside_, &free_f_ports_})
-    if (const auto found = std::find(from->begin(), from->end(), number); found != from->end()) return take_f_port(*from, found);
+    if (const auto found = std::find(from->begin(), from->end(), number); found != from->end())
+      return take_f_port(*from, found);
   return nullptr;
 }
 
@@ -214,7 +216,8 @@ bool Switch::take_area(const FPort& port) {
 }
 
 void Switch::give_back_area(const FPort& port) {
-  for (AddressNumber number = f_port_addresses_[port.number()] + areas; number < address_numbers; number += areas) taken_[number] = false;
+  for (AddressNumber number = f_port_addresses_[port.number()] + areas; number < address_numbers; number += areas)
+    taken_[number] = false;
 }
 
 // --- links -------------------------------------------------------------------------------------------------------
@@ -370,8 +373,10 @@ void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
     if (reason == Discard::BadCrc) ingress.count_bad_crc();
     return counters_.discard(reason);
   }
-  if (d_id_of(*frame) == well_known::f_port) ingress.receive_control(std::move(frame));
-  else forward(std::move(frame), &ingress);
+  if (d_id_of(*frame) == well_known::f_port)
+    ingress.receive_control(std::move(frame));
+  else
+    forward(std::move(frame), &ingress);
 }
 
 void Switch::frame_from_service(FramePtr frame) { forward(std::move(frame), nullptr); }
@@ -412,7 +417,8 @@ void Switch::answer_class_2(const Frame& frame, wire::RCtl r_ctl) {
                                 .reason = wire::LinkRejectReason::n_port_not_available_permanently};
   const std::uint32_t parameter = r_ctl == wire::RCtl::f_rjt ? reject.to_parameter() : 0;
   if (!ack) return forward(make_link_control(pool_, *header, r_ctl, parameter), nullptr);
-  forward(make_link_control(pool_, *header, wire::RCtl::f_bsy_link, header->parameter, header->f_ctl & wire::f_ctl::abort_condition_mask),
+  forward(make_link_control(pool_, *header, wire::RCtl::f_bsy_link, header->parameter,
+                            header->f_ctl & wire::f_ctl::abort_condition_mask),
           nullptr);
 }
 

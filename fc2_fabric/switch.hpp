@@ -1,5 +1,5 @@
-// A switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Classes 2 and 3. By itself it is a fabric of one
-// switch; several are made, linked and configured by a Fabric.
+// A switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Classes 2 and 3. By itself it is a fabric of
+// one switch; several are made, linked and configured by a Fabric.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,22 +30,22 @@ struct LoopPlace;
 
 struct SwitchConfig {
   std::string name = "switch";
-  std::uint8_t domain = 1;                         // 1 to 239; in a Fabric: preferred, another one where it is taken
-  std::uint8_t priority = 128;                     // in a Fabric: the lowest is principal switch (FC-SW), then the lowest name
+  std::uint8_t domain = 1;      // 1 to 239; in a Fabric: preferred, another one where it is taken
+  std::uint8_t priority = 128;  // in a Fabric: the lowest is principal switch (FC-SW), then the lowest name
   wire::Wwn switch_name{0x1000'02FC'FA00'0001};
-  wire::Wwn fabric_name{0x1000'02FC'FA00'0001};    // Node_Name in the accept of FLOGI
+  wire::Wwn fabric_name{0x1000'02FC'FA00'0001};  // Node_Name in the accept of FLOGI
   TimeNs e_d_tov = 2 * second;
   TimeNs r_a_tov = 10 * second;
   std::uint16_t receive_data_field_bytes = max_data_field_bytes;
-  std::size_t max_ports = 65280;                   // addresses of a domain: 255 areas of 256 ports
-  std::size_t max_virtual_ports = 255;             // further N_Port_IDs of one F_Port (FDISC)
-  TimeNs state_change_delay = 10 * millisecond;    // RSCNs of one burst of changes go out together
-  std::size_t egress_queue_frames = 256;           // that wait for a port; from there on those who send to it are held back
-  // Ethernet: what waits for ports that take no more, of all flows that come from there; a flow may have half of what others leave,
-  // and loses what is more.
+  std::size_t max_ports = 65280;                 // addresses of a domain: 255 areas of 256 ports
+  std::size_t max_virtual_ports = 255;           // further N_Port_IDs of one F_Port (FDISC)
+  TimeNs state_change_delay = 10 * millisecond;  // RSCNs of one burst of changes go out together
+  std::size_t egress_queue_frames = 256;  // that wait for a port; from there on those who send to it are held back
+  // Ethernet: what waits for ports that take no more, of all flows that come from there; a flow may have half of what
+  // others leave, and loses what is more.
   std::size_t flow_queue_frames = 1024;
-  bool in_order = true;                            // what FLOGI promises; what becomes of frames is the links' (FrameFault)
-  TimeNs hold_time = 2 * second;                   // how long a frame may wait for a port, one whose link is gone too: E_D_TOV
+  bool in_order = true;           // what FLOGI promises; what becomes of frames is the links' (FrameFault)
+  TimeNs hold_time = 2 * second;  // how long a frame may wait for a port, one whose link is gone too: E_D_TOV
 };
 
 class Switch {
@@ -62,19 +62,20 @@ class Switch {
   bool attach(SharedLink& ports, LinkConfig link = {});
   /// Takes the link down: frames under way are lost, the port is logged out implicitly. Not from inside a FrameTap.
   void detach(NPort& port);
-  /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the F_Port's
-  /// receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
+  /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the
+  /// F_Port's receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
-  /// The same where nobody can be held back: Ethernet. `former`: the F_Port of that number if it is free, and so its address again:
-  /// who comes back finds what it had (FC-VI 7.7.5).
+  /// The same where nobody can be held back: Ethernet. `former`: the F_Port of that number if it is free, and so its
+  /// address again: who comes back finds what it had (FC-VI 7.7.5).
   FPort* attach(FrameOutput& output, std::optional<std::size_t> former = {});
-  /// The F_Port of that number is made, and kept for who asks for it: others get it only when no other is left. For who was
-  /// logged in at the switch that this one replaces.
+  /// The F_Port of that number is made, and kept for who asks for it: others get it only when no other is left. For who
+  /// was logged in at the switch that this one replaces.
   void set_aside(std::size_t number);
   /// Those that nobody asked for are free.
   void release_set_aside();
   void detach(FPort& port);
-  /// An arbitrated loop: its FL_Port, for detach(). nullptr: no F_Port is free that has the 256 addresses of its area to itself.
+  /// An arbitrated loop: its FL_Port, for detach(). nullptr: no F_Port is free that has the 256 addresses of its area
+  /// to itself.
   FPort* attach(Loop& loop, const LoopPlace& place);
   FPort* attach(Loop& loop);
   /// Its cable goes to another F_Port: NOS, and another N_Port_ID. False: none is free. Taps and faults are off.
@@ -92,7 +93,8 @@ class Switch {
   [[nodiscard]] FrameReceiver* ingress_of(const NPort& port);
 
   [[nodiscard]] const SwitchConfig& config() const { return config_; }
-  /// It has a Domain_ID and its links work. A switch by itself always is; one of a Fabric while it runs and is configured.
+  /// It has a Domain_ID and its links work. A switch by itself always is; one of a Fabric while it runs and is
+  /// configured.
   [[nodiscard]] bool online() const { return domain_ != 0; }
   [[nodiscard]] std::uint8_t domain() const { return domain_; }
   /// The Switch_Name of the principal switch; of a switch by itself as configured.
@@ -170,20 +172,20 @@ class Switch {
   SwitchConfig config_;
   Counters counters_;
   std::uint64_t frames_forwarded_ = 0;
-  std::size_t flow_frames_ = 0;                          // see SwitchConfig::flow_queue_frames
+  std::size_t flow_frames_ = 0;  // see SwitchConfig::flow_queue_frames
   std::uint8_t domain_ = 0;
   wire::Wwn fabric_name_{};
-  std::vector<std::unique_ptr<FPort>> f_ports_;          // by number; never destroyed while the switch lives
-  std::vector<AddressNumber> f_port_addresses_;          // by number of F_Port
-  std::deque<std::size_t> free_f_ports_;                 // unplugged, longest first
+  std::vector<std::unique_ptr<FPort>> f_ports_;  // by number; never destroyed while the switch lives
+  std::vector<AddressNumber> f_port_addresses_;  // by number of F_Port
+  std::deque<std::size_t> free_f_ports_;         // unplugged, longest first
   std::deque<std::size_t> set_aside_;
-  std::vector<FPort*> logged_in_;                        // by number of address: where its frames go
-  std::vector<bool> taken_;                              // the same: by an F_Port or a login
+  std::vector<FPort*> logged_in_;  // by number of address: where its frames go
+  std::vector<bool> taken_;        // the same: by an F_Port or a login
   AddressNumber next_f_port_address_ = 0;
   boost::unordered_flat_map<const NPort*, FPort*> links_;
   RoutingTable routes_;
-  const PathAges* ages_;                                 // of the Fabric; nullptr: a switch by itself
-  std::unique_ptr<FabricDirectory> own_directory_;       // of a switch by itself
+  const PathAges* ages_;                            // of the Fabric; nullptr: a switch by itself
+  std::unique_ptr<FabricDirectory> own_directory_;  // of a switch by itself
   FabricDirectory* directory_ = nullptr;
   std::unique_ptr<FabricService> name_service_, controller_service_;
   std::unique_ptr<NameServer> name_server_;

@@ -161,9 +161,12 @@ void SwitchPort::output_resumed() {
 void SwitchPort::drain() {
   const TimeNs now = scheduler().now();
   last_progress_ = now;
-  while (!waiting_.empty() && !output_->paused() && (pace_ == Pace::Queue || output_->free_at() <= now)) transmit(waiting_.pop());
-  if (waiting_.empty()) scheduler().cancel(hold_timer_);
-  else if (!output_->paused()) scheduler().schedule(pace_timer_, output_->free_at());
+  while (!waiting_.empty() && !output_->paused() && (pace_ == Pace::Queue || output_->free_at() <= now))
+    transmit(waiting_.pop());
+  if (waiting_.empty())
+    scheduler().cancel(hold_timer_);
+  else if (!output_->paused())
+    scheduler().schedule(pace_timer_, output_->free_at());
   release_held();
 }
 
@@ -210,8 +213,10 @@ void SwitchPort::come_back(wire::FcId id) {
   FrameQueue frames;
   take_frames_for(id, frames);
   while (!frames.empty()) {
-    if (blocked()) wait(frames.pop());
-    else transmit(frames.pop());
+    if (blocked())
+      wait(frames.pop());
+    else
+      transmit(frames.pop());
   }
   release_held();
 }

@@ -1,7 +1,7 @@
 // A port of a switch, whoever is at the other end. Frames that go out wait here while the other end takes none, and who
-// sends too many is held back: Fibre Channel does not drop frames for lack of buffers. So do those to an N_Port that is away
-// for a moment and will log in again (FC-VI 7.7.5). Ethernet holds nobody back: what comes from there waits by where it goes, so
-// that a port that takes none stops no other flow.
+// sends too many is held back: Fibre Channel does not drop frames for lack of buffers. So do those to an N_Port that is
+// away for a moment and will log in again (FC-VI 7.7.5). Ethernet holds nobody back: what comes from there waits by
+// where it goes, so that a port that takes none stops no other flow.
 #pragma once
 #include <deque>
 #include <map>
@@ -18,7 +18,8 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   SwitchPort(const SwitchPort&) = delete;
   SwitchPort& operator=(const SwitchPort&) = delete;
 
-  /// Out of the switch. `ingress`: where the frame came from, held back while too many wait; nullptr: from the switch itself.
+  /// Out of the switch. `ingress`: where the frame came from, held back while too many wait; nullptr: from the switch
+  /// itself.
   void send(FramePtr frame, SwitchPort* ingress);
   /// The link works.
   [[nodiscard]] bool is_up() const { return output_ != nullptr; }
@@ -93,14 +94,14 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   [[nodiscard]] Scheduler& scheduler() const;
 
   const Pace pace_;
-  FrameOutput* output_ = nullptr;   // while the link is up
+  FrameOutput* output_ = nullptr;  // while the link is up
   FrameTap* tap_ = nullptr;
-  FrameQueue waiting_;              // arrival: since when
+  FrameQueue waiting_;  // arrival: since when
   std::vector<wire::FcId> away_;
   FrameQueue for_away_;
   bool stalled_ = false;
-  TimeNs last_progress_ = 0;        // when a frame left, or could have
-  std::deque<SwitchPort*> held_;    // whom we hold back, or whose flow to here; first come first
+  TimeNs last_progress_ = 0;      // when a frame left, or could have
+  std::deque<SwitchPort*> held_;  // whom we hold back, or whose flow to here; first come first
   SwitchPort* held_by_ = nullptr;
   std::map<SwitchPort*, Flow> flows_;  // from here, by where they go
   std::uint64_t frames_in_ = 0, frames_out_ = 0;

@@ -69,9 +69,7 @@ bool Transmitter::pull() {
         if (source.transmitter_ == this) round_ = source.following_;
         output_->send(std::move(frame));
         return true;
-      case FrameSource::Next::Exhausted:
-        withdraw(source);
-        break;
+      case FrameSource::Next::Exhausted: withdraw(source); break;
       case FrameSource::Next::Blocked:
         blocked_ = true;
         round_ = source.following_;
@@ -82,8 +80,10 @@ bool Transmitter::pull() {
 }
 
 bool Transmitter::send_one() {
-  if (!waiting_.empty()) output_->send(waiting_.pop());
-  else if (!pull()) return false;
+  if (!waiting_.empty())
+    output_->send(waiting_.pop());
+  else if (!pull())
+    return false;
   ++frames_sent_;
   return true;
 }

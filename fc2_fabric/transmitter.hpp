@@ -43,7 +43,9 @@ class Transmitter final : private Event, private OutputListener {
   void submit(FrameSource& source);
   void withdraw(FrameSource& source);
   /// What blocked sources wait for (a SEQ_ID) may be there again.
-  void resume() { if (blocked_) wake(); }
+  void resume() {
+    if (blocked_) wake();
+  }
   /// Whole frames.
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   [[nodiscard]] bool idle() const { return waiting_.empty() && round_ == nullptr; }
@@ -64,7 +66,7 @@ class Transmitter final : private Event, private OutputListener {
   FrameQueue waiting_;
   FrameSource* round_ = nullptr;  // ring; next to be asked
   std::size_t round_size_ = 0;
-  bool blocked_ = false;          // a source of the round was blocked when it was asked
+  bool blocked_ = false;  // a source of the round was blocked when it was asked
   std::uint64_t frames_sent_ = 0;
 };
 

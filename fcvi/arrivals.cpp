@@ -4,8 +4,8 @@
 
 namespace fcvi {
 namespace {
-/// SEQ_CNT `later` comes next behind `earlier` where their offsets meet; where they do not, as many frames are between as SEQ_CNTs are
-/// missing, or 65,536 more (5.6), each of a byte at least.
+/// SEQ_CNT `later` comes next behind `earlier` where their offsets meet; where they do not, as many frames are between
+/// as SEQ_CNTs are missing, or 65,536 more (5.6), each of a byte at least.
 bool may_follow(std::uint16_t earlier, std::uint16_t later, std::uint32_t bytes_between) {
   const auto missing = static_cast<std::uint16_t>(later - earlier - 1);
   if (bytes_between == 0) return missing == 0;
@@ -15,7 +15,8 @@ bool may_follow(std::uint16_t earlier, std::uint16_t later, std::uint32_t bytes_
 /// The first range that ends behind `at`.
 template <class Ranges>
 auto range_behind(Ranges& ranges, std::uint32_t at) {
-  return std::partition_point(ranges.begin(), ranges.end(), [at](const Arrivals::Range& range) { return range.end <= at; });
+  return std::partition_point(ranges.begin(), ranges.end(),
+                              [at](const Arrivals::Range& range) { return range.end <= at; });
 }
 }  // namespace
 
@@ -26,7 +27,8 @@ Arrivals::Piece Arrivals::classify(const Range& piece) const {
   const bool is_first = next == ranges_.begin();
   const std::uint16_t before = is_first ? 0xFFFF : (next - 1)->last_seq_cnt;  // the message begins with SEQ_CNT 0
   if (!may_follow(before, piece.first_seq_cnt, piece.begin - (is_first ? 0 : (next - 1)->end))) return Piece::Conflict;
-  const bool fits = next == ranges_.end() || may_follow(piece.last_seq_cnt, next->first_seq_cnt, next->begin - piece.end);
+  const bool fits =
+      next == ranges_.end() || may_follow(piece.last_seq_cnt, next->first_seq_cnt, next->begin - piece.end);
   return fits ? Piece::New : Piece::Conflict;
 }
 
@@ -42,7 +44,8 @@ void Arrivals::add(const Range& piece) {
     next->first_seq_cnt = piece.first_seq_cnt;
   } else {
     Range added = piece;
-    if (next != ranges_.end()) added.missed_since = next->missed_since;  // what is before it is missed as long as itself was
+    if (next != ranges_.end())
+      added.missed_since = next->missed_since;  // what is before it is missed as long as itself was
     const auto at = next - ranges_.begin();
     if (ranges_.size() == ranges_.capacity()) ranges_.reserve(2 * ranges_.capacity());
     ranges_.insert(ranges_.begin() + at, added);
@@ -58,7 +61,9 @@ std::size_t Arrivals::bytes_to_grow(const Range& piece) const {
   return 2 * ranges_.capacity() * sizeof(Range) - heap_bytes();
 }
 
-std::size_t Arrivals::heap_bytes() const { return ranges_.capacity() <= inline_ranges ? 0 : ranges_.capacity() * sizeof(Range); }
+std::size_t Arrivals::heap_bytes() const {
+  return ranges_.capacity() <= inline_ranges ? 0 : ranges_.capacity() * sizeof(Range);
+}
 
 bool Arrivals::contains(std::uint32_t at) const {
   const auto range = range_behind(ranges_, at);

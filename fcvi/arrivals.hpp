@@ -1,4 +1,5 @@
-// Which pieces of a whole are here, whatever their order: bytes of a message by relative offset, or messages of a stream.
+// Which pieces of a whole are here, whatever their order: bytes of a message by relative offset, or messages of a
+// stream.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,9 +10,10 @@
 
 namespace fcvi {
 
-/// Ranges that came, in order, and since when what lies before each is known to be missing (FC-VI B.2.5 rules 4c a) to c), 6e a)).
-/// A piece is [begin, end), and its frames have SEQ_CNT first to last: relative offset and SEQ_CNT go on together (5.6), so that
-/// frames whose offsets meet and whose SEQ_CNTs do not are not of one message. Offsets never repeat (5.2.1).
+/// Ranges that came, in order, and since when what lies before each is known to be missing (FC-VI B.2.5 rules 4c a) to
+/// c), 6e a)). A piece is [begin, end), and its frames have SEQ_CNT first to last: relative offset and SEQ_CNT go on
+/// together (5.6), so that frames whose offsets meet and whose SEQ_CNTs do not are not of one message. Offsets never
+/// repeat (5.2.1).
 class Arrivals {
  public:
   enum class Piece : std::uint8_t {
@@ -27,10 +29,11 @@ class Arrivals {
   using Ranges = boost::container::small_vector<Range, 2>;
 
   [[nodiscard]] Piece classify(const Range& piece) const;
-  /// Pre: classify() says New. `piece.missed_since` counts if nothing behind the piece is here; else that is known already.
+  /// Pre: classify() says New. `piece.missed_since` counts if nothing behind the piece is here; else that is known
+  /// already.
   void add(const Range& piece);
-  /// Of a message of `length` bytes. False: the piece stands alone, and there are more ranges than a fabric makes of frames worth sending;
-  /// each costs those behind it a move.
+  /// Of a message of `length` bytes. False: the piece stands alone, and there are more ranges than a fabric makes of
+  /// frames worth sending; each costs those behind it a move.
   [[nodiscard]] bool has_room(const Range& piece, std::uint64_t length) const;
   /// Bytes of memory that add(piece) needs; 0 where the piece joins a range, or there is room for one more.
   [[nodiscard]] std::size_t bytes_to_grow(const Range& piece) const;

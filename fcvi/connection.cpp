@@ -24,8 +24,7 @@ std::optional<Reason> reason_of(vi::StopCause cause) {
 }  // namespace
 
 Connection::Connection(Core& core, vi::Vi& vi, wire::FcviHandle handle)
-    : core_(core), vi_(&vi), handle_(handle), reliability_(vi.attributes().reliability),
-      options_(core.options_of(vi)),
+    : core_(core), vi_(&vi), handle_(handle), reliability_(vi.attributes().reliability), options_(core.options_of(vi)),
       sender_(*this), receiver_(*this) {
   vi.transport_context = this;
   responder_.process(dr::SetupOpened{}, *this);
@@ -86,8 +85,10 @@ void Connection::follow() {
   const vi::State now = vi_->state();
   const bool receiving = vi_->can_receive();
   if (receiving && !receiving_) receiver_.enable();
-  if (now == vi::State::Error) stop();
-  else if (!receiving && receiving_) receiver_.disable();  // no connection came of what was received since RESP1 (C.5.5)
+  if (now == vi::State::Error)
+    stop();
+  else if (!receiving && receiving_)
+    receiver_.disable();  // no connection came of what was received since RESP1 (C.5.5)
   receiving_ = receiving;
   if (now == vi::State::Connected) {  // it has become so: no event that is fed keeps a Connected VI Connected
     connected_once_ = true;
@@ -130,19 +131,24 @@ EndCause Connection::end_cause() const {
     case Ended::No: return {};
     case Ended::ByUs: return {"VipDisconnect was called here"};
     case Ended::NoReceive: return {"the peer sent a message for which no receive was posted here"};
-    case Ended::TooLong: return {"the peer sent a message that was longer than its receive here, or the receive was not valid"};
+    case Ended::TooLong:
+      return {"the peer sent a message that was longer than its receive here, or the receive was not valid"};
     case Ended::Protection: return {"the peer's message met memory here that is not registered for it"};
-    case Ended::Transport: return {"frames or answers of the peer did not come in time, or not as they should (transport error)"};
+    case Ended::Transport:
+      return {"frames or answers of the peer did not come in time, or not as they should (transport error)"};
     case Ended::Descriptor: return {"a descriptor of this VI failed before"};
     case Ended::PeerLeft: return {"the peer disconnected", true};
     case Ended::PeerGone: return {"the peer's port left the fabric: its process ended, or its link", true};
     case Ended::LinkLost: return {"the link of this NIC to its fabric was lost"};
-    case Ended::PeerTransport: return {"the peer ended the connection: it missed frames or answers of ours (Transport Error, 40h)"};
+    case Ended::PeerTransport:
+      return {"the peer ended the connection: it missed frames or answers of ours (Transport Error, 40h)"};
     case Ended::PeerProtection:
-      return {"the peer ended the connection: an RDMA of ours named memory that it does not allow (RDMA Protection Error)"};
+      return {
+          "the peer ended the connection: an RDMA of ours named memory that it does not allow (RDMA Protection Error)"};
     case Ended::PeerDescriptor:
-      return {"the peer ended the connection: it had no receive for a message of ours, or one that did not fit "
-              "(Remote Descriptor Error, 42h)"};
+      return {
+          "the peer ended the connection: it had no receive for a message of ours, or one that did not fit "
+          "(Remote Descriptor Error, 42h)"};
     case Ended::PeerProtocol: return {"the peer ended the connection: another error of it or of the protocol"};
   }
   return {};
@@ -161,7 +167,8 @@ Connection::Ended Connection::ended_by(ReceiveError error) {
 Connection::Ended Connection::ended_by(Reason reason) {
   if (reason == Reason::transport_error || reason == Reason::remote_rdma_transport_error) return Ended::PeerTransport;
   if (reason == Reason::remote_descriptor_error) return Ended::PeerDescriptor;
-  const bool protection = reason == Reason::rdma_protection_error || reason == Reason::remote_rdma_write_protection_error ||
+  const bool protection = reason == Reason::rdma_protection_error ||
+                          reason == Reason::remote_rdma_write_protection_error ||
                           reason == Reason::remote_rdma_read_protection_error;
   return protection ? Ended::PeerProtection : Ended::PeerProtocol;
 }
@@ -229,11 +236,13 @@ void Connection::request_disconnect(vi::Operation& operation) {
 }
 
 void Connection::disconnect_complete(Disconnector::By by, bool answered) {
-  if (vi_ == nullptr) return abandoned_disconnected(by == Disconnector::By::Application ? disconnector_ : notice_, answered);
+  if (vi_ == nullptr)
+    return abandoned_disconnected(by == Disconnector::By::Application ? disconnector_ : notice_, answered);
   if (by == Disconnector::By::Application) application_disconnected(answered);  // else VipDisconnect is still to come
 }
 
-/// FC-VI 8.4.2 f: no VI is left that could try again (8.6.3 a), and the handle must not serve before the peer has answered.
+/// FC-VI 8.4.2 f: no VI is left that could try again (8.6.3 a), and the handle must not serve before the peer has
+/// answered.
 void Connection::abandoned_disconnected(Disconnector& disconnector, bool answered) {
   if (!answered) return disconnector.request_later();
   handle_disconnected();
@@ -242,8 +251,10 @@ void Connection::abandoned_disconnected(Disconnector& disconnector, bool answere
 
 void Connection::application_disconnected(bool answered) {
   if (vi_->state() == vi::State::Error) {
-    if (answered) feed(ve::DisconnectAnswered{});
-    else feed(ve::DisconnectUnanswered{});
+    if (answered)
+      feed(ve::DisconnectAnswered{});
+    else
+      feed(ve::DisconnectUnanswered{});
   }
   if (answered) unbind();
   complete_disconnects(answered ? vi::Return::Success : vi::Return::NotReachable);
@@ -281,8 +292,10 @@ void Connection::abandon() {
   if (received_ != nullptr) received_->disconnect_requested();
   complete_disconnects(vi::Return::ErrorResource);
   if (vi_ != nullptr) release_vi();
-  if (connected_once_) stop();
-  else if (receiving_) receiver_.disable();
+  if (connected_once_)
+    stop();
+  else if (receiving_)
+    receiver_.disable();
   if (received_ != nullptr) received_->connection_ended();
   if (disconnector_.is_under_way() || notice_.is_under_way()) return;
   if (stopped_) return notice_.request();
@@ -312,9 +325,9 @@ void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::f
   if (vi_ != nullptr && !rqst.conn_setup_abort) note_report(rqst.last_msg_id, rqst.status);
   const Incoming incoming{exchange, rqst};
   incoming_ = &incoming;
-  responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,
-                                      .connection_id_known = rqst.connection_id == setup_id_},
-                     *this);
+  responder_.process(
+      dr::RqstReceived{.setup_abort = rqst.conn_setup_abort, .connection_id_known = rqst.connection_id == setup_id_},
+      *this);
   incoming_ = nullptr;
 }
 
@@ -347,8 +360,10 @@ void Connection::send_disconnect_resp(dr::ResponseReason reason) {
 }
 
 void Connection::abort_setup() {
-  if (received_ != nullptr) received_->disconnect_received();
-  else if (originated_ != nullptr) originated_->disconnect_received();
+  if (received_ != nullptr)
+    received_->disconnect_received();
+  else if (originated_ != nullptr)
+    originated_->disconnect_received();
 }
 
 /// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step).

@@ -89,12 +89,13 @@ class Connection final : private machines::disconnect_responder::Context {
   }
   /// The model took the VI to Error by itself (vi::Transport::stopped): the same, and the peer is told.
   void stopped_by_model(vi::StopCause cause);
-  /// A connection failed here: VI to Error, if it is not there yet, and the peer is told why (FC-VI 8.4.2 e, 5.3.5, Table 12).
+  /// A connection failed here: VI to Error, if it is not there yet, and the peer is told why (FC-VI 8.4.2 e, 5.3.5,
+  /// Table 12).
   void fail(wire::fcvi::Reason reason);
   /// The same, by what the receiver met.
   void fail(wire::fcvi::Reason reason, machines::message_responder::ReceiveError cause);
-  /// A descriptor, or an asynchronous error, is about to tell of this: it ends the connection (VI-ARCH 2.5.2), and who asks in the
-  /// signals that follow hears it as end_cause(). Unreliable Delivery goes on (2.5.1).
+  /// A descriptor, or an asynchronous error, is about to tell of this: it ends the connection (VI-ARCH 2.5.2), and who
+  /// asks in the signals that follow hears it as end_cause(). Unreliable Delivery goes on (2.5.1).
   void note_failure(wire::fcvi::Reason reason);
   void note_failure(machines::message_responder::ReceiveError cause);
   /// Valid while the VI is in Error, and in the signals of its way there.
@@ -115,8 +116,8 @@ class Connection final : private machines::disconnect_responder::Context {
   /// The receiver's R_A_TOV is over, or a logout made it needless.
   void handle_released();
   void unbind();
-  /// The VI goes away without a word (VipCloseNic) and is not touched any more: its calls return, the peer is told, until it
-  /// answers, and the handle rests as long (8.4.2 f).
+  /// The VI goes away without a word (VipCloseNic) and is not touched any more: its calls return, the peer is told,
+  /// until it answers, and the handle rests as long (8.4.2 f).
   void abandon();
   [[nodiscard]] std::string_view responder_state() const { return responder_.state_name(); }
 
@@ -159,19 +160,33 @@ class Connection final : private machines::disconnect_responder::Context {
   bool connected_once_ = false;
   bool retired_ = false;
   bool peer_knows_ = false;
-  vi::StopCause stop_cause_{};                               // of stop_later_
-  bool retried_ = false;  // the endpoint is in Pending Connect Retry
+  vi::StopCause stop_cause_{};  // of stop_later_
+  bool retried_ = false;        // the endpoint is in Pending Connect Retry
   enum class Ended : std::uint8_t {
-    No, ByUs, NoReceive, TooLong, Protection, Transport, Descriptor, PeerLeft, PeerGone, LinkLost, PeerTransport,
-    PeerProtection, PeerDescriptor, PeerProtocol
+    No,
+    ByUs,
+    NoReceive,
+    TooLong,
+    Protection,
+    Transport,
+    Descriptor,
+    PeerLeft,
+    PeerGone,
+    LinkLost,
+    PeerTransport,
+    PeerProtection,
+    PeerDescriptor,
+    PeerProtocol
   };
   static Ended ended_by(machines::message_responder::ReceiveError error);
   static Ended ended_by(wire::fcvi::Reason reason);
   [[nodiscard]] Ended ended_by_peer() const;
   [[nodiscard]] Ended ended_here_by(wire::fcvi::Reason reason) const;
-  void note_end(Ended cause) { if (ended_ == Ended::No) ended_ = cause; }
+  void note_end(Ended cause) {
+    if (ended_ == Ended::No) ended_ = cause;
+  }
   Ended ended_ = Ended::No;  // the first cause
-  fc2::PortUse peer_;     // it stays known while we are here
+  fc2::PortUse peer_;        // it stays known while we are here
   OriginatedSetup* originated_ = nullptr;
   ReceivedSetup* received_ = nullptr;
   PeerRequest* peer_request_ = nullptr;
@@ -179,22 +194,22 @@ class Connection final : private machines::disconnect_responder::Context {
     fc2::Exchange& exchange;
     const wire::fcvi::DisconnectRqst& rqst;
   };
-  const Incoming* incoming_ = nullptr;                       // while its event is processed
+  const Incoming* incoming_ = nullptr;  // while its event is processed
   MessageSender sender_;
   MessageReceiver receiver_;
-  std::unique_ptr<ReadResponder> read_responder_;            // from the first RDMA Read on
+  std::unique_ptr<ReadResponder> read_responder_;  // from the first RDMA Read on
   Disconnector disconnector_{*this, Disconnector::By::Application};
   Disconnector notice_{*this, Disconnector::By::Provider};
-  std::vector<vi::Operation*> disconnects_;                  // VipDisconnect calls that wait
+  std::vector<vi::Operation*> disconnects_;  // VipDisconnect calls that wait
   fc2::Timer<Connection, &Connection::stop_now> stop_later_{*this};
   struct Ending {
     explicit Ending(Connection& own) : connection(own) {}
     void over() { connection.end_now(); }
     Connection& connection;
-    wire::MsgId up_to{};                                     // what the peer completed
+    wire::MsgId up_to{};  // what the peer completed
     fc2::Timer<Ending, &Ending::over> timer{*this};
   };
-  std::unique_ptr<Ending> ending_;                           // from the first need on: few connections have it
+  std::unique_ptr<Ending> ending_;  // from the first need on: few connections have it
 };
 
 }  // namespace fcvi

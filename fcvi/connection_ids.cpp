@@ -5,7 +5,8 @@
 namespace fcvi {
 
 wire::ConnectionId ConnectionIds::open(fc2::TimeNs now) {
-  while (next_ == wire::ConnectionId::unassigned.value || next_ == 0 || open_.contains(next_) || rests(next_, now)) ++next_;
+  while (next_ == wire::ConnectionId::unassigned.value || next_ == 0 || open_.contains(next_) || rests(next_, now))
+    ++next_;
   open_.insert(next_);
   return {next_++};
 }
@@ -25,8 +26,10 @@ void ConnectionIds::set_error(const Id& id, wire::FcviHandle endpoint, fc2::Time
   const bool owed = endpoint != wire::FcviHandle::unassigned;
   const Error error{now + r_a_tov, owed};
   if (errors_.insert_or_assign(id, error).second && id.originator == Originator::Peer) ++of_peer_[id.peer.value];
-  if (owed) owed_[endpoint.value].push_back(id);
-  else earliest_ = std::min(earliest_, error.until);
+  if (owed)
+    owed_[endpoint.value].push_back(id);
+  else
+    earliest_ = std::min(earliest_, error.until);
 }
 
 bool ConnectionIds::is_full(const Id& id) const {

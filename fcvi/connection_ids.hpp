@@ -42,8 +42,8 @@ class ConnectionIds {
   [[nodiscard]] std::size_t resting(fc2::TimeNs now) const;
 
  private:
-  /// Errors of peers' set-ups that are remembered, half of them of one peer. One more is not: its peer sends more than a set-up
-  /// per 4 ms.
+  /// Errors of peers' set-ups that are remembered, half of them of one peer. One more is not: its peer sends more than
+  /// a set-up per 4 ms.
   static constexpr std::size_t max_peers_errors = 4096, max_of_one_peer = max_peers_errors / 2;
   [[nodiscard]] bool is_full(const Id& id) const;
   [[nodiscard]] bool rests(std::uint32_t id, fc2::TimeNs now) const;

@@ -14,8 +14,8 @@ class ConnectionPoints {
   void wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation);
   /// Forgets the operation without done(); nothing if it does not wait.
   void withdraw(const vi::ConnectWaitOperation& operation);
-  /// The longest waiting operation for this address and discriminator, which waits no longer; nullptr if none does. A point is
-  /// bound to both (FC-VI 4.2); VI-DG 3.3.1 names the discriminator alone because its NICs have one address.
+  /// The longest waiting operation for this address and discriminator, which waits no longer; nullptr if none does. A
+  /// point is bound to both (FC-VI 4.2); VI-DG 3.3.1 names the discriminator alone because its NICs have one address.
   vi::ConnectWaitOperation* take(const vi::NetAddress& wanted);
   [[nodiscard]] bool anybody_waits() const { return !points_.empty(); }
 

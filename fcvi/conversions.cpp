@@ -10,7 +10,8 @@ constexpr std::array<std::uint8_t, 5> info_signature{'F', 'C', 'V', 'I', 1};
 constexpr std::size_t local_length_at = 5, remote_length_at = 6;
 
 bool has_signature(const wire::fcvi::ConnectPayload& payload) {
-  return payload.connect_info && std::equal(info_signature.begin(), info_signature.end(), payload.connect_info->begin());
+  return payload.connect_info &&
+         std::equal(info_signature.begin(), info_signature.end(), payload.connect_info->begin());
 }
 
 vi::NetAddress from_wire(const wire::fcvi::NetAddress& address, std::optional<std::uint8_t> callers_length) {
@@ -66,7 +67,8 @@ wire::fcvi::NetAddress to_wire(const vi::NetAddress& address) {
   return wire::fcvi::NetAddress::of(address.host, address.discriminator_bytes());
 }
 
-std::optional<wire::fcvi::ConnectInfo> discriminator_lengths(const vi::NetAddress& local, const vi::NetAddress& remote) {
+std::optional<wire::fcvi::ConnectInfo> discriminator_lengths(const vi::NetAddress& local,
+                                                             const vi::NetAddress& remote) {
   constexpr auto told = wire::fcvi::NetAddress::min_discriminator_length;
   if (local.discriminator_length >= told && remote.discriminator_length >= told) return std::nullopt;
   wire::fcvi::ConnectInfo info{};

@@ -19,8 +19,9 @@ using wire::fcvi::Opcode;
 using Answer = machines::connect_responder::Answer;
 
 Core::Core(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& config)
-    : reorder_pool(config.reorder_pool_bytes), port_(port), resolver_(resolver), config_(config), handles_(config.first_handle, config.max_endpoints),
-      connection_points_(port.scheduler()), connection_ids_(config.first_connection_id) {
+    : reorder_pool(config.reorder_pool_bytes), port_(port), resolver_(resolver), config_(config),
+      handles_(config.first_handle, config.max_endpoints), connection_points_(port.scheduler()),
+      connection_ids_(config.first_connection_id) {
   port_.set_data_user(wire::Type::fc_vi, *this);
   port_.add_listener(*this);
 }
@@ -33,7 +34,8 @@ Core::~Core() {
 
 void Core::set_setup_error(const ConnectionIds::Id& id, Connection* endpoint) {
   const bool owes_disconnect = endpoint != nullptr && endpoint->vi() != nullptr;
-  connection_ids_.set_error(id, owes_disconnect ? endpoint->handle() : wire::FcviHandle::unassigned, scheduler().now(), port_.r_a_tov());
+  connection_ids_.set_error(id, owes_disconnect ? endpoint->handle() : wire::FcviHandle::unassigned, scheduler().now(),
+                            port_.r_a_tov());
 }
 
 // --- calls of the VI model ---------------------------------------------------------------------------------------
@@ -61,7 +63,8 @@ vi::Return Core::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, c
   Connection* connection = begin_request(vi, local, timeout_ns, refusal);
   if (connection == nullptr) return refusal;
   if (port_.online()) port_.remote_port(port_.n_port_id());  // its logout tells that the link is down
-  peer_pool_.add(std::make_unique<PeerRequest>(*this, *connection, local, remote, operation)).start(deadline_after(timeout_ns));
+  peer_pool_.add(std::make_unique<PeerRequest>(*this, *connection, local, remote, operation))
+      .start(deadline_after(timeout_ns));
   return vi::Return::Success;
 }
 
@@ -135,9 +138,12 @@ void Core::connect_reject(vi::ConnectionToken token, vi::Operation& operation) {
 }
 
 void Core::disconnect(vi::Vi& vi, vi::Operation& operation) {
-  if (auto* connection = static_cast<Connection*>(vi.transport_context)) return connection->request_disconnect(operation);
-  const auto outcome = vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
-  if (outcome.disconnect_requested) vi.endpoint_event(machines::vi_endpoint::DisconnectAnswered{});  // of no connection: nobody to ask
+  if (auto* connection = static_cast<Connection*>(vi.transport_context))
+    return connection->request_disconnect(operation);
+  const auto outcome =
+      vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
+  if (outcome.disconnect_requested)
+    vi.endpoint_event(machines::vi_endpoint::DisconnectAnswered{});  // of no connection: nobody to ask
   operation.done(vi::Return::Success);
 }
 
@@ -174,12 +180,14 @@ void Core::data_frame_received(const fc2::ReceivedFrame& frame) {
   // FQMID: the Exchange Context tells answers to us from requests of the peer (5.2.5).
   const bool answer = frame.header.has(wire::f_ctl::exchange_responder);
   if (answer != (iu.category == Category::message_response)) return discard_frame(frame, fc2::Discard::BadHeader);
-  if (answer) connection->sender().response_received(frame, *header, payload);
-  else connection->receiver().request_received(frame, *header, payload);
+  if (answer)
+    connection->sender().response_received(frame, *header, payload);
+  else
+    connection->receiver().request_received(frame, *header, payload);
 }
 
-/// It is missing in the message that its originator sends (8.4.1 c, d): 8.4.2 h. A plain ACK of the last one would tell the
-/// originator that all arrived (5.5).
+/// It is missing in the message that its originator sends (8.4.1 c, d): 8.4.2 h. A plain ACK of the last one would tell
+/// the originator that all arrived (5.5).
 void Core::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason) {
   discard(reason);
   if (!frame.header.has(wire::f_ctl::exchange_responder)) port_.acknowledger().abort_sequence(frame);
@@ -190,7 +198,9 @@ void Core::stray_frame(wire::FcId source) {
   if (source != port_.n_port_id()) port_.deny(source);  // there is no login with oneself (FC-VI 7.7.2)
 }
 
-static std::uint64_t exchange_key(wire::FcId originator, wire::OxId ox_id) { return std::uint64_t{originator.value} << 32 | ox_id.value; }
+static std::uint64_t exchange_key(wire::FcId originator, wire::OxId ox_id) {
+  return std::uint64_t{originator.value} << 32 | ox_id.value;
+}
 
 void Core::message_opened(wire::FcId originator, wire::OxId ox_id, const Connection& connection) {
   message_exchanges_[exchange_key(originator, ox_id)] = {connection.handle(), originator};
@@ -210,8 +220,10 @@ void Core::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& firs
     return port_.release(exchange);
   }
   ++counters.ius_received;
-  if (header->opcode == Opcode::connect_rqst) connect_rqst_received(exchange, first, iu);
-  else disconnect_rqst_received(exchange, *header);
+  if (header->opcode == Opcode::connect_rqst)
+    connect_rqst_received(exchange, first, iu);
+  else
+    disconnect_rqst_received(exchange, *header);
 }
 
 void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
@@ -221,22 +233,27 @@ void Core::exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) {
 /// The newest that matches: a peer's handles and ids come round again, and older set-ups live with their connections.
 template <class Predicate>
 ReceivedSetup* Core::find_received(Predicate matches) {
-  const auto found = std::find_if(received_.rbegin(), received_.rend(), [&](const auto& entry) { return matches(*entry.second); });
+  const auto found =
+      std::find_if(received_.rbegin(), received_.rend(), [&](const auto& entry) { return matches(*entry.second); });
   return found == received_.rend() ? nullptr : found->second.get();
 }
 
-/// A request that cannot begin a set-up any more, late or twice: its id rests (CSerr, C.2 rule 1 a), or its set-up is here, or
-/// a retry of it was faster (C.4 rule 8 a 5). An endpoint that is in Error says nothing: the peer may have reused its handle.
+/// A request that cannot begin a set-up any more, late or twice: its id rests (CSerr, C.2 rule 1 a), or its set-up is
+/// here, or a retry of it was faster (C.4 rule 8 a 5). An endpoint that is in Error says nothing: the peer may have
+/// reused its handle.
 bool Core::is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer) {
   using Originator = ConnectionIds::Originator;
   if (connection_ids_.in_error({Originator::Peer, request.connection_id, peer}, scheduler().now())) return true;
   ReceivedSetup* setup = find_open(peer, request.payload.handle);
   if (setup == nullptr) return false;
-  const bool lives = setup->offered() || setup->connection() != nullptr;  // one that was refused frees the peer's handle
+  const bool lives =
+      setup->offered() || setup->connection() != nullptr;  // one that was refused frees the peer's handle
   return setup->request().connection_id == request.connection_id || (lives && setup->request().retry && !request.retry);
 }
 
-static std::uint64_t endpoint_key(wire::FcId peer, wire::FcviHandle handle) { return std::uint64_t{handle.value} << 28 | peer.value; }
+static std::uint64_t endpoint_key(wire::FcId peer, wire::FcviHandle handle) {
+  return std::uint64_t{handle.value} << 28 | peer.value;
+}
 
 ReceivedSetup* Core::find_open(wire::FcId peer, wire::FcviHandle handle) {
   const auto newest = newest_received_.find(endpoint_key(peer, handle));
@@ -246,11 +263,14 @@ ReceivedSetup* Core::find_open(wire::FcId peer, wire::FcviHandle handle) {
 }
 
 static bool is_valid(const wire::fcvi::ConnectPayload& payload) {
-  return payload.local_address.is_valid() && payload.remote_address.is_valid() && payload.handle != wire::FcviHandle::unassigned;
+  return payload.local_address.is_valid() && payload.remote_address.is_valid() &&
+         payload.handle != wire::FcviHandle::unassigned;
 }
 
-void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> iu) {
-  const auto request = wire::fcvi::ConnectRqst::from(*DeviceHeader::parse(header.device_header_size(), iu), iu.subspan(32));
+void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& header,
+                                 std::span<const std::uint8_t> iu) {
+  const auto request =
+      wire::fcvi::ConnectRqst::from(*DeviceHeader::parse(header.device_header_size(), iu), iu.subspan(32));
   if (!request) {
     discard(fc2::Discard::BadPayload);
     return port_.release(exchange);
@@ -264,14 +284,17 @@ void Core::connect_rqst_received(fc2::Exchange& exchange, const wire::FcHeader& 
   const std::uint64_t token = next_token_++;
   auto& setup = received_[token];
   setup = std::make_unique<ReceivedSetup>(*this, token, exchange, *request);
-  if (retried != nullptr) return setup->refuse(Answer::ProtocolError);  // that set-up goes on, and waits for its own retry
+  if (retried != nullptr)
+    return setup->refuse(Answer::ProtocolError);  // that set-up goes on, and waits for its own retry
   newest_received_[endpoint_key(header.s_id, request->payload.handle)] = token;
   const bool capable = header.s_id == port_.n_port_id() || port_.remote_port(header.s_id).supports_fc_vi();
   if (!capable) return setup->refuse(Answer::InvalidServiceParm);  // 5.6; the port itself asks for the login (7.7.2)
   const auto attributes = from_wire(request->payload.local_attributes);
   if (!is_valid(request->payload) || !attributes) return setup->refuse(Answer::ProtocolError);
-  if (setup->is_peer_to_peer()) peer_wanted(*setup);
-  else connection_wanted(*setup, *attributes);
+  if (setup->is_peer_to_peer())
+    peer_wanted(*setup);
+  else
+    connection_wanted(*setup, *attributes);
 }
 
 /// Client to server (VI-DG 3.3.1), and the reserved modes, for which nobody waits.
@@ -296,11 +319,13 @@ Connection* Core::find_disconnected(wire::FcId peer, const DeviceHeader& header)
   const auto request = wire::fcvi::DisconnectRqst::from(header);
   Connection* connection = handles_.find(header.handle);
   if (connection != nullptr && connection->peer_port() != peer) connection = nullptr;
-  // An aborted setup by its id: the peer does not know our handle (6.12.2), or tells its own (C.5.7.2). Each end numbers the
-  // set-ups that it originates: our handle with the id of its own set-up names no other, though the peer's may have that id too.
+  // An aborted setup by its id: the peer does not know our handle (6.12.2), or tells its own (C.5.7.2). Each end
+  // numbers the set-ups that it originates: our handle with the id of its own set-up names no other, though the peer's
+  // may have that id too.
   const bool named = connection != nullptr && connection->setup_id() == request.connection_id;
   ReceivedSetup* setup = request.conn_setup_abort ? find_setup(peer, request.connection_id) : nullptr;
-  if (setup != nullptr && !(named && setup->connection() != connection)) return setup->has_endpoint() ? setup->connection() : nullptr;
+  if (setup != nullptr && !(named && setup->connection() != connection))
+    return setup->has_endpoint() ? setup->connection() : nullptr;
   return connection;
 }
 
@@ -344,16 +369,21 @@ void Core::for_each_waiting(Function function) {
 }
 
 void Core::remote_port_logged_in(fc2::RemotePort& port) {
-  for_each_waiting([&](OriginatedSetup& setup) { if (setup.waits_for(port.peer())) setup.port_logged_in(port.peer()); });
+  for_each_waiting([&](OriginatedSetup& setup) {
+    if (setup.waits_for(port.peer())) setup.port_logged_in(port.peer());
+  });
 }
 
 void Core::remote_port_login_failed(fc2::RemotePort& port) {
-  for_each_waiting([&](OriginatedSetup& setup) { if (setup.waits_for(port.peer())) setup.port_login_failed(port.peer()); });
+  for_each_waiting([&](OriginatedSetup& setup) {
+    if (setup.waits_for(port.peer())) setup.port_login_failed(port.peer());
+  });
 }
 
 void Core::remote_port_logged_out(fc2::RemotePort& port) {
   connection_ids_.logged_out(port.peer());
-  boost::unordered::erase_if(message_exchanges_, [&](const auto& entry) { return entry.second.originator == port.peer(); });
+  boost::unordered::erase_if(message_exchanges_,
+                             [&](const auto& entry) { return entry.second.originator == port.peer(); });
   for (std::size_t slot = 0; slot < handles_.slots().size(); ++slot) {
     Connection* connection = handles_.slots()[slot].connection.get();
     if (connection != nullptr && connection->peer_port() == port.peer()) connection->port_logged_out();
@@ -362,7 +392,9 @@ void Core::remote_port_logged_out(fc2::RemotePort& port) {
     ReceivedSetup& setup = *(next++)->second;
     if (setup.peer_port() == port.peer() && !setup.is_over()) setup.port_logged_out();
   }
-  for_each_waiting([&](OriginatedSetup& setup) { if (setup.stands_alone_with(port.peer())) setup.port_logged_out(); });
+  for_each_waiting([&](OriginatedSetup& setup) {
+    if (setup.stands_alone_with(port.peer())) setup.port_logged_out();
+  });
   if (port.peer() == port_.n_port_id()) peer_pool_.link_lost();
 }
 
@@ -372,11 +404,15 @@ void Core::fabric_logged_in() {
 }
 
 void Core::resolved(const wire::IpAddress& address, std::span<const wire::FcId> n_port_ids) {
-  for_each_waiting([&](OriginatedSetup& setup) { if (setup.waits_for(address)) setup.resolved(n_port_ids); });
+  for_each_waiting([&](OriginatedSetup& setup) {
+    if (setup.waits_for(address)) setup.resolved(n_port_ids);
+  });
 }
 
 void Core::not_resolved(const wire::IpAddress& address) {
-  for_each_waiting([&](OriginatedSetup& setup) { if (setup.waits_for(address)) setup.not_resolved(); });
+  for_each_waiting([&](OriginatedSetup& setup) {
+    if (setup.waits_for(address)) setup.not_resolved();
+  });
 }
 
 // --- the end -----------------------------------------------------------------------------------------------------

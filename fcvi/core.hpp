@@ -46,12 +46,14 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
   [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
   [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
-  ReorderPool reorder_pool;          // of all connections
+  ReorderPool reorder_pool;  // of all connections
   ProviderCounters counters;
   std::size_t pending_requests = 0;  // offered, not decided
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
   [[nodiscard]] std::size_t open_setups() const { return originated_.size() + received_.size(); }
-  [[nodiscard]] fc2::TimeNs ulp_timeout() const { return config_.ulp_timeout > 0 ? config_.ulp_timeout : port_.r_a_tov(); }
+  [[nodiscard]] fc2::TimeNs ulp_timeout() const {
+    return config_.ulp_timeout > 0 ? config_.ulp_timeout : port_.r_a_tov();
+  }
   wire::ConnectionId open_connection_id() { return connection_ids_.open(scheduler().now()); }
   void close_connection_id(wire::ConnectionId id) { connection_ids_.close(id); }
   /// CSerr (C.2): for R_A_TOV, and until the Disconnect of `endpoint`'s VI, if it has one.
@@ -91,7 +93,8 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   // fc2::DataFrameUser
   void data_frame_received(const fc2::ReceivedFrame& frame) override;
   bool abort_received(wire::FcId source, wire::OxId ox_id) override;
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, ExchangeFailure failure) override;
   // fc2::PortListener
   void fabric_logged_in() override;
@@ -107,19 +110,24 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   void connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attributes);
   void peer_wanted(ReceivedSetup& setup);
   void disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header);
-  template <class Predicate> ReceivedSetup* find_received(Predicate matches);
+  template <class Predicate>
+  ReceivedSetup* find_received(Predicate matches);
   ReceivedSetup* find_setup(wire::FcId peer, wire::ConnectionId connection_id);
-  /// The newest that the peer originated with that handle of its own, and that a retry may mean; nullptr if there is none.
+  /// The newest that the peer originated with that handle of its own, and that a retry may mean; nullptr if there is
+  /// none.
   ReceivedSetup* find_open(wire::FcId peer, wire::FcviHandle handle);
   Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer);
   void discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason);
   void stray_frame(wire::FcId source);
-  template <class Function> void for_each_waiting(Function function);
+  template <class Function>
+  void for_each_waiting(Function function);
   Connection* begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal);
   [[nodiscard]] fc2::TimeNs deadline_after(vi::TimeNs timeout_ns);
   [[nodiscard]] vi::Return accept_without_offer(vi::ConnectionToken token, vi::Vi& vi);
-  [[nodiscard]] bool was_issued(vi::ConnectionToken token) const { return token.value != 0 && token.value < next_token_; }
+  [[nodiscard]] bool was_issued(vi::ConnectionToken token) const {
+    return token.value != 0 && token.value < next_token_;
+  }
   void bury();
 
   fc2::NPort& port_;
@@ -131,7 +139,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   std::map<const vi::Vi*, ConnectionOptions> options_;  // of VIs that have their own
   std::map<const vi::Vi*, PeerReport> told_by_peer_;
   ConnectionIds connection_ids_;
-  std::set<std::uint64_t> unreachable_offers_;          // by token; until they are answered
+  std::set<std::uint64_t> unreachable_offers_;  // by token; until they are answered
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;  // by number; also in order of age
   std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;      // by token

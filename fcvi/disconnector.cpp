@@ -25,8 +25,10 @@ void Disconnector::request() { process(dn::DisconnectRequested{}); }
 void Disconnector::port_logged_out() { process(dn::PortLoggedOut{}); }
 
 void Disconnector::expired() {
-  if (machine_.is<dn::Unanswered>()) process(dn::DisconnectRequested{});
-  else process(dn::ResponseTimeout{});
+  if (machine_.is<dn::Unanswered>())
+    process(dn::DisconnectRequested{});
+  else
+    process(dn::ResponseTimeout{});
 }
 
 bool Disconnector::is_under_way() const { return machine_.is_any_of<dn::AwaitResponse, dn::AwaitResponseRetry>(); }
@@ -39,8 +41,10 @@ void Disconnector::send_disconnect_rqst() {
   request.handle = connection_.peer_handle();
   request.vi_app_discon = by_ == By::Application;
   request.conn_setup_abort = !connection_.was_connected();
-  if (request.conn_setup_abort) request.connection_id = connection_.setup_id();  // 6.12.2
-  else request.last_msg_id = connection_.receiver().last_completed();
+  if (request.conn_setup_abort)
+    request.connection_id = connection_.setup_id();  // 6.12.2
+  else
+    request.last_msg_id = connection_.receiver().last_completed();
   if (reason_) request.status = {.reason = *reason_};
   std::array<std::uint8_t, 32> bytes;
   request.write(bytes);
@@ -68,7 +72,8 @@ bool Disconnector::port_logged_in() const {
 void Disconnector::count_stale() { connection_.core().discard(fc2::Discard::UnexpectedIu); }
 void Disconnector::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
 
-void Disconnector::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+void Disconnector::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                                     std::span<const std::uint8_t> iu) {
   const auto response = wire::fcvi::DisconnectResp::parse(first.device_header_size(), iu);
   if (!response || first.r_ctl != wire::RCtl::solicited_control) {
     connection_.core().discard(fc2::Discard::BadPayload);

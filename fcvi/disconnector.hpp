@@ -23,7 +23,8 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
   void set_reason(std::optional<wire::fcvi::Reason> reason) { reason_ = reason; }
 
  private:
-  template <class E> void process(const E& event);
+  template <class E>
+  void process(const E& event);
   void expired();
   // machines::disconnect_originator
   void send_disconnect_rqst() override;
@@ -35,7 +36,8 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
   [[nodiscard]] bool port_logged_in() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
   // fc2::ExchangeUser
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
 
   Connection& connection_;

@@ -1,5 +1,5 @@
-// Frames of one stream that came in their turn and wait all the same, in order: for RESP2 (FC-VI C.5.4), or until read data is out
-// (VI-ARCH 6.3.1.1). What overtook other frames on an out-of-order fabric: fcvi/epoch.hpp.
+// Frames of one stream that came in their turn and wait all the same, in order: for RESP2 (FC-VI C.5.4), or until read
+// data is out (VI-ARCH 6.3.1.1). What overtook other frames on an out-of-order fabric: fcvi/epoch.hpp.
 #pragma once
 #include <boost/circular_buffer.hpp>
 
@@ -14,7 +14,7 @@ namespace fcvi {
 class EarlyFrames {
  public:
   struct Entry {
-    fc2::FramePtr frame;          // what `received` looks at
+    fc2::FramePtr frame;  // what `received` looks at
     fc2::ReceivedFrame received;
     wire::fcvi::DeviceHeader header;
     [[nodiscard]] std::span<const std::uint8_t> payload() const { return received.data_field.subspan(header.size()); }

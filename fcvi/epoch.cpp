@@ -21,11 +21,14 @@ Epoch::Parts Epoch::not_overwritten(wire::MsgId by, std::uintptr_t target, std::
     const OpenMessage& message = later->second;
     if (message.target == 0 || message.refused) continue;  // what comes of a refused one is not written
     if (message.target >= target + length || target >= message.target + message.message.length()) continue;
-    const std::uint32_t placed = message.held.empty() ? message.message.length() : message.held.front().offset;  // its end waits
-    const std::size_t from = target > message.target ? target - message.target : 0;  // of its bytes, those that lie there
+    const std::uint32_t placed =
+        message.held.empty() ? message.message.length() : message.held.front().offset;  // its end waits
+    const std::size_t from =
+        target > message.target ? target - message.target : 0;  // of its bytes, those that lie there
     const std::size_t to = std::min<std::size_t>(placed, target + length - message.target);
     const Arrivals::Ranges& all = message.arrivals.ranges();
-    auto range = std::partition_point(all.begin(), all.end(), [from](const Arrivals::Range& each) { return each.end <= from; });
+    auto range =
+        std::partition_point(all.begin(), all.end(), [from](const Arrivals::Range& each) { return each.end <= from; });
     for (; range != all.end() && range->begin < to; ++range)
       cut(parts, message.target + range->begin, message.target + std::min<std::size_t>(range->end, placed));
   }

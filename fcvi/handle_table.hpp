@@ -11,11 +11,11 @@
 namespace fcvi {
 class Connection;
 
-/// A handle names one connection from the first IU of its set-up until R_A_TOV after its end (8.4.2 f). It is a slot and how
-/// often that slot was used, above a base that the driver draws from the seed: a slot serves again at once, its number only
-/// after all others of that slot. What a peer still sends to the old number meets nobody, however late: frames after a logout
-/// (8.4.2 g), and the DISCONNECT_RQST of a VI that stayed in Error (D.2). FFFFFFFFh is never allocated (ruling 2).
-/// find() is on the frame path: one bounds check, one load and compare.
+/// A handle names one connection from the first IU of its set-up until R_A_TOV after its end (8.4.2 f). It is a slot
+/// and how often that slot was used, above a base that the driver draws from the seed: a slot serves again at once, its
+/// number only after all others of that slot. What a peer still sends to the old number meets nobody, however late:
+/// frames after a logout (8.4.2 g), and the DISCONNECT_RQST of a VI that stayed in Error (D.2). FFFFFFFFh is never
+/// allocated (ruling 2). find() is on the frame path: one bounds check, one load and compare.
 class HandleTable {
  public:
   HandleTable(std::uint32_t first_handle, std::uint32_t limit);

@@ -1,5 +1,5 @@
-// FCVI_MSG_ID of one stream: consecutive, and none comes round within R_A_TOV (FC-VI 5.9.6). Each half of them takes so long at least: an
-// id was last used before the other half was begun.
+// FCVI_MSG_ID of one stream: consecutive, and none comes round within R_A_TOV (FC-VI 5.9.6). Each half of them takes so
+// long at least: an id was last used before the other half was begun.
 #pragma once
 #include <optional>
 

@@ -37,10 +37,14 @@ Reason reason_of(mr::ReceiveError error, bool rdma) {
 }
 
 /// No descriptor did: what we tell the application asynchronously (VI-DG 3.8.1), and the peer (5.9.7.3.2).
-struct Told { vi::ErrorCode code; Reason reason; };
+struct Told {
+  vi::ErrorCode code;
+  Reason reason;
+};
 
-/// VI-DG 3.8.1, ruling 253: of an RDMA Write that ends early a part is here, and that is what the consumer wants to know. A frame
-/// that is here and does not belong there (`breach`) is an error of the transport. Read requests have one frame: they do not end early.
+/// VI-DG 3.8.1, ruling 253: of an RDMA Write that ends early a part is here, and that is what the consumer wants to
+/// know. A frame that is here and does not belong there (`breach`) is an error of the transport. Read requests have one
+/// frame: they do not end early.
 Told told_of(mr::ReceiveError error, bool read, bool breach) {
   switch (error) {
     case mr::ReceiveError::QueueEmpty: return {vi::ErrorCode::RecvQEmpty, Reason::remote_descriptor_error};
@@ -56,7 +60,8 @@ Told told_of(mr::ReceiveError error, bool read, bool breach) {
 
 // What waits in order: message_receiver_waiting.cpp. Frames that overtook others: message_receiver_epochs.cpp.
 
-MessageReceiver::MessageReceiver(Connection& connection) : connection_(connection), share_(connection.core().reorder_pool), early_(share_) {}
+MessageReceiver::MessageReceiver(Connection& connection)
+    : connection_(connection), share_(connection.core().reorder_pool), early_(share_) {}
 MessageReceiver::~MessageReceiver() = default;
 
 bool MessageReceiver::needs_response(bool read) const {
@@ -73,8 +78,10 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
                                        std::span<const std::uint8_t> payload) {
   frame_ = &frame;
   if (stopped()) {
-    if (mr::expects_frames(machine_)) discard_frame();  // the model stopped the VI; the machine hears of it next
-    else process(mr::FrameRefused{});
+    if (mr::expects_frames(machine_))
+      discard_frame();  // the model stopped the VI; the machine hears of it next
+    else
+      process(mr::FrameRefused{});
   } else if (!connection_.core().port().in_order()) {
     frame_in_any_order(frame, header, payload);
   } else if (nothing_waits_ || takes_straight(header)) {
@@ -85,8 +92,8 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
   frame_ = nullptr;
 }
 
-/// C.5.4, C.5.5: the server sends nothing, an answer neither, before RESP3: a message that wants one waits for the RESP2 that it
-/// overtook, on an in-order fabric too, where RESP2 may be late by a fault.
+/// C.5.4, C.5.5: the server sends nothing, an answer neither, before RESP3: a message that wants one waits for the
+/// RESP2 that it overtook, on an in-order fabric too, where RESP2 may be late by a fault.
 bool MessageReceiver::is_before_resp2(const DeviceHeader& header) const {
   return connection_.awaits_resp2() && connection_.is_reliable() && needs_response(header.opcode == Opcode::read_rqst);
 }
@@ -102,9 +109,12 @@ void MessageReceiver::take_frame(const fc2::ReceivedFrame& frame, const DeviceHe
   frame_ = &frame;
   if (order_by_message(frame, header)) {
     last_frame_at_ = connection_.core().scheduler().now();
-    if (frame.header.seq_cnt.value != expected_seq_cnt_) wrong_seq_cnt();
-    else if (machine_.is<mr::Expecting>()) first_frame(frame, header, payload);
-    else next_frame(frame, header, payload);
+    if (frame.header.seq_cnt.value != expected_seq_cnt_)
+      wrong_seq_cnt();
+    else if (machine_.is<mr::Expecting>())
+      first_frame(frame, header, payload);
+    else
+      next_frame(frame, header, payload);
     if (machine_.is<mr::Refusing>()) {  // what follows it is still the rest of this message
       ++expected_seq_cnt_;
       message_.bytes_received += payload.size();
@@ -114,10 +124,13 @@ void MessageReceiver::take_frame(const fc2::ReceivedFrame& frame, const DeviceHe
   frame_ = nullptr;
 }
 
-/// Rules 6c, 6d: frames are missing. Out of order that alone is no error (6e), but here the offset says that none is: rules 6a, 6b.
+/// Rules 6c, 6d: frames are missing. Out of order that alone is no error (6e), but here the offset says that none is:
+/// rules 6a, 6b.
 void MessageReceiver::wrong_seq_cnt() {
-  if (connection_.core().port().in_order()) process(mr::FrameLost{mr::Loss::FrameGap});
-  else process_breach(mr::FrameLost{mr::Loss::SequenceError});
+  if (connection_.core().port().in_order())
+    process(mr::FrameLost{mr::Loss::FrameGap});
+  else
+    process_breach(mr::FrameLost{mr::Loss::SequenceError});
 }
 
 /// True when the frame is one of message Mexp (B.2.5 rules 4 to 6).
@@ -146,7 +159,8 @@ MessageReceiver::Message MessageReceiver::message_of(const fc2::ReceivedFrame& f
 void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                   std::span<const std::uint8_t> payload) {
   message_ = message_of(frame, header);
-  if (message_.kind == Kind::Read && !connection_.is_reliable()) return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
+  if (message_.kind == Kind::Read && !connection_.is_reliable())
+    return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
   // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
   if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
   if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
@@ -177,7 +191,8 @@ void MessageReceiver::await_more() {
 void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                  std::span<const std::uint8_t> payload) {
   if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
-  if (machine_.is<mr::Receiving>() && !place(payload)) return process(mr::MemoryLost{last_of_message(frame), needs_response()});
+  if (machine_.is<mr::Receiving>() && !place(payload))
+    return process(mr::MemoryLost{last_of_message(frame), needs_response()});
   process(mr::FrameReceived{last_of_message(frame), consumes_descriptor(), needs_response()});
 }
 
@@ -187,29 +202,32 @@ bool MessageReceiver::last_of_message(const fc2::ReceivedFrame& frame) const {
 }
 
 // FC-VI 5.2.1, 5.8.7: the relative offset goes on without a gap.
-bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& header, std::size_t payload_bytes) const {
+bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
+                           std::size_t payload_bytes) const {
   return frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) &&
          belongs(message_, frame, header, payload_bytes);
 }
 
-// FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, and the end comes when, and only when,
-// it brings FCVI_TOT_LEN bytes to their end.
+// FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, and the end comes when,
+// and only when, it brings FCVI_TOT_LEN bytes to their end.
 bool MessageReceiver::belongs(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                               std::size_t payload_bytes) const {
   const DeviceHeader& first = message.header;
   const std::uint64_t length = message.length();
   const std::uint64_t received = std::uint64_t{frame.header.parameter} + payload_bytes;
   constexpr auto flags = wire::fcvi::message_request_flag::all;  // reserved bits and fields are ignored (5.9.5)
-  const bool same_target = message.kind == Kind::Send ||
-                           (header.rmt_va == first.rmt_va && header.rmt_va_handle == first.rmt_va_handle);
+  const bool same_target =
+      message.kind == Kind::Send || (header.rmt_va == first.rmt_va && header.rmt_va_handle == first.rmt_va_handle);
   const bool same = header.opcode == first.opcode && (header.flags & flags) == (first.flags & flags) && same_target &&
                     frame.header.ox_id == message.ox_id &&
                     (header.parameter == first.parameter || !first.has(wire::fcvi::message_request_flag::imm_data)) &&
                     header.tot_len_or_connection_id == first.tot_len_or_connection_id;
-  constexpr std::uint32_t ends = wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;  // either: nothing comes behind it
+  constexpr std::uint32_t ends =
+      wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;  // either: nothing comes behind it
   const std::uint32_t right_end =
       needs_response(message.kind == Kind::Read) ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
-  const bool ends_right = !frame.last_of_sequence || (received == length ? frame.header.has(right_end) : (frame.header.f_ctl & ends) == 0);
+  const bool ends_right =
+      !frame.last_of_sequence || (received == length ? frame.header.has(right_end) : (frame.header.f_ctl & ends) == 0);
   return same && received <= length && ends_right && (received < length || frame.last_of_sequence);
 }
 
@@ -218,13 +236,15 @@ std::optional<mr::ReceiveError> MessageReceiver::claim() {
   const DeviceHeader& request = message_.header;
   const std::uint32_t length = request.tot_len_or_connection_id;
   if (message_.kind == Kind::Read) {
-    const bool granted = vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteRead) != nullptr;
+    const bool granted =
+        vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteRead) != nullptr;
     return granted ? std::nullopt : std::optional(ReceiveError::Protection);
   }
   if (consumes_descriptor())
     if (const auto refused = claim_receive()) return refused;
   if (message_.kind == Kind::Send) return std::nullopt;
-  const bool granted = vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteWrite) != nullptr;
+  const bool granted =
+      vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteWrite) != nullptr;
   return granted ? std::nullopt : std::optional(ReceiveError::Protection);
 }
 
@@ -276,7 +296,8 @@ void MessageReceiver::settle() {
 }
 
 void MessageReceiver::enable() {
-  expected_ = connection_.core().config().first_msg_id;  // an acceptance that came to nothing may have been enabled before
+  expected_ =
+      connection_.core().config().first_msg_id;  // an acceptance that came to nothing may have been enabled before
   expected_seq_cnt_ = 0;
   process(mr::ReceptionEnabled{});
 }
@@ -285,7 +306,8 @@ void MessageReceiver::disable() {
   process(mr::ReceptionDisabled{});
 }
 void MessageReceiver::give_up_waiting() {
-  for (; !early_.empty(); early_.take_first()) connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+  for (; !early_.empty(); early_.take_first())
+    connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
   if (epoch_ != nullptr) end_epoch();
 }
 void MessageReceiver::connection_failed() {
@@ -358,7 +380,8 @@ void MessageReceiver::respond(MessageStatus status) {
   Core& core = connection_.core();
   fc2::Exchange* exchange = core.port().open_for_reply(reply_to_ != nullptr ? *reply_to_ : *frame_, core);
   if (exchange == nullptr) return;  // counted; the originator's time-out tells it
-  DeviceHeader header{.handle = connection_.peer_handle(), .opcode = Opcode::send_resp, .msg_id = message_.header.msg_id};
+  DeviceHeader header{
+      .handle = connection_.peer_handle(), .opcode = Opcode::send_resp, .msg_id = message_.header.msg_id};
   header.flags = status.to_flags();
   wire::RCtl r_ctl = wire::RCtl::command_status;
   if (message_.kind == Kind::Write || message_.kind == Kind::WriteImmediate) header.opcode = Opcode::write_resp;
@@ -371,11 +394,13 @@ void MessageReceiver::respond(MessageStatus status) {
   }
   std::array<std::uint8_t, 32> bytes;
   header.write(bytes);
-  core.port().send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true}, 0, connection_.cs_ctl());
+  core.port().send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true}, 0,
+                   connection_.cs_ctl());
   ++core.counters.ius_sent;
 }
 
-/// FC-VI Table 6: PROT_ERR is of the RDMA target or source; what is wrong with a receive descriptor, its memory included, is DESC_ERR.
+/// FC-VI Table 6: PROT_ERR is of the RDMA target or source; what is wrong with a receive descriptor, its memory
+/// included, is DESC_ERR.
 void MessageReceiver::refuse_message(ReceiveError error) {
   const bool of_descriptor = message_.kind == Kind::Send || error != ReceiveError::Protection;
   respond({.resp_err = true, .desc_err = of_descriptor, .prot_err = !of_descriptor});
@@ -403,7 +428,8 @@ void MessageReceiver::expect_next_message() {
 }
 
 void MessageReceiver::message_completed(wire::MsgId id) {
-  if (!last_completed_ || wire::serial_less(*last_completed_, id)) last_completed_ = id;  // a Send may have passed a Read
+  if (!last_completed_ || wire::serial_less(*last_completed_, id))
+    last_completed_ = id;  // a Send may have passed a Read
 }
 
 void MessageReceiver::mark_message_errored() {
@@ -458,6 +484,8 @@ void MessageReceiver::start_discard_timer() {
 }
 void MessageReceiver::stop_discard_timer() { connection_.core().scheduler().cancel(discard_timer_); }
 bool MessageReceiver::reliable() const { return connection_.is_reliable(); }
-void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
+void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) {
+  connection_.core().unexpected();
+}
 
 }  // namespace fcvi

@@ -1,11 +1,11 @@
 // The responder stream of one endpoint (FC-VI 5.2.5, 8.4, B.2.5): frames of Sends, RDMA Writes and RDMA Read requests
-// into registered memory. While all comes in order, one message is open at a time. On an out-of-order fabric frames that overtake
-// others begin an epoch (fcvi/epoch.hpp), in which they are placed as they come; what is missing has R_A_TOV (rules 4c, 5b, 6e, 7).
-// The reliable levels deliver in order, Unreliable Delivery what is whole (8.4.1, VI-ARCH 2.5.1). At Reliable Reception, what comes
-// behind a RDMA Read waits for its data to be sent.
+// into registered memory. While all comes in order, one message is open at a time. On an out-of-order fabric frames
+// that overtake others begin an epoch (fcvi/epoch.hpp), in which they are placed as they come; what is missing has
+// R_A_TOV (rules 4c, 5b, 6e, 7). The reliable levels deliver in order, Unreliable Delivery what is whole (8.4.1,
+// VI-ARCH 2.5.1). At Reliable Reception, what comes behind a RDMA Read waits for its data to be sent.
 //
-// The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation. In an epoch one
-// allocation per message, and one per frame that has to be kept.
+// The frame path: one lookup of the target memory, one copy, one event of the machine per frame; no allocation. In an
+// epoch one allocation per message, and one per frame that has to be kept.
 #pragma once
 #include <array>
 #include <memory>
@@ -29,12 +29,12 @@ class MessageReceiver final : private machines::message_responder::Context {
 
   void request_received(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                         std::span<const std::uint8_t> payload);
-  void enable();              // the endpoint may receive (C.5.5)
-  void resp3_received();      // messages that overtook it go on (Annex F)
-  void reads_answered();      // messages that waited for read data to go out go on (VI-ARCH 6.3.1.1)
-  void disable();             // the set-up made no connection
-  void connection_failed();   // the endpoint went to Error
-  void disconnected();        // our Disconnect was answered, or none is needed; again where two were under way
+  void enable();             // the endpoint may receive (C.5.5)
+  void resp3_received();     // messages that overtook it go on (Annex F)
+  void reads_answered();     // messages that waited for read data to go out go on (VI-ARCH 6.3.1.1)
+  void disable();            // the set-up made no connection
+  void connection_failed();  // the endpoint went to Error
+  void disconnected();       // our Disconnect was answered, or none is needed; again where two were under way
   void port_logged_out();
   /// ABTS of an open message's exchange.
   bool abort_received(wire::OxId ox_id);
@@ -49,7 +49,10 @@ class MessageReceiver final : private machines::message_responder::Context {
   using ReceiveError = machines::message_responder::ReceiveError;
   using Message = ReceivedMessage;
   using Kind = Message::Kind;
-  struct Errored { wire::MsgId first, last; fc2::TimeNs until = 0; };
+  struct Errored {
+    wire::MsgId first, last;
+    fc2::TimeNs until = 0;
+  };
   using ErroredRanges = std::array<Errored, 8>;
 
   enum class Place { Past, Next, Ahead };
@@ -76,8 +79,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] static Message message_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool fits(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                           std::size_t payload_bytes) const;
-  [[nodiscard]] bool belongs(const Message& message, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                             std::size_t payload_bytes) const;
+  [[nodiscard]] bool belongs(const Message& message, const fc2::ReceivedFrame& frame,
+                             const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
   [[nodiscard]] bool last_of_message(const fc2::ReceivedFrame& frame) const;
   std::optional<ReceiveError> claim();
   std::optional<ReceiveError> claim_receive();
@@ -89,8 +92,10 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool stopped() const;
   [[nodiscard]] bool consumes_descriptor() const { return message_.consumes_descriptor(); }
   [[nodiscard]] std::uint32_t op_code() const;
-  template <class E> void process(const E& event);
-  template <class E> void process_breach(const E& event);
+  template <class E>
+  void process(const E& event);
+  template <class E>
+  void process_breach(const E& event);
   void settle();
   void respond(wire::fcvi::MessageStatus status);
   [[nodiscard]] bool is_errored(wire::MsgId id) const;
@@ -107,7 +112,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   void frame_of_epoch(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                       std::span<const std::uint8_t> payload);
   OpenMessage* open_message(wire::MsgId id, ReorderPool::Need need);
-  [[nodiscard]] ReorderPool::Need need_to_open(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
+  [[nodiscard]] ReorderPool::Need need_to_open(const fc2::ReceivedFrame& frame,
+                                               const wire::fcvi::DeviceHeader& header) const;
   [[nodiscard]] ReorderPool::Need need_of(const OpenMessage& open) const;
   void take_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
                   std::span<const std::uint8_t> payload);
@@ -178,25 +184,25 @@ class MessageReceiver final : private machines::message_responder::Context {
 
   Connection& connection_;
   machines::message_responder::Machine machine_;
-  wire::MsgId expected_{};                     // Mexp
-  std::uint16_t expected_seq_cnt_ = 0;         // SCexp; wraps in messages of more than 65,536 frames
+  wire::MsgId expected_{};              // Mexp
+  std::uint16_t expected_seq_cnt_ = 0;  // SCexp; wraps in messages of more than 65,536 frames
   std::optional<wire::MsgId> last_completed_;
   Message message_;
-  const fc2::ReceivedFrame* frame_ = nullptr;  // while it is processed
+  const fc2::ReceivedFrame* frame_ = nullptr;     // while it is processed
   const fc2::ReceivedFrame* reply_to_ = nullptr;  // the frame that a response answers, where that came before
   std::size_t placed_bytes_ = 0;
   ReceiveError noted_{};
-  std::optional<ReceiveError> failure_;        // set by effects, consumed by settle()
-  std::optional<wire::fcvi::Reason> reason_;   // of that failure; by default Transport Error
+  std::optional<ReceiveError> failure_;       // set by effects, consumed by settle()
+  std::optional<wire::fcvi::Reason> reason_;  // of that failure; by default Transport Error
   bool released_ = false;
-  bool nothing_waits_ = false;                 // nor will a frame have to, before a RDMA Read comes
+  bool nothing_waits_ = false;  // nor will a frame have to, before a RDMA Read comes
   fc2::TimeNs last_frame_at_ = 0;
-  std::unique_ptr<ErroredRanges> errored_;     // Merr; from the first on
+  std::unique_ptr<ErroredRanges> errored_;  // Merr; from the first on
   fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
   fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
-  ReorderPool::Share share_;                   // what is kept here of the port's pool
-  EarlyFrames early_;                          // what waits in order
-  std::unique_ptr<Epoch> epoch_;               // from the first frame on that overtook another
+  ReorderPool::Share share_;      // what is kept here of the port's pool
+  EarlyFrames early_;             // what waits in order
+  std::unique_ptr<Epoch> epoch_;  // from the first frame on that overtook another
   fc2::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
 };
 

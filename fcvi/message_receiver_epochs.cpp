@@ -1,5 +1,6 @@
-// Out-of-order fabrics (FC-VI 8.1, B.2.5 rules 4c, 5b, 6e, 7): from the first frame that overtakes another until nothing is missing,
-// the frames of all open messages are taken as they come (fcvi/epoch.hpp). What is known to be missing for R_A_TOV is lost.
+// Out-of-order fabrics (FC-VI 8.1, B.2.5 rules 4c, 5b, 6e, 7): from the first frame that overtakes another until
+// nothing is missing, the frames of all open messages are taken as they come (fcvi/epoch.hpp). What is known to be
+// missing for R_A_TOV is lost.
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -38,7 +39,8 @@ void MessageReceiver::begin_epoch() {
   if (!machine_.is<mr::Expecting>()) adopt_message();
 }
 
-/// The message that was open so far, and came in order. Where it finds no room, the frame at hand finds none either, which needs as much.
+/// The message that was open so far, and came in order. Where it finds no room, the frame at hand finds none either,
+/// which needs as much.
 void MessageReceiver::adopt_message() {
   OpenMessage* open = open_message(expected_, ReorderPool::Need::Now);
   if (open == nullptr) return;
@@ -85,19 +87,21 @@ void MessageReceiver::no_room(const fc2::ReceivedFrame& frame) {
   connection_.core().reorder_pool_full();
 }
 
-/// What is waited for is taken while there is any room: all that is kept behind it goes with it. At Unreliable Delivery nothing waits,
-/// and a Send needs its books until it is told whether it finds a descriptor, or room for its data.
+/// What is waited for is taken while there is any room: all that is kept behind it goes with it. At Unreliable Delivery
+/// nothing waits, and a Send needs its books until it is told whether it finds a descriptor, or room for its data.
 ReorderPool::Need MessageReceiver::need_to_open(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
   const bool goes_at_once = frame.header.parameter == 0 && last_of_message(frame);
   if (header.msg_id == expected_) return ReorderPool::Need::Now;
-  if (!reliable()) return goes_at_once || header.opcode == Opcode::send_rqst ? ReorderPool::Need::Now : ReorderPool::Need::Book;
+  if (!reliable())
+    return goes_at_once || header.opcode == Opcode::send_rqst ? ReorderPool::Need::Now : ReorderPool::Need::Book;
   const bool has_target = header.opcode == Opcode::write_rqst && !needs_response(false);
   return has_target ? ReorderPool::Need::Book : ReorderPool::Need::Share;
 }
 
 ReorderPool::Need MessageReceiver::need_of(const OpenMessage& open) const {
   if (open.id() == expected_) return ReorderPool::Need::Now;
-  if (!reliable() && (open.message.has_receive || open.is_parked())) return ReorderPool::Need::Now;  // as few as the descriptors
+  if (!reliable() && (open.message.has_receive || open.is_parked()))
+    return ReorderPool::Need::Now;  // as few as the descriptors
   return open.has_target ? ReorderPool::Need::Book : ReorderPool::Need::Share;
 }
 
@@ -107,8 +111,8 @@ bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::
   return true;
 }
 
-/// Rule 4c a) to c): with the first frame of a message beyond Mexp the rest of those before it, and what is between, is known to be
-/// missing. nullptr: no room.
+/// Rule 4c a) to c): with the first frame of a message beyond Mexp the rest of those before it, and what is between, is
+/// known to be missing. nullptr: no room.
 OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need need) {
   Arrivals& seen = epoch_->seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
@@ -154,13 +158,16 @@ void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& fra
                                 std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
   const std::size_t growth = open.arrivals.bytes_to_grow(piece);
-  const bool room = open.arrivals.has_room(piece, open.message.length()) && share_.take(connection_.peer_port(), growth, need_of(open));
+  const bool room = open.arrivals.has_room(piece, open.message.length()) &&
+                    share_.take(connection_.peer_port(), growth, need_of(open));
   const bool stored = room && store(open, frame, piece, payload);
-  if (stored) open.arrivals.add(piece);
-  else if (room) share_.give_back(growth);
+  if (stored)
+    open.arrivals.add(piece);
+  else if (room)
+    share_.give_back(growth);
   if (!stored) {
     no_room(frame);
-    frame_ = nullptr;  // it is counted
+    frame_ = nullptr;                                                                // it is counted
     return reliable() || frame.class_2 ? void() : give_up(open, mr::Loss::Timeout);  // it can never be whole
   }
   open.latest = core.scheduler().now();
@@ -221,8 +228,10 @@ void MessageReceiver::place_held(OpenMessage& open, bool end_too) {
   std::erase_if(open.held, [&](const OpenMessage::Held& held) {
     const bool is_end = open.is_end(held.offset + static_cast<std::uint32_t>(held.payload.size()));
     if (open.message.is_write() && is_end && !end_too && !open.refused) return false;
-    if (open.refused) connection_.core().discard(fc2::Discard::NotReceiving);
-    else if (!place_piece(open, held.offset, held.payload)) open.refused = ReceiveError::Protection;
+    if (open.refused)
+      connection_.core().discard(fc2::Discard::NotReceiving);
+    else if (!place_piece(open, held.offset, held.payload))
+      open.refused = ReceiveError::Protection;
     open.charged -= OpenMessage::held_bytes;
     share_.give_back(OpenMessage::held_bytes);
     return true;
@@ -233,16 +242,19 @@ bool MessageReceiver::place_piece(OpenMessage& open, std::uint32_t offset, std::
   return open.message.kind == Kind::Send ? open.data.place(offset, payload) : write_remote(open, offset, payload);
 }
 
-bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset, std::span<const std::uint8_t> payload) {
+bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset,
+                                   std::span<const std::uint8_t> payload) {
   const DeviceHeader& request = open.message.header;
   const vi::Vi& vi = *connection_.vi();
   const auto write = [&](std::size_t begin, std::size_t size) {
     return vi.write_remote(request.rmt_va_handle, request.rmt_va + offset + begin, payload.subspan(begin, size));
   };
   if (!reliable()) return write(0, payload.size());  // order is not promised there (VI-ARCH 2.5.1)
-  const std::byte* to = vi.remote_memory(request.rmt_va_handle, request.rmt_va + offset, payload.size(), vi::Access::RemoteWrite);
+  const std::byte* to =
+      vi.remote_memory(request.rmt_va_handle, request.rmt_va + offset, payload.size(), vi::Access::RemoteWrite);
   // nullptr: nothing is there, and write() says so.
-  for (const Epoch::Part& part : epoch_->not_overwritten(open.id(), reinterpret_cast<std::uintptr_t>(to), payload.size()))
+  for (const Epoch::Part& part :
+       epoch_->not_overwritten(open.id(), reinterpret_cast<std::uintptr_t>(to), payload.size()))
     if (!write(part.begin, part.end - part.begin)) return false;
   return true;
 }
@@ -253,8 +265,8 @@ bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset
 void MessageReceiver::find_target(OpenMessage& open) {
   if (open.has_target || !open.message.is_write() || (!open.claimed && needs_response(false))) return;
   const DeviceHeader& request = open.message.header;
-  const std::byte* target =
-      connection_.vi()->remote_memory(request.rmt_va_handle, request.rmt_va, open.message.length(), vi::Access::RemoteWrite);
+  const std::byte* target = connection_.vi()->remote_memory(request.rmt_va_handle, request.rmt_va,
+                                                            open.message.length(), vi::Access::RemoteWrite);
   open.has_target = target != nullptr;  // else its claim will tell
   open.target = reinterpret_cast<std::uintptr_t>(target);
 }
@@ -273,7 +285,8 @@ bool MessageReceiver::claim_for(OpenMessage& open) {
   std::swap(message_, open.message);
   const auto refused = claim();
   std::swap(message_, open.message);
-  if (refused == ReceiveError::QueueEmpty && open.id() != expected_) return false;  // one may be posted until its turn has come
+  if (refused == ReceiveError::QueueEmpty && open.id() != expected_)
+    return false;  // one may be posted until its turn has come
   open.claimed = true;
   open.refused = refused;
   if (open.message.kind == Kind::Send) {
@@ -329,9 +342,12 @@ void MessageReceiver::conclude(OpenMessage& open) {
   take_out(open);
   if (!ends_with_frame_at_hand) frame_ = nullptr;
   reply_to_ = &last;
-  if (refused) process(mr::ClaimRefused{*refused, true, needs_response()});
-  else if (message_.kind == Kind::Read) process(mr::ReadRequested{});
-  else process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
+  if (refused)
+    process(mr::ClaimRefused{*refused, true, needs_response()});
+  else if (message_.kind == Kind::Read)
+    process(mr::ReadRequested{});
+  else
+    process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
   reply_to_ = nullptr;
 }
 
@@ -358,7 +374,8 @@ void MessageReceiver::skip_what_is_over() {
 
 void MessageReceiver::end_epoch() {
   for (const auto& [id, open] : epoch_->open) {
-    for (std::size_t i = 0; i < open.held.size(); ++i) connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+    for (std::size_t i = 0; i < open.held.size(); ++i)
+      connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
     share_.give_back(open.charged + open.arrivals.heap_bytes());
   }
   share_.give_back(epoch_->seen.heap_bytes());
@@ -375,9 +392,12 @@ void MessageReceiver::give_up(OpenMessage& open, mr::Loss loss) {
   const auto refused = lost.refused;
   const bool came = !lost.arrivals.empty() && lost.message.kind != Kind::Read;
   take_out(lost);
-  if (refused) fail_receive(*refused);  // it would have been told with its last frame
-  else if (came && !reliable() && consumes_descriptor() && !message_.has_receive) {  // rule 3a: its descriptor is the next one
-    if (const auto work = connection_.vi()->claim_receive(0)) message_.receive = *work, message_.has_receive = true;  // touches no byte of it
+  if (refused)
+    fail_receive(*refused);  // it would have been told with its last frame
+  else if (came && !reliable() && consumes_descriptor() &&
+           !message_.has_receive) {  // rule 3a: its descriptor is the next one
+    if (const auto work = connection_.vi()->claim_receive(0))
+      message_.receive = *work, message_.has_receive = true;  // touches no byte of it
   }
   const bool begun = came && !refused && (message_.has_receive || !consumes_descriptor());
   process(mr::FrameLost{loss, begun});
@@ -396,7 +416,8 @@ void MessageReceiver::give_up_missing(std::uint32_t end) {
     std::uint32_t first = 0;
     for (const Arrivals::Range& range : epoch_->seen.ranges()) {
       if (range.begin > end) break;
-      if (range.begin != first) remember_errored(wire::advance(expected_, first), wire::advance(expected_, range.begin - 1));
+      if (range.begin != first)
+        remember_errored(wire::advance(expected_, first), wire::advance(expected_, range.begin - 1));
       first = range.end;
     }
     epoch_->seen.fill_before(end);
@@ -426,17 +447,18 @@ fc2::TimeNs MessageReceiver::oldest_missing() const {
   return oldest;
 }
 
-/// Rule 7. What is missing is found in any order; each has its own R_A_TOV. One pass over the books gives up all that is due, and there
-/// are no more passes than a thousand in R_A_TOV, however many gaps show at moments of their own: what shows behind one waits that
-/// thousandth longer.
+/// Rule 7. What is missing is found in any order; each has its own R_A_TOV. One pass over the books gives up all that
+/// is due, and there are no more passes than a thousand in R_A_TOV, however many gaps show at moments of their own:
+/// what shows behind one waits that thousandth longer.
 void MessageReceiver::epoch_timer_expired() {
   fc2::Scheduler& scheduler = connection_.core().scheduler();
   const fc2::TimeNs now = scheduler.now(), r_a_tov = connection_.core().port().r_a_tov();
-  if (needs_response(false) && connection_.answers_reads()) return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
+  if (needs_response(false) && connection_.answers_reads())
+    return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
   give_up_overdue(now - r_a_tov);
   if (!in_epoch()) return;
   const fc2::TimeNs since = oldest_missing();  // while there is an epoch something is
-  const bool more = since <= now - r_a_tov;  // others have their turn, too
+  const bool more = since <= now - r_a_tov;    // others have their turn, too
   scheduler.schedule(epoch_timer_, more ? now : std::max(since + r_a_tov, now + r_a_tov / 1024));
 }
 

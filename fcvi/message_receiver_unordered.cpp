@@ -1,7 +1,8 @@
-// Unreliable Delivery on an out-of-order fabric (VI-ARCH 2.5.1): no order is owed among messages, and what is lost must not delay
-// what comes behind it. Receive queues are strict FIFO queues (VI-ARCH 6.3.1.1): the descriptor at the head goes to the message that
-// is whole first. The message that is in it then parks: its data moves to the pool, and when it is whole, to the next descriptor.
-// Where there is no room for that, nothing is lost: it stays, and the other one takes the next descriptor.
+// Unreliable Delivery on an out-of-order fabric (VI-ARCH 2.5.1): no order is owed among messages, and what is lost must
+// not delay what comes behind it. Receive queues are strict FIFO queues (VI-ARCH 6.3.1.1): the descriptor at the head
+// goes to the message that is whole first. The message that is in it then parks: its data moves to the pool, and when
+// it is whole, to the next descriptor. Where there is no room for that, nothing is lost: it stays, and the other one
+// takes the next descriptor.
 #include <algorithm>
 #include <utility>
 
@@ -58,7 +59,8 @@ std::optional<mr::ReceiveError> MessageReceiver::take_descriptor(OpenMessage& op
   std::swap(message_, open.message);
   open.has_target = true;
   open.data = ScatteredData(work->data, 0);
-  epoch_->occupants.insert(at_head ? epoch_->occupants.begin() : epoch_->occupants.end(), open.id());  // until it is over
+  epoch_->occupants.insert(at_head ? epoch_->occupants.begin() : epoch_->occupants.end(),
+                           open.id());  // until it is over
   return refused;
 }
 
@@ -93,7 +95,8 @@ void MessageReceiver::deliver_whole(OpenMessage& open) {
   conclude(open);
 }
 
-/// VI-ARCH 2.5.1: the error is reported, and the connection persists. What still comes of it is discarded (B.2.4 rule 2).
+/// VI-ARCH 2.5.1: the error is reported, and the connection persists. What still comes of it is discarded (B.2.4 rule
+/// 2).
 void MessageReceiver::refuse_open(OpenMessage& open, ReceiveError error) {
   take_out(open);
   process(mr::ClaimRefused{.error = error});

@@ -1,5 +1,6 @@
-// Frames that came in their turn and wait all the same: for RESP2, which they overtook (FC-VI C.5.4), or for read data that is
-// still to go out (VI-ARCH 6.3.1.1). On an out-of-order fabric they are part of an epoch: message_receiver_epochs.cpp.
+// Frames that came in their turn and wait all the same: for RESP2, which they overtook (FC-VI C.5.4), or for read data
+// that is still to go out (VI-ARCH 6.3.1.1). On an out-of-order fabric they are part of an epoch:
+// message_receiver_epochs.cpp.
 #include "fc2_fabric/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
@@ -9,8 +10,8 @@ namespace fcvi {
 namespace mr = machines::message_responder;
 using wire::fcvi::DeviceHeader;
 
-/// VI-ARCH 6.3.1.1, Reliable Reception: a Send or RDMA Write that comes behind a RDMA Read has no effect here before all read
-/// data were transmitted. (Our own sender waits for them at the other end already.)
+/// VI-ARCH 6.3.1.1, Reliable Reception: a Send or RDMA Write that comes behind a RDMA Read has no effect here before
+/// all read data were transmitted. (Our own sender waits for them at the other end already.)
 bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
   return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && connection_.answers_reads();
 }
@@ -50,8 +51,10 @@ void MessageReceiver::keep_frame(const fc2::ReceivedFrame& frame, const DeviceHe
 void MessageReceiver::take_early_frames() {
   while (!early_.empty() && !stopped() && !waits_for_reads(early_.first().header)) {
     const EarlyFrames::Entry next = early_.take_first();
-    if (place_of(next.received, next.header) == Place::Past) connection_.core().discard(fc2::Discard::NotReceiving);
-    else take_frame(next.received, next.header, next.payload());
+    if (place_of(next.received, next.header) == Place::Past)
+      connection_.core().discard(fc2::Discard::NotReceiving);
+    else
+      take_frame(next.received, next.header, next.payload());
   }
 }
 

@@ -34,7 +34,8 @@ mo::Completion completion_of(wire::fcvi::MessageStatus status) {
   return mo::Completion::TransportError;
 }
 
-/// VI-DG 5.2: bit 7 is of RDMA alone, bit 8 of what takes a receive descriptor; an answer that says otherwise: ruling 205.
+/// VI-DG 5.2: bit 7 is of RDMA alone, bit 8 of what takes a receive descriptor; an answer that says otherwise: ruling
+/// 205.
 std::uint32_t error_bits_of(mo::Completion completion, const vi::SendWork& work) {
   const bool takes_receive = work.kind == vi::SendKind::Send || work.has_immediate;
   switch (completion) {
@@ -53,7 +54,8 @@ std::uint32_t error_bits_of(mo::Completion completion, const vi::SendWork& work)
 wire::fcvi::Reason reason_of(mo::Completion completion) {
   using wire::fcvi::Reason;
   switch (completion) {
-    case mo::Completion::LocalProtectionError:  // "length, format or protection error on Descriptor access", here or there
+    case mo::Completion::
+        LocalProtectionError:  // "length, format or protection error on Descriptor access", here or there
     case mo::Completion::RemoteDescriptorError: return Reason::remote_descriptor_error;
     case mo::Completion::RdmaProtectionError: return Reason::rdma_protection_error;
     case mo::Completion::Success:
@@ -73,7 +75,9 @@ void MessageSender::wake() {
   if (!connection_.is_ending()) connection_.core().port().transmitter().submit(*this);
 }
 
-bool MessageSender::needs_response() const { return connection_.reliability() == vi::ReliabilityLevel::ReliableReception; }
+bool MessageSender::needs_response() const {
+  return connection_.reliability() == vi::ReliabilityLevel::ReliableReception;
+}
 
 // --- frames out --------------------------------------------------------------------------------------------------
 
@@ -101,7 +105,8 @@ bool MessageSender::start_next() {
   }
   auto work = connection_.vi()->begin_send();
   if (!work) return false;
-  if (open_.full()) open_.set_capacity(std::min(window, 2 * open_.capacity() + 2));  // grows with what is under way at once
+  if (open_.full())
+    open_.set_capacity(std::min(window, 2 * open_.capacity() + 2));  // grows with what is under way at once
   open_.push_back(Message{.machine = {}, .work = *work, .msg_id = numbers_.take(scheduler.now())});
   sending_ = true;
   write_device_header(open_.back());
@@ -111,8 +116,10 @@ bool MessageSender::start_next() {
 bool MessageSender::start_exchange(Message& message) {
   auto& port = connection_.core().port();
   message.exchange = port.originate(connection_.peer_port(), wire::Type::fc_vi, *this);
-  if (message.exchange == nullptr) port.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
-  else if (connection_.class_2()) message.exchange->use_class_2();
+  if (message.exchange == nullptr)
+    port.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
+  else if (connection_.class_2())
+    message.exchange->use_class_2();
   return message.exchange != nullptr;
 }
 
@@ -160,7 +167,8 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
   ++counters.data_frames_sent;
   counters.data_bytes_sent += size;
   if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
-  if ((offset == 0) != last) connection_.vi()->set_partly_sent(message.work, !last);  // VI-DG 5.2 bit 4; not of a single frame
+  if ((offset == 0) != last)
+    connection_.vi()->set_partly_sent(message.work, !last);  // VI-DG 5.2 bit 4; not of a single frame
   if (offset == 0 && (!last || class_2)) process(message, mo::SendStarted{});
   if (last) finish_sending(message);
   return true;
@@ -187,7 +195,7 @@ void MessageSender::last_frame_sent(Message& message) {
 void MessageSender::sequence_acknowledged(fc2::Exchange& exchange) {
   for (Message& message : open_) {
     if (message.exchange != &exchange) continue;
-    if (sending_ && &message == &open_.back()) return wake();  // its next IU
+    if (sending_ && &message == &open_.back()) return wake();                // its next IU
     if (!is_read(message) && !needs_response()) message.exchange = nullptr;  // the exchange ended
     return last_frame_sent(message);
   }
@@ -201,7 +209,8 @@ MessageSender::Message* MessageSender::find(wire::MsgId msg_id) {
   return index < open_.size() ? &open_[index] : nullptr;
 }
 
-/// An IU with this opcode answers it, and it was sent to the end. Sends and Writes are answered only at Reliable Reception (5.2.2).
+/// An IU with this opcode answers it, and it was sent to the end. Sends and Writes are answered only at Reliable
+/// Reception (5.2.2).
 bool MessageSender::awaits(const Message& message, Opcode answer) const {
   if (sending_ && &message == &open_.back()) return false;
   switch (message.work.kind) {
@@ -215,25 +224,31 @@ bool MessageSender::awaits(const Message& message, Opcode answer) const {
 void MessageSender::response_received(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
                                       std::span<const std::uint8_t> payload) {
   Message* message = find(header.msg_id);
-  const bool ours = message != nullptr && message->exchange != nullptr && message->exchange->ox_id() == frame.header.ox_id;
+  const bool ours =
+      message != nullptr && message->exchange != nullptr && message->exchange->ox_id() == frame.header.ox_id;
   if (!ours) return connection_.core().discard(fc2::Discard::UnexpectedIu);
   if (!awaits(*message, header.opcode)) return connection_.core().discard(fc2::Discard::UnexpectedIu);
   if (message->exchange->awaits_acknowledgement()) message->exchange->all_acknowledged();  // it overtook an ACK
   if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
   if (header.opcode != Opcode::read_resp) return status_received(*message, header);
-  if (connection_.core().port().in_order()) read_data_received(*message, frame, header, payload);
-  else read_data_in_any_order(*message, frame, header, payload);
+  if (connection_.core().port().in_order())
+    read_data_received(*message, frame, header, payload);
+  else
+    read_data_in_any_order(*message, frame, header, payload);
 }
 
 /// Out-of-order fabric (FC-VI 8.4.1 d): placed as it comes. What is missing for FCVI_ULP_TIMEOUT is missed by rule 9.
-void MessageSender::read_data_in_any_order(Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                           std::span<const std::uint8_t> payload) {
+void MessageSender::read_data_in_any_order(Message& message, const fc2::ReceivedFrame& frame,
+                                           const DeviceHeader& header, std::span<const std::uint8_t> payload) {
   Core& core = connection_.core();
   const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
-  const bool next = message.pieces == nullptr && frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved);
+  const bool next =
+      message.pieces == nullptr && frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved);
   if (failed || next) return read_data_received(message, frame, header, payload);
-  if (message.pieces == nullptr && frame.header.parameter < message.bytes_moved) return core.discard(fc2::Discard::WrongSequence);
-  if (payload.empty() && message.work.length_bytes != 0) return core.discard(fc2::Discard::WrongSequence);  // it brings nothing
+  if (message.pieces == nullptr && frame.header.parameter < message.bytes_moved)
+    return core.discard(fc2::Discard::WrongSequence);
+  if (payload.empty() && message.work.length_bytes != 0)
+    return core.discard(fc2::Discard::WrongSequence);  // it brings nothing
   if (!read_data_belongs(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
   if (message.pieces == nullptr && !keep_pieces(message)) {
     core.port().acknowledger().busy(frame);
@@ -250,7 +265,8 @@ bool MessageSender::keep_pieces(Message& message) {
   message.pieces = std::make_unique<ReadPieces>();
   const auto received = static_cast<std::uint32_t>(message.bytes_moved);
   message.pieces->data = ScatteredData(message.work.data, received);
-  if (received != 0) message.pieces->arrivals.add({0, received, 0, static_cast<std::uint16_t>(message.read_seq_cnt - 1), 0});
+  if (received != 0)
+    message.pieces->arrivals.add({0, received, 0, static_cast<std::uint16_t>(message.read_seq_cnt - 1), 0});
   return true;
 }
 
@@ -265,7 +281,8 @@ void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFra
   }
   if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
   const std::size_t growth = arrivals.bytes_to_grow(piece);
-  if (!arrivals.has_room(piece, message.work.length_bytes) || !share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
+  if (!arrivals.has_room(piece, message.work.length_bytes) ||
+      !share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
     core.port().acknowledger().busy(frame);
     return core.reorder_pool_full();
   }
@@ -298,8 +315,8 @@ bool MessageSender::read_data_fits(const Message& message, const fc2::ReceivedFr
          read_data_belongs(message, frame, header, payload_bytes);
 }
 
-bool MessageSender::read_data_belongs(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                      std::size_t payload_bytes) const {
+bool MessageSender::read_data_belongs(const Message& message, const fc2::ReceivedFrame& frame,
+                                      const DeviceHeader& header, std::size_t payload_bytes) const {
   const vi::SendWork& work = message.work;
   const std::uint64_t received = std::uint64_t{frame.header.parameter} + payload_bytes;
   const bool whole = received == work.length_bytes;
@@ -356,7 +373,8 @@ void MessageSender::drop_completed() {
   const std::size_t before = open_.size();
   while (!open_.empty()) {
     Message& first = open_.front();
-    if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send()) feed(first, mo::ClearToSend{});  // its turn
+    if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send())
+      feed(first, mo::ClearToSend{});  // its turn
     if (!first.machine.is<mo::Completed>()) break;
     if (first.held != mo::Completion::Success) {  // all before it completed well, as they did at the peer
       connection_.note_failure(reason_of(first.held));
@@ -370,8 +388,9 @@ void MessageSender::drop_completed() {
   if (open_.size() != before) wake();  // the window or a fence may have opened
 }
 
-/// Completions keep the order of posting (VI-ARCH 6.3.1.1): Sends and RDMA Writes among themselves, and so do RDMA Reads;
-/// at Reliable Reception all, so that nothing completes well behind a message that failed (VI-ARCH 2.5.3, Annex E).
+/// Completions keep the order of posting (VI-ARCH 6.3.1.1): Sends and RDMA Writes among themselves, and so do RDMA
+/// Reads; at Reliable Reception all, so that nothing completes well behind a message that failed (VI-ARCH 2.5.3, Annex
+/// E).
 bool MessageSender::in_turn(const Message& message) const {
   for (auto earlier = open_.begin(); &*earlier != &message; ++earlier) {
     if (earlier->machine.is<mo::Completed>()) continue;  // where one holds a failure, another before it is not complete
@@ -388,7 +407,7 @@ void MessageSender::clear_to_send() {
 
 bool MessageSender::awaits_answers(wire::MsgId last) const {
   if (!needs_response() || last.value == 0 || open_.empty()) return false;  // 0: none, or its number came round
-  return !wire::serial_less(last, open_.front().msg_id);  // the first is not complete
+  return !wire::serial_less(last, open_.front().msg_id);                    // the first is not complete
 }
 
 void MessageSender::stop_sending() { connection_.core().port().transmitter().withdraw(*this); }
@@ -418,8 +437,10 @@ fc2::TimeNs MessageSender::deadline_of(const Message& message) const {
 
 void MessageSender::timer_expired() {
   const fc2::TimeNs now = connection_.core().scheduler().now();
-  const auto late = std::find_if(open_.begin(), open_.end(), [&](const Message& message) { return deadline_of(message) <= now; });
-  if (late != open_.end()) process(*late, mo::ResponseTimeout{});  // rule 9: the connection ends, with those before it if not at once
+  const auto late =
+      std::find_if(open_.begin(), open_.end(), [&](const Message& message) { return deadline_of(message) <= now; });
+  if (late != open_.end())
+    process(*late, mo::ResponseTimeout{});  // rule 9: the connection ends, with those before it if not at once
   arm_timer();
 }
 
@@ -435,7 +456,7 @@ void MessageSender::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailur
     message.exchange = nullptr;
     if (&message == &open_.back()) sequence_.abandon();
     if (failure == fc2::ExchangeFailure::PortLoggedOut) return;  // it ends the whole connection next
-    if (message.machine.is<mo::Queued>()) return;                // nothing went out: it waits on, and takes another exchange
+    if (message.machine.is<mo::Queued>()) return;  // nothing went out: it waits on, and takes another exchange
     return process(message, mo::ExchangeError{});
   }
 }
@@ -487,6 +508,8 @@ void MessageSender::count_stale() { connection_.core().discard(fc2::Discard::Une
 bool MessageSender::reliable() const { return connection_.is_reliable(); }
 bool MessageSender::may_complete() const { return connection_.clear_to_send() && in_turn(*current_); }
 bool MessageSender::reports_transport_errors() const { return is_read(*current_) || needs_response(); }
-void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
+void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) {
+  connection_.core().unexpected();
+}
 
 }  // namespace fcvi

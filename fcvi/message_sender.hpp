@@ -1,8 +1,8 @@
 // The requestor stream of one endpoint (FC-VI 5.2): send descriptors into IUs into frames, and the answers to them.
 //
 // The frame path. next_frame() is called when the link can take a frame; it copies once, from registered memory into
-// the frame, allocates nothing and calls the message's machine only where a message begins or ends. Read data is placed as it comes;
-// on an out-of-order fabric the first frame that overtook another allocates the book of what is here.
+// the frame, allocates nothing and calls the message's machine only where a message begins or ends. Read data is placed
+// as it comes; on an out-of-order fabric the first frame that overtook another allocates the book of what is here.
 #pragma once
 #include <array>
 #include <boost/circular_buffer.hpp>
@@ -21,7 +21,8 @@
 namespace fcvi {
 class Connection;
 
-class MessageSender final : public fc2::FrameSource, private machines::message_originator::Context,
+class MessageSender final : public fc2::FrameSource,
+                            private machines::message_originator::Context,
                             private fc2::ExchangeUser {
  public:
   explicit MessageSender(Connection& connection);
@@ -34,7 +35,8 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
                          std::span<const std::uint8_t> payload);
   /// RESP3 came: messages that were done before may complete (C.5.5).
   void clear_to_send();
-  /// Reliable Reception: a message up to this one, which the peer says that it completed (6.12.2), still waits for its answer.
+  /// Reliable Reception: a message up to this one, which the peer says that it completed (6.12.2), still waits for its
+  /// answer.
   [[nodiscard]] bool awaits_answers(wire::MsgId last) const;
   /// Nothing is sent any more.
   void stop_sending();
@@ -51,11 +53,11 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
     machines::message_originator::Machine machine;
     vi::SendWork work;
     wire::MsgId msg_id{};
-    fc2::Exchange* exchange = nullptr;  // ours while it is open
-    std::uint64_t bytes_moved = 0;      // sent, or (RDMA Read) received
-    std::uint16_t read_seq_cnt = 0;     // next expected of the READ_RESP frames
-    std::unique_ptr<ReadPieces> pieces = {};  // from the first frame on that overtook another
-    fc2::TimeNs deadline = fc2::never;  // of its response
+    fc2::Exchange* exchange = nullptr;                // ours while it is open
+    std::uint64_t bytes_moved = 0;                    // sent, or (RDMA Read) received
+    std::uint16_t read_seq_cnt = 0;                   // next expected of the READ_RESP frames
+    std::unique_ptr<ReadPieces> pieces = {};          // from the first frame on that overtook another
+    fc2::TimeNs deadline = fc2::never;                // of its response
     machines::message_originator::Completion held{};  // not Success: it failed, and its turn to say so is still to come
   };
 
@@ -89,8 +91,10 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
                                        const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
   void read_data_placed(Message& message, std::size_t bytes);
 
-  template <class E> void feed(Message& message, const E& event);
-  template <class E> void process(Message& message, const E& event);
+  template <class E>
+  void feed(Message& message, const E& event);
+  template <class E>
+  void process(Message& message, const E& event);
   void drop_completed();
   void settle();
   [[nodiscard]] bool in_turn(const Message& message) const;
@@ -100,7 +104,8 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   void retry() { wake(); }
 
   // fc2::ExchangeUser; answers come through response_received
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
   void sequence_acknowledged(fc2::Exchange& exchange) override;
   // machines::message_originator
@@ -120,18 +125,18 @@ class MessageSender final : public fc2::FrameSource, private machines::message_o
   Connection& connection_;
   boost::circular_buffer<Message> open_;  // in order of MSG_ID, which is consecutive
   MessageNumbers numbers_;
-  bool sending_ = false;                  // the last of open_ has frames to send
+  bool sending_ = false;  // the last of open_ has frames to send
   fc2::SequenceSender sequence_;
   std::uint64_t iu_bytes_left_ = 0;
   std::array<std::uint8_t, 32> device_header_{};  // of every frame of the message being sent
-  Message* current_ = nullptr;            // whose machine runs, or ran last
+  Message* current_ = nullptr;                    // whose machine runs, or ran last
   std::size_t placed_bytes_ = 0;
-  fc2::TimeNs read_progress_until_ = 0;   // FCVI_ULP_TIMEOUT after the last read data
+  fc2::TimeNs read_progress_until_ = 0;  // FCVI_ULP_TIMEOUT after the last read data
   using Verdict = machines::message_originator::Completion;
-  std::optional<Verdict> failed_;         // an effect asked for fail_connection
+  std::optional<Verdict> failed_;              // an effect asked for fail_connection
   Verdict verdict_ = Verdict::TransportError;  // what fail_connection means, until a message says more
-  bool failing_ = false;                  // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
-  ReorderPool::Share share_;              // what the books of read data take of the port's pool
+  bool failing_ = false;      // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
+  ReorderPool::Share share_;  // what the books of read data take of the port's pool
   fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
   fc2::Timer<MessageSender, &MessageSender::retry> retry_{*this};
 };

@@ -23,7 +23,9 @@ namespace {
 /// What a process that lives takes to answer a PLOGI, many times over. One that hangs does not keep us from the others.
 constexpr fc2::TimeNs login_patience = 250 * fc2::millisecond;
 
-bool contains(const std::vector<wire::FcId>& list, wire::FcId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+bool contains(const std::vector<wire::FcId>& list, wire::FcId id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
 
 vi::Return return_of(co::ConnectOutcome outcome, vi::Return refusal) {
   switch (outcome) {
@@ -41,8 +43,8 @@ vi::Return return_of(co::ConnectOutcome outcome, vi::Return refusal) {
 OriginatedSetup::OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local,
                                  const vi::NetAddress& remote, fc2::TimeNs deadline, vi::ConnectOperation& operation,
                                  PeerRequest* peer)
-    : core_(core), connection_(&connection), local_(local), remote_(remote), deadline_(deadline), operation_(&operation),
-      peer_(peer) {}
+    : core_(core), connection_(&connection), local_(local), remote_(remote), deadline_(deadline),
+      operation_(&operation), peer_(peer) {}
 
 OriginatedSetup::~OriginatedSetup() {
   core_.close_connection_id(connection_id_);
@@ -117,7 +119,8 @@ void OriginatedSetup::port_login_failed(wire::FcId) { try_next_port(); }
 
 void OriginatedSetup::begin_setup() {
   core_.scheduler().cancel(login_patience_);
-  // Loopback has no login. FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing relative offset.
+  // Loopback has no login. FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing
+  // relative offset.
   const bool self = target_ == core_.port().n_port_id();
   fc2::RemotePort& remote = core_.port().remote_port(target_);
   if (!self && !remote.supports_fc_vi()) return asked_parameters_anew(remote) ? void() : try_next_port();
@@ -126,7 +129,8 @@ void OriginatedSetup::begin_setup() {
   process(co::SetupRequested{});
 }
 
-/// What was told with the login that stands may be out of date, or was never the port's own word: it is asked once more.
+/// What was told with the login that stands may be out of date, or was never the port's own word: it is asked once
+/// more.
 bool OriginatedSetup::asked_parameters_anew(fc2::RemotePort& remote) {
   if (parameters_from_ == target_) return false;
   parameters_from_ = target_;
@@ -140,14 +144,17 @@ bool OriginatedSetup::target_logged_in() const {
   return core_.port().remote_port(target_).logged_in();
 }
 
-/// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause. A peer may still
-/// come and find us (VI-DG 6.7).
+/// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause. A peer may
+/// still come and find us (VI-DG 6.7).
 void OriginatedSetup::give_up(vi::Return result) {
   if (peer_ != nullptr) return leave();
   const bool retry_failed = machine_.is<co::AwaitRetryLogin>();  // 8.2 c): at every level
-  if (result == vi::Return::NotReachable && (retry_failed || connection_->is_reliable())) connection_->feed(ve::SetupFailed{});
-  else if (result == vi::Return::Timeout) connection_->feed(ve::ConnectTimedOut{});
-  else connection_->feed(ve::SetupRefused{});
+  if (result == vi::Return::NotReachable && (retry_failed || connection_->is_reliable()))
+    connection_->feed(ve::SetupFailed{});
+  else if (result == vi::Return::Timeout)
+    connection_->feed(ve::ConnectTimedOut{});
+  else
+    connection_->feed(ve::SetupRefused{});
   end(result);
 }
 
@@ -229,8 +236,8 @@ void OriginatedSetup::log_in_again() {
   goes_on_ = true;
   if (!target_logged_in()) renewed_ = true;
   phase_ = Phase::Resolving;
-  std::erase(asked_, target_);     // if it is still there
-  connection_->set_peer_port({});  // nothing of it is lost with the old login
+  std::erase(asked_, target_);                  // if it is still there
+  connection_->set_peer_port({});               // nothing of it is lost with the old login
   if (peer_ != nullptr) peer_->nobody_waits();  // may go on without this set-up
   if (phase_ == Phase::Resolving) try_next_port();
 }
@@ -251,8 +258,10 @@ void OriginatedSetup::t3_expired() {
 }
 
 void OriginatedSetup::disconnect_requested() {
-  if (co::owns_endpoint(machine_)) process(co::DisconnectRequested{});
-  else if (phase_ != Phase::SettingUp) end(vi::Return::ErrorResource);
+  if (co::owns_endpoint(machine_))
+    process(co::DisconnectRequested{});
+  else if (phase_ != Phase::SettingUp)
+    end(vi::Return::ErrorResource);
 }
 
 void OriginatedSetup::disconnect_received() {
@@ -278,9 +287,10 @@ void OriginatedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcH
   const bool ours = response && wire::ConnectionId{header->tot_len_or_connection_id} == connection_id_;
   if (ours && header->opcode == Opcode::connect_resp3) return resp3_received(exchange, *header);
   if (ours && header->opcode == Opcode::connect_resp1 && exchange.has_initiative())
-    if (const auto resp1 = wire::fcvi::ConnectResp1::from(*header, iu.subspan(header->size()))) return resp1_received(*resp1);
+    if (const auto resp1 = wire::fcvi::ConnectResp1::from(*header, iu.subspan(header->size())))
+      return resp1_received(*resp1);
   core_.discard(ours ? fc2::Discard::UnexpectedIu : fc2::Discard::BadPayload);
-  if (exchange.is_open()) return;  // T3 covers it
+  if (exchange.is_open()) return;                                  // T3 covers it
   exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);  // 8.5.2 a: the last sequence, and not a RESP3
 }
 
@@ -292,7 +302,8 @@ void OriginatedSetup::resp3_received(fc2::Exchange& exchange, const wire::fcvi::
   }
   // FC-VI 5.3.3: it confirms a connection by our handle; unassigned, there is none.
   const bool confirms = connection_ != nullptr && header.handle == connection_->handle();
-  process(co::Resp3Received{confirms ? verdict_of(wire::fcvi::ConnectResp3::from(header).status) : co::Verdict::OtherError});
+  process(co::Resp3Received{confirms ? verdict_of(wire::fcvi::ConnectResp3::from(header).status)
+                                     : co::Verdict::OtherError});
 }
 
 void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
@@ -305,13 +316,15 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   peer_attributes_ = resp1.payload.local_attributes;
   no_match_ = verdict == co::Verdict::NoMatch;
   failure_ = verdict == co::Verdict::TransportError ? std::optional(wire::fcvi::Reason::transport_error) : std::nullopt;
-  if (peer_ != nullptr) peer_asked(resp1, verdict, attributes);
+  if (peer_ != nullptr)
+    peer_asked(resp1, verdict, attributes);
   else if (machine_.is<co::AwaitResp1Withdrawn>())  // whose request superseded ours still judges by what became of it
     core_.peer_pool().superseded_resp1_received(number, arbitrated(resp1.status, verdict), target_);
   process(co::Resp1Received{verdict});
 }
 
-/// VI-ARCH 4.1, VI-DG 3.3.2: without equal reliability levels and transfer sizes there is no connection, whoever accepts it.
+/// VI-ARCH 4.1, VI-DG 3.3.2: without equal reliability levels and transfer sizes there is no connection, whoever
+/// accepts it.
 bool OriginatedSetup::agrees_with(const vi::ViAttributes& theirs) const {
   const vi::Vi* vi = connection_ != nullptr ? connection_->vi() : nullptr;  // withdrawn: nothing comes of it anyway
   return vi == nullptr || conflict_between(vi->attributes(), theirs) == vi::Return::Success;
@@ -320,9 +333,11 @@ bool OriginatedSetup::agrees_with(const vi::ViAttributes& theirs) const {
 /// The arbitration hears of it first: the peer's own request may make the connection instead (FC-VI 5.3.4 b).
 void OriginatedSetup::peer_asked(const wire::fcvi::ConnectResp1& resp1, co::Verdict verdict,
                                  const std::optional<vi::ViAttributes>& attributes) {
-  assert((machine_.is_any_of<co::AwaitResp1, co::AwaitResp1Retry>()));  // an aborted exchange brings none, nor do we wait behind RESP1
+  assert((machine_.is_any_of<co::AwaitResp1,
+                             co::AwaitResp1Retry>()));  // an aborted exchange brings none, nor do we wait behind RESP1
   if (verdict == co::Verdict::Reject && attributes)
-    if (const auto conflict = conflict_between(connection_->vi()->attributes(), *attributes); conflict != vi::Return::Success)
+    if (const auto conflict = conflict_between(connection_->vi()->attributes(), *attributes);
+        conflict != vi::Return::Success)
       refusal_ = conflict;
   peer_->resp1_received(arbitrated(resp1.status, verdict));
 }
@@ -383,8 +398,10 @@ void OriginatedSetup::start_t3() { core_.scheduler().schedule_after(t3_, core_.u
 void OriginatedSetup::stop_t3() { core_.scheduler().cancel(t3_); }
 
 void OriginatedSetup::abort_exchange() {
-  if (exchange_ != nullptr) core_.port().abort_and_report(*std::exchange(exchange_, nullptr), *this);
-  else abort_finished_ = true;  // it aborted already
+  if (exchange_ != nullptr)
+    core_.port().abort_and_report(*std::exchange(exchange_, nullptr), *this);
+  else
+    abort_finished_ = true;  // it aborted already
 }
 
 void OriginatedSetup::quarantine_connection_id() {
@@ -404,8 +421,10 @@ void OriginatedSetup::endpoint_refused() {
 }
 
 void OriginatedSetup::complete_request(ConnectOutcome outcome) {
-  if (another_port_may_match()) moves_on_ = true;
-  else outcome_ = outcome;
+  if (another_port_may_match())
+    moves_on_ = true;
+  else
+    outcome_ = outcome;
 }
 void OriginatedSetup::endpoint_timed_out() { connection_->feed(ve::ConnectTimedOut{}); }
 void OriginatedSetup::endpoint_retrying() { connection_->endpoint_retrying(); }

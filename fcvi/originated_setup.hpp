@@ -49,7 +49,8 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   using ConnectOutcome = machines::connect_originator::ConnectOutcome;
   enum class Phase : std::uint8_t { Resolving, LoggingIn, SettingUp, Over };
 
-  template <class E> void process(const E& event);
+  template <class E>
+  void process(const E& event);
   void settle();
   void try_next_port();
   void log_in();
@@ -75,7 +76,8 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   [[nodiscard]] bool target_logged_in() const;
 
   // fc2::ExchangeUser
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
   void abort_finished() override;
   // machines::connect_originator
@@ -122,8 +124,8 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   bool retry_ = false;
   wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
   wire::fcvi::Attributes peer_attributes_{};
-  bool no_match_ = false;  // what the last RESP1 said
-  vi::Return refusal_ = vi::Return::Reject;  // ... and what a Connect Reject means
+  bool no_match_ = false;                      // what the last RESP1 said
+  vi::Return refusal_ = vi::Return::Reject;    // ... and what a Connect Reject means
   std::optional<wire::fcvi::Reason> failure_;  // what its Disconnect will tell, if it fails now
   bool busy_ = false, released_ = false, moves_on_ = false, leaves_ = false, renews_ = false, abort_finished_ = false;
   bool renewed_ = false;  // the login with the target, by us

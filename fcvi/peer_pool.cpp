@@ -10,7 +10,8 @@ PeerRequest& PeerPool::add(std::unique_ptr<PeerRequest> request) {
 }
 
 PeerRequest* PeerPool::match(const wire::fcvi::ConnectRqst& request, wire::FcId source) {
-  const auto [first, last] = requests_.equal_range(key_of(local_address(request.payload), remote_address(request.payload)));
+  const auto [first, last] =
+      requests_.equal_range(key_of(local_address(request.payload), remote_address(request.payload)));
   for (auto candidate = first; candidate != last; ++candidate)
     if (candidate->second->may_match(request, source)) return candidate->second.get();
   return nullptr;
@@ -27,18 +28,18 @@ void PeerPool::fabric_logged_in() {
   for (auto& [key, request] : requests_) request->search_again();
 }
 
-void PeerPool::superseded_resp1_received(std::uint64_t setup, machines::peer_arbitration::Resp1 resp1, wire::FcId port) {
+void PeerPool::superseded_resp1_received(std::uint64_t setup, machines::peer_arbitration::Resp1 resp1,
+                                         wire::FcId port) {
   for (auto& [key, request] : requests_) request->superseded_resp1_received(setup, resp1, port);
 }
 
-void PeerPool::retire(const PeerRequest& request) {
-  retired_.push_back(key_of(request.remote(), request.remote()));
-}
+void PeerPool::retire(const PeerRequest& request) { retired_.push_back(key_of(request.remote(), request.remote())); }
 
 void PeerPool::bury() {
   for (const Key& key : retired_) {
     const auto [first, last] = requests_.equal_range(key);
-    for (auto request = first; request != last;) request = request->second->is_over() ? requests_.erase(request) : std::next(request);
+    for (auto request = first; request != last;)
+      request = request->second->is_over() ? requests_.erase(request) : std::next(request);
   }
   retired_.clear();
 }

@@ -1,4 +1,5 @@
-// The peer pool (VI-DG 6.7): the VipConnectPeerRequests that have no connection yet, and which of them a CONNECT_RQST means.
+// The peer pool (VI-DG 6.7): the VipConnectPeerRequests that have no connection yet, and which of them a CONNECT_RQST
+// means.
 #pragma once
 #include <map>
 #include <memory>

@@ -61,7 +61,9 @@ void PeerRequest::search_again() {
   if (machine_.is<pa::Waiting>() && ours_ == nullptr) process(pa::SearchDue{});
 }
 
-bool PeerRequest::holds_same_port() const { return machine_.is<pa::Holding>() && theirs_->peer_port() == ours_->target(); }
+bool PeerRequest::holds_same_port() const {
+  return machine_.is<pa::Holding>() && theirs_->peer_port() == ours_->target();
+}
 
 void PeerRequest::resp1_received(pa::Resp1 resp1) {
   process(pa::Resp1Received{.resp1 = resp1, .same_port = holds_same_port()});
@@ -83,17 +85,17 @@ void PeerRequest::acceptance_refused() { process(pa::AcceptRefused{}); }
 void PeerRequest::acceptance_done(vi::Return result) {
   if (theirs_ == nullptr) return;  // withdrawn
   remote_attributes = *from_wire(std::exchange(theirs_, nullptr)->request().payload.local_attributes);
-  if (result == vi::Return::Success) process(pa::AcceptSucceeded{});
-  else process(pa::AcceptFailed{});
+  if (result == vi::Return::Success)
+    process(pa::AcceptSucceeded{});
+  else
+    process(pa::AcceptFailed{});
 }
 
 void PeerRequest::done(vi::Return result) {
   switch (result) {
     case vi::Return::Reject:
     case vi::Return::InvalidReliabilityLevel:
-    case vi::Return::InvalidMtu:
-      conflict_ = result;
-      return process(pa::SetupFailed{PeerOutcome::Refused});
+    case vi::Return::InvalidMtu: conflict_ = result; return process(pa::SetupFailed{PeerOutcome::Refused});
     case vi::Return::Success: return process(pa::SetupSucceeded{});
     default: return process(pa::SetupFailed{PeerOutcome::NotReachable});
   }
@@ -108,8 +110,8 @@ void PeerRequest::ask_all_ports() {
   mapping_is_old_ = ours_ != nullptr && !ours_->is_resolving();
 }
 
-/// The peer finds us when it comes; what we do again covers what was lost or not known yet. What the resolver remembered
-/// may have been without the peer's port: then at once.
+/// The peer finds us when it comes; what we do again covers what was lost or not known yet. What the resolver
+/// remembered may have been without the peer's port: then at once.
 void PeerRequest::schedule_search() {
   core_.scheduler().schedule_after(next_search_, std::exchange(mapping_is_old_, false) ? 0 : core_.ulp_timeout());
 }
@@ -177,8 +179,10 @@ void PeerRequest::endpoint_timed_out() { connection_.feed(ve::ConnectTimedOut{})
 void PeerRequest::endpoint_refused() { connection_.feed(ve::SetupRefused{}); }
 
 void PeerRequest::endpoint_failed() {
-  if (connection_.is_reliable()) connection_.feed(ve::SetupFailed{});
-  else connection_.feed(ve::SetupRefused{});
+  if (connection_.is_reliable())
+    connection_.feed(ve::SetupFailed{});
+  else
+    connection_.feed(ve::SetupRefused{});
 }
 
 void PeerRequest::endpoint_erred() { connection_.feed(ve::SetupFailed{}); }

@@ -1,5 +1,5 @@
-// One VipConnectPeerRequest, from its post to its result (VI-DG 3.3.6, FC-VI 5.3.3, 5.3.4). It asks the peer's ports with
-// set-ups of our own, and takes part in the set-ups that the peer originates.
+// One VipConnectPeerRequest, from its post to its result (VI-DG 3.3.6, FC-VI 5.3.3, 5.3.4). It asks the peer's ports
+// with set-ups of our own, and takes part in the set-ups that the peer originates.
 #pragma once
 #include "fc2_fabric/scheduler.hpp"
 #include "state_machines/peer_arbitration.hpp"
@@ -20,7 +20,8 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
 
   void start(fc2::TimeNs deadline);
   [[nodiscard]] const vi::NetAddress& remote() const { return remote_; }
-  /// A CONNECT_RQST of `source` with the right addresses may be for this request: it is free, and not its own (loopback).
+  /// A CONNECT_RQST of `source` with the right addresses may be for this request: it is free, and not its own
+  /// (loopback).
   [[nodiscard]] bool may_match(const wire::fcvi::ConnectRqst& request, wire::FcId source) const;
   void matched(ReceivedSetup& theirs);
   void disconnect_requested();
@@ -52,7 +53,8 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
     PeerRequest& owner;
   };
 
-  template <class E> void process(const E& event);
+  template <class E>
+  void process(const E& event);
   void settle();
   void conclude(PeerOutcome outcome);
   void ask_all_ports();
@@ -83,13 +85,13 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
   Core& core_;
   Connection& connection_;
   const vi::NetAddress local_, remote_;
-  vi::ConnectOperation& operation_;   // the consumer's
+  vi::ConnectOperation& operation_;  // the consumer's
   machines::peer_arbitration::Machine machine_;
-  OriginatedSetup* ours_ = nullptr;   // while it acts for the endpoint, and we are not Over
-  std::uint64_t superseded_ = 0;      // the number of our set-up that was withdrawn last
-  ReceivedSetup* theirs_ = nullptr;   // the peer's, valid from its match to its answer; then while it is accepted
+  OriginatedSetup* ours_ = nullptr;  // while it acts for the endpoint, and we are not Over
+  std::uint64_t superseded_ = 0;     // the number of our set-up that was withdrawn last
+  ReceivedSetup* theirs_ = nullptr;  // the peer's, valid from its match to its answer; then while it is accepted
   vi::Return conflict_ = vi::Return::Success;
-  bool mapping_is_old_ = false;       // the ports that were asked last came from the resolver's memory
+  bool mapping_is_old_ = false;  // the ports that were asked last came from the resolver's memory
   bool search_due_ = false;
   std::optional<PeerOutcome> outcome_;
   Acceptance acceptance_{*this};

@@ -12,8 +12,8 @@ Provider::~Provider() = default;
 vi::Return Provider::attach(vi::Vi&) { return vi::Return::Success; }
 void Provider::detach(vi::Vi& vi) { core_->detach(vi); }
 
-void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
-                               vi::ConnectOperation& operation) {
+void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
+                               vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
   core_->connect_request(vi, local, remote, timeout_ns, operation);
 }
 
@@ -25,7 +25,9 @@ void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, 
 void Provider::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
   core_->connect_accept(token, vi, operation);
 }
-void Provider::connect_reject(vi::ConnectionToken token, vi::Operation& operation) { core_->connect_reject(token, operation); }
+void Provider::connect_reject(vi::ConnectionToken token, vi::Operation& operation) {
+  core_->connect_reject(token, operation);
+}
 vi::Return Provider::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                           vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
   return core_->connect_peer_request(vi, local, remote, timeout_ns, operation);

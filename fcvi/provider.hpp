@@ -24,22 +24,23 @@ struct ConnectionOptions {
 };
 
 struct ProviderConfig {
-  wire::IpAddress address;                    // of this NIC, and what LocalNicAddress tells; one of the resolver's own
+  wire::IpAddress address;  // of this NIC, and what LocalNicAddress tells; one of the resolver's own
   std::vector<wire::IpAddress> more_addresses = {};  // connection points may be bound to these as well (4.2)
-  std::uint32_t first_handle = 1;             // drawn from the seed by the driver, as first_connection_id
+  std::uint32_t first_handle = 1;                    // drawn from the seed by the driver, as first_connection_id
   std::uint32_t first_connection_id = 1;
   std::uint32_t max_endpoints = 1u << 20;     // FCVI_HANDLEs in use or resting
   std::uint32_t max_pending_requests = 1024;  // CONNECT_RQSTs that wait for the application's decision
   /// Bytes of message data per IU, rounded down to whole frames. SEQ_CNT must not repeat within one IU (5.6), so that
   /// 65,536 frames are the most; 0 means that.
   std::uint64_t max_iu_bytes = 0;
-  std::uint32_t pipeline_depth = 31;          // FCVI_PIPELINE_DEPTH (7.3): open messages less one, Reliable Reception
-  /// What the port keeps of frames that overtook others on an out-of-order fabric, or that wait for read data (VI-ARCH 6.3.1.1):
-  /// all of it. One peer may have half of it, one connection a third (fcvi/reorder_pool.hpp). What finds no room is lost in class 3, and busied in class 2.
+  std::uint32_t pipeline_depth = 31;  // FCVI_PIPELINE_DEPTH (7.3): open messages less one, Reliable Reception
+  /// What the port keeps of frames that overtook others on an out-of-order fabric, or that wait for read data (VI-ARCH
+  /// 6.3.1.1): all of it. One peer may have half of it, one connection a third (fcvi/reorder_pool.hpp). What finds no
+  /// room is lost in class 3, and busied in class 2.
   std::uint64_t reorder_pool_bytes = 256u << 20;
-  bool preference = false;                    // of VIs without options of their own; class_2 too
+  bool preference = false;  // of VIs without options of their own; class_2 too
   bool class_2 = false;
-  fc2::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
+  fc2::TimeNs ulp_timeout = 0;                    // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
   wire::MsgId first_msg_id = wire::MsgId::first;  // 1 as 5.9.6 says. Tests begin shortly before it wraps, at both ends.
 };
 
@@ -50,13 +51,16 @@ struct ProviderCounters {
   std::uint64_t data_bytes_sent = 0, data_bytes_received = 0;
   std::uint64_t messages_sent = 0, messages_received = 0;
   std::uint64_t connections_made = 0, connections_lost = 0;
-  /// Times that the reorder pool had no room: a frame was lost (class 3) or busied (class 2), or at Unreliable Delivery a message.
+  /// Times that the reorder pool had no room: a frame was lost (class 3) or busied (class 2), or at Unreliable Delivery
+  /// a message.
   std::uint64_t reorder_pool_full = 0;
 };
 
-/// What the peer's last DISCONNECT IU said of a connection (FC-VI 5.9.7.3.2 NOTE, Annex E). No descriptor depends on it.
+/// What the peer's last DISCONNECT IU said of a connection (FC-VI 5.9.7.3.2 NOTE, Annex E). No descriptor depends on
+/// it.
 struct PeerReport {
-  /// FCVI_MSG_ID: of the last message that the peer completed (6.12.2, 6.13.2); whose numbers it means is the peer's matter.
+  /// FCVI_MSG_ID: of the last message that the peer completed (6.12.2, 6.13.2); whose numbers it means is the peer's
+  /// matter.
   wire::MsgId last_msg_id{};
   std::optional<wire::fcvi::Reason> reason;  // Table 12; of a DISCONNECT_RESP 4Bh, Disconnect Accept
 };
@@ -90,8 +94,8 @@ class Provider final : public vi::Transport {
   /// For the next Connection Setup of this VI, until the VI is destroyed.
   void set_options(const vi::Vi& vi, ConnectionOptions options);
 
-  /// For who asks where the peer stopped, and why. Nothing before the peer's first DISCONNECT IU of the connection; kept until the VI
-  /// connects again or is destroyed.
+  /// For who asks where the peer stopped, and why. Nothing before the peer's first DISCONNECT IU of the connection;
+  /// kept until the VI connects again or is destroyed.
   [[nodiscard]] std::optional<PeerReport> told_by_peer(const vi::Vi& vi) const;
   /// From the loss on, when the consumer hears of it too, until the VI is Idle again.
   [[nodiscard]] static EndCause end_cause(const vi::Vi& vi);

@@ -33,8 +33,8 @@ void ReadResponder::clear() {
   if (exchange_ != nullptr) connection_.core().port().abort(*std::exchange(exchange_, nullptr));
 }
 
-/// A read that failed has failed at its originator, too: the connection breaks (FC-VI 8.4.2 e), and what waited for its data
-/// has no effect (VI-ARCH 6.3.1.1). A logout tells by itself.
+/// A read that failed has failed at its originator, too: the connection breaks (FC-VI 8.4.2 e), and what waited for its
+/// data has no effect (VI-ARCH 6.3.1.1). A logout tells by itself.
 void ReadResponder::exchange_failed(fc2::ExchangeFailure failure) {
   sequence_.abandon();
   exchange_ = nullptr;
@@ -49,7 +49,8 @@ void ReadResponder::fail() {
 }
 
 bool ReadResponder::abort_received(wire::OxId ox_id) {
-  const auto found = std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.frame.ox_id == ox_id; });
+  const auto found =
+      std::find_if(responses_.begin(), responses_.end(), [&](const Response& r) { return r.frame.ox_id == ox_id; });
   if (found == responses_.end()) return false;
   // The one that is being sent has an exchange, which tells of its end.
   if (found != responses_.begin() || exchange_ == nullptr) fail();
@@ -74,8 +75,10 @@ void ReadResponder::finish_first() {
     connection_.receiver().message_completed(done.request.msg_id);
     return is_busy() ? void() : connection_.receiver().reads_answered();
   }
-  connection_.vi()->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);  // as if it were refused at once
-  connection_.fail(wire::fcvi::Reason::remote_rdma_read_protection_error, machines::message_responder::ReceiveError::Protection);
+  connection_.vi()->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0,
+                           vi::status::op_rdma_read);  // as if it were refused at once
+  connection_.fail(wire::fcvi::Reason::remote_rdma_read_protection_error,
+                   machines::message_responder::ReceiveError::Protection);
 }
 
 void ReadResponder::retry() { connection_.core().port().transmitter().submit(*this); }
@@ -83,16 +86,20 @@ void ReadResponder::retry() { connection_.core().port().transmitter().submit(*th
 bool ReadResponder::open_exchange() {
   Core& core = connection_.core();
   const Response& response = responses_.front();
-  exchange_ = core.port().open_for_reply({.header = response.frame, .data_field = {}, .class_2 = response.class_2}, core);
-  if (exchange_ != nullptr) exchange_->context = this;
-  else core.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
+  exchange_ =
+      core.port().open_for_reply({.header = response.frame, .data_field = {}, .class_2 = response.class_2}, core);
+  if (exchange_ != nullptr)
+    exchange_->context = this;
+  else
+    core.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
   return exchange_ != nullptr;
 }
 
 bool ReadResponder::begin_sequence() {
   if (exchange_ == nullptr && !open_exchange()) return false;
   const Response& response = responses_.front();
-  if (!sequence_.begin(*exchange_, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, connection_.cs_ctl())) return false;
+  if (!sequence_.begin(*exchange_, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, connection_.cs_ctl()))
+    return false;
   DeviceHeader header = response.request;
   header.handle = connection_.peer_handle();
   header.opcode = Opcode::read_resp;
@@ -115,9 +122,9 @@ bool ReadResponder::fill(fc2::Frame& frame) {
   auto size = static_cast<std::size_t>(std::min({room, iu_bytes_left_, left}));
   const std::span<std::uint8_t> data_field = frame.data_field();
   std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
-  const bool lost = response.lost =
-      !connection_.vi()->read_remote(request.rmt_va_handle, request.rmt_va + response.bytes_sent,
-                                     data_field.subspan(device_header_.size(), size));  // one frame more, without payload, says so (ruling 18)
+  const bool lost = response.lost = !connection_.vi()->read_remote(
+      request.rmt_va_handle, request.rmt_va + response.bytes_sent,
+      data_field.subspan(device_header_.size(), size));  // one frame more, without payload, says so (ruling 18)
   if (lost) {
     data_field[5] = wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags();
     size = 0;

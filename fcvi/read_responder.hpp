@@ -17,8 +17,8 @@ class ReadResponder final : public fc2::FrameSource {
   explicit ReadResponder(Connection& connection) : connection_(connection) {}
   ~ReadResponder() override;
 
-  /// A granted request. Requests are answered in order (VI-ARCH 6.3.1.1), each in its own exchange, which is opened when
-  /// its turn comes: what waits holds none. False when no window is that large.
+  /// A granted request. Requests are answered in order (VI-ARCH 6.3.1.1), each in its own exchange, which is opened
+  /// when its turn comes: what waits holds none. False when no window is that large.
   [[nodiscard]] bool add(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request);
   /// The connection is over: everything open is aborted.
   void clear();
@@ -37,7 +37,8 @@ class ReadResponder final : public fc2::FrameSource {
     bool lost = false;     // its memory was deregistered meanwhile
     std::uint64_t bytes_sent = 0;
   };
-  static constexpr std::size_t max_waiting = 4096;  // FC-VI 7.3 leaves FCVI_PIPELINE_DEPTH open: we keep to 4095 and one
+  static constexpr std::size_t max_waiting =
+      4096;  // FC-VI 7.3 leaves FCVI_PIPELINE_DEPTH open: we keep to 4095 and one
   static constexpr std::size_t first_capacity = 8;
   Next next_frame(fc2::Frame& frame) override;
   bool begin_sequence();

@@ -25,7 +25,8 @@ static vi::Return return_of(cr::AcceptOutcome outcome) {
   return vi::Return::ErrorResource;
 }
 
-ReceivedSetup::ReceivedSetup(Core& core, std::uint64_t token, fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request)
+ReceivedSetup::ReceivedSetup(Core& core, std::uint64_t token, fc2::Exchange& exchange,
+                             const wire::fcvi::ConnectRqst& request)
     : core_(core), token_(token), exchange_(&exchange), request_(request), peer_port_(exchange.peer()) {
   exchange.hand_over(*this);
 }
@@ -49,7 +50,10 @@ void ReceivedSetup::settle() {
   }
   if (std::exchange(leaves_, false)) peer_->acceptance_refused();
   if (!std::exchange(released_, false)) return;
-  over_ = true;  // its exchange, if one is open, is aborted behind what the application does now (Figure C.5): 8.5.3 d) asks no ABTS
+  over_ =
+      // its exchange, if one is open, is aborted behind what the application does now (Figure C.5): 8.5.3 d) asks no
+      // ABTS
+      true;
   if (connection_ != nullptr) connection_->setup_released(nullptr, this);
   core_.retire(*this);
 }
@@ -96,7 +100,8 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
 
 void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
   set_offered(false);
-  if (told != nullptr) told_ = to_wire(told->attributes(), core_.config().pipeline_depth, core_.options_of(*told).preference);
+  if (told != nullptr)
+    told_ = to_wire(told->attributes(), core_.config().pipeline_depth, core_.options_of(*told).preference);
   process(cr::RejectRequested{answer});
 }
 
@@ -105,7 +110,8 @@ void ReceivedSetup::disconnect_requested() {
 }
 /// Lost before RESP2 came, of the set-up or of its retry: what is left of it refuses.
 void ReceivedSetup::endpoint_errored() {
-  if (!busy_ && machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry, cr::ConnectedRetry>()) process(cr::EndpointErrored{});
+  if (!busy_ && machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry, cr::ConnectedRetry>())
+    process(cr::EndpointErrored{});
 }
 bool ReceivedSetup::awaits_retry() const { return connection_ == nullptr || !connection_->is_stopped(); }
 bool ReceivedSetup::has_endpoint() const { return connection_ != nullptr && connection_->vi() != nullptr; }
@@ -131,14 +137,17 @@ void ReceivedSetup::t2_expired() {
   process(cr::T2Expired{});
 }
 
-void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                                      std::span<const std::uint8_t> iu) {
   if (over_) return core_.discard(fc2::Discard::DeadSetup);  // in the instant in which T2 ran out
   const auto resp2 = wire::fcvi::ConnectResp2::parse(first.device_header_size(), iu);
-  const bool ours = resp2 && first.r_ctl == wire::RCtl::solicited_control && resp2->connection_id == request_.connection_id;
+  const bool ours =
+      resp2 && first.r_ctl == wire::RCtl::solicited_control && resp2->connection_id == request_.connection_id;
   if (!ours || !exchange.has_initiative()) {
     core_.discard(fc2::Discard::BadPayload);
     if (exchange.is_open()) return;  // T2 covers it
-    return exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);  // 8.5.2 a: its last sequence, no RESP3 can go
+    return exchange_failed(exchange,
+                           fc2::ExchangeFailure::SequenceError);  // 8.5.2 a: its last sequence, no RESP3 can go
   }
   ++core_.counters.ius_received;
   const bool accepted = !resp2->status && connection_ != nullptr && resp2->handle == connection_->handle();
@@ -197,7 +206,8 @@ void ReceivedSetup::send_resp3(Answer answer) {
   std::array<std::uint8_t, 32> bytes;
   resp3.write(bytes);
   exchange_->hand_over(core_);  // class 2: the ACK may come when this set-up is gone
-  core_.port().send(*std::exchange(exchange_, nullptr), wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
+  core_.port().send(*std::exchange(exchange_, nullptr), wire::RCtl::solicited_control, bytes, {},
+                    {.last_of_exchange = true});
   ++core_.counters.ius_sent;
 }
 
@@ -220,8 +230,10 @@ void ReceivedSetup::abort_exchange() {
 }
 
 void ReceivedSetup::endpoint_accepting() {
-  if (is_peer_to_peer()) connection_->feed(ve::PeerMatched{});
-  else connection_->feed(ve::AcceptRequested{});
+  if (is_peer_to_peer())
+    connection_->feed(ve::PeerMatched{});
+  else
+    connection_->feed(ve::AcceptRequested{});
 }
 
 void ReceivedSetup::withdraw_request() {

@@ -39,7 +39,8 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   [[nodiscard]] bool is_over() const { return over_; }
   /// A retried request of the peer means this set-up (C.4 rules 8, 9), not one whose endpoint failed (rule 11).
   [[nodiscard]] bool awaits_retry() const;
-  /// `request`, with our peer's handle, asks for the same as the first: mode, addresses and attributes (C.4 rules 8, 9).
+  /// `request`, with our peer's handle, asks for the same as the first: mode, addresses and attributes (C.4 rules 8,
+  /// 9).
   [[nodiscard]] bool is_retry(const wire::fcvi::ConnectRqst& request) const;
   [[nodiscard]] const wire::fcvi::ConnectRqst& request() const { return request_; }
   [[nodiscard]] wire::FcId peer_port() const { return peer_port_; }
@@ -49,12 +50,14 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
 
  private:
   using AcceptOutcome = machines::connect_responder::AcceptOutcome;
-  template <class E> void process(const E& event);
+  template <class E>
+  void process(const E& event);
   void settle();
   void t2_expired();
   void set_offered(bool offered);
   // fc2::ExchangeUser
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
   // machines::connect_responder
   void offer_request() override { set_offered(peer_ == nullptr); }
@@ -91,10 +94,10 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   PeerRequest* peer_ = nullptr;         // peer to peer: who decides; valid until then, its operation_ hears of the end
   std::optional<wire::fcvi::Attributes> told_;  // in a RESP1 that rejects
   Answer answer_ = Answer::Accept;
-  std::optional<wire::fcvi::Reason> failure_;   // what the Disconnect of its endpoint will tell, if it fails now
+  std::optional<wire::fcvi::Reason> failure_;  // what the Disconnect of its endpoint will tell, if it fails now
   bool offered_ = false, released_ = false, busy_ = false, over_ = false, leaves_ = false, answered_ = false;
-  bool confirms_ = false;  // RESP3 tells that there is a connection
-  fc2::Exchange* retried_exchange_ = nullptr;            // for adopt_retry, valid in retried()
+  bool confirms_ = false;                      // RESP3 tells that there is a connection
+  fc2::Exchange* retried_exchange_ = nullptr;  // for adopt_retry, valid in retried()
   const wire::fcvi::ConnectRqst* retried_ = nullptr;
   std::optional<AcceptOutcome> outcome_;
   fc2::Timer<ReceivedSetup, &ReceivedSetup::t2_expired> t2_{*this};

@@ -7,11 +7,11 @@
 
 namespace fcvi {
 
-/// Who asks gets memory if afterwards its peer holds no more than is free, and its stream no more than its peer could still take: one
-/// stream alone has a third of the pool, one peer half of it, and whoever comes later finds room. So something is always free: for
-/// those who bring what others wait for (Need::Now), shares do not count, and the books of what is placed as it comes (Need::Book)
-/// may make two thirds of the pool one peer's. What is refused is for the caller to put elsewhere, to lose (class 3) or to busy
-/// (class 2).
+/// Who asks gets memory if afterwards its peer holds no more than is free, and its stream no more than its peer could
+/// still take: one stream alone has a third of the pool, one peer half of it, and whoever comes later finds room. So
+/// something is always free: for those who bring what others wait for (Need::Now), shares do not count, and the books
+/// of what is placed as it comes (Need::Book) may make two thirds of the pool one peer's. What is refused is for the
+/// caller to put elsewhere, to lose (class 3) or to busy (class 2).
 class ReorderPool {
  public:
   explicit ReorderPool(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}

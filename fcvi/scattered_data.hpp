@@ -12,7 +12,8 @@ class ScatteredData {
  public:
   ScatteredData() = default;
   /// `data` stands at `offset` of the message.
-  ScatteredData(const vi::DataCursor& data, std::uint32_t offset) : origin_(data), now_(data), origin_at_(offset), at_(offset) {}
+  ScatteredData(const vi::DataCursor& data, std::uint32_t offset)
+      : origin_(data), now_(data), origin_at_(offset), at_(offset) {}
 
   /// False: protection error.
   bool place(std::uint32_t offset, std::span<const std::uint8_t> piece) {

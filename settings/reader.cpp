@@ -29,8 +29,7 @@ std::string from_to(const std::string& min, const std::string& max) { return min
 }  // namespace
 
 void fail_expected(const Tree& tree, std::string_view key, std::string_view what) {
-  throw BadInput{tree.where + ": " + std::string(key) + ": expected " + std::string(what) + ", got " +
-                 tree.describe()};
+  throw BadInput{tree.where + ": " + std::string(key) + ": expected " + std::string(what) + ", got " + tree.describe()};
 }
 
 void fail_choice(const Tree& tree, std::string_view key, const std::vector<std::string_view>& known) {
@@ -54,17 +53,17 @@ bool read_bool(const Tree& tree, std::string_view key) {
 
 std::uint64_t read_number(const Tree& tree, std::string_view key, Range range) {
   const bool open = range.max == std::numeric_limits<std::uint64_t>::max();
-  const std::string what = open && range.min == 0 ? "a whole number, at least 0"
-                                                  : "a whole number, " + from_to(std::to_string(range.min),
-                                                                                 std::to_string(range.max));
+  const std::string what = open && range.min == 0
+                               ? "a whole number, at least 0"
+                               : "a whole number, " + from_to(std::to_string(range.min), std::to_string(range.max));
   const auto value = parse_number(scalar(tree, key, what));
   if (!value || tree.quoted || *value < range.min || *value > range.max) fail_expected(tree, key, what);
   return *value;
 }
 
 std::uint64_t read_bytes(const Tree& tree, std::string_view key, Range range) {
-  const std::string what = "a number of bytes such as 2048, 64KiB, 16MiB, from " +
-                           from_to(format_count(range.min), format_count(range.max));
+  const std::string what =
+      "a number of bytes such as 2048, 64KiB, 16MiB, from " + from_to(format_count(range.min), format_count(range.max));
   const auto value = parse_bytes(scalar(tree, key, what));
   if (!value || *value < range.min || *value > range.max) fail_expected(tree, key, what);
   return *value;
@@ -128,8 +127,7 @@ MapReader::MapReader(const Tree& tree, std::string what, std::vector<std::string
 
 const Tree& MapReader::require(std::string_view key) const {
   const Tree* value = find(key);
-  if (value == nullptr)
-    throw BadInput{tree_.where + ": " + what_ + " needs the key \"" + std::string(key) + "\""};
+  if (value == nullptr) throw BadInput{tree_.where + ": " + what_ + " needs the key \"" + std::string(key) + "\""};
   return *value;
 }
 

@@ -39,8 +39,7 @@ wire::Wwn read_name(const Tree& tree, std::string_view key);
 wire::IpAddress read_address(const Tree& tree, std::string_view key);
 const std::vector<Tree>& read_list(const Tree& tree, std::string_view key);
 /// Throws the message of read_choice: what was expected, and the nearest.
-[[noreturn]] void fail_choice(const Tree& tree, std::string_view key,
-                              const std::vector<std::string_view>& known);
+[[noreturn]] void fail_choice(const Tree& tree, std::string_view key, const std::vector<std::string_view>& known);
 
 template <class T, std::size_t Size>
 T read_choice(const Tree& tree, std::string_view key, const Choice<T> (&choices)[Size]) {
@@ -63,8 +62,7 @@ class MapReader {
   /// Where the key is present, `target` = read(value, key, arguments...).
   template <class T, class Read, class... Arguments>
   void optional(std::string_view key, T& target, Read read, Arguments... arguments) const {
-    if (const Tree* value = find(key); value != nullptr)
-      target = static_cast<T>(read(*value, key, arguments...));
+    if (const Tree* value = find(key); value != nullptr) target = static_cast<T>(read(*value, key, arguments...));
   }
 
  private:

@@ -25,8 +25,7 @@ class Converter {
   Converter(const std::string& name, Places places) : name_(name), places_(places) {}
   Tree convert(const YAML::Node& node) {
     Tree tree{.where = place(name_, node.Mark(), places_)};
-    if (++count_ > max_values)
-      throw BadInput{tree.where + ": more than " + format_count(max_values) + " values"};
+    if (++count_ > max_values) throw BadInput{tree.where + ": more than " + format_count(max_values) + " values"};
     if (++depth_ > max_depth)
       throw BadInput{tree.where + ": more than " + std::to_string(max_depth) + " levels, one in another"};
     if (node.IsScalar()) {
@@ -48,8 +47,7 @@ class Converter {
   void add_entry(Tree& map, const YAML::Node& key, const YAML::Node& value) {
     const std::string where = place(name_, key.Mark(), places_);
     if (!key.IsScalar()) throw BadInput{where + ": a key must be plain text"};
-    if (map.find(key.Scalar()) != nullptr)
-      throw BadInput{where + ": key \"" + key.Scalar() + "\" stands here twice"};
+    if (map.find(key.Scalar()) != nullptr) throw BadInput{where + ": key \"" + key.Scalar() + "\" stands here twice"};
     Tree converted = convert(value);
     converted.where = where;  // of the key: a list or mapping begins a line later
     map.entries.emplace_back(key.Scalar(), std::move(converted));
@@ -92,14 +90,10 @@ Tree* Tree::find(std::string_view key) {
 
 std::string Tree::describe() const {
   switch (kind) {
-    case Kind::Null:
-      return "nothing";
-    case Kind::Scalar:
-      return "\"" + scalar + "\"";
-    case Kind::List:
-      return "a list";
-    case Kind::Map:
-      return "a mapping";
+    case Kind::Null: return "nothing";
+    case Kind::Scalar: return "\"" + scalar + "\"";
+    case Kind::List: return "a list";
+    case Kind::Map: return "a mapping";
   }
   return "?";
 }
@@ -129,8 +123,7 @@ Result<void> assign(Tree& root, std::string_view assignment) {
   }
   if (tree->kind == Tree::Kind::List || tree->kind == Tree::Kind::Map)
     return BadInput{where + ": this is " + tree->describe() + "; only single values can be set"};
-  *tree =
-      Tree{.kind = Tree::Kind::Scalar, .where = where, .scalar = std::string(assignment.substr(equals + 1))};
+  *tree = Tree{.kind = Tree::Kind::Scalar, .where = where, .scalar = std::string(assignment.substr(equals + 1))};
   return {};
 }
 
@@ -156,8 +149,7 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   constexpr std::size_t longest = 64;  // nobody mistypes more
   if (word.size() > longest) return {};
   std::string_view best;
-  std::size_t best_distance =
-      std::max<std::size_t>(word.size() / 3, 1) + 1;  // a third of the word may differ
+  std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;  // a third of the word may differ
   for (const std::string_view candidate : known) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance >= best_distance) continue;

@@ -16,8 +16,7 @@ struct Unit {
 };
 constexpr std::array byte_units{Unit{"", 1}, Unit{"B", 1}, Unit{"KiB", 1u << 10}, Unit{"MiB", 1u << 20},
                                 Unit{"GiB", 1u << 30}};
-constexpr std::array time_units{Unit{"ns", 1}, Unit{"us", 1'000}, Unit{"ms", 1'000'000},
-                                Unit{"s", 1'000'000'000}};
+constexpr std::array time_units{Unit{"ns", 1}, Unit{"us", 1'000}, Unit{"ms", 1'000'000}, Unit{"s", 1'000'000'000}};
 constexpr std::array rate_units{Unit{"", 1}, Unit{"B/s", 1}, Unit{"kB/s", 1'000}, Unit{"MB/s", 1'000'000},
                                 Unit{"GB/s", 1'000'000'000}};
 
@@ -69,8 +68,7 @@ std::optional<std::uint64_t> parse_with_unit(std::string_view text, const std::a
   if (unit.size() > 1 && unit.front() == ' ') unit.remove_prefix(1);
   for (const Unit& known : units) {
     if (known.name != unit) continue;
-    return scale(text.substr(0, point), end == point ? "" : text.substr(point + 1, end - point - 1),
-                 known.factor);
+    return scale(text.substr(0, point), end == point ? "" : text.substr(point + 1, end - point - 1), known.factor);
   }
   return std::nullopt;
 }
@@ -119,15 +117,13 @@ std::string format_bytes(std::uint64_t bytes) {
   while (unit + 1 < byte_units.size() && bytes >= byte_units[unit + 1].factor) ++unit;
   if (bytes % byte_units[unit].factor == 0)
     return std::to_string(bytes / byte_units[unit].factor).append(" ").append(byte_units[unit].name);
-  return decimal(static_cast<double>(bytes) / static_cast<double>(byte_units[unit].factor), 1,
-                 byte_units[unit].name);
+  return decimal(static_cast<double>(bytes) / static_cast<double>(byte_units[unit].factor), 1, byte_units[unit].name);
 }
 
 std::string format_duration(fc2::TimeNs duration) {
   if (duration < fc2::microsecond) return std::to_string(duration) + " ns";
   std::size_t unit = 1;
-  while (unit + 1 < time_units.size() && static_cast<std::uint64_t>(duration) >= time_units[unit + 1].factor)
-    ++unit;
+  while (unit + 1 < time_units.size() && static_cast<std::uint64_t>(duration) >= time_units[unit + 1].factor) ++unit;
   return decimal(static_cast<double>(duration) / static_cast<double>(time_units[unit].factor), 3,
                  time_units[unit].name);
 }
@@ -137,8 +133,7 @@ std::string format_rate(std::uint64_t bytes, fc2::TimeNs duration) {
   const double rate = static_cast<double>(bytes) / static_cast<double>(duration) * 1e9;
   std::size_t unit = 1;
   while (unit + 1 < rate_units.size() && rate >= static_cast<double>(rate_units[unit + 1].factor)) ++unit;
-  return decimal(rate / static_cast<double>(rate_units[unit].factor), unit == 1 ? 0 : 2,
-                 rate_units[unit].name);
+  return decimal(rate / static_cast<double>(rate_units[unit].factor), unit == 1 ? 0 : 2, rate_units[unit].name);
 }
 
 std::string format_count(std::uint64_t count) {

@@ -23,7 +23,8 @@ class Context : public fsm::Context {
  public:
   virtual void query_name_server() = 0;  // GID_IPP (FC-VI 7.6); counts one try
   virtual void broadcast_farp() = 0;     // FARP-REQ, FC-VI 7.5 items 1 to 10; counts one try
-  // CT time-out: 2 x R_A_TOV for the last try, less for those before. Expires as NameServerTimeout; replaces the other timer.
+  // CT time-out: 2 x R_A_TOV for the last try, less for those before. Expires as NameServerTimeout; replaces the other
+  // timer.
   virtual void start_query_timer() = 0;
   // The owner's choice, expires as FarpTimeout; replaces the other timer.
   virtual void start_farp_timer() = 0;

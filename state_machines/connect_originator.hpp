@@ -44,8 +44,8 @@ struct Resp3Received {
   Verdict verdict = Verdict::Accept;
 };
 struct T1Expired {};  // the application's timeout
-// FC-VI 8.5.2 a) b): T3, no RESP3 within FCVI_ULP_TIMEOUT of the CONNECT_RQST; or a Sequence error, or the peer aborted the Exchange.
-// 8.5.3 and 8.5.4 treat them alike.
+// FC-VI 8.5.2 a) b): T3, no RESP3 within FCVI_ULP_TIMEOUT of the CONNECT_RQST; or a Sequence error, or the peer aborted
+// the Exchange. 8.5.3 and 8.5.4 treat them alike.
 struct SetupErrorDetected {};
 // The aborted Exchange reported its end: BA_ACC, BA_RJT, or none in time (C.3 rule 3 b).
 struct AbortFinished {};
@@ -86,11 +86,11 @@ class Context : public fsm::Context {
   virtual void endpoint_retrying() = 0;   // vi_endpoint SetupRetried
   virtual void endpoint_failed() = 0;     // vi_endpoint SetupFailed
   virtual void endpoint_lost() = 0;       // vi_endpoint ConnectionLost
-  // The login was an old one of the peer (it restarted, and answered with LOGO): log in again, then SetupRequested. What was
-  // asked or asked again under it is asked once more; a retry stays the one retry (8.5.4).
+  // The login was an old one of the peer (it restarted, and answered with LOGO): log in again, then SetupRequested.
+  // What was asked or asked again under it is asked once more; a retry stays the one retry (8.5.4).
   virtual void renew_login() = 0;
-  virtual void release() = 0;             // the setup is over; do not destroy the machine inside this call
-  virtual void count_stale() = 0;         // late, duplicate or crossing: harmless, counted
+  virtual void release() = 0;      // the setup is over; do not destroy the machine inside this call
+  virtual void count_stale() = 0;  // late, duplicate or crossing: harmless, counted
   // We are online, and it was not renewed before in this setup.
   [[nodiscard]] virtual bool login_renewable() const = 0;
   [[nodiscard]] virtual bool peer_to_peer() const = 0;  // Connection Mode 010b (Table 8)
@@ -120,9 +120,8 @@ FSM_ACTION(AbortExchange, context.stop_t3(); context.abort_exchange());
 FSM_ACTION(QuarantineConnectionId, context.quarantine_connection_id());
 FSM_ACTION(AllowSendCompletions, context.allow_send_completions());
 FSM_ACTION(CompleteSuccess, context.complete_request(ConnectOutcome::Success));
-FSM_ACTION(CompleteRefused,
-           context.complete_request(event.verdict == Verdict::NoMatch ? ConnectOutcome::NoMatch
-                                                                      : ConnectOutcome::Reject));
+FSM_ACTION(CompleteRefused, context.complete_request(event.verdict == Verdict::NoMatch ? ConnectOutcome::NoMatch
+                                                                                       : ConnectOutcome::Reject));
 FSM_ACTION(CompleteTimeout, context.complete_request(ConnectOutcome::Timeout));
 FSM_ACTION(CompleteNotReachable, context.complete_request(ConnectOutcome::NotReachable));
 FSM_ACTION(CompleteWithdrawn, context.complete_request(ConnectOutcome::Withdrawn));

@@ -49,8 +49,9 @@ struct AbortedByPeer {};  // ABTS: the originator will retry, or has given up
 // DISCONNECT_RQST for this setup or connection (disconnect_responder answers it).
 struct DisconnectReceived {};
 struct DisconnectRequested {};  // VipDisconnect on the accepting endpoint
-struct EndpointErrored {};      // the accepting endpoint went to Error for another reason (C.5.10.1: messages may be faster)
-struct ConnectionEnded {};      // the connection that this setup made is over
+struct EndpointErrored {
+};  // the accepting endpoint went to Error for another reason (C.5.10.1: messages may be faster)
+struct ConnectionEnded {};  // the connection that this setup made is over
 struct PortLoggedOut {};
 
 // --- effects
@@ -66,7 +67,7 @@ class Context : public fsm::Context {
   virtual void send_resp3(Answer) = 0;
   // C.4 rules 8 a, 9 a: take Exchange and FCVI_CONNECTION_ID of the retried request. The Retry Flag is its RETRY bit.
   virtual void adopt_retry() = 0;
-  virtual void start_t2() = 0;          // 2 x FCVI_ULP_TIMEOUT = 2 x R_A_TOV (FC-VI 8.3, C.5.2)
+  virtual void start_t2() = 0;  // 2 x FCVI_ULP_TIMEOUT = 2 x R_A_TOV (FC-VI 8.3, C.5.2)
   virtual void stop_t2() = 0;
   // ABTS: nothing of it is waited for any more, and the connection stands (C.4 rule 6 a).
   virtual void abort_exchange() = 0;

@@ -1,5 +1,5 @@
-// An ENode on one Ethernet interface (FC-BB-5 FIP): VLAN and FCF discovery, choice of an FCF, the life of the login of its
-// first N_Port. Which FCF is best, and that an FCF is gone after 2.5 advertisement periods, its owner finds out.
+// An ENode on one Ethernet interface (FC-BB-5 FIP): VLAN and FCF discovery, choice of an FCF, the life of the login of
+// its first N_Port. Which FCF is best, and that an FCF is gone after 2.5 advertisement periods, its owner finds out.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -7,30 +7,30 @@
 namespace machines::fip_node {
 
 // --- events
-struct LinkUp {};            // the Ethernet's carrier. Alternates with LinkDown
+struct LinkUp {};  // the Ethernet's carrier. Alternates with LinkDown
 struct LinkDown {};
-struct VlanNotified {};      // an FCF told of VLANs that were not known
-struct FcfBecameUsable {};   // an advertisement: takes logins, and full frames come through
-struct FcfLost {};           // the selected one: silent for 2.5 periods (FC-BB-5)
-struct Timeout {};           // of the timer that the state started
-struct LoginRequested {};    // the N_Port's FLOGI leaves
-struct LoginAccepted {};     // LS_ACC with a MAC address
-struct LoginFailed {};       // LS_RJT, or no answer, and the N_Port gave up
-struct LogoutAnswered {};    // LS_ACC or LS_RJT to the N_Port's LOGO
-struct LinksCleared {};      // Clear Virtual Links of the selected FCF, for all or for the first N_Port
+struct VlanNotified {};     // an FCF told of VLANs that were not known
+struct FcfBecameUsable {};  // an advertisement: takes logins, and full frames come through
+struct FcfLost {};          // the selected one: silent for 2.5 periods (FC-BB-5)
+struct Timeout {};          // of the timer that the state started
+struct LoginRequested {};   // the N_Port's FLOGI leaves
+struct LoginAccepted {};    // LS_ACC with a MAC address
+struct LoginFailed {};      // LS_RJT, or no answer, and the N_Port gave up
+struct LogoutAnswered {};   // LS_ACC or LS_RJT to the N_Port's LOGO
+struct LinksCleared {};     // Clear Virtual Links of the selected FCF, for all or for the first N_Port
 
 // --- effects
 class Context : public fsm::Context {
  public:
-  virtual void send_vlan_request() = 0;       // to All-FCF
-  virtual void send_solicitation() = 0;       // to All-FCF, on every VLAN that is known
-  virtual void solicit_new_vlans() = 0;       // to All-FCF, on those that were just told
+  virtual void send_vlan_request() = 0;         // to All-FCF
+  virtual void send_solicitation() = 0;         // to All-FCF, on every VLAN that is known
+  virtual void solicit_new_vlans() = 0;         // to All-FCF, on those that were just told
   virtual void start_solicitation_timer() = 0;  // one timer, three durations
   virtual void start_choice_timer() = 0;
   virtual void start_retry_timer() = 0;
   virtual void stop_timer() = 0;
-  virtual void select_fcf() = 0;              // the best that is usable now
-  virtual void take_link_up() = 0;            // of the first N_Port: its FLOGI comes later, not from inside
+  virtual void select_fcf() = 0;    // the best that is usable now
+  virtual void take_link_up() = 0;  // of the first N_Port: its FLOGI comes later, not from inside
   // Of all N_Ports: their logins with others stand until the next FLOGI shows whether all is as before, or none comes
   // (FC-VI 7.7.5). The FCF is not selected any more.
   virtual void interrupt_links() = 0;
@@ -42,12 +42,12 @@ class Context : public fsm::Context {
 };
 
 // --- states
-struct Disabled : fsm::State {};       // no Ethernet link
-struct Discovering : fsm::State {};    // solicited, and asked for VLANs where they are wanted; no FCF is usable
-struct Choosing : fsm::State {};       // one is; others may answer yet
-struct LoginPending : fsm::State {};   // selected; FLOGI under way, or about to leave
+struct Disabled : fsm::State {};      // no Ethernet link
+struct Discovering : fsm::State {};   // solicited, and asked for VLANs where they are wanted; no FCF is usable
+struct Choosing : fsm::State {};      // one is; others may answer yet
+struct LoginPending : fsm::State {};  // selected; FLOGI under way, or about to leave
 struct LoggedIn : fsm::State {};
-struct LoggedOut : fsm::State {};      // the N_Port logged out, and may log in again
+struct LoggedOut : fsm::State {};  // the N_Port logged out, and may log in again
 
 // --- actions and guards
 FSM_ACTION(RequestVlans, context.send_vlan_request());

@@ -7,31 +7,35 @@
 namespace machines::fip_vn2vn {
 
 // --- events
-struct LinkUp {};    // the Ethernet's carrier. Alternates with LinkDown
+struct LinkUp {};  // the Ethernet's carrier. Alternates with LinkDown
 struct LinkDown {};
-struct Timeout {};   // of the timer that the state started
+struct Timeout {};  // of the timer that the state started
 // Somebody probes for our N_Port_ID; `ours_wins`: our Port_Name is the higher one.
-struct ProbeHeard { bool ours_wins = false; };
+struct ProbeHeard {
+  bool ours_wins = false;
+};
 struct ProbeAnswered {};  // Probe Reply: somebody has it
-struct ClaimHeard { bool ours_wins = false; };   // Claim Notification or Beacon with our N_Port_ID
+struct ClaimHeard {
+  bool ours_wins = false;
+};  // Claim Notification or Beacon with our N_Port_ID
 
 // --- effects
 class Context : public fsm::Context {
  public:
-  virtual void choose_first_id() = 0;     // the configured one, or the latest that was ours
-  virtual void choose_another_id() = 0;   // counts a collision
-  virtual void send_probe() = 0;          // Probe Request, to All-VN2VN
-  virtual void send_probe_reply() = 0;    // to who probed
-  virtual void send_claim() = 0;          // Claim Notification, to All-VN2VN
+  virtual void choose_first_id() = 0;    // the configured one, or the latest that was ours
+  virtual void choose_another_id() = 0;  // counts a collision
+  virtual void send_probe() = 0;         // Probe Request, to All-VN2VN
+  virtual void send_probe_reply() = 0;   // to who probed
+  virtual void send_claim() = 0;         // Claim Notification, to All-VN2VN
   virtual void send_beacon() = 0;
   virtual void start_probe_timer() = 0;   // one timer: 100 ms
   virtual void start_claim_timer() = 0;   // 400 ms
   virtual void start_beacon_timer() = 0;  // 8 s and a little
   virtual void start_rest_timer() = 0;    // 10 s
   virtual void stop_timer() = 0;
-  virtual void take_link_up() = 0;        // the N_Port is online with this address
+  virtual void take_link_up() = 0;  // the N_Port is online with this address
   virtual void take_link_down() = 0;
-  virtual void interrupt_link() = 0;      // down, but the address may prove to be the same again (FC-VI 7.7.5)
+  virtual void interrupt_link() = 0;  // down, but the address may prove to be the same again (FC-VI 7.7.5)
   // Choosing another would be one more than the limit of the last 10 s.
   [[nodiscard]] virtual bool too_many_collisions() const = 0;
 };
@@ -40,9 +44,9 @@ class Context : public fsm::Context {
 struct Offline : fsm::State {};
 struct FirstProbe : fsm::State {};
 struct SecondProbe : fsm::State {};
-struct Claiming : fsm::State {};   // claimed; objections may come
-struct Claimed : fsm::State {};    // ours; beacons go out
-struct Resting : fsm::State {};    // too many collisions
+struct Claiming : fsm::State {};  // claimed; objections may come
+struct Claimed : fsm::State {};   // ours; beacons go out
+struct Resting : fsm::State {};   // too many collisions
 
 // --- actions and guards
 FSM_ACTION(ChooseFirst, context.choose_first_id());

@@ -151,26 +151,26 @@ struct On : boost::msm::front::Row<S, E, T, Traced<On<Reference, S, E, T, A, G>,
 // -------------------------------------------------------------------------------------------
 
 // FSM_ACTION(StartT3, context.start_t3()): one verb, no decision. `context` and `event` are in scope.
-#define FSM_ACTION(Name, ...)                                                                        \
-  struct Name {                                                                                      \
-    template <class Event, class Machine, class Source, class Target>                                \
+#define FSM_ACTION(Name, ...) \
+  struct Name { \
+    template <class Event, class Machine, class Source, class Target> \
     void operator()([[maybe_unused]] const Event& event, Machine& machine, Source&, Target&) const { \
-      Context& context = *machine.context;                                                           \
-      __VA_ARGS__;                                                                                   \
-    }                                                                                                \
+      Context& context = *machine.context; \
+      __VA_ARGS__; \
+    } \
   }
 // FSM_GUARD(RetriesLeft, context.retries_left()): one predicate over `context` (const) and `event`.
-#define FSM_GUARD(Name, ...)                                                                          \
-  struct Name {                                                                                       \
-    using Leaves = fsm::mp::mp_list<Name>;                                                            \
-    template <class Event>                                                                            \
+#define FSM_GUARD(Name, ...) \
+  struct Name { \
+    using Leaves = fsm::mp::mp_list<Name>; \
+    template <class Event> \
     static bool holds([[maybe_unused]] const Event& event, [[maybe_unused]] const Context& context) { \
-      return __VA_ARGS__;                                                                             \
-    }                                                                                                 \
-    template <class Event, class Machine, class Source, class Target>                                 \
-    bool operator()(const Event& event, Machine& machine, Source&, Target&) const {                   \
-      return holds(event, *machine.context);                                                          \
-    }                                                                                                 \
+      return __VA_ARGS__; \
+    } \
+    template <class Event, class Machine, class Source, class Target> \
+    bool operator()(const Event& event, Machine& machine, Source&, Target&) const { \
+      return holds(event, *machine.context); \
+    } \
   }
 
 template <class T>
@@ -240,8 +240,8 @@ template <class Def>
 using rows_of = typename Def::transition_table;
 // Sources in table order, then targets that are no source: the numbering of the back-end (asserted there).
 template <class Def>
-using states_of = mp::mp_unique<
-    mp::mp_append<mp::mp_transform<source_of, rows_of<Def>>, mp::mp_transform<next_of, rows_of<Def>>>>;
+using states_of =
+    mp::mp_unique<mp::mp_append<mp::mp_transform<source_of, rows_of<Def>>, mp::mp_transform<next_of, rows_of<Def>>>>;
 template <class Def>
 using events_of = mp::mp_unique<mp::mp_transform<event_of, rows_of<Def>>>;
 

@@ -135,8 +135,8 @@ struct TakenBeside {
     bool taken = false;
     mp::mp_for_each<mp::mp_transform<mp::mp_identity, mp::mp_filter<beside, rows_of<Def>>>>([&](auto tag) {
       using Other = typename decltype(tag)::type;
-      taken = taken || (choice<Def, Other>().kind == Kind::Invert &&
-                        !mutation::holds<Other>(event, machine, source, target));
+      taken = taken ||
+              (choice<Def, Other>().kind == Kind::Invert && !mutation::holds<Other>(event, machine, source, target));
     });
     return taken;
   }
@@ -155,16 +155,16 @@ struct Guard {
 };
 
 template <class Def, class R>
-using Changeable = boost::msm::front::Row<source_of<R>, event_of<R>, typename R::Target, Action<Def, R>,
-                                          Guard<Def, R, false>>;
+using Changeable =
+    boost::msm::front::Row<source_of<R>, event_of<R>, typename R::Target, Action<Def, R>, Guard<Def, R, false>>;
 template <class Def, class R>
 using Twin = boost::msm::front::Row<source_of<R>, event_of<R>, none, Action<Def, R>, Guard<Def, R, true>>;
 
 template <class Def>
 struct Rewritten {
   template <class R>
-  using rows = std::conditional_t<R::internal, mp::mp_list<Changeable<Def, R>>,
-                                  mp::mp_list<Changeable<Def, R>, Twin<Def, R>>>;
+  using rows =
+      std::conditional_t<R::internal, mp::mp_list<Changeable<Def, R>>, mp::mp_list<Changeable<Def, R>, Twin<Def, R>>>;
   using type = mp::mp_flatten<mp::mp_transform<rows, rows_of<Def>>>;
 };
 

@@ -1,8 +1,9 @@
-// One end of a link: which primitive sequence it transmits, and whether frames may pass (FC-FS, FC_Port states AC, LR1 to
-// LR3, LF1, LF2, OL1 to OL3; FC-VI 7.7).
+// One end of a link: which primitive sequence it transmits, and whether frames may pass (FC-FS, FC_Port states AC, LR1
+// to LR3, LF1, LF2, OL1 to OL3; FC-VI 7.7).
 //
 // A primitive sequence is transmitted until another one is: the owner tells of a change, and feeds what the other end
-// changed to. NOS, which the far end may take long to see, is told again and again. Link Reset keeps every login (FC-VI 7.7.1); NOS and OLS do not pass unnoticed.
+// changed to. NOS, which the far end may take long to see, is told again and again. Link Reset keeps every login (FC-VI
+// 7.7.1); NOS and OLS do not pass unnoticed.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -10,17 +11,17 @@
 namespace machines::link_port {
 
 // --- events
-struct LrReceived {};           // Link Reset
-struct LrrReceived {};          // Link Reset Response
+struct LrReceived {};   // Link Reset
+struct LrrReceived {};  // Link Reset Response
 struct IdleReceived {};
-struct OlsReceived {};          // Offline
-struct NosReceived {};          // Not Operational
-struct SignalLost {};           // light, or word synchronization for longer than R_T_TOV
-struct SignalFound {};          // again, after SignalLost
-struct Timeout {};              // R_T_TOV without the answer that the state waits for
+struct OlsReceived {};  // Offline
+struct NosReceived {};  // Not Operational
+struct SignalLost {};   // light, or word synchronization for longer than R_T_TOV
+struct SignalFound {};  // again, after SignalLost
+struct Timeout {};      // R_T_TOV without the answer that the state waits for
 // Only in Active:
-struct LinkTimeout {};          // no credit for E_D_TOV (LR_TOV), or somebody asks for a reset
-struct OfflineRequested {};     // the port leaves the link, and comes back
+struct LinkTimeout {};       // no credit for E_D_TOV (LR_TOV), or somebody asks for a reset
+struct OfflineRequested {};  // the port leaves the link, and comes back
 // Only at the beginning:
 struct InitializationSkipped {};  // both ends were through with it before they were joined
 

@@ -1,5 +1,5 @@
-// A port of an arbitrated loop while the loop is initialized (FC-AL): the port of the lowest name becomes loop master, its
-// LIFA, LIPA, LIHA and LISA go round, and each port claims an AL_PA in the first of them that it can.
+// A port of an arbitrated loop while the loop is initialized (FC-AL): the port of the lowest name becomes loop master,
+// its LIFA, LIPA, LIHA and LISA go round, and each port claims an AL_PA in the first of them that it can.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -11,7 +11,9 @@ struct LipReceived {
   bool again = false;  // the one that we saw, come round
 };
 enum class Name : std::uint8_t { Lower, Own, Higher };
-struct LismReceived { Name name = Name::Higher; };  // the name in it, compared with ours
+struct LismReceived {
+  Name name = Name::Higher;
+};                        // the name in it, compared with ours
 struct ClaimReceived {};  // LIFA, LIPA, LIHA or LISA; the master's own come back
 struct ClsReceived {};    // the master ends the initialization; its own comes back
 
@@ -35,7 +37,7 @@ struct NonParticipating : fsm::State {};  // no AL_PA: not initialized yet, or a
 struct SelectingMaster : fsm::State {};
 struct Master : fsm::State {};
 struct Claiming : fsm::State {};
-struct Monitoring : fsm::State {};        // participating
+struct Monitoring : fsm::State {};  // participating
 
 // --- actions and guards
 FSM_ACTION(Interrupt, context.report_interrupted());

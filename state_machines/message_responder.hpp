@@ -111,11 +111,11 @@ class Context : public fsm::Context {
 };
 
 // --- states
-struct Closed : fsm::State {};     // not connected
-struct Expecting : fsm::State {};  // the first frame of Message Mexp comes next
-struct Receiving : fsm::State {};  // Message Mexp is open
-struct Refusing : fsm::State {};   // Message Mexp is refused; its last frame brings the initiative to say so
-struct Herr : fsm::State {};       // all frames are discarded: neither R_A_TOV nor the Disconnect is over
+struct Closed : fsm::State {};            // not connected
+struct Expecting : fsm::State {};         // the first frame of Message Mexp comes next
+struct Receiving : fsm::State {};         // Message Mexp is open
+struct Refusing : fsm::State {};          // Message Mexp is refused; its last frame brings the initiative to say so
+struct Herr : fsm::State {};              // all frames are discarded: neither R_A_TOV nor the Disconnect is over
 struct HerrElapsed : fsm::State {};       // ... R_A_TOV is over, the Disconnect is not
 struct HerrDisconnected : fsm::State {};  // ... the Disconnect is over, R_A_TOV is not
 

@@ -1,9 +1,9 @@
-// One request in the peer pool: which Connection Setup makes its connection, ours or the peer's (FC-VI 5.3.3, 5.3.4, Table 2,
-// Annex A, C.4; VI-DG 3.3.6, 6.7).
+// One request in the peer pool: which Connection Setup makes its connection, ours or the peer's (FC-VI 5.3.3, 5.3.4,
+// Table 2, Annex A, C.4; VI-DG 3.3.6, 6.7).
 //
-// One object per VipConnectPeerRequest. It stands above connect_originator (our CONNECT_RQST) and connect_responder (the
-// peer's), which keep the rules of their Exchanges. Several N_Ports may stand behind the peer's address, so that a request
-// may come from another port than the one that we ask.
+// One object per VipConnectPeerRequest. It stands above connect_originator (our CONNECT_RQST) and connect_responder
+// (the peer's), which keep the rules of their Exchanges. Several N_Ports may stand behind the peer's address, so that a
+// request may come from another port than the one that we ask.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -40,15 +40,15 @@ enum class PeerOutcome : std::uint8_t {
 };
 
 // --- events
-struct RqstSent {};     // our CONNECT_RQST goes out, or goes out again
-struct RqstMatched {    // the peer's CONNECT_RQST means us: both addresses, and the Discriminator of RemoteAddr
+struct RqstSent {};   // our CONNECT_RQST goes out, or goes out again
+struct RqstMatched {  // the peer's CONNECT_RQST means us: both addresses, and the Discriminator of RemoteAddr
   PortNames port_names = PortNames::OursHigher;
 };
 struct Resp1Received {  // to our request, withdrawn or not; feed it before connect_originator hears of it
   Resp1 resp1 = Resp1::Accept;
   bool same_port = true;  // it comes from the port whose request is held
 };
-struct NobodyWaits {       // connect_originator leave_waiting_for_peer() or renew_login(): ours is not out any more
+struct NobodyWaits {  // connect_originator leave_waiting_for_peer() or renew_login(): ours is not out any more
   bool same_port = true;
 };
 struct SearchEnded {};     // all ports of the address were asked, or there is none
@@ -63,7 +63,7 @@ struct AcceptRefused {};    // RESP2 says that the peer waits no longer (FC-VI C
 struct AcceptFailed {};     // T2, a lost Exchange, or a logout: the endpoint is in Error (C.4 rule 6 b)
 struct TimeExpired {};      // the Timeout of VipConnectPeerRequest
 struct DisconnectRequested {};
-struct LinkLost {};         // our own link is down
+struct LinkLost {};  // our own link is down
 
 // --- effects
 class Context : public fsm::Context {
@@ -76,7 +76,7 @@ class Context : public fsm::Context {
   virtual void withdraw_acceptance() = 0;  // connect_responder DisconnectRequested
   // Resolve the peer's address and ask its ports, one after the other. Post it: RqstSent may come at once.
   virtual void search() = 0;
-  virtual void schedule_search() = 0;  // SearchDue after FCVI_ULP_TIMEOUT
+  virtual void schedule_search() = 0;     // SearchDue after FCVI_ULP_TIMEOUT
   virtual void endpoint_timed_out() = 0;  // vi_endpoint ConnectTimedOut
   virtual void endpoint_refused() = 0;    // vi_endpoint SetupRefused
   virtual void endpoint_failed() = 0;     // vi_endpoint SetupFailed, at an unreliable level SetupRefused (VI-DG 3.3.7)

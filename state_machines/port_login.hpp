@@ -80,8 +80,8 @@ struct LoggedOut : fsm::State {};     // link, no login
 struct LoginPending : fsm::State {};  // FLOGI or PLOGI sent
 struct RetryPending : fsm::State {};  // rejected for now: waits before the next try
 struct LoggedIn : fsm::State {};
-struct Suspended : fsm::State {};   // the link went; the login stands if the addresses prove to be the same
-struct Validating : fsm::State {};  // the link is back: they are being compared
+struct Suspended : fsm::State {};      // the link went; the login stands if the addresses prove to be the same
+struct Validating : fsm::State {};     // the link is back: they are being compared
 struct LogoutPending : fsm::State {};  // LOGO sent; the login is already over
 
 // --- actions and guards

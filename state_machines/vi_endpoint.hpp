@@ -28,8 +28,9 @@ struct SetupFailed {};       // error Reason Code, or the retry failed; the call
 // DISCONNECT_RQST of the peer, port logout, transport error, T2 or T3 of a connected VI.
 struct ConnectionLost {};
 struct LocalError {};  // an error that a Descriptor reports: format, length, protection, no Descriptor
-// A descriptor that cannot be posted, overrun, or memory that is gone at completion (VI-DG 6.3.1): the caller reports it. Before there is
-// a connection the state is all that else tells of it: an attempt to connect is refused (VI-ARCH 5.1).
+// A descriptor that cannot be posted, overrun, or memory that is gone at completion (VI-DG 6.3.1): the caller reports
+// it. Before there is a connection the state is all that else tells of it: an attempt to connect is refused (VI-ARCH
+// 5.1).
 struct CatastrophicError {};
 struct DisconnectRequested {};   // VipDisconnect
 struct DisconnectAnswered {};    // DISCONNECT_RESP came, or no answer is needed (the port is logged out)

@@ -57,8 +57,7 @@ bool DataCursor::check(std::uint64_t& length_bytes, Access access) const {
   length_bytes = 0;
   do {
     if (ahead.bytes_left_ == 0) continue;
-    if (memory_->translate(ahead.handle_, ahead.address_, ahead.bytes_left_, tag_, access) == nullptr)
-      return false;
+    if (memory_->translate(ahead.handle_, ahead.address_, ahead.bytes_left_, tag_, access) == nullptr) return false;
     length_bytes += ahead.bytes_left_;
   } while (ahead.next_segment());
   return ahead.segments_left_ == 0;
@@ -84,11 +83,11 @@ bool DataCursor::walk(std::size_t length_bytes, Access access, Copy copy) {
 
 bool DataCursor::next_segment() {
   if (segments_left_ == 0) return false;
-  const std::byte* host =
-      memory_->translate(segments_handle_, segments_address_, sizeof(Segment), tag_, Access::Local);
+  const std::byte* host = memory_->translate(segments_handle_, segments_address_, sizeof(Segment), tag_, Access::Local);
   if (host == nullptr || !consumer_memory::is_aligned(host)) return false;
   Segment segment;
-  if (!memory_->access(host, sizeof segment, [&] { return consumer_memory::load_segment(host, segment); })) return false;
+  if (!memory_->access(host, sizeof segment, [&] { return consumer_memory::load_segment(host, segment); }))
+    return false;
   address_ = segment.address;
   handle_ = wire::MemHandle{segment.handle};
   bytes_left_ = segment.length_or_reserved;

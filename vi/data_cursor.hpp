@@ -17,13 +17,10 @@ class DataCursor {
   DataCursor() = default;
   /// `segment_count` segments at `segments_address`, which lies in the region of `segments_handle`. Must not
   /// outlive `memory`.
-  DataCursor(const MemoryTable& memory, Ptag tag, wire::MemHandle segments_handle,
-             std::uint64_t segments_address, std::uint32_t segment_count)
-      : memory_(&memory),
-        segments_address_(segments_address),
-        segments_handle_(segments_handle),
-        segments_left_(segment_count),
-        tag_(tag) {}
+  DataCursor(const MemoryTable& memory, Ptag tag, wire::MemHandle segments_handle, std::uint64_t segments_address,
+             std::uint32_t segment_count)
+      : memory_(&memory), segments_address_(segments_address), segments_handle_(segments_handle),
+        segments_left_(segment_count), tag_(tag) {}
 
   /// Memory -> frame. False: protection error, `to` is undefined. Pre: at most the bytes left are asked for.
   bool gather(std::span<std::uint8_t> to);
@@ -34,8 +31,8 @@ class DataCursor {
   bool skip(std::uint64_t length_bytes);
 
   enum class Reach : std::uint8_t { Allowed, TooShort, Refused };
-  /// Whether `length_bytes` can be moved from here on, without moving: judges the bytes that this touches and no others.
-  /// TooShort, also where something is not allowed: the segments end before.
+  /// Whether `length_bytes` can be moved from here on, without moving: judges the bytes that this touches and no
+  /// others. TooShort, also where something is not allowed: the segments end before.
   [[nodiscard]] Reach reach(std::uint64_t length_bytes, Access access) const;
 
   /// Adds up the lengths of all segments that are left, without moving. False: some reference is not allowed.

@@ -20,8 +20,7 @@ inline constexpr std::uint16_t op_mask = 0x0003, immediate = 0x0004, queue_fence
 namespace status {
 inline constexpr std::uint32_t done = 0x1, format_error = 0x2, protection_error = 0x4, length_error = 0x8;
 inline constexpr std::uint32_t partial_error = 0x10, flushed = 0x20, transport_error = 0x40;
-inline constexpr std::uint32_t rdma_protection_error = 0x80, remote_descriptor_error = 0x100,
-                               error_mask = 0x1FE;
+inline constexpr std::uint32_t rdma_protection_error = 0x80, remote_descriptor_error = 0x100, error_mask = 0x1FE;
 inline constexpr std::uint32_t op_send = 0x00000, op_receive = 0x10000, op_rdma_write = 0x20000;
 inline constexpr std::uint32_t op_remote_rdma_write = 0x30000, op_rdma_read = 0x40000, op_mask = 0x70000;
 inline constexpr std::uint32_t immediate = 0x80000;

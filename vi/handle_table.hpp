@@ -61,9 +61,7 @@ class HandleTable {
     std::uint32_t next_free = 0;  // oldest freed first
     bool in_use = false;
   };
-  [[nodiscard]] std::uint32_t index_of(std::uint32_t handle) const {
-    return handle & ((1u << index_bits_) - 1);
-  }
+  [[nodiscard]] std::uint32_t index_of(std::uint32_t handle) const { return handle & ((1u << index_bits_) - 1); }
 
   std::uint32_t take_slot() {
     if (size_ >= limit_) return 0;

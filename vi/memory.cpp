@@ -35,15 +35,16 @@ Return MemoryTable::deregister(std::uint64_t address, wire::MemHandle handle) {
 
 Return MemoryTable::query(std::uint64_t address, wire::MemHandle handle, MemoryAttributes& attributes) const {
   const Region* region = find(address, handle);
-  if (region == nullptr || region->address != address) return Return::InvalidParameter;  // VI-DG 3.7.5: "the base address"
+  if (region == nullptr || region->address != address)
+    return Return::InvalidParameter;  // VI-DG 3.7.5: "the base address"
   attributes = region->attributes;
   return Return::Success;
 }
 
-Return MemoryTable::set_attributes(std::uint64_t address, wire::MemHandle handle,
-                                   MemoryAttributes attributes) {
+Return MemoryTable::set_attributes(std::uint64_t address, wire::MemHandle handle, MemoryAttributes attributes) {
   const Region* found = find(address, handle);
-  if (found == nullptr || found->address != address) return Return::InvalidParameter;  // VI-DG 3.7.4: "the base address"
+  if (found == nullptr || found->address != address)
+    return Return::InvalidParameter;  // VI-DG 3.7.4: "the base address"
   if (attributes.enable_rdma_write && !found->writable) return Return::InvalidParameter;
   if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
   Region& region = *regions_.find(handle.value);

@@ -26,11 +26,8 @@ class MemoryTable {
  public:
   /// `guard` must outlive the table; nullptr where registered memory is always there.
   explicit MemoryTable(MemoryLimits limits = {}, const MemoryGuard* guard = nullptr)
-      : limits_(limits),
-        guard_(guard),
-        catches_(guard == nullptr || guard->catches_accesses()),
-        regions_(limits.max_regions),
-        tags_(limits.max_ptags) {}
+      : limits_(limits), guard_(guard), catches_(guard == nullptr || guard->catches_accesses()),
+        regions_(limits.max_regions), tags_(limits.max_ptags) {}
 
   /// Registers [address, address + length) as seen by descriptors and peers, backed by `host`. In a process
   /// the two are the same; the simulator gives fixed addresses so that captures repeat (one seed, same
@@ -58,17 +55,19 @@ class MemoryTable {
   /// Host address of [address, address + length) when the whole range lies in the region, the tag matches (a
   /// NULL VI tag matches any region of this NIC, ruling 22) and the access is enabled; else nullptr. Zero
   /// length: the handle and tag are still checked, and any address within or at the end of the region passes.
-  [[nodiscard]] std::byte* translate(wire::MemHandle handle, std::uint64_t address,
-                                     std::uint64_t length_bytes, Ptag vi_tag, Access access) const;
+  [[nodiscard]] std::byte* translate(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
+                                     Ptag vi_tag, Access access) const;
 
   // False: some of it is not there any more, or is protected: a protection error, as for memory that is not registered
-  // (VI-ARCH 3.2.1); what was done before stands. Everything that reads or writes a consumer's memory goes through here.
+  // (VI-ARCH 3.2.1); what was done before stands. Everything that reads or writes a consumer's memory goes through
+  // here.
 
-  /// Calls body(), which accesses [host, host + length) as translate gave it by functions of consumer_memory that may be false,
-  /// and says whether all were true. It may be left in its midst all the same: see MemoryGuard.
+  /// Calls body(), which accesses [host, host + length) as translate gave it by functions of consumer_memory that may
+  /// be false, and says whether all were true. It may be left in its midst all the same: see MemoryGuard.
   template <class Body>
   [[nodiscard]] bool access(const std::byte* host, std::size_t length_bytes, Body body) const {
-    if (catches_) [[likely]] return body();
+    if (catches_) [[likely]]
+      return body();
     bool all = true;
     return touch(host, length_bytes, [&] { all = body(); }) && all;
   }
@@ -94,7 +93,8 @@ class MemoryTable {
   template <class Body>
   [[nodiscard]] bool touch(const std::byte* host, std::size_t length_bytes, Body body) const {
     if (guard_ != nullptr)
-      return guard_->run(host, length_bytes, [](void* context) { (*static_cast<Body*>(context))(); }, &body);
+      return guard_->run(
+          host, length_bytes, [](void* context) { (*static_cast<Body*>(context))(); }, &body);
     body();
     return true;
   }
@@ -108,8 +108,8 @@ class MemoryTable {
 };
 
 // Inline: a message of one frame makes more than ten of these.
-inline std::byte* MemoryTable::translate(wire::MemHandle handle, std::uint64_t address,
-                                         std::uint64_t length_bytes, Ptag vi_tag, Access access) const {
+inline std::byte* MemoryTable::translate(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
+                                         Ptag vi_tag, Access access) const {
   const Region* region = regions_.find(handle.value);
   if (region == nullptr || address < region->address) return nullptr;
   const std::uint64_t offset = address - region->address;

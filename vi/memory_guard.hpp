@@ -1,5 +1,5 @@
-// Memory of consumers that is not there any more. A consumer may unmap registered memory, protect it, or cut off the file
-// behind it at any time, also while a message moves through it.
+// Memory of consumers that is not there any more. A consumer may unmap registered memory, protect it, or cut off the
+// file behind it at any time, also while a message moves through it.
 #pragma once
 #include <cstddef>
 
@@ -12,9 +12,9 @@ class MemoryGuard {
   virtual ~MemoryGuard() = default;
   /// Whether an access of vi/caught_access.hpp that faults is false without run().
   [[nodiscard]] virtual bool catches_accesses() const { return false; }
-  /// Calls body(context), which touches no memory of the consumer but [host, host + length_bytes). False: some of that cannot
-  /// be touched in this way. The body was left where it tried; what it did before stands, and nothing of it is undone: it
-  /// takes no lock and owns nothing. Any thread; does not block, allocate or throw.
+  /// Calls body(context), which touches no memory of the consumer but [host, host + length_bytes). False: some of that
+  /// cannot be touched in this way. The body was left where it tried; what it did before stands, and nothing of it is
+  /// undone: it takes no lock and owns nothing. Any thread; does not block, allocate or throw.
   [[nodiscard]] virtual bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const = 0;
 };
 

@@ -10,8 +10,7 @@ bool is_known(ReliabilityLevel level) {
   switch (level) {
     case ReliabilityLevel::UnreliableDelivery:
     case ReliabilityLevel::ReliableDelivery:
-    case ReliabilityLevel::ReliableReception:
-      return true;
+    case ReliabilityLevel::ReliableReception: return true;
   }
   return false;  // a consumer can write any number
 }
@@ -26,8 +25,8 @@ Nic::~Nic() {
   for (const auto& vi : vis_) transport_.detach(*vi);
 }
 
-Return Nic::create_vi(const ViAttributes& attributes, CompletionQueue* send_queue,
-                      CompletionQueue* receive_queue, Vi*& vi) {
+Return Nic::create_vi(const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue,
+                      Vi*& vi) {
   if (!owns(send_queue) || !owns(receive_queue)) return Return::InvalidParameter;
   ViAttributes checked = attributes;
   if (const Return result = check(checked); result != Return::Success) return result;
@@ -44,8 +43,7 @@ Return Nic::create_vi(const ViAttributes& attributes, CompletionQueue* send_queu
 }
 
 Return Nic::destroy_vi(Vi& vi) {
-  if (vi.state() != State::Idle || !vi.send_queue_empty() || !vi.receive_queue_empty())
-    return Return::InvalidState;
+  if (vi.state() != State::Idle || !vi.send_queue_empty() || !vi.receive_queue_empty()) return Return::InvalidState;
   transport_.detach(vi);
   remove(vi);
   return Return::Success;
@@ -76,8 +74,7 @@ Return Nic::destroy_completion_queue(CompletionQueue& queue) {
 }
 
 Return Nic::resize_completion_queue(CompletionQueue& queue, std::uint32_t entry_count) {
-  if (entry_count > limits_.max_completion_queue_entries || !queue.resize(entry_count))
-    return Return::ErrorResource;
+  if (entry_count > limits_.max_completion_queue_entries || !queue.resize(entry_count)) return Return::ErrorResource;
   return Return::Success;
 }
 
@@ -87,8 +84,7 @@ Return Nic::register_memory(std::uint64_t address, std::byte* host, std::uint64_
   return memory_.register_region(address, host, length_bytes, attributes, handle, writable);
 }
 
-Return Nic::set_memory_attributes(std::uint64_t address, wire::MemHandle handle,
-                                  MemoryAttributes attributes) {
+Return Nic::set_memory_attributes(std::uint64_t address, wire::MemHandle handle, MemoryAttributes attributes) {
   if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
   return memory_.set_attributes(address, handle, attributes);
 }
@@ -97,18 +93,15 @@ Return Nic::check(ViAttributes& attributes) const {
   if (!is_known(attributes.reliability)) return Return::InvalidReliabilityLevel;
   if (attributes.max_transfer_size_bytes > limits_.max_transfer_size_bytes) return Return::InvalidMtu;
   if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
-  if (attributes.max_transfer_size_bytes == 0)
-    attributes.max_transfer_size_bytes = limits_.max_transfer_size_bytes;
+  if (attributes.max_transfer_size_bytes == 0) attributes.max_transfer_size_bytes = limits_.max_transfer_size_bytes;
   return Return::Success;
 }
 
-bool Nic::is_valid(Ptag tag) const {
-  return memory_.is_valid(tag) && !(limits_.strict_tags && tag.is_null());
-}
+bool Nic::is_valid(Ptag tag) const { return memory_.is_valid(tag) && !(limits_.strict_tags && tag.is_null()); }
 
 bool Nic::owns(const CompletionQueue* queue) const {
-  return queue == nullptr || std::any_of(queues_.begin(), queues_.end(),
-                                         [queue](const auto& owned) { return owned.get() == queue; });
+  return queue == nullptr ||
+         std::any_of(queues_.begin(), queues_.end(), [queue](const auto& owned) { return owned.get() == queue; });
 }
 
 void Nic::remove(const Vi& vi) {

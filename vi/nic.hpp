@@ -34,8 +34,8 @@ class Nic {
   /// VipCreateVi, VI-DG 3.2.1. Errors: InvalidParameter (a completion queue of another NIC),
   /// InvalidReliabilityLevel, InvalidMtu, InvalidPtag, ErrorResource, and what the transport says.
   /// max_transfer_size_bytes 0 means the NIC's maximum.
-  Return create_vi(const ViAttributes& attributes, CompletionQueue* send_queue,
-                   CompletionQueue* receive_queue, Vi*& vi);
+  Return create_vi(const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue,
+                   Vi*& vi);
   /// InvalidState unless Idle with both queues empty (VI-DG 3.2.2).
   Return destroy_vi(Vi& vi);
   /// VipSetViAttributes, VI-DG 3.7.2: all or nothing. InvalidState unless Idle; else the errors of create_vi.

@@ -33,7 +33,8 @@ class ConnectWaitOperation : public Operation {
   ConnectionToken token;
 };
 
-/// Signals to the consumer of a NIC: wake somebody and return; do not call back in, but to dequeue what the signal tells.
+/// Signals to the consumer of a NIC: wake somebody and return; do not call back in, but to dequeue what the signal
+/// tells.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -46,8 +47,8 @@ class Listener {
                                   std::uint32_t op_code, ResourceCode resource, ErrorCode error) = 0;
 };
 
-/// Why the model took a VI to Error: a descriptor, posted, begun or completed (Post Descriptor and Completion Protection Error too); or
-/// VI Overrun, Catastrophic Error.
+/// Why the model took a VI to Error: a descriptor, posted, begun or completed (Post Descriptor and Completion
+/// Protection Error too); or VI Overrun, Catastrophic Error.
 enum class StopCause : std::uint8_t { Descriptor, Nic };
 
 /// Not thread-safe: the driver serialises all calls, feeds time, and releases the consumer after each has
@@ -55,8 +56,8 @@ enum class StopCause : std::uint8_t { Descriptor, Nic };
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// A VI was created / is about to be destroyed: Idle with empty queues, or in any state when its NIC goes. Calls under
-  /// way are done() then; neither the VI nor its consumer's memory is touched any more.
+  /// A VI was created / is about to be destroyed: Idle with empty queues, or in any state when its NIC goes. Calls
+  /// under way are done() then; neither the VI nor its consumer's memory is touched any more.
   virtual Return attach(Vi& vi) = 0;
   virtual void detach(Vi& vi) = 0;
 
@@ -67,16 +68,17 @@ class Transport {
   /// served.
   virtual void connect_wait(const NetAddress& local, TimeNs timeout_ns, ConnectWaitOperation& operation) = 0;
   /// Success, or an immediate error: InvalidParameter (unknown token, which stays usable on attribute
-  /// errors), InvalidReliabilityLevel, InvalidMtu, InvalidState, Timeout, NotReachable (a reliable VI is in Error then) - all
-  /// through operation.done().
+  /// errors), InvalidReliabilityLevel, InvalidMtu, InvalidState, Timeout, NotReachable (a reliable VI is in Error then)
+  /// - all through operation.done().
   virtual void connect_accept(ConnectionToken token, Vi& vi, Operation& operation) = 0;
   virtual void connect_reject(ConnectionToken token, Operation& operation) = 0;
-  /// Peer to peer (VI-DG 3.3.6 to 3.3.8); timeout_ns > 0, or infinite. InvalidState, InvalidParameter, ErrorResource: what
-  /// VipConnectPeerRequest returns, and the operation is not kept. Success: the VI is Pending Connect, and the result of
-  /// VipConnectPeerDone and VipConnectPeerWait comes through operation.done(), not from within this call.
+  /// Peer to peer (VI-DG 3.3.6 to 3.3.8); timeout_ns > 0, or infinite. InvalidState, InvalidParameter, ErrorResource:
+  /// what VipConnectPeerRequest returns, and the operation is not kept. Success: the VI is Pending Connect, and the
+  /// result of VipConnectPeerDone and VipConnectPeerWait comes through operation.done(), not from within this call.
   virtual Return connect_peer_request(Vi& vi, const NetAddress& local, const NetAddress& remote, TimeNs timeout_ns,
                                       ConnectOperation& operation) = 0;
-  /// The caller of connect_wait is gone: the operation is forgotten without done(). What was done already is not undone.
+  /// The caller of connect_wait is gone: the operation is forgotten without done(). What was done already is not
+  /// undone.
   virtual void withdraw(ConnectWaitOperation& operation) = 0;
   /// Any state (VI-DG 3.3.5).
   virtual void disconnect(Vi& vi, Operation& operation) = 0;

@@ -6,106 +6,68 @@ namespace vi {
 
 std::string_view to_string(Return value) {
   switch (value) {
-    case Return::Success:
-      return "Success";
-    case Return::NotDone:
-      return "NotDone";
-    case Return::InvalidParameter:
-      return "InvalidParameter";
-    case Return::ErrorResource:
-      return "ErrorResource";
-    case Return::Timeout:
-      return "Timeout";
-    case Return::Reject:
-      return "Reject";
-    case Return::InvalidReliabilityLevel:
-      return "InvalidReliabilityLevel";
-    case Return::InvalidMtu:
-      return "InvalidMtu";
-    case Return::InvalidQos:
-      return "InvalidQos";
-    case Return::InvalidPtag:
-      return "InvalidPtag";
-    case Return::InvalidRdmaRead:
-      return "InvalidRdmaRead";
-    case Return::DescriptorError:
-      return "DescriptorError";
-    case Return::InvalidState:
-      return "InvalidState";
-    case Return::ErrorNameservice:
-      return "ErrorNameservice";
-    case Return::NoMatch:
-      return "NoMatch";
-    case Return::NotReachable:
-      return "NotReachable";
+    case Return::Success: return "Success";
+    case Return::NotDone: return "NotDone";
+    case Return::InvalidParameter: return "InvalidParameter";
+    case Return::ErrorResource: return "ErrorResource";
+    case Return::Timeout: return "Timeout";
+    case Return::Reject: return "Reject";
+    case Return::InvalidReliabilityLevel: return "InvalidReliabilityLevel";
+    case Return::InvalidMtu: return "InvalidMtu";
+    case Return::InvalidQos: return "InvalidQos";
+    case Return::InvalidPtag: return "InvalidPtag";
+    case Return::InvalidRdmaRead: return "InvalidRdmaRead";
+    case Return::DescriptorError: return "DescriptorError";
+    case Return::InvalidState: return "InvalidState";
+    case Return::ErrorNameservice: return "ErrorNameservice";
+    case Return::NoMatch: return "NoMatch";
+    case Return::NotReachable: return "NotReachable";
   }
   return "?";
 }
 
 std::string_view to_string(ReliabilityLevel value) {
   switch (value) {
-    case ReliabilityLevel::UnreliableDelivery:
-      return "Unreliable Delivery";
-    case ReliabilityLevel::ReliableDelivery:
-      return "Reliable Delivery";
-    case ReliabilityLevel::ReliableReception:
-      return "Reliable Reception";
+    case ReliabilityLevel::UnreliableDelivery: return "Unreliable Delivery";
+    case ReliabilityLevel::ReliableDelivery: return "Reliable Delivery";
+    case ReliabilityLevel::ReliableReception: return "Reliable Reception";
   }
   return "?";
 }
 
 std::string_view to_string(State value) {
   switch (value) {
-    case State::Idle:
-      return "Idle";
-    case State::Connected:
-      return "Connected";
-    case State::ConnectPending:
-      return "Pending Connect";
-    case State::Error:
-      return "Error";
+    case State::Idle: return "Idle";
+    case State::Connected: return "Connected";
+    case State::ConnectPending: return "Pending Connect";
+    case State::Error: return "Error";
   }
   return "?";
 }
 
 std::string_view to_string(ErrorCode value) {
   switch (value) {
-    case ErrorCode::PostDesc:
-      return "Post Descriptor Error";
-    case ErrorCode::ConnLost:
-      return "Connection Lost";
-    case ErrorCode::RecvQEmpty:
-      return "Receive Queue Empty";
-    case ErrorCode::ViOverrun:
-      return "VI Overrun";
-    case ErrorCode::RdmaWProt:
-      return "RDMA Write Protection Error";
-    case ErrorCode::RdmaWData:
-      return "RDMA Write Data Error";
-    case ErrorCode::RdmaWAbort:
-      return "RDMA Write Packet Abort";
-    case ErrorCode::RdmaRProt:
-      return "RDMA Read Protection Error";
-    case ErrorCode::CompProt:
-      return "Completion Protection Error";
-    case ErrorCode::RdmaTransport:
-      return "RDMA Transport Error";
-    case ErrorCode::Catastrophic:
-      return "Catastrophic Error";
+    case ErrorCode::PostDesc: return "Post Descriptor Error";
+    case ErrorCode::ConnLost: return "Connection Lost";
+    case ErrorCode::RecvQEmpty: return "Receive Queue Empty";
+    case ErrorCode::ViOverrun: return "VI Overrun";
+    case ErrorCode::RdmaWProt: return "RDMA Write Protection Error";
+    case ErrorCode::RdmaWData: return "RDMA Write Data Error";
+    case ErrorCode::RdmaWAbort: return "RDMA Write Packet Abort";
+    case ErrorCode::RdmaRProt: return "RDMA Read Protection Error";
+    case ErrorCode::CompProt: return "Completion Protection Error";
+    case ErrorCode::RdmaTransport: return "RDMA Transport Error";
+    case ErrorCode::Catastrophic: return "Catastrophic Error";
   }
   return "?";
 }
 
 std::string_view to_string(ResourceCode value) {
   switch (value) {
-    case ResourceCode::Nic:
-      return "NIC";
-    case ResourceCode::Vi:
-      return "VI";
-    case ResourceCode::Cq:
-      return "Completion Queue";
-    case ResourceCode::Descriptor:
-      return "Descriptor";
+    case ResourceCode::Nic: return "NIC";
+    case ResourceCode::Vi: return "VI";
+    case ResourceCode::Cq: return "Completion Queue";
+    case ResourceCode::Descriptor: return "Descriptor";
   }
   return "?";
 }

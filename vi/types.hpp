@@ -33,11 +33,7 @@ enum class Return : int {
 std::string_view to_string(Return value);
 
 /// VI-DG 4.6: one bit each, so that a NIC can tell a set of them.
-enum class ReliabilityLevel : std::uint16_t {
-  UnreliableDelivery = 1,
-  ReliableDelivery = 2,
-  ReliableReception = 4
-};
+enum class ReliabilityLevel : std::uint16_t { UnreliableDelivery = 1, ReliableDelivery = 2, ReliableReception = 4 };
 std::string_view to_string(ReliabilityLevel value);
 constexpr bool is_reliable(ReliabilityLevel level) { return level != ReliabilityLevel::UnreliableDelivery; }
 
@@ -83,9 +79,7 @@ struct NetAddress {
     return std::span(discriminator).first(discriminator_length);
   }
   /// Equal on the padded 128-byte field (ruling 21).
-  [[nodiscard]] bool same_discriminator(const NetAddress& other) const {
-    return discriminator == other.discriminator;
-  }
+  [[nodiscard]] bool same_discriminator(const NetAddress& other) const { return discriminator == other.discriminator; }
 };
 
 /// VI-DG 4.4 ErrorCode, in the guide's order.

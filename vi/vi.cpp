@@ -16,23 +16,17 @@ namespace endpoint = machines::vi_endpoint;
 // own.
 std::uint32_t send_op_code(std::uint16_t control) {
   switch (control & control::op_mask) {
-    case control::op_rdma_write:
-      return status::op_rdma_write;
-    case control::op_rdma_read:
-      return status::op_rdma_read;
-    default:
-      return status::op_send;
+    case control::op_rdma_write: return status::op_rdma_write;
+    case control::op_rdma_read: return status::op_rdma_read;
+    default: return status::op_send;
   }
 }
 
 SendKind send_kind(std::uint16_t control) {
   switch (control & control::op_mask) {
-    case control::op_rdma_write:
-      return SendKind::RdmaWrite;
-    case control::op_rdma_read:
-      return SendKind::RdmaRead;
-    default:
-      return SendKind::Send;
+    case control::op_rdma_write: return SendKind::RdmaWrite;
+    case control::op_rdma_read: return SendKind::RdmaRead;
+    default: return SendKind::Send;
   }
 }
 
@@ -43,9 +37,7 @@ bool has_reserved_bits(const ControlSegment& segment) {
 }  // namespace
 
 Vi::Vi(Nic& nic, const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue)
-    : nic_(nic),
-      attributes_(attributes),
-      send_(send_queue, nic.limits().max_descriptors_per_queue),
+    : nic_(nic), attributes_(attributes), send_(send_queue, nic.limits().max_descriptors_per_queue),
       receive_(receive_queue, nic.limits().max_descriptors_per_queue) {
   nic_.memory().add_user(attributes_.ptag);
   for (CompletionQueue* queue : {send_queue, receive_queue})
@@ -100,7 +92,8 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
     return consumer_memory::load_control_segment(host, segment) &&
            (!room || consumer_memory::store_status(host, 0));  // VI-DG 5.5
   };
-  bool bad = address % descriptor_alignment_bytes != 0 || host == nullptr || !nic_.memory().access(host, sizeof segment, take);
+  bool bad =
+      address % descriptor_alignment_bytes != 0 || host == nullptr || !nic_.memory().access(host, sizeof segment, take);
   if (!bad) {
     if (!receive_queue) entry.status = send_op_code(segment.control);
     // A count above the limit is a length error when processed (VI-DG 5.2), not a bad address.
@@ -167,8 +160,7 @@ std::optional<SendWork> Vi::begin_send() {
 }
 
 // VI-DG 5.2 to 5.4. Error bits, or 0 and the work.
-std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment& segment,
-                            SendWork& work) const {
+std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment& segment, SendWork& work) const {
   if (has_reserved_bits(segment) || (segment.control & control::op_mask) == control::op_mask)
     return status::format_error;
   work.kind = send_kind(segment.control);
@@ -209,8 +201,7 @@ void Vi::complete_send(const SendWork& work, std::uint32_t error_bits) {
   assert((error_bits & ~status::error_mask) == 0);
   if (work.kind == SendKind::RdmaRead) --reads_open_;
   if (error_bits == 0) set_partly_sent(work, false);
-  finish(send_, work.index, error_bits,
-         error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{});
+  finish(send_, work.index, error_bits, error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{});
   fail_by_status(error_bits);
 }
 
@@ -241,8 +232,8 @@ std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, std::uint64_t mess
     return status::format_error;
   if (segment.segment_count > nic_.limits().max_segments_per_descriptor) return status::length_error;
   if (whole_descriptor(entry, segment.segment_count) == nullptr) return status::protection_error;
-  work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle,
-                         entry.address + sizeof(ControlSegment), segment.segment_count);
+  work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle, entry.address + sizeof(ControlSegment),
+                         segment.segment_count);
   if (message_bytes > attributes_.max_transfer_size_bytes) return status::length_error;  // VI-DG 5.2 bit 3
   switch (work.data.reach(message_bytes, Access::LocalWrite)) {
     case DataCursor::Reach::Allowed: return 0;
@@ -254,8 +245,8 @@ std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, std::uint64_t mess
 
 bool Vi::read_control_segment(const WorkQueue::Entry& entry, ControlSegment& segment) const {
   const std::byte* host = descriptor_memory(entry, sizeof segment);
-  return host != nullptr &&
-         nic_.memory().access(host, sizeof segment, [&] { return consumer_memory::load_control_segment(host, segment); });
+  return host != nullptr && nic_.memory().access(host, sizeof segment,
+                                                 [&] { return consumer_memory::load_control_segment(host, segment); });
 }
 
 void Vi::complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std::uint32_t op_code,
@@ -313,7 +304,8 @@ void Vi::flush(WorkQueue& queue) {
   const Written written = &queue == &receive_ ? Written{.length_bytes = 0} : Written{};
   while (queue.first_open() != queue.tail()) {
     const WorkQueue::Index index = queue.first_open();
-    const bool truncated = &queue == &receive_ && queue.is_begun(index);  // some frames of its message came (VI-DG 5.2 bit 4)
+    const bool truncated =
+        &queue == &receive_ && queue.is_begun(index);  // some frames of its message came (VI-DG 5.2 bit 4)
     finish(queue, index, truncated ? status::flushed | status::partial_error : status::flushed, written);
   }
 }
@@ -361,8 +353,7 @@ void Vi::fail(Failure failure) {
   nic_.transport().stopped(*this, cause);
 }
 
-void Vi::report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address,
-                std::uint32_t op_code) {
+void Vi::report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address, std::uint32_t op_code) {
   nic_.listener().asynchronous_error(this, nullptr, descriptor_address, op_code, resource, error);
 }
 

@@ -68,7 +68,9 @@ class Vi final : private machines::vi_endpoint::Context {
   Return send_done(std::uint64_t& address) { return dequeue(send_, address); }
   Return receive_done(std::uint64_t& address) { return dequeue(receive_, address); }
   /// For consumers that keep books of their own: descriptors that were posted so far, refused ones not counted.
-  [[nodiscard]] std::uint64_t posted_count(bool receive_queue) const { return (receive_queue ? receive_ : send_).tail(); }
+  [[nodiscard]] std::uint64_t posted_count(bool receive_queue) const {
+    return (receive_queue ? receive_ : send_).tail();
+  }
   /// The consumer's own count says VI Overrun: as if the queue were full.
   void refuse_overrun(bool receive_queue, std::uint64_t address);
   /// VI-DG 6.3.1: something that a VI cannot go on after. Reports Catastrophic Error.
@@ -101,14 +103,16 @@ class Vi final : private machines::vi_endpoint::Context {
   /// an error takes the VI to Error: by ConnectionLost if it has transport_error, else by LocalError. Nothing
   /// happens if the descriptor was flushed meanwhile.
   void complete_send(const SendWork& work, std::uint32_t error_bits);
-  /// Some frames of its message went out, and not all: whatever ends it then, a flush too, is a Partial Packet Error besides (VI-DG 5.2).
+  /// Some frames of its message went out, and not all: whatever ends it then, a flush too, is a Partial Packet Error
+  /// besides (VI-DG 5.2).
   void set_partly_sent(const SendWork& work, bool partly);
 
-  /// Claims the next receive descriptor, if there is one, for a message that puts `message_bytes` into its data segments: none
-  /// for an RDMA Write with immediate data. What the message does not touch is not judged (VI-ARCH 3.2.1). A bad one is for
-  /// the caller to complete, now or when the message is at its end.
+  /// Claims the next receive descriptor, if there is one, for a message that puts `message_bytes` into its data
+  /// segments: none for an RDMA Write with immediate data. What the message does not touch is not judged (VI-ARCH
+  /// 3.2.1). A bad one is for the caller to complete, now or when the message is at its end.
   std::optional<ReceiveWork> claim_receive(std::uint64_t message_bytes);
-  /// Its data from the beginning again, for another message of `message_bytes` or to read what was placed; the descriptor is read anew.
+  /// Its data from the beginning again, for another message of `message_bytes` or to read what was placed; the
+  /// descriptor is read anew.
   void rewind_receive(ReceiveWork& work, std::uint64_t message_bytes) const;
   /// error_bits 0: success with length and, if `immediate`, its data. Length is 0 on any error (ruling 19).
   /// At a reliable level an error takes the VI to Error, as in complete_send. Nothing happens if it was
@@ -121,16 +125,16 @@ class Vi final : private machines::vi_endpoint::Context {
 
   /// Remote memory of a peer's RDMA: checks the VI's enable, then region, tag and the region's enable;
   /// nullptr if refused. To move data use the two below: the memory may be gone all the same.
-  [[nodiscard]] std::byte* remote_memory(wire::MemHandle handle, std::uint64_t address,
-                                         std::uint64_t length_bytes, Access access) const;
-  /// A piece of a peer's RDMA Write. False: refused, or the memory is not there any more; what was written before stands. The last
-  /// word is written last, for programs that poll for it.
-  [[nodiscard]] bool write_remote(wire::MemHandle handle, std::uint64_t address, std::span<const std::uint8_t> from) const;
+  [[nodiscard]] std::byte* remote_memory(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
+                                         Access access) const;
+  /// A piece of a peer's RDMA Write. False: refused, or the memory is not there any more; what was written before
+  /// stands. The last word is written last, for programs that poll for it.
+  [[nodiscard]] bool write_remote(wire::MemHandle handle, std::uint64_t address,
+                                  std::span<const std::uint8_t> from) const;
   /// A piece of a peer's RDMA Read. False: refused, or the memory is not there any more; `to` is undefined.
   [[nodiscard]] bool read_remote(wire::MemHandle handle, std::uint64_t address, std::span<std::uint8_t> to) const;
   /// Raises an asynchronous error at the consumer.
-  void report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address = 0,
-              std::uint32_t op_code = 0);
+  void report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address = 0, std::uint32_t op_code = 0);
 
   [[nodiscard]] bool can_receive() const { return reception_enabled_; }
   [[nodiscard]] bool can_transmit() const { return transmission_enabled_; }
@@ -144,8 +148,8 @@ class Vi final : private machines::vi_endpoint::Context {
 
  private:
   friend class Nic;
-  /// What takes a VI to Error. Unreadable descriptors and failures of the NIC are catastrophic: at every reliability level and in every
-  /// state (VI-DG 6.3.1).
+  /// What takes a VI to Error. Unreadable descriptors and failures of the NIC are catastrophic: at every reliability
+  /// level and in every state (VI-DG 6.3.1).
   enum class Failure { Descriptor, Transport, Unreadable, Nic };
 
   /// False: refused, and the consumer was told.

@@ -33,9 +33,7 @@ std::uint32_t WorkQueue::complete(Index index, std::uint32_t status) {
   return static_cast<std::uint32_t>(completed_ - before);
 }
 
-const WorkQueue::Entry* WorkQueue::completed_head() const {
-  return head_ == completed_ ? nullptr : &entry(head_);
-}
+const WorkQueue::Entry* WorkQueue::completed_head() const { return head_ == completed_ ? nullptr : &entry(head_); }
 
 void WorkQueue::grow() {
   std::vector<Entry> ring(std::max(first_capacity, 2 * ring_.size()));

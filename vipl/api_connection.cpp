@@ -20,8 +20,8 @@ namespace {
 VIP_RETURN wait_for_request(NicObject& nic, Pending<vi::ConnectWaitOperation>& request) {
   vipl::Domain& domain = nic.domain();
   nic.add_waiter(request.point);
-  const bool ready = domain.engine().wait_until(request.point, fc2::never,
-                                                [&] { return request.result.has_value() || nic.closed(); });
+  const bool ready =
+      domain.engine().wait_until(request.point, fc2::never, [&] { return request.result.has_value() || nic.closed(); });
   nic.remove_waiter(request.point);
   if (ready && !nic.closed()) return to_api(*request.result);
   if (!request.result) {
@@ -90,8 +90,8 @@ VIP_RETURN reject(VIP_CONN_HANDLE handle) {
   return result;
 }
 
-/// A fabric that is lost is waited for as VipOpenNic would, within the call's time, and not by a VI that could not connect
-/// anyway. False: NIC or VI are gone.
+/// A fabric that is lost is waited for as VipOpenNic would, within the call's time, and not by a VI that could not
+/// connect anyway. False: NIC or VI are gone.
 bool await_fabric(Call& call, VIP_VI_HANDLE handle, NicObject& nic, fc2::TimeNs deadline) {
   const vipl::Device& device = nic.device();
   if (device.ready() || call.find<ViObject>(handle)->model->state() != vi::State::Idle) return true;

@@ -39,8 +39,8 @@ VIP_RETURN destroy_tag(VIP_NIC_HANDLE nic_handle, VIP_PROTECTION_HANDLE tag_hand
   return to_api(result);
 }
 
-VIP_RETURN register_memory(VIP_NIC_HANDLE nic_handle, void* address, VIP_ULONG length,
-                           const VIP_MEM_ATTRIBUTES* wanted, VIP_MEM_HANDLE* memory) {
+VIP_RETURN register_memory(VIP_NIC_HANDLE nic_handle, void* address, VIP_ULONG length, const VIP_MEM_ATTRIBUTES* wanted,
+                           VIP_MEM_HANDLE* memory) {
   if (memory == nullptr) return VIP_INVALID_PARAMETER;
   *memory = 0;  // VI-DG 3.4.3: otherwise NULL
   const vipl::MemoryKind kind = vipl::probe_memory(address, length);

@@ -68,7 +68,8 @@ VIP_RETURN open(const VIP_CHAR* name, VIP_NIC_HANDLE* nic) {
   if (name == nullptr || nic == nullptr) return VIP_INVALID_PARAMETER;
   Chosen chosen;
   const bool simulated = vipl::Domain::in_simulation();
-  if (const VIP_RETURN result = simulated ? choose_simulated(name, chosen) : choose(name, chosen); result != VIP_SUCCESS)
+  if (const VIP_RETURN result = simulated ? choose_simulated(name, chosen) : choose(name, chosen);
+      result != VIP_SUCCESS)
     return result;
   Call call(&vipl::Domain::get());
   vipl::Domain& domain = call.domain();
@@ -80,7 +81,8 @@ VIP_RETURN open(const VIP_CHAR* name, VIP_NIC_HANDLE* nic) {
   }
   const fc2::TimeNs deadline = domain.runtime().now() + chosen.configuration.timeouts.open;
   if (!domain.engine().wait_until(device.ready_point(), deadline, [&] { return device.ready(); })) {
-    vipl::log().error("{}: the fabric is not there{}{}", device.name(), device.trouble().empty() ? "" : ": ", device.trouble());
+    vipl::log().error("{}: the fabric is not there{}{}", device.name(), device.trouble().empty() ? "" : ": ",
+                      device.trouble());
     return VIP_ERROR_RESOURCE;
   }
   void* handle = domain.add_nic(std::make_shared<NicObject>(domain, device));

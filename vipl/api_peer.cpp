@@ -23,8 +23,10 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
   const auto operation = Pending<vi::ConnectOperation>::make(call.domain());
   const vi::Return result = vi->nic->device().provider().connect_peer_request(*vi->model, *local, *remote,
                                                                               vipl::timeout_ns(timeout_ms), *operation);
-  if (result == vi::Return::Success) vi->peer_request = operation;
-  else call.domain().let_go(*operation);
+  if (result == vi::Return::Success)
+    vi->peer_request = operation;
+  else
+    call.domain().let_go(*operation);
   return to_api(result);
 }
 

@@ -22,42 +22,37 @@ bool clear_status(Domain& domain, ViObject& vi, bool receive_queue, void* owner,
   if (!vi.port(receive_queue).is_owned_by(owner)) return false;
   if (address % vi::descriptor_alignment_bytes != 0) return true;
   const vi::MemoryTable& table = *vi.memory.load();
-  std::byte* host = table.translate(wire::MemHandle{memory}, address, sizeof(vi::ControlSegment), {}, vi::Access::LocalWrite);
+  std::byte* host =
+      table.translate(wire::MemHandle{memory}, address, sizeof(vi::ControlSegment), {}, vi::Access::LocalWrite);
   if (host == nullptr) return true;
   const vipl::MemoryFaults::Section section;
-  static_cast<void>(table.access(host, sizeof(vi::ControlSegment), [=] { return vi::consumer_memory::store_status(host, 0); }));
+  static_cast<void>(
+      table.access(host, sizeof(vi::ControlSegment), [=] { return vi::consumer_memory::store_status(host, 0); }));
   return true;
 }
 
 VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory, bool receive_queue) {
   Domain* domain = Domain::find();
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
-  if (vi == nullptr) return VIP_INVALID_PARAMETER;  // an address that is not valid is a Post Descriptor Error (3.8.1), NULL too
+  if (vi == nullptr)
+    return VIP_INVALID_PARAMETER;  // an address that is not valid is a Post Descriptor Error (3.8.1), NULL too
   const std::uint64_t address = vipl::address_of(descriptor);
   if (!clear_status(*domain, *vi, receive_queue, handle, address, memory)) return VIP_INVALID_PARAMETER;
   switch (vi->port(receive_queue).post(handle, {address, memory})) {
-    case WorkPort::Posted::Success:
-      domain->engine().ring(*vi);
-      return VIP_SUCCESS;
-    case WorkPort::Posted::Gone:
-      return VIP_INVALID_PARAMETER;
-    case WorkPort::Posted::Full:
-      return VIP_ERROR_RESOURCE;
+    case WorkPort::Posted::Success: domain->engine().ring(*vi); return VIP_SUCCESS;
+    case WorkPort::Posted::Gone: return VIP_INVALID_PARAMETER;
+    case WorkPort::Posted::Full: return VIP_ERROR_RESOURCE;
   }
   return VIP_INVALID_PARAMETER;
 }
 
 VIP_RETURN to_api(Taken taken, VIP_RETURN not_done) {
   switch (taken) {
-    case Taken::Success:
-      return VIP_SUCCESS;
+    case Taken::Success: return VIP_SUCCESS;
     case Taken::Error:
-    case Taken::Empty:
-      return VIP_DESCRIPTOR_ERROR;
-    case Taken::NotDone:
-      return not_done;
-    case Taken::Gone:
-      return VIP_INVALID_PARAMETER;
+    case Taken::Empty: return VIP_DESCRIPTOR_ERROR;
+    case Taken::NotDone: return not_done;
+    case Taken::Gone: return VIP_INVALID_PARAMETER;
   }
   return VIP_INVALID_PARAMETER;
 }

@@ -34,7 +34,8 @@ template <class Body>
 /// `name` is the VipXxx that makes it.
 template <class Body>
 VIP_RETURN api(Body body, const char* name = __builtin_FUNCTION()) {
-  if (trace::any()) [[unlikely]] return traced(body, name);
+  if (trace::any()) [[unlikely]]
+    return traced(body, name);
   return guarded(body);
 }
 

@@ -5,8 +5,8 @@
 namespace vipl {
 
 /// Around each call of a handler. Calls that wait for handlers to return do not when they come from one: two of them
-/// could wait for each other. A handler may end its thread, by pthread_exit or by being cancelled: whoever calls one leaves
-/// all as it should be then, too.
+/// could wait for each other. A handler may end its thread, by pthread_exit or by being cancelled: whoever calls one
+/// leaves all as it should be then, too.
 class Callback {
  public:
   Callback() { ++depth(); }

@@ -4,8 +4,8 @@
 
 namespace vipl {
 
-/// Sets the cancellation state of this thread, and back. The library holds locks where it writes to sockets and logs, which are
-/// cancellation points; none of its calls is one. No system call.
+/// Sets the cancellation state of this thread, and back. The library holds locks where it writes to sockets and logs,
+/// which are cancellation points; none of its calls is one. No system call.
 class Cancellation {
  public:
   enum State { Allowed = PTHREAD_CANCEL_ENABLE, Held = PTHREAD_CANCEL_DISABLE };

@@ -41,7 +41,8 @@ class CompletionPort {
   Notifiers<CompletionPort>& notifiers() { return notifiers_; }
   [[nodiscard]] bool is_owned_by(void* owner) const { return owner_.load() == owner; }
   Engine& engine() { return engine_; }
-  static void call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void* owner, Taken taken, const Entry& entry);
+  static void call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void* owner, Taken taken,
+                   const Entry& entry);
 
   // --- engine --------------------------------------------------------------------------------------------
   void push(const Entry& entry);

@@ -29,8 +29,8 @@ constexpr fc2::TimeNs hour = 3600 * fc2::second;
 constexpr std::uint64_t max_memory_bytes = std::uint64_t{1} << 48;
 
 // wild.md item 6: what programs of the time call their only NIC.
-constexpr std::array<std::string_view, 8> built_in_names{"VINIC",       "VINIC0", "/dev/clanvi0", "/dev/via_eth0", "/dev/via_lo",
-                                                         "/etc/via_lo", "nic0",   "clan0"};
+constexpr std::array<std::string_view, 8> built_in_names{"VINIC",       "VINIC0",      "/dev/clanvi0", "/dev/via_eth0",
+                                                         "/dev/via_lo", "/etc/via_lo", "nic0",         "clan0"};
 
 std::string read_device_name(const Tree& tree, std::string_view key) {
   constexpr std::string_view what = "a name of 1 to 63 visible characters";
@@ -48,14 +48,14 @@ std::string read_node_name(const Tree& tree, std::string_view key) {
 
 wire::IpAddress read_own_address(const Tree& tree, std::string_view key) {
   const wire::IpAddress address = settings::read_address(tree, key);
-  if (!is_host_address(address)) fail_expected(tree, key, "an address that one host has, no multicast or loopback address");
+  if (!is_host_address(address))
+    fail_expected(tree, key, "an address that one host has, no multicast or loopback address");
   return address;
 }
 
 NicTransport read_transport(const Tree& tree, std::string_view key) {
-  static constexpr settings::Choice<NicTransport> transports[] = {{"local", NicTransport::Local},
-                                                                  {"in_process", NicTransport::InProcess},
-                                                                  {"fcoe", NicTransport::Fcoe}};
+  static constexpr settings::Choice<NicTransport> transports[] = {
+      {"local", NicTransport::Local}, {"in_process", NicTransport::InProcess}, {"fcoe", NicTransport::Fcoe}};
   return read_choice(tree, key, transports);
 }
 
@@ -136,17 +136,20 @@ void read_fcoe(const MapReader& map, NicConfiguration& nic) {
   map.optional("ethernet_priority", fcoe.ethernet_priority, settings::read_number, Range{0, 7});
   map.optional("fcf", fcoe.fcf, settings::read_name);
   const Tree* fcf = map.find("fcf");
-  if (fcf != nullptr && fcoe.mode == FcoeMode::Vn2vn) throw BadInput{fcf->where + ": fcf: with mode: vn2vn there is none"};
+  if (fcf != nullptr && fcoe.mode == FcoeMode::Vn2vn)
+    throw BadInput{fcf->where + ": fcf: with mode: vn2vn there is none"};
 }
 
 /// Nothing may stand twice among all NICs: who has it already?
 template <class Value>
 class Unique {
  public:
-  void add(const Tree& tree, std::string_view what, const Value& value, const std::string& text, const std::string& nic) {
+  void add(const Tree& tree, std::string_view what, const Value& value, const std::string& text,
+           const std::string& nic) {
     const auto [found, added] = owners_.try_emplace(value, nic);
     if (added) return;
-    const std::string whose = found->second == nic ? "stands here twice" : "belongs to NIC " + found->second + " already";
+    const std::string whose =
+        found->second == nic ? "stands here twice" : "belongs to NIC " + found->second + " already";
     throw BadInput{tree.where + ": " + std::string(what) + " " + text + " " + whose};
   }
   [[nodiscard]] bool has(const Value& value) const { return owners_.contains(value); }
@@ -165,8 +168,10 @@ class Loader {
     const MapReader map(tree, "the configuration", {"nics", "hosts", "fabric_idle_time"});
     if (const Tree* hosts = map.find("hosts")) hosts_file_ = read_path(*hosts, "hosts", folder_);
     map.optional("fabric_idle_time", configuration_.fabric_idle_time, settings::read_duration, fc2::second, 24 * hour);
-    if (const Tree* nics = map.find("nics")) read_nics(*nics);
-    else configuration_.nics = built_in_configuration().nics;
+    if (const Tree* nics = map.find("nics"))
+      read_nics(*nics);
+    else
+      configuration_.nics = built_in_configuration().nics;
     for (NicConfiguration& nic : configuration_.nics)
       if (nic.hosts_file.empty()) nic.hosts_file = hosts_file_;
     return std::move(configuration_);
@@ -183,8 +188,9 @@ class Loader {
 
   void read_nic(const Tree& tree, const std::string& what) {
     const MapReader map(tree, what,
-                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "vlan", "ethernet_priority", "node_name",
-                         "addresses", "port_name", "node_wwn", "strict_tags", "reorder_pool", "hosts", "limits", "timeouts"});
+                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "vlan",
+                         "ethernet_priority", "node_name", "addresses", "port_name", "node_wwn", "strict_tags",
+                         "reorder_pool", "hosts", "limits", "timeouts"});
     NicConfiguration& nic = configuration_.nics.emplace_back();
     nic.name = read_device_name(map.require("name"), "name");
     names_.add(map.require("name"), "name", nic.name, nic.name, nic.name);
@@ -255,12 +261,9 @@ ConfigurationResult<Configuration> load_file(const std::string& path) {
 
 std::string_view to_string(NicTransport transport) {
   switch (transport) {
-    case NicTransport::Local:
-      return "local";
-    case NicTransport::InProcess:
-      return "in_process";
-    case NicTransport::Fcoe:
-      return "fcoe";
+    case NicTransport::Local: return "local";
+    case NicTransport::InProcess: return "in_process";
+    case NicTransport::Fcoe: return "fcoe";
   }
   return "?";
 }

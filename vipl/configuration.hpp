@@ -34,7 +34,7 @@ enum class FcoeMode : std::uint8_t {
 };
 
 struct FcoeChoices {
-  std::string interface;                // fc2::drivers::EthernetName
+  std::string interface;  // fc2::drivers::EthernetName
   FcoeMode mode = FcoeMode::Fabric;
   std::uint16_t mtu = 0;                // 0: the interface's own
   std::uint8_t ethernet_priority = 3;   // 802.1p, 0 to 7
@@ -44,16 +44,17 @@ struct FcoeChoices {
 };
 
 struct NicTimeouts {
-  fc2::TimeNs open = 10 * fc2::second;         // VipOpenNic waits so long for login and registration; where they were lost others do
-  fc2::TimeNs ulp = 0;                         // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
-  fc2::TimeNs farp = 0;                        // of one FARP-REQ; 0: 100 ms
-  fc2::TimeNs name_service = 5 * fc2::second;  // of one question to the fabric's name server, retries included
+  fc2::TimeNs open =
+      10 * fc2::second;  // VipOpenNic waits so long for login and registration; where they were lost others do
+  fc2::TimeNs ulp = 0;   // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
+  fc2::TimeNs farp = 0;  // of one FARP-REQ; 0: 100 ms
+  fc2::TimeNs name_service = 5 * fc2::second;   // of one question to the fabric's name server, retries included
   fc2::TimeNs name_appears = 10 * fc2::second;  // VipNSGetHostByName waits so long for a node that is about to start
 };
 
-/// What a NIC has unless it is configured otherwise. Programs keep attributes in an `int`, which VI-DG's VIP_ULONG once fitted into:
-/// those that can be larger have these low 32 bits, so that such an `int` is positive and true. As many bytes as Linux reads or
-/// writes at once; room for a header beside them.
+/// What a NIC has unless it is configured otherwise. Programs keep attributes in an `int`, which VI-DG's VIP_ULONG once
+/// fitted into: those that can be larger have these low 32 bits, so that such an `int` is positive and true. As many
+/// bytes as Linux reads or writes at once; room for a header beside them.
 inline constexpr std::uint32_t largest_int_like = 0x7FFFF000;
 inline constexpr std::uint64_t default_max_region_bytes = std::uint64_t{0xFF} << 32 | largest_int_like;
 inline constexpr std::uint64_t default_max_registered_bytes = std::uint64_t{0x3FFF} << 32 | largest_int_like;
@@ -65,25 +66,25 @@ inline vi::NicLimits default_limits() {
 }
 
 struct NicConfiguration {
-  std::string name;                        // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
-  std::vector<std::string> aliases;        // other names that VipOpenNic takes for it
+  std::string name;                  // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
+  std::vector<std::string> aliases;  // other names that VipOpenNic takes for it
   NicTransport transport = NicTransport::Local;
-  FcoeChoices fcoe;                        // where the transport is Fcoe
-  std::string node_name;                   // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
-  std::vector<wire::IpAddress> addresses;  // the first is LocalNicAddress; empty: derived from the node name
-  wire::Wwn port_name{};                   // zero: made unique; given: only one process can have the NIC open
-  wire::Wwn node_wwn{};                    // Node_Name; zero: derived from the node name
-  vi::NicLimits limits = default_limits(); // strict_tags stands here too
+  FcoeChoices fcoe;                         // where the transport is Fcoe
+  std::string node_name;                    // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
+  std::vector<wire::IpAddress> addresses;   // the first is LocalNicAddress; empty: derived from the node name
+  wire::Wwn port_name{};                    // zero: made unique; given: only one process can have the NIC open
+  wire::Wwn node_wwn{};                     // Node_Name; zero: derived from the node name
+  vi::NicLimits limits = default_limits();  // strict_tags stands here too
   std::uint64_t max_registered_bytes = default_max_registered_bytes;  // VIP_NIC_ATTRIBUTES.MaxRegisterBytes
-  std::uint64_t reorder_pool_bytes = 256u << 20;  // fcvi::ProviderConfig::reorder_pool_bytes
+  std::uint64_t reorder_pool_bytes = 256u << 20;                      // fcvi::ProviderConfig::reorder_pool_bytes
   NicTimeouts timeouts;
-  std::string hosts_file;                  // of the name service; empty: the usual places (name_service.hpp)
+  std::string hosts_file;  // of the name service; empty: the usual places (name_service.hpp)
 };
 
 struct Configuration {
-  std::string source;                                   // the file; empty: built in
-  std::vector<NicConfiguration> nics;                   // at least one
-  fc2::TimeNs fabric_idle_time = 30 * fc2::second;      // fcvi-fabricd, where we start it, ends after so long unused
+  std::string source;                               // the file; empty: built in
+  std::vector<NicConfiguration> nics;               // at least one
+  fc2::TimeNs fabric_idle_time = 30 * fc2::second;  // fcvi-fabricd, where we start it, ends after so long unused
 
   /// The NIC of this name or alias, letter by letter; nullptr: there is none.
   [[nodiscard]] const NicConfiguration* find(std::string_view device_name) const;

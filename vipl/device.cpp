@@ -10,7 +10,8 @@
 namespace vipl {
 namespace {
 
-// Within a host links have no latency to speak of: whoever has an address answers at once. On Ethernet hosts may be busy.
+// Within a host links have no latency to speak of: whoever has an address answers at once. On Ethernet hosts may be
+// busy.
 constexpr TimeNs default_farp_timeout = 100 * fc2::millisecond, ethernet_farp_timeout = 500 * fc2::millisecond;
 constexpr int resolver_retries = 1;
 constexpr auto longest_goodbye = std::chrono::seconds(5);  // only where the service does not read
@@ -50,9 +51,7 @@ vi::NicLimits nic_limits(const NicConfiguration& nic) {
 }  // namespace
 
 Device::Device(Domain& domain, NicConfiguration configuration, NodeIdentity identity)
-    : domain_(domain),
-      configuration_(std::move(configuration)),
-      identity_(std::move(identity)),
+    : domain_(domain), configuration_(std::move(configuration)), identity_(std::move(identity)),
       limits_(nic_limits(configuration_)),
       fcoe_(configuration_.transport != NicTransport::Fcoe
                 ? nullptr
@@ -88,7 +87,8 @@ void Device::connect() {
   options.service_idle_seconds = static_cast<int>(process_configuration()->fabric_idle_time / fc2::second);
   options.connect_limit = configuration_.timeouts.open;
   fc2::drivers::LinkListener* const listener = this;
-  link_ = std::make_unique<fc2::drivers::LocalFabricLink>(*port_, *domain_.runtime().io(), domain_.engine(), options, listener);
+  link_ = std::make_unique<fc2::drivers::LocalFabricLink>(*port_, *domain_.runtime().io(), domain_.engine(), options,
+                                                          listener);
 }
 
 fc2::drivers::CoreAccess Device::core_access() const {
@@ -125,8 +125,8 @@ void Device::address_ready() {
 void Device::warn_of_ulp_timeout() {
   const TimeNs ulp = configuration_.timeouts.ulp, r_a_tov = port_->r_a_tov();
   if (ulp == 0 || ulp == r_a_tov || std::exchange(warned_of_ulp_timeout_, true)) return;
-  log().warn("{}: timeouts.ulp is {}; FC-VI 8.3 asks for R_A_TOV, {}", configuration_.name, settings::format_duration(ulp),
-             settings::format_duration(r_a_tov));
+  log().warn("{}: timeouts.ulp is {}; FC-VI 8.3 asks for R_A_TOV, {}", configuration_.name,
+             settings::format_duration(ulp), settings::format_duration(r_a_tov));
 }
 
 void Device::link_changed(fc2::drivers::LinkState state, const std::string&) {

@@ -44,7 +44,8 @@ std::uint64_t bytes_to_end(const vi::MemoryTable& memory, const vi::Segment& seg
   std::uint64_t inside = 0, outside = segment.length_or_reserved;
   while (outside - inside > 1) {
     const std::uint64_t middle = inside + (outside - inside) / 2;
-    const bool fits = memory.translate(wire::MemHandle{segment.handle}, segment.address, middle, {}, vi::Access::Local) != nullptr;
+    const bool fits =
+        memory.translate(wire::MemHandle{segment.handle}, segment.address, middle, {}, vi::Access::Local) != nullptr;
     (fits ? inside : outside) = middle;
   }
   return inside;
@@ -59,7 +60,8 @@ std::string why_refused(const FailedDescriptor& failed, const vi::Segment& segme
   };
   if (length == 0 || passes(length, failed.vi.attributes().ptag, access)) return {};
   if (!passes(0, {}, vi::Access::Local))
-    return fmt::format("memory handle {:#x} is not registered, or its region does not hold that address", segment.handle);
+    return fmt::format("memory handle {:#x} is not registered, or its region does not hold that address",
+                       segment.handle);
   if (!passes(length, {}, vi::Access::Local))
     return fmt::format("reaches {} bytes past the end of its region", length - bytes_to_end(failed.memory, segment));
   if (!passes(length, {}, access)) return "its memory must not be written to";
@@ -67,7 +69,8 @@ std::string why_refused(const FailedDescriptor& failed, const vi::Segment& segme
 }
 
 std::string name(std::size_t number, const vi::Segment& segment) {
-  return fmt::format("segment {} ({} bytes at {:#x}, handle {:#x})", number, segment.length_or_reserved, segment.address, segment.handle);
+  return fmt::format("segment {} ({} bytes at {:#x}, handle {:#x})", number, segment.length_or_reserved,
+                     segment.address, segment.handle);
 }
 
 std::size_t first_data_segment(const Copy& copy, bool receive_queue) {
@@ -76,7 +79,8 @@ std::size_t first_data_segment(const Copy& copy, bool receive_queue) {
 
 std::uint64_t data_bytes(const Copy& copy, bool receive_queue) {
   std::uint64_t sum = 0;
-  for (std::size_t i = first_data_segment(copy, receive_queue); i < copy.segments.size(); ++i) sum += copy.segments[i].length_or_reserved;
+  for (std::size_t i = first_data_segment(copy, receive_queue); i < copy.segments.size(); ++i)
+    sum += copy.segments[i].length_or_reserved;
   return sum;
 }
 
@@ -90,7 +94,8 @@ std::string protection(const FailedDescriptor& failed, const Copy& copy) {
 }
 
 std::string format(const FailedDescriptor& failed, const Copy& copy) {
-  if ((copy.control.control & control::reserved) != 0 || copy.control.reserved != 0) return "a reserved field is not zero";
+  if ((copy.control.control & control::reserved) != 0 || copy.control.reserved != 0)
+    return "a reserved field is not zero";
   const std::uint16_t operation = copy.operation();
   if (failed.receive_queue) return "a receive has the control bits of another operation";
   if (operation == control::op_mask) return "the control bits name no operation";
@@ -104,9 +109,11 @@ std::string length(const FailedDescriptor& failed, const Copy& copy) {
   const std::uint32_t most = failed.vi.attributes().max_transfer_size_bytes;
   const std::uint64_t sum = data_bytes(copy, failed.receive_queue);
   if (copy.control.segment_count > failed.limits.max_segments_per_descriptor)
-    return fmt::format("{} segments, {} are the most", copy.control.segment_count, failed.limits.max_segments_per_descriptor);
+    return fmt::format("{} segments, {} are the most", copy.control.segment_count,
+                       failed.limits.max_segments_per_descriptor);
   if (failed.receive_queue)
-    return fmt::format("the message was longer than its segments, {} bytes, or than the VI's MaxTransferSize, {}", sum, most);
+    return fmt::format("the message was longer than its segments, {} bytes, or than the VI's MaxTransferSize, {}", sum,
+                       most);
   if (copy.control.length_bytes > most)
     return fmt::format("Length is {}, the VI's MaxTransferSize {}", copy.control.length_bytes, most);
   return fmt::format("Length is {}, its segments hold {} bytes", copy.control.length_bytes, sum);
@@ -115,7 +122,8 @@ std::string length(const FailedDescriptor& failed, const Copy& copy) {
 std::string remote_target(const Copy& copy) {
   if (copy.segments.empty()) return {};
   const vi::Segment& target = copy.segments[0];
-  return fmt::format(" ({} bytes at {:#x}, handle {:#x} there)", copy.control.length_bytes, target.address, target.handle);
+  return fmt::format(" ({} bytes at {:#x}, handle {:#x} there)", copy.control.length_bytes, target.address,
+                     target.handle);
 }
 
 std::string flushed(const FailedDescriptor& failed) {
@@ -147,15 +155,18 @@ std::string causes(const FailedDescriptor& failed, const Copy& copy) {
   add(status::partial_error, "Partial Packet Error", [] { return "a part of the message went through"; });
   add(status::flushed, "Descriptor Flushed", [&] { return flushed(failed); });
   add(status::transport_error, "Transport Error", [&] {
-    return failed.end_cause.empty() ? std::string("frames or an answer of the peer did not come") : std::string(failed.end_cause);
+    return failed.end_cause.empty() ? std::string("frames or an answer of the peer did not come")
+                                    : std::string(failed.end_cause);
   });
   add(status::rdma_protection_error, "RDMA Protection Error", [&] {
     return "the peer refused it: the memory that it names there" + remote_target(copy) +
            " is not registered, has another tag, or does not allow it, or the peer's VI does not";
   });
   add(status::remote_descriptor_error, "Remote Descriptor Error", [&] {
-    return fmt::format("the peer refused it: no receive was posted there, or its segments hold less than {} bytes, or are not "
-                       "registered", copy.control.length_bytes);
+    return fmt::format(
+        "the peer refused it: no receive was posted there, or its segments hold less than {} bytes, or are not "
+        "registered",
+        copy.control.length_bytes);
   });
   return text;
 }
@@ -169,15 +180,19 @@ std::string explain(const FailedDescriptor& failed) {
 }
 
 std::string explain_post(const FailedDescriptor& failed, wire::MemHandle handle) {
-  const std::string what = fmt::format("{} descriptor {:#x} could not be posted: ", failed.receive_queue ? "receive" : "send", failed.address);
+  const std::string what = fmt::format(
+      "{} descriptor {:#x} could not be posted: ", failed.receive_queue ? "receive" : "send", failed.address);
   if (failed.overrun)
-    return what + fmt::format("{} descriptors are posted and not dequeued, the most (VI Overrun)", failed.limits.max_descriptors_per_queue);
+    return what + fmt::format("{} descriptors are posted and not dequeued, the most (VI Overrun)",
+                              failed.limits.max_descriptors_per_queue);
   if (failed.address % vi::descriptor_alignment_bytes != 0) return what + "it is not aligned to 64 bytes";
   const vi::Segment whole{failed.address, handle.value, sizeof(vi::ControlSegment)};
-  if (const std::string why = why_refused(failed, whole, vi::Access::LocalWrite); !why.empty()) return what + "its memory: " + why;
+  if (const std::string why = why_refused(failed, whole, vi::Access::LocalWrite); !why.empty())
+    return what + "its memory: " + why;
   const auto copy = Copy::of(failed.address);
   if (!copy) return what + "its memory cannot be read";
-  const auto bytes = static_cast<std::uint32_t>(sizeof(vi::ControlSegment) + copy->segments.size() * sizeof(vi::Segment));
+  const auto bytes =
+      static_cast<std::uint32_t>(sizeof(vi::ControlSegment) + copy->segments.size() * sizeof(vi::Segment));
   const std::string why = why_refused(failed, {failed.address, handle.value, bytes}, vi::Access::LocalWrite);
   if (!why.empty()) return what + fmt::format("its {} segments: ", copy->segments.size()) + why;
   return what + "its memory can be read and not be written, and a status goes there (VI-DG 5.5)";

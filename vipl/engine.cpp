@@ -190,7 +190,8 @@ bool Engine::slice(std::size_t events) {
 }
 
 void Engine::catch_up() {
-  for (int lists = 0; lists < 2 && take_bells(); ++lists)  // what is left of an earlier one, and all that was rung since
+  for (int lists = 0; lists < 2 && take_bells();
+       ++lists)  // what is left of an earlier one, and all that was rung since
     while (taken_ != nullptr) {
       Bell& bell = *std::exchange(taken_, taken_->next_);
       bell.rung_.store(false);

@@ -50,8 +50,8 @@ class Engine final : public fc2::drivers::CoreGuard {
   void ring(Bell& bell);
   /// For a caller with nothing else to do: runs a slice if there is work that nobody is at. False: there was none.
   bool help();
-  /// The same for a caller that polls at `now` and found nothing: it looks at the links' sockets as well, at most once in
-  /// a microsecond.
+  /// The same for a caller that polls at `now` and found nothing: it looks at the links' sockets as well, at most once
+  /// in a microsecond.
   bool poll(TimeNs now);
   /// Notified whenever a call that polls might find something.
   EventCount& completions() { return completions_; }
@@ -59,8 +59,8 @@ class Engine final : public fc2::drivers::CoreGuard {
     completed_count_.fetch_add(1, std::memory_order_relaxed);
     if (expected_.load() && expected_.exchange(false)) runtime_.notify_all(completions_);
   }
-  /// Before each wait for completions(), after its prepare(): the first completion from here on ends it. The others of the same
-  /// slice find that somebody was woken already, and save the system call.
+  /// Before each wait for completions(), after its prepare(): the first completion from here on ends it. The others of
+  /// the same slice find that somebody was woken already, and save the system call.
   void expect_completion() { expected_.store(true); }
   /// Descriptors that are complete and not yet dequeued, of all queues: so many more, or fewer.
   void add_untaken(std::int64_t more) { untaken_.fetch_add(more, std::memory_order_relaxed); }
@@ -110,7 +110,7 @@ class Engine final : public fc2::drivers::CoreGuard {
   std::function<void()> failed_;
   std::vector<std::function<void()>> later_;
   Bell* taken_ = nullptr;  // off the list and not yet served, oldest first
-  bool more_ = false;  // the last slice ended before its work did
+  bool more_ = false;      // the last slice ended before its work did
   std::vector<fc2::drivers::Input*> inputs_;
   std::size_t next_input_ = 0;
 
@@ -118,7 +118,7 @@ class Engine final : public fc2::drivers::CoreGuard {
   FutexLock turn_;  // who has it is the next to get lock_: control calls and the service thread take turns
   alignas(64) std::atomic<std::uint32_t> control_calls_{0};  // waiting
   std::atomic<bool> service_called_{false};
-  std::atomic<bool> backlog_{false};  // work is left that the service thread was called for
+  std::atomic<bool> backlog_{false};              // work is left that the service thread was called for
   alignas(64) std::atomic<Bell*> rung_{nullptr};  // the last one first
   EventCount completions_;
   std::atomic<bool> expected_{false};

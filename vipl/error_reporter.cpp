@@ -10,9 +10,9 @@ namespace {
 
 void write(const VIP_ERROR_DESCRIPTOR& error) {
   log().error("asynchronous error {} (resource {}) on VI {}, descriptor {}",
-                 vi::to_string(static_cast<vi::ErrorCode>(error.ErrorCode)),
-                 vi::to_string(static_cast<vi::ResourceCode>(error.ResourceCode)), error.ViHandle,
-                 static_cast<const void*>(error.DescriptorPtr));
+              vi::to_string(static_cast<vi::ErrorCode>(error.ErrorCode)),
+              vi::to_string(static_cast<vi::ResourceCode>(error.ResourceCode)), error.ViHandle,
+              static_cast<const void*>(error.DescriptorPtr));
 }
 
 }  // namespace

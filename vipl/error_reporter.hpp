@@ -21,9 +21,11 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
 
   /// From the next error on. nullptr: the default, which logs.
   void set_handler(Handler handler, VIP_PVOID context);
-  /// `expected`: what calls tell as well, and no failure, as a peer that disconnects; a handler hears of it, the log does not.
+  /// `expected`: what calls tell as well, and no failure, as a peer that disconnects; a handler hears of it, the log
+  /// does not.
   void report(const VIP_ERROR_DESCRIPTOR& error, bool expected = false);
-  /// What is waiting is told before, and a handler that runs is waited for; but not from within a handler: then it is dropped.
+  /// What is waiting is told before, and a handler that runs is waited for; but not from within a handler: then it is
+  /// dropped.
   void stop();
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 

@@ -60,7 +60,8 @@ bool KnownHosts::some_port_has(const std::vector<wire::IpAddress>& addresses) co
   const auto ports = fabric_->ports();
   if (!ports) return false;
   return std::any_of(ports->begin(), ports->end(), [&](const farp::DirectoryEntry& port) {
-    return std::any_of(port.addresses.begin(), port.addresses.end(), [&](const auto& one) { return contains(addresses, one); });
+    return std::any_of(port.addresses.begin(), port.addresses.end(),
+                       [&](const auto& one) { return contains(addresses, one); });
   });
 }
 

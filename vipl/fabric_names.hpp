@@ -23,8 +23,10 @@ class FabricAccess {
 class FabricNames final : public NameSource {
  public:
   /// A name that nobody has yet is asked for again for `appears`, at growing intervals: programs that start together
-  /// find each other. Where other sources might know it, ask them in between: first this one with 0, last one that waits.
-  FabricNames(std::shared_ptr<FabricAccess> fabric, fc2::TimeNs appears) : fabric_(std::move(fabric)), appears_(appears) {}
+  /// find each other. Where other sources might know it, ask them in between: first this one with 0, last one that
+  /// waits.
+  FabricNames(std::shared_ptr<FabricAccess> fabric, fc2::TimeNs appears)
+      : fabric_(std::move(fabric)), appears_(appears) {}
 
   Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
   Answer name_of(const wire::IpAddress& address, std::string& found) const override;
@@ -39,10 +41,12 @@ class KnownHosts final : public NameSource {
  public:
   KnownHosts(std::shared_ptr<FabricAccess> fabric, std::unique_ptr<const NameSource> system)
       : fabric_(std::move(fabric)), system_(std::move(system)) {}
-  /// The system's addresses of it, if a NIC has one of them. If none has, the address that its NICs will have unless they
-  /// are configured others comes first: an answer must not depend on who starts first.
+  /// The system's addresses of it, if a NIC has one of them. If none has, the address that its NICs will have unless
+  /// they are configured others comes first: an answer must not depend on who starts first.
   Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
-  Answer name_of(const wire::IpAddress& address, std::string& found) const override { return system_->name_of(address, found); }
+  Answer name_of(const wire::IpAddress& address, std::string& found) const override {
+    return system_->name_of(address, found);
+  }
 
  private:
   [[nodiscard]] bool some_port_has(const std::vector<wire::IpAddress>& addresses) const;

@@ -8,18 +8,20 @@
 namespace vipl {
 namespace {
 
-// Each process and NIC needs one of its own: several share an interface. Locally administered, no group; the lower bits of
-// a Port_Name are a hash.
+// Each process and NIC needs one of its own: several share an interface. Locally administered, no group; the lower bits
+// of a Port_Name are a hash.
 wire::MacAddress mac_of(wire::Wwn port_name) {
   wire::MacAddress mac{{0x02}};
-  for (std::size_t i = 1; i < mac.bytes.size(); ++i) mac.bytes[i] = static_cast<std::uint8_t>(port_name.value >> 8 * (5 - i));
+  for (std::size_t i = 1; i < mac.bytes.size(); ++i)
+    mac.bytes[i] = static_cast<std::uint8_t>(port_name.value >> 8 * (5 - i));
   return mac;
 }
 
 // FIP VLAN discovery: where somebody said that there are FCFs.
 std::string other_vlans(const fc2::fcoe::ENode& node) {
   std::string text;
-  for (const std::uint16_t vlan : node.vlans()) text += (text.empty() ? ", neither on VLAN " : ", ") + std::to_string(vlan);
+  for (const std::uint16_t vlan : node.vlans())
+    text += (text.empty() ? ", neither on VLAN " : ", ") + std::to_string(vlan);
   return text.empty() ? text : text + ", where FCoE is said to be offered";
 }
 
@@ -30,7 +32,8 @@ std::string on_vlan(std::uint16_t vlan) { return vlan == 0 ? std::string() : " o
 FcoeLink::FcoeLink(const fc2::drivers::CoreAccess& access, const FcoeChoices& choices, wire::Wwn port_name)
     : access_(access), choices_(choices) {
   const auto name = fc2::drivers::EthernetName::parse(choices.interface);
-  auto opened = fc2::drivers::open_ethernet(access, *name, {choices.mac.value_or(mac_of(port_name)), choices.mtu, choices.ethernet_priority});
+  auto opened = fc2::drivers::open_ethernet(
+      access, *name, {choices.mac.value_or(mac_of(port_name)), choices.mtu, choices.ethernet_priority});
   failure_ = std::move(opened.error);
   ethernet_ = std::move(opened.port);
 }
@@ -69,17 +72,22 @@ std::string FcoeLink::trouble() const {
   if (!failure_.empty()) return failure_;
   if (!ethernet_->up()) return name + ": no carrier";
   if (port_->online()) return {};
-  return e_node_ != nullptr ? fabric_trouble(*e_node_) : name + ": no N_Port_ID could be claimed (VN2VN, " +
-                                                             std::string(vn2vn_node_->state_name()) + ")";
+  return e_node_ != nullptr
+             ? fabric_trouble(*e_node_)
+             : name + ": no N_Port_ID could be claimed (VN2VN, " + std::string(vn2vn_node_->state_name()) + ")";
 }
 
 std::string FcoeLink::fabric_trouble(const fc2::fcoe::ENode& node) const {
   const std::string& name = choices_.interface;
   const auto& known = node.known_fcfs();
   if (node.fcf() != nullptr)
-    return name + ": FCF " + to_string(node.fcf()->mac) + " of switch " + to_string(node.fcf()->switch_name) + " grants no login";
-  if (known.empty() && choices_.fcf.value != 0) return name + ": FCF " + to_string(choices_.fcf) + " does not show itself" + on_vlan(choices_.vlan);
-  if (known.empty()) return name + ": no FCF shows itself" + on_vlan(choices_.vlan) + " (fcvi-fabricd --fcoe, or a switch)" + other_vlans(node);
+    return name + ": FCF " + to_string(node.fcf()->mac) + " of switch " + to_string(node.fcf()->switch_name) +
+           " grants no login";
+  if (known.empty() && choices_.fcf.value != 0)
+    return name + ": FCF " + to_string(choices_.fcf) + " does not show itself" + on_vlan(choices_.vlan);
+  if (known.empty())
+    return name + ": no FCF shows itself" + on_vlan(choices_.vlan) + " (fcvi-fabricd --fcoe, or a switch)" +
+           other_vlans(node);
   if (std::none_of(known.begin(), known.end(), [](const auto& fcf) { return fcf.available; }))
     return name + ": no FCF takes logins";
   return name + ": frames of " + std::to_string(ethernet_->interface().mtu) +

@@ -37,9 +37,10 @@ class FcoeLink {
   std::string failure_;
   fc2::NPort* port_ = nullptr;
   std::unique_ptr<fc2::fcoe::EthernetPort> ethernet_;
-  std::unique_ptr<fc2::fcoe::ENode> e_node_;          // one of them
+  std::unique_ptr<fc2::fcoe::ENode> e_node_;  // one of them
   std::unique_ptr<fc2::fcoe::Vn2vnNode> vn2vn_node_;
-  std::unique_ptr<fc2::drivers::StatusSocket> status_;  // nullptr: there is no runtime directory; goes first, it looks at the others
+  std::unique_ptr<fc2::drivers::StatusSocket>
+      status_;  // nullptr: there is no runtime directory; goes first, it looks at the others
 };
 
 }  // namespace vipl

@@ -17,7 +17,8 @@ constexpr std::uintptr_t page_mask = 4095;  // some faults tell no more than the
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-// A copy is left by a jump. The built-in ones keep three words, and the compiler the registers that this function needs.
+// A copy is left by a jump. The built-in ones keep three words, and the compiler the registers that this function
+// needs.
 #if CAUGHT_ACCESSES
 struct Place {
   void* words[5];
@@ -40,7 +41,7 @@ struct Landing {
 /// A handler of the program that ours has called. By value: the program may leave it by a jump.
 struct PassedOn {
   bool active;
-  bool number_only;              // it knows neither siginfo nor context
+  bool number_only;  // it knows neither siginfo nor context
   std::uintptr_t frame, context;
   std::size_t index;
 };
@@ -91,7 +92,8 @@ void remember(Formers& list, const struct sigaction& action) {
 void on_fault(int signal, siginfo_t* info, void* context);
 
 void install(int signal) {
-  struct sigaction present{}, ours{};
+  struct sigaction present {
+  }, ours{};
   if (sigaction(signal, nullptr, &present) != 0) return;
   ours.sa_sigaction = on_fault;
   if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == ours.sa_sigaction) return;
@@ -105,8 +107,8 @@ void install(int signal) {
 
 // --- handing on ---------------------------------------------------------------------------------------------
 
-/// Contexts of signals lie close above the frames of their handlers. What else comes is no context: the program has called
-/// the handler with the number alone.
+/// Contexts of signals lie close above the frames of their handlers. What else comes is no context: the program has
+/// called the handler with the number alone.
 bool is_context(const void* context, std::uintptr_t frame) {
   constexpr std::uintptr_t close = 1u << 20;
   return number(context) > frame && number(context) - frame < close;
@@ -130,7 +132,7 @@ bool came_back(const void* context, std::uintptr_t frame) {
 }
 
 void take_default_action(int signal, bool will_fault_again) {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = SIG_DFL;
   sigaction(signal, &action, nullptr);
   if (!will_fault_again) raise(signal);
@@ -142,8 +144,10 @@ void call(const struct sigaction& action, int signal, siginfo_t* info, void* con
   sigaddset(&own, signal);
   pthread_sigmask(SIG_BLOCK, &mask, nullptr);  // the return from the signal restores what was
   if ((action.sa_flags & SA_NODEFER) != 0) pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
-  if ((action.sa_flags & SA_SIGINFO) != 0) action.sa_sigaction(signal, info, context);
-  else action.sa_handler(signal);
+  if ((action.sa_flags & SA_SIGINFO) != 0)
+    action.sa_sigaction(signal, info, context);
+  else
+    action.sa_handler(signal);
 }
 
 void pass_on(int signal, siginfo_t* info, void* context, std::uintptr_t frame) {
@@ -213,12 +217,15 @@ std::uintptr_t fault_address(const void* context) {
 
 #if CAUGHT_ACCESSES
 extern "C" {  // the linker's
-[[gnu::visibility("hidden"), gnu::weak]] extern const vi::caught::Entry __start_vi_caught_accesses[], __stop_vi_caught_accesses[];
+[[gnu::visibility("hidden"), gnu::weak]] extern const vi::caught::Entry __start_vi_caught_accesses[],
+    __stop_vi_caught_accesses[];
 }
 
 /// Where the thread goes on; 0: the instruction there is none of ours.
 std::uintptr_t goes_on_at(std::uintptr_t instruction) {
-  const auto target = [](const std::int32_t& offset) { return number(&offset) + static_cast<std::uintptr_t>(std::intptr_t{offset}); };
+  const auto target = [](const std::int32_t& offset) {
+    return number(&offset) + static_cast<std::uintptr_t>(std::intptr_t{offset});
+  };
   for (const vi::caught::Entry* entry = __start_vi_caught_accesses; entry != __stop_vi_caught_accesses; ++entry)
     if (target(entry->access) == instruction) return target(entry->goes_on_at);
   return 0;
@@ -232,8 +239,8 @@ bool go_on_after_access(ucontext_t& context) {
   return true;
 }
 
-/// A handler that takes the number alone has passed it on: the context lies where the kernel put it, above this frame, below
-/// that of who entered the section or at the end of the thread's stack for signals.
+/// A handler that takes the number alone has passed it on: the context lies where the kernel put it, above this frame,
+/// below that of who entered the section or at the end of the thread's stack for signals.
 ucontext_t* find_context(std::uintptr_t frame) {
   constexpr greg_t page_fault = 14;
   stack_t own{};
@@ -243,7 +250,8 @@ ucontext_t* find_context(std::uintptr_t frame) {
   for (std::uintptr_t at = (frame + 15) & ~std::uintptr_t{15}; at < end; at += 8) {
     auto* const context = reinterpret_cast<ucontext_t*>(at);
     const auto& registers = context->uc_mcontext.gregs;
-    if (registers[REG_TRAPNO] == page_fault && goes_on_at(static_cast<std::uintptr_t>(registers[REG_RIP])) != 0) return context;
+    if (registers[REG_TRAPNO] == page_fault && goes_on_at(static_cast<std::uintptr_t>(registers[REG_RIP])) != 0)
+      return context;
   }
   return nullptr;
 }
@@ -279,7 +287,8 @@ bool is_caught(int, siginfo_t*, void*, std::uintptr_t) { return false; }
   errno = saved_errno;
 }
 
-[[gnu::noinline]] bool run_guarded(const std::byte* host, std::size_t length_bytes, MemoryFaults::Body body, void* context) {
+[[gnu::noinline]] bool run_guarded(const std::byte* host, std::size_t length_bytes, MemoryFaults::Body body,
+                                   void* context) {
   Landing landing;
   landing.first = number(host);
   landing.last = number(host) + std::max<std::size_t>(length_bytes, 1) - 1;
@@ -303,8 +312,10 @@ bool blocks_signals() {
 }
 
 [[gnu::noinline]] void enter_after_a_look() {
-  if (self.blocked_sections_left == 0) MemoryFaults::look_again();
-  else --self.blocked_sections_left;
+  if (self.blocked_sections_left == 0)
+    MemoryFaults::look_again();
+  else
+    --self.blocked_sections_left;
   if (self.sections_left != 0) return;
   sigset_t faults;
   sigemptyset(&faults);
@@ -334,8 +345,10 @@ bool MemoryFaults::run(const std::byte* host, std::size_t length_bytes, Body bod
 
 void MemoryFaults::enter() {
   if (self.sections++ != 0) return;
-  if (self.sections_left == 0) enter_after_a_look();
-  else --self.sections_left;
+  if (self.sections_left == 0)
+    enter_after_a_look();
+  else
+    --self.sections_left;
   self.section_frame = number(__builtin_frame_address(0));
 }
 

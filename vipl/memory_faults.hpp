@@ -9,14 +9,15 @@
 
 namespace vipl {
 
-/// The kernel answers an access to memory that is not there by SIGSEGV, or by SIGBUS where the file behind it is too short. A
-/// handler of ours takes those of the library's own accesses: single ones by their instruction, which costs nothing
-/// (vi/caught_access.hpp); copies by the thread, which says before what it touches, and by the address. All other faults go to
-/// whoever handled them before, or have the default action.
+/// The kernel answers an access to memory that is not there by SIGSEGV, or by SIGBUS where the file behind it is too
+/// short. A handler of ours takes those of the library's own accesses: single ones by their instruction, which costs
+/// nothing (vi/caught_access.hpp); copies by the thread, which says before what it touches, and by the address. All
+/// other faults go to whoever handled them before, or have the default action.
 ///
-/// A program may install handlers of its own at any time. Those from before ours are called by it. Those that come later
-/// call ours if they pass on what they do not know; where they do not, control calls and one in 1,024 sections of a thread
-/// find it out and put ours in front again. A thread that blocks these signals lets them through within sections, from the next look on.
+/// A program may install handlers of its own at any time. Those from before ours are called by it. Those that come
+/// later call ours if they pass on what they do not know; where they do not, control calls and one in 1,024 sections of
+/// a thread find it out and put ours in front again. A thread that blocks these signals lets them through within
+/// sections, from the next look on.
 class MemoryFaults final : public vi::MemoryGuard {
  public:
   static constexpr std::array signals{SIGSEGV, SIGBUS};

@@ -11,8 +11,10 @@ class Patience {
  public:
   void wait() {
     constexpr timespec pause{0, 50'000};  // for threads of a priority that a yield does not pass by
-    if (++times_ < 64) sched_yield();
-    else nanosleep(&pause, nullptr);
+    if (++times_ < 64)
+      sched_yield();
+    else
+      nanosleep(&pause, nullptr);
   }
 
  private:

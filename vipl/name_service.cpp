@@ -58,7 +58,8 @@ NameService::Answer NameService::addresses_of(const std::string& name, std::vect
   return answer;
 }
 
-NameService::Answer NameService::find_address(const std::string& name, std::size_t index, wire::IpAddress& found) const {
+NameService::Answer NameService::find_address(const std::string& name, std::size_t index,
+                                              wire::IpAddress& found) const {
   std::vector<wire::IpAddress> addresses;
   if (means_own_host(name)) {
     addresses = own_addresses_;

@@ -10,7 +10,8 @@
 namespace vipl {
 
 /// Knows one name, that of the own host in the system's words. Behind the fabric's nodes: programs look up what
-/// gethostname() says to learn their own address, also where $FCVI_NODE says otherwise; but another node may have that name.
+/// gethostname() says to learn their own address, also where $FCVI_NODE says otherwise; but another node may have that
+/// name.
 class HostNameSource final : public NameSource {
  public:
   HostNameSource(std::string host_name, std::vector<wire::IpAddress> own_addresses)

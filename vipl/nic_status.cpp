@@ -13,9 +13,12 @@ std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (code < 0x20 || code >= 0x7F) out += "\\u00", out += digits[code >> 4], out += digits[code & 15];
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (code < 0x20 || code >= 0x7F)
+      out += "\\u00", out += digits[code >> 4], out += digits[code & 15];
+    else
+      out += c;
   }
   return out + '"';
 }
@@ -52,12 +55,16 @@ std::string discards(const fc2::fcoe::FcoeCounters& counters) {
 // Advertisements renew it for 2.5 of its periods.
 std::string describe(const fc2::fcoe::KnownFcf& fcf, const fc2::fcoe::ENode& node, fc2::TimeNs now) {
   Object object;
-  object.text("mac", to_string(fcf.mac)).text("switch_name", to_string(fcf.switch_name)).text("fabric_name", to_string(fcf.fabric_name));
-  object.number("priority", fcf.priority).number("fka_period_ms", static_cast<std::uint64_t>(fcf.period / fc2::millisecond));
+  object.text("mac", to_string(fcf.mac))
+      .text("switch_name", to_string(fcf.switch_name))
+      .text("fabric_name", to_string(fcf.fabric_name));
+  object.number("priority", fcf.priority)
+      .number("fka_period_ms", static_cast<std::uint64_t>(fcf.period / fc2::millisecond));
   object.flag("keep_alives_wanted", fcf.keep_alives_wanted).number("keep_alives_sent", node.keep_alives_sent());
   if (node.keep_alives_sent() > 0) object.since("latest_keep_alive_ms_ago", node.latest_keep_alive(), now);
   for (const auto& known : node.known_fcfs())
-    if (known.mac == fcf.mac) object.since("heard_ms_ago", known.expires - fc2::fcoe::FcfTable::patience(known.period), now);
+    if (known.mac == fcf.mac)
+      object.since("heard_ms_ago", known.expires - fc2::fcoe::FcfTable::patience(known.period), now);
   return object.end();
 }
 
@@ -75,12 +82,15 @@ std::string describe(const NicView& nic) {
   object.number("process_id", static_cast<std::uint64_t>(::getpid())).text("program", program_invocation_short_name);
   object.text("interface", interface.name).text("mac", to_string(interface.mac)).number("mtu", interface.mtu);
   object.number("priority", interface.priority).flag("up", nic.ethernet.up()).flag("online", nic.port.online());
-  object.text("port_name", to_string(nic.port.config().port_name)).text("node_name", to_string(nic.port.config().node_name));
+  object.text("port_name", to_string(nic.port.config().port_name))
+      .text("node_name", to_string(nic.port.config().node_name));
   object.text("n_port_id", nic.port.online() ? to_string(nic.port.n_port_id()) : "");
   object.text("mode", nic.e_node != nullptr ? "fabric" : "vn2vn");
   if (nic.e_node != nullptr) {
     const auto mac = nic.e_node->mac_of(nic.port);
-    object.text("state", nic.e_node->state_name()).text("fpma", mac ? to_string(*mac) : "").number("fcfs_known", nic.e_node->known_fcfs().size());
+    object.text("state", nic.e_node->state_name())
+        .text("fpma", mac ? to_string(*mac) : "")
+        .number("fcfs_known", nic.e_node->known_fcfs().size());
     if (nic.e_node->fcf() != nullptr) object.raw("fcf", describe(*nic.e_node->fcf(), *nic.e_node, nic.now));
     add_counters(object, nic.e_node->counters(), nic.ethernet);
   } else {

@@ -71,7 +71,8 @@ std::string host_name() {
 std::string program_name() {
   std::string name = program_invocation_short_name;
   name.resize(std::min(name.size(), max_program_bytes));
-  std::replace_if(name.begin(), name.end(), [](char c) { return c <= ' ' || c >= '\x7F'; }, '?');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c <= ' ' || c >= '\x7F'; }, '?');
   return name;
 }
 
@@ -95,7 +96,8 @@ NodeIdentity derive(const NicConfiguration& nic, const ProcessFacts& process) {
   identity.node_name = nic.node_name.empty() ? process.node_name : nic.node_name;
   identity.host_name = process.host_name;
   identity.node_wwn = nic.node_wwn != wire::Wwn{} ? nic.node_wwn : local_name(hash_of(identity.node_name));
-  identity.port_name = nic.port_name != wire::Wwn{} ? nic.port_name : unique_port_name(nic, identity.node_name, process);
+  identity.port_name =
+      nic.port_name != wire::Wwn{} ? nic.port_name : unique_port_name(nic, identity.node_name, process);
   identity.symbolic_port_name = process.program + "[" + std::to_string(process.pid) + "] " + nic.name;
   identity.addresses = nic.addresses;
   if (identity.addresses.empty()) identity.addresses.push_back(default_address(identity.node_name));
@@ -123,8 +125,8 @@ bool is_default_address(const wire::IpAddress& address) {
 
 bool is_node_name(std::string_view text) {
   const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' ||
-           c == ':';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+           c == '_' || c == ':';
   };
   return !text.empty() && text.size() <= max_node_name_bytes && text.front() != '.' &&
          std::all_of(text.begin(), text.end(), allowed);

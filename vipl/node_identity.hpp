@@ -1,12 +1,12 @@
 // Who a NIC is on the fabric: node name, host address, Node_Name and Port_Name.
 //
-// A node name makes a host: processes with one name share one address, two names on one machine are two hosts. The short
-// name (up to the first dot, lower case; an address text is not cut) decides, by h, the 64-bit FNV-1a hash of its bytes and a
-// zero byte:
+// A node name makes a host: processes with one name share one address, two names on one machine are two hosts. The
+// short name (up to the first dot, lower case; an address text is not cut) decides, by h, the 64-bit FNV-1a hash of its
+// bytes and a zero byte:
 //   address    fdfc:7669::h, a unique local address (RFC 4193)
 //   Node_Name  NAA 3h (locally assigned), the lower 60 bits of h
-// The Port_Name is NAA 3h too, from a hash over short name, process id, start time and NIC name: each process and NIC is
-// an N_Port of its own.
+// The Port_Name is NAA 3h too, from a hash over short name, process id, start time and NIC name: each process and NIC
+// is an N_Port of its own.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,9 +20,9 @@ namespace vipl {
 
 /// What tells this process from others.
 struct ProcessFacts {
-  std::string node_name;         // $FCVI_NODE, else host_name
-  std::string host_name;         // gethostname()
-  std::string program;           // "vicp"
+  std::string node_name;  // $FCVI_NODE, else host_name
+  std::string host_name;  // gethostname()
+  std::string program;    // "vicp"
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;  // of the process, in clock ticks since the machine started
 };

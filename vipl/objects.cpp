@@ -15,7 +15,8 @@ namespace {
 /// Without the engine's lock.
 void stop_notifiers(Part& part, void* handle) {
   if (part.kind == Object::Kind::Vi)
-    for (const bool receive_queue : {false, true}) static_cast<ViObject&>(part).port(receive_queue).notifiers().stop(handle);
+    for (const bool receive_queue : {false, true})
+      static_cast<ViObject&>(part).port(receive_queue).notifiers().stop(handle);
   if (part.kind == Object::Kind::Queue) static_cast<QueueObject&>(part).port.notifiers().stop(handle);
 }
 
@@ -38,9 +39,12 @@ std::size_t ViObject::submit(bool receive_queue) {
     const wire::MemHandle region{submission.memory};
     const auto before = model->posted_count(receive_queue);
     const bool overrun = queue.overrun();
-    if (overrun) model->refuse_overrun(receive_queue, submission.address);
-    else if (receive_queue) model->post_receive(submission.address, region);
-    else model->post_send(submission.address, region);
+    if (overrun)
+      model->refuse_overrun(receive_queue, submission.address);
+    else if (receive_queue)
+      model->post_receive(submission.address, region);
+    else
+      model->post_send(submission.address, region);
     if (model->posted_count(receive_queue) != before) {
       queue.accept();
     } else {
@@ -64,10 +68,7 @@ QueueObject::QueueObject(Domain& domain) : Part(its_kind), port(domain.engine(),
 // --- NICs ------------------------------------------------------------------------------------------------
 
 NicObject::NicObject(Domain& domain, Device& device)
-    : Object(its_kind),
-      domain_(domain),
-      device_(device),
-      address_(device.address()),
+    : Object(its_kind), domain_(domain), device_(device), address_(device.address()),
       errors_(std::make_shared<ErrorReporter>(domain)),
       model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this), device.limits(),
                                        &memory_faults())) {}
@@ -152,8 +153,7 @@ void NicObject::release_all() {
       device_.provider().detach(vi);  // an answer that never came leaves it in Error (ruling 20)
     }
     if (part.kind == Kind::Queue) static_cast<QueueObject&>(part).model->context = nullptr;
-    if (part.kind == Kind::Connection)
-      domain_.reject_later(device_, static_cast<const ConnectionObject&>(part).token);
+    if (part.kind == Kind::Connection) domain_.reject_later(device_, static_cast<const ConnectionObject&>(part).token);
     release(part);
   }
 }
@@ -195,14 +195,17 @@ void NicObject::tell_failure(const ViObject& object, bool receive_queue, std::ui
   trace::tell(fmt::format("VI {}: {}", object.handle, explain(failed)));
 }
 
-void NicObject::tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission, bool overrun) {
-  const FailedDescriptor failed{*object.model, model_->memory(), model_->limits(), receive_queue, submission.address, {}, overrun};
+void NicObject::tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission,
+                             bool overrun) {
+  const FailedDescriptor failed{
+      *object.model, model_->memory(), model_->limits(), receive_queue, submission.address, {}, overrun};
   trace::tell(fmt::format("VI {}: {}", object.handle, explain_post(failed, wire::MemHandle{submission.memory})));
 }
 
 void NicObject::tell_error(const VIP_ERROR_DESCRIPTOR& error, std::string_view cause) {
-  trace::tell(fmt::format("VI {}: asynchronous error {}{}{}", error.ViHandle, vi::to_string(static_cast<vi::ErrorCode>(error.ErrorCode)),
-                          cause.empty() ? "" : ": ", cause));
+  trace::tell(fmt::format("VI {}: asynchronous error {}{}{}", error.ViHandle,
+                          vi::to_string(static_cast<vi::ErrorCode>(error.ErrorCode)), cause.empty() ? "" : ": ",
+                          cause));
 }
 
 void NicObject::report_catastrophe() {

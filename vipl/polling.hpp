@@ -9,17 +9,21 @@
 namespace vipl {
 using fc2::TimeNs;
 
-/// One for each thread. What it waits for is brought by others, who may need its core. So a thread that polls in a row sleeps
-/// between its polls, for a short time or until something completes, as one does that waits: then it is about as fast. Where
-/// cores are free it is faster without: it tries that now and then, and goes on so as long as what it waits for comes within
-/// `spin`. A thread that does other work between its polls never sleeps here. Knows no clock and no thread: the caller tells
-/// the time, and sleeps.
+/// One for each thread. What it waits for is brought by others, who may need its core. So a thread that polls in a row
+/// sleeps between its polls, for a short time or until something completes, as one does that waits: then it is about as
+/// fast. Where cores are free it is faster without: it tries that now and then, and goes on so as long as what it waits
+/// for comes within `spin`. A thread that does other work between its polls never sleeps here. Knows no clock and no
+/// thread: the caller tells the time, and sleeps.
 class Patience {
  public:
-  /// Whether a poll at `now` that finds nothing should read the sockets. Before a nap not: the library's thread was woken for
-  /// what is there, and does it; after one that brought nothing, and where there is none, that thread is not relied on.
-  [[nodiscard]] bool reads_input(TimeNs now) const { return spinning_ || in_vain_ || (waiting_ && now - last_ > longest_gap); }
-  /// A poll that began at `now` found nothing. True: take a nap. `preempted()`: how often others took this thread's core from it.
+  /// Whether a poll at `now` that finds nothing should read the sockets. Before a nap not: the library's thread was
+  /// woken for what is there, and does it; after one that brought nothing, and where there is none, that thread is not
+  /// relied on.
+  [[nodiscard]] bool reads_input(TimeNs now) const {
+    return spinning_ || in_vain_ || (waiting_ && now - last_ > longest_gap);
+  }
+  /// A poll that began at `now` found nothing. True: take a nap. `preempted()`: how often others took this thread's
+  /// core from it.
   template <class Preempted>
   [[nodiscard]] bool poll_was_empty(TimeNs now, Preempted preempted) {
     const TimeNs gap = now - last_;
@@ -31,9 +35,9 @@ class Patience {
     if (spinning_ && (gap > others_ran || now - first_ >= spin)) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
   }
-  /// Whether a nap may be in vain though nothing completes in it: the thread polls several queues in turn, and something has completed
-  /// that it may find in one of the others. Called with each empty poll, of which queue, how many completions there were, and
-  /// whether some of them have not been taken.
+  /// Whether a nap may be in vain though nothing completes in it: the thread polls several queues in turn, and
+  /// something has completed that it may find in one of the others. Called with each empty poll, of which queue, how
+  /// many completions there were, and whether some of them have not been taken.
   [[nodiscard]] bool may_find_elsewhere(TimeNs now, const void* queue, std::uint32_t completed, bool untaken) {
     const bool other_queue = std::exchange(queue_, queue) != queue;
     if (other_queue) roams_until_ = now + roaming;
@@ -73,10 +77,11 @@ class Patience {
   static constexpr TimeNs nap = fc2::millisecond;
   /// While something completes all the time naps end by that, and are looked after no more often than this.
   static constexpr TimeNs longest_round = 4 * fc2::millisecond;
-  /// Where nobody ends the nap then. To set a clock for each that comes before the system's own next tick would cost more
-  /// than the nap itself, within a virtual machine above all: one thread has one clock for all who nap.
+  /// Where nobody ends the nap then. To set a clock for each that comes before the system's own next tick would cost
+  /// more than the nap itself, within a virtual machine above all: one thread has one clock for all who nap.
   static constexpr TimeNs longest_nap = 5 * fc2::millisecond;
-  /// Waits until it tries to spin again: twice as many each time that it was in vain, so that this costs next to nothing.
+  /// Waits until it tries to spin again: twice as many each time that it was in vain, so that this costs next to
+  /// nothing.
   static constexpr std::uint32_t first_rest = 32, longest_rest = 8192;
   /// So many waits in a row that were not in vain are no accident.
   static constexpr std::uint32_t trusted = 64;
@@ -86,8 +91,10 @@ class Patience {
   void begin(TimeNs now, Preempted preempted) {
     waiting_ = true;
     first_ = now;
-    if (spinning_ && ++kept_ == trusted) rest_ = first_rest;
-    else if (!spinning_ && (left_ == 0 || --left_ == 0)) begin_spinning(preempted);
+    if (spinning_ && ++kept_ == trusted)
+      rest_ = first_rest;
+    else if (!spinning_ && (left_ == 0 || --left_ == 0))
+      begin_spinning(preempted);
   }
   template <class Preempted>
   void begin_spinning(Preempted preempted) {

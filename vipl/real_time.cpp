@@ -19,7 +19,8 @@
 namespace vipl {
 namespace {
 
-// Signals are for the program's own threads, and so are the ones that it waits for. Those of a thread's own faults stay.
+// Signals are for the program's own threads, and so are the ones that it waits for. Those of a thread's own faults
+// stay.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
@@ -72,7 +73,9 @@ class RealTime final : public Runtime {
 
  private:
   void end_naps_later();
-  void wake(EventCount& point, bool all) override { all ? futex_wake_all(point.epoch()) : futex_wake_one(point.epoch()); }
+  void wake(EventCount& point, bool all) override {
+    all ? futex_wake_all(point.epoch()) : futex_wake_one(point.epoch());
+  }
 
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_{io_.get_executor()};
@@ -123,7 +126,7 @@ void RealTime::run() {
 
 void RealTime::set_alarm(TimeNs at, TimeNs now) {
   if (alarm_ <= now) alarm_ = fc2::never;  // it has fired, or would for what is done
-  if (at >= alarm_) return;  // it fires before, and the engine looks again
+  if (at >= alarm_) return;                // it fires before, and the engine looks again
   alarm_ = at;
   timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at)));
   timer_.async_wait([this](const boost::system::error_code& error) {

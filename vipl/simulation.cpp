@@ -17,7 +17,7 @@ struct Program {
   std::condition_variable turn;
   std::thread thread;
   EventCount* point = nullptr;  // where it is blocked
-  std::uint64_t arrival = 0;   // there, in order
+  std::uint64_t arrival = 0;    // there, in order
   TimeNs deadline = fc2::never;
   bool runnable = true;
 };
@@ -137,8 +137,10 @@ void VirtualTime::wake(EventCount& point, bool all) {
   Program* first = nullptr;
   for (const auto& program : programs_) {
     if (program->point != &point) continue;
-    if (all) wake_up(*program);
-    else if (first == nullptr || program->arrival < first->arrival) first = program.get();
+    if (all)
+      wake_up(*program);
+    else if (first == nullptr || program->arrival < first->arrival)
+      first = program.get();
   }
   if (first != nullptr) wake_up(*first);
 }
@@ -161,7 +163,8 @@ Program& VirtualTime::choose_next() {
 }
 
 Program* VirtualTime::next_runnable() {
-  const auto holder = std::find_if(programs_.begin(), programs_.end(), [&](const auto& p) { return p.get() == running_; });
+  const auto holder =
+      std::find_if(programs_.begin(), programs_.end(), [&](const auto& p) { return p.get() == running_; });
   const auto present = static_cast<std::size_t>(holder - programs_.begin());
   for (std::size_t step = 1; step <= programs_.size(); ++step) {
     Program& program = *programs_[(present + step) % programs_.size()];

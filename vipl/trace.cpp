@@ -43,9 +43,12 @@ bool configure(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(','), text.size());
     const std::string_view word = text.substr(0, end);
-    if (word == "calls") chosen.calls = true;
-    else if (word == "errors") chosen.errors = true;
-    else if (!word.empty()) understood = false, tell(fmt::format("FCVI_TRACE: \"{}\" is not known; known: calls, errors", word));
+    if (word == "calls")
+      chosen.calls = true;
+    else if (word == "errors")
+      chosen.errors = true;
+    else if (!word.empty())
+      understood = false, tell(fmt::format("FCVI_TRACE: \"{}\" is not known; known: calls, errors", word));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   chosen.any = chosen.calls || chosen.errors;
@@ -66,8 +69,9 @@ void because_of_handle(const void* handle, unsigned wanted_kind) {
   const std::string wanted = kinds[wanted_kind];
   if (handle == nullptr) return because("the handle of a " + wanted + " is NULL");
   const bool other = kind != wanted_kind && kind != 0 && kind < kinds.size();
-  because(fmt::format("{} is no handle of a {}: {}", handle, wanted,
-                      other ? fmt::format("it looks like one of a {}", kinds[kind]) : "it was destroyed, or never given out"));
+  because(fmt::format(
+      "{} is no handle of a {}: {}", handle, wanted,
+      other ? fmt::format("it looks like one of a {}", kinds[kind]) : "it was destroyed, or never given out"));
 }
 
 Traced::Traced(const char* name) : name_(name), began_(monotonic_now()) { reason().clear(); }
@@ -82,11 +86,23 @@ VIP_RETURN Traced::ended(VIP_RETURN result) const {
 }
 
 std::string_view name_of(VIP_RETURN value) {
-  constexpr std::array names = {
-      "VIP_SUCCESS", "VIP_NOT_DONE", "VIP_INVALID_PARAMETER", "VIP_ERROR_RESOURCE", "VIP_TIMEOUT", "VIP_REJECT",
-      "VIP_INVALID_RELIABILITY_LEVEL", "VIP_INVALID_MTU", "VIP_INVALID_QOS", "VIP_INVALID_PTAG", "VIP_INVALID_RDMAREAD",
-      "VIP_DESCRIPTOR_ERROR", "VIP_INVALID_STATE", "VIP_ERROR_NAMESERVICE", "VIP_NO_MATCH", "VIP_NOT_REACHABLE",
-      "VIP_ERROR_NOT_SUPPORTED"};
+  constexpr std::array names = {"VIP_SUCCESS",
+                                "VIP_NOT_DONE",
+                                "VIP_INVALID_PARAMETER",
+                                "VIP_ERROR_RESOURCE",
+                                "VIP_TIMEOUT",
+                                "VIP_REJECT",
+                                "VIP_INVALID_RELIABILITY_LEVEL",
+                                "VIP_INVALID_MTU",
+                                "VIP_INVALID_QOS",
+                                "VIP_INVALID_PTAG",
+                                "VIP_INVALID_RDMAREAD",
+                                "VIP_DESCRIPTOR_ERROR",
+                                "VIP_INVALID_STATE",
+                                "VIP_ERROR_NAMESERVICE",
+                                "VIP_NO_MATCH",
+                                "VIP_NOT_REACHABLE",
+                                "VIP_ERROR_NOT_SUPPORTED"};
   const auto number = static_cast<std::size_t>(value);
   return number < names.size() ? names[number] : "an unknown value";
 }

@@ -30,8 +30,7 @@
 #endif
 
 /* C89 has no <stdint.h>, so the compiler's own names come first. */
-#if defined(__UINT64_TYPE__) && defined(__UINT32_TYPE__) && defined(__UINT16_TYPE__) && \
-    defined(__UINT8_TYPE__)
+#if defined(__UINT64_TYPE__) && defined(__UINT32_TYPE__) && defined(__UINT16_TYPE__) && defined(__UINT8_TYPE__)
 #define VIPL_HAVE_UINT_MACROS
 #else
 #include <stdint.h>
@@ -86,23 +85,23 @@ typedef VIP_UINT32 VIP_MEM_HANDLE; /* never 0 or 0xFFFFFFFF, never negative as a
 /* ---- VI-DG 4.2: return codes --------------------------------------------------------------------------- */
 
 typedef enum _VIP_RETURN {
-  VIP_SUCCESS,                   /* the function completed successfully */
-  VIP_NOT_DONE,                  /* no descriptor has completed on the queue */
-  VIP_INVALID_PARAMETER,         /* one or more input parameters were invalid */
-  VIP_ERROR_RESOURCE,            /* insufficient resources, or a resource conflict */
-  VIP_TIMEOUT,                   /* the request timed out */
-  VIP_REJECT,                    /* the remote end rejected the connection request */
-  VIP_INVALID_RELIABILITY_LEVEL, /* the reliability level was invalid or not supported, or conflicts */
-  VIP_INVALID_MTU,               /* the maximum transfer size was invalid or not supported, or conflicts */
-  VIP_INVALID_QOS,               /* the quality of service was invalid or not supported, or conflicts */
-  VIP_INVALID_PTAG,              /* the protection tag was invalid */
-  VIP_INVALID_RDMAREAD,          /* RDMA Read was requested and is not supported */
-  VIP_DESCRIPTOR_ERROR,          /* a descriptor completed in error, or the work queue was empty */
-  VIP_INVALID_STATE,             /* the operation is not valid in the current VI state */
-  VIP_ERROR_NAMESERVICE,         /* the name service could not start, stop or resolve */
-  VIP_NO_MATCH,                  /* nobody waits for this discriminator */
-  VIP_NOT_REACHABLE,             /* a network partition was detected */
-  VIP_ERROR_NOT_SUPPORTED,       /* not in VI-DG: the request is not supported */
+  VIP_SUCCESS,                     /* the function completed successfully */
+  VIP_NOT_DONE,                    /* no descriptor has completed on the queue */
+  VIP_INVALID_PARAMETER,           /* one or more input parameters were invalid */
+  VIP_ERROR_RESOURCE,              /* insufficient resources, or a resource conflict */
+  VIP_TIMEOUT,                     /* the request timed out */
+  VIP_REJECT,                      /* the remote end rejected the connection request */
+  VIP_INVALID_RELIABILITY_LEVEL,   /* the reliability level was invalid or not supported, or conflicts */
+  VIP_INVALID_MTU,                 /* the maximum transfer size was invalid or not supported, or conflicts */
+  VIP_INVALID_QOS,                 /* the quality of service was invalid or not supported, or conflicts */
+  VIP_INVALID_PTAG,                /* the protection tag was invalid */
+  VIP_INVALID_RDMAREAD,            /* RDMA Read was requested and is not supported */
+  VIP_DESCRIPTOR_ERROR,            /* a descriptor completed in error, or the work queue was empty */
+  VIP_INVALID_STATE,               /* the operation is not valid in the current VI state */
+  VIP_ERROR_NAMESERVICE,           /* the name service could not start, stop or resolve */
+  VIP_NO_MATCH,                    /* nobody waits for this discriminator */
+  VIP_NOT_REACHABLE,               /* a network partition was detected */
+  VIP_ERROR_NOT_SUPPORTED,         /* not in VI-DG: the request is not supported */
   VIP_ERROR = VIP_DESCRIPTOR_ERROR /* not in VI-DG: another vendor's name for it */
 } VIP_RETURN;
 
@@ -323,9 +322,8 @@ VIPL_API VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle);
 
 /* 3.2.1. A completion queue handle may be NULL. Also VIP_INVALID_RELIABILITY_LEVEL, _MTU, _QOS, _PTAG,
  * _RDMAREAD. */
-VIPL_API VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES* ViAttribs,
-                                VIP_CQ_HANDLE SendCQHandle, VIP_CQ_HANDLE RecvCQHandle,
-                                VIP_VI_HANDLE* ViHandle);
+VIPL_API VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES* ViAttribs, VIP_CQ_HANDLE SendCQHandle,
+                                VIP_CQ_HANDLE RecvCQHandle, VIP_VI_HANDLE* ViHandle);
 
 /* 3.2.2. VIP_INVALID_STATE unless the VI is Idle and both its queues are empty. */
 VIPL_API VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle);
@@ -347,9 +345,8 @@ VIPL_API VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle);
 
 /* 3.3.4. Client: connects an Idle VI; Timeout must not be 0. VIP_TIMEOUT, VIP_REJECT, VIP_NO_MATCH,
  * VIP_INVALID_STATE, VIP_NOT_REACHABLE. */
-VIPL_API VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr,
-                                      VIP_NET_ADDRESS* RemoteAddr, VIP_ULONG Timeout,
-                                      VIP_VI_ATTRIBUTES* RemoteViAttribs);
+VIPL_API VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr, VIP_NET_ADDRESS* RemoteAddr,
+                                      VIP_ULONG Timeout, VIP_VI_ATTRIBUTES* RemoteViAttribs);
 
 /* 3.3.5. Any state: flushes both queues; Idle then, but Error after VIP_NOT_REACHABLE (FC-VI 8.6.3). */
 VIPL_API VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle);
@@ -377,14 +374,12 @@ VIPL_API VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAd
                                    VIP_MEM_ATTRIBUTES* MemAttribs, VIP_MEM_HANDLE* MemoryHandle);
 
 /* 3.4.4. VirtualAddress may be any address within the region (ruling 252). */
-VIPL_API VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress,
-                                     VIP_MEM_HANDLE MemoryHandle);
+VIPL_API VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress, VIP_MEM_HANDLE MemoryHandle);
 
 /* ---- VI-DG 3.5: data transfer and completion ----------------------------------------------------------- */
 
 /* 3.5.1. Never blocks. Errors of the descriptor show in its status or at the error handler (3.8.1). */
-VIPL_API VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
-                                VIP_MEM_HANDLE MemoryHandle);
+VIPL_API VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle);
 
 /* 3.5.2. VIP_SUCCESS or VIP_DESCRIPTOR_ERROR with the head descriptor; VIP_NOT_DONE;
  * VIP_DESCRIPTOR_ERROR with NULL when the queue is empty. Does not wait for a completion: vipl(7), POLLING. */
@@ -394,8 +389,7 @@ VIPL_API VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** Descrip
 VIPL_API VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr);
 
 /* 3.5.4 to 3.5.6. Likewise for the receive queue. */
-VIPL_API VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
-                                VIP_MEM_HANDLE MemoryHandle);
+VIPL_API VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle);
 VIPL_API VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr);
 VIPL_API VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr);
 
@@ -410,16 +404,16 @@ VIPL_API VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout, VIP_VI_
  * is NULL if the queue became empty. VIP_DESCRIPTOR_ERROR: the queue is empty now. VIP_ERROR_RESOURCE: it has
  * a completion queue. */
 VIPL_API VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
-                                  void (*Handler)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle,
-                                                  VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr));
+                                  void (*Handler)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
+                                                  VIP_DESCRIPTOR* DescriptorPtr));
 VIPL_API VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
-                                  void (*Handler)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle,
-                                                  VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr));
+                                  void (*Handler)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
+                                                  VIP_DESCRIPTOR* DescriptorPtr));
 
 /* 3.5.11. One call of Handler for one completion queue entry. */
 VIPL_API VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
-                                void (*Handler)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle,
-                                                VIP_VI_HANDLE ViHandle, VIP_BOOLEAN RecvQueue));
+                                void (*Handler)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
+                                                VIP_BOOLEAN RecvQueue));
 
 /* ---- VI-DG 3.6: completion queues ---------------------------------------------------------------------- */
 
@@ -455,8 +449,7 @@ VIPL_API VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address, VIP
 /* 3.7.6. InfoType VIP_SMI_AUTODISCOVERY with a VIP_AUTODISCOVERY_LIST. VIP_ERROR_RESOURCE: more addresses
  * were found than fit, and NumAdAddrs says how many, or the name server does not answer.
  * VIP_INVALID_PARAMETER: another InfoType, or an entry without room. */
-VIPL_API VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType,
-                                                 VIP_PVOID SysManInfo);
+VIPL_API VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType, VIP_PVOID SysManInfo);
 
 /* ---- VI-DG 3.8: error handling ------------------------------------------------------------------------- */
 

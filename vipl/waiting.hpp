@@ -40,7 +40,8 @@ Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool
   return taken;
 }
 
-/// Takes from `queue`; where that is NotDone, sees to work and input that nobody is at, and takes again. Without the engine's lock.
+/// Takes from `queue`; where that is NotDone, sees to work and input that nobody is at, and takes again. Without the
+/// engine's lock.
 template <class Take>
 Taken poll_once(Engine& engine, const void* queue, Take take) {
   Taken taken = take();
@@ -52,11 +53,13 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
     if (worked) taken = take();
     const bool elsewhere =
         patience != nullptr && patience->may_find_elsewhere(now, queue, engine.completed_count(), engine.has_untaken());
-    if (taken == Taken::NotDone && patience != nullptr) taken = rest_after_empty_poll(engine, *patience, now, elsewhere, take);
+    if (taken == Taken::NotDone && patience != nullptr)
+      taken = rest_after_empty_poll(engine, *patience, now, elsewhere, take);
   }
   const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
   Runtime& runtime = engine.runtime();
-  if (found && patience != nullptr) patience->found([&] { return runtime.now(); }, [&] { return runtime.times_preempted(); });
+  if (found && patience != nullptr)
+    patience->found([&] { return runtime.now(); }, [&] { return runtime.times_preempted(); });
   return taken;
 }
 

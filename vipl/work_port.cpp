@@ -52,7 +52,8 @@ WorkPort::Posted WorkPort::post(void* owner, const Submission& submission) {
   const std::lock_guard lock(post_lock_);
   if (owner_.load() != owner) return Posted::Gone;
   const std::uint64_t posted = posted_.load(std::memory_order_relaxed);
-  const std::uint64_t outstanding = posted - dequeued_.load(std::memory_order_relaxed) - refused_.load(std::memory_order_relaxed);
+  const std::uint64_t outstanding =
+      posted - dequeued_.load(std::memory_order_relaxed) - refused_.load(std::memory_order_relaxed);
   if (outstanding >= overrun_room * limit_) return Posted::Full;
   submissions_.make_room();
   posted_.store(posted + 1);  // first: whoever dequeues it finds it counted
@@ -86,7 +87,8 @@ bool WorkPort::entry_taken(void* owner) {
   return true;
 }
 
-void WorkPort::call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void* owner, Taken, const Completion& completion) {
+void WorkPort::call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void* owner, Taken,
+                    const Completion& completion) {
   handler(context, nic, owner, reinterpret_cast<VIP_DESCRIPTOR*>(completion.address));
 }
 
@@ -102,8 +104,9 @@ void WorkPort::refuse() {
 void WorkPort::complete(const Completion& completion) {
   // An entry for each descriptor that waits. A program that dequeues without looking at the completion queue leaves
   // entries there: they stand for the next descriptors, so that their number stays bounded. Who takes such an entry
-  // meanwhile finds this descriptor: it was pushed before this look at the entries. Those that wait are counted before it can be
-  // dequeued: it has an entry although somebody who polls takes it at once (VI-DG 3.5.7), and none passes for another.
+  // meanwhile finds this descriptor: it was pushed before this look at the entries. Those that wait are counted before
+  // it can be dequeued: it has an entry although somebody who polls takes it at once (VI-DG 3.5.7), and none passes for
+  // another.
   const std::uint64_t waiting = ++completed_ - dequeued_.load();
   completions_.push(completion);
   engine_.add_untaken(1);

@@ -51,7 +51,8 @@ class WorkPort {
   bool entry_taken(void* owner);
   Notifiers<WorkPort>& notifiers() { return notifiers_; }
   Engine& engine() { return engine_; }
-  static void call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void* owner, Taken taken, const Completion& completion);
+  static void call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void* owner, Taken taken,
+                   const Completion& completion);
 
   // --- engine --------------------------------------------------------------------------------------------
   /// The next submission.

@@ -14,10 +14,9 @@ using MutableBytes = std::span<std::uint8_t>;
 
 /// The smallest unsigned type that holds Size bytes.
 template <std::size_t Size>
-using UnsignedOf =
-    std::conditional_t<Size == 1, std::uint8_t,
-                       std::conditional_t<Size == 2, std::uint16_t,
-                                          std::conditional_t<Size <= 4, std::uint32_t, std::uint64_t>>>;
+using UnsignedOf = std::conditional_t<
+    Size == 1, std::uint8_t,
+    std::conditional_t<Size == 2, std::uint16_t, std::conditional_t<Size <= 4, std::uint32_t, std::uint64_t>>>;
 
 /// Size big-endian bytes at `from`, which the caller has bounded.
 template <std::size_t Size>

@@ -222,8 +222,7 @@ struct Word {
   }
   template <class Message>
   void store(const Message& message, std::uint8_t* at) const noexcept {
-    const std::uint64_t word =
-        std::apply([&](const auto&... part) { return (part.store(message) | ...); }, parts);
+    const std::uint64_t word = std::apply([&](const auto&... part) { return (part.store(message) | ...); }, parts);
     store_big<Size>(at, static_cast<UnsignedOf<Size>>(word));
   }
   [[nodiscard]] std::optional<ParseError> verify(const std::uint8_t*) const noexcept { return std::nullopt; }
@@ -257,9 +256,7 @@ struct Layout {
   [[nodiscard]] std::optional<ParseError> verify(const std::uint8_t* from) const noexcept {
     std::optional<ParseError> error;
     std::apply(
-        [&](const auto&... item) {
-          static_cast<void>(((error = item.verify(from + item.offset)).has_value() || ...));
-        },
+        [&](const auto&... item) { static_cast<void>(((error = item.verify(from + item.offset)).has_value() || ...)); },
         items);
     return error;
   }
@@ -304,8 +301,7 @@ template <std::size_t Offset, std::size_t Size, class Message, class Value>
 /// As field, but only `allowed` values parse.
 template <std::size_t Offset, std::size_t Size, class Message, class Value, class... Values>
 [[nodiscard]] constexpr auto choice(Value Message::*member, const char* name, Values... allowed) {
-  return Choice<Offset, Size, Message, Value, sizeof...(allowed)>(field<Offset, Size>(member, name),
-                                                                  {allowed...});
+  return Choice<Offset, Size, Message, Value, sizeof...(allowed)>(field<Offset, Size>(member, name), {allowed...});
 }
 template <std::size_t Offset, std::size_t Size>
 [[nodiscard]] constexpr auto constant(UnsignedOf<Size> value, const char* name) {
@@ -332,8 +328,8 @@ template <class... Items>
 [[nodiscard]] consteval bool all_disjoint() {
   constexpr std::size_t count = sizeof...(Items);
   constexpr std::array<std::size_t, count + 1> begins{(Items::kind == Kind::check ? 0 : Items::offset)..., 0};
-  constexpr std::array<std::size_t, count + 1> ends{
-      (Items::kind == Kind::check ? 0 : Items::offset + Items::bytes)..., 0};
+  constexpr std::array<std::size_t, count + 1> ends{(Items::kind == Kind::check ? 0 : Items::offset + Items::bytes)...,
+                                                    0};
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = i + 1; j < count; ++j)
       if (begins[i] < ends[j] && begins[j] < ends[i]) return false;

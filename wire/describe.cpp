@@ -51,13 +51,14 @@ std::string text_from(Bytes payload, std::string_view name, IsIt is_it) {
 /// LS_ACC does not say what it accepts: its size and first words tell enough for a trace.
 std::string ls_acc_text(Bytes payload) {
   if (payload.size() == els::Login::size()) return "LS_ACC " + text_of_parsed<els::Login>(payload);
-  const bool has_port_name = payload.size() > 8 && payload[8] != 0;  // where ADISC has one: with a NAA; a count is never so high
+  const bool has_port_name =
+      payload.size() > 8 && payload[8] != 0;  // where ADISC has one: with a NAA; a count is never so high
   if (payload.size() == els::RlsAcc::size() && !has_port_name) return text_of_parsed<els::RlsAcc>(payload);
   if (payload.size() == els::RnidAcc::size() && payload[5] == 16) return text_of_parsed<els::RnidAcc>(payload);
-  if (payload.size() == els::RnidTopologyAcc::size() && payload[4] == 0xDF) return text_of_parsed<els::RnidTopologyAcc>(payload);
+  if (payload.size() == els::RnidTopologyAcc::size() && payload[4] == 0xDF)
+    return text_of_parsed<els::RnidTopologyAcc>(payload);
   if (payload.size() == els::Adisc::size()) return "LS_ACC " + text_of_parsed<els::Adisc>(payload);
-  if (payload.size() >= 4 && payload[1] == els::PrliPage::size())
-    return "LS_ACC " + text_of_parsed<els::Prli>(payload);
+  if (payload.size() >= 4 && payload[1] == els::PrliPage::size()) return "LS_ACC " + text_of_parsed<els::Prli>(payload);
   if (payload.size() == els::RtvAcc::size()) return text_of_parsed<els::RtvAcc>(payload);
   return text_of_parsed<els::LsAcc>(payload);
 }
@@ -66,8 +67,8 @@ std::string els_text(Bytes payload) {
   const els::Command command = els_command(payload);
   if (command == els::Command::ls_acc) return ls_acc_text(payload);
   if (command == els::Command::ls_rjt) return text_of_parsed<els::LsRjt>(payload);
-  std::string line =
-      text_from<ElsRequests>(payload, to_string(command), [&]<class Message>() { return els::has_command<Message>(command); });
+  std::string line = text_from<ElsRequests>(payload, to_string(command),
+                                            [&]<class Message>() { return els::has_command<Message>(command); });
   if (!line.empty()) return line;
   return "ELS " + codec::text_of(command, 8) + " data=" + text::bytes(payload);
 }
@@ -84,13 +85,11 @@ std::string ct_text(Bytes payload) {
 
 std::string fcvi_text(const FcHeader& header, Bytes data_field) {
   const auto device_header = fcvi::DeviceHeader::parse(header.device_header_size(), data_field);
-  if (!device_header)
-    return std::string(fcvi_name(data_field)) + " malformed: " + to_string(device_header.error());
-  std::string line = text_from<FcviIus>(
-      data_field, fcvi_name(data_field), [&]<class Message>() { return Message::opcode == device_header->opcode; });
+  if (!device_header) return std::string(fcvi_name(data_field)) + " malformed: " + to_string(device_header.error());
+  std::string line = text_from<FcviIus>(data_field, fcvi_name(data_field),
+                                        [&]<class Message>() { return Message::opcode == device_header->opcode; });
   if (fcvi::find_iu(device_header->opcode)->payload == fcvi::Payload::message_data) {
-    if (header.has(f_ctl::relative_offset_present))
-      text::append(line, "offset", std::to_string(header.parameter));
+    if (header.has(f_ctl::relative_offset_present)) text::append(line, "offset", std::to_string(header.parameter));
     text::append(line, "data_bytes", std::to_string(data_field.size() - device_header->size()));
   }
   return line;
@@ -115,16 +114,12 @@ std::string link_text(const FcHeader& header, Bytes data_field) {
 std::string payload_text(const FcHeader& header, Bytes data_field) {
   if (named_by_r_ctl(header.r_ctl)) return link_text(header, data_field);
   switch (header.type) {
-    case Type::els:
-      return els_text(data_field);
-    case Type::ct:
-      return ct_text(data_field);
-    case Type::fc_vi:
-      return fcvi_text(header, data_field);
+    case Type::els: return els_text(data_field);
+    case Type::ct: return ct_text(data_field);
+    case Type::fc_vi: return fcvi_text(header, data_field);
     case Type::bls:
     case Type::ip:
-    case Type::fcp:
-      break;
+    case Type::fcp: break;
   }
   std::string line(message_name(header, data_field));
   text::append(line, "data_bytes", std::to_string(data_field.size()));
@@ -134,8 +129,8 @@ std::string payload_text(const FcHeader& header, Bytes data_field) {
 /// Frames of a sequence after its first begin in the middle of the message. FC-VI frames do not: all have a
 /// header.
 bool is_continuation(const FcHeader& header) {
-  return header.type != Type::fc_vi && !named_by_r_ctl(header.r_ctl) &&
-         header.has(f_ctl::relative_offset_present) && header.parameter != 0;
+  return header.type != Type::fc_vi && !named_by_r_ctl(header.r_ctl) && header.has(f_ctl::relative_offset_present) &&
+         header.parameter != 0;
 }
 
 }  // namespace
@@ -143,16 +138,12 @@ bool is_continuation(const FcHeader& header) {
 std::string_view message_name(const FcHeader& header, Bytes data_field) {
   if (named_by_r_ctl(header.r_ctl)) return known_or(to_string(header.r_ctl), "FC");
   switch (header.type) {
-    case Type::els:
-      return known_or(to_string(els_command(data_field)), "ELS");
-    case Type::ct:
-      return known_or(to_string(ct_command(data_field)), "CT");
-    case Type::fc_vi:
-      return fcvi_name(data_field);
+    case Type::els: return known_or(to_string(els_command(data_field)), "ELS");
+    case Type::ct: return known_or(to_string(ct_command(data_field)), "CT");
+    case Type::fc_vi: return fcvi_name(data_field);
     case Type::bls:
     case Type::ip:
-    case Type::fcp:
-      return to_string(header.type);
+    case Type::fcp: return to_string(header.type);
   }
   return "FC";
 }
@@ -191,8 +182,7 @@ std::string describe_ethernet(Bytes ethernet_frame) {
     case EtherType::fip:
       return to_string(ethernet->source) + " > " + to_string(ethernet->destination) + " " +
              text_of_parsed<fip::FipMessage>(ethernet_frame.subspan(EthernetHeader::size()));
-    case EtherType::vlan:
-      break;
+    case EtherType::vlan: break;
   }
   return "Ethernet " + codec::text_of(ethernet->type, 16);
 }

@@ -22,12 +22,30 @@ struct OrderedSet {
   std::uint8_t code;
 };
 // The last two bytes tell SOFs apart; of an EOF the second one depends on the running disparity.
-constexpr std::array<OrderedSet, 8> sofs{{{0x5858, 0x28}, {0x5959, 0x29}, {0x5555, 0x2D}, {0x5656, 0x2E},
-                                          {0x3939, 0x31}, {0x3535, 0x35}, {0x3636, 0x36}, {0x1919, 0x39}}};
-constexpr std::array<OrderedSet, 16> eofs{
-    {{0x95D5D5, 0x41}, {0xB5D5D5, 0x41}, {0x957575, 0x42}, {0xB57575, 0x42}, {0x959999, 0x44}, {0xB59999, 0x44},
-     {0x959595, 0x46}, {0xB59595, 0x46}, {0x8AD5D5, 0x49}, {0xAAD5D5, 0x49}, {0x8A9595, 0x4E}, {0xAA9595, 0x4E},
-     {0x8A9999, 0x4F}, {0xAA9999, 0x4F}, {0x95F5F5, 0x50}, {0xB5F5F5, 0x50}}};
+constexpr std::array<OrderedSet, 8> sofs{{{0x5858, 0x28},
+                                          {0x5959, 0x29},
+                                          {0x5555, 0x2D},
+                                          {0x5656, 0x2E},
+                                          {0x3939, 0x31},
+                                          {0x3535, 0x35},
+                                          {0x3636, 0x36},
+                                          {0x1919, 0x39}}};
+constexpr std::array<OrderedSet, 16> eofs{{{0x95D5D5, 0x41},
+                                           {0xB5D5D5, 0x41},
+                                           {0x957575, 0x42},
+                                           {0xB57575, 0x42},
+                                           {0x959999, 0x44},
+                                           {0xB59999, 0x44},
+                                           {0x959595, 0x46},
+                                           {0xB59595, 0x46},
+                                           {0x8AD5D5, 0x49},
+                                           {0xAAD5D5, 0x49},
+                                           {0x8A9595, 0x4E},
+                                           {0xAA9595, 0x4E},
+                                           {0x8A9999, 0x4F},
+                                           {0xAA9999, 0x4F},
+                                           {0x95F5F5, 0x50},
+                                           {0xB5F5F5, 0x50}}};
 
 template <class Code, std::size_t Count>
 std::optional<Code> code_of(const std::array<OrderedSet, Count>& sets, std::uint32_t word) {
@@ -73,7 +91,8 @@ std::string class_text(Sof sof) {
 template <class Delimiter>
 std::string delimiter_text(std::string_view kind, Delimiter value) {
   const std::string_view name = to_string(value);
-  return " " + (name == text::unknown ? std::string(kind) + "=" + text::hex_h(static_cast<std::uint8_t>(value), 2) : std::string(name));
+  return " " + (name == text::unknown ? std::string(kind) + "=" + text::hex_h(static_cast<std::uint8_t>(value), 2)
+                                      : std::string(name));
 }
 
 std::string text_of(const FcHeader& header, const Carriage& carriage) {
@@ -110,11 +129,15 @@ std::string describe_whole(const FcHeader& header, Bytes iu) {
 }
 
 std::string describe_part(const FcFrameView& frame) {
-  std::string line = describe_route(frame.header) + " " + std::string(message_name(frame.header, frame.data_field)) + " part";
+  std::string line =
+      describe_route(frame.header) + " " + std::string(message_name(frame.header, frame.data_field)) + " part";
   const bool known = frame.header.device_header_size() != 0 || frame.header.parameter == 0;
   if (!known) line = describe_route(frame.header) + " " + std::string(to_string(frame.header.type)) + " part";
-  text::append(line, "offset", std::to_string(frame.header.has(f_ctl::relative_offset_present) ? frame.header.parameter : 0));
-  text::append(line, "data_bytes", std::to_string(frame.data_field.size() - std::min(frame.header.device_header_size(), frame.data_field.size())));
+  text::append(line, "offset",
+               std::to_string(frame.header.has(f_ctl::relative_offset_present) ? frame.header.parameter : 0));
+  text::append(
+      line, "data_bytes",
+      std::to_string(frame.data_field.size() - std::min(frame.header.device_header_size(), frame.data_field.size())));
   return line;
 }
 
@@ -141,7 +164,8 @@ std::string Describer::ordinary_frame(Bytes frame, const Carriage& carriage) {
 
 std::string Describer::fc_frame(Bytes frame, const Carriage& carriage) {
   const std::uint8_t r_ctl = frame.empty() ? 0 : frame[0];
-  if (r_ctl == ifr_r_ctl || r_ctl == enc_r_ctl) return "extended header " + text::hex_h(r_ctl, 2) + " data_bytes=" + std::to_string(frame.size());
+  if (r_ctl == ifr_r_ctl || r_ctl == enc_r_ctl)
+    return "extended header " + text::hex_h(r_ctl, 2) + " data_bytes=" + std::to_string(frame.size());
   if (r_ctl != vft_r_ctl || frame.size() < vft_header_bytes) return ordinary_frame(frame, carriage);
   const unsigned vf_id = load_big<2>(frame.data() + 2) >> 1 & 0xFFF;
   return "VFT vf_id=" + std::to_string(vf_id) + " hops=" + std::to_string(frame[4]) + " " +
@@ -187,7 +211,8 @@ std::string Describer::ethernet_frame(Bytes frame, bool is_cut) {
   const unsigned tag = load_big<2>(frame.data() + EthernetHeader::size());
   std::vector<std::uint8_t> untagged(frame.begin(), frame.begin() + tag_at);
   untagged.insert(untagged.end(), frame.begin() + tag_at + vlan_tag_bytes, frame.end());
-  return "VLAN " + std::to_string(tag & 0xFFF) + " priority=" + std::to_string(tag >> 13) + " " + untagged_frame(untagged, is_cut);
+  return "VLAN " + std::to_string(tag & 0xFFF) + " priority=" + std::to_string(tag >> 13) + " " +
+         untagged_frame(untagged, is_cut);
 }
 
 }  // namespace wire

@@ -18,12 +18,12 @@ struct Carriage {
   bool is_cut = false;  // the end of the frame was not captured
 };
 
-/// Puts the frames of one Sequence together, so that the last one shows the whole IU. Frames may come twice, as in a capture of
-/// both ends of a link, and in any order.
+/// Puts the frames of one Sequence together, so that the last one shows the whole IU. Frames may come twice, as in a
+/// capture of both ends of a link, and in any order.
 class PartialIus {
  public:
-  /// `data_field`: as FcFrameView has it. The IU, with the Device_Header of its first frame in front, if this frame's Sequence
-  /// is complete now; nothing if it is not, or is longer than 64 KiB. Valid until the next call.
+  /// `data_field`: as FcFrameView has it. The IU, with the Device_Header of its first frame in front, if this frame's
+  /// Sequence is complete now; nothing if it is not, or is longer than 64 KiB. Valid until the next call.
   std::optional<Bytes> add(const FcHeader& header, Bytes data_field);
 
  private:

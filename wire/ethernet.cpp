@@ -30,12 +30,9 @@ std::string to_string(const MacAddress& address) {
 
 std::string_view to_string(EtherType type) {
   switch (type) {
-    case EtherType::fcoe:
-      return "FCoE";
-    case EtherType::fip:
-      return "FIP";
-    case EtherType::vlan:
-      return "VLAN";
+    case EtherType::fcoe: return "FCoE";
+    case EtherType::fip: return "FIP";
+    case EtherType::vlan: return "VLAN";
   }
   return text::unknown;
 }

@@ -25,14 +25,11 @@ struct EthernetHeader {
   EtherType type = EtherType::fcoe;
 
   static constexpr std::string_view name = "ETHERNET";
-  static constexpr auto layout =
-      codec::layout<14>(codec::field<0, 6>(&EthernetHeader::destination, "destination"),
-                        codec::field<6, 6>(&EthernetHeader::source, "source"),
-                        codec::field<12, 2>(&EthernetHeader::type, "type"));
+  static constexpr auto layout = codec::layout<14>(codec::field<0, 6>(&EthernetHeader::destination, "destination"),
+                                                   codec::field<6, 6>(&EthernetHeader::source, "source"),
+                                                   codec::field<12, 2>(&EthernetHeader::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<EthernetHeader> parse(Bytes bytes) {
-    return codec::parse<EthernetHeader>(bytes);
-  }
+  [[nodiscard]] static Result<EthernetHeader> parse(Bytes bytes) { return codec::parse<EthernetHeader>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
   [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
   friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;

@@ -30,9 +30,7 @@ enum class RCtl : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(RCtl r_ctl);
 /// ACK, reject and busy frames: answers of the class 2 protocol, never sequences of their own.
-[[nodiscard]] constexpr bool is_link_control(RCtl r_ctl) {
-  return (static_cast<std::uint8_t>(r_ctl) & 0xF0) == 0xC0;
-}
+[[nodiscard]] constexpr bool is_link_control(RCtl r_ctl) { return (static_cast<std::uint8_t>(r_ctl) & 0xF0) == 0xC0; }
 
 /// TYPE: the protocol of the data field.
 enum class Type : std::uint8_t { bls = 0x00, els = 0x01, ip = 0x05, fcp = 0x08, ct = 0x20, fc_vi = 0x58 };
@@ -53,17 +51,15 @@ inline constexpr std::uint32_t ack_form_ack_0 = 3U << 12;
 inline constexpr std::uint32_t retransmitted = 1U << 9;
 inline constexpr std::uint32_t unidirectional = 1U << 8;
 inline constexpr std::uint32_t continue_sequence_mask = 3U << 6;
-inline constexpr std::uint32_t abort_condition_mask = 3U << 4;  // meaning depends on sequence_recipient
-inline constexpr std::uint32_t abort_continue = 0U << 4;        // in an ACK: continue the sequence
-inline constexpr std::uint32_t abort_perform_abts = 1U << 4;    // in an ACK: abort the sequence, perform ABTS
-inline constexpr std::uint32_t abort_stop_sequence = 2U << 4;   // in an ACK: stop the sequence
-inline constexpr std::uint32_t abort_retransmit = 3U << 4;      // in an ACK: immediate retransmission
+inline constexpr std::uint32_t abort_condition_mask = 3U << 4;     // meaning depends on sequence_recipient
+inline constexpr std::uint32_t abort_continue = 0U << 4;           // in an ACK: continue the sequence
+inline constexpr std::uint32_t abort_perform_abts = 1U << 4;       // in an ACK: abort the sequence, perform ABTS
+inline constexpr std::uint32_t abort_stop_sequence = 2U << 4;      // in an ACK: stop the sequence
+inline constexpr std::uint32_t abort_retransmit = 3U << 4;         // in an ACK: immediate retransmission
 inline constexpr std::uint32_t relative_offset_present = 1U << 3;  // Parameter is a relative offset
 inline constexpr std::uint32_t fill_bytes_mask = 3U;               // fill bytes at the end of the data field
-inline constexpr std::uint32_t single_frame_request =
-    first_sequence | end_sequence | sequence_initiative;  // 290000h
-inline constexpr std::uint32_t single_frame_reply =
-    exchange_responder | last_sequence | end_sequence;  // 980000h
+inline constexpr std::uint32_t single_frame_request = first_sequence | end_sequence | sequence_initiative;  // 290000h
+inline constexpr std::uint32_t single_frame_reply = exchange_responder | last_sequence | end_sequence;      // 980000h
 }  // namespace f_ctl
 
 /// DF_CTL: the optional headers at the start of the data field.
@@ -116,19 +112,15 @@ struct FcHeader {
   std::uint32_t parameter = 0;
 
   static constexpr std::string_view name = "FC";
-  static constexpr auto layout =
-      codec::layout<24>(codec::word<0, 4>(codec::part<31, 24>(&FcHeader::r_ctl, "r_ctl"),
-                                          codec::part<23, 0>(&FcHeader::d_id, "d_id")),
-                        codec::word<4, 4>(codec::part<31, 24>(&FcHeader::cs_ctl, "cs_ctl"),
-                                          codec::part<23, 0>(&FcHeader::s_id, "s_id")),
-                        codec::word<8, 4>(codec::part<31, 24>(&FcHeader::type, "type"),
-                                          codec::part<23, 0>(&FcHeader::f_ctl, "f_ctl")),
-                        codec::word<12, 4>(codec::part<31, 24>(&FcHeader::seq_id, "seq_id"),
-                                           codec::part<23, 16>(&FcHeader::df_ctl, "df_ctl"),
-                                           codec::part<15, 0>(&FcHeader::seq_cnt, "seq_cnt")),
-                        codec::word<16, 4>(codec::part<31, 16>(&FcHeader::ox_id, "ox_id"),
-                                           codec::part<15, 0>(&FcHeader::rx_id, "rx_id")),
-                        codec::field<20, 4>(&FcHeader::parameter, "parameter"));
+  static constexpr auto layout = codec::layout<24>(
+      codec::word<0, 4>(codec::part<31, 24>(&FcHeader::r_ctl, "r_ctl"), codec::part<23, 0>(&FcHeader::d_id, "d_id")),
+      codec::word<4, 4>(codec::part<31, 24>(&FcHeader::cs_ctl, "cs_ctl"), codec::part<23, 0>(&FcHeader::s_id, "s_id")),
+      codec::word<8, 4>(codec::part<31, 24>(&FcHeader::type, "type"), codec::part<23, 0>(&FcHeader::f_ctl, "f_ctl")),
+      codec::word<12, 4>(codec::part<31, 24>(&FcHeader::seq_id, "seq_id"),
+                         codec::part<23, 16>(&FcHeader::df_ctl, "df_ctl"),
+                         codec::part<15, 0>(&FcHeader::seq_cnt, "seq_cnt")),
+      codec::word<16, 4>(codec::part<31, 16>(&FcHeader::ox_id, "ox_id"), codec::part<15, 0>(&FcHeader::rx_id, "rx_id")),
+      codec::field<20, 4>(&FcHeader::parameter, "parameter"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<FcHeader> parse(Bytes bytes) { return codec::parse<FcHeader>(bytes); }
   /// Of bytes that are known to be enough: no check to pay.
@@ -139,13 +131,9 @@ struct FcHeader {
   [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
   friend bool operator==(const FcHeader&, const FcHeader&) = default;
 
-  [[nodiscard]] constexpr bool has(std::uint32_t f_ctl_bits) const {
-    return (f_ctl & f_ctl_bits) == f_ctl_bits;
-  }
+  [[nodiscard]] constexpr bool has(std::uint32_t f_ctl_bits) const { return (f_ctl & f_ctl_bits) == f_ctl_bits; }
   [[nodiscard]] constexpr std::size_t fill_bytes() const { return f_ctl & f_ctl::fill_bytes_mask; }
-  [[nodiscard]] constexpr std::size_t device_header_size() const {
-    return df_ctl::device_header_size(df_ctl);
-  }
+  [[nodiscard]] constexpr std::size_t device_header_size() const { return df_ctl::device_header_size(df_ctl); }
 };
 
 /// Fill bytes, 0 to 3, that bring a data field to a multiple of 4 (F_CTL 1:0).

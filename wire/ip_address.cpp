@@ -15,8 +15,7 @@ using Groups = std::array<std::uint16_t, groups_per_address>;
 /// A number without sign or further text; leading zeros only if `leading_zeros`.
 template <class T>
 std::optional<T> number(std::string_view text, int base, std::size_t max_digits, bool leading_zeros) {
-  if (text.empty() || text.size() > max_digits || (!leading_zeros && text.size() > 1 && text[0] == '0'))
-    return {};
+  if (text.empty() || text.size() > max_digits || (!leading_zeros && text.size() > 1 && text[0] == '0')) return {};
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc{} || end != text.data() + text.size()) return {};
@@ -74,8 +73,7 @@ std::optional<IpAddress> parse_v6(std::string_view text) {
     return address_of(head);
   }
   if (!append_groups(text.substr(0, gap), false, head, head_count) ||
-      !append_groups(text.substr(gap + 2), true, tail, tail_count) ||
-      head_count + tail_count >= groups_per_address)
+      !append_groups(text.substr(gap + 2), true, tail, tail_count) || head_count + tail_count >= groups_per_address)
     return {};
   std::copy_n(tail.begin(), tail_count, head.end() - static_cast<std::ptrdiff_t>(tail_count));
   return address_of(head);
@@ -109,13 +107,10 @@ std::optional<IpAddress> IpAddress::from_string(std::string_view text) {
   return IpAddress::v4((*v4)[0], (*v4)[1], (*v4)[2], (*v4)[3]);
 }
 
-bool IpAddress::is_v4_mapped() const {
-  return std::equal(mapped_prefix.begin(), mapped_prefix.end(), bytes.begin());
-}
+bool IpAddress::is_v4_mapped() const { return std::equal(mapped_prefix.begin(), mapped_prefix.end(), bytes.begin()); }
 
 IpAddress IpAddress::normalized() const {
-  const bool right_justified =
-      std::all_of(bytes.begin(), bytes.begin() + 12, [](std::uint8_t b) { return b == 0; });
+  const bool right_justified = std::all_of(bytes.begin(), bytes.begin() + 12, [](std::uint8_t b) { return b == 0; });
   if (!right_justified || load_big<4>(bytes.data() + 12) <= 1) return *this;
   return v4(bytes[12], bytes[13], bytes[14], bytes[15]);
 }
@@ -144,7 +139,6 @@ std::string to_string(const IpAddress& address) {
 }  // namespace wire
 
 std::size_t std::hash<wire::IpAddress>::operator()(const wire::IpAddress& address) const noexcept {
-  const std::uint64_t high = wire::load_big<8>(address.bytes.data()),
-                      low = wire::load_big<8>(address.bytes.data() + 8);
+  const std::uint64_t high = wire::load_big<8>(address.bytes.data()), low = wire::load_big<8>(address.bytes.data() + 8);
   return std::hash<std::uint64_t>{}(high * 0x9E3779B97F4A7C15U ^ low);
 }

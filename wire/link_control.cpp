@@ -4,10 +4,8 @@ namespace wire {
 
 std::string_view to_string(RejectAction value) {
   switch (value) {
-    case RejectAction::retryable:
-      return "retryable";
-    case RejectAction::non_retryable:
-      return "non_retryable";
+    case RejectAction::retryable: return "retryable";
+    case RejectAction::non_retryable: return "non_retryable";
   }
   return text::unknown;
 }
@@ -59,12 +57,9 @@ std::string_view to_string(LinkRejectReason value) {
 
 std::string_view to_string(LinkBusyReason value) {
   switch (value) {
-    case LinkBusyReason::n_port_busy:
-      return "n_port_busy";
-    case LinkBusyReason::n_port_resource_busy:
-      return "n_port_resource_busy";
-    case LinkBusyReason::vendor_unique:
-      return "vendor_unique";
+    case LinkBusyReason::n_port_busy: return "n_port_busy";
+    case LinkBusyReason::n_port_resource_busy: return "n_port_resource_busy";
+    case LinkBusyReason::vendor_unique: return "vendor_unique";
   }
   return text::unknown;
 }

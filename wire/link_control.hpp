@@ -50,11 +50,7 @@ enum class LinkRejectReason : std::uint8_t {
 [[nodiscard]] std::string_view to_string(LinkRejectReason reason);
 
 /// Reason code of P_BSY; F_BSY uses n_port_busy (the N_Port) and fabric_busy.
-enum class LinkBusyReason : std::uint8_t {
-  n_port_busy = 0x01,
-  n_port_resource_busy = 0x03,
-  vendor_unique = 0xFF
-};
+enum class LinkBusyReason : std::uint8_t { n_port_busy = 0x01, n_port_resource_busy = 0x03, vendor_unique = 0xFF };
 [[nodiscard]] std::string_view to_string(LinkBusyReason reason);
 
 /// Parameter of P_RJT and F_RJT, 4 bytes
@@ -66,9 +62,9 @@ struct LinkReject {
   std::uint8_t vendor_unique = 0;
 
   static constexpr std::string_view name = "RJT";
-  static constexpr auto layout = codec::layout<4>(
-      codec::field<0, 1>(&LinkReject::action, "action"), codec::field<1, 1>(&LinkReject::reason, "reason"),
-      codec::field<3, 1>(&LinkReject::vendor_unique, "vendor_unique"));
+  static constexpr auto layout = codec::layout<4>(codec::field<0, 1>(&LinkReject::action, "action"),
+                                                  codec::field<1, 1>(&LinkReject::reason, "reason"),
+                                                  codec::field<3, 1>(&LinkReject::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<LinkReject> parse(Bytes bytes) { return codec::parse<LinkReject>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -88,9 +84,9 @@ struct LinkBusy {
   std::uint8_t vendor_unique = 0;
 
   static constexpr std::string_view name = "BSY";
-  static constexpr auto layout = codec::layout<4>(
-      codec::field<0, 1>(&LinkBusy::action, "action"), codec::field<1, 1>(&LinkBusy::reason, "reason"),
-      codec::field<3, 1>(&LinkBusy::vendor_unique, "vendor_unique"));
+  static constexpr auto layout =
+      codec::layout<4>(codec::field<0, 1>(&LinkBusy::action, "action"), codec::field<1, 1>(&LinkBusy::reason, "reason"),
+                       codec::field<3, 1>(&LinkBusy::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<LinkBusy> parse(Bytes bytes) { return codec::parse<LinkBusy>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -81,44 +81,41 @@ using LinkControlMessages = boost::mp11::mp_list<LinkReject, LinkBusy>;
 
 /// Told apart by their first byte.
 using ElsRequests =
-    boost::mp11::mp_list<els::Login, els::Logo, els::Rtv, els::Echo, els::Rrq, els::Prli, els::Adisc,
-                         els::FarpRequest, els::FarpReply, els::Fan, els::Rscn, els::Scr, els::Rls, els::Rnid>;
+    boost::mp11::mp_list<els::Login, els::Logo, els::Rtv, els::Echo, els::Rrq, els::Prli, els::Adisc, els::FarpRequest,
+                         els::FarpReply, els::Fan, els::Rscn, els::Scr, els::Rls, els::Rnid>;
 using ElsReplies =
     boost::mp11::mp_list<els::LsAcc, els::LsRjt, els::RtvAcc, els::RlsAcc, els::RnidAcc, els::RnidTopologyAcc>;
 
 /// Told apart by the command of the CT_IU preamble.
-using CtRequests = boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::RnnId, ct::RpnId, ct::RsnnNn,
-                                        ct::RspnId, ct::RftId, ct::RffId, ct::GpnFt, ct::GidFt, ct::GidPn,
-                                        ct::GpnId, ct::GnnId, ct::GippId, ct::GidNn, ct::GspnId, ct::GsnnNn,
-                                        ct::DaId, ct::GaNxt, ct::GftId, ct::GptId, ct::GffId, ct::GippPn,
-                                        ct::GipNn, ct::GipaNn, ct::GnnIp, ct::GidPt, ct::GpnIpp, ct::GidFf,
-                                        ct::RptId, ct::GcsId, ct::GfpnId>;
-using CtReplies = boost::mp11::mp_list<ct::CtAccept, ct::CtReject, ct::PortIdAccept, ct::NameAccept,
-                                       ct::PortIdListAccept, ct::IpAddressListAccept, ct::GpnFtAccept,
-                                       ct::SymbolicNameAccept, ct::Fc4TypesAccept, ct::Fc4FeaturesAccept,
-                                       ct::PortTypeAccept, ct::NextPortAccept, ct::ClassesOfServiceAccept>;
+using CtRequests = boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::RnnId, ct::RpnId, ct::RsnnNn, ct::RspnId,
+                                        ct::RftId, ct::RffId, ct::GpnFt, ct::GidFt, ct::GidPn, ct::GpnId, ct::GnnId,
+                                        ct::GippId, ct::GidNn, ct::GspnId, ct::GsnnNn, ct::DaId, ct::GaNxt, ct::GftId,
+                                        ct::GptId, ct::GffId, ct::GippPn, ct::GipNn, ct::GipaNn, ct::GnnIp, ct::GidPt,
+                                        ct::GpnIpp, ct::GidFf, ct::RptId, ct::GcsId, ct::GfpnId>;
+using CtReplies =
+    boost::mp11::mp_list<ct::CtAccept, ct::CtReject, ct::PortIdAccept, ct::NameAccept, ct::PortIdListAccept,
+                         ct::IpAddressListAccept, ct::GpnFtAccept, ct::SymbolicNameAccept, ct::Fc4TypesAccept,
+                         ct::Fc4FeaturesAccept, ct::PortTypeAccept, ct::NextPortAccept, ct::ClassesOfServiceAccept>;
 
 /// Told apart by FCVI_OPCODE (FC-VI Table 1).
-using FcviIus =
-    boost::mp11::mp_list<fcvi::SendRqst, fcvi::WriteRqst, fcvi::ReadRqst, fcvi::SendResp, fcvi::WriteResp,
-                         fcvi::ReadResp, fcvi::ConnectRqst, fcvi::DisconnectRqst, fcvi::ConnectResp1,
-                         fcvi::ConnectResp2, fcvi::ConnectResp3, fcvi::DisconnectResp>;
+using FcviIus = boost::mp11::mp_list<fcvi::SendRqst, fcvi::WriteRqst, fcvi::ReadRqst, fcvi::SendResp, fcvi::WriteResp,
+                                     fcvi::ReadResp, fcvi::ConnectRqst, fcvi::DisconnectRqst, fcvi::ConnectResp1,
+                                     fcvi::ConnectResp2, fcvi::ConnectResp3, fcvi::DisconnectResp>;
 
 /// Told apart by type and length.
-using FipDescriptors =
-    boost::mp11::mp_list<fip::Priority, fip::Mac, fip::FcMap, fip::NameId, fip::Fabric, fip::MaxFcoeSize,
-                         fip::EncapsulatedFrame, fip::VnPort, fip::FkaAdvPeriod, fip::VendorId, fip::Vlan,
-                         fip::Fc4Features, fip::UnknownDescriptor>;
+using FipDescriptors = boost::mp11::mp_list<fip::Priority, fip::Mac, fip::FcMap, fip::NameId, fip::Fabric,
+                                            fip::MaxFcoeSize, fip::EncapsulatedFrame, fip::VnPort, fip::FkaAdvPeriod,
+                                            fip::VendorId, fip::Vlan, fip::Fc4Features, fip::UnknownDescriptor>;
 
 /// Headers, and what messages hold.
-using Parts = boost::mp11::mp_list<FcHeader, EthernetHeader, fip::FipHeader, ct::CtHeader, ct::PortEntry,
-                                   els::ClassParameters, els::PrliPage, els::RscnPage, fcvi::DeviceHeader,
-                                   fcvi::NetAddress, fcvi::Qos, fcvi::Attributes, fcvi::ConnectPayload,
-                                   fcvi::ConnectionStatus>;
+using Parts =
+    boost::mp11::mp_list<FcHeader, EthernetHeader, fip::FipHeader, ct::CtHeader, ct::PortEntry, els::ClassParameters,
+                         els::PrliPage, els::RscnPage, fcvi::DeviceHeader, fcvi::NetAddress, fcvi::Qos,
+                         fcvi::Attributes, fcvi::ConnectPayload, fcvi::ConnectionStatus>;
 
 using AllMessages =
-    boost::mp11::mp_append<BlsMessages, LinkControlMessages, ElsRequests, ElsReplies, CtRequests, CtReplies,
-                           FcviIus, FipDescriptors, boost::mp11::mp_list<fip::FipMessage>, Parts>;
+    boost::mp11::mp_append<BlsMessages, LinkControlMessages, ElsRequests, ElsReplies, CtRequests, CtReplies, FcviIus,
+                           FipDescriptors, boost::mp11::mp_list<fip::FipMessage>, Parts>;
 
 /// Calls f(std::type_identity<Message>{}) for every type of a list; Messages need no default value.
 template <class List, class F>

@@ -28,7 +28,8 @@ bool PartialIus::Sequence::is_complete() const {
 }
 
 PartialIus::Sequence& PartialIus::find(const FcHeader& header) {
-  const Key key{header.s_id.value, header.d_id.value, header.ox_id.value, header.seq_id.value, header.has(f_ctl::exchange_responder)};
+  const Key key{header.s_id.value, header.d_id.value, header.ox_id.value, header.seq_id.value,
+                header.has(f_ctl::exchange_responder)};
   const auto [found, is_new] = sequences_.try_emplace(key);
   if (!is_new) return found->second;
   if (in_order_.size() == max_sequences) {
@@ -45,13 +46,16 @@ std::optional<Bytes> PartialIus::add(const FcHeader& header, Bytes data_field) {
   const Bytes part = data_field.subspan(before);
   if (offset > max_iu_bytes - std::min(part.size(), max_iu_bytes)) return std::nullopt;
   Sequence& sequence = find(header);
-  if (offset == 0 && sequence.is_complete()) sequence = {};  // its numbers are used again, or the frame passed a second tap
-  if (offset == 0) sequence.device_header.assign(data_field.begin(), data_field.begin() + static_cast<std::ptrdiff_t>(before));
+  if (offset == 0 && sequence.is_complete())
+    sequence = {};  // its numbers are used again, or the frame passed a second tap
+  if (offset == 0)
+    sequence.device_header.assign(data_field.begin(), data_field.begin() + static_cast<std::ptrdiff_t>(before));
   sequence.add(offset, part);
   if (header.has(f_ctl::end_sequence)) sequence.size = offset + part.size();
   if (!sequence.is_complete()) return std::nullopt;
   sequence.whole = sequence.device_header;
-  sequence.whole.insert(sequence.whole.end(), sequence.bytes.begin(), sequence.bytes.begin() + static_cast<std::ptrdiff_t>(*sequence.size));
+  sequence.whole.insert(sequence.whole.end(), sequence.bytes.begin(),
+                        sequence.bytes.begin() + static_cast<std::ptrdiff_t>(*sequence.size));
   return Bytes(sequence.whole);
 }
 

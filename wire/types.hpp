@@ -30,8 +30,8 @@ inline constexpr FcId f_port{0xFFFFFE};  // fabric login
 inline constexpr FcId broadcast{0xFFFFFF};
 }  // namespace well_known
 
-/// FC-FS: FFFC01h to FFFCFEh are the Domain_Controllers', FFFFF0h to FFFFFFh the fabric's services; FFFC00h and what lies between is
-/// reserved. None is an N_Port's (ruling 283).
+/// FC-FS: FFFC01h to FFFCFEh are the Domain_Controllers', FFFFF0h to FFFFFFh the fabric's services; FFFC00h and what
+/// lies between is reserved. None is an N_Port's (ruling 283).
 [[nodiscard]] constexpr bool is_of_fabric(FcId id) { return id.value >= 0xFFFC00; }
 
 /// World wide name: Port_Name, Node_Name, Fabric_Name.
@@ -103,8 +103,7 @@ inline constexpr ConnectionId ConnectionId::unassigned{0xFFFFFFFF};
 struct IpAddress {
   std::array<std::uint8_t, 16> bytes{};
   friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) = default;
-  [[nodiscard]] static constexpr IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c,
-                                              std::uint8_t d) {
+  [[nodiscard]] static constexpr IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
     return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, a, b, c, d}};
   }
   /// "10.0.0.1" (becomes IPv4-mapped) or an IPv6 text (RFC 4291 2.2); empty for any other text.

@@ -3,11 +3,12 @@
 
 namespace fc2::drivers {
 
-/// A socket that brings frames. Its own thread is told when something is there; who polls for what comes need not wait for it.
+/// A socket that brings frames. Its own thread is told when something is there; who polls for what comes need not wait
+/// for it.
 class Input {
  public:
-  /// Inside the core: takes what is there, with one system call that does not block, and acts upon it. May end itself, and
-  /// so be removed. False: nothing was there.
+  /// Inside the core: takes what is there, with one system call that does not block, and acts upon it. May end itself,
+  /// and so be removed. False: nothing was there.
   virtual bool read_now() = 0;
 
  protected:
@@ -21,8 +22,8 @@ class CoreGuard {
   virtual void enter() = 0;
   /// Let the core settle, set the timer for its next event, let go.
   virtual void leave() = 0;
-  /// Inside, after input was read and before it is acted upon: what programs submitted before takes effect first. A peer
-  /// sends when it was told that a receive is posted; the post must not be overtaken.
+  /// Inside, after input was read and before it is acted upon: what programs submitted before takes effect first. A
+  /// peer sends when it was told that a receive is posted; the post must not be overtaken.
   virtual void catch_up() {}
   /// Inside: of those that can be read by others than the io_context's thread.
   virtual void add_input(Input&) {}

@@ -19,8 +19,10 @@ constexpr std::string_view udp_prefix = "udp:";
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
-    if (c == ':') parts.emplace_back();
-    else parts.back() += c;
+    if (c == ':')
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
   return parts;
 }
@@ -40,7 +42,8 @@ std::uint16_t port_of(const std::string& text) {
 // The kernel's rule for names.
 bool is_interface_name(std::string_view text) {
   const auto allowed = [](char c) { return c > ' ' && c < '\x7F' && c != '/' && c != ':'; };
-  return !text.empty() && text.size() < IFNAMSIZ && text != "." && text != ".." && std::all_of(text.begin(), text.end(), allowed);
+  return !text.empty() && text.size() < IFNAMSIZ && text != "." && text != ".." &&
+         std::all_of(text.begin(), text.end(), allowed);
 }
 
 std::optional<EthernetName> parse_udp(std::string_view text) {

@@ -17,7 +17,8 @@ inline constexpr std::uint16_t udp_mtu = 2500;  // FC-BB-5: jumbo frames of 2.5 
 struct EthernetName {
   /// What parse() takes, for messages.
   static constexpr std::string_view expected =
-      "an interface's name (1 to 15 characters), udp:LOCAL:REMOTE (ports on 127.0.0.1) or udp:ADDRESS:PORT:ADDRESS:PORT (local "
+      "an interface's name (1 to 15 characters), udp:LOCAL:REMOTE (ports on 127.0.0.1) or "
+      "udp:ADDRESS:PORT:ADDRESS:PORT (local "
       "end, remote end; IPv4)";
   /// nullopt: the text is none of these.
   [[nodiscard]] static std::optional<EthernetName> parse(std::string_view text);
@@ -38,6 +39,7 @@ struct OpenedEthernet {
   std::unique_ptr<fcoe::EthernetPort> port;
   std::string error;  // for people, names the interface; where there is no port
 };
-[[nodiscard]] OpenedEthernet open_ethernet(const CoreAccess& access, const EthernetName& name, const EthernetChoices& choices);
+[[nodiscard]] OpenedEthernet open_ethernet(const CoreAccess& access, const EthernetName& name,
+                                           const EthernetChoices& choices);
 
 }  // namespace fc2::drivers

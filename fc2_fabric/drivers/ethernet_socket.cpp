@@ -19,7 +19,7 @@ namespace fc2::drivers {
 using fcoe::EthernetFrame;
 
 namespace {
-constexpr std::size_t tag_bytes = 4;                               // 802.1Q: EtherType 8100h, priority, VID
+constexpr std::size_t tag_bytes = 4;                                   // 802.1Q: EtherType 8100h, priority, VID
 constexpr std::size_t addresses_bytes = 2 * sizeof(wire::MacAddress);  // what stands before it
 constexpr std::uint16_t vid_mask = 0x0FFF;
 
@@ -77,8 +77,8 @@ std::optional<std::uint16_t> vlan_beside(msghdr& header) {
   return {};
 }
 
-// It stands within what other sockets of this host send, and in datagrams: all that follows moves up. A second tag stays: it is not
-// for whoever uses the first one's VLAN to say what is another's.
+// It stands within what other sockets of this host send, and in datagrams: all that follows moves up. A second tag
+// stays: it is not for whoever uses the first one's VLAN to say what is another's.
 void take_tag_off(EthernetFrame& frame, std::span<const std::uint8_t, tag_bytes> rest) {
   frame.vlan = wire::load_big<2>(frame.head.data() + addresses_bytes + 2) & vid_mask;
   const auto move_up = [](wire::MutableBytes part, wire::Bytes from, std::size_t at) {
@@ -132,7 +132,8 @@ class EthernetSocket::Core final : public Input, public std::enable_shared_from_
   FramePool& pool_;
   const unsigned priority_;  // of tagged frames
   boost::asio::posix::stream_descriptor descriptor_;
-  std::optional<LinkDescriptor> known_;  // while that is open: a child's copy would keep a UDP port, and filters, from others
+  std::optional<LinkDescriptor>
+      known_;  // while that is open: a child's copy would keep a UDP port, and filters, from others
   // in
   std::array<EthernetFrame, batch_frames> incoming_;
   std::array<IncomingVectors, batch_frames> incoming_vectors_{};
@@ -176,7 +177,8 @@ bool EthernetSocket::Core::read_now() {
 }
 
 int EthernetSocket::Core::receive() {
-  for (std::size_t i = 0; i < batch_frames; ++i) incoming_vectors_[i].point_to(incoming_[i], incoming_headers_[i].msg_hdr);
+  for (std::size_t i = 0; i < batch_frames; ++i)
+    incoming_vectors_[i].point_to(incoming_[i], incoming_headers_[i].msg_hdr);
   const int count = ::recvmmsg(native(), incoming_headers_.data(), batch_frames, MSG_DONTWAIT, nullptr);
   if (count < 0 && errno != EAGAIN && errno != EINTR) port_->socket_failed(errno);
   return count;
@@ -200,7 +202,8 @@ bool EthernetSocket::Core::make_whole(std::size_t i) {
   frame.size_bytes = static_cast<std::uint16_t>(message.msg_len);
   const auto beside = vlan_beside(message.msg_hdr);
   frame.vlan = beside.value_or(0);
-  const bool tagged = !beside && frame.size_bytes >= wire::EthernetHeader::size() + tag_bytes && frame.type() == wire::EtherType::vlan;
+  const bool tagged =
+      !beside && frame.size_bytes >= wire::EthernetHeader::size() + tag_bytes && frame.type() == wire::EtherType::vlan;
   if (tagged) take_tag_off(frame, incoming_vectors_[i].rest);
   return frame.size_bytes <= EthernetFrame::max_bytes;
 }
@@ -246,7 +249,8 @@ void EthernetSocket::Core::flush() {
 
 int EthernetSocket::Core::transmit() {
   const std::size_t count = std::min(waiting_.size(), batch_frames);
-  for (std::size_t i = 0; i < count; ++i) outgoing_vectors_[i].point_to(waiting_[i], priority_, outgoing_headers_[i].msg_hdr);
+  for (std::size_t i = 0; i < count; ++i)
+    outgoing_vectors_[i].point_to(waiting_[i], priority_, outgoing_headers_[i].msg_hdr);
   return ::sendmmsg(native(), outgoing_headers_.data(), static_cast<unsigned>(count), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

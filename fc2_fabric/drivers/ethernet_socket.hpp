@@ -19,15 +19,15 @@ struct CoreAccess {
 };
 
 /// What is sent waits until the core settles, or the batch is full, and then goes to the kernel with one system call,
-/// straight from the pooled buffers. While the kernel takes no more the port pauses. Made, used and destroyed inside the
-/// core.
+/// straight from the pooled buffers. While the kernel takes no more the port pauses. Made, used and destroyed inside
+/// the core.
 class EthernetSocket : public fcoe::EthernetPort {
  public:
   ~EthernetSocket() override;
   void send(fcoe::EthernetFrame frame) final;
 
-  static constexpr std::size_t batch_frames = 64;      // of one system call
-  static constexpr std::size_t max_waiting = 256;      // from batch_frames on the port is paused; FIP may still come
+  static constexpr std::size_t batch_frames = 64;  // of one system call
+  static constexpr std::size_t max_waiting = 256;  // from batch_frames on the port is paused; FIP may still come
 
  protected:
   /// Takes over the descriptor.

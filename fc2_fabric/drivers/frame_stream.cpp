@@ -33,7 +33,8 @@ std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, Core
 
 FrameStream::FrameStream(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
                          StreamUser& user, int descriptor)
-    : guard_(guard), scheduler_(scheduler), pool_(pool), user_(&user), descriptor_(io, descriptor), known_(std::in_place, descriptor) {
+    : guard_(guard), scheduler_(scheduler), pool_(pool), user_(&user), descriptor_(io, descriptor),
+      known_(std::in_place, descriptor) {
   descriptor_.non_blocking(true);
 }
 
@@ -42,7 +43,8 @@ void FrameStream::close() {
   flush();
   user_ = nullptr;
   guard_.remove_input(*this);
-  for (Event* event : {static_cast<Event*>(&flush_), static_cast<Event*>(&delivery_), static_cast<Event*>(&failure_event_)})
+  for (Event* event :
+       {static_cast<Event*>(&flush_), static_cast<Event*>(&delivery_), static_cast<Event*>(&failure_event_)})
     scheduler_.cancel(*event);
   known_.reset();
   boost::system::error_code ignored;
@@ -92,13 +94,16 @@ bool FrameStream::read_now() {
 // Never more than one call: others wait for the core too.
 bool FrameStream::fill() {
   in_.compact();
-  const ssize_t count = ::recv(descriptor_.native_handle(), in_.bytes.get() + in_.end, buffer_bytes - in_.end, MSG_DONTWAIT);
+  const ssize_t count =
+      ::recv(descriptor_.native_handle(), in_.bytes.get() + in_.end, buffer_bytes - in_.end, MSG_DONTWAIT);
   if (count > 0) {
     in_.end += static_cast<std::size_t>(count);
     return true;
   }
-  if (count == 0 || errno == ECONNRESET) fail(in_.size() == 0 ? "closed by the other end" : "closed by the other end within a record");
-  else if (errno != EAGAIN && errno != EINTR) fail(std::strerror(errno));
+  if (count == 0 || errno == ECONNRESET)
+    fail(in_.size() == 0 ? "closed by the other end" : "closed by the other end within a record");
+  else if (errno != EAGAIN && errno != EINTR)
+    fail(std::strerror(errno));
   return false;
 }
 
@@ -164,7 +169,8 @@ bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> bod
 }
 
 bool FrameStream::send_record(RecordKind kind, std::string_view text) {
-  std::vector<std::uint8_t> body(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), max_record_body_bytes)));
+  std::vector<std::uint8_t> body(
+      text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), max_record_body_bytes)));
   return send_record(kind, body);
 }
 
@@ -180,12 +186,16 @@ void FrameStream::sent_something() {
 
 void FrameStream::flush() {
   while (out_.size() > 0 && !failed_) {
-    const ssize_t count = ::send(descriptor_.native_handle(), out_.bytes.get() + out_.begin, out_.size(),
-                                 MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (count >= 0) out_.take(static_cast<std::size_t>(count));
-    else if (errno == EAGAIN) return arm_write();
-    else if (errno == EPIPE || errno == ECONNRESET) nobody_hears();
-    else if (errno != EINTR) return fail(std::strerror(errno));
+    const ssize_t count =
+        ::send(descriptor_.native_handle(), out_.bytes.get() + out_.begin, out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count >= 0)
+      out_.take(static_cast<std::size_t>(count));
+    else if (errno == EAGAIN)
+      return arm_write();
+    else if (errno == EPIPE || errno == ECONNRESET)
+      nobody_hears();
+    else if (errno != EINTR)
+      return fail(std::strerror(errno));
   }
   if (finishing_ && !failed_) ::shutdown(descriptor_.native_handle(), SHUT_WR);
 }

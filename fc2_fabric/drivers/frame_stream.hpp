@@ -1,5 +1,6 @@
-// One end of a socket of the local fabric: records in, records out, nothing blocks. A stream socket, and not one that keeps
-// records apart: many frames pass with one system call, which measured five times the frames per second of SEQPACKET.
+// One end of a socket of the local fabric: records in, records out, nothing blocks. A stream socket, and not one that
+// keeps records apart: many frames pass with one system call, which measured five times the frames per second of
+// SEQPACKET.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -32,10 +33,13 @@ class StreamUser {
 };
 
 /// What is sent goes into one buffer and, when the core settles or the buffer is full, from there to the kernel, in
-/// whatever thread has the core. While the kernel takes no more and the buffer is full, the output pauses. Every call is
-/// made inside the core. When the other end has closed, what is sent goes nowhere, and the user hears of the end when all
-/// that came before it was delivered. Shared with its handlers: close() it before letting go.
-class FrameStream final : public FrameOutput, public FrameFeeder, private Input, public std::enable_shared_from_this<FrameStream> {
+/// whatever thread has the core. While the kernel takes no more and the buffer is full, the output pauses. Every call
+/// is made inside the core. When the other end has closed, what is sent goes nowhere, and the user hears of the end
+/// when all that came before it was delivered. Shared with its handlers: close() it before letting go.
+class FrameStream final : public FrameOutput,
+                          public FrameFeeder,
+                          private Input,
+                          public std::enable_shared_from_this<FrameStream> {
  public:
   /// Takes over the descriptor: a connected stream socket.
   static std::shared_ptr<FrameStream> make(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler,

@@ -11,8 +11,8 @@ class LinkDescriptor {
   LinkDescriptor(const LinkDescriptor&) = delete;
   LinkDescriptor& operator=(const LinkDescriptor&) = delete;
 
-  /// In the child, right after fork(), where it is async-signal-safe: closes all that are known. As long as a copy is open
-  /// nobody notices that the parent, whose link it is, has ended.
+  /// In the child, right after fork(), where it is async-signal-safe: closes all that are known. As long as a copy is
+  /// open nobody notices that the parent, whose link it is, has ended.
   static void close_all_in_child();
 
  private:

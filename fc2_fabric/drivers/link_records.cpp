@@ -66,7 +66,8 @@ std::vector<std::uint8_t> Hello::write() const {
   auto body = begin(hello_bytes, version);
   body[6] = static_cast<std::uint8_t>(role);
   wire::store_big<4>(std::span(body), 8, process_id);
-  body.insert(body.end(), name.begin(), name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), max_name_bytes)));
+  body.insert(body.end(), name.begin(),
+              name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), max_name_bytes)));
   return body;
 }
 

@@ -1,5 +1,5 @@
-// What passes a local fabric's socket (AF_UNIX, stream): records of one header and a body. Both ends are processes of one
-// machine, but of programs that may have been built apart: the handshake says who speaks, and which version.
+// What passes a local fabric's socket (AF_UNIX, stream): records of one header and a body. Both ends are processes of
+// one machine, but of programs that may have been built apart: the handshake says who speaks, and which version.
 //
 //   octet 0     kind             1       SOF code of a frame, else 0
 //   octet 2     EOF code of a frame, else 0      3   reserved, 0

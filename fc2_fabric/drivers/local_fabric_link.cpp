@@ -121,8 +121,9 @@ std::string LocalFabricLink::Core::start_service(const RuntimeDirectory& directo
   started_ = Clock::now();
   const std::string program = options_.service_program.empty() ? find_service_program() : options_.service_program;
   start_failure_ = program.empty() ? "fcvi-fabricd is not found; FCVI_FABRICD may name it"
-                                   : start_service_program(program, {"--daemonize", "--runtime-directory", directory.path(),
-                                                                     "--idle-seconds", std::to_string(options_.service_idle_seconds)});
+                                   : start_service_program(
+                                         program, {"--daemonize", "--runtime-directory", directory.path(),
+                                                   "--idle-seconds", std::to_string(options_.service_idle_seconds)});
   return start_failure_;
 }
 
@@ -130,8 +131,10 @@ std::string LocalFabricLink::Core::start_service(const RuntimeDirectory& directo
 
 void LocalFabricLink::Core::finish(const Outcome& outcome) {
   if (outcome.descriptor >= 0) {
-    if (!closed_) adopt(outcome.descriptor);
-    else ::close(outcome.descriptor);
+    if (!closed_)
+      adopt(outcome.descriptor);
+    else
+      ::close(outcome.descriptor);
     return;
   }
   if (closed_) return;
@@ -156,8 +159,9 @@ void LocalFabricLink::Core::tell(LinkState state) {
 
 void LocalFabricLink::Core::adopt(int descriptor) {
   stream_ = FrameStream::make(io_, guard_, port_.scheduler(), port_.pool(), *this, descriptor);
-  stream_->send_record(RecordKind::Hello, Hello{.process_id = static_cast<std::uint32_t>(::getpid()),
-                                                .name = options_.process_name}.write());
+  stream_->send_record(
+      RecordKind::Hello,
+      Hello{.process_id = static_cast<std::uint32_t>(::getpid()), .name = options_.process_name}.write());
   timer_.expires_after(welcome_limit);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;

@@ -1,5 +1,5 @@
-// The link of a process's N_Port to the local fabric: connects to fcvi-fabricd, starts it where nobody listens, comes back
-// when it went away.
+// The link of a process's N_Port to the local fabric: connects to fcvi-fabricd, starts it where nobody listens, comes
+// back when it went away.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -13,11 +13,11 @@
 namespace fc2::drivers {
 
 struct LocalFabricOptions {
-  std::string runtime_directory;     // empty: RuntimeDirectory::default_path()
-  std::string service_program;       // empty: find_service_program()
-  std::string process_name;          // for people; empty: the program's own
+  std::string runtime_directory;  // empty: RuntimeDirectory::default_path()
+  std::string service_program;    // empty: find_service_program()
+  std::string process_name;       // for people; empty: the program's own
   bool start_service = true;
-  int service_idle_seconds = 30;     // told to a service that we start: how long it stays without a link
+  int service_idle_seconds = 30;       // told to a service that we start: how long it stays without a link
   TimeNs connect_limit = 10 * second;  // without a link so long: Unreachable is told
 };
 
@@ -33,9 +33,9 @@ class LinkListener {
   ~LinkListener() = default;
 };
 
-/// Made, used and destroyed inside the core; nothing here blocks. The port's link goes down with it, and at once when the
-/// service dies; then it tries again for as long as it lives. io_context, guard and port outlive it; the io_context may
-/// run in any one thread.
+/// Made, used and destroyed inside the core; nothing here blocks. The port's link goes down with it, and at once when
+/// the service dies; then it tries again for as long as it lives. io_context, guard and port outlive it; the io_context
+/// may run in any one thread.
 class LocalFabricLink {
  public:
   LocalFabricLink(NPort& port, boost::asio::io_context& io, CoreGuard& guard, LocalFabricOptions options = {},

@@ -20,7 +20,8 @@ namespace {
 
 constexpr TimeNs watch_interval = 250 * millisecond;
 
-// FCoE and FIP, also behind an 802.1Q tag: accept the whole frame, else nothing. Run by the kernel on every frame of the interface.
+// FCoE and FIP, also behind an 802.1Q tag: accept the whole frame, else nothing. Run by the kernel on every frame of
+// the interface.
 constexpr std::array<sock_filter, 9> filter{{{BPF_LD | BPF_H | BPF_ABS, 0, 0, 12},
                                              {BPF_JMP | BPF_JEQ | BPF_K, 5, 0, 0x8906},
                                              {BPF_JMP | BPF_JEQ | BPF_K, 4, 0, 0x8914},
@@ -47,7 +48,7 @@ bool has_carrier(int descriptor, const std::string& name) {
 struct Builder {
   const PacketSocketOptions& options;
   int descriptor = -1, index = 0;
-  fcoe::EthernetInterface interface{};
+  fcoe::EthernetInterface interface {};
   std::string error{};
 
   bool fail(const std::string& what, int number) {
@@ -61,7 +62,8 @@ struct Builder {
   }
   bool look_up() {
     ifreq request = request_for(options.interface);
-    if (options.interface.empty() || options.interface.size() >= sizeof request.ifr_name) return fail("interface", ENODEV);
+    if (options.interface.empty() || options.interface.size() >= sizeof request.ifr_name)
+      return fail("interface", ENODEV);
     if (::ioctl(descriptor, SIOCGIFINDEX, &request) != 0) return fail("interface", errno);
     index = request.ifr_ifindex;
     if (::ioctl(descriptor, SIOCGIFMTU, &request) != 0) return fail("its MTU", errno);
@@ -78,8 +80,9 @@ struct Builder {
     interface.priority = options.priority;
     return true;
   }
-  // An untagged frame has no priority, but the kernel has one for it: a VLAN interface tags by it (egress-qos-map), and a NIC with
-  // several queues or PFC chooses by it (mqprio, DCB). 7 needs CAP_NET_ADMIN; without it the frames go with the kernel's default.
+  // An untagged frame has no priority, but the kernel has one for it: a VLAN interface tags by it (egress-qos-map), and
+  // a NIC with several queues or PFC chooses by it (mqprio, DCB). 7 needs CAP_NET_ADMIN; without it the frames go with
+  // the kernel's default.
   void set_priority() const {
     const int priority = options.priority;
     ::setsockopt(descriptor, SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority);
@@ -96,7 +99,8 @@ struct Builder {
   bool attach_filter() {
     auto program = filter;
     const sock_fprog described{static_cast<unsigned short>(program.size()), program.data()};
-    return ::setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &described, sizeof described) == 0 || fail("filter", errno);
+    return ::setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &described, sizeof described) == 0 ||
+           fail("filter", errno);
   }
   // Which VLAN a frame came on.
   bool ask_for_tags() {
@@ -124,7 +128,9 @@ PacketSocket::Opened PacketSocket::open(const CoreAccess& access, const PacketSo
     ::close(builder.descriptor);
     return {nullptr, builder.error};
   }
-  Opened opened{std::unique_ptr<PacketSocket>(new PacketSocket(builder.interface, builder.descriptor, builder.index, access)), {}};
+  Opened opened{
+      std::unique_ptr<PacketSocket>(new PacketSocket(builder.interface, builder.descriptor, builder.index, access)),
+      {}};
   if (options.promiscuous) opened.port->use_vlan(0);
   if (options.mac) opened.port->listen(*options.mac);
   return opened;
@@ -177,7 +183,8 @@ void PacketSocket::socket_failed(int) {
 std::uint64_t PacketSocket::kernel_drops() {
   tpacket_stats statistics{};  // since the last call
   socklen_t size = sizeof statistics;
-  if (::getsockopt(descriptor(), SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0) kernel_drops_ += statistics.tp_drops;
+  if (::getsockopt(descriptor(), SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
+    kernel_drops_ += statistics.tp_drops;
   return kernel_drops_;
 }
 

@@ -10,23 +10,23 @@
 namespace fc2::drivers {
 
 struct PacketSocketOptions {
-  std::string interface;                        // "eth0"
-  std::optional<wire::MacAddress> mac = {};     // as which FIP and FCoE speak; none: the interface's own. Processes that
-                                                // share an interface need one each (locally administered)
-  std::uint16_t max_mtu = 0xFFFF;               // less than the interface's: frames are no larger than that
-  bool promiscuous = false;                     // else addresses are added to the interface's filter
-  std::uint8_t priority = 3;                    // 802.1p, 0 to 7: in tags, and the kernel's for what is sent here (SO_PRIORITY)
-  int receive_buffer_bytes = 32 << 20;          // as far as the kernel grants it: what comes while the core is busy
+  std::string interface;                     // "eth0"
+  std::optional<wire::MacAddress> mac = {};  // as which FIP and FCoE speak; none: the interface's own. Processes that
+                                             // share an interface need one each (locally administered)
+  std::uint16_t max_mtu = 0xFFFF;            // less than the interface's: frames are no larger than that
+  bool promiscuous = false;                  // else addresses are added to the interface's filter
+  std::uint8_t priority = 3;            // 802.1p, 0 to 7: in tags, and the kernel's for what is sent here (SO_PRIORITY)
+  int receive_buffer_bytes = 32 << 20;  // as far as the kernel grants it: what comes while the core is busy
   int send_buffer_bytes = 4 << 20;
 };
 
-/// FCoE and FIP frames only, by a filter in the kernel; also what other sockets of this host send there, so that several
-/// processes may share an interface.
+/// FCoE and FIP frames only, by a filter in the kernel; also what other sockets of this host send there, so that
+/// several processes may share an interface.
 class PacketSocket final : public EthernetSocket {
  public:
   struct Opened {
     std::unique_ptr<PacketSocket> port;
-    std::string error;                          // for people, names the interface; where there is no port
+    std::string error;  // for people, names the interface; where there is no port
   };
   [[nodiscard]] static Opened open(const CoreAccess& access, const PacketSocketOptions& options);
   ~PacketSocket() override;

@@ -4,9 +4,7 @@
 
 namespace fc2::drivers {
 namespace {
-TimeNs time_of_day() {
-  return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+TimeNs time_of_day() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
 }  // namespace
 
 RealTimeCore::RealTimeCore(boost::asio::io_context& io)

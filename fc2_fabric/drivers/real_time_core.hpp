@@ -9,8 +9,8 @@
 
 namespace fc2::drivers {
 
-/// Runs what is due by the clock. The scheduler's time is that of day (captures show it), but never goes back: it is read
-/// once, and steady from there on.
+/// Runs what is due by the clock. The scheduler's time is that of day (captures show it), but never goes back: it is
+/// read once, and steady from there on.
 class RealTimeCore final : public CoreGuard {
  public:
   explicit RealTimeCore(boost::asio::io_context& io);

@@ -38,7 +38,8 @@ std::string fault_of(const std::string& path) {
 
 std::string RuntimeDirectory::default_path() {
   if (const char* path = ::secure_getenv("FCVI_RUNTIME_DIR"); path != nullptr && *path != '\0') return path;
-  if (const char* path = ::secure_getenv("XDG_RUNTIME_DIR"); path != nullptr && *path == '/') return std::string(path) + "/fcvi";
+  if (const char* path = ::secure_getenv("XDG_RUNTIME_DIR"); path != nullptr && *path == '/')
+    return std::string(path) + "/fcvi";
   return "/tmp/fcvi-" + std::to_string(::geteuid());
 }
 
@@ -73,8 +74,10 @@ int connect_to_service(const RuntimeDirectory& directory) {
   std::memcpy(address.sun_path, path.data(), path.size());
   const void* generic = &address;
   int error = 0;
-  if (::connect(descriptor, static_cast<const sockaddr*>(generic), sizeof address) != 0) error = errno;
-  else if (!is_own_user(descriptor)) error = EACCES;
+  if (::connect(descriptor, static_cast<const sockaddr*>(generic), sizeof address) != 0)
+    error = errno;
+  else if (!is_own_user(descriptor))
+    error = EACCES;
   if (error == 0) return descriptor;
   ::close(descriptor);
   errno = error;

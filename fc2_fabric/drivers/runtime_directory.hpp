@@ -5,8 +5,9 @@
 
 namespace fc2::drivers {
 
-/// $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else /tmp/fcvi-UID. Made with mode 0700 where it is missing. It must be
-/// a directory (no symbolic link), the user's own, and closed to others: whoever can write there could pose as the fabric.
+/// $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else /tmp/fcvi-UID. Made with mode 0700 where it is missing. It must
+/// be a directory (no symbolic link), the user's own, and closed to others: whoever can write there could pose as the
+/// fabric.
 class RuntimeDirectory {
  public:
   /// `path`: instead of what the environment says; empty: as above. Empty result: `error` says why, and what to do.
@@ -24,8 +25,8 @@ class RuntimeDirectory {
   std::string path_;
 };
 
-/// A stream socket that is connected to the service, non-blocking, closed on exec. -1 with errno: ENOENT or ECONNREFUSED,
-/// nobody listens; EAGAIN, too many are waiting to be accepted; EACCES, somebody else listens there.
+/// A stream socket that is connected to the service, non-blocking, closed on exec. -1 with errno: ENOENT or
+/// ECONNREFUSED, nobody listens; EAGAIN, too many are waiting to be accepted; EACCES, somebody else listens there.
 int connect_to_service(const RuntimeDirectory& directory);
 /// The user of the process at the other end of a Unix socket is ours.
 [[nodiscard]] bool is_own_user(int descriptor);

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <filesystem>
 
-// The C library's clone() under the name that ThreadSanitizer leaves alone: it takes clone() for a fork(), and what it does in
-// the child ends its sight of this process's locks, since the memory is the same.
+// The C library's clone() under the name that ThreadSanitizer leaves alone: it takes clone() for a fork(), and what it
+// does in the child ends its sight of this process's locks, since the memory is the same.
 extern "C" int __clone(int (*body)(void*), void* stack, int flags, void* argument, ...);
 
 namespace fc2::drivers {
@@ -59,16 +59,18 @@ __attribute__((no_sanitize("thread", "address"))) int run_grandchild(void* argum
 
 __attribute__((no_sanitize("thread", "address"))) int run_child(void* argument) {
   auto* start = static_cast<Start*>(argument);
-  if (::__clone(run_grandchild, start->stack + stack_bytes, CLONE_VM | CLONE_VFORK | SIGCHLD, start) < 0) start->error = errno;
+  if (::__clone(run_grandchild, start->stack + stack_bytes, CLONE_VM | CLONE_VFORK | SIGCHLD, start) < 0)
+    start->error = errno;
   ::syscall(SYS_exit, 0);
   return 0;
 }
 
-// As posix_spawn, with a child between, so that the program has no child that it does not know: the one between ends without
-// a signal and is collected here (an execve would give it SIGCHLD back), the other one is nobody's. Signals are blocked
-// meanwhile, since a handler must not run in either; the service unblocks them.
+// As posix_spawn, with a child between, so that the program has no child that it does not know: the one between ends
+// without a signal and is collected here (an execve would give it SIGCHLD back), the other one is nobody's. Signals are
+// blocked meanwhile, since a handler must not run in either; the service unblocks them.
 void spawn(Start& start) {
-  void* stacks = ::mmap(nullptr, 2 * stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  void* stacks =
+      ::mmap(nullptr, 2 * stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stacks == MAP_FAILED) {
     start.error = errno;
     return;

@@ -1,13 +1,13 @@
-// Starts fcvi-fabricd for a program that needs the fabric and finds nobody listening, and leaves no trace in that program:
-// no signal, no child that its own wait() would meet, no descriptor.
+// Starts fcvi-fabricd for a program that needs the fabric and finds nobody listening, and leaves no trace in that
+// program: no signal, no child that its own wait() would meet, no descriptor.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace fc2::drivers {
 
-/// $FCVI_FABRICD; else beside the file that holds this code (../bin, ../../bin, ../libexec/fcvi, the same directory); else
-/// the directory where the project was installed; else $PATH. Empty: nowhere.
+/// $FCVI_FABRICD; else beside the file that holds this code (../bin, ../../bin, ../libexec/fcvi, the same directory);
+/// else the directory where the project was installed; else $PATH. Empty: nowhere.
 std::string find_service_program();
 
 /// Returns when the program was loaded; what became of it shows when somebody listens. Empty, or why it failed.

@@ -42,15 +42,16 @@ int connect_to(const std::string& path) {
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const void* generic = &address;
   if (descriptor < 0) return -1;
-  if (::connect(descriptor, static_cast<const sockaddr*>(generic), sizeof address) == 0 && is_own_user(descriptor)) return descriptor;
+  if (::connect(descriptor, static_cast<const sockaddr*>(generic), sizeof address) == 0 && is_own_user(descriptor))
+    return descriptor;
   const int error = errno;
   ::close(descriptor);
   errno = error;
   return -1;
 }
 
-// A socket of that name that listens; -1: the name is taken, or there is no descriptor. It gets the name when it listens: one that
-// refuses is of a process that is gone, and whoever asks removes it.
+// A socket of that name that listens; -1: the name is taken, or there is no descriptor. It gets the name when it
+// listens: one that refuses is of a process that is gone, and whoever asks removes it.
 int listen_at(const std::string& path) {
   const std::string first_path = path + std::string(first_suffix);
   const sockaddr_un address = address_of(first_path);
@@ -60,7 +61,8 @@ int listen_at(const std::string& path) {
   ::unlink(first_path.c_str());  // of an earlier process with our number, that ended here
   if (::bind(descriptor, static_cast<const sockaddr*>(generic), sizeof address) == 0) {
     const bool listens = ::chmod(first_path.c_str(), 0600) == 0 && ::listen(descriptor, backlog) == 0;
-    if (listens && ::renameat2(AT_FDCWD, first_path.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return descriptor;
+    if (listens && ::renameat2(AT_FDCWD, first_path.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0)
+      return descriptor;
     ::unlink(first_path.c_str());
   }
   ::close(descriptor);
@@ -91,7 +93,8 @@ std::string read_all(int descriptor) {
 /// Shared with Asio's handlers; the StatusSocket may go at any time.
 class StatusSocket::Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(boost::asio::io_context& io, CoreGuard& guard, Answer answer) : guard_(guard), answer_(std::move(answer)), listener_(io) {}
+  Core(boost::asio::io_context& io, CoreGuard& guard, Answer answer)
+      : guard_(guard), answer_(std::move(answer)), listener_(io) {}
 
   void open(const RuntimeDirectory& directory) {
     const std::string stem = directory.path() + "/" + std::string(name_prefix) + std::to_string(::getpid()) + ".";
@@ -139,7 +142,8 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
     if (descriptor < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) return await_later();
     if (descriptor >= 0 && is_own_user(descriptor)) {
       const std::string text = answer_();
-      [[maybe_unused]] const ssize_t sent = ::send(descriptor, text.data(), text.size(), MSG_NOSIGNAL);  // else it hears nothing
+      [[maybe_unused]] const ssize_t sent =
+          ::send(descriptor, text.data(), text.size(), MSG_NOSIGNAL);  // else it hears nothing
     }
     if (descriptor >= 0) ::close(descriptor);
     await();
@@ -154,7 +158,8 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
   bool closed_ = false;
 };
 
-StatusSocket::StatusSocket(boost::asio::io_context& io, CoreGuard& guard, const RuntimeDirectory& directory, Answer answer)
+StatusSocket::StatusSocket(boost::asio::io_context& io, CoreGuard& guard, const RuntimeDirectory& directory,
+                           Answer answer)
     : core_(std::make_shared<Core>(io, guard, std::move(answer))) {
   core_->open(directory);
 }

@@ -1,5 +1,5 @@
-// Where a process tells of its NIC whoever asks: fcvi-fabricd status. A Unix socket in the runtime directory; who connects gets
-// one text, and then the end.
+// Where a process tells of its NIC whoever asks: fcvi-fabricd status. A Unix socket in the runtime directory; who
+// connects gets one text, and then the end.
 #pragma once
 #include <functional>
 #include <memory>
@@ -26,7 +26,8 @@ class StatusSocket {
   /// Empty: nobody can ask, for lack of a descriptor or of a name.
   [[nodiscard]] const std::string& path() const;
 
-  /// What each process of this directory tells, in the order of the names; of those that answer within two seconds. Blocks.
+  /// What each process of this directory tells, in the order of the names; of those that answer within two seconds.
+  /// Blocks.
   [[nodiscard]] static std::vector<std::string> ask(const RuntimeDirectory& directory);
 
  private:

@@ -38,8 +38,8 @@ int connect_to(int descriptor, const sockaddr_in& end) {
 
 UdpEthernet::Opened failed(const UdpEthernetOptions& options, int descriptor, const char* what, int error) {
   if (descriptor >= 0) ::close(descriptor);
-  return {nullptr, options.name + ": UDP " + options.local_address + ":" + std::to_string(options.local_port) + ": " + what +
-                       ": " + std::strerror(error)};
+  return {nullptr, options.name + ": UDP " + options.local_address + ":" + std::to_string(options.local_port) + ": " +
+                       what + ": " + std::strerror(error)};
 }
 
 }  // namespace
@@ -47,19 +47,23 @@ UdpEthernet::Opened failed(const UdpEthernetOptions& options, int descriptor, co
 UdpEthernet::Opened UdpEthernet::open(const CoreAccess& access, const UdpEthernetOptions& options) {
   const auto local = address_of(options.local_address), remote = address_of(options.remote_address);
   if (!local || !remote)
-    return {nullptr, options.name + ": " + (local ? options.remote_address : options.local_address) + " is no IPv4 address"};
+    return {nullptr,
+            options.name + ": " + (local ? options.remote_address : options.local_address) + " is no IPv4 address"};
   const int descriptor = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return failed(options, descriptor, "socket", errno);
   for (const int which : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE, SO_SNDBUFFORCE})  // the latter with CAP_NET_ADMIN only
     ::setsockopt(descriptor, SOL_SOCKET, which, &options.buffer_bytes, sizeof options.buffer_bytes);
-  if (bind_to(descriptor, end_point(*local, options.local_port)) != 0) return failed(options, descriptor, "bind", errno);
-  fcoe::EthernetInterface interface{options.name, options.mac, options.mtu, options.priority};
-  Opened opened{std::unique_ptr<UdpEthernet>(new UdpEthernet(std::move(interface), descriptor, access, remote->s_addr)), {}};
+  if (bind_to(descriptor, end_point(*local, options.local_port)) != 0)
+    return failed(options, descriptor, "bind", errno);
+  fcoe::EthernetInterface interface { options.name, options.mac, options.mtu, options.priority };
+  Opened opened{std::unique_ptr<UdpEthernet>(new UdpEthernet(std::move(interface), descriptor, access, remote->s_addr)),
+                {}};
   if (options.remote_port != 0) opened.port->set_remote_port(options.remote_port);
   return opened;
 }
 
-UdpEthernet::UdpEthernet(fcoe::EthernetInterface interface, int descriptor, const CoreAccess& access, std::uint32_t remote_address)
+UdpEthernet::UdpEthernet(fcoe::EthernetInterface interface, int descriptor, const CoreAccess& access,
+                         std::uint32_t remote_address)
     : EthernetSocket(std::move(interface), descriptor, access), remote_address_(remote_address) {}
 
 // From then on the kernel lets nobody else's datagrams through.

@@ -34,7 +34,8 @@ bool ENode::add_virtual_port(NPort& port) {
 }
 
 void ENode::remove_virtual_port(NPort& port) {
-  const auto found = std::find_if(ports_.begin() + 1, ports_.end(), [&](const auto& known) { return &known->n_port == &port; });
+  const auto found =
+      std::find_if(ports_.begin() + 1, ports_.end(), [&](const auto& known) { return &known->n_port == &port; });
   if (found == ports_.end()) return;
   release(**found);
   ports_.erase(found);
@@ -94,12 +95,14 @@ void ENode::fcoe_received(EthernetFrame frame) {
   ++counters_.frames_in;
   if (const FcoeDiscard reason = examine(frame); reason != FcoeDiscard::Count) return counters_.discard(reason);
   const wire::MacAddress destination = frame.destination();
-  const auto port = std::find_if(ports_.begin(), ports_.end(), [&](const auto& known) { return known->mac == destination; });
+  const auto port =
+      std::find_if(ports_.begin(), ports_.end(), [&](const auto& known) { return known->mac == destination; });
   if (port == ports_.end()) return counters_.discard(FcoeDiscard::WrongDestination);
   if (!is_of_selected(frame)) return counters_.discard(FcoeDiscard::WrongSource);
   FramePtr inner = decapsulate(std::move(frame));
   const wire::FcId d_id = d_id_of(*inner);
-  if (d_id != (*port)->id && d_id != wire::well_known::broadcast) return counters_.discard(FcoeDiscard::WrongDestination);
+  if (d_id != (*port)->id && d_id != wire::well_known::broadcast)
+    return counters_.discard(FcoeDiscard::WrongDestination);
   (*port)->deliver(std::move(inner));
 }
 
@@ -110,7 +113,8 @@ void ENode::vn_port_sends_els(VnPort& port, const Frame& frame, fip::DescriptorT
   fip::FipMessage message{fip::Operation::link_service, fip::subcode::link_service_request, fip::flag::fpma, {}, {}};
   const auto content = frame.content();
   message.descriptors.push_back(fip::EncapsulatedFrame{type, {content.begin(), content.end()}});
-  message.descriptors.push_back(fip::Mac{type == fip::DescriptorType::logo && port.mac ? *port.mac : wire::MacAddress{}});
+  message.descriptors.push_back(
+      fip::Mac{type == fip::DescriptorType::logo && port.mac ? *port.mac : wire::MacAddress{}});
   port.pending = PendingEls{type, {wire::load_big<2>(frame.bytes.data() + 16)}};
   if (type != fip::DescriptorType::logo) forget_address(port);
   if (type == fip::DescriptorType::flogi) {

@@ -4,8 +4,8 @@
 //
 // It is the link of its N_Ports: when an FCF is selected the link goes up, the port's FLOGI (FDISC, LOGO) leaves inside
 // FIP and its answer comes back as a frame; everything else is FCoE between the VN_Port's MAC and the FCF's. When the
-// virtual links are lost (the FCF is silent, or clears them, or the carrier goes) its N_Ports are interrupted: they log in
-// again, and their logins with others stand if every address proves to be what it was (FC-VI 7.7.5).
+// virtual links are lost (the FCF is silent, or clears them, or the carrier goes) its N_Ports are interrupted: they log
+// in again, and their logins with others stand if every address proves to be what it was (FC-VI 7.7.5).
 #pragma once
 #include <memory>
 #include <optional>
@@ -20,26 +20,31 @@
 namespace fc2::fcoe {
 
 struct ENodeConfig {
-  std::uint16_t vlan = 0;                            // the only one that is used; 0: untagged frames
-  bool discover_vlans = false;                       // FCFs are looked for on the VLANs that a FIP VLAN Request finds as well
-  TimeNs solicitation_interval = 4 * second;         // while no FCF is known
-  TimeNs choice_delay = 200 * millisecond;           // from the first usable FCF: a better one may answer as well
-  TimeNs login_retry_delay = 2 * second;             // after a fabric login failed
-  TimeNs vn_port_keep_alive_period = 90 * second;    // FC-BB-5; that of the ENode's own is the FCF's to say
-  wire::Wwn switch_name{};                           // of the only FCF to log in at; 0: any
-  std::size_t max_virtual_ports = 255;               // N_Ports beyond the first
+  std::uint16_t vlan = 0;                     // the only one that is used; 0: untagged frames
+  bool discover_vlans = false;                // FCFs are looked for on the VLANs that a FIP VLAN Request finds as well
+  TimeNs solicitation_interval = 4 * second;  // while no FCF is known
+  TimeNs choice_delay = 200 * millisecond;    // from the first usable FCF: a better one may answer as well
+  TimeNs login_retry_delay = 2 * second;      // after a fabric login failed
+  TimeNs vn_port_keep_alive_period = 90 * second;  // FC-BB-5; that of the ENode's own is the FCF's to say
+  wire::Wwn switch_name{};                         // of the only FCF to log in at; 0: any
+  std::size_t max_virtual_ports = 255;             // N_Ports beyond the first
 };
 
-class ENode final : private EthernetReceiver, private VnPortUser, private PortListener, private machines::fip_node::Context {
+class ENode final : private EthernetReceiver,
+                    private VnPortUser,
+                    private PortListener,
+                    private machines::fip_node::Context {
  public:
   /// `port` logs in by FLOGI. Ethernet and N_Ports outlive the ENode. Starts when the Ethernet is up.
   ENode(Scheduler& scheduler, FramePool& pool, EthernetPort& ethernet, NPort& port, ENodeConfig config = {});
-  /// The links go down; fabric and FCF notice by the missing keep-alives. NPort::log_out_of_fabric() first says goodbye.
+  /// The links go down; fabric and FCF notice by the missing keep-alives. NPort::log_out_of_fabric() first says
+  /// goodbye.
   ~ENode();
   ENode(const ENode&) = delete;
   ENode& operator=(const ENode&) = delete;
 
-  /// A further N_Port that logs in by FDISC (NPortConfig::virtual_n_port) whenever the first is logged in. False: too many.
+  /// A further N_Port that logs in by FDISC (NPortConfig::virtual_n_port) whenever the first is logged in. False: too
+  /// many.
   bool add_virtual_port(NPort& port);
   void remove_virtual_port(NPort& port);
 
@@ -100,7 +105,10 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   [[nodiscard]] bool fcf_usable() const override { return fcfs_.best(preferred_fabric_) != nullptr; }
   void unexpected(std::string_view, std::string_view, std::string_view) override { ++counters_.unexpected_events; }
 
-  template <class E> void process(const E& event) { machine_.process(event, *this); }
+  template <class E>
+  void process(const E& event) {
+    machine_.process(event, *this);
+  }
   void start(TimeNs delay) { scheduler_.schedule_after(timer_, delay); }
   void time_out();
   void expire_fcfs();
@@ -135,12 +143,12 @@ class ENode final : private EthernetReceiver, private VnPortUser, private PortLi
   TimeNs latest_keep_alive_ = 0;
   machines::fip_node::Machine machine_;
   FcfTable fcfs_;
-  TimeNs solicited_all_ = 0;                      // the latest solicitation to All-FCF
+  TimeNs solicited_all_ = 0;  // the latest solicitation to All-FCF
   std::optional<KnownFcf> selected_;
-  wire::Wwn preferred_fabric_{};                  // of the latest login: one comes back to it
-  std::vector<std::uint16_t> vlans_;              // the longest known first
-  std::vector<std::uint16_t> new_vlans_;          // of the latest notification
-  std::vector<std::unique_ptr<VnPort>> ports_;    // the one that logs in by FLOGI first
+  wire::Wwn preferred_fabric_{};                // of the latest login: one comes back to it
+  std::vector<std::uint16_t> vlans_;            // the longest known first
+  std::vector<std::uint16_t> new_vlans_;        // of the latest notification
+  std::vector<std::unique_ptr<VnPort>> ports_;  // the one that logs in by FLOGI first
   Timer<ENode, &ENode::time_out> timer_{*this};
   Timer<ENode, &ENode::expire_fcfs> expiry_{*this};
   Timer<ENode, &ENode::login_failed> login_failure_{*this};

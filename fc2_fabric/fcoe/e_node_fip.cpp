@@ -59,8 +59,8 @@ void ENode::advertisement(const fip::FipMessage& message, const EthernetFrame& f
   fcf->expires = now + FcfTable::patience(fcf->period);
   const bool full_size = frame.size_bytes >= wire::EthernetHeader::size() + max_fcoe_size(ethernet_.interface().mtu);
   if (message.has(fip::flag::solicited) && full_size) fcf->verified = true;
-  // One that is new may not carry full frames: its answer of full size shows it (FC-BB-5). Unless it was just asked for one. Where
-  // there are so many that some had to go all are asked at once: those that exist answer, and stay.
+  // One that is new may not carry full frames: its answer of full size shows it (FC-BB-5). Unless it was just asked for
+  // one. Where there are so many that some had to go all are asked at once: those that exist answer, and stay.
   const TimeNs asked = std::max(fcf->solicited, solicited_all_);
   if (!fcf->verified && !message.has(fip::flag::solicited) && now - asked >= FcfTable::least_period) {
     fcf->solicited = now;
@@ -75,17 +75,22 @@ void ENode::advertisement(const fip::FipMessage& message, const EthernetFrame& f
 // What it says of itself may change; if it is another FCF with the same address, the one that we know is gone.
 void ENode::renew_selected(const KnownFcf& fcf) {
   if (!selected_ || selected_->address() != fcf.address()) return;
-  if (selected_->fabric_name != fcf.fabric_name || selected_->switch_name != fcf.switch_name || selected_->fc_map != fcf.fc_map)
+  if (selected_->fabric_name != fcf.fabric_name || selected_->switch_name != fcf.switch_name ||
+      selected_->fc_map != fcf.fc_map)
     return process(fn::FcfLost{});
   selected_ = fcf;
-  if (!fcf.keep_alives_wanted) scheduler_.cancel(keep_alive_);
-  else if (logged_in() && !keep_alive_.pending()) scheduler_.schedule_after(keep_alive_, fcf.period);
+  if (!fcf.keep_alives_wanted)
+    scheduler_.cancel(keep_alive_);
+  else if (logged_in() && !keep_alive_.pending())
+    scheduler_.schedule_after(keep_alive_, fcf.period);
 }
 
 void ENode::watch_fcfs() {
   const TimeNs next = fcfs_.next_expiry();
-  if (next == never) scheduler_.cancel(expiry_);
-  else scheduler_.schedule(expiry_, next);
+  if (next == never)
+    scheduler_.cancel(expiry_);
+  else
+    scheduler_.schedule(expiry_, next);
 }
 
 void ENode::expire_fcfs() {
@@ -146,9 +151,11 @@ int ENode::worth_of(std::uint16_t vlan) const {
   return worth;
 }
 
-// Anybody can send a notification: invented VLANs must not shut out the one that the FCF tells when it is asked the next time.
+// Anybody can send a notification: invented VLANs must not shut out the one that the FCF tells when it is asked the
+// next time.
 bool ENode::make_room_for_vlan() {
-  const auto least = std::min_element(vlans_.begin(), vlans_.end(), [&](auto one, auto other) { return worth_of(one) < worth_of(other); });
+  const auto least = std::min_element(vlans_.begin(), vlans_.end(),
+                                      [&](auto one, auto other) { return worth_of(one) < worth_of(other); });
   const bool told_just_now = std::find(new_vlans_.begin(), new_vlans_.end(), *least) != new_vlans_.end();
   if (worth_of(*least) > 1 || told_just_now) return false;
   vlans_.erase(least);
@@ -174,15 +181,20 @@ void ENode::link_service_reply(const fip::FipMessage& message, const EthernetFra
   const bool accepted = reply->fc_frame[frame_header_bytes] == static_cast<std::uint8_t>(wire::els::Command::ls_acc);
   const auto* mac = message.find<fip::Mac>();
   const wire::MacAddress expected = wire::mac_of(header->d_id, selected_->fc_map);
-  if (!logout && accepted && (mac == nullptr || mac->address != expected)) return counters_.discard(FcoeDiscard::BadFip);
+  if (!logout && accepted && (mac == nullptr || mac->address != expected))
+    return counters_.discard(FcoeDiscard::BadFip);
   port->pending.reset();
-  if (logout) forget_address(*port);
-  else if (accepted) granted(*port, expected, header->d_id);
+  if (logout)
+    forget_address(*port);
+  else if (accepted)
+    granted(*port, expected, header->d_id);
   const bool of_first = port == &first();
   if (logout && of_first) release_virtual_ports();
   deliver(*port, *reply);
-  if (of_first && logout) process(fn::LogoutAnswered{});
-  else if (of_first && accepted) process(fn::LoginAccepted{});
+  if (of_first && logout)
+    process(fn::LogoutAnswered{});
+  else if (of_first && accepted)
+    process(fn::LoginAccepted{});
 }
 
 void ENode::deliver(VnPort& port, const fip::EncapsulatedFrame& reply) {
@@ -204,7 +216,8 @@ void ENode::clear_virtual_links(const fip::FipMessage& message, const EthernetFr
   const auto cleared = vn_ports_of(message);
   const auto concerns = [&](const VnPort& port) {
     return std::any_of(cleared.begin(), cleared.end(), [&](const fip::VnPort& entry) {
-      return entry.address == port.mac && entry.n_port_id == port.id && entry.port_name == port.n_port.config().port_name;
+      return entry.address == port.mac && entry.n_port_id == port.id &&
+             entry.port_name == port.n_port.config().port_name;
     });
   };
   if (cleared.empty() || concerns(first())) return process(fn::LinksCleared{});

@@ -16,7 +16,8 @@ using Trailer = std::array<std::uint8_t, EthernetFrame::tail_bytes>;
 
 // A byte behind the head; the body's buffer ends where the tail begins.
 std::uint8_t& at(EthernetFrame& frame, std::size_t offset) {
-  return offset < EthernetFrame::body_bytes ? frame.body->bytes[offset] : frame.tail[offset - EthernetFrame::body_bytes];
+  return offset < EthernetFrame::body_bytes ? frame.body->bytes[offset]
+                                            : frame.tail[offset - EthernetFrame::body_bytes];
 }
 
 // Of an FC frame of that size.
@@ -24,7 +25,8 @@ Trailer trailer_of(const EthernetFrame& frame, std::size_t fc_size) {
   Trailer trailer;
   for (std::size_t i = 0; i < trailer.size(); ++i) {
     const std::size_t offset = fc_size + i;
-    trailer[i] = offset < EthernetFrame::body_bytes ? frame.body->bytes[offset] : frame.tail[offset - EthernetFrame::body_bytes];
+    trailer[i] =
+        offset < EthernetFrame::body_bytes ? frame.body->bytes[offset] : frame.tail[offset - EthernetFrame::body_bytes];
   }
   return trailer;
 }
@@ -37,7 +39,8 @@ bool crc_holds(const EthernetFrame& frame, std::size_t fc_size, const Trailer& t
 bool is_padded(const EthernetFrame& frame) {
   std::size_t end = frame.size_bytes - EthernetFrame::head_bytes;  // behind the latest byte that is not 0: the EOF
   const auto byte = [&](std::size_t offset) {
-    return offset < EthernetFrame::body_bytes ? frame.body->bytes[offset] : frame.tail[offset - EthernetFrame::body_bytes];
+    return offset < EthernetFrame::body_bytes ? frame.body->bytes[offset]
+                                              : frame.tail[offset - EthernetFrame::body_bytes];
   };
   while (end > 0 && byte(end - 1) == 0) --end;
   if (end < frame_header_bytes + 5) return false;

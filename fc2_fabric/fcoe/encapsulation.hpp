@@ -14,14 +14,14 @@ namespace fc2::fcoe {
 [[nodiscard]] std::uint16_t data_field_bytes(std::uint16_t mtu);
 
 enum class FcoeDiscard : std::uint8_t {
-  NotFcoe,           // another EtherType, or no whole Ethernet header
-  Truncated,         // too short for the smallest FC frame
-  OverLong,          // more than a full FC frame, or than the MTU
-  Misaligned,        // FC frames have a multiple of 4 bytes
+  NotFcoe,     // another EtherType, or no whole Ethernet header
+  Truncated,   // too short for the smallest FC frame
+  OverLong,    // more than a full FC frame, or than the MTU
+  Misaligned,  // FC frames have a multiple of 4 bytes
   WrongVersion,
   UnknownSof,
   UnknownEof,
-  Padded,            // bytes behind the trailer: no FCoE frame is so short that Ethernet pads it
+  Padded,  // bytes behind the trailer: no FCoE frame is so short that Ethernet pads it
   BadCrc,
   WrongDestination,  // not one of our addresses, or not that of the D_ID
   WrongSource,       // not the address of the FCF, or of a VN_Port that logged in
@@ -41,12 +41,14 @@ std::string_view to_string(FcoeDiscard reason);
 class FcoeCounters {
  public:
   void discard(FcoeDiscard reason) { ++discards_[static_cast<std::size_t>(reason)]; }
-  [[nodiscard]] std::uint64_t discarded(FcoeDiscard reason) const { return discards_[static_cast<std::size_t>(reason)]; }
+  [[nodiscard]] std::uint64_t discarded(FcoeDiscard reason) const {
+    return discards_[static_cast<std::size_t>(reason)];
+  }
   [[nodiscard]] std::uint64_t discarded() const;
-  std::uint64_t frames_in = 0, frames_out = 0;      // FCoE
+  std::uint64_t frames_in = 0, frames_out = 0;  // FCoE
   std::uint64_t fip_in = 0, fip_out = 0;
-  std::uint64_t unexpected_events = 0;              // a machine had no row: a defect of ours
-  std::uint64_t evicted = 0;                        // neighbours that made room for others: FCFs, ENodes, VN2VN ports
+  std::uint64_t unexpected_events = 0;  // a machine had no row: a defect of ours
+  std::uint64_t evicted = 0;            // neighbours that made room for others: FCFs, ENodes, VN2VN ports
 
  private:
   std::array<std::uint64_t, static_cast<std::size_t>(FcoeDiscard::Count)> discards_{};
@@ -54,7 +56,8 @@ class FcoeCounters {
 
 /// Builds header and trailer around the frame, which stays where it is; makes the CRC. A frame that a fault marked
 /// (crc_error) leaves with a wrong one, so that the receiver sees what happened as on a bad link.
-[[nodiscard]] EthernetFrame encapsulate(const wire::MacAddress& destination, const wire::MacAddress& source, FramePtr frame);
+[[nodiscard]] EthernetFrame encapsulate(const wire::MacAddress& destination, const wire::MacAddress& source,
+                                        FramePtr frame);
 
 /// Why it is no FCoE frame that a receiver may use; FcoeDiscard::Count: it is one.
 [[nodiscard]] FcoeDiscard examine(const EthernetFrame& frame);

@@ -43,7 +43,9 @@ struct EthernetFrame {
   [[nodiscard]] bool has_header() const { return size_bytes >= wire::EthernetHeader::size(); }
   [[nodiscard]] wire::MacAddress destination() const;
   [[nodiscard]] wire::MacAddress source() const;
-  [[nodiscard]] wire::EtherType type() const { return static_cast<wire::EtherType>(wire::load_big<2>(head.data() + 12)); }
+  [[nodiscard]] wire::EtherType type() const {
+    return static_cast<wire::EtherType>(wire::load_big<2>(head.data() + 12));
+  }
 };
 
 }  // namespace fc2::fcoe

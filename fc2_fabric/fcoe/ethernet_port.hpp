@@ -8,10 +8,10 @@
 namespace fc2::fcoe {
 
 struct EthernetInterface {
-  std::string name;             // "eth0": for people
-  wire::MacAddress mac{};       // the interface's own address, or the one that its user chose
-  std::uint16_t mtu = 1500;     // bytes after the Ethernet header
-  std::uint8_t priority = 3;    // 802.1p, 0 to 7: 3 is where FCoE usually has its own, without loss (802.1Qbb)
+  std::string name;           // "eth0": for people
+  wire::MacAddress mac{};     // the interface's own address, or the one that its user chose
+  std::uint16_t mtu = 1500;   // bytes after the Ethernet header
+  std::uint8_t priority = 3;  // 802.1p, 0 to 7: 3 is where FCoE usually has its own, without loss (802.1Qbb)
 };
 
 /// Whoever uses a port. Called inside the core; may send, listen() and ignore() from within.

@@ -1,4 +1,5 @@
-// An emulated Ethernet in virtual time: a switch with ports, latency, taps and faults. Lossless unless a fault says else.
+// An emulated Ethernet in virtual time: a switch with ports, latency, taps and faults. Lossless unless a fault says
+// else.
 #pragma once
 #include <deque>
 #include <map>

@@ -37,19 +37,23 @@ std::vector<FormerLogin> Fcf::logins() const {
   std::vector<FormerLogin> logins;
   for (const auto& interface : interfaces_)
     for (const auto& [mac, former] : interface->former_e_nodes())
-      if (interface->links().contains(mac)) logins.push_back({interface->ethernet().interface().name, mac, former.f_port});
-  std::copy_if(remembered_.begin(), remembered_.end(), std::back_inserter(logins), [&](const FormerLogin& one) { return !is_here(one); });
+      if (interface->links().contains(mac))
+        logins.push_back({interface->ethernet().interface().name, mac, former.f_port});
+  std::copy_if(remembered_.begin(), remembered_.end(), std::back_inserter(logins),
+               [&](const FormerLogin& one) { return !is_here(one); });
   return logins;
 }
 
 void Fcf::remember(const std::vector<FormerLogin>& logins) {
   for (const FormerLogin& login : logins)
     for (const auto& interface : interfaces_) {
-      if (interface->ethernet().interface().name != login.interface || !interface->remember(login.e_node, login.f_port)) continue;
+      if (interface->ethernet().interface().name != login.interface || !interface->remember(login.e_node, login.f_port))
+        continue;
       remembered_.push_back(login);
       switch_.set_aside(login.f_port);
     }
-  if (!remembered_.empty()) scheduler_.schedule_after(patience_, FcfTable::patience(config_.period) + switch_.config().r_a_tov);
+  if (!remembered_.empty())
+    scheduler_.schedule_after(patience_, FcfTable::patience(config_.period) + switch_.config().r_a_tov);
 }
 
 void Fcf::forget_absent() {

@@ -36,11 +36,12 @@ class Fcf {
   /// Clears all virtual links and advertises no more: ENodes notice at once, and look elsewhere.
   void stop();
 
-  /// Who is logged in, or is remembered and may still come: for the FCF that takes the place of this one, should it die.
+  /// Who is logged in, or is remembered and may still come: for the FCF that takes the place of this one, should it
+  /// die.
   [[nodiscard]] std::vector<FormerLogin> logins() const;
-  /// Who was logged in at the FCF before this one gets the same F_Port, and with it the same N_Port_ID, if it comes for it while
-  /// its exchanges may go on (FC-VI 7.7.5): it misses advertisements for 2.5 FKA_ADV_PERIOD, and logins end R_A_TOV later.
-  /// Of interfaces that there are, once.
+  /// Who was logged in at the FCF before this one gets the same F_Port, and with it the same N_Port_ID, if it comes for
+  /// it while its exchanges may go on (FC-VI 7.7.5): it misses advertisements for 2.5 FKA_ADV_PERIOD, and logins end
+  /// R_A_TOV later. Of interfaces that there are, once.
   void remember(const std::vector<FormerLogin>& logins);
 
   [[nodiscard]] const std::vector<std::unique_ptr<FcfInterface>>& interfaces() const { return interfaces_; }

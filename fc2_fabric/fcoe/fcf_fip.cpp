@@ -23,8 +23,11 @@ void FcfInterface::advertise() {
 fip::FipMessage FcfInterface::advertisement(std::uint16_t flags) const {
   namespace flag = fip::flag;
   const auto available = available_ ? flag::available : std::uint16_t{0};
-  fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_advertisement,
-                          static_cast<std::uint16_t>(flag::fpma | flag::f_port | available | flags), {}, {}};
+  fip::FipMessage message{fip::Operation::discovery,
+                          fip::subcode::discovery_advertisement,
+                          static_cast<std::uint16_t>(flag::fpma | flag::f_port | available | flags),
+                          {},
+                          {}};
   message.descriptors.push_back(fip::Priority{config_.priority});
   message.descriptors.push_back(fip::Mac{ethernet_.interface().mac});
   message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
@@ -43,7 +46,8 @@ void FcfInterface::fip_received(const EthernetFrame& frame) {
   const std::vector<std::uint8_t> bytes = frame.to_bytes();
   const auto message = fip::FipMessage::parse(wire::Bytes(bytes).subspan(wire::EthernetHeader::size()));
   if (!message || !is_sound(*message)) return counters_.discard(FcoeDiscard::BadFip);
-  if (message->has(fip::flag::f_port)) return counters_.discard(FcoeDiscard::UnexpectedFip);  // of an FCF: there are no VE_Ports here
+  if (message->has(fip::flag::f_port))
+    return counters_.discard(FcoeDiscard::UnexpectedFip);  // of an FCF: there are no VE_Ports here
   const auto is = [&](fip::Operation operation, std::uint8_t subcode) {
     return !stopped_ && switch_.online() && message->operation == operation && message->subcode == subcode;
   };
@@ -95,8 +99,9 @@ bool is_sound(const fip::EncapsulatedFrame& request) {
 }
 
 // FC-BB-5: the ENode takes only addresses that it provides itself (SPMA), which nobody grants here.
-constexpr wire::els::LsRjt no_such_addressing{.reason = wire::els::RejectReason::fip_error,
-                                              .explanation = wire::els::RejectExplanation::mac_addressing_mode_not_supported};
+constexpr wire::els::LsRjt no_such_addressing{
+    .reason = wire::els::RejectReason::fip_error,
+    .explanation = wire::els::RejectExplanation::mac_addressing_mode_not_supported};
 constexpr wire::els::LsRjt not_allowed{.reason = wire::els::RejectReason::unable_to_perform};
 constexpr wire::els::LsRjt too_many_logins{.reason = wire::els::RejectReason::unable_to_perform,
                                            .explanation = wire::els::RejectExplanation::insufficient_resources};
@@ -148,7 +153,8 @@ FcfLink* FcfInterface::link_for(const fip::EncapsulatedFrame& request, const wir
   }
   const std::uint16_t room = data_field_bytes(ethernet_.interface().mtu);
   FcfLinkUser& user = *this;
-  FcfLink& link = *links_.emplace(e_node, std::make_unique<FcfLink>(scheduler_, pool_, user, config_, e_node, room)).first->second;
+  FcfLink& link =
+      *links_.emplace(e_node, std::make_unique<FcfLink>(scheduler_, pool_, user, config_, e_node, room)).first->second;
   lifeless_.push_back(link);
   return &link;
 }
@@ -175,16 +181,18 @@ void FcfInterface::keep_alive(const fip::FipMessage& message, const EthernetFram
   const bool foreign = port != nullptr && link_of(port->n_port_id) != nullptr && link_of(port->n_port_id) != link;
   if (foreign) return counters_.discard(FcoeDiscard::WrongSource);  // who has a login speaks for itself alone
   if (link == nullptr) return keep_alive_without_login(mac->address, port != nullptr);
-  if (port == nullptr) link->keep_alive_received();
-  else link->vn_port_keep_alive_received(*port);
+  if (port == nullptr)
+    link->keep_alive_received();
+  else
+    link->vn_port_keep_alive_received(*port);
 }
 
 namespace {
 constexpr TimeNs flogi_comes_again = 5 * second;  // where one was lost: Linux waits 4 s, with keep-alives meanwhile
 }  // namespace
 
-// It was told that its login ended and has not looked for an FCF since, or it goes on with keep-alives for so long without FLOGI that
-// it must believe in the login that was missed while it looked for others.
+// It was told that its login ended and has not looked for an FCF since, or it goes on with keep-alives for so long
+// without FLOGI that it must believe in the login that was missed while it looked for others.
 bool FcfInterface::believes_in_login(const wire::MacAddress& e_node) {
   const auto former = former_e_nodes_.find(e_node);
   if (former == former_e_nodes_.end()) return false;
@@ -195,8 +203,8 @@ bool FcfInterface::believes_in_login(const wire::MacAddress& e_node) {
   return e.believes_in_login || now - e.alive_since >= patience;
 }
 
-// Who believes in a login that is not there is told so: we may have been started anew. ENodes send keep-alives before their first
-// FLOGI too (as Linux and iPXE do); who was told that its links are cleared would begin once more then.
+// Who believes in a login that is not there is told so: we may have been started anew. ENodes send keep-alives before
+// their first FLOGI too (as Linux and iPXE do); who was told that its links are cleared would begin once more then.
 void FcfInterface::keep_alive_without_login(const wire::MacAddress& e_node, bool of_vn_port) {
   counters_.discard(FcoeDiscard::UnexpectedFip);
   if (!of_vn_port && !believes_in_login(e_node)) return;

@@ -10,7 +10,8 @@
 namespace fc2::fcoe {
 namespace fip = wire::fip;
 
-FcfInterface::FcfInterface(Scheduler& scheduler, FramePool& pool, Switch& fabric, EthernetPort& ethernet, const FcfConfig& config)
+FcfInterface::FcfInterface(Scheduler& scheduler, FramePool& pool, Switch& fabric, EthernetPort& ethernet,
+                           const FcfConfig& config)
     : scheduler_(scheduler), pool_(pool), switch_(fabric), ethernet_(ethernet), config_(config),
       admission_(config.limits) {
   ethernet_.attach(this);
@@ -86,7 +87,9 @@ void FcfInterface::fcoe_received(EthernetFrame frame) {
 FPort* FcfInterface::attach_f_port(FcfLink& link) {
   const auto former = former_e_nodes_.find(link.e_node());
   const bool known = former != former_e_nodes_.end();
-  const auto attach = [&] { return switch_.attach(link.output(), known ? std::optional(former->second.f_port) : std::nullopt); };
+  const auto attach = [&] {
+    return switch_.attach(link.output(), known ? std::optional(former->second.f_port) : std::nullopt);
+  };
   FPort* port = attach();
   while (port == nullptr && !lifeless_.empty() && &lifeless_.front() != &link && make_room()) port = attach();
   if (port == nullptr) return nullptr;
@@ -152,7 +155,9 @@ void FcfInterface::sweep() {
 
 void FcfInterface::link_replies(FcfLink& link, const fip::FipMessage& message) { send_fip(message, link.e_node()); }
 
-void FcfInterface::link_rejects(FcfLink& link, const fip::EncapsulatedFrame& request) { reject(request, link.e_node(), refusal_of(request)); }
+void FcfInterface::link_rejects(FcfLink& link, const fip::EncapsulatedFrame& request) {
+  reject(request, link.e_node(), refusal_of(request));
+}
 
 // There is no F_Port for it, or no login that it could be of.
 wire::els::LsRjt FcfInterface::refusal_of(const fip::EncapsulatedFrame& request) {
@@ -173,9 +178,11 @@ void FcfInterface::link_event(FcfLink& link, const FcfEvent& event) {
   tell(of_link);
 }
 
-void FcfInterface::reject(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node, const wire::els::LsRjt& why,
-                          std::string_view in_words) {
-  tell({.kind = FcfEvent::Kind::Rejected, .e_node = e_node, .why = in_words.empty() ? to_string(why.explanation) : in_words});
+void FcfInterface::reject(const fip::EncapsulatedFrame& request, const wire::MacAddress& e_node,
+                          const wire::els::LsRjt& why, std::string_view in_words) {
+  tell({.kind = FcfEvent::Kind::Rejected,
+        .e_node = e_node,
+        .why = in_words.empty() ? to_string(why.explanation) : in_words});
   const auto asked = wire::FcHeader::parse(request.fc_frame);
   wire::FcHeader header = *asked;
   header.r_ctl = wire::RCtl::els_reply;
@@ -195,10 +202,14 @@ void FcfInterface::link_cleared(FcfLink& link, const FcfVnPort* port) {
   message.descriptors.push_back(fip::NameId{switch_.config().switch_name});
   if (port != nullptr)
     message.descriptors.push_back(fip::VnPort{wire::mac_of(port->id, config_.fc_map), port->id, port->port_name});
-  tell({.kind = FcfEvent::Kind::Cleared, .e_node = link.e_node(), .n_port_id = port == nullptr ? wire::FcId{} : port->id,
-        .port_name = port == nullptr ? wire::Wwn{} : port->port_name, .why = link.why_cleared()});
+  tell({.kind = FcfEvent::Kind::Cleared,
+        .e_node = link.e_node(),
+        .n_port_id = port == nullptr ? wire::FcId{} : port->id,
+        .port_name = port == nullptr ? wire::Wwn{} : port->port_name,
+        .why = link.why_cleared()});
   const auto former = former_e_nodes_.find(link.e_node());
-  if (port == nullptr && former != former_e_nodes_.end()) former->second.believes_in_login = true;  // the message may be lost
+  if (port == nullptr && former != former_e_nodes_.end())
+    former->second.believes_in_login = true;  // the message may be lost
   send_fip(message, link.e_node());
 }
 

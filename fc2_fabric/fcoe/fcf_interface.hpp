@@ -22,16 +22,18 @@ namespace fc2::fcoe {
 struct FcfConfig {
   std::uint8_t priority = 128;
   std::uint16_t vf_id = 0;
-  std::uint16_t vlan = 0;                    // where FCoE is served, told to those who ask (FIP VLAN discovery); 0: untagged, nobody is told
+  std::uint16_t vlan =
+      0;  // where FCoE is served, told to those who ask (FIP VLAN discovery); 0: untagged, nobody is told
   std::uint32_t fc_map = wire::default_fc_map;
-  TimeNs period = 2 * second;                // FKA_ADV_PERIOD: advertisements and keep-alives; at least 500 ms
-  bool keep_alives = true;                   // false: the D bit is set, nobody is missed
-  TimeNs vn_port_period = 90 * second;       // between the keep-alives of a VN_Port (FC-BB-5)
-  TimeNs login_time = 20 * second;           // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
-  // Of an interface. For one more, the first that showed no life after its FLOGI makes room; where all did, FLOGI is rejected.
+  TimeNs period = 2 * second;           // FKA_ADV_PERIOD: advertisements and keep-alives; at least 500 ms
+  bool keep_alives = true;              // false: the D bit is set, nobody is missed
+  TimeNs vn_port_period = 90 * second;  // between the keep-alives of a VN_Port (FC-BB-5)
+  TimeNs login_time = 20 * second;      // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
+  // Of an interface. For one more, the first that showed no life after its FLOGI makes room; where all did, FLOGI is
+  // rejected.
   std::size_t max_enodes = 1024;
   FipLimits limits{};
-  FcfListener* listener = nullptr;           // outlives the FCF
+  FcfListener* listener = nullptr;  // outlives the FCF
 };
 
 class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
@@ -52,7 +54,8 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   [[nodiscard]] const std::map<wire::MacAddress, std::unique_ptr<FcfLink>>& links() const { return links_; }
   /// The link that a VN_Port logged in through; nullptr: none on this interface. For taps, faults and logout.
   [[nodiscard]] FcfLink* link_of(wire::FcId id);
-  /// The fabric ends the login of one VN_Port (its F_Port logs it out), and tells the ENode so. False: not logged in here.
+  /// The fabric ends the login of one VN_Port (its F_Port logs it out), and tells the ENode so. False: not logged in
+  /// here.
   bool log_out(wire::FcId id);
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
   /// An ENode that is or was here.
@@ -120,13 +123,15 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   FcoeCounters counters_;
   FipAdmission admission_;
   bool available_ = true, stopped_ = false;
-  boost::intrusive::list<FcfLink, boost::intrusive::constant_time_size<false>> lifeless_;  // the oldest first; outlives them
+  boost::intrusive::list<FcfLink, boost::intrusive::constant_time_size<false>>
+      lifeless_;  // the oldest first; outlives them
   std::map<wire::MacAddress, std::unique_ptr<FcfLink>> links_;
-  boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;   // by N_Port_ID
+  boost::unordered_flat_map<std::uint32_t, FcfLink*> vn_ports_;  // by N_Port_ID
   std::map<wire::MacAddress, Former> former_e_nodes_;
-  std::deque<wire::MacAddress> oldest_former_;                    // of those, each once
+  std::deque<wire::MacAddress> oldest_former_;  // of those, each once
   Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
-  Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // links that became idle go when nobody is inside them
+  Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{
+      *this};  // links that became idle go when nobody is inside them
 };
 
 }  // namespace fc2::fcoe

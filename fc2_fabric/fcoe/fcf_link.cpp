@@ -20,13 +20,15 @@ namespace {
 constexpr std::size_t max_pending = 16;  // requests of one ENode that its F_Port has not answered
 
 std::uint8_t command_of(wire::Bytes fc_frame) { return fc_frame[frame_header_bytes]; }
-bool is_accept(wire::Bytes fc_frame) { return command_of(fc_frame) == static_cast<std::uint8_t>(wire::els::Command::ls_acc); }
+bool is_accept(wire::Bytes fc_frame) {
+  return command_of(fc_frame) == static_cast<std::uint8_t>(wire::els::Command::ls_acc);
+}
 }  // namespace
 
 FcfLink::FcfLink(Scheduler& scheduler, FramePool& pool, FcfLinkUser& user, const FcfConfig& config,
                  const wire::MacAddress& e_node, std::uint16_t data_field_bytes)
-    : scheduler_(scheduler), pool_(pool), user_(user), config_(config), e_node_(e_node), data_field_bytes_(data_field_bytes),
-      link_(scheduler, *this, ingress_) {}
+    : scheduler_(scheduler), pool_(pool), user_(user), config_(config), e_node_(e_node),
+      data_field_bytes_(data_field_bytes), link_(scheduler, *this, ingress_) {}
 
 FcfLink::~FcfLink() {
   forget_vn_ports();
@@ -37,7 +39,9 @@ void FcfLink::Ingress::receive(FramePtr frame) {
   if (link_.f_port_ != nullptr) link_.f_port_->receive(std::move(frame));
 }
 
-void FcfLink::unexpected(std::string_view, std::string_view, std::string_view) { ++user_.link_counters().unexpected_events; }
+void FcfLink::unexpected(std::string_view, std::string_view, std::string_view) {
+  ++user_.link_counters().unexpected_events;
+}
 
 // --- from the ENode ----------------------------------------------------------------------------------------------
 
@@ -82,17 +86,22 @@ void FcfLink::clear(std::string_view why) {
 }
 
 bool FcfLink::log_out(wire::FcId id) {
-  const auto port = std::find_if(vn_ports_.begin(), vn_ports_.end(), [&](const FcfVnPort& known) { return known.id == id; });
+  const auto port =
+      std::find_if(vn_ports_.begin(), vn_ports_.end(), [&](const FcfVnPort& known) { return known.id == id; });
   if (port == vn_ports_.end()) return false;
   why_cleared_ = "by the fabric";
-  if (port == vn_ports_.begin()) clear();
-  else end_virtual_login(*port);
+  if (port == vn_ports_.begin())
+    clear();
+  else
+    end_virtual_login(*port);
   return true;
 }
 
 void FcfLink::set_paused(bool paused) {
-  if (paused) link_.to_wire.pause();
-  else link_.to_wire.resume();
+  if (paused)
+    link_.to_wire.pause();
+  else
+    link_.to_wire.resume();
 }
 
 // --- from the F_Port ---------------------------------------------------------------------------------------------
@@ -120,7 +129,8 @@ void FcfLink::answered(const Frame& frame, const Pending& request) {
   fip::FipMessage message{fip::Operation::link_service, fip::subcode::link_service_reply, fip::flag::fpma, {}, {}};
   const bool logout = request.type == DescriptorType::logo, accepted = is_accept(content);
   const wire::FcId id = logout ? request.s_id : d_id_of(frame);
-  const bool of_first = logout ? !vn_ports_.empty() && vn_ports_.front().id == id : request.type == DescriptorType::flogi;
+  const bool of_first =
+      logout ? !vn_ports_.empty() && vn_ports_.front().id == id : request.type == DescriptorType::flogi;
   if (accepted && !logout) take_login(request, id, reply);
   tell(request, id, content, accepted);
   if (logout && !of_first) remove_vn_port(id);
@@ -135,7 +145,10 @@ void FcfLink::answered(const Frame& frame, const Pending& request) {
 void FcfLink::tell(const Pending& request, wire::FcId id, wire::Bytes answer, bool accepted) {
   using Kind = FcfEvent::Kind;
   const bool logout = request.type == DescriptorType::logo;
-  FcfEvent event{.kind = logout ? Kind::LoggedOut : Kind::LoggedIn, .n_port_id = id, .port_name = request.port_name, .why = "LOGO"};
+  FcfEvent event{.kind = logout ? Kind::LoggedOut : Kind::LoggedIn,
+                 .n_port_id = id,
+                 .port_name = request.port_name,
+                 .why = "LOGO"};
   if (!logout) event.why = request.type == DescriptorType::flogi ? "FLOGI" : "FDISC";
   for (const FcfVnPort& port : vn_ports_)
     if (logout && port.id == id) event.port_name = port.port_name;
@@ -238,7 +251,8 @@ void FcfLink::start_supervision() {
 
 void FcfLink::watch() {
   TimeNs next = heard_ + FcfTable::patience(config_.period);
-  for (const FcfVnPort& port : vn_ports_) next = std::min(next, port.heard + FcfTable::patience(config_.vn_port_period));
+  for (const FcfVnPort& port : vn_ports_)
+    next = std::min(next, port.heard + FcfTable::patience(config_.vn_port_period));
   scheduler_.schedule(supervision_, next);
 }
 

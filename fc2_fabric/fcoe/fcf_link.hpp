@@ -1,4 +1,5 @@
-// What an FCF knows of one ENode: its login at an F_Port, its VN_Ports, whether it is alive. Drives machines::fip_forwarder.
+// What an FCF knows of one ENode: its login at an F_Port, its VN_Ports, whether it is alive. Drives
+// machines::fip_forwarder.
 #pragma once
 #include <deque>
 #include <optional>
@@ -30,17 +31,17 @@ struct FcfVnPort {
 /// The interface, as its links see it.
 class FcfLinkUser {
  public:
-  virtual FPort* attach_f_port(FcfLink& link) = 0;   // nullptr: the switch has none left
+  virtual FPort* attach_f_port(FcfLink& link) = 0;  // nullptr: the switch has none left
   virtual void detach_f_port(FPort& port) = 0;
-  virtual void link_sends(FcfLink& link, FramePtr frame) = 0;                              // FCoE
-  virtual void link_replies(FcfLink& link, const wire::fip::FipMessage& message) = 0;      // FIP
+  virtual void link_sends(FcfLink& link, FramePtr frame) = 0;                          // FCoE
+  virtual void link_replies(FcfLink& link, const wire::fip::FipMessage& message) = 0;  // FIP
   virtual void link_rejects(FcfLink& link, const wire::fip::EncapsulatedFrame& request) = 0;
   virtual void vn_port_added(FcfLink& link, wire::FcId id) = 0;
   virtual void vn_port_removed(wire::FcId id) = 0;
   /// Clear Virtual Links goes out: for `port` alone, or, with nullptr, for all of the ENode.
   virtual void link_cleared(FcfLink& link, const FcfVnPort* port) = 0;
-  virtual void link_event(FcfLink& link, const FcfEvent& event) = 0;                       // its ENode and interface are not set
-  virtual void link_idle() = 0;                                                            // one may be forgotten
+  virtual void link_event(FcfLink& link, const FcfEvent& event) = 0;  // its ENode and interface are not set
+  virtual void link_idle() = 0;                                       // one may be forgotten
   virtual FcoeCounters& link_counters() = 0;
 
  protected:
@@ -48,11 +49,13 @@ class FcfLinkUser {
 };
 
 /// FcfInterface finds it in its queue by the hook for as long as its ENode has shown no life since the FLOGI.
-class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Context,
-                      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class FcfLink final
+    : private FrameReceiver,
+      private machines::fip_forwarder::Context,
+      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  FcfLink(Scheduler& scheduler, FramePool& pool, FcfLinkUser& user, const FcfConfig& config, const wire::MacAddress& e_node,
-          std::uint16_t data_field_bytes);
+  FcfLink(Scheduler& scheduler, FramePool& pool, FcfLinkUser& user, const FcfConfig& config,
+          const wire::MacAddress& e_node, std::uint16_t data_field_bytes);
   ~FcfLink();
   FcfLink(const FcfLink&) = delete;
   FcfLink& operator=(const FcfLink&) = delete;
@@ -136,7 +139,10 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   [[nodiscard]] bool has_f_port() const override { return f_port_ != nullptr; }
   [[nodiscard]] bool looks_for_fcf() const override { return solicited_ > heard_; }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
-  template <class E> void process(const E& event) { machine_.process(event, *this); }
+  template <class E>
+  void process(const E& event) {
+    machine_.process(event, *this);
+  }
   void time_out();
 
   Scheduler& scheduler_;
@@ -149,13 +155,13 @@ class FcfLink final : private FrameReceiver, private machines::fip_forwarder::Co
   Ingress ingress_{*this};
   VirtualLink link_;
   FPort* f_port_ = nullptr;
-  const wire::fip::EncapsulatedFrame* request_ = nullptr;   // while its event is processed
-  std::deque<Pending> pending_;                             // passed to the F_Port, unanswered; a few
-  std::vector<FcfVnPort> vn_ports_;                         // the one that logged in by FLOGI first
+  const wire::fip::EncapsulatedFrame* request_ = nullptr;  // while its event is processed
+  std::deque<Pending> pending_;                            // passed to the F_Port, unanswered; a few
+  std::vector<FcfVnPort> vn_ports_;                        // the one that logged in by FLOGI first
   std::string_view why_cleared_ = "by the fabric";
-  TimeNs heard_ = 0;                                        // the ENode's latest keep-alive
-  TimeNs solicited_ = 0;                                    // its latest solicitation
-  Outcome outcome_ = Outcome::None;                         // told when nobody is inside the F_Port any more
+  TimeNs heard_ = 0;                 // the ENode's latest keep-alive
+  TimeNs solicited_ = 0;             // its latest solicitation
+  Outcome outcome_ = Outcome::None;  // told when nobody is inside the F_Port any more
   Timer<FcfLink, &FcfLink::settle> settle_{*this};
   Timer<FcfLink, &FcfLink::time_out> timer_{*this};
   Timer<FcfLink, &FcfLink::supervise> supervision_{*this};

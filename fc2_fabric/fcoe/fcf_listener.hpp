@@ -19,10 +19,10 @@ struct FcfEvent {
   };
   Kind kind{};
   wire::MacAddress e_node{};
-  wire::FcId n_port_id{};        // 0: all of the ENode, or none was granted
-  wire::Wwn port_name{};         // 0: not known
+  wire::FcId n_port_id{};  // 0: all of the ENode, or none was granted
+  wire::Wwn port_name{};   // 0: not known
   std::string_view why;
-  std::string_view interface{};
+  std::string_view interface {};
 };
 [[nodiscard]] std::string_view to_string(FcfEvent::Kind kind);
 

@@ -10,8 +10,8 @@ namespace fc2::fcoe {
 namespace fip = wire::fip;
 
 namespace {
-// FC-BB-5: what nobody may ask for counts as the default, as Linux has it; what is too long, as the longest. Such an FCF is no use
-// to itself, but it is one.
+// FC-BB-5: what nobody may ask for counts as the default, as Linux has it; what is too long, as the longest. Such an
+// FCF is no use to itself, but it is one.
 TimeNs period_of(const fip::FkaAdvPeriod& told) {
   const TimeNs period = told.period_ms * millisecond;
   return period < FcfTable::least_period ? FcfTable::default_period : std::min(period, FcfTable::greatest_period);
@@ -41,7 +41,8 @@ void FcfTable::make_room(const FcfAddress& in_use) {
   const auto rank = [&](const KnownFcf& fcf) {
     return std::tuple(fcf.address() == in_use, fcf.usable(), fcf.expires - patience(fcf.period));
   };
-  const auto least = std::min_element(fcfs_.begin(), fcfs_.end(), [&](const auto& one, const auto& other) { return rank(one) < rank(other); });
+  const auto least = std::min_element(fcfs_.begin(), fcfs_.end(),
+                                      [&](const auto& one, const auto& other) { return rank(one) < rank(other); });
   if (least != fcfs_.end()) fcfs_.erase(least);
 }
 
@@ -63,7 +64,8 @@ KnownFcf& FcfTable::update(const KnownFcf& heard) {
 }
 
 KnownFcf* FcfTable::find(const FcfAddress& address) {
-  const auto found = std::find_if(fcfs_.begin(), fcfs_.end(), [&](const KnownFcf& fcf) { return fcf.address() == address; });
+  const auto found =
+      std::find_if(fcfs_.begin(), fcfs_.end(), [&](const KnownFcf& fcf) { return fcf.address() == address; });
   return found == fcfs_.end() ? nullptr : &*found;
 }
 

@@ -19,17 +19,17 @@ struct FcfAddress {
 /// What an advertisement says, and what the ENode found out.
 struct KnownFcf {
   wire::MacAddress mac{};
-  std::uint16_t vlan = 0;           // where it was heard; 0: untagged
+  std::uint16_t vlan = 0;  // where it was heard; 0: untagged
   wire::Wwn switch_name{}, fabric_name{};
   std::uint16_t vf_id = 0;
   std::uint32_t fc_map = wire::default_fc_map;
-  std::uint8_t priority = 128;      // smaller is better
-  TimeNs period = 0;                // FKA_ADV_PERIOD
-  bool keep_alives_wanted = true;   // the D bit is not set
-  bool available = false;           // the A bit: takes logins
-  bool verified = false;            // a solicited advertisement of full size came through: so will full frames
-  TimeNs solicited = 0;             // when we last asked it by itself
-  TimeNs expires = 0;               // 2.5 periods after the latest multicast advertisement, or the solicited one
+  std::uint8_t priority = 128;     // smaller is better
+  TimeNs period = 0;               // FKA_ADV_PERIOD
+  bool keep_alives_wanted = true;  // the D bit is not set
+  bool available = false;          // the A bit: takes logins
+  bool verified = false;           // a solicited advertisement of full size came through: so will full frames
+  TimeNs solicited = 0;            // when we last asked it by itself
+  TimeNs expires = 0;              // 2.5 periods after the latest multicast advertisement, or the solicited one
   [[nodiscard]] FcfAddress address() const { return {mac, vlan}; }
   [[nodiscard]] bool usable() const { return available && verified; }
 };
@@ -47,8 +47,9 @@ class FcfTable {
   [[nodiscard]] static std::optional<KnownFcf> read(const wire::fip::FipMessage& advertisement);
 
   [[nodiscard]] bool full() const { return fcfs_.size() == max_fcfs; }
-  /// Where it is full: forgets the FCF that is the least good for anything, so that any number of invented ones shut none out.
-  /// One that answered no solicitation goes before one that did, then the one that is silent the longest; never `in_use`.
+  /// Where it is full: forgets the FCF that is the least good for anything, so that any number of invented ones shut
+  /// none out. One that answered no solicitation goes before one that did, then the one that is silent the longest;
+  /// never `in_use`.
   void make_room(const FcfAddress& in_use);
   /// Takes it in, or renews it. What the ENode found out itself stays as it is. Pre: it is known, or there is room.
   KnownFcf& update(const KnownFcf& heard);

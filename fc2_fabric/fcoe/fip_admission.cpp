@@ -21,7 +21,8 @@ bool FipAdmission::allows(const wire::MacAddress& e_node, wire::Wwn port_name, w
   const auto& macs = limits_.allowed_macs;
   const auto& names = limits_.allowed_names;
   if (macs.empty() && names.empty()) return true;
-  const bool named = std::any_of(names.begin(), names.end(), [&](wire::Wwn name) { return name == port_name || name == node_name; });
+  const bool named =
+      std::any_of(names.begin(), names.end(), [&](wire::Wwn name) { return name == port_name || name == node_name; });
   return named || std::find(macs.begin(), macs.end(), e_node) != macs.end();
 }
 

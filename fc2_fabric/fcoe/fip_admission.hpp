@@ -15,8 +15,9 @@ struct FipLimits {
   // Who may log in: an ENode by its MAC address, a port by its Port_Name or Node_Name. Both empty: everybody.
   std::vector<wire::MacAddress> allowed_macs{};
   std::vector<wire::Wwn> allowed_names{};
-  unsigned requests_per_second = 10;    // solicitations and FLOGIs of one MAC address, twice as many at once; 0: any number
-  std::size_t logins_per_enode = 256;   // VN_Ports
+  unsigned requests_per_second =
+      10;  // solicitations and FLOGIs of one MAC address, twice as many at once; 0: any number
+  std::size_t logins_per_enode = 256;  // VN_Ports
 };
 
 class FipAdmission {

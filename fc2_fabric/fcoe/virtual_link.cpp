@@ -3,7 +3,8 @@
 namespace fc2::fcoe {
 
 void LinkOutput::send(FramePtr frame) {
-  if (faulty_ || channel_.in_flight() > 0) return channel_.send(std::move(frame));  // none overtakes what a fault delayed
+  if (faulty_ || channel_.in_flight() > 0)
+    return channel_.send(std::move(frame));  // none overtakes what a fault delayed
   const TimeNs now = scheduler_.now();
   frame->arrival = now;
   if (sender_tap_ != nullptr) sender_tap_->frame_passed(now, *frame, true);

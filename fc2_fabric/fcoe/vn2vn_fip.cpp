@@ -46,7 +46,8 @@ void Vn2vnNode::vn2vn_message(const fip::FipMessage& message) {
       port->address != wire::mac_of(port->n_port_id, wire::vn2vn_fc_map))
     return counters_.discard(FcoeDiscard::BadFip);
   const Vn2vnNeighbour sender{port->n_port_id, port->port_name, name->name_id, mac->address};
-  if (sender.port_name == port_.n_port.config().port_name) return counters_.discard(FcoeDiscard::UnexpectedFip);  // ours, back
+  if (sender.port_name == port_.n_port.config().port_name)
+    return counters_.discard(FcoeDiscard::UnexpectedFip);  // ours, back
   if (sender.id == id_) return contest(message.subcode, sender);
   if (message.subcode == fip::subcode::claim_notification) return claim_heard(message, sender);
   if (message.subcode == fip::subcode::claim_response) return add_neighbour(sender);
@@ -60,7 +61,8 @@ void Vn2vnNode::contest(std::uint8_t subcode, const Vn2vnNeighbour& sender) {
   const bool ours_wins = port_.n_port.config().port_name > sender.port_name;
   if (subcode == fip::subcode::probe_request) return process(vn::ProbeHeard{ours_wins});
   if (subcode == fip::subcode::probe_reply) return process(vn::ProbeAnswered{});
-  if (subcode == fip::subcode::claim_notification || subcode == fip::subcode::beacon) return process(vn::ClaimHeard{ours_wins});
+  if (subcode == fip::subcode::claim_notification || subcode == fip::subcode::beacon)
+    return process(vn::ClaimHeard{ours_wins});
   counters_.discard(FcoeDiscard::UnexpectedFip);
 }
 
@@ -93,10 +95,12 @@ void Vn2vnNode::beacon_heard(const Vn2vnNeighbour& sender) {
 
 void Vn2vnNode::flogi_received(const fip::FipMessage& message, const wire::MacAddress& source) {
   const auto* request = message.find<fip::EncapsulatedFrame>();
-  if (request == nullptr || request->fc_frame.size() <= frame_header_bytes) return counters_.discard(FcoeDiscard::BadFip);
+  if (request == nullptr || request->fc_frame.size() <= frame_header_bytes)
+    return counters_.discard(FcoeDiscard::BadFip);
   const auto header = wire::FcHeader::parse(request->fc_frame);
   const auto login = wire::els::Login::parse(wire::Bytes(request->fc_frame).subspan(frame_header_bytes));
-  const bool flogi = login && login->command == wire::els::Command::flogi && request->type == fip::DescriptorType::flogi;
+  const bool flogi =
+      login && login->command == wire::els::Command::flogi && request->type == fip::DescriptorType::flogi;
   if (!header || !flogi || header->r_ctl != wire::RCtl::els_request) return counters_.discard(FcoeDiscard::BadFip);
   if (!up() || header->d_id != id_) return counters_.discard(FcoeDiscard::UnexpectedFip);
   const auto known = neighbours_.find(header->s_id);
@@ -136,7 +140,9 @@ bool Vn2vnNode::answers_flogi(const Frame& frame) {
 }
 
 // Nobody is asked for a fabric login here.
-void Vn2vnNode::vn_port_sends_els(VnPort&, const Frame&, fip::DescriptorType) { counters_.discard(FcoeDiscard::NotLoggedIn); }
+void Vn2vnNode::vn_port_sends_els(VnPort&, const Frame&, fip::DescriptorType) {
+  counters_.discard(FcoeDiscard::NotLoggedIn);
+}
 
 // --- what we say of ourselves ------------------------------------------------------------------------------------
 
@@ -153,7 +159,9 @@ void Vn2vnNode::describe_port(fip::FipMessage& message) const {
   message.descriptors.push_back(fip::MaxFcoeSize{max_fcoe_size(ethernet_.interface().mtu)});
 }
 
-void Vn2vnNode::send_probe() { send_fip(message(fip::subcode::probe_request), wire::group_mac::all_vn2vn, ethernet_.interface().mac); }
+void Vn2vnNode::send_probe() {
+  send_fip(message(fip::subcode::probe_request), wire::group_mac::all_vn2vn, ethernet_.interface().mac);
+}
 void Vn2vnNode::send_probe_reply() { send_fip(message(fip::subcode::probe_reply), sender_, ethernet_.interface().mac); }
 
 void Vn2vnNode::send_claim() {
@@ -164,11 +172,10 @@ void Vn2vnNode::send_claim() {
 }
 
 // The only one that comes from the VN_Port's own address (as Linux sends it).
-void Vn2vnNode::send_beacon() {
-  send_fip(message(fip::subcode::beacon), wire::group_mac::all_vn2vn, vn_mac());
-}
+void Vn2vnNode::send_beacon() { send_fip(message(fip::subcode::beacon), wire::group_mac::all_vn2vn, vn_mac()); }
 
-void Vn2vnNode::send_fip(const fip::FipMessage& message, const wire::MacAddress& destination, const wire::MacAddress& source) {
+void Vn2vnNode::send_fip(const fip::FipMessage& message, const wire::MacAddress& destination,
+                         const wire::MacAddress& source) {
   ++counters_.fip_out;
   send(EthernetFrame::of(pool_, message.to_ethernet(destination, source)));
 }

@@ -58,7 +58,8 @@ void Vn2vnNode::fcoe_received(EthernetFrame frame) {
   FramePtr inner = decapsulate(std::move(frame));
   const wire::FcId s_id = s_id_of(*inner);
   if (s_id == id_) return counters_.discard(FcoeDiscard::ForgedSId);  // the Ethernet brings nothing back
-  if (d_id_of(*inner) != (to_all ? wire::well_known::broadcast : id_)) return counters_.discard(FcoeDiscard::WrongDestination);
+  if (d_id_of(*inner) != (to_all ? wire::well_known::broadcast : id_))
+    return counters_.discard(FcoeDiscard::WrongDestination);
   if (wire::load_big<3>(source.bytes.data()) != wire::vn2vn_fc_map) return counters_.discard(FcoeDiscard::WrongSource);
   // FC-BB-6: 0000xxh, and no more, so that there is an end to them.
   const bool possible = s_id.value != 0 && s_id.value < 0xFFFF;
@@ -119,7 +120,8 @@ void Vn2vnNode::choose_another_id() {
 
 bool Vn2vnNode::too_many_collisions() const {
   const TimeNs now = scheduler_.now();
-  const auto recent = std::count_if(collisions_.begin(), collisions_.end(), [&](TimeNs at) { return now - at < config_.rest; });
+  const auto recent =
+      std::count_if(collisions_.begin(), collisions_.end(), [&](TimeNs at) { return now - at < config_.rest; });
   return recent >= config_.max_collisions;
 }
 
@@ -162,7 +164,8 @@ void Vn2vnNode::add_neighbour(const Vn2vnNeighbour& neighbour) {
   const auto known = neighbours_.find(neighbour.id);
   const bool same = known != neighbours_.end() && known->second.port_name == neighbour.port_name;
   if (known != neighbours_.end() && !same) drop_neighbour(neighbour.id);
-  if (!same && neighbours_.size() >= config_.max_neighbours && !make_room()) return counters_.discard(FcoeDiscard::NoResources);
+  if (!same && neighbours_.size() >= config_.max_neighbours && !make_room())
+    return counters_.discard(FcoeDiscard::NoResources);
   if (!same) oldest_neighbours_.push_back(neighbour.id);
   Vn2vnNeighbour& entry = neighbours_[neighbour.id] = neighbour;
   entry.heard = scheduler_.now();
@@ -205,8 +208,10 @@ void Vn2vnNode::expire_neighbours() {
   TimeNs first = never;
   std::vector<wire::FcId> silent;
   for (const auto& [id, neighbour] : neighbours_) {
-    if (now - neighbour.heard >= silence_limit()) silent.push_back(id);
-    else first = std::min(first, neighbour.heard + silence_limit());
+    if (now - neighbour.heard >= silence_limit())
+      silent.push_back(id);
+    else
+      first = std::min(first, neighbour.heard + silence_limit());
   }
   for (const wire::FcId id : silent) drop_neighbour(id);
   if (first != never) scheduler_.schedule(expiry_, first);

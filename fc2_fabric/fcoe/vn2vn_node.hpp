@@ -1,8 +1,9 @@
 // VN2VN (FC-BB-6): N_Ports on one Ethernet, no fabric. The node claims an N_Port_ID, tells of itself by beacons, and is
 // the link of its N_Port while it has that address. Drives machines::fip_vn2vn.
 //
-// When the carrier goes its N_Port is interrupted. With the same N_Port_ID claimed again within R_A_TOV, it asks by ADISC whether
-// the others are who they were, and its logins stand; with another one they end (FC-VI 7.7.5, as after NOS).
+// When the carrier goes its N_Port is interrupted. With the same N_Port_ID claimed again within R_A_TOV, it asks by
+// ADISC whether the others are who they were, and its logins stand; with another one they end (FC-VI 7.7.5, as after
+// NOS).
 #pragma once
 #include <deque>
 #include <map>
@@ -17,23 +18,23 @@ namespace fc2::fcoe {
 
 struct Vn2vnConfig {
   // As Linux times them; FC-BB-6.
-  TimeNs probe_wait = 100 * millisecond;     // between the two probes
-  TimeNs claim_wait = 400 * millisecond;     // for objections, after the second probe and again after the claim
+  TimeNs probe_wait = 100 * millisecond;  // between the two probes
+  TimeNs claim_wait = 400 * millisecond;  // for objections, after the second probe and again after the claim
   TimeNs beacon_interval = 8 * second;
-  TimeNs beacon_fuzz = 100 * millisecond;    // at most so much is added, so that beacons of many do not come together
-  TimeNs rest = 10 * second;                 // after max_collisions within that time
+  TimeNs beacon_fuzz = 100 * millisecond;  // at most so much is added, so that beacons of many do not come together
+  TimeNs rest = 10 * second;               // after max_collisions within that time
   int max_collisions = 10;
-  std::uint16_t vlan = 0;                    // 0: untagged
-  wire::FcId first_id{};                     // 0000xxh, not 0 or FFFFh; 0: the low 16 bits of the Port_Name
-  std::uint64_t seed = 1;                    // for the addresses after that one, and the fuzz
-  std::size_t max_neighbours = 1024;         // for one more the oldest that our N_Port has nothing to do with is forgotten
+  std::uint16_t vlan = 0;             // 0: untagged
+  wire::FcId first_id{};              // 0000xxh, not 0 or FFFFh; 0: the low 16 bits of the Port_Name
+  std::uint64_t seed = 1;             // for the addresses after that one, and the fuzz
+  std::size_t max_neighbours = 1024;  // for one more the oldest that our N_Port has nothing to do with is forgotten
 };
 
 struct Vn2vnNeighbour {
   wire::FcId id{};
   wire::Wwn port_name{}, node_name{};
-  wire::MacAddress e_node{};                 // where FIP for it goes
-  TimeNs heard = 0;                          // 2.5 beacon intervals of silence, and it is gone
+  wire::MacAddress e_node{};  // where FIP for it goes
+  TimeNs heard = 0;           // 2.5 beacon intervals of silence, and it is gone
 };
 
 /// Hears about neighbours; from inside the node, which must not be destroyed then.
@@ -100,7 +101,10 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   [[nodiscard]] bool too_many_collisions() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override { ++counters_.unexpected_events; }
 
-  template <class E> void process(const E& event) { machine_.process(event, *this); }
+  template <class E>
+  void process(const E& event) {
+    machine_.process(event, *this);
+  }
   void forget_link();
   void start(TimeNs delay) { scheduler_.schedule_after(timer_, delay); }
   void time_out();
@@ -114,7 +118,8 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   [[nodiscard]] bool may_be_ours(wire::FcId id) const;
   [[nodiscard]] wire::fip::FipMessage message(std::uint8_t subcode) const;
   void describe_port(wire::fip::FipMessage& message) const;
-  void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination, const wire::MacAddress& source);
+  void send_fip(const wire::fip::FipMessage& message, const wire::MacAddress& destination,
+                const wire::MacAddress& source);
   void send(EthernetFrame frame);
   [[nodiscard]] wire::MacAddress vn_mac() const { return wire::mac_of(id_, wire::vn2vn_fc_map); }
   std::uint64_t draw();
@@ -127,21 +132,21 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   FcoeCounters counters_;
   machines::fip_vn2vn::Machine machine_;
   VnPort port_;
-  Channel loop_;                                   // what the N_Port sends to itself
+  Channel loop_;  // what the N_Port sends to itself
   wire::FcId id_{};
-  wire::MacAddress sender_{};                      // of the message that is processed
+  wire::MacAddress sender_{};  // of the message that is processed
   std::uint64_t random_;
-  std::vector<TimeNs> collisions_;                 // of the last config.rest
+  std::vector<TimeNs> collisions_;  // of the last config.rest
   TimeNs last_claim_ = 0;
-  std::vector<wire::FcId> to_tell_;                // logged in when the carrier went: whose login did not last hears LOGO
+  std::vector<wire::FcId> to_tell_;  // logged in when the carrier went: whose login did not last hears LOGO
   struct ReceivedFlogi {
     wire::FcId peer{};
     wire::OxId ox_id{};
     wire::Wwn port_name{};
   };
-  std::vector<ReceivedFlogi> flogis_;              // the N_Port has not answered yet
+  std::vector<ReceivedFlogi> flogis_;  // the N_Port has not answered yet
   std::map<wire::FcId, Vn2vnNeighbour> neighbours_;
-  std::deque<wire::FcId> oldest_neighbours_;       // each once
+  std::deque<wire::FcId> oldest_neighbours_;  // each once
   Timer<Vn2vnNode, &Vn2vnNode::time_out> timer_{*this};
   Timer<Vn2vnNode, &Vn2vnNode::expire_neighbours> expiry_{*this};
 };

@@ -45,8 +45,8 @@ class VnPort final : private FrameReceiver {
 
   NPort& n_port;
   VirtualLink link;
-  std::optional<wire::MacAddress> mac;   // while logged in
-  wire::FcId id{};                       // granted with it
+  std::optional<wire::MacAddress> mac;  // while logged in
+  wire::FcId id{};                      // granted with it
   std::optional<PendingEls> pending;
 
  private:

@@ -1,5 +1,6 @@
-// How fast FC-VI is over FCoE beside a raw AF_PACKET sender with equal frames, on one veth pair in a namespace of its own.
-// usage: bench_fcoe_veth [MESSAGES [ROUNDS]]; exit status 77: skipped, the reason is printed. tests/bench/README.md.
+// How fast FC-VI is over FCoE beside a raw AF_PACKET sender with equal frames, on one veth pair in a namespace of its
+// own. usage: bench_fcoe_veth [MESSAGES [ROUNDS]]; exit status 77: skipped, the reason is printed.
+// tests/bench/README.md.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -23,7 +24,9 @@ struct Sample {
 double cpu_seconds() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
@@ -34,7 +37,8 @@ Sample measured(const std::function<bool()>& work) {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), cpu_seconds() - cpu};
 }
 
-/// Two processes, as two hosts would be; they say goodbye to their neighbours at exit(). `receive` may end when `end` does.
+/// Two processes, as two hosts would be; they say goodbye to their neighbours at exit(). `receive` may end when `end`
+/// does.
 Sample run(const std::function<void(int end)>& receive, const std::function<Sample()>& send) {
   int end[2], answer[2];
   if (::pipe(end) != 0 || ::pipe(answer) != 0) return {};
@@ -60,11 +64,14 @@ Sample run(const std::function<void(int end)>& receive, const std::function<Samp
 }
 
 Sample raw(std::uint64_t messages, bool with_receiver) {
-  return run([&](int end) { if (with_receiver) receive_raw("vb", end); },
-             [&] {
-               RawSender sender("va", support::VethPair::mac_b, support::VethPair::mac_a);
-               return measured([&] { return sender.send(messages); });
-             });
+  return run(
+      [&](int end) {
+        if (with_receiver) receive_raw("vb", end);
+      },
+      [&] {
+        RawSender sender("va", support::VethPair::mac_b, support::VethPair::mac_a);
+        return measured([&] { return sender.send(messages); });
+      });
 }
 
 Sample fcvi(std::uint64_t messages) {
@@ -84,8 +91,9 @@ Sample middle(std::vector<Sample> samples) {
 
 void print(const char* what, const Sample& sample, std::uint64_t messages) {
   const double frames = static_cast<double>(messages * frames_of_message.size());
-  std::printf("%-44s %8.0f frames/s  %6.2f Gbit/s of data  sender's CPU %5.0f ns a frame\n", what, frames / sample.seconds,
-              static_cast<double>(messages) * message_bytes * 8 / sample.seconds / 1e9, sample.cpu_seconds / frames * 1e9);
+  std::printf("%-44s %8.0f frames/s  %6.2f Gbit/s of data  sender's CPU %5.0f ns a frame\n", what,
+              frames / sample.seconds, static_cast<double>(messages) * message_bytes * 8 / sample.seconds / 1e9,
+              sample.cpu_seconds / frames * 1e9);
 }
 
 int compare(std::uint64_t messages, std::size_t rounds) {

@@ -30,8 +30,10 @@ void run(benchmark::State& state, Level level, std::uint32_t message_bytes, fc2:
   for (auto _ : state) {
     for (const auto receive : receives) nodes.server_vi->post_receive(receive, server.handle);
     for (const auto send : sends) nodes.client_vi->post_send(send, client.handle);
-    nodes.fabric.run_until([&] { return (server.status(receives.back()) & vi::status::done) != 0 &&
-                                        (client.status(sends.back()) & vi::status::done) != 0; });
+    nodes.fabric.run_until([&] {
+      return (server.status(receives.back()) & vi::status::done) != 0 &&
+             (client.status(sends.back()) & vi::status::done) != 0;
+    });
     std::uint64_t address = 0;
     for (int i = 0; i < window; ++i) {
       if (nodes.client_vi->send_done(address) != vi::Return::Success) state.SkipWithError("send failed");

@@ -1,5 +1,5 @@
-// Sends from one VI to another of the same process through the whole library, one at a time, in one thread: for callgrind, whose
-// counts do not depend on what else runs. usage: bench_messages BYTES COUNT; tests/bench/README.md.
+// Sends from one VI to another of the same process through the whole library, one at a time, in one thread: for
+// callgrind, whose counts do not depend on what else runs. usage: bench_messages BYTES COUNT; tests/bench/README.md.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -76,7 +76,8 @@ void connect(End& client, End& server) {
   });
   VIP_VI_ATTRIBUTES granted;
   VIP_RETURN result = VIP_NO_MATCH;
-  while ((result = VipConnectRequest(client.vi, &here.net, &there.net, VIP_INFINITE, &granted)) == VIP_NO_MATCH) ::usleep(1000);
+  while ((result = VipConnectRequest(client.vi, &here.net, &there.net, VIP_INFINITE, &granted)) == VIP_NO_MATCH)
+    ::usleep(1000);
   check(result, "VipConnectRequest");
   waiting.join();
 }
@@ -96,7 +97,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: bench_messages BYTES COUNT\n");
     return 2;
   }
-  const std::string file = std::filesystem::temp_directory_path() / ("fcvi-messages-" + std::to_string(::getpid()) + ".yaml");
+  const std::string file =
+      std::filesystem::temp_directory_path() / ("fcvi-messages-" + std::to_string(::getpid()) + ".yaml");
   std::ofstream(file) << "nics:\n- {name: CLIENT, transport: in_process, addresses: [10.0.0.1]}\n"
                          "- {name: SERVER, transport: in_process, addresses: [10.0.0.2]}\n";
   ::setenv("FCVI_CONFIG", file.c_str(), 1);

@@ -1,5 +1,5 @@
-// What it costs to poll instead of to wait: 8-byte ping-pong between processes on a local fabric of their own, where cores are
-// free and where they are not. usage: bench_poll_latency [SECONDS [CASE [wait|poll]]]; tests/bench/README.md.
+// What it costs to poll instead of to wait: 8-byte ping-pong between processes on a local fabric of their own, where
+// cores are free and where they are not. usage: bench_poll_latency [SECONDS [CASE [wait|poll]]]; tests/bench/README.md.
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -27,13 +27,13 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 enum class Mode : std::uint8_t { Wait, Poll, Stop };
-constexpr std::size_t columns = 4;      // waiting and polling: at work queues, at a completion queue
-constexpr auto window = 250ms;          // all pairs of a case change their mode together, by the clock
+constexpr std::size_t columns = 4;  // waiting and polling: at work queues, at a completion queue
+constexpr auto window = 250ms;      // all pairs of a case change their mode together, by the clock
 constexpr std::uint64_t slots = 8, message_bytes = 8;
 
 struct Case {
   const char* name;
-  int cores, busy, pairs;               // cores: 0 is all
+  int cores, busy, pairs;  // cores: 0 is all
 };
 
 /// Half round trips of one mode: the sum, and how many took how long, in steps of a sixteenth of each power of two.
@@ -64,7 +64,9 @@ struct Sum {
 using Sums = std::array<Sum, columns>;
 
 enum class Only { Neither, Wait, Poll } only = Only::Neither;
-bool time_to_wait() { return only == Only::Neither ? Clock::now().time_since_epoch() / window % 2 == 0 : only == Only::Wait; }
+bool time_to_wait() {
+  return only == Only::Neither ? Clock::now().time_since_epoch() / window % 2 == 0 : only == Only::Wait;
+}
 bool just_changed() { return only == Only::Neither && Clock::now().time_since_epoch() % window < window / 10; }
 
 [[noreturn]] void give_up(const char* what, int result = -1) {
@@ -117,14 +119,17 @@ class End {
     data(slots)[0] = static_cast<std::uint8_t>(mode);
     check(VipPostSend(vi_, sent, handle_), "VipPostSend");
     VIP_RETURN result = VIP_NOT_DONE;
-    if (mode == Mode::Wait) result = VipSendWait(vi_, VIP_INFINITE, &sent);
-    else while ((result = VipSendDone(vi_, &sent)) == VIP_NOT_DONE) {}
+    if (mode == Mode::Wait)
+      result = VipSendWait(vi_, VIP_INFINITE, &sent);
+    else
+      while ((result = VipSendDone(vi_, &sent)) == VIP_NOT_DONE) {}
     check(result, "send");
   }
   Mode receive(Mode mode) {
     VIP_DESCRIPTOR* received = nullptr;
     const VIP_RETURN result = queue_ != nullptr ? take_from_queue(mode, received) : take(mode, received);
-    if (result != VIP_SUCCESS) std::fprintf(stderr, "status %x, ", received == nullptr ? 0 : static_cast<unsigned>(received->CS.Status));
+    if (result != VIP_SUCCESS)
+      std::fprintf(stderr, "status %x, ", received == nullptr ? 0 : static_cast<unsigned>(received->CS.Status));
     check(result, "receive");
     const std::uint64_t slot = static_cast<std::uint64_t>(received - static_cast<VIP_DESCRIPTOR*>(memory_));
     const auto next = static_cast<Mode>(data(slot)[0]);
@@ -162,8 +167,10 @@ class End {
     VIP_VI_HANDLE vi;
     VIP_BOOLEAN is_receive;
     VIP_RETURN result = VIP_NOT_DONE;
-    if (mode == Mode::Wait) result = VipCQWait(queue_, VIP_INFINITE, &vi, &is_receive);
-    else while ((result = VipCQDone(queue_, &vi, &is_receive)) == VIP_NOT_DONE) {}
+    if (mode == Mode::Wait)
+      result = VipCQWait(queue_, VIP_INFINITE, &vi, &is_receive);
+    else
+      while ((result = VipCQDone(queue_, &vi, &is_receive)) == VIP_NOT_DONE) {}
     return result == VIP_SUCCESS ? VipRecvDone(vi, &received) : result;
   }
   VIP_DESCRIPTOR* descriptor(std::uint64_t slot) {
@@ -253,7 +260,10 @@ void run_case(const Case& chosen, double seconds, Sums* results) {
   if (::mkdtemp(folder.data()) == nullptr) give_up("mkdtemp");
   ::setenv("FCVI_RUNTIME_DIR", folder.c_str(), 1);
   std::vector<pid_t> children, busy;
-  for (int i = 0; i < chosen.busy; ++i) busy.push_back(run([] { for (volatile bool go_on = true; go_on;) {} }));
+  for (int i = 0; i < chosen.busy; ++i)
+    busy.push_back(run([] {
+      for (volatile bool go_on = true; go_on;) {}
+    }));
   for (int pair = 0; pair < chosen.pairs; ++pair) {
     children.push_back(run([&] {
       ::setenv("FCVI_NODE", ("bench-server-" + std::to_string(pair)).c_str(), 1);
@@ -267,7 +277,8 @@ void run_case(const Case& chosen, double seconds, Sums* results) {
   }
   for (const pid_t child : children) {
     int status = 0;
-    if (::waitpid(child, &status, 0) == child && status != 0) std::fprintf(stderr, "process %d ended with status %x\n", child, status);
+    if (::waitpid(child, &status, 0) == child && status != 0)
+      std::fprintf(stderr, "process %d ended with status %x\n", child, status);
   }
   for (const pid_t child : busy) ::kill(child, SIGKILL), ::waitpid(child, nullptr, 0);
 }
@@ -288,7 +299,8 @@ void compare(const Case& chosen, double seconds) {
     return all_columns;
   };
   double fewest = messages_of(0), messages = 0;
-  for (int pair = 0; pair < chosen.pairs; ++pair) fewest = std::min(fewest, messages_of(pair)), messages += messages_of(pair);
+  for (int pair = 0; pair < chosen.pairs; ++pair)
+    fewest = std::min(fewest, messages_of(pair)), messages += messages_of(pair);
   ::munmap(shared, bytes);
   if (only != Only::Neither) std::printf("round trips: %.0f of one pair at least, %.0f in all\n", fewest, messages);
   const auto print = [&](const char* what, const char* kind, auto value) {
@@ -321,7 +333,8 @@ int main(int argc, char** argv) {
       {"one core, eight processes of ours", 1, 0, 4},
       {"all cores, four times as many of ours", 0, 0, 2 * cores},
   };
-  std::printf("%-48s %9s %9s %5s %9s %9s %5s\n", "half a round trip of 8 bytes, us", "RecvWait", "RecvDone", "", "CQWait", "CQDone", "");
+  std::printf("%-48s %9s %9s %5s %9s %9s %5s\n", "half a round trip of 8 bytes, us", "RecvWait", "RecvDone", "",
+              "CQWait", "CQDone", "");
   std::fflush(stdout);
   for (std::size_t i = 0; i < cases.size(); ++i)
     if (argc <= 2 || std::strtoul(argv[2], nullptr, 10) == i + 1) bench::compare(cases[i], seconds);

@@ -25,9 +25,10 @@ class Phases {
   void done(const char* what, std::size_t count) {
     auto& scheduler = hosts_.fabric().scheduler;
     const std::uint64_t frames = hosts_.frames_forwarded(), events = scheduler.fired_count();
-    std::printf("%-28s %6zu  %6.2f s real, %9.3f ms simulated, %9llu frames forwarded, %9llu events, peak %.0f MiB\n", what, count,
-                seconds_since(began_), static_cast<double>(scheduler.now() - simulated_) / 1e6,
-                static_cast<unsigned long long>(frames - frames_), static_cast<unsigned long long>(events - events_), peak_mebibytes());
+    std::printf("%-28s %6zu  %6.2f s real, %9.3f ms simulated, %9llu frames forwarded, %9llu events, peak %.0f MiB\n",
+                what, count, seconds_since(began_), static_cast<double>(scheduler.now() - simulated_) / 1e6,
+                static_cast<unsigned long long>(frames - frames_), static_cast<unsigned long long>(events - events_),
+                peak_mebibytes());
     std::fflush(stdout);
     began_ = Clock::now();
     simulated_ = scheduler.now();
@@ -44,13 +45,16 @@ class Phases {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto argument = [&](int index, unsigned long otherwise) { return argc > index ? std::strtoul(argv[index], nullptr, 10) : otherwise; };
+  const auto argument = [&](int index, unsigned long otherwise) {
+    return argc > index ? std::strtoul(argv[index], nullptr, 10) : otherwise;
+  };
   const std::size_t ports = argument(1, 10'000) & ~1UL, switches = std::bit_ceil(argument(2, 64));
   if (ports == 0 || switches > 128) return std::fprintf(stderr, "usage: bench_scale [PORTS [SWITCHES up to 128]]\n"), 2;
   const auto start = Clock::now();
   support::ManyHosts hosts({.switches = switches, .ports = ports});
   Phases phases(hosts);
-  std::printf("%zu ports on %zu switches; made in %.2f s, peak %.0f MiB\n", ports, switches, seconds_since(start), peak_mebibytes());
+  std::printf("%zu ports on %zu switches; made in %.2f s, peak %.0f MiB\n", ports, switches, seconds_since(start),
+              peak_mebibytes());
   const bool registered = hosts.register_all();
   phases.done("logged in and registered", hosts.registered());
   hosts.fabric().run_for(fc2::second);

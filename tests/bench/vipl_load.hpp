@@ -21,8 +21,10 @@ class LoadedVi {
  public:
   static constexpr std::size_t slots = 1024, buffers = 32;
   LoadedVi(const char* interface, const char* node) {
-    const std::string file = std::filesystem::temp_directory_path() / ("fcvi-bench-" + std::to_string(::getpid()) + ".yaml");
-    std::ofstream(file) << "nics:\n- {name: VINIC, transport: fcoe, mode: vn2vn, interface: " << interface << ", timeouts: {open: 30s}}\n";
+    const std::string file =
+        std::filesystem::temp_directory_path() / ("fcvi-bench-" + std::to_string(::getpid()) + ".yaml");
+    std::ofstream(file) << "nics:\n- {name: VINIC, transport: fcoe, mode: vn2vn, interface: "
+                        << interface << ", timeouts: {open: 30s}}\n";
     ::setenv("FCVI_CONFIG", file.c_str(), 1);
     ::setenv("FCVI_NODE", node, 1);
     opened_ = VipOpenNic("VINIC", &nic) == VIP_SUCCESS && VipNSInit(nic, nullptr) == VIP_SUCCESS && prepare();
@@ -127,7 +129,8 @@ class MessageSender {
       for (; posted < messages && posted - done < window; ++posted)
         VipPostSend(here_.vi, here_.descriptor(posted % LoadedVi::slots), here_.memory);
       VIP_DESCRIPTOR* descriptor = nullptr;
-      if (VipSendWait(here_.vi, VIP_INFINITE, &descriptor) != VIP_SUCCESS || (descriptor->CS.Status & VIP_STATUS_ERROR_MASK) != 0)
+      if (VipSendWait(here_.vi, VIP_INFINITE, &descriptor) != VIP_SUCCESS ||
+          (descriptor->CS.Status & VIP_STATUS_ERROR_MASK) != 0)
         return false;
     }
     return true;

@@ -1,4 +1,5 @@
-// How many addresses are remembered, which makes room, and what ends them all (FC-VI 7.7.1; ResolverConfig::max_entries).
+// How many addresses are remembered, which makes room, and what ends them all (FC-VI 7.7.1;
+// ResolverConfig::max_entries).
 #include "tests/farp/resolver_fixture.hpp"
 
 namespace farp_test {
@@ -22,7 +23,8 @@ class CacheTest : public ResolverTest {
   std::size_t next_ = 0;
 };
 
-// Who asks again for what is known adds nothing, and makes nobody go; each has its place by when it was asked for first.
+// Who asks again for what is known adds nothing, and makes nobody go; each has its place by when it was asked for
+// first.
 TEST_F(CacheTest, full_asked_again_stays_in_its_place) {
   begin(6, 2);
   for (const std::size_t index : {1U, 2U, 1U, 1U, 2U}) EXPECT_EQ(ask(0, ip(index)).ids, ids({index}));
@@ -40,8 +42,8 @@ TEST_F(CacheTest, of_no_size_refuses) {
   EXPECT_EQ(evicted(), 0U);
 }
 
-// A listener asks for many from inside of its answer: 16 more than usual are taken, since none may go meanwhile; the rest are
-// refused.
+// A listener asks for many from inside of its answer: 16 more than usual are taken, since none may go meanwhile; the
+// rest are refused.
 TEST_F(CacheTest, full_asked_from_inside_an_answer_takes_16_more) {
   begin(2, 2);
   struct Crowd final : farp::ResolveListener {
@@ -66,7 +68,8 @@ TEST_F(CacheTest, full_asked_from_inside_an_answer_takes_16_more) {
   EXPECT_EQ(evicted(), 1U);
 }
 
-// So that no question is dear 16 addresses are looked at for each. The sixteenth that is not being resolved makes room ...
+// So that no question is dear 16 addresses are looked at for each. The sixteenth that is not being resolved makes room
+// ...
 TEST_F(CacheTest, full_sixteenth_is_idle_makes_room) {
   begin(3, 16);
   ask_for_nobody(15);
@@ -76,8 +79,8 @@ TEST_F(CacheTest, full_sixteenth_is_idle_makes_room) {
   EXPECT_EQ(strangers.refusals, 0);
 }
 
-// ... the seventeenth does so for the next who asks; none of those that were looked at is forgotten: once they are idle, they
-// make room.
+// ... the seventeenth does so for the next who asks; none of those that were looked at is forgotten: once they are
+// idle, they make room.
 TEST_F(CacheTest, full_seventeenth_is_idle_makes_room_the_next_time) {
   begin(3, 17);
   ask_for_nobody(16);

@@ -55,13 +55,16 @@ class DirectoryTest : public ResolverTest {
 class Impostor final : public fc2::ExchangeUser {
  public:
   using Answer = std::function<std::vector<std::uint8_t>(wire::ct::Command)>;
-  Impostor(fc2::NPort& port, Answer answer) : port_(port), answer_(std::move(answer)) { port.set_user(wire::Type::ct, *this); }
+  Impostor(fc2::NPort& port, Answer answer) : port_(port), answer_(std::move(answer)) {
+    port.set_user(wire::Type::ct, *this);
+  }
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
     const auto command = wire::ct::CtHeader::parse(iu)->command;
     ++requests;
     const auto answer = answer_(command);
     if (answer.empty()) return port_.release(exchange);
-    port_.send(exchange, wire::RCtl::solicited_control, {}, answer, {.last_of_exchange = true, .transfer_initiative = true});
+    port_.send(exchange, wire::RCtl::solicited_control, {}, answer,
+               {.last_of_exchange = true, .transfer_initiative = true});
   }
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
   int requests = 0;
@@ -133,7 +136,8 @@ TEST_F(DirectoryTest, listing_of_ports_without_names) {
 
 // Two processes of one node, and a port with several addresses.
 TEST_F(DirectoryTest, listing_of_ports_of_one_node) {
-  for (std::size_t i = 0; i < 2; ++i) fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.node_name = {7}; });
+  for (std::size_t i = 0; i < 2; ++i)
+    fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.node_name = {7}; });
   for (std::size_t i = 0; i < 2; ++i)
     resolvers.push_back(std::make_unique<farp::Resolver>(
         fabric.port(i), farp::ResolverConfig{.own_addresses = {ip(3), ip(4)}, .symbolic_node_name = "shared"}));
@@ -186,7 +190,7 @@ TEST_F(DirectoryTest, askers_share_and_see_what_was_there_when_they_asked) {
   farp::Directory directory(fabric.port(0));
   Reader early, late, also_late;
   directory.list(early);
-  EXPECT_FALSE(early.told());  // never from inside
+  EXPECT_FALSE(early.told());            // never from inside
   fabric.run_for(3 * fc2::microsecond);  // the first request is on its way
   fabric.attach(2);
   fabric.run_for(fc2::second);

@@ -60,8 +60,8 @@ TEST_F(FarpFrames, resolved_reply_that_says_nothing_is_left) {
   EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
 }
 
-// An address has so many ports at most, here one. Another reply displaces it if that is a port with which there is no login,
-// nor will be.
+// An address has so many ports at most, here one. Another reply displaces it if that is a port with which there is no
+// login, nor will be.
 class OnePortOfAnAddress : public FarpFrames {
  protected:
   void SetUp() override { begin(2, 1); }
@@ -167,7 +167,8 @@ TEST_F(FarpFrames, own_address_right_justified_is_found) {
   deliver(0, id(1), wire::well_known::broadcast, request);
   const support::LoggedFrame* frame = log.find(Command::farp_reply);
   ASSERT_NE(frame, nullptr);
-  EXPECT_EQ(wire::els::FarpReply::parse(frame->data)->responding_ip, right_justified(0)) << "item 23, as it was asked for";
+  EXPECT_EQ(wire::els::FarpReply::parse(frame->data)->responding_ip, right_justified(0))
+      << "item 23, as it was asked for";
 }
 
 // Ourselves are found where we are a port, not before: without a link we have no N_Port_ID.

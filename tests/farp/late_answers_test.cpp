@@ -1,4 +1,5 @@
-// Answers, questions and changes that come at another time than usual, while an address is asked for (FC-VI 7.4 to 7.7).
+// Answers, questions and changes that come at another time than usual, while an address is asked for (FC-VI 7.4 to
+// 7.7).
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/els/farp.hpp"
 
@@ -66,7 +67,8 @@ TEST_F(LateAnswers, querying_reply_is_not_taken) {
   EXPECT_EQ(asker.refusals, 1);
 }
 
-// FC-VI 7.7.1: the mapping is invalidated while the Name Server is asked: its answer may be older than that; it is asked again, once.
+// FC-VI 7.7.1: the mapping is invalidated while the Name Server is asked: its answer may be older than that; it is
+// asked again, once.
 TEST_F(LateAnswers, querying_invalidated_asks_again) {
   begin();
   Asker asker;
@@ -91,8 +93,8 @@ TEST_F(LateAnswers, await_reply_asked_again_shares_the_broadcast) {
   EXPECT_EQ(broadcasts(), 1U);
 }
 
-// FC-VI 7.7.1: unknown to the Name Server, and asked for by broadcast when something changes: the Name Server is asked again, which may
-// know it by now.
+// FC-VI 7.7.1: unknown to the Name Server, and asked for by broadcast when something changes: the Name Server is asked
+// again, which may know it by now.
 TEST_F(LateAnswers, await_reply_invalidated_asks_the_name_server) {
   begin();
   Asker asker;

@@ -1,4 +1,5 @@
-// How a port is checked after an RSCN: who is asked what, how often, and what ends it (FC-VI 7.7.1, 7.7.3, 7.7.5; ruling 221).
+// How a port is checked after an RSCN: who is asked what, how often, and what ends it (FC-VI 7.7.1, 7.7.3, 7.7.5;
+// ruling 221).
 #include <optional>
 
 #include "farp/port_validator.hpp"
@@ -45,8 +46,8 @@ TEST(PortChecksAlone, logged_in_without_name_server_port_is_asked) {
   EXPECT_TRUE(fabric.port(0).remote_port(fabric.port(1).n_port_id()).logged_in());
 }
 
-// Ruling 221: nobody answers: the Name Server is asked again after 2 * E_D_TOV, then after twice as long, until 2 * R_A_TOV are
-// over; then the port is, in the same way; then it is not there.
+// Ruling 221: nobody answers: the Name Server is asked again after 2 * E_D_TOV, then after twice as long, until 2 *
+// R_A_TOV are over; then the port is, in the same way; then it is not there.
 TEST_F(PortChecks, logged_in_nobody_answers_both_are_asked_again) {
   SilentServer silent(server());
   const wire::FcId quiet = id(1);
@@ -59,7 +60,8 @@ TEST_F(PortChecks, logged_in_nobody_answers_both_are_asked_again) {
   EXPECT_EQ(logged_out, std::vector{quiet});
   EXPECT_EQ(questions(quiet), (Times{0, 4 * second, 12 * second}));
   EXPECT_EQ(discoveries(quiet), (Times{20 * second, 24 * second, 32 * second}));
-  EXPECT_EQ(fabric.port(0).counters().discarded(fc2::Discard::UnknownExchange), 0U) << "what failed is not aborted again";
+  EXPECT_EQ(fabric.port(0).counters().discarded(fc2::Discard::UnknownExchange), 0U)
+      << "what failed is not aborted again";
 }
 
 // FC-FS ABTS: the Name Server that aborts the question will not answer it: the port is asked at once.
@@ -134,8 +136,8 @@ TEST_F(PortChecks, awaited_never_logged_in_port_is_there_is_waited_for) {
   EXPECT_TRUE(discoveries(silent).empty());
 }
 
-/// Port 0 waits for the accepts of 17 ports, one more than are checked at a time, and the Name Server says nothing. Only the
-/// last is there.
+/// Port 0 waits for the accepts of 17 ports, one more than are checked at a time, and the Name Server says nothing.
+/// Only the last is there.
 class ManyAwaited : public testing::Test {
  protected:
   static constexpr std::size_t at_once = farp::PortValidator::max_checks_at_once;
@@ -155,7 +157,8 @@ class ManyAwaited : public testing::Test {
   [[nodiscard]] Ids asked_about() const {
     Ids about;
     for (const support::LoggedFrame& frame : log.frames())
-      if (const auto gpn_id = wire::ct::GpnId::parse(frame.data); frame.outbound && gpn_id) about.insert(gpn_id->port_id);
+      if (const auto gpn_id = wire::ct::GpnId::parse(frame.data); frame.outbound && gpn_id)
+        about.insert(gpn_id->port_id);
     return about;
   }
   support::TestFabric fabric;
@@ -165,8 +168,8 @@ class ManyAwaited : public testing::Test {
   support::FrameLog log;
 };
 
-// 16 are asked about at a time. Nobody says anything of them in 2 * R_A_TOV: their logins go on, nothing more is sent to them,
-// and the next has its turn.
+// 16 are asked about at a time. Nobody says anything of them in 2 * R_A_TOV: their logins go on, nothing more is sent
+// to them, and the next has its turn.
 TEST_F(ManyAwaited, name_server_silent_each_has_its_turn) {
   fabric.run_for(20 * second - millisecond);
   EXPECT_EQ(asked_about().size(), at_once);
@@ -325,8 +328,8 @@ TEST_F(PortChecks, logged_in_logs_out_is_not_asked_about_again) {
   EXPECT_EQ(questions(id(1)).size(), 1U);
 }
 
-// FC-VI 7.7.5: our link is interrupted while many are checked. The fabric is the same, all logins stand: no check goes on, and
-// who waited for its turn has none.
+// FC-VI 7.7.5: our link is interrupted while many are checked. The fabric is the same, all logins stand: no check goes
+// on, and who waited for its turn has none.
 TEST(PortChecksAlone, link_interrupted_all_checks_end) {
   constexpr std::size_t many = farp::PortValidator::max_checks_at_once + 2;
   support::TestFabric fabric(many + 1);
@@ -369,8 +372,8 @@ class Validating : public PortChecks {
     logged_out.clear();
     begin();
   }
-  /// What the Name Server says of it, and then: is its login there still? Its own ADISC is not joined by another in either
-  /// case.
+  /// What the Name Server says of it, and then: is its login there still? Its own ADISC is not joined by another in
+  /// either case.
   bool stays(Answer answer, wire::Wwn name = {}) {
     SilentServer says(server(), answer, name);
     all_changed();

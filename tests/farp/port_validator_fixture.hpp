@@ -24,9 +24,12 @@ using farp::Resolver, farp::ResolverConfig;
 inline void tell_changed(support::TestFabric& fabric, fc2::NPort& port, const wire::els::RscnPage& page) {
   const wire::els::Rscn rscn{.pages = {page}};
   fc2::FramePtr frame = fabric.pool.take();
-  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = port.n_port_id(),
-                              .s_id = wire::well_known::fabric_controller, .type = wire::Type::els,
-                              .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence, .ox_id = {0x7000}};
+  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
+                              .d_id = port.n_port_id(),
+                              .s_id = wire::well_known::fabric_controller,
+                              .type = wire::Type::els,
+                              .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence,
+                              .ox_id = {0x7000}};
   header.write(frame->bytes);
   rscn.write(frame->data_field());
   frame->size_bytes = static_cast<std::uint16_t>(24 + rscn.size());
@@ -52,7 +55,8 @@ class SilentServer final : public fc2::ExchangeUser {
     if (answer == Answer::Abort) return port_.abort(exchange);
     auto accept = support::bytes_of(wire::ct::NameAccept{.world_wide_name = name});
     if (answer == Answer::Reject) accept = support::bytes_of(wire::ct::CtHeader::of(wire::ct::Command::reject));
-    port_.send(exchange, wire::RCtl::solicited_control, {}, accept, {.last_of_exchange = ends, .transfer_initiative = true});
+    port_.send(exchange, wire::RCtl::solicited_control, {}, accept,
+               {.last_of_exchange = ends, .transfer_initiative = true});
   }
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
   Answer answer;

@@ -69,7 +69,8 @@ TEST_F(PortValidatorTest, logged_in_port_gone_is_logged_out) {
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U);
 }
 
-// A port that goes while a login with it is under way: nobody will answer the PLOGI, and the login fails as soon as the RSCN came.
+// A port that goes while a login with it is under way: nobody will answer the PLOGI, and the login fails as soon as the
+// RSCN came.
 TEST_F(PortValidatorTest, awaited_port_gone_login_fails) {
   const wire::FcId gone = id(1);
   fabric.port(0).remote_port(gone).log_out();
@@ -93,8 +94,8 @@ TEST_F(PortValidatorTest, awaited_port_silent_is_waited_for) {
   EXPECT_TRUE(fabric.port(0).remote_port(silent).logging_in());
 }
 
-// It is back and logs in by itself before the Name Server's answer, that it is not there, has come: what was asked before the
-// login says nothing of who logged in.
+// It is back and logs in by itself before the Name Server's answer, that it is not there, has come: what was asked
+// before the login says nothing of who logged in.
 TEST_F(LateAnswer, awaited_port_logs_in_before_the_answer_stays) {
   const wire::FcId peer = id(1);
   fabric.port(0).remote_port(peer).log_out();
@@ -124,7 +125,8 @@ TEST_F(PortValidatorTest, logged_in_port_unchanged_stays) {
   EXPECT_TRUE(knows(id(1)));
 }
 
-// ... also where one frame of it is lost, whichever: RSCN, GPN_ID, ADISC, or an answer. Class 3 tells nobody; ruling 221.
+// ... also where one frame of it is lost, whichever: RSCN, GPN_ID, ADISC, or an answer. Class 3 tells nobody; ruling
+// 221.
 TEST_F(PortValidatorTest, logged_in_port_unchanged_one_frame_lost_stays) {
   struct LoseOne final : fc2::FrameFault {
     void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
@@ -167,7 +169,8 @@ TEST_F(PortValidatorTest, logged_in_address_taken_by_another_is_logged_out) {
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U) << "the Name Server knows it";
 }
 
-// Without the Name Server the port itself is asked; one that is not there does not answer, and is logged out in the end.
+// Without the Name Server the port itself is asked; one that is not there does not answer, and is logged out in the
+// end.
 TEST_F(PortValidatorTest, logged_in_port_gone_without_name_server_is_logged_out) {
   fabric.port(0).remote_port(wire::well_known::name_server).log_out();
   const wire::FcId gone = id(1);
@@ -246,7 +249,9 @@ TEST_F(PortValidatorTest, awaited_without_name_server_is_waited_for) {
   EXPECT_TRUE(login_failed.empty());
   EXPECT_TRUE(fabric.port(0).remote_port(quiet).logging_in());
   const auto asked = [&](wire::FcId peer) {
-    return log.count([&](const support::LoggedFrame& frame) { return frame.is_els(wire::els::Command::adisc) && frame.header.d_id == peer; });
+    return log.count([&](const support::LoggedFrame& frame) {
+      return frame.is_els(wire::els::Command::adisc) && frame.header.d_id == peer;
+    });
   };
   EXPECT_EQ(asked(quiet), 0U);  // who has not answered PLOGI is not asked more
   EXPECT_EQ(asked(id(2)), 1U);
@@ -260,7 +265,10 @@ TEST_F(PortValidatorTest, all_changed_asks_for_peers_only) {
   log.clear();
   all_changed();
   fabric.run_for(second);
-  EXPECT_EQ(log.count([](const support::LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::unsolicited_control); }), 2U);
+  EXPECT_EQ(log.count([](const support::LoggedFrame& frame) {
+    return frame.outbound && frame.is(wire::RCtl::unsolicited_control);
+  }),
+            2U);
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 2U);
   EXPECT_TRUE(logged_out.empty());
 }

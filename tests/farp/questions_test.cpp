@@ -1,5 +1,5 @@
-// Questions to a Name Server that is slow, ends its exchanges otherwise, or goes away (FC-VI 7.6, 7.7; FC-FS; ruling 221): what is asked again
-// and when, what the asker hears, and that no exchange stays behind.
+// Questions to a Name Server that is slow, ends its exchanges otherwise, or goes away (FC-VI 7.6, 7.7; FC-FS; ruling
+// 221): what is asked again and when, what the asker hears, and that no exchange stays behind.
 #include "farp/directory.hpp"
 
 #include <algorithm>
@@ -36,14 +36,17 @@ Bytes reject(wire::ct::RejectExplanation why) {
 class SlowServer final : public fc2::ExchangeUser {
  public:
   using Answer = std::function<Bytes(Command)>;
-  SlowServer(fc2::NPort& port, Answer answer) : port_(port), answer_(std::move(answer)) { port.set_user(wire::Type::ct, *this); }
+  SlowServer(fc2::NPort& port, Answer answer) : port_(port), answer_(std::move(answer)) {
+    port.set_user(wire::Type::ct, *this);
+  }
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
     const Command command = wire::ct::CtHeader::parse(iu)->command;
     asked.emplace_back(command, port_.scheduler().now());
     if (aborts > 0 && aborts-- > 0) return port_.abort(exchange);
     const Bytes answer = answer_(command);
     if (answer.empty()) return port_.release(exchange);
-    port_.send(exchange, wire::RCtl::solicited_control, {}, answer, {.last_of_exchange = ends, .transfer_initiative = true});
+    port_.send(exchange, wire::RCtl::solicited_control, {}, answer,
+               {.last_of_exchange = ends, .transfer_initiative = true});
   }
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
   bool ends = true;  // the exchange, with its answer
@@ -68,8 +71,8 @@ class QuestionsTest : public ResolverTest {
   support::FrameLog log;
 };
 
-// Ruling 221: a question that is lost is asked again after 2 * E_D_TOV, then after twice as long; the last try has 2 * R_A_TOV. Then FARP, as
-// often, E_D_TOV apart. Each try has an exchange, and none stays.
+// Ruling 221: a question that is lost is asked again after 2 * E_D_TOV, then after twice as long; the last try has 2 *
+// R_A_TOV. Then FARP, as often, E_D_TOV apart. Each try has an exchange, and none stays.
 TEST_F(QuestionsTest, querying_silentServer_asksAsOftenAndAsLong) {
   bring_up(2);
   SlowServer silent(server(), silence);
@@ -120,7 +123,8 @@ TEST_F(QuestionsTest, querying_serverAbortsAll_asksByFarpInTheEnd) {
   expect_no_exchange();
 }
 
-// FC-VI 7.7.1, 7.4: the server logs us out while it is asked: the question goes on by FARP, at once, and finds the port.
+// FC-VI 7.7.1, 7.4: the server logs us out while it is asked: the question goes on by FARP, at once, and finds the
+// port.
 TEST_F(QuestionsTest, querying_serverLogsOut_asksByFarp) {
   bring_up(2);
   SlowServer silent(server(), silence);
@@ -201,20 +205,30 @@ class ListingTest : public QuestionsTest {
   }
 };
 
-// FC-GS: what the server rejects, and why, says what is not there: no port of FC-VI, a port that has gone, a name or address that nobody
-// registered. Other reasons for no list are a failure.
+// FC-GS: what the server rejects, and why, says what is not there: no port of FC-VI, a port that has gone, a name or
+// address that nobody registered. Other reasons for no list are a failure.
 TEST_F(ListingTest, rejected_saysWhatIsNotThere) {
   bring_up(1);
   using Why = wire::ct::RejectExplanation;
   wire::ct::GpnFtAccept ports;
   ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
-  struct Case { Command rejected; Why why; int listings; std::size_t ports; };
+  struct Case {
+    Command rejected;
+    Why why;
+    int listings;
+    std::size_t ports;
+  };
   constexpr Case cases[] = {
-      {Command::gpn_ft, Why::fc4_types_not_registered, 1, 0}, {Command::gpn_ft, Why::database_empty, 1, 0},
-      {Command::gpn_ft, Why::none, 0, 0},           {Command::gpn_ft, Why::n_port_id_not_registered, 0, 0},
-      {Command::gnn_id, Why::n_port_id_not_registered, 1, 0}, {Command::gnn_id, Why::none, 1, 0},
-      {Command::gipp_id, Why::n_port_id_not_registered, 1, 0}, {Command::gipp_id, Why::none, 1, 1},
-      {Command::gsnn_nn, Why::none, 1, 1},          {Command::gsnn_nn, Why::n_port_id_not_registered, 1, 1},
+      {Command::gpn_ft, Why::fc4_types_not_registered, 1, 0},
+      {Command::gpn_ft, Why::database_empty, 1, 0},
+      {Command::gpn_ft, Why::none, 0, 0},
+      {Command::gpn_ft, Why::n_port_id_not_registered, 0, 0},
+      {Command::gnn_id, Why::n_port_id_not_registered, 1, 0},
+      {Command::gnn_id, Why::none, 1, 0},
+      {Command::gipp_id, Why::n_port_id_not_registered, 1, 0},
+      {Command::gipp_id, Why::none, 1, 1},
+      {Command::gsnn_nn, Why::none, 1, 1},
+      {Command::gsnn_nn, Why::n_port_id_not_registered, 1, 1},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(std::string(to_string(one.rejected)) + " " + std::string(to_string(one.why)));
@@ -238,7 +252,9 @@ TEST_F(ListingTest, badSymbolicName_isAFailure) {
   ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
   SlowServer names(server(), [&](Command command) {
     if (command == Command::gpn_ft) return bytes_of(ports);
-    if (command == Command::gnn_id) return bytes_of(wire::ct::NameAccept{.preamble = wire::ct::CtHeader::of(Command::accept), .world_wide_name = {9}});
+    if (command == Command::gnn_id)
+      return bytes_of(
+          wire::ct::NameAccept{.preamble = wire::ct::CtHeader::of(Command::accept), .world_wide_name = {9}});
     return command == Command::gsnn_nn ? Bytes(18, 0xFF) : reject(wire::ct::RejectExplanation::none);
   });
   const Reader reader = list();
@@ -269,8 +285,8 @@ TEST_F(ListingTest, noLogin_failsAtOnce) {
   }
 }
 
-// ListingOwner: the end is told once, whatever comes later: the time of the whole listing, or answers to what was asked beside
-// the one that nobody understands.
+// ListingOwner: the end is told once, whatever comes later: the time of the whole listing, or answers to what was asked
+// beside the one that nobody understands.
 TEST_F(ListingTest, ended_isToldOnce) {
   bring_up(1);
   wire::ct::GpnFtAccept ports;
@@ -290,8 +306,8 @@ TEST_F(ListingTest, ended_isToldOnce) {
   }
 }
 
-// FC-GS GIPP_ID: the address is listed in the one form that all have in common; that its answer comes late, behind the node's
-// name, changes nothing of that.
+// FC-GS GIPP_ID: the address is listed in the one form that all have in common; that its answer comes late, behind the
+// node's name, changes nothing of that.
 TEST_F(ListingTest, addressComesLate_isListedWithTheName) {
   bring_up(1);
   wire::ct::GpnFtAccept ports;
@@ -327,8 +343,13 @@ TEST(ListingOnALoop, interrupted_failsAtOnce) {
     if (s_id == wire::well_known::f_port) login.features = wire::els::feature::f_port;
     login.port_name = login.node_name = {0x2000'0000'0000'0000U + s_id.value};
     fc2::FramePtr frame = pool.take();
-    wire::FcHeader{.r_ctl = wire::RCtl::els_reply, .d_id = d_id, .s_id = s_id, .type = wire::Type::els,
-                   .f_ctl = wire::f_ctl::single_frame_reply, .ox_id = loop.frames().back().header.ox_id}.write(frame->bytes);
+    wire::FcHeader{.r_ctl = wire::RCtl::els_reply,
+                   .d_id = d_id,
+                   .s_id = s_id,
+                   .type = wire::Type::els,
+                   .f_ctl = wire::f_ctl::single_frame_reply,
+                   .ox_id = loop.frames().back().header.ox_id}
+        .write(frame->bytes);
     login.write(frame->data_field());
     frame->size_bytes = fc2::frame_header_bytes + wire::els::Login::size();
     frame->sof = wire::Sof::i3;
@@ -356,7 +377,8 @@ TEST_F(ListingTest, exchanges_noneStays) {
   EXPECT_EQ(list().listings, 1);
   EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
   wire::ct::GpnFtAccept ports;
-  for (std::uint32_t i = 0; i < 4; ++i) ports.entries.push_back({.control = 0, .port_id = {0x010100 + 0x100 * i}, .port_name = {5 + i}});
+  for (std::uint32_t i = 0; i < 4; ++i)
+    ports.entries.push_back({.control = 0, .port_id = {0x010100 + 0x100 * i}, .port_name = {5 + i}});
   int answers = 1;
   SlowServer bad(server(), [&](Command command) {
     if (command == Command::gpn_ft) return bytes_of(ports);

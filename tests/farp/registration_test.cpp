@@ -24,14 +24,17 @@ struct Asked {
 /// Stands in the Name Server's place: accepts the first so many requests, and is silent then.
 class FewAnswers final : public fc2::ExchangeUser {
  public:
-  FewAnswers(fc2::NPort& port, std::size_t answers) : port_(port), left_(answers) { port.set_user(wire::Type::ct, *this); }
+  FewAnswers(fc2::NPort& port, std::size_t answers) : port_(port), left_(answers) {
+    port.set_user(wire::Type::ct, *this);
+  }
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
     asked.push_back({wire::ct::CtHeader::parse(iu)->command, port_.scheduler().now(), {iu.begin(), iu.end()}});
     if (left_ == 0) return port_.release(exchange);
     --left_;
     std::vector<std::uint8_t> accept(wire::ct::CtAccept::size());
     wire::ct::CtAccept{}.write(accept);
-    port_.send(exchange, wire::RCtl::solicited_control, {}, accept, {.last_of_exchange = ends, .transfer_initiative = true});
+    port_.send(exchange, wire::RCtl::solicited_control, {}, accept,
+               {.last_of_exchange = ends, .transfer_initiative = true});
   }
   bool ends = true;  // the exchange, with the answer
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
@@ -54,7 +57,8 @@ class RegistrationTest : public ResolverTest {
     fabric.fabric.tap(fabric.port(0), &log);
   }
   std::size_t requests_to_server() const {
-    return log.count([](const support::LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::unsolicited_control); });
+    return log.count(
+        [](const support::LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::unsolicited_control); });
   }
   /// On both directions of port 0's link, until that goes.
   void lose(std::function<bool(const wire::FcHeader&)> which) {
@@ -73,9 +77,9 @@ class RegistrationTest : public ResolverTest {
   bool lossy = false;  // then it is to be taken from the link before it goes
 };
 
-// A server that accepts the login and answers nothing else: each step is asked for again after 2 * E_D_TOV, then after twice as
-// long, `retries` times; the last try has 2 * R_A_TOV (ruling 221). Then the next one. After the last the port is ready, and
-// registers for state changes.
+// A server that accepts the login and answers nothing else: each step is asked for again after 2 * E_D_TOV, then after
+// twice as long, `retries` times; the last try has 2 * R_A_TOV (ruling 221). Then the next one. After the last the port
+// is ready, and registers for state changes.
 TEST_F(RegistrationTest, silent_server_each_step_is_tried_again) {
   build(1);
   FewAnswers silent(server(), 0);
@@ -93,7 +97,8 @@ TEST_F(RegistrationTest, silent_server_each_step_is_tried_again) {
   ASSERT_EQ(silent.asked.size(), 6U);
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(silent.asked[i].command, i < 3 ? Command::ripp_id : Command::rft_id) << i;
-    EXPECT_NEAR(static_cast<double>(silent.asked[i].at - silent.asked[0].at), static_cast<double>(asked_at[i]), 1e6) << i;
+    EXPECT_NEAR(static_cast<double>(silent.asked[i].at - silent.asked[0].at), static_cast<double>(asked_at[i]), 1e6)
+        << i;
   }
 }
 
@@ -103,12 +108,14 @@ TEST_F(RegistrationTest, silent_after_first_answer_next_step_has_all_tries) {
   FewAnswers server_of_one(server(), 1);
   attach_tapped();
   fabric.run_for(200 * fc2::second);
-  EXPECT_EQ(commands(server_of_one), (std::vector{Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::ripp_id,
-                                                  Command::rft_id, Command::rft_id, Command::rft_id}));
+  EXPECT_EQ(commands(server_of_one),
+            (std::vector{Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::rft_id,
+                         Command::rft_id, Command::rft_id}));
   EXPECT_EQ(ready[0].count, 1);
 }
 
-// Logged out by the server in the midst of it: begins again with the first address after the next login, and not before.
+// Logged out by the server in the midst of it: begins again with the first address after the next login, and not
+// before.
 TEST_F(RegistrationTest, logged_out_meanwhile_begins_anew) {
   build(1, [](farp::ResolverConfig& config, std::size_t) { config.own_addresses = {ip(0), ip(7)}; });
   FewAnswers server_of_one(server(), 1);
@@ -211,12 +218,18 @@ TEST_F(RegistrationTest, other_login_failed_is_no_concern) {
 
 // FC-GS, in this order: the node before its name, the TYPE last. What is not configured is left out, an address too.
 TEST_F(RegistrationTest, names_and_addresses_are_registered_in_order) {
-  struct Case { std::size_t addresses; std::string node, port; std::vector<Command> expected; };
+  struct Case {
+    std::size_t addresses;
+    std::string node, port;
+    std::vector<Command> expected;
+  };
   const Case cases[] = {
       {0, "node", "", {Command::rnn_id, Command::rsnn_nn, Command::rft_id}},
       {0, "", "port", {Command::rspn_id, Command::rft_id}},
       {0, "", "", {Command::rft_id}},
-      {2, "node", "port",
+      {2,
+       "node",
+       "port",
        {Command::ripp_id, Command::ripp_id, Command::rnn_id, Command::rsnn_nn, Command::rspn_id, Command::rft_id}},
   };
   build(std::size(cases), [&](farp::ResolverConfig& config, std::size_t index) {
@@ -269,7 +282,8 @@ TEST_F(RegistrationTest, awaiting_state_changes_logged_out_registers_again) {
   ASSERT_EQ(log.sent(scr), 1U);
   server().remote_port(id(0)).log_out();
   fabric.run_for(fc2::second);
-  EXPECT_EQ(commands(server_of_all), (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id, Command::rft_id}));
+  EXPECT_EQ(commands(server_of_all),
+            (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id, Command::rft_id}));
   EXPECT_EQ(log.sent(scr), 2U);
 }
 
@@ -288,8 +302,8 @@ TEST_F(RegistrationTest, ready_logged_out_is_not_ready) {
   EXPECT_FALSE(resolvers[0]->ready());
 }
 
-// FC-VI 7.4: ready by FARP alone; then somebody logs in with the Name Server after all: it is registered with, and ready again
-// with that.
+// FC-VI 7.4: ready by FARP alone; then somebody logs in with the Name Server after all: it is registered with, and
+// ready again with that.
 TEST_F(RegistrationTest, ready_by_farp_server_logs_in_registers) {
   build(1);
   attach_tapped();
@@ -327,8 +341,8 @@ TEST_F(RegistrationTest, ready_listener_takes_the_link_down_ends_it) {
   EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
 }
 
-// ... asks for the login with the Name Server, which stands, and so is told again: registration begins anew, one request at a
-// time.
+// ... asks for the login with the Name Server, which stands, and so is told again: registration begins anew, one
+// request at a time.
 TEST_F(RegistrationTest, ready_listener_logs_in_again_registers_again) {
   build(1);
   Busy listener;
@@ -337,7 +351,8 @@ TEST_F(RegistrationTest, ready_listener_logs_in_again_registers_again) {
   FewAnswers server_of_all(server(), 1000);
   attach_tapped();
   fabric.run_for(fc2::second);
-  EXPECT_EQ(commands(server_of_all), (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id, Command::rft_id}));
+  EXPECT_EQ(commands(server_of_all),
+            (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id, Command::rft_id}));
   EXPECT_EQ(listener.count, 2);
   EXPECT_EQ(log.sent(scr), 1U);
 }

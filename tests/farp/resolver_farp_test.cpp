@@ -22,11 +22,11 @@ TEST_F(FarpTest, unresolved_farp_request_is_as_the_standard_says) {
   const auto request = wire::els::FarpRequest::parse(frame->data);
   ASSERT_TRUE(request);
   EXPECT_EQ(*request, request_for(1));
-  EXPECT_EQ(request->match_code_points, 0x04);           // item 1
-  EXPECT_EQ(request->responder_action, 0x02);            // item 2
-  EXPECT_EQ(request->responding_n_port_id.value, 0U);    // item 4
-  EXPECT_EQ(request->responding_port_name.value, 0U);    // item 6
-  EXPECT_EQ(request->responding_node_name.value, 0U);    // item 8
+  EXPECT_EQ(request->match_code_points, 0x04);         // item 1
+  EXPECT_EQ(request->responder_action, 0x02);          // item 2
+  EXPECT_EQ(request->responding_n_port_id.value, 0U);  // item 4
+  EXPECT_EQ(request->responding_port_name.value, 0U);  // item 6
+  EXPECT_EQ(request->responding_node_name.value, 0U);  // item 8
 }
 
 // FC-VI 7.5 items 14 to 23, ruling 11: the FARP-REPLY, field by field, as a request to the originator.
@@ -40,16 +40,16 @@ TEST_F(FarpTest, ready_farp_reply_is_as_the_standard_says) {
   EXPECT_EQ(frame->header.r_ctl, wire::RCtl::els_request);
   const auto reply = wire::els::FarpReply::parse(frame->data);
   ASSERT_TRUE(reply);
-  EXPECT_EQ(reply->match_code_points, 0x04);                                // item 14
-  EXPECT_EQ(reply->requesting_n_port_id, id(0));                            // item 15
-  EXPECT_EQ(reply->responder_action, 0x02);                                 // item 16
-  EXPECT_EQ(reply->responding_n_port_id, id(1));                            // item 17
+  EXPECT_EQ(reply->match_code_points, 0x04);                                  // item 14
+  EXPECT_EQ(reply->requesting_n_port_id, id(0));                              // item 15
+  EXPECT_EQ(reply->responder_action, 0x02);                                   // item 16
+  EXPECT_EQ(reply->responding_n_port_id, id(1));                              // item 17
   EXPECT_EQ(reply->requesting_port_name, fabric.port(0).config().port_name);  // item 18
   EXPECT_EQ(reply->responding_port_name, fabric.port(1).config().port_name);  // item 19, ruling 11
   EXPECT_EQ(reply->requesting_node_name, fabric.port(0).config().node_name);  // item 20
   EXPECT_EQ(reply->responding_node_name, fabric.port(1).config().node_name);  // item 21
-  EXPECT_EQ(reply->requesting_ip, ip(0));                                   // item 22
-  EXPECT_EQ(reply->responding_ip, ip(1));                                   // item 23
+  EXPECT_EQ(reply->requesting_ip, ip(0));                                     // item 22
+  EXPECT_EQ(reply->responding_ip, ip(1));                                     // item 23
   EXPECT_EQ(log.size(), 2U);
   EXPECT_EQ(fabric.port(0).open_exchanges() + fabric.port(1).open_exchanges(), 0U);
 }

@@ -24,7 +24,9 @@ struct Losing final : fc2::FrameFault {
 };
 
 /// The address of port `index`: 10.0.0.1 for the first.
-inline wire::IpAddress ip(std::size_t index) { return wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1)); }
+inline wire::IpAddress ip(std::size_t index) {
+  return wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1));
+}
 
 struct Asker final : farp::ResolveListener {
   void resolved(const wire::IpAddress&, std::span<const wire::FcId> n_port_ids) override {
@@ -83,8 +85,12 @@ class ResolverTest : public testing::Test {
   void deliver_bytes(std::size_t to, wire::FcId from, wire::FcId d_id, std::span<const std::uint8_t> payload,
                      std::uint32_t f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence) {
     fc2::FramePtr frame = fabric.pool.take();
-    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = d_id, .s_id = from, .type = wire::Type::els,
-                                .f_ctl = f_ctl, .ox_id = {next_ox_id++}};
+    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
+                                .d_id = d_id,
+                                .s_id = from,
+                                .type = wire::Type::els,
+                                .f_ctl = f_ctl,
+                                .ox_id = {next_ox_id++}};
     header.write(frame->bytes);
     std::copy(payload.begin(), payload.end(), frame->data_field().begin());
     frame->size_bytes = static_cast<std::uint16_t>(24 + payload.size());

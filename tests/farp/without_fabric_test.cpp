@@ -43,8 +43,8 @@ TEST_F(WithoutFabricTest, unresolved_farp_finds_the_port) {
   EXPECT_EQ(log.sent(wire::els::Command::farp_req), log.size());
 }
 
-// FC-VI 7.7.1, 7.7.3: after a LIP the port has another N_Port_ID: no mapping that it knew is used any more; each is asked for
-// again.
+// FC-VI 7.7.1, 7.7.3: after a LIP the port has another N_Port_ID: no mapping that it knew is used any more; each is
+// asked for again.
 TEST_F(WithoutFabricTest, resolved_own_address_changed_asks_again) {
   Asker first, second_one;
   a_resolver.resolve(ip(1), first);

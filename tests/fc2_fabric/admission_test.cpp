@@ -1,4 +1,5 @@
-// Which frames an N_Port takes: by their addresses in each state of its link, by their delimiters, and while too much waits.
+// Which frames an N_Port takes: by their addresses in each state of its link, by their delimiters, and while too much
+// waits.
 #include <gtest/gtest.h>
 
 #include "tests/support/port_by_hand.hpp"
@@ -38,18 +39,18 @@ struct Arrival {
 constexpr wire::FcId own_point_to_point{0x010102};
 
 constexpr Arrival arrivals[] = {
-    {State::Down, Type::ct, peer, nobody, false},          // it has no address yet
+    {State::Down, Type::ct, peer, nobody, false},  // it has no address yet
     {State::Down, Type::ct, peer, all, false},
     {State::AskingFabric, Type::ct, peer, nobody, false},
     {State::AskingFabric, Type::ct, peer, all, false},
-    {State::AskingFabric, Type::els, f_port, own, true},   // the accept of FLOGI brings the address
-    {State::AskingFabric, Type::bls, f_port, own, true},   // the answer to its ABTS
+    {State::AskingFabric, Type::els, f_port, own, true},  // the accept of FLOGI brings the address
+    {State::AskingFabric, Type::bls, f_port, own, true},  // the answer to its ABTS
     {State::AskingFabric, Type::ct, f_port, own, false},
     {State::AskingFabric, Type::els, peer, own, false},
     {State::AskingFabric, Type::els, nobody, f_port, true},  // another N_Port's FLOGI
     {State::AskingFabric, Type::els, peer, f_port, false},
     {State::AskingFabric, Type::els, nobody, own, false},
-    {State::OtherKnown, Type::els, peer, own, true},       // its PLOGI assigns the address
+    {State::OtherKnown, Type::els, peer, own, true},  // its PLOGI assigns the address
     {State::OtherKnown, Type::els, peer, all, false},
     {State::OtherKnown, Type::ct, peer, own, false},
     {State::Waiting, Type::els, peer, own, true},
@@ -61,14 +62,14 @@ constexpr Arrival arrivals[] = {
     {State::Online, Type::els, peer, other, false},
     {State::Online, Type::ct, peer, other, false},
     {State::Online, Type::els, f_port, other, false},
-    {State::Online, Type::els, nobody, f_port, false},     // there is a fabric, which gets the FLOGIs
+    {State::Online, Type::els, nobody, f_port, false},  // there is a fabric, which gets the FLOGIs
     {State::Online, Type::els, nobody, other, false},
     {State::PointToPoint, Type::els, nobody, f_port, true},
     {State::PointToPoint, Type::els, peer, f_port, false},
     {State::PointToPoint, Type::els, nobody, other, false},
     {State::PointToPoint, Type::els, peer, other, false},
     {State::PointToPoint, Type::ct, peer, own_point_to_point, true},
-    {State::Interrupted, Type::ct, peer, own, true},       // was under way when the link went
+    {State::Interrupted, Type::ct, peer, own, true},  // was under way when the link went
     {State::Interrupted, Type::ct, peer, other, false},
     {State::Interrupted, Type::ct, peer, all, false},
     {State::FixedDown, Type::els, f_port, own, false},
@@ -76,7 +77,8 @@ constexpr Arrival arrivals[] = {
     {State::FixedOnline, Type::els, nobody, f_port, false},
 };
 
-// FC-FS: D_ID says whose frame it is; FC-LS says which frames find a port that has no N_Port_ID yet. Any other is counted.
+// FC-FS: D_ID says whose frame it is; FC-LS says which frames find a port that has no N_Port_ID yet. Any other is
+// counted.
 TEST(Admission, eachState_frame_isTakenByItsAddresses) {
   for (const Arrival& arrival : arrivals) {
     const bool fixed = arrival.state == State::FixedDown || arrival.state == State::FixedOnline;
@@ -88,8 +90,8 @@ TEST(Admission, eachState_frame_isTakenByItsAddresses) {
     header.d_id = arrival.d_id;
     p.receive(header, bls ? std::span<const std::uint8_t>{} : PortByHand::echo);
     EXPECT_EQ(p.discarded(Discard::WrongAddress), arrival.taken ? 0U : 1U)
-        << "state " << static_cast<int>(arrival.state) << " type " << static_cast<int>(arrival.type) << " from " << std::hex
-        << arrival.s_id.value << " to " << arrival.d_id.value;
+        << "state " << static_cast<int>(arrival.state) << " type " << static_cast<int>(arrival.type) << " from "
+        << std::hex << arrival.s_id.value << " to " << arrival.d_id.value;
   }
 }
 
@@ -109,7 +111,8 @@ TEST(Admission, online_broadcast_isNotForMessageData) {
   EXPECT_EQ(p.user.ius.size(), 1U);
 }
 
-// Nobody answers a broadcast: an ABTS that goes to all has no exchange. Without message data its TYPE, 0, is nobody's either.
+// Nobody answers a broadcast: an ABTS that goes to all has no exchange. Without message data its TYPE, 0, is nobody's
+// either.
 TEST(Admission, online_broadcastAbts_isCountedNotAnswered) {
   PortByHand p;
   p.without_fabric();
@@ -157,8 +160,13 @@ TEST(Admission, tooMuchWaits_onlyWhatAsksIsRefused) {
   const Exchange* question = p.port.request(peer, RCtl::els_request, Type::els, PortByHand::echo, p.user, second);
   p.ask(PortByHand::echo);
   EXPECT_EQ(p.discarded(Discard::NoResources), 1U);
-  p.receive({.r_ctl = RCtl::els_reply, .d_id = own, .s_id = peer, .type = Type::els, .f_ctl = wire::f_ctl::single_frame_reply,
-             .ox_id = question->ox_id()}, PortByHand::echo);
+  p.receive({.r_ctl = RCtl::els_reply,
+             .d_id = own,
+             .s_id = peer,
+             .type = Type::els,
+             .f_ctl = wire::f_ctl::single_frame_reply,
+             .ox_id = question->ox_id()},
+            PortByHand::echo);
   EXPECT_EQ(p.user.ius.size(), 1U);
   p.receive(p.opening(Type::bls, RCtl::ack_1), {}, wire::Sof::n2);
   EXPECT_EQ(p.discarded(Discard::UnknownExchange), 1U);

@@ -10,7 +10,10 @@ namespace fc2 {
 namespace {
 
 struct DataSink final : DataFrameUser {
-  void data_frame_received(const ReceivedFrame& frame) override { bytes += frame.data_field.size(); ++frames; }
+  void data_frame_received(const ReceivedFrame& frame) override {
+    bytes += frame.data_field.size();
+    ++frames;
+  }
   bool abort_received(wire::FcId, wire::OxId) override { return false; }
   void sequence_received(Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override { ++ius; }
   void exchange_failed(Exchange&, ExchangeFailure) override {}
@@ -41,7 +44,8 @@ class Stream final : public FrameSource {
     const int position = frames_per_message - (left_ - 1) % frames_per_message - 1;
     if (position == 0) {
       Exchange* exchange = port_.originate(to_, wire::Type::fc_vi, sink_);
-      if (exchange == nullptr || !sequence_.begin(*exchange, wire::RCtl::solicited_data, wire::df_ctl::device_header_16))
+      if (exchange == nullptr ||
+          !sequence_.begin(*exchange, wire::RCtl::solicited_data, wire::df_ctl::device_header_16))
         return Next::Blocked;
     }
     const SequenceEnd end{.last_of_exchange = true};
@@ -119,7 +123,8 @@ TEST(Allocation, steady_state_replies_do_not_allocate) {
   std::size_t before = 0;
   for (int i = 0; i < 20'000; ++i) {
     if (i == 10'000) before = support::allocations;
-    fabric.port(0).request(fabric.port(1).n_port_id(), wire::RCtl::unsolicited_command, wire::Type::fc_vi, payload, sink, second);
+    fabric.port(0).request(fabric.port(1).n_port_id(), wire::RCtl::unsolicited_command, wire::Type::fc_vi, payload,
+                           sink, second);
     if (i % 16 == 15) fabric.run_for(10 * microsecond);
   }
   EXPECT_EQ(support::allocations - before, 0U);
@@ -136,7 +141,8 @@ struct Reader final : ExchangeUser {
   std::size_t bytes = 0;
 };
 
-// NPortConfig::max_assembled_bytes limits what peers began and have not ended: what they ended takes no memory, in no exchange.
+// NPortConfig::max_assembled_bytes limits what peers began and have not ended: what they ended takes no memory, in no
+// exchange.
 TEST(Allocation, long_ius_that_are_over_keep_no_memory) {
   support::PortByHand p;
   Reader reader;
@@ -149,7 +155,8 @@ TEST(Allocation, long_ius_that_are_over_keep_no_memory) {
     for (std::uint16_t i = 0; i < frames; ++i) {
       const bool last = i == frames - 1;
       header.seq_cnt = {i};
-      header.f_ctl = wire::f_ctl::first_sequence | (last ? wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative : 0);
+      header.f_ctl =
+          wire::f_ctl::first_sequence | (last ? wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative : 0);
       p.receive(header, part, i == 0 ? wire::Sof::i3 : wire::Sof::n3, last ? wire::Eof::t : wire::Eof::n);
     }
   };

@@ -1,4 +1,5 @@
-// Outputs that pause: senders wait, F_Ports hold back who feeds them, and a port that takes nothing for ever loses what waits.
+// Outputs that pause: senders wait, F_Ports hold back who feeds them, and a port that takes nothing for ever loses what
+// waits.
 #include "tests/fc2_fabric/far_ends.hpp"
 
 namespace fc2 {
@@ -84,8 +85,8 @@ TEST_F(BackPressureTest, paused_port_holds_n_port) {
   EXPECT_EQ(ends[0].sent.size(), 999U);
 }
 
-// A port that takes nothing for the hold time: what waits is discarded and counted, those who feed it go on, and so does
-// what they send there; until it takes frames again.
+// A port that takes nothing for the hold time: what waits is discarded and counted, those who feed it go on, and so
+// does what they send there; until it takes frames again.
 TEST_F(BackPressureTest, paused_port_beyond_hold_time_is_stalled) {
   ends[0].pause();
   for (std::uint8_t i = 0; i < queue_frames; ++i) feed(1, 0, i);

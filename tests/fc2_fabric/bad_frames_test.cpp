@@ -50,7 +50,8 @@ class BadFramesTest : public testing::Test {
   }
   std::vector<std::uint8_t> with_header(wire::FcHeader header, const std::vector<std::uint8_t>& payload) const {
     std::vector<std::uint8_t> bytes(24 + payload.size());
-    header.f_ctl |= wire::f_ctl::single_frame_request | static_cast<std::uint32_t>(wire::fill_bytes_for(payload.size()));
+    header.f_ctl |=
+        wire::f_ctl::single_frame_request | static_cast<std::uint32_t>(wire::fill_bytes_for(payload.size()));
     header.write(bytes);
     std::copy(payload.begin(), payload.end(), bytes.begin() + 24);
     bytes.resize(bytes.size() + wire::fill_bytes_for(payload.size()));
@@ -61,13 +62,15 @@ class BadFramesTest : public testing::Test {
     std::vector<std::vector<std::uint8_t>> frames;
     std::uint16_t ox_id = 0x4000;
     const auto add = [&](RCtl r_ctl, wire::Type type, wire::FcId d_id, const std::vector<std::uint8_t>& payload) {
-      const wire::FcHeader header{.r_ctl = r_ctl, .d_id = d_id, .s_id = fabric.port(0).n_port_id(), .type = type, .ox_id = {ox_id++}};
+      const wire::FcHeader header{
+          .r_ctl = r_ctl, .d_id = d_id, .s_id = fabric.port(0).n_port_id(), .type = type, .ox_id = {ox_id++}};
       frames.push_back(with_header(header, payload));
     };
     wire::for_each_message<wire::ElsRequests>([&]<class Message>(std::type_identity<Message>) {
       std::vector<std::uint8_t> payload(Message{}.size());
       Message{}.write(payload);
-      for (const wire::FcId d_id : {fabric.port(1).n_port_id(), wire::well_known::f_port, wire::well_known::fabric_controller})
+      for (const wire::FcId d_id :
+           {fabric.port(1).n_port_id(), wire::well_known::f_port, wire::well_known::fabric_controller})
         add(RCtl::els_request, wire::Type::els, d_id, payload);
     });
     wire::for_each_message<wire::CtRequests>([&]<class Message>(std::type_identity<Message>) {
@@ -81,7 +84,8 @@ class BadFramesTest : public testing::Test {
       add(r_ctl, wire::Type::fc_vi, fabric.port(1).n_port_id(), std::vector<std::uint8_t>(64));
     return frames;
   }
-  /// As if port 0 had sent it, which is logged in again where a frame before ended that: or the switch would take no more.
+  /// As if port 0 had sent it, which is logged in again where a frame before ended that: or the switch would take no
+  /// more.
   void inject(FramePtr bad) {
     if (!stands()) log_in_again();
     fabric.fabric.ingress_of(fabric.port(0))->receive(std::move(bad));
@@ -91,14 +95,15 @@ class BadFramesTest : public testing::Test {
     const auto id = fabric.port(0).n_port_id();
     const RemotePort* at_service = fabric.fabric.service_port(wire::well_known::name_server).find_remote_port(id);
     const RemotePort* at_port = fabric.port(1).find_remote_port(id);
-    return fabric.fabric.logged_in_ports() == fabric.size() && at_service != nullptr && at_service->logged_in() && at_port != nullptr &&
-           at_port->logged_in();
+    return fabric.fabric.logged_in_ports() == fabric.size() && at_service != nullptr && at_service->logged_in() &&
+           at_port != nullptr && at_port->logged_in();
   }
   void log_in_again() {
     fabric.detach(0);
     fabric.attach(0);
     ASSERT_TRUE(fabric.run_until([&] { return fabric.port(0).online() && fabric.port(1).online(); }));
-    for (const wire::FcId id : {wire::well_known::name_server, fabric.port(1).n_port_id()}) fabric.port(0).remote_port(id).log_in();
+    for (const wire::FcId id : {wire::well_known::name_server, fabric.port(1).n_port_id()})
+      fabric.port(0).remote_port(id).log_in();
     ASSERT_TRUE(fabric.run_until([&] { return stands(); }));
   }
   [[nodiscard]] std::uint64_t discarded() {
@@ -137,7 +142,9 @@ TEST_F(BadFramesTest, port_every_short_frame_is_counted) {
 // Fill bytes that exceed the data field: the frame is cut short.
 TEST_F(BadFramesTest, port_fill_above_data_field_is_counted) {
   std::vector<std::uint8_t> bytes(24);
-  const wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = fabric.port(1).n_port_id(), .type = wire::Type::els,
+  const wire::FcHeader header{.r_ctl = RCtl::els_request,
+                              .d_id = fabric.port(1).n_port_id(),
+                              .type = wire::Type::els,
                               .f_ctl = wire::f_ctl::single_frame_request | 3};
   header.write(bytes);
   fabric.port(1).receive(frame(bytes));
@@ -146,7 +153,9 @@ TEST_F(BadFramesTest, port_fill_above_data_field_is_counted) {
 
 // Delimiters of classes that an N_Port does not speak (FC-FS: class F is for switches): the frame counts for nothing.
 TEST_F(BadFramesTest, port_frame_of_class_f_is_counted) {
-  const wire::FcHeader header{.r_ctl = RCtl::solicited_data, .d_id = fabric.port(1).n_port_id(), .s_id = fabric.port(0).n_port_id(),
+  const wire::FcHeader header{.r_ctl = RCtl::solicited_data,
+                              .d_id = fabric.port(1).n_port_id(),
+                              .s_id = fabric.port(0).n_port_id(),
                               .type = wire::Type::fc_vi};
   FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(64)));
   bad->sof = wire::Sof::f;
@@ -182,8 +191,10 @@ TEST_F(BadFramesTest, any_random_bytes_are_survived) {
       wire::store_big<3>(std::span(bytes), 1, fabric.port(1).n_port_id().value);
       wire::store_big<3>(std::span(bytes), 5, fabric.port(0).n_port_id().value);
     }
-    if (i % 3 == 0) fabric.port(1).receive(frame(bytes));
-    else inject(frame(bytes));
+    if (i % 3 == 0)
+      fabric.port(1).receive(frame(bytes));
+    else
+      inject(frame(bytes));
   }
   EXPECT_GT(discarded(), 10'000U);
   expect_honest_traffic();
@@ -197,8 +208,9 @@ TEST_F(BadFramesTest, any_mutated_frames_are_survived) {
   const std::array eofs{wire::Eof::t, wire::Eof::n, wire::Eof::ni, wire::Eof::a};
   for (int i = 0; i < 30'000; ++i) {
     auto bytes = frames[random() % frames.size()];
-    if (i % 2 == 0) wire::store_big<2>(std::span(bytes), 16, static_cast<std::uint16_t>(random() % 4));  // ids that meet
-    if (i % 4 == 0) bytes[9] = static_cast<std::uint8_t>(random());                                      // F_CTL
+    if (i % 2 == 0)
+      wire::store_big<2>(std::span(bytes), 16, static_cast<std::uint16_t>(random() % 4));  // ids that meet
+    if (i % 4 == 0) bytes[9] = static_cast<std::uint8_t>(random());                        // F_CTL
     for (auto changes = random() % 4; changes > 0; --changes) {
       std::size_t at = random() % bytes.size();
       if (at >= 1 && at <= 7) at = 8 + at;  // the addresses stay, or nothing would get through
@@ -217,8 +229,11 @@ TEST_F(BadFramesTest, any_mutated_frames_are_survived) {
 // A peer that opens multi-frame sequences and never ends them takes half of the slots at most, and none for long.
 TEST_F(BadFramesTest, port_unfinished_sequences_are_forgotten) {
   for (std::uint16_t i = 0; i < 5000; ++i) {
-    const wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = fabric.port(1).n_port_id(), .s_id = fabric.port(0).n_port_id(),
-                                .type = wire::Type::els, .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
+    const wire::FcHeader header{.r_ctl = RCtl::els_request,
+                                .d_id = fabric.port(1).n_port_id(),
+                                .s_id = fabric.port(0).n_port_id(),
+                                .type = wire::Type::els,
+                                .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
     FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(64, 0x10)));
     bad->eof = wire::Eof::n;
     fabric.port(1).receive(std::move(bad));
@@ -231,8 +246,11 @@ TEST_F(BadFramesTest, port_unfinished_sequences_are_forgotten) {
 TEST_F(BadFramesTest, name_server_endless_requests_are_cut) {
   for (std::uint16_t i = 0; i < 50; ++i)
     for (std::uint16_t seq_cnt = 0; seq_cnt < 20; ++seq_cnt) {
-      wire::FcHeader header{.r_ctl = RCtl::unsolicited_control, .d_id = wire::well_known::name_server,
-                            .s_id = fabric.port(0).n_port_id(), .type = wire::Type::ct, .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
+      wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
+                            .d_id = wire::well_known::name_server,
+                            .s_id = fabric.port(0).n_port_id(),
+                            .type = wire::Type::ct,
+                            .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
       header.seq_cnt = {seq_cnt};
       FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(2048)));
       bad->sof = seq_cnt == 0 ? wire::Sof::i3 : wire::Sof::n3;
@@ -248,8 +266,11 @@ TEST_F(BadFramesTest, port_endless_requests_are_bounded_together) {
   const NPortConfig& config = fabric.port(1).config();
   for (std::uint16_t i = 0; i < 200; ++i)
     for (std::uint16_t seq_cnt = 0; seq_cnt < 100; ++seq_cnt) {
-      wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = fabric.port(1).n_port_id(), .s_id = fabric.port(0).n_port_id(),
-                            .type = wire::Type::els, .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
+      wire::FcHeader header{.r_ctl = RCtl::els_request,
+                            .d_id = fabric.port(1).n_port_id(),
+                            .s_id = fabric.port(0).n_port_id(),
+                            .type = wire::Type::els,
+                            .ox_id = {static_cast<std::uint16_t>(0x1000 + i)}};
       header.seq_cnt = {seq_cnt};
       FramePtr bad = frame(with_header(header, std::vector<std::uint8_t>(2048, 0x10)));
       bad->sof = seq_cnt == 0 ? wire::Sof::i3 : wire::Sof::n3;
@@ -269,10 +290,13 @@ TEST_F(BadFramesTest, port_that_cannot_answer_is_not_flooded) {
   output.pause();
   const std::size_t most = fabric.port(1).config().max_waiting_frames;
   for (std::size_t i = 0; i < 2 * most; ++i) {
-    const wire::FcHeader header{.r_ctl = i % 2 == 0 ? RCtl::abts : RCtl::els_request, .d_id = fabric.port(1).n_port_id(),
-                                .s_id = fabric.port(0).n_port_id(), .type = i % 2 == 0 ? wire::Type::bls : wire::Type::els,
+    const wire::FcHeader header{.r_ctl = i % 2 == 0 ? RCtl::abts : RCtl::els_request,
+                                .d_id = fabric.port(1).n_port_id(),
+                                .s_id = fabric.port(0).n_port_id(),
+                                .type = i % 2 == 0 ? wire::Type::bls : wire::Type::els,
                                 .ox_id = {static_cast<std::uint16_t>(i)}};
-    fabric.port(1).receive(frame(with_header(header, i % 2 == 0 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{0x10, 0, 0, 0})));
+    fabric.port(1).receive(frame(
+        with_header(header, i % 2 == 0 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{0x10, 0, 0, 0})));
   }
   EXPECT_EQ(fabric.pool.outstanding(), most);
   EXPECT_EQ(fabric.port(1).counters().discarded(Discard::NoResources), most);

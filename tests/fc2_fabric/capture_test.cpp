@@ -23,7 +23,10 @@ struct MemorySink final : ByteSink {
 };
 
 // The blocks of a pcapng file: type and body.
-struct Block { std::uint32_t type; std::vector<std::uint8_t> body; };
+struct Block {
+  std::uint32_t type;
+  std::vector<std::uint8_t> body;
+};
 std::uint32_t little(const std::vector<std::uint8_t>& bytes, std::size_t at) {
   return bytes.at(at) | bytes.at(at + 1) << 8 | bytes.at(at + 2) << 16 | std::uint32_t{bytes.at(at + 3)} << 24;
 }
@@ -106,7 +109,8 @@ class TsharkTest : public testing::Test {
     std::string text;
     std::array<char, 4096> buffer;
     FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
-    while (pipe != nullptr && std::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe) != nullptr) text += buffer.data();
+    while (pipe != nullptr && std::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe) != nullptr)
+      text += buffer.data();
     if (pipe != nullptr) pclose(pipe);
     return text;
   }
@@ -114,7 +118,8 @@ class TsharkTest : public testing::Test {
 
 // tshark reads the capture: FLOGI, PLOGI and their accepts, no frame malformed, no CRC wrong.
 TEST_F(TsharkTest, recorded_file_is_decoded) {
-  const auto path = std::filesystem::temp_directory_path() / ("fc2_capture_test_" + std::to_string(getpid()) + ".pcapng");
+  const auto path =
+      std::filesystem::temp_directory_path() / ("fc2_capture_test_" + std::to_string(getpid()) + ".pcapng");
   drivers::FileSink sink;
   ASSERT_TRUE(sink.open(path.string())) << sink.error();
   record(sink);

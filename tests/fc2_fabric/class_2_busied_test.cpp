@@ -1,4 +1,5 @@
-// Class 2 on an out-of-order fabric: when frames that were busied go again, and which are kept for that (FC-VI B.2.6.1 rule 8b).
+// Class 2 on an out-of-order fabric: when frames that were busied go again, and which are kept for that (FC-VI B.2.6.1
+// rule 8b).
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/sends_in_class_2.hpp"
@@ -19,8 +20,8 @@ class SendsOutOfOrderWithAck0 : public SendsInClass2 {
   SendsOutOfOrderWithAck0() : SendsInClass2(true, false) {}
 };
 
-// FC-VI B.2.6.1 rule 8b, FC-FS: they go again after their while (impl: a 64th of E_D_TOV), as they were but for Retransmitted;
-// those that were not busied do not.
+// FC-VI B.2.6.1 rule 8b, FC-FS: they go again after their while (impl: a 64th of E_D_TOV), as they were but for
+// Retransmitted; those that were not busied do not.
 TEST_F(SendsOutOfOrder, waiting_busied_goes_again) {
   Exchange& exchange = originate();
   send(exchange, 4);
@@ -50,8 +51,8 @@ TEST_F(SendsOutOfOrder, waiting_busied_goes_again) {
   EXPECT_TRUE(user.failures.empty());
 }
 
-// FC-VI B.2.6.1 rule 8e: a frame that goes again is no progress: E_D_TOV counts from the first time, and nothing goes again
-// after it.
+// FC-VI B.2.6.1 rule 8e: a frame that goes again is no progress: E_D_TOV counts from the first time, and nothing goes
+// again after it.
 TEST_F(SendsOutOfOrder, waiting_busied_is_given_up_after_e_d_tov) {
   const TimeNs wait = port.e_d_tov() / 64;
   for (const bool late : {false, true}) {
@@ -69,7 +70,8 @@ TEST_F(SendsOutOfOrder, waiting_busied_is_given_up_after_e_d_tov) {
   }
 }
 
-// A frame that was busied and is acknowledged all the same leaves nothing behind: in the next sequence one goes again as ever.
+// A frame that was busied and is acknowledged all the same leaves nothing behind: in the next sequence one goes again
+// as ever.
 TEST_F(SendsOutOfOrder, open_busied_then_acknowledged_leaves_nothing) {
   Exchange& exchange = originate();
   send(exchange, 1, {});
@@ -94,8 +96,8 @@ TEST_F(SendsOutOfOrder, sending_busied_then_acknowledged_leaves_nothing) {
   sequence.abandon();
 }
 
-// impl: with ACK_0, which no credit bounds, 1,024 frames are kept to go again. Beyond them busy is the end, as on an in-order
-// fabric.
+// impl: with ACK_0, which no credit bounds, 1,024 frames are kept to go again. Beyond them busy is the end, as on an
+// in-order fabric.
 TEST_F(SendsOutOfOrderWithAck0, sending_kept_frames_are_bounded) {
   SequenceSender sequence;
   ASSERT_TRUE(sequence.begin(originate(), data_frame, 0));
@@ -116,15 +118,16 @@ TEST_F(SendsOutOfOrderWithAck0, sending_kept_frames_are_bounded) {
   sequence.abandon();
 }
 
-// SentSequence::SentFrame: with ACK_0 only frames that are kept, to go again, stand in the list; with ACK_1 all that are not
-// acknowledged.
+// SentSequence::SentFrame: with ACK_0 only frames that are kept, to go again, stand in the list; with ACK_1 all that
+// are not acknowledged.
 TEST(SentFrames, sending_list_has_what_is_needed) {
   FramePool pool;
   for (const bool ack_0 : {false, true})
     for (const bool kept : {false, true}) {
       SentSequence sent;
       sent.ack_0 = ack_0;
-      for (std::uint16_t seq_cnt = 0; seq_cnt < 10; ++seq_cnt) sent.add({.seq_cnt = {seq_cnt}}, kept ? pool.take() : nullptr);
+      for (std::uint16_t seq_cnt = 0; seq_cnt < 10; ++seq_cnt)
+        sent.add({.seq_cnt = {seq_cnt}}, kept ? pool.take() : nullptr);
       EXPECT_EQ(sent.frames.size(), ack_0 && !kept ? 0u : 10u);
       EXPECT_EQ(sent.last.value, 9);
     }

@@ -24,8 +24,14 @@ class Class2Credit : public support::Class2Pair {
     login.class_2.open_sequences_per_exchange = open_sequences;
     std::array<std::uint8_t, wire::els::Login::size()> payload;
     login.write(payload);
-    inject(pair.a, {.r_ctl = RCtl::els_request, .d_id = a_id, .s_id = b_id, .type = wire::Type::els,
-                    .f_ctl = f_ctl::single_frame_request, .ox_id = {0x7001}}, wire::Sof::i3, payload);
+    inject(pair.a,
+           {.r_ctl = RCtl::els_request,
+            .d_id = a_id,
+            .s_id = b_id,
+            .type = wire::Type::els,
+            .f_ctl = f_ctl::single_frame_request,
+            .ox_id = {0x7001}},
+           wire::Sof::i3, payload);
     ASSERT_TRUE(b().logged_in());
   }
 };
@@ -40,7 +46,8 @@ TEST(Class2Login, logged_in_class_2_is_what_both_offer) {
   for (const bool own : {true, false})
     for (const bool valid : {true, false})
       for (const bool granted : {true, false}) {
-        support::TestFabric fabric(1, {}, [own](NPortConfig& config, std::size_t) { config.end_to_end_credit = own ? 2 : 0; });
+        support::TestFabric fabric(1, {},
+                                   [own](NPortConfig& config, std::size_t) { config.end_to_end_credit = own ? 2 : 0; });
         fabric.bring_up();
         NPort& port = fabric.port(0);
         EXPECT_FALSE(port.remote_port(peer).supports_class_2()) << "no login";
@@ -50,8 +57,13 @@ TEST(Class2Login, logged_in_class_2_is_what_both_offer) {
         if (!valid) login.class_2.service_options = 0;
         login.class_2.end_to_end_credit = granted ? 2 : 0;
         FramePtr frame = fabric.pool.take();
-        wire::FcHeader{.r_ctl = RCtl::els_request, .d_id = port.n_port_id(), .s_id = peer, .type = wire::Type::els,
-                       .f_ctl = f_ctl::single_frame_request, .ox_id = {1}}.write(frame->bytes);
+        wire::FcHeader{.r_ctl = RCtl::els_request,
+                       .d_id = port.n_port_id(),
+                       .s_id = peer,
+                       .type = wire::Type::els,
+                       .f_ctl = f_ctl::single_frame_request,
+                       .ox_id = {1}}
+            .write(frame->bytes);
         login.write(frame->data_field());
         frame->size_bytes = frame_header_bytes + wire::els::Login::size();
         frame->sof = wire::Sof::i3;
@@ -62,7 +74,8 @@ TEST(Class2Login, logged_in_class_2_is_what_both_offer) {
       }
 }
 
-// FC-FS, FC-LS 6.6.5: ACK_0 is asked for where the sender knows it and the recipient sends it; otherwise each frame gets its ACK_1.
+// FC-FS, FC-LS 6.6.5: ACK_0 is asked for where the sender knows it and the recipient sends it; otherwise each frame
+// gets its ACK_1.
 TEST(Class2Login, logged_in_ack_0_is_what_both_know) {
   for (const bool own : {true, false})
     for (const bool peers : {true, false}) {
@@ -74,7 +87,8 @@ TEST(Class2Login, logged_in_ack_0_is_what_both_know) {
       ASSERT_TRUE(pair.log_in());
       Exchange* exchange = pair.a.originate(PortPair::b_id, wire::Type::ct, user);
       exchange->use_class_2();
-      pair.a.send(*exchange, RCtl::unsolicited_control, {}, std::array<std::uint8_t, 5000>{}, {.transfer_initiative = true});
+      pair.a.send(*exchange, RCtl::unsolicited_control, {}, std::array<std::uint8_t, 5000>{},
+                  {.transfer_initiative = true});
       pair.run_for(millisecond);
       const bool both = own && peers;
       EXPECT_EQ(pair.to_a.log.count(RCtl::ack_0), both ? 1u : 0u) << own << peers;
@@ -82,8 +96,8 @@ TEST(Class2Login, logged_in_ack_0_is_what_both_know) {
     }
 }
 
-// FC-FS: credit is what was granted less what is not acknowledged. To log in where a login stands (as a second set-up does) neither adds to
-// it nor loses the frames that wait for it.
+// FC-FS: credit is what was granted less what is not acknowledged. To log in where a login stands (as a second set-up
+// does) neither adds to it nor loses the frames that wait for it.
 TEST_F(Class2Credit, waiting_log_in_again_grants_nothing_more) {
   log_in(), lose_acks();
   send(originate(), 3);
@@ -120,7 +134,10 @@ TEST_F(Class2SingleCredit, waiting_each_ack_lets_one_frame_go) {
 
 // FC-FS: end-to-end credit is what the peer grants, whatever it says of open sequences; who grants none counts none.
 TEST_F(Class2Credit, logged_in_credit_is_what_the_peer_grants) {
-  struct Case { std::uint16_t granted, open_sequences; std::size_t frames_sent; };
+  struct Case {
+    std::uint16_t granted, open_sequences;
+    std::size_t frames_sent;
+  };
   for (const Case& one : {Case{2, 0, 2}, {3, 1, 3}, {0, 1, 5}, {0, 0, 5}}) {
     log_in_with(one.granted, one.open_sequences);
     pair.to_b.log.clear();
@@ -154,7 +171,8 @@ TEST_F(Class2Credit, logged_out_link_service_takes_no_credit) {
   EXPECT_EQ(sent(), credit);
 }
 
-// FC-VI B.2.6.1 rule 8e, FC-FS: no ACK: the sequence is aborted. What of it waits for credit does not go with the credit that comes back.
+// FC-VI B.2.6.1 rule 8e, FC-FS: no ACK: the sequence is aborted. What of it waits for credit does not go with the
+// credit that comes back.
 TEST_F(Class2Credit, waiting_aborted_the_rest_is_not_sent) {
   log_in(), lose_acks();
   send(originate(), 5);
@@ -203,8 +221,8 @@ TEST_F(Class2Credit, waiting_answer_to_what_never_went_is_ignored) {
   EXPECT_TRUE(user.failures.empty());
 }
 
-// FC-VI 7.7.3: nothing but link services goes to a port that is suspended: an ACK that comes meanwhile lets no other frame go. With the
-// port come back, they go, in their order and not beyond the credit.
+// FC-VI 7.7.3: nothing but link services goes to a port that is suspended: an ACK that comes meanwhile lets no other
+// frame go. With the port come back, they go, in their order and not beyond the credit.
 TEST_F(Class2Credit, suspended_only_link_services_take_credit) {
   log_in(), lose_acks();
   send(originate(), 5), send(originate(wire::Type::els));
@@ -218,7 +236,8 @@ TEST_F(Class2Credit, suspended_only_link_services_take_credit) {
   EXPECT_EQ(sent_frame(credit).header.seq_cnt.value, 2);
 }
 
-// FC-VI 7.7.3, 8.4.2: what waits for a port that is suspended, and is given up, does not go when that has come back; its ABTS does.
+// FC-VI 7.7.3, 8.4.2: what waits for a port that is suspended, and is given up, does not go when that has come back;
+// its ABTS does.
 TEST_F(Class2Credit, suspended_given_up_is_not_sent) {
   log_in();
   b().suspend();

@@ -1,4 +1,5 @@
-// Class 2 at the initiator of a sequence: which answers count, and how long ACKs are waited for (FC-FS; FC-VI 5.5, 8.4.2 b h, B.2.6.1 rule 8).
+// Class 2 at the initiator of a sequence: which answers count, and how long ACKs are waited for (FC-FS; FC-VI 5.5,
+// 8.4.2 b h, B.2.6.1 rule 8).
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/sends_in_class_2.hpp"
@@ -25,8 +26,8 @@ class Closes final : public ExchangeUser {
 
 // --- which answers count -----------------------------------------------------------------------------------------
 
-// FC-FS: an answer names its frame by SEQ_ID and SEQ_CNT. That of another sequence, of a frame that never went, or of one that
-// is acknowledged already, says nothing.
+// FC-FS: an answer names its frame by SEQ_ID and SEQ_CNT. That of another sequence, of a frame that never went, or of
+// one that is acknowledged already, says nothing.
 TEST_F(SendsInClass2, waiting_answer_of_no_frame_of_it_is_ignored) {
   Exchange& exchange = originate();
   send(exchange, 2);
@@ -62,14 +63,16 @@ TEST_F(SendsWithAck0, waiting_other_ack_is_discarded) {
   EXPECT_TRUE(ignored(Discard::BadHeader, exchange, header(1), RCtl::ack_0)) << "more follow";
   const SequenceEnd end{.transfer_initiative = true};
   send_next(sequence, &end);
-  for (const std::size_t early : {0u, 1u}) EXPECT_TRUE(ignored(Discard::BadHeader, exchange, header(early), RCtl::ack_0));
-  for (const std::size_t each : {0u, 1u, 2u}) EXPECT_TRUE(ignored(Discard::BadHeader, exchange, header(each), RCtl::ack_1));
+  for (const std::size_t early : {0u, 1u})
+    EXPECT_TRUE(ignored(Discard::BadHeader, exchange, header(early), RCtl::ack_0));
+  for (const std::size_t each : {0u, 1u, 2u})
+    EXPECT_TRUE(ignored(Discard::BadHeader, exchange, header(each), RCtl::ack_1));
   answer(header(2), RCtl::ack_0);
   EXPECT_FALSE(exchange.awaits_acknowledgement());
 }
 
-// The same of a reject: with ACK_0 any frame of the sequence may be rejected, and none of another. SEQ_CNT goes on over the
-// exchange (FC-VI 5.6).
+// The same of a reject: with ACK_0 any frame of the sequence may be rejected, and none of another. SEQ_CNT goes on over
+// the exchange (FC-VI 5.6).
 TEST_F(SendsWithAck0, waiting_reject_of_a_frame_of_it_counts) {
   for (const std::uint16_t seq_cnt : std::initializer_list<std::uint16_t>{2, 3, 4, 5, 6}) {
     user.failures.clear(), log.clear();
@@ -99,7 +102,8 @@ TEST_F(SendsWithAck0, sending_reject_of_a_frame_counts) {
   sequence.abandon();
 }
 
-// FC-VI B.2.6.1 rule 8a, FC-VI B.2.6.1 rule 8c: busy on an in-order fabric, and every reject, ends the exchange by ABTS.
+// FC-VI B.2.6.1 rule 8a, FC-VI B.2.6.1 rule 8c: busy on an in-order fabric, and every reject, ends the exchange by
+// ABTS.
 TEST_F(SendsInClass2, waiting_busied_or_rejected_is_aborted) {
   struct Case {
     RCtl answer;
@@ -125,7 +129,8 @@ TEST_F(SendsWithAck0, waiting_busied_is_aborted) {
   EXPECT_EQ(sent(RCtl::abts), 1u);
 }
 
-// FC-VI B.2.6.1 rule 8d: Abort Sequence Condition 01b alone asks for ABTS; the rest of F_CTL, as fill bytes, has no part in it.
+// FC-VI B.2.6.1 rule 8d: Abort Sequence Condition 01b alone asks for ABTS; the rest of F_CTL, as fill bytes, has no
+// part in it.
 TEST_F(SendsInClass2, waiting_abort_demanded) {
   for (const std::uint32_t condition :
        {f_ctl::abort_continue, f_ctl::abort_perform_abts, f_ctl::abort_stop_sequence, f_ctl::abort_retransmit})
@@ -134,7 +139,8 @@ TEST_F(SendsInClass2, waiting_abort_demanded) {
       user.failures.clear(), log.clear();
       Exchange& exchange = originate();
       send(exchange);
-      wire::FcHeader ack = *wire::FcHeader::parse(make_link_control(pool, header(0), RCtl::ack_1, 1, condition)->content());
+      wire::FcHeader ack =
+          *wire::FcHeader::parse(make_link_control(pool, header(0), RCtl::ack_1, 1, condition)->content());
       ack.f_ctl |= rest;
       put(ack, wire::Sof::n2, std::array<std::uint8_t, 4>{});
       const bool demanded = condition == f_ctl::abort_perform_abts;
@@ -143,8 +149,8 @@ TEST_F(SendsInClass2, waiting_abort_demanded) {
     }
 }
 
-// FC-FS "N_Port Login required": said by the peer it ends the login here, too, and with it all exchanges (FC-VI 7.7.1); said by
-// the fabric, or for another reason, it is a reject of the frame.
+// FC-FS "N_Port Login required": said by the peer it ends the login here, too, and with it all exchanges (FC-VI 7.7.1);
+// said by the fabric, or for another reason, it is a reject of the frame.
 TEST_F(SendsInClass2, waiting_rejected_for_login) {
   struct Case {
     RCtl answer;
@@ -165,7 +171,8 @@ TEST_F(SendsInClass2, waiting_rejected_for_login) {
   }
 }
 
-// FC-LS: a link service may go to a port that is not known at all. Rejected for the login, there is none that could end.
+// FC-LS: a link service may go to a port that is not known at all. Rejected for the login, there is none that could
+// end.
 TEST_F(SendsInClass2, waiting_rejected_for_login_by_a_stranger) {
   constexpr wire::FcId stranger{0x010900};
   Exchange& exchange = *port.originate(stranger, wire::Type::els, user);
@@ -177,7 +184,8 @@ TEST_F(SendsInClass2, waiting_rejected_for_login_by_a_stranger) {
   EXPECT_EQ(user.failures, Failures{ExchangeFailure::Rejected});
 }
 
-// FC-FS: end-to-end credit may be larger than what first was room for here: each of 20 frames is acknowledged for itself.
+// FC-FS: end-to-end credit may be larger than what first was room for here: each of 20 frames is acknowledged for
+// itself.
 TEST_F(SendsInClass2, waiting_many_frames_are_acknowledged_each) {
   Exchange& exchange = originate();
   send(exchange, 20);
@@ -234,7 +242,8 @@ TEST_F(SendsInClass2, open_second_sequence_is_closed_at_its_own_end) {
   EXPECT_EQ(port.open_exchanges(), 0u);
 }
 
-// FC-FS: a frame of the peer while a sequence of ours is under way is no answer to it, though the one before had asked for one.
+// FC-FS: a frame of the peer while a sequence of ours is under way is no answer to it, though the one before had asked
+// for one.
 TEST_F(SendsInClass2, sending_frame_of_the_peer_closes_nothing) {
   Exchange& exchange = originate();
   send(exchange);
@@ -297,8 +306,8 @@ TEST_F(SendsInClass2, waiting_no_time_given_waits_for_ever) {
   EXPECT_EQ(sent(RCtl::abts), 0u);
 }
 
-// FC-FS Sequence recovery: an answer that comes when its exchange is being aborted closes nothing: the ABTS goes again without
-// BA_ACC.
+// FC-FS Sequence recovery: an answer that comes when its exchange is being aborted closes nothing: the ABTS goes again
+// without BA_ACC.
 TEST_F(SendsInClass2, aborting_late_answer_ends_nothing) {
   Exchange& exchange = originate();
   send(exchange);
@@ -316,8 +325,12 @@ TEST_F(SendsInClass2, answering_not_acknowledged_is_aborted) {
     port.send(exchange, RCtl::solicited_control, {}, std::array<std::uint8_t, 8>{},
               {.last_of_exchange = true, .transfer_initiative = true});
   };
-  put({.r_ctl = data_frame, .d_id = own, .s_id = peer, .type = type,
-       .f_ctl = f_ctl::single_frame_request | f_ctl::ack_form_ack_1, .ox_id = {7}},
+  put({.r_ctl = data_frame,
+       .d_id = own,
+       .s_id = peer,
+       .type = type,
+       .f_ctl = f_ctl::single_frame_request | f_ctl::ack_form_ack_1,
+       .ox_id = {7}},
       wire::Sof::i2);
   ASSERT_EQ(sent(RCtl::solicited_control), 1u);
   run_for(port.e_d_tov());

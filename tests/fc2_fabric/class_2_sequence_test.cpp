@@ -31,7 +31,8 @@ class Closes final : public ExchangeUser {
   void sequence_acknowledged(Exchange&) override { ++closed; }
 };
 
-// FC-VI 5.5: closed when all of its frames are acknowledged: not when those are that went so far, however long the next one takes.
+// FC-VI 5.5: closed when all of its frames are acknowledged: not when those are that went so far, however long the next
+// one takes.
 TEST_F(Class2Initiator, sending_all_so_far_acknowledged_is_not_closed) {
   log_in();
   Closes closes;
@@ -55,15 +56,22 @@ TEST_F(Class2Initiator, sending_all_so_far_acknowledged_is_not_closed) {
   EXPECT_EQ(pair.a.open_exchanges(), 0u);
 }
 
-// FC-FS: whoever has the initiative and answers has received everything; a frame of someone who was not given it says nothing.
+// FC-FS: whoever has the initiative and answers has received everything; a frame of someone who was not given it says
+// nothing.
 TEST_F(Class2Initiator, sending_frame_without_initiative_closes_nothing) {
   log_in(), lose_acks();
   for (const bool given : {false, true}) {
     Exchange& exchange = originate();
     send(exchange, 1, {.transfer_initiative = given});
     const wire::FcHeader request = sent_frame(given ? 1 : 0).header;
-    inject(pair.a, {.r_ctl = RCtl::solicited_control, .d_id = a_id, .s_id = b_id, .type = type,
-                    .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence, .ox_id = request.ox_id}, wire::Sof::i3);
+    inject(pair.a,
+           {.r_ctl = RCtl::solicited_control,
+            .d_id = a_id,
+            .s_id = b_id,
+            .type = type,
+            .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence,
+            .ox_id = request.ox_id},
+           wire::Sof::i3);
     EXPECT_EQ(exchange.awaits_acknowledgement(), !given);
     EXPECT_EQ(user.ius.size(), given ? 1u : 0u);
   }
@@ -73,9 +81,12 @@ TEST_F(Class2Initiator, sending_frame_without_initiative_closes_nothing) {
 TEST_F(Class2Initiator, answering_request_twice_closes_nothing) {
   log_in();
   responder.on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) {
-    pair.b.send(exchange, RCtl::solicited_control, {}, std::array<std::uint8_t, 8>{}, {.last_of_exchange = true, .transfer_initiative = true});
+    pair.b.send(exchange, RCtl::solicited_control, {}, std::array<std::uint8_t, 8>{},
+                {.last_of_exchange = true, .transfer_initiative = true});
   };
-  pair.to_b.on_frame = [](const LoggedFrame& frame) { return frame.is(RCtl::ack_1) ? Interposer::Action::Drop : Interposer::Action::Pass; };
+  pair.to_b.on_frame = [](const LoggedFrame& frame) {
+    return frame.is(RCtl::ack_1) ? Interposer::Action::Drop : Interposer::Action::Pass;
+  };
   send(originate());
   EXPECT_EQ(pair.b.open_exchanges(), 1u);
   const LoggedFrame request = sent_frame(0);
@@ -101,11 +112,13 @@ TEST_F(Class2InitiatorAck0, acknowledged_reject_is_ignored) {
   EXPECT_EQ(responder.ius.size(), 2u);
 }
 
-// FC-FS Sequence recovery, FC-VI 5.5: the ACK comes when the sequence is being aborted: the abort goes on all the same, and with no BA_ACC
-// the ABTS goes again after R_A_TOV.
+// FC-FS Sequence recovery, FC-VI 5.5: the ACK comes when the sequence is being aborted: the abort goes on all the same,
+// and with no BA_ACC the ABTS goes again after R_A_TOV.
 TEST_F(Class2Initiator, aborting_late_ack_ends_nothing) {
   log_in(), lose_acks();
-  pair.to_b.on_frame = [](const LoggedFrame& frame) { return frame.is(RCtl::abts) ? Interposer::Action::Drop : Interposer::Action::Pass; };
+  pair.to_b.on_frame = [](const LoggedFrame& frame) {
+    return frame.is(RCtl::abts) ? Interposer::Action::Drop : Interposer::Action::Pass;
+  };
   send(originate());
   pair.run_for(pair.a.e_d_tov());
   ASSERT_EQ(sent(RCtl::abts), 1u);
@@ -122,7 +135,8 @@ class FewExchanges : public support::Class2Pair {
   FewExchanges() : Class2Pair([](NPortConfig& config) { config.max_exchanges = 4; }) {}
 };
 
-// FC-FS P_BSY, ruling 132: no exchange is free for a request: it is busied, as if it had never come, and not acknowledged.
+// FC-FS P_BSY, ruling 132: no exchange is free for a request: it is busied, as if it had never come, and not
+// acknowledged.
 TEST_F(FewExchanges, request_too_many_is_busied) {
   log_in();
   for (int i = 0; i < 3; ++i) send(originate());
@@ -138,7 +152,8 @@ TEST_F(FewExchanges, request_too_many_is_busied) {
 TEST_F(Class2Initiator, answering_ack_goes_first) {
   log_in();
   responder.on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) {
-    pair.b.send(exchange, RCtl::solicited_control, {}, std::array<std::uint8_t, 8>{}, {.last_of_exchange = true, .transfer_initiative = true});
+    pair.b.send(exchange, RCtl::solicited_control, {}, std::array<std::uint8_t, 8>{},
+                {.last_of_exchange = true, .transfer_initiative = true});
   };
   send(originate());
   ASSERT_EQ(pair.to_a.log.size(), 2u);
@@ -172,11 +187,22 @@ class Class2Recipient : public support::Class2Pair {
   ~Class2Recipient() override { pair.b.remove_data_user(); }
   /// Of a sequence of three frames that asks for ACK_0.
   void frame(std::uint16_t number) {
-    const std::uint32_t place = number == 0 ? f_ctl::first_sequence : number == 2 ? f_ctl::end_sequence | f_ctl::sequence_initiative : 0;
-    inject(pair.b, {.r_ctl = RCtl::solicited_data, .d_id = b_id, .s_id = a_id, .type = type, .f_ctl = f_ctl::ack_form_ack_0 | place,
-                    .seq_id = {5}, .seq_cnt = {number}, .ox_id = {0x77}}, number == 0 ? wire::Sof::i2 : wire::Sof::n2);
+    const std::uint32_t place = number == 0   ? f_ctl::first_sequence
+                                : number == 2 ? f_ctl::end_sequence | f_ctl::sequence_initiative
+                                              : 0;
+    inject(pair.b,
+           {.r_ctl = RCtl::solicited_data,
+            .d_id = b_id,
+            .s_id = a_id,
+            .type = type,
+            .f_ctl = f_ctl::ack_form_ack_0 | place,
+            .seq_id = {5},
+            .seq_cnt = {number},
+            .ox_id = {0x77}},
+           number == 0 ? wire::Sof::i2 : wire::Sof::n2);
   }
-  /// The ids are used anew. What came of the former sequence does not count for the new one, which has lost its second frame on the way.
+  /// The ids are used anew. What came of the former sequence does not count for the new one, which has lost its second
+  /// frame on the way.
   void expect_anew() {
     frame(0), frame(2);
     EXPECT_EQ(answered(RCtl::ack_0), 0u);
@@ -198,14 +224,22 @@ TEST_F(Class2Recipient, receiving_logged_out_sequence_is_forgotten) {
 // FC-FS Sequence recovery: so does an ABTS.
 TEST_F(Class2Recipient, receiving_abts_sequence_is_forgotten) {
   frame(0), frame(1);
-  inject(pair.b, {.r_ctl = RCtl::abts, .d_id = b_id, .s_id = a_id, .type = wire::Type::bls,
-                  .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .seq_id = {5}, .seq_cnt = {2}, .ox_id = {0x77}}, wire::Sof::i3);
+  inject(pair.b,
+         {.r_ctl = RCtl::abts,
+          .d_id = b_id,
+          .s_id = a_id,
+          .type = wire::Type::bls,
+          .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
+          .seq_id = {5},
+          .seq_cnt = {2},
+          .ox_id = {0x77}},
+         wire::Sof::i3);
   ASSERT_EQ(answered(RCtl::ba_acc), 1u);
   expect_anew();
 }
 
-// FC-FS Abort Sequence Condition 01b, FC-VI 8.4.2 h): the demand goes at once, in the form that was asked for; the sequence that is to be
-// aborted is not acknowledged any more.
+// FC-FS Abort Sequence Condition 01b, FC-VI 8.4.2 h): the demand goes at once, in the form that was asked for; the
+// sequence that is to be aborted is not acknowledged any more.
 TEST_F(Class2Recipient, receiving_abort_demanded_is_not_acknowledged) {
   frame(0), frame(1);
   data_user.demands_abort = true;
@@ -219,8 +253,8 @@ TEST_F(Class2Recipient, receiving_abort_demanded_is_not_acknowledged) {
   EXPECT_EQ(demand->header.seq_cnt.value, 1);
 }
 
-// FC-FS: an ACK comes in the form that was asked for, whatever fill bytes the frame has: ACK_1 of one frame, ACK_0 of all of them.
-// With the demand for an abort (FC-VI 8.4.2 h) it is the same.
+// FC-FS: an ACK comes in the form that was asked for, whatever fill bytes the frame has: ACK_1 of one frame, ACK_0 of
+// all of them. With the demand for an abort (FC-VI 8.4.2 h) it is the same.
 TEST_F(Class2Recipient, receiving_ack_has_the_form_asked_for) {
   std::uint8_t seq_id = 0;
   for (const bool demands : {false, true})
@@ -230,8 +264,16 @@ TEST_F(Class2Recipient, receiving_ack_has_the_form_asked_for) {
         pair.to_a.log.clear();
         const std::uint32_t place = f_ctl::first_sequence | f_ctl::end_sequence | f_ctl::sequence_initiative;
         const std::array<std::uint8_t, 4> data{};
-        inject(pair.b, {.r_ctl = RCtl::solicited_data, .d_id = b_id, .s_id = a_id, .type = type, .f_ctl = form | place | fill,
-                        .seq_id = {++seq_id}, .ox_id = {0x77}, .parameter = 0x1234}, wire::Sof::i2, data);
+        inject(pair.b,
+               {.r_ctl = RCtl::solicited_data,
+                .d_id = b_id,
+                .s_id = a_id,
+                .type = type,
+                .f_ctl = form | place | fill,
+                .seq_id = {++seq_id},
+                .ox_id = {0x77},
+                .parameter = 0x1234},
+               wire::Sof::i2, data);
         ASSERT_EQ(pair.to_a.log.size(), 1u);
         const wire::FcHeader& ack = pair.to_a.log.frames()[0].header;
         const bool ack_0 = form == f_ctl::ack_form_ack_0;
@@ -242,7 +284,8 @@ TEST_F(Class2Recipient, receiving_ack_has_the_form_asked_for) {
       }
 }
 
-// FC-FS: no fabric delivers a frame after R_A_TOV: what came of a sequence before does not count for the next that has its ids.
+// FC-FS: no fabric delivers a frame after R_A_TOV: what came of a sequence before does not count for the next that has
+// its ids.
 TEST_F(Class2Recipient, receiving_nothing_for_r_a_tov_sequence_is_forgotten) {
   frame(0), frame(1);
   pair.run_for(pair.b.r_a_tov());
@@ -251,8 +294,15 @@ TEST_F(Class2Recipient, receiving_nothing_for_r_a_tov_sequence_is_forgotten) {
 
 // FC-VI 5.8.2: the preference is for message transfers alone: the ACK of a frame that has it does not.
 TEST_F(Class2Recipient, receiving_preference_is_not_the_acks) {
-  inject(pair.b, {.r_ctl = RCtl::solicited_data, .d_id = b_id, .cs_ctl = wire::cs_ctl_preference, .s_id = a_id, .type = type,
-                  .f_ctl = f_ctl::ack_form_ack_1 | f_ctl::first_sequence | f_ctl::end_sequence, .ox_id = {0x77}}, wire::Sof::i2);
+  inject(pair.b,
+         {.r_ctl = RCtl::solicited_data,
+          .d_id = b_id,
+          .cs_ctl = wire::cs_ctl_preference,
+          .s_id = a_id,
+          .type = type,
+          .f_ctl = f_ctl::ack_form_ack_1 | f_ctl::first_sequence | f_ctl::end_sequence,
+          .ox_id = {0x77}},
+         wire::Sof::i2);
   const LoggedFrame* ack = pair.to_a.log.find([](const LoggedFrame& f) { return f.is(RCtl::ack_1); });
   ASSERT_NE(ack, nullptr);
   EXPECT_EQ(ack->header.cs_ctl, 0);

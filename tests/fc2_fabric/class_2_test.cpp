@@ -21,8 +21,8 @@ class Class2Ports : public testing::Test {
   support::PortPair pair;
 };
 
-// FC-FS: an ECHO in class 2 is acknowledged, then answered in class 2, and the answer is acknowledged too. It is longer than the
-// credit, which is never exceeded; both exchanges close.
+// FC-FS: an ECHO in class 2 is acknowledged, then answered in class 2, and the answer is acknowledged too. It is longer
+// than the credit, which is never exceeded; both exchanges close.
 TEST_F(Class2Ports, logged_in_echo_is_acknowledged_both_ways) {
   ASSERT_TRUE(pair.log_in());
   pair.to_a.log.clear(), pair.to_b.log.clear();
@@ -62,7 +62,8 @@ class Class2Reply : public testing::Test {
   void request(TimeNs reply_timeout, std::size_t bytes = 100) {
     Exchange* exchange = pair.a.originate(support::PortPair::b_id, wire::Type::ct, user);
     exchange->use_class_2();
-    pair.a.send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes), {.transfer_initiative = true}, reply_timeout);
+    pair.a.send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes),
+                {.transfer_initiative = true}, reply_timeout);
     begun = pair.scheduler.now();
   }
   void run_until(TimeNs since) { pair.scheduler.run_until(begun + since); }
@@ -70,7 +71,8 @@ class Class2Reply : public testing::Test {
     pair.to_a.on_frame = [this, until](const LoggedFrame& frame) {
       const bool ack = frame.is(RCtl::ack_1) || frame.is(RCtl::ack_0);
       if (ack && pair.scheduler.now() < begun + until) late_ack = frame.header;
-      return ack && pair.scheduler.now() < begun + until ? support::Interposer::Action::Drop : support::Interposer::Action::Pass;
+      return ack && pair.scheduler.now() < begun + until ? support::Interposer::Action::Drop
+                                                         : support::Interposer::Action::Pass;
     };
   }
   support::RecordingUser user, responder;
@@ -78,10 +80,14 @@ class Class2Reply : public testing::Test {
   TimeNs begun = 0;
   wire::FcHeader late_ack;
 };
-class Class2ReplyAck0 : public Class2Reply { public: Class2ReplyAck0() : Class2Reply(true) {} };
+class Class2ReplyAck0 : public Class2Reply {
+ public:
+  Class2ReplyAck0() : Class2Reply(true) {}
+};
 
-// FC-FS, FC-VI C.3 rule 2 b): the request was acknowledged, its answer never comes: ABTS when its time is over, not before; ABTS again after
-// R_A_TOV without BA_ACC; and where that is wanted, logout of the port as second-level recovery.
+// FC-FS, FC-VI C.3 rule 2 b): the request was acknowledged, its answer never comes: ABTS when its time is over, not
+// before; ABTS again after R_A_TOV without BA_ACC; and where that is wanted, logout of the port as second-level
+// recovery.
 TEST_F(Class2Reply, waiting_answer_never_comes_recovers) {
   request(5 * second);
   run_until(5 * second - millisecond);
@@ -101,7 +107,8 @@ TEST_F(Class2Reply, waiting_answer_never_comes_recovers) {
   EXPECT_EQ(pair.unexpected_events(), 0u);
 }
 
-// The time of the answer counts from the request, however late the ACK was; with an ACK that is later still, it is over at once.
+// The time of the answer counts from the request, however late the ACK was; with an ACK that is later still, it is over
+// at once.
 TEST_F(Class2Reply, waiting_ack_late_answer_is_due_as_before) {
   for (const TimeNs reply_timeout : {1500 * millisecond, 500 * millisecond}) {
     user.failures.clear();
@@ -161,14 +168,19 @@ TEST_F(Class2Ports, logged_out_els_is_acknowledged) {
   EXPECT_EQ(user.ius.size(), 1u);
 }
 
-// FC-FS, FC-VI 8.1: a port that does not offer class 2 rejects a frame of it, also from a port that is logged in, and says why.
+// FC-FS, FC-VI 8.1: a port that does not offer class 2 rejects a frame of it, also from a port that is logged in, and
+// says why.
 TEST(Class3Ports, class_2_frame_is_rejected) {
   support::PortPair pair;
   support::RecordingUser user;
   pair.b.set_user(wire::Type::ct, user);
   ASSERT_TRUE(pair.log_in());
-  const wire::FcHeader data{.r_ctl = RCtl::unsolicited_control, .d_id = support::PortPair::b_id, .s_id = support::PortPair::a_id,
-                            .type = wire::Type::ct, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x77}};
+  const wire::FcHeader data{.r_ctl = RCtl::unsolicited_control,
+                            .d_id = support::PortPair::b_id,
+                            .s_id = support::PortPair::a_id,
+                            .type = wire::Type::ct,
+                            .f_ctl = wire::f_ctl::single_frame_request,
+                            .ox_id = {0x77}};
   FramePtr frame = pair.pool.take();
   data.write(frame->bytes);
   frame->size_bytes = frame_header_bytes + 16;
@@ -179,7 +191,8 @@ TEST(Class3Ports, class_2_frame_is_rejected) {
   EXPECT_TRUE(user.ius.empty());
   const LoggedFrame* reject = pair.to_a.log.find([](const LoggedFrame& f) { return f.is(RCtl::p_rjt); });
   ASSERT_NE(reject, nullptr);
-  EXPECT_EQ(wire::LinkReject::from_parameter(reject->header.parameter).reason, wire::LinkRejectReason::class_not_supported);
+  EXPECT_EQ(wire::LinkReject::from_parameter(reject->header.parameter).reason,
+            wire::LinkRejectReason::class_not_supported);
 }
 
 class BusyAcks : public testing::Test {
@@ -194,10 +207,13 @@ class BusyAcks : public testing::Test {
 // FC-FS, F_BSY to a Link_Control frame: the ACK is sent again, until E_D_TOV is over.
 TEST_F(BusyAcks, ack_busied_is_sent_again) {
   NPort& recipient = fabric.port(1);
-  const wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id(),
-                           .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::sequence_recipient | wire::f_ctl::end_sequence |
-                                    wire::f_ctl::abort_perform_abts,
-                           .ox_id = {7}, .parameter = 1};
+  const wire::FcHeader ack{.r_ctl = RCtl::ack_1,
+                           .d_id = fabric.port(0).n_port_id(),
+                           .s_id = recipient.n_port_id(),
+                           .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::sequence_recipient |
+                                    wire::f_ctl::end_sequence | wire::f_ctl::abort_perform_abts,
+                           .ox_id = {7},
+                           .parameter = 1};
   support::FrameLog log;
   fabric.fabric.tap(recipient, &log);
   const auto busy = [&] {
@@ -208,18 +224,24 @@ TEST_F(BusyAcks, ack_busied_is_sent_again) {
   ASSERT_EQ(log.count(RCtl::ack_1), 1u);
   const wire::FcHeader& again = log.find([](const LoggedFrame& f) { return f.is(RCtl::ack_1); })->header;
   EXPECT_EQ(again.f_ctl, ack.f_ctl);
-  EXPECT_TRUE(again.d_id == ack.d_id && again.ox_id == ack.ox_id && again.parameter == 1 && again.type == wire::Type::bls);
+  EXPECT_TRUE(again.d_id == ack.d_id && again.ox_id == ack.ox_id && again.parameter == 1 &&
+              again.type == wire::Type::bls);
   for (int i = 0; i < 100; ++i) busy();
   EXPECT_EQ(log.count(RCtl::ack_1), 64u);  // E_D_TOV is over
   EXPECT_EQ(recipient.counters().unexpected_events, 0u);
   fabric.fabric.tap(recipient, nullptr);
 }
 
-// FC-FS: ACKs are told apart by port, exchange, sequence and frame; each is sent again, once for however many F_BSY came of it meanwhile.
+// FC-FS: ACKs are told apart by port, exchange, sequence and frame; each is sent again, once for however many F_BSY
+// came of it meanwhile.
 TEST_F(BusyAcks, acks_busied_are_told_apart) {
   NPort& recipient = fabric.port(1);
-  const wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id(),
-                           .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::sequence_recipient, .ox_id = {7}, .parameter = 1};
+  const wire::FcHeader ack{.r_ctl = RCtl::ack_1,
+                           .d_id = fabric.port(0).n_port_id(),
+                           .s_id = recipient.n_port_id(),
+                           .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::sequence_recipient,
+                           .ox_id = {7},
+                           .parameter = 1};
   std::array<wire::FcHeader, 5> acks{ack, ack, ack, ack, ack};
   acks[1].d_id = {0x010900}, acks[2].ox_id = {8}, acks[3].seq_id = {1}, acks[4].seq_cnt = {1};
   support::FrameLog log;
@@ -236,7 +258,8 @@ TEST_F(BusyAcks, acks_busied_are_told_apart) {
   fabric.fabric.tap(recipient, nullptr);
 }
 
-// FC-FS: however many other ACKs are busied meanwhile, each goes again after its while: it is awaited no longer than E_D_TOV.
+// FC-FS: however many other ACKs are busied meanwhile, each goes again after its while: it is awaited no longer than
+// E_D_TOV.
 TEST_F(BusyAcks, acks_busied_one_after_the_other_do_not_wait_for_each_other) {
   NPort& recipient = fabric.port(1);
   wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id()};
@@ -255,7 +278,8 @@ TEST_F(BusyAcks, acks_busied_one_after_the_other_do_not_wait_for_each_other) {
 TEST_F(BusyAcks, acks_busied_long_ago_make_room) {
   NPort& recipient = fabric.port(1);
   wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id()};
-  for (std::uint16_t i = 0; i < 64; ++i) ack.ox_id = {i}, recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 0));
+  for (std::uint16_t i = 0; i < 64; ++i)
+    ack.ox_id = {i}, recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 0));
   fabric.run_for(3 * recipient.e_d_tov());
   ack.ox_id = {1000};
   recipient.receive(make_link_control(fabric.pool, ack, RCtl::f_bsy_link, 0));
@@ -291,8 +315,11 @@ TEST(Class2Fabric, egress_full_answers_f_bsy) {
   fabric.bring_up();
   support::FrameLog log;
   fabric.fabric.tap(fabric.port(0), &log);
-  wire::FcHeader header{.r_ctl = RCtl::solicited_data, .s_id = fabric.port(0).n_port_id(), .type = wire::Type::fc_vi,
-                        .f_ctl = wire::f_ctl::ack_form_ack_1, .ox_id = {9}};
+  wire::FcHeader header{.r_ctl = RCtl::solicited_data,
+                        .s_id = fabric.port(0).n_port_id(),
+                        .type = wire::Type::fc_vi,
+                        .f_ctl = wire::f_ctl::ack_form_ack_1,
+                        .ox_id = {9}};
   FPort* port = fabric.fabric.attach(far, far);
   header.d_id = port->address();
   port->receive(support::flogi_frame(fabric.pool, fabric.port(0).login_parameters(wire::els::Command::flogi)));

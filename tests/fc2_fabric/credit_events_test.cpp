@@ -15,7 +15,8 @@ class FabricCreditLeakTest : public testing::TestWithParam<unsigned> {
  protected:
   FabricCreditLeakTest() {
     f.link = {.latency_ns = microsecond, .bytes_per_second = line_rate_bytes_per_second("1GFC"), .bb_credit = 3};
-    const LinkConfig isl{.latency_ns = 20 * microsecond, .bytes_per_second = line_rate_bytes_per_second("1GFC"), .bb_credit = 2};
+    const LinkConfig isl{
+        .latency_ns = 20 * microsecond, .bytes_per_second = line_rate_bytes_per_second("1GFC"), .bb_credit = 2};
     for (std::size_t i = 0; i < switches; ++i) f.add_switch();
     for (std::size_t a = 0; a < switches; ++a)
       for (std::size_t b = 0; b < a; ++b) f.join(a, b, isl);
@@ -62,7 +63,8 @@ class FabricCreditLeakTest : public testing::TestWithParam<unsigned> {
   }
   void send(std::size_t from, wire::FcId to) {
     Exchange* exchange = f.port(from).originate(to, type, user);
-    f.port(from).send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(64), {.last_of_exchange = true});
+    f.port(from).send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(64),
+                      {.last_of_exchange = true});
   }
   bool reaches(std::size_t from, std::size_t to) {
     const std::size_t before = user.ius.size();

@@ -1,5 +1,5 @@
-// FC-4 frames of ports that have no login here: who is told so by LOGO, who is not, and what waits for a login that is under
-// way (FC-FS, FC-VI 5.6, 7.7.1, 8.1).
+// FC-4 frames of ports that have no login here: who is told so by LOGO, who is not, and what waits for a login that is
+// under way (FC-FS, FC-VI 5.6, 7.7.1, 8.1).
 #include "tests/support/peers_by_hand.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -32,12 +32,18 @@ struct DenialsTest : support::PeersByHand {
   }
   /// FCVI_CONNECT_RQST, say.
   void first_frame(wire::FcId from) {
-    receive({.r_ctl = wire::RCtl::unsolicited_control, .d_id = own, .s_id = from, .type = wire::Type::fc_vi,
-             .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {next_++}}, Bytes(32));
+    receive({.r_ctl = wire::RCtl::unsolicited_control,
+             .d_id = own,
+             .s_id = from,
+             .type = wire::Type::fc_vi,
+             .f_ctl = wire::f_ctl::single_frame_request,
+             .ox_id = {next_++}},
+            Bytes(32));
     run_for(microsecond);
   }
   [[nodiscard]] std::size_t told(wire::FcId id) const {
-    return times([&](const LoggedFrame& frame) { return frame.is_els(Command::logo) && frame.header.d_id == id; }).size();
+    return times([&](const LoggedFrame& frame) { return frame.is_els(Command::logo) && frame.header.d_id == id; })
+        .size();
   }
   Fc4 fc4;
   std::uint16_t next_ = 1;
@@ -46,8 +52,8 @@ struct DenialsOutOfOrder : DenialsTest {
   explicit DenialsOutOfOrder() : DenialsTest(out_of_order) {}
 };
 
-// FC-FS: the stranger is told by LOGO, which names this port; its answer is the end of that, and nothing is counted but the
-// frame.
+// FC-FS: the stranger is told by LOGO, which names this port; its answer is the end of that, and nothing is counted but
+// the frame.
 TEST_F(DenialsTest, stranger_is_told_by_logo) {
   first_frame(stranger);
   expect_discarded(Discard::NotLoggedIn, 1);
@@ -109,8 +115,8 @@ TEST_F(DenialsTest, offline_nobody_is_told) {
   EXPECT_EQ(told(stranger), 1U);
 }
 
-// Our PLOGI was put off, and the peer sends as one that is logged in: on an in-order link it believes in a login that ended,
-// and is told so; where frames overtake each other the frame may be older than the PLOGI.
+// Our PLOGI was put off, and the peer sends as one that is logged in: on an in-order link it believes in a login that
+// ended, and is told so; where frames overtake each other the frame may be older than the PLOGI.
 TEST_F(DenialsTest, retry_pending_peer_is_told) {
   remote().log_in();
   run_for(microsecond);
@@ -165,7 +171,8 @@ TEST_F(DenialsOutOfOrder, login_pending_frame_waits_for_ls_acc) {
   EXPECT_EQ(port.counters().discarded(), 0U);
 }
 
-// ... E_D_TOV at most: then PLOGI goes again, and a frame from then on may be one of the login that the second PLOGI ends.
+// ... E_D_TOV at most: then PLOGI goes again, and a frame from then on may be one of the login that the second PLOGI
+// ends.
 TEST_F(DenialsOutOfOrder, login_pending_ls_acc_overdue_is_asked_again) {
   remote().log_in();
   run_until(second);
@@ -176,7 +183,8 @@ TEST_F(DenialsOutOfOrder, login_pending_ls_acc_overdue_is_asked_again) {
   first_frame(peer);
   expect_discarded(Discard::NotLoggedIn, 1);
   EXPECT_EQ(told(peer), 0U);
-  accept_login(*sent.find([](const LoggedFrame& frame) { return frame.is_els(Command::plogi) && frame.at > 2 * second; }));
+  accept_login(
+      *sent.find([](const LoggedFrame& frame) { return frame.is_els(Command::plogi) && frame.at > 2 * second; }));
   run_for(microsecond);
   EXPECT_TRUE(remote().logged_in());
   EXPECT_TRUE(fc4.from.empty());

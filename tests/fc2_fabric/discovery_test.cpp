@@ -1,5 +1,5 @@
-// After a LIP a port asks by ADISC whether the login is still with the port of before, whose every answer the test plays (FC-VI
-// 7.7.3).
+// After a LIP a port asks by ADISC whether the login is still with the port of before, whose every answer the test
+// plays (FC-VI 7.7.3).
 #include "tests/support/peers_by_hand.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -33,7 +33,8 @@ struct DiscoveryTest : support::PeersByHand {
   }
 };
 
-// FC-VI 7.7.3: ADISC goes again after E_D_TOV, 2 and 4 times as long; what is not validated in 2 x R_A_TOV is logged out.
+// FC-VI 7.7.3: ADISC goes again after E_D_TOV, 2 and 4 times as long; what is not validated in 2 x R_A_TOV is logged
+// out.
 TEST_F(DiscoveryTest, validating_silence_repeats_at_these_times) {
   log_in();
   port.link_interrupted();
@@ -70,7 +71,10 @@ TEST_F(DiscoveryTest, validating_other_answers_log_out) {
   ++other_node.node_name.value;
   ++other_id.n_port_id.value;
   request.command = Command::adisc;
-  const Bytes answers[] = {bytes_of(other_name), bytes_of(other_node), bytes_of(other_id), bytes_of(request),
+  const Bytes answers[] = {bytes_of(other_name),
+                           bytes_of(other_node),
+                           bytes_of(other_id),
+                           bytes_of(request),
                            Bytes{0x02, 0, 0, 0},
                            ls_rjt(RejectReason::unable_to_perform, RejectExplanation::n_port_login_required),
                            ls_rjt(RejectReason::logical_error, RejectExplanation::none),
@@ -106,7 +110,8 @@ TEST_F(DiscoveryTest, validating_peer_was_busy_link_goes_again) {
   answer(last(), bytes_of(addresses()));
   EXPECT_EQ(remote().state_name(), "LoggedIn");
 }
-// The peer's own ADISC was faster than its answer to ours: the answer says nothing new, whatever it says, and nothing is left.
+// The peer's own ADISC was faster than its answer to ours: the answer says nothing new, whatever it says, and nothing
+// is left.
 TEST_F(DiscoveryTest, validated_by_the_peer_late_answer_changes_nothing) {
   for (const Bytes& late : {bytes_of(addresses()), ls_rjt(RejectReason::logical_error, RejectExplanation::none)}) {
     lip();

@@ -1,5 +1,5 @@
-// The slot of an exchange that is over is used anew; and how exchanges end: ABTS field by field, who hears of it, what is left
-// (FC-FS; FC-VI 5.4, 7.7.1, 8.4.2).
+// The slot of an exchange that is over is used anew; and how exchanges end: ABTS field by field, who hears of it, what
+// is left (FC-FS; FC-VI 5.4, 7.7.1, 8.4.2).
 #include <gtest/gtest.h>
 
 #include "tests/support/played_peer.hpp"
@@ -23,12 +23,21 @@ class ExchangeAnew : public support::PlayedPeer {
     run();
   }
   void reply(const Exchange& exchange, std::uint32_t more_f_ctl, std::uint8_t seq_id = 9) {
-    put({.r_ctl = RCtl::solicited_control, .d_id = own, .s_id = peer, .type = type,
-         .f_ctl = f_ctl::exchange_responder | more_f_ctl, .seq_id = {seq_id}, .ox_id = exchange.ox_id(), .rx_id = {0x1234}},
+    put({.r_ctl = RCtl::solicited_control,
+         .d_id = own,
+         .s_id = peer,
+         .type = type,
+         .f_ctl = f_ctl::exchange_responder | more_f_ctl,
+         .seq_id = {seq_id},
+         .ox_id = exchange.ox_id(),
+         .rx_id = {0x1234}},
         wire::Sof::i3, std::array<std::uint8_t, 8>{});
   }
   void basic(RCtl r_ctl, const Exchange& exchange) {
-    put({.r_ctl = r_ctl, .d_id = own, .s_id = peer, .type = wire::Type::bls,
+    put({.r_ctl = r_ctl,
+         .d_id = own,
+         .s_id = peer,
+         .type = wire::Type::bls,
          .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | (r_ctl == RCtl::abts ? 0 : f_ctl::last_sequence),
          .ox_id = exchange.ox_id()},
         wire::Sof::i3, std::array<std::uint8_t, 12>{});
@@ -72,7 +81,8 @@ TEST_F(ExchangeAnew, closed_used_anew_remembers_nothing) {
   EXPECT_EQ(header.rx_id, wire::RxId::unassigned);
 }
 
-// The same of an IU that was not whole, on an out-of-order fabric: the answer to the new one is none of another sequence.
+// The same of an IU that was not whole, on an out-of-order fabric: the answer to the new one is none of another
+// sequence.
 TEST_F(ExchangeAnewOutOfOrder, closed_used_anew_takes_its_answer) {
   Exchange& former = originate();
   send(former);
@@ -95,9 +105,14 @@ TEST_F(ExchangeAnew, waiting_abts_fields) {
   port.abort(exchange);
   run();
   const support::LoggedFrame& abts = sent(RCtl::abts, 0);
-  EXPECT_EQ(abts.header, (wire::FcHeader{.r_ctl = RCtl::abts, .d_id = peer, .s_id = own, .type = wire::Type::bls,
-                                         .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .seq_id = seq_id,
-                                         .seq_cnt = {4}, .ox_id = exchange.ox_id()}));
+  EXPECT_EQ(abts.header, (wire::FcHeader{.r_ctl = RCtl::abts,
+                                         .d_id = peer,
+                                         .s_id = own,
+                                         .type = wire::Type::bls,
+                                         .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
+                                         .seq_id = seq_id,
+                                         .seq_cnt = {4},
+                                         .ox_id = exchange.ox_id()}));
   EXPECT_TRUE(abts.data.empty() && abts.sof == wire::Sof::i3 && abts.eof == wire::Eof::t);
 }
 
@@ -110,16 +125,28 @@ TEST_F(ExchangeAnew, open_abts_fields_of_a_responder) {
   Exchange& anew = used_anew(former);
   port.abort(anew);
   run();
-  EXPECT_EQ(sent(RCtl::abts, 0).header, (wire::FcHeader{.r_ctl = RCtl::abts, .d_id = peer, .s_id = own, .type = wire::Type::bls,
+  EXPECT_EQ(sent(RCtl::abts, 0).header, (wire::FcHeader{.r_ctl = RCtl::abts,
+                                                        .d_id = peer,
+                                                        .s_id = own,
+                                                        .type = wire::Type::bls,
                                                         .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
                                                         .ox_id = anew.ox_id()}));
   user.on_iu = [&](Exchange& opened, std::span<const std::uint8_t>) { port.abort(opened); };
-  put({.r_ctl = RCtl::unsolicited_control, .d_id = own, .s_id = peer, .type = type, .f_ctl = f_ctl::single_frame_request,
-       .seq_id = {3}, .ox_id = {7}});
+  put({.r_ctl = RCtl::unsolicited_control,
+       .d_id = own,
+       .s_id = peer,
+       .type = type,
+       .f_ctl = f_ctl::single_frame_request,
+       .seq_id = {3},
+       .ox_id = {7}});
   ASSERT_EQ(user.ius.size(), 1u);
   EXPECT_EQ(sent(RCtl::abts, 1).header,
-            (wire::FcHeader{.r_ctl = RCtl::abts, .d_id = peer, .s_id = own, .type = wire::Type::bls,
-                            .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = {7},
+            (wire::FcHeader{.r_ctl = RCtl::abts,
+                            .d_id = peer,
+                            .s_id = own,
+                            .type = wire::Type::bls,
+                            .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | f_ctl::sequence_initiative,
+                            .ox_id = {7},
                             .rx_id = user.ius[0].exchange->rx_id()}));
 }
 
@@ -172,8 +199,8 @@ class SilentPeer : public support::PlayedPeer, public testing::WithParamInterfac
 };
 INSTANTIATE_TEST_SUITE_P(LoggedOut, SilentPeer, testing::Bool());
 
-// FC-VI C.3 rule 2 b): two ABTS without an answer, R_A_TOV each: second-level recovery, where it is wanted, is the logout, and
-// the exchange is over at once. A link service ends no login: that may be a later one. Else the id rests.
+// FC-VI C.3 rule 2 b): two ABTS without an answer, R_A_TOV each: second-level recovery, where it is wanted, is the
+// logout, and the exchange is over at once. A link service ends no login: that may be a later one. Else the id rests.
 TEST_P(SilentPeer, recovering_logs_out_where_it_is_wanted) {
   constexpr wire::FcId unknown{0x010300}, known{0x010400};
   static_cast<void>(port.remote_port(known));

@@ -1,5 +1,5 @@
-// Ends of exchanges that meet each other: aborts of two reasons, answers to the second ABTS (FC-FS, FC-VI C.3 rule 2); and
-// sequences of several frames within one exchange (FC-VI 5.5).
+// Ends of exchanges that meet each other: aborts of two reasons, answers to the second ABTS (FC-FS, FC-VI C.3 rule 2);
+// and sequences of several frames within one exchange (FC-VI 5.5).
 #include <gtest/gtest.h>
 
 #include "tests/support/port_pair.hpp"
@@ -18,7 +18,9 @@ constexpr wire::FcId b_id = support::PortPair::b_id;
 class AbortingUser final : public ExchangeUser {
  public:
   explicit AbortingUser(NPort& port) : port_(port) {}
-  void sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) override { received = &exchange; }
+  void sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) override {
+    received = &exchange;
+  }
   void exchange_failed(Exchange& exchange, ExchangeFailure failure) override {
     failures.push_back(failure);
     port_.abort(exchange);
@@ -60,7 +62,8 @@ class ExchangeEndTest : public testing::Test {
   support::RecordingUser originator, responder;
 };
 
-// FC-FS, FC-VI C.3 rule 2: an exchange is aborted once, and again after R_A_TOV without answer, however often its user asks.
+// FC-FS, FC-VI C.3 rule 2: an exchange is aborted once, and again after R_A_TOV without answer, however often its user
+// asks.
 TEST_F(ExchangeEndTest, aborting_aborted_by_its_user_too_is_aborted_once) {
   lose_all_to_b();
   AbortingUser user(pair.a);
@@ -106,8 +109,8 @@ TEST_F(ExchangeEndTest, quarantined_by_peer_abort_requested_sends_no_abts) {
   EXPECT_EQ(pair.b.open_exchanges(), 0U);
 }
 
-// FC-FS: the first ABTS is lost; the second is rejected, since the peer has no such exchange: nobody is logged out, and the id rests for
-// R_A_TOV from then on.
+// FC-FS: the first ABTS is lost; the second is rejected, since the peer has no such exchange: nobody is logged out, and
+// the id rests for R_A_TOV from then on.
 TEST_F(ExchangeEndTest, recovering_rejected_id_rests) {
   ASSERT_TRUE(pair.log_in());
   lose_all_to_b();

@@ -1,5 +1,6 @@
-// What an exchange makes of the frames that come: which is the next, which a duplicate, which of another sequence; what room
-// IUs take that are not whole; what opens an exchange where frames overtake each other (FC-FS; FC-VI 5.5, 5.6, 8.1, 8.4.1).
+// What an exchange makes of the frames that come: which is the next, which a duplicate, which of another sequence; what
+// room IUs take that are not whole; what opens an exchange where frames overtake each other (FC-FS; FC-VI 5.5, 5.6,
+// 8.1, 8.4.1).
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -29,21 +30,36 @@ class ExchangeFrames : public support::PlayedPeer {
   /// Of an exchange of the peer's; SEQ_ID 1 is its first sequence.
   void put_part(const Part& part, bool class_2 = false) {
     const std::uint32_t place = (part.seq_id == 1 ? f_ctl::first_sequence : 0) | (part.last ? f_ctl::end_sequence : 0);
-    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control, .d_id = own, .s_id = peer, .type = part.of,
-                                .f_ctl = place | part.more_f_ctl, .seq_id = {part.seq_id}, .seq_cnt = {part.seq_cnt},
+    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
+                                .d_id = own,
+                                .s_id = peer,
+                                .type = part.of,
+                                .f_ctl = place | part.more_f_ctl,
+                                .seq_id = {part.seq_id},
+                                .seq_cnt = {part.seq_cnt},
                                 .ox_id = {part.ox_id}};
     put(header, part.first ? (class_2 ? wire::Sof::i2 : wire::Sof::i3) : (class_2 ? wire::Sof::n2 : wire::Sof::n3),
         std::vector<std::uint8_t>(part.bytes, static_cast<std::uint8_t>(part.seq_cnt)));
   }
   void abts(std::uint16_t ox_id = 7) {
-    put({.r_ctl = RCtl::abts, .d_id = own, .s_id = peer, .type = wire::Type::bls,
-         .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = {ox_id}});
+    put({.r_ctl = RCtl::abts,
+         .d_id = own,
+         .s_id = peer,
+         .type = wire::Type::bls,
+         .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
+         .ox_id = {ox_id}});
   }
   /// An answer of the peer's in an exchange of ours.
   void reply(const Exchange& exchange, const Part& part) {
-    put({.r_ctl = RCtl::solicited_control, .d_id = own, .s_id = peer, .type = type,
-         .f_ctl = f_ctl::exchange_responder | (part.last ? f_ctl::end_sequence : 0) | part.more_f_ctl, .seq_id = {part.seq_id},
-         .seq_cnt = {part.seq_cnt}, .ox_id = exchange.ox_id(), .rx_id = {5}},
+    put({.r_ctl = RCtl::solicited_control,
+         .d_id = own,
+         .s_id = peer,
+         .type = type,
+         .f_ctl = f_ctl::exchange_responder | (part.last ? f_ctl::end_sequence : 0) | part.more_f_ctl,
+         .seq_id = {part.seq_id},
+         .seq_cnt = {part.seq_cnt},
+         .ox_id = exchange.ox_id(),
+         .rx_id = {5}},
         part.first ? wire::Sof::i3 : wire::Sof::n3, std::vector<std::uint8_t>(part.bytes));
   }
   Exchange& request(TimeNs reply_timeout = 0) {
@@ -84,7 +100,8 @@ TEST_F(ExchangeFrames, open_second_sequence_begins_where_it_may) {
   }
 }
 
-// FC-VI 8.4.1 c): the next SEQ_CNT is not enough: it must be of the same sequence, and one that has not ended admits no other.
+// FC-VI 8.4.1 c): the next SEQ_CNT is not enough: it must be of the same sequence, and one that has not ended admits no
+// other.
 TEST_F(ExchangeFrames, receiving_next_frame_of_another_sequence_is_an_error) {
   std::uint16_t ox_id = 0;
   for (const bool begins : {false, true})
@@ -97,8 +114,8 @@ TEST_F(ExchangeFrames, receiving_next_frame_of_another_sequence_is_an_error) {
     }
 }
 
-// FC-VI 8.4.1 c): before anything came there is nothing that a frame could be a duplicate of: the first one that is out of
-// order is an error.
+// FC-VI 8.4.1 c): before anything came there is nothing that a frame could be a duplicate of: the first one that is out
+// of order is an error.
 TEST_F(ExchangeFrames, waiting_answer_begins_out_of_order) {
   for (const std::uint16_t seq_cnt : std::initializer_list<std::uint16_t>{0xFFFF, 0x8001}) {
     user = {};
@@ -127,8 +144,8 @@ TEST_F(ExchangeFrames, open_answered_its_time_is_over) {
   EXPECT_TRUE(exchange.has_initiative());
 }
 
-// FC-FS: E_D_TOV without a frame is a Sequence error, told once; R_A_TOV later the exchange is forgotten, whatever still came
-// of it.
+// FC-FS: E_D_TOV without a frame is a Sequence error, told once; R_A_TOV later the exchange is forgotten, whatever
+// still came of it.
 TEST_F(ExchangeFrames, receiving_timed_out_late_frames_change_nothing) {
   put_part({.seq_cnt = 0, .first = true, .last = false, .bytes = 8});
   run_for(port.e_d_tov() - 1);
@@ -147,8 +164,8 @@ TEST_F(ExchangeFrames, receiving_timed_out_late_frames_change_nothing) {
 
 // --- frames that overtake others: FC-VI 8.1, 8.4.1 d) --------------------------------------------------------------
 
-// FC-FS 23.6.1.1, Recovery_Qualifier: the exchange is open with whichever frame of it comes first: its ABTS ends it, and what
-// comes later counts no more.
+// FC-FS 23.6.1.1, Recovery_Qualifier: the exchange is open with whichever frame of it comes first: its ABTS ends it,
+// and what comes later counts no more.
 TEST_F(ExchangeFramesOutOfOrder, receiving_any_frame_first_then_abts) {
   const std::array<Part, 3> parts{Part{.seq_cnt = 0, .first = true, .last = false, .bytes = 8},
                                   {.seq_cnt = 1, .first = false, .last = false, .bytes = 8},
@@ -186,8 +203,8 @@ TEST_F(ExchangeFramesOutOfOrder, receiving_any_frame_first_then_logout) {
   }
 }
 
-// FC-VI 5.2.1: sequences of an exchange do not overlap: a frame of another one is discarded, and the one that is open becomes
-// whole.
+// FC-VI 5.2.1: sequences of an exchange do not overlap: a frame of another one is discarded, and the one that is open
+// becomes whole.
 TEST_F(ExchangeFramesOutOfOrder, receiving_frame_of_another_sequence_is_discarded) {
   put_part({.seq_cnt = 1, .first = false, .last = true, .bytes = 8});
   put_part({.seq_cnt = 2, .first = true, .last = true, .seq_id = 2, .bytes = 8});
@@ -198,8 +215,8 @@ TEST_F(ExchangeFramesOutOfOrder, receiving_frame_of_another_sequence_is_discarde
   EXPECT_EQ(discarded(Discard::WrongSequence), 1u);
 }
 
-// FC-FS: only a frame with SOFi begins a sequence. One that says it is the next, and is none, does not take the place of the
-// first.
+// FC-FS: only a frame with SOFi begins a sequence. One that says it is the next, and is none, does not take the place
+// of the first.
 TEST_F(ExchangeFramesOutOfOrder, open_next_frame_without_its_first_begins_nothing) {
   put_part({.seq_cnt = 0, .first = true, .last = true, .bytes = 8});
   put_part({.seq_cnt = 1, .first = false, .last = false, .bytes = 8});
@@ -208,8 +225,8 @@ TEST_F(ExchangeFramesOutOfOrder, open_next_frame_without_its_first_begins_nothin
   EXPECT_EQ(user.ius[1].bytes.size(), 12u);
 }
 
-// NPortConfig::max_assembled_iu_bytes: what came early of an exchange that is over does not count for the next one, which may be kept
-// in the same place.
+// NPortConfig::max_assembled_iu_bytes: what came early of an exchange that is over does not count for the next one,
+// which may be kept in the same place.
 TEST_F(ExchangeFramesOutOfOrder, receiving_early_frames_of_an_aborted_exchange_are_forgotten) {
   const std::size_t most = port.config().max_assembled_iu_bytes;
   for (std::uint16_t ox_id = 1; ox_id <= 100; ++ox_id) {  // ids rest before their places are used again
@@ -230,8 +247,8 @@ class LittleRoomOutOfOrder : public ExchangeFramesOutOfOrder {
   LittleRoomOutOfOrder() : ExchangeFramesOutOfOrder(100) {}
 };
 
-// impl: a frame that came early, and found no room, has opened the exchange all the same: the first frame belongs to it, and
-// does not open another. The failure is told once.
+// impl: a frame that came early, and found no room, has opened the exchange all the same: the first frame belongs to
+// it, and does not open another. The failure is told once.
 TEST_F(LittleRoomOutOfOrder, receiving_early_frame_without_room) {
   put_part({.seq_cnt = 1, .first = false, .last = true, .bytes = 104});
   EXPECT_EQ(user.failures, Failures{ExchangeFailure::SequenceError});
@@ -243,8 +260,8 @@ TEST_F(LittleRoomOutOfOrder, receiving_early_frame_without_room) {
   EXPECT_EQ(port.assembled_bytes(), 0u);
 }
 
-// FC-FS: a frame with SOFi begins a sequence, also where the one before was not ended and this one goes on with its numbers: what
-// was there is over, and its room is free.
+// FC-FS: a frame with SOFi begins a sequence, also where the one before was not ended and this one goes on with its
+// numbers: what was there is over, and its room is free.
 TEST_F(LittleRoomOutOfOrder, receiving_second_first_frame_begins_anew) {
   put_part({.seq_cnt = 3, .first = false, .last = true, .bytes = 8});
   put_part({.seq_cnt = 0, .first = true, .last = false, .bytes = 80});
@@ -296,8 +313,8 @@ TEST_F(LittleRoom, receiving_room_is_what_was_assembled) {
   expect(0, 1);
 }
 
-// A frame that found no room leaves nothing: neither itself, nor what was assembled before, nor what still comes of its exchange. What
-// is counted is what is there.
+// A frame that found no room leaves nothing: neither itself, nor what was assembled before, nor what still comes of its
+// exchange. What is counted is what is there.
 TEST_F(LittleRoom, receiving_without_room_is_counted_right) {
   const auto other = [&](std::uint16_t ox_id, std::size_t bytes) {  // an exchange that takes room, and ends
     put_part({.seq_cnt = 0, .first = true, .last = false, .bytes = bytes / 2, .ox_id = ox_id});
@@ -354,11 +371,17 @@ TEST_F(LittleRoom, waiting_answers_take_no_room) {
   for (const std::uint16_t seq_cnt : std::initializer_list<std::uint16_t>{0, 3}) {
     const auto seq_id = static_cast<std::uint8_t>(seq_cnt + 1);
     reply(exchange, {.seq_cnt = seq_cnt, .first = true, .last = false, .seq_id = seq_id, .bytes = 2000});
-    reply(exchange,
-          {.seq_cnt = static_cast<std::uint16_t>(seq_cnt + 1), .first = false, .last = false, .seq_id = seq_id, .bytes = 1000});
+    reply(exchange, {.seq_cnt = static_cast<std::uint16_t>(seq_cnt + 1),
+                     .first = false,
+                     .last = false,
+                     .seq_id = seq_id,
+                     .bytes = 1000});
     expect(0, 0);
-    reply(exchange,
-          {.seq_cnt = static_cast<std::uint16_t>(seq_cnt + 2), .first = false, .last = true, .seq_id = seq_id, .bytes = 500});
+    reply(exchange, {.seq_cnt = static_cast<std::uint16_t>(seq_cnt + 2),
+                     .first = false,
+                     .last = true,
+                     .seq_id = seq_id,
+                     .bytes = 500});
   }
   expect(0, 0);
   ASSERT_EQ(user.ius.size(), 2u);

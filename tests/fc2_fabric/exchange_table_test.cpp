@@ -23,7 +23,8 @@ struct Table : PortByHand {
     port.set_data_user(Type::fc_vi, data_user);
     without_fabric();
   }
-  explicit Table(std::uint16_t max_exchanges) : Table([=](NPortConfig& config) { config.max_exchanges = max_exchanges; }) {}
+  explicit Table(std::uint16_t max_exchanges)
+      : Table([=](NPortConfig& config) { config.max_exchanges = max_exchanges; }) {}
   void ct(wire::FcId from = peer) { receive(opening(Type::ct, RCtl::unsolicited_control, from), bytes); }
   Exchange* originate(wire::FcId to = peer) { return port.originate(to, Type::ct, user); }
   void send(Exchange& exchange, SequenceEnd end = {.transfer_initiative = true}) {
@@ -36,8 +37,13 @@ struct Table : PortByHand {
     receive(header, bytes, number == 0 ? wire::Sof::i3 : wire::Sof::n3, last ? wire::Eof::t : wire::Eof::n);
   }
   void answer_ct(wire::OxId ox_id, wire::FcId from = peer) {
-    receive({.r_ctl = RCtl::solicited_control, .d_id = own, .s_id = from, .type = Type::ct, .f_ctl = f_ctl::single_frame_reply,
-             .ox_id = ox_id}, bytes);
+    receive({.r_ctl = RCtl::solicited_control,
+             .d_id = own,
+             .s_id = from,
+             .type = Type::ct,
+             .f_ctl = f_ctl::single_frame_reply,
+             .ox_id = ox_id},
+            bytes);
   }
 };
 
@@ -50,7 +56,8 @@ TEST(ExchangeTable, ours_areAsManyAsMayBe) {
   EXPECT_EQ(p.port.open_exchanges(), 4U);
 }
 
-// FC-FS: 65535 ids, without FFFFh. Where each is in use nothing is taken; the one that is free again is given, and no other.
+// FC-FS: 65535 ids, without FFFFh. Where each is in use nothing is taken; the one that is free again is given, and no
+// other.
 TEST(ExchangeTable, everyIdInUse_noneIsGivenTwice) {
   Table p([](NPortConfig& config) { config.max_exchanges = 0xFFFF, config.first_ox_id = 0x1234; });
   std::vector<Exchange*> by_id(0x10000);
@@ -174,10 +181,12 @@ TEST(ExchangeTable, released_oxIdIsUsedAgain) {
   EXPECT_TRUE(p.user.failures.empty());
 }
 
-// NPortConfig::max_assembled_bytes counts what peers began: it is given back with the exchange, of frames that came early too.
-// Nothing of them is left to whoever has its place later.
+// NPortConfig::max_assembled_bytes counts what peers began: it is given back with the exchange, of frames that came
+// early too. Nothing of them is left to whoever has its place later.
 TEST(ExchangeTable, unfinishedIu_leavesNothing) {
-  struct Case { bool in_order, first_came; };
+  struct Case {
+    bool in_order, first_came;
+  };
   for (const Case& c : {Case{true, true}, Case{false, true}, Case{false, false}}) {
     Table p([&](NPortConfig& config) { config.in_order_without_fabric = c.in_order; });
     p.user.on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) { p.port.release(exchange); };
@@ -209,8 +218,8 @@ TEST(ExchangeTable, iuOfOneFrame_needsNoRoom) {
   EXPECT_EQ(p.discarded(Discard::NoResources), 0U);
 }
 
-// An IU above the limit: its exchange is given up, told once, and holds nothing from then on. What still comes of it is discarded, the
-// next sequence too; R_A_TOV later it is over, though the peer goes on with it.
+// An IU above the limit: its exchange is given up, told once, and holds nothing from then on. What still comes of it is
+// discarded, the next sequence too; R_A_TOV later it is over, though the peer goes on with it.
 TEST(ExchangeTable, iuTooLong_holdsNothing_restIsDiscarded) {
   Table p([](NPortConfig& config) { config.max_assembled_iu_bytes = 100; });
   wire::FcHeader header = p.opening(Type::ct, RCtl::unsolicited_control);
@@ -250,8 +259,8 @@ TEST(ExchangeTable, iuTooLong_placeIsUsedAnew_isTaken) {
   EXPECT_TRUE(p.user.failures.empty());
 }
 
-// The peer did not answer in time, and goes on with the exchange that we gave up: nobody gets what it assembles; the exchange is over
-// R_A_TOV later all the same.
+// The peer did not answer in time, and goes on with the exchange that we gave up: nobody gets what it assembles; the
+// exchange is over R_A_TOV later all the same.
 TEST(ExchangeTable, answeredTooLate_isOverAllTheSame) {
   Table p;
   p.user.on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) {
@@ -373,8 +382,8 @@ TEST(ExchangeTable, class2_released_givesCreditBack) {
   EXPECT_EQ(p.wire.log.count(RCtl::unsolicited_control), 2U);
 }
 
-// FC-FS 20.7.2: a frame of the peer's next sequence acknowledges ours. Where ours was the last of the exchange there is no next
-// one: the exchange is given back, and what asks for more meets none.
+// FC-FS 20.7.2: a frame of the peer's next sequence acknowledges ours. Where ours was the last of the exchange there is
+// no next one: the exchange is given back, and what asks for more meets none.
 TEST(ExchangeTable, class2_answeredByAFrameAfterItsEnd_isOver) {
   Table p([](NPortConfig& config) { config.end_to_end_credit = 1; });
   p.log_in();

@@ -30,7 +30,8 @@ class ExchangeTest : public testing::Test {
   }
   void answer_with(std::size_t size) {
     responder.on_iu = [this, size](Exchange& exchange, std::span<const std::uint8_t>) {
-      pair.b.send(exchange, RCtl::solicited_control, {}, bytes(size), {.last_of_exchange = true, .transfer_initiative = true});
+      pair.b.send(exchange, RCtl::solicited_control, {}, bytes(size),
+                  {.last_of_exchange = true, .transfer_initiative = true});
     };
   }
   void run() { pair.run_for(millisecond); }
@@ -156,7 +157,8 @@ TEST_F(ExchangeTest, unknown_abts_received_is_accepted) {
   const auto ba_acc = wire::bls::BaAcc::parse(frame.data);
   ASSERT_TRUE(ba_acc);
   EXPECT_EQ(ba_acc->ox_id, frame.header.ox_id);
-  EXPECT_TRUE(frame.header.has(wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence));
+  EXPECT_TRUE(
+      frame.header.has(wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence));
   EXPECT_TRUE(responder.failures.empty());
 }
 
@@ -182,7 +184,8 @@ TEST_F(ExchangeTest, recovering_silence_logs_out) {
   EXPECT_EQ(strict.unexpected_events(), 0U);
 }
 
-// FC-VI C.3 rule 2 b) is about FC-VI Exchanges. An ELS may be of a login that ended long ago: the one there is now stays.
+// FC-VI C.3 rule 2 b) is about FC-VI Exchanges. An ELS may be of a login that ended long ago: the one there is now
+// stays.
 TEST_F(ExchangeTest, recovering_silent_link_service_logs_nobody_out) {
   support::PortPair strict([](NPortConfig& config) { config.log_out_silent_ports = true; });
   ASSERT_TRUE(strict.log_in());
@@ -230,7 +233,8 @@ TEST_F(ExchangeTest, responder_aborts) {
 // FC-VI 8.4.1 c): on an in-order fabric a gap is a loss: the originator's IU is discarded, its exchange times out.
 TEST_F(ExchangeTest, receiving_middle_frame_lost_fails) {
   pair.to_b.on_frame = [](const LoggedFrame& frame) {
-    return frame.header.seq_cnt.value == 1 && !frame.is(RCtl::abts) ? Interposer::Action::Drop : Interposer::Action::Pass;
+    return frame.header.seq_cnt.value == 1 && !frame.is(RCtl::abts) ? Interposer::Action::Drop
+                                                                    : Interposer::Action::Pass;
   };
   request(9000, second);
   pair.run_for(2 * second);
@@ -299,7 +303,8 @@ TEST_F(ExchangeTest, open_request_doubled_is_a_duplicate) {
 // Two frames in the wrong order are a loss on an in-order fabric.
 TEST_F(ExchangeTest, receiving_frames_swapped_fails) {
   pair.to_b.on_frame = [](const LoggedFrame& frame) {
-    return frame.header.seq_cnt.value == 1 && !frame.is(RCtl::abts) ? Interposer::Action::Swap : Interposer::Action::Pass;
+    return frame.header.seq_cnt.value == 1 && !frame.is(RCtl::abts) ? Interposer::Action::Swap
+                                                                    : Interposer::Action::Pass;
   };
   request(9000, second);
   run();
@@ -362,8 +367,12 @@ TEST_F(ExchangeTest, table_full_refuses) {
   for (int i = 0; i < 4; ++i) small.b.originate(a_id, type, originator);
   for (std::uint16_t ox_id = 7; ox_id < 10; ++ox_id) {
     FramePtr frame = small.pool.take();
-    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control, .d_id = b_id, .s_id = a_id, .type = type,
-                                .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {ox_id}};
+    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
+                                .d_id = b_id,
+                                .s_id = a_id,
+                                .type = type,
+                                .f_ctl = wire::f_ctl::single_frame_request,
+                                .ox_id = {ox_id}};
     header.write(frame->bytes);
     frame->size_bytes = 24;
     frame->sof = wire::Sof::i3;

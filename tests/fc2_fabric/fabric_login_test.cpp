@@ -1,5 +1,5 @@
-// The login with the fabric, whose F_Port the test plays by hand: which accept serves, when it is asked for again, and what
-// else ends that (FC-LS FLOGI, FDISC, LOGO; FC-VI 7.7.2, 7.7.5).
+// The login with the fabric, whose F_Port the test plays by hand: which accept serves, when it is asked for again, and
+// what else ends that (FC-LS FLOGI, FDISC, LOGO; FC-VI 7.7.2, 7.7.5).
 #include "tests/support/peers_by_hand.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -34,8 +34,13 @@ struct FabricLoginByHand : support::PeersByHand {
   }
   /// The F_Port's answer, to the address that it grants.
   void reply(const wire::els::Login& login, wire::FcId id = granted) {
-    receive({.r_ctl = wire::RCtl::els_reply, .d_id = id, .s_id = wire::well_known::f_port, .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_reply, .ox_id = last().header.ox_id}, bytes_of(login));
+    receive({.r_ctl = wire::RCtl::els_reply,
+             .d_id = id,
+             .s_id = wire::well_known::f_port,
+             .type = wire::Type::els,
+             .f_ctl = wire::f_ctl::single_frame_reply,
+             .ox_id = last().header.ox_id},
+            bytes_of(login));
   }
   void online() {
     flogi();
@@ -50,10 +55,14 @@ struct FabricLoginByFdisc : FabricLoginByHand {
   FabricLoginByFdisc() : FabricLoginByHand([](NPortConfig& config) { config.virtual_n_port = true; }) {}
 };
 
-// FC-FS, FC-LS: a fabric without class 3, or for smaller frames than are allowed, is of no use. The size stands in the common
-// parameters, for FLOGI as for FDISC: a class has none of its own there.
-template <class Test> void expect_sizes_count(Test& test) {
-  struct Case { std::uint16_t options, common_size, class_3_size; bool serves; };
+// FC-FS, FC-LS: a fabric without class 3, or for smaller frames than are allowed, is of no use. The size stands in the
+// common parameters, for FLOGI as for FDISC: a class has none of its own there.
+template <class Test>
+void expect_sizes_count(Test& test) {
+  struct Case {
+    std::uint16_t options, common_size, class_3_size;
+    bool serves;
+  };
   constexpr std::uint16_t valid = wire::els::class_option::valid;
   for (const Case& offer : {Case{valid, 256, 0, true}, Case{valid, 255, 2112, false}, Case{valid, 252, 2112, false},
                             Case{0, 2112, 2112, false}}) {
@@ -120,8 +129,8 @@ TEST_F(FabricLoginByHand, logged_out_after_a_failure_nothing_is_asked) {
   EXPECT_EQ(times(Command::flogi).size(), 1U);
 }
 
-// FC-VI 7.7.5: the link came back and the fabric refuses the login: what waited for it ends now, not R_A_TOV after the link
-// went.
+// FC-VI 7.7.5: the link came back and the fabric refuses the login: what waited for it ends now, not R_A_TOV after the
+// link went.
 TEST_F(FabricLoginByHand, interrupted_login_refused_ends_the_interruption) {
   online();
   log_in({0x010300});
@@ -177,8 +186,13 @@ TEST_F(FabricLoginByHand, online_out_of_order_f_port_is_no_peer) {
   reply(login);
   ASSERT_FALSE(port.in_order());
   remote(wire::well_known::f_port);
-  receive({.r_ctl = wire::RCtl::unsolicited_control, .d_id = granted, .s_id = wire::well_known::f_port,
-           .type = wire::Type::fc_vi, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {9}}, Bytes(32));
+  receive({.r_ctl = wire::RCtl::unsolicited_control,
+           .d_id = granted,
+           .s_id = wire::well_known::f_port,
+           .type = wire::Type::fc_vi,
+           .f_ctl = wire::f_ctl::single_frame_request,
+           .ox_id = {9}},
+          Bytes(32));
   expect_discarded(Discard::NotLoggedIn, 1);
 }
 

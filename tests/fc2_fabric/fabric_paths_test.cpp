@@ -33,7 +33,8 @@ class FabricPathsTest : public testing::Test {
   }
   void send(std::size_t from, std::size_t to, std::size_t bytes = 64) {
     Exchange* exchange = f.port(from).originate(f.id(to), type, user);
-    f.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes), {.last_of_exchange = true});
+    f.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes),
+                      {.last_of_exchange = true});
   }
   /// Frames that left `a` on the way to its neighbours.
   std::uint64_t sent_on(InterSwitchLink& link, std::size_t from) { return link.end_at(f.at(from)).frames_out(); }
@@ -97,7 +98,8 @@ class MultipathTest : public FabricPathsTest {
   void send_exchanges() {
     for (std::uint8_t i = 0; i < 40; ++i) {
       Exchange* exchange = f.port(from).originate(f.id(to), type, user);
-      f.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(10 * 2112, i), {.last_of_exchange = true});
+      f.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(10 * 2112, i),
+                        {.last_of_exchange = true});
     }
     f.run_for(second);
   }
@@ -124,9 +126,18 @@ class MultipathTest : public FabricPathsTest {
   std::size_t from, to;
   support::FrameLog log;
 };
-class PairMultipathTest : public MultipathTest { protected: PairMultipathTest() : MultipathTest(Multipath::PortPair) {} };
-class ExchangeMultipathTest : public MultipathTest { protected: ExchangeMultipathTest() : MultipathTest(Multipath::Exchange) {} };
-class FrameMultipathTest : public MultipathTest { protected: FrameMultipathTest() : MultipathTest(Multipath::Frame) {} };
+class PairMultipathTest : public MultipathTest {
+ protected:
+  PairMultipathTest() : MultipathTest(Multipath::PortPair) {}
+};
+class ExchangeMultipathTest : public MultipathTest {
+ protected:
+  ExchangeMultipathTest() : MultipathTest(Multipath::Exchange) {}
+};
+class FrameMultipathTest : public MultipathTest {
+ protected:
+  FrameMultipathTest() : MultipathTest(Multipath::Frame) {}
+};
 
 // FC-VI 3.1.12: an in-order fabric keeps the order of all frames between two ports.
 TEST_F(PairMultipathTest, equal_paths_keep_all_in_order) {
@@ -184,7 +195,8 @@ TEST_F(FabricPathsTest, unplugged_link_is_replaced) {
   EXPECT_EQ(sent_on(direct, 0), 1U);
 }
 
-// A faster path appears while frames are on the slow one: those are lost rather than overtaken. Other pairs lose nothing.
+// A faster path appears while frames are on the slow one: those are lost rather than overtaken. Other pairs lose
+// nothing.
 TEST_F(FabricPathsTest, joined_faster_path_overtakes_nobody) {
   add_switches(4);
   f.join(0, 1, {.latency_ns = 100 * millisecond});
@@ -214,8 +226,9 @@ TEST_F(FabricPathsTest, changing_mesh_keeps_order) {
   std::vector<InterSwitchLink*> links;
   for (std::size_t a = 0; a < 6; ++a)
     for (std::size_t b = 0; b < a; ++b)
-      links.push_back(&f.join(a, b, {.latency_ns = static_cast<TimeNs>(1 + chance(5000)) * microsecond,
-                                     .bytes_per_second = line_rate_bytes_per_second(chance(2) != 0 ? "1GFC" : "2GFC")}));
+      links.push_back(&f.join(a, b,
+                              {.latency_ns = static_cast<TimeNs>(1 + chance(5000)) * microsecond,
+                               .bytes_per_second = line_rate_bytes_per_second(chance(2) != 0 ? "1GFC" : "2GFC")}));
   for (std::size_t i = 0; i < 6; ++i) add_port(i);
   f.run_for(second);
   std::vector<std::map<std::uint32_t, int>> newest(6);  // by receiver and sender: the number in the last frame
@@ -240,8 +253,10 @@ TEST_F(FabricPathsTest, changing_mesh_keeps_order) {
     f.run_for(static_cast<TimeNs>(chance(1000)) * microsecond);
     if (chance(20) != 0) continue;
     InterSwitchLink& link = *links[chance(15)];
-    if (!link.is_up()) f.fabric.plug(link);
-    else f.fabric.unplug(link);
+    if (!link.is_up())
+      f.fabric.plug(link);
+    else
+      f.fabric.unplug(link);
   }
   f.run_for(second);
   EXPECT_GT(received, 2000);
@@ -308,7 +323,8 @@ TEST_F(FabricPathsTest, stalled_port_holds_senders_of_other_switches) {
   sink.sent = 0;
   for (int i = 0; i < 2000; ++i) {
     Exchange* exchange = f.port(from).originate(port->address(), type, user);
-    f.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(2048), {.last_of_exchange = true});
+    f.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(2048),
+                      {.last_of_exchange = true});
   }
   f.run_for(100 * millisecond);
   EXPECT_EQ(sink.sent, 0);

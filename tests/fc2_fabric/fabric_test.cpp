@@ -41,7 +41,8 @@ class FabricTest : public testing::Test {
   }
   void send(std::size_t from, wire::FcId to) {
     Exchange* exchange = f.port(from).originate(to, type, user);
-    f.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(64), {.last_of_exchange = true});
+    f.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(64),
+                      {.last_of_exchange = true});
   }
   bool reaches(std::size_t from, std::size_t to) {
     const std::size_t before = user.ius.size();
@@ -52,7 +53,8 @@ class FabricTest : public testing::Test {
   void register_for_changes(std::size_t port) {
     std::array<std::uint8_t, wire::els::Scr::size()> payload;
     wire::els::Scr{}.write(payload);
-    f.port(port).request(wire::well_known::fabric_controller, RCtl::els_request, wire::Type::els, payload, answers, second);
+    f.port(port).request(wire::well_known::fabric_controller, RCtl::els_request, wire::Type::els, payload, answers,
+                         second);
     f.run_for(second);
   }
   /// Pages of all RSCNs that a log has, in text.
@@ -81,7 +83,8 @@ using Ints = std::vector<int>;
 
 // --- Domain_IDs --------------------------------------------------------------------------------------------------
 
-// FC-SW: the switch of the lowest priority value is principal, then that of the lowest Switch_Name; its name is the Fabric_Name.
+// FC-SW: the switch of the lowest priority value is principal, then that of the lowest Switch_Name; its name is the
+// Fabric_Name.
 TEST_F(FabricTest, configured_principal_is_the_best_by_priority_and_name) {
   auto config = support::switch_config(5);
   f.fabric.add_switch(config);
@@ -180,7 +183,8 @@ TEST_F(FabricTest, reconfiguring_broadcast_reaches_no_port_twice) {
   for (std::size_t i = 0; i < 4; ++i) f.add_switch();
   std::vector<InterSwitchLink*> links;
   for (std::size_t a = 0; a < 4; ++a)
-    for (std::size_t b = 0; b < a; ++b) links.push_back(&f.join(a, b, {.latency_ns = static_cast<TimeNs>(1 + a * 3 + b) * millisecond}));
+    for (std::size_t b = 0; b < a; ++b)
+      links.push_back(&f.join(a, b, {.latency_ns = static_cast<TimeNs>(1 + a * 3 + b) * millisecond}));
   std::vector<support::RecordingUser> users(4);
   for (std::size_t i = 0; i < 4; ++i) f.port(f.add_port(i)).set_user(type, users[i]);
   f.run_for(second);
@@ -188,8 +192,10 @@ TEST_F(FabricTest, reconfiguring_broadcast_reaches_no_port_twice) {
     send(round % 4, wire::well_known::broadcast);
     f.run_for(static_cast<TimeNs>(round % 17) * millisecond / 2);
     InterSwitchLink& link = *links[round * 7 % links.size()];
-    if (link.is_up()) f.fabric.unplug(link);
-    else f.fabric.plug(link);
+    if (link.is_up())
+      f.fabric.unplug(link);
+    else
+      f.fabric.plug(link);
     f.fabric.configure();
     f.run_for(second);
     for (auto& one : users) {
@@ -296,7 +302,8 @@ TEST_F(FabricTest, parted_sides_grow_together) {
   EXPECT_EQ(log.count(RCtl::els_request), 1U);  // that RSCN
 }
 
-// FC-SW: two fabrics with the same Domain_ID meet: the better principal's side keeps its own, the other's N_Ports log in anew.
+// FC-SW: two fabrics with the same Domain_ID meet: the better principal's side keeps its own, the other's N_Ports log
+// in anew.
 TEST_F(FabricTest, meeting_fabrics_with_one_domain_reassign) {
   f.add_switch();
   f.add_switch();
@@ -315,7 +322,8 @@ TEST_F(FabricTest, meeting_fabrics_with_one_domain_reassign) {
   EXPECT_EQ(pages(log), (Strings{"domain 020000", "port 020100"}));
 }
 
-// An N_Port elsewhere cannot see that the switch has another Domain_ID: LOGO from the F_Port, to its old address, says so.
+// An N_Port elsewhere cannot see that the switch has another Domain_ID: LOGO from the F_Port, to its old address, says
+// so.
 TEST_F(FabricTest, meeting_fabrics_tell_ports_elsewhere) {
   struct FarEnd final : FrameOutput, FrameFeeder {
     explicit FarEnd(support::FrameLog& all) : log(all) {}
@@ -377,7 +385,8 @@ TEST_F(FabricTest, meeting_fabrics_with_one_port_name_keep_one) {
   config = support::switch_config(1);
   config.domain = 2;
   f.fabric.add_switch(config);
-  for (std::size_t i = 0; i < 2; ++i) f.add_port(i, [](NPortConfig& port, std::size_t) { port.port_name = {0x2000'0000'0000'0042}; });
+  for (std::size_t i = 0; i < 2; ++i)
+    f.add_port(i, [](NPortConfig& port, std::size_t) { port.port_name = {0x2000'0000'0000'0042}; });
   f.run_for(second);
   EXPECT_TRUE(f.port(0).online() && f.port(1).online());
   f.join(0, 1);

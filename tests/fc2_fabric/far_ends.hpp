@@ -19,7 +19,10 @@ class FarEnd final : public FrameOutput, public FrameFeeder {
     sent.push_back(frame->bytes[frame_header_bytes]);
     if (--room == 0) pause();
   }
-  void hold() override { ++holds; held = true; }
+  void hold() override {
+    ++holds;
+    held = true;
+  }
   void proceed() override { held = false; }
   std::vector<std::uint8_t> sent;  // first byte of each data field
   int room = 1 << 30;

@@ -302,8 +302,10 @@ TEST_F(FaultsTest, captured_with_a_comment) {
 
 TEST(FaultAction, each_has_a_name) {
   std::vector<std::string_view> names;
-  for (int kind = 0; kind <= static_cast<int>(Kind::Rewrite); ++kind) names.push_back(to_string(static_cast<Kind>(kind)));
-  EXPECT_EQ(names, (std::vector<std::string_view>{"drop", "duplicate", "delay", "reorder", "corrupt", "truncate", "rewrite"}));
+  for (int kind = 0; kind <= static_cast<int>(Kind::Rewrite); ++kind)
+    names.push_back(to_string(static_cast<Kind>(kind)));
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{"drop", "duplicate", "delay", "reorder", "corrupt", "truncate", "rewrite"}));
   EXPECT_EQ(to_string(LinkDirection::Sent), "sent");
   EXPECT_EQ(to_string(LinkDirection::Received), "received");
 }

@@ -62,7 +62,8 @@ class FlPortTest : public testing::Test {
   void send(std::size_t from, wire::FcId to, std::uint8_t mark = 0) {
     Exchange* exchange = port(from).originate(to, wire::Type::fc_vi, users[from]);
     ASSERT_NE(exchange, nullptr);
-    port(from).send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(8, mark), {.last_of_exchange = true});
+    port(from).send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(8, mark),
+                    {.last_of_exchange = true});
   }
   std::size_t received(std::size_t port) { return std::exchange(users[port].ius, {}).size(); }
   std::size_t known() { return near().name_server().database().size(); }
@@ -90,7 +91,8 @@ TEST_F(FlPortTest, logged_in_addresses) {
   EXPECT_EQ(*near().name_server().database().find_port_name(port(bob).config().port_name), id(bob));
 }
 
-// Each reaches each, whichever side it is on; what stays on the loop does not pass the switch. A private port is the loop's.
+// Each reaches each, whichever side it is on; what stays on the loop does not pass the switch. A private port is the
+// loop's.
 TEST_F(FlPortTest, logged_in_ports_exchange_frames) {
   for (const auto& [from, to] : {std::pair{alice, far}, {far, bob}, {alice, bob}, {priv, alice}, {bob, priv}}) {
     ASSERT_TRUE(log_in(from, to)) << from << to;
@@ -105,12 +107,14 @@ TEST_F(FlPortTest, logged_in_ports_exchange_frames) {
   EXPECT_EQ(near().counters().discarded(Discard::WrongAddress), 1U);
 }
 
-// FC-VI 7.7.4: LIP, the FAN is as before, the AL_PA too: no FLOGI, open exchanges go on; the private port is asked by ADISC.
+// FC-VI 7.7.4: LIP, the FAN is as before, the AL_PA too: no FLOGI, open exchanges go on; the private port is asked by
+// ADISC.
 TEST_F(FlPortTest, logged_in_lip_unchanged_resumes) {
   for (const std::size_t to : {bob, priv, far}) ASSERT_TRUE(log_in(alice, to));
   support::FrameLog log;
   loop.tap(port(alice), &log);
-  port(alice).request(id(far), wire::RCtl::unsolicited_control, wire::Type::fc_vi, std::vector<std::uint8_t>(8, 1), users[alice], 0);
+  port(alice).request(id(far), wire::RCtl::unsolicited_control, wire::Type::fc_vi, std::vector<std::uint8_t>(8, 1),
+                      users[alice], 0);
   run_for(millisecond);
   ASSERT_EQ(users[far].ius.size(), 1U);
   for (auto& listener : listeners) listener.events.clear();
@@ -118,15 +122,18 @@ TEST_F(FlPortTest, logged_in_lip_unchanged_resumes) {
   run_for(second);
   EXPECT_EQ(log.received(Command::fan), 1U);
   EXPECT_EQ(log.sent(Command::flogi) + log.sent(Command::logo) + log.received(Command::logo), 0U);
-  EXPECT_EQ(log.sent(Command::adisc) + log.received(Command::adisc), 2U);  // to the private port, or from it: whose was first
-  port(far).send(*users[far].ius[0].exchange, wire::RCtl::solicited_control, {}, std::vector<std::uint8_t>(8, 2), {.last_of_exchange = true});
+  EXPECT_EQ(log.sent(Command::adisc) + log.received(Command::adisc),
+            2U);  // to the private port, or from it: whose was first
+  port(far).send(*users[far].ius[0].exchange, wire::RCtl::solicited_control, {}, std::vector<std::uint8_t>(8, 2),
+                 {.last_of_exchange = true});
   run_for(millisecond);
   EXPECT_EQ(received(alice), 1U);
   for (const auto& listener : listeners) EXPECT_EQ(listener.events.find_first_of("OfI"), std::string::npos);
   EXPECT_EQ(known(), 3U);
 }
 
-// FC-VI 7.7.4: LIPs in the middle of everything, between the loop and the fabric, both ways: each IU comes once, in order.
+// FC-VI 7.7.4: LIPs in the middle of everything, between the loop and the fabric, both ways: each IU comes once, in
+// order.
 TEST_F(FlPortTest, logged_in_lips_lose_nothing) {
   ASSERT_TRUE(log_in(alice, far));
   ASSERT_TRUE(log_in(bob, alice));
@@ -154,8 +161,8 @@ TEST_F(FlPortTest, logged_in_lips_lose_nothing) {
   EXPECT_EQ(users[far].ius.size(), 200U);
 }
 
-// FC-VI 7.7.4: the loop is plugged into another port of the switch, which knows of no login (L_bit): FLOGI at once, other
-// addresses, LOGO to everybody, also to the private port.
+// FC-VI 7.7.4: the loop is plugged into another port of the switch, which knows of no login (L_bit): FLOGI at once,
+// other addresses, LOGO to everybody, also to the private port.
 TEST_F(FlPortTest, logged_in_other_fl_port_logs_out) {
   for (const std::size_t to : {bob, priv, far}) ASSERT_TRUE(log_in(alice, to));
   const wire::FcId former = id(alice);
@@ -230,7 +237,8 @@ TEST_F(FlPortTest, second_fl_port_waits) {
   EXPECT_EQ(id(alice), wire::FcId{second_one->address().value | 1});
 }
 
-// Without its FL_Port it is a private loop; when that is back, a public one (FC-VI 7.7.3, 7.7.4: each time all is changed).
+// Without its FL_Port it is a private loop; when that is back, a public one (FC-VI 7.7.3, 7.7.4: each time all is
+// changed).
 TEST_F(FlPortTest, switch_crashes_loop_is_private_meanwhile) {
   ASSERT_TRUE(log_in(alice, bob));
   fabric.crash(near());

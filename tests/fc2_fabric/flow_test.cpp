@@ -1,5 +1,5 @@
-// What comes from Ethernet, where nobody can be held back: each flow to a port that takes none waits by itself, bounded, and stops
-// no other.
+// What comes from Ethernet, where nobody can be held back: each flow to a port that takes none waits by itself,
+// bounded, and stops no other.
 #include "tests/fc2_fabric/far_ends.hpp"
 
 namespace fc2 {
@@ -39,7 +39,8 @@ TEST_F(FlowTest, paused_port_stops_no_other_flow) {
   EXPECT_EQ(ends[0].sent.back(), 200);
 }
 
-// A port that takes a few at a time: the flow keeps its order, and comes no faster than others that are held for the same port.
+// A port that takes a few at a time: the flow keeps its order, and comes no faster than others that are held for the
+// same port.
 TEST_F(FlowTest, slow_port_takes_flows_and_feeders_in_turn) {
   ends[0].pause();
   feed_many(1, 0, 60);
@@ -54,7 +55,8 @@ TEST_F(FlowTest, slow_port_takes_flows_and_feeders_in_turn) {
   ends[0].room = 1 << 30;
   ends[0].resume();
   std::vector<std::uint8_t> flow;
-  std::copy_if(ends[0].sent.begin(), ends[0].sent.end(), std::back_inserter(flow), [](std::uint8_t mark) { return mark != 100; });
+  std::copy_if(ends[0].sent.begin(), ends[0].sent.end(), std::back_inserter(flow),
+               [](std::uint8_t mark) { return mark != 100; });
   ASSERT_EQ(flow.size(), 60U);
   EXPECT_TRUE(std::is_sorted(flow.begin(), flow.end()));
   EXPECT_EQ(lost(), 0U);

@@ -1,4 +1,5 @@
-// Where an N_Port's frames go: message data, IUs, basic link services, link control; what opens an exchange, and what does not.
+// Where an N_Port's frames go: message data, IUs, basic link services, link control; what opens an exchange, and what
+// does not.
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/class_2.hpp"
@@ -30,7 +31,8 @@ struct Sorted : PortByHand {
   void class_2(const wire::FcHeader& header) { receive(header, bytes, wire::Sof::i2, wire::Eof::n); }
 };
 
-// FC-VI 5.1: frames of connection requests and responses are IUs; every other of its TYPE is message data, and is counted.
+// FC-VI 5.1: frames of connection requests and responses are IUs; every other of its TYPE is message data, and is
+// counted.
 TEST(FrameSorting, fcVi_byRoutingControl) {
   for (const unsigned r_ctl : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U}) {
     Sorted p;
@@ -43,7 +45,8 @@ TEST(FrameSorting, fcVi_byRoutingControl) {
   }
 }
 
-// FC-VI 5.8.5: no optional header but a Device_Header. CS_CTL says nothing of headers; other FC-4s may have what they like.
+// FC-VI 5.8.5: no optional header but a Device_Header. CS_CTL says nothing of headers; other FC-4s may have what they
+// like.
 TEST(FrameSorting, fcVi_byOptionalHeaders) {
   for (const unsigned df_ctl : {0x00U, 0x01U, 0x02U, 0x03U, 0x10U, 0x20U, 0x40U})
     for (const RCtl r_ctl : {RCtl::solicited_data, RCtl::unsolicited_control}) {
@@ -62,9 +65,14 @@ TEST(FrameSorting, fcVi_byOptionalHeaders) {
     }
 }
 
-// FC-VI 8.4.2 h): in class 2 "Abort Sequence, Perform ABTS" answers message data that is refused so, not IUs nor answers.
+// FC-VI 8.4.2 h): in class 2 "Abort Sequence, Perform ABTS" answers message data that is refused so, not IUs nor
+// answers.
 TEST(FrameSorting, class2_optionalHeader_demandsAbtsOfMessageDataOnly) {
-  struct Case { RCtl r_ctl; std::uint32_t context; std::uint32_t demanded; };
+  struct Case {
+    RCtl r_ctl;
+    std::uint32_t context;
+    std::uint32_t demanded;
+  };
   for (const Case& c : {Case{RCtl::solicited_data, 0, f_ctl::abort_perform_abts}, Case{RCtl::unsolicited_control, 0, 0},
                         Case{RCtl::solicited_data, f_ctl::exchange_responder, 0}}) {
     Sorted p([](NPortConfig& config) { config.end_to_end_credit = 2; });
@@ -78,7 +86,8 @@ TEST(FrameSorting, class2_optionalHeader_demandsAbtsOfMessageDataOnly) {
   }
 }
 
-// The FC-4 goes away: its IUs and its message data are nobody's, whatever headers they have, and no answer of its finds it.
+// The FC-4 goes away: its IUs and its message data are nobody's, whatever headers they have, and no answer of its finds
+// it.
 TEST(FrameSorting, dataUser_removed_hearsNothing) {
   Sorted p([](NPortConfig& config) { config.end_to_end_credit = 2; });
   p.data_user.on_data = [&](const ReceivedFrame& frame) {
@@ -110,8 +119,13 @@ TEST(FrameSorting, dataUser_removed_othersGoOn) {
   Sorted p;
   const Exchange* question = p.port.request(peer, RCtl::unsolicited_control, Type::ct, bytes, p.user, second);
   p.port.remove_data_user();
-  p.receive({.r_ctl = RCtl::solicited_control, .d_id = own, .s_id = peer, .type = Type::ct, .f_ctl = f_ctl::single_frame_reply,
-             .ox_id = question->ox_id()}, bytes);
+  p.receive({.r_ctl = RCtl::solicited_control,
+             .d_id = own,
+             .s_id = peer,
+             .type = Type::ct,
+             .f_ctl = f_ctl::single_frame_reply,
+             .ox_id = question->ox_id()},
+            bytes);
   EXPECT_EQ(p.user.ius.size(), 1U);
 }
 
@@ -122,8 +136,10 @@ TEST(FrameSorting, openForReply_answersAsItWasAsked) {
     Exchange* reply = nullptr;
     p.data_user.on_data = [&](const ReceivedFrame& frame) { reply = p.port.open_for_reply(frame, p.data_user); };
     const wire::FcHeader header = p.opening(fc_vi, RCtl::unsolicited_command);
-    if (class_2) p.class_2(header);
-    else p.receive(header, bytes);
+    if (class_2)
+      p.class_2(header);
+    else
+      p.receive(header, bytes);
     ASSERT_NE(reply, nullptr);
     EXPECT_EQ(reply->is_class_2(), class_2);
     EXPECT_EQ(reply->ox_id(), header.ox_id);
@@ -138,7 +154,12 @@ TEST(FrameSorting, openForReply_answersAsItWasAsked) {
 
 // FC-FS: the first frame of an exchange's first sequence opens it, its originator's; nothing else does.
 TEST(FrameSorting, iu_onlyAFirstFrameOpens) {
-  struct Case { std::uint32_t f_ctl; wire::Sof sof; std::uint16_t seq_cnt; bool opens; };
+  struct Case {
+    std::uint32_t f_ctl;
+    wire::Sof sof;
+    std::uint16_t seq_cnt;
+    bool opens;
+  };
   const Case cases[] = {{f_ctl::single_frame_request, wire::Sof::i3, 0, true},
                         {f_ctl::single_frame_request, wire::Sof::i3, 5, false},
                         {f_ctl::single_frame_request, wire::Sof::n3, 0, false},
@@ -156,7 +177,8 @@ TEST(FrameSorting, iu_onlyAFirstFrameOpens) {
   }
 }
 
-// On an out-of-order fabric any frame may be the first that comes; of an exchange that is open it does not begin another.
+// On an out-of-order fabric any frame may be the first that comes; of an exchange that is open it does not begin
+// another.
 TEST(FrameSorting, outOfOrder_laterFrameOfOpenExchange_isNotANewOne) {
   Sorted p([](NPortConfig& config) { config.in_order_without_fabric = false; });
   wire::FcHeader header = p.opening(Type::ct, RCtl::unsolicited_control);
@@ -234,12 +256,18 @@ struct Abort final : ExchangeUser {
     const wire::OxId ox_id = exchange->ox_id();
     p.port.abort_and_report(*exchange, *this);
     p.run_for(microsecond);
-    return {.r_ctl = r_ctl, .d_id = own, .s_id = peer, .type = Type::bls, .f_ctl = f_ctl::single_frame_reply, .ox_id = ox_id};
+    return {.r_ctl = r_ctl,
+            .d_id = own,
+            .s_id = peer,
+            .type = Type::bls,
+            .f_ctl = f_ctl::single_frame_reply,
+            .ox_id = ox_id};
   }
   int finished = 0, failed = 0;
 };
 
-// FC-FS: BA_ACC and BA_RJT both end an abort, and whoever waits for it hears of it; another answer does not, and is counted.
+// FC-FS: BA_ACC and BA_RJT both end an abort, and whoever waits for it hears of it; another answer does not, and is
+// counted.
 TEST(BasicLinkService, aborting_isEndedByItsAnswersOnly) {
   for (const RCtl r_ctl : {RCtl::ba_acc, RCtl::ba_rjt, static_cast<RCtl>(0x82)}) {
     Sorted p;
@@ -284,8 +312,15 @@ TEST(LinkControl, ofNoExchange_isCounted) {
 struct Aborted : Sorted {
   explicit Aborted(const Adjust& adjust = {}) : Sorted(adjust) {}
   wire::FcHeader abts(wire::OxId ox_id, std::uint32_t f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative) const {
-    return {.r_ctl = RCtl::abts, .d_id = own, .s_id = peer, .type = Type::bls, .f_ctl = f_ctl, .seq_id = {0x2C}, .seq_cnt = {7},
-            .ox_id = ox_id, .rx_id = {0x0BAD}};
+    return {.r_ctl = RCtl::abts,
+            .d_id = own,
+            .s_id = peer,
+            .type = Type::bls,
+            .f_ctl = f_ctl,
+            .seq_id = {0x2C},
+            .seq_cnt = {7},
+            .ox_id = ox_id,
+            .rx_id = {0x0BAD}};
   }
   /// A CT request by that OX_ID comes late.
   void ct(wire::OxId ox_id) {
@@ -297,7 +332,11 @@ struct Aborted : Sorted {
 
 // BA_ACC: to the sender, ids as they came, of the other context, the whole exchange (SEQ_CNT 0 to FFFFh).
 TEST(Abts, ofUnknownExchange_isAcceptedField_byField) {
-  struct Case { std::uint32_t f_ctl; std::uint32_t parameter; std::uint32_t answered; };
+  struct Case {
+    std::uint32_t f_ctl;
+    std::uint32_t parameter;
+    std::uint32_t answered;
+  };
   for (const Case& c : {Case{0x090000, 0, 0x980000}, Case{0x890000, 0, 0x180000}, Case{0x890000, 0x800000, 0x180000},
                         Case{0x090001, 0x800000, 0x980000}}) {
     Aborted p;
@@ -306,10 +345,17 @@ TEST(Abts, ofUnknownExchange_isAcceptedField_byField) {
     p.receive(abts, std::array<std::uint8_t, 4>{});
     ASSERT_EQ(p.wire.log.size(), 1U);
     const LoggedFrame& answer = p.wire.log.frames()[0];
-    const wire::FcHeader expected{.r_ctl = RCtl::ba_acc, .d_id = peer, .s_id = own, .type = Type::bls, .f_ctl = c.answered,
-                                  .seq_id = {0x2C}, .ox_id = {0x1234}, .rx_id = {0x0BAD}};
+    const wire::FcHeader expected{.r_ctl = RCtl::ba_acc,
+                                  .d_id = peer,
+                                  .s_id = own,
+                                  .type = Type::bls,
+                                  .f_ctl = c.answered,
+                                  .seq_id = {0x2C},
+                                  .ox_id = {0x1234},
+                                  .rx_id = {0x0BAD}};
     EXPECT_EQ(answer.header, expected) << answer.header.to_string();
-    EXPECT_EQ(answer.data, support::bytes_of(wire::bls::BaAcc{.ox_id = {0x1234}, .rx_id = {0x0BAD}, .high_seq_cnt = {0xFFFF}}));
+    EXPECT_EQ(answer.data,
+              support::bytes_of(wire::bls::BaAcc{.ox_id = {0x1234}, .rx_id = {0x0BAD}, .high_seq_cnt = {0xFFFF}}));
     EXPECT_EQ(answer.sof, wire::Sof::i3);
     EXPECT_EQ(answer.eof, wire::Eof::t);
   }
@@ -325,11 +371,17 @@ TEST(Abts, ours_isAHeader) {
   EXPECT_TRUE(abts->data.empty());
 }
 
-// What its originator aborted before it came does not come in for R_A_TOV; what only the FC-4 knew, or a responder aborts does.
+// What its originator aborted before it came does not come in for R_A_TOV; what only the FC-4 knew, or a responder
+// aborts does.
 TEST(Abts, ofUnknownExchange_keepsItOutForRaTov) {
-  struct Case { std::uint32_t context; bool known_to_fc_4; bool asks_fc_4; bool kept_out; };
-  for (const Case& c : {Case{0, false, true, true}, Case{0, true, true, false},
-                        Case{f_ctl::exchange_responder, false, false, false}}) {
+  struct Case {
+    std::uint32_t context;
+    bool known_to_fc_4;
+    bool asks_fc_4;
+    bool kept_out;
+  };
+  for (const Case& c :
+       {Case{0, false, true, true}, Case{0, true, true, false}, Case{f_ctl::exchange_responder, false, false, false}}) {
     Aborted p;
     p.data_user.knows_aborted = c.known_to_fc_4;
     p.receive(p.abts({0x77}, f_ctl::end_sequence | f_ctl::sequence_initiative | c.context));

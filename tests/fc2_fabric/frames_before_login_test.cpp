@@ -1,5 +1,5 @@
-// Frames that overtook the accept of our PLOGI: which are kept, and when they come (frames_before_login.hpp; FC-VI 5.6, 7.7.2,
-// 8.1).
+// Frames that overtook the accept of our PLOGI: which are kept, and when they come (frames_before_login.hpp; FC-VI 5.6,
+// 7.7.2, 8.1).
 #include "fc2_fabric/frames_before_login.hpp"
 
 #include <gtest/gtest.h>
@@ -22,8 +22,13 @@ class FramesBeforeLoginTest : public support::LonePort {
   }
   /// The first frame of a set-up.
   void set_up(wire::FcId from, std::uint16_t number) {
-    receive({.r_ctl = wire::RCtl::unsolicited_control, .d_id = own, .s_id = from, .type = wire::Type::fc_vi,
-             .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {number}}, std::array<std::uint8_t, 32>{});
+    receive({.r_ctl = wire::RCtl::unsolicited_control,
+             .d_id = own,
+             .s_id = from,
+             .type = wire::Type::fc_vi,
+             .f_ctl = wire::f_ctl::single_frame_request,
+             .ox_id = {number}},
+            std::array<std::uint8_t, 32>{});
   }
   [[nodiscard]] std::uint64_t not_kept() const { return port.counters().discarded(Discard::NotLoggedIn); }
   using Numbers = std::vector<std::uint16_t>;

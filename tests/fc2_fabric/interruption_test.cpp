@@ -1,4 +1,5 @@
-// A link goes and comes back: logins survive where every address proves to be what it was, and end where not (FC-VI 7.7).
+// A link goes and comes back: logins survive where every address proves to be what it was, and end where not (FC-VI
+// 7.7).
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/link.hpp"
@@ -216,7 +217,8 @@ TEST_F(FabricInterruptionTest, suspended_loopback_waits) {
 class AwayTest : public FabricInterruptionTest {
  protected:
   void send_to_a(std::uint8_t mark) {
-    b().send(*b().originate(a_id, wire::Type::fc_vi, users[1]), wire::RCtl::unsolicited_control, {}, iu(mark), {.last_of_exchange = true});
+    b().send(*b().originate(a_id, wire::Type::fc_vi, users[1]), wire::RCtl::unsolicited_control, {}, iu(mark),
+             {.last_of_exchange = true});
   }
   std::uint64_t discarded(Discard reason) { return fabric.fabric.counters().discarded(reason); }
 };
@@ -259,8 +261,8 @@ TEST_F(AwayTest, away_many_frames_to_it_wait) {
 TEST_F(AwayTest, nos_loses_nothing) {
   for (int i = 0; i < 200; ++i) {
     send_to_a(static_cast<std::uint8_t>(i));
-    a().send(*a().originate(b_id, wire::Type::fc_vi, users[0]), wire::RCtl::unsolicited_control, {}, iu(static_cast<std::uint8_t>(i)),
-             {.last_of_exchange = true});
+    a().send(*a().originate(b_id, wire::Type::fc_vi, users[0]), wire::RCtl::unsolicited_control, {},
+             iu(static_cast<std::uint8_t>(i)), {.last_of_exchange = true});
     if (i % 10 == 0) (i % 20 == 0 ? a_link().a : a_link().b).fail();
     fabric.run_for(700 + 31 * i);
   }
@@ -271,7 +273,8 @@ TEST_F(AwayTest, nos_loses_nothing) {
   fabric.run_for(20 * second);
 }
 
-// It stays away for the hold time: what waited is lost, and counted; the fabric knows it no more, and nobody waits for it.
+// It stays away for the hold time: what waited is lost, and counted; the fabric knows it no more, and nobody waits for
+// it.
 TEST_F(AwayTest, away_beyond_hold_time_is_logged_out) {
   a_link().cut();
   send_to_a(0);

@@ -1,4 +1,5 @@
-// A PLOGI that crossed the peer's and lost comes after the login was made: on an out-of-order fabric the accept may overtake it.
+// A PLOGI that crossed the peer's and lost comes after the login was made: on an out-of-order fabric the accept may
+// overtake it.
 #include <gtest/gtest.h>
 
 #include "tests/support/frame_log.hpp"
@@ -73,8 +74,8 @@ class LateLogin : public testing::Test {
   std::array<support::FrameLog, 2> log;
 };
 
-// FC-LS, PLOGI cross: however late the one that lost is, it does not end the login that the other made (FC-VI 8.4.2 g would
-// end every connection).
+// FC-LS, PLOGI cross: however late the one that lost is, it does not end the login that the other made (FC-VI 8.4.2 g
+// would end every connection).
 TEST_F(LateLogin, logged_in_plogi_overtaken_by_the_accept_is_rejected) {
   for (const TimeNs delay : {TimeNs{0}, 10 * microsecond, millisecond, 9 * second}) {
     late.delay = delay;
@@ -127,7 +128,10 @@ TEST_F(LateLogin, logged_in_plogi_of_the_higher_name_is_implicit_logout) {
   EXPECT_EQ(heard[0].events, "IOI");
 }
 
-class LateLoginInOrder : public LateLogin { public: LateLoginInOrder() : LateLogin(true) {} };
+class LateLoginInOrder : public LateLogin {
+ public:
+  LateLoginInOrder() : LateLogin(true) {}
+};
 
 // FC-VI 8.1: on an in-order fabric nothing overtakes.
 TEST_F(LateLoginInOrder, logged_in_plogi_is_implicit_logout) {

@@ -1,5 +1,5 @@
-// Link_Control frames field by field, what is rejected in class 2, and ACKs that the fabric busied (FC-FS; FC-VI 5.5, 8.1,
-// 8.4.2 h).
+// Link_Control frames field by field, what is rejected in class 2, and ACKs that the fabric busied (FC-FS; FC-VI 5.5,
+// 8.1, 8.4.2 h).
 #include <gtest/gtest.h>
 
 #include "tests/support/played_peer.hpp"
@@ -9,13 +9,13 @@ namespace {
 using wire::RCtl;
 namespace f_ctl = wire::f_ctl;
 
-// FC-FS: an answer repeats what F_CTL says of the sequence, inverts the contexts, swaps the addresses, and takes no optional
-// header and no preference (FC-VI 5.8.2) from the frame. Only F_BSY says something in TYPE: who is busy, and to which
-// Link_Control frame.
+// FC-FS: an answer repeats what F_CTL says of the sequence, inverts the contexts, swaps the addresses, and takes no
+// optional header and no preference (FC-VI 5.8.2) from the frame. Only F_BSY says something in TYPE: who is busy, and
+// to which Link_Control frame.
 TEST(LinkControl, answering_fields_are_its_own) {
   FramePool pool;
-  constexpr std::uint32_t echoed =
-      f_ctl::first_sequence | f_ctl::last_sequence | f_ctl::end_sequence | f_ctl::sequence_initiative | f_ctl::ack_form_mask;
+  constexpr std::uint32_t echoed = f_ctl::first_sequence | f_ctl::last_sequence | f_ctl::end_sequence |
+                                   f_ctl::sequence_initiative | f_ctl::ack_form_mask;
   constexpr std::uint32_t contexts = f_ctl::exchange_responder | f_ctl::sequence_recipient;
   struct Case {
     RCtl r_ctl;
@@ -29,15 +29,30 @@ TEST(LinkControl, answering_fields_are_its_own) {
                           {RCtl::f_bsy_data, 0x10},
                           {RCtl::f_bsy_link, 0x11}})
     for (const std::uint32_t context : {0u, contexts, f_ctl::exchange_responder}) {
-      const wire::FcHeader data{.r_ctl = RCtl::solicited_data, .d_id = {0x010203}, .cs_ctl = wire::cs_ctl_preference,
-                                .s_id = {0x040506}, .type = wire::Type::fc_vi, .f_ctl = context | 0x3FFFFF, .seq_id = {7},
-                                .df_ctl = 0x22, .seq_cnt = {8}, .ox_id = {9}, .rx_id = {10}, .parameter = 11};
+      const wire::FcHeader data{.r_ctl = RCtl::solicited_data,
+                                .d_id = {0x010203},
+                                .cs_ctl = wire::cs_ctl_preference,
+                                .s_id = {0x040506},
+                                .type = wire::Type::fc_vi,
+                                .f_ctl = context | 0x3FFFFF,
+                                .seq_id = {7},
+                                .df_ctl = 0x22,
+                                .seq_cnt = {8},
+                                .ox_id = {9},
+                                .rx_id = {10},
+                                .parameter = 11};
       const FramePtr frame = make_link_control(pool, data, one.r_ctl, 0x12345678, f_ctl::abort_perform_abts);
       ASSERT_EQ(frame->size_bytes, 24);
-      const wire::FcHeader expected{.r_ctl = one.r_ctl, .d_id = {0x040506}, .s_id = {0x010203},
+      const wire::FcHeader expected{.r_ctl = one.r_ctl,
+                                    .d_id = {0x040506},
+                                    .s_id = {0x010203},
                                     .type = wire::Type{static_cast<std::uint8_t>(one.type)},
-                                    .f_ctl = echoed | (contexts & ~context) | f_ctl::abort_perform_abts, .seq_id = {7},
-                                    .seq_cnt = {8}, .ox_id = {9}, .rx_id = {10}, .parameter = 0x12345678};
+                                    .f_ctl = echoed | (contexts & ~context) | f_ctl::abort_perform_abts,
+                                    .seq_id = {7},
+                                    .seq_cnt = {8},
+                                    .ox_id = {9},
+                                    .rx_id = {10},
+                                    .parameter = 0x12345678};
       EXPECT_EQ(*wire::FcHeader::parse(frame->content()), expected) << static_cast<unsigned>(one.r_ctl);
       EXPECT_EQ(frame->sof, wire::Sof::n2);
     }
@@ -46,7 +61,9 @@ TEST(LinkControl, answering_fields_are_its_own) {
 // FC-FS: what answers the last frame of a sequence ends with EOFt, everything else with EOFn.
 TEST(LinkControl, answering_the_last_frame_terminates) {
   FramePool pool;
-  const auto eof = [&](std::uint32_t of_data) { return make_link_control(pool, {.f_ctl = of_data}, RCtl::ack_1, 1)->eof; };
+  const auto eof = [&](std::uint32_t of_data) {
+    return make_link_control(pool, {.f_ctl = of_data}, RCtl::ack_1, 1)->eof;
+  };
   EXPECT_EQ(eof(f_ctl::end_sequence), wire::Eof::t);
   EXPECT_EQ(eof(0xFFFFFF), wire::Eof::t);
   EXPECT_EQ(eof(0), wire::Eof::n);
@@ -60,14 +77,18 @@ class Class2Offer : public support::PlayedPeer, public testing::WithParamInterfa
 };
 INSTANTIATE_TEST_SUITE_P(Offered, Class2Offer, testing::Bool());
 
-// FC-FS P_RJT, FC-VI 5.6, 8.1: a frame of class 2 from a port without login is rejected for that, known or not; by a port
-// without class 2 for its class, from whomever. Nobody asks for it again as it is.
+// FC-FS P_RJT, FC-VI 5.6, 8.1: a frame of class 2 from a port without login is rejected for that, known or not; by a
+// port without class 2 for its class, from whomever. Nobody asks for it again as it is.
 TEST_P(Class2Offer, logged_out_frame_is_rejected) {
   const bool offered = GetParam();
   for (const bool known : {false, true}) {
     if (known) static_cast<void>(port.remote_port(peer));
     log.clear();
-    put({.r_ctl = RCtl::unsolicited_control, .d_id = own, .s_id = peer, .type = type, .f_ctl = f_ctl::single_frame_request,
+    put({.r_ctl = RCtl::unsolicited_control,
+         .d_id = own,
+         .s_id = peer,
+         .type = type,
+         .f_ctl = f_ctl::single_frame_request,
          .ox_id = {7}},
         wire::Sof::i2);
     ASSERT_EQ(log.size(), 1u);
@@ -86,8 +107,12 @@ class BusiedAcks : public support::PlayedPeer {
   BusiedAcks() : PlayedPeer([](NPortConfig& config) { config.end_to_end_credit = 2; }) {}
   /// The fabric gives an ACK back, which the port sent for a frame of this exchange.
   static wire::FcHeader ack(std::uint16_t ox_id, RCtl command = RCtl::ack_1) {
-    return {.r_ctl = command, .d_id = peer, .s_id = own, .f_ctl = f_ctl::exchange_responder | f_ctl::sequence_recipient,
-            .ox_id = {ox_id}, .parameter = 1};
+    return {.r_ctl = command,
+            .d_id = peer,
+            .s_id = own,
+            .f_ctl = f_ctl::exchange_responder | f_ctl::sequence_recipient,
+            .ox_id = {ox_id},
+            .parameter = 1};
   }
   void busy(std::uint16_t ox_id) { answer(ack(ox_id), RCtl::f_bsy_link, 1); }
   [[nodiscard]] std::vector<unsigned> again() const {
@@ -157,11 +182,11 @@ TEST_F(BusiedAcks, busied_commands_but_ack_are_discarded) {
   EXPECT_EQ(sent(RCtl::ack_0, 0).header.ox_id.value, 1u);
 }
 
-// FC-VI 8.4.2 h): the demand for an abort goes again with its ACK. What does not belong into an ACK does not, as fill bytes of
-// the F_BSY.
+// FC-VI 8.4.2 h): the demand for an abort goes again with its ACK. What does not belong into an ACK does not, as fill
+// bytes of the F_BSY.
 TEST_F(BusiedAcks, busied_demand_is_kept) {
-  wire::FcHeader f_bsy =
-      *wire::FcHeader::parse(make_link_control(pool, ack(1), RCtl::f_bsy_link, 1, f_ctl::abort_perform_abts)->content());
+  wire::FcHeader f_bsy = *wire::FcHeader::parse(
+      make_link_control(pool, ack(1), RCtl::f_bsy_link, 1, f_ctl::abort_perform_abts)->content());
   f_bsy.f_ctl |= 3 | f_ctl::relative_offset_present | f_ctl::retransmitted;
   put(f_bsy, wire::Sof::n2, std::array<std::uint8_t, 4>{});
   run_for(wait);

@@ -1,5 +1,6 @@
-// One end of a link against a far end that says what it likes: what it answers in each state of its port, and that the link
-// comes up from there when the far end keeps to the protocol again (FC-FS: link initialization, reset, failure; FC-VI 7.7.1).
+// One end of a link against a far end that says what it likes: what it answers in each state of its port, and that the
+// link comes up from there when the far end keeps to the protocol again (FC-FS: link initialization, reset, failure;
+// FC-VI 7.7.1).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,8 +35,8 @@ class Station final : public FrameReceiver, public LinkUser {
 
 struct Exchanged {
   Step heard;
-  std::string answer;      // what the end says then
-  std::string events{};    // what its user hears: + active, - offline
+  std::string answer;    // what the end says then
+  std::string events{};  // what its user hears: + active, - offline
 };
 
 struct Case {
@@ -100,69 +101,75 @@ Steps operator+(Steps first, const Steps& then) {
 }
 
 // How the states are reached from the beginning, OLS Transmit.
-const Steps ols_receive{{S::Ols, "LR"}}, wait_for_ols{{S::Timeout, "NOS"}}, nos_receive{{S::Nos, "OLS"}}, lr_receive{{S::Lr, "LRR"}};
+const Steps ols_receive{{S::Ols, "LR"}}, wait_for_ols{{S::Timeout, "NOS"}}, nos_receive{{S::Nos, "OLS"}},
+    lr_receive{{S::Lr, "LRR"}};
 const Steps lrr_receive = ols_receive + Steps{{S::Lrr, "Idle"}};
 const Steps active = lr_receive + Steps{{S::Idle, "Idle", "+"}};
 const Steps lr_transmit = active + Steps{{S::Reset, "LR"}};
 const Steps nos_transmit = active + Steps{{S::Fail, "NOS", "-"}};
 // The ends of the protocol, by what the far end does.
-const Steps lr_comes{{S::Lr, "LRR"}, {S::Idle, "Idle", "+"}}, ols_comes{{S::Ols, "LR"}, {S::Lrr, "Idle"}, {S::Idle, "Idle", "+"}};
+const Steps lr_comes{{S::Lr, "LRR"}, {S::Idle, "Idle", "+"}},
+    ols_comes{{S::Ols, "LR"}, {S::Lrr, "Idle"}, {S::Idle, "Idle", "+"}};
 const Steps lrr_comes{{S::Lrr, "Idle"}, {S::Idle, "Idle", "+"}}, idle_comes{{S::Idle, "Idle", "+"}};
 // ... after a reset, of which the user hears nothing (FC-VI 7.7.1)
 const Steps reset_ends{{S::Lrr, "Idle"}, {S::Idle, "Idle"}};
 
-INSTANTIATE_TEST_SUITE_P(
-    Link, LinkProtocolTest,
-    testing::Values(
-        // OL1: waits for OLS or LR
-        Case{"OlsTransmit_lrr", Steps{{S::Lrr, ""}} + lr_comes}, Case{"OlsTransmit_idle", Steps{{S::Idle, ""}} + ols_comes},
-        Case{"OlsTransmit_nos", Steps{{S::Nos, "OLS"}} + lr_comes}, Case{"OlsTransmit_signal_lost", Steps{{S::Fail, "NOS"}} + ols_comes},
-        Case{"OlsTransmit_no_answer", Steps{{S::Timeout, "NOS"}} + ols_comes},
-        // OL2: transmits LR
-        Case{"OlsReceive_idle", ols_receive + Steps{{S::Idle, ""}} + lrr_comes},
-        Case{"OlsReceive_ols_again", ols_receive + Steps{{S::Ols, ""}} + lrr_comes},
-        Case{"OlsReceive_nos", ols_receive + Steps{{S::Nos, "OLS"}} + lr_comes},
-        Case{"OlsReceive_signal_lost", ols_receive + Steps{{S::Fail, "NOS"}} + ols_comes},
-        // OL3: NOS until OLS or NOS comes
-        Case{"WaitForOls_lr", wait_for_ols + Steps{{S::Lr, ""}} + ols_comes},
-        Case{"WaitForOls_lrr", wait_for_ols + Steps{{S::Lrr, ""}} + ols_comes},
-        Case{"WaitForOls_idle", wait_for_ols + Steps{{S::Idle, ""}} + ols_comes},
-        Case{"WaitForOls_nos", wait_for_ols + Steps{{S::Nos, "OLS"}} + lr_comes},
-        Case{"WaitForOls_no_answer", wait_for_ols + Steps{{S::Timeout, "NOS"}, {S::Timeout, "NOS"}} + ols_comes},
-        Case{"WaitForOls_cut_and_mended", wait_for_ols + Steps{{S::Cut, ""}, {S::Timeout, ""}, {S::Mend, "NOS"}} + ols_comes},
-        // AC: an LRR that nobody asked for is a reset, of which the user hears nothing
-        Case{"Active_lrr", active + Steps{{S::Lrr, "Idle"}, {S::Idle, "Idle"}}},
-        // LR1
-        Case{"LrTransmit_idle", lr_transmit + Steps{{S::Idle, ""}} + reset_ends},
-        Case{"LrTransmit_ols", lr_transmit + Steps{{S::Ols, "LR", "-"}} + lrr_comes},
-        Case{"LrTransmit_nos", lr_transmit + Steps{{S::Nos, "OLS", "-"}} + lr_comes},
-        Case{"LrTransmit_signal_lost", lr_transmit + Steps{{S::Fail, "NOS", "-"}} + ols_comes},
-        // LR2: transmits LRR
-        Case{"LrReceive_lr_again", lr_receive + Steps{{S::Lr, ""}} + idle_comes},
-        Case{"LrReceive_ols", lr_receive + Steps{{S::Ols, "LR"}} + lrr_comes},
-        Case{"LrReceive_nos", lr_receive + Steps{{S::Nos, "OLS"}} + lr_comes},
-        Case{"LrReceive_signal_lost", lr_receive + Steps{{S::Fail, "NOS"}} + ols_comes},
-        // LR3: transmits Idle
-        Case{"LrrReceive_lr", lrr_receive + Steps{{S::Lr, "LRR"}} + idle_comes},
-        Case{"LrrReceive_lrr_again", lrr_receive + Steps{{S::Lrr, ""}} + idle_comes},
-        Case{"LrrReceive_ols", lrr_receive + Steps{{S::Ols, "LR"}} + lrr_comes},
-        Case{"LrrReceive_nos", lrr_receive + Steps{{S::Nos, "OLS"}} + lr_comes},
-        Case{"LrrReceive_signal_lost", lrr_receive + Steps{{S::Fail, "NOS"}} + ols_comes},
-        Case{"LrrReceive_no_answer", lrr_receive + Steps{{S::Timeout, "NOS"}} + ols_comes},
-        // LF1: transmits OLS, waits for LR or OLS
-        Case{"NosReceive_lrr", nos_receive + Steps{{S::Lrr, ""}} + lr_comes},
-        Case{"NosReceive_idle", nos_receive + Steps{{S::Idle, ""}} + lr_comes},
-        Case{"NosReceive_nos_again", nos_receive + Steps{{S::Nos, ""}} + lr_comes},
-        Case{"NosReceive_ols", nos_receive + ols_comes},
-        Case{"NosReceive_signal_lost", nos_receive + Steps{{S::Fail, "NOS"}} + ols_comes},
-        Case{"NosReceive_no_answer", nos_receive + Steps{{S::Timeout, "NOS"}} + ols_comes},
-        // LF2: NOS until OLS or NOS comes
-        Case{"NosTransmit_lr", nos_transmit + Steps{{S::Lr, ""}} + ols_comes},
-        Case{"NosTransmit_lrr", nos_transmit + Steps{{S::Lrr, ""}} + ols_comes},
-        Case{"NosTransmit_idle", nos_transmit + Steps{{S::Idle, ""}} + ols_comes},
-        Case{"NosTransmit_nos", nos_transmit + Steps{{S::Nos, "OLS"}} + lr_comes},
-        Case{"NosTransmit_cut_and_mended", nos_transmit + Steps{{S::Cut, ""}, {S::Timeout, ""}, {S::Mend, "NOS"}} + ols_comes}),
-    [](const testing::TestParamInfo<Case>& of) { return of.param.name; });
+INSTANTIATE_TEST_SUITE_P(Link, LinkProtocolTest,
+                         testing::Values(
+                             // OL1: waits for OLS or LR
+                             Case{"OlsTransmit_lrr", Steps{{S::Lrr, ""}} + lr_comes},
+                             Case{"OlsTransmit_idle", Steps{{S::Idle, ""}} + ols_comes},
+                             Case{"OlsTransmit_nos", Steps{{S::Nos, "OLS"}} + lr_comes},
+                             Case{"OlsTransmit_signal_lost", Steps{{S::Fail, "NOS"}} + ols_comes},
+                             Case{"OlsTransmit_no_answer", Steps{{S::Timeout, "NOS"}} + ols_comes},
+                             // OL2: transmits LR
+                             Case{"OlsReceive_idle", ols_receive + Steps{{S::Idle, ""}} + lrr_comes},
+                             Case{"OlsReceive_ols_again", ols_receive + Steps{{S::Ols, ""}} + lrr_comes},
+                             Case{"OlsReceive_nos", ols_receive + Steps{{S::Nos, "OLS"}} + lr_comes},
+                             Case{"OlsReceive_signal_lost", ols_receive + Steps{{S::Fail, "NOS"}} + ols_comes},
+                             // OL3: NOS until OLS or NOS comes
+                             Case{"WaitForOls_lr", wait_for_ols + Steps{{S::Lr, ""}} + ols_comes},
+                             Case{"WaitForOls_lrr", wait_for_ols + Steps{{S::Lrr, ""}} + ols_comes},
+                             Case{"WaitForOls_idle", wait_for_ols + Steps{{S::Idle, ""}} + ols_comes},
+                             Case{"WaitForOls_nos", wait_for_ols + Steps{{S::Nos, "OLS"}} + lr_comes},
+                             Case{"WaitForOls_no_answer",
+                                  wait_for_ols + Steps{{S::Timeout, "NOS"}, {S::Timeout, "NOS"}} + ols_comes},
+                             Case{"WaitForOls_cut_and_mended",
+                                  wait_for_ols + Steps{{S::Cut, ""}, {S::Timeout, ""}, {S::Mend, "NOS"}} + ols_comes},
+                             // AC: an LRR that nobody asked for is a reset, of which the user hears nothing
+                             Case{"Active_lrr", active + Steps{{S::Lrr, "Idle"}, {S::Idle, "Idle"}}},
+                             // LR1
+                             Case{"LrTransmit_idle", lr_transmit + Steps{{S::Idle, ""}} + reset_ends},
+                             Case{"LrTransmit_ols", lr_transmit + Steps{{S::Ols, "LR", "-"}} + lrr_comes},
+                             Case{"LrTransmit_nos", lr_transmit + Steps{{S::Nos, "OLS", "-"}} + lr_comes},
+                             Case{"LrTransmit_signal_lost", lr_transmit + Steps{{S::Fail, "NOS", "-"}} + ols_comes},
+                             // LR2: transmits LRR
+                             Case{"LrReceive_lr_again", lr_receive + Steps{{S::Lr, ""}} + idle_comes},
+                             Case{"LrReceive_ols", lr_receive + Steps{{S::Ols, "LR"}} + lrr_comes},
+                             Case{"LrReceive_nos", lr_receive + Steps{{S::Nos, "OLS"}} + lr_comes},
+                             Case{"LrReceive_signal_lost", lr_receive + Steps{{S::Fail, "NOS"}} + ols_comes},
+                             // LR3: transmits Idle
+                             Case{"LrrReceive_lr", lrr_receive + Steps{{S::Lr, "LRR"}} + idle_comes},
+                             Case{"LrrReceive_lrr_again", lrr_receive + Steps{{S::Lrr, ""}} + idle_comes},
+                             Case{"LrrReceive_ols", lrr_receive + Steps{{S::Ols, "LR"}} + lrr_comes},
+                             Case{"LrrReceive_nos", lrr_receive + Steps{{S::Nos, "OLS"}} + lr_comes},
+                             Case{"LrrReceive_signal_lost", lrr_receive + Steps{{S::Fail, "NOS"}} + ols_comes},
+                             Case{"LrrReceive_no_answer", lrr_receive + Steps{{S::Timeout, "NOS"}} + ols_comes},
+                             // LF1: transmits OLS, waits for LR or OLS
+                             Case{"NosReceive_lrr", nos_receive + Steps{{S::Lrr, ""}} + lr_comes},
+                             Case{"NosReceive_idle", nos_receive + Steps{{S::Idle, ""}} + lr_comes},
+                             Case{"NosReceive_nos_again", nos_receive + Steps{{S::Nos, ""}} + lr_comes},
+                             Case{"NosReceive_ols", nos_receive + ols_comes},
+                             Case{"NosReceive_signal_lost", nos_receive + Steps{{S::Fail, "NOS"}} + ols_comes},
+                             Case{"NosReceive_no_answer", nos_receive + Steps{{S::Timeout, "NOS"}} + ols_comes},
+                             // LF2: NOS until OLS or NOS comes
+                             Case{"NosTransmit_lr", nos_transmit + Steps{{S::Lr, ""}} + ols_comes},
+                             Case{"NosTransmit_lrr", nos_transmit + Steps{{S::Lrr, ""}} + ols_comes},
+                             Case{"NosTransmit_idle", nos_transmit + Steps{{S::Idle, ""}} + ols_comes},
+                             Case{"NosTransmit_nos", nos_transmit + Steps{{S::Nos, "OLS"}} + lr_comes},
+                             Case{"NosTransmit_cut_and_mended",
+                                  nos_transmit + Steps{{S::Cut, ""}, {S::Timeout, ""}, {S::Mend, "NOS"}} + ols_comes}),
+                         [](const testing::TestParamInfo<Case>& of) { return of.param.name; });
 
 }  // namespace
 }  // namespace fc2

@@ -1,5 +1,5 @@
-// What an N_Port answers to each ELS request of another port, what it does not answer, and what it counts (FC-LS, FC-VI 7.5,
-// 7.7).
+// What an N_Port answers to each ELS request of another port, what it does not answer, and what it counts (FC-LS, FC-VI
+// 7.5, 7.7).
 #include "fc2_fabric/link_services.hpp"
 
 #include "tests/support/peers_by_hand.hpp"
@@ -35,19 +35,16 @@ struct LinkServicesTest : support::PeersByHand {
   }
 };
 
-// FC-LS 4.4.4: a request that is cut short is a logical error, its payload length the explanation; the answers to ADISC and RRQ do
-// not depend on it. Each is counted once.
+// FC-LS 4.4.4: a request that is cut short is a logical error, its payload length the explanation; the answers to ADISC
+// and RRQ do not depend on it. Each is counted once.
 TEST_F(LinkServicesTest, any_request_cut_short_is_counted) {
   const Bytes invalid_length = ls_rjt(RejectReason::logical_error, RejectExplanation::invalid_payload_length);
   const Bytes no_login = ls_rjt(RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
-  const std::pair<Bytes, Bytes> cases[] = {{cut_short(Command::plogi), invalid_length},
-                                           {cut_short(Command::flogi), invalid_length},
-                                           {cut_short(Command::prli), invalid_length},
-                                           {cut_short(Command::rls), invalid_length},
-                                           {cut_short(Command::rnid), invalid_length},
-                                           {Bytes{0x10}, invalid_length},  // ECHO: not even a word
-                                           {cut_short(Command::adisc), no_login},
-                                           {cut_short(Command::rrq), bytes_of(wire::els::LsAcc{})}};
+  const std::pair<Bytes, Bytes> cases[] = {
+      {cut_short(Command::plogi), invalid_length}, {cut_short(Command::flogi), invalid_length},
+      {cut_short(Command::prli), invalid_length},  {cut_short(Command::rls), invalid_length},
+      {cut_short(Command::rnid), invalid_length},  {Bytes{0x10}, invalid_length},  // ECHO: not even a word
+      {cut_short(Command::adisc), no_login},       {cut_short(Command::rrq), bytes_of(wire::els::LsAcc{})}};
   std::uint64_t count = 0;
   for (const auto& [request, answer] : cases) {
     EXPECT_EQ(ask(peer, request), answer) << testing::PrintToString(request);
@@ -57,7 +54,9 @@ TEST_F(LinkServicesTest, any_request_cut_short_is_counted) {
 
 // FC-LS: the service parameters of a PLOGI that do not serve.
 TEST_F(LinkServicesTest, logged_out_bad_plogi_is_a_logical_error) {
-  const auto rejected_for = [](RejectExplanation explanation) { return ls_rjt(RejectReason::logical_error, explanation); };
+  const auto rejected_for = [](RejectExplanation explanation) {
+    return ls_rjt(RejectReason::logical_error, explanation);
+  };
   EXPECT_EQ(ask(peer, plogi([](auto& login) { login.class_3.service_options = 0; })),
             rejected_for(RejectExplanation::service_parameter_options));
   EXPECT_EQ(ask(peer, plogi([](auto& login) { login.class_3.receive_data_field_size = 252; })),
@@ -102,10 +101,11 @@ TEST(LinkErrors, counters_have_their_fields) {
 
 // FC-LS: RTV tells milliseconds, however many.
 struct LongTimeouts : LinkServicesTest {
-  LongTimeouts() : LinkServicesTest([](NPortConfig& config) {
-    config.r_a_tov = 4'000'000 * second;
-    config.e_d_tov = 2'000'000 * second;
-  }) {}
+  LongTimeouts()
+      : LinkServicesTest([](NPortConfig& config) {
+          config.r_a_tov = 4'000'000 * second;
+          config.e_d_tov = 2'000'000 * second;
+        }) {}
 };
 TEST_F(LongTimeouts, any_rtv_tells_milliseconds) {
   EXPECT_EQ(ask(peer, bytes_of(wire::els::Rtv{})),
@@ -114,9 +114,10 @@ TEST_F(LongTimeouts, any_rtv_tells_milliseconds) {
 
 // FC-LS: who does not know a command says just that.
 TEST_F(LinkServicesTest, any_unknown_command_is_not_supported) {
-  for (const Command command : {Command::fdisc, Command::rec, Command::scr, Command::ls_acc, static_cast<Command>(0x99)})
-    EXPECT_EQ(ask(peer, cut_short(command)),
-              ls_rjt(RejectReason::not_supported, RejectExplanation::none)) << to_string(command);
+  for (const Command command :
+       {Command::fdisc, Command::rec, Command::scr, Command::ls_acc, static_cast<Command>(0x99)})
+    EXPECT_EQ(ask(peer, cut_short(command)), ls_rjt(RejectReason::not_supported, RejectExplanation::none))
+        << to_string(command);
 }
 
 // FC-FS: an exchange of link services begins with a request, and with its command.
@@ -138,10 +139,13 @@ TEST_F(LinkServicesTest, any_broadcast_is_not_answered) {
   EXPECT_EQ(port.open_exchanges(), 0U);
 }
 
-// FC-VI 7.5: FARP is for the users of the port. Without one neither a request nor a reply is answered, whoever it was sent to;
-// what cannot be one is counted as such, and a reply as one that nobody waits for.
+// FC-VI 7.5: FARP is for the users of the port. Without one neither a request nor a reply is answered, whoever it was
+// sent to; what cannot be one is counted as such, and a reply as one that nobody waits for.
 TEST_F(LinkServicesTest, any_farp_without_a_user_is_not_answered) {
-  struct Case { Bytes payload; Discard counted; };
+  struct Case {
+    Bytes payload;
+    Discard counted;
+  };
   const Case cases[] = {{bytes_of(wire::els::FarpRequest{}), Discard::Count},
                         {cut_short(Command::farp_req), Discard::BadPayload},
                         {bytes_of(wire::els::FarpReply{.responding_n_port_id = peer}), Discard::UnexpectedIu},
@@ -153,7 +157,9 @@ TEST_F(LinkServicesTest, any_farp_without_a_user_is_not_answered) {
       EXPECT_EQ(ask(peer, farp.payload, to), Bytes{});
       const bool counts = farp.counted != Discard::Count;
       EXPECT_EQ(port.counters().discarded(), before.discarded() + (counts ? 1 : 0));
-      if (counts) { EXPECT_EQ(discarded(farp.counted), before.discarded(farp.counted) + 1); }
+      if (counts) {
+        EXPECT_EQ(discarded(farp.counted), before.discarded(farp.counted) + 1);
+      }
       EXPECT_EQ(port.open_exchanges(), 0U);
     }
   EXPECT_EQ(sent.size(), 0U);
@@ -180,7 +186,8 @@ TEST_F(LinkServicesTest, els_user_takes_its_request) {
   EXPECT_EQ(second_one.asked, 1);
 }
 
-// FC-VI 7.7.3 to 7.7.5: a LOGO with a former N_Port_ID ends the login with that, where the Port_Name is the one of then.
+// FC-VI 7.7.3 to 7.7.5: a LOGO with a former N_Port_ID ends the login with that, where the Port_Name is the one of
+// then.
 TEST_F(LinkServicesTest, logged_in_logo_of_the_former_address_needs_its_name) {
   log_in();
   ask(stranger, bytes_of(wire::els::Logo{.n_port_id = peer, .port_name = low_name(stranger)}));
@@ -201,11 +208,12 @@ TEST_F(LinkServicesTest, any_bad_fan_is_counted) {
   EXPECT_EQ(sent.size(), 0U);
 }
 
-// FC-VI 7.7.3: ADISC of a port that is logged in is answered, whatever it says. It matters while mappings are validated alone.
+// FC-VI 7.7.3: ADISC of a port that is logged in is answered, whatever it says. It matters while mappings are validated
+// alone.
 TEST_F(LinkServicesTest, logged_in_adisc_with_other_addresses_changes_nothing) {
   log_in();
-  const Bytes expected = bytes_of(wire::els::Adisc{.command = Command::ls_acc, .port_name = own_name,
-                                                   .node_name = port.config().node_name, .n_port_id = own});
+  const Bytes expected = bytes_of(wire::els::Adisc{
+      .command = Command::ls_acc, .port_name = own_name, .node_name = port.config().node_name, .n_port_id = own});
   EXPECT_EQ(ask(peer, bytes_of(wire::els::Adisc{.port_name = low_name(stranger), .n_port_id = stranger})), expected);
   EXPECT_EQ(ask(peer, cut_short(Command::adisc)), expected);
   expect_discarded(Discard::BadPayload, 1);
@@ -213,8 +221,8 @@ TEST_F(LinkServicesTest, logged_in_adisc_with_other_addresses_changes_nothing) {
   EXPECT_EQ(listener.events, "");
 }
 
-// ... there one that is cut short says nothing, one with another address ends the login by LOGO, and the right one validates
-// it.
+// ... there one that is cut short says nothing, one with another address ends the login by LOGO, and the right one
+// validates it.
 struct AdiscWhileValidating : LinkServicesTest {
   void lip() {
     log_in();
@@ -251,7 +259,8 @@ TEST_F(AdiscWhileValidating, of_another_logs_out) {
   }
 }
 
-// FC-LS: a FLOGI is another N_Port's where there is no fabric alone; a fabric's own port and a port of a fabric answer none.
+// FC-LS: a FLOGI is another N_Port's where there is no fabric alone; a fabric's own port and a port of a fabric answer
+// none.
 TEST(FlogiOfAnother, fixed_port_does_not_support_it) {
   support::PortPair pair;
   support::RecordingUser user;

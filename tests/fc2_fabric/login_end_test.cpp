@@ -1,5 +1,5 @@
-// Logins of two ports without a fabric that are ended, or asked for, at another time than usual: without a link, while a LIP is
-// under way, while mappings are validated, behind a LOGO (FC-VI 7.7.1 to 7.7.5, FC-LS).
+// Logins of two ports without a fabric that are ended, or asked for, at another time than usual: without a link, while
+// a LIP is under way, while mappings are validated, behind a LOGO (FC-VI 7.7.1 to 7.7.5, FC-LS).
 #include <gtest/gtest.h>
 
 #include "tests/support/login_listener.hpp"
@@ -63,7 +63,8 @@ TEST_F(LoginEndTest, offline_log_out_does_nothing) {
   EXPECT_EQ(log.size(), 0U);
 }
 
-// FC-VI 7.7.3: between the LIP and its end no login can be had: who asks hears so at once, and the login that stands goes on.
+// FC-VI 7.7.3: between the LIP and its end no login can be had: who asks hears so at once, and the login that stands
+// goes on.
 TEST_F(LoginEndTest, suspended_log_in_fails_login_resumes) {
   lip();
   to_b().log_in();
@@ -87,7 +88,8 @@ TEST_F(LoginEndTest, suspended_log_out_ends_it_without_logo) {
   EXPECT_EQ(b_listener.events, "FO");
 }
 
-// FC-LS: the peer began anew and logs in while we ask whether it is the one of before: its PLOGI is an implicit logout, and the login.
+// FC-LS: the peer began anew and logs in while we ask whether it is the one of before: its PLOGI is an implicit logout,
+// and the login.
 TEST_F(LoginEndTest, validating_plogi_of_the_peer_is_the_login) {
   lip();
   b.link_down();
@@ -104,7 +106,8 @@ TEST_F(LoginEndTest, validating_plogi_of_the_peer_is_the_login) {
   EXPECT_EQ(log.sent(Command::adisc), 1U);
 }
 
-// FC-VI 7.7.1: a logout while the peer is asked: LOGO, and what the peer answers to the ADISC is of no interest any more.
+// FC-VI 7.7.1: a logout while the peer is asked: LOGO, and what the peer answers to the ADISC is of no interest any
+// more.
 TEST_F(LoginEndTest, validating_log_out_sends_logo) {
   lip();
   a_up();
@@ -117,7 +120,8 @@ TEST_F(LoginEndTest, validating_log_out_sends_logo) {
   EXPECT_EQ(a_listener.events, "FO");
 }
 
-// FC-LS: a PLOGI that crosses our LOGO is put off by LS_RJT (command in progress); the peer tries again, and that is the login.
+// FC-LS: a PLOGI that crosses our LOGO is put off by LS_RJT (command in progress); the peer tries again, and that is
+// the login.
 TEST_F(LoginEndTest, logout_pending_plogi_crosses_is_put_off) {
   b.link_down();
   b_up();
@@ -153,7 +157,8 @@ TEST(LoginEnd, retry_pending_logo_is_accepted_login_goes_on) {
     header.r_ctl = wire::RCtl::els_reply;
     std::swap(header.s_id, header.d_id);
     header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
-    const auto reject = support::bytes_of(wire::els::LsRjt{.reason = wire::els::RejectReason::logical_busy, .explanation = {}});
+    const auto reject =
+        support::bytes_of(wire::els::LsRjt{.reason = wire::els::RejectReason::logical_busy, .explanation = {}});
     FramePtr frame = pair.pool.take();
     header.write(frame->bytes);
     std::copy(reject.begin(), reject.end(), frame->data_field().begin());
@@ -165,7 +170,8 @@ TEST(LoginEnd, retry_pending_logo_is_accepted_login_goes_on) {
   };
   pair.a.remote_port(support::PortPair::b_id).log_in();
   pair.run_for(millisecond);
-  const auto logo = support::bytes_of(wire::els::Logo{.n_port_id = support::PortPair::b_id, .port_name = pair.b.config().port_name});
+  const auto logo =
+      support::bytes_of(wire::els::Logo{.n_port_id = support::PortPair::b_id, .port_name = pair.b.config().port_name});
   pair.b.request(support::PortPair::a_id, wire::RCtl::els_request, wire::Type::els, logo, user, second);
   pair.run_for(millisecond);
   ASSERT_EQ(user.ius.size(), 1U);

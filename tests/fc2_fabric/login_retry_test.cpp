@@ -39,7 +39,8 @@ class LoginRetryTest : public testing::Test, public PortListener {
  private:
   void answer(wire::OxId ox_id, RejectReason reason) {
     FramePtr frame = pair.pool.take();
-    wire::FcHeader header{.r_ctl = wire::RCtl::els_reply, .d_id = PortPair::a_id, .s_id = b_id, .type = wire::Type::els};
+    wire::FcHeader header{
+        .r_ctl = wire::RCtl::els_reply, .d_id = PortPair::a_id, .s_id = b_id, .type = wire::Type::els};
     header.f_ctl = wire::f_ctl::single_frame_reply;
     header.ox_id = ox_id;
     header.write(frame->bytes);
@@ -51,9 +52,11 @@ class LoginRetryTest : public testing::Test, public PortListener {
   }
 };
 
-// FC-LS: "busy", "unable to perform" and "command already in progress" mean: later. PLOGI again after E_D_TOV, and not before.
+// FC-LS: "busy", "unable to perform" and "command already in progress" mean: later. PLOGI again after E_D_TOV, and not
+// before.
 TEST_F(LoginRetryTest, login_pending_busy_tries_again) {
-  for (const RejectReason reason : {RejectReason::logical_busy, RejectReason::unable_to_perform, RejectReason::command_in_progress}) {
+  for (const RejectReason reason :
+       {RejectReason::logical_busy, RejectReason::unable_to_perform, RejectReason::command_in_progress}) {
     events.clear(), pair.to_b.log.clear();
     reject(1, reason);
     pair.a.remote_port(b_id).log_in();
@@ -120,8 +123,8 @@ TEST_F(LoginRetryTest, retry_pending_plogi_of_the_peer_logs_in) {
   EXPECT_TRUE(pair.b.remote_port(PortPair::a_id).logged_in());
 }
 
-// PLOGI of both cross, b's wins, and is lost: a's, which b rejected, comes again after E_D_TOV, and is the login; not one that comes
-// sooner, since b's may still be on its way.
+// PLOGI of both cross, b's wins, and is lost: a's, which b rejected, comes again after E_D_TOV, and is the login; not
+// one that comes sooner, since b's may still be on its way.
 TEST_F(LoginRetryTest, login_pending_crossing_plogi_lost) {
   pair.to_a.on_frame = [](const LoggedFrame& frame) {
     return frame.is_els(Command::plogi) ? Interposer::Action::Drop : Interposer::Action::Pass;

@@ -1,5 +1,5 @@
-// A login with another port, whose every frame the test plays: when each request goes again, which answers count, what each
-// kind of end leaves behind (FC-LS PLOGI, LOGO; FC-VI 7.7.1, 8.4.2 g). ADISC: discovery_test.cpp.
+// A login with another port, whose every frame the test plays: when each request goes again, which answers count, what
+// each kind of end leaves behind (FC-LS PLOGI, LOGO; FC-VI 7.7.1, 8.4.2 g). ADISC: discovery_test.cpp.
 #include "tests/support/peers_by_hand.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -48,8 +48,8 @@ struct LoginOutOfOrder : LoginSessionTest {
 
 // --- times: ruling 221 -------------------------------------------------------------------------------------------
 
-// PLOGI goes again after 2, 4 and 8 x E_D_TOV, each in an Exchange of its own, and is given up 2 x R_A_TOV after the last; ABTS
-// ends the one before.
+// PLOGI goes again after 2, 4 and 8 x E_D_TOV, each in an Exchange of its own, and is given up 2 x R_A_TOV after the
+// last; ABTS ends the one before.
 TEST_F(LoginSessionTest, login_pending_silence_repeats_at_these_times) {
   remote().log_in();
   run_until(48 * second - 1);
@@ -69,7 +69,8 @@ TEST_F(LoginSessionTest, login_pending_silence_repeats_at_these_times) {
 TEST_F(LoginSessionTest, logout_pending_silence_repeats_at_these_times) {
   remote().log_in();
   run_until(30 * second);
-  accept_login(*sent.find([](const LoggedFrame& frame) { return frame.is_els(Command::plogi) && frame.at > 25 * second; }));
+  accept_login(
+      *sent.find([](const LoggedFrame& frame) { return frame.is_els(Command::plogi) && frame.at > 25 * second; }));
   ASSERT_TRUE(remote().logged_in());
   run_for(100 * second);
   mark();
@@ -89,7 +90,8 @@ TEST_F(LoginSessionTest, logout_pending_silence_repeats_at_these_times) {
 TEST_F(LoginSessionTest, validating_failed_logo_repeats_at_these_times) {
   remote().log_in();
   run_until(30 * second);
-  accept_login(*sent.find([](const LoggedFrame& frame) { return frame.is_els(Command::plogi) && frame.at > 25 * second; }));
+  accept_login(
+      *sent.find([](const LoggedFrame& frame) { return frame.is_els(Command::plogi) && frame.at > 25 * second; }));
   ASSERT_TRUE(remote().logged_in());
   port.link_interrupted();
   mark();
@@ -100,7 +102,8 @@ TEST_F(LoginSessionTest, validating_failed_logo_repeats_at_these_times) {
   EXPECT_EQ(remote().state_name(), "LoggedOut");
 }
 
-// FC-LS, PLOGI cross: ours lost and is left alone, for the peer rejects it. If it does not its Exchange ends after 3 x R_A_TOV.
+// FC-LS, PLOGI cross: ours lost and is left alone, for the peer rejects it. If it does not its Exchange ends after 3 x
+// R_A_TOV.
 TEST_F(LoginSessionTest, plogi_that_lost_ends_by_abts) {
   ask_for_login();
   const auto ours = sent_first(Command::plogi).header.ox_id;
@@ -143,8 +146,8 @@ TEST_F(LoginSessionTest, plogi_that_lost_is_rejected_while_logo_is_out) {
 
 // FC-LS: the higher name wins; with an equal one, which no second port may have, ours stands.
 TEST_F(LoginSessionTest, login_pending_plogi_crosses_names_decide) {
-  const std::pair<wire::Wwn, Bytes> cases[] = {{{own_name.value - 1}, in_progress}, {own_name, in_progress},
-                                               {{own_name.value + 1}, accepted()}};
+  const std::pair<wire::Wwn, Bytes> cases[] = {
+      {{own_name.value - 1}, in_progress}, {own_name, in_progress}, {{own_name.value + 1}, accepted()}};
   for (const auto& [name, expected] : cases) {
     ask_for_login();
     EXPECT_EQ(plogi(name), expected) << name.value;
@@ -210,7 +213,11 @@ TEST_F(LoginOutOfOrder, logged_in_by_the_peer_plogi_is_accepted) {
 
 // FC-LS 4.4.4: what a LS_RJT to PLOGI says: later, or never.
 TEST_F(LoginSessionTest, login_pending_ls_rjt_says_later_or_never) {
-  struct Case { RejectReason reason; RejectExplanation explanation; bool later; };
+  struct Case {
+    RejectReason reason;
+    RejectExplanation explanation;
+    bool later;
+  };
   constexpr auto none = RejectExplanation::none;
   const Case cases[] = {{RejectReason::logical_busy, none, true},
                         {RejectReason::unable_to_perform, none, true},
@@ -228,11 +235,14 @@ TEST_F(LoginSessionTest, login_pending_ls_rjt_says_later_or_never) {
     remote().log_in();
     run_for(0);
     reject(last(), rejected.reason, rejected.explanation);
-    EXPECT_EQ(remote().state_name(), rejected.later ? "RetryPending" : "LoggedOut") << static_cast<int>(rejected.reason);
+    EXPECT_EQ(remote().state_name(), rejected.later ? "RetryPending" : "LoggedOut")
+        << static_cast<int>(rejected.reason);
     EXPECT_EQ(listener.events, rejected.later ? "" : "x");
     run_for(100 * second);
     EXPECT_EQ(times(Command::plogi).size(), rejected.later ? 4U : 1U);
-    if (rejected.later) { EXPECT_EQ(times(Command::plogi)[1], 2 * second); }
+    if (rejected.later) {
+      EXPECT_EQ(times(Command::plogi)[1], 2 * second);
+    }
   }
   EXPECT_EQ(port.counters().discarded(), 0U);
 }
@@ -250,9 +260,13 @@ TEST_F(LoginSessionTest, login_pending_answer_that_is_none_is_asked_again) {
   }
 }
 
-// FC-FS, FC-LS: an accept without class 3, or with a smaller receive data field than is allowed, is of no use: never again.
+// FC-FS, FC-LS: an accept without class 3, or with a smaller receive data field than is allowed, is of no use: never
+// again.
 TEST_F(LoginSessionTest, login_pending_accept_that_does_not_serve_fails) {
-  struct Case { std::uint16_t options, common_size, class_3_size; bool serves; };
+  struct Case {
+    std::uint16_t options, common_size, class_3_size;
+    bool serves;
+  };
   constexpr std::uint16_t valid = wire::els::class_option::valid;
   for (const Case& offer : {Case{valid, 2112, 256, true}, Case{valid, 128, 256, true}, Case{valid, 2112, 255, false},
                             Case{valid, 2112, 252, false}, Case{0, 2112, 2112, false}}) {
@@ -288,9 +302,13 @@ TEST_F(LoginSessionTest, login_pending_answer_without_last_sequence_ends_the_exc
 // FC-FS: the peer aborts the exchange of our PLOGI: BA_ACC, and PLOGI again at its time; nothing is left to abort.
 TEST_F(LoginSessionTest, login_pending_abts_of_the_peer_ends_that_try) {
   ask_for_login();
-  receive({.r_ctl = wire::RCtl::abts, .d_id = own, .s_id = peer, .type = wire::Type::bls,
+  receive({.r_ctl = wire::RCtl::abts,
+           .d_id = own,
+           .s_id = peer,
+           .type = wire::Type::bls,
            .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
-           .ox_id = last().header.ox_id}, {});
+           .ox_id = last().header.ox_id},
+          {});
   run_until(5 * second);
   EXPECT_EQ(times(wire::RCtl::ba_acc).size(), 1U);
   EXPECT_EQ(times(Command::plogi), (Times{0, 4 * second}));

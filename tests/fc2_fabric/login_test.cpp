@@ -37,7 +37,9 @@ class LoginTest : public testing::Test {
   }
   ~LoginTest() override { EXPECT_EQ(pair.unexpected_events(), 0U); }
   static auto drop(Command command) {
-    return [command](const LoggedFrame& f) { return f.is_els(command) ? Interposer::Action::Drop : Interposer::Action::Pass; };
+    return [command](const LoggedFrame& f) {
+      return f.is_els(command) ? Interposer::Action::Drop : Interposer::Action::Pass;
+    };
   }
   std::vector<std::uint8_t> els(std::span<const std::uint8_t> payload) {
     pair.a.request(b_id, wire::RCtl::els_request, wire::Type::els, payload, user, second);
@@ -85,15 +87,16 @@ TEST_F(LoginTest, logged_in_without_bits_does_not_support_fc_vi) {
 
 // The smaller receive data field of the two ports counts.
 TEST_F(LoginTest, logged_in_data_field_is_the_smaller) {
-  PortPair unequal([](NPortConfig& config) { config.receive_data_field_bytes = config.fixed_id == a_id ? 1024 : 2048; });
+  PortPair unequal(
+      [](NPortConfig& config) { config.receive_data_field_bytes = config.fixed_id == a_id ? 1024 : 2048; });
   EXPECT_EQ(unequal.a.remote_port(b_id).send_data_field_bytes(), 1024U);
   ASSERT_TRUE(unequal.log_in());
   EXPECT_EQ(unequal.a.remote_port(b_id).send_data_field_bytes(), 1024U);
   EXPECT_EQ(unequal.b.remote_port(a_id).send_data_field_bytes(), 1024U);
 }
 
-// FC-LS: PLOGI of both cross: the one of the higher Port_Name (b) wins, the other is rejected, and nothing more is said of it;
-// each side hears of one login.
+// FC-LS: PLOGI of both cross: the one of the higher Port_Name (b) wins, the other is rejected, and nothing more is said
+// of it; each side hears of one login.
 TEST_F(LoginTest, login_pending_plogi_crosses) {
   pair.a.remote_port(b_id).log_in();
   pair.b.remote_port(a_id).log_in();
@@ -136,7 +139,8 @@ TEST_F(LoginTest, login_pending_silence_retries_then_fails) {
 TEST_F(LoginTest, login_pending_accept_lost_retries) {
   bool lost = false;
   pair.to_a.on_frame = [&](const LoggedFrame& f) {
-    return f.is_els(Command::ls_acc) && !std::exchange(lost, true) ? Interposer::Action::Drop : Interposer::Action::Pass;
+    return f.is_els(Command::ls_acc) && !std::exchange(lost, true) ? Interposer::Action::Drop
+                                                                   : Interposer::Action::Pass;
   };
   pair.a.remote_port(b_id).log_in();
   pair.run_for(100 * second);
@@ -266,15 +270,17 @@ TEST_F(LoginTest, any_rtv_tells_timeouts) {
   EXPECT_EQ(answer->e_d_tov, 2000U);
 }
 
-// FC-LS: RNID is answered without a login: the names, and for the topology what the port belongs to. A port with a fixed address
-// is a fabric's own; of a host: FabricLoginTest.online_f_port_tells_link_errors_and_who_it_is.
+// FC-LS: RNID is answered without a login: the names, and for the topology what the port belongs to. A port with a
+// fixed address is a fabric's own; of a host: FabricLoginTest.online_f_port_tells_link_errors_and_who_it_is.
 TEST_F(LoginTest, logged_out_rnid_tells_names_and_kind) {
   const NPortConfig& b = pair.b.config();
   const auto common = els(bytes_of(wire::els::Rnid{.format = wire::els::RnidFormat::common}));
   EXPECT_EQ(common, bytes_of(wire::els::RnidAcc{.port_name = b.port_name, .node_name = b.node_name}));
   const auto topology = els(bytes_of(wire::els::Rnid{.format = wire::els::RnidFormat::topology}));
-  EXPECT_EQ(topology, bytes_of(wire::els::RnidTopologyAcc{.port_name = b.port_name, .node_name = b.node_name,
-                                                          .type = wire::els::RnidType::switch_, .attached_nodes = 1}));
+  EXPECT_EQ(topology, bytes_of(wire::els::RnidTopologyAcc{.port_name = b.port_name,
+                                                          .node_name = b.node_name,
+                                                          .type = wire::els::RnidType::switch_,
+                                                          .attached_nodes = 1}));
   EXPECT_EQ(els(bytes_of(wire::els::Rnid{.format = static_cast<wire::els::RnidFormat>(5)})), common);
   const auto reject = wire::els::LsRjt::parse(els(std::vector<std::uint8_t>{0x78, 0, 0, 0}));
   ASSERT_TRUE(reject);
@@ -318,14 +324,16 @@ TEST_F(LoginTest, logged_in_prli_is_accepted_without_image_pair) {
   prli.pages.push_back({.type = 8, .flags = 0x2000, .service_parameters = 0x22});
   EXPECT_EQ(els(bytes_of(prli)).at(0), 0x01);
   ASSERT_TRUE(pair.log_in());
-  const std::vector<std::uint8_t> expected{0x02, 0x10, 0x00, 0x14, 0x08, 0x00, 0x01, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<std::uint8_t> expected{0x02, 0x10, 0x00, 0x14, 0x08, 0x00, 0x01, 0x00, 0, 0,
+                                           0,    0,    0,    0,    0,    0,    0,    0,    0, 0};
   EXPECT_EQ(els(bytes_of(prli)), expected);
 }
 
 // FC-LS: requests that a port does not know, or that only a fabric answers, are rejected.
 TEST_F(LoginTest, any_unsupported_els_is_rejected) {
   for (const int command : {0x04, 0x51, 0x13, 0x62, 0x99}) {
-    const auto reject = wire::els::LsRjt::parse(els(std::vector<std::uint8_t>{static_cast<std::uint8_t>(command), 0, 0, 0}));
+    const auto reject =
+        wire::els::LsRjt::parse(els(std::vector<std::uint8_t>{static_cast<std::uint8_t>(command), 0, 0, 0}));
     ASSERT_TRUE(reject);
     EXPECT_EQ(reject->reason, wire::els::RejectReason::not_supported);
   }

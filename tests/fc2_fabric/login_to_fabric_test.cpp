@@ -74,13 +74,14 @@ TEST_F(FabricLoginTest, online_f_port_tells_link_errors_and_who_it_is) {
   EXPECT_EQ(ask(wire::els::Rls{.n_port_id = port.n_port_id()}), bytes_of(wire::els::RlsAcc{.invalid_crcs = 1}));
   EXPECT_EQ(ask(wire::els::Rls{}), bytes_of(wire::els::RlsAcc{.invalid_crcs = 1}));
   EXPECT_EQ(ask(wire::els::Rls{.n_port_id = fabric.port(1).n_port_id()}).at(0), 0x01);
-  const auto answer = wire::els::RnidTopologyAcc::parse(ask(wire::els::Rnid{.format = wire::els::RnidFormat::topology}));
+  const auto answer =
+      wire::els::RnidTopologyAcc::parse(ask(wire::els::Rnid{.format = wire::els::RnidFormat::topology}));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->port_name, f_port->name());
   EXPECT_EQ(answer->node_name, fabric.fabric.config().fabric_name);
   EXPECT_EQ(answer->type, wire::els::RnidType::switch_);
-  const auto of_host =
-      wire::els::RnidTopologyAcc::parse(ask(wire::els::Rnid{.format = wire::els::RnidFormat::topology}, fabric.port(1).n_port_id()));
+  const auto of_host = wire::els::RnidTopologyAcc::parse(
+      ask(wire::els::Rnid{.format = wire::els::RnidFormat::topology}, fabric.port(1).n_port_id()));
   ASSERT_TRUE(of_host);
   EXPECT_EQ(of_host->port_name, fabric.port(1).config().port_name);
   EXPECT_EQ(of_host->type, wire::els::RnidType::host);
@@ -116,7 +117,8 @@ TEST_F(FabricLoginTest, online_link_bounces_logs_in_again) {
 
 // A Port_Name that is logged in elsewhere is refused for good; the first stays.
 TEST_F(FabricLoginTest, offline_duplicate_port_name_is_refused) {
-  support::TestFabric twins(2, {}, [](NPortConfig& config, std::size_t) { config.port_name = {0x2000'0000'0000'0042}; });
+  support::TestFabric twins(2, {},
+                            [](NPortConfig& config, std::size_t) { config.port_name = {0x2000'0000'0000'0042}; });
   LoginListener second_port;
   twins.port(1).add_listener(second_port);
   twins.bring_up();
@@ -137,8 +139,8 @@ TEST_F(FabricLoginTest, offline_zero_port_name_is_refused) {
   EXPECT_FALSE(nameless.port(0).online());
 }
 
-// FC-LS: a fabric that does not answer: FLOGI is repeated, then the login failed, which listeners hear once. R_A_TOV later the
-// port asks again, and on and on.
+// FC-LS: a fabric that does not answer: FLOGI is repeated, then the login failed, which listeners hear once. R_A_TOV
+// later the port asks again, and on and on.
 TEST_F(FabricLoginTest, login_pending_silence_retries_then_fails) {
   Channel dark(fabric.scheduler, {}, log);
   fabric.port(0).link_up(dark);
@@ -171,8 +173,12 @@ TEST_F(FabricLoginTest, online_fabric_logs_out_logs_in_again) {
   fabric.bring_up();
   NPort& port = fabric.port(0);
   FramePtr frame = fabric.pool.take();
-  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = port.n_port_id(), .s_id = wire::well_known::f_port,
-                              .type = wire::Type::els, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x77}};
+  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
+                              .d_id = port.n_port_id(),
+                              .s_id = wire::well_known::f_port,
+                              .type = wire::Type::els,
+                              .f_ctl = wire::f_ctl::single_frame_request,
+                              .ox_id = {0x77}};
   header.write(frame->bytes);
   wire::els::Logo{.n_port_id = wire::well_known::f_port}.write(frame->data_field());
   frame->size_bytes = 24 + wire::els::Logo::size();
@@ -192,8 +198,12 @@ TEST_F(FabricLoginTest, offline_request_is_discarded) {
   port.link_up(dark);
   fabric.run_for(millisecond);
   FramePtr frame = fabric.pool.take();
-  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = {0x010100}, .s_id = wire::well_known::f_port,
-                              .type = wire::Type::els, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x77}};
+  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
+                              .d_id = {0x010100},
+                              .s_id = wire::well_known::f_port,
+                              .type = wire::Type::els,
+                              .f_ctl = wire::f_ctl::single_frame_request,
+                              .ox_id = {0x77}};
   header.write(frame->bytes);
   port.login_parameters(Command::plogi).write(frame->data_field());
   frame->size_bytes = 24 + wire::els::Login::size();
@@ -210,8 +220,8 @@ TEST_F(FabricLoginTest, online_fdisc_with_an_address_is_rejected) {
   fabric.bring_up();
   support::RecordingUser user;
   NPort& port = fabric.port(0);
-  port.request(wire::well_known::f_port, wire::RCtl::els_request, wire::Type::els, bytes_of(port.login_parameters(Command::fdisc)),
-               user, second);
+  port.request(wire::well_known::f_port, wire::RCtl::els_request, wire::Type::els,
+               bytes_of(port.login_parameters(Command::fdisc)), user, second);
   fabric.run_for(second);
   ASSERT_EQ(user.ius.size(), 1U);
   const auto reject = wire::els::LsRjt::parse(user.ius[0].bytes);

@@ -1,5 +1,5 @@
-// Buffer credit and frame faults on an arbitrated loop: a receiver that is slow gets no frame that it has no buffer for, and
-// stops nobody else (FC-AL alternate BB_Credit); what befalls frames befalls them as on a link.
+// Buffer credit and frame faults on an arbitrated loop: a receiver that is slow gets no frame that it has no buffer
+// for, and stops nobody else (FC-AL alternate BB_Credit); what befalls frames befalls them as on a link.
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/loop.hpp"
@@ -35,7 +35,8 @@ class LoopCreditTest : public testing::Test {
   void send(std::size_t from, std::size_t to, std::uint8_t mark = 0, std::size_t bytes = 2000) {
     Exchange* exchange = port(from).originate(id(to), wire::Type::fc_vi, *users[from]);
     ASSERT_NE(exchange, nullptr);
-    port(from).send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes, mark), {.last_of_exchange = true});
+    port(from).send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes, mark),
+                    {.last_of_exchange = true});
   }
   std::vector<int> marks(std::size_t port) const {
     std::vector<int> marks;
@@ -132,7 +133,8 @@ struct ByMark final : FrameFault {
   }
 };
 
-// What befalls a frame that a port sends, or that it receives; its sender's tap saw it, the receiver's does not see what is lost.
+// What befalls a frame that a port sends, or that it receives; its sender's tap saw it, the receiver's does not see
+// what is lost.
 TEST_F(LoopCreditTest, faults_befall_frames) {
   for (int i = 0; i < 3; ++i) add({.bb_credit = 8});
   run_for(millisecond);

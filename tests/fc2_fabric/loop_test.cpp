@@ -1,5 +1,5 @@
-// A private arbitrated loop: AL_PAs by loop initialization, one port at a time has the loop, and what a LIP does to logins
-// (FC-AL, FC-VI 7.7.3).
+// A private arbitrated loop: AL_PAs by loop initialization, one port at a time has the loop, and what a LIP does to
+// logins (FC-AL, FC-VI 7.7.3).
 #include "fc2_fabric/loop.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,8 @@ class LoopTest : public testing::Test {
   void send(std::size_t from, wire::FcId to, std::uint8_t mark) {
     Exchange* exchange = port(from).originate(to, wire::Type::fc_vi, user);
     ASSERT_NE(exchange, nullptr);
-    port(from).send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(8, mark), {.last_of_exchange = true});
+    port(from).send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(8, mark),
+                    {.last_of_exchange = true});
   }
 
   Scheduler scheduler;
@@ -122,13 +123,15 @@ TEST_F(LoopTest, logged_in_port_joins_exchange_goes_on) {
   run_for(millisecond);
   EXPECT_EQ(log.sent(Command::adisc) + log.received(Command::adisc), 2U);
   EXPECT_EQ(log.sent(Command::plogi) + log.sent(Command::logo) + log.received(Command::logo), 0U);
-  port(1).send(*user.ius[0].exchange, wire::RCtl::solicited_control, {}, std::vector<std::uint8_t>(8, 2), {.last_of_exchange = true});
+  port(1).send(*user.ius[0].exchange, wire::RCtl::solicited_control, {}, std::vector<std::uint8_t>(8, 2),
+               {.last_of_exchange = true});
   run_for(millisecond);
   EXPECT_EQ(user.ius.size(), 2U);
   EXPECT_TRUE(user.failures.empty());
 }
 
-// FC-VI 7.7.3: a port leaves: its ADISC stays without answer, whoever was logged in with it knows in the end; others go on.
+// FC-VI 7.7.3: a port leaves: its ADISC stays without answer, whoever was logged in with it knows in the end; others go
+// on.
 TEST_F(LoopTest, logged_in_port_leaves_is_logged_out) {
   add_and_run(3);
   ASSERT_TRUE(log_in(0, 1));
@@ -163,7 +166,8 @@ TEST_F(LoopTest, logged_in_lips_lose_nothing) {
   EXPECT_TRUE(user.failures.empty());
 }
 
-// FC-VI 7.7.3: the port comes back with another address, its own being taken: everybody that it was logged in with is told.
+// FC-VI 7.7.3: the port comes back with another address, its own being taken: everybody that it was logged in with is
+// told.
 TEST_F(LoopTest, logged_in_own_address_changed_logs_out) {
   add_and_run(2);
   ASSERT_TRUE(log_in(0, 1));

@@ -1,4 +1,5 @@
-// Every command of the Name Server (FC-GS): what it finds, what it says where there is nothing, and when it is cut short.
+// Every command of the Name Server (FC-GS): what it finds, what it says where there is nothing, and when it is cut
+// short.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,11 +18,13 @@ using Bytes = std::vector<std::uint8_t>;
 using Reason = ct::RejectReason;
 using Why = ct::RejectExplanation;
 
-// Port 0 has registered everything and shares its node with port 1, which has registered nothing. 2 is of a node of its own.
+// Port 0 has registered everything and shares its node with port 1, which has registered nothing. 2 is of a node of its
+// own.
 constexpr wire::FcId id_0{0x010100}, id_1{0x010200}, id_2{0x010300}, nobody{0x01EE00};
-constexpr wire::Wwn port_name_0{0x2000'02FC'F000'0001}, node_name_0{0x1000'02FC'F000'0001}, node_name_2{0x1000'02FC'F000'0003},
-    no_name{0x2000'0000'0000'0099};
-const wire::IpAddress port_ip = wire::IpAddress::v4(10, 0, 0, 1), node_ip = wire::IpAddress::v4(10, 0, 1, 1), no_ip = wire::IpAddress::v4(9, 9, 9, 9);
+constexpr wire::Wwn port_name_0{0x2000'02FC'F000'0001}, node_name_0{0x1000'02FC'F000'0001},
+    node_name_2{0x1000'02FC'F000'0003}, no_name{0x2000'0000'0000'0099};
+const wire::IpAddress port_ip = wire::IpAddress::v4(10, 0, 0, 1), node_ip = wire::IpAddress::v4(10, 0, 1, 1),
+                      no_ip = wire::IpAddress::v4(9, 9, 9, 9);
 constexpr auto fc_vi = wire::Type::fc_vi;
 
 template <class Message>
@@ -34,7 +37,9 @@ Bytes bytes_of(const Message& message) {
 class NameServerCommandsTest : public testing::Test {
  protected:
   NameServerCommandsTest()
-      : fabric(3, {}, [](NPortConfig& config, std::size_t index) { if (index == 1) config.node_name = node_name_0; }) {
+      : fabric(3, {}, [](NPortConfig& config, std::size_t index) {
+          if (index == 1) config.node_name = node_name_0;
+        }) {
     fabric.bring_up();
     for (std::size_t i = 0; i < 3; ++i) fabric.port(i).remote_port(wire::well_known::name_server).log_in();
     fabric.run_for(millisecond);
@@ -42,9 +47,13 @@ class NameServerCommandsTest : public testing::Test {
   }
   Bytes ask(const Bytes& iu, wire::FcId source = id_0) { return fabric.fabric.name_server().answer(source, iu); }
   template <class Request>
-  Bytes ask(const Request& request) { return ask(bytes_of(request)); }
+  Bytes ask(const Request& request) {
+    return ask(bytes_of(request));
+  }
   template <class Request>
-  void expect_accept(const Request& request) { EXPECT_EQ(ask(request), bytes_of(ct::CtAccept{})) << Request::name; }
+  void expect_accept(const Request& request) {
+    EXPECT_EQ(ask(request), bytes_of(ct::CtAccept{})) << Request::name;
+  }
   void register_all() {
     expect_accept(ct::RippId{.port_id = id_0, .ip_address = port_ip});
     expect_accept(ct::RipNn{.node_name = node_name_0, .ip_address = node_ip});
@@ -88,7 +97,9 @@ Bytes ids(std::vector<wire::FcId> list) { return bytes_of(ct::PortIdListAccept{.
 Bytes name(wire::Wwn name) { return bytes_of(ct::NameAccept{.world_wide_name = name}); }
 Bytes ip(const wire::IpAddress& address) { return bytes_of(ct::IpAddressListAccept{.ip_addresses = {address}}); }
 Bytes text(const char* text) { return bytes_of(ct::SymbolicNameAccept{.symbolic_name = text}); }
-Bytes entry(wire::FcId id, wire::Wwn name) { return bytes_of(ct::GpnFtAccept{.entries = {{.port_id = id, .port_name = name}}}); }
+Bytes entry(wire::FcId id, wire::Wwn name) {
+  return bytes_of(ct::GpnFtAccept{.entries = {{.port_id = id, .port_name = name}}});
+}
 
 ct::Fc4Types fc_vi_types() {
   ct::Fc4Types types;
@@ -101,10 +112,16 @@ ct::Fc4Features fc_vi_features() {
   return features;
 }
 Bytes all_of_port_0(wire::Wwn fabric_port_name) {
-  return bytes_of(ct::NextPortAccept{.port_type = ct::PortType::n_port, .port_id = id_0, .port_name = port_name_0,
-                                     .symbolic_port_name = ct::SymbolicNameField::of("a port"), .node_name = node_name_0,
-                                     .symbolic_node_name = ct::SymbolicNameField::of("a node"), .node_ip_address = node_ip,
-                                     .classes_of_service = 1U << 3, .types = fc_vi_types(), .port_ip_address = port_ip,
+  return bytes_of(ct::NextPortAccept{.port_type = ct::PortType::n_port,
+                                     .port_id = id_0,
+                                     .port_name = port_name_0,
+                                     .symbolic_port_name = ct::SymbolicNameField::of("a port"),
+                                     .node_name = node_name_0,
+                                     .symbolic_node_name = ct::SymbolicNameField::of("a node"),
+                                     .node_ip_address = node_ip,
+                                     .classes_of_service = 1U << 3,
+                                     .types = fc_vi_types(),
+                                     .port_ip_address = port_ip,
                                      .fabric_port_name = fabric_port_name});
 }
 
@@ -125,32 +142,43 @@ std::vector<Row> queries() {
       row(ct::GidPn{.port_name = port_name_0}, {.port_name = no_name}, Why::port_name_not_registered,
           bytes_of(ct::PortIdAccept{.port_id = id_0})),
       row(ct::GippPn{.port_name = port_name_0}, {.port_name = no_name}, Why::port_name_not_registered, ip(port_ip)),
-      row(ct::GidNn{.node_name = node_name_0}, {.node_name = no_name}, Why::node_name_not_registered, ids({id_0, id_1})),
-      row(ct::GipNn{.node_name = node_name_0}, {.node_name = node_name_2}, Why::ip_address_node_not_registered, ip(node_ip)),
-      row(ct::GsnnNn{.node_name = node_name_0}, {.node_name = node_name_2}, Why::symbolic_node_name_not_registered, text("a node")),
-      row(ct::GnnIp{.ip_address = node_ip}, {.ip_address = port_ip}, Why::ip_address_node_not_registered, name(node_name_0)),
+      row(ct::GidNn{.node_name = node_name_0}, {.node_name = no_name}, Why::node_name_not_registered,
+          ids({id_0, id_1})),
+      row(ct::GipNn{.node_name = node_name_0}, {.node_name = node_name_2}, Why::ip_address_node_not_registered,
+          ip(node_ip)),
+      row(ct::GsnnNn{.node_name = node_name_0}, {.node_name = node_name_2}, Why::symbolic_node_name_not_registered,
+          text("a node")),
+      row(ct::GnnIp{.ip_address = node_ip}, {.ip_address = port_ip}, Why::ip_address_node_not_registered,
+          name(node_name_0)),
       row(ct::GidFt{.type = fc_vi}, {.type = wire::Type::fcp}, Why::fc4_types_not_registered, ids({id_0})),
       row(ct::GpnFt{.type = fc_vi}, {.type = wire::Type::fcp}, Why::fc4_types_not_registered, entry(id_0, port_name_0)),
-      row(ct::GidPt{.port_type = ct::PortType::nx_port}, {.port_type = ct::PortType::nl_port}, Why::port_type_not_registered,
-          ids({id_0, id_1, id_2})),
+      row(ct::GidPt{.port_type = ct::PortType::nx_port}, {.port_type = ct::PortType::nl_port},
+          Why::port_type_not_registered, ids({id_0, id_1, id_2})),
       row(ct::GidIpp{.ip_address = port_ip}, {.ip_address = no_ip}, Why::ip_address_port_not_registered, ids({id_0})),
-      row(ct::GpnIpp{.ip_address = port_ip}, {.ip_address = no_ip}, Why::ip_address_port_not_registered, entry(id_0, port_name_0)),
-      row(ct::GidFf{.features = 2, .type = fc_vi}, {.features = 4, .type = fc_vi}, Why::fc4_features_not_registered, ids({id_0})),
+      row(ct::GpnIpp{.ip_address = port_ip}, {.ip_address = no_ip}, Why::ip_address_port_not_registered,
+          entry(id_0, port_name_0)),
+      row(ct::GidFf{.features = 2, .type = fc_vi}, {.features = 4, .type = fc_vi}, Why::fc4_features_not_registered,
+          ids({id_0})),
   };
 }
 
 std::vector<Row> registrations() {
   return {
-      registration(ct::RpnId{.port_id = id_0, .port_name = port_name_0}, {.port_id = id_0, .port_name = no_name}, Why::access_denied),
-      registration(ct::RnnId{.port_id = id_0, .node_name = node_name_0}, {.port_id = id_1, .node_name = no_name}, Why::access_denied),
+      registration(ct::RpnId{.port_id = id_0, .port_name = port_name_0}, {.port_id = id_0, .port_name = no_name},
+                   Why::access_denied),
+      registration(ct::RnnId{.port_id = id_0, .node_name = node_name_0}, {.port_id = id_1, .node_name = no_name},
+                   Why::access_denied),
       registration(ct::RftId{.port_id = id_0}, {.port_id = id_1}, Why::access_denied),
-      registration(ct::RspnId{.port_id = id_0, .symbolic_name = "x"}, {.port_id = id_1, .symbolic_name = "x"}, Why::access_denied),
+      registration(ct::RspnId{.port_id = id_0, .symbolic_name = "x"}, {.port_id = id_1, .symbolic_name = "x"},
+                   Why::access_denied),
       registration(ct::RptId{.port_id = id_0}, {.port_id = id_1}, Why::access_denied),
-      registration(ct::RippId{.port_id = id_0, .ip_address = no_ip}, {.port_id = id_1, .ip_address = no_ip}, Why::access_denied),
+      registration(ct::RippId{.port_id = id_0, .ip_address = no_ip}, {.port_id = id_1, .ip_address = no_ip},
+                   Why::access_denied),
       registration(ct::RffId{.port_id = id_0}, {.port_id = id_1}, Why::access_denied),
-      registration(ct::RipNn{.node_name = node_name_0, .ip_address = no_ip}, {.node_name = node_name_2}, Why::access_denied),
-      registration(ct::RsnnNn{.node_name = node_name_0, .symbolic_name = "x"}, {.node_name = no_name, .symbolic_name = "x"},
-                   Why::node_name_not_registered),
+      registration(ct::RipNn{.node_name = node_name_0, .ip_address = no_ip}, {.node_name = node_name_2},
+                   Why::access_denied),
+      registration(ct::RsnnNn{.node_name = node_name_0, .symbolic_name = "x"},
+                   {.node_name = no_name, .symbolic_name = "x"}, Why::node_name_not_registered),
       registration(ct::DaId{.port_id = id_0}, {.port_id = id_1}, Why::access_denied),
   };
 }
@@ -226,9 +254,12 @@ TEST_F(NameServerCommandsTest, registered_node_has_no_ipa) {
 
 // Commands of FC-GS that this server does not have are not supported; a code outside of its ranges is no command.
 TEST_F(NameServerCommandsTest, unknown_commands_are_rejected) {
-  for (const auto& [code, reason] : {std::pair{0x011D, Reason::not_supported}, {0x0214, Reason::not_supported},
-                                     {0x03FF, Reason::not_supported}, {0x0400, Reason::invalid_command},
-                                     {0x00FF, Reason::invalid_command}, {0x8002, Reason::invalid_command}}) {
+  for (const auto& [code, reason] : {std::pair{0x011D, Reason::not_supported},
+                                     {0x0214, Reason::not_supported},
+                                     {0x03FF, Reason::not_supported},
+                                     {0x0400, Reason::invalid_command},
+                                     {0x00FF, Reason::invalid_command},
+                                     {0x8002, Reason::invalid_command}}) {
     ct::CtHeader header;
     header.command = static_cast<ct::Command>(code);
     SCOPED_TRACE(code);
@@ -271,7 +302,11 @@ class LongListTest : public testing::Test {
     for (std::size_t i = 0; i < ports; ++i) {
       f.port(i).remote_port(wire::well_known::name_server).log_in();
       f.run_for(10 * microsecond);
-      EXPECT_EQ(f.switch_of(i).name_server().answer(f.id(i), bytes_of(ct::RftId{.port_id = f.id(i), .types = fc_vi_types()})).size(), 16U);
+      EXPECT_EQ(f.switch_of(i)
+                    .name_server()
+                    .answer(f.id(i), bytes_of(ct::RftId{.port_id = f.id(i), .types = fc_vi_types()}))
+                    .size(),
+                16U);
     }
   }
   Bytes ask(const Bytes& iu) {
@@ -289,8 +324,10 @@ TEST_F(LongListTest, registered_ports_come_in_many_frames) {
   ASSERT_TRUE(list);
   ASSERT_EQ(list->entries.size(), ports);
   EXPECT_EQ(list->preamble.max_residual_size, 0);
-  EXPECT_TRUE(std::is_sorted(list->entries.begin(), list->entries.end(), [](const auto& a, const auto& b) { return a.port_id < b.port_id; }));
-  EXPECT_EQ(ct::PortIdListAccept::parse(ask(bytes_of(ct::GidPt{.port_type = ct::PortType::nx_port})))->port_ids.size(), ports);
+  EXPECT_TRUE(std::is_sorted(list->entries.begin(), list->entries.end(),
+                             [](const auto& a, const auto& b) { return a.port_id < b.port_id; }));
+  EXPECT_EQ(ct::PortIdListAccept::parse(ask(bytes_of(ct::GidPt{.port_type = ct::PortType::nx_port})))->port_ids.size(),
+            ports);
 }
 
 // FC-GS 4.3: no more than the requester wants, and how many words are left; a domain's scope asks for less.

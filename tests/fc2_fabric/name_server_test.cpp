@@ -33,7 +33,8 @@ class NameServerTest : public testing::Test {
   /// Asks over the fabric; the CT_IU that came back.
   std::vector<std::uint8_t> ask_bytes(std::size_t index, const std::vector<std::uint8_t>& iu) {
     support::RecordingUser user;
-    fabric.port(index).request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, iu, user, second);
+    fabric.port(index).request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, iu, user,
+                               second);
     fabric.run_for(2 * second);
     return user.ius.empty() ? std::vector<std::uint8_t>{} : user.ius.at(0).bytes;
   }
@@ -50,7 +51,9 @@ class NameServerTest : public testing::Test {
     return answer ? *answer : Answer{};
   }
   template <class Request>
-  void expect_accept(std::size_t index, const Request& request) { expect<ct::CtAccept>(index, request); }
+  void expect_accept(std::size_t index, const Request& request) {
+    expect<ct::CtAccept>(index, request);
+  }
   template <class Request>
   void expect_reject(std::size_t index, const Request& request, Why why, Reason reason = Reason::unable_to_perform) {
     const auto reject = expect<ct::CtReject>(index, request);
@@ -369,7 +372,8 @@ TEST_F(NameServerTest, list_of_several_frames_comes_whole) {
 TEST_F(NameServerTest, solicited_ct_unasked_is_discarded) {
   support::RecordingUser user;
   Exchange* exchange = fabric.port(0).originate(wire::well_known::name_server, wire::Type::ct, user);
-  fabric.port(0).send(*exchange, wire::RCtl::solicited_control, {}, std::vector<std::uint8_t>(16), {.last_of_exchange = true});
+  fabric.port(0).send(*exchange, wire::RCtl::solicited_control, {}, std::vector<std::uint8_t>(16),
+                      {.last_of_exchange = true});
   fabric.run_for(millisecond);
   EXPECT_EQ(server_port().counters().discarded(Discard::UnexpectedIu), 1U);
   EXPECT_EQ(server_port().open_exchanges(), 0U);

@@ -11,7 +11,8 @@ namespace {
 using wire::RCtl;
 
 constexpr std::size_t frames = 4;
-using Order = std::vector<std::size_t>;  // which of the frames of a sequence comes first, second, ...; others never come
+using Order =
+    std::vector<std::size_t>;  // which of the frames of a sequence comes first, second, ...; others never come
 
 /// On the sender's link: the frames of an ECHO in another order.
 class Shuffle final : public FrameFault {
@@ -81,14 +82,16 @@ TEST_F(OutOfOrder, echo_in_every_order_arrives) {
 
 // Each frame twice, in every place: counted, and the IU arrives once.
 TEST_F(OutOfOrder, echo_with_duplicates_arrives_once) {
-  for (const Order& order : {Order{3, 3, 2, 2, 1, 1, 0, 0}, Order{0, 0, 2, 2, 1, 1, 3, 3}, Order{2, 0, 2, 1, 0, 3}, Order{1, 3, 1, 3, 0, 2}}) {
+  for (const Order& order : {Order{3, 3, 2, 2, 1, 1, 0, 0}, Order{0, 0, 2, 2, 1, 1, 3, 3}, Order{2, 0, 2, 1, 0, 3},
+                             Order{1, 3, 1, 3, 0, 2}}) {
     const auto discarded = fabric.port(1).counters().discarded();
     EXPECT_TRUE(echo(order)) << testing::PrintToString(order);
     EXPECT_GT(fabric.port(1).counters().discarded(), discarded);
   }
 }
 
-// FC-VI 8.4.1 d), B.2.5 rule 7: what is missing for R_A_TOV is a Sequence error; nothing is handed up, nothing stays behind.
+// FC-VI 8.4.1 d), B.2.5 rule 7: what is missing for R_A_TOV is a Sequence error; nothing is handed up, nothing stays
+// behind.
 TEST_F(OutOfOrder, echo_with_a_gap_is_given_up) {
   for (std::size_t lost = 0; lost < frames; ++lost) {
     Order order;
@@ -107,8 +110,13 @@ TEST_F(OutOfOrder, echo_with_a_gap_is_given_up) {
 TEST_F(OutOfOrder, frames_without_end_are_bounded) {
   NPort& recipient = fabric.port(1);
   for (std::uint16_t seq_cnt = 1; seq_cnt < 2000; ++seq_cnt) {
-    const wire::FcHeader header{.r_ctl = RCtl::els_request, .d_id = recipient.n_port_id(), .s_id = fabric.port(0).n_port_id(),
-                                .type = wire::Type::els, .f_ctl = wire::f_ctl::first_sequence, .seq_cnt = {seq_cnt}, .ox_id = {0x55}};
+    const wire::FcHeader header{.r_ctl = RCtl::els_request,
+                                .d_id = recipient.n_port_id(),
+                                .s_id = fabric.port(0).n_port_id(),
+                                .type = wire::Type::els,
+                                .f_ctl = wire::f_ctl::first_sequence,
+                                .seq_cnt = {seq_cnt},
+                                .ox_id = {0x55}};
     FramePtr frame = fabric.pool.take();
     header.write(frame->bytes);
     frame->size_bytes = frame_header_bytes + 1000;
@@ -125,7 +133,10 @@ TEST_F(OutOfOrder, frames_without_end_are_bounded) {
   EXPECT_EQ(recipient.open_exchanges(), before);
 }
 
-class InOrder : public OutOfOrder { public: InOrder() : OutOfOrder(true) {} };
+class InOrder : public OutOfOrder {
+ public:
+  InOrder() : OutOfOrder(true) {}
+};
 
 // FC-VI 8.4.1 c): on an in-order fabric the first frame out of order is an error.
 TEST_F(InOrder, echo_out_of_order_is_given_up) {

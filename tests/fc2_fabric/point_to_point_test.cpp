@@ -21,13 +21,15 @@ class PointToPointTest : public testing::Test {
   ~PointToPointTest() override { EXPECT_EQ(a.counters().unexpected_events + b.counters().unexpected_events, 0U); }
   void run_for(TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   [[nodiscard]] bool both_logged_in() {
-    return a.online() && b.online() && a.remote_port(b.n_port_id()).logged_in() && b.remote_port(a.n_port_id()).logged_in();
+    return a.online() && b.online() && a.remote_port(b.n_port_id()).logged_in() &&
+           b.remote_port(a.n_port_id()).logged_in();
   }
 
   Scheduler scheduler;
   FramePool pool;
   Listener a_listener, b_listener;
-  NPort a{scheduler, pool, support::port_config(0)}, b{scheduler, pool, support::port_config(1)};  // b has the higher name
+  NPort a{scheduler, pool, support::port_config(0)},
+      b{scheduler, pool, support::port_config(1)};  // b has the higher name
 };
 
 // FC-LS: FLOGI of both, answered without the F_Port bit; the higher Port_Name assigns both addresses, by its PLOGI.

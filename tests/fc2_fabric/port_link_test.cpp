@@ -1,4 +1,5 @@
-// An N_Port's link: what it says of itself in logins, what it learns of a fabric, what is left when the link goes (FC-VI 7.7).
+// An N_Port's link: what it says of itself in logins, what it learns of a fabric, what is left when the link goes
+// (FC-VI 7.7).
 #include <gtest/gtest.h>
 
 #include "tests/support/port_by_hand.hpp"
@@ -20,7 +21,9 @@ bool stands(PortByHand& p, wire::FcId id = peer) { return p.port.remote_port(id)
 std::size_t ius_sent(const PortByHand& p, wire::FcId to) {
   return p.wire.log.count([&](const LoggedFrame& f) { return f.is(RCtl::unsolicited_control) && f.header.d_id == to; });
 }
-Exchange* ask(PortByHand& p, wire::FcId to) { return p.port.request(to, RCtl::unsolicited_control, Type::ct, iu, p.user, 0); }
+Exchange* ask(PortByHand& p, wire::FcId to) {
+  return p.port.request(to, RCtl::unsolicited_control, Type::ct, iu, p.user, 0);
+}
 
 // --- login parameters (FC-LS; FC-VI 5.6) -------------------------------------------------------------------------
 
@@ -33,12 +36,15 @@ wire::els::Login plain_login(const NPortConfig& config) {
   login.e_d_tov = static_cast<std::uint32_t>(config.e_d_tov / millisecond);
   login.port_name = config.port_name;
   login.node_name = config.node_name;
-  login.class_3 = {.service_options = 0x8800, .receive_data_field_size = config.receive_data_field_bytes,
-                   .concurrent_sequences = 255, .open_sequences_per_exchange = 1};
+  login.class_3 = {.service_options = 0x8800,
+                   .receive_data_field_size = config.receive_data_field_bytes,
+                   .concurrent_sequences = 255,
+                   .open_sequences_per_exchange = 1};
   return login;
 }
 
-// Every field of PLOGI, and what differs in FLOGI, where word 1 bit 31 is another's (ruling 12). No link has no buffers.
+// Every field of PLOGI, and what differs in FLOGI, where word 1 bit 31 is another's (ruling 12). No link has no
+// buffers.
 TEST(LoginParameters, eachField) {
   PortByHand p([](NPortConfig& config) { config.e_d_tov = 1000 * second, config.receive_data_field_bytes = 512; });
   wire::els::Login expected = plain_login(p.port.config());
@@ -159,7 +165,11 @@ TEST(PortLink, inOrder_whereTheFabricSaysSo) {
 
 // A fabric that tells no time-out leaves ours; one millisecond is one.
 TEST(PortLink, timeouts_asTheFabricTells) {
-  struct Case { std::uint32_t r_a_tov_ms, e_d_tov; bool in_ns; TimeNs r_a_tov, e_d_tov_ns; };
+  struct Case {
+    std::uint32_t r_a_tov_ms, e_d_tov;
+    bool in_ns;
+    TimeNs r_a_tov, e_d_tov_ns;
+  };
   for (const Case& c : {Case{0, 0, false, 7 * second, 700 * millisecond}, Case{1, 1, false, millisecond, millisecond},
                         Case{3000, 1, true, 3 * second, 1}, Case{3000, 500, false, 3 * second, 500 * millisecond}}) {
     PortByHand p([](NPortConfig& config) { config.r_a_tov = 7 * second, config.e_d_tov = 700 * millisecond; });
@@ -222,9 +232,12 @@ TEST(PortLink, loopback_failsWithTheLink) {
       ask(p, own);
       EXPECT_EQ(self.held(), 1U);
     }
-    if (end == End::OtherAddress) p.without_fabric({0x0000EF});
-    else if (end == End::StaysAway) p.run_for(p.port.r_a_tov() + 1);
-    else p.port.link_down();
+    if (end == End::OtherAddress)
+      p.without_fabric({0x0000EF});
+    else if (end == End::StaysAway)
+      p.run_for(p.port.r_a_tov() + 1);
+    else
+      p.port.link_down();
     EXPECT_EQ(p.user.failures, std::vector(end == End::Down ? 1U : 2U, ExchangeFailure::PortLoggedOut));
     EXPECT_EQ(p.listener.events, end == End::OtherAddress ? "FOF" : "FO");
     EXPECT_FALSE(self.suspended());
@@ -291,12 +304,17 @@ TEST(PortLink, interrupted_unsentIusAreKept) {
 
 // --- the fabric comes back: FC-VI 7.7.5 ---------------------------------------------------------------------------
 
-// It is the same by address, F_Port_Name and Fabric_Name: nobody is asked, whose address looks private neither. Else LOGO.
+// It is the same by address, F_Port_Name and Fabric_Name: nobody is asked, whose address looks private neither. Else
+// LOGO.
 TEST(PortLink, interrupted_fabricIsComparedByThreeAddresses) {
-  struct Case { wire::FcId id; wire::Wwn f_port, fabric; };
+  struct Case {
+    wire::FcId id;
+    wire::Wwn f_port, fabric;
+  };
   const Case same{own, PortByHand::f_port_name, PortByHand::fabric_name};
-  for (const Case& c : {same, Case{{own.value + 1}, same.f_port, same.fabric}, Case{own, {same.f_port.value + 1}, same.fabric},
-                        Case{own, same.f_port, {same.fabric.value + 1}}}) {
+  for (const Case& c :
+       {same, Case{{own.value + 1}, same.f_port, same.fabric}, Case{own, {same.f_port.value + 1}, same.fabric},
+        Case{own, same.f_port, {same.fabric.value + 1}}}) {
     const bool is_same = c.id == same.id && c.f_port == same.f_port && c.fabric == same.fabric;
     PortByHand p;
     p.on_fabric();
@@ -315,7 +333,8 @@ TEST(PortLink, interrupted_fabricIsComparedByThreeAddresses) {
   }
 }
 
-// Where others lost their links with ours the same fabric proves nothing: each is asked by ADISC, this time and not the next.
+// Where others lost their links with ours the same fabric proves nothing: each is asked by ADISC, this time and not the
+// next.
 TEST(PortLink, fabricInterrupted_othersAreAsked) {
   PortByHand p;
   p.on_fabric();
@@ -351,7 +370,8 @@ TEST(PortLink, fabricInterrupted_staysAway_isOver) {
 
 // --- loops: FC-VI 7.7.3, 7.7.4 ------------------------------------------------------------------------------------
 
-// FC-VI 7.7.4: after FAN the ports of the loop itself, which have neither domain nor area, are asked by ADISC; others are not.
+// FC-VI 7.7.4: after FAN the ports of the loop itself, which have neither domain nor area, are asked by ADISC; others
+// are not.
 TEST(PublicLoop, sameFabric_privatePortsAreAsked) {
   PortByHand p;
   p.on_public_loop();
@@ -408,7 +428,8 @@ TEST(PublicLoop, fanTooLate_isIgnored) {
   EXPECT_EQ(p.listener.events, "FF");
 }
 
-// FC-VI 7.7.4, R_A_TOV ends while FAN is awaited: nothing is left that it could confirm. FLOGI asks at once, and FAN is too late.
+// FC-VI 7.7.4, R_A_TOV ends while FAN is awaited: nothing is left that it could confirm. FLOGI asks at once, and FAN is
+// too late.
 TEST(PublicLoop, awaitingFan_interruptionOver_asksTheFabric) {
   PortByHand p;
   p.on_public_loop();
@@ -470,7 +491,8 @@ TEST(PublicLoop, interruptionOver_flPortIsAskedAtOnce) {
   EXPECT_EQ(p.sent(Command::flogi), 1U);
 }
 
-// A port goes from a loop to the fabric's own link: FLOGI tells whether that is the same fabric (FC-VI 7.7.5), each time anew.
+// A port goes from a loop to the fabric's own link: FLOGI tells whether that is the same fabric (FC-VI 7.7.5), each
+// time anew.
 TEST(PublicLoop, interrupted_comesBackOnALink_asksTheFabric) {
   PortByHand p;
   p.on_public_loop();

@@ -20,7 +20,8 @@ class FlPort final : public FrameReceiver {
  public:
   FlPort(Scheduler& scheduler, FramePool& pool) : scheduler_(scheduler), pool_(pool) {}
   void receive(FramePtr frame) override { log.receive(std::move(frame)); }
-  void send(NPort& port, wire::RCtl r_ctl, wire::FcId d_id, wire::FcId s_id, wire::OxId ox_id, std::span<const std::uint8_t> payload) {
+  void send(NPort& port, wire::RCtl r_ctl, wire::FcId d_id, wire::FcId s_id, wire::OxId ox_id,
+            std::span<const std::uint8_t> payload) {
     FramePtr frame = pool_.take();
     wire::FcHeader header;
     header.r_ctl = r_ctl;
@@ -79,7 +80,8 @@ class PublicLoopTest : public testing::Test {
     run_for(millisecond);
   }
   void fan(wire::Wwn name) {
-    const auto payload = bytes_of(wire::els::Fan{.loop_fabric_address = {0x010100}, .port_name = name, .fabric_name = fabric_name});
+    const auto payload =
+        bytes_of(wire::els::Fan{.loop_fabric_address = {0x010100}, .port_name = name, .fabric_name = fabric_name});
     fl_port.send(port, wire::RCtl::els_request, own, wire::well_known::f_port, {77}, payload);
     run_for(millisecond);
   }
@@ -98,7 +100,8 @@ class PublicLoopTest : public testing::Test {
   NPort port{scheduler, pool, support::port_config(0)};
 };
 
-// FC-VI 7.7.4: nothing goes before the FAN; it names the same fabric: exchanges resume, private ports are asked by ADISC.
+// FC-VI 7.7.4: nothing goes before the FAN; it names the same fabric: exchanges resume, private ports are asked by
+// ADISC.
 TEST_F(PublicLoopTest, lip_fan_same_resumes) {
   lip(own.port());
   EXPECT_EQ(fl_port.log.size(), 0U);
@@ -111,8 +114,10 @@ TEST_F(PublicLoopTest, lip_fan_same_resumes) {
   ASSERT_EQ(fl_port.log.size(), 1U);  // no FLOGI, no answer to FAN
   EXPECT_TRUE(fl_port.log.frames()[0].is_els(Command::adisc));
   EXPECT_EQ(fl_port.log.frames()[0].header.d_id, near);
-  wire::els::Adisc adisc{.command = Command::ls_acc, .port_name = {0x2000'0000'0000'0000U + near.value},
-                         .node_name = {0x1000'0000'0000'0000U + near.value}, .n_port_id = near};
+  wire::els::Adisc adisc{.command = Command::ls_acc,
+                         .port_name = {0x2000'0000'0000'0000U + near.value},
+                         .node_name = {0x1000'0000'0000'0000U + near.value},
+                         .n_port_id = near};
   fl_port.send(port, wire::RCtl::els_reply, own, near, fl_port.log.frames()[0].header.ox_id, bytes_of(adisc));
   EXPECT_FALSE(port.remote_port(near).suspended());
   EXPECT_EQ(listener.events, "FIIF");
@@ -165,9 +170,10 @@ TEST_F(PublicLoopTest, lip_adisc_of_a_private_port_is_answered_before_fan) {
   adisc_of_near();
   ASSERT_EQ(fl_port.log.size(), 1U);
   EXPECT_EQ(fl_port.log.frames()[0].header.d_id, near);
-  EXPECT_EQ(fl_port.log.frames()[0].data,
-            bytes_of(wire::els::Adisc{.command = Command::ls_acc, .port_name = port.config().port_name,
-                                      .node_name = port.config().node_name, .n_port_id = own}));
+  EXPECT_EQ(fl_port.log.frames()[0].data, bytes_of(wire::els::Adisc{.command = Command::ls_acc,
+                                                                    .port_name = port.config().port_name,
+                                                                    .node_name = port.config().node_name,
+                                                                    .n_port_id = own}));
   EXPECT_EQ(port.counters().discarded(), 0U);
 }
 
@@ -186,7 +192,8 @@ TEST_F(PublicLoopTest, lip_al_pa_changed_adisc_and_fan_are_discarded) {
 // FC-VI 7.7.4: the FAN is the F_Port's: another port's is none.
 TEST_F(PublicLoopTest, lip_fan_of_another_port_is_discarded) {
   lip(own.port());
-  const auto payload = bytes_of(wire::els::Fan{.loop_fabric_address = {0x010100}, .port_name = fl_name, .fabric_name = fabric_name});
+  const auto payload =
+      bytes_of(wire::els::Fan{.loop_fabric_address = {0x010100}, .port_name = fl_name, .fabric_name = fabric_name});
   fl_port.send(port, wire::RCtl::els_request, own, far, {78}, payload);
   EXPECT_EQ(port.counters().discarded(Discard::NotLoggedIn), 1U);
   EXPECT_FALSE(port.online());

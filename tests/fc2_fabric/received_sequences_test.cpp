@@ -15,7 +15,8 @@ class ReceivedSequencesTest : public testing::Test {
  public:
   /// Frame `number` of a sequence of `count` frames. True when the sequence is whole with it.
   bool add(std::uint32_t number, std::uint32_t count) {
-    ReceivedFrame frame{.header = header, .data_field = {}, .first_of_sequence = number == 0, .last_of_sequence = number == count - 1};
+    ReceivedFrame frame{
+        .header = header, .data_field = {}, .first_of_sequence = number == 0, .last_of_sequence = number == count - 1};
     frame.header.seq_cnt.value = static_cast<std::uint16_t>(first + number);
     if (frame.last_of_sequence) frame.header.f_ctl |= f_ctl::end_sequence;
     const auto last = sequences.add(frame, now, r_a_tov);
@@ -26,7 +27,8 @@ class ReceivedSequencesTest : public testing::Test {
   }
   bool add_all(const std::vector<std::uint32_t>& order) {
     const auto count = static_cast<std::uint32_t>(order.size());
-    for (std::size_t i = 0; i + 1 < order.size(); ++i) EXPECT_FALSE(add(order[i], count)) << testing::PrintToString(order);
+    for (std::size_t i = 0; i + 1 < order.size(); ++i)
+      EXPECT_FALSE(add(order[i], count)) << testing::PrintToString(order);
     return add(order.back(), count);
   }
   ReceivedSequences sequences;
@@ -80,8 +82,8 @@ TEST_F(ReceivedSequencesTest, first_twice_loses_nothing) {
   EXPECT_TRUE(add(2, 4));
 }
 
-// FC-FS: no frame of a sequence has a SEQ_CNT behind the one with End_Sequence. Where one came there is an error: nothing is
-// acknowledged, also where frames behind the end make up for the number of those that are missing.
+// FC-FS: no frame of a sequence has a SEQ_CNT behind the one with End_Sequence. Where one came there is an error:
+// nothing is acknowledged, also where frames behind the end make up for the number of those that are missing.
 TEST_F(ReceivedSequencesTest, frame_behind_the_end_is_an_error) {
   for (const std::uint32_t number : {0u, 7u, 1u, 2u}) EXPECT_FALSE(add(number, 3)) << number;
   header.seq_id = {6};
@@ -102,8 +104,8 @@ TEST_F(ReceivedSequencesTest, longest_sequence_is_whole) {
   }
 }
 
-// FC-VI 5.5: a SEQ_ID is used anew by another exchange, by the other end's exchange of that OX_ID, in the same one, or after R_A_TOV: what
-// is left of the former sequence does not count.
+// FC-VI 5.5: a SEQ_ID is used anew by another exchange, by the other end's exchange of that OX_ID, in the same one, or
+// after R_A_TOV: what is left of the former sequence does not count.
 TEST_F(ReceivedSequencesTest, seq_id_used_anew_starts_anew) {
   const wire::FcHeader before = header;
   const auto expect_anew = [&] {
@@ -158,8 +160,8 @@ TEST_F(ReceivedSequencesTest, aborted_by_the_responder_is_forgotten) {
   EXPECT_TRUE(add(2, 3)) << "the originator's goes on";
 }
 
-// FC-FS: no frame is older than R_A_TOV: where there is no room, who is as old as that goes, all of them; where there is,
-// nobody.
+// FC-FS: no frame is older than R_A_TOV: where there is no room, who is as old as that goes, all of them; where there
+// is, nobody.
 TEST_F(ReceivedSequencesTest, silent_for_r_a_tov_gives_way_where_it_has_to) {
   const auto open = [&](std::uint32_t number) {
     header.s_id = {number};

@@ -16,7 +16,9 @@ constexpr wire::FcId peer{0x010100}, other{0x010200};
 class RecoveryQualifiersTest : public testing::Test {
  protected:
   void set(std::uint16_t ox_id, TimeNs now = start) { qualifiers.set(peer, {ox_id}, now, r_a_tov); }
-  [[nodiscard]] bool covers(std::uint16_t ox_id, TimeNs now = start, wire::FcId of = peer) const { return qualifiers.covers(of, {ox_id}, now); }
+  [[nodiscard]] bool covers(std::uint16_t ox_id, TimeNs now = start, wire::FcId of = peer) const {
+    return qualifiers.covers(of, {ox_id}, now);
+  }
   RecoveryQualifiers qualifiers;
 };
 
@@ -149,8 +151,8 @@ class OvertakenTest : public testing::Test {
   std::optional<support::LoggedFrame> late;
 };
 
-// FC-FS 23.6.1.1: for R_A_TOV no frame opens that exchange any more. (What is older no fabric delivers: it is the next use of
-// the OX_ID.)
+// FC-FS 23.6.1.1: for R_A_TOV no frame opens that exchange any more. (What is older no fabric delivers: it is the next
+// use of the OX_ID.)
 TEST_F(OvertakenTest, aborted_request_is_discarded) {
   request_and_abort();
   pair.run_for(pair.b.r_a_tov() - 2 * millisecond);

@@ -27,7 +27,8 @@ class RemotePortTest : public support::LonePort {
     bool gone = false;
   } source;
   /// It waits, and goes when `give` gives what it waits for.
-  template <class Give> void expect_resumed(Give give) {
+  template <class Give>
+  void expect_resumed(Give give) {
     port.transmitter().submit(source);
     run_for(millisecond);
     EXPECT_FALSE(source.gone);
@@ -37,11 +38,14 @@ class RemotePortTest : public support::LonePort {
   }
 };
 
-// FC-LS: the receive data field size is a multiple of 4 from 256 on; nobody sends more than the one says, nor than it takes
-// itself.
+// FC-LS: the receive data field size is a multiple of 4 from 256 on; nobody sends more than the one says, nor than it
+// takes itself.
 TEST_F(RemotePortTest, logged_in_data_field_is_a_multiple_of_4) {
   EXPECT_EQ(remote().send_data_field_bytes(), 2112U) << "no login: nothing is known";
-  struct Case { std::uint16_t told; std::size_t sent; };
+  struct Case {
+    std::uint16_t told;
+    std::size_t sent;
+  };
   for (const Case& one : {Case{256, 256}, {258, 256}, {2003, 2000}, {2110, 2108}, {2112, 2112}, {0xFFFF, 2112}}) {
     plogi(peer, [&](Login& login) { login.class_3.receive_data_field_size = one.told; });
     EXPECT_EQ(remote().send_data_field_bytes(), one.sent) << one.told;
@@ -50,8 +54,8 @@ TEST_F(RemotePortTest, logged_in_data_field_is_a_multiple_of_4) {
 
 // --- in use ------------------------------------------------------------------------------------------------------
 
-// FC-FS: the fabric's own addresses, FFFC00h and above, and ourselves are always in use; others are not for being known, or
-// logged in.
+// FC-FS: the fabric's own addresses, FFFC00h and above, and ourselves are always in use; others are not for being
+// known, or logged in.
 TEST_F(RemotePortTest, known_in_use_by_its_address) {
   for (const std::uint32_t id : {0xFFFC00U, 0xFFFC01U, 0xFFFFFCU, own.value})
     EXPECT_TRUE(port.remote_port({id}).in_use()) << id;
@@ -78,16 +82,21 @@ TEST_F(RemotePortTest, logged_in_in_use_as_long_as_somebody_counts_on_it) {
   EXPECT_FALSE(remote().in_use());
   support::RecordingUser user;
   port.set_user(wire::Type::ct, user);
-  receive({.r_ctl = wire::RCtl::unsolicited_control, .d_id = own, .s_id = peer, .type = wire::Type::ct,
-           .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {9}}, std::array<std::uint8_t, 16>{});
+  receive({.r_ctl = wire::RCtl::unsolicited_control,
+           .d_id = own,
+           .s_id = peer,
+           .type = wire::Type::ct,
+           .f_ctl = wire::f_ctl::single_frame_request,
+           .ox_id = {9}},
+          std::array<std::uint8_t, 16>{});
   ASSERT_EQ(user.ius.size(), 1U);
   EXPECT_TRUE(remote().in_use());
   port.release(*user.ius[0].exchange);
   EXPECT_FALSE(remote().in_use());
 }
 
-// FC-LS LS_RJT "logical busy": the login is asked for again after a while. Until then no exchange is open, but somebody wants
-// it.
+// FC-LS LS_RJT "logical busy": the login is asked for again after a while. Until then no exchange is open, but somebody
+// wants it.
 TEST_F(RemotePortTest, retry_pending_in_use) {
   remote().log_in();
   run_for(0);
@@ -125,7 +134,8 @@ TEST_F(RemoteClass2Port, logged_in_ack_0_is_one_bit) {
   EXPECT_TRUE(remote().uses_ack_0());
 }
 
-// FC-VI 7.7: the link goes, and comes too late: the login that waited for it is over, and the next one waits for nothing.
+// FC-VI 7.7: the link goes, and comes too late: the login that waited for it is over, and the next one waits for
+// nothing.
 TEST_F(RemotePortTest, suspended_login_ends_next_one_is_not_suspended) {
   plogi(peer);
   port.link_interrupted();
@@ -165,12 +175,14 @@ TEST_F(RemotePortTest, open_sequence_has_its_seq_id_alone) {
   const auto held = remote().take_seq_id();
   ASSERT_TRUE(held);
   for (int round = 0; round < 2; ++round)
-    for (int i = 1; i < 256; ++i) ASSERT_EQ(remote().control_seq_id().value, static_cast<std::uint8_t>(held->value + i));
+    for (int i = 1; i < 256; ++i)
+      ASSERT_EQ(remote().control_seq_id().value, static_cast<std::uint8_t>(held->value + i));
   remote().give_back_seq_id(*held);
   EXPECT_EQ(remote().control_seq_id(), *held);
 }
 
-// FC-VI 4.1: 254 sequences of message data are open at most. Who has to wait for one goes on as soon as another one is closed.
+// FC-VI 4.1: 254 sequences of message data are open at most. Who has to wait for one goes on as soon as another one is
+// closed.
 TEST_F(RemotePortTest, all_seq_ids_open_one_closed_who_waits_goes_on) {
   for (int i = 0; i < 254; ++i) ASSERT_TRUE(remote().take_seq_id()) << i;
   EXPECT_FALSE(remote().take_seq_id());

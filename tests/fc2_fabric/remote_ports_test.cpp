@@ -12,7 +12,8 @@ constexpr wire::FcId a{0x0E02}, b{0x0E03}, c{0x0E04};
 
 class RemotePortsTest : public support::LonePort {
  protected:
-  explicit RemotePortsTest(std::size_t most = 2) : LonePort([=](NPortConfig& config) { config.max_remote_ports = most; }) {
+  explicit RemotePortsTest(std::size_t most = 2)
+      : LonePort([=](NPortConfig& config) { config.max_remote_ports = most; }) {
     port.add_listener(listener);
   }
   /// PLOGI from there, and what comes of it.
@@ -65,7 +66,8 @@ TEST_F(RemotePortsTest, full_plogi_ends_the_oldest_login) {
   EXPECT_EQ(evicted(), 1U);
 }
 
-// FC-FS: a stranger is told by LOGO that it has no login. One without a login makes room for it; no login ends for its sake.
+// FC-FS: a stranger is told by LOGO that it has no login. One without a login makes room for it; no login ends for its
+// sake.
 TEST_F(RemotePortsTest, full_stranger_is_denied_without_ending_logins) {
   log_in(a);
   port.remote_port(b);
@@ -108,8 +110,8 @@ TEST_F(OneRemotePort, full_login_in_use_one_more_is_rejected) {
   EXPECT_EQ(refused(), 1U);
 }
 
-// So that no PLOGI is dear 16 ports are looked at for each; who is in use then goes to the end, and the next PLOGI looks at
-// others.
+// So that no PLOGI is dear 16 ports are looked at for each; who is in use then goes to the end, and the next PLOGI
+// looks at others.
 template <std::size_t in_use>
 struct ManyInUse : RemotePortsTest {
   ManyInUse() : RemotePortsTest(in_use + 1) {

@@ -40,9 +40,15 @@ class SendsInClass2 : public support::PlayedPeer {
   void busy(std::size_t number, wire::RCtl r_ctl = wire::RCtl::p_bsy) { answer(header(number), r_ctl, 0x02030000); }
   /// The peer's IU of one frame in that exchange.
   void reply(const Exchange& exchange, std::uint32_t more_f_ctl, std::uint16_t seq_cnt = 0) {
-    put({.r_ctl = wire::RCtl::solicited_control, .d_id = own, .s_id = peer, .type = type,
-         .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::end_sequence | more_f_ctl, .seq_id = {0x70}, .seq_cnt = {seq_cnt},
-         .ox_id = exchange.ox_id(), .rx_id = {5}});
+    put({.r_ctl = wire::RCtl::solicited_control,
+         .d_id = own,
+         .s_id = peer,
+         .type = type,
+         .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::end_sequence | more_f_ctl,
+         .seq_id = {0x70},
+         .seq_cnt = {seq_cnt},
+         .ox_id = exchange.ox_id(),
+         .rx_id = {5}});
   }
   /// It is counted for this reason, and nothing comes of it.
   testing::AssertionResult ignored(Discard reason, Exchange& exchange, const wire::FcHeader& data, wire::RCtl r_ctl) {

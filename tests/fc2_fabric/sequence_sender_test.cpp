@@ -1,5 +1,5 @@
-// SequenceSender: every field of the frames that it makes, the SEQ_IDs that it takes and gives back, and when it may not send
-// (FC-FS; FC-VI 4.1, 5.5, 5.6, 5.8, 7.7).
+// SequenceSender: every field of the frames that it makes, the SEQ_IDs that it takes and gives back, and when it may
+// not send (FC-FS; FC-VI 4.1, 5.5, 5.6, 5.8, 7.7).
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/sequence_sender.hpp"
@@ -26,7 +26,8 @@ class SequenceSenderTest : public support::PlayedPeer {
   }
   bool begin(SequenceSender& sequence, Exchange& exchange) { return sequence.begin(exchange, data_frame, 0); }
   /// Stamped over old bytes, and sent.
-  FramePtr stamp(SequenceSender& sequence, std::size_t bytes, const SequenceEnd* end = nullptr, std::uint32_t offset = 0) {
+  FramePtr stamp(SequenceSender& sequence, std::size_t bytes, const SequenceEnd* end = nullptr,
+                 std::uint32_t offset = 0) {
     FramePtr frame = pool.take();
     frame->bytes.fill(0xFF);
     sequence.stamp(*frame, bytes, offset, end);
@@ -46,7 +47,8 @@ class SequenceSenderAck0 : public SequenceSenderTest {
   SequenceSenderAck0() : SequenceSenderTest(true) {}
 };
 
-// FC-FS, FC-VI 5.6, 5.8.2, 5.8.5, 5.8.7: class 3. Fill bytes are zero; of FC-VI alone the Parameter is a relative offset.
+// FC-FS, FC-VI 5.6, 5.8.2, 5.8.5, 5.8.7: class 3. Fill bytes are zero; of FC-VI alone the Parameter is a relative
+// offset.
 TEST_F(SequenceSenderTest, sending_class_3_fields) {
   for (const wire::Type of : {wire::Type::ct, wire::Type::fc_vi}) {
     Exchange& exchange = originate(false, of);
@@ -54,9 +56,16 @@ TEST_F(SequenceSenderTest, sending_class_3_fields) {
     ASSERT_TRUE(sequence.begin(exchange, data_frame, wire::df_ctl::device_header_16, wire::cs_ctl_preference));
     const FramePtr first = stamp(sequence, 21, nullptr, 0x12345678), second = stamp(sequence, 20, &last, 0x9ABC);
     const std::uint32_t common = f_ctl::first_sequence | (of == wire::Type::fc_vi ? f_ctl::relative_offset_present : 0);
-    wire::FcHeader expected{.r_ctl = data_frame, .d_id = peer, .cs_ctl = wire::cs_ctl_preference, .s_id = own, .type = of,
-                            .f_ctl = common | 3, .seq_id = header(first).seq_id, .df_ctl = wire::df_ctl::device_header_16,
-                            .ox_id = exchange.ox_id(), .parameter = 0x12345678};
+    wire::FcHeader expected{.r_ctl = data_frame,
+                            .d_id = peer,
+                            .cs_ctl = wire::cs_ctl_preference,
+                            .s_id = own,
+                            .type = of,
+                            .f_ctl = common | 3,
+                            .seq_id = header(first).seq_id,
+                            .df_ctl = wire::df_ctl::device_header_16,
+                            .ox_id = exchange.ox_id(),
+                            .parameter = 0x12345678};
     EXPECT_EQ(header(first), expected);
     EXPECT_TRUE(first->sof == wire::Sof::i3 && first->eof == wire::Eof::n && first->size_bytes == 24 + 24);
     EXPECT_TRUE(first->data_field()[20] == 0xFF && first->data_field()[21] == 0 && first->data_field()[22] == 0 &&
@@ -77,7 +86,8 @@ void expect_class_2_fields(SequenceSenderTest& test, std::uint32_t ack_form) {
   const SequenceEnd end{.transfer_initiative = true};
   const FramePtr first = test.stamp(sequence, 4), second = test.stamp(sequence, 4, &end);
   EXPECT_EQ(test.header(first).f_ctl, f_ctl::first_sequence | ack_form);
-  EXPECT_EQ(test.header(second).f_ctl, f_ctl::first_sequence | ack_form | f_ctl::end_sequence | f_ctl::sequence_initiative);
+  EXPECT_EQ(test.header(second).f_ctl,
+            f_ctl::first_sequence | ack_form | f_ctl::end_sequence | f_ctl::sequence_initiative);
   EXPECT_TRUE(first->sof == wire::Sof::i2 && second->sof == wire::Sof::n2);
   EXPECT_TRUE(first->eof == wire::Eof::n && second->eof == wire::Eof::n);
   EXPECT_FALSE(sequence.is_open());
@@ -85,8 +95,8 @@ void expect_class_2_fields(SequenceSenderTest& test, std::uint32_t ack_form) {
 TEST_F(SequenceSenderTest, sending_class_2_fields) { expect_class_2_fields(*this, 0x1000); }
 TEST_F(SequenceSenderAck0, sending_class_2_fields) { expect_class_2_fields(*this, 0x3000); }
 
-// FC-VI 5.6: SEQ_CNT goes on over the sequences that one side sends, whatever the other sent; RX_ID is the responder's from its
-// answer on.
+// FC-VI 5.6: SEQ_CNT goes on over the sequences that one side sends, whatever the other sent; RX_ID is the responder's
+// from its answer on.
 TEST_F(SequenceSenderTest, open_second_sequence_goes_on) {
   Exchange& exchange = originate();
   SequenceSender sequence;
@@ -94,8 +104,12 @@ TEST_F(SequenceSenderTest, open_second_sequence_goes_on) {
   ASSERT_TRUE(begin(sequence, exchange));
   const FramePtr first = stamp(sequence, 4);
   stamp(sequence, 4), stamp(sequence, 4, &asks);
-  put({.r_ctl = RCtl::solicited_control, .d_id = own, .s_id = peer, .type = type,
-       .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = exchange.ox_id(),
+  put({.r_ctl = RCtl::solicited_control,
+       .d_id = own,
+       .s_id = peer,
+       .type = type,
+       .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | f_ctl::sequence_initiative,
+       .ox_id = exchange.ox_id(),
        .rx_id = {0x1234}});
   ASSERT_TRUE(exchange.has_initiative());
   ASSERT_TRUE(begin(sequence, exchange));
@@ -107,8 +121,8 @@ TEST_F(SequenceSenderTest, open_second_sequence_goes_on) {
   EXPECT_NE(header(next).seq_id, header(first).seq_id);
 }
 
-// A sender that sent a connection IU in class 3, then data in class 2, then data in class 3: each as if it were the first. Data
-// takes credit when it is stamped.
+// A sender that sent a connection IU in class 3, then data in class 2, then data in class 3: each as if it were the
+// first. Data takes credit when it is stamped.
 TEST_F(SequenceSenderTest, used_again_forgets_the_former) {
   log_in();
   SequenceSender sequence;
@@ -232,8 +246,8 @@ TEST_F(SequenceSenderTest, seq_ids_of_closed_control_sequences_come_back) {
   EXPECT_TRUE(begin(sequence, originate()));
 }
 
-// FC-VI 5.5: SEQ_IDs of sequences that are open at once differ; and until an answer is acknowledged nothing else gets its
-// SEQ_ID.
+// FC-VI 5.5: SEQ_IDs of sequences that are open at once differ; and until an answer is acknowledged nothing else gets
+// its SEQ_ID.
 TEST_F(SequenceSenderTest, seq_ids_of_open_sequences_differ) {
   log_in();
   user.on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) {
@@ -241,8 +255,12 @@ TEST_F(SequenceSenderTest, seq_ids_of_open_sequences_differ) {
               {.last_of_exchange = true, .transfer_initiative = true});
   };
   for (const std::uint16_t ox_id : std::initializer_list<std::uint16_t>{7, 8})
-    put({.r_ctl = RCtl::unsolicited_control, .d_id = own, .s_id = peer, .type = type,
-         .f_ctl = f_ctl::single_frame_request | f_ctl::ack_form_ack_1, .seq_id = {static_cast<std::uint8_t>(ox_id)},
+    put({.r_ctl = RCtl::unsolicited_control,
+         .d_id = own,
+         .s_id = peer,
+         .type = type,
+         .f_ctl = f_ctl::single_frame_request | f_ctl::ack_form_ack_1,
+         .seq_id = {static_cast<std::uint8_t>(ox_id)},
          .ox_id = {ox_id}},
         wire::Sof::i2);
   ASSERT_EQ(sent(RCtl::solicited_control), 2u);
@@ -273,8 +291,8 @@ TEST_F(SequenceSenderTest, seq_ids_are_not_taken_by_control_sequences) {
   sequence.abandon();
 }
 
-// abandon(): where no frame went, the SEQ_ID is free at once. Else it rests with the exchange until that was recovered: when
-// its ABTS, which names it, is answered (FC-VI 5.5, FC-FS).
+// abandon(): where no frame went, the SEQ_ID is free at once. Else it rests with the exchange until that was recovered:
+// when its ABTS, which names it, is answered (FC-VI 5.5, FC-FS).
 TEST_F(SequenceSenderTest, seq_id_of_an_abandoned_sequence) {
   log_in();
   leave_one_seq_id();

@@ -1,4 +1,5 @@
-// SCR and RSCN in full (FC-LS): who registers for what, which addresses a notification names, and that storms stay bounded.
+// SCR and RSCN in full (FC-LS): who registers for what, which addresses a notification names, and that storms stay
+// bounded.
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/affected_addresses.hpp"
@@ -15,7 +16,9 @@ using wire::els::AddressFormat;
 using wire::els::ScrFunction;
 using Strings = std::vector<std::string>;
 
-std::string text(const wire::els::RscnPage& page) { return std::string(to_string(page.format)) + " " + wire::to_string(page.address); }
+std::string text(const wire::els::RscnPage& page) {
+  return std::string(to_string(page.format)) + " " + wire::to_string(page.address);
+}
 
 Strings texts(const std::vector<wire::els::RscnPage>& pages) {
   Strings result;
@@ -80,7 +83,9 @@ TEST(AffectedAddresses, domain_covers_its_ports) {
 // Whatever is added, in any order: never more pages than the limit, and everything is covered.
 TEST(AffectedAddresses, random_additions_are_bounded_and_covered) {
   std::uint32_t state = 1;
-  const auto random = [&](std::uint32_t below) { return (state = state * 1664525 + 1013904223) >> 8 & 0xFFFF ? (state >> 8) % below : 0; };
+  const auto random = [&](std::uint32_t below) {
+    return (state = state * 1664525 + 1013904223) >> 8 & 0xFFFF ? (state >> 8) % below : 0;
+  };
   for (int round = 0; round < 200; ++round) {
     AffectedAddresses changed;
     std::vector<wire::FcId> added;
@@ -92,7 +97,8 @@ TEST(AffectedAddresses, random_additions_are_bounded_and_covered) {
     const auto pages = changed.pages();
     EXPECT_LE(pages.size(), AffectedAddresses::max_pages);
     for (const wire::FcId id : added)
-      EXPECT_TRUE(std::any_of(pages.begin(), pages.end(), [&](const auto& page) { return page.affects(id); })) << wire::to_string(id);
+      EXPECT_TRUE(std::any_of(pages.begin(), pages.end(), [&](const auto& page) { return page.affects(id); }))
+          << wire::to_string(id);
   }
 }
 
@@ -103,7 +109,8 @@ class StateChangeTest : public testing::Test {
   StateChangeTest() { fabric.bring_up(); }
   std::vector<std::uint8_t> ask_controller(std::size_t port, std::span<const std::uint8_t> payload) {
     support::RecordingUser user;
-    fabric.port(port).request(wire::well_known::fabric_controller, wire::RCtl::els_request, wire::Type::els, payload, user, second);
+    fabric.port(port).request(wire::well_known::fabric_controller, wire::RCtl::els_request, wire::Type::els, payload,
+                              user, second);
     fabric.run_for(2 * second);
     return user.ius.empty() ? std::vector<std::uint8_t>{} : user.ius[0].bytes;
   }
@@ -176,7 +183,8 @@ TEST_F(StateChangeTest, registered_port_hears_no_report_about_others) {
 TEST_F(StateChangeTest, silent_port_is_told_together) {
   register_for(0, ScrFunction::full);
   fabric.silence(0);
-  const Strings changed{"port " + wire::to_string(fabric.port(4).n_port_id()), "port " + wire::to_string(fabric.port(5).n_port_id())};
+  const Strings changed{"port " + wire::to_string(fabric.port(4).n_port_id()),
+                        "port " + wire::to_string(fabric.port(5).n_port_id())};
   fabric.detach(4);
   fabric.run_for(100 * millisecond);
   const std::uint64_t before = fabric.fabric.frames_forwarded();
@@ -198,9 +206,12 @@ TEST_F(StateChangeTest, silent_port_is_told_together) {
 /// Loses RSCNs, as many as it is told.
 struct LoseRscns final : FrameFault {
   void carry(Channel& channel, FramePtr frame) override {
-    const bool rscn = frame->bytes[0] == 0x22 && frame->bytes[frame_header_bytes] == static_cast<std::uint8_t>(wire::els::Command::rscn);
-    if (rscn && to_lose != 0) --to_lose;
-    else channel.deliver(std::move(frame));
+    const bool rscn = frame->bytes[0] == 0x22 &&
+                      frame->bytes[frame_header_bytes] == static_cast<std::uint8_t>(wire::els::Command::rscn);
+    if (rscn && to_lose != 0)
+      --to_lose;
+    else
+      channel.deliver(std::move(frame));
     seen += rscn ? 1 : 0;
   }
   int to_lose = 0, seen = 0;

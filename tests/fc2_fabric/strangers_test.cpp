@@ -1,5 +1,5 @@
-// Strangers that invent an N_Port_ID for each frame: what an N_Port knows of others stays bounded, whoever is in use stays, and
-// honest ports come in during the flood and after it (issue 5, "memory stays bounded").
+// Strangers that invent an N_Port_ID for each frame: what an N_Port knows of others stays bounded, whoever is in use
+// stays, and honest ports come in during the flood and after it (issue 5, "memory stays bounded").
 #include <gtest/gtest.h>
 
 #include "tests/support/lone_port.hpp"
@@ -34,11 +34,17 @@ class StrangersTest : public support::LonePort {
   }
   ~StrangersTest() override { EXPECT_LE(port.known_ports(), std::max(most, port.config().max_remote_ports)); }
   void message_data(wire::FcId from) {
-    receive({.r_ctl = wire::RCtl::solicited_data, .d_id = own, .s_id = from, .type = wire::Type::fc_vi,
-             .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {7}}, std::array<std::uint8_t, 32>{});
+    receive({.r_ctl = wire::RCtl::solicited_data,
+             .d_id = own,
+             .s_id = from,
+             .type = wire::Type::fc_vi,
+             .f_ctl = wire::f_ctl::single_frame_request,
+             .ox_id = {7}},
+            std::array<std::uint8_t, 32>{});
   }
   /// `count` of them, each another one.
-  template <class Frame> void flood(std::uint32_t count, Frame frame) {
+  template <class Frame>
+  void flood(std::uint32_t count, Frame frame) {
     for (std::uint32_t i = 0; i < count; ++i) {
       frame(wire::FcId{next_++});
       if (i % 64 == 0) run_for(microsecond);

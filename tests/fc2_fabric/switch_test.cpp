@@ -35,7 +35,10 @@ class SwitchTest : public testing::Test {
   }
   FramePtr raw(wire::FcId s_id, wire::FcId d_id) {
     FramePtr frame = fabric.pool.take();
-    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control, .d_id = d_id, .s_id = s_id, .type = type,
+    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
+                                .d_id = d_id,
+                                .s_id = s_id,
+                                .type = type,
                                 .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence};
     header.write(frame->bytes);
     frame->size_bytes = 24;
@@ -52,7 +55,8 @@ class SwitchTest : public testing::Test {
   void register_for_changes(std::size_t index, wire::els::ScrFunction function = wire::els::ScrFunction::full) {
     std::array<std::uint8_t, wire::els::Scr::size()> payload;
     wire::els::Scr{.function = function}.write(payload);
-    fabric.port(index).request(wire::well_known::fabric_controller, RCtl::els_request, wire::Type::els, payload, answers, second);
+    fabric.port(index).request(wire::well_known::fabric_controller, RCtl::els_request, wire::Type::els, payload,
+                               answers, second);
     fabric.run_for(millisecond);
   }
 

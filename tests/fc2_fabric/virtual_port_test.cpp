@@ -17,8 +17,10 @@ constexpr auto type = wire::Type::ip;
 // Port 0 is the base of a shared link, ports 1 to `virtual_ports` share it; the last one is by itself.
 class VirtualPortTest : public testing::Test {
  protected:
-  explicit VirtualPortTest(std::size_t virtual_ports = 3, SwitchConfig config = {}, LinkConfig link = {.latency_ns = microsecond})
-      : fabric(virtual_ports + 2, std::move(config), [&](NPortConfig& port, std::size_t i) { port.virtual_n_port = i != 0 && i <= virtual_ports; }),
+  explicit VirtualPortTest(std::size_t virtual_ports = 3, SwitchConfig config = {},
+                           LinkConfig link = {.latency_ns = microsecond})
+      : fabric(virtual_ports + 2, std::move(config),
+               [&](NPortConfig& port, std::size_t i) { port.virtual_n_port = i != 0 && i <= virtual_ports; }),
         other(virtual_ports + 1), shared(fabric.pool, fabric.port(0)) {
     users.resize(fabric.size());
     for (std::size_t i = 0; i < fabric.size(); ++i) fabric.port(i).set_user(type, users[i]);
@@ -34,7 +36,8 @@ class VirtualPortTest : public testing::Test {
   [[nodiscard]] wire::FcId id(std::size_t i) { return fabric.port(i).n_port_id(); }
   void send(std::size_t from, wire::FcId to, std::size_t bytes = 64) {
     Exchange* exchange = fabric.port(from).originate(to, type, users[from]);
-    fabric.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes), {.last_of_exchange = true});
+    fabric.port(from).send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(bytes),
+                           {.last_of_exchange = true});
   }
   std::size_t received(std::size_t port) { return std::exchange(users[port].ius, {}).size(); }
   [[nodiscard]] std::size_t known() { return fabric.fabric.name_server().database().size(); }
@@ -122,14 +125,15 @@ TEST_F(VirtualPortTest, interrupted_link_logs_all_in_again) {
   EXPECT_EQ(id(3), wire::FcId{0x010103});
 }
 
-// FC-VI 7.7.5, for each port of the link: FLOGI, FDISC, all addresses as before: exchanges go on, and what others sent meanwhile
-// arrives.
+// FC-VI 7.7.5, for each port of the link: FLOGI, FDISC, all addresses as before: exchanges go on, and what others sent
+// meanwhile arrives.
 TEST_F(VirtualPortTest, interrupted_unchanged_resumes) {
   for (std::size_t i = 0; i < other; ++i) ASSERT_TRUE(fabric.log_in(i, other));
   for (auto& user : users) user.ius.clear();
   std::array<support::LoginListener, 4> listeners;
   for (std::size_t i = 0; i < other; ++i) fabric.port(i).add_listener(listeners[i]);
-  for (std::size_t i = 0; i < other; ++i) fabric.port(i).request(id(other), RCtl::unsolicited_control, type, std::vector<std::uint8_t>(8, 1), users[i], 0);
+  for (std::size_t i = 0; i < other; ++i)
+    fabric.port(i).request(id(other), RCtl::unsolicited_control, type, std::vector<std::uint8_t>(8, 1), users[i], 0);
   fabric.run_for(millisecond);
   ASSERT_EQ(users[other].ius.size(), other);
   support::FrameLog log;
@@ -139,7 +143,8 @@ TEST_F(VirtualPortTest, interrupted_unchanged_resumes) {
   fabric.run_for(millisecond);
   link.cut();
   for (const auto& iu : users[other].ius)
-    fabric.port(other).send(*iu.exchange, RCtl::solicited_control, {}, std::vector<std::uint8_t>(8, 2), {.last_of_exchange = true});
+    fabric.port(other).send(*iu.exchange, RCtl::solicited_control, {}, std::vector<std::uint8_t>(8, 2),
+                            {.last_of_exchange = true});
   for (std::size_t i = 0; i < other; ++i) {
     EXPECT_TRUE(fabric.port(i).interrupted()) << i;
     send(other, id(i));
@@ -189,7 +194,10 @@ TEST_F(VirtualPortTest, reset_link_logs_all_in_again) {
 TEST_F(VirtualPortTest, logged_in_forged_s_id_is_discarded) {
   const auto inject = [&](wire::FcId s_id) {
     FramePtr frame = fabric.pool.take();
-    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control, .d_id = id(other), .s_id = s_id, .type = type,
+    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
+                                .d_id = id(other),
+                                .s_id = s_id,
+                                .type = type,
                                 .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence};
     header.write(frame->bytes);
     frame->size_bytes = 24;
@@ -208,10 +216,16 @@ TEST_F(VirtualPortTest, logged_in_forged_s_id_is_discarded) {
 
 class LimitedVirtualPortTest : public VirtualPortTest {
  protected:
-  LimitedVirtualPortTest() : VirtualPortTest(3, [] { SwitchConfig config; config.max_virtual_ports = 2; return config; }()) {}
+  LimitedVirtualPortTest()
+      : VirtualPortTest(3, [] {
+          SwitchConfig config;
+          config.max_virtual_ports = 2;
+          return config;
+        }()) {}
 };
 
-// FC-LS: an F_Port that has no more addresses rejects FDISC: unable to perform, insufficient resources. The others stay.
+// FC-LS: an F_Port that has no more addresses rejects FDISC: unable to perform, insufficient resources. The others
+// stay.
 TEST_F(LimitedVirtualPortTest, full_fdisc_is_rejected) {
   EXPECT_TRUE(fabric.port(1).online() && fabric.port(2).online());
   EXPECT_FALSE(fabric.port(3).online());
@@ -220,7 +234,8 @@ TEST_F(LimitedVirtualPortTest, full_fdisc_is_rejected) {
   shared.remove(fabric.port(3));
   shared.add(fabric.port(3));
   fabric.run_for(20 * second);
-  EXPECT_EQ(log.sent(wire::els::Command::fdisc), 5U);  // unable to perform may pass: tried again, and anew after R_A_TOV
+  EXPECT_EQ(log.sent(wire::els::Command::fdisc),
+            5U);  // unable to perform may pass: tried again, and anew after R_A_TOV
   const auto* frame = log.find(wire::els::Command::ls_rjt);
   ASSERT_NE(frame, nullptr);
   const auto reject = wire::els::LsRjt::parse(frame->data);
@@ -231,7 +246,9 @@ TEST_F(LimitedVirtualPortTest, full_fdisc_is_rejected) {
 class CreditedVirtualPortTest : public VirtualPortTest {
  protected:
   CreditedVirtualPortTest()
-      : VirtualPortTest(3, {}, {.latency_ns = 10 * microsecond, .bytes_per_second = line_rate_bytes_per_second("1GFC"), .bb_credit = 2}) {}
+      : VirtualPortTest(
+            3, {},
+            {.latency_ns = 10 * microsecond, .bytes_per_second = line_rate_bytes_per_second("1GFC"), .bb_credit = 2}) {}
 };
 
 // The ports of a link share its credit: with little of it all get their turn, and no frame is lost.

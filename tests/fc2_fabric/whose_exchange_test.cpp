@@ -1,5 +1,5 @@
-// Which exchange a frame belongs to, and which it does not (FC-FS: S_ID, OX_ID, Exchange Context); how long a question waits; how often a
-// stranger is told that there is no login.
+// Which exchange a frame belongs to, and which it does not (FC-FS: S_ID, OX_ID, Exchange Context); how long a question
+// waits; how often a stranger is told that there is no login.
 #include <gtest/gtest.h>
 
 #include "tests/support/port_pair.hpp"
@@ -14,11 +14,17 @@ class WhoseExchange : public testing::Test {
  protected:
   WhoseExchange() { pair.b.set_user(type, responder); }
   ~WhoseExchange() override { EXPECT_EQ(pair.unexpected_events(), 0U); }
-  Exchange* request() { return pair.a.request(b_id, RCtl::unsolicited_control, type, std::vector<std::uint8_t>(12), originator, second); }
+  Exchange* request() {
+    return pair.a.request(b_id, RCtl::unsolicited_control, type, std::vector<std::uint8_t>(12), originator, second);
+  }
   /// An answer of eight bytes that ends this exchange.
   static wire::FcHeader answer(wire::OxId ox_id) {
-    return {.r_ctl = RCtl::solicited_control, .d_id = a_id, .s_id = b_id, .type = type,
-            .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence, .ox_id = ox_id};
+    return {.r_ctl = RCtl::solicited_control,
+            .d_id = a_id,
+            .s_id = b_id,
+            .type = type,
+            .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence,
+            .ox_id = ox_id};
   }
   void deliver(NPort& to, const wire::FcHeader& header) {
     FramePtr frame = pair.pool.take();
@@ -34,7 +40,8 @@ class WhoseExchange : public testing::Test {
   support::RecordingUser originator, responder;
 };
 
-// An answer is of the exchange that has its OX_ID, and of the port that was asked: anything else is counted and ends nothing.
+// An answer is of the exchange that has its OX_ID, and of the port that was asked: anything else is counted and ends
+// nothing.
 TEST_F(WhoseExchange, open_answerOfAnother_isNotTaken) {
   Exchange* exchange = request();
   const wire::OxId ox_id = exchange->ox_id();
@@ -43,7 +50,8 @@ TEST_F(WhoseExchange, open_answerOfAnother_isNotTaken) {
   stranger.s_id = other;
   deliver(pair.a, stranger);
   EXPECT_EQ(unknown(), 1U);
-  for (const unsigned far : {1U, 2U, 0x4000U, 0xFFFEU}) deliver(pair.a, answer({static_cast<std::uint16_t>(ox_id.value + far)}));
+  for (const unsigned far : {1U, 2U, 0x4000U, 0xFFFEU})
+    deliver(pair.a, answer({static_cast<std::uint16_t>(ox_id.value + far)}));
   EXPECT_EQ(unknown(), 5U);
   EXPECT_TRUE(originator.ius.empty());
   EXPECT_TRUE(originator.failures.empty());
@@ -55,10 +63,12 @@ TEST_F(WhoseExchange, open_answerOfAnother_isNotTaken) {
   EXPECT_EQ(originator.ius.size(), 1U);
 }
 
-// An exchange in which the port answers has an OX_ID of the other's: an "answer" to it, by our own count of exchanges, is nobody's.
+// An exchange in which the port answers has an OX_ID of the other's: an "answer" to it, by our own count of exchanges,
+// is nobody's.
 TEST_F(WhoseExchange, responding_answerToItsPlace_isNotTaken) {
   pair.a.set_user(type, responder);
-  const auto asked = pair.b.request(a_id, RCtl::unsolicited_control, type, std::vector<std::uint8_t>(12), originator, second);
+  const auto asked =
+      pair.b.request(a_id, RCtl::unsolicited_control, type, std::vector<std::uint8_t>(12), originator, second);
   ASSERT_NE(asked, nullptr);
   pair.run_for(millisecond);
   ASSERT_EQ(responder.ius.size(), 1U);
@@ -116,7 +126,9 @@ TEST(AnswerTime, doubles_upToItsMost) {
 // FC-FS LOGO: who has no login is told so, once in E_D_TOV however much comes.
 TEST(Deny, stranger_isToldOnceInEdTov) {
   support::PortPair pair;
-  const auto told = [&] { return pair.to_b.log.count([](const support::LoggedFrame& f) { return f.is_els(wire::els::Command::logo); }); };
+  const auto told = [&] {
+    return pair.to_b.log.count([](const support::LoggedFrame& f) { return f.is_els(wire::els::Command::logo); });
+  };
   pair.a.deny(b_id);
   pair.a.deny(b_id);
   pair.run_for(pair.a.e_d_tov() - 1);
@@ -133,8 +145,9 @@ TEST(ExchangeFailures, haveTheirWords) {
   std::vector<std::string_view> words;
   for (int value = 0; value <= static_cast<int>(ExchangeFailure::NotAcknowledged); ++value)
     words.push_back(to_string(static_cast<ExchangeFailure>(value)));
-  EXPECT_EQ(words, (std::vector<std::string_view>{"reply timeout", "aborted by the peer", "sequence error", "port logged out", "busy",
-                                                  "rejected", "abort demanded", "not acknowledged"}));
+  EXPECT_EQ(words,
+            (std::vector<std::string_view>{"reply timeout", "aborted by the peer", "sequence error", "port logged out",
+                                           "busy", "rejected", "abort demanded", "not acknowledged"}));
 }
 }  // namespace
 }  // namespace fc2

@@ -6,7 +6,11 @@ namespace {
 using Level = vi::ReliabilityLevel;
 constexpr std::uint32_t length = 65536;
 
-struct Traffic { const char* name; std::uint16_t operation; Level level; };
+struct Traffic {
+  const char* name;
+  std::uint16_t operation;
+  Level level;
+};
 
 class Allocation : public support::TwoNodes, public ::testing::WithParamInterface<Traffic> {
  public:
@@ -15,13 +19,15 @@ class Allocation : public support::TwoNodes, public ::testing::WithParamInterfac
   void prepare() {
     const std::uint16_t operation = GetParam().operation;
     for (int i = 0; i < depth; ++i) {
-      sends.push_back(client->descriptor(operation, {{client->data, length}}, operation == 0 ? 0 : server->data, server->handle));
+      sends.push_back(
+          client->descriptor(operation, {{client->data, length}}, operation == 0 ? 0 : server->data, server->handle));
       receives.push_back(server->descriptor(0, {{server->data, length}}));
     }
   }
   void run(int rounds) {
     for (int round = 0; round < rounds; ++round) {
-      for (int i = 0; i < depth && GetParam().operation == 0; ++i) server_vi->post_receive(receives[static_cast<std::size_t>(i)], server->handle);
+      for (int i = 0; i < depth && GetParam().operation == 0; ++i)
+        server_vi->post_receive(receives[static_cast<std::size_t>(i)], server->handle);
       for (int i = 0; i < depth; ++i) client_vi->post_send(sends[static_cast<std::size_t>(i)], client->handle);
       fabric.run_for(10 * fc2::millisecond);
       std::uint64_t address = 0;
@@ -34,7 +40,8 @@ class Allocation : public support::TwoNodes, public ::testing::WithParamInterfac
   int succeeded = 0;
 };
 
-// Design rule 4: from the descriptor through sender, fabric and receiver to the completion, and back, nothing allocates.
+// Design rule 4: from the descriptor through sender, fabric and receiver to the completion, and back, nothing
+// allocates.
 TEST_P(Allocation, steady_state_does_not_allocate) {
   connect(GetParam().level);
   prepare();
@@ -47,7 +54,8 @@ TEST_P(Allocation, steady_state_does_not_allocate) {
 
 INSTANTIATE_TEST_SUITE_P(
     Levels, Allocation,
-    ::testing::Values(Traffic{"Send", 0, Level::ReliableDelivery}, Traffic{"SendReception", 0, Level::ReliableReception},
+    ::testing::Values(Traffic{"Send", 0, Level::ReliableDelivery},
+                      Traffic{"SendReception", 0, Level::ReliableReception},
                       Traffic{"SendUnreliable", 0, Level::UnreliableDelivery},
                       Traffic{"Write", vi::control::op_rdma_write, Level::ReliableDelivery},
                       Traffic{"WriteReception", vi::control::op_rdma_write, Level::ReliableReception},

@@ -1,6 +1,6 @@
-// A peer that sends whatever was sent before, changed in a field or two, while messages are under way, in every class, order and level:
-// no crash, no event that a machine holds to be impossible, and after a Disconnect of both everything is returned (FC-VI 8.4.2 f g;
-// nothing from outside may stop a port).
+// A peer that sends whatever was sent before, changed in a field or two, while messages are under way, in every class,
+// order and level: no crash, no event that a machine holds to be impossible, and after a Disconnect of both everything
+// is returned (FC-VI 8.4.2 f g; nothing from outside may stop a port).
 #include <random>
 
 #include "tests/fcvi/class_2_nodes.hpp"
@@ -21,12 +21,13 @@ struct World {
 class Besieged : public support::MessageNodes {
  public:
   Besieged(const World& world, std::uint32_t seed)
-      : MessageNodes({.address = {}, .max_iu_bytes = 9000, .class_2 = world.class_2},
-                     [=](fc2::NPortConfig& config, std::size_t) {
-                       config.end_to_end_credit = world.class_2 ? std::uint16_t{6} : std::uint16_t{0};
-                       config.ack_0 = world.ack_0;
-                     },
-                     support::fabric_order(world.in_order)),
+      : MessageNodes(
+            {.address = {}, .max_iu_bytes = 9000, .class_2 = world.class_2},
+            [=](fc2::NPortConfig& config, std::size_t) {
+              config.end_to_end_credit = world.class_2 ? std::uint16_t{6} : std::uint16_t{0};
+              config.ack_0 = world.ack_0;
+            },
+            support::fabric_order(world.in_order)),
         world_(world), random_(seed) {}
   void TestBody() override {}
   void run() {
@@ -54,9 +55,13 @@ class Besieged : public support::MessageNodes {
     for (int i = 0; i < 6; ++i) {
       send(1, pick(2) == 0 ? 100 : 20'000);
       if (world_.level != Level::UnreliableDelivery && pick(2) == 0)
-        client_vi->post_send(client->descriptor(vi::control::op_rdma_read, {{client->data + apart, 20'000}}, server->data, server->handle), client->handle);
+        client_vi->post_send(client->descriptor(vi::control::op_rdma_read, {{client->data + apart, 20'000}},
+                                                server->data, server->handle),
+                             client->handle);
       if (pick(2) == 0)
-        client_vi->post_send(client->descriptor(vi::control::op_rdma_write, {{client->data, 5'000}}, server->data + apart, server->handle), client->handle);
+        client_vi->post_send(client->descriptor(vi::control::op_rdma_write, {{client->data, 5'000}},
+                                                server->data + apart, server->handle),
+                             client->handle);
     }
   }
 
@@ -74,7 +79,8 @@ class Besieged : public support::MessageNodes {
   void alter(ForgedFrame& frame) {
     wire::FcHeader& fc = frame.header;
     const auto near = [&] { return pick(5) - 2; };
-    constexpr std::array answers{RCtl::ack_1, RCtl::ack_0, RCtl::p_bsy, RCtl::p_rjt, RCtl::abts, RCtl::ba_acc, RCtl::f_bsy_data, RCtl::ba_rjt};
+    constexpr std::array answers{RCtl::ack_1, RCtl::ack_0,  RCtl::p_bsy,      RCtl::p_rjt,
+                                 RCtl::abts,  RCtl::ba_acc, RCtl::f_bsy_data, RCtl::ba_rjt};
     constexpr std::array<std::uint8_t, 8> opcodes{0, 1, 2, 8, 9, 10, 0x12, 0x1B};
     switch (pick(14)) {
       case 0: turn_round(fc); break;
@@ -84,9 +90,16 @@ class Besieged : public support::MessageNodes {
       case 4: fc.f_ctl ^= f_ctl::last_sequence; break;
       case 5: fc.f_ctl ^= f_ctl::sequence_initiative; break;
       case 6: fc.r_ctl = answers[pick(8)]; break;
-      case 7: if (frame.data.size() > 11) wire::store_big<4>(frame.data.data() + 8, wire::load_big<4>(frame.data.data() + 8) + near()); break;
-      case 8: if (frame.data.size() > 5) frame.data[4] = opcodes[pick(8)]; break;
-      case 9: if (frame.data.size() > 5) frame.data[5] = static_cast<std::uint8_t>(pick(16)); break;
+      case 7:
+        if (frame.data.size() > 11)
+          wire::store_big<4>(frame.data.data() + 8, wire::load_big<4>(frame.data.data() + 8) + near());
+        break;
+      case 8:
+        if (frame.data.size() > 5) frame.data[4] = opcodes[pick(8)];
+        break;
+      case 9:
+        if (frame.data.size() > 5) frame.data[5] = static_cast<std::uint8_t>(pick(16));
+        break;
       case 10: fc.ox_id.value = static_cast<std::uint16_t>(fc.ox_id.value + near()); break;
       case 11: fc.f_ctl ^= f_ctl::exchange_responder; break;
       case 12: fc.seq_id.value ^= 1; break;
@@ -109,7 +122,9 @@ class Besieged : public support::MessageNodes {
     const bool status = data[4] == 8 || data[4] == 9;
     data.resize(status ? 16 : std::max<std::size_t>(data.size(), 32));
     frame.header.df_ctl = status ? 1 : 2;
-    frame.header.r_ctl = status ? RCtl::command_status : data[4] == 2 ? RCtl::unsolicited_command : RCtl::solicited_data;
+    frame.header.r_ctl = status         ? RCtl::command_status
+                         : data[4] == 2 ? RCtl::unsolicited_command
+                                        : RCtl::solicited_data;
     frame.header.f_ctl |= f_ctl::end_sequence | f_ctl::last_sequence;
     frame.eof = wire::Eof::t;
     frame.sof = wire::Sof::i3;
@@ -131,8 +146,9 @@ TEST_P(AlteredFrames, transferring_anything_returnsEverything) {
   const char* one = std::getenv("FCVI_SEED");
   const auto first = one != nullptr ? static_cast<std::uint32_t>(std::atoi(one)) : 0u;
   for (std::uint32_t seed = first; seed < (one != nullptr ? first + 1 : seeds) && !HasFailure(); ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed << (world.class_2 ? " class 2" : " class 3") << (world.in_order ? "" : " out of order")
-                                    << (world.ack_0 ? " ACK_0" : "") << " level " << n % 3);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << (world.class_2 ? " class 2" : " class 3")
+                                    << (world.in_order ? "" : " out of order") << (world.ack_0 ? " ACK_0" : "")
+                                    << " level " << n % 3);
     Besieged(world, seed).run();
   }
 }

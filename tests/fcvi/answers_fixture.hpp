@@ -58,11 +58,13 @@ class Answers : public PeerWire {
     const std::span name(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size());
     rqst.payload.local_address = wire::fcvi::NetAddress::of(peer.address, name);
     rqst.payload.remote_address = wire::fcvi::NetAddress::of(host.address, name);
-    rqst.payload.local_attributes = fcvi::to_wire({.reliability = vi::ReliabilityLevel::ReliableDelivery, .max_transfer_size_bytes = 0xFFFFFFFF}, 31, false);
+    rqst.payload.local_attributes = fcvi::to_wire(
+        {.reliability = vi::ReliabilityLevel::ReliableDelivery, .max_transfer_size_bytes = 0xFFFFFFFF}, 31, false);
     return rqst;
   }
   /// From the peer, as the first sequence of an exchange.
-  fc2::Exchange* send(const std::vector<std::uint8_t>& iu, wire::RCtl r_ctl = wire::RCtl::unsolicited_control, fc2::SequenceEnd end = initiative) {
+  fc2::Exchange* send(const std::vector<std::uint8_t>& iu, wire::RCtl r_ctl = wire::RCtl::unsolicited_control,
+                      fc2::SequenceEnd end = initiative) {
     fc2::Exchange* exchange = peer.port.originate(host.port.n_port_id(), wire::Type::fc_vi, peer);
     send_on(*exchange, iu, r_ctl, end);
     return exchange;
@@ -88,7 +90,8 @@ class Answers : public PeerWire {
     attributes.qos.pref = 5;
     return attributes;
   }
-  [[nodiscard]] static wire::fcvi::DisconnectRqst abort_of(wire::FcviHandle handle, bool abort, bool application, wire::ConnectionId id) {
+  [[nodiscard]] static wire::fcvi::DisconnectRqst abort_of(wire::FcviHandle handle, bool abort, bool application,
+                                                           wire::ConnectionId id) {
     wire::fcvi::DisconnectRqst rqst;
     rqst.handle = handle;
     rqst.conn_setup_abort = abort;
@@ -106,7 +109,8 @@ class Answers : public PeerWire {
   }
   [[nodiscard]] const support::LoggedFrame* sent(wire::fcvi::Opcode opcode) const {
     return log.find([&](const support::LoggedFrame& f) {
-      return f.outbound && f.header.type == wire::Type::fc_vi && f.data.size() >= 32 && f.data[4] == static_cast<std::uint8_t>(opcode);
+      return f.outbound && f.header.type == wire::Type::fc_vi && f.data.size() >= 32 &&
+             f.data[4] == static_cast<std::uint8_t>(opcode);
     });
   }
   /// VipDisconnect: CONN_STS and Reason Code of the DISCONNECT_RQST that goes to the peer.

@@ -1,4 +1,5 @@
-// Where the book of arrivals and the memory for reordering change their answer: one less, one more (FC-VI 5.2.1, 5.6, B.2.5 rule 4c).
+// Where the book of arrivals and the memory for reordering change their answer: one less, one more (FC-VI 5.2.1, 5.6,
+// B.2.5 rule 4c).
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -11,7 +12,8 @@ using fcvi::Arrivals;
 using fcvi::ReorderPool;
 using Piece = Arrivals::Piece;
 
-// FC-VI 5.6: the next SEQ_CNT follows at once, or after so many bytes that SEQ_CNT may have come round: 65,536 frames of a byte.
+// FC-VI 5.6: the next SEQ_CNT follows at once, or after so many bytes that SEQ_CNT may have come round: 65,536 frames
+// of a byte.
 TEST(Arrivals, nextSeqCnt_elsewhereOnlyAfterItCameRound) {
   Arrivals arrivals;
   arrivals.add({0, 100, 0, 0, 1});
@@ -22,8 +24,8 @@ TEST(Arrivals, nextSeqCnt_elsewhereOnlyAfterItCameRound) {
   EXPECT_EQ(arrivals.classify({100 + 65'536, 100 + 65'636, 1, 1, 1}), Piece::New);
 }
 
-// FC-VI 5.6: as many frames are missing as SEQ_CNTs are, and none is shorter than a byte: where there are fewer bytes, the frame is of no
-// message, and that shows at once, not when the gap closes.
+// FC-VI 5.6: as many frames are missing as SEQ_CNTs are, and none is shorter than a byte: where there are fewer bytes,
+// the frame is of no message, and that shows at once, not when the gap closes.
 TEST(Arrivals, seqCntTooFar_isAConflict) {
   Arrivals arrivals;
   arrivals.add({0, 100, 0, 0, 1});
@@ -85,14 +87,16 @@ TEST(Arrivals, pieceOfSeveralFrames_hasTwoEnds) {
 TEST(Arrivals, manyHoles_frameInTheMidst_hasNoRoom) {
   Arrivals arrivals;
   std::uint32_t at = 1'000;
-  for (std::uint16_t number = 3; arrivals.ranges().size() < 64; number += 3, at += 1'000) arrivals.add({at, at + 100, number, number, 1});
+  for (std::uint16_t number = 3; arrivals.ranges().size() < 64; number += 3, at += 1'000)
+    arrivals.add({at, at + 100, number, number, 1});
   EXPECT_FALSE(arrivals.has_room({1'500, 1'600, 4, 4, 1}, 0));
   EXPECT_FALSE(arrivals.has_room({500, 600, 1, 1, 1}, 0));
   EXPECT_TRUE(arrivals.has_room({1'100, 1'200, 4, 4, 1}, 0));
   EXPECT_TRUE(arrivals.has_room({900, 1'000, 2, 2, 1}, 0));
 }
 
-// FC-VI B.2.5 rule 4c: a piece in the midst of a gap was missed as long as what is behind it; one behind all, since it came.
+// FC-VI B.2.5 rule 4c: a piece in the midst of a gap was missed as long as what is behind it; one behind all, since it
+// came.
 TEST(Arrivals, pieceInAGap_isMissedSinceTheGapShowed) {
   Arrivals arrivals;
   arrivals.add({500, 600, 5, 5, 10});
@@ -131,7 +135,8 @@ TEST(Arrivals, overlapByAByte_isAConflict) {
   EXPECT_EQ(arrivals.classify({199, 201, 2, 2, 1}), Piece::Conflict);
 }
 
-// What is over ends in the midst of a range: the rest of it stands at the beginning, and those behind keep their distance.
+// What is over ends in the midst of a range: the rest of it stands at the beginning, and those behind keep their
+// distance.
 TEST(Arrivals, forgottenInTheMidst_restBegins) {
   Arrivals seen;
   seen.add({0, 5, 0, 0, 7});
@@ -149,7 +154,8 @@ TEST(Arrivals, growth_isToldExactly) {
   Arrivals arrivals;
   EXPECT_EQ(arrivals.heap_bytes(), 0u);
   for (std::uint32_t number = 1; number < 200; number += 2) {
-    const Arrivals::Range piece{number * 10, number * 10 + 10, static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(number), 1};
+    const Arrivals::Range piece{number * 10, number * 10 + 10, static_cast<std::uint16_t>(number),
+                                static_cast<std::uint16_t>(number), 1};
     const std::size_t before = arrivals.heap_bytes(), growth = arrivals.bytes_to_grow(piece);
     EXPECT_TRUE(growth == 0 || number > 4) << "room for two is in it";
     arrivals.add(piece);
@@ -176,7 +182,8 @@ TEST(Arrivals, clear_isAsNew) {
   fill();
 }
 
-// A piece that meets a range that is here, before it, behind it or both, takes no memory, though there is no room for one more.
+// A piece that meets a range that is here, before it, behind it or both, takes no memory, though there is no room for
+// one more.
 TEST(Arrivals, growth_ofAPieceThatJoins_isNothing) {
   Arrivals arrivals;
   arrivals.add({10, 20, 1, 1, 1});
@@ -197,7 +204,8 @@ std::uint64_t takes(ReorderPool::Share& share, wire::FcId peer, std::uint64_t by
   return count;
 }
 
-// A stream alone has a third of the pool, to the byte; a second stream of the same peer gets what its peer leaves, and no more.
+// A stream alone has a third of the pool, to the byte; a second stream of the same peer gets what its peer leaves, and
+// no more.
 TEST(ReorderPool, shares_endToTheByte) {
   ReorderPool pool(2'700);
   ReorderPool::Share first(pool), second(pool), of_other(pool);

@@ -19,7 +19,8 @@ Arrivals::Range frame(std::uint32_t number, fc2::TimeNs now = 1) {
   return {number * 100, number * 100 + 100, seq_cnt, seq_cnt, now};
 }
 
-// FC-VI 5.2.1: whatever their order, the message is whole with its last missing frame and not before; each frame counts once.
+// FC-VI 5.2.1: whatever their order, the message is whole with its last missing frame and not before; each frame counts
+// once.
 TEST(Arrivals, anyOrder_wholeWithTheLastMissing) {
   std::mt19937 random(20261122);
   for (int round = 0; round < 50; ++round) {
@@ -38,7 +39,8 @@ TEST(Arrivals, anyOrder_wholeWithTheLastMissing) {
   }
 }
 
-// A message has length / 256 + 64 ranges at most: what stands alone has no room then; what joins its neighbours, or closes a hole, has.
+// A message has length / 256 + 64 ranges at most: what stands alone has no room then; what joins its neighbours, or
+// closes a hole, has.
 TEST(Arrivals, manyHoles_haveNoRoom) {
   constexpr std::uint32_t length = 100'000, most = length / 256 + 64;
   Arrivals arrivals;
@@ -57,7 +59,8 @@ TEST(Arrivals, manyHoles_haveNoRoom) {
   EXPECT_TRUE(arrivals.has_room(frame(number), length));
 }
 
-// FC-VI 5.6, 5.8.7: SEQ_CNT goes on with the relative offset, over its wrap too; a frame that has only one of both right is of no message.
+// FC-VI 5.6, 5.8.7: SEQ_CNT goes on with the relative offset, over its wrap too; a frame that has only one of both
+// right is of no message.
 TEST(Arrivals, neighbours_seqCntMustFollow) {
   Arrivals arrivals;
   arrivals.add({0, 100, 0, 0xFFFF, 1});
@@ -69,7 +72,8 @@ TEST(Arrivals, neighbours_seqCntMustFollow) {
   EXPECT_EQ(Arrivals().classify({0, 100, 1, 1, 1}), Piece::Conflict) << "the first frame has SEQ_CNT 0";
   EXPECT_EQ(Arrivals().classify({4, 104, 0, 0, 1}), Piece::Conflict) << "SEQ_CNT 0 has offset 0";
   EXPECT_EQ(arrivals.classify({104, 204, 0, 0, 1}), Piece::Conflict) << "the next SEQ_CNT, and bytes are left out";
-  EXPECT_EQ(arrivals.classify({204, 296, 1, 1, 1}), Piece::Conflict) << "the SEQ_CNT before the next, and bytes are left out";
+  EXPECT_EQ(arrivals.classify({204, 296, 1, 1, 1}), Piece::Conflict)
+      << "the SEQ_CNT before the next, and bytes are left out";
 }
 
 // ... and so is one that covers some bytes that are here and some that are not.
@@ -82,7 +86,8 @@ TEST(Arrivals, overlap_isAConflict) {
   EXPECT_EQ(arrivals.classify({120, 180, 1, 1, 1}), Piece::Duplicate);
 }
 
-// FC-VI B.2.5 rules 4c, 6e a): what lies before a frame is known to be missing since the first came that stands there or behind it.
+// FC-VI B.2.5 rules 4c, 6e a): what lies before a frame is known to be missing since the first came that stands there
+// or behind it.
 TEST(Arrivals, gaps_eachHasItsOwnTime) {
   Arrivals arrivals;
   EXPECT_EQ(arrivals.oldest_gap(), fc2::never);
@@ -127,12 +132,15 @@ TEST(Arrivals, growth_isToldBefore) {
   EXPECT_GE(arrivals.heap_bytes(), 1000 * sizeof(Arrivals::Range));
 }
 
-// One stream has a third of the pool, one peer half of it; whoever comes later finds room, and what is given back is free.
+// One stream has a third of the pool, one peer half of it; whoever comes later finds room, and what is given back is
+// free.
 TEST(ReorderPool, full_leavesRoomForOthers) {
   ReorderPool pool(60'000);
   ReorderPool::Share first(pool), second(pool), of_other(pool);
   const wire::FcId peer{0x010200}, other{0x010300};
-  const auto fill = [](ReorderPool::Share& share, wire::FcId from) { while (share.take(from, 100)) {} };
+  const auto fill = [](ReorderPool::Share& share, wire::FcId from) {
+    while (share.take(from, 100)) {}
+  };
   fill(first, peer);
   EXPECT_EQ(first.bytes(), 20'000u);
   fill(second, peer);
@@ -164,7 +172,8 @@ TEST(ReorderPool, shareDestroyed_isFree) {
   EXPECT_EQ(pool.held_bytes(), 0u);
 }
 
-// FC-VI B.2.5 rule 7a: gaps are as old as what showed them, from the first to the last: those that are due are the first ones.
+// FC-VI B.2.5 rule 7a: gaps are as old as what showed them, from the first to the last: those that are due are the
+// first ones.
 TEST(Arrivals, gapsThatAreDue_areFilledAtOnce) {
   Arrivals arrivals;
   for (std::uint32_t i = 1; i < 10; ++i) arrivals.add({10 * i, 10 * i + 5, 0, 0, i});

@@ -1,5 +1,5 @@
-// Class 2: which answers close a sequence, which do not, and what an aborted sequence leaves (FC-VI 5.5, B.2.6.1 rule 8; FC-FS ACK,
-// Sequence recovery).
+// Class 2: which answers close a sequence, which do not, and what an aborted sequence leaves (FC-VI 5.5, B.2.6.1 rule
+// 8; FC-FS ACK, Sequence recovery).
 #include "tests/fcvi/class_2_nodes.hpp"
 
 namespace {
@@ -18,7 +18,9 @@ class Class2Ack : public Class2Nodes, private fc2::ExchangeUser {
   /// Free exchanges are taken in turn: that one is the client's next.
   void bring_to_the_front(wire::OxId ox_id) {
     std::vector<fc2::Exchange*> taken;
-    const auto take = [&] { return taken.emplace_back(client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, *this))->ox_id(); };
+    const auto take = [&] {
+      return taken.emplace_back(client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, *this))->ox_id();
+    };
     const auto give_back = [&] {
       for (fc2::Exchange* exchange : std::exchange(taken, {})) client->port.release(*exchange);
     };
@@ -34,17 +36,26 @@ class Class2Ack : public Class2Nodes, private fc2::ExchangeUser {
   void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
 };
-class Class2AckAnyOrder : public Class2Nodes { public: Class2AckAnyOrder() : Class2Nodes({.in_order = false}) {} };
-class Class2ShortTimeOut : public Class2Nodes { public: Class2ShortTimeOut() : Class2Nodes({.e_d_tov = 400 * fc2::microsecond}) {} };
+class Class2AckAnyOrder : public Class2Nodes {
+ public:
+  Class2AckAnyOrder() : Class2Nodes({.in_order = false}) {}
+};
+class Class2ShortTimeOut : public Class2Nodes {
+ public:
+  Class2ShortTimeOut() : Class2Nodes({.e_d_tov = 400 * fc2::microsecond}) {}
+};
 class Class2ShortTimeOutAck0 : public Class2Nodes {
  public:
   Class2ShortTimeOutAck0() : Class2Nodes({.ack_0 = true, .e_d_tov = 400 * fc2::microsecond}) {}
 };
 class Class2Unreliable : public Class2AckAnyOrder {};
-class Class2SmallIus : public Class2Nodes { public: Class2SmallIus() : Class2Nodes({.max_iu_bytes = 5000}) {} };
+class Class2SmallIus : public Class2Nodes {
+ public:
+  Class2SmallIus() : Class2Nodes({.max_iu_bytes = 5000}) {}
+};
 
-// FC-VI 5.2.2, 5.2.3: a Send, or RDMA Write, is answered only at Reliable Reception. A response to one of Reliable Delivery, before its ACK,
-// is no answer, and ends nothing.
+// FC-VI 5.2.2, 5.2.3: a Send, or RDMA Write, is answered only at Reliable Reception. A response to one of Reliable
+// Delivery, before its ACK, is no answer, and ends nothing.
 TEST_F(Class2Ack, sending_unaskedResponseBeforeAck_isIgnored) {
   for (const bool write : {false, true}) {
     SCOPED_TRACE(write);
@@ -72,25 +83,33 @@ TEST_F(Class2Ack, sending_unaskedResponseBeforeAck_isIgnored) {
   }
 }
 
-// FC-VI 5.2.1, 5.5: the exchange of a message is over with its last ACK, and serves the next message, while the message waits for its turn to
-// complete: each ACK counts for its own.
+// FC-VI 5.2.1, 5.5: the exchange of a message is over with its last ACK, and serves the next message, while the message
+// waits for its turn to complete: each ACK counts for its own.
 TEST_F(Class2Ack, sending_ackedOutOfTurn_exchangeServesTheNext) {
   begin(Level::ReliableDelivery);
   bool first = true;
-  faults.on_link_control = [&](const wire::FcHeader&) { return std::exchange(first, false) ? late(500 * fc2::millisecond) : pass; };
+  faults.on_link_control = [&](const wire::FcHeader&) {
+    return std::exchange(first, false) ? late(500 * fc2::millisecond) : pass;
+  };
   receive(3), send(2, 100);
   fabric.run_for(fc2::millisecond);
-  const wire::OxId of_second = log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.data[11] == 2; })->header.ox_id;
+  const wire::OxId of_second =
+      log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.data[11] == 2; })
+          ->header.ox_id;
   bring_to_the_front(of_second);
   send(1, 100);
   fabric.run_for(fc2::millisecond);
-  EXPECT_EQ(log.count([=](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.header.ox_id == of_second; }), 2u);
+  EXPECT_EQ(log.count([=](const LoggedFrame& f) {
+    return f.outbound && f.is(RCtl::solicited_data) && f.header.ox_id == of_second;
+  }),
+            2u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), 0u) << i;
   fabric.run_for(fc2::second);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), sent_well) << i;
 }
 
-// FC-VI 8.4.2 d), FC-FS ABTS: two connections have a message open; each ABTS ends that of its own exchange (long before R_A_TOV would).
+// FC-VI 8.4.2 d), FC-FS ABTS: two connections have a message open; each ABTS ends that of its own exchange (long before
+// R_A_TOV would).
 TEST_F(Class2Ack, receiving_twoConnections_eachAbtsFindsItsMessage) {
   begin(Level::UnreliableDelivery, "first");
   receive();
@@ -146,7 +165,8 @@ TEST_F(Class2Ack, sending_ackOfNothingSent_isIgnored) {
   EXPECT_EQ(sent(0), sent_well);
 }
 
-// FC-FS, FC-VI 8.4.2 b): what is said of a sequence whose ABTS is under way is of no interest: its credit came back with the ABTS.
+// FC-FS, FC-VI 8.4.2 b): what is said of a sequence whose ABTS is under way is of no interest: its credit came back
+// with the ABTS.
 TEST_F(Class2Ack, aborting_lateAck_isIgnored) {
   begin(Level::UnreliableDelivery);
   lose_all_of_the_client();
@@ -162,7 +182,8 @@ TEST_F(Class2Ack, aborting_lateAck_isIgnored) {
   EXPECT_EQ(sent(0), sent_well);
 }
 
-// FC-VI B.2.6.1 rule 8e: E_D_TOV without any ACK ends the exchange, however often the frame is busied in between (rule 8b).
+// FC-VI B.2.6.1 rule 8e: E_D_TOV without any ACK ends the exchange, however often the frame is busied in between (rule
+// 8b).
 TEST_F(Class2AckAnyOrder, sending_busyFlood_doesNotMoveTheTimeOut) {
   begin(Level::ReliableDelivery);
   lose_all_of_the_client();
@@ -174,13 +195,14 @@ TEST_F(Class2AckAnyOrder, sending_busyFlood_doesNotMoveTheTimeOut) {
     fabric.run_for(10 * fc2::millisecond);
   }
   EXPECT_EQ(sent(0), send_flushed);
-  const auto again = log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); });
+  const auto again =
+      log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); });
   EXPECT_GT(again, 10u);
   EXPECT_LE(again, 64u) << "once per E_D_TOV / 64";
 }
 
-// FC-VI B.2.6.1 rule 8e: E_D_TOV waits for an ACK. One with ACK_0 comes after the last frame: a sequence that takes longer than
-// E_D_TOV to send is not given up meanwhile.
+// FC-VI B.2.6.1 rule 8e: E_D_TOV waits for an ACK. One with ACK_0 comes after the last frame: a sequence that takes
+// longer than E_D_TOV to send is not given up meanwhile.
 void long_sequence(Class2Nodes& nodes) {
   nodes.begin(Level::ReliableDelivery);
   nodes.receive(), nodes.send(1, 60'000), nodes.receive(3), nodes.send(3, 60'000);
@@ -208,12 +230,15 @@ TEST_F(Class2Ack, aborted_manySequences_nothingLeaks) {
   EXPECT_EQ(sent(0), sent_well);
 }
 
-// FC-VI 5.5: the SEQ_ID of an aborted sequence is used again only when it was recovered: while its ABTS is unanswered it rests.
+// FC-VI 5.5: the SEQ_ID of an aborted sequence is used again only when it was recovered: while its ABTS is unanswered
+// it rests.
 TEST_F(Class2Ack, aborted_abtsUnanswered_seqIdRests) {
   begin(Level::UnreliableDelivery);
   bool answered = false;
   int seq_id = -1, again = 0;
-  faults.on_basic = [&](const wire::FcHeader& header) { return header.r_ctl == RCtl::ba_acc && !answered ? lose : pass; };
+  faults.on_basic = [&](const wire::FcHeader& header) {
+    return header.r_ctl == RCtl::ba_acc && !answered ? lose : pass;
+  };
   faults.on_frame = [&](MessageFrame& frame) {
     if (!frame.from_client) return pass;
     if (frame.header.msg_id.value == 1) {
@@ -242,8 +267,8 @@ TEST_F(Class2Ack, aborted_abtsUnanswered_seqIdRests) {
   EXPECT_GT(again, 0) << "recovered";
 }
 
-// FC-VI 5.5: a SEQ_ID is used again only when the sequence is closed: not while one of its frames is unacknowledged. Another
-// connection of the same ports sends meanwhile.
+// FC-VI 5.5: a SEQ_ID is used again only when the sequence is closed: not while one of its frames is unacknowledged.
+// Another connection of the same ports sends meanwhile.
 TEST_F(Class2Ack, sending_lastAckLate_seqIdRests) {
   begin(Level::UnreliableDelivery, "first");
   int seq_id = -1, again = 0;
@@ -321,7 +346,8 @@ TEST_F(Class2SmallIus, sending_severalIus_arrive) {
     begin(level, level == Level::ReliableDelivery ? "d" : "r");
     const std::size_t first = sends.size();
     receive(3), send(3, 60'000);
-    const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (20u << 20), 60'000}}, server->data, server->handle);
+    const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (20u << 20), 60'000}},
+                                         server->data, server->handle);
     client_vi->post_send(read, client->handle);
     fabric.run_for(fc2::second);
     for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrived(i, i, 60'000) && sent(i) == sent_well);
@@ -330,8 +356,8 @@ TEST_F(Class2SmallIus, sending_severalIus_arrive) {
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
 }
 
-// FC-VI 8.4.2 e) h), B.2.6.1 rule 8: the ACK that asks for ABTS goes before the DISCONNECT_RQST: the originator's message failed, and was not
-// only flushed.
+// FC-VI 8.4.2 e) h), B.2.6.1 rule 8: the ACK that asks for ABTS goes before the DISCONNECT_RQST: the originator's
+// message failed, and was not only flushed.
 TEST_F(Class2Ack, expecting_noDescriptor_ackTellsItFirst) {
   begin(Level::ReliableDelivery);
   send(1, 100);
@@ -344,8 +370,8 @@ TEST_F(Class2Ack, expecting_noDescriptor_ackTellsItFirst) {
   EXPECT_EQ(sent(0), send_flushed);
 }
 
-// FC-VI 8.4.2 h), B.2.4 rule 2 a): the rest of a message that was refused is answered as its first frame was: Abort Sequence, Perform ABTS;
-// also where the fabric keeps no order, and one of the past may be a duplicate.
+// FC-VI 8.4.2 h), B.2.4 rule 2 a): the rest of a message that was refused is answered as its first frame was: Abort
+// Sequence, Perform ABTS; also where the fabric keeps no order, and one of the past may be a duplicate.
 TEST_F(Class2Unreliable, expecting_noDescriptor_restIsNotAccepted) {
   begin(Level::UnreliableDelivery);
   faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
@@ -359,8 +385,8 @@ TEST_F(Class2Unreliable, expecting_noDescriptor_restIsNotAccepted) {
   EXPECT_EQ(log.count(demands), 4u);
 }
 
-// FC-VI B.2.4 rules 2 a) c): ... and a frame of it that comes late, until R_A_TOV after the error. Then Merr is clear: the frame is one
-// of the past, which may be a duplicate of what is here.
+// FC-VI B.2.4 rules 2 a) c): ... and a frame of it that comes late, until R_A_TOV after the error. Then Merr is clear:
+// the frame is one of the past, which may be a duplicate of what is here.
 TEST_F(Class2Unreliable, errored_lateFrame_isNotAcceptedUntilRaTov) {
   for (const fc2::TimeNs after : {10 * fc2::second - fc2::millisecond, 10 * fc2::second + fc2::millisecond}) {
     begin(Level::UnreliableDelivery, std::to_string(after));

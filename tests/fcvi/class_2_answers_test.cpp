@@ -1,5 +1,5 @@
-// Class 2: answers that are none to the sequence that is open, and what a reject means by who says it (FC-VI 5.5, B.2.6.1 rule 8; FC-FS
-// Link_Control).
+// Class 2: answers that are none to the sequence that is open, and what a reject means by who says it (FC-VI 5.5,
+// B.2.6.1 rule 8; FC-FS Link_Control).
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "wire/link_control.hpp"
 
@@ -29,8 +29,14 @@ class Class2Answers : public Class2Nodes {
   }
   [[nodiscard]] std::size_t aborts() const { return log.count(RCtl::abts); }
 };
-class Class2AnswersAck0 : public Class2Answers { public: Class2AnswersAck0() : Class2Answers({.ack_0 = true}) {} };
-class Class2AnswersAnyOrder : public Class2Answers { public: Class2AnswersAnyOrder() : Class2Answers({.in_order = false}) {} };
+class Class2AnswersAck0 : public Class2Answers {
+ public:
+  Class2AnswersAck0() : Class2Answers({.ack_0 = true}) {}
+};
+class Class2AnswersAnyOrder : public Class2Answers {
+ public:
+  Class2AnswersAnyOrder() : Class2Answers({.in_order = false}) {}
+};
 class Class2AnswersAnyOrderAck0 : public Class2Answers {
  public:
   Class2AnswersAnyOrderAck0() : Class2Answers({.in_order = false, .ack_0 = true}) {}
@@ -58,13 +64,15 @@ TEST_F(Class2Answers, sending_ackThatStopsTheSequence_acknowledges) {
 // FC-FS "N_Port Login required" is the peer's to say: from the fabric it rejects the frame, and leaves the login.
 TEST_F(Class2Answers, sending_fabricRejectsForLogin_staysLoggedIn) {
   send_alone(Level::UnreliableDelivery);
-  answered(data_frame(0)->header, RCtl::f_rjt, wire::LinkReject{.reason = wire::LinkRejectReason::login_required}.to_parameter());
+  answered(data_frame(0)->header, RCtl::f_rjt,
+           wire::LinkReject{.reason = wire::LinkRejectReason::login_required}.to_parameter());
   EXPECT_TRUE(client->port.remote_port(server->port.n_port_id()).logged_in());
   EXPECT_EQ(sent(0), sent_well);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
 
-// FC-VI B.2.6.1 rule 8a: on an in-order fabric a frame that was busied is not sent again: what is behind it may be there already.
+// FC-VI B.2.6.1 rule 8a: on an in-order fabric a frame that was busied is not sent again: what is behind it may be
+// there already.
 TEST_F(Class2Answers, sending_busyInOrder_isAborted) {
   send_alone(Level::UnreliableDelivery);
   answered(data_frame(0)->header, RCtl::p_bsy, 0x01010000);
@@ -84,12 +92,14 @@ TEST_F(Class2AnswersAnyOrder, sending_busyAtTheLast_isGivenUpInTime) {
   EXPECT_EQ(sent(0), send_flushed);
 }
 
-// FC-VI B.2.6.1 rules 8a, 8b: with ACK_0 nothing but memory bounds what may be busied: of a sequence 1024 frames are kept to be sent again;
-// one beyond them that is busied ends it, as on an in-order fabric.
+// FC-VI B.2.6.1 rules 8a, 8b: with ACK_0 nothing but memory bounds what may be busied: of a sequence 1024 frames are
+// kept to be sent again; one beyond them that is busied ends it, as on an in-order fabric.
 TEST_F(Class2AnswersAnyOrderAck0, sending_busyOfALongSequence_theFirstGoAgain) {
   send_alone(Level::ReliableDelivery, 1030 * frame_bytes);
   fabric.run_for(fc2::second);
-  const auto again = [&] { return log.count([](const support::LoggedFrame& f) { return f.outbound && f.header.has(f_ctl::retransmitted); }); };
+  const auto again = [&] {
+    return log.count([](const support::LoggedFrame& f) { return f.outbound && f.header.has(f_ctl::retransmitted); });
+  };
   answered(data_frame(1023)->header, RCtl::p_bsy, 0x01010000);
   fabric.run_for(client->port.e_d_tov() / 32);
   EXPECT_EQ(again(), 1u);
@@ -141,7 +151,8 @@ TEST_F(Class2AnswersAck0, sending_ackBeforeTheLastFrame_isIgnored) {
   EXPECT_EQ(sent(0), send_flushed);
 }
 
-// FC-VI 5.5: a sequence is closed by its ACK. What is said of it afterwards does not end the exchange, which waits for the response.
+// FC-VI 5.5: a sequence is closed by its ACK. What is said of it afterwards does not end the exchange, which waits for
+// the response.
 TEST_F(Class2AnswersAck0, awaitResponse_rejectOfWhatWasAcknowledged_isIgnored) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
@@ -158,8 +169,8 @@ TEST_F(Class2AnswersAck0, awaitResponse_rejectOfWhatWasAcknowledged_isIgnored) {
   EXPECT_EQ(sent(0), send_failed) << "by FCVI_ULP_TIMEOUT, as if nothing had been said";
 }
 
-// FC-VI 5.5: a response waits for its ACK when its host goes away, and then the port's link: the port outlives the host, and says nothing
-// to it any more.
+// FC-VI 5.5: a response waits for its ACK when its host goes away, and then the port's link: the port outlives the
+// host, and says nothing to it any more.
 TEST_F(Class2AnswersAck0, answering_hostGoesAwayBeforeTheAck) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };

@@ -47,12 +47,16 @@ class Class2Nodes : public MessageNodes {
   };
   Class2Nodes() : Class2Nodes(Options{}) {}
   explicit Class2Nodes(const Options& options)
-      : MessageNodes({.address = {}, .max_iu_bytes = options.max_iu_bytes, .reorder_pool_bytes = options.reorder_pool_bytes, .class_2 = true},
-                     [=](fc2::NPortConfig& config, std::size_t) {
-                       config.end_to_end_credit = credit;
-                       config.ack_0 = options.ack_0;
-                     },
-                     fabric_of(options)) {}
+      : MessageNodes(
+            {.address = {},
+             .max_iu_bytes = options.max_iu_bytes,
+             .reorder_pool_bytes = options.reorder_pool_bytes,
+             .class_2 = true},
+            [=](fc2::NPortConfig& config, std::size_t) {
+              config.end_to_end_credit = credit;
+              config.ack_0 = options.ack_0;
+            },
+            fabric_of(options)) {}
   static fc2::SwitchConfig fabric_of(const Options& options) {
     fc2::SwitchConfig config = fabric_order(options.in_order);
     config.e_d_tov = options.e_d_tov;
@@ -65,7 +69,9 @@ class Class2Nodes : public MessageNodes {
     inject(server->port, fc2::make_link_control(fabric.pool, data, r_ctl, parameter, f_ctl));
   }
   [[nodiscard]] const LoggedFrame* data_frame(std::uint16_t seq_cnt) {
-    return log.find([=](const LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data) && f.header.seq_cnt.value == seq_cnt; });
+    return log.find([=](const LoggedFrame& f) {
+      return f.outbound && f.is(wire::RCtl::solicited_data) && f.header.seq_cnt.value == seq_cnt;
+    });
   }
   void lose_all_of_the_client() {
     faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? lose : pass; };

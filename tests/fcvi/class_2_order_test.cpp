@@ -1,5 +1,6 @@
-// Class 2 on fabrics that do not keep the order, and what never comes: when a sequence with ACK_0 is acknowledged, what happens when no more
-// early frames can be kept, and an answer that is waited for in vain (FC-VI 5.5, 8.4.1 a, B.2.6.1 rules 8b and 8e, B.2.6.2 rule 9; FC-FS).
+// Class 2 on fabrics that do not keep the order, and what never comes: when a sequence with ACK_0 is acknowledged, what
+// happens when no more early frames can be kept, and an answer that is waited for in vain (FC-VI 5.5, 8.4.1 a, B.2.6.1
+// rules 8b and 8e, B.2.6.2 rule 9; FC-FS).
 #include "tests/fcvi/class_2_nodes.hpp"
 
 namespace {
@@ -19,8 +20,8 @@ class Class2Ack0AnyOrder : public Class2Nodes {
   Class2Ack0AnyOrder() : Class2Nodes({.in_order = false, .ack_0 = true}) {}
 };
 
-// FC-FS ACK_0, FC-VI 5.5: the ACK of a sequence goes when all of its frames are here, and not when the last one is. Only then is the
-// sequence closed at its initiator, and the message done.
+// FC-FS ACK_0, FC-VI 5.5: the ACK of a sequence goes when all of its frames are here, and not when the last one is.
+// Only then is the sequence closed at its initiator, and the message done.
 TEST_F(Class2Ack0AnyOrder, receiving_lastFrameOvertakes_ackWaitsForTheRest) {
   begin(Level::ReliableDelivery);
   faults.on_frame = support::to_frame(1, late(10 * fc2::millisecond));
@@ -38,8 +39,8 @@ TEST_F(Class2Ack0AnyOrder, receiving_lastFrameOvertakes_ackWaitsForTheRest) {
   EXPECT_EQ(ack->eof, wire::Eof::t);
 }
 
-// FC-FS ACK_0, FC-VI B.2.6.1 rules 8e a) c): a frame of a sequence never comes, another comes twice: nothing is acknowledged, and E_D_TOV
-// tells the originator, whose connection breaks.
+// FC-FS ACK_0, FC-VI B.2.6.1 rules 8e a) c): a frame of a sequence never comes, another comes twice: nothing is
+// acknowledged, and E_D_TOV tells the originator, whose connection breaks.
 TEST_F(Class2Ack0AnyOrder, sending_frameLost_isNotAcknowledged) {
   begin(Level::ReliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
@@ -55,7 +56,8 @@ TEST_F(Class2Ack0AnyOrder, sending_frameLost_isNotAcknowledged) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
 
-// FC-FS ACK_0: the exchange was given up, and its OX_ID and SEQ_ID are used anew: what came of the former sequence does not count.
+// FC-FS ACK_0: the exchange was given up, and its OX_ID and SEQ_ID are used anew: what came of the former sequence does
+// not count.
 TEST_F(Class2Ack0AnyOrder, receiving_afterAbort_startsAnew) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = support::to_frame(1, lose);
@@ -80,12 +82,14 @@ class Class2Full : public Class2Nodes {
     for (std::uint32_t i = 0; i < bytes; ++i) at[i] = static_cast<std::uint8_t>(i * 11 + (i >> 12));
   }
   void delay_short_messages(fc2::TimeNs delay) {
-    faults.on_frame = [=](MessageFrame& frame) { return frame.from_client && frame.header.tot_len_or_connection_id == 8 ? late(delay) : pass; };
+    faults.on_frame = [=](MessageFrame& frame) {
+      return frame.from_client && frame.header.tot_len_or_connection_id == 8 ? late(delay) : pass;
+    };
   }
 };
 
-// FC-VI B.2.6.1 rule 8b, FC-FS P_BSY: what finds no room in the pool of the port is busied, comes again, and all arrives; the same on five
-// connections at once.
+// FC-VI B.2.6.1 rule 8b, FC-FS P_BSY: what finds no room in the pool of the port is busied, comes again, and all
+// arrives; the same on five connections at once.
 TEST_F(Class2Full, receiving_poolFull_isBusied) {
   for (const std::uint32_t streams : {1u, 5u}) {
     fill_data(client->bytes(client->data));
@@ -96,7 +100,8 @@ TEST_F(Class2Full, receiving_poolFull_isBusied) {
       begin(Level::ReliableDelivery, std::to_string(streams) + std::to_string(i));
       clients.push_back(client_vi);
       for (const std::uint32_t size : {8u, bytes}) {
-        to.push_back(server->descriptor(0, {{server->data + i * bytes, bytes}}));  // the short one first, the long one over it
+        to.push_back(
+            server->descriptor(0, {{server->data + i * bytes, bytes}}));  // the short one first, the long one over it
         from.push_back(client->descriptor(0, {{client->data, size}}));
         server_vi->post_receive(to.back(), server->handle);
       }
@@ -122,8 +127,8 @@ TEST_F(Class2Full, receiving_poolFull_isBusied) {
 
 class Class2Silence : public Class2Nodes {};
 
-// FC-VI 5.2.4, 6.12.2: read data is out with its last frame. That nobody acknowledges it ends its exchange, and nothing else: whether it
-// arrived its originator knows, who waits for it.
+// FC-VI 5.2.4, 6.12.2: read data is out with its last frame. That nobody acknowledges it ends its exchange, and nothing
+// else: whether it arrived its originator knows, who waits for it.
 TEST_F(Class2Silence, reading_dataNotAcknowledged_endsTheExchangeAlone) {
   begin(Level::ReliableDelivery);
   faults.on_link_control = [&](const wire::FcHeader& fc) { return fc.s_id == client->port.n_port_id() ? lose : pass; };
@@ -138,17 +143,21 @@ TEST_F(Class2Silence, reading_dataNotAcknowledged_endsTheExchangeAlone) {
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
 }
 
-// FC-VI 8.4.1 a), 8.4.2 a) e), B.2.6.2 rule 9 a) b): all ACKs came, the response does not: FCVI_ULP_TIMEOUT after the message was sent its
-// exchange is aborted, and again R_A_TOV later where no BA_ACC comes; then all is returned. (Nothing but ACKs comes from the server.)
+// FC-VI 8.4.1 a), 8.4.2 a) e), B.2.6.2 rule 9 a) b): all ACKs came, the response does not: FCVI_ULP_TIMEOUT after the
+// message was sent its exchange is aborted, and again R_A_TOV later where no BA_ACC comes; then all is returned.
+// (Nothing but ACKs comes from the server.)
 TEST_F(Class2Silence, awaitResponse_lost_abortsTwice) {
   begin(Level::ReliableReception);
   constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
-  faults.on_basic = faults.on_control = [&](const wire::FcHeader& fc) { return fc.s_id == server->port.n_port_id() ? lose : pass; };
+  faults.on_basic =
+      faults.on_control = [&](const wire::FcHeader& fc) { return fc.s_id == server->port.n_port_id() ? lose : pass; };
   receive(), send(1, 100);
   const fc2::TimeNs begun = fabric.scheduler.now();
   const auto aborts = [&] {
-    return log.count([&](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts) && f.header.ox_id == data_frame(0)->header.ox_id; });
+    return log.count([&](const LoggedFrame& f) {
+      return f.outbound && f.is(RCtl::abts) && f.header.ox_id == data_frame(0)->header.ox_id;
+    });
   };
   fabric.scheduler.run_until(begun + r_a_tov - fc2::millisecond);
   EXPECT_EQ(log.count(RCtl::ack_1), 1u);

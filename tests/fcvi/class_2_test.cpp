@@ -1,4 +1,5 @@
-// Class 2 end to end (FC-VI 5.5, 8.4.2 b h, B.2.4 rules 1 and 2, B.2.6.1 rule 8): ACK_1, ACK_0, end-to-end credit, busy, reject, abort.
+// Class 2 end to end (FC-VI 5.5, 8.4.2 b h, B.2.4 rules 1 and 2, B.2.6.1 rule 8): ACK_1, ACK_0, end-to-end credit,
+// busy, reject, abort.
 #include <algorithm>
 #include <set>
 
@@ -23,17 +24,20 @@ constexpr std::uint16_t credit = 6;
 class Class2 : public support::AtLevel {
  public:
   explicit Class2(bool ack_0 = false, bool in_order = true, std::uint16_t end_to_end_credit = credit)
-      : AtLevel({.address = {}, .class_2 = true},
-                [=](fc2::NPortConfig& config, std::size_t) {
-                  config.end_to_end_credit = end_to_end_credit;
-                  config.ack_0 = ack_0;
-                }, fabric_config(in_order)) {}
+      : AtLevel(
+            {.address = {}, .class_2 = true},
+            [=](fc2::NPortConfig& config, std::size_t) {
+              config.end_to_end_credit = end_to_end_credit;
+              config.ack_0 = ack_0;
+            },
+            fabric_config(in_order)) {}
   static fc2::SwitchConfig fabric_config(bool in_order) {
     fc2::SwitchConfig config;
     config.in_order = in_order;
     return config;
   }
-  /// The frame of this number is not delivered; it is answered so, from the server's address, as the fabric or the port would.
+  /// The frame of this number is not delivered; it is answered so, from the server's address, as the fabric or the port
+  /// would.
   void answer(int number, RCtl r_ctl) {
     faults.on_frame = [this, number, r_ctl](MessageFrame& frame) {
       if (!frame.from_client || frame.number != number) return pass;
@@ -42,7 +46,9 @@ class Class2 : public support::AtLevel {
     };
   }
   [[nodiscard]] std::size_t data_frames() const {
-    return log.count([](const LoggedFrame& f) { return f.outbound && f.header.type == wire::Type::fc_vi && f.is(RCtl::solicited_data); });
+    return log.count([](const LoggedFrame& f) {
+      return f.outbound && f.header.type == wire::Type::fc_vi && f.is(RCtl::solicited_data);
+    });
   }
   /// The first of them alone.
   void send_all(int messages) {
@@ -56,7 +62,8 @@ class Class2 : public support::AtLevel {
     const auto aborts = log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts); });
     EXPECT_TRUE(unreliable() ? aborts == 1 : aborts >= 1) << aborts;  // a connection that ends aborts all that is open
     EXPECT_EQ(sent(0), sent_well);
-    // VI-DG 5.2 bit 6, ruling 203: Transport Error at Reliable Reception alone. (Partial Packet Error: failures_test.cpp.)
+    // VI-DG 5.2 bit 6, ruling 203: Transport Error at Reliable Reception alone. (Partial Packet Error:
+    // failures_test.cpp.)
     const std::uint32_t failed = unreliable() ? sent_well : reception() ? send_failed : send_flushed;
     EXPECT_EQ(sent(1) & ~(unreliable() ? 0u : vi::status::partial_error), failed);
     if (unreliable()) {
@@ -71,7 +78,10 @@ class Class2 : public support::AtLevel {
     EXPECT_EQ(server_vi->state(), vi::State::Error);
   }
 };
-class Class2Ack0 : public Class2 { public: Class2Ack0() : Class2(true) {} };
+class Class2Ack0 : public Class2 {
+ public:
+  Class2Ack0() : Class2(true) {}
+};
 class Class2OutOfOrder : public Class2 {
  public:
   Class2OutOfOrder() : Class2(false, false) {}
@@ -87,15 +97,17 @@ INSTANTIATE_TEST_SUITE_P(Level, Class2, support::all_levels, support::level_name
 INSTANTIATE_TEST_SUITE_P(Level, Class2Ack0, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, Class2OutOfOrder, support::all_levels, support::level_name);
 
-// FC-VI 8.4.1 c) d), 8.4.2 h), 5.9: the last frame of message 2 comes, but is no part of it by what its headers say. Its ACK asks for the
-// ABTS: a plain one would complete a Send of which the end is missing.
+// FC-VI 8.4.1 c) d), 8.4.2 h), 5.9: the last frame of message 2 comes, but is no part of it by what its headers say.
+// Its ACK asks for the ABTS: a plain one would complete a Send of which the end is missing.
 TEST_P(Class2, connected_lastFrameUnreadable_isAborted) {
   const std::function<void(MessageFrame&)> changes[] = {
-      [](MessageFrame& f) { f.frame.data_field()[4] = 0xEE; },                                                  // opcode
-      [](MessageFrame& f) { f.fc.df_ctl = 0, f.rewrite(); },                                                    // no Device_Header
-      [](MessageFrame& f) { f.fc.df_ctl |= wire::df_ctl::network_header, f.rewrite(); },                        // and others, 5.8.5
-      [](MessageFrame& f) { f.fc.r_ctl = RCtl::command_status, f.rewrite(); },                                  // R_CTL of another IU
-      [](MessageFrame& f) { f.fc.r_ctl = RCtl::command_status, f.rewrite(), f.frame.data_field()[4] = 0x08; },  // an answer (5.2.5)
+      [](MessageFrame& f) { f.frame.data_field()[4] = 0xEE; },                            // opcode
+      [](MessageFrame& f) { f.fc.df_ctl = 0, f.rewrite(); },                              // no Device_Header
+      [](MessageFrame& f) { f.fc.df_ctl |= wire::df_ctl::network_header, f.rewrite(); },  // and others, 5.8.5
+      [](MessageFrame& f) { f.fc.r_ctl = RCtl::command_status, f.rewrite(); },            // R_CTL of another IU
+      [](MessageFrame& f) {
+        f.fc.r_ctl = RCtl::command_status, f.rewrite(), f.frame.data_field()[4] = 0x08;
+      },  // an answer (5.2.5)
   };
   for (const auto& change : changes) {
     SCOPED_TRACE(&change - changes);
@@ -109,14 +121,16 @@ TEST_P(Class2, connected_lastFrameUnreadable_isAborted) {
     expect_second_aborted();
     EXPECT_NE(log.find([](const LoggedFrame& f) {
       return !f.outbound && f.is(RCtl::ack_1) && (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == 1u << 4;
-    }), nullptr);
+    }),
+              nullptr);
     faults.on_frame = {};
     disconnect(*client, *client_vi), disconnect(*server, *server_vi);
   }
 }
 
-// FC-VI 5.5, FC-FS: every data frame is SOFi2 or SOFn2 and is answered by an ACK_1 of its SEQ_ID and SEQ_CNT, contexts inverted; no
-// more frames than the end-to-end credit are unacknowledged, and that many are; no SEQ_ID is used again before its sequence is closed.
+// FC-VI 5.5, FC-FS: every data frame is SOFi2 or SOFn2 and is answered by an ACK_1 of its SEQ_ID and SEQ_CNT, contexts
+// inverted; no more frames than the end-to-end credit are unacknowledged, and that many are; no SEQ_ID is used again
+// before its sequence is closed.
 TEST_P(Class2, connected_sends_areAcknowledged) {
   begin(GetParam());
   ASSERT_TRUE(client->port.remote_port(server->port.n_port_id()).supports_class_2());
@@ -149,7 +163,9 @@ TEST_P(Class2, connected_sends_areAcknowledged) {
 // FC-VI 5.5, 5.2.2: a message completes when its last ACK came; at Reliable Reception when its response came.
 TEST_P(Class2, sending_lastAckLate_completesThen) {
   begin(GetParam());
-  faults.on_link_control = [](const wire::FcHeader& header) { return header.seq_cnt.value == 3 ? late(fc2::second) : pass; };
+  faults.on_link_control = [](const wire::FcHeader& header) {
+    return header.seq_cnt.value == 3 ? late(fc2::second) : pass;
+  };
   receive(), send();
   fabric.run_for(500 * fc2::millisecond);
   EXPECT_TRUE(arrived(0, 0));
@@ -168,7 +184,8 @@ TEST_P(Class2Ack0, connected_sends_areAcknowledgedOnce) {
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
 }
 
-// FC-VI B.2.6.1 rules 8a a) b) c): F_BSY or P_BSY to a data frame on an in-order fabric: ABTS; unreliable: Merr; reliable: Error, Herr.
+// FC-VI B.2.6.1 rules 8a a) b) c): F_BSY or P_BSY to a data frame on an in-order fabric: ABTS; unreliable: Merr;
+// reliable: Error, Herr.
 TEST_P(Class2, sending_fBsy_isAborted) {
   begin(GetParam());
   answer(5, RCtl::f_bsy_data);
@@ -182,8 +199,8 @@ TEST_P(Class2, sending_pBsy_isAborted) {  // FC-VI B.2.6.1 rules 8a a) b) c)
   expect_second_aborted();
 }
 
-// FC-VI B.2.6.1 rules 8a a) c): ... of the last frame of a message: nothing follows that could tell the responder; the ABTS goes at
-// once, and not after E_D_TOV.
+// FC-VI B.2.6.1 rules 8a a) c): ... of the last frame of a message: nothing follows that could tell the responder; the
+// ABTS goes at once, and not after E_D_TOV.
 TEST_P(Class2, sending_lastFrameBusied_isAbortedAtOnce) {
   for (const RCtl busy : {RCtl::f_bsy_data, RCtl::p_bsy}) {
     begin(GetParam(), to_string(busy));
@@ -206,7 +223,8 @@ TEST_P(Class2OutOfOrder, sending_busy_isSentAgain) {
     answer(5, busy);
     send_all(3);
     for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrives_somewhere(i) && sent(i) == sent_well) << i;
-    EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); }), 1u);
+    EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.outbound && f.header.has(wire::f_ctl::retransmitted); }),
+              1u);
     EXPECT_EQ(log.count(RCtl::abts), 0u);
   }
 }
@@ -225,8 +243,8 @@ TEST_P(Class2, sending_pRjt_isAborted) {  // FC-VI B.2.6.1 rules 8c a) b) c)
   expect_second_aborted();
 }
 
-// FC-VI 8.4.2 b) h), B.2.4 rules 1 a), 2 a), B.2.6.1 rules 8d a) b) c): a frame is lost: the responder says "Abort Sequence, Perform
-// ABTS" in the ACK of the next one, and the originator does.
+// FC-VI 8.4.2 b) h), B.2.4 rules 1 a), 2 a), B.2.6.1 rules 8d a) b) c): a frame is lost: the responder says "Abort
+// Sequence, Perform ABTS" in the ACK of the next one, and the originator does.
 TEST_P(Class2, receiving_frameLost_isAbortedByAck) {
   begin(GetParam());
   faults.on_frame = to_frame(5, lose);
@@ -234,24 +252,27 @@ TEST_P(Class2, receiving_frameLost_isAbortedByAck) {
   expect_second_aborted();
   EXPECT_EQ(received(1), receive_lost);
   const auto demands = log.count([](const LoggedFrame& f) {
-    return !f.outbound && f.is(RCtl::ack_1) && (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
+    return !f.outbound && f.is(RCtl::ack_1) &&
+           (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
   });
   EXPECT_GE(demands, 1u);
   EXPECT_EQ(arrived(2, 2), unreliable());
 }
 
-// FC-VI 8.4.2 h), B.2.4 rules 1 a), 2 a): from the error on every further frame is answered so: at Unreliable Delivery those of the
-// message (Merr), else all of the handle (Herr). The ACKs are late: the originator has sent all that its credit allows.
+// FC-VI 8.4.2 h), B.2.4 rules 1 a), 2 a): from the error on every further frame is answered so: at Unreliable Delivery
+// those of the message (Merr), else all of the handle (Herr). The ACKs are late: the originator has sent all that its
+// credit allows.
 TEST_P(Class2, errored_everyFurtherFrame_isAnsweredByAbort) {
   begin(GetParam());
   faults.on_frame = to_frame(5, lose);
   faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
   send_all(3);
-  std::vector<std::uint16_t> messages;                     // by OX_ID
+  std::vector<std::uint16_t> messages;                      // by OX_ID
   std::set<std::pair<std::size_t, int>> aborted, accepted;  // message, SEQ_CNT
   for (const LoggedFrame& f : log.frames()) {
     const bool data = f.outbound && f.header.type == wire::Type::fc_vi && f.is(RCtl::solicited_data);
-    if (data && std::find(messages.begin(), messages.end(), f.header.ox_id.value) == messages.end()) messages.push_back(f.header.ox_id.value);
+    if (data && std::find(messages.begin(), messages.end(), f.header.ox_id.value) == messages.end())
+      messages.push_back(f.header.ox_id.value);
     if (f.outbound || !f.is(RCtl::ack_1)) continue;
     const bool abort = (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
     const auto message = std::find(messages.begin(), messages.end(), f.header.ox_id.value);
@@ -259,16 +280,20 @@ TEST_P(Class2, errored_everyFurtherFrame_isAnsweredByAbort) {
       (abort ? aborted : accepted).emplace(message - messages.begin(), f.header.seq_cnt.value);
   }
   using Frames = std::set<std::pair<std::size_t, int>>;
-  EXPECT_EQ(aborted, unreliable() ? (Frames{{1, 2}, {1, 3}}) : (Frames{{1, 2}, {1, 3}, {2, 0}}));  // then the DISCONNECT_RQST
+  EXPECT_EQ(aborted,
+            unreliable() ? (Frames{{1, 2}, {1, 3}}) : (Frames{{1, 2}, {1, 3}, {2, 0}}));  // then the DISCONNECT_RQST
   EXPECT_EQ(accepted.count({1, 0}), 1u);
   EXPECT_EQ(accepted.size(), unreliable() ? 9u : 5u);
 }
 
-// FC-VI B.2.6.1 rules 8e a) b) c): no ACK. Just before E_D_TOV nothing has happened; just after it the exchange is aborted.
+// FC-VI B.2.6.1 rules 8e a) b) c): no ACK. Just before E_D_TOV nothing has happened; just after it the exchange is
+// aborted.
 TEST_P(Class2, sending_acksLost_timesOutAfterEdTov) {
   begin(GetParam());
   int acks = 0;
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client || frame.number == 0 ? pass : lose; };  // no response tells it
+  faults.on_frame = [](MessageFrame& frame) {
+    return frame.from_client || frame.number == 0 ? pass : lose;
+  };  // no response tells it
   faults.on_link_control = [&](const wire::FcHeader& header) {
     return header.s_id == server->port.n_port_id() && ++acks > 1 ? lose : pass;
   };
@@ -297,8 +322,10 @@ TEST_P(Class2Reads, connected_rdma_arrives) {
     *server->bytes(server->data + i) = static_cast<std::uint8_t>(i * 7 + (i >> 8));
     *client->bytes(client->data + large + i) = static_cast<std::uint8_t>(i * 3 + (i >> 8));
   }
-  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data, server->handle);
-  const auto write = client->descriptor(vi::control::op_rdma_write, {{client->data + large, large}}, server->data + large, server->handle);
+  const auto read =
+      client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data, server->handle);
+  const auto write = client->descriptor(vi::control::op_rdma_write, {{client->data + large, large}},
+                                        server->data + large, server->handle);
   client_vi->post_send(read, client->handle), client_vi->post_send(write, client->handle);
   fabric.run_for(fc2::second);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
@@ -309,8 +336,10 @@ TEST_P(Class2Reads, connected_rdma_arrives) {
 
 class OneSided : public support::AtLevel {
  public:
-  OneSided() : AtLevel({.address = {}, .class_2 = true},
-                       [](fc2::NPortConfig& config, std::size_t index) { config.end_to_end_credit = index == 0 ? credit : std::uint16_t{0}; }) {}
+  OneSided()
+      : AtLevel({.address = {}, .class_2 = true}, [](fc2::NPortConfig& config, std::size_t index) {
+          config.end_to_end_credit = index == 0 ? credit : std::uint16_t{0};
+        }) {}
 };
 INSTANTIATE_TEST_SUITE_P(Level, OneSided, support::all_levels, support::level_name);
 
@@ -333,8 +362,8 @@ struct Stranger final : fc2::ExchangeUser {
   int failures = 0;
 };
 
-// FC-VI C.1: set-up IUs that come in class 2 are answered in class 2. The ACK of RESP1 is lost: RESP2 says the same. The ACK of
-// RESP3 is lost: E_D_TOV and an ABTS end the exchange, and nothing else.
+// FC-VI C.1: set-up IUs that come in class 2 are answered in class 2. The ACK of RESP1 is lost: RESP2 says the same.
+// The ACK of RESP3 is lost: E_D_TOV and an ABTS end the exchange, and nothing else.
 TEST_P(Class2, idle_connectRqstInClass2_isAnsweredSo) {
   begin(GetParam());
   const auto before = server->provider.open_setups();  // a received one lives with its connection
@@ -351,7 +380,8 @@ TEST_P(Class2, idle_connectRqstInClass2_isAnsweredSo) {
   rqst.payload.handle = wire::FcviHandle{0x7777};
   std::vector<std::uint8_t> iu(rqst.size());
   rqst.write(iu);
-  client->port.send(*exchange, RCtl::unsolicited_control, std::span(iu).first(32), std::span(iu).subspan(32), {.transfer_initiative = true});
+  client->port.send(*exchange, RCtl::unsolicited_control, std::span(iu).first(32), std::span(iu).subspan(32),
+                    {.transfer_initiative = true});
   fabric.run_for(fc2::millisecond);
   ASSERT_EQ(stranger.opcodes, std::vector{Opcode::connect_resp1});
   wire::fcvi::ConnectResp2 resp2;
@@ -365,7 +395,10 @@ TEST_P(Class2, idle_connectRqstInClass2_isAnsweredSo) {
   fabric.run_for(40 * fc2::second);
   EXPECT_EQ(acks, 2);
   EXPECT_EQ(stranger.failures, 0);
-  EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.header.type == wire::Type::fc_vi && wire::class_of_service(f.sof) != 2; }), 0u);
+  EXPECT_EQ(log.count([](const LoggedFrame& f) {
+    return f.header.type == wire::Type::fc_vi && wire::class_of_service(f.sof) != 2;
+  }),
+            0u);
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
   EXPECT_EQ(server->provider.open_setups(), before);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
@@ -382,11 +415,16 @@ TEST_P(Class2, sending_loginRequired_isLoggedOut) {
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
 }
 
-// FC-FS: the fabric rejects what it cannot deliver (F_RJT), and a port what comes without a login (P_RJT): rule 8c for real.
+// FC-FS: the fabric rejects what it cannot deliver (F_RJT), and a port what comes without a login (P_RJT): rule 8c for
+// real.
 TEST_P(Class2, sending_nobodyThere_isRejected) {
   begin(GetParam());
-  const wire::FcHeader data{.r_ctl = RCtl::solicited_data, .d_id = {0x01EE00}, .s_id = client->port.n_port_id(), .type = wire::Type::fc_vi,
-                            .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::ack_form_ack_1, .ox_id = {0x77}};
+  const wire::FcHeader data{.r_ctl = RCtl::solicited_data,
+                            .d_id = {0x01EE00},
+                            .s_id = client->port.n_port_id(),
+                            .type = wire::Type::fc_vi,
+                            .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::ack_form_ack_1,
+                            .ox_id = {0x77}};
   const auto inject = [&](wire::FcHeader header) {
     fc2::FramePtr frame = fabric.pool.take();
     header.write(frame->bytes);
@@ -398,7 +436,8 @@ TEST_P(Class2, sending_nobodyThere_isRejected) {
   };
   inject(data);
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::f_rjt); }), 1u);
-  fc2::NPort& stranger = fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = credit; });
+  fc2::NPort& stranger =
+      fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = credit; });
   fabric.attach(2);
   fabric.run_for(fc2::second);
   wire::FcHeader to_stranger = data;

@@ -1,5 +1,5 @@
-// Messages in class 2 that wait for their turn, for ACKs or for credit at their originator (FC-VI 4.1, 5.2.4, 5.5, 8.4.1 a), 8.4.2 a),
-// Annex E, B.2.6.1; VI-ARCH 2.5.1, 2.5.3, 6.3.1.1).
+// Messages in class 2 that wait for their turn, for ACKs or for credit at their originator (FC-VI 4.1, 5.2.4, 5.5,
+// 8.4.1 a), 8.4.2 a), Annex E, B.2.6.1; VI-ARCH 2.5.1, 2.5.3, 6.3.1.1).
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "wire/fcvi/message_status.hpp"
 
@@ -21,8 +21,8 @@ constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 /// Class 2: the first message has not been acknowledged when the second is refused.
 class Class2Turns : public support::Class2Nodes {};
 
-// FC-VI 8.4.1 a), 5.5, Annex E: a refusal waits; the first message's time-out begins with its ACK, though a timer runs out
-// before.
+// FC-VI 8.4.1 a), 5.5, Annex E: a refusal waits; the first message's time-out begins with its ACK, though a timer runs
+// out before.
 TEST_F(Class2Turns, refusalWaits_firstAcknowledgedLate_timesOut) {
   begin(Level::ReliableReception);
   receive(2), send(1, 100);
@@ -62,11 +62,16 @@ TEST_F(Class2Turns, sending_earlierAborted_goesOn) {
   };
   receive(2), send(1, 100), send(1, 60'000);
   fabric.run_for(150 * us);  // of 600
-  const wire::FcHeader& header = log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); })->header;
-  const ForgedFrame abts{.header = {.r_ctl = RCtl::abts, .d_id = header.s_id, .s_id = header.d_id, .type = wire::Type::bls,
-                                    .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | f_ctl::sequence_initiative,
-                                    .ox_id = header.ox_id},
-                         .data = {}};
+  const wire::FcHeader& header =
+      log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); })->header;
+  const ForgedFrame abts{
+      .header = {.r_ctl = RCtl::abts,
+                 .d_id = header.s_id,
+                 .s_id = header.d_id,
+                 .type = wire::Type::bls,
+                 .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | f_ctl::sequence_initiative,
+                 .ox_id = header.ox_id},
+      .data = {}};
   inject(server->port, abts.build(fabric.pool));
   fabric.run_for(50 * ms);
   EXPECT_TRUE(arrived(1, 1, 60'000));
@@ -74,14 +79,19 @@ TEST_F(Class2Turns, sending_earlierAborted_goesOn) {
   EXPECT_EQ(sent(1), sent_well);
   EXPECT_EQ(log.count([&](const LoggedFrame& f) {
     return f.outbound && f.is(RCtl::solicited_data) && f.header.ox_id != header.ox_id && f.header.seq_cnt.value == 0;
-  }), 1u) << "one sequence";
+  }),
+            1u)
+      << "one sequence";
 }
 
 // FC-VI 5.2.4, VI-DG 6.2: read data goes in class 2 as far as there is credit.
 TEST_F(Class2Turns, reading_noCredit_waitsForAcks) {
   begin(Level::ReliableDelivery);
-  faults.on_link_control = [this](const wire::FcHeader& ack) { return ack.s_id == client->port.n_port_id() ? late(5 * ms) : pass; };
-  const auto reading = client->descriptor(vi::control::op_rdma_read, {{client->data, 10 * frame_bytes}}, server->data, server->handle);
+  faults.on_link_control = [this](const wire::FcHeader& ack) {
+    return ack.s_id == client->port.n_port_id() ? late(5 * ms) : pass;
+  };
+  const auto reading =
+      client->descriptor(vi::control::op_rdma_read, {{client->data, 10 * frame_bytes}}, server->data, server->handle);
   client_vi->post_send(reading, client->handle);
   fabric.run_for(2 * ms);
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::solicited_data); }), credit);
@@ -90,8 +100,8 @@ TEST_F(Class2Turns, reading_noCredit_waitsForAcks) {
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::solicited_data); }), 10u);
 }
 
-// FC-VI 4.1: class 2: messages that wait for credit hold a SEQ_ID each, no frame of theirs went. Their connections end: the
-// SEQ_IDs are free.
+// FC-VI 4.1: class 2: messages that wait for credit hold a SEQ_ID each, no frame of theirs went. Their connections end:
+// the SEQ_IDs are free.
 TEST_F(Class2Turns, waitingForCredit_disconnected_seqIdsAreFree) {
   begin(Level::UnreliableDelivery, "first");
   vi::Vi& first = *client_vi;
@@ -104,7 +114,9 @@ TEST_F(Class2Turns, waitingForCredit_disconnected_seqIdsAreFree) {
   vi::Vi& other = *client_vi;
   server_vi->post_receive(server->descriptor(0, {{server->data + (8u << 20), slot}}), server->handle);
   begin(Level::UnreliableDelivery, "last");
-  faults.on_link_control = [this](const wire::FcHeader& ack) { return ack.s_id == server->port.n_port_id() ? late(20 * ms) : pass; };
+  faults.on_link_control = [this](const wire::FcHeader& ack) {
+    return ack.s_id == server->port.n_port_id() ? late(20 * ms) : pass;
+  };
   first.post_send(client->descriptor(0, {{client->data, credit * frame_bytes}}), client->handle);
   fabric.run_for(ms);
   for (vi::Vi* vi : waiting) vi->post_send(client->descriptor(0, {{client->data, 100}}), client->handle);

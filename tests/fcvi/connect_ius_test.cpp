@@ -1,5 +1,6 @@
-// Connect and Disconnect IUs of a set-up of which one field is not as it should be (FC-VI 5.3.2, 5.3.3, 5.9.10, 6.8 to 6.11, 8.5.2): what is
-// discarded leaves the set-up to its one retry, what says no ends it, and nothing is left of either.
+// Connect and Disconnect IUs of a set-up of which one field is not as it should be (FC-VI 5.3.2, 5.3.3, 5.9.10, 6.8 to
+// 6.11, 8.5.2): what is discarded leaves the set-up to its one retry, what says no ends it, and nothing is left of
+// either.
 #include "tests/fcvi/setup_faults.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 
@@ -13,13 +14,19 @@ using Level = vi::ReliabilityLevel;
 constexpr std::size_t fc = 24, payload = fc + 32;  // of a frame: FC-VI's headers follow
 void other_connection_id(fc2::Frame& frame) { frame.bytes[fc + 31] ^= 0x40; }
 void no_device_header(fc2::Frame& frame) { frame.size_bytes = fc, frame.bytes[17] = 0; }
-void other_r_ctl(fc2::Frame& frame) { frame.bytes[0] ^= 1; }  // solicited control is unsolicited control, and the other way round
+void other_r_ctl(fc2::Frame& frame) {
+  frame.bytes[0] ^= 1;
+}  // solicited control is unsolicited control, and the other way round
 void no_handle_in_payload(fc2::Frame& frame) { std::fill_n(frame.bytes.begin() + payload + 8, 4, std::uint8_t{0xFF}); }
 void other_handle_in_header(fc2::Frame& frame) { frame.bytes[fc + 3] ^= 0x40; }
 void no_handle_in_header(fc2::Frame& frame) { std::fill_n(frame.bytes.begin() + fc, 4, std::uint8_t{0xFF}); }
 void cut_off_payload(fc2::Frame& frame) { frame.size_bytes = payload + 64; }
-void long_local_discriminator(fc2::Frame& frame) { std::fill_n(frame.bytes.begin() + payload + 12, 4, std::uint8_t{0xFF}); }
-void long_remote_discriminator(fc2::Frame& frame) { std::fill_n(frame.bytes.begin() + payload + 160, 4, std::uint8_t{0xFF}); }
+void long_local_discriminator(fc2::Frame& frame) {
+  std::fill_n(frame.bytes.begin() + payload + 12, 4, std::uint8_t{0xFF});
+}
+void long_remote_discriminator(fc2::Frame& frame) {
+  std::fill_n(frame.bytes.begin() + payload + 160, 4, std::uint8_t{0xFF});
+}
 
 class ConnectIus : public support::TwoNodes {
  public:
@@ -64,8 +71,9 @@ struct Row {
   Discard reason;
 };
 
-// FC-VI 5.9.10, 6.8 to 6.11, Table 1: an IU that does not name the set-up, does not pass the initiative, or is none, is discarded where it
-// arrives, once; T3, T2 or the retry covers it (8.5.2, 8.5.4), and the connection comes with the retry.
+// FC-VI 5.9.10, 6.8 to 6.11, Table 1: an IU that does not name the set-up, does not pass the initiative, or is none, is
+// discarded where it arrives, once; T3, T2 or the retry covers it (8.5.2, 8.5.4), and the connection comes with the
+// retry.
 TEST_F(ConnectIus, discarded_connectsByRetry) {
   constexpr Row rows[] = {
       {"RQST without Device_Header", Opcode::connect_rqst, no_device_header, false, Discard::BadPayload},
@@ -92,8 +100,8 @@ struct Refused {
   void (*change)(fc2::Frame&);
 };
 
-// FC-VI 5.3.2, 5.3.3, 5.9.3, 6.8.2, 6.11.2: a request, or an acceptance, that names no endpoint or no address, and a confirmation that does
-// not name ours: no connection comes of it, and both programs hear so.
+// FC-VI 5.3.2, 5.3.3, 5.9.3, 6.8.2, 6.11.2: a request, or an acceptance, that names no endpoint or no address, and a
+// confirmation that does not name ours: no connection comes of it, and both programs hear so.
 TEST_F(ConnectIus, unusable_isNoConnection) {
   constexpr Refused rows[] = {
       {"RQST without a handle", Opcode::connect_rqst, no_handle_in_payload},
@@ -110,8 +118,10 @@ TEST_F(ConnectIus, unusable_isNoConnection) {
     const bool confirmed = row.opcode == Opcode::connect_resp3;  // the call ends with RESP1
     EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), confirmed ? 1 : 0);
     EXPECT_NE(client_vi->state(), vi::State::Connected);
-    if (confirmed) disconnect(*client, *client_vi);  // C.5.9.1: the server hears of it now
-    else EXPECT_NE(request.result, vi::Return::Success);
+    if (confirmed)
+      disconnect(*client, *client_vi);  // C.5.9.1: the server hears of it now
+    else
+      EXPECT_NE(request.result, vi::Return::Success);
     fabric.run_for(fc2::millisecond);
     EXPECT_NE(server_vi->state(), vi::State::Connected);
     client->errors.clear();

@@ -1,7 +1,7 @@
 // How a connection ends at an end where something else is under way: its VI goes away, the VI model stops it during the
 // set-up, its peer says
-// things that are none of its business (FC-VI 5.9.4.6, 6.12, 6.13, 7.7.1, 8.4.2, C.2, D.1, D.2; VI-ARCH 5.2, 5.4); and what is
-// told and counted.
+// things that are none of its business (FC-VI 5.9.4.6, 6.12, 6.13, 7.7.1, 8.4.2, C.2, D.1, D.2; VI-ARCH 5.2, 5.4); and
+// what is told and counted.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/setup_fixture.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
@@ -37,10 +37,13 @@ class ConnectionEnd : public support::FaultySetup {
   /// As if the server had sent it to the client.
   void forge(const wire::fcvi::DisconnectRqst& rqst) {
     support::ForgedFrame frame;
-    frame.header = {.r_ctl = wire::RCtl::unsolicited_control, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
+    frame.header = {.r_ctl = wire::RCtl::unsolicited_control,
+                    .d_id = client->port.n_port_id(),
+                    .s_id = server->port.n_port_id(),
                     .type = wire::Type::fc_vi,
                     .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
-                    .ox_id = {0x5001}, .rx_id = wire::RxId::unassigned};
+                    .ox_id = {0x5001},
+                    .rx_id = wire::RxId::unassigned};
     frame.set(rqst.to_device_header());
     fabric.fabric.ingress_of(server->port)->receive(frame.build(fabric.pool));
     settle();
@@ -64,7 +67,8 @@ TEST_F(ConnectionEnd, connected_viGoes_handleRests) {
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 
-// FC-VI 7.7.1: the logout ended the connection and the time of its handle; the VI, in Error, goes later: the handle is free.
+// FC-VI 7.7.1: the logout ended the connection and the time of its handle; the VI, in Error, goes later: the handle is
+// free.
 TEST_F(ConnectionEnd, loggedOut_viGoesInError_handleIsFree) {
   connect_pair();
   server->port.remote_port(client->port.n_port_id()).log_out();
@@ -107,7 +111,8 @@ TEST_F(ConnectionEnd, tellingThePeer_viGoes_oneDisconnectGoesOn) {
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 
-// 8.4.2 f): nobody answers: it is asked on until somebody does, also when R_A_TOV is over long since; then the handle is free.
+// 8.4.2 f): nobody answers: it is asked on until somebody does, also when R_A_TOV is over long since; then the handle
+// is free.
 TEST_F(ConnectionEnd, viGone_unanswered_handleRestsUntilAnAnswer) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst, 4);
@@ -131,8 +136,8 @@ TEST_F(ConnectionEnd, viGone_portLoggedOut_handleIsFree) {
   faults.clear();
 }
 
-// FC-VI C.2 rule 1 b): the id of the first try rests until the Disconnect of the endpoint; the VI goes, and none is needed:
-// R_A_TOV is left.
+// FC-VI C.2 rule 1 b): the id of the first try rests until the Disconnect of the endpoint; the VI goes, and none is
+// needed: R_A_TOV is left.
 TEST_F(ConnectionEnd, retrying_viGoes_idRestsNoLonger) {
   retried();
   EXPECT_EQ(client->provider.resting_connection_ids(), 1u);
@@ -156,8 +161,8 @@ TEST_F(ConnectionEnd, accepted_viFails_countsAsLost) {
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
 }
 
-// VI-ARCH 5.2: the client's VI fails while the set-up is under way: nothing flows that could be in the midst, and its call
-// returns at once.
+// VI-ARCH 5.2: the client's VI fails while the set-up is under way: nothing flows that could be in the midst, and its
+// call returns at once.
 TEST_F(ConnectionEnd, requesting_viFails_callReturns) {
   faults.lose(Opcode::connect_rqst);
   ask();
@@ -169,14 +174,15 @@ TEST_F(ConnectionEnd, requesting_viFails_callReturns) {
 
 // --- what the peer says ------------------------------------------------------------------------------------------
 
-// FC-VI 6.12.2, 6.13.2, 5.9.7.3.2 NOTE: the DISCONNECT_RQST and the DISCONNECT_RESP tell the last message; the first code
-// stays.
+// FC-VI 6.12.2, 6.13.2, 5.9.7.3.2 NOTE: the DISCONNECT_RQST and the DISCONNECT_RESP tell the last message; the first
+// code stays.
 TEST_F(ConnectionEnd, disconnected_bothReportsAreKept) {
   connect_pair();
   EXPECT_TRUE(message_flows());
   EXPECT_EQ(client->provider.told_by_peer(*client_vi), std::nullopt);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
-  const auto at_client = client->provider.told_by_peer(*client_vi), at_server = server->provider.told_by_peer(*server_vi);
+  const auto at_client = client->provider.told_by_peer(*client_vi),
+             at_server = server->provider.told_by_peer(*server_vi);
   ASSERT_TRUE(at_client && at_server);
   EXPECT_EQ(at_client->last_msg_id.value, 1u);
   EXPECT_EQ(at_client->reason, Reason::disconnect_accept);
@@ -205,12 +211,14 @@ TEST_F(ConnectionEnd, halfSetUp_aborted_reportsNothing) {
   expect_nothing_left();
 }
 
-// FC-VI D.1 rule 6: it aborts a set-up that is none of the connection's: Protocol Error, and the connection stays. A logout
-// later ends it,
-// and is the cause.
+// FC-VI D.1 rule 6: it aborts a set-up that is none of the connection's: Protocol Error, and the connection stays. A
+// logout later ends it, and is the cause.
 TEST_F(ConnectionEnd, connected_otherSetupAborted_staysUntilTheLogout) {
   connect_pair();
-  forge({.handle = {client_handle}, .connection_id = {0x7777}, .conn_setup_abort = true, .vi_app_discon = true,
+  forge({.handle = {client_handle},
+         .connection_id = {0x7777},
+         .conn_setup_abort = true,
+         .vi_app_discon = true,
          .status = {{.reason = Reason::connection_setup_timeout}}});
   const auto resp = seen(Opcode::disconnect_resp);
   ASSERT_EQ(resp.size(), 1u);

@@ -32,7 +32,8 @@ TEST(ConnectionIds, wrap_leavesOutOpenOnes) {
   EXPECT_EQ(ids.open(start).value, third.value + 2) << "its turn comes with the next round";
 }
 
-// FC-VI 8.5.3 b), C.2 rule 1 b): one that failed is not used again before the Disconnect is over and R_A_TOV has elapsed.
+// FC-VI 8.5.3 b), C.2 rule 1 b): one that failed is not used again before the Disconnect is over and R_A_TOV has
+// elapsed.
 TEST(ConnectionIds, failed_restsForBoth) {
   ConnectionIds ids(0xFFFFFFFE);
   const auto failed = ids.open(start);
@@ -92,13 +93,13 @@ TEST(ConnectionIds, hostilePeer_isBounded) {
   for (std::uint32_t i = 0; i < 100'000; ++i) ids.set_error({Originator::Peer, {i}, peer}, nobody, start, r_a_tov);
   EXPECT_LE(ids.resting(start), 4096u);
   EXPECT_EQ(ids.resting(start + r_a_tov), 0u);
-  for (std::uint32_t i = 0; i < 200'000; ++i) ids.set_error({Originator::Peer, {i}, other}, nobody, start + (i + 1) * r_a_tov, r_a_tov);
+  for (std::uint32_t i = 0; i < 200'000; ++i)
+    ids.set_error({Originator::Peer, {i}, other}, nobody, start + (i + 1) * r_a_tov, r_a_tov);
   EXPECT_EQ(ids.resting(start + 200'000 * r_a_tov), 1u);
 }
 
-// FC-VI C.2 rule 1: nor does it take the room of others: half is the most that one peer gets; that its set-ups still owe a
-// Disconnect
-// keeps nobody from being remembered, nor itself once they do not.
+// FC-VI C.2 rule 1: nor does it take the room of others: half is the most that one peer gets; that its set-ups still
+// owe a Disconnect keeps nobody from being remembered, nor itself once they do not.
 TEST(ConnectionIds, hostilePeer_leavesRoomForOthers) {
   for (const wire::FcviHandle owing : {nobody, endpoint}) {
     ConnectionIds ids(1);
@@ -122,7 +123,8 @@ constexpr std::uint32_t most = 4096, most_of_one = most / 2;
 constexpr wire::FcviHandle another{8};
 
 /// `count` errors more of set-ups that `who` originated, with ids of their own.
-void add(ConnectionIds& ids, Originator who, wire::FcId with, std::uint32_t count, wire::FcviHandle owing, fc2::TimeNs at) {
+void add(ConnectionIds& ids, Originator who, wire::FcId with, std::uint32_t count, wire::FcviHandle owing,
+         fc2::TimeNs at) {
   static std::uint32_t next = 0x10000;
   for (std::uint32_t i = 0; i < count; ++i) ids.set_error({who, {next++}, with}, owing, at, r_a_tov);
 }
@@ -134,8 +136,8 @@ bool takes_one_more(ConnectionIds& ids, wire::FcId of, fc2::TimeNs at) {
   return ids.in_error(id, at);
 }
 
-// FC-VI C.2 rule 1: what rests no more is forgotten when there are 64 of them, or twice what rested then: not one by one, and
-// never later.
+// FC-VI C.2 rule 1: what rests no more is forgotten when there are 64 of them, or twice what rested then: not one by
+// one, and never later.
 TEST(ConnectionIds, over_areForgottenInBulk) {
   ConnectionIds ids(1);
   add(ids, Originator::Us, peer, 64, nobody, start);
@@ -164,8 +166,8 @@ TEST(ConnectionIds, fewOver_areNotForgottenYet) {  // C.2 rule 1
   EXPECT_EQ(remembered(ids), 2u);
 }
 
-// Half of what is remembered is one peer's at most, however many of ours there are, with that peer or others; all of them at
-// most the whole.
+// Half of what is remembered is one peer's at most, however many of ours there are, with that peer or others; all of
+// them at most the whole.
 TEST(ConnectionIds, full_countsThePeersOwn) {
   ConnectionIds ids(1);
   add(ids, Originator::Us, other, 2048, nobody, start);
@@ -241,9 +243,8 @@ TEST(ConnectionIds, full_loggedOut_makesRoom) {
   EXPECT_TRUE(takes_one_more(ids, peer, start));
 }
 
-// C.2 rule 1 b): an id that failed once more waits for its own endpoint's Disconnect; that of the first is over, and says
-// nothing when its
-// handle is used again.
+// C.2 rule 1 b): an id that failed once more waits for its own endpoint's Disconnect; that of the first is over, and
+// says nothing when its handle is used again.
 TEST(ConnectionIds, disconnected_endsNothingLater) {
   ConnectionIds ids(1);
   const ConnectionIds::Id id{Originator::Peer, {7}, peer};

@@ -15,7 +15,8 @@ struct Wait final : vi::ConnectWaitOperation {
 class ConnectionPoints : public ::testing::Test {
  public:
   static vi::NetAddress at(std::string_view discriminator) {
-    return vi::NetAddress::make({}, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
+    return vi::NetAddress::make(
+        {}, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
   }
   fc2::Scheduler scheduler;
   fcvi::ConnectionPoints points{scheduler};

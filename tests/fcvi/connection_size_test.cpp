@@ -21,7 +21,8 @@ class ConnectionSize : public support::TwoNodes {
       support::Connect requested;
       support::Done accepted;
       server->provider.connect_wait(server->net("s"), 10 * fc2::second, waiting);
-      client->provider.connect_request(*clients[i], client->net("client"), server->net("s"), 10 * fc2::second, requested);
+      client->provider.connect_request(*clients[i], client->net("client"), server->net("s"), 10 * fc2::second,
+                                       requested);
       ASSERT_TRUE(fabric.run_until([&] { return waiting.result.has_value(); }));
       server->provider.connect_accept(waiting.token, *servers[i], accepted);
       ASSERT_TRUE(fabric.run_until([&] { return accepted.result && requested.result; }));
@@ -29,7 +30,8 @@ class ConnectionSize : public support::TwoNodes {
     }
     fabric.run_for(30 * fc2::second);  // whatever rests has rested
   }
-  void send_all(support::Host& from, const std::vector<vi::Vi*>& senders, support::Host& to, const std::vector<vi::Vi*>& receivers) {
+  void send_all(support::Host& from, const std::vector<vi::Vi*>& senders, support::Host& to,
+                const std::vector<vi::Vi*>& receivers) {
     for (std::size_t i = 0; i < count; ++i) {
       from.next_descriptor = to.next_descriptor = support::Host::base;
       receivers[i]->post_receive(to.descriptor(0, {{to.data, 64}}), to.handle);
@@ -43,7 +45,9 @@ class ConnectionSize : public support::TwoNodes {
     }
   }
   /// Since `before`, for each of the ends.
-  [[nodiscard]] static std::size_t bytes_since(std::size_t before) { return (support::live_bytes - before) / (2 * count); }
+  [[nodiscard]] static std::size_t bytes_since(std::size_t before) {
+    return (support::live_bytes - before) / (2 * count);
+  }
 
   static constexpr std::size_t count = 10'000;
   std::vector<vi::Vi*> clients, servers;
@@ -61,11 +65,15 @@ TEST_F(ConnectionSize, ten_thousand_connections) {
   const std::size_t one_way = bytes_since(connected);
   send_all(*server, servers, *client, clients);
   const std::size_t both_ways = bytes_since(connected);
-  std::printf("bytes of each end: VI %zu, connection %zu, after a message one way %zu more, each way %zu more\n", vi, idle, one_way, both_ways);
-  std::printf("sizeof Vi %zu, Connection %zu (MessageSender %zu, MessageReceiver %zu, ReadResponder %zu, Disconnector %zu), ReceivedSetup %zu\n",
-              sizeof(vi::Vi), sizeof(fcvi::Connection), sizeof(fcvi::MessageSender), sizeof(fcvi::MessageReceiver),
-              sizeof(fcvi::ReadResponder), sizeof(fcvi::Disconnector), sizeof(fcvi::ReceivedSetup));
-  // The design's limit is 1 KiB. The Connection object alone is that large; what only reads and errors need is made for them.
+  std::printf("bytes of each end: VI %zu, connection %zu, after a message one way %zu more, each way %zu more\n", vi,
+              idle, one_way, both_ways);
+  std::printf(
+      "sizeof Vi %zu, Connection %zu (MessageSender %zu, MessageReceiver %zu, ReadResponder %zu, Disconnector %zu), "
+      "ReceivedSetup %zu\n",
+      sizeof(vi::Vi), sizeof(fcvi::Connection), sizeof(fcvi::MessageSender), sizeof(fcvi::MessageReceiver),
+      sizeof(fcvi::ReadResponder), sizeof(fcvi::Disconnector), sizeof(fcvi::ReceivedSetup));
+  // The design's limit is 1 KiB. The Connection object alone is that large; what only reads and errors need is made for
+  // them.
   EXPECT_LE(vi + idle, 1808u);
   EXPECT_LE(both_ways, 640u);
 }

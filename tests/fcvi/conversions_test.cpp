@@ -32,8 +32,7 @@ TEST(Conversions, attributes_eachRdmaRightByItself) {
 // FC-VI 7.3, Table 18, ruling 16: level, size, preference and pipeline depth; bandwidths and delay are always
 // zero.
 TEST(Conversions, attributes_levelSizeAndQos) {
-  const vi::ViAttributes ours{.reliability = vi::ReliabilityLevel::ReliableReception,
-                              .max_transfer_size_bytes = 4711};
+  const vi::ViAttributes ours{.reliability = vi::ReliabilityLevel::ReliableReception, .max_transfer_size_bytes = 4711};
   const wire::fcvi::Attributes sent = to_wire(ours, 12, true);
   EXPECT_EQ(sent.reliability_level, wire::fcvi::ReliabilityLevel{3});
   EXPECT_EQ(sent.max_transfer_size, 4711u);
@@ -88,8 +87,7 @@ wire::fcvi::ConnectPayload payload_between(const vi::NetAddress& local, const vi
 TEST(Conversions, discriminatorLengths_ofEachEnd) {
   for (const std::size_t ours : {0u, 1u, 15u, 16u, 17u, 128u}) {
     for (const std::size_t theirs : {0u, 3u, 15u, 16u, 128u}) {
-      const auto payload =
-          payload_between(address(std::string(ours, 'a')), address(std::string(theirs, 'b')));
+      const auto payload = payload_between(address(std::string(ours, 'a')), address(std::string(theirs, 'b')));
       EXPECT_EQ(payload.connect_info.has_value(), ours < 16 || theirs < 16) << ours << ", " << theirs;
       EXPECT_EQ(local_address(payload).discriminator_length, ours);
       EXPECT_EQ(remote_address(payload).discriminator_length, theirs);
@@ -164,9 +162,8 @@ TEST(Conversions, resp1_everyReason) {
 // FC-VI Table 12: the code of each answer of ours.
 TEST(Conversions, answers) {
   constexpr std::pair<Answer, unsigned> answers[] = {
-      {Answer::NoDiscriminatorMatch, 0x01}, {Answer::NoWaitingConnectionpoint, 0x03},
-      {Answer::ConnectReject, 0x04},        {Answer::ConcurrentPeers, 0x05},
-      {Answer::InvalidServiceParm, 0x20},   {Answer::ProtocolError, 0x21},
+      {Answer::NoDiscriminatorMatch, 0x01}, {Answer::NoWaitingConnectionpoint, 0x03}, {Answer::ConnectReject, 0x04},
+      {Answer::ConcurrentPeers, 0x05},      {Answer::InvalidServiceParm, 0x20},       {Answer::ProtocolError, 0x21},
       {Answer::TransportError, 0x22}};
   for (const auto& [answer, code] : answers) {
     const Status status = status_of(answer);
@@ -178,8 +175,7 @@ TEST(Conversions, answers) {
 
 // VI-DG 6.7: level and maximum transfer size must be the same; the level is told first.
 TEST(Conversions, conflicts) {
-  const vi::ViAttributes ours{.reliability = vi::ReliabilityLevel::ReliableDelivery,
-                              .max_transfer_size_bytes = 100};
+  const vi::ViAttributes ours{.reliability = vi::ReliabilityLevel::ReliableDelivery, .max_transfer_size_bytes = 100};
   vi::ViAttributes theirs = ours;
   EXPECT_EQ(conflict_between(ours, theirs), vi::Return::Success);
   for (const std::uint32_t size : {99u, 101u}) {

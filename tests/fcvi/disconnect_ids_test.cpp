@@ -1,5 +1,6 @@
-// Which set-up a DISCONNECT_RQST with CONN_SETUP_ABORT means. Each end numbers the set-ups that it originates (FC-VI 5.3.2, 5.9.10),
-// so that two of them may have the same FCVI_CONNECTION_ID: one that alice originated, and one that bob did.
+// Which set-up a DISCONNECT_RQST with CONN_SETUP_ABORT means. Each end numbers the set-ups that it originates (FC-VI
+// 5.3.2, 5.9.10), so that two of them may have the same FCVI_CONNECTION_ID: one that alice originated, and one that bob
+// did.
 #include "tests/fcvi/setup_faults.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 
@@ -36,13 +37,16 @@ class SameConnectionIds : public ::testing::Test {
     fabric.fabric.set_fault(bob.port, &faults);
   }
   ~SameConnectionIds() override { fabric.fabric.set_fault(bob.port, nullptr); }
-  void TearDown() override { EXPECT_EQ(alice.port.counters().unexpected_events + bob.port.counters().unexpected_events, 0u); }
+  void TearDown() override {
+    EXPECT_EQ(alice.port.counters().unexpected_events + bob.port.counters().unexpected_events, 0u);
+  }
 
   void connect(Pair& pair) {
     pair.client = &pair.from.make_vi(vi::ReliabilityLevel::ReliableDelivery);
     pair.server = &pair.to.make_vi(vi::ReliabilityLevel::ReliableDelivery);
     pair.to.provider.connect_wait(pair.to.net("service"), vi::infinite, pair.wait);
-    pair.from.provider.connect_request(*pair.client, pair.from.net("c"), pair.to.net("service"), vi::infinite, pair.request);
+    pair.from.provider.connect_request(*pair.client, pair.from.net("c"), pair.to.net("service"), vi::infinite,
+                                       pair.request);
     ASSERT_TRUE(fabric.run_until([&] { return pair.wait.result.has_value(); }));
     pair.to.provider.connect_accept(pair.wait.token, *pair.server, pair.accept);
     ASSERT_TRUE(fabric.run_until([&] { return pair.request.result.has_value(); }));
@@ -59,8 +63,8 @@ class SameConnectionIds : public ::testing::Test {
   support::IuFaults faults{fabric.pool};
 };
 
-// FC-VI C.5.9.2, 6.12.2, D.1: RESP2 of alice's set-up was lost and T2 ran out; bob's Disconnect of it has our handle and its id. The
-// connection that bob originated with the same id does not notice.
+// FC-VI C.5.9.2, 6.12.2, D.1: RESP2 of alice's set-up was lost and T2 ran out; bob's Disconnect of it has our handle
+// and its id. The connection that bob originated with the same id does not notice.
 TEST_F(SameConnectionIds, responderAborts_sparesItsOwnConnection) {
   Pair failed{alice, bob}, lives{bob, alice};
   faults.lose(Opcode::connect_resp2);
@@ -77,7 +81,8 @@ TEST_F(SameConnectionIds, responderAborts_sparesItsOwnConnection) {
   EXPECT_EQ(disconnect(alice, *lives.server), Return::Success);
 }
 
-// FC-VI D.1 rule 2, C.5.7.2: alice's own set-up failed, she knows no handle of bob's: by the id, of those that she originated.
+// FC-VI D.1 rule 2, C.5.7.2: alice's own set-up failed, she knows no handle of bob's: by the id, of those that she
+// originated.
 TEST_F(SameConnectionIds, originatorAborts_sparesTheResponders) {
   Pair failed{alice, bob}, lives{bob, alice};
   connect(lives);

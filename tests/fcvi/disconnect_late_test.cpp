@@ -1,5 +1,5 @@
-// Disconnects that come late, or that nobody asked for: of a VI that stayed in Error while its ports went on, after a logout, and
-// the provider's own, which must not be lost (FC-VI 5.3.5, 7.7.1, 8.4.2 e to g, D.1, D.2).
+// Disconnects that come late, or that nobody asked for: of a VI that stayed in Error while its ports went on, after a
+// logout, and the provider's own, which must not be lost (FC-VI 5.3.5, 7.7.1, 8.4.2 e to g, D.1, D.2).
 #include "tests/fcvi/setup_fixture.hpp"
 
 namespace {
@@ -16,7 +16,8 @@ class LateDisconnect : public support::FaultySetup {
     second_client = &client->make_vi(Level::ReliableDelivery);
     second_server = &server->make_vi(Level::ReliableDelivery);
     client->provider.connect_wait(client->net("the other way 16"), vi::infinite, second_wait);
-    server->provider.connect_request(*second_server, server->net("server, 16 bytes"), client->net("the other way 16"), vi::infinite, second_request);
+    server->provider.connect_request(*second_server, server->net("server, 16 bytes"), client->net("the other way 16"),
+                                     vi::infinite, second_request);
     ASSERT_TRUE(fabric.run_until([&] { return second_wait.result.has_value(); }));
     client->provider.connect_accept(second_wait.token, *second_client, second_accept);
     ASSERT_TRUE(fabric.run_until([&] { return second_request.result && second_accept.result; }));
@@ -45,8 +46,8 @@ class LateDisconnect : public support::FaultySetup {
   Done second_accept;
 };
 
-// FC-VI 8.4.2 f), D.2, D.1 rule 3: the server disconnects, its handle rests, and the same ports connect again; only then the client's
-// application calls VipDisconnect for the first VI: 4Ah, and the new connection does not notice.
+// FC-VI 8.4.2 f), D.2, D.1 rule 3: the server disconnects, its handle rests, and the same ports connect again; only
+// then the client's application calls VipDisconnect for the first VI: 4Ah, and the new connection does not notice.
 TEST_F(LateDisconnect, error_disconnectAfterNewConnection_sparesIt) {
   connect_pair();
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
@@ -63,8 +64,8 @@ TEST_F(LateDisconnect, error_disconnectAfterNewConnection_sparesIt) {
   expect_second_pair_unhurt();
 }
 
-// FC-VI 7.7.1, 8.4.2 g), ruling 27: the connection ended with its login, and with it what the handle meant to the peer: VipDisconnect
-// under a later login succeeds without an IU.
+// FC-VI 7.7.1, 8.4.2 g), ruling 27: the connection ended with its login, and with it what the handle meant to the peer:
+// VipDisconnect under a later login succeeds without an IU.
 TEST_F(LateDisconnect, loggedOut_disconnectAfterNewLogin_sendsNothing) {
   connect_pair();
   client->port.remote_port(server->port.n_port_id()).log_out();
@@ -95,8 +96,8 @@ TEST_F(LateDisconnect, failedSetup_disconnectAfterNewLogin_sendsNothing) {
   expect_second_pair_unhurt();
 }
 
-// FC-VI D.1 rule 1 b), 8.4.2 f): a VI goes away while connected, and the provider's DISCONNECT_RQST is lost: ABTS and one retry, as
-// for the application's. The server hears of it, and the handle comes back.
+// FC-VI D.1 rule 1 b), 8.4.2 f): a VI goes away while connected, and the provider's DISCONNECT_RQST is lost: ABTS and
+// one retry, as for the application's. The server hears of it, and the handle comes back.
 TEST_F(LateDisconnect, viGoesAway_noticeLost_isRetried) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst);
@@ -109,11 +110,12 @@ TEST_F(LateDisconnect, viGoesAway_noticeLost_isRetried) {
   EXPECT_EQ(log.count(wire::RCtl::abts), 1u);
   const auto rqst = seen(Opcode::disconnect_rqst);
   ASSERT_EQ(rqst.size(), 2u);
-  EXPECT_EQ(rqst[1].flags(), 0u);  // VI_APP_DISCON 0, no cause (5.9.4.6)
+  EXPECT_EQ(rqst[1].flags(), 0u);                    // VI_APP_DISCON 0, no cause (5.9.4.6)
   EXPECT_EQ(client->provider.handles_in_use(), 0u);  // R_A_TOV is over, too
 }
 
-// ... however often it is lost: nobody else would ask again, and without an answer the handle must rest (FC-VI 8.4.2 f).
+// ... however often it is lost: nobody else would ask again, and without an answer the handle must rest (FC-VI 8.4.2
+// f).
 TEST_F(LateDisconnect, viGoesAway_noticeLostForLong_isAskedAgain) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst, 7);
@@ -157,11 +159,13 @@ TEST_F(LateDisconnect, failedSetup_viGoesAway_endsTheServersHalf) {
   EXPECT_EQ(client->provider.resting_connection_ids(), 0u);
 }
 
-// FC-VI 8.4.2 e), 5.3.5, ruling 35: a reliable connection fails at the server, whose own DISCONNECT_RQST is lost: once more.
+// FC-VI 8.4.2 e), 5.3.5, ruling 35: a reliable connection fails at the server, whose own DISCONNECT_RQST is lost: once
+// more.
 TEST_F(LateDisconnect, localError_noticeLost_peerLearnsIt) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst);
-  client_vi->post_send(client->descriptor(vi::control::immediate, {}, 0, {}, 1), client->handle);  // no receive is posted there
+  client_vi->post_send(client->descriptor(vi::control::immediate, {}, 0, {}, 1),
+                       client->handle);  // no receive is posted there
   fabric.run_for(t3 + fc2::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -172,9 +176,13 @@ TEST_F(LateDisconnect, localError_noticeLost_peerLearnsIt) {
   expect_nothing_left();
 }
 
-// FC-VI D.1 rule 2 a), 5.9.7.3.2: "Connection Setup Timeout" is T3's alone. A set-up that was refused with 21h tells no cause ...
+// FC-VI D.1 rule 2 a), 5.9.7.3.2: "Connection Setup Timeout" is T3's alone. A set-up that was refused with 21h tells no
+// cause ...
 TEST_F(LateDisconnect, setupRefusedWithError_tellsNoTimeout) {
-  faults.alter(Opcode::connect_resp1, [](fc2::Frame& frame) { frame.bytes[24 + 5] |= 1; frame.bytes[24 + 13] = 0x21; });
+  faults.alter(Opcode::connect_resp1, [](fc2::Frame& frame) {
+    frame.bytes[24 + 5] |= 1;
+    frame.bytes[24 + 13] = 0x21;
+  });
   listen(), ask();
   accept_next();
   EXPECT_EQ(asked(), Return::NotReachable);
@@ -207,7 +215,8 @@ void LateDisconnect::fail_at_the_client() {
   ASSERT_TRUE(fabric.run_until([&] { return client_vi->state() == vi::State::Error; }));
 }
 
-// FC-VI 8.4.2 f): the provider's DISCONNECT_RQST and the application's are under way at once, and both are answered: the handle rests once.
+// FC-VI 8.4.2 f): the provider's DISCONNECT_RQST and the application's are under way at once, and both are answered:
+// the handle rests once.
 TEST_F(LateDisconnect, localError_bothDisconnectsAnswered_restsOnce) {
   connect_pair();
   faults.hold(Opcode::disconnect_rqst, 5 * fc2::millisecond);
@@ -220,7 +229,8 @@ TEST_F(LateDisconnect, localError_bothDisconnectsAnswered_restsOnce) {
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 
-// FC-VI 7.7.1, 8.4.2 g): a logout ends the provider's DISCONNECT_RQST, too: its retry would meet, under a later login, whoever has that handle.
+// FC-VI 7.7.1, 8.4.2 g): a logout ends the provider's DISCONNECT_RQST, too: its retry would meet, under a later login,
+// whoever has that handle.
 TEST_F(LateDisconnect, localError_noticeLostThenLogout_isNotRetried) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst);
@@ -247,8 +257,8 @@ TEST_F(LateDisconnect, disconnected_logout_freesTheHandles) {
   EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);
 }
 
-// VI-DG 6.3.1, FC-VI 8.4.2 f): a descriptor that cannot be posted takes a VI that has accepted to Error, and in the same instant the VI goes:
-// what was to be done for that VI is not done without it, and its handle comes back.
+// VI-DG 6.3.1, FC-VI 8.4.2 f): a descriptor that cannot be posted takes a VI that has accepted to Error, and in the
+// same instant the VI goes: what was to be done for that VI is not done without it, and its handle comes back.
 TEST_F(LateDisconnect, accepting_badDescriptorAndViGoesAway_handleReturns) {
   faults.lose(Opcode::connect_resp2);
   listen(), ask();
@@ -262,7 +272,8 @@ TEST_F(LateDisconnect, accepting_badDescriptorAndViGoesAway_handleReturns) {
   EXPECT_EQ(server->provider.counters().connections_lost, 0u);
 }
 
-// FC-VI 8.4.2 e), 5.9.7.3: the connection failed at the client before RESP3, which never comes: that is told as it was, and T3 adds nothing.
+// FC-VI 8.4.2 e), 5.9.7.3: the connection failed at the client before RESP3, which never comes: that is told as it was,
+// and T3 adds nothing.
 TEST_F(LateDisconnect, awaitResp3_localErrorThenT3_firstCauseIsTold) {
   faults.lose(Opcode::connect_resp3);
   listen(), ask();

@@ -1,5 +1,5 @@
-// Disconnects of connections and of half-done set-ups, reason codes both ways, and logouts (FC-VI 5.3.5, 5.9.4.6, 6.12, 6.13,
-// 7.7.1, 8.6, D.1, D.2).
+// Disconnects of connections and of half-done set-ups, reason codes both ways, and logouts (FC-VI 5.3.5, 5.9.4.6, 6.12,
+// 6.13, 7.7.1, 8.6, D.1, D.2).
 #include "tests/fcvi/setup_fixture.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 
@@ -33,7 +33,8 @@ class Disconnect : public support::FaultySetup {
   }
 };
 
-// FC-VI 6.12.2, 6.13.2, D.1 rule 1 a): both sides tell the last FCVI_MSG_ID that they completed: 2 by the client, 1 by the server.
+// FC-VI 6.12.2, 6.13.2, D.1 rule 1 a): both sides tell the last FCVI_MSG_ID that they completed: 2 by the client, 1 by
+// the server.
 TEST_F(Disconnect, connected_lastMsgId_isTold) {
   connect_pair();
   EXPECT_TRUE(message_flows());
@@ -50,7 +51,8 @@ TEST_F(Disconnect, connected_lastMsgId_isTold) {
   expect_nothing_left();
 }
 
-// FC-VI D.2: both sides at once, the requests cross: both are answered 4Bh, both calls succeed, nobody is told of a loss.
+// FC-VI D.2: both sides at once, the requests cross: both are answered 4Bh, both calls succeed, nobody is told of a
+// loss.
 TEST_F(Disconnect, connected_bothAtOnce) {
   connect_pair();
   Done ours, theirs;
@@ -80,7 +82,8 @@ TEST_F(Disconnect, connected_oneAfterTheOther) {
   expect_lost(0, 1);
 }
 
-// FC-VI 8.6.2 b), D.1 rule 1 b): the DISCONNECT_RESP is lost: ABTS, one retry, which is answered; the server hears of one loss.
+// FC-VI 8.6.2 b), D.1 rule 1 b): the DISCONNECT_RESP is lost: ABTS, one retry, which is answered; the server hears of
+// one loss.
 TEST_F(Disconnect, connected_respLost_retrySucceeds) {
   connect_pair();
   faults.lose(Opcode::disconnect_resp);
@@ -92,11 +95,12 @@ TEST_F(Disconnect, connected_respLost_retrySucceeds) {
   expect_nothing_left();
 }
 
-// FC-VI 5.2.1 table 1: R_CTL of a DISCONNECT_RESP is 03h: one that comes otherwise is none, and with it the exchange ended: the request is
-// retried (8.6.2 a).
+// FC-VI 5.2.1 table 1: R_CTL of a DISCONNECT_RESP is 03h: one that comes otherwise is none, and with it the exchange
+// ended: the request is retried (8.6.2 a).
 TEST_F(Disconnect, connected_respOfAnotherCategory_isNone) {
   connect_pair();
-  faults.alter(Opcode::disconnect_resp, [](fc2::Frame& frame) { frame.bytes[0] = static_cast<std::uint8_t>(wire::RCtl::unsolicited_control); });
+  faults.alter(Opcode::disconnect_resp,
+               [](fc2::Frame& frame) { frame.bytes[0] = static_cast<std::uint8_t>(wire::RCtl::unsolicited_control); });
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   EXPECT_EQ(seen(Opcode::disconnect_rqst).size(), 2u);
   EXPECT_EQ(discarded(*client, fc2::Discard::BadPayload), 1u);
@@ -117,7 +121,8 @@ TEST_F(Disconnect, connected_respWithoutLastSequence_endsTheExchange) {
   expect_nothing_left();
 }
 
-// FC-VI 8.6.3 a), D.1 rule 1 c), 8.2 e): unanswered: VIP_NOT_REACHABLE, Error; the application may try again, and then succeeds.
+// FC-VI 8.6.3 a), D.1 rule 1 c), 8.2 e): unanswered: VIP_NOT_REACHABLE, Error; the application may try again, and then
+// succeeds.
 TEST_F(Disconnect, connected_unanswered_mayBeTriedAgain) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst, 2);
@@ -128,23 +133,26 @@ TEST_F(Disconnect, connected_unanswered_mayBeTriedAgain) {
   expect_nothing_left();
 }
 
-// FC-VI 5.9.4.6, 5.9.10, 6.13.2, C.5.8, C.5.9.2, D.1 rule 2: the retry failed, and the server has accepted: CONN_SETUP_ABORT with
-// the last id: 4Bh; its VipConnectAccept ends, at once and not at T2, its endpoint is in Error.
+// FC-VI 5.9.4.6, 5.9.10, 6.13.2, C.5.8, C.5.9.2, D.1 rule 2: the retry failed, and the server has accepted:
+// CONN_SETUP_ABORT with the last id: 4Bh; its VipConnectAccept ends, at once and not at T2, its endpoint is in Error.
 TEST_F(Disconnect, halfSetUp_endsTheServersHalf) {
   half_set_up();
   EXPECT_FALSE(accept.result.has_value());
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   const auto iu = frames();
   ASSERT_EQ(iu.size(), 2u);
-  expect_frame(iu[0], {true, 0x02, 0x290008, 2, 0x12, 0x07, nobody, 0, 0x00490000, 0, 0, connection_id + 1}, "DISCONNECT_RQST");
-  expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x07, client_handle, 0, 0x004B0000, 0, 0, connection_id + 1}, "DISCONNECT_RESP");
+  expect_frame(iu[0], {true, 0x02, 0x290008, 2, 0x12, 0x07, nobody, 0, 0x00490000, 0, 0, connection_id + 1},
+               "DISCONNECT_RQST");
+  expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x07, client_handle, 0, 0x004B0000, 0, 0, connection_id + 1},
+               "DISCONNECT_RESP");
   EXPECT_EQ(accept.result, Return::Timeout);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   expect_lost(0, 1);
   expect_nothing_left();
 }
 
-// FC-VI D.1 rule 2 b): that request is not answered either: ABTS, one retry, ABTS, VIP_NOT_REACHABLE; it may be tried again.
+// FC-VI D.1 rule 2 b): that request is not answered either: ABTS, one retry, ABTS, VIP_NOT_REACHABLE; it may be tried
+// again.
 TEST_F(Disconnect, halfSetUp_unanswered_isRetriedOnce) {
   half_set_up();
   log.clear();
@@ -172,8 +180,8 @@ TEST_F(Disconnect, halfSetUp_bothAtOnce) {
   expect_nothing_left();
 }
 
-// FC-VI 5.9.4.5, 6.11.2, Table 12: the accepting endpoint goes away before RESP2: RESP3 refuses; the client, Connected since
-// RESP2, loses the connection.
+// FC-VI 5.9.4.5, 6.11.2, Table 12: the accepting endpoint goes away before RESP2: RESP3 refuses; the client, Connected
+// since RESP2, loses the connection.
 TEST_F(Disconnect, accepting_disconnect_resp3Refuses) {
   faults.hold(Opcode::connect_resp2, fc2::second);
   listen(), ask();
@@ -184,14 +192,16 @@ TEST_F(Disconnect, accepting_disconnect_resp3Refuses) {
   fabric.run_for(fc2::second + ms);
   const auto resp3 = seen(Opcode::connect_resp3);
   ASSERT_EQ(resp3.size(), 1u);
-  expect_frame(resp3[0], {false, 0x03, 0x980008, 2, 0x1A, 0x01, nobody, 0, 0x00040000, 0, 0, connection_id, 0, 1}, "CONNECT_RESP3");
+  expect_frame(resp3[0], {false, 0x03, 0x980008, 2, 0x1A, 0x01, nobody, 0, 0x00040000, 0, 0, connection_id, 0, 1},
+               "CONNECT_RESP3");
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   expect_lost(1, 0);
   expect_nothing_left();
 }
 
-// FC-VI 5.3.5, VI-ARCH 5.4, VI-DG 6.2: a message meets a receive that is too small: the model and the transport both see that error, which
-// ends the connection once: both ends are told once, here beside the descriptor, there by the DISCONNECT_RQST.
+// FC-VI 5.3.5, VI-ARCH 5.4, VI-DG 6.2: a message meets a receive that is too small: the model and the transport both
+// see that error, which ends the connection once: both ends are told once, here beside the descriptor, there by the
+// DISCONNECT_RQST.
 TEST_F(Disconnect, connected_receiveTooSmall_isOneError) {
   connect_pair();
   const auto receive = server->descriptor(0, {{server->data, 8}});
@@ -213,7 +223,8 @@ void say(fc2::Frame& frame, unsigned reason) {
   frame.bytes[24 + 13] = static_cast<std::uint8_t>(reason);
 }
 
-// FC-VI 5.9.7.2, Table 12, 8.2 b), ruling 25: every reason code in a RESP1; its acknowledgement confirms nothing (5.3.3).
+// FC-VI 5.9.7.2, Table 12, 8.2 b), ruling 25: every reason code in a RESP1; its acknowledgement confirms nothing
+// (5.3.3).
 TEST_F(Disconnect, everyReason_inResp1) {
   for (unsigned reason = 0; reason < 256; ++reason) {
     SCOPED_TRACE(reason);
@@ -277,8 +288,8 @@ TEST_F(Disconnect, everyReason_inResp3) {
   }
 }
 
-// FC-VI 5.9.7.3, C.5.7.2, 6.13.2: whatever code a DISCONNECT_RQST has, it is accepted; whatever code the DISCONNECT_RESP has, it
-// is the answer.
+// FC-VI 5.9.7.3, C.5.7.2, 6.13.2: whatever code a DISCONNECT_RQST has, it is accepted; whatever code the
+// DISCONNECT_RESP has, it is the answer.
 TEST_F(Disconnect, everyReason_inDisconnectIus) {
   for (unsigned reason = 0; reason < 256; ++reason) {
     SCOPED_TRACE(reason);
@@ -308,16 +319,21 @@ TEST_F(Disconnect, parameterWithoutConnSts_isIgnored) {
 
 // --- logouts -----------------------------------------------------------------------------------------------------
 
-struct End { const char* name; void (*act)(Disconnect&); };
+struct End {
+  const char* name;
+  void (*act)(Disconnect&);
+};
 class Logout : public Disconnect, public ::testing::WithParamInterface<End> {};
 
-// FC-VI 7.7.1, 8.4.2 g), 8.5.3 c), B.2.4 rule 1 c), C.2 rule 1 c): explicit or implicit, sent or received, a logout ends every
-// connection with that port, completes what was posted, and frees handles and ids at once; a new connection can be made.
+// FC-VI 7.7.1, 8.4.2 g), 8.5.3 c), B.2.4 rule 1 c), C.2 rule 1 c): explicit or implicit, sent or received, a logout
+// ends every connection with that port, completes what was posted, and frees handles and ids at once; a new connection
+// can be made.
 TEST_P(Logout, endsEverythingWithThatPort) {
   faults.lose(Opcode::connect_resp1);  // a retry: CSerr on both sides
   connect_pair();
   vi::Vi &resting = *client_vi, &resting_peer = *server_vi;
-  EXPECT_EQ(disconnect(*client, resting), Return::Success);  // Herr: the handle rests; the peer's waits for its Disconnect
+  EXPECT_EQ(disconnect(*client, resting),
+            Return::Success);  // Herr: the handle rests; the peer's waits for its Disconnect
   client_vi = &client->make_vi(Level::ReliableReception);
   server_vi = &server->make_vi(Level::ReliableReception);
   connect_pair();
@@ -346,19 +362,22 @@ TEST_P(Logout, endsEverythingWithThatPort) {
   EXPECT_TRUE(message_flows());
   expect_nothing_left();
 }
-fc2::RemotePort& peer_of(support::Host& host, support::Host& peer) { return host.port.remote_port(peer.port.n_port_id()); }
+fc2::RemotePort& peer_of(support::Host& host, support::Host& peer) {
+  return host.port.remote_port(peer.port.n_port_id());
+}
 INSTANTIATE_TEST_SUITE_P(
     Ends, Logout,
     ::testing::Values(End{"ClientLogsOut", [](Disconnect& test) { peer_of(*test.client, *test.server).log_out(); }},
                       End{"ServerLogsOut", [](Disconnect& test) { peer_of(*test.server, *test.client).log_out(); }},
-                      End{"BothLogOut", [](Disconnect& test) {
+                      End{"BothLogOut",
+                          [](Disconnect& test) {
                             peer_of(*test.client, *test.server).log_out();
                             peer_of(*test.server, *test.client).log_out();
                           }}),
     [](const auto& tested) { return tested.param.name; });
 
-// FC-VI 7.7.1, FC-LS: the client's process comes back under the same address and logs in: its PLOGI is an implicit logout at the
-// server.
+// FC-VI 7.7.1, FC-LS: the client's process comes back under the same address and logs in: its PLOGI is an implicit
+// logout at the server.
 TEST_F(Disconnect, plogi_isAnImplicitLogout) {
   connect_pair();
   server_vi->post_receive(server->descriptor(0, {{server->data, 8}}), server->handle);

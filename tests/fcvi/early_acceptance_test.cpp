@@ -1,5 +1,5 @@
-// Messages that come while a set-up is under way (FC-VI C.5.5, C.5.10.1, Annex F): what a withdrawn set-up brought is not part of the next one,
-// and what waits for an IU of the set-up has the set-up's time, and its turn.
+// Messages that come while a set-up is under way (FC-VI C.5.5, C.5.10.1, Annex F): what a withdrawn set-up brought is
+// not part of the next one, and what waits for an IU of the set-up has the set-up's time, and its turn.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/peer_wire_fixture.hpp"
 
@@ -25,12 +25,18 @@ class EarlyAcceptance : public support::PeerWire {
   /// FCVI_MSG_ID 1, one frame.
   void send(char content, bool answered) {
     support::ForgedFrame frame;
-    frame.header = {.r_ctl = wire::RCtl::solicited_data, .d_id = host.port.n_port_id(), .s_id = peer.port.n_port_id(),
+    frame.header = {.r_ctl = wire::RCtl::solicited_data,
+                    .d_id = host.port.n_port_id(),
+                    .s_id = peer.port.n_port_id(),
                     .type = wire::Type::fc_vi,
                     .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present | f_ctl::end_sequence |
                              (answered ? f_ctl::sequence_initiative : f_ctl::last_sequence),
-                    .ox_id = {next_ox_id++}, .rx_id = wire::RxId::unassigned};
-    frame.set({.handle = peer.resp1->payload.handle, .opcode = wire::fcvi::Opcode::send_rqst, .msg_id = {1}, .tot_len_or_connection_id = bytes});
+                    .ox_id = {next_ox_id++},
+                    .rx_id = wire::RxId::unassigned};
+    frame.set({.handle = peer.resp1->payload.handle,
+               .opcode = wire::fcvi::Opcode::send_rqst,
+               .msg_id = {1},
+               .tot_len_or_connection_id = bytes});
     frame.data.resize(32 + bytes, static_cast<std::uint8_t>(content));
     frame.header.df_ctl = wire::df_ctl::device_header_32;
     host.port.receive(frame.build(fabric.pool));
@@ -50,8 +56,8 @@ class EarlyAcceptance : public support::PeerWire {
   std::uint16_t next_ox_id = 0x5000;
 };
 
-// FC-VI C.5.2, C.5.5, 5.3.3: a message that asks for a response waits for RESP2, which says that the peer gave up: it is gone with that
-// set-up, and message 1 of the next connection is another one.
+// FC-VI C.5.2, C.5.5, 5.3.3: a message that asks for a response waits for RESP2, which says that the peer gave up: it
+// is gone with that set-up, and message 1 of the next connection is another one.
 TEST_F(EarlyAcceptance, waiting_peerGivesUp_messageIsNotOfTheNextConnection) {
   accept(Level::ReliableReception);
   const auto to = receive(host.data);
@@ -69,8 +75,8 @@ TEST_F(EarlyAcceptance, waiting_peerGivesUp_messageIsNotOfTheNextConnection) {
   EXPECT_EQ(vi->state(), vi::State::Connected);
 }
 
-// FC-VI 5.9.6, C.5.5: ... and one that asked for none was received before the peer gave up: the next connection begins with message 1 all the
-// same.
+// FC-VI 5.9.6, C.5.5: ... and one that asked for none was received before the peer gave up: the next connection begins
+// with message 1 all the same.
 TEST_F(EarlyAcceptance, received_peerGivesUp_nextConnectionBeginsAnew) {
   accept(Level::ReliableDelivery);
   receive(host.data);
@@ -106,14 +112,21 @@ class LateSetup : public support::MessageNodes {
     ASSERT_EQ(request.result, Return::Success);
   }
 };
-class LateSetupInOrder : public LateSetup { public: LateSetupInOrder() : LateSetup(true) {} };
-class LateSetupAnyOrder : public LateSetup { public: LateSetupAnyOrder() : LateSetup(false) {} };
+class LateSetupInOrder : public LateSetup {
+ public:
+  LateSetupInOrder() : LateSetup(true) {}
+};
+class LateSetupAnyOrder : public LateSetup {
+ public:
+  LateSetupAnyOrder() : LateSetup(false) {}
+};
 
-// FC-VI C.5.2, C.5.5, B.2.5 rule 7: on an in-order fabric no frame of a message is missing when one waits for RESP2: T2 is its time-out, and not
-// R_A_TOV.
+// FC-VI C.5.2, C.5.5, B.2.5 rule 7: on an in-order fabric no frame of a message is missing when one waits for RESP2: T2
+// is its time-out, and not R_A_TOV.
 TEST_F(LateSetupInOrder, waiting_resp2ComesAfterRaTov_messageArrives) {
   faults.on_control = [&](const wire::FcHeader& fc) {
-    return fc.s_id == client->port.n_port_id() && fc.r_ctl == wire::RCtl::solicited_control ? late(15 * fc2::second) : pass;
+    return fc.s_id == client->port.n_port_id() && fc.r_ctl == wire::RCtl::solicited_control ? late(15 * fc2::second)
+                                                                                            : pass;
   };
   connect_client();
   send(1, 100);
@@ -126,14 +139,17 @@ TEST_F(LateSetupInOrder, waiting_resp2ComesAfterRaTov_messageArrives) {
   EXPECT_EQ(sent(0), sent_well);
 }
 
-// VI-ARCH 6.3.1.1, FC-VI C.5.10.1, Annex E: RESP3 comes when message 2 was answered and message 1 was not: message 2 completes in its turn.
+// VI-ARCH 6.3.1.1, FC-VI C.5.10.1, Annex E: RESP3 comes when message 2 was answered and message 1 was not: message 2
+// completes in its turn.
 TEST_F(LateSetupAnyOrder, awaitResp3_secondWasAnsweredFirst_completesInOrder) {
   int of_server = 0;
   faults.on_control = [&](const wire::FcHeader& fc) {
     const bool answer = fc.s_id == server->port.n_port_id() && fc.r_ctl == wire::RCtl::solicited_control;
     return answer && ++of_server == 2 ? late(10 * fc2::millisecond) : pass;  // behind RESP1
   };
-  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? late(20 * fc2::millisecond) : pass; };
+  faults.on_frame = [](MessageFrame& frame) {
+    return !frame.from_client && frame.number == 0 ? late(20 * fc2::millisecond) : pass;
+  };
   connect_client();
   send(2, 100);
   fabric.run_for(15 * fc2::millisecond);

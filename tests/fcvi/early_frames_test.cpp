@@ -8,11 +8,17 @@ using support::lose;
 using support::MessageFrame;
 using support::pass;
 
-class Overtaken : public support::MessageNodes { public: Overtaken() : MessageNodes({}, {}, support::fabric_order(false)) {} };
-class OvertakenClass2 : public support::Class2Nodes { public: OvertakenClass2() : Class2Nodes({.in_order = false}) {} };
+class Overtaken : public support::MessageNodes {
+ public:
+  Overtaken() : MessageNodes({}, {}, support::fabric_order(false)) {}
+};
+class OvertakenClass2 : public support::Class2Nodes {
+ public:
+  OvertakenClass2() : Class2Nodes({.in_order = false}) {}
+};
 
-// FC-VI B.2.5 rules 5b, 7a, 8.4.2 b): message 1 loses a frame, 2 and 3 are whole. Its originator gives it up (B.2.6.1 rule 8e):
-// its ABTS ends it, and its descriptor fails.
+// FC-VI B.2.5 rules 5b, 7a, 8.4.2 b): message 1 loses a frame, 2 and 3 are whole. Its originator gives it up (B.2.6.1
+// rule 8e): its ABTS ends it, and its descriptor fails.
 TEST_F(OvertakenClass2, waiting_holeIsAborted_restIsDelivered) {
   for (const int lost_frame : {0, 1}) {  // message 1 is open, or only waits
     begin(Level::UnreliableDelivery, lost_frame == 0 ? "first" : "second");
@@ -28,15 +34,17 @@ TEST_F(OvertakenClass2, waiting_holeIsAborted_restIsDelivered) {
   }
 }
 
-// FC-VI B.2.5 rules 5b, 7a, 8.4.1 note 1: message 1 loses its end, message 2 (one frame) is here. The time for the rest of message 1 and
-// that of the hole end at the same moment: message 1 alone is lost.
+// FC-VI B.2.5 rules 5b, 7a, 8.4.1 note 1: message 1 loses its end, message 2 (one frame) is here. The time for the rest
+// of message 1 and that of the hole end at the same moment: message 1 alone is lost.
 TEST_F(Overtaken, waiting_bothTimersAtOnce_loseOneMessage) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
     if (!frame.from_client) return pass;
     switch (frame.number) {
       case 1: return late(fc2::millisecond);
-      case 3: case 4: case 5: return lose;
+      case 3:
+      case 4:
+      case 5: return lose;
       case 6: return late(2 * fc2::millisecond);
       default: return pass;
     }
@@ -47,7 +55,8 @@ TEST_F(Overtaken, waiting_bothTimersAtOnce_loseOneMessage) {
   EXPECT_EQ(received(1), receive_lost);
 }
 
-// FC-VI B.2.5 rule 6e b), B.3.3.3: every frame of an epoch that arrives within R_A_TOV is processed: one frame is 50 ms late, 1700 overtake it.
+// FC-VI B.2.5 rule 6e b), B.3.3.3: every frame of an epoch that arrives within R_A_TOV is processed: one frame is 50 ms
+// late, 1700 overtake it.
 TEST_F(Overtaken, waiting_manyFrames_allArrive) {
   begin(Level::ReliableDelivery);
   faults.on_frame = support::to_frame(0, late(50 * fc2::millisecond));

@@ -9,7 +9,8 @@ class EarlyMessage : public support::MessageNodes, public fc2::FrameFault {
  public:
   void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
     const auto fc = wire::FcHeader::parse(frame->content());
-    if (fc->type == wire::Type::fc_vi && fc->r_ctl == wire::RCtl::solicited_control && frame->data_field()[4] == 0x19) return;
+    if (fc->type == wire::Type::fc_vi && fc->r_ctl == wire::RCtl::solicited_control && frame->data_field()[4] == 0x19)
+      return;
     channel.deliver(std::move(frame));
   }
   void accept_without_resp2(Level level) {
@@ -34,7 +35,8 @@ class EarlyMessage : public support::MessageNodes, public fc2::FrameFault {
   }
 };
 
-// FC-VI 8.2 b), VI-ARCH 5.2: the first message is half in: the handle returns, and nothing happens that was held to be impossible.
+// FC-VI 8.2 b), VI-ARCH 5.2: the first message is half in: the handle returns, and nothing happens that was held to be
+// impossible.
 TEST_F(EarlyMessage, receiving_disconnect_freesEverything) {
   accept_without_resp2(Level::ReliableDelivery);
   send(1, 60'000);
@@ -56,7 +58,8 @@ TEST_F(EarlyMessage, refusing_disconnect_freesEverything) {
 // FC-VI 8.2 b), 5.2.4: the same while read data goes out: no more of it does.
 TEST_F(EarlyMessage, reading_disconnect_stopsTheReadData) {
   accept_without_resp2(Level::ReliableDelivery);
-  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 1u << 20}}, server->data, server->handle);
+  const auto read =
+      client->descriptor(vi::control::op_rdma_read, {{client->data, 1u << 20}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
   disconnect_in_the_middle(fc2::millisecond);  // of ten
   EXPECT_NE(client->status(read) & vi::status::error_mask, 0u);

@@ -34,8 +34,8 @@ class Many : public support::TwoNodes {
   std::vector<vi::Vi*> clients, servers;
 };
 
-// FC-VI 4.2, 5.2.1 note, 7.7.1: connections are not bounded by exchanges, nor by max_pending_requests; a set-up that was accepted pends no
-// more.
+// FC-VI 4.2, 5.2.1 note, 7.7.1: connections are not bounded by exchanges, nor by max_pending_requests; a set-up that
+// was accepted pends no more.
 TEST_F(Many, connected_twoThousand) {
   connect_pairs(2000, Level::ReliableDelivery);
   EXPECT_EQ(server->provider.handles_in_use(), 2000u);
@@ -61,7 +61,9 @@ TEST_F(Many, connected_300SendAtOnce_allArrive) {
   for (std::size_t i = 0; i < 300; ++i) {
     ASSERT_EQ(client->status(sends[i]), vi::status::done | vi::status::op_send) << i;
     ASSERT_EQ(server->status(receives[i]), vi::status::done | vi::status::op_receive) << i;
-    ASSERT_EQ(std::memcmp(server->bytes(server->data + i * length), client->bytes(client->data + i * length), length), 0) << i;
+    ASSERT_EQ(std::memcmp(server->bytes(server->data + i * length), client->bytes(client->data + i * length), length),
+              0)
+        << i;
   }
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
 }
@@ -71,13 +73,15 @@ class FewExchanges : public Many {
   FewExchanges() : Many({}, [](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 4; }) {}
 };
 
-// FC-VI 5.2.1, 5.2.5: exchanges are made as they are needed; when they run out messages wait, and answers never starve behind requests.
+// FC-VI 5.2.1, 5.2.5: exchanges are made as they are needed; when they run out messages wait, and answers never starve
+// behind requests.
 TEST_F(FewExchanges, connected_bothDirections_allComplete) {
   connect_pairs(8, Level::ReliableReception);
   std::vector<std::pair<Host*, std::uint64_t>> sends;
   for (std::size_t i = 0; i < 8; ++i)
     for (int message = 0; message < 20; ++message)
-      for (auto [host, vi, peer] : {std::tuple(client.get(), clients[i], server.get()), std::tuple(server.get(), servers[i], client.get())}) {
+      for (auto [host, vi, peer] :
+           {std::tuple(client.get(), clients[i], server.get()), std::tuple(server.get(), servers[i], client.get())}) {
         const std::uint16_t operation = message % 2 == 0 ? vi::control::op_rdma_write : vi::control::op_rdma_read;
         sends.emplace_back(host, host->descriptor(operation, {{host->data, 6000}}, peer->data, peer->handle));
         vi->post_send(sends.back().second, host->handle);
@@ -91,13 +95,14 @@ class SlowLink : public support::TwoNodes {
   SlowLink() : TwoNodes({}, {.latency_ns = fc2::microsecond, .bytes_per_second = 4'000'000}) {}
 };
 
-// FC-VI 8.3, 8.4.1 a), VI-ARCH 6.3.1.1: eight reads that take 32 s together: each waits for FCVI_ULP_TIMEOUT of silence, not
-// for its turn.
+// FC-VI 8.3, 8.4.1 a), VI-ARCH 6.3.1.1: eight reads that take 32 s together: each waits for FCVI_ULP_TIMEOUT of
+// silence, not for its turn.
 TEST_F(SlowLink, connected_manyLongReads_doNotTimeOut) {
   connect(Level::ReliableDelivery);
   std::vector<std::uint64_t> reads;
   for (int i = 0; i < 8; ++i) {
-    reads.push_back(client->descriptor(vi::control::op_rdma_read, {{client->data, 16u << 20}}, server->data, server->handle));
+    reads.push_back(
+        client->descriptor(vi::control::op_rdma_read, {{client->data, 16u << 20}}, server->data, server->handle));
     client_vi->post_send(reads.back(), client->handle);
   }
   fabric.run_for(60 * fc2::second);
@@ -116,7 +121,8 @@ TEST_F(SlowLink, connected_readUnanswered_timesOut) {
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::transport_error | vi::status::op_rdma_read);
 }
 
-// VipCloseNic with everything open: the calls return, the peer hears of it, the VIs and their memory are not touched any more.
+// VipCloseNic with everything open: the calls return, the peer hears of it, the VIs and their memory are not touched
+// any more.
 TEST_F(SlowLink, connected_nicGoes_peerIsTold) {
   connect(Level::ReliableReception);
   Done disconnecting;
@@ -131,7 +137,9 @@ TEST_F(SlowLink, connected_nicGoes_peerIsTold) {
     fabric.run_for(fc2::millisecond);
   }
   EXPECT_EQ(asking.result, Return::ErrorResource);
-  client_vi->post_send(client->descriptor(vi::control::op_rdma_write, {{client->data, 1u << 20}}, server->data, server->handle), client->handle);
+  client_vi->post_send(
+      client->descriptor(vi::control::op_rdma_write, {{client->data, 1u << 20}}, server->data, server->handle),
+      client->handle);
   fabric.run_for(fc2::millisecond);
   client->provider.detach(*client_vi);
   fabric.run_for(30 * fc2::second);
@@ -159,11 +167,13 @@ TEST_F(SlowLink, loopback_linkDown_losesConnection) {
 
 class TinyFrames : public support::TwoNodes {
  public:
-  TinyFrames() : TwoNodes({}, {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
-                          [](fc2::NPortConfig& config, std::size_t) { config.receive_data_field_bytes = 256; }) {}
+  TinyFrames()
+      : TwoNodes({}, {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+                 [](fc2::NPortConfig& config, std::size_t) { config.receive_data_field_bytes = 256; }) {}
 };
 
-// FC-VI 5.6, 5.8.6, 5.8.7: 74,899 frames of 224 bytes: SEQ_CNT wraps, within no IU; the relative offset tells all frames apart.
+// FC-VI 5.6, 5.8.6, 5.8.7: 74,899 frames of 224 bytes: SEQ_CNT wraps, within no IU; the relative offset tells all
+// frames apart.
 TEST_F(TinyFrames, connected_moreThan65536Frames) {
   constexpr std::uint32_t length = (16u << 20) + 3;
   for (const std::uint16_t operation : {std::uint16_t{0}, vi::control::op_rdma_write, vi::control::op_rdma_read}) {
@@ -175,13 +185,15 @@ TEST_F(TinyFrames, connected_moreThan65536Frames) {
     }
     const auto receive = server->descriptor(0, {{server->data, length}});
     server_vi->post_receive(receive, server->handle);
-    const auto send = client->descriptor(operation, {{client->data, length}}, operation == 0 ? 0 : server->data, server->handle);
+    const auto send =
+        client->descriptor(operation, {{client->data, length}}, operation == 0 ? 0 : server->data, server->handle);
     const auto ius = client->provider.counters().ius_sent + server->provider.counters().ius_sent;
     client_vi->post_send(send, client->handle);
     fabric.run_for(fc2::second);
     ASSERT_EQ(client->status(send) & ~vi::status::op_mask, vi::status::done);
     EXPECT_EQ(std::memcmp(client->bytes(client->data), server->bytes(server->data), length), 0);
-    EXPECT_EQ(client->provider.counters().ius_sent + server->provider.counters().ius_sent - ius, 3u);  // two of data, one other
+    EXPECT_EQ(client->provider.counters().ius_sent + server->provider.counters().ius_sent - ius,
+              3u);  // two of data, one other
   }
   EXPECT_EQ(unexpected(), 0u);
 }
@@ -193,13 +205,15 @@ TEST_F(TinyFrames, connected_65536Frames_areTheMostOfOneIu) {
   for (const std::uint16_t operation : {std::uint16_t{0}, vi::control::op_rdma_write, vi::control::op_rdma_read}) {
     for (const std::uint32_t frames : {65'536u, 65'537u}) {
       server_vi->post_receive(server->descriptor(0, {{server->data, frames * payload}}), server->handle);
-      const auto send = client->descriptor(operation, {{client->data, frames * payload}}, operation == 0 ? 0 : server->data, server->handle);
+      const auto send = client->descriptor(operation, {{client->data, frames * payload}},
+                                           operation == 0 ? 0 : server->data, server->handle);
       const auto sent = [&] { return client->provider.counters().ius_sent + server->provider.counters().ius_sent; };
       const auto before = sent();
       client_vi->post_send(send, client->handle);
       fabric.run_for(fc2::second);
       ASSERT_EQ(client->status(send) & ~vi::status::op_mask, vi::status::done);
-      EXPECT_EQ(sent() - before, frames == 65'536u ? 2u : 3u) << "with the response, or the request of a read; operation " << operation;
+      EXPECT_EQ(sent() - before, frames == 65'536u ? 2u : 3u)
+          << "with the response, or the request of a read; operation " << operation;
     }
   }
 }
@@ -208,10 +222,17 @@ TEST_F(TinyFrames, connected_65536Frames_areTheMostOfOneIu) {
 class Hostile : public support::WireNodes {
  public:
   /// An IU on the client's exchange of `of`.
-  void forge(const support::WireFrame& of, wire::RCtl r_ctl, std::uint32_t f_ctl, std::span<const std::uint8_t> content) {
+  void forge(const support::WireFrame& of, wire::RCtl r_ctl, std::uint32_t f_ctl,
+             std::span<const std::uint8_t> content) {
     fc2::FramePtr frame = fabric.pool.take();
-    const wire::FcHeader header{.r_ctl = r_ctl, .d_id = of.fc.s_id, .s_id = of.fc.d_id, .type = wire::Type::fc_vi, .f_ctl = f_ctl,
-                                .df_ctl = wire::df_ctl::device_header_32, .ox_id = of.fc.ox_id, .rx_id = {5}};
+    const wire::FcHeader header{.r_ctl = r_ctl,
+                                .d_id = of.fc.s_id,
+                                .s_id = of.fc.d_id,
+                                .type = wire::Type::fc_vi,
+                                .f_ctl = f_ctl,
+                                .df_ctl = wire::df_ctl::device_header_32,
+                                .ox_id = of.fc.ox_id,
+                                .rx_id = {5}};
     header.write(frame->bytes);
     std::copy(content.begin(), content.end(), frame->data_field().begin());
     frame->size_bytes = static_cast<std::uint16_t>(24 + content.size());
@@ -228,15 +249,16 @@ class Hostile : public support::WireNodes {
   static constexpr std::uint32_t ends = 0x980008, passes = 0x890008, keeps = 0x880008;
 };
 
-// FC-VI 8.5.2 a): a set-up's exchange that the peer ends with anything but a RESP3 is over: nothing is sent on it, whoever has
-// it next; the one retry takes another.
+// FC-VI 8.5.2 a): a set-up's exchange that the peer ends with anything but a RESP3 is over: nothing is sent on it,
+// whoever has it next; the one retry takes another.
 TEST_F(Hostile, awaitResp1_exchangeEnds_isRetried) {
   client_vi = &client->make_vi(Level::ReliableDelivery);
   server->provider.connect_wait(server->net("service"), vi::infinite, wait);
   client->provider.connect_request(*client_vi, client->net("c"), server->net("service"), vi::infinite, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   std::array<std::uint8_t, 32> iu{};
-  wire::fcvi::DeviceHeader{.opcode = wire::fcvi::Opcode::connect_resp1, .tot_len_or_connection_id = connection_id}.write(iu);
+  wire::fcvi::DeviceHeader{.opcode = wire::fcvi::Opcode::connect_resp1, .tot_len_or_connection_id = connection_id}
+      .write(iu);
   const auto rqst = frames().front();
   forge(rqst, wire::RCtl::solicited_control, ends, iu);
   EXPECT_EQ(client_vi->endpoint_state_name(), "PendingConnectRetry");
@@ -278,7 +300,8 @@ TEST_F(Hostile, awaitDisconnectResp_exchangeEnds_isRetried) {
   expect_nothing_left();
 }
 
-// FC-VI B.2.6: a control IU that ends the exchange of a message: an exchange error, and the exchange is not touched again.
+// FC-VI B.2.6: a control IU that ends the exchange of a message: an exchange error, and the exchange is not touched
+// again.
 TEST_F(Hostile, awaitResponse_exchangeEnds_failsConnection) {
   connect(Level::ReliableReception);
   frames();
@@ -292,8 +315,8 @@ TEST_F(Hostile, awaitResponse_exchangeEnds_failsConnection) {
   expect_nothing_left();
 }
 
-// FC-VI 7.6: the first of two ports of an address says no and falls silent before RESP3; the call has long ended at the second
-// when its exchange times out.
+// FC-VI 7.6: the first of two ports of an address says no and falls silent before RESP3; the call has long ended at the
+// second when its exchange times out.
 TEST_F(Hostile, sharedAddress_firstPortFallsSilent) {
   fc2::NPort& port = fabric.add_port();
   farp::Resolver resolver(port, {.own_addresses = {server->address}});

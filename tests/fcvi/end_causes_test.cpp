@@ -1,5 +1,5 @@
-// What Provider::end_cause() says of a connection that ended, at both ends (FC-VI 5.9.7.3, Table 12; D.1 rule 1 a); VI-ARCH
-// 7.1 to 7.3, VI-DG 3.3.5, 3.8.1, 5.2, 6.2).
+// What Provider::end_cause() says of a connection that ended, at both ends (FC-VI 5.9.7.3, Table 12; D.1 rule 1 a);
+// VI-ARCH 7.1 to 7.3, VI-DG 3.3.5, 3.8.1, 5.2, 6.2).
 #include "tests/fcvi/failing_nodes.hpp"
 
 namespace {
@@ -12,20 +12,23 @@ using wire::RCtl;
 
 using namespace support::levels_and_classes;
 
-// What Provider::end_cause() says at both ends (its header; FC-VI 5.9.7.3, Table 12, ruling 41): who found the error says what it was, the
-// other end what it was told by the answer or by the DISCONNECT_RQST.
+// What Provider::end_cause() says at both ends (its header; FC-VI 5.9.7.3, Table 12, ruling 41): who found the error
+// says what it was, the other end what it was told by the answer or by the DISCONNECT_RQST.
 constexpr const char* by_us = "VipDisconnect was called here";
 constexpr const char* by_no_receive = "the peer sent a message for which no receive was posted here";
-constexpr const char* by_length = "the peer sent a message that was longer than its receive here, or the receive was not valid";
+constexpr const char* by_length =
+    "the peer sent a message that was longer than its receive here, or the receive was not valid";
 constexpr const char* by_protection = "the peer's message met memory here that is not registered for it";
 constexpr const char* peer_left = "the peer disconnected";
 constexpr const char* peer_gone = "the peer's port left the fabric: its process ended, or its link";
 constexpr const char* link_lost = "the link of this NIC to its fabric was lost";
-constexpr const char* peer_transport = "the peer ended the connection: it missed frames or answers of ours (Transport Error, 40h)";
+constexpr const char* peer_transport =
+    "the peer ended the connection: it missed frames or answers of ours (Transport Error, 40h)";
 constexpr const char* peer_protection =
     "the peer ended the connection: an RDMA of ours named memory that it does not allow (RDMA Protection Error)";
 constexpr const char* peer_descriptor =
-    "the peer ended the connection: it had no receive for a message of ours, or one that did not fit (Remote Descriptor Error, 42h)";
+    "the peer ended the connection: it had no receive for a message of ours, or one that did not fit (Remote "
+    "Descriptor Error, 42h)";
 constexpr const char* peer_protocol = "the peer ended the connection: another error of it or of the protocol";
 
 struct KnownCause {
@@ -62,12 +65,15 @@ constexpr KnownCause known_causes[] = {
 struct KnownInstance {
   KnownCause cause;
   Level level;
-  friend std::ostream& operator<<(std::ostream& out, const KnownInstance& instance) { return out << instance.cause.at_client; }
+  friend std::ostream& operator<<(std::ostream& out, const KnownInstance& instance) {
+    return out << instance.cause.at_client;
+  }
 };
 std::vector<KnownInstance> known_instances() {
   std::vector<KnownInstance> all;
   for (const KnownCause& cause : known_causes)
-    for (const auto& [bit, level] : {std::pair{U, Level::UnreliableDelivery}, {D, Level::ReliableDelivery}, {R, Level::ReliableReception}})
+    for (const auto& [bit, level] :
+         {std::pair{U, Level::UnreliableDelivery}, {D, Level::ReliableDelivery}, {R, Level::ReliableReception}})
       if ((cause.levels & bit) != 0) all.push_back({cause, level});
   return all;
 }
@@ -97,10 +103,13 @@ class ToldCause : public Failing, public ::testing::WithParamInterface<Level> {
   ToldCause() : Failing(false) {}
   void disconnect_with(unsigned flags, unsigned code) {
     support::ForgedFrame frame;
-    frame.header = {.r_ctl = RCtl::unsolicited_control, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
+    frame.header = {.r_ctl = RCtl::unsolicited_control,
+                    .d_id = client->port.n_port_id(),
+                    .s_id = server->port.n_port_id(),
                     .type = wire::Type::fc_vi,
                     .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
-                    .ox_id = {0x5001}, .rx_id = wire::RxId::unassigned};
+                    .ox_id = {0x5001},
+                    .rx_id = wire::RxId::unassigned};
     const wire::fcvi::DisconnectRqst rqst{.handle = wire::FcviHandle{handle++}, .status = {}};
     frame.set(rqst.to_device_header());
     frame.data[5] = static_cast<std::uint8_t>(flags);
@@ -110,9 +119,12 @@ class ToldCause : public Failing, public ::testing::WithParamInterface<Level> {
   }
   static const char* by_code(unsigned code) {
     switch (code) {
-      case 0x40: case 0x46: return peer_transport;
+      case 0x40:
+      case 0x46: return peer_transport;
       case 0x42: return peer_descriptor;
-      case 0x41: case 0x43: case 0x47: return peer_protection;
+      case 0x41:
+      case 0x43:
+      case 0x47: return peer_protection;
       default: return peer_protocol;
     }
   }
@@ -120,7 +132,8 @@ class ToldCause : public Failing, public ::testing::WithParamInterface<Level> {
 };
 INSTANTIATE_TEST_SUITE_P(Level, ToldCause, support::all_levels, support::level_name);
 
-// FC-VI Table 12, 5.9.7.3, 5.9.4.6: the code says what the peer met; where its application disconnects, or no code is there, it left.
+// FC-VI Table 12, 5.9.7.3, 5.9.4.6: the code says what the peer met; where its application disconnects, or no code is
+// there, it left.
 TEST_P(ToldCause, connected_disconnected_codeSaysWhy) {
   constexpr unsigned conn_sts = 1, vi_app_discon = 2;
   for (unsigned code = 0x3F; code < 0x4D; ++code) {
@@ -130,7 +143,8 @@ TEST_P(ToldCause, connected_disconnected_codeSaysWhy) {
     EXPECT_EQ(cause_known(*client_vi), by_code(code));
     EXPECT_FALSE(fcvi::Provider::end_cause(*client_vi).peer_left);
   }
-  for (const auto& [flags, code] : {std::pair{0u, 0u}, {0u, 0x42u}, {conn_sts | vi_app_discon, 0x42u}, {vi_app_discon, 0u}}) {
+  for (const auto& [flags, code] :
+       {std::pair{0u, 0u}, {0u, 0x42u}, {conn_sts | vi_app_discon, 0x42u}, {vi_app_discon, 0u}}) {
     SCOPED_TRACE(flags);
     begin(GetParam(), std::to_string(flags) + " and " + std::to_string(code));
     disconnect_with(flags, code);

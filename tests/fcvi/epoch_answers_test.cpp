@@ -1,6 +1,6 @@
-// Class 2 on a fabric that does not keep the order: which ACK each frame has (FC-VI 8.4.2 h, B.2.4 rules 1 and 2, B.2.6.1 rule
-// 8b): that of a message with Merr says "Abort Sequence, Perform ABTS" for R_A_TOV, a duplicate of what is here is accepted,
-// and where there is no room it is busied.
+// Class 2 on a fabric that does not keep the order: which ACK each frame has (FC-VI 8.4.2 h, B.2.4 rules 1 and 2,
+// B.2.6.1 rule 8b): that of a message with Merr says "Abort Sequence, Perform ABTS" for R_A_TOV, a duplicate of what is
+// here is accepted, and where there is no room it is busied.
 #include "tests/fcvi/forged_messages.hpp"
 
 namespace {
@@ -14,12 +14,13 @@ constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
 
 class EpochAnswers : public ForgedMessages {
  public:
-  explicit EpochAnswers(std::uint64_t pool_bytes = 64u << 20) : ForgedMessages({.class_2 = true, .pool_bytes = pool_bytes}) {}
+  explicit EpochAnswers(std::uint64_t pool_bytes = 64u << 20)
+      : ForgedMessages({.class_2 = true, .pool_bytes = pool_bytes}) {}
   std::string send_again(std::uint32_t id) { return answer_to(frame(Opcode::send_rqst, id, 0, 1)); }
 };
 
-// B.2.5 rule 6a: a message that breaks the rules alone has Merr, and that for R_A_TOV to the nanosecond; the one before it was
-// received, the one behind it comes.
+// B.2.5 rule 6a: a message that breaks the rules alone has Merr, and that for R_A_TOV to the nanosecond; the one before
+// it was received, the one behind it comes.
 TEST_F(EpochAnswers, errored_oneMessage_forRaTov) {
   begin(Level::UnreliableDelivery);
   receive(3);
@@ -80,8 +81,8 @@ TEST_F(EpochAnswers, errored_oneOfTwoGapsGivenUp_otherIsOpen) {
   EXPECT_EQ(send_again(4), "ok") << "a duplicate: it was never given up";
 }
 
-// B.2.4 rule 2: Merr of more messages than ranges are kept, each by itself: the first range goes on as far as it must, to the
-// younger and to the older; what was received between is discarded with the rest.
+// B.2.4 rule 2: Merr of more messages than ranges are kept, each by itself: the first range goes on as far as it must,
+// to the younger and to the older; what was received between is discarded with the rest.
 TEST_F(EpochAnswers, errored_manyMessages_allHaveMerr) {
   begin(Level::UnreliableDelivery);
   receive(20);
@@ -132,20 +133,21 @@ TEST_F(EpochAnswers, errored_oldRanges_areUsedAnew) {
   for (std::uint32_t id = 17; id <= 32; ++id) EXPECT_EQ(send_again(id), id % 2 == 0 ? "abort" : "ok") << id;
 }
 
-// 8.4.2 h), B.2.5 rule 5b: while a message is open: its frames are accepted, its duplicates too; one that contradicts it is
-// aborted.
+// 8.4.2 h), B.2.5 rule 5b: while a message is open: its frames are accepted, its duplicates too; one that contradicts
+// it is aborted.
 TEST_F(EpochAnswers, receiving_framesOfAnEpoch) {
   begin(Level::ReliableDelivery);
   receive(2);
-  for (const std::uint32_t number : {2u, 0u, 2u, 0u}) EXPECT_EQ(answer_to(frame(Opcode::send_rqst, 1, number, 3)), "ok");
+  for (const std::uint32_t number : {2u, 0u, 2u, 0u})
+    EXPECT_EQ(answer_to(frame(Opcode::send_rqst, 1, number, 3)), "ok");
   EXPECT_EQ(send_again(2), "ok");
   EXPECT_EQ(send_again(2), "ok");
   EXPECT_EQ(answer_to(frame(Opcode::send_rqst, 1, 1, 4)), "abort");
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
-// 8.4.2 h): an RDMA Write without target: the frame that tells is aborted. At Reliable Reception its response tells, and all
-// are accepted; so are those of one whose turn has not come.
+// 8.4.2 h): an RDMA Write without target: the frame that tells is aborted. At Reliable Reception its response tells,
+// and all are accepted; so are those of one whose turn has not come.
 TEST_F(EpochAnswers, refused_frames) {
   for (const Level level : {Level::ReliableDelivery, Level::ReliableReception}) {
     const bool reception = level == Level::ReliableReception;
@@ -170,8 +172,8 @@ TEST_F(EpochAnswers, refused_frames) {
   }
 }
 
-// 5.2.2, 5.5, 5.6: the response to a message of an epoch goes to its exchange in its class; that to one that comes in order
-// later to its own.
+// 5.2.2, 5.5, 5.6: the response to a message of an epoch goes to its exchange in its class; that to one that comes in
+// order later to its own.
 TEST_F(EpochAnswers, responding_afterAnEpoch_eachHasItsExchange) {
   begin(Level::ReliableReception);
   receive(3);
@@ -193,8 +195,8 @@ class EpochAnswersSmallPool : public EpochAnswers {
   EpochAnswersSmallPool() : EpochAnswers(book + book / 2) {}
 };
 
-// B.2.6.1 rule 8b, FC-FS P_BSY: the end of an RDMA Write finds no room, and is busied; the message is not lost for it, and is
-// whole when it comes again.
+// B.2.6.1 rule 8b, FC-FS P_BSY: the end of an RDMA Write finds no room, and is busied; the message is not lost for it,
+// and is whole when it comes again.
 TEST_F(EpochAnswersSmallPool, receiving_endFindsNoRoom_isBusied) {
   begin(Level::UnreliableDelivery);
   EXPECT_EQ(answer_to(frame(Opcode::write_rqst, 2, 0, 3)), "ok");
@@ -261,7 +263,8 @@ TEST_F(EpochRanges, messageOfAnEpoch_hasIt) {
   EXPECT_EQ(send_again(4), "ok");
 }
 
-// A ninth range makes the first one longer: it holds both, until the younger ends. What lies within it changes neither end.
+// A ninth range makes the first one longer: it holds both, until the younger ends. What lies within it changes neither
+// end.
 TEST_F(EpochRanges, moreThanEightRanges_firstHoldsBoth) {
   begin(Level::UnreliableDelivery);
   receive(2);

@@ -1,4 +1,5 @@
-// An endpoint that keeps books of messages that overtook others, at each level; epoch_books_test.cpp says with which parameters.
+// An endpoint that keeps books of messages that overtook others, at each level; epoch_books_test.cpp says with which
+// parameters.
 #pragma once
 #include "tests/fcvi/forged_messages.hpp"
 
@@ -9,7 +10,8 @@ class Books : public ForgedAtLevel {
   wire::MemHandle register_all(bool write, bool read) {
     wire::MemHandle handle{};
     const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = write, .enable_rdma_read = read};
-    EXPECT_EQ(server->nic.register_memory(Host::base, server->memory.data(), server->memory.size(), attributes, handle), vi::Return::Success);
+    EXPECT_EQ(server->nic.register_memory(Host::base, server->memory.data(), server->memory.size(), attributes, handle),
+              vi::Return::Success);
     return handle;
   }
   void expect_nothing_wrong() {

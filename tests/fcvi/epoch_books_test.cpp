@@ -1,5 +1,6 @@
-// What an endpoint keeps of messages that overtook others, to the byte, and what is told of each (FC-VI 8.1, 8.4, B.2.4, B.2.5
-// rules 4c, 5b, 6e, 7; VI-ARCH 2.5, 3.2.2, 6.3.1.1): frames by hand on a fabric that does not keep the order.
+// What an endpoint keeps of messages that overtook others, to the byte, and what is told of each (FC-VI 8.1, 8.4,
+// B.2.4, B.2.5 rules 4c, 5b, 6e, 7; VI-ARCH 2.5, 3.2.2, 6.3.1.1): frames by hand on a fabric that does not keep the
+// order.
 #include "tests/fcvi/epoch_books.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "wire/fcvi/flags.hpp"
@@ -20,9 +21,9 @@ INSTANTIATE_TEST_SUITE_P(Level, DeliveryBooks, ::testing::Values(Level::Reliable
 INSTANTIATE_TEST_SUITE_P(Level, ReceptionBooks, ::testing::Values(Level::ReliableReception), support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, UnreliableBooks, ::testing::Values(Level::UnreliableDelivery), support::level_name);
 
-// FC-VI B.2.5 rules 4c, 6e: a message that came in order so far is overtaken: it has a book from then on, and its next frames
-// arrive in any order. At Unreliable Delivery the one behind it takes its descriptor, and its data move to the pool (VI-ARCH
-// 6.3.1.1).
+// FC-VI B.2.5 rules 4c, 6e: a message that came in order so far is overtaken: it has a book from then on, and its next
+// frames arrive in any order. At Unreliable Delivery the one behind it takes its descriptor, and its data move to the
+// pool (VI-ARCH 6.3.1.1).
 TEST_P(Books, receiving_overtaken_goesOn) {
   begin();
   receive(2);
@@ -55,7 +56,8 @@ TEST_P(Books, receiving_oneByteCame_goesOn) {
   expect_nothing_wrong();
 }
 
-// FC-VI B.2.5 rule 5b: a frame of what is here already begins no epoch, whether of a message that is over or of the open one.
+// FC-VI B.2.5 rule 5b: a frame of what is here already begins no epoch, whether of a message that is over or of the
+// open one.
 TEST_P(Books, receiving_duplicate_isDiscarded) {
   begin();
   receive(2);
@@ -71,7 +73,8 @@ TEST_P(Books, receiving_duplicate_isDiscarded) {
   expect_nothing_wrong();
 }
 
-// ... nor does it change one: of a message before it, and of one that is here and waits, or was delivered ahead of its turn.
+// ... nor does it change one: of a message before it, and of one that is here and waits, or was delivered ahead of its
+// turn.
 TEST_P(Books, overtaken_duplicate_isDiscarded) {
   begin();
   receive(4);
@@ -102,8 +105,8 @@ TEST_P(ReliableBooks, waiting_frameOfAnotherLength_isDiscarded) {
   expect_nothing_wrong();
 }
 
-// FC-VI B.2.5 rule 4c, VI-ARCH 2.5.2: Sends behind a message of which nothing came are kept; as soon as it shows what it is
-// they have their descriptors, and nothing of them is kept any more, though none is delivered before its turn.
+// FC-VI B.2.5 rule 4c, VI-ARCH 2.5.2: Sends behind a message of which nothing came are kept; as soon as it shows what
+// it is they have their descriptors, and nothing of them is kept any more, though none is delivered before its turn.
 TEST_P(ReliableBooks, waiting_messageBeforeShows_sendsAreClaimed) {
   begin();
   receive(3);
@@ -123,8 +126,8 @@ TEST_P(ReliableBooks, waiting_messageBeforeShows_sendsAreClaimed) {
   expect_nothing_wrong();
 }
 
-// VI-ARCH 6.3.1.1, FC-VI 8.4.1: an RDMA Write is placed as it comes, at Reliable Reception as soon as all before it showed what
-// they are; its end waits for its turn.
+// VI-ARCH 6.3.1.1, FC-VI 8.4.1: an RDMA Write is placed as it comes, at Reliable Reception as soon as all before it
+// showed what they are; its end waits for its turn.
 TEST_P(ReliableBooks, waiting_messageBeforeShows_writeIsPlacedButItsEnd) {
   begin();
   receive();
@@ -166,16 +169,16 @@ struct WriteEnd {
   std::size_t frames_held;
 };
 class WriteEnds : public ForgedMessages, public ::testing::WithParamInterface<WriteEnd> {};
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, WriteEnds,
-    ::testing::Values(WriteEnd{"Turn", Level::ReliableDelivery, 1, {1, 0, 2}, 3, 0},
-                      WriteEnd{"TurnEndFirst", Level::ReliableDelivery, 1, {1, 0}, 2, 1},
-                      WriteEnd{"Later", Level::ReliableDelivery, 2, {0, 1}, 2, 1},
-                      WriteEnd{"LaterOneFrame", Level::ReliableDelivery, 2, {0}, 1, 1},
-                      WriteEnd{"UnreliableEndEarly", Level::UnreliableDelivery, 2, {0, 2, 1}, 3, 1},
-                      WriteEnd{"Unreliable", Level::UnreliableDelivery, 2, {0, 1}, 2, 0},
-                      WriteEnd{"UnreliableOneFrame", Level::UnreliableDelivery, 2, {0}, 1, 0}),
-    [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(Kinds, WriteEnds,
+                         ::testing::Values(WriteEnd{"Turn", Level::ReliableDelivery, 1, {1, 0, 2}, 3, 0},
+                                           WriteEnd{"TurnEndFirst", Level::ReliableDelivery, 1, {1, 0}, 2, 1},
+                                           WriteEnd{"Later", Level::ReliableDelivery, 2, {0, 1}, 2, 1},
+                                           WriteEnd{"LaterOneFrame", Level::ReliableDelivery, 2, {0}, 1, 1},
+                                           WriteEnd{
+                                               "UnreliableEndEarly", Level::UnreliableDelivery, 2, {0, 2, 1}, 3, 1},
+                                           WriteEnd{"Unreliable", Level::UnreliableDelivery, 2, {0, 1}, 2, 0},
+                                           WriteEnd{"UnreliableOneFrame", Level::UnreliableDelivery, 2, {0}, 1, 0}),
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 // FC-VI 8.4.1, ruling 193.
 TEST_P(WriteEnds, receiving_itsEnd_isKeptAsLongAsItMustBe) {
@@ -189,8 +192,8 @@ TEST_P(WriteEnds, receiving_itsEnd_isKeptAsLongAsItMustBe) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// VI-ARCH 2.5, 3.2.2, FC-VI B.2.4 rule 1 a): an RDMA Write that no memory is for waits; when that is known what was kept of it
-// is discarded, and what still comes of it. It is told in its turn.
+// VI-ARCH 2.5, 3.2.2, FC-VI B.2.4 rule 1 a): an RDMA Write that no memory is for waits; when that is known what was
+// kept of it is discarded, and what still comes of it. It is told in its turn.
 TEST_P(ReliableBooks, waiting_writeWithoutTarget_isDiscarded) {
   begin();
   receive();
@@ -205,7 +208,8 @@ TEST_P(ReliableBooks, waiting_writeWithoutTarget_isDiscarded) {
   EXPECT_EQ(told(), "");
   give_send(1, 1, 2);
   EXPECT_EQ(received(0), received_well);
-  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
+  EXPECT_EQ(told(),
+            std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
   EXPECT_EQ(discarded(), 3u) << "the frame at hand is message 1's";
   EXPECT_EQ(pool(), 0u);
   fabric.run_for(fc2::millisecond);
@@ -213,8 +217,8 @@ TEST_P(ReliableBooks, waiting_writeWithoutTarget_isDiscarded) {
   EXPECT_EQ(disconnect_reason(), static_cast<unsigned>(wire::fcvi::Reason::remote_rdma_write_protection_error));
 }
 
-// VI-ARCH 2.5.2, 2.5.3: ... where its turn is: at once, but the response waits for its last frame. Unreliable Delivery: it
-// alone is lost.
+// VI-ARCH 2.5.2, 2.5.3: ... where its turn is: at once, but the response waits for its last frame. Unreliable Delivery:
+// it alone is lost.
 TEST_P(Books, expecting_writeWithoutTarget_isToldOnce) {
   begin();
   header.rmt_va_handle = wire::MemHandle{0x4711};
@@ -232,15 +236,16 @@ TEST_P(Books, expecting_writeWithoutTarget_isToldOnce) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// VI-ARCH 2.5.3: a Send without descriptor is being refused when a frame of it overtakes another: it stays refused, for the
-// same reason.
+// VI-ARCH 2.5.3: a Send without descriptor is being refused when a frame of it overtakes another: it stays refused, for
+// the same reason.
 TEST_P(ReceptionBooks, refusing_overtaken_staysRefused) {
   begin();
   give_send(1, 0, 3), give_send(1, 2, 3);
   receive();
   EXPECT_EQ(told(), "");
   give_send(1, 1, 3);
-  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RecvQEmpty)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
+  EXPECT_EQ(told(),
+            std::string(to_string(vi::ErrorCode::RecvQEmpty)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
   EXPECT_EQ(discarded(), 3u);
   EXPECT_EQ(received(0), receive_flushed);
   fabric.run_for(fc2::millisecond);
@@ -259,8 +264,8 @@ TEST_P(ReliableBooks, waiting_requestsWithoutData_keepNoFrames) {
   expect_nothing_wrong();
 }
 
-// VI-ARCH 6.3.1.1: at Reliable Delivery a Send passes an RDMA Read: its descriptor is known as soon as the Read showed that it
-// is one. At Reliable Reception it has no effect before the read data are out.
+// VI-ARCH 6.3.1.1: at Reliable Delivery a Send passes an RDMA Read: its descriptor is known as soon as the Read showed
+// that it is one. At Reliable Reception it has no effect before the read data are out.
 TEST_P(ReliableBooks, waiting_readBetween_sendPassesAtReliableDelivery) {
   begin();
   receive(2);
@@ -276,8 +281,8 @@ TEST_P(ReliableBooks, waiting_readBetween_sendPassesAtReliableDelivery) {
   expect_nothing_wrong();
 }
 
-// FC-VI 6.6.1: an RDMA Read is not allowed at Unreliable Delivery, where it overtakes another message, too: its number is used,
-// no descriptor is.
+// FC-VI 6.6.1: an RDMA Read is not allowed at Unreliable Delivery, where it overtakes another message, too: its number
+// is used, no descriptor is.
 TEST_P(UnreliableBooks, overtaking_read_isDiscarded) {
   begin();
   receive(2);
@@ -334,7 +339,8 @@ TEST_P(DeliveryBooks, receiving_targetGoes_nextFrameTells) {
   give_write(1, 0, 4), give_write(1, 2, 4);
   ASSERT_EQ(server->nic.memory().deregister(target, header.rmt_va_handle), vi::Return::Success);
   give_write(1, 1, 4);
-  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
+  EXPECT_EQ(told(),
+            std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
   EXPECT_EQ(pool(), 0u);
 }
 
@@ -364,14 +370,15 @@ TEST_P(ReliableBooks, waiting_targetGoesBeforeItsTurn_isAProtectionError) {
   EXPECT_EQ(pool(), 2 * book + held);
   ASSERT_EQ(server->nic.memory().deregister(target, header.rmt_va_handle), vi::Return::Success);
   give_send(1, 1, 2);
-  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
+  EXPECT_EQ(told(),
+            std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
   EXPECT_EQ(pool(), 0u);
   fabric.run_for(fc2::millisecond);
   EXPECT_EQ(responses(), reception() ? "1:00 2:05" : "");
 }
 
-// VI-ARCH 2.5.2, 6.3.1.1: an RDMA Write with Immediate Data is refused, for its descriptor is bad: what came of it is not
-// written, and so the Write before it, whose frame at that place comes last, is delivered whole.
+// VI-ARCH 2.5.2, 6.3.1.1: an RDMA Write with Immediate Data is refused, for its descriptor is bad: what came of it is
+// not written, and so the Write before it, whose frame at that place comes last, is delivered whole.
 TEST_P(ReliableBooks, waiting_laterWriteRefused_takesNothingAway) {
   begin();
   receive();
@@ -396,8 +403,8 @@ TEST_P(UnreliableBooks, receiving_writesOverlap_lastToComeStays) {
   expect_nothing_wrong();
 }
 
-// FC-VI 5.2.1, ruling 131: of a message of 200 bytes 64 pieces are told apart. What stands alone beyond them is lost, and not
-// placed; what joins is taken.
+// FC-VI 5.2.1, ruling 131: of a message of 200 bytes 64 pieces are told apart. What stands alone beyond them is lost,
+// and not placed; what joins is taken.
 TEST_P(ReliableBooks, receiving_tooManyPieces_isCounted) {
   begin();
   receive();
@@ -416,8 +423,8 @@ TEST_P(ReliableBooks, receiving_tooManyPieces_isCounted) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// FC-VI B.2.5 rules 5b, 6a, 6b: a frame of an open message comes again: it changes nothing. One that lies over another, but is
-// not the same, contradicts it.
+// FC-VI B.2.5 rules 5b, 6a, 6b: a frame of an open message comes again: it changes nothing. One that lies over another,
+// but is not the same, contradicts it.
 TEST_P(Books, receiving_pieceAgain_isDiscarded) {
   begin();
   receive();
@@ -452,8 +459,8 @@ TEST_P(ReliableBooks, receiving_writeOnlyMemory_laterWriteStays) {
   EXPECT_EQ(server->bytes(target)[part], 'c');
 }
 
-// VI-ARCH 2.5.2, 6.3.1.1: no descriptor is there when a Send comes, nor does its turn: the next that is posted is its own, not
-// that of the Send behind it.
+// VI-ARCH 2.5.2, 6.3.1.1: no descriptor is there when a Send comes, nor does its turn: the next that is posted is its
+// own, not that of the Send behind it.
 TEST_P(ReliableBooks, waiting_descriptorsPostedLater_goByTurns) {
   begin();
   receive();

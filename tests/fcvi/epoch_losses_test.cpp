@@ -1,5 +1,5 @@
-// Messages that overtook others, of which some is lost, aborted or refused: what is told of each, and that nothing is kept (FC-VI 8.1,
-// 8.4, B.2.4, B.2.5 rules 4c, 5b, 6e, 7; VI-ARCH 2.5).
+// Messages that overtook others, of which some is lost, aborted or refused: what is told of each, and that nothing is
+// kept (FC-VI 8.1, 8.4, B.2.4, B.2.5 rules 4c, 5b, 6e, 7; VI-ARCH 2.5).
 #include "tests/fcvi/epoch_books.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "wire/fcvi/flags.hpp"
@@ -42,8 +42,8 @@ TEST_P(UnreliableBooks, overtaken_gapsClose_nothingIsKept) {
   expect_nothing_wrong();
 }
 
-// FC-VI B.2.4 rule 3a, 8.4.2 b): an RDMA Read waits behind a message that is missing, and is aborted: the connection is lost,
-// and no other error is told: nothing of it was under way.
+// FC-VI B.2.4 rule 3a, 8.4.2 b): an RDMA Read waits behind a message that is missing, and is aborted: the connection is
+// lost, and no other error is told: nothing of it was under way.
 TEST_P(ReliableBooks, waiting_readAborted_connectionIsLost) {
   begin();
   receive();
@@ -53,8 +53,8 @@ TEST_P(ReliableBooks, waiting_readAborted_connectionIsLost) {
   EXPECT_EQ(received(0), receive_flushed);
 }
 
-// ... a Send, or the immediate data of an RDMA Write, whose descriptor is not known: likewise, and what was kept of it is
-// discarded.
+// ... a Send, or the immediate data of an RDMA Write, whose descriptor is not known: likewise, and what was kept of it
+// is discarded.
 TEST_P(ReliableBooks, waiting_unclaimedLost_connectionIsLost) {
   begin();
   receive(2);
@@ -67,8 +67,8 @@ TEST_P(ReliableBooks, waiting_unclaimedLost_connectionIsLost) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// VI-DG 3.8.1, ruling 253: an RDMA Write that is lost leaves all descriptors alone. ... with Immediate Data it fails its own,
-// if there is one.
+// VI-DG 3.8.1, ruling 253: an RDMA Write that is lost leaves all descriptors alone. ... with Immediate Data it fails
+// its own, if there is one.
 TEST_P(UnreliableBooks, receiving_writeLost_isToldOnce) {
   begin();
   receive();
@@ -86,8 +86,8 @@ TEST_P(UnreliableBooks, receiving_writeLost_isToldOnce) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// FC-VI B.2.4 rule 3a, ruling 192: two Sends lack frames, one is in the descriptor, the other waits for it: each fails one, and
-// the data of none is looked at: the second has no segments.
+// FC-VI B.2.4 rule 3a, ruling 192: two Sends lack frames, one is in the descriptor, the other waits for it: each fails
+// one, and the data of none is looked at: the second has no segments.
 TEST_P(UnreliableBooks, receiving_bothLost_failADescriptorEach) {
   begin();
   receive();
@@ -103,8 +103,8 @@ TEST_P(UnreliableBooks, receiving_bothLost_failADescriptorEach) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// FC-FS ABTS, FC-VI 8.4.2 b): the exchange of the message that ends with its ABTS is known here, and may serve again at once;
-// that of one which is over is not, and rests for R_A_TOV (Recovery_Qualifier).
+// FC-FS ABTS, FC-VI 8.4.2 b): the exchange of the message that ends with its ABTS is known here, and may serve again at
+// once; that of one which is over is not, and rests for R_A_TOV (Recovery_Qualifier).
 TEST_P(UnreliableBooks, receiving_aborted_exchangeServesAgain) {
   begin();
   receive(2);
@@ -137,8 +137,8 @@ TEST_P(ReliableBooks, waiting_completionNotWritable_restIsFlushed) {
   EXPECT_EQ(server->provider.counters().messages_received, 1u);
 }
 
-// VI-ARCH 2.5.2: the message behind a refused one brings its last frame: that is not the refused one's, and is acknowledged for
-// itself. Here in class 3 it is not counted among what is discarded.
+// VI-ARCH 2.5.2: the message behind a refused one brings its last frame: that is not the refused one's, and is
+// acknowledged for itself. Here in class 3 it is not counted among what is discarded.
 TEST_P(DeliveryBooks, delivering_nextIsRefused_frameAtHandIsNot) {
   begin();
   receive();
@@ -153,7 +153,8 @@ TEST_P(DeliveryBooks, delivering_nextIsRefused_frameAtHandIsNot) {
   EXPECT_EQ(disconnect_reason(), static_cast<unsigned>(wire::fcvi::Reason::remote_descriptor_error));
 }
 
-// FC-VI B.2.4 rule 3a: a Send whose descriptor is not known is aborted: the connection is lost, and nothing else is told.
+// FC-VI B.2.4 rule 3a: a Send whose descriptor is not known is aborted: the connection is lost, and nothing else is
+// told.
 TEST_P(ReliableBooks, waiting_unclaimedAborted_connectionIsLost) {
   begin();
   receive();
@@ -163,8 +164,8 @@ TEST_P(ReliableBooks, waiting_unclaimedAborted_connectionIsLost) {
   EXPECT_EQ(received(0), receive_flushed);
 }
 
-// FC-VI B.2.5 rule 7b: nothing came of the first message, and a part of the RDMA Write behind it: the first is lost, and of
-// that no error is told.
+// FC-VI B.2.5 rule 7b: nothing came of the first message, and a part of the RDMA Write behind it: the first is lost,
+// and of that no error is told.
 TEST_P(ReliableBooks, expecting_messageMissing_laterWriteIsNotTold) {
   begin();
   give_write(2, 0, 2);
@@ -178,11 +179,12 @@ TEST_P(ReceptionBooks, refused_restNeverComes_isToldOnce) {
   header.rmt_va_handle = wire::MemHandle{0x4711};
   give_write(1, 1, 3);
   fabric.run_for(r_a_tov + fc2::millisecond);
-  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
+  EXPECT_EQ(told(),
+            std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
 }
 
-// FC-VI B.2.5 rule 7b: of the message whose turn it is a part came; it fails with its descriptor, though the one behind it is
-// missing whole.
+// FC-VI B.2.5 rule 7b: of the message whose turn it is a part came; it fails with its descriptor, though the one behind
+// it is missing whole.
 TEST_P(ReliableBooks, receiving_restAndNextMissing_failsItsDescriptor) {
   begin();
   receive(2);

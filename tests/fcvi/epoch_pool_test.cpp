@@ -1,5 +1,5 @@
-// Which memory of the port's pool a message that overtook another one may take (fcvi/reorder_pool.hpp; FC-VI B.3.2.4, 8.4.1 d,
-// ruling 131): just enough, and a byte less. Class 3: what finds no room is lost.
+// Which memory of the port's pool a message that overtook another one may take (fcvi/reorder_pool.hpp; FC-VI B.3.2.4,
+// 8.4.1 d, ruling 131): just enough, and a byte less. Class 3: what finds no room is lost.
 #include "tests/fcvi/forged_messages.hpp"
 
 namespace {
@@ -13,7 +13,8 @@ constexpr std::uint64_t least_pool(Need need, std::uint64_t bytes) {
   return need == Need::Share ? 3 * bytes : need == Need::Book ? bytes + bytes / 2 : bytes;
 }
 
-constexpr std::size_t book = ForgedMessages::book, held = ForgedMessages::held, growth = 4 * sizeof(fcvi::Arrivals::Range);
+constexpr std::size_t book = ForgedMessages::book, held = ForgedMessages::held,
+                      growth = 4 * sizeof(fcvi::Arrivals::Range);
 
 /// The last of these frames of the message needs `bytes` in all; without, `before` is the most that is taken.
 struct Row {
@@ -43,8 +44,24 @@ const Row rows[] = {
     // The third piece that stands alone lets its book grow.
     {"GrowthSendTurn", Level::ReliableDelivery, Opcode::send_rqst, 1, {1, 3, 5}, 7, Need::Now, book + growth, book},
     {"GrowthWriteLater", Level::ReliableDelivery, Opcode::write_rqst, 2, {1, 3, 5}, 7, Need::Book, book + growth, book},
-    {"GrowthSendUnreliable", Level::UnreliableDelivery, Opcode::send_rqst, 2, {1, 3, 5}, 7, Need::Now, book + growth, book},
-    {"GrowthSendLater", Level::ReliableDelivery, Opcode::send_rqst, 2, {1, 3, 5}, 7, Need::Share, book + 2 * held + growth, book + 2 * held},
+    {"GrowthSendUnreliable",
+     Level::UnreliableDelivery,
+     Opcode::send_rqst,
+     2,
+     {1, 3, 5},
+     7,
+     Need::Now,
+     book + growth,
+     book},
+    {"GrowthSendLater",
+     Level::ReliableDelivery,
+     Opcode::send_rqst,
+     2,
+     {1, 3, 5},
+     7,
+     Need::Share,
+     book + 2 * held + growth,
+     book + 2 * held},
     // One that joins them needs nothing (two meet one that is there, three need no more than two).
     {"JoinsSendTurn", Level::ReliableDelivery, Opcode::send_rqst, 1, {1, 3, 2}, 7, Need::Now, book},
     {"JoinsWriteLater", Level::ReliableDelivery, Opcode::write_rqst, 2, {1, 3, 2}, 7, Need::Book, book},
@@ -62,9 +79,11 @@ class PoolNeed : public ForgedMessages, public ::testing::WithParamInterface<std
   static Row row() { return std::get<0>(GetParam()); }
   static bool enough() { return std::get<1>(GetParam()); }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, PoolNeed, ::testing::Combine(::testing::ValuesIn(rows), ::testing::Bool()), [](const auto& tested) {
-  return std::string(std::get<0>(tested.param).name) + (std::get<1>(tested.param) ? "Enough" : "ByteLess");
-});
+INSTANTIATE_TEST_SUITE_P(Rows, PoolNeed, ::testing::Combine(::testing::ValuesIn(rows), ::testing::Bool()),
+                         [](const auto& tested) {
+                           return std::string(std::get<0>(tested.param).name) +
+                                  (std::get<1>(tested.param) ? "Enough" : "ByteLess");
+                         });
 
 TEST_P(PoolNeed, overtaking_frame_takesItsShare) {
   begin(row().level);
@@ -80,7 +99,10 @@ TEST_P(PoolNeed, overtaking_frame_takesItsShare) {
 }
 
 /// Room for a book of pieces that grew, and for two of them, to whom is alone.
-class GrowthAlone : public ForgedMessages { public: GrowthAlone() : ForgedMessages({.pool_bytes = 3 * (book + 2 * held + growth)}) {} };
+class GrowthAlone : public ForgedMessages {
+ public:
+  GrowthAlone() : ForgedMessages({.pool_bytes = 3 * (book + 2 * held + growth)}) {}
+};
 
 // The book could grow, and the piece finds no room: what the book would have grown by is given back.
 TEST_F(GrowthAlone, sendLater_pieceFindsNoRoom_growthIsGivenBack) {
@@ -92,7 +114,10 @@ TEST_F(GrowthAlone, sendLater_pieceFindsNoRoom_growthIsGivenBack) {
 }
 
 /// Room for a book.
-class OneBook : public ForgedMessages { public: OneBook() : ForgedMessages({.pool_bytes = book + 10}) {} };
+class OneBook : public ForgedMessages {
+ public:
+  OneBook() : ForgedMessages({.pool_bytes = book + 10}) {}
+};
 
 // The message that is overtaken has its book whatever the shares; what overtook it finds no room, and comes later.
 TEST_F(OneBook, receiving_overtaken_hasItsBook) {
@@ -121,9 +146,12 @@ TEST_F(OneBook, expecting_gapsGivenUp_nothingIsTimed) {
   EXPECT_EQ(fabric.scheduler.fired_count(), fired);
 }
 
-// VI-ARCH 2.5.1: at Unreliable Delivery a message that has lost a frame for want of room is lost at once: it can never be
-// whole.
-class BookAndAHalf : public ForgedMessages { public: BookAndAHalf() : ForgedMessages({.pool_bytes = book + book / 2}) {} };
+// VI-ARCH 2.5.1: at Unreliable Delivery a message that has lost a frame for want of room is lost at once: it can never
+// be whole.
+class BookAndAHalf : public ForgedMessages {
+ public:
+  BookAndAHalf() : ForgedMessages({.pool_bytes = book + book / 2}) {}
+};
 TEST_F(BookAndAHalf, receiving_endFindsNoRoom_messageIsLost) {
   begin(Level::UnreliableDelivery);
   give_write(2, 0, 3), give_write(2, 2, 3);
@@ -135,9 +163,13 @@ TEST_F(BookAndAHalf, receiving_endFindsNoRoom_messageIsLost) {
 }
 
 /// Room for two books and a message of seven frames, to whom is alone.
-class ParkedPool : public ForgedMessages { public: ParkedPool() : ForgedMessages({.pool_bytes = 3 * (2 * book + 7 * part)}) {} };
+class ParkedPool : public ForgedMessages {
+ public:
+  ParkedPool() : ForgedMessages({.pool_bytes = 3 * (2 * book + 7 * part)}) {}
+};
 
-// Ruling 192: a message that moved to the pool has room for its book there, as one in a descriptor: shares do not count.
+// Ruling 192: a message that moved to the pool has room for its book there, as one in a descriptor: shares do not
+// count.
 TEST_F(ParkedPool, parked_bookGrows_hasRoom) {
   begin(Level::UnreliableDelivery);
   receive(8);

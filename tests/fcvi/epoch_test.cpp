@@ -1,5 +1,5 @@
-// Which bytes of a late RDMA Write are still to be written, where later ones were already (VI-ARCH 6.3.1.1: RDMA Writes do not pass RDMA
-// Writes): the result is as if all had come in order.
+// Which bytes of a late RDMA Write are still to be written, where later ones were already (VI-ARCH 6.3.1.1: RDMA Writes
+// do not pass RDMA Writes): the result is as if all had come in order.
 #include "fcvi/epoch.hpp"
 
 #include <gtest/gtest.h>
@@ -24,11 +24,14 @@ class Overwritten : public ::testing::Test {
     open.target = memory + at;
     return open;
   }
-  static void came(OpenMessage& open, std::uint32_t begin, std::uint32_t end) { open.arrivals.add({begin, end, 0, 0, 1}); }
+  static void came(OpenMessage& open, std::uint32_t begin, std::uint32_t end) {
+    open.arrivals.add({begin, end, 0, 0, 1});
+  }
   /// Of message 1's bytes at memory + [begin, end).
   [[nodiscard]] Parts left(std::uintptr_t begin, std::uintptr_t end) const {
     Parts parts;
-    for (const Epoch::Part& part : epoch.not_overwritten({1}, memory + begin, end - begin)) parts.emplace_back(part.begin, part.end);
+    for (const Epoch::Part& part : epoch.not_overwritten({1}, memory + begin, end - begin))
+      parts.emplace_back(part.begin, part.end);
     return parts;
   }
   Epoch epoch;
@@ -93,7 +96,8 @@ TEST_F(Overwritten, laterMessageWithoutTarget_writesNothing) {
   EXPECT_EQ(left(100, 200), (Parts{{0, 100}}));
 }
 
-// A later one of many pieces: those that lie there are taken out, a byte at its begin, too, and one far behind its begin; nothing else is split.
+// A later one of many pieces: those that lie there are taken out, a byte at its begin, too, and one far behind its
+// begin; nothing else is split.
 TEST_F(Overwritten, laterWriteOfPieces_onlyThoseThere) {
   OpenMessage& later = write(2, 100, 400);
   came(later, 0, 1);

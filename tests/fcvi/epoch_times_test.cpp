@@ -1,5 +1,5 @@
-// When what is missing on a fabric that does not keep the order is given up (FC-VI B.2.5 rules 4c, 6e, 7, 8.4.1 note 1; Annex
-// F): R_A_TOV to the nanosecond after it was known to be missing, however many messages are open.
+// When what is missing on a fabric that does not keep the order is given up (FC-VI B.2.5 rules 4c, 6e, 7, 8.4.1 note 1;
+// Annex F): R_A_TOV to the nanosecond after it was known to be missing, however many messages are open.
 #include "tests/fcvi/forged_messages.hpp"
 
 namespace {
@@ -137,7 +137,10 @@ TEST_P(Times, refused_leavesNoTimer) {
   EXPECT_EQ(fabric.scheduler.fired_count(), before);
 }
 
-class TimesSmallPool : public Times { public: TimesSmallPool() : Times({.pool_bytes = 6 * book}) {} };
+class TimesSmallPool : public Times {
+ public:
+  TimesSmallPool() : Times({.pool_bytes = 6 * book}) {}
+};
 INSTANTIATE_TEST_SUITE_P(Level, TimesSmallPool, ::testing::Values(Level::ReliableDelivery), support::level_name);
 
 // Ruling 131: a message whose first frame found no room is missing since that frame came.
@@ -181,7 +184,8 @@ class WaitingForSetup : public Times {
   void give_client(Opcode opcode, std::uint32_t id, std::uint32_t number = 0, std::uint32_t frames = 1) {
     const wire::fcvi::DeviceHeader usual = header;
     header.handle = wire::FcviHandle{1}, header.rmt_va_handle = client->handle;
-    ForgedFrame forged = opcode == Opcode::read_rqst ? bytes_of(opcode, id, part, 0, 0, 0) : frame(opcode, id, number, frames);
+    ForgedFrame forged =
+        opcode == Opcode::read_rqst ? bytes_of(opcode, id, part, 0, 0, 0) : frame(opcode, id, number, frames);
     header = usual;
     std::swap(forged.header.s_id, forged.header.d_id);
     client->port.receive(forged.build(fabric.pool));
@@ -197,8 +201,10 @@ class WaitingForSetup : public Times {
 class ReceptionWaitingForSetup : public WaitingForSetup {};
 class DeliveryWaitingForSetup : public WaitingForSetup {};
 INSTANTIATE_TEST_SUITE_P(Level, WaitingForSetup, support::all_levels, support::level_name);
-INSTANTIATE_TEST_SUITE_P(Level, DeliveryWaitingForSetup, ::testing::Values(Level::ReliableDelivery), support::level_name);
-INSTANTIATE_TEST_SUITE_P(Level, ReceptionWaitingForSetup, ::testing::Values(Level::ReliableReception), support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, DeliveryWaitingForSetup, ::testing::Values(Level::ReliableDelivery),
+                         support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, ReceptionWaitingForSetup, ::testing::Values(Level::ReliableReception),
+                         support::level_name);
 
 // C.5.4, C.5.5: Sends that overtook RESP2, and each other, wait for it where they ask for a response; else for nothing.
 TEST_P(WaitingForSetup, awaitResp2_sendsOvertake_waitIfTheyAskForAResponse) {
@@ -286,8 +292,8 @@ TEST_P(DeliveryWaitingForSetup, awaitResp3_slowSender_hasRaTovFromItsLatestFrame
 
 // --- behind read data ----------------------------------------------------------------------------------------------
 
-// VI-ARCH 6.3.1.1: at Reliable Reception what is behind an RDMA Read waits for its data. While they go out nothing is given up,
-// and then a gap has R_A_TOV once more. At Reliable Delivery nothing waits.
+// VI-ARCH 6.3.1.1: at Reliable Reception what is behind an RDMA Read waits for its data. While they go out nothing is
+// given up, and then a gap has R_A_TOV once more. At Reliable Delivery nothing waits.
 TEST_P(ReliableTimes, expecting_messageMissing_isDueBehindTheReadData) {
   start();
   give_send(3);
@@ -318,7 +324,8 @@ TEST_P(UnreliableTimes, receiving_manyLackFrames_areAllGivenUp) {
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaWAbort), 2100);
 }
 
-// Rule 7: what shows within a thousandth of R_A_TOV behind another waits for that thousandth: passes over the books are few.
+// Rule 7: what shows within a thousandth of R_A_TOV behind another waits for that thousandth: passes over the books are
+// few.
 TEST_P(UnreliableTimes, receiving_gapShowsShortlyAfterAnother_waitsAThousandth) {
   start();
   give_write(1, 1, 3);

@@ -1,5 +1,5 @@
-// What an asynchronous error says beside its code (VI-DG 3.8.1): the VI, no descriptor, which operation it was, and that the VI is the
-// resource.
+// What an asynchronous error says beside its code (VI-DG 3.8.1): the VI, no descriptor, which operation it was, and
+// that the VI is the resource.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 
@@ -21,8 +21,8 @@ struct Told {
 class AttentiveHost final : public Host {
  public:
   using Host::Host;
-  void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor, std::uint32_t operation, vi::ResourceCode resource,
-                          vi::ErrorCode error) override {
+  void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor, std::uint32_t operation,
+                          vi::ResourceCode resource, vi::ErrorCode error) override {
     told.push_back({vi, queue, descriptor, operation, resource, error});
     Host::asynchronous_error(vi, queue, descriptor, operation, resource, error);
   }
@@ -66,7 +66,8 @@ std::string name_of(const ::testing::TestParamInfo<std::tuple<Level, bool>>& tes
 }
 class ReadErrorDetails : public ErrorDetails {};
 INSTANTIATE_TEST_SUITE_P(Level, ErrorDetails, ::testing::Combine(support::all_levels, ::testing::Bool()), name_of);
-INSTANTIATE_TEST_SUITE_P(Level, ReadErrorDetails, ::testing::Combine(support::reliable_levels, ::testing::Bool()), name_of);
+INSTANTIATE_TEST_SUITE_P(Level, ReadErrorDetails, ::testing::Combine(support::reliable_levels, ::testing::Bool()),
+                         name_of);
 
 // VI-DG 3.8.1: no descriptor for a Send.
 TEST_P(ErrorDetails, send_withoutDescriptor) {
@@ -112,7 +113,8 @@ TEST_P(ReadErrorDetails, read_sourceGoesAway) {
 // ... and an RDMA Read that its originator aborts while its data go out: an error of the transport.
 TEST_P(ReadErrorDetails, read_isAborted) {
   post(vi::control::op_rdma_read, Host::data, server->handle, 1u << 20);
-  const auto* asked = log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::unsolicited_command); });
+  const auto* asked =
+      log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::unsolicited_command); });
   ASSERT_NE(asked, nullptr);
   support::ForgedFrame abts{.header = asked->header, .data = {}};
   abts.header.r_ctl = wire::RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;

@@ -1,5 +1,5 @@
-// What a receiver's errors are told as, and what they leave alone (FC-VI 8.4.1, 8.4.2 e, B.2.4, B.2.5; VI-ARCH 2.5, 5.4; VI-DG 3.8.1, 6.3.1):
-// the VI in Error, memory that goes away between two frames, many errored messages.
+// What a receiver's errors are told as, and what they leave alone (FC-VI 8.4.1, 8.4.2 e, B.2.4, B.2.5; VI-ARCH 2.5,
+// 5.4; VI-DG 3.8.1, 6.3.1): the VI in Error, memory that goes away between two frames, many errored messages.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 
@@ -21,15 +21,16 @@ class ReliableErrorReports : public ErrorReports {};
 INSTANTIATE_TEST_SUITE_P(Level, ErrorReports, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, ReliableErrorReports, support::reliable_levels, support::level_name);
 
-// VI-DG 3.8.1, 6.2, FC-VI 8.4.2 e): an error that no descriptor reports is one asynchronous error of its own kind where it is found, and the
-// loss of the connection is another, there and at the other end.
+// VI-DG 3.8.1, 6.2, FC-VI 8.4.2 e): an error that no descriptor reports is one asynchronous error of its own kind where
+// it is found, and the loss of the connection is another, there and at the other end.
 TEST_P(ReliableErrorReports, receiving_errorWithoutDescriptor_isToldOnce) {
   for (const bool write : {false, true}) {
     SCOPED_TRACE(write);
     server->errors.clear(), client->errors.clear();
     begin(GetParam(), write ? "write" : "send");
-    const auto message = write ? client->descriptor(vi::control::op_rdma_write, {{client->data, 100}}, 1, server->handle)
-                               : client->descriptor(0, {{client->data, 100}});
+    const auto message = write
+                             ? client->descriptor(vi::control::op_rdma_write, {{client->data, 100}}, 1, server->handle)
+                             : client->descriptor(0, {{client->data, 100}});
     client_vi->post_send(message, client->handle);
     fabric.run_for(fc2::second);
     EXPECT_EQ(server_vi->state(), vi::State::Error);
@@ -42,8 +43,8 @@ TEST_P(ReliableErrorReports, receiving_errorWithoutDescriptor_isToldOnce) {
   }
 }
 
-// VI-DG 3.8.1, FC-VI 5.9.7.3.2, rulings 253, 254: a part of an RDMA Write is here and the rest is lost, in the middle or at the end: a partial
-// packet, told once. With Immediate Data the descriptor says so, and nothing else.
+// VI-DG 3.8.1, FC-VI 5.9.7.3.2, rulings 253, 254: a part of an RDMA Write is here and the rest is lost, in the middle
+// or at the end: a partial packet, told once. With Immediate Data the descriptor says so, and nothing else.
 TEST_P(ErrorReports, receiving_writeEndsEarly_isAPacketAbort) {
   int name = 0;
   for (const std::uint16_t immediate : {std::uint16_t{0}, vi::control::immediate})
@@ -69,8 +70,8 @@ TEST_P(ErrorReports, receiving_writeEndsEarly_isAPacketAbort) {
     }
 }
 
-// VI-ARCH 3.2.2, 2.5, FC-VI 5.9.4.3, 8.4.2 e): the target of an RDMA Write goes away between two of its frames: the rest is not passed over in
-// silence.
+// VI-ARCH 3.2.2, 2.5, FC-VI 5.9.4.3, 8.4.2 e): the target of an RDMA Write goes away between two of its frames: the
+// rest is not passed over in silence.
 TEST_P(ErrorReports, receiving_writeTargetGoesAway_isAProtectionError) {
   begin(GetParam());
   const auto own = register_own(*server, target, slot);
@@ -85,8 +86,8 @@ TEST_P(ErrorReports, receiving_writeTargetGoesAway_isAProtectionError) {
   EXPECT_EQ(client->status(write) == failed, reception());
 }
 
-// VI-DG 3.8.1, 6.3.1: the memory of the descriptor itself is gone when its message is whole: Completion Protection Error, and the VI is in
-// Error; a frame that comes in the same instant finds that.
+// VI-DG 3.8.1, 6.3.1: the memory of the descriptor itself is gone when its message is whole: Completion Protection
+// Error, and the VI is in Error; a frame that comes in the same instant finds that.
 TEST_P(ErrorReports, receiving_descriptorGoesAway_nextFrameIsDiscarded) {
   begin(GetParam());
   const std::uint64_t at = target;
@@ -116,8 +117,8 @@ struct BadPost {
   fc2::Timer<BadPost, &BadPost::due> timer{*this};
 };
 
-// VI-ARCH 5.4, VI-DG 6.3.1: the VI goes to Error in the instant in which the link takes the next frame of its message: the descriptor is
-// flushed, its memory the application's again, and nothing is sent from it any more.
+// VI-ARCH 5.4, VI-DG 6.3.1: the VI goes to Error in the instant in which the link takes the next frame of its message:
+// the descriptor is flushed, its memory the application's again, and nothing is sent from it any more.
 TEST_P(ErrorReports, sending_viFailsInTheInstantOfAFrame_sendsNothingMore) {
   begin(GetParam());
   const auto data_frames = [](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); };
@@ -141,8 +142,8 @@ TEST_P(ErrorReports, sending_viFailsInTheInstantOfAFrame_sendsNothingMore) {
 
 class ManyErrors : public support::MessageNodes {};
 
-// FC-VI B.2.4 rule 2 a), B.2.5 rules 4a, 5a: nine messages are lost, a second between them, and each has Merr for R_A_TOV of its own: the last
-// one comes 9.5 s late, is discarded, and the connection goes on.
+// FC-VI B.2.4 rule 2 a), B.2.5 rules 4a, 5a: nine messages are lost, a second between them, and each has Merr for
+// R_A_TOV of its own: the last one comes 9.5 s late, is discarded, and the connection goes on.
 TEST_F(ManyErrors, expecting_ninthErroredMessageComesLate_isDiscarded) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {

@@ -1,4 +1,5 @@
-// Exchanges that others open and do not go on with: whoever does that stops neither the messages nor the set-ups of the rest.
+// Exchanges that others open and do not go on with: whoever does that stops neither the messages nor the set-ups of the
+// rest.
 #include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
 
@@ -12,8 +13,13 @@ class ExchangeLimits : public support::MessageNodes {
   void open_from(fc2::NPort& from, std::uint16_t count) {
     for (std::uint16_t i = 0; i < count; ++i) {
       fc2::FramePtr frame = fabric.pool.take();
-      wire::FcHeader fc{.r_ctl = RCtl::unsolicited_control, .d_id = server->port.n_port_id(), .s_id = from.n_port_id(),
-                        .type = wire::Type::fc_vi, .f_ctl = wire::f_ctl::first_sequence, .ox_id = {i}, .rx_id = wire::RxId::unassigned};
+      wire::FcHeader fc{.r_ctl = RCtl::unsolicited_control,
+                        .d_id = server->port.n_port_id(),
+                        .s_id = from.n_port_id(),
+                        .type = wire::Type::fc_vi,
+                        .f_ctl = wire::f_ctl::first_sequence,
+                        .ox_id = {i},
+                        .rx_id = wire::RxId::unassigned};
       fc.write(frame->bytes);
       frame->size_bytes = 24 + 32;
       frame->sof = wire::Sof::i3;
@@ -71,9 +77,14 @@ class NoExchangeFree : public ExchangeLimits, private fc2::DataFrameUser {
     while (fc2::Exchange* exchange = client->port.originate(peer, wire::Type::fc_vi, *this)) taken.push_back(exchange);
   }
   void take_responders() {
-    fc2::ReceivedFrame frame{.header = {.d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::fc_vi,
-                                        .ox_id = {0x8000}, .rx_id = wire::RxId::unassigned}, .data_field = {}};
-    for (; fc2::Exchange* exchange = server->port.open_for_reply(frame, *this); ++frame.header.ox_id.value) taken.push_back(exchange);
+    fc2::ReceivedFrame frame{.header = {.d_id = server->port.n_port_id(),
+                                        .s_id = client->port.n_port_id(),
+                                        .type = wire::Type::fc_vi,
+                                        .ox_id = {0x8000},
+                                        .rx_id = wire::RxId::unassigned},
+                             .data_field = {}};
+    for (; fc2::Exchange* exchange = server->port.open_for_reply(frame, *this); ++frame.header.ox_id.value)
+      taken.push_back(exchange);
   }
   void give_back(fc2::NPort& port) {
     ASSERT_FALSE(taken.empty());
@@ -88,7 +99,8 @@ class NoExchangeFree : public ExchangeLimits, private fc2::DataFrameUser {
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
 };
 
-// FC-VI 5.2.1: each message has an exchange of its own: where all are in use, it waits until one is free, and for nothing else.
+// FC-VI 5.2.1: each message has an exchange of its own: where all are in use, it waits until one is free, and for
+// nothing else.
 TEST_F(NoExchangeFree, sending_allInUse_waitsForOne) {
   begin(Level::ReliableDelivery);
   take_originators();
@@ -138,23 +150,31 @@ TEST_F(NoExchangeFree, reading_allInUse_asksEvery10Us) {  // 5.2.4
   give_back(server->port);
   fabric.run_for(fc2::millisecond);
   fabric.fabric.tap(server->port, nullptr);
-  const auto* asked = at_server.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_command); });
-  const auto* data = at_server.find([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
+  const auto* asked =
+      at_server.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_command); });
+  const auto* data =
+      at_server.find([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
   ASSERT_TRUE(asked != nullptr && data != nullptr);
   EXPECT_GT(data->at, asked->at + 500 * fc2::microsecond);
   EXPECT_EQ((data->at - asked->at) % (10 * fc2::microsecond), 0);
 }
 
-// FC-VI 7.7.3: while its address is validated nothing goes to a port. One that asks all the time meanwhile, by ABTS of exchanges that
-// nobody knows or by DISCONNECT_RQST, does not make this port keep an answer for each.
+// FC-VI 7.7.3: while its address is validated nothing goes to a port. One that asks all the time meanwhile, by ABTS of
+// exchanges that nobody knows or by DISCONNECT_RQST, does not make this port keep an answer for each.
 TEST_F(ExchangeLimits, validating_floodOfAbts_isBounded) {
   begin(Level::ReliableDelivery);
   server->port.remote_port(client->port.n_port_id()).suspend();
   const std::size_t before = fabric.pool.outstanding();
   for (std::uint16_t i = 0; i < 20'000; ++i) {
     fc2::FramePtr frame = fabric.pool.take();
-    wire::FcHeader{.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::bls,
-                   .f_ctl = wire::f_ctl::end_sequence, .ox_id = {i}, .rx_id = wire::RxId::unassigned}.write(frame->bytes);
+    wire::FcHeader{.r_ctl = RCtl::abts,
+                   .d_id = server->port.n_port_id(),
+                   .s_id = client->port.n_port_id(),
+                   .type = wire::Type::bls,
+                   .f_ctl = wire::f_ctl::end_sequence,
+                   .ox_id = {i},
+                   .rx_id = wire::RxId::unassigned}
+        .write(frame->bytes);
     frame->size_bytes = 24;
     frame->sof = wire::Sof::i3;
     fabric.fabric.ingress_of(client->port)->receive(std::move(frame));

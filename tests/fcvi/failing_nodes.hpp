@@ -13,7 +13,9 @@ class Failing : public FailureNodes {
   void no_receive() { post_send(100); }
   void receive_too_small() { post_receive(server->descriptor(0, {{server->data, 500}})), post_send(1000); }
   void receive_too_small_for_frames() { post_receive(server->descriptor(0, {{server->data, 500}})), post_send(length); }
-  void receive_of_bad_format() { post_receive(server->descriptor(vi::control::op_rdma_write, {{server->data, slot}})), post_send(100); }
+  void receive_of_bad_format() {
+    post_receive(server->descriptor(vi::control::op_rdma_write, {{server->data, slot}})), post_send(100);
+  }
   void receive_memory_gone() {
     const auto own = register_own(*server, apart, slot);
     post_receive(own_descriptor(*server, apart, own, slot)), post_send(large);
@@ -32,7 +34,8 @@ class Failing : public FailureNodes {
   }
   void write_immediate_target_gone() {
     const auto own = register_own(*server, apart, slot);
-    post_receive(), post_rdma(vi::control::op_rdma_write | vi::control::immediate, large, apart, own), take_away(*server, own);
+    post_receive(), post_rdma(vi::control::op_rdma_write | vi::control::immediate, large, apart, own),
+        take_away(*server, own);
   }
   void read_refused() { post_rdma(vi::control::op_rdma_read, 100, 1, server->handle); }
   void read_source_gone() {
@@ -40,14 +43,14 @@ class Failing : public FailureNodes {
     post_rdma(vi::control::op_rdma_read, large, apart, own), take_away(*server, own);
   }
   void send_frame_lost() { faults.on_frame = to_frame(1, lose), post_receive(), post_send(length); }
-  void write_frame_lost() { faults.on_frame = to_frame(1, lose), post_rdma(vi::control::op_rdma_write, length, server->data, server->handle); }
+  void write_frame_lost() {
+    faults.on_frame = to_frame(1, lose), post_rdma(vi::control::op_rdma_write, length, server->data, server->handle);
+  }
   void write_immediate_frame_lost() {
     faults.on_frame = to_frame(1, lose), post_receive();
     post_rdma(vi::control::op_rdma_write | vi::control::immediate, length, server->data, server->handle);
   }
-  void message_lost() {
-    faults.on_frame = to_frame(0, lose), post_receive(), post_send(100), post_send(100);
-  }
+  void message_lost() { faults.on_frame = to_frame(0, lose), post_receive(), post_send(100), post_send(100); }
   void frame_of_another_length() {  // rule 6b: a Sequence error
     faults.on_frame = [](MessageFrame& frame) {
       if (frame.from_client && frame.number == 1) ++frame.header.tot_len_or_connection_id, frame.rewrite();
@@ -100,10 +103,12 @@ class Failing : public FailureNodes {
   void send_answered_descriptor() { answer_with({.resp_err = true, .desc_err = true}), post_receive(), post_send(100); }
   void send_answered_nothing_said() { answer_with({.resp_err = true}), post_receive(), post_send(100); }
   void write_answered_protection() {
-    answer_with({.resp_err = true, .prot_err = true}), post_rdma(vi::control::op_rdma_write, 100, server->data, server->handle);
+    answer_with({.resp_err = true, .prot_err = true}),
+        post_rdma(vi::control::op_rdma_write, 100, server->data, server->handle);
   }
   void write_answered_descriptor() {
-    answer_with({.resp_err = true, .desc_err = true}), post_rdma(vi::control::op_rdma_write, 100, server->data, server->handle);
+    answer_with({.resp_err = true, .desc_err = true}),
+        post_rdma(vi::control::op_rdma_write, 100, server->data, server->handle);
   }
   void write_immediate_answered_descriptor() {
     answer_with({.resp_err = true, .desc_err = true}), post_receive();
@@ -134,13 +139,16 @@ class Failing : public FailureNodes {
   void reject(int number) {
     faults.on_frame = [this, number](MessageFrame& frame) {
       if (!frame.from_client || frame.number != number) return pass;
-      fabric.fabric.ingress_of(server->port)->receive(fc2::make_link_control(fabric.pool, frame.fc, wire::RCtl::p_rjt, 0x01010000));
+      fabric.fabric.ingress_of(server->port)
+          ->receive(fc2::make_link_control(fabric.pool, frame.fc, wire::RCtl::p_rjt, 0x01010000));
       return lose;
     };
   }
   void send_rejected() { reject(0), post_receive(), post_send(100); }
   void send_rejected_in_the_middle() { reject(8), post_receive(), post_send(large); }
-  void write_rejected_in_the_middle() { reject(8), post_rdma(vi::control::op_rdma_write, large, server->data, server->handle); }
+  void write_rejected_in_the_middle() {
+    reject(8), post_rdma(vi::control::op_rdma_write, large, server->data, server->handle);
+  }
   void read_rejected() { reject(0), post_rdma(vi::control::op_rdma_read, 100, server->data, server->handle); }
 
   // --- the other end, or the way to it
@@ -155,7 +163,9 @@ class Failing : public FailureNodes {
     fabric.detach(0);
     away = true;
   }
-  ~Failing() override { if (away) fabric.attach(0); }
+  ~Failing() override {
+    if (away) fabric.attach(0);
+  }
   Done ended;
   bool away = false;
 };
@@ -167,7 +177,8 @@ enum Classes : unsigned { class_2 = 1, class_3 = 2, both = class_2 | class_3 };
 }  // namespace levels_and_classes
 
 // What is told of the two causes that most tests meet.
-inline constexpr const char* by_transport = "frames or answers of the peer did not come in time, or not as they should (transport error)";
+inline constexpr const char* by_transport =
+    "frames or answers of the peer did not come in time, or not as they should (transport error)";
 inline constexpr const char* by_descriptor = "a descriptor of this VI failed before";
 
 }  // namespace support

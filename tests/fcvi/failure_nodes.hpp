@@ -1,5 +1,6 @@
-// One message of the client, or a descriptor or VI of either end, fails in a way of its own. Written down as words: what the descriptors say,
-// what the error handlers of both ends hear, and which code every DISCONNECT_RQST of either end tells.
+// One message of the client, or a descriptor or VI of either end, fails in a way of its own. Written down as words:
+// what the descriptors say, what the error handlers of both ends hear, and which code every DISCONNECT_RQST of either
+// end tells.
 #pragma once
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
@@ -13,8 +14,10 @@ class FailureNodes : public MessageNodes {
   static constexpr std::uint64_t apart = Host::data + (8u << 20);
 
   explicit FailureNodes(bool class_2, bool in_order = true)
-      : MessageNodes({.address = {}, .class_2 = class_2},
-                     [=](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = class_2 ? 6 : 0; }, fabric_order(in_order)) {}
+      : MessageNodes(
+            {.address = {}, .class_2 = class_2},
+            [=](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = class_2 ? 6 : 0; },
+            fabric_order(in_order)) {}
 
   // --- what the client asks for; its status is `client_word`
   void post(std::uint64_t descriptor) { client_vi->post_send(asked = descriptor, client->handle); }
@@ -46,7 +49,9 @@ class FailureNodes : public MessageNodes {
       if (error.vi == &vi && error.error == vi::ErrorCode::ConnLost) return error.cause;
     return "nothing told";
   }
-  [[nodiscard]] static std::string cause_known(const vi::Vi& vi) { return std::string(fcvi::Provider::end_cause(vi).text); }
+  [[nodiscard]] static std::string cause_known(const vi::Vi& vi) {
+    return std::string(fcvi::Provider::end_cause(vi).text);
+  }
   /// Of all DISCONNECT_RQSTs of one end: its code in hex, or "none"; several differing ones joined.
   [[nodiscard]] std::string code(bool of_client) const {
     std::vector<std::string> codes;
@@ -68,9 +73,14 @@ class FailureNodes : public MessageNodes {
   static std::string word(std::uint32_t status) {
     if ((status & vi::status::done) == 0) return "open";
     static constexpr std::pair<std::uint32_t, const char*> names[] = {
-        {vi::status::format_error, "format"}, {vi::status::protection_error, "protection"}, {vi::status::length_error, "length"},
-        {vi::status::partial_error, "partial"}, {vi::status::flushed, "flushed"}, {vi::status::transport_error, "transport"},
-        {vi::status::rdma_protection_error, "rdma protection"}, {vi::status::remote_descriptor_error, "remote descriptor"}};
+        {vi::status::format_error, "format"},
+        {vi::status::protection_error, "protection"},
+        {vi::status::length_error, "length"},
+        {vi::status::partial_error, "partial"},
+        {vi::status::flushed, "flushed"},
+        {vi::status::transport_error, "transport"},
+        {vi::status::rdma_protection_error, "rdma protection"},
+        {vi::status::remote_descriptor_error, "remote descriptor"}};
     std::string all;
     for (const auto& [bit, name] : names)
       if ((status & bit) != 0) all += (all.empty() ? "" : ", ") + std::string(name);

@@ -1,6 +1,6 @@
-// Every cause that ends a connection or fails a descriptor, at each level, in classes 2 and 3: the status of the descriptors (VI-DG 5.2), the
-// calls of the error handlers of both ends (VI-ARCH 7.1 to 7.3, VI-DG 3.8.1, 6.2), and the Reason Code of every DISCONNECT_RQST (FC-VI 5.9.7.3,
-// Table 12; D.1 rule 1 a).
+// Every cause that ends a connection or fails a descriptor, at each level, in classes 2 and 3: the status of the
+// descriptors (VI-DG 5.2), the calls of the error handlers of both ends (VI-ARCH 7.1 to 7.3, VI-DG 3.8.1, 6.2), and the
+// Reason Code of every DISCONNECT_RQST (FC-VI 5.9.7.3, Table 12; D.1 rule 1 a).
 #include "tests/fcvi/failing_nodes.hpp"
 
 namespace {
@@ -18,8 +18,8 @@ struct Cause {
   void (Failing::*provoke)();
   unsigned levels;
   unsigned classes;
-  const char* asked;        // the client's descriptor
-  const char* posted;       // the server's
+  const char* asked;   // the client's descriptor
+  const char* posted;  // the server's
   const char* client_told;
   const char* server_told;
   const char* client_code;  // of its DISCONNECT_RQSTs
@@ -132,9 +132,11 @@ struct Instance {
 std::vector<Instance> instances() {
   std::vector<Instance> all;
   for (const Cause& cause : causes)
-    for (const auto& [bit, level] : {std::pair{U, Level::UnreliableDelivery}, {D, Level::ReliableDelivery}, {R, Level::ReliableReception}})
+    for (const auto& [bit, level] :
+         {std::pair{U, Level::UnreliableDelivery}, {D, Level::ReliableDelivery}, {R, Level::ReliableReception}})
       for (const bool in_class_2 : {false, true})
-        if ((cause.levels & bit) != 0 && (cause.classes & (in_class_2 ? class_2 : class_3)) != 0) all.push_back({cause, level, in_class_2});
+        if ((cause.levels & bit) != 0 && (cause.classes & (in_class_2 ? class_2 : class_3)) != 0)
+          all.push_back({cause, level, in_class_2});
   return all;
 }
 std::string name_of(const ::testing::TestParamInfo<Instance>& info) {
@@ -150,8 +152,9 @@ class Failures : public Failing, public ::testing::WithParamInterface<Instance> 
 };
 INSTANTIATE_TEST_SUITE_P(Cause, Failures, ::testing::ValuesIn(instances()), name_of);
 
-// VI-ARCH 7.2 ("the error code associated with the error handler"), VI-DG 3.8.1: who asks in the error handler why the connection was lost
-// hears what stays known, not what was true before. What the model finds by itself it says by the descriptor.
+// VI-ARCH 7.2 ("the error code associated with the error handler"), VI-DG 3.8.1: who asks in the error handler why the
+// connection was lost hears what stays known, not what was true before. What the model finds by itself it says by the
+// descriptor.
 TEST_P(Failures, connected_fails_causeIsKnownWithTheError) {
   begin(GetParam().level);
   (this->*GetParam().cause.provoke)();
@@ -172,7 +175,8 @@ TEST_P(Failures, connected_fails_causeIsKnownWithTheError) {
   }
 }
 
-// VI-DG 5.2, 6.2, 3.8.1, VI-ARCH 7.1 to 7.3, FC-VI 5.9.7.3.1, 5.9.7.3.2, Table 12; D.1 rule 1 a): each row of the table above.
+// VI-DG 5.2, 6.2, 3.8.1, VI-ARCH 7.1 to 7.3, FC-VI 5.9.7.3.1, 5.9.7.3.2, Table 12; D.1 rule 1 a): each row of the table
+// above.
 TEST_P(Failures, connected_fails) {
   const Cause& cause = GetParam().cause;
   begin(GetParam().level);
@@ -190,8 +194,10 @@ TEST_P(Failures, connected_fails) {
   if (*cause.client_code == 0) return;  // there is no link
   faults.on_frame = {};
   if (!ended.result) disconnect(*server, *server_vi);
-  if (ends) disconnect(*client, *client_vi);
-  else fabric.run_for(fc2::second), disconnect(*client, *client_vi);
+  if (ends)
+    disconnect(*client, *client_vi);
+  else
+    fabric.run_for(fc2::second), disconnect(*client, *client_vi);
   EXPECT_EQ(code(true), cause.client_code);
   EXPECT_EQ(code(false), cause.server_code);
   EXPECT_EQ(told(*server, *server_vi), cause.server_told) << "told again by the disconnects";
@@ -208,16 +214,18 @@ class WrongSeqCnt : public Failing, public ::testing::WithParamInterface<std::tu
 INSTANTIATE_TEST_SUITE_P(InOrderEpochFrame, WrongSeqCnt,
                          ::testing::Combine(::testing::Bool(), ::testing::Bool(), ::testing::Values(0, 2, 3)));
 
-// FC-VI 5.8.6, B.2.5 rules 6b to 6e, 5.9.7.3 (ruling 290): in order a SEQ_CNT that is not SCexp says that frames are missing (6d): 40h. Out of
-// order nothing says that (6e): where the offset goes on and SEQ_CNT does not, the frame contradicts its message (6b, "this is a Protocol
-// Error"): 48h, whether something else is missing at that moment or not.
+// FC-VI 5.8.6, B.2.5 rules 6b to 6e, 5.9.7.3 (ruling 290): in order a SEQ_CNT that is not SCexp says that frames are
+// missing (6d): 40h. Out of order nothing says that (6e): where the offset goes on and SEQ_CNT does not, the frame
+// contradicts its message (6b, "this is a Protocol Error"): 48h, whether something else is missing at that moment or
+// not.
 TEST_P(WrongSeqCnt, receiving_offsetRight_oneAnswer) {
   const auto [in_order, epoch, number] = GetParam();
   begin(Level::ReliableDelivery);
   faults.on_frame = [=, epoch = epoch && !in_order, number = number](MessageFrame& frame) {
     if (!frame.from_client) return pass;
     if (epoch && frame.header.msg_id.value == 1) return support::late(fc2::second);
-    if (frame.header.tot_len_or_connection_id == length && frame.header.msg_id.value == 2 && frame.fc.seq_cnt.value == number)
+    if (frame.header.tot_len_or_connection_id == length && frame.header.msg_id.value == 2 &&
+        frame.fc.seq_cnt.value == number)
       frame.fc.seq_cnt.value += 7, frame.rewrite();
     return pass;
   };

@@ -1,5 +1,5 @@
-// Messages of the client that a test hands in to the server frame by frame, right or wrong, in any order: their sender knows nothing of
-// them. A frame has 100 bytes of its message unless it is said otherwise.
+// Messages of the client that a test hands in to the server frame by frame, right or wrong, in any order: their sender
+// knows nothing of them. A frame has 100 bytes of its message unless it is said otherwise.
 #pragma once
 #include "fcvi/epoch.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
@@ -18,17 +18,21 @@ class ForgedMessages : public MessageNodes {
   static constexpr std::uint32_t part = 100;
   static constexpr std::uint64_t target = Host::data + (8u << 20);  // of RDMA, at the server
   static constexpr std::size_t book = fcvi::OpenMessage::pool_bytes(), held = fcvi::OpenMessage::held_bytes;
-  static constexpr std::uint32_t ends = wire::f_ctl::end_sequence | wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;
+  static constexpr std::uint32_t ends =
+      wire::f_ctl::end_sequence | wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;
 
   ForgedMessages() : ForgedMessages(Options{}) {}
   explicit ForgedMessages(const Options& options)
-      : MessageNodes({.address = {}, .reorder_pool_bytes = options.pool_bytes, .class_2 = options.class_2,
-                      .ulp_timeout = options.ulp_timeout},
-                     [=](fc2::NPortConfig& config, std::size_t) {
-                       config.end_to_end_credit = options.class_2 ? 6 : 0;
-                       config.max_exchanges = options.max_exchanges;
-                     },
-                     fabric_order(options.in_order)),
+      : MessageNodes(
+            {.address = {},
+             .reorder_pool_bytes = options.pool_bytes,
+             .class_2 = options.class_2,
+             .ulp_timeout = options.ulp_timeout},
+            [=](fc2::NPortConfig& config, std::size_t) {
+              config.end_to_end_credit = options.class_2 ? 6 : 0;
+              config.max_exchanges = options.max_exchanges;
+            },
+            fabric_order(options.in_order)),
         class_2_(options.class_2) {}
   void begin(Level level, std::string_view name = "service") {
     MessageNodes::begin(level, name);
@@ -57,16 +61,21 @@ class ForgedMessages : public MessageNodes {
   }
 
   /// `bytes` at `offset` of a message of `total`, as its frame `number`.
-  [[nodiscard]] ForgedFrame bytes_of(Opcode opcode, std::uint32_t id, std::uint32_t total, std::uint32_t offset, std::uint32_t bytes,
-                                     std::uint32_t number) const {
+  [[nodiscard]] ForgedFrame bytes_of(Opcode opcode, std::uint32_t id, std::uint32_t total, std::uint32_t offset,
+                                     std::uint32_t bytes, std::uint32_t number) const {
     ForgedFrame frame;
-    frame.header = {.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
-                    .type = wire::Type::fc_vi, .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::relative_offset_present,
-                    .ox_id = {static_cast<std::uint16_t>(0x5000 + id)}, .rx_id = wire::RxId::unassigned};
+    frame.header = {.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl,
+                    .d_id = server->port.n_port_id(),
+                    .s_id = client->port.n_port_id(),
+                    .type = wire::Type::fc_vi,
+                    .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::relative_offset_present,
+                    .ox_id = {static_cast<std::uint16_t>(0x5000 + id)},
+                    .rx_id = wire::RxId::unassigned};
     const bool answered = opcode == Opcode::read_rqst || level_ == Level::ReliableReception;
     const bool last = opcode == Opcode::read_rqst || offset + bytes == total;
     if (last)
-      frame.header.f_ctl |= wire::f_ctl::end_sequence | (answered ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence);
+      frame.header.f_ctl |=
+          wire::f_ctl::end_sequence | (answered ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence);
     frame.header.f_ctl |= static_cast<std::uint32_t>(wire::fill_bytes_for(bytes));
     frame.header.seq_cnt = {static_cast<std::uint16_t>(number)};
     frame.header.parameter = offset;
@@ -83,10 +92,16 @@ class ForgedMessages : public MessageNodes {
     return bytes_of(opcode, id, frames * part, number * part, part, number);
   }
   void give(const ForgedFrame& frame) { server->port.receive(frame.build(fabric.pool)); }
-  void give_send(std::uint32_t id, std::uint32_t number = 0, std::uint32_t frames = 1) { give(frame(Opcode::send_rqst, id, number, frames)); }
-  void give_write(std::uint32_t id, std::uint32_t number = 0, std::uint32_t frames = 1) { give(frame(Opcode::write_rqst, id, number, frames)); }
+  void give_send(std::uint32_t id, std::uint32_t number = 0, std::uint32_t frames = 1) {
+    give(frame(Opcode::send_rqst, id, number, frames));
+  }
+  void give_write(std::uint32_t id, std::uint32_t number = 0, std::uint32_t frames = 1) {
+    give(frame(Opcode::write_rqst, id, number, frames));
+  }
   void give_empty_send(std::uint32_t id) { give(bytes_of(Opcode::send_rqst, id, 0, 0, 0, 0)); }
-  void give_read(std::uint32_t id, std::uint32_t bytes = part) { give(bytes_of(Opcode::read_rqst, id, bytes, 0, 0, 0)); }
+  void give_read(std::uint32_t id, std::uint32_t bytes = part) {
+    give(bytes_of(Opcode::read_rqst, id, bytes, 0, 0, 0));
+  }
   void give_abts(std::uint32_t id) {
     ForgedFrame abts = frame(Opcode::send_rqst, id, 0, 1);
     abts.header.r_ctl = wire::RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
@@ -116,7 +131,9 @@ class ForgedMessages : public MessageNodes {
   }
 
   /// Bytes of message `id` in the server's buffer `receive`, or at `at`.
-  [[nodiscard]] std::ptrdiff_t placed(std::size_t receive, std::uint32_t id) { return placed_at(server->data + receive * slot, id); }
+  [[nodiscard]] std::ptrdiff_t placed(std::size_t receive, std::uint32_t id) {
+    return placed_at(server->data + receive * slot, id);
+  }
   [[nodiscard]] std::ptrdiff_t placed_at(std::uint64_t at, std::uint32_t id) {
     return std::count(server->bytes(at), server->bytes(at) + 4096, letter(id));
   }
@@ -125,7 +142,8 @@ class ForgedMessages : public MessageNodes {
   /// What the error handler of the server heard, in order.
   [[nodiscard]] std::string told() const {
     std::string all;
-    for (const AsyncError& error : server->errors) all += (all.empty() ? "" : ", ") + std::string(to_string(error.error));
+    for (const AsyncError& error : server->errors)
+      all += (all.empty() ? "" : ", ") + std::string(to_string(error.error));
     return all;
   }
   /// FCVI_MSG_ID and FCVI_FLAGS of each response, in hex; a READ_RESP once.
@@ -144,7 +162,8 @@ class ForgedMessages : public MessageNodes {
   }
   /// The Reason Code of the server's DISCONNECT_RQST; 0 if there is none.
   [[nodiscard]] unsigned disconnect_reason() const {
-    const auto* told = log.find([](const LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::unsolicited_control); });
+    const auto* told =
+        log.find([](const LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::unsolicited_control); });
     return told == nullptr ? 0 : wire::fcvi::DeviceHeader::parse(32, told->data)->parameter >> 16;
   }
   static constexpr std::uint32_t received_well = vi::status::done | vi::status::op_receive;

@@ -8,7 +8,8 @@
 
 namespace support {
 
-/// Under sanitizers the memory of two hosts is dear: one world of so many is made there, and the pages are not compared.
+/// Under sanitizers the memory of two hosts is dear: one world of so many is made there, and the pages are not
+/// compared.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr unsigned one_world_of = 37;
 #else
@@ -21,9 +22,12 @@ class Matrix {
   using Rows = std::map<std::string, std::vector<std::string>>;  // by level
   explicit Matrix(std::vector<std::string> columns) : columns_(std::move(columns)) {}
   void add(std::string_view field, const Rows& rows) {
-    const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) { return group.rows == rows; });
-    if (same != groups_.end()) same->fields += "; " + std::string(field);
-    else groups_.push_back({std::string(field), rows});
+    const auto same =
+        std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) { return group.rows == rows; });
+    if (same != groups_.end())
+      same->fields += "; " + std::string(field);
+    else
+      groups_.push_back({std::string(field), rows});
   }
   [[nodiscard]] std::string text() const {
     std::vector<std::size_t> widths;
@@ -44,7 +48,8 @@ class Matrix {
     std::string fields;
     Rows rows;
   };
-  static std::string line(const std::string& level, const std::vector<std::string>& row, const std::vector<std::size_t>& widths) {
+  static std::string line(const std::string& level, const std::vector<std::string>& row,
+                          const std::vector<std::size_t>& widths) {
     std::string text = "  " + level;
     for (std::size_t i = 0; i < row.size(); ++i) text += " | " + row[i] + std::string(widths[i] - row[i].size(), ' ');
     return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";

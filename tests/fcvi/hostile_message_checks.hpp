@@ -10,8 +10,9 @@ namespace support {
 /// Letters for the error bits of a descriptor.
 inline std::string describe_errors(std::uint32_t status) {
   static constexpr std::pair<std::uint32_t, char> bits[] = {
-      {vi::status::format_error, 'f'},  {vi::status::protection_error, 'x'},      {vi::status::length_error, 'l'},
-      {vi::status::partial_error, 'p'}, {vi::status::transport_error, 't'},       {vi::status::rdma_protection_error, 'm'},
+      {vi::status::format_error, 'f'},           {vi::status::protection_error, 'x'},
+      {vi::status::length_error, 'l'},           {vi::status::partial_error, 'p'},
+      {vi::status::transport_error, 't'},        {vi::status::rdma_protection_error, 'm'},
       {vi::status::remote_descriptor_error, 'd'}};
   std::string text;
   for (const auto& [bit, letter] : bits)
@@ -36,11 +37,11 @@ inline std::string_view abbreviated(fc2::Discard reason) {
 
 /// What the victim did since this was made, in few letters:
 ///   header, address, closed, iu, ...  discarded for that reason        in      message data, or a READ_RQST, was taken
-///   R+, R-pt, S+, S-t                  a receive or send ended: well, or with these error bits (describe_errors; flushed: no word)
-///   E, E40                             the endpoint went to Error; with a DISCONNECT_RQST of that reason code
-///   told                               the application heard of an error that moved nothing
-///   resp, resp-, data, ABTS, LOGO      went out: SEND_RESP or WRITE_RESP, with an error, READ_RESP, ...
-///   !                                  class 2: ACK with Abort Sequence Condition 01b;  ^: no ACK
+///   R+, R-pt, S+, S-t                  a receive or send ended: well, or with these error bits (describe_errors;
+///   flushed: no word) E, E40                             the endpoint went to Error; with a DISCONNECT_RQST of that
+///   reason code told                               the application heard of an error that moved nothing resp, resp-,
+///   data, ABTS, LOGO      went out: SEND_RESP or WRITE_RESP, with an error, READ_RESP, ... !
+///   class 2: ACK with Abort Sequence Condition 01b;  ^: no ACK
 /// Nothing: it waits.
 class MessageOutcome {
  public:
@@ -62,7 +63,8 @@ class MessageOutcome {
   }
   [[nodiscard]] bool moved() const {
     const Seen now = seen();
-    return frames_.moved() || now.taken != before_.taken || now.receives != before_.receives || now.sends != before_.sends;
+    return frames_.moved() || now.taken != before_.taken || now.receives != before_.receives ||
+           now.sends != before_.sends;
   }
   [[nodiscard]] std::uint64_t discards() const { return frames_.discards(); }
   /// How every descriptor ended that did, and the endpoint.
@@ -86,7 +88,8 @@ class MessageOutcome {
   [[nodiscard]] Seen seen() const {
     const fcvi::ProviderCounters& counters = here_.victim().provider.counters();
     return {here_.besieged().endpoint_state_name() == "Error", here_.victim().errors.size(),
-            counters.data_frames_received + counters.messages_received, statuses(here_.receives), statuses(here_.sends)};
+            counters.data_frames_received + counters.messages_received, statuses(here_.receives),
+            statuses(here_.sends)};
   }
   [[nodiscard]] std::vector<std::uint32_t> statuses(const std::vector<std::uint64_t>& descriptors) const {
     std::vector<std::uint32_t> all;
@@ -111,35 +114,43 @@ class MessageOutcome {
     std::vector<std::string> words;
     for (int reason = 0; reason < static_cast<int>(fc2::Discard::Count); ++reason) {
       const auto discard = static_cast<fc2::Discard>(reason);
-      if (here_.victim().port.counters().discarded(discard) != counters_.discarded(discard)) words.emplace_back(abbreviated(discard));
+      if (here_.victim().port.counters().discarded(discard) != counters_.discarded(discard))
+        words.emplace_back(abbreviated(discard));
     }
     return words;
   }
   /// Beside what goes on anyway, what tells of an Error, and ACKs.
   [[nodiscard]] std::vector<std::string> sent(bool failed) const {
     std::vector<std::string> words;
-    const auto add = [&](const std::string& word) { if (words.empty() || words.back() != word) words.push_back(word); };
+    const auto add = [&](const std::string& word) {
+      if (words.empty() || words.back() != word) words.push_back(word);
+    };
     for (const LoggedFrame& frame : here_.log.frames()) {
       if (!frame.outbound || wire::is_link_control(frame.header.r_ctl)) {
         if (frame.outbound && !frame.is(wire::RCtl::ack_1)) add(std::string(to_string(frame.header.r_ctl)));
         continue;
       }
       const unsigned opcode = frame.header.type == wire::Type::fc_vi ? frame.data[4] : 0;
-      if (frame.header.type == wire::Type::els) add("LOGO");
-      else if (frame.is(wire::RCtl::abts)) failed ? void() : add("ABTS");
-      else if (opcode == 0x08 || opcode == 0x09 || (opcode == 0x0A && (frame.data[5] & 1) != 0)) add((frame.data[5] & 1) != 0 ? "resp-" : "resp");
+      if (frame.header.type == wire::Type::els)
+        add("LOGO");
+      else if (frame.is(wire::RCtl::abts))
+        failed ? void() : add("ABTS");
+      else if (opcode == 0x08 || opcode == 0x09 || (opcode == 0x0A && (frame.data[5] & 1) != 0))
+        add((frame.data[5] & 1) != 0 ? "resp-" : "resp");
     }
     return words;
   }
   [[nodiscard]] std::string disconnect_reason() const {
     std::ostringstream text;
     for (const LoggedFrame& frame : here_.log.frames())
-      if (frame.outbound && frame.header.type == wire::Type::fc_vi && frame.data[4] == 0x12) text << std::hex << static_cast<unsigned>(frame.data[13]);
+      if (frame.outbound && frame.header.type == wire::Type::fc_vi && frame.data[4] == 0x12)
+        text << std::hex << static_cast<unsigned>(frame.data[13]);
     return text.str();
   }
   [[nodiscard]] std::string acknowledgement() const {
     if (!here_.is_class_2()) return "";
-    const LoggedFrame* ack = here_.log.find([](const LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::ack_1); });
+    const LoggedFrame* ack =
+        here_.log.find([](const LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::ack_1); });
     if (ack == nullptr) return "^";
     return (ack->header.f_ctl & wire::f_ctl::abort_condition_mask) != 0 ? "!" : "";
   }
@@ -169,7 +180,9 @@ class MessageChecks {
  private:
   using B = BesiegedMessages;
   static constexpr std::uint32_t messages = 9;  // more than were sent
-  static bool is_well(std::uint32_t status) { return (status & (vi::status::done | vi::status::error_mask)) == vi::status::done; }
+  static bool is_well(std::uint32_t status) {
+    return (status & (vi::status::done | vi::status::error_mask)) == vi::status::done;
+  }
   static bool holds(const std::uint8_t* at, std::uint32_t message, std::uint32_t from, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i)
       if (at[i] != B::content(message, from + i)) return false;
@@ -182,7 +195,8 @@ class MessageChecks {
   /// VI-ARCH 2.5.1: what a descriptor calls good is a whole message, once, and in order.
   void expect_receives() const {
     // Unreliable Delivery owes no order where the fabric keeps none (ruling 192).
-    const bool any_order = here_.client_vi->attributes().reliability == vi::ReliabilityLevel::UnreliableDelivery && !here_.victim().port.in_order();
+    const bool any_order = here_.client_vi->attributes().reliability == vi::ReliabilityLevel::UnreliableDelivery &&
+                           !here_.victim().port.in_order();
     std::uint32_t last = 0;
     for (std::uint32_t i = 0; i < here_.receives.size(); ++i) {
       const vi::ControlSegment control = here_.victim().control(here_.receives[i]);
@@ -191,10 +205,13 @@ class MessageChecks {
       const std::uint8_t* at = here_.victim().bytes(written ? B::write_target : B::receive_at + i * B::slot);
       std::uint32_t message = forged_.numbered || any_order ? 1 : last + 1;
       while (message < messages && !holds(at, message, 0, control.length_bytes)) ++message;
-      EXPECT_TRUE(message < messages || (written && forged_.first)) << "receive " << i << " of " << control.length_bytes << " bytes";
-      EXPECT_TRUE(control.length_bytes == B::part || control.length_bytes == B::parts * B::part || forged_.first) << control.length_bytes;
+      EXPECT_TRUE(message < messages || (written && forged_.first))
+          << "receive " << i << " of " << control.length_bytes << " bytes";
+      EXPECT_TRUE(control.length_bytes == B::part || control.length_bytes == B::parts * B::part || forged_.first)
+          << control.length_bytes;
       const bool immediate = (control.status & vi::status::immediate) != 0;
-      EXPECT_TRUE(forged_.first || (immediate && control.immediate_data == B::immediate + message)) << std::hex << control.immediate_data;
+      EXPECT_TRUE(forged_.first || (immediate && control.immediate_data == B::immediate + message))
+          << std::hex << control.immediate_data;
       last = message;
     }
   }
@@ -214,7 +231,8 @@ class MessageChecks {
     const std::uint8_t* target = here_.victim().bytes(B::read_target);
     for (const std::uint64_t send : here_.sends) {
       const bool read = (here_.victim().control(send).control & vi::control::op_mask) == vi::control::op_rdma_read;
-      EXPECT_TRUE(!read || !is_well(here_.victim().status(send)) || holds(target, B::source_message, 0, B::parts * B::part));
+      EXPECT_TRUE(!read || !is_well(here_.victim().status(send)) ||
+                  holds(target, B::source_message, 0, B::parts * B::part));
     }
     EXPECT_TRUE(is_clear(target + B::parts * B::part, B::slot));
   }

@@ -1,7 +1,8 @@
-// A connected VI of ours in the midst of messages, either way, and a peer whose further frames are forged (FC-VI 5.2, 8.4).
+// A connected VI of ours in the midst of messages, either way, and a peer whose further frames are forged (FC-VI 5.2,
+// 8.4).
 //
-// The peer's messages have one part of `part` bytes each in a frame of its own, or four: the third ends an IU, the fourth is the second
-// IU. Our own are longer, or what the peer reads.
+// The peer's messages have one part of `part` bytes each in a frame of its own, or four: the third ends an IU, the
+// fourth is the second IU. Our own are longer, or what the peer reads.
 #pragma once
 #include "fc2_fabric/class_2.hpp"
 #include "tests/fcvi/hostile_situations.hpp"
@@ -17,9 +18,13 @@ struct MessageWorld {
 class BesiegedMessages : public Besieged {
  public:
   explicit BesiegedMessages(const MessageWorld& world)
-      : Besieged(world.level, {.address = {}, .class_2 = world.class_2}, {.latency_ns = fc2::microsecond, .bytes_per_second = 50'000'000},
-                 [=](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = world.class_2 ? std::uint16_t{8} : std::uint16_t{0}; },
-                 order_of(world)),
+      : Besieged(
+            world.level, {.address = {}, .class_2 = world.class_2},
+            {.latency_ns = fc2::microsecond, .bytes_per_second = 50'000'000},
+            [=](fc2::NPortConfig& config, std::size_t) {
+              config.end_to_end_credit = world.class_2 ? std::uint16_t{8} : std::uint16_t{0};
+            },
+            order_of(world)),
         class_2_(world.class_2) {}
 
   // --- situations: the peer's messages ---------------------------------------------------------------------------
@@ -74,9 +79,11 @@ class BesiegedMessages : public Besieged {
   void sending() { expecting(), post_send(read_bytes), ask(Opcode::send_resp, 1), answer_due_ = false; }
 
   // --- frames ----------------------------------------------------------------------------------------------------
-  /// What the peer would send now: the next of the open message, or a new one behind it; the answer that we wait for, or to nothing.
+  /// What the peer would send now: the next of the open message, or a new one behind it; the answer that we wait for,
+  /// or to nothing.
   [[nodiscard]] Forgery right(Opcode opcode) { return is_request(opcode) ? request(opcode) : response(opcode); }
-  /// What follows it, as it should be: with `replaces` the one before was sent instead of the right one. Then one message more.
+  /// What follows it, as it should be: with `replaces` the one before was sent instead of the right one. Then one
+  /// message more.
   void go_on(Opcode opcode, bool replaces) {
     const bool behind = is_request(opcode) && opens_other(opcode);
     if (replaces && is_request(opcode) && !behind) message_ = opcode, ++parts_;
@@ -95,11 +102,15 @@ class BesiegedMessages : public Besieged {
     put(forged);
     fabric.run_for(200 * fc2::microsecond);  // four long frames of ours
   }
-  [[nodiscard]] static bool is_request(Opcode opcode) { return wire::fcvi::find_iu(opcode)->category == wire::fcvi::Category::message_request; }
+  [[nodiscard]] static bool is_request(Opcode opcode) {
+    return wire::fcvi::find_iu(opcode)->category == wire::fcvi::Category::message_request;
+  }
   /// It begins another message while one is open.
   [[nodiscard]] bool opens_other(Opcode opcode) const { return parts_ != 0 && opcode != message_; }
   /// It is the answer that is awaited.
-  [[nodiscard]] bool answers(Opcode opcode) const { return answer_due_ && opcode == answer_ && answered_ < of_answers_; }
+  [[nodiscard]] bool answers(Opcode opcode) const {
+    return answer_due_ && opcode == answer_ && answered_ < of_answers_;
+  }
   /// The FCVI_MSG_ID of the peer's RDMA Read that we answer.
   [[nodiscard]] std::uint32_t reads_of() const { return reads_of_; }
   [[nodiscard]] bool is_class_2() const { return class_2_; }
@@ -107,10 +118,12 @@ class BesiegedMessages : public Besieged {
   static std::uint8_t content(std::uint32_t message, std::uint32_t at) {
     return static_cast<std::uint8_t>(1 + (message * 37 + at * 11 + (at >> 8) * 5) % 255);
   }
-  static constexpr std::uint32_t part = 200, parts = 4, slot = 4096, read_bytes = 40'000, receive_count = 4, source_message = 77;
+  static constexpr std::uint32_t part = 200, parts = 4, slot = 4096, read_bytes = 40'000, receive_count = 4,
+                                 source_message = 77;
   static constexpr std::uint32_t immediate = 0xC0FFEE;
-  static constexpr std::uint64_t receive_at = Host::data, write_target = Host::data + (8u << 20), read_source = Host::data + (9u << 20),
-                                 read_target = Host::data + (10u << 20), send_source = Host::data + (11u << 20);
+  static constexpr std::uint64_t receive_at = Host::data, write_target = Host::data + (8u << 20),
+                                 read_source = Host::data + (9u << 20), read_target = Host::data + (10u << 20),
+                                 send_source = Host::data + (11u << 20);
   std::vector<std::uint64_t> receives, sends;  // descriptors of the victim
 
  private:
@@ -167,7 +180,8 @@ class BesiegedMessages : public Besieged {
     const bool read = opcode == Opcode::read_rqst, other = opens_other(opcode);
     const unsigned number = other ? 0 : parts_, of = other || read ? 1 : of_;
     const std::uint32_t id = message_id_ + (other ? 1 : 0);
-    wire::fcvi::DeviceHeader header{.handle = victims_handle(), .opcode = opcode, .msg_id = {id}, .tot_len_or_connection_id = of * part};
+    wire::fcvi::DeviceHeader header{
+        .handle = victims_handle(), .opcode = opcode, .msg_id = {id}, .tot_len_or_connection_id = of * part};
     if (opcode == Opcode::send_rqst) header.flags = 1, header.parameter = immediate + id;
     if (!(opcode == Opcode::send_rqst)) {
       header.rmt_va = read ? read_source : write_target;
@@ -177,13 +191,15 @@ class BesiegedMessages : public Besieged {
     frame.fc.ox_id = {static_cast<std::uint16_t>(0x4000 + id)};
     const bool wants_answer = read || level() == Level::ReliableReception;
     if (number < 3) frame.fc.f_ctl |= wire::f_ctl::first_sequence;
-    if (number + 1 == of) frame.fc.f_ctl |= wants_answer ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
+    if (number + 1 == of)
+      frame.fc.f_ctl |= wants_answer ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
     return frame;
   }
   [[nodiscard]] Forgery response(Opcode opcode) {
     const bool read = opcode == Opcode::read_resp;
     wire::fcvi::DeviceHeader header{.handle = victims_handle(), .opcode = opcode, .msg_id = wire::MsgId::first};
-    if (read) header.rmt_va = peer_memory, header.rmt_va_handle = peer().handle, header.tot_len_or_connection_id = parts * part;
+    if (read)
+      header.rmt_va = peer_memory, header.rmt_va_handle = peer().handle, header.tot_len_or_connection_id = parts * part;
     const unsigned number = answers(opcode) ? answered_ : 0, of = answers(opcode) ? of_answers_ : 1;
     Forgery frame = made(header, number, of, read ? source_message : 0);
     frame.fc.f_ctl |= wire::f_ctl::exchange_responder;
@@ -192,11 +208,14 @@ class BesiegedMessages : public Besieged {
     return frame;
   }
   /// Part `number` of `of`, with the contents of that message; 0: without payload.
-  [[nodiscard]] Forgery made(const wire::fcvi::DeviceHeader& header, unsigned number, unsigned of, std::uint32_t message) {
+  [[nodiscard]] Forgery made(const wire::fcvi::DeviceHeader& header, unsigned number, unsigned of,
+                             std::uint32_t message) {
     const bool starts = number == 0 || number == 3, ends = number + 1 == of || number == 2;
     const std::uint32_t bytes = message == 0 ? 0 : part;
     Forgery frame;
-    frame.fc = {.r_ctl = wire::fcvi::find_iu(header.opcode)->r_ctl, .d_id = victim().port.n_port_id(), .s_id = peer().port.n_port_id(),
+    frame.fc = {.r_ctl = wire::fcvi::find_iu(header.opcode)->r_ctl,
+                .d_id = victim().port.n_port_id(),
+                .s_id = peer().port.n_port_id(),
                 .type = wire::Type::fc_vi};
     frame.fc.df_ctl = wire::df_ctl::with_device_header(header.size());
     frame.fc.f_ctl = wire::f_ctl::relative_offset_present | (ends ? wire::f_ctl::end_sequence : 0);
@@ -214,13 +233,13 @@ class BesiegedMessages : public Besieged {
 
   static constexpr std::uint64_t peer_memory = Host::data;
   const bool class_2_;
-  Opcode message_ = Opcode::send_rqst;      // that the peer sends
+  Opcode message_ = Opcode::send_rqst;  // that the peer sends
   std::uint32_t message_id_ = 1, reads_of_ = 0;
   unsigned parts_ = 0, of_ = 1;             // that came of it, and that it has
   Opcode answer_ = Opcode::connect_rqst;    // that is awaited; this: none
   unsigned answered_ = 0, of_answers_ = 0;  // its frames
   bool answer_due_ = true;
-  wire::FcHeader asked_;                    // what it answers
+  wire::FcHeader asked_;  // what it answers
 };
 
 }  // namespace support

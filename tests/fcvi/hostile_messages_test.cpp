@@ -1,6 +1,7 @@
-// A peer that sends each message IU in each state of a message, its own or ours, with each field wrong, one at a time (FC-VI 5.2, 5.8, 5.9,
-// 6.2 to 6.7, 8.4, B.2): at each level, on fabrics that keep the order or not, in class 3 and class 2. What comes of each, at once
-// and after what follows it, stands in golden/hostile_<IU>.matrix.txt, to be read against the standard.
+// A peer that sends each message IU in each state of a message, its own or ours, with each field wrong, one at a time
+// (FC-VI 5.2, 5.8, 5.9, 6.2 to 6.7, 8.4, B.2): at each level, on fabrics that keep the order or not, in class 3 and
+// class 2. What comes of each, at once and after what follows it, stands in golden/hostile_<IU>.matrix.txt, to be read
+// against the standard.
 #include <map>
 
 #include "tests/fcvi/hostile_matrix.hpp"
@@ -59,9 +60,12 @@ constexpr Wrong message_wrongs[] = {
     {"S_ID: ours", true, [](Forgery& f) { f.fc.s_id = f.fc.d_id; }},
     {"CS_CTL: PREF", false, [](Forgery& f) { f.fc.cs_ctl = wire::cs_ctl_preference; }},
     {"End_Sequence, and not EOF", false, [](Forgery& f) { f.fc.f_ctl ^= f_ctl::end_sequence; }},
-    {"EOF, and not End_Sequence", false, [](Forgery& f) { f.eof = f.eof == wire::Eof::t ? wire::Eof::n : wire::Eof::t; }},
+    {"EOF, and not End_Sequence", false,
+     [](Forgery& f) { f.eof = f.eof == wire::Eof::t ? wire::Eof::n : wire::Eof::t; }},
     {"End_Sequence and EOF", false,
-     [](Forgery& f) { f.fc.f_ctl ^= f_ctl::end_sequence, f.eof = f.eof == wire::Eof::t ? wire::Eof::n : wire::Eof::t; }},
+     [](Forgery& f) {
+       f.fc.f_ctl ^= f_ctl::end_sequence, f.eof = f.eof == wire::Eof::t ? wire::Eof::n : wire::Eof::t;
+     }},
     {"Sequence Context", false, [](Forgery& f) { f.fc.f_ctl ^= f_ctl::sequence_recipient; }},
     {"Abort Sequence Condition", false, [](Forgery& f) { f.fc.f_ctl ^= f_ctl::abort_perform_abts; }},
     {"Relative offset present", false, [](Forgery& f) { f.fc.f_ctl ^= f_ctl::relative_offset_present; }},
@@ -77,10 +81,12 @@ constexpr Wrong message_wrongs[] = {
     {"Relative offset: of the next", false, [](Forgery& f) { f.fc.parameter += BesiegedMessages::part; }},
     {"SOF: first or not", false,
      [](Forgery& f) {
-       const bool class_2 = f.sof == wire::Sof::i2 || f.sof == wire::Sof::n2, first = f.sof == wire::Sof::i2 || f.sof == wire::Sof::i3;
+       const bool class_2 = f.sof == wire::Sof::i2 || f.sof == wire::Sof::n2,
+                  first = f.sof == wire::Sof::i2 || f.sof == wire::Sof::i3;
        f.sof = class_2 ? (first ? wire::Sof::n2 : wire::Sof::i2) : first ? wire::Sof::n3 : wire::Sof::i3;
      }},
-    {"SOFi2 or i3: the other class", false, [](Forgery& f) { f.sof = f.sof == wire::Sof::i3 || f.sof == wire::Sof::n3 ? wire::Sof::i2 : wire::Sof::i3; }},
+    {"SOFi2 or i3: the other class", false,
+     [](Forgery& f) { f.sof = f.sof == wire::Sof::i3 || f.sof == wire::Sof::n3 ? wire::Sof::i2 : wire::Sof::i3; }},
     {"FCVI_HANDLE: unassigned", true, [](Forgery& f) { f.set_word(0, 0xFFFFFFFF); }},
     {"FCVI_OPCODE: Send or Write, the other", false, [](Forgery& f) { f.data[4] ^= 1; }},
     {"FCVI_OPCODE: request or response, the other", true, [](Forgery& f) { f.data[4] ^= 8; }},
@@ -169,13 +175,16 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
   }
   support::Matrix::Rows attack_everywhere(const Wrong& wrong, MessageWorld world) {
     support::Matrix::Rows rows;
-    for (const auto& [level, bit, name] : {std::tuple(Level::UnreliableDelivery, UD, "UD"), {Level::ReliableDelivery, RD, "RD"},
+    for (const auto& [level, bit, name] : {std::tuple(Level::UnreliableDelivery, UD, "UD"),
+                                           {Level::ReliableDelivery, RD, "RD"},
                                            {Level::ReliableReception, RR, "RR"}})
       for (const Situation& situation : situations) {
         world.level = level;
-        const bool here = (situation.levels & bit) != 0 && situation.where != (world.in_order ? Situation::OutOfOrder : Situation::InOrder);
-        SCOPED_TRACE(testing::Message() << situation.name << "(" << name << "), " << to_string(GetParam()) << ", " << wrong.field
-                                        << (world.in_order ? "" : ", out of order") << (world.class_2 ? ", class 2" : ""));
+        const bool here = (situation.levels & bit) != 0 &&
+                          situation.where != (world.in_order ? Situation::OutOfOrder : Situation::InOrder);
+        SCOPED_TRACE(testing::Message() << situation.name << "(" << name << "), " << to_string(GetParam()) << ", "
+                                        << wrong.field << (world.in_order ? "" : ", out of order")
+                                        << (world.class_2 ? ", class 2" : ""));
         rows[name].push_back(here && worlds_++ % support::one_world_of == 0 ? word_of(situation, world, wrong) : "");
       }
     return rows;
@@ -189,11 +198,13 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
   static bool is_control(const Forgery& frame) {
     return frame.fc.r_ctl == wire::RCtl::solicited_control || frame.fc.r_ctl == wire::RCtl::unsolicited_control;
   }
-  /// Of a control IU, on our exchange: it says that it is the last, or a frame of its sequence is missing. So the exchange is over,
-  /// and the answer cannot come any more.
-  static bool is_exchange_error(const Forgery& frame) { return is_control(frame) && frame.fc.has(f_ctl::exchange_responder); }
-  /// It overtook others, RESP2, or the data of a RDMA Read; or it is the first frame of a control IU, and waits for the others, E_D_TOV or
-  /// R_A_TOV at most.
+  /// Of a control IU, on our exchange: it says that it is the last, or a frame of its sequence is missing. So the
+  /// exchange is over, and the answer cannot come any more.
+  static bool is_exchange_error(const Forgery& frame) {
+    return is_control(frame) && frame.fc.has(f_ctl::exchange_responder);
+  }
+  /// It overtook others, RESP2, or the data of a RDMA Read; or it is the first frame of a control IU, and waits for the
+  /// others, E_D_TOV or R_A_TOV at most.
   static std::string waiting(const Situation& situation, const MessageWorld& world, const Forgery& frame) {
     const bool may_overtake = !world.in_order || situation.reach == &BesiegedMessages::answering_read ||
                               situation.reach == &BesiegedMessages::await_resp2_of_setup;
@@ -245,11 +256,13 @@ std::vector<Wrong> wrongs_of(Opcode opcode) {
   return wrongs;
 }
 
-// FC-VI 5.8, 5.9.4.2, 5.9.4.3, 5.9.5, 6.2 to 6.7, 8.4.1, 8.4.2, B.2.4, B.2.5: counted by reason, answered as the standard names it, or
-// silence; what is not of the message moves nothing, and no descriptor calls wrong bytes good.
+// FC-VI 5.8, 5.9.4.2, 5.9.4.3, 5.9.5, 6.2 to 6.7, 8.4.1, 8.4.2, B.2.4, B.2.5: counted by reason, answered as the
+// standard names it, or silence; what is not of the message moves nothing, and no descriptor calls wrong bytes good.
 TEST_P(MessageHostility, inEveryState_withEveryFieldWrong) {
   const std::string name(to_string(GetParam()));
-  std::string text = "Words: hostile_message_checks.hpp. ok: as the right frame; > what is so later, where that is not as usual\n" + name;
+  std::string text =
+      "Words: hostile_message_checks.hpp. ok: as the right frame; > what is so later, where that is not as usual\n" +
+      name;
   std::vector<std::string> columns;
   for (const Situation& situation : situations) columns.emplace_back(situation.name);
   support::Matrix in_order(columns), out_of_order(columns), class_2(columns);
@@ -259,12 +272,13 @@ TEST_P(MessageHostility, inEveryState_withEveryFieldWrong) {
     out_of_order.add(wrong.field, attack_everywhere(wrong, {.in_order = false}));
     class_2.add(wrong.field, attack_everywhere(wrong, {.class_2 = true}));
   }
-  text += ", class 3, in-order fabric\n" + in_order.text() + "\nout-of-order fabric\n" + out_of_order.text() + "\nclass 2\n" + class_2.text();
+  text += ", class 3, in-order fabric\n" + in_order.text() + "\nout-of-order fabric\n" + out_of_order.text() +
+          "\nclass 2\n" + class_2.text();
   if (support::one_world_of == 1) support::expect_golden("hostile_" + name + ".matrix.txt", text);
 }
 INSTANTIATE_TEST_SUITE_P(Message, MessageHostility,
-                         ::testing::Values(Opcode::send_rqst, Opcode::write_rqst, Opcode::read_rqst, Opcode::send_resp, Opcode::write_resp,
-                                           Opcode::read_resp),
+                         ::testing::Values(Opcode::send_rqst, Opcode::write_rqst, Opcode::read_rqst, Opcode::send_resp,
+                                           Opcode::write_resp, Opcode::read_resp),
                          [](const ::testing::TestParamInfo<Opcode>& iu) { return std::string(to_string(iu.param)); });
 
 class HostileMessage : public ::testing::TestWithParam<Level> {
@@ -278,17 +292,24 @@ class HostileMessage : public ::testing::TestWithParam<Level> {
     here.inject(frame);
     const std::uint32_t status = here.victim().status(here.receives[0]);
     EXPECT_EQ(support::describe_errors(status), "pt");
-    EXPECT_EQ(here.besieged().state(), GetParam() == Level::UnreliableDelivery ? vi::State::Connected : vi::State::Error);
+    EXPECT_EQ(here.besieged().state(),
+              GetParam() == Level::UnreliableDelivery ? vi::State::Connected : vi::State::Error);
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, HostileMessage,
-                         ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception));
+                         ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery,
+                                           Level::ReliableReception));
 
 // FC-VI 5.2.1, 5.8.4, B.2.5 rules 6a, 6b: neither bit before the end makes what came a whole message.
-TEST_P(HostileMessage, receiving_initiativePassedBeforeTheEnd_isASequenceError) { expect_no_message(f_ctl::sequence_initiative); }
-TEST_P(HostileMessage, receiving_exchangeEndedBeforeTheEnd_isASequenceError) { expect_no_message(f_ctl::last_sequence); }
+TEST_P(HostileMessage, receiving_initiativePassedBeforeTheEnd_isASequenceError) {
+  expect_no_message(f_ctl::sequence_initiative);
+}
+TEST_P(HostileMessage, receiving_exchangeEndedBeforeTheEnd_isASequenceError) {
+  expect_no_message(f_ctl::last_sequence);
+}
 
-// FC-VI 5.2.1, 6.2.2, B.2.5 rules 6a, 6b: Immediate Data that changes from frame to frame is none that could be delivered.
+// FC-VI 5.2.1, 6.2.2, B.2.5 rules 6a, 6b: Immediate Data that changes from frame to frame is none that could be
+// delivered.
 TEST_P(HostileMessage, receiving_immediateDataChanges_isASequenceError) {
   BesiegedMessages here({.level = GetParam()});
   here.receiving_last();

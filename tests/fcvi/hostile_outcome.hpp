@@ -19,13 +19,16 @@ class Outcome {
       if (frame.outbound) add(describe(frame));
     for (int reason = 0; reason < static_cast<int>(fc2::Discard::Count); ++reason) {
       const auto discard = static_cast<fc2::Discard>(reason);
-      if (here_.victim().port.counters().discarded(discard) != counters_.discarded(discard)) add("discarded: " + std::string(to_string(discard)));
+      if (here_.victim().port.counters().discarded(discard) != counters_.discarded(discard))
+        add("discarded: " + std::string(to_string(discard)));
     }
     if (moved()) add(before_ + " -> " + state());
     return text.empty() ? "nothing" : text;
   }
   [[nodiscard]] bool moved() const { return state() != before_; }
-  [[nodiscard]] std::uint64_t discards() const { return here_.victim().port.counters().discarded() - counters_.discarded(); }
+  [[nodiscard]] std::uint64_t discards() const {
+    return here_.victim().port.counters().discarded() - counters_.discarded();
+  }
 
  private:
   [[nodiscard]] std::string state() const {
@@ -39,7 +42,8 @@ class Outcome {
     if (frame.header.type != wire::Type::fc_vi) return std::string(to_string(frame.header.r_ctl));
     std::ostringstream text;
     text << to_string(static_cast<wire::fcvi::Opcode>(frame.data[4]));
-    if (frame.data[5] & 1u && frame.data[4] >= 0x12) text << std::hex << " " << static_cast<unsigned>(frame.data[13]) << "h";
+    if (frame.data[5] & 1u && frame.data[4] >= 0x12)
+      text << std::hex << " " << static_cast<unsigned>(frame.data[13]) << "h";
     return text.str();
   }
   Besieged& here_;

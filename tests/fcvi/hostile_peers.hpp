@@ -1,5 +1,5 @@
-// A peer-to-peer request of ours in each state of its set-up and arbitration, and a peer whose further frames are forged
-// (FC-VI 5.3.3, 5.3.4, C.4, Table 2).
+// A peer-to-peer request of ours in each state of its set-up and arbitration, and a peer whose further frames are
+// forged (FC-VI 5.3.3, 5.3.4, C.4, Table 2).
 #pragma once
 #include "tests/fcvi/hostile_situations.hpp"
 
@@ -25,21 +25,24 @@ class BesiegedPeer : public Besieged {
   /// The first attempt ended by a transport error; the second is out.
   void retrying() {
     requesting(), refuse(0x22), our_seq_cnt_ = 0;
-    const LoggedFrame* abts = log.find([](const LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::abts); });
+    const LoggedFrame* abts =
+        log.find([](const LoggedFrame& frame) { return frame.outbound && frame.is(wire::RCtl::abts); });
     ASSERT_NE(abts, nullptr);
     inject(answer_to(abts->header));
   }
   void rejected() { requesting(), refuse(0x04), next_ = none; }
 
   // --- frames ----------------------------------------------------------------------------------------------------
-  /// As the peer would send it: RESP1 and RESP3 for our request, RESP2 for its own, which has another FCVI_HANDLE each time.
+  /// As the peer would send it: RESP1 and RESP3 for our request, RESP2 for its own, which has another FCVI_HANDLE each
+  /// time.
   [[nodiscard]] Forgery right(Opcode opcode) {
     Forgery frame = Besieged::right(opcode);
     const bool ours = opcode == Opcode::connect_resp1 || opcode == Opcode::connect_resp3;
     if (opcode == Opcode::connect_rqst) frame.data[5] = 0x02;
     if (ours) frame.fc.ox_id = our_ox_id_, frame.fc.seq_cnt = {our_seq_cnt_}, frame.set_word(7, our_id_);
     if (ours && is_retry_) frame.data[5] |= 4;
-    if (opcode == Opcode::connect_resp2) frame.fc.ox_id = their_ox_id_, frame.fc.seq_cnt = {1}, frame.set_word(7, their_id_);
+    if (opcode == Opcode::connect_resp2)
+      frame.fc.ox_id = their_ox_id_, frame.fc.seq_cnt = {1}, frame.set_word(7, their_id_);
     return frame;
   }
   void inject(const Forgery& forged) {
@@ -60,7 +63,8 @@ class BesiegedPeer : public Besieged {
   [[nodiscard]] bool is_of_exchange(const Forgery& frame) {
     const bool ours = frame.fc.ox_id == our_ox_id_ && frame.fc.has(wire::f_ctl::exchange_responder);
     const bool theirs = frame.fc.ox_id == their_ox_id_ && !frame.fc.has(wire::f_ctl::exchange_responder);
-    const bool control = frame.fc.r_ctl == wire::RCtl::solicited_control || frame.fc.r_ctl == wire::RCtl::unsolicited_control;
+    const bool control =
+        frame.fc.r_ctl == wire::RCtl::solicited_control || frame.fc.r_ctl == wire::RCtl::unsolicited_control;
     const bool whole = frame.eof == wire::Eof::t && (frame.fc.df_ctl & ~wire::df_ctl::device_header_mask) == 0;
     return (ours || theirs) && control && whole && frame.fc.d_id == victim().port.n_port_id() &&
            frame.fc.s_id == peer().port.n_port_id() && frame.fc.type == wire::Type::fc_vi;
@@ -78,12 +82,14 @@ class BesiegedPeer : public Besieged {
     Host& host = victim_is_lower ? *client : *server;
     vi::Vi& vi = victim_is_lower ? *client_vi : *server_vi;
     const Host& other = victim_is_lower ? *server : *client;
-    EXPECT_EQ(host.provider.connect_peer_request(vi, host.net("x"), other.net(discriminator), vi::infinite, call), vi::Return::Success);
+    EXPECT_EQ(host.provider.connect_peer_request(vi, host.net("x"), other.net(discriminator), vi::infinite, call),
+              vi::Return::Success);
     note(catch_rqst(host));
     besiege(victim_is_lower);
   }
   static bool is_rqst(const LoggedFrame& frame) {
-    return frame.outbound && frame.header.type == wire::Type::fc_vi && frame.data[4] == static_cast<unsigned>(Opcode::connect_rqst);
+    return frame.outbound && frame.header.type == wire::Type::fc_vi &&
+           frame.data[4] == static_cast<unsigned>(Opcode::connect_rqst);
   }
   void note(const LoggedFrame& rqst) {
     if (our_ox_id_ != rqst.header.ox_id) our_seq_cnt_ = 0;
@@ -98,7 +104,9 @@ class BesiegedPeer : public Besieged {
   }
   void advance() {
     if (next_ == Opcode::connect_resp1) ++our_seq_cnt_;
-    next_ = next_ == Opcode::connect_rqst ? Opcode::connect_resp2 : next_ == Opcode::connect_resp1 ? Opcode::connect_resp3 : none;
+    next_ = next_ == Opcode::connect_rqst    ? Opcode::connect_resp2
+            : next_ == Opcode::connect_resp1 ? Opcode::connect_resp3
+                                             : none;
   }
   void refuse(unsigned reason) {
     Forgery frame = right(Opcode::connect_resp1);
@@ -113,9 +121,7 @@ class BesiegedPeer : public Besieged {
     their_ox_id_ = frame.fc.ox_id, their_id_ = frame.word(7);
     inject(frame);
   }
-  [[nodiscard]] Forgery abts_of_theirs() {
-    return as_abts(right(Opcode::connect_resp2));
-  }
+  [[nodiscard]] Forgery abts_of_theirs() { return as_abts(right(Opcode::connect_resp2)); }
   [[nodiscard]] Forgery answer_to(const wire::FcHeader& abts) {
     Forgery frame;
     frame.fc = abts;

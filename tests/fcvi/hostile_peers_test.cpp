@@ -1,6 +1,7 @@
-// A peer that sends each IU of a set-up in each state of a peer-to-peer request of ours, before, while and after requests cross, with
-// each field wrong, one at a time (FC-VI 5.3.3, 5.3.4, 5.9, 6.8 to 6.13, 8.5, C.4). What comes of each, at once and after what follows
-// it, stands in golden/hostile_peers_<IU>.matrix.txt, to be read against the standard.
+// A peer that sends each IU of a set-up in each state of a peer-to-peer request of ours, before, while and after
+// requests cross, with each field wrong, one at a time (FC-VI 5.3.3, 5.3.4, 5.9, 6.8 to 6.13, 8.5, C.4). What comes of
+// each, at once and after what follows it, stands in golden/hostile_peers_<IU>.matrix.txt, to be read against the
+// standard.
 #include <map>
 
 #include "tests/fcvi/hostile_matrix.hpp"
@@ -46,8 +47,10 @@ constexpr Wrong rqst_wrongs[] = {
     {"RETRY", false, [](Forgery& f) { f.data[5] |= 0x10; }},
     {"client-server", false, [](Forgery& f) { f.data[5] = 1; }},
     {"the FCVI_HANDLE of the first", false, [](Forgery& f) { f.set_word(support::connect_payload + 2, 0x8000); }},
-    {"the FCVI_HANDLE of the first, RETRY", false, [](Forgery& f) { f.data[5] |= 0x10, f.set_word(support::connect_payload + 2, 0x8000); }},
-    {"the first again", false, [](Forgery& f) { f.set_word(support::connect_payload + 2, 0x8000), f.set_word(7, 0x9000); }},
+    {"the FCVI_HANDLE of the first, RETRY", false,
+     [](Forgery& f) { f.data[5] |= 0x10, f.set_word(support::connect_payload + 2, 0x8000); }},
+    {"the first again", false,
+     [](Forgery& f) { f.set_word(support::connect_payload + 2, 0x8000), f.set_word(7, 0x9000); }},
     {"the first again, RETRY", false,
      [](Forgery& f) { f.data[5] |= 0x10, f.set_word(support::connect_payload + 2, 0x8000), f.set_word(7, 0x9000); }},
     {"another discriminator", false, [](Forgery& f) { f.set_word(support::connect_payload + 45, 0x41414141); }},
@@ -122,7 +125,8 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
     support::Matrix::Rows rows;
     for (const auto& [level, name] : {std::pair(Level::UnreliableDelivery, "UD"), {Level::ReliableDelivery, "RD"}})
       for (const Situation& situation : situations) {
-        SCOPED_TRACE(testing::Message() << situation.name << "(" << name << "), " << to_string(GetParam()) << ", " << wrong.field);
+        SCOPED_TRACE(testing::Message() << situation.name << "(" << name << "), " << to_string(GetParam()) << ", "
+                                        << wrong.field);
         rows[name].push_back(worlds_++ % support::one_world_of == 0 ? word_of(situation, level, wrong) : "");
       }
     return rows;
@@ -132,7 +136,8 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
   static bool is_foreign(const Forgery& frame, const Wrong& wrong) {
     return wrong.identifies && !(wrong.field == "OX_ID" && frame.fc.has(wire::f_ctl::first_sequence));
   }
-  /// All timers but that of the request pass, then the VI disconnects: the call returned at most once, and everything is given back.
+  /// All timers but that of the request pass, then the VI disconnects: the call returned at most once, and everything
+  /// is given back.
   static std::string end_of(BesiegedPeer& here) {
     std::string end(here.besieged().endpoint_state_name());
     const auto told = here.call.result;
@@ -145,7 +150,8 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
     EXPECT_TRUE(done->result.has_value());
     EXPECT_EQ(here.call.calls, 1);
     EXPECT_EQ(here.unexpected() + here.besieged().unexpected_events(), 0u);
-    const std::size_t left = done->result == vi::Return::Success ? 0 : here.victim().provider.handles_in_use();  // with their connections
+    const std::size_t left =
+        done->result == vi::Return::Success ? 0 : here.victim().provider.handles_in_use();  // with their connections
     EXPECT_LE(here.victim().provider.open_setups(), left);
     EXPECT_LE(here.victim().port.open_exchanges(), left);
     return end;
@@ -167,26 +173,29 @@ std::vector<Wrong> wrongs_of(Opcode opcode) {
   std::vector<Wrong> wrongs(std::begin(support::header_wrongs), std::end(support::header_wrongs));
   const auto add = [&](const auto& more) { wrongs.insert(wrongs.end(), std::begin(more), std::end(more)); };
   add(support::long_header_wrongs);
-  const bool rqst = opcode == Opcode::connect_rqst, disconnects = opcode == Opcode::disconnect_rqst || opcode == Opcode::disconnect_resp;
+  const bool rqst = opcode == Opcode::connect_rqst,
+             disconnects = opcode == Opcode::disconnect_rqst || opcode == Opcode::disconnect_resp;
   if (rqst || opcode == Opcode::connect_resp1) add(support::payload_wrongs);
   rqst ? add(rqst_wrongs) : disconnects ? add(disconnect_wrongs) : add(resp_wrongs);
   return wrongs;
 }
 
-// FC-VI 5.3.3, 5.3.4, 5.9.4.4 to 5.9.4.6, 5.9.7.2, 6.8 to 6.13, 8.2 b), 8.5.2 a): answered as Table 2 and Annex A have it, or discarded
-// and counted; what does not belong to a set-up never decides an arbitration.
+// FC-VI 5.3.3, 5.3.4, 5.9.4.4 to 5.9.4.6, 5.9.7.2, 6.8 to 6.13, 8.2 b), 8.5.2 a): answered as Table 2 and Annex A have
+// it, or discarded and counted; what does not belong to a set-up never decides an arbitration.
 TEST_P(PeerHostility, inEveryState_withEveryFieldWrong) {
   std::vector<std::string> columns;
   for (const Situation& situation : situations) columns.emplace_back(situation.name);
   support::Matrix matrix(columns);
   for (const Wrong& wrong : wrongs_of(GetParam())) matrix.add(wrong.field, attack_everywhere(wrong));
   const std::string name(to_string(GetParam()));
-  if (support::one_world_of == 1) support::expect_golden("hostile_peers_" + name + ".matrix.txt",
-                         "Words: hostile_outcome.hpp. ok: as the right frame; > what is so later, where that is not as usual\n" + name + "\n" +
-                             matrix.text());
+  if (support::one_world_of == 1)
+    support::expect_golden(
+        "hostile_peers_" + name + ".matrix.txt",
+        "Words: hostile_outcome.hpp. ok: as the right frame; > what is so later, where that is not as usual\n" + name +
+            "\n" + matrix.text());
 }
 INSTANTIATE_TEST_SUITE_P(Peer, PeerHostility,
-                         ::testing::Values(Opcode::connect_rqst, Opcode::connect_resp1, Opcode::connect_resp2, Opcode::connect_resp3,
-                                           Opcode::disconnect_rqst, Opcode::disconnect_resp),
+                         ::testing::Values(Opcode::connect_rqst, Opcode::connect_resp1, Opcode::connect_resp2,
+                                           Opcode::connect_resp3, Opcode::disconnect_rqst, Opcode::disconnect_resp),
                          [](const ::testing::TestParamInfo<Opcode>& iu) { return std::string(to_string(iu.param)); });
 }  // namespace

@@ -1,6 +1,7 @@
-// A CONNECT_RQST with the handle that the peer used already, with RETRY or without, as the first or another in one thing; and every IU
-// of a set-up where its retry is awaited, or its acceptance was taken back: at each level (FC-VI 5.9.4.4, 6.8, 8.5.2, C.4 rules 8 to
-// 12). What comes of each stands in golden/hostile_setup.matrix.txt, to be read against the standard.
+// A CONNECT_RQST with the handle that the peer used already, with RETRY or without, as the first or another in one
+// thing; and every IU of a set-up where its retry is awaited, or its acceptance was taken back: at each level (FC-VI
+// 5.9.4.4, 6.8, 8.5.2, C.4 rules 8 to 12). What comes of each stands in golden/hostile_setup.matrix.txt, to be read
+// against the standard.
 #include <map>
 
 #include "tests/fcvi/hostile_outcome.hpp"
@@ -37,9 +38,7 @@ class BesiegedSetup final : public Besieged {
     fabric.run_for(20 * fc2::microsecond);
     log.clear();
   }
-  [[nodiscard]] Forgery abts() {
-    return as_abts(right(Opcode::connect_resp2));
-  }
+  [[nodiscard]] Forgery abts() { return as_abts(right(Opcode::connect_resp2)); }
   /// CONNECT_RQST in a new Exchange, with the handle and the payload of the client's.
   [[nodiscard]] Forgery again(bool retry) {
     Forgery frame = right(Opcode::connect_rqst);
@@ -87,11 +86,14 @@ constexpr Change changes[] = {
     {"another local address", [](Forgery& f) { f.set_word(at + 7, 0x0A090909); }},
     {"DISCRIM_LEN 129", [](Forgery& f) { f.set_word(at + 40, 0x1081); }},
     {"another level", [](Forgery& f) { f.set_word(at + 77, f.word(at + 77) ^ 0x0300); }},
-    {"reserved attributes", [](Forgery& f) { for (unsigned i = 0; i < 8; ++i) f.set_word(at + 77 + i, 0xFFFFFFFF); }},
+    {"reserved attributes",
+     [](Forgery& f) {
+       for (unsigned i = 0; i < 8; ++i) f.set_word(at + 77 + i, 0xFFFFFFFF);
+     }},
     {"another maximum", [](Forgery& f) { f.set_word(at + 78, 1000); }},
 };
-constexpr Opcode of_setups[] = {Opcode::connect_resp1, Opcode::connect_resp2, Opcode::connect_resp3, Opcode::disconnect_rqst,
-                                Opcode::send_rqst};
+constexpr Opcode of_setups[] = {Opcode::connect_resp1, Opcode::connect_resp2, Opcode::connect_resp3,
+                                Opcode::disconnect_rqst, Opcode::send_rqst};
 
 class SetupHostility : public ::testing::Test {
  public:
@@ -119,7 +121,8 @@ class SetupHostility : public ::testing::Test {
     EXPECT_TRUE(here.accept.result.has_value());
     EXPECT_TRUE(done.result.has_value());
     EXPECT_EQ(here.unexpected() + here.server_vi->unexpected_events(), 0u);
-    const std::size_t left = done.result == vi::Return::Success ? 0 : here.server->provider.handles_in_use();  // with their connections
+    const std::size_t left =
+        done.result == vi::Return::Success ? 0 : here.server->provider.handles_in_use();  // with their connections
     EXPECT_LE(here.server->provider.open_setups(), left);
   }
   void attack_everywhere(std::ostream& matrix, const std::string& what, const Forge& forge) {
@@ -130,7 +133,8 @@ class SetupHostility : public ::testing::Test {
       outcomes[unreliable].push_back(situation.name);
       for (const Level level : {Level::ReliableDelivery, Level::ReliableReception})
         if (const std::string reliable = attack(situation, level, forge); reliable != unreliable)
-          outcomes[reliable].push_back(std::string(situation.name) + (level == Level::ReliableDelivery ? "(RD)" : "(RR)"));
+          outcomes[reliable].push_back(std::string(situation.name) +
+                                       (level == Level::ReliableDelivery ? "(RD)" : "(RR)"));
     }
     matrix << "  " << what << "\n";
     for (const auto& [outcome, where] : outcomes) {
@@ -141,7 +145,8 @@ class SetupHostility : public ::testing::Test {
   }
 };
 
-// FC-VI C.4 rules 8, 9, 11, 5.9.4.4, Table 8: answered as the set-up's retry, as a new request, or refused; nothing is read unseen.
+// FC-VI C.4 rules 8, 9, 11, 5.9.4.4, Table 8: answered as the set-up's retry, as a new request, or refused; nothing is
+// read unseen.
 TEST_F(SetupHostility, everyRetry_inEveryState) {
   std::ostringstream matrix;
   for (const bool retry : {true, false}) {
@@ -157,12 +162,13 @@ TEST_F(SetupHostility, everyRetry_inEveryState) {
   for (const Opcode opcode : of_setups) {
     attack_everywhere(matrix, std::string(to_string(opcode)), [&](BesiegedSetup& here) { return here.right(opcode); });
     if (opcode == Opcode::send_rqst) continue;
-    attack_everywhere(matrix, std::string(to_string(opcode)) + " with RETRY, or CONN_SETUP_ABORT", [&](BesiegedSetup& here) {
-      Forgery frame = here.right(opcode);
-      frame.data[5] |= 4;
-      if (opcode == Opcode::disconnect_rqst) frame.set_word(7, 1);
-      return frame;
-    });
+    attack_everywhere(matrix, std::string(to_string(opcode)) + " with RETRY, or CONN_SETUP_ABORT",
+                      [&](BesiegedSetup& here) {
+                        Forgery frame = here.right(opcode);
+                        frame.data[5] |= 4;
+                        if (opcode == Opcode::disconnect_rqst) frame.set_word(7, 1);
+                        return frame;
+                      });
   }
   support::expect_golden("hostile_setup.matrix.txt", matrix.str());
 }

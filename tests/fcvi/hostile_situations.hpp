@@ -36,8 +36,8 @@ class Besieged : public TwoNodes {
   using Opcode = wire::fcvi::Opcode;
   using Level = vi::ReliabilityLevel;
   explicit Besieged(Level level = Level::UnreliableDelivery, fcvi::ProviderConfig config = {},
-                    fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, TestFabric::Adjust adjust = {},
-                    fc2::SwitchConfig fabric_config = {})
+                    fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+                    TestFabric::Adjust adjust = {}, fc2::SwitchConfig fabric_config = {})
       : TwoNodes(config, link, std::move(adjust), {}, std::move(fabric_config)), level_(level) {
     client_vi = &client->make_vi(level);
     server_vi = &server->make_vi(level);
@@ -106,7 +106,10 @@ class Besieged : public TwoNodes {
   [[nodiscard]] Forgery right(Opcode opcode) {
     const wire::fcvi::IuInfo& info = *wire::fcvi::find_iu(opcode);
     Forgery frame;
-    frame.fc = {.r_ctl = info.r_ctl, .d_id = victim().port.n_port_id(), .s_id = peer().port.n_port_id(), .type = wire::Type::fc_vi};
+    frame.fc = {.r_ctl = info.r_ctl,
+                .d_id = victim().port.n_port_id(),
+                .s_id = peer().port.n_port_id(),
+                .type = wire::Type::fc_vi};
     frame.fc.df_ctl = wire::df_ctl::with_device_header(wire::fcvi::device_header_size(opcode));
     frame.fc.f_ctl = f_ctl_of(opcode);
     frame.fc.seq_id = {seq_id_++};
@@ -143,7 +146,9 @@ class Besieged : public TwoNodes {
   /// The CONNECT_RQST that this host sends now.
   LoggedFrame catch_rqst(Host& host) {
     fabric.fabric.tap(host.port, &log);
-    const auto sent = [&] { return log.find([](const LoggedFrame& frame) { return frame.header.type == wire::Type::fc_vi; }); };
+    const auto sent = [&] {
+      return log.find([](const LoggedFrame& frame) { return frame.header.type == wire::Type::fc_vi; });
+    };
     EXPECT_TRUE(fabric.run_until([&] { return sent() != nullptr; }));
     LoggedFrame rqst = *sent();
     fabric.fabric.tap(host.port, nullptr);
@@ -158,7 +163,8 @@ class Besieged : public TwoNodes {
 
  private:
   void ask() {
-    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator), vi::infinite, request);
+    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator),
+                                     vi::infinite, request);
     const LoggedFrame rqst = catch_rqst(*client);
     rqst_ = rqst.header;
     rqst_data_ = rqst.data;
@@ -186,7 +192,8 @@ class Besieged : public TwoNodes {
     const bool rqst = opcode == Opcode::connect_rqst;
     wire::fcvi::DeviceHeader header{.handle = handle_for(opcode), .opcode = opcode};
     const wire::fcvi::Category category = wire::fcvi::find_iu(opcode)->category;
-    const bool message = category == wire::fcvi::Category::message_request || category == wire::fcvi::Category::message_response;
+    const bool message =
+        category == wire::fcvi::Category::message_request || category == wire::fcvi::Category::message_response;
     const bool disconnects = opcode == Opcode::disconnect_rqst || opcode == Opcode::disconnect_resp;
     header.tot_len_or_connection_id = rqst ? next_id_++ : message || disconnects ? 0 : id_;
     if (rqst) header.flags = 0x01;

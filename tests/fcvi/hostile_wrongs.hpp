@@ -16,10 +16,13 @@ inline constexpr Wrong header_wrongs[] = {
     {"(as it should be)", false, [](Forgery&) {}},
     {"R_CTL: control instead", true,
      [](Forgery& f) {
-       f.fc.r_ctl = f.fc.r_ctl == wire::RCtl::solicited_control ? wire::RCtl::unsolicited_control : wire::RCtl::solicited_control;
+       f.fc.r_ctl = f.fc.r_ctl == wire::RCtl::solicited_control ? wire::RCtl::unsolicited_control
+                                                                : wire::RCtl::solicited_control;
      }},
     {"R_CTL: data instead", true,
-     [](Forgery& f) { f.fc.r_ctl = f.fc.r_ctl == wire::RCtl::solicited_data ? wire::RCtl::command_status : wire::RCtl::solicited_data; }},
+     [](Forgery& f) {
+       f.fc.r_ctl = f.fc.r_ctl == wire::RCtl::solicited_data ? wire::RCtl::command_status : wire::RCtl::solicited_data;
+     }},
     {"D_ID", true, [](Forgery& f) { f.fc.d_id = {0x010800}; }},
     {"D_ID: broadcast", true, [](Forgery& f) { f.fc.d_id = wire::well_known::broadcast; }},
     {"S_ID: not logged in", true, [](Forgery& f) { f.fc.s_id = {0x010900}; }},
@@ -38,7 +41,12 @@ inline constexpr Wrong header_wrongs[] = {
     {"FCVI_HANDLE", false, [](Forgery& f) { f.set_word(0, f.word(0) ^ 0x00ABC000); }},
     {"FCVI_OPCODE", true, [](Forgery& f) { f.data[4] = 0x7F; }},
     {"FCVI_FLAGS: all reserved bits", false,
-     [](Forgery& f) { f.data[5] = static_cast<std::uint8_t>(f.data[5] | (f.data[4] == 0x10 ? 0xE0 : f.data[4] < 8 ? 0xFE : f.data[4] < 0x10 ? 0xF0 : 0xF8)); }},
+     [](Forgery& f) {
+       f.data[5] = static_cast<std::uint8_t>(f.data[5] | (f.data[4] == 0x10  ? 0xE0
+                                                          : f.data[4] < 8    ? 0xFE
+                                                          : f.data[4] < 0x10 ? 0xF0
+                                                                             : 0xF8));
+     }},
     {"reserved word 1", false, [](Forgery& f) { f.data[6] = f.data[7] = 0xFF; }},
     {"FCVI_MSG_ID", false, [](Forgery& f) { f.set_word(2, 0xDEAD); }},
     {"FCVI_PARAMETER", false, [](Forgery& f) { f.set_word(3, 0x00040000); }},
@@ -55,16 +63,17 @@ inline constexpr Wrong long_header_wrongs[] = {
 /// Of CONNECT_RQST and RESP1.
 inline constexpr std::size_t connect_payload = 8;  // its first word
 inline constexpr Wrong payload_wrongs[] = {
-    {"mode reserved, or CONN_STS and RETRY", false,
-     [](Forgery& f) { f.data[5] = f.data[4] == 0x10 ? 0x07 : 0x05; }},
-    {"CONN_INFO flag without it", false, [](Forgery& f) { f.data[5] = static_cast<std::uint8_t>(f.data[5] | (f.data[4] == 0x10 ? 8 : 2)); }},
+    {"mode reserved, or CONN_STS and RETRY", false, [](Forgery& f) { f.data[5] = f.data[4] == 0x10 ? 0x07 : 0x05; }},
+    {"CONN_INFO flag without it", false,
+     [](Forgery& f) { f.data[5] = static_cast<std::uint8_t>(f.data[5] | (f.data[4] == 0x10 ? 8 : 2)); }},
     {"FCVI_REVISION", false, [](Forgery& f) { f.set_word(connect_payload + 1, 9); }},
     {"own handle unassigned", false, [](Forgery& f) { f.set_word(connect_payload + 2, 0xFFFFFFFF); }},
     {"HOST_ADD_LEN", false, [](Forgery& f) { f.set_word(connect_payload + 3, 0x0410); }},
     {"DISCRIM_LEN 15", false, [](Forgery& f) { f.set_word(connect_payload + 3, 0x100F); }},
     {"DISCRIM_LEN 129", false, [](Forgery& f) { f.set_word(connect_payload + 40, 0x1081); }},
     {"HOST_ADD of the remote", false, [](Forgery& f) { f.set_word(connect_payload + 44, 0x0A090909); }},
-    {"reliability level 0", false, [](Forgery& f) { f.set_word(connect_payload + 77, f.word(connect_payload + 77) & 0xFFFF00FF); }},
+    {"reliability level 0", false,
+     [](Forgery& f) { f.set_word(connect_payload + 77, f.word(connect_payload + 77) & 0xFFFF00FF); }},
     {"reliability level 4", false,
      [](Forgery& f) { f.set_word(connect_payload + 77, (f.word(connect_payload + 77) & 0xFFFF00FF) | 0x0400); }},
     {"payload cut short", true, [](Forgery& f) { f.data.resize(32 + 336); }},

@@ -12,7 +12,8 @@ class KeptFrames : public ::testing::Test {
   /// One of `peer`, which its port had in its hand.
   bool add(EarlyFrames& early, std::uint32_t peer) {
     fc2::FramePtr frame = frames.take();
-    const fc2::ReceivedFrame received{.header = {.d_id = wire::FcId{7}, .s_id = wire::FcId{peer}}, .data_field = {}, .owner = &frame};
+    const fc2::ReceivedFrame received{
+        .header = {.d_id = wire::FcId{7}, .s_id = wire::FcId{peer}}, .data_field = {}, .owner = &frame};
     const bool added = early.add(received, {});
     EXPECT_EQ(frame == nullptr, added) << "taken over, or left";
     return added;
@@ -46,7 +47,8 @@ TEST_F(KeptFrames, ofTwoPeers_eachPaysForItsOwn) {
   while (!of_second.empty()) (void)of_second.take_first();
 }
 
-// fcvi/reorder_pool.hpp: what a peer gave back is there again, all of it, and nothing is asked for where nothing is needed.
+// fcvi/reorder_pool.hpp: what a peer gave back is there again, all of it, and nothing is asked for where nothing is
+// needed.
 TEST_F(KeptFrames, pool_givenBack_isFree) {
   using Need = ReorderPool::Need;
   ReorderPool pool(100);

@@ -1,5 +1,5 @@
-// What a DISCONNECT_RQST says of messages that are not answered yet (FC-VI 5.2.2, 5.3.5, 5.9.4.3, 6.12.2, 7.7.1, 8.4.2 e, Annex E;
-// VI-ARCH 2.5.3, 6.3.1.1): what completes, when the connection ends, and what is told.
+// What a DISCONNECT_RQST says of messages that are not answered yet (FC-VI 5.2.2, 5.3.5, 5.9.4.3, 6.12.2, 7.7.1, 8.4.2
+// e, Annex E; VI-ARCH 2.5.3, 6.3.1.1): what completes, when the connection ends, and what is told.
 #include "tests/fcvi/lock_step_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
@@ -18,22 +18,29 @@ class LockStepForged : public LockStepAnyOrder {
   using LockStepAnyOrder::LockStepAnyOrder;
   void disconnect(std::uint32_t last_msg_id) {
     support::ForgedFrame frame;
-    frame.header = {.r_ctl = RCtl::unsolicited_control, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
+    frame.header = {.r_ctl = RCtl::unsolicited_control,
+                    .d_id = client->port.n_port_id(),
+                    .s_id = server->port.n_port_id(),
                     .type = wire::Type::fc_vi,
                     .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
-                    .ox_id = {0x5001}, .rx_id = wire::RxId::unassigned};
-    wire::fcvi::DisconnectRqst rqst{.handle = wire::FcviHandle{1}, .last_msg_id = {last_msg_id}, .vi_app_discon = true, .status = {}};
+                    .ox_id = {0x5001},
+                    .rx_id = wire::RxId::unassigned};
+    wire::fcvi::DisconnectRqst rqst{
+        .handle = wire::FcviHandle{1}, .last_msg_id = {last_msg_id}, .vi_app_discon = true, .status = {}};
     rqst.status = {.reason = wire::fcvi::Reason::remote_rdma_write_protection_error};
     frame.set(rqst.to_device_header());
     fabric.fabric.ingress_of(server->port)->receive(frame.build(fabric.pool));
   }
 };
 
-// FC-VI 5.2.2, Annex E, ruling 128: "The FCVI_MSG_ID of the last Message completed by the Disconnect originator" makes no descriptor of ours
-// complete: a peer may number its own messages. It is kept, with the Reason Code, for who asks (5.9.7.3.2 NOTE).
+// FC-VI 5.2.2, Annex E, ruling 128: "The FCVI_MSG_ID of the last Message completed by the Disconnect originator" makes
+// no descriptor of ours complete: a peer may number its own messages. It is kept, with the Reason Code, for who asks
+// (5.9.7.3.2 NOTE).
 TEST_F(LockStepForged, disconnected_responsesNeverCame_completesInError) {
   begin(Level::ReliableReception);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };  // nothing arrives there
+  faults.on_frame = [](MessageFrame& frame) {
+    return frame.from_client ? support::lose : pass;
+  };  // nothing arrives there
   send(2, 100);
   fabric.run_for(fc2::millisecond);
   EXPECT_FALSE(client->provider.told_by_peer(*client_vi).has_value());
@@ -41,7 +48,9 @@ TEST_F(LockStepForged, disconnected_responsesNeverCame_completesInError) {
   fabric.run_for(5 * fc2::second);
   EXPECT_EQ(sent(0), 0u) << "what the peer may have answered is waited for, R_A_TOV";
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
-  EXPECT_NE(log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_control); }), nullptr) << "answered at once";
+  EXPECT_NE(log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_control); }),
+            nullptr)
+      << "answered at once";
   fabric.run_for(6 * fc2::second);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NE(sent(i) & vi::status::error_mask, 0u) << i;
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -55,7 +64,8 @@ TEST_F(LockStepForged, disconnected_responsesNeverCame_completesInError) {
   EXPECT_EQ(fcvi::Provider::end_cause(*client_vi).text, client->errors[0].cause);
 }
 
-// FC-VI Annex E: it waits for the answers up to that number alone; nothing more is sent meanwhile, and VipDisconnect ends the wait.
+// FC-VI Annex E: it waits for the answers up to that number alone; nothing more is sent meanwhile, and VipDisconnect
+// ends the wait.
 TEST_F(LockStepForged, disconnected_waitingForResponses) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(frame.number * fc2::second); };
@@ -77,7 +87,9 @@ TEST_F(LockStepForged, disconnected_waitingForResponses) {
 // FC-VI Annex E, 6.12.2: ... for all of them, and no longer: R_A_TOV at the most; the connection is lost once.
 TEST_F(LockStepForged, disconnected_waitingForTwo_endsWithTheSecond) {
   begin(Level::ReliableReception);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late((frame.number + 1) * fc2::second); };
+  faults.on_frame = [](MessageFrame& frame) {
+    return frame.from_client ? pass : late((frame.number + 1) * fc2::second);
+  };
   receive(3), send(3, 100);
   fabric.run_for(fc2::millisecond);
   disconnect(2);
@@ -119,7 +131,8 @@ TEST_F(LockStepForged, disconnected_sending_stops) {
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
   EXPECT_EQ(log.count([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); }), out);
 }
-// Ruling 128, FC-VI 6.12.2: at Reliable Delivery there are no responses, and a number of 0 names no message, also where ids are high: at once.
+// Ruling 128, FC-VI 6.12.2: at Reliable Delivery there are no responses, and a number of 0 names no message, also where
+// ids are high: at once.
 TEST_F(LockStepForged, delivery_disconnected_endsAtOnce) {
   begin(Level::ReliableDelivery);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
@@ -156,7 +169,8 @@ TEST_F(LockStepForged, disconnected_onlyLaterMessagesOpen_endsAtOnce) {  // FC-V
   EXPECT_EQ(sent(1), send_flushed);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
-TEST_F(LockStepForged, disconnected_waiting_disconnectsItself) {  // VI-DG 3.3.5: no callback for who called VipDisconnect
+TEST_F(LockStepForged,
+       disconnected_waiting_disconnectsItself) {  // VI-DG 3.3.5: no callback for who called VipDisconnect
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
   send(1, 100);

@@ -1,5 +1,5 @@
-// Both ends agree on which message failed and how (FC-VI Annex E, 5.3.5, 5.9.4.3, 8.4.2 e; VI-ARCH 2.5.3, 6.3.1.1): refusals, errors
-// that overtake responses, memory that goes away, and what comes behind a RDMA Read.
+// Both ends agree on which message failed and how (FC-VI Annex E, 5.3.5, 5.9.4.3, 8.4.2 e; VI-ARCH 2.5.3, 6.3.1.1):
+// refusals, errors that overtake responses, memory that goes away, and what comes behind a RDMA Read.
 #include "tests/fcvi/lock_step_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
@@ -25,8 +25,9 @@ class LockStepShortRaTov : public LockStep {
   }
 };
 
-// FC-VI 8.4.2 e), 5.3.5, VI-DG 6.2, ruling 18: the memory of an RDMA Read goes away at the target in the middle: the originator hears it
-// in a READ_RESP, the target's VI goes to Error, and its DISCONNECT_RQST comes behind that and does not count the read (6.12.2).
+// FC-VI 8.4.2 e), 5.3.5, VI-DG 6.2, ruling 18: the memory of an RDMA Read goes away at the target in the middle: the
+// originator hears it in a READ_RESP, the target's VI goes to Error, and its DISCONNECT_RQST comes behind that and does
+// not count the read (6.12.2).
 TEST_F(LockStep, reading_memoryLostInTheMiddle_bothEndsKnow) {
   begin(Level::ReliableReception);
   receive(), send(1, 100);
@@ -41,9 +42,11 @@ TEST_F(LockStep, reading_memoryLostInTheMiddle_bothEndsKnow) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaRProt), 1);
-  const auto* told = log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); });
+  const auto* told =
+      log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); });
   ASSERT_NE(told, nullptr);
-  EXPECT_EQ(wire::fcvi::DeviceHeader::parse(32, told->data)->msg_id.value, 1u) << "message 1 is the last that was completed";
+  EXPECT_EQ(wire::fcvi::DeviceHeader::parse(32, told->data)->msg_id.value, 1u)
+      << "message 1 is the last that was completed";
   const support::LoggedFrame* last = nullptr;
   for (const support::LoggedFrame& frame : log.frames())
     if (!frame.outbound && frame.is(RCtl::solicited_data)) last = &frame;
@@ -52,14 +55,16 @@ TEST_F(LockStep, reading_memoryLostInTheMiddle_bothEndsKnow) {
   EXPECT_NE(last->header.f_ctl & wire::f_ctl::last_sequence, 0u);
 }
 
-// FC-VI 5.9.4, 5.9.7: what a READ_RQST has in its Flags and FCVI_PARAMETER is no concern of the READ_RESP: zero in all of its frames.
+// FC-VI 5.9.4, 5.9.7: what a READ_RQST has in its Flags and FCVI_PARAMETER is no concern of the READ_RESP: zero in all
+// of its frames.
 TEST_F(LockStep, reading_requestSaysMore_responseDoesNot) {
   begin(Level::ReliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
     if (frame.from_client) frame.header.parameter = 0x12345678, frame.header.flags = 0x40, frame.rewrite();
     return pass;
   };
-  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, length}}, server->data, server->handle);
+  const auto read =
+      client->descriptor(vi::control::op_rdma_read, {{client->data, length}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
   fabric.run_for(fc2::second);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
@@ -73,8 +78,8 @@ TEST_F(LockStep, reading_requestSaysMore_responseDoesNot) {
   EXPECT_EQ(frames, 4);
 }
 
-// VI-ARCH 2.5.3, FC-VI 5.9.4.3, ruling 41: a message that is too long for its descriptor is refused by its response, of one frame or of
-// several; the VI stays Connected until that went.
+// VI-ARCH 2.5.3, FC-VI 5.9.4.3, ruling 41: a message that is too long for its descriptor is refused by its response, of
+// one frame or of several; the VI stays Connected until that went.
 TEST_F(LockStep, receiving_tooLong_isRefusedByResponse) {
   for (const std::uint32_t bytes : {1000u, 4 * frame_bytes}) {
     SCOPED_TRACE(bytes);
@@ -91,7 +96,8 @@ TEST_F(LockStep, receiving_tooLong_isRefusedByResponse) {
   }
 }
 
-// VI-ARCH 2.5.3, VI-DG 5.2: the same where the descriptor itself is bad: its own error is reported, when the message is at its end.
+// VI-ARCH 2.5.3, VI-DG 5.2: the same where the descriptor itself is bad: its own error is reported, when the message is
+// at its end.
 TEST_F(LockStep, receiving_badDescriptor_isRefusedByResponse) {
   begin(Level::ReliableReception);
   const auto bad = server->descriptor(vi::control::op_rdma_write, {{server->data, slot}}, 0, {});
@@ -125,8 +131,8 @@ TEST_F(LockStep, receiving_memoryLost_isRefusedByResponse) {
   }
 }
 
-// FC-VI 8.4.1 note 1, B.2.5 rule 7b: the rest of a refused message never comes: the connection breaks after R_A_TOV, and the descriptor
-// says what was wrong with it.
+// FC-VI 8.4.1 note 1, B.2.5 rule 7b: the rest of a refused message never comes: the connection breaks after R_A_TOV,
+// and the descriptor says what was wrong with it.
 TEST_F(LockStep, refusing_restNeverComes_breaksAfterTimeOut) {
   begin(Level::ReliableReception);
   const auto small = server->descriptor(0, {{server->data, 500}});
@@ -140,10 +146,13 @@ TEST_F(LockStep, refusing_restNeverComes_breaksAfterTimeOut) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
-// FC-VI Annex E, VI-ARCH 2.5.3: message 2 is refused; its response overtakes that of message 1, which was delivered: both ends say so.
+// FC-VI Annex E, VI-ARCH 2.5.3: message 2 is refused; its response overtakes that of message 1, which was delivered:
+// both ends say so.
 TEST_F(LockStepAnyOrder, awaiting_refusalOvertakesResponse_earlierCompletes) {
   begin(Level::ReliableReception);
-  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? late(fc2::millisecond) : pass; };
+  faults.on_frame = [](MessageFrame& frame) {
+    return !frame.from_client && frame.number == 0 ? late(fc2::millisecond) : pass;
+  };
   receive(1), send(3, 100);  // the second has no descriptor
   fabric.run_for(fc2::second);
   EXPECT_TRUE(arrived(0, 0, 100));
@@ -152,8 +161,8 @@ TEST_F(LockStepAnyOrder, awaiting_refusalOvertakesResponse_earlierCompletes) {
   EXPECT_EQ(sent(2), send_flushed);
 }
 
-// FC-VI 5.2.2, ruling 128: on an in-order fabric nothing that was answered is behind the DISCONNECT_RQST: it ends the connection at once, and
-// completes nothing.
+// FC-VI 5.2.2, ruling 128: on an in-order fabric nothing that was answered is behind the DISCONNECT_RQST: it ends the
+// connection at once, and completes nothing.
 TEST_F(LockStep, disconnected_responseLost_completesInError) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
@@ -169,11 +178,14 @@ TEST_F(LockStep, disconnected_responseLost_completesInError) {
   EXPECT_EQ(told->reason, std::nullopt);
 }
 
-// FC-VI Annex E, 8.4.1 a): an error waits for its turn no longer than the message before it for its response: that one fails then.
+// FC-VI Annex E, 8.4.1 a): an error waits for its turn no longer than the message before it for its response: that one
+// fails then.
 TEST_F(LockStepAnyOrder, awaiting_everythingLostBeforeRefusal_timesOut) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? support::lose : pass; };
-  faults.on_control = [](const wire::FcHeader& fc) { return fc.r_ctl == RCtl::unsolicited_control ? support::lose : pass; };
+  faults.on_control = [](const wire::FcHeader& fc) {
+    return fc.r_ctl == RCtl::unsolicited_control ? support::lose : pass;
+  };
   receive(1), send(2, 100);
   fabric.run_for(5 * fc2::second);
   EXPECT_EQ(sent(0), 0u);
@@ -184,13 +196,16 @@ TEST_F(LockStepAnyOrder, awaiting_everythingLostBeforeRefusal_timesOut) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
 
-// FC-VI Annex E: the same on an in-order fabric: the memory of message 2 goes away while it is sent, and nothing is begun behind it.
+// FC-VI Annex E: the same on an in-order fabric: the memory of message 2 goes away while it is sent, and nothing is
+// begun behind it.
 TEST_F(LockStep, sending_localErrorBeforeResponse_earlierCompletes) {
   begin(Level::ReliableReception);
   const std::uint64_t data = client->data + (8u << 20);
   const auto own = register_own(*client, data, slot);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(fc2::millisecond); };
-  faults.on_control = [this](const wire::FcHeader& fc) { return fc.s_id == server->port.n_port_id() ? late(fc2::millisecond) : pass; };
+  faults.on_control = [this](const wire::FcHeader& fc) {
+    return fc.s_id == server->port.n_port_id() ? late(fc2::millisecond) : pass;
+  };
   receive(3), send(1, 100);
   const auto second = own_descriptor(*client, data, own, 60'000);
   client_vi->post_send(second, client->handle);
@@ -205,11 +220,13 @@ TEST_F(LockStep, sending_localErrorBeforeResponse_earlierCompletes) {
   EXPECT_EQ(received(2), receive_flushed);
   EXPECT_EQ(log.count([](const support::LoggedFrame& f) {
     return f.outbound && f.is(RCtl::solicited_data) && wire::fcvi::DeviceHeader::parse(32, f.data)->msg_id.value == 3;
-  }), 0u) << "begun behind it";
+  }),
+            0u)
+      << "begun behind it";
 }
 
-// VI-ARCH 6.3.1.1: on Reliable Reception a Send or RDMA Write that bypasses a RDMA Read has no effect before all read data were
-// transmitted. (Our sender lets none bypass; another vendor's may.)
+// VI-ARCH 6.3.1.1: on Reliable Reception a Send or RDMA Write that bypasses a RDMA Read has no effect before all read
+// data were transmitted. (Our sender lets none bypass; another vendor's may.)
 TEST_F(LockStep, reading_sendAndWriteBehind_waitForTheReadData) {
   begin(Level::ReliableReception);
   receive(2);
@@ -229,8 +246,8 @@ TEST_F(LockStep, reading_sendAndWriteBehind_waitForTheReadData) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
-// FC-VI B.2.5 rule 4b: a message is missing among those that wait for read data: on an in-order fabric nothing comes any more between
-// them, and when their turn comes the one behind the gap tells it.
+// FC-VI B.2.5 rule 4b: a message is missing among those that wait for read data: on an in-order fabric nothing comes
+// any more between them, and when their turn comes the one behind the gap tells it.
 TEST_F(LockStep, reading_gapBehind_breaksAfterTheReadData) {
   begin(Level::ReliableReception);
   receive(2);
@@ -245,7 +262,8 @@ TEST_F(LockStep, reading_gapBehind_breaksAfterTheReadData) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
-// FC-VI B.2.5 rule 7b, VI-ARCH 6.3.1.1: what waits for read data is not missing: it waits longer than R_A_TOV where those take so long.
+// FC-VI B.2.5 rule 7b, VI-ARCH 6.3.1.1: what waits for read data is not missing: it waits longer than R_A_TOV where
+// those take so long.
 TEST_F(LockStepShortRaTov, reading_longerThanRaTov_whatIsBehindArrives) {
   begin(Level::ReliableReception);
   receive();
@@ -258,8 +276,8 @@ TEST_F(LockStepShortRaTov, reading_longerThanRaTov_whatIsBehindArrives) {
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
 }
 
-// VI-ARCH 6.3.1.1: in the event of an error on the RDMA Read, no receive descriptor is consumed by what came behind it, and nothing is
-// written.
+// VI-ARCH 6.3.1.1: in the event of an error on the RDMA Read, no receive descriptor is consumed by what came behind it,
+// and nothing is written.
 TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   begin(Level::ReliableReception);
   receive();
@@ -269,9 +287,13 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
   forge(wire::fcvi::Opcode::write_rqst, RCtl::solicited_data, 3, 0x5003, 100, 100);
   fabric.run_for(fc2::millisecond);
-  support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
-                                       .type = wire::Type::bls, .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
-                                       .ox_id = {0x5001}, .rx_id = wire::RxId::unassigned},
+  support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts,
+                                       .d_id = server->port.n_port_id(),
+                                       .s_id = client->port.n_port_id(),
+                                       .type = wire::Type::bls,
+                                       .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
+                                       .ox_id = {0x5001},
+                                       .rx_id = wire::RxId::unassigned},
                             .data = {}};
   fabric.fabric.ingress_of(client->port)->receive(abts.build(fabric.pool));
   fabric.run_for(fc2::second);
@@ -280,15 +302,18 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
-// FC-FS 23.6.1.1: an ABTS of an exchange whose read data went is of nothing here: no IU on it is taken for R_A_TOV. One of a read that waits
-// is of the connection, which ends; its handle discards what comes of messages (FC-VI 8.4.2 f).
+// FC-FS 23.6.1.1: an ABTS of an exchange whose read data went is of nothing here: no IU on it is taken for R_A_TOV. One
+// of a read that waits is of the connection, which ends; its handle discards what comes of messages (FC-VI 8.4.2 f).
 class ReadAborted : public LockStep {
  public:
   void abort(std::uint16_t ox_id) {
-    const support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
+    const support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts,
+                                               .d_id = server->port.n_port_id(),
+                                               .s_id = client->port.n_port_id(),
                                                .type = wire::Type::bls,
                                                .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
-                                               .ox_id = {ox_id}, .rx_id = wire::RxId::unassigned},
+                                               .ox_id = {ox_id},
+                                               .rx_id = wire::RxId::unassigned},
                                     .data = {}};
     fabric.fabric.ingress_of(client->port)->receive(abts.build(fabric.pool));
     fabric.run_for(fc2::millisecond);
@@ -300,15 +325,20 @@ class ReadAborted : public LockStep {
   /// A DISCONNECT_RQST on that exchange.
   void disconnect_on(std::uint16_t ox_id) {
     support::ForgedFrame frame;
-    frame.header = {.r_ctl = RCtl::unsolicited_control, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
+    frame.header = {.r_ctl = RCtl::unsolicited_control,
+                    .d_id = server->port.n_port_id(),
+                    .s_id = client->port.n_port_id(),
                     .type = wire::Type::fc_vi,
                     .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative,
-                    .ox_id = {ox_id}, .rx_id = wire::RxId::unassigned};
+                    .ox_id = {ox_id},
+                    .rx_id = wire::RxId::unassigned};
     frame.set(wire::fcvi::DisconnectRqst{.handle = wire::FcviHandle{0x1001}, .status = {}}.to_device_header());
     fabric.fabric.ingress_of(client->port)->receive(frame.build(fabric.pool));
     fabric.run_for(fc2::millisecond);
   }
-  [[nodiscard]] std::uint64_t of_aborted() const { return server->port.counters().discarded(fc2::Discard::AbortedExchange); }
+  [[nodiscard]] std::uint64_t of_aborted() const {
+    return server->port.counters().discarded(fc2::Discard::AbortedExchange);
+  }
   [[nodiscard]] std::size_t read_frames() const {
     return log.count([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::solicited_data); });
   }
@@ -337,16 +367,22 @@ TEST_F(ReadAborted, waiting_aborted_endsTheConnection) {
   EXPECT_EQ(of_aborted(), 0u);
 }
 
-// FC-VI 4.1: read data that ends in the middle, by either end, leaves nothing of the peer's port in use, its SEQ_ID above all.
+// FC-VI 4.1: read data that ends in the middle, by either end, leaves nothing of the peer's port in use, its SEQ_ID
+// above all.
 TEST_F(ReadAborted, answering_connectionEnds_nothingIsInUse) {
   for (const bool logout : {false, true}) {
     for (const bool server_ends : {false, true}) {
       begin(Level::ReliableDelivery, std::string(logout ? "logout" : "error") + (server_ends ? "S" : "C"));
-      const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data, server->handle);
+      const auto read =
+          client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data, server->handle);
       client_vi->post_send(read, client->handle);
       fabric.run_for(fc2::millisecond);
-      if (logout) (server_ends ? server : client)->port.remote_port((server_ends ? client : server)->port.n_port_id()).implicit_logout();
-      else (server_ends ? server_vi : client_vi)->fail_catastrophically();
+      if (logout)
+        (server_ends ? server : client)
+            ->port.remote_port((server_ends ? client : server)->port.n_port_id())
+            .implicit_logout();
+      else
+        (server_ends ? server_vi : client_vi)->fail_catastrophically();
       fabric.run_for(30 * fc2::second);  // its exchange is free long since
       EXPECT_EQ((server_ends ? server_vi : client_vi)->state(), vi::State::Error);
       disconnect(*client, *client_vi), disconnect(*server, *server_vi);
@@ -358,8 +394,8 @@ TEST_F(ReadAborted, answering_connectionEnds_nothingIsInUse) {
   }
 }
 
-// FC-VI 6.6.1, B.2.5 rule 6a: a RDMA Read at Unreliable Delivery, which no VI may send, is an errored message like others: what
-// follows it does not wait for R_A_TOV, as if a message were missing.
+// FC-VI 6.6.1, B.2.5 rule 6a: a RDMA Read at Unreliable Delivery, which no VI may send, is an errored message like
+// others: what follows it does not wait for R_A_TOV, as if a message were missing.
 TEST_F(LockStepAnyOrder, expecting_readAtUnreliable_isAnErroredMessage) {
   begin(Level::UnreliableDelivery);
   receive();

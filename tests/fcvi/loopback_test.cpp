@@ -31,14 +31,16 @@ class Loopback : public support::TwoNodes, public ::testing::WithParamInterface<
     std::memset(host.bytes(to), 0, large);
     const bool read = (control & vi::control::op_mask) == vi::control::op_rdma_read;
     const bool receives = control == vi::control::op_send_receive || (control & vi::control::immediate) != 0;
-    const auto receive = host.descriptor(0, control == vi::control::op_send_receive ? Segments{{to, large}} : Segments{});
+    const auto receive =
+        host.descriptor(0, control == vi::control::op_send_receive ? Segments{{to, large}} : Segments{});
     if (receives) peer.post_receive(receive, host.handle);
     const auto send = host.descriptor(control, {{read ? to : from, large}}, read ? from : to, host.handle, 7);
     vi.post_send(send, host.handle);
     fabric.run_until([&] { return (host.status(send) & vi::status::done) != 0; });
     fabric.run_for(fc2::millisecond);
     if (receives && (host.status(receive) & vi::status::done) == 0) return false;
-    return (host.status(send) & vi::status::error_mask) == 0 && std::memcmp(host.bytes(from), host.bytes(to), large) == 0;
+    return (host.status(send) & vi::status::error_mask) == 0 &&
+           std::memcmp(host.bytes(from), host.bytes(to), large) == 0;
   }
   void TearDown() override { EXPECT_EQ(unexpected(), 0u); }
   using Segments = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
@@ -92,7 +94,9 @@ TEST_P(Loopback, connected_sendWithoutReceive) {
 // VI-ARCH 3.2.1: an RDMA Write beyond the region.
 TEST_P(Loopback, connected_writeOutOfBounds) {
   connect_to_self();
-  client_vi->post_send(host.descriptor(vi::control::op_rdma_write, {{Host::data, 100}}, Host::base + Host::memory_bytes - 50, host.handle), host.handle);
+  client_vi->post_send(host.descriptor(vi::control::op_rdma_write, {{Host::data, 100}},
+                                       Host::base + Host::memory_bytes - 50, host.handle),
+                       host.handle);
   fabric.run_for(fc2::second);
   const bool reliable = vi::is_reliable(GetParam());
   EXPECT_EQ(server_vi->state(), reliable ? vi::State::Error : vi::State::Connected);
@@ -114,7 +118,8 @@ TEST_P(Loopback, idle_noMatchAndReject) {
   EXPECT_EQ(request.result, Return::Reject);
 }
 
-// FC-VI 7.7.1, VI-ARCH 7.1 to 7.3, VI-DG 6.3.3: the link goes down: both ends lose the connection; then a new one comes.
+// FC-VI 7.7.1, VI-ARCH 7.1 to 7.3, VI-DG 6.3.3: the link goes down: both ends lose the connection; then a new one
+// comes.
 TEST_P(Loopback, connected_linkDown_isLost) {
   connect_to_self();
   fabric.detach(0);
@@ -147,7 +152,8 @@ TEST_P(Loopback, idle_sharedAddress_findsItself) {
   for (std::size_t i = 2; i < 5; ++i) {
     fc2::NPort& port = fabric.add_port();
     resolvers.push_back(std::make_unique<farp::Resolver>(port, farp::ResolverConfig{.own_addresses = {host.address}}));
-    providers.push_back(std::make_unique<fcvi::Provider>(port, *resolvers.back(), fcvi::ProviderConfig{.address = host.address}));
+    providers.push_back(
+        std::make_unique<fcvi::Provider>(port, *resolvers.back(), fcvi::ProviderConfig{.address = host.address}));
     fabric.attach(i);
   }
   fabric.run_for(fc2::second);
@@ -157,8 +163,12 @@ TEST_P(Loopback, idle_sharedAddress_findsItself) {
   for (std::size_t i = 2; i < 5; ++i) fabric.detach(i);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Loopback, ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception),
+INSTANTIATE_TEST_SUITE_P(All, Loopback,
+                         ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery,
+                                           Level::ReliableReception),
                          [](const auto& level) {
-                           return std::string(level.param == Level::UnreliableDelivery ? "Unreliable" : level.param == Level::ReliableDelivery ? "Delivery" : "Reception");
+                           return std::string(level.param == Level::UnreliableDelivery ? "Unreliable"
+                                              : level.param == Level::ReliableDelivery ? "Delivery"
+                                                                                       : "Reception");
                          });
 }  // namespace

@@ -16,7 +16,9 @@ class Hole final : public vi::MemoryGuard {
     body(context);
     return true;
   }
-  void open(const void* at, std::size_t length_bytes) { begin_ = static_cast<const std::byte*>(at), size_ = length_bytes; }
+  void open(const void* at, std::size_t length_bytes) {
+    begin_ = static_cast<const std::byte*>(at), size_ = length_bytes;
+  }
   void close() { size_ = 0; }
 
  private:
@@ -27,14 +29,22 @@ class Hole final : public vi::MemoryGuard {
 /// The server's VI is of a NIC of its own, whose memory has a hole.
 class MemoryGone : public ForgedAtLevel {
  public:
-  explicit MemoryGone(bool in_order = false) : ForgedAtLevel({.in_order = in_order}), nic_(server->provider, *server, {}, &hole) {
+  explicit MemoryGone(bool in_order = false)
+      : ForgedAtLevel({.in_order = in_order}), nic_(server->provider, *server, {}, &hole) {
     const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
-    EXPECT_EQ(nic_.register_memory(Host::base, server->memory.data(), server->memory.size(), attributes, server->handle), vi::Return::Success);
+    EXPECT_EQ(
+        nic_.register_memory(Host::base, server->memory.data(), server->memory.size(), attributes, server->handle),
+        vi::Return::Success);
   }
   void start(int descriptors) {
     client_vi = &client->make_vi(GetParam());
-    ASSERT_EQ(nic_.create_vi({.reliability = GetParam(), .max_transfer_size_bytes = 0, .ptag = {}, .enable_rdma_write = true,
-                              .enable_rdma_read = true}, nullptr, nullptr, server_vi), vi::Return::Success);
+    ASSERT_EQ(nic_.create_vi({.reliability = GetParam(),
+                              .max_transfer_size_bytes = 0,
+                              .ptag = {},
+                              .enable_rdma_write = true,
+                              .enable_rdma_read = true},
+                             nullptr, nullptr, server_vi),
+              vi::Return::Success);
     connect_made();
     fabric.run_for(fc2::millisecond);
     receive(descriptors);
@@ -49,11 +59,15 @@ class MemoryGone : public ForgedAtLevel {
  private:
   vi::Nic nic_;
 };
-class MemoryGoneInOrder : public MemoryGone { public: MemoryGoneInOrder() : MemoryGone(true) {} };
+class MemoryGoneInOrder : public MemoryGone {
+ public:
+  MemoryGoneInOrder() : MemoryGone(true) {}
+};
 class UnreliableMemoryGone : public MemoryGone {};
 INSTANTIATE_TEST_SUITE_P(Level, MemoryGone, support::all_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, MemoryGoneInOrder, support::all_levels, support::level_name);
-INSTANTIATE_TEST_SUITE_P(Level, UnreliableMemoryGone, ::testing::Values(Level::UnreliableDelivery), support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, UnreliableMemoryGone, ::testing::Values(Level::UnreliableDelivery),
+                         support::level_name);
 
 // The first frame finds it; at Reliable Reception the response waits for the last.
 TEST_P(MemoryGoneInOrder, expecting_sendBufferGone_isAProtectionError) {
@@ -68,7 +82,8 @@ TEST_P(MemoryGoneInOrder, expecting_sendBufferGone_isAProtectionError) {
   fabric.run_for(fc2::millisecond);
   EXPECT_EQ(responses(), reception() ? "1:03" : "");
   EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
-  EXPECT_EQ(disconnect_reason(), unreliable() ? 0u : static_cast<unsigned>(wire::fcvi::Reason::remote_descriptor_error));
+  EXPECT_EQ(disconnect_reason(),
+            unreliable() ? 0u : static_cast<unsigned>(wire::fcvi::Reason::remote_descriptor_error));
 }
 
 // ... so does that of an RDMA Write which overtook the one before it.
@@ -81,8 +96,8 @@ TEST_P(MemoryGone, receiving_writeTargetGone_isAProtectionError) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// VI-ARCH 6.3.1.1: the data of the message in the descriptor cannot be read: it does not move, and the one behind it takes the
-// next.
+// VI-ARCH 6.3.1.1: the data of the message in the descriptor cannot be read: it does not move, and the one behind it
+// takes the next.
 TEST_P(UnreliableMemoryGone, parking_bufferGone_staysWhereItIs) {
   start(2);
   give_send(1, 0, 3);

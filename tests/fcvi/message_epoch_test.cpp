@@ -1,4 +1,5 @@
-// Out-of-order fabrics (FC-VI 8.1, 8.4.1 d e, B.2.5 rules 4c, 5b, 6e, 7): what overtakes waits, what is missing has R_A_TOV.
+// Out-of-order fabrics (FC-VI 8.1, 8.4.1 d e, B.2.5 rules 4c, 5b, 6e, 7): what overtakes waits, what is missing has
+// R_A_TOV.
 #include <algorithm>
 #include <random>
 
@@ -84,8 +85,8 @@ TEST_P(Epochs, receiving_framesSwapped_arrives) {
   expect_all_arrived();
 }
 
-// FC-VI B.2.5 rules 4c d) e) and 5b, 8.4.1: two messages overtake one. They are delivered in order all the same. At Unreliable Delivery
-// (VI-ARCH 2.5.1) they do not wait.
+// FC-VI B.2.5 rules 4c d) e) and 5b, 8.4.1: two messages overtake one. They are delivered in order all the same. At
+// Unreliable Delivery (VI-ARCH 2.5.1) they do not wait.
 TEST_P(Epochs, expecting_messagesOvertake_arriveInOrder) {
   begin(GetParam());
   delay(0, 3, fc2::millisecond);
@@ -107,17 +108,21 @@ TEST_P(Epochs, expecting_messagesOvertake_arriveInOrder) {
 
 /// No response is waited for, which would end it after R_A_TOV.
 class PatientEpochs : public Epochs {};
-INSTANTIATE_TEST_SUITE_P(Level, PatientEpochs, ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery), support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, PatientEpochs, ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery),
+                         support::level_name);
 
-// FC-VI B.2.5 rules 4c d) e), 6e c): Mexp and SCexp go to the newest frame that came. What is new beyond it has its own R_A_TOV from then, and
-// what lies before it keeps its own: message 1 is missed since 0 s and comes at 8 s; the end of message 2 is missed since message 3 came at
-// 5 s, and comes at 14 s.
+// FC-VI B.2.5 rules 4c d) e), 6e c): Mexp and SCexp go to the newest frame that came. What is new beyond it has its own
+// R_A_TOV from then, and what lies before it keeps its own: message 1 is missed since 0 s and comes at 8 s; the end of
+// message 2 is missed since message 3 came at 5 s, and comes at 14 s.
 TEST_P(PatientEpochs, expecting_frontierMovesOn_eachGapKeepsItsTime) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) {
     if (!frame.from_client) return pass;
     const int message = frame.number / 4;
-    return late(message == 0 ? 8 * fc2::second : message == 2 ? 5 * fc2::second : frame.number == 7 ? 14 * fc2::second : 0);
+    return late(message == 0        ? 8 * fc2::second
+                : message == 2      ? 5 * fc2::second
+                : frame.number == 7 ? 14 * fc2::second
+                                    : 0);
   };
   receive(3), send(3);
   fabric.run_for(20 * fc2::second);
@@ -133,15 +138,20 @@ TEST_P(Epochs, receiving_framesDoubled_arriveOnce) {
   EXPECT_EQ(discarded(), 12u);
 }
 
-/// What is missing: rule 4c a) whole messages, b) the rest of one, c) the beginning of the one that tells, 6e a) a middle. Of `begun`
-/// some frames came: each has a descriptor (rule 3a).
-struct Missing { const char* name; int from, to; std::vector<std::size_t> lost, begun; };
+/// What is missing: rule 4c a) whole messages, b) the rest of one, c) the beginning of the one that tells, 6e a) a
+/// middle. Of `begun` some frames came: each has a descriptor (rule 3a).
+struct Missing {
+  const char* name;
+  int from, to;
+  std::vector<std::size_t> lost, begun;
+};
 class Hole : public Epochs {};
 INSTANTIATE_TEST_SUITE_P(Level, Hole, support::all_levels, support::level_name);
 
-// FC-VI 8.4.1 d) e), B.2.4 rule 3a, B.2.5 rules 4c a) b) c), 6e a), 7a, 7b: five messages; some frames never come. Just before R_A_TOV after
-// the first that overtook them nothing is lost; just after it, reliable: Error. Unreliable: the others arrived at once (VI-ARCH 2.5.1), and
-// then there is Merr for just those messages: each of which a frame came takes the next descriptor, in error.
+// FC-VI 8.4.1 d) e), B.2.4 rule 3a, B.2.5 rules 4c a) b) c), 6e a), 7a, 7b: five messages; some frames never come. Just
+// before R_A_TOV after the first that overtook them nothing is lost; just after it, reliable: Error. Unreliable: the
+// others arrived at once (VI-ARCH 2.5.1), and then there is Merr for just those messages: each of which a frame came
+// takes the next descriptor, in error.
 TEST_P(Hole, receiving_missingForRaTov_isLost) {
   const Missing cases[] = {{"a middle", 5, 6, {1}, {1}},
                            {"the rest", 6, 7, {1}, {1}},
@@ -173,12 +183,15 @@ TEST_P(Hole, receiving_missingForRaTov_isLost) {
     fabric.scheduler.run_until(begun + r_a_tov + fc2::millisecond);
     EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
     if (unreliable()) {
-      for (const std::size_t end = next + missing.begun.size(); next < end; ++next) EXPECT_EQ(received(next), receive_lost) << next;
+      for (const std::size_t end = next + missing.begun.size(); next < end; ++next)
+        EXPECT_EQ(received(next), receive_lost) << next;
       for (; next < 5; ++next) EXPECT_EQ(received(next), 0u) << next;
     } else {
       EXPECT_EQ(received(1), missing.begun.empty() ? receive_flushed : receive_lost);
-      // Those that began to arrive: ruling 204. None is known to be the message of a descriptor behind one that is missing.
-      const std::uint32_t flushed = missing.begun.empty() ? receive_flushed : receive_flushed | vi::status::partial_error;
+      // Those that began to arrive: ruling 204. None is known to be the message of a descriptor behind one that is
+      // missing.
+      const std::uint32_t flushed =
+          missing.begun.empty() ? receive_flushed : receive_flushed | vi::status::partial_error;
       for (std::size_t i = 2; i < 5; ++i) EXPECT_EQ(received(i), flushed) << i;
     }
     EXPECT_EQ(server->provider.reorder_bytes(), 0u);
@@ -211,11 +224,13 @@ TEST_P(Hole, receiving_afterRaTov_isDiscarded) {
   fabric.run_for(fc2::second);
   EXPECT_EQ(discarded(), before + 1);
   EXPECT_EQ(server_vi->state(), state);
-  EXPECT_EQ(received(1), unreliable() ? vi::status::done | vi::status::op_receive : receive_lost) << "message 2, or message 1";
+  EXPECT_EQ(received(1), unreliable() ? vi::status::done | vi::status::op_receive : receive_lost)
+      << "message 2, or message 1";
   EXPECT_EQ(received(2), unreliable() ? receive_lost : receive_flushed | vi::status::partial_error) << "ruling 204";
 }
 
-// FC-VI B.2.5 rules 7a, 7b: two holes, found 4 s apart, have an R_A_TOV each: the second is filled 12 s after the first was found.
+// FC-VI B.2.5 rules 7a, 7b: two holes, found 4 s apart, have an R_A_TOV each: the second is filled 12 s after the first
+// was found.
 TEST_F(TwoHoles, receiving_eachHasItsOwnRaTov) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
@@ -231,8 +246,8 @@ TEST_F(TwoHoles, receiving_eachHasItsOwnRaTov) {
   EXPECT_TRUE(arrived(1, 1));
 }
 
-// FC-VI B.2.5 rule 7: a hole has R_A_TOV from when it is found. The message's first frame came 4 s before that (its sender paused), and the
-// frame that is missing comes 8 s after it.
+// FC-VI B.2.5 rule 7: a hole has R_A_TOV from when it is found. The message's first frame came 4 s before that (its
+// sender paused), and the frame that is missing comes 8 s after it.
 TEST_F(TwoHoles, receiving_foundLate_hasItsOwnRaTov) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
@@ -249,8 +264,8 @@ TEST_F(TwoHoles, receiving_foundLate_hasItsOwnRaTov) {
 class Shuffled : public Epochs {};
 INSTANTIATE_TEST_SUITE_P(Level, Shuffled, support::all_levels, support::level_name);
 
-// FC-VI 8.4.1, VI-ARCH 2.5: whatever the order of the frames, requests, data and responses: Sends, RDMA Writes and RDMA Reads
-// arrive intact and complete in order.
+// FC-VI 8.4.1, VI-ARCH 2.5: whatever the order of the frames, requests, data and responses: Sends, RDMA Writes and RDMA
+// Reads arrive intact and complete in order.
 TEST_P(Shuffled, connected_everythingShuffled_arrives) {
   begin(GetParam());
   std::mt19937 random(20261121);
@@ -279,7 +294,9 @@ TEST_P(Shuffled, connected_everythingShuffled_arrives) {
   for (std::size_t i = 0; i < rounds; ++i) {
     EXPECT_EQ(std::memcmp(client->bytes(near + i * slot), server->bytes(far + i * slot), 30'000), 0) << i;
     if (unreliable()) continue;
-    EXPECT_EQ(std::memcmp(client->bytes(near + (4u << 20) + i * slot), server->bytes(far + (4u << 20) + i * slot), 30'000), 0) << i;
+    EXPECT_EQ(
+        std::memcmp(client->bytes(near + (4u << 20) + i * slot), server->bytes(far + (4u << 20) + i * slot), 30'000), 0)
+        << i;
   }
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
 }
@@ -287,11 +304,13 @@ TEST_P(Shuffled, connected_everythingShuffled_arrives) {
 class ReliableEpochs : public Epochs {};
 INSTANTIATE_TEST_SUITE_P(Level, ReliableEpochs, support::reliable_levels, support::level_name);
 
-// FC-VI 8.4.1 a) d), B.2.6.2 rule 9: a frame of read data never comes: FCVI_ULP_TIMEOUT after the last that could be placed.
+// FC-VI 8.4.1 a) d), B.2.6.2 rule 9: a frame of read data never comes: FCVI_ULP_TIMEOUT after the last that could be
+// placed.
 TEST_P(ReliableEpochs, awaitReadData_frameLost_timesOut) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 2 ? lose : pass; };
-  const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, length}}, server->data, server->handle);
+  const auto read =
+      client->descriptor(vi::control::op_rdma_read, {{client->data, length}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
   fabric.run_for(r_a_tov - fc2::millisecond);
   EXPECT_EQ(client->status(read), 0u);
@@ -305,7 +324,8 @@ class LateResp3 : public Epochs, public fc2::FrameFault {
  public:
   void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
     const auto fc = wire::FcHeader::parse(frame->content());
-    const bool resp3 = fc->type == wire::Type::fc_vi && fc->r_ctl == wire::RCtl::solicited_control && frame->data_field()[4] == 0x1A;
+    const bool resp3 =
+        fc->type == wire::Type::fc_vi && fc->r_ctl == wire::RCtl::solicited_control && frame->data_field()[4] == 0x1A;
     if (resp3) frame->arrival += delay_ns;
     channel.deliver(std::move(frame));
   }
@@ -327,8 +347,8 @@ class LateResp3 : public Epochs, public fc2::FrameFault {
 };
 INSTANTIATE_TEST_SUITE_P(Level, LateResp3, support::all_levels, support::level_name);
 
-// FC-VI F.1, C.5.10.1: RESP3 is overtaken by a message that asks for a response: the message waits for it, and then arrives. One
-// that asks for none is received at once.
+// FC-VI F.1, C.5.10.1: RESP3 is overtaken by a message that asks for a response: the message waits for it, and then
+// arrives. One that asks for none is received at once.
 TEST_P(LateResp3, awaitResp3_messageOvertakes_arrives) {
   delay_ns = fc2::second;
   connect_late();

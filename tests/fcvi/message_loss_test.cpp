@@ -1,5 +1,5 @@
-// Frames and messages that are lost, doubled, swapped or changed on an in-order fabric, class 3, at every level (FC-VI 8.4,
-// B.2.4, B.2.5).
+// Frames and messages that are lost, doubled, swapped or changed on an in-order fabric, class 3, at every level (FC-VI
+// 8.4, B.2.4, B.2.5).
 #include "tests/fcvi/message_nodes.hpp"
 
 namespace {
@@ -25,8 +25,9 @@ class Loss : public AtLevel {
 };
 INSTANTIATE_TEST_SUITE_P(Level, Loss, support::all_levels, support::level_name);
 
-// FC-VI 8.4.1 b) c), 8.4.2 e), B.2.4 rule 3a, B.2.5 rules 6c and 6d: a frame in the middle is lost. Unreliable: Merr, the
-// descriptor completes in error, Mexp and SCexp are those of the next message, which arrives. Reliable: Error, Herr.
+// FC-VI 8.4.1 b) c), 8.4.2 e), B.2.4 rule 3a, B.2.5 rules 6c and 6d: a frame in the middle is lost. Unreliable: Merr,
+// the descriptor completes in error, Mexp and SCexp are those of the next message, which arrives. Reliable: Error,
+// Herr.
 TEST_P(Loss, receiving_frameLost) {
   begin(GetParam());
   faults.on_frame = to_frame(1, lose);
@@ -40,7 +41,8 @@ TEST_P(Loss, receiving_frameLost) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
-// FC-VI B.2.5 rule 6c, ruling 15; B.2.4 rule 3b: the first frame is lost. No descriptor is consumed; what is discarded is counted.
+// FC-VI B.2.5 rule 6c, ruling 15; B.2.4 rule 3b: the first frame is lost. No descriptor is consumed; what is discarded
+// is counted.
 TEST_P(Loss, expecting_firstFrameLost) {
   begin(GetParam());
   faults.on_frame = to_frame(0, lose);
@@ -52,7 +54,8 @@ TEST_P(Loss, expecting_firstFrameLost) {
   EXPECT_EQ(server->errors.size(), 0u);
 }
 
-// FC-VI B.2.5 rules 4a c) and 4b, B.2.4 rule 3a: the last frame of message 1 is lost, and message 2 begins: Mrcv > Mexp.
+// FC-VI B.2.5 rules 4a c) and 4b, B.2.4 rule 3a: the last frame of message 1 is lost, and message 2 begins: Mrcv >
+// Mexp.
 TEST_P(Loss, receiving_lastFrameLost_nextMessageTells) {
   begin(GetParam());
   faults.on_frame = to_frame(3, lose);
@@ -104,8 +107,9 @@ TEST_P(Loss, receiving_frameDoubled) {
   EXPECT_TRUE(arrived(1, 1));
 }
 
-// FC-VI B.2.5 rule 5a: a frame of a message that is complete, without Merr: a Protocol Error, which takes a reliable endpoint to Error, and
-// sets Herr. Unreliable (VI-ARCH 2.5.1, ruling 191): it is discarded, and the next message arrives.
+// FC-VI B.2.5 rule 5a: a frame of a message that is complete, without Merr: a Protocol Error, which takes a reliable
+// endpoint to Error, and sets Herr. Unreliable (VI-ARCH 2.5.1, ruling 191): it is discarded, and the next message
+// arrives.
 TEST_P(Loss, expecting_frameOfThePast) {
   begin(GetParam());
   faults.on_frame = to_frame(3, twice);
@@ -123,12 +127,15 @@ TEST_P(Loss, expecting_frameOfThePast) {
 }
 
 /// One field of a frame is wrong, though its SEQ_CNT is the expected one.
-struct Garbled { const char* name; void (*change)(MessageFrame&); };
+struct Garbled {
+  const char* name;
+  void (*change)(MessageFrame&);
+};
 class Garbling : public AtLevel {};
 INSTANTIATE_TEST_SUITE_P(Level, Garbling, support::all_levels, support::level_name);
 
-// FC-VI B.2.5 rules 6a and 6b, 5.8.7, 6.2.2: Mrcv = Mexp and a sequence error: what must be the same in all frames of a message
-// is not. Unreliable: Merr, and Mexp and SCexp are those of the next message. Reliable: Error, Herr.
+// FC-VI B.2.5 rules 6a and 6b, 5.8.7, 6.2.2: Mrcv = Mexp and a sequence error: what must be the same in all frames of a
+// message is not. Unreliable: Merr, and Mexp and SCexp are those of the next message. Reliable: Error, Herr.
 TEST_P(Garbling, receiving_wrongField) {
   constexpr Garbled cases[] = {
       {"relative offset", [](MessageFrame& f) { f.fc.parameter += 4; }},
@@ -136,7 +143,8 @@ TEST_P(Garbling, receiving_wrongField) {
       {"OX_ID", [](MessageFrame& f) { f.fc.ox_id.value ^= 1; }},
       {"immediate data", [](MessageFrame& f) { f.header.flags ^= 1; }},
       {"opcode", [](MessageFrame& f) { f.header.opcode = wire::fcvi::Opcode::write_rqst; }},
-      {"end too early", [](MessageFrame& f) {
+      {"end too early",
+       [](MessageFrame& f) {
          f.fc.f_ctl |= wire::f_ctl::end_sequence | wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;
          f.frame.eof = wire::Eof::t;
        }},
@@ -155,8 +163,10 @@ TEST_P(Garbling, receiving_wrongField) {
     fabric.run_for(fc2::second);
     EXPECT_EQ(received(first), receive_lost);
     EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
-    if (unreliable()) EXPECT_TRUE(arrived(first + 1, first + 1));
-    else EXPECT_EQ(received(first + 1), receive_flushed);
+    if (unreliable())
+      EXPECT_TRUE(arrived(first + 1, first + 1));
+    else
+      EXPECT_EQ(received(first + 1), receive_flushed);
     disconnect(*server, *server_vi), disconnect(*client, *client_vi);
     sends.resize(receives.size());  // buffers go by these
   }
@@ -181,7 +191,8 @@ class Merr : public support::MessageNodes {
   }
 };
 
-// FC-VI 8.4.2 d), B.2.4 rule 2 a): shortly before R_A_TOV is over, a frame of the errored message is discarded, and nothing else.
+// FC-VI 8.4.2 d), B.2.4 rule 2 a): shortly before R_A_TOV is over, a frame of the errored message is discarded, and
+// nothing else.
 TEST_F(Merr, errored_frameJustBeforeRaTov_isDiscarded) {
   lose_and_delay(fc2::TimeNs{10} * fc2::second - fc2::millisecond);
   const auto before = discarded();
@@ -193,8 +204,8 @@ TEST_F(Merr, errored_frameJustBeforeRaTov_isDiscarded) {
   EXPECT_TRUE(arrived(2, 2));
 }
 
-// FC-VI B.2.4 rule 2 c), VI-ARCH 2.5.1 (ruling 191, against B.2.5 rule 5a): shortly after it Merr is clear, and the same frame is one of the past:
-// discarded, too.
+// FC-VI B.2.4 rule 2 c), VI-ARCH 2.5.1 (ruling 191, against B.2.5 rule 5a): shortly after it Merr is clear, and the
+// same frame is one of the past: discarded, too.
 TEST_F(Merr, errored_frameJustAfterRaTov_isDiscardedToo) {
   lose_and_delay(fc2::TimeNs{10} * fc2::second + fc2::millisecond);
   const auto before = discarded();
@@ -206,12 +217,17 @@ TEST_F(Merr, errored_frameJustAfterRaTov_isDiscardedToo) {
   EXPECT_TRUE(arrived(2, 2));
 }
 
-// FC-VI B.2.4 rule 2 a), B.2.5 rules 6a a) b) c), 6c a) b) c): whatever frame of message 1 was lost or wrong, Merr is set for it, Mexp
-// is 2 and SCexp 0: another message of that FCVI_MSG_ID has no effect, and takes no descriptor.
+// FC-VI B.2.4 rule 2 a), B.2.5 rules 6a a) b) c), 6c a) b) c): whatever frame of message 1 was lost or wrong, Merr is
+// set for it, Mexp is 2 and SCexp 0: another message of that FCVI_MSG_ID has no effect, and takes no descriptor.
 TEST_F(Merr, errored_sameMsgIdAgain_isDiscarded) {
-  struct Case { const char* name; int number; bool lost; };
-  for (const auto& [name, number, lost] : {Case{"first lost", 0, true}, Case{"second lost", 1, true},
-                                           Case{"first wrong", 0, false}, Case{"second wrong", 1, false}, Case{"last wrong", 3, false}}) {
+  struct Case {
+    const char* name;
+    int number;
+    bool lost;
+  };
+  for (const auto& [name, number, lost] :
+       {Case{"first lost", 0, true}, Case{"second lost", 1, true}, Case{"first wrong", 0, false},
+        Case{"second wrong", 1, false}, Case{"last wrong", 3, false}}) {
     SCOPED_TRACE(name);
     begin(Level::UnreliableDelivery, name);
     const std::size_t first = receives.size();
@@ -270,8 +286,8 @@ class OneHandle : public Merr {
   Level level = Level::UnreliableDelivery;
 };
 
-// FC-VI B.2.4 rule 2 b), 8.4.2 g): a logout clears Merr: the same handle is used again within R_A_TOV, and its message of the
-// same FCVI_MSG_ID arrives.
+// FC-VI B.2.4 rule 2 b), 8.4.2 g): a logout clears Merr: the same handle is used again within R_A_TOV, and its message
+// of the same FCVI_MSG_ID arrives.
 TEST_F(OneHandle, errored_logout_clearsMerr) {
   lose_and_delay(fc2::TimeNs{30} * fc2::second);
   log_out();
@@ -304,8 +320,8 @@ TEST_F(OneHandle, herr_logout_clearsHerr) {
   EXPECT_TRUE(arrived(1, 1));
 }
 
-// FC-VI 8.4.2 f), B.2.4 rule 1 a) b): after a Disconnect the handle rests until R_A_TOV after the error: before, no set-up gets
-// it; after, one does. A frame that comes while it rests is discarded.
+// FC-VI 8.4.2 f), B.2.4 rule 1 a) b): after a Disconnect the handle rests until R_A_TOV after the error: before, no
+// set-up gets it; after, one does. A frame that comes while it rests is discarded.
 TEST_F(OneHandle, herr_disconnected_handleRestsForRaTov) {
   level = Level::ReliableDelivery;
   begin(level);
@@ -331,8 +347,8 @@ TEST_F(OneHandle, herr_disconnected_handleRestsForRaTov) {
 class EndOfMessage : public AtLevel {};
 INSTANTIATE_TEST_SUITE_P(Level, EndOfMessage, support::all_levels, support::level_name);
 
-// FC-VI 8.4.1 note 1, B.2.5 rules 7a, 7b: the end of a message never comes, and nothing else does. R_A_TOV after its last frame,
-// not before, the message is lost.
+// FC-VI 8.4.1 note 1, B.2.5 rules 7a, 7b: the end of a message never comes, and nothing else does. R_A_TOV after its
+// last frame, not before, the message is lost.
 TEST_P(EndOfMessage, receiving_endLost_timesOutAfterRaTov) {
   begin(GetParam());
   support::FrameLog at_server;

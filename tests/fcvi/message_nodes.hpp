@@ -17,7 +17,7 @@ using Level = vi::ReliabilityLevel;
 struct MessageFrame {
   fc2::Frame& frame;  // its bytes may be changed: nobody but the two ends can notice
   bool from_client;
-  int number;         // 0, 1, ... of its direction, since the fault was set
+  int number;  // 0, 1, ... of its direction, since the fault was set
   wire::FcHeader fc;
   wire::fcvi::DeviceHeader header;
 
@@ -66,8 +66,10 @@ class MessageFaults final : public fc2::FrameFault {
     const fc2::TimeNs arrival = frame->arrival;
     if (fate.what == Fate::What::Double) channel.deliver(copy(*frame));
     if (fate.what == Fate::What::Hold) return held_[from_client].push(std::move(frame));
-    if (fate.what == Fate::What::Lose) ++lost;
-    else channel.deliver(std::move(frame));
+    if (fate.what == Fate::What::Lose)
+      ++lost;
+    else
+      channel.deliver(std::move(frame));
     while (!held_[from_client].empty()) {
       fc2::FramePtr after = held_[from_client].pop();
       after->arrival = arrival;  // those of one time keep this order
@@ -92,12 +94,14 @@ class MessageFaults final : public fc2::FrameFault {
 /// The client sends, the server receives. Message i has bytes of its own, and goes to a buffer of its own.
 class MessageNodes : public TwoNodes {
  public:
-  static constexpr std::uint32_t frame_bytes = 2080;       // of message data in a full frame
+  static constexpr std::uint32_t frame_bytes = 2080;        // of message data in a full frame
   static constexpr std::uint32_t length = 4 * frame_bytes;  // four frames
   static constexpr std::uint32_t slot = 1u << 16;
 
-  explicit MessageNodes(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {}, fc2::SwitchConfig fabric_config = {})
-      : TwoNodes(config, {.latency_ns = fc2::microsecond, .bytes_per_second = 100'000'000}, std::move(adjust), {}, std::move(fabric_config)),
+  explicit MessageNodes(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {},
+                        fc2::SwitchConfig fabric_config = {})
+      : TwoNodes(config, {.latency_ns = fc2::microsecond, .bytes_per_second = 100'000'000}, std::move(adjust), {},
+                 std::move(fabric_config)),
         faults(fabric.pool, client->port) {
     fabric.fabric.set_fault(client->port, &faults);
     fabric.fabric.tap(client->port, &log);
@@ -135,9 +139,11 @@ class MessageNodes : public TwoNodes {
     return static_cast<std::uint8_t>((message + 1) * 37 + byte * 11 + (byte >> 8) * 5);
   }
   /// Message `message` stands whole in the buffer of receive `receive`, and the descriptor says so.
-  [[nodiscard]] ::testing::AssertionResult arrived(std::size_t message, std::size_t receive, std::uint32_t bytes = length) {
+  [[nodiscard]] ::testing::AssertionResult arrived(std::size_t message, std::size_t receive,
+                                                   std::uint32_t bytes = length) {
     if (server->status(receives.at(receive)) != (vi::status::done | vi::status::op_receive))
-      return ::testing::AssertionFailure() << "receive " << receive << " has status " << std::hex << server->status(receives[receive]);
+      return ::testing::AssertionFailure()
+             << "receive " << receive << " has status " << std::hex << server->status(receives[receive]);
     const std::uint8_t* at = server->bytes(server->data + receive * slot);
     for (std::uint32_t byte = 0; byte < bytes; ++byte)
       if (at[byte] != content(message, byte)) return ::testing::AssertionFailure() << "byte " << byte << " is wrong";
@@ -145,8 +151,11 @@ class MessageNodes : public TwoNodes {
   }
   [[nodiscard]] std::uint32_t sent(std::size_t i) const { return client->status(sends.at(i)); }
   [[nodiscard]] std::uint32_t received(std::size_t i) const { return server->status(receives.at(i)); }
-  [[nodiscard]] std::uint64_t discarded() const { return server->port.counters().discarded(fc2::Discard::NotReceiving); }
-  /// Every descriptor is where it belongs after a reliable connection broke: nothing posted any more, Error at both ends.
+  [[nodiscard]] std::uint64_t discarded() const {
+    return server->port.counters().discarded(fc2::Discard::NotReceiving);
+  }
+  /// Every descriptor is where it belongs after a reliable connection broke: nothing posted any more, Error at both
+  /// ends.
   void expect_broken() {
     EXPECT_EQ(server_vi->state(), vi::State::Error);
     EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -173,7 +182,9 @@ class AtLevel : public MessageNodes, public ::testing::WithParamInterface<Level>
   [[nodiscard]] static bool reception() { return GetParam() == Level::ReliableReception; }
 };
 inline std::string level_name(const ::testing::TestParamInfo<Level>& info) {
-  return info.param == Level::UnreliableDelivery ? "Unreliable" : info.param == Level::ReliableDelivery ? "Delivery" : "Reception";
+  return info.param == Level::UnreliableDelivery ? "Unreliable"
+         : info.param == Level::ReliableDelivery ? "Delivery"
+                                                 : "Reception";
 }
 inline const auto all_levels =
     ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception);

@@ -1,5 +1,5 @@
-// What a message's originator promises: response time-out, order of completions, pipeline depth, FCVI_MSG_ID (FC-VI 5.9.6, 7.3,
-// 8.4.1 a, B.2.6.2, Annex E).
+// What a message's originator promises: response time-out, order of completions, pipeline depth, FCVI_MSG_ID (FC-VI
+// 5.9.6, 7.3, 8.4.1 a, B.2.6.2, Annex E).
 #include "tests/fcvi/message_nodes.hpp"
 
 namespace {
@@ -25,8 +25,8 @@ class Response : public MessageNodes {
   [[nodiscard]] std::size_t aborts() const { return log.count(wire::RCtl::abts); }
 };
 
-// FC-VI 8.4.1 a), 8.4.2 a), B.2.6.2 rule 9 a) b): the response is lost. Just before FCVI_ULP_TIMEOUT nothing has happened; just
-// after it the exchange is aborted, the descriptor tells it, the VI is in Error.
+// FC-VI 8.4.1 a), 8.4.2 a), B.2.6.2 rule 9 a) b): the response is lost. Just before FCVI_ULP_TIMEOUT nothing has
+// happened; just after it the exchange is aborted, the descriptor tells it, the VI is in Error.
 TEST_F(Response, awaitResponse_lost_timesOut) {
   begin(Level::ReliableReception);
   to_response(0, lose);
@@ -54,8 +54,8 @@ TEST_F(Response, awaitResponse_justInTime_completes) {
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
 
-// FC-VI B.2.6.2 rule 9 c), B.2.4 rule 1 a): Herr is set at the originator too: a response that comes after the time-out changes
-// nothing, and neither does a message of the peer.
+// FC-VI B.2.6.2 rule 9 c), B.2.4 rule 1 a): Herr is set at the originator too: a response that comes after the time-out
+// changes nothing, and neither does a message of the peer.
 TEST_F(Response, awaitResponse_late_isDiscarded) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(r_a_tov + fc2::second); };
@@ -67,7 +67,8 @@ TEST_F(Response, awaitResponse_late_isDiscarded) {
   server_vi->post_send(from_server, server->handle);  // comes late as well
   fabric.run_for(r_a_tov - 500 * fc2::millisecond);
   const auto& counters = client->port.counters();
-  const auto stale = counters.discarded(fc2::Discard::UnexpectedIu), refused = counters.discarded(fc2::Discard::NotReceiving);
+  const auto stale = counters.discarded(fc2::Discard::UnexpectedIu),
+             refused = counters.discarded(fc2::Discard::NotReceiving);
   fabric.run_for(5 * fc2::second);
   EXPECT_EQ(counters.discarded(fc2::Discard::UnexpectedIu), stale + 1);
   EXPECT_EQ(counters.discarded(fc2::Discard::NotReceiving), refused + 1);
@@ -75,8 +76,9 @@ TEST_F(Response, awaitResponse_late_isDiscarded) {
   EXPECT_EQ(client->status(to_client), vi::status::done | vi::status::flushed | vi::status::op_receive);
 }
 
-// VI-ARCH 2.5.3, 6.3.1.1, FC-VI E.1: of five streamed messages, the response to the second is lost. The responder completed
-// all; at the originator the first is well, the second has the error, and none behind it completes well, before or after.
+// VI-ARCH 2.5.3, 6.3.1.1, FC-VI E.1: of five streamed messages, the response to the second is lost. The responder
+// completed all; at the originator the first is well, the second has the error, and none behind it completes well,
+// before or after.
 TEST_F(Response, awaitResponse_oneOfManyLost_noneBehindCompletes) {
   begin(Level::ReliableReception);
   to_response(1, lose);
@@ -102,7 +104,8 @@ TEST_F(Response, awaitResponse_overtaken_completesInOrder) {
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 
-// FC-VI 5.2.2: a message has one response: the same once more, while the message waits for its turn to complete, is discarded.
+// FC-VI 5.2.2: a message has one response: the same once more, while the message waits for its turn to complete, is
+// discarded.
 TEST_F(Response, awaitResponse_overtakenTwice_countsOnce) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {
@@ -131,8 +134,8 @@ TEST_F(Response, disconnect_tellsLastCompletedMessage) {
   EXPECT_EQ(told, (std::vector<std::uint32_t>{3, 0}));  // the client received nothing
 }
 
-// FC-VI 5.9.4.3, VI-ARCH 2.5.3, ruling 41: a refused message of four frames: its last one brings the initiative, and the response
-// tells the cause; what follows it is not delivered.
+// FC-VI 5.9.4.3, VI-ARCH 2.5.3, ruling 41: a refused message of four frames: its last one brings the initiative, and
+// the response tells the cause; what follows it is not delivered.
 TEST_F(Response, refusing_severalFrames_answersAfterTheLast) {
   begin(Level::ReliableReception);
   send(3);
@@ -144,17 +147,24 @@ TEST_F(Response, refusing_severalFrames_answersAfterTheLast) {
 
 // --- pipeline depth ----------------------------------------------------------------------------------------------
 
-struct Depths { std::uint32_t client, server, open; };
+struct Depths {
+  std::uint32_t client, server, open;
+};
 class Pipeline : public MessageNodes, public ::testing::WithParamInterface<Depths> {
  public:
   Pipeline() : MessageNodes({.address = {}, .pipeline_depth = GetParam().client}) {
     server.reset();
-    server = std::make_unique<support::Host>(fabric, 1, fcvi::ProviderConfig{.address = {}, .pipeline_depth = GetParam().server});
+    server = std::make_unique<support::Host>(fabric, 1,
+                                             fcvi::ProviderConfig{.address = {}, .pipeline_depth = GetParam().server});
     fabric.run_until([&] { return server->resolver.ready(); });
   }
 };
-INSTANTIATE_TEST_SUITE_P(Depths, Pipeline, ::testing::Values(Depths{0, 31, 1}, Depths{3, 31, 4}, Depths{31, 2, 3}, Depths{7, 7, 8}),
-                         [](const auto& depths) { return "N" + std::to_string(depths.param.client) + "and" + std::to_string(depths.param.server); });
+INSTANTIATE_TEST_SUITE_P(Depths, Pipeline,
+                         ::testing::Values(Depths{0, 31, 1}, Depths{3, 31, 4}, Depths{31, 2, 3}, Depths{7, 7, 8}),
+                         [](const auto& depths) {
+                           return "N" + std::to_string(depths.param.client) + "and" +
+                                  std::to_string(depths.param.server);
+                         });
 
 // FC-VI 7.3: with the smaller FCVI_PIPELINE_DEPTH N of both ends, N + 1 messages are open at once, and never more.
 TEST_P(Pipeline, connected_sendsAWindow_countsOpenMessages) {
@@ -173,9 +183,13 @@ TEST_P(Pipeline, connected_sendsAWindow_countsOpenMessages) {
 }
 
 constexpr std::uint32_t unbounded = 0xFFFFFFFF;
-class UnboundedPipeline : public MessageNodes { public: UnboundedPipeline() : MessageNodes({.address = {}, .pipeline_depth = unbounded}) {} };
+class UnboundedPipeline : public MessageNodes {
+ public:
+  UnboundedPipeline() : MessageNodes({.address = {}, .pipeline_depth = unbounded}) {}
+};
 
-// FC-VI 7.3: the largest FCVI_PIPELINE_DEPTH that can be told, at both ends: as many messages are open as a queue has room for.
+// FC-VI 7.3: the largest FCVI_PIPELINE_DEPTH that can be told, at both ends: as many messages are open as a queue has
+// room for.
 TEST_F(UnboundedPipeline, connected_sends_countsOpenMessages) {
   begin(Level::ReliableReception);
   int open = 0;
@@ -197,7 +211,8 @@ class Wrap : public MessageNodes, public ::testing::WithParamInterface<Level> {
   [[nodiscard]] std::vector<std::uint32_t> ids() const {
     std::vector<std::uint32_t> result;
     for (const LoggedFrame& frame : log.frames())
-      if (frame.outbound && frame.is(wire::RCtl::solicited_data)) result.push_back(DeviceHeader::parse(32, frame.data)->msg_id.value);
+      if (frame.outbound && frame.is(wire::RCtl::solicited_data))
+        result.push_back(DeviceHeader::parse(32, frame.data)->msg_id.value);
     return result;
   }
 };
@@ -215,7 +230,8 @@ TEST_P(Wrap, connected_msgIdWraps) {
   }
 }
 
-// FC-VI 5.9.5: what is reserved is ignored: every reserved bit and field of a Send is set, and it arrives as if none were.
+// FC-VI 5.9.5: what is reserved is ignored: every reserved bit and field of a Send is set, and it arrives as if none
+// were.
 TEST_F(Response, receiving_reservedBitsSet_areIgnored) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {
@@ -251,7 +267,8 @@ TEST_P(Wrap, connected_msgIdWrapsWithinRaTov_waits) {
 TEST_P(Wrap, connected_messageLostAtTheWrap) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) {
-    return frame.from_client && (frame.header.msg_id.value == 0xFFFFFFFF || frame.header.msg_id.value == 0) ? lose : pass;
+    return frame.from_client && (frame.header.msg_id.value == 0xFFFFFFFF || frame.header.msg_id.value == 0) ? lose
+                                                                                                            : pass;
   };
   receive(6), send(6, 100);
   fabric.run_for(20 * fc2::second);
@@ -268,8 +285,8 @@ class Synonyms : public MessageNodes, public ::testing::WithParamInterface<Level
 };
 INSTANTIATE_TEST_SUITE_P(Level, Synonyms, support::all_levels, support::level_name);
 
-// FC-VI 5.2.1, 5.6, 5.8.7: SEQ_CNT wraps within one exchange, and in place of a frame comes one of 65,536 frames ago, with the
-// same SEQ_CNT: its relative offset gives it away, and no byte of it is placed.
+// FC-VI 5.2.1, 5.6, 5.8.7: SEQ_CNT wraps within one exchange, and in place of a frame comes one of 65,536 frames ago,
+// with the same SEQ_CNT: its relative offset gives it away, and no byte of it is placed.
 TEST_P(Synonyms, receiving_frameOf65536FramesAgo) {
   constexpr std::uint32_t whole = 66'000 * 224;
   begin(GetParam());
@@ -302,7 +319,8 @@ TEST_P(Synonyms, receiving_frameOf65536FramesAgo) {
 
 // --- preference --------------------------------------------------------------------------------------------------
 
-// FC-VI 5.8.2: preference is each connection's own: of two connections of one port one uses it, and each end for itself.
+// FC-VI 5.8.2: preference is each connection's own: of two connections of one port one uses it, and each end for
+// itself.
 TEST_F(Response, connected_preference_isPerConnection) {
   client_vi = &client->make_vi(Level::ReliableReception), server_vi = &server->make_vi(Level::ReliableReception);
   vi::Vi &plain_client = *client_vi, &plain_server = *server_vi;

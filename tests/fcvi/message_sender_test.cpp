@@ -1,5 +1,6 @@
-// What the originator of messages does between posting and completion: exchanges and credit that are not there, memory that goes while it
-// waits, the order of completions, and the end of the connection (FC-VI 4.1, 5.9.6, 6.12.2, 7.7.1, 8.4.2; VI-ARCH 6.3.1.1).
+// What the originator of messages does between posting and completion: exchanges and credit that are not there, memory
+// that goes while it waits, the order of completions, and the end of the connection (FC-VI 4.1, 5.9.6, 6.12.2, 7.7.1,
+// 8.4.2; VI-ARCH 6.3.1.1).
 #include "fcvi/message_numbers.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
@@ -29,8 +30,8 @@ class WaitsForCredit : public Class2Nodes {
   }
 };
 
-// FC-VI 8.4.2 a), FC-FS: a message that waits for credit has an exchange of which no frame went. The peer aborts that one: the message
-// takes another.
+// FC-VI 8.4.2 a), FC-FS: a message that waits for credit has an exchange of which no frame went. The peer aborts that
+// one: the message takes another.
 TEST_F(WaitsForCredit, queued_exchangeAborted_takesAnother) {
   send_all_that_credit_allows();
   send(1, 100);
@@ -38,8 +39,12 @@ TEST_F(WaitsForCredit, queued_exchangeAborted_takesAnother) {
   ASSERT_EQ(log.count(RCtl::solicited_data), credit);
   const wire::FcHeader& sent_header = data_frame(0)->header;
   const auto next = static_cast<std::uint16_t>(sent_header.ox_id.value + 1);
-  ForgedFrame abts{.header = {.r_ctl = RCtl::abts, .d_id = sent_header.s_id, .s_id = sent_header.d_id, .type = wire::Type::bls,
-                              .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = {next}},
+  ForgedFrame abts{.header = {.r_ctl = RCtl::abts,
+                              .d_id = sent_header.s_id,
+                              .s_id = sent_header.d_id,
+                              .type = wire::Type::bls,
+                              .f_ctl = f_ctl::exchange_responder | f_ctl::end_sequence | f_ctl::sequence_initiative,
+                              .ox_id = {next}},
                    .data = {}};
   const auto open = client->port.open_exchanges();
   inject(server->port, abts.build(fabric.pool));
@@ -49,11 +54,15 @@ TEST_F(WaitsForCredit, queued_exchangeAborted_takesAnother) {
   EXPECT_TRUE(arrived(0, 0, credit * frame_bytes));
   EXPECT_TRUE(arrived(1, 1, 100));
   EXPECT_EQ(sent(1), sent_well);
-  EXPECT_EQ(log.count([&](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.header.ox_id.value == next; }), 0u);
+  EXPECT_EQ(log.count([&](const LoggedFrame& f) {
+    return f.outbound && f.is(RCtl::solicited_data) && f.header.ox_id.value == next;
+  }),
+            0u);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
 
-// VI-ARCH 2.5.1, VI-DG 5.2: the memory of a message goes while it waits: a protection error, no frame, and the next one is sent.
+// VI-ARCH 2.5.1, VI-DG 5.2: the memory of a message goes while it waits: a protection error, no frame, and the next one
+// is sent.
 TEST_F(WaitsForCredit, queued_memoryLost_nextIsSent) {
   send_all_that_credit_allows();
   const std::uint64_t data = client->data + (8u << 20);
@@ -100,7 +109,8 @@ TEST_F(EightExchanges, queued_noExchangeFree_isSentLater) {
 using Numbers = fcvi::BasicMessageNumbers<4>;  // halves of four
 constexpr fc2::TimeNs rest = 10;
 
-// FC-VI 5.9.6: an id does not come round within R_A_TOV: each half of them begins R_A_TOV after the half before it at the earliest.
+// FC-VI 5.9.6: an id does not come round within R_A_TOV: each half of them begins R_A_TOV after the half before it at
+// the earliest.
 TEST(MessageNumbers, taken_eachHalf_restsForRaTov) {
   Numbers numbers(wire::MsgId{2}, 100);
   for (const std::uint32_t id : {2u, 3u}) {
@@ -137,7 +147,8 @@ class OrderAnyOrder : public MessageNodes {
  public:
   OrderAnyOrder() : MessageNodes({}, {}, support::fabric_order(false)) {}
   std::uint64_t read(std::uint32_t bytes) {
-    const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (8u << 20), bytes}}, server->data, server->handle);
+    const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (8u << 20), bytes}}, server->data,
+                                         server->handle);
     client_vi->post_send(read, client->handle);
     return read;
   }
@@ -159,7 +170,9 @@ TEST_F(Order, sends_laterIsDoneFirst_waitsForItsTurn) {
 // VI-ARCH 6.3.1.1: the same of RDMA Reads, whose data overtake each other; a Send behind them waits for neither.
 TEST_F(OrderAnyOrder, reads_laterIsDoneFirst_waitsForItsTurn) {
   begin(Level::ReliableDelivery);
-  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? late(5 * fc2::millisecond) : pass; };
+  faults.on_frame = [](MessageFrame& frame) {
+    return !frame.from_client && frame.number == 0 ? late(5 * fc2::millisecond) : pass;
+  };
   receive();
   const auto first = read(100), second = read(100);
   send(1, 100);
@@ -168,13 +181,16 @@ TEST_F(OrderAnyOrder, reads_laterIsDoneFirst_waitsForItsTurn) {
   EXPECT_TRUE(arrived(0, 0, 100));
   EXPECT_EQ(sent(0), sent_well);
   fabric.run_for(10 * fc2::millisecond);
-  for (const auto descriptor : {first, second}) EXPECT_EQ(client->status(descriptor), vi::status::done | vi::status::op_rdma_read);
+  for (const auto descriptor : {first, second})
+    EXPECT_EQ(client->status(descriptor), vi::status::done | vi::status::op_rdma_read);
 }
 
 // VI-ARCH 6.3.1.1, 2.5.3: at Reliable Reception a RDMA Read completes after the Send before it.
 TEST_F(OrderAnyOrder, read_dataBeforeResponse_waitsForItsTurn) {
   begin(Level::ReliableReception);
-  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? late(5 * fc2::millisecond) : pass; };
+  faults.on_frame = [](MessageFrame& frame) {
+    return !frame.from_client && frame.number == 0 ? late(5 * fc2::millisecond) : pass;
+  };
   receive(), send(1, 100);
   const auto behind = read(100);
   fabric.run_for(2 * fc2::millisecond);
@@ -191,15 +207,23 @@ class End : public MessageNodes {
  public:
   using MessageNodes::MessageNodes;
   std::uint64_t read(std::uint32_t bytes) {
-    const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (8u << 20), bytes}}, server->data, server->handle);
+    const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (8u << 20), bytes}}, server->data,
+                                         server->handle);
     client_vi->post_send(read, client->handle);
     return read;
   }
 };
-class EndAnyOrder : public End { public: EndAnyOrder() : End({}, {}, support::fabric_order(false)) {} };
-class EndAtTheWrap : public End { public: EndAtTheWrap() : End({.address = {}, .first_msg_id = {0xFFFFFFFE}}) {} };
+class EndAnyOrder : public End {
+ public:
+  EndAnyOrder() : End({}, {}, support::fabric_order(false)) {}
+};
+class EndAtTheWrap : public End {
+ public:
+  EndAtTheWrap() : End({.address = {}, .first_msg_id = {0xFFFFFFFE}}) {}
+};
 
-// FC-VI 7.7.1, 8.4.2 g), VI-ARCH 5.4: a logout: what is open, sent to the end or not, is flushed, no message has an error of its own.
+// FC-VI 7.7.1, 8.4.2 g), VI-ARCH 5.4: a logout: what is open, sent to the end or not, is flushed, no message has an
+// error of its own.
 TEST_F(End, transferring_portLoggedOut_isFlushed) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
@@ -212,7 +236,8 @@ TEST_F(End, transferring_portLoggedOut_isFlushed) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
 
-// FC-VI 6.12.2, Annex E: DISCONNECT_RQST says 0: the peer completed nothing, also where the ids before the wrap are smaller than that.
+// FC-VI 6.12.2, Annex E: DISCONNECT_RQST says 0: the peer completed nothing, also where the ids before the wrap are
+// smaller than that.
 TEST_F(EndAtTheWrap, awaitResponse_peerCompletedNothing_isFlushed) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? lose : pass; };
@@ -223,7 +248,8 @@ TEST_F(EndAtTheWrap, awaitResponse_peerCompletedNothing_isFlushed) {
   EXPECT_EQ(sent(1), send_flushed);
 }
 
-// FC-VI 6.12.2, Annex E, VI-ARCH 2.5.2: DISCONNECT_RQST counts a read whose data were lost: they are not here, and it is flushed.
+// FC-VI 6.12.2, Annex E, VI-ARCH 2.5.2: DISCONNECT_RQST counts a read whose data were lost: they are not here, and it
+// is flushed.
 TEST_F(End, awaitReadData_peerCompletedIt_isFlushed) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
@@ -238,8 +264,8 @@ TEST_F(End, awaitReadData_peerCompletedIt_isFlushed) {
   EXPECT_EQ(unexpected(), 0u);
 }
 
-// FC-VI 8.4.2 f): read data that overtook other read data is placed as it comes (8.4.1 d); the book of it is not kept as long as the
-// handle rests.
+// FC-VI 8.4.2 f): read data that overtook other read data is placed as it comes (8.4.1 d); the book of it is not kept
+// as long as the handle rests.
 TEST_F(EndAnyOrder, awaitReadData_disconnected_keepsNoFrames) {
   begin(Level::ReliableDelivery);
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? lose : pass; };

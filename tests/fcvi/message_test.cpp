@@ -20,12 +20,15 @@ class SlowNodes : public TwoNodes {
     client_vi->post_send(send, client->handle);
     return send;
   }
-  std::uint64_t post_rdma(std::uint16_t operation, std::uint64_t remote, wire::MemHandle handle, std::uint32_t length = 100) {
+  std::uint64_t post_rdma(std::uint16_t operation, std::uint64_t remote, wire::MemHandle handle,
+                          std::uint32_t length = 100) {
     const auto send = client->descriptor(operation, {{client->data, length}}, remote, handle);
     client_vi->post_send(send, client->handle);
     return send;
   }
-  [[nodiscard]] bool done(const Host& host, std::uint64_t descriptor) const { return (host.status(descriptor) & vi::status::done) != 0; }
+  [[nodiscard]] bool done(const Host& host, std::uint64_t descriptor) const {
+    return (host.status(descriptor) & vi::status::done) != 0;
+  }
 };
 
 // FC-VI 5.2.2, VI-ARCH 2.5.3: Reliable Reception completes only after the response, one round trip later.
@@ -120,7 +123,14 @@ TEST_F(SlowNodes, connected_sendTooLong_isLengthErrorWithLengthZero) {
   EXPECT_EQ(client->status(send), vi::status::done | vi::status::remote_descriptor_error | vi::status::op_send);
 }
 
-struct Violation { const char* name; std::uint16_t operation; Level level; bool enabled; std::uint64_t address; bool own_handle; };
+struct Violation {
+  const char* name;
+  std::uint16_t operation;
+  Level level;
+  bool enabled;
+  std::uint64_t address;
+  bool own_handle;
+};
 
 class Protection : public SlowNodes, public ::testing::WithParamInterface<Violation> {};
 
@@ -133,12 +143,17 @@ TEST_P(Protection, connected_rdmaViolation_movesNothing) {
   std::memset(server->bytes(server->data), 's', 200);
   wire::MemHandle closed{};
   const vi::MemoryAttributes none{};
-  ASSERT_EQ(server->nic.register_memory(Host::base, server->memory.data(), server->memory.size(), none, closed), vi::Return::Success);
-  const wire::MemHandle handle = violation.own_handle ? wire::MemHandle{0x12345} : violation.enabled ? server->handle : closed;
+  ASSERT_EQ(server->nic.register_memory(Host::base, server->memory.data(), server->memory.size(), none, closed),
+            vi::Return::Success);
+  const wire::MemHandle handle = violation.own_handle ? wire::MemHandle{0x12345}
+                                 : violation.enabled  ? server->handle
+                                                      : closed;
   const auto send = post_rdma(violation.operation, violation.address, handle);
   fabric.run_for(fc2::second);
-  EXPECT_TRUE(std::all_of(server->bytes(server->data), server->bytes(server->data) + 200, [](auto b) { return b == 's'; }));
-  EXPECT_TRUE(std::all_of(client->bytes(client->data), client->bytes(client->data) + 200, [](auto b) { return b == 'c'; }));
+  EXPECT_TRUE(
+      std::all_of(server->bytes(server->data), server->bytes(server->data) + 200, [](auto b) { return b == 's'; }));
+  EXPECT_TRUE(
+      std::all_of(client->bytes(client->data), client->bytes(client->data) + 200, [](auto b) { return b == 'c'; }));
   const bool read = violation.operation == vi::control::op_rdma_read;
   EXPECT_EQ(server->count(read ? vi::ErrorCode::RdmaRProt : vi::ErrorCode::RdmaWProt), 1);
   const std::uint32_t op = read ? vi::status::op_rdma_read : vi::status::op_rdma_write;
@@ -154,9 +169,12 @@ constexpr std::uint64_t end_of_memory = Host::base + Host::memory_bytes;
 INSTANTIATE_TEST_SUITE_P(
     All, Protection,
     ::testing::Values(
-        Violation{"WriteOutsideReception", vi::control::op_rdma_write, Level::ReliableReception, true, end_of_memory - 99, false},
-        Violation{"WriteOutsideDelivery", vi::control::op_rdma_write, Level::ReliableDelivery, true, end_of_memory - 99, false},
-        Violation{"WriteOutsideUnreliable", vi::control::op_rdma_write, Level::UnreliableDelivery, true, end_of_memory - 99, false},
+        Violation{"WriteOutsideReception", vi::control::op_rdma_write, Level::ReliableReception, true,
+                  end_of_memory - 99, false},
+        Violation{"WriteOutsideDelivery", vi::control::op_rdma_write, Level::ReliableDelivery, true, end_of_memory - 99,
+                  false},
+        Violation{"WriteOutsideUnreliable", vi::control::op_rdma_write, Level::UnreliableDelivery, true,
+                  end_of_memory - 99, false},
         Violation{"WriteBelow", vi::control::op_rdma_write, Level::ReliableReception, true, Host::base - 1, false},
         Violation{"WriteForeignHandle", vi::control::op_rdma_write, Level::ReliableReception, true, Host::data, true},
         Violation{"WriteNotEnabled", vi::control::op_rdma_write, Level::ReliableReception, false, Host::data, false},
@@ -172,10 +190,16 @@ TEST_F(SlowNodes, connected_writeToForeignTag_isRefused) {
   ASSERT_EQ(server->nic.memory().create_ptag(other), vi::Return::Success);
   wire::MemHandle region{};
   const vi::MemoryAttributes attributes{.ptag = other, .enable_rdma_write = true, .enable_rdma_read = true};
-  ASSERT_EQ(server->nic.register_memory(Host::base, server->memory.data(), server->memory.size(), attributes, region), vi::Return::Success);
+  ASSERT_EQ(server->nic.register_memory(Host::base, server->memory.data(), server->memory.size(), attributes, region),
+            vi::Return::Success);
   client_vi = &client->make_vi(Level::ReliableReception);
-  ASSERT_EQ(server->nic.create_vi({.reliability = Level::ReliableReception, .max_transfer_size_bytes = 0, .ptag = own,
-                                   .enable_rdma_write = true, .enable_rdma_read = true}, nullptr, nullptr, server_vi), vi::Return::Success);
+  ASSERT_EQ(server->nic.create_vi({.reliability = Level::ReliableReception,
+                                   .max_transfer_size_bytes = 0,
+                                   .ptag = own,
+                                   .enable_rdma_write = true,
+                                   .enable_rdma_read = true},
+                                  nullptr, nullptr, server_vi),
+            vi::Return::Success);
   server->provider.connect_wait(server->net("x"), fc2::second, wait);
   client->provider.connect_request(*client_vi, client->net("c"), server->net("x"), fc2::second, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
@@ -194,10 +218,12 @@ TEST_F(SlowNodes, connected_disconnectMidMessage_flushes) {
   fabric.run_for(5 * fc2::millisecond);
   ASSERT_FALSE(done(*client, send));
   EXPECT_EQ(disconnect(*client, *client_vi), vi::Return::Success);
-  EXPECT_EQ(client->status(send), vi::status::done | vi::status::flushed | vi::status::partial_error | vi::status::op_send);
+  EXPECT_EQ(client->status(send),
+            vi::status::done | vi::status::flushed | vi::status::partial_error | vi::status::op_send);
   fabric.run_for(fc2::second);
   // The ABTS of the message comes first: VI-DG 5.2 bit 4, an aborted message.
-  EXPECT_EQ(server->status(receive), vi::status::done | vi::status::transport_error | vi::status::partial_error | vi::status::op_receive);
+  EXPECT_EQ(server->status(receive),
+            vi::status::done | vi::status::transport_error | vi::status::partial_error | vi::status::op_receive);
   EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
   fabric.run_for(60 * fc2::second);
   EXPECT_EQ(client->port.open_exchanges(), 0u);

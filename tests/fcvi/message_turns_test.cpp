@@ -1,5 +1,5 @@
-// Messages that wait for their turn, or for RESP3, at their originator: what goes on beside them, what they keep, and in which
-// order errors are told (FC-VI 5.9.6, 7.3, 8.4.1 a), Annex E, Annex F, C.5.5; VI-ARCH 2.5.1, 2.5.3, 6.3.1.1).
+// Messages that wait for their turn, or for RESP3, at their originator: what goes on beside them, what they keep, and
+// in which order errors are told (FC-VI 5.9.6, 7.3, 8.4.1 a), Annex E, Annex F, C.5.5; VI-ARCH 2.5.1, 2.5.3, 6.3.1.1).
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
@@ -42,21 +42,27 @@ class Turns : public support::MessageNodes {
   void meet(std::function<Fate(MessageFrame&)> fate) {
     faults.on_frame = [=](MessageFrame& frame) { return frame.from_client ? pass : fate(frame); };
   }
-  void lose_answers() { meet([](MessageFrame&) { return lose; }); }
+  void lose_answers() {
+    meet([](MessageFrame&) { return lose; });
+  }
   [[nodiscard]] std::size_t frames_out() const {
     return log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
   }
   /// The code of the client's DISCONNECT_RQST.
   [[nodiscard]] std::optional<wire::fcvi::Reason> code() const {
     const auto* told = log.find([](const LoggedFrame& f) {
-      return f.outbound && f.is(RCtl::unsolicited_control) && f.data[4] == static_cast<std::uint8_t>(Opcode::disconnect_rqst);
+      return f.outbound && f.is(RCtl::unsolicited_control) &&
+             f.data[4] == static_cast<std::uint8_t>(Opcode::disconnect_rqst);
     });
     if (told == nullptr) return {};
     const auto status = wire::fcvi::DisconnectRqst::parse(told->data)->status;
     return status ? std::optional(status->reason) : std::nullopt;
   }
 };
-class TurnsAnyOrder : public Turns { public: TurnsAnyOrder() : Turns({}, false) {} };
+class TurnsAnyOrder : public Turns {
+ public:
+  TurnsAnyOrder() : Turns({}, false) {}
+};
 
 // --- RESP3 is not here yet (FC-VI C.5.5) -------------------------------------------------------------------------
 
@@ -67,7 +73,8 @@ class BeforeResp3 : public Turns {
   void connect_without_resp3(Level level, fc2::TimeNs delay) {
     int answers = 0;
     faults.on_control = [this, delay, answers](const wire::FcHeader& fc) mutable {
-      return fc.s_id == server->port.n_port_id() && fc.r_ctl == RCtl::solicited_control && ++answers == 2 ? late(delay) : pass;
+      return fc.s_id == server->port.n_port_id() && fc.r_ctl == RCtl::solicited_control && ++answers == 2 ? late(delay)
+                                                                                                          : pass;
     };
     client_vi = &client->make_vi(level);
     server_vi = &server->make_vi(level);
@@ -84,9 +91,13 @@ class ManyReads : public BeforeResp3 {
  public:
   ManyReads() : BeforeResp3({.address = {}, .pipeline_depth = 2000}) {}
 };
-class OneAtATime : public BeforeResp3 { public: OneAtATime() : BeforeResp3({.address = {}, .pipeline_depth = 0}) {} };
+class OneAtATime : public BeforeResp3 {
+ public:
+  OneAtATime() : BeforeResp3({.address = {}, .pipeline_depth = 0}) {}
+};
 
-// FC-VI C.5.5, VI-ARCH 6.3.1.1: RESP3 comes: a Send that was sent completes, though the read before it waits for data still.
+// FC-VI C.5.5, VI-ARCH 6.3.1.1: RESP3 comes: a Send that was sent completes, though the read before it waits for data
+// still.
 TEST_F(BeforeResp3, sent_resp3Comes_completesBesideARead) {
   connect_without_resp3(Level::ReliableDelivery, ms);
   meet([](MessageFrame&) { return late(10 * ms); });
@@ -115,8 +126,8 @@ TEST_F(OneAtATime, sent_resp3Comes_nextGoes) {
   EXPECT_EQ(sent(1), sent_well);
 }
 
-// FC-VI 5.2.1: a message that was sent has no exchange any more while it waits for RESP3: the end of its connection touches
-// none, though messages of another connection have that one now.
+// FC-VI 5.2.1: a message that was sent has no exchange any more while it waits for RESP3: the end of its connection
+// touches none, though messages of another connection have that one now.
 TEST_F(ManyReads, sent_disconnected_othersExchangesAreUnhurt) {
   connect_without_resp3(Level::ReliableDelivery, s);
   vi::Vi& first = *client_vi;
@@ -128,7 +139,8 @@ TEST_F(ManyReads, sent_disconnected_othersExchangesAreUnhurt) {
   wait.result.reset(), request.result.reset(), accept.result.reset();
   connect(Level::ReliableDelivery, "other");
   lose_answers();
-  for (int i = 0; i < 60; ++i) {  // each write frees an exchange, each read keeps one: that of the first message comes round
+  for (int i = 0; i < 60;
+       ++i) {  // each write frees an exchange, each read keeps one: that of the first message comes round
     read(100), rdma(vi::control::op_rdma_write, 4);
     fabric.run_for(20 * us);
   }
@@ -154,8 +166,8 @@ TEST_F(Turns, reading_sendsBehind_completeInOrder) {
   EXPECT_EQ(client->status(reading), read_done);
 }
 
-// Annex E, VI-ARCH 2.5.3: an answer that refuses waits for those before it, and so does a good one behind it: that one is
-// flushed.
+// Annex E, VI-ARCH 2.5.3: an answer that refuses waits for those before it, and so does a good one behind it: that one
+// is flushed.
 TEST_F(TurnsAnyOrder, refusalWaits_goodAnswerBehind_isFlushed) {
   begin(Level::ReliableReception);
   meet([](MessageFrame& frame) {
@@ -237,8 +249,8 @@ class AnswerAt : public Turns {
   }
 };
 
-// The response to a message comes just in time, or in the very moment when FCVI_ULP_TIMEOUT is over; a later message changes
-// nothing.
+// The response to a message comes just in time, or in the very moment when FCVI_ULP_TIMEOUT is over; a later message
+// changes nothing.
 TEST_F(AnswerAt, awaitResponse_justInTime_completes) {
   begin(Level::ReliableReception);
   send_two(ulp_timeout - 1);
@@ -252,8 +264,8 @@ TEST_F(AnswerAt, awaitResponse_atTheTimeOut_isLate) {  // FC-VI 8.4.1 a)
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
 
-// FC-VI 8.4.1 a): the time-out of a message is its own: one that ran out with nothing open does not keep a later one from
-// failing in time.
+// FC-VI 8.4.1 a): the time-out of a message is its own: one that ran out with nothing open does not keep a later one
+// from failing in time.
 TEST_F(Turns, awaitResponse_afterAnEarlierTimeOut_timesOutToo) {
   begin(Level::ReliableReception);
   receive(2), send(1, 100);
@@ -268,9 +280,8 @@ TEST_F(Turns, awaitResponse_afterAnEarlierTimeOut_timesOutToo) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
 
-// FC-VI 8.4.1 a), VI-ARCH 6.3.1.1: reads are answered in order: while data of the first come, the second waits its turn,
-// longer than
-// FCVI_ULP_TIMEOUT; and not longer than that after the last of them.
+// FC-VI 8.4.1 a), VI-ARCH 6.3.1.1: reads are answered in order: while data of the first come, the second waits its
+// turn, longer than FCVI_ULP_TIMEOUT; and not longer than that after the last of them.
 TEST_F(Turns, reading_slowData_laterReadWaits) {
   begin(Level::ReliableDelivery);
   meet([](MessageFrame& frame) { return frame.number < 4 ? late((frame.number + 1) * 6 * s) : lose; });
@@ -313,7 +324,8 @@ class NoAnswer : public Turns {
     ForgedFrame response{.header = requests[number]->header, .data = {}};
     std::swap(response.header.s_id, response.header.d_id);
     response.header.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl;
-    response.header.f_ctl = f_ctl::exchange_responder | f_ctl::last_sequence | f_ctl::end_sequence | f_ctl::relative_offset_present;
+    response.header.f_ctl =
+        f_ctl::exchange_responder | f_ctl::last_sequence | f_ctl::end_sequence | f_ctl::relative_offset_present;
     response.header.seq_cnt = {0};
     response.header.parameter = 0;
     header.handle = wire::FcviHandle{1};
@@ -326,7 +338,10 @@ class NoAnswer : public Turns {
   void arrives(const ForgedFrame& frame) { client->port.receive(frame.build(fabric.pool)); }
   [[nodiscard]] std::uint64_t ignored() const { return client->port.counters().discarded(fc2::Discard::UnexpectedIu); }
 };
-class NoAnswerAnyOrder : public NoAnswer { public: NoAnswerAnyOrder() : NoAnswer({}, false) {} };
+class NoAnswerAnyOrder : public NoAnswer {
+ public:
+  NoAnswerAnyOrder() : NoAnswer({}, false) {}
+};
 
 // FC-VI 5.9.6: an answer to a message that was never sent, on the exchange of one that was, is none.
 TEST_F(NoAnswer, awaitResponse_messageNeverSent_isIgnored) {
@@ -384,9 +399,13 @@ TEST_F(NoAnswerAnyOrder, awaitReadData_emptyFrameElsewhere) {
 
 // --- the end -----------------------------------------------------------------------------------------------------
 
-class NumbersRest : public Turns { public: NumbersRest() : Turns({.address = {}, .first_msg_id = {0x7FFFFFFF}}) {} };
+class NumbersRest : public Turns {
+ public:
+  NumbersRest() : Turns({.address = {}, .first_msg_id = {0x7FFFFFFF}}) {}
+};
 
-// FC-VI 5.9.6: the next FCVI_MSG_ID rests; its time comes when the VI is Idle: nothing is sent, and nobody is asked any more.
+// FC-VI 5.9.6: the next FCVI_MSG_ID rests; its time comes when the VI is Idle: nothing is sent, and nobody is asked any
+// more.
 TEST_F(NumbersRest, disconnected_numberIsFree_nothingIsSent) {
   begin(Level::UnreliableDelivery);
   receive(2), send(2, 100);
@@ -413,8 +432,8 @@ TEST_F(Turns, sending_linkLost_nothingWaits) {
   fabric.attach(0);
 }
 
-// FC-VI 8.4.2 a), VI-ARCH 5.4: the VI model stops a VI that waits for an answer: its exchange is aborted at once, before any
-// VipDisconnect.
+// FC-VI 8.4.2 a), VI-ARCH 5.4: the VI model stops a VI that waits for an answer: its exchange is aborted at once,
+// before any VipDisconnect.
 TEST_F(Turns, awaitResponse_viStops_isAborted) {
   begin(Level::ReliableReception);
   lose_answers();
@@ -431,12 +450,14 @@ TEST_F(Turns, awaitResponse_viStops_isAborted) {
 class DeepPipeline : public support::MessageNodes {
  public:
   DeepPipeline()
-      : MessageNodes({.address = {}, .pipeline_depth = 5000}, [](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 8192; }) {}
+      : MessageNodes({.address = {}, .pipeline_depth = 5000},
+                     [](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 8192; }) {}
 };
 TEST_F(DeepPipeline, sending_unanswered_stopsAt4096) {
   vi::Nic nic(client->provider, *client, {.max_descriptors_per_queue = 8192});
   wire::MemHandle own{};
-  ASSERT_EQ(nic.register_memory(Host::base, client->memory.data(), client->memory.size(), {}, own), vi::Return::Success);
+  ASSERT_EQ(nic.register_memory(Host::base, client->memory.data(), client->memory.size(), {}, own),
+            vi::Return::Success);
   ASSERT_EQ(nic.create_vi({.reliability = Level::ReliableReception}, nullptr, nullptr, client_vi), vi::Return::Success);
   server_vi = &server->make_vi(Level::ReliableReception);
   server->provider.connect_wait(server->net("service"), 10 * s, wait);

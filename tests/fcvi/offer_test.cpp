@@ -1,5 +1,5 @@
-// What is away, or broken, before there is a connection (VI-DG 3.3.2 to 3.3.5, 6.3.1; VI-ARCH 5.1, 5.2): a client that is lost while its request
-// is offered, and errors of a VI that is Idle or Pending Connect.
+// What is away, or broken, before there is a connection (VI-DG 3.3.2 to 3.3.5, 6.3.1; VI-ARCH 5.1, 5.2): a client that
+// is lost while its request is offered, and errors of a VI that is Idle or Pending Connect.
 #include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/setup_calls.hpp"
 
@@ -41,7 +41,8 @@ class Offer : public support::Setup {
   void expect_reusable(std::string_view name) {
     fabric.run_until([&] { return request.result.has_value(); });
     wait.result.reset();
-    for (auto [host, vi] : {std::pair{client.get(), client_vi}, {server.get(), server_vi}}) EXPECT_EQ(disconnect(*host, *vi), Return::Success);
+    for (auto [host, vi] : {std::pair{client.get(), client_vi}, {server.get(), server_vi}})
+      EXPECT_EQ(disconnect(*host, *vi), Return::Success);
     listen(name), ask(5 * fc2::second, name);
     ASSERT_TRUE(offered());
     EXPECT_EQ(accept_now(*server_vi), Return::Success);
@@ -50,8 +51,9 @@ class Offer : public support::Setup {
   std::uint64_t posted = 0;
 };
 
-// VI-DG 3.3.2, ruling 207: the link is lost, the server's own or the client's, and the request is accepted then: VIP_NOT_REACHABLE; a VI of a
-// reliable level is in Error, its receives flushed; VipDisconnect makes it usable again. No connection was lost, and nobody is told so.
+// VI-DG 3.3.2, ruling 207: the link is lost, the server's own or the client's, and the request is accepted then:
+// VIP_NOT_REACHABLE; a VI of a reliable level is in Error, its receives flushed; VipDisconnect makes it usable again.
+// No connection was lost, and nobody is told so.
 TEST_F(Offer, linkLost_accept_isNotReachable) {
   int round = 0;
   for (const Level level : levels)
@@ -122,7 +124,8 @@ TEST_F(Offer, accepting_linkLost_isNotReachable) {
   restore_link(0);
 }
 
-// VI-DG 3.3.5, FC-VI 7.7.1, ruling 208: the logout has ended the connection and Connection Lost was told: VipDisconnect has nothing left to reach.
+// VI-DG 3.3.5, FC-VI 7.7.1, ruling 208: the logout has ended the connection and Connection Lost was told: VipDisconnect
+// has nothing left to reach.
 TEST_F(Offer, connected_linkLost_disconnectSucceeds) {
   int round = 0;
   for (const Level level : levels) {
@@ -139,8 +142,9 @@ TEST_F(Offer, connected_linkLost_disconnectSucceeds) {
   }
 }
 
-// VI-DG 6.3.1, VI-ARCH 5.1, ruling 56: an error of an Idle VI is told at once and takes it to Error at every level; who connects it learns of it:
-// VIP_INVALID_STATE, and the server's request is still there. After VipDisconnect it connects.
+// VI-DG 6.3.1, VI-ARCH 5.1, ruling 56: an error of an Idle VI is told at once and takes it to Error at every level; who
+// connects it learns of it: VIP_INVALID_STATE, and the server's request is still there. After VipDisconnect it
+// connects.
 TEST_F(Offer, idle_catastrophicError_connectIsRefused) {
   int round = 0;
   for (const Level level : levels) {
@@ -157,7 +161,8 @@ TEST_F(Offer, idle_catastrophicError_connectIsRefused) {
     support::Connect asked;
     server->provider.connect_request(*server_vi, server->net("x"), client->net("x"), fc2::second, asked);
     EXPECT_EQ(asked.result, Return::InvalidState);
-    EXPECT_EQ(server->provider.connect_peer_request(*server_vi, server->net("x"), client->net("x"), fc2::second, asked), Return::InvalidState);
+    EXPECT_EQ(server->provider.connect_peer_request(*server_vi, server->net("x"), client->net("x"), fc2::second, asked),
+              Return::InvalidState);
     EXPECT_EQ(server->nic.destroy_vi(*server_vi), Return::InvalidState);
     EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
     EXPECT_EQ(server_vi->state(), vi::State::Idle);
@@ -168,8 +173,8 @@ TEST_F(Offer, idle_catastrophicError_connectIsRefused) {
   }
 }
 
-// VI-DG 6.3.1, VI-ARCH 5.2, ruling 56: in Pending Connect the attempt ends as by VipDisconnect, and the VI is in Error; the other end hears no
-// more of it, and the handshake ends in order. Both models.
+// VI-DG 6.3.1, VI-ARCH 5.2, ruling 56: in Pending Connect the attempt ends as by VipDisconnect, and the VI is in Error;
+// the other end hears no more of it, and the handshake ends in order. Both models.
 TEST_F(Offer, pending_catastrophicError_endsTheAttempt) {
   for (const bool peers : {false, true}) {
     SCOPED_TRACE(peers);
@@ -177,7 +182,9 @@ TEST_F(Offer, pending_catastrophicError_endsTheAttempt) {
     request.result.reset(), wait.result.reset();
     client->errors.clear();
     if (peers) {
-      ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net("p"), server->net("p"), 50 * fc2::second, request), Return::Success);
+      ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net("p"), server->net("p"), 50 * fc2::second,
+                                                      request),
+                Return::Success);
       fabric.run_for(fc2::second);
     } else {
       listen(), ask(50 * fc2::second);

@@ -1,4 +1,5 @@
-// Set-ups whose peer speaks out of turn, or ends things at another time than usual (FC-VI 5.3, 5.9.4.6, 7.7.1, 8.5, C.3, C.4, D.1).
+// Set-ups whose peer speaks out of turn, or ends things at another time than usual (FC-VI 5.3, 5.9.4.6, 7.7.1, 8.5,
+// C.3, C.4, D.1).
 #include "tests/fcvi/peer_wire_fixture.hpp"
 #include "tests/fcvi/setup_fixture.hpp"
 #include "tests/support/port_pair.hpp"
@@ -32,7 +33,8 @@ class OutOfTurn : public PeerWire {
   /// The last sequence of the exchange of the peer's request, and no RESP2.
   void end_their_exchange() {
     const std::vector<std::uint8_t> nonsense(32);
-    peer.port.send(*std::exchange(peer.ours, nullptr), wire::RCtl::solicited_control, nonsense, {}, {.last_of_exchange = true});
+    peer.port.send(*std::exchange(peer.ours, nullptr), wire::RCtl::solicited_control, nonsense, {},
+                   {.last_of_exchange = true});
     settle();
   }
   void connect_as_server(vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery) {
@@ -54,7 +56,8 @@ class OutOfTurn : public PeerWire {
   support::Done accept;
 };
 
-// FC-VI 8.5.3 a), C.3 rule 4: RESP3 instead of RESP1, to the request and to its retry: it says nothing; T3 ends the wait, twice.
+// FC-VI 8.5.3 a), C.3 rule 4: RESP3 instead of RESP1, to the request and to its retry: it says nothing; T3 ends the
+// wait, twice.
 TEST_F(OutOfTurn, awaitResp1_resp3_isNoAnswer) {
   post();
   peer.send_resp3(), settle();
@@ -101,7 +104,8 @@ TEST_F(OutOfTurn, awaitResp1Retry_setupAborted_isNotReachable) {
   EXPECT_EQ(vi->state(), vi::State::Error);
 }
 
-// FC-VI C.2: RESP1 a second time, in a sequence of its own behind our RESP2: counted; the connection is as RESP1 made it.
+// FC-VI C.2: RESP1 a second time, in a sequence of its own behind our RESP2: counted; the connection is as RESP1 made
+// it.
 TEST_F(OutOfTurn, awaitResp3Connected_resp1Again_isCounted) {
   post();
   respond({});
@@ -123,7 +127,8 @@ TEST_F(OutOfTurn, awaitResp3Closing_resp1Again_isCounted) {
 
 // --- the responder -----------------------------------------------------------------------------------------------
 
-// FC-VI 8.5.3 d), 8.5.2 a): the peer ends the exchange of a request that was refused, without RESP2: nothing of it is left at once.
+// FC-VI 8.5.3 d), 8.5.2 a): the peer ends the exchange of a request that was refused, without RESP2: nothing of it is
+// left at once.
 TEST_F(OutOfTurn, awaitResp2Refused_exchangeEnds_nothingIsLeft) {
   peer.mode = wire::fcvi::ConnectMode::client_server;
   request();
@@ -146,8 +151,8 @@ TEST_F(OutOfTurn, awaitResp2Withdrawn_exchangeEnds_nothingIsLeft) {
   EXPECT_EQ(host.provider.open_setups(), 0u);
 }
 
-// FC-VI C.4 rule 9, 8.5.3 d): the client tries again though it is connected here, and ends that exchange without RESP2: it has no
-// connection, and so neither have we.
+// FC-VI C.4 rule 9, 8.5.3 d): the client tries again though it is connected here, and ends that exchange without RESP2:
+// it has no connection, and so neither have we.
 TEST_F(OutOfTurn, connectedRetry_exchangeEnds_connectionIsLost) {
   connect_as_server();
   request(true);
@@ -211,8 +216,8 @@ TEST_F(LinkLost, accepting_isNotReachable) {
 
 class EndMeanwhile : public support::FaultySetup {};
 
-// FC-VI C.4 rule 11, VI-DG 3.3.3: the client aborted, and its retry is under way when the application rejects: VipConnectReject
-// succeeds, and the retry, when it comes, is a new request.
+// FC-VI C.4 rule 11, VI-DG 3.3.3: the client aborted, and its retry is under way when the application rejects:
+// VipConnectReject succeeds, and the retry, when it comes, is a new request.
 TEST_F(EndMeanwhile, awaitRetry_reject_retryIsANewRequest) {
   listen(), ask();
   ASSERT_TRUE(offered());
@@ -228,8 +233,8 @@ TEST_F(EndMeanwhile, awaitRetry_reject_retryIsANewRequest) {
   expect_nothing_left();
 }
 
-// FC-VI D.1 rule 6, 8.4.2 f): after the Disconnect the handle rests; a peer that takes back a set-up which that handle never had is told
-// so.
+// FC-VI D.1 rule 6, 8.4.2 f): after the Disconnect the handle rests; a peer that takes back a set-up which that handle
+// never had is told so.
 TEST_F(EndMeanwhile, quarantined_abortOfUnknownSetup_isAProtocolError) {
   connect_pair();
   disconnect(*client, *client_vi), disconnect(*server, *server_vi);
@@ -252,7 +257,8 @@ TEST_F(EndMeanwhile, quarantined_abortOfUnknownSetup_isAProtocolError) {
   EXPECT_EQ(server->provider.handles_in_use(), 1u);
 }
 
-// FC-VI 7.7.1, 8.5.3 c): the link of the client goes while it waits for the end of its abort: VIP_NOT_REACHABLE at once.
+// FC-VI 7.7.1, 8.5.3 c): the link of the client goes while it waits for the end of its abort: VIP_NOT_REACHABLE at
+// once.
 TEST_F(EndMeanwhile, awaitRetryAbort_linkLost_isNotReachable) {
   faults.lose(Opcode::connect_rqst);
   faults.lose(wire::RCtl::abts);

@@ -1,4 +1,5 @@
-// Out-of-order fabrics: a CONNECT_RQST may overtake the LS_ACC that its sender gave to our PLOGI, or LS_ACC is lost (FC-VI 5.6, 7.7.2, 8.1).
+// Out-of-order fabrics: a CONNECT_RQST may overtake the LS_ACC that its sender gave to our PLOGI, or LS_ACC is lost
+// (FC-VI 5.6, 7.7.2, 8.1).
 #include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/setup_faults.hpp"
 #include "tests/fcvi/wire_fixture.hpp"
@@ -13,7 +14,8 @@ fc2::SwitchConfig out_of_order() {
   return config;
 }
 
-/// The client has sent PLOGI, and the server's LS_ACC to it meets its fate: the server is logged in, the client is not yet.
+/// The client has sent PLOGI, and the server's LS_ACC to it meets its fate: the server is logged in, the client is not
+/// yet.
 class OvertakenLogin : public support::WireNodes {
  public:
   OvertakenLogin() : WireNodes({}, {}, out_of_order()) { fabric.fabric.set_fault(server->port, &faults); }
@@ -44,8 +46,13 @@ class OvertakenLogin : public support::WireNodes {
   void flood(std::uint16_t count) {
     for (std::uint16_t i = 0; i < count; ++i) {
       fc2::FramePtr frame = fabric.pool.take();
-      wire::FcHeader{.r_ctl = RCtl::unsolicited_control, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
-                     .type = wire::Type::fc_vi, .f_ctl = wire::f_ctl::first_sequence, .ox_id = {i}, .rx_id = wire::RxId::unassigned}
+      wire::FcHeader{.r_ctl = RCtl::unsolicited_control,
+                     .d_id = client->port.n_port_id(),
+                     .s_id = server->port.n_port_id(),
+                     .type = wire::Type::fc_vi,
+                     .f_ctl = wire::f_ctl::first_sequence,
+                     .ox_id = {i},
+                     .rx_id = wire::RxId::unassigned}
           .write(frame->bytes);
       frame->size_bytes = 24 + 32;
       frame->sof = wire::Sof::i3;
@@ -54,7 +61,9 @@ class OvertakenLogin : public support::WireNodes {
     }
     fabric.run_for(fc2::millisecond);
   }
-  [[nodiscard]] std::uint64_t not_logged_in() const { return client->port.counters().discarded(fc2::Discard::NotLoggedIn); }
+  [[nodiscard]] std::uint64_t not_logged_in() const {
+    return client->port.counters().discarded(fc2::Discard::NotLoggedIn);
+  }
   support::IuFaults faults{fabric.pool};
 };
 
@@ -69,7 +78,8 @@ TEST_F(OvertakenLogin, loginPending_rqstOvertakesAccept_waitsForIt) {
   EXPECT_EQ(not_logged_in(), 0u);
 }
 
-// LS_ACC is lost: it is waited for during E_D_TOV, then PLOGI asks again; the set-up begins anew with that login, before its T3.
+// LS_ACC is lost: it is waited for during E_D_TOV, then PLOGI asks again; the set-up begins anew with that login,
+// before its T3.
 TEST_F(OvertakenLogin, loginPending_acceptLost_asksAgain) {
   faults.lose(RCtl::els_reply);
   log_in_half();

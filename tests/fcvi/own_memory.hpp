@@ -10,7 +10,8 @@ namespace support {
 inline wire::MemHandle register_own(Host& host, std::uint64_t at, std::uint32_t bytes) {
   wire::MemHandle own{};
   const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
-  EXPECT_EQ(host.nic.register_memory(at, host.memory.data() + (at - Host::base), bytes, attributes, own), vi::Return::Success);
+  EXPECT_EQ(host.nic.register_memory(at, host.memory.data() + (at - Host::base), bytes, attributes, own),
+            vi::Return::Success);
   return own;
 }
 

@@ -1,5 +1,5 @@
-// Peer-to-peer requests that end, or are decided, while something else is under way (FC-VI 5.3.3, 5.3.4, 7.7.1, 8.2 c), C.3, C.4;
-// VI-DG 3.3.6, 6.7).
+// Peer-to-peer requests that end, or are decided, while something else is under way (FC-VI 5.3.3, 5.3.4, 7.7.1, 8.2 c),
+// C.3, C.4; VI-DG 3.3.6, 6.7).
 #include "tests/fcvi/peer_wire_fixture.hpp"
 #include "tests/fcvi/setup_faults.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
@@ -56,7 +56,8 @@ TEST_F(PeerEnd, requesting_timeExpires_isTimeout) {
   EXPECT_EQ(peer.resp2->status->reason, Reason::connect_timeout);
 }
 
-// FC-VI 5.3.3, 8.2 c): our retry hears that nobody waits yet: the wait goes on, and the peer's request makes the connection.
+// FC-VI 5.3.3, 8.2 c): our retry hears that nobody waits yet: the wait goes on, and the peer's request makes the
+// connection.
 TEST_F(PeerEnd, retried_noMatch_waitsOn) {
   post();
   fabric.run_for(10500 * fc2::millisecond);
@@ -127,7 +128,8 @@ TEST_F(PeerEnd, retried_timeExpires_isTimeout) {
   EXPECT_EQ(vi->state(), vi::State::Idle);
 }
 
-// VI-DG 6.7: the request that is held has other attributes, and nobody waited for ours: Connect Reject, and both hear why.
+// VI-DG 6.7: the request that is held has other attributes, and nobody waited for ours: Connect Reject, and both hear
+// why.
 TEST_F(PeerEnd, holding_attributesConflict_isRejected) {
   for (const Reason nobody : {Reason::no_discriminator_match, Reason::no_waiting_remote_connectionpoint}) {
     call.result.reset(), peer.resp1.reset();
@@ -157,7 +159,8 @@ TEST_F(PeerEnd, holding_heldIsTakenBack_oursGoesOn) {
   EXPECT_EQ(call.result, Return::Success);
 }
 
-// FC-VI C.3 rule 4, 8.2 c): nobody answers our retry either: Error; the peer hears that nobody matches, and may wait on.
+// FC-VI C.3 rule 4, 8.2 c): nobody answers our retry either: Error; the peer hears that nobody matches, and may wait
+// on.
 TEST_F(PeerEnd, holding_retryUnanswered_isNotReachable) {
   hold();
   fabric.run_for(19 * s);
@@ -179,7 +182,8 @@ TEST_F(PeerEnd, holding_disconnect_isIdle) {
   EXPECT_EQ(peer.resp2->status->reason, Reason::connect_timeout);
 }
 
-// FC-VI 7.7.1: the peer logs out, and the request that we hold is gone with the login; we log in again and ask once more.
+// FC-VI 7.7.1: the peer logs out, and the request that we hold is gone with the login; we log in again and ask once
+// more.
 TEST_F(PeerEnd, holding_peerLogsOut_asksAgain) {
   hold();
   peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
@@ -234,8 +238,8 @@ TEST_F(PeerEnd, holding_heldIsGone_oursGoesOn) {
   EXPECT_FALSE(peer.resp1.has_value());
 }
 
-// FC-VI 5.3.3, VI-DG 6.7 (in the pool until it has timed out): the held request is aborted, then ours hears that nobody waits: what
-// is gone is not accepted. The peer asks anew, with RETRY or without.
+// FC-VI 5.3.3, VI-DG 6.7 (in the pool until it has timed out): the held request is aborted, then ours hears that nobody
+// waits: what is gone is not accepted. The peer asks anew, with RETRY or without.
 TEST_F(PeerEnd, holding_heldIsAborted_isNotAccepted) {
   for (const bool retry : {false, true}) {
     SCOPED_TRACE(retry);
@@ -262,7 +266,8 @@ TEST_F(PeerEnd, accepting_peerLogsOut) {
   expect_nothing_left();
 }
 
-// FC-VI 8.5.3 a) 1), 8.5.4, ruling 68: neither our request nor its retry is answered: Error, at an unreliable level too.
+// FC-VI 8.5.3 a) 1), 8.5.4, ruling 68: neither our request nor its retry is answered: Error, at an unreliable level
+// too.
 TEST_F(PeerEnd, retried_unreliable_unanswered_isError) {
   post(vi::infinite, vi::ReliabilityLevel::UnreliableDelivery);
   fabric.run_for(25 * s);
@@ -291,7 +296,8 @@ class PeerEndHigher : public PeerWireHigher {
   support::IuFaults faults{fabric.pool};
 };
 
-// FC-VI 5.3.4 a), C.5.5: the peer's request comes during our retry, and is accepted; the connection stands whatever becomes of it.
+// FC-VI 5.3.4 a), C.5.5: the peer's request comes during our retry, and is accepted; the connection stands whatever
+// becomes of it.
 TEST_F(PeerEndHigher, retried_matchingRqst_isAccepted) {
   post();
   fabric.run_for(10500 * fc2::millisecond);
@@ -417,7 +423,8 @@ TEST_F(TwoPorts, holding_askedRefuses_otherConflicts) {
   expect_conflict();
 }
 
-// FC-VI 5.9.10, D.1 rule 3: an id is its originator's: CONN_SETUP_ABORT of the other port means none of this one's set-ups.
+// FC-VI 5.9.10, D.1 rule 3: an id is its originator's: CONN_SETUP_ABORT of the other port means none of this one's
+// set-ups.
 TEST_F(TwoPorts, holding_askedAbortsTheId_otherIsStillHeld) {
   hold();
   asked->abort_setup(host.port.n_port_id(), wire::ConnectionId{0x7701}), settle();  // as the other one's request

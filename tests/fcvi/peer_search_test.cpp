@@ -1,5 +1,5 @@
-// A peer-to-peer request that nobody waits for yet: when the ports of its address are asked again, what the link does to it, and that nothing
-// is kept of it when it is over (FC-VI 5.3.3, 7.7, VI-DG 3.3.6, 3.3.7, 6.7).
+// A peer-to-peer request that nobody waits for yet: when the ports of its address are asked again, what the link does
+// to it, and that nothing is kept of it when it is over (FC-VI 5.3.3, 7.7, VI-DG 3.3.6, 3.3.7, 6.7).
 #include <malloc.h>
 
 #include <optional>
@@ -28,7 +28,9 @@ class Search : public Answers {
     fabric.run_for(duration);
     std::vector<fc2::TimeNs> times;
     for (const auto& f : log.frames())
-      if (f.outbound && f.header.type == wire::Type::fc_vi && f.data[4] == static_cast<std::uint8_t>(Opcode::connect_rqst)) times.push_back(f.at - begun);
+      if (f.outbound && f.header.type == wire::Type::fc_vi &&
+          f.data[4] == static_cast<std::uint8_t>(Opcode::connect_rqst))
+        times.push_back(f.at - begun);
     return times;
   }
   [[nodiscard]] fc2::TimeNs time_of(Opcode opcode) const {
@@ -69,8 +71,8 @@ TEST_F(Search, conflict_rejectShowsOurQos) {
   }
 }
 
-// FC-VI 5.3.3, VI-DG 6.7: nobody waits. Where the ports of the address were known before, all are asked again at once, and once: a port may
-// have come since. From then on every FCVI_ULP_TIMEOUT.
+// FC-VI 5.3.3, VI-DG 6.7: nobody waits. Where the ports of the address were known before, all are asked again at once,
+// and once: a port may have come since. From then on every FCVI_ULP_TIMEOUT.
 TEST_F(Search, nobodyWaits_addressWasKnown_asksAgainAtOnce) {
   ask();
   respond(Reason::connect_reject);  // that makes it known
@@ -78,7 +80,8 @@ TEST_F(Search, nobodyWaits_addressWasKnown_asksAgainAtOnce) {
   call.result.reset(), peer.rqst.reset();
   post();
   nobody_waits();
-  EXPECT_EQ(time_of(Opcode::connect_rqst), time_of(Opcode::connect_resp2) + 2 * fc2::microsecond) << "the Name Server's answer";
+  EXPECT_EQ(time_of(Opcode::connect_rqst), time_of(Opcode::connect_resp2) + 2 * fc2::microsecond)
+      << "the Name Server's answer";
   nobody_waits();
   EXPECT_EQ(sent(Opcode::connect_rqst), nullptr);
   EXPECT_TRUE(rqsts_within(t3 - ms).empty());
@@ -95,7 +98,8 @@ TEST_F(Search, nobodyWaits_addressWasAskedFor_asksAgainAfterT3) {
   EXPECT_EQ(rqsts_within(2 * ms).size(), 1u);
 }
 
-// VI-DG 6.7: posted while the port was away from the fabric: asked as soon as it is back, and not again while that is under way.
+// VI-DG 6.7: posted while the port was away from the fabric: asked as soon as it is back, and not again while that is
+// under way.
 TEST_F(Search, postedOffline_fabricIsBack_asksAtOnceAndOnce) {
   fabric.detach(0), settle();
   vi = &host.make_vi(Level::ReliableDelivery);
@@ -129,7 +133,8 @@ TEST_F(Search, nobodyWaits_fabricIsBack_asksAtOnceAndOnce) {
   EXPECT_EQ(call.result, Return::Success);
   peer.send_resp3(), settle();
 }
-// ... where the peer's request is accepted nobody is asked; the attributes of its VI come with VIP_SUCCESS (VI-DG 3.3.7).
+// ... where the peer's request is accepted nobody is asked; the attributes of its VI come with VIP_SUCCESS (VI-DG
+// 3.3.7).
 TEST_F(Search, accepting_fabricIsBack_asksNobody) {
   post();
   nobody_waits();
@@ -147,8 +152,8 @@ TEST_F(Search, accepting_fabricIsBack_asksNobody) {
   EXPECT_FALSE(call.remote_attributes.enable_rdma_read);
 }
 
-// FC-VI C.5.2, 5.3.3, 7.7.1: the peer whose request was accepted gave up, and logs out: that login is none that the next set-up has: its
-// connection is whole, and its Disconnect reaches the peer.
+// FC-VI C.5.2, 5.3.3, 7.7.1: the peer whose request was accepted gave up, and logs out: that login is none that the
+// next set-up has: its connection is whole, and its Disconnect reaches the peer.
 TEST_F(Search, acceptedPeerGivesUpAndLogsOut_nextConnectionIsWhole) {
   post();
   nobody_waits();
@@ -192,7 +197,8 @@ class OtherHost : public ::testing::Test {
   ScriptedPeer peer{fabric, 1};
   vi::Vi* vi = nullptr;
 };
-// VI-DG 3.3.7 network partition: the link goes that was not there yet when the request was posted, and no port is known that could log out.
+// VI-DG 3.3.7 network partition: the link goes that was not there yet when the request was posted, and no port is known
+// that could log out.
 TEST_F(OtherHost, postedBeforeTheFirstLogin_linkLost_isNotReachable) {
   begin({});
   ASSERT_EQ(peer.rqsts, 1);
@@ -249,7 +255,8 @@ TEST_F(Search, requestsAreOver_theirMemoryIsFree) {
   const auto used_after = [&](int requests) {
     for (int i = 0; i < requests; ++i) {
       call.result.reset();
-      EXPECT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), nobody, fc2::microsecond, call), Return::Success);
+      EXPECT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), nobody, fc2::microsecond, call),
+                Return::Success);
       fabric.run_for(2 * fc2::microsecond);
       EXPECT_EQ(call.result, Return::Timeout);
     }

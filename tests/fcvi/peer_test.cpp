@@ -27,7 +27,8 @@ class Peers : public TwoNodes {
   }
   Return post(Peer& peer, Host& to, std::string_view discriminator = "rendezvous", fc2::TimeNs timeout = vi::infinite) {
     peer.call.result.reset();
-    return peer.host->provider.connect_peer_request(*peer.vi, peer.host->net("whatever"), to.net(discriminator), timeout, peer.call);
+    return peer.host->provider.connect_peer_request(*peer.vi, peer.host->net("whatever"), to.net(discriminator),
+                                                    timeout, peer.call);
   }
   Return result_of(Peer& peer) {
     EXPECT_TRUE(fabric.run_until([&] { return peer.call.result.has_value(); }));
@@ -129,10 +130,12 @@ TEST_F(Peers, waiting_timeExpires) {
 TEST_F(Peers, idle_badParameters) {
   Peer& peer = make(low);
   EXPECT_EQ(post(peer, high, "x", 0), Return::InvalidParameter);
-  EXPECT_EQ(low.provider.connect_peer_request(*peer.vi, high.net("x"), high.net("x"), fc2::second, peer.call), Return::InvalidParameter);
+  EXPECT_EQ(low.provider.connect_peer_request(*peer.vi, high.net("x"), high.net("x"), fc2::second, peer.call),
+            Return::InvalidParameter);
   EXPECT_EQ(post(peer, high), Return::Success);
   Connect second;
-  EXPECT_EQ(low.provider.connect_peer_request(*peer.vi, low.net("x"), high.net("x"), fc2::second, second), Return::InvalidState);
+  EXPECT_EQ(low.provider.connect_peer_request(*peer.vi, low.net("x"), high.net("x"), fc2::second, second),
+            Return::InvalidState);
   expect_pending(peer);
   EXPECT_FALSE(second.result.has_value());
 }
@@ -207,7 +210,8 @@ TEST_F(Peers, requesting_manyEqualConcurrent_allConnect) {
 TEST_F(Peers, attributesConflict_bothHearOfIt) {
   for (const bool concurrent : {true, false}) {
     for (const bool low_first : {true, false}) {
-      Peer &one = make(low_first ? low : high, Level::ReliableDelivery), &other = make(low_first ? high : low, Level::ReliableReception);
+      Peer &one = make(low_first ? low : high, Level::ReliableDelivery),
+           &other = make(low_first ? high : low, Level::ReliableReception);
       post(one, *other.host);
       if (!concurrent) fabric.run_for(fc2::millisecond);
       post(other, *one.host);
@@ -224,7 +228,9 @@ TEST_F(Peers, attributesConflict_bothHearOfIt) {
 TEST_F(Peers, attributesConflict_transferSize) {
   Peer& one = make(low);
   Peer other{&high, nullptr, {}};
-  ASSERT_EQ(high.nic.create_vi({.reliability = Level::ReliableDelivery, .max_transfer_size_bytes = 4096}, nullptr, nullptr, other.vi), Return::Success);
+  ASSERT_EQ(high.nic.create_vi({.reliability = Level::ReliableDelivery, .max_transfer_size_bytes = 4096}, nullptr,
+                               nullptr, other.vi),
+            Return::Success);
   post(one, high);
   fabric.run_for(fc2::millisecond);
   post(other, low);
@@ -247,8 +253,8 @@ TEST_F(Peers, waiting_disconnect_isIdle) {
   expect_connected(next, other);
 }
 
-// VI-DG 3.3.5, 3.1.2: VipDisconnect or VipCloseNic at any moment of the handshake: that VI is done with, and the other one
-// learns of it or waits on, and then connects with the next one.
+// VI-DG 3.3.5, 3.1.2: VipDisconnect or VipCloseNic at any moment of the handshake: that VI is done with, and the other
+// one learns of it or waits on, and then connects with the next one.
 TEST_F(Peers, handshake_endsAtAnyMoment) {
   for (const bool close : {false, true}) {
     for (fc2::TimeNs after = 0; after <= 30 * fc2::microsecond; after += fc2::microsecond) {
@@ -258,8 +264,10 @@ TEST_F(Peers, handshake_endsAtAnyMoment) {
       post(other, low);
       fabric.run_for(after);
       const bool done = one.call.result.has_value();
-      if (close) low.provider.detach(*one.vi);
-      else EXPECT_EQ(disconnect(low, *one.vi), Return::Success);
+      if (close)
+        low.provider.detach(*one.vi);
+      else
+        EXPECT_EQ(disconnect(low, *one.vi), Return::Success);
       EXPECT_EQ(one.call.result, done ? Return::Success : Return::ErrorResource);
       fabric.run_for(30 * fc2::second);
       if (!other.call.result) {
@@ -386,14 +394,16 @@ class SharedAddresses : public Peers {
  public:
   struct Node {
     Node(fc2::NPort& port, const wire::IpAddress& address, Host& host)
-        : resolver(port, {.own_addresses = {address}}), provider(port, resolver, {.address = address}), nic(provider, host) {}
+        : resolver(port, {.own_addresses = {address}}), provider(port, resolver, {.address = address}),
+          nic(provider, host) {}
     farp::Resolver resolver;
     fcvi::Provider provider;
     vi::Nic nic;
   };
   SharedAddresses() {
     for (std::size_t i = 0; i < 6; ++i) {
-      nodes.push_back(std::make_unique<Node>(fabric.add_port(), (i % 2 == 0 ? low : high).address, i % 2 == 0 ? low : high));
+      nodes.push_back(
+          std::make_unique<Node>(fabric.add_port(), (i % 2 == 0 ? low : high).address, i % 2 == 0 ? low : high));
       fabric.attach(2 + i);
     }
     fabric.run_until([&] {
@@ -410,12 +420,17 @@ class SharedAddresses : public Peers {
   };
   void request_peer(std::size_t node, Host& to, std::string_view discriminator) {
     Call& call = *calls.emplace_back(std::make_unique<Call>());
-    ASSERT_EQ(nodes[node]->nic.create_vi({.reliability = Level::ReliableDelivery}, nullptr, nullptr, call.vi), Return::Success);
+    ASSERT_EQ(nodes[node]->nic.create_vi({.reliability = Level::ReliableDelivery}, nullptr, nullptr, call.vi),
+              Return::Success);
     Host& own = node % 2 == 0 ? low : high;
-    ASSERT_EQ(nodes[node]->provider.connect_peer_request(*call.vi, own.net("x"), to.net(discriminator), vi::infinite, call.call), Return::Success);
+    ASSERT_EQ(nodes[node]->provider.connect_peer_request(*call.vi, own.net("x"), to.net(discriminator), vi::infinite,
+                                                         call.call),
+              Return::Success);
   }
   void expect_all_connect() {
-    const auto all = [&] { return std::all_of(calls.begin(), calls.end(), [](const auto& c) { return c->call.result.has_value(); }); };
+    const auto all = [&] {
+      return std::all_of(calls.begin(), calls.end(), [](const auto& c) { return c->call.result.has_value(); });
+    };
     EXPECT_TRUE(fabric.run_until(all));
     for (const auto& call : calls) EXPECT_EQ(call->call.result, Return::Success);
   }

@@ -30,7 +30,9 @@ class PeerWire : public ::testing::Test {
     settle();
     ASSERT_TRUE(peer.rqst.has_value());
   }
-  void request(bool retry = false) { peer.send_rqst(host.port.n_port_id(), host.address, discriminator, retry), settle(); }
+  void request(bool retry = false) {
+    peer.send_rqst(host.port.n_port_id(), host.address, discriminator, retry), settle();
+  }
   void respond(ScriptedPeer::Status status) { peer.send_resp1(status), settle(); }
   void settle() { fabric.run_for(100 * fc2::microsecond); }
   /// CONN_STS and Reason Code of the RESP1 that the peer got; none: accepted.

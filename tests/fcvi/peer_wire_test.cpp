@@ -33,8 +33,8 @@ TEST_F(PeerWire, nobody_connectRqst_isNoMatch) {
   EXPECT_EQ(answered(), Reason::no_discriminator_match);
 }
 
-// FC-VI 5.3.3, figure 9, exchange 2: the second peer's set-up: FFFFFFFFh in the Device_Header of RESP1, the waiting peer's handle in
-// RESP2, the second peer's in RESP3; once with us as the one who waits, once as the second.
+// FC-VI 5.3.3, figure 9, exchange 2: the second peer's set-up: FFFFFFFFh in the Device_Header of RESP1, the waiting
+// peer's handle in RESP2, the second peer's in RESP3; once with us as the one who waits, once as the second.
 TEST_F(PeerWire, figure_9_exchange_2) {
   post();
   respond(Reason::no_waiting_remote_connectionpoint);
@@ -88,7 +88,8 @@ struct Row {
 };
 class Table2 : public PeerWire, public ::testing::WithParamInterface<Row> {};
 
-// FC-VI 5.3.4 b): nothing is answered before the peer's RESP1. Table 2, Table A.1, all rows; A.2, A.3, A.4, A.5, A.6, A.7.
+// FC-VI 5.3.4 b): nothing is answered before the peer's RESP1. Table 2, Table A.1, all rows; A.2, A.3, A.4, A.5, A.6,
+// A.7.
 TEST_P(Table2, holding_resp1_isAnsweredByTheTable) {
   post();
   request();
@@ -107,13 +108,14 @@ TEST_P(Table2, holding_resp1_isAnsweredByTheTable) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, Table2,
-    ::testing::Values(Row{{}, Reason::connect_reject_concurrent_matching_peer_requests, Return::Success},
-                      Row{Reason::no_discriminator_match, {}, {}}, Row{Reason::no_waiting_remote_connectionpoint, {}, {}},
-                      Row{Reason::connect_reject_concurrent_matching_peer_requests, Reason::connect_reject_protocol_error, {}},
-                      Row{Reason::connect_reject_transport_error, Reason::connect_reject, {}},  // ours is retried: 8.2 b)
-                      Row{Reason::connect_reject_protocol_error, Reason::connect_reject, Return::NotReachable},
-                      Row{Reason::connect_reject, Reason::connect_reject, Return::Reject},
-                      Row{Reason::connect_reject_invalid_service_parm, Reason::connect_reject, Return::NotReachable}),
+    ::testing::Values(
+        Row{{}, Reason::connect_reject_concurrent_matching_peer_requests, Return::Success},
+        Row{Reason::no_discriminator_match, {}, {}}, Row{Reason::no_waiting_remote_connectionpoint, {}, {}},
+        Row{Reason::connect_reject_concurrent_matching_peer_requests, Reason::connect_reject_protocol_error, {}},
+        Row{Reason::connect_reject_transport_error, Reason::connect_reject, {}},  // ours is retried: 8.2 b)
+        Row{Reason::connect_reject_protocol_error, Reason::connect_reject, Return::NotReachable},
+        Row{Reason::connect_reject, Reason::connect_reject, Return::Reject},
+        Row{Reason::connect_reject_invalid_service_parm, Reason::connect_reject, Return::NotReachable}),
     [](const auto& row) { return "row_" + std::to_string(row.index + 1); });
 
 // FC-VI 8.2 b), 8.5.4: row 5 with what follows: our retry, with RETRY set, connects.
@@ -228,7 +230,8 @@ TEST_F(PeerWire, waiting_attributesConflict_rejectShowsAttributes) {
   EXPECT_EQ(call.result, Return::InvalidReliabilityLevel);
 }
 
-// FC-VI 7.7.1, 7.7.2: the peer logs out while it is asked: a new login, and the request once more; not again after that.
+// FC-VI 7.7.1, 7.7.2: the peer logs out while it is asked: a new login, and the request once more; not again after
+// that.
 TEST_F(PeerWire, requesting_peerLogsOut_asksOnceMore) {
   post();
   peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
@@ -255,8 +258,9 @@ TEST_F(PeerWire, waiting_asksAgain) {
 
 // FC-VI 5.3.4 a): the higher Port_Name accepts at once. Our own request ends quietly, whatever it is answered.
 TEST_F(PeerWireHigher, requesting_matchingRqst_isAccepted) {
-  for (const ScriptedPeer::Status theirs : {ScriptedPeer::Status{Reason::connect_reject_concurrent_matching_peer_requests},
-                                            ScriptedPeer::Status{}, ScriptedPeer::Status{Reason::no_discriminator_match}}) {
+  for (const ScriptedPeer::Status theirs :
+       {ScriptedPeer::Status{Reason::connect_reject_concurrent_matching_peer_requests}, ScriptedPeer::Status{},
+        ScriptedPeer::Status{Reason::no_discriminator_match}}) {
     call.result.reset();
     post();
     request();
@@ -271,8 +275,8 @@ TEST_F(PeerWireHigher, requesting_matchingRqst_isAccepted) {
   }
 }
 
-// FC-VI A.5, 8.2 b), 5.3.4 b) 3): the peer takes our "Accept" for a rejection and denies our own request with 21h: neither side
-// completes. The endpoint is in Error; both Exchanges end in order, and nobody waits any more.
+// FC-VI A.5, 8.2 b), 5.3.4 b) 3): the peer takes our "Accept" for a rejection and denies our own request with 21h:
+// neither side completes. The endpoint is in Error; both Exchanges end in order, and nobody waits any more.
 TEST_F(PeerWireHigher, accepting_peerDeniesIt_isAnError) {
   post();
   request();
@@ -290,7 +294,8 @@ TEST_F(PeerWireHigher, accepting_peerDeniesIt_isAnError) {
   EXPECT_EQ(answered(), Reason::no_waiting_remote_connectionpoint);
 }
 
-// FC-VI 5.3.4, A.5: 21h to a request of ours that an earlier one of the peer's superseded denies nothing of what is accepted now.
+// FC-VI 5.3.4, A.5: 21h to a request of ours that an earlier one of the peer's superseded denies nothing of what is
+// accepted now.
 TEST_F(PeerWireHigher, accepting_peerDeniesAnEarlierRequest_connects) {
   post();
   const auto first_rqst = peer.rqst;
@@ -308,7 +313,8 @@ TEST_F(PeerWireHigher, accepting_peerDeniesAnEarlierRequest_connects) {
   EXPECT_EQ(call.result, Return::Success);
 }
 
-// FC-VI 5.3.4, A.5: what comes of 21h once the peer's request made the connection: nothing. It would be seen by the other end.
+// FC-VI 5.3.4, A.5: what comes of 21h once the peer's request made the connection: nothing. It would be seen by the
+// other end.
 TEST_F(PeerWireHigher, connected_peerDeniesOurRequest_connectionStays) {
   post();
   request();
@@ -330,8 +336,8 @@ TEST_F(PeerWireHigher, connected_ownRequestUnanswered_connectionStays) {
   EXPECT_EQ(host.provider.open_setups(), 1u);  // that of the connection
 }
 
-// FC-VI C.4 rules 9, 10, 12: the peer retries what is Connected here: the same RESP1 and RESP3 again, with RETRY, on the Exchange
-// and with the FCVI_CONNECTION_ID of the retry; the endpoint does not notice.
+// FC-VI C.4 rules 9, 10, 12: the peer retries what is Connected here: the same RESP1 and RESP3 again, with RETRY, on
+// the Exchange and with the FCVI_CONNECTION_ID of the retry; the endpoint does not notice.
 TEST_F(PeerWireHigher, connected_peerRetries_isAnsweredAgain) {
   post();
   request();

@@ -1,6 +1,6 @@
-// The book of read data that overtook each other: when it is kept, what it costs of the reorder pool, what is in it, and what
-// happens where
-// there is no room (FC-VI 5.2.4, 5.6, 5.8.6, 5.8.7, 8.4.1 c) d), ruling 131); and the frames of read data by number.
+// The book of read data that overtook each other: when it is kept, what it costs of the reorder pool, what is in it,
+// and what happens where there is no room (FC-VI 5.2.4, 5.6, 5.8.6, 5.8.7, 8.4.1 c) d), ruling 131); and the frames of
+// read data by number.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 
@@ -22,8 +22,8 @@ constexpr auto ms = fc2::millisecond;
 constexpr auto s = fc2::second;
 constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 constexpr std::uint64_t into = Host::data;  // at the client
-/// Less than half of it is free beside one book: a share would be refused, what brings a message on is not. One book of four ranges fits,
-/// to the byte (NarrowBook.fewRanges_haveRoom tells when that changes).
+/// Less than half of it is free beside one book: a share would be refused, what brings a message on is not. One book of
+/// four ranges fits, to the byte (NarrowBook.fewRanges_haveRoom tells when that changes).
 constexpr std::uint64_t narrow_pool = 272;
 
 template <class Base>
@@ -33,7 +33,8 @@ class ReadBookOf : public Base {
   std::uint64_t read(std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) this->server->bytes(this->server->data)[i] = Base::content(0, i);
     std::memset(this->client->bytes(into), 0xCC, bytes + 64);
-    const auto read = this->client->descriptor(vi::control::op_rdma_read, {{into, bytes}}, this->server->data, this->server->handle);
+    const auto read =
+        this->client->descriptor(vi::control::op_rdma_read, {{into, bytes}}, this->server->data, this->server->handle);
     this->client_vi->post_send(read, this->client->handle);
     return read;
   }
@@ -47,7 +48,9 @@ class ReadBookOf : public Base {
   }
   [[nodiscard]] std::uint64_t kept() const { return this->client->provider.reorder_bytes(); }
   [[nodiscard]] std::uint64_t full() const { return this->client->provider.counters().reorder_pool_full; }
-  [[nodiscard]] std::uint64_t wrong() const { return this->client->port.counters().discarded(fc2::Discard::WrongSequence); }
+  [[nodiscard]] std::uint64_t wrong() const {
+    return this->client->port.counters().discarded(fc2::Discard::WrongSequence);
+  }
 };
 
 class ReadBook : public ReadBookOf<support::MessageNodes> {
@@ -85,17 +88,26 @@ class ReadBook : public ReadBookOf<support::MessageNodes> {
     return descriptor;
   }
 };
-class NarrowBook : public ReadBook { public: NarrowBook() : ReadBook({.address = {}, .reorder_pool_bytes = narrow_pool}) {} };
-class NoBook : public ReadBook { public: NoBook() : ReadBook({.address = {}, .reorder_pool_bytes = 16}) {} };
+class NarrowBook : public ReadBook {
+ public:
+  NarrowBook() : ReadBook({.address = {}, .reorder_pool_bytes = narrow_pool}) {}
+};
+class NoBook : public ReadBook {
+ public:
+  NoBook() : ReadBook({.address = {}, .reorder_pool_bytes = 16}) {}
+};
 class NarrowClass2Book : public ReadBookOf<support::Class2Nodes> {
  public:
   NarrowClass2Book() : NarrowClass2Book(narrow_pool) {}
   explicit NarrowClass2Book(std::uint64_t pool) : ReadBookOf(Options{.in_order = false, .reorder_pool_bytes = pool}) {}
 };
-class NoClass2Book : public NarrowClass2Book { public: NoClass2Book() : NarrowClass2Book(16) {} };
+class NoClass2Book : public NarrowClass2Book {
+ public:
+  NoClass2Book() : NarrowClass2Book(16) {}
+};
 
-// FC-VI 8.4.1 d): frames that come twice in their order need no book: none is kept, and none is asked for where there is no
-// room.
+// FC-VI 8.4.1 d): frames that come twice in their order need no book: none is kept, and none is asked for where there
+// is no room.
 TEST_F(ReadBook, doubledInOrder_keepsNone) {
   begin(Level::ReliableDelivery);
   meet([](MessageFrame& frame) { return frame.number == 3 ? late(s) : twice; });
@@ -164,8 +176,8 @@ TEST_F(ReadBook, twoRanges_costNoMoreThanOne) {
   EXPECT_EQ(kept(), 0u);
 }
 
-// 8.4.1 d): more ranges than a fabric makes of frames worth sending, one for 256 bytes and 64 more, find no room; what joins
-// them does.
+// 8.4.1 d): more ranges than a fabric makes of frames worth sending, one for 256 bytes and 64 more, find no room; what
+// joins them does.
 TEST_F(ReadBook, tooManyRanges_findNoRoom) {
   begin(Level::ReliableDelivery);
   constexpr std::uint32_t whole = 1024, most = whole / 256 + 64;
@@ -183,9 +195,8 @@ TEST_F(ReadBook, tooManyRanges_findNoRoom) {
   EXPECT_EQ(kept(), 0u);
 }
 
-// Ruling 131: shares do not count for what brings a message on: one book takes more than half of the pool. One of more ranges
-// finds no room:
-// in class 3 the frame is lost, and missed.
+// Ruling 131: shares do not count for what brings a message on: one book takes more than half of the pool. One of more
+// ranges finds no room: in class 3 the frame is lost, and missed.
 TEST_F(NarrowBook, fewRanges_haveRoom) {
   begin(Level::ReliableDelivery);
   const auto descriptor = forged_read(12);
@@ -226,7 +237,9 @@ TEST_F(ReadBook, growing_memoryLost_keepsNone) {
 // Ruling 131: in class 2 such a frame is busied, and comes again: all of it arrives.
 TEST_F(NarrowClass2Book, manyRanges_areBusied) {
   begin(Level::ReliableDelivery);
-  faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number < 12 && frame.number % 2 == 0 ? late(ms) : pass; };
+  faults.on_frame = [](MessageFrame& frame) {
+    return !frame.from_client && frame.number < 12 && frame.number % 2 == 0 ? late(ms) : pass;
+  };
   const auto descriptor = read(12 * frame_bytes);
   fabric.run_for(100 * ms);
   EXPECT_EQ(client->status(descriptor), read_done);
@@ -266,12 +279,13 @@ TEST_F(ReadBook, waitsForItsTurn_keepsNone) {
 /// Frames of 224 bytes: 65,536 of them are 14 MiB.
 class SmallFrames : public support::MessageNodes, public ::testing::WithParamInterface<bool> {
  public:
-  SmallFrames() : MessageNodes({}, [](fc2::NPortConfig& config, std::size_t) { config.receive_data_field_bytes = 256; }) {}
+  SmallFrames()
+      : MessageNodes({}, [](fc2::NPortConfig& config, std::size_t) { config.receive_data_field_bytes = 256; }) {}
 };
 INSTANTIATE_TEST_SUITE_P(ReadOrWrite, SmallFrames, ::testing::Bool());
 
-// FC-VI 5.6: SEQ_CNT does not repeat within an IU: without another limit an IU has 65,536 frames, that of a RDMA Write or of
-// read data.
+// FC-VI 5.6: SEQ_CNT does not repeat within an IU: without another limit an IU has 65,536 frames, that of a RDMA Write
+// or of read data.
 TEST_P(SmallFrames, transferring_seqCntIsUsedUp_nextIuBegins) {
   begin(Level::ReliableDelivery);
   fabric.fabric.tap(client->port, nullptr);
@@ -282,10 +296,12 @@ TEST_P(SmallFrames, transferring_seqCntIsUsedUp_nextIuBegins) {
     return pass;
   };
   const std::uint16_t operation = reads ? vi::control::op_rdma_read : vi::control::op_rdma_write;
-  const auto descriptor = client->descriptor(operation, {{client->data, (65'536 + 3) * 224}}, server->data, server->handle);
+  const auto descriptor =
+      client->descriptor(operation, {{client->data, (65'536 + 3) * 224}}, server->data, server->handle);
   client_vi->post_send(descriptor, client->handle);
   fabric.run_for(s);
-  EXPECT_EQ(client->status(descriptor), vi::status::done | (reads ? vi::status::op_rdma_read : vi::status::op_rdma_write));
+  EXPECT_EQ(client->status(descriptor),
+            vi::status::done | (reads ? vi::status::op_rdma_read : vi::status::op_rdma_write));
   EXPECT_EQ(ends, (std::vector{65'535, 65'538}));
 }
 

@@ -1,5 +1,5 @@
-// FCVI_READ_RESP frames that are not what was asked for, and read data that finds no place (FC-VI 5.2.4, 5.8.6, 5.8.7, 6.7, 8.4.1,
-// B.2.6).
+// FCVI_READ_RESP frames that are not what was asked for, and read data that finds no place (FC-VI 5.2.4, 5.8.6, 5.8.7,
+// 6.7, 8.4.1, B.2.6).
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "wire/fcvi/message_status.hpp"
 
@@ -53,7 +53,10 @@ class ReadData : public AtLevel {
     EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
   }
 };
-class ReadDataAnyOrder : public ReadData { public: ReadDataAnyOrder() : ReadData(false) {} };
+class ReadDataAnyOrder : public ReadData {
+ public:
+  ReadDataAnyOrder() : ReadData(false) {}
+};
 INSTANTIATE_TEST_SUITE_P(Level, ReadData, support::reliable_levels, support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, ReadDataAnyOrder, support::reliable_levels, support::level_name);
 
@@ -72,8 +75,9 @@ struct Wrong {
   void (*change)(MessageFrame&);
 };
 
-// FC-VI 5.8.4, 5.8.6, 5.8.7, 6.7.2, 8.4.1 c), 8.4.2 e), B.2.6.1: each frame repeats what was asked for, and is the next one; the end comes
-// when, and only when, all is here. What is not so is a sequence error: at once, no byte of it is placed, and the connection breaks.
+// FC-VI 5.8.4, 5.8.6, 5.8.7, 6.7.2, 8.4.1 c), 8.4.2 e), B.2.6.1: each frame repeats what was asked for, and is the next
+// one; the end comes when, and only when, all is here. What is not so is a sequence error: at once, no byte of it is
+// placed, and the connection breaks.
 TEST_P(ReadData, awaitReadData_wrongField_isAnError) {
   constexpr Wrong wrongs[] = {
       {"FCVI_RMT_VA", 2, [](MessageFrame& f) { f.header.rmt_va += 8; }},
@@ -111,13 +115,15 @@ TEST_P(ReadData, awaitReadData_lastSequenceBeforeTheEnd_isIgnored) {
   EXPECT_EQ(placed(), whole);
 }
 
-// VI-ARCH 2.5.2, VI-DG 5.2: the memory goes away while read data comes: a protection error of the descriptor, which ends the connection.
+// VI-ARCH 2.5.2, VI-DG 5.2: the memory goes away while read data comes: a protection error of the descriptor, which
+// ends the connection.
 TEST_P(ReadData, awaitReadData_memoryLost_isLocalProtectionError) {
   begin(GetParam());
   constexpr std::uint32_t large = 1u << 20;
   const std::uint64_t data = client->data + (8u << 20);
   wire::MemHandle own{};
-  ASSERT_EQ(client->nic.register_memory(data, client->memory.data() + (data - support::Host::base), large, {}, own), vi::Return::Success);
+  ASSERT_EQ(client->nic.register_memory(data, client->memory.data() + (data - support::Host::base), large, {}, own),
+            vi::Return::Success);
   const auto descriptor = client->descriptor(vi::control::op_rdma_read, {{data, large}}, server->data, server->handle);
   auto segment = client->get<vi::Segment>(descriptor + sizeof(vi::ControlSegment) + sizeof(vi::Segment));
   segment.handle = own.value;
@@ -132,7 +138,8 @@ TEST_P(ReadData, awaitReadData_memoryLost_isLocalProtectionError) {
   end_both();
 }
 
-// VI-ARCH 5.4: the VI has stopped, and its descriptors are flushed; read data that comes at that very moment is not placed.
+// VI-ARCH 5.4: the VI has stopped, and its descriptors are flushed; read data that comes at that very moment is not
+// placed.
 TEST_P(ReadData, awaitReadData_flushed_placesNothing) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number > 0 ? support::lose : pass; };
@@ -156,7 +163,8 @@ TEST_P(ReadData, awaitReadData_flushed_placesNothing) {
 TEST_P(ReadData, awaitReadData_refused_endsTheExchange) {
   begin(GetParam());
   change(0, [](MessageFrame& f) { f.fc.f_ctl &= ~f_ctl::last_sequence; });
-  const auto refused = client->descriptor(vi::control::op_rdma_read, {{into, 100}}, server->base + server->memory_bytes - 50, server->handle);
+  const auto refused = client->descriptor(vi::control::op_rdma_read, {{into, 100}},
+                                          server->base + server->memory_bytes - 50, server->handle);
   client_vi->post_send(refused, client->handle);
   fabric.run_for(soon);
   EXPECT_EQ(client->status(refused), read_done | vi::status::rdma_protection_error);
@@ -177,7 +185,8 @@ TEST_P(ReadDataAnyOrder, awaitReadData_doubled_isPlacedOnce) {
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
 
-// FC-VI 8.4.1 d), 5.9.4.3: a READ_RESP that refuses has no data, and may overtake the data that went before it: it counts at once.
+// FC-VI 8.4.1 d), 5.9.4.3: a READ_RESP that refuses has no data, and may overtake the data that went before it: it
+// counts at once.
 TEST_P(ReadDataAnyOrder, awaitReadData_refusalOvertakesData_counts) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) {
@@ -196,15 +205,18 @@ TEST_P(ReadDataAnyOrder, awaitReadData_refusalOvertakesData_counts) {
 class ConcurrentReadData : public ReadDataAnyOrder {};
 INSTANTIATE_TEST_SUITE_P(Level, ConcurrentReadData, ::testing::Values(Level::ReliableDelivery), support::level_name);
 
-// FC-VI 6.7.2, 8.4.1 d): a frame behind the end of a read comes before its data, and waits. When the read is complete, and only waits for
-// its turn, that frame is dropped.
+// FC-VI 6.7.2, 8.4.1 d): a frame behind the end of a read comes before its data, and waits. When the read is complete,
+// and only waits for its turn, that frame is dropped.
 TEST_P(ConcurrentReadData, awaitReadData_behindTheEnd_isDropped) {
   begin(GetParam());
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late((2 - frame.number) * fc2::millisecond); };
+  faults.on_frame = [](MessageFrame& frame) {
+    return frame.from_client ? pass : late((2 - frame.number) * fc2::millisecond);
+  };
   const auto first = read(100), second = read(100);
   fabric.run_for(100 * fc2::microsecond);
   const auto* asked_by = log.find([](const support::LoggedFrame& f) {
-    return f.outbound && f.is(RCtl::unsolicited_command) && wire::fcvi::DeviceHeader::parse(32, f.data)->msg_id.value == 2;
+    return f.outbound && f.is(RCtl::unsolicited_command) &&
+           wire::fcvi::DeviceHeader::parse(32, f.data)->msg_id.value == 2;
   });
   ASSERT_NE(asked_by, nullptr);
   auto header = *wire::fcvi::DeviceHeader::parse(32, asked_by->data);
@@ -214,7 +226,8 @@ TEST_P(ConcurrentReadData, awaitReadData_behindTheEnd_isDropped) {
   std::swap(behind.header.s_id, behind.header.d_id);
   behind.set(header);
   behind.header.r_ctl = RCtl::solicited_data;
-  behind.header.f_ctl = f_ctl::exchange_responder | f_ctl::last_sequence | f_ctl::end_sequence | f_ctl::relative_offset_present;
+  behind.header.f_ctl =
+      f_ctl::exchange_responder | f_ctl::last_sequence | f_ctl::end_sequence | f_ctl::relative_offset_present;
   behind.header.seq_cnt = {1};
   behind.header.parameter = 100;
   client->port.receive(behind.build(fabric.pool));
@@ -230,14 +243,16 @@ class Answers : public AtLevel {
  public:
   /// A response of the server to the client's message 1, whose request is in the log.
   void answer(Opcode opcode, std::uint16_t ox_id_difference = 0) {
-    const auto* asked_by = log.find([](const support::LoggedFrame& f) { return f.outbound && f.header.type == wire::Type::fc_vi; });
+    const auto* asked_by =
+        log.find([](const support::LoggedFrame& f) { return f.outbound && f.header.type == wire::Type::fc_vi; });
     ASSERT_NE(asked_by, nullptr);
     const auto asked = *wire::fcvi::DeviceHeader::parse(32, asked_by->data);
     ForgedFrame response{.header = asked_by->header, .data = {}};
     std::swap(response.header.s_id, response.header.d_id);
     response.header.ox_id.value = static_cast<std::uint16_t>(asked_by->header.ox_id.value + ox_id_difference);
     response.header.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl;
-    response.header.f_ctl = f_ctl::exchange_responder | f_ctl::last_sequence | f_ctl::end_sequence | f_ctl::relative_offset_present;
+    response.header.f_ctl =
+        f_ctl::exchange_responder | f_ctl::last_sequence | f_ctl::end_sequence | f_ctl::relative_offset_present;
     response.header.seq_cnt = {0};
     auto header = asked;
     header.handle.value -= 0x1000;  // both ends count alike (TwoNodes)
@@ -251,11 +266,16 @@ class Answers : public AtLevel {
 };
 INSTANTIATE_TEST_SUITE_P(Level, Answers, support::reliable_levels, support::level_name);
 
-// FC-VI 5.2.2 to 5.2.4, 6.3, 6.5, 6.7: a request is answered by its own kind of response, on its exchange, and by none where none is asked
-// for. Anything else is counted, and ends nothing.
+// FC-VI 5.2.2 to 5.2.4, 6.3, 6.5, 6.7: a request is answered by its own kind of response, on its exchange, and by none
+// where none is asked for. Anything else is counted, and ends nothing.
 TEST_P(Answers, awaitResponse_otherKind_isIgnored) {
-  struct Asked { std::uint16_t operation; Opcode right; };
-  constexpr Asked all[] = {{0, Opcode::send_resp}, {vi::control::op_rdma_write, Opcode::write_resp}, {vi::control::op_rdma_read, Opcode::read_resp}};
+  struct Asked {
+    std::uint16_t operation;
+    Opcode right;
+  };
+  constexpr Asked all[] = {{0, Opcode::send_resp},
+                           {vi::control::op_rdma_write, Opcode::write_resp},
+                           {vi::control::op_rdma_read, Opcode::read_resp}};
   for (const Asked& asked : all) {
     SCOPED_TRACE(to_string(asked.right));
     if (!reception() && asked.right != Opcode::read_resp) continue;  // class_2_ack_test: nothing is asked for
@@ -280,7 +300,8 @@ TEST_P(Answers, awaitResponse_otherKind_isIgnored) {
   }
 }
 
-// FC-VI 5.2.2, 5.8.4: while the request is being sent, the initiative is ours: a response to it is of no interest, and the request goes on.
+// FC-VI 5.2.2, 5.8.4: while the request is being sent, the initiative is ours: a response to it is of no interest, and
+// the request goes on.
 TEST_P(Answers, sending_responseBeforeTheEnd_isIgnored) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };

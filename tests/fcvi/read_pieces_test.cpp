@@ -1,5 +1,5 @@
-// Read data on a fabric that does not keep the order, from the frame on that overtakes another (FC-VI 5.2.4, 5.8.6, 5.8.7, 6.7.2,
-// 8.4.1 c) d), B.2.6): what is placed, what ends the read, and what of the reorder pool is left.
+// Read data on a fabric that does not keep the order, from the frame on that overtakes another (FC-VI 5.2.4, 5.8.6,
+// 5.8.7, 6.7.2, 8.4.1 c) d), B.2.6): what is placed, what ends the read, and what of the reorder pool is left.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 
@@ -37,7 +37,8 @@ class ReadPieces : public support::AtLevel {
     return true;
   }
   [[nodiscard]] bool untouched(std::uint32_t begin, std::uint32_t end) {
-    return std::count(client->bytes(into) + begin, client->bytes(into) + end, 0xCC) == static_cast<std::ptrdiff_t>(end - begin);
+    return std::count(client->bytes(into) + begin, client->bytes(into) + end, 0xCC) ==
+           static_cast<std::ptrdiff_t>(end - begin);
   }
   /// Of the server's frames.
   void meet(std::function<Fate(MessageFrame&)> fate) {
@@ -59,8 +60,8 @@ class ReadPieces : public support::AtLevel {
 };
 INSTANTIATE_TEST_SUITE_P(Level, ReadPieces, support::reliable_levels, support::level_name);
 
-// FC-VI 8.4.1 d): any one frame comes last, the first, one between or the last: all of it is placed as it comes, and completes with it; the
-// book of what is here is gone then.
+// FC-VI 8.4.1 d): any one frame comes last, the first, one between or the last: all of it is placed as it comes, and
+// completes with it; the book of what is here is gone then.
 TEST_P(ReadPieces, awaitReadData_oneFrameLate_isPlacedAsItComes) {
   for (const int number : {0, 1, 2, 3}) {
     SCOPED_TRACE(number);
@@ -83,8 +84,8 @@ TEST_P(ReadPieces, awaitReadData_oneFrameLate_isPlacedAsItComes) {
   }
 }
 
-// FC-VI 5.8.6, 5.8.7, 6.7.2, 8.4.1 c): once frames overtook each other, each is still one of those that were asked for: what is not is a
-// sequence error at once, no byte of it is placed, and the connection breaks.
+// FC-VI 5.8.6, 5.8.7, 6.7.2, 8.4.1 c): once frames overtook each other, each is still one of those that were asked for:
+// what is not is a sequence error at once, no byte of it is placed, and the connection breaks.
 TEST_P(ReadPieces, awaitReadData_wrongField_isAnError) {
   struct Wrong {
     const char* name;
@@ -99,8 +100,12 @@ TEST_P(ReadPieces, awaitReadData_wrongField_isAnError) {
       {"SEQ_CNT of the one before", 2, [](MessageFrame& f) { f.fc.seq_cnt = {1}; }},
       {"SEQ_CNT of the first", 2, [](MessageFrame& f) { f.fc.seq_cnt = {0}; }},
       {"relative offset too low", 2, [](MessageFrame& f) { f.fc.parameter -= 4; }, true},
-      {"end too early", 2, [](MessageFrame& f) { f.fc.f_ctl |= f_ctl::end_sequence | f_ctl::last_sequence, f.frame.eof = wire::Eof::t; }},
-      {"no end", 3, [](MessageFrame& f) { f.fc.f_ctl &= ~(f_ctl::end_sequence | f_ctl::last_sequence), f.frame.eof = wire::Eof::n; }},
+      {"end too early", 2,
+       [](MessageFrame& f) { f.fc.f_ctl |= f_ctl::end_sequence | f_ctl::last_sequence, f.frame.eof = wire::Eof::t; }},
+      {"no end", 3,
+       [](MessageFrame& f) {
+         f.fc.f_ctl &= ~(f_ctl::end_sequence | f_ctl::last_sequence), f.frame.eof = wire::Eof::n;
+       }},
       {"beyond the end", 3, [](MessageFrame& f) { f.fc.parameter += 4; }},
   };
   for (const Wrong& wrong : wrongs) {
@@ -120,8 +125,8 @@ TEST_P(ReadPieces, awaitReadData_wrongField_isAnError) {
   }
 }
 
-// VI-ARCH 2.5.2: while a frame is missing, others come twice, what is in front of the gap and what is behind it: each is placed once, and
-// nothing ends.
+// VI-ARCH 2.5.2: while a frame is missing, others come twice, what is in front of the gap and what is behind it: each
+// is placed once, and nothing ends.
 TEST_P(ReadPieces, awaitReadData_doubledAroundAGap_isPlacedOnce) {
   begin(GetParam());
   meet([](MessageFrame& frame) { return frame.number == 1 ? late(fc2::second) : twice; });
@@ -150,7 +155,8 @@ TEST_P(ReadPieces, awaitReadData_frameWithoutData_isDropped) {
   EXPECT_TRUE(untouched(2 * frame_bytes, 3 * frame_bytes));
 }
 
-// VI-ARCH 2.5.2, VI-DG 5.2: the memory goes away while a frame is missing: what comes then finds a protection error of the descriptor.
+// VI-ARCH 2.5.2, VI-DG 5.2: the memory goes away while a frame is missing: what comes then finds a protection error of
+// the descriptor.
 TEST_P(ReadPieces, awaitReadData_memoryLostInAGap_isLocalProtectionError) {
   begin(GetParam());
   const auto own = support::register_own(*client, into, whole);
@@ -176,7 +182,8 @@ TEST_P(ReadPieces, awaitReadData_flushedInAGap_placesNothing) {
   meet([](MessageFrame& frame) { return frame.number == 1 ? lose : pass; });
   const auto descriptor = read();
   fabric.run_for(soon);
-  const auto* first = log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::solicited_data); });
+  const auto* first =
+      log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::solicited_data); });
   ASSERT_NE(first, nullptr);
   ForgedFrame missing{.header = first->header, .data = first->data, .sof = wire::Sof::n3, .eof = wire::Eof::n};
   missing.header.seq_cnt = {1};
@@ -194,8 +201,8 @@ class ReadPiecesNoRoom : public ReadPieces {
 };
 INSTANTIATE_TEST_SUITE_P(Level, ReadPiecesNoRoom, support::reliable_levels, support::level_name);
 
-// Ruling 131: where there is no room, a frame that overtook another is lost and counted; it is missed when FCVI_ULP_TIMEOUT is over
-// (8.4.1 a).
+// Ruling 131: where there is no room, a frame that overtook another is lost and counted; it is missed when
+// FCVI_ULP_TIMEOUT is over (8.4.1 a).
 TEST_P(ReadPiecesNoRoom, awaitReadData_overtaken_isLost) {
   begin(GetParam());
   meet([](MessageFrame& frame) { return frame.number == 1 ? late(fc2::millisecond) : pass; });

@@ -1,5 +1,5 @@
-// Frames of messages by hand on a fabric that keeps the order: what is told of each that is wrong, and what is not (FC-VI 5.2,
-// 5.8, 5.9.7.3, 6.2 to 6.6, 8.4, B.2.4, B.2.5; VI-ARCH 2.5, 3.2.2; VI-DG 3.8.1).
+// Frames of messages by hand on a fabric that keeps the order: what is told of each that is wrong, and what is not
+// (FC-VI 5.2, 5.8, 5.9.7.3, 6.2 to 6.6, 8.4, B.2.4, B.2.5; VI-ARCH 2.5, 3.2.2; VI-DG 3.8.1).
 #include "tests/fcvi/forged_messages.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "tests/fcvi/peer_wire_fixture.hpp"
@@ -38,8 +38,8 @@ INSTANTIATE_TEST_SUITE_P(Level, ReliableReceived, support::reliable_levels, supp
 INSTANTIATE_TEST_SUITE_P(Level, ReceptionReceived, ::testing::Values(Level::ReliableReception), support::level_name);
 INSTANTIATE_TEST_SUITE_P(Level, UnreliableReceived, ::testing::Values(Level::UnreliableDelivery), support::level_name);
 
-// FC-VI 5.9.7.3.1, Table 6: the descriptor of an RDMA Write with Immediate Data is bad: an error of the descriptor, not of the
-// target.
+// FC-VI 5.9.7.3.1, Table 6: the descriptor of an RDMA Write with Immediate Data is bad: an error of the descriptor, not
+// of the target.
 TEST_P(Received, writeImmediate_badDescriptor_isADescriptorError) {
   begin();
   const auto bad = server->descriptor(vi::control::op_rdma_write, {{server->data, slot}});
@@ -60,8 +60,8 @@ struct BadPost {
   fc2::Timer<BadPost, &BadPost::due> timer{*this};
 };
 
-// VI-ARCH 6.3.1.1, 5.4: two Sends wait for read data to go out. The VI goes to Error in the instant in which the last of it goes: they are
-// not taken any more, and nothing is told of them.
+// VI-ARCH 6.3.1.1, 5.4: two Sends wait for read data to go out. The VI goes to Error in the instant in which the last
+// of it goes: they are not taken any more, and nothing is told of them.
 TEST_P(ReceptionReceived, waiting_viFailsInTheInstantOfTheLastReadData_restIsDiscarded) {
   begin();
   receive(2);
@@ -82,8 +82,8 @@ TEST_P(ReceptionReceived, waiting_viFailsInTheInstantOfTheLastReadData_restIsDis
   EXPECT_EQ(received(0), receive_flushed);
 }
 
-// FC-VI 8.4.2 f), B.2.4 rule 1 c), D.2: a connection that failed has its FCVI_HANDLE until R_A_TOV is over: frames that are discarded
-// meanwhile do not release it, and the peer's DISCONNECT_RQST is accepted.
+// FC-VI 8.4.2 f), B.2.4 rule 1 c), D.2: a connection that failed has its FCVI_HANDLE until R_A_TOV is over: frames that
+// are discarded meanwhile do not release it, and the peer's DISCONNECT_RQST is accepted.
 TEST_P(ReliableReceived, failed_frameIsDiscarded_handleStays) {
   begin();
   faults.on_control = [this](const wire::FcHeader& fc) {
@@ -95,7 +95,8 @@ TEST_P(ReliableReceived, failed_frameIsDiscarded_handleStays) {
   give_send(2), give_send(3);
   log.clear();
   EXPECT_EQ(disconnect(*client, *client_vi), vi::Return::Success);
-  const auto* answer = log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::solicited_control); });
+  const auto* answer =
+      log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::solicited_control); });
   ASSERT_NE(answer, nullptr);
   const auto resp = wire::fcvi::DeviceHeader::parse(32, answer->data);
   EXPECT_EQ(resp->opcode, Opcode::disconnect_resp);
@@ -168,8 +169,8 @@ TEST_P(Received, receiving_sequencesWithFillBytes_arrive) {
   }
 }
 
-// FC-VI 5.9.7, 6.2.2: FCVI_PARAMETER is Immediate Data where the flag says so, and then the same in all frames; else it says
-// nothing.
+// FC-VI 5.9.7, 6.2.2: FCVI_PARAMETER is Immediate Data where the flag says so, and then the same in all frames; else it
+// says nothing.
 TEST_P(Received, receiving_parameterChanges) {
   begin();
   receive(2);
@@ -183,8 +184,8 @@ TEST_P(Received, receiving_parameterChanges) {
   expect_end(Reason::protocol_error);
 }
 
-// VI-ARCH 3.2.2: an RDMA Write that ends where the registered memory does, and one that goes a byte further: nothing of that is
-// written.
+// VI-ARCH 3.2.2: an RDMA Write that ends where the registered memory does, and one that goes a byte further: nothing of
+// that is written.
 TEST_P(Received, write_beyondItsMemory_isRefusedWhole) {
   begin();
   header.rmt_va_handle = support::register_own(*server, target, 4096);
@@ -216,7 +217,8 @@ TEST_P(ReliableReceived, read_beyondItsMemory_isRefusedWhole) {
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaRProt), 1);
   expect_end(Reason::remote_rdma_read_protection_error);
   EXPECT_EQ(responses(), "2:05");
-  const auto* response = log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::solicited_data); });
+  const auto* response =
+      log.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(wire::RCtl::solicited_data); });
   ASSERT_NE(response, nullptr);
   EXPECT_EQ(response->data.size(), 32u);
   EXPECT_EQ(wire::fcvi::DeviceHeader::parse(32, response->data)->tot_len_or_connection_id, 2 * part);
@@ -228,9 +230,10 @@ TEST_P(ReliableReceived, read_withoutRight_isRefusedAtOnce) {
     SCOPED_TRACE(bytes);
     begin(std::to_string(bytes));
     wire::MemHandle write_only{};
-    ASSERT_EQ(server->nic.register_memory(target, server->memory.data() + (target - Host::base), 4096,
-                                          {.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = false}, write_only),
-              vi::Return::Success);
+    ASSERT_EQ(
+        server->nic.register_memory(target, server->memory.data() + (target - Host::base), 4096,
+                                    {.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = false}, write_only),
+        vi::Return::Success);
     give_read(1, 1u << 20);
     header.rmt_va_handle = write_only;
     EXPECT_EQ(server_vi->state(), vi::State::Connected);
@@ -242,15 +245,16 @@ TEST_P(ReliableReceived, read_withoutRight_isRefusedAtOnce) {
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaRProt), 2);
 }
 
-// VI-DG 3.8.1, ruling 253: at Unreliable Delivery a frame that breaks the rules is told of its message alone; the next RDMA
-// Write, which is lost on its way, is told for itself.
+// VI-DG 3.8.1, ruling 253: at Unreliable Delivery a frame that breaks the rules is told of its message alone; the next
+// RDMA Write, which is lost on its way, is told for itself.
 TEST_P(UnreliableReceived, writeBreaksRules_nextIsToldForItself) {
   begin();
   give_write(1, 0, 2), give_write(1, 1, 3);
   EXPECT_EQ(told(), to_string(vi::ErrorCode::RdmaTransport));
   give_write(2, 0, 2);
   fabric.run_for(r_a_tov + fc2::millisecond);
-  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaTransport)) + ", " + std::string(to_string(vi::ErrorCode::RdmaWAbort)));
+  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaTransport)) + ", " +
+                        std::string(to_string(vi::ErrorCode::RdmaWAbort)));
   EXPECT_EQ(discarded(), 1u);
 }
 class UnreliableAnyOrder : public ForgedMessages {};
@@ -259,10 +263,12 @@ TEST_F(UnreliableAnyOrder, writeBreaksRules_nextIsToldForItself) {
   give_write(1, 1, 3), give_write(1, 0, 2);
   give_write(2, 0, 2), give_write(3);
   fabric.run_for(r_a_tov + fc2::millisecond);
-  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaTransport)) + ", " + std::string(to_string(vi::ErrorCode::RdmaWAbort)));
+  EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaTransport)) + ", " +
+                        std::string(to_string(vi::ErrorCode::RdmaWAbort)));
 }
 
-// FC-VI 8.4.1 note 1, B.2.5 rule 7: the rest of a message never comes: a timer tells, and so no frame is discarded for it.
+// FC-VI 8.4.1 note 1, B.2.5 rule 7: the rest of a message never comes: a timer tells, and so no frame is discarded for
+// it.
 TEST_P(Received, receiving_restNeverComes_discardsNoFrame) {
   begin();
   receive();
@@ -279,15 +285,16 @@ TEST_P(Received, receiving_restNeverComes_discardsNoFrame) {
   expect_end(Reason::transport_error);
 }
 
-// FC-VI 5.9.7.3.1, 5.9.7.3.2: ... of an RDMA Write with Immediate Data, whose descriptor tells it: the same. No descriptor at
-// all is an error of that.
+// FC-VI 5.9.7.3.1, 5.9.7.3.2: ... of an RDMA Write with Immediate Data, whose descriptor tells it: the same. No
+// descriptor at all is an error of that.
 TEST_P(Received, writeImmediate_restNeverComes_isATransportError) {
   begin();
   receive();
   header.flags = wire::fcvi::message_request_flag::imm_data;
   give_write(1, 0, 2);
   fabric.run_for(r_a_tov);
-  EXPECT_EQ(received(0), vi::status::done | vi::status::op_remote_rdma_write | vi::status::transport_error | vi::status::partial_error);
+  EXPECT_EQ(received(0), vi::status::done | vi::status::op_remote_rdma_write | vi::status::transport_error |
+                             vi::status::partial_error);
   expect_end(Reason::transport_error);
 }
 TEST_P(Received, send_noDescriptor_isADescriptorError) {
@@ -311,8 +318,8 @@ TEST_P(ReceptionReceived, waiting_restNeverComes_discardsNoFrame) {
   EXPECT_EQ(discarded(), 0u);
 }
 
-// FC-VI 8.4.2 b) d): of what waits behind read data the ABTS of the message that is next ends the connection. That of one
-// behind it, or of the first that is here where another is missing, does not: nothing of it was processed yet.
+// FC-VI 8.4.2 b) d): of what waits behind read data the ABTS of the message that is next ends the connection. That of
+// one behind it, or of the first that is here where another is missing, does not: nothing of it was processed yet.
 TEST_P(ReceptionReceived, waiting_laterMessageAborted_goesOn) {
   begin();
   receive(2);
@@ -357,8 +364,8 @@ TEST_P(ReceptionReceived, waiting_staleFrame_isAProtocolError) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// FC-FS ABTS, FC-VI 8.4.2 b): the exchange of the message that ends with its ABTS is known here, and may serve again at once;
-// that of one which is over is not, and rests for R_A_TOV (Recovery_Qualifier).
+// FC-FS ABTS, FC-VI 8.4.2 b): the exchange of the message that ends with its ABTS is known here, and may serve again at
+// once; that of one which is over is not, and rests for R_A_TOV (Recovery_Qualifier).
 TEST_P(UnreliableReceived, receiving_aborted_exchangeServesAgain) {
   begin();
   receive(2);
@@ -380,8 +387,8 @@ TEST_P(UnreliableReceived, awaitResp2_read_isDiscardedAtOnce) {
   EXPECT_EQ(responses(), "");
 }
 
-// FC-VI C.5.4: the server sends nothing before RESP3, on a fabric that should keep the order, too, and did not: the RDMA Read
-// waits for RESP2; the Send before it, which comes behind it, does not.
+// FC-VI C.5.4: the server sends nothing before RESP3, on a fabric that should keep the order, too, and did not: the
+// RDMA Read waits for RESP2; the Send before it, which comes behind it, does not.
 TEST_P(DeliveryReceived, awaitResp2_readOvertakesASend_waits) {
   begin_setup(GetParam(), late(fc2::second), pass);
   receive();
@@ -400,8 +407,8 @@ class FewReplyExchanges : public ForgedMessages {
   FewReplyExchanges() : ForgedMessages({.in_order = true, .class_2 = true, .max_exchanges = 8}) {}
 };
 
-// FC-VI 5.2.2, 8.4.1 a): nobody acknowledges the responses, and no exchange is left for another: the message arrives, its
-// originator's time-out tells it.
+// FC-VI 5.2.2, 8.4.1 a): nobody acknowledges the responses, and no exchange is left for another: the message arrives,
+// its originator's time-out tells it.
 TEST_F(FewReplyExchanges, responding_noExchange_messageArrives) {
   begin(Level::ReliableReception);
   receive(12);
@@ -418,23 +425,31 @@ TEST_F(FewReplyExchanges, responding_noExchange_messageArrives) {
 
 class AcceptedTwice : public support::PeerWire {};
 
-// FC-VI C.5.2, C.5.5: half a message came before RESP2 said that there is no connection. The request waits on, is asked again,
-// and the messages of that connection begin anew.
+// FC-VI C.5.2, C.5.5: half a message came before RESP2 said that there is no connection. The request waits on, is asked
+// again, and the messages of that connection begin anew.
 TEST_F(AcceptedTwice, receiving_resp2Refuses_nextConnectionBeginsAnew) {
   post();
   const auto posted = host.descriptor(0, {{host.data, 1u << 16}});
   vi->post_receive(posted, host.handle);
   const auto give = [&](std::uint32_t number) {
     ForgedFrame one;
-    one.header = {.r_ctl = wire::RCtl::solicited_data, .d_id = host.port.n_port_id(), .s_id = peer.port.n_port_id(), .type = wire::Type::fc_vi,
-                  .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present, .ox_id = {0x5001}, .rx_id = wire::RxId::unassigned};
+    one.header = {.r_ctl = wire::RCtl::solicited_data,
+                  .d_id = host.port.n_port_id(),
+                  .s_id = peer.port.n_port_id(),
+                  .type = wire::Type::fc_vi,
+                  .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present,
+                  .ox_id = {0x5001},
+                  .rx_id = wire::RxId::unassigned};
     if (number == 2) one.header.f_ctl |= f_ctl::end_sequence | f_ctl::last_sequence;
     one.header.seq_cnt = {static_cast<std::uint16_t>(number)};
     one.header.parameter = 100 * number;
     one.sof = number == 0 ? wire::Sof::i3 : wire::Sof::n3;
     one.eof = number == 2 ? wire::Eof::t : wire::Eof::n;
     one.data.resize(132, 'x');
-    wire::fcvi::DeviceHeader{.handle = peer.resp1->payload.handle, .opcode = Opcode::send_rqst, .msg_id = {1}, .tot_len_or_connection_id = 300}
+    wire::fcvi::DeviceHeader{.handle = peer.resp1->payload.handle,
+                             .opcode = Opcode::send_rqst,
+                             .msg_id = {1},
+                             .tot_len_or_connection_id = 300}
         .write(std::span(one.data).first(32));
     one.header.df_ctl = wire::df_ctl::device_header_32;
     host.port.receive(one.build(fabric.pool));

@@ -1,5 +1,5 @@
-// A message at Reliable Reception that is refused at its first frame, and what may happen until its end, where the answer goes
-// (VI-ARCH 2.5.3, FC-VI 5.9.4.3, B.2.4, B.2.5).
+// A message at Reliable Reception that is refused at its first frame, and what may happen until its end, where the
+// answer goes (VI-ARCH 2.5.3, FC-VI 5.9.4.3, B.2.4, B.2.5).
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 
@@ -40,8 +40,8 @@ class RefusedMessageAnyOrder : public RefusedMessage {
   RefusedMessageAnyOrder() : RefusedMessage(false) {}
 };
 
-// FC-VI B.2.5 rule 4b: the next message comes before the refused one is at its end: the connection breaks at once, and the descriptor
-// says what was wrong with it, not with the other.
+// FC-VI B.2.5 rule 4b: the next message comes before the refused one is at its end: the connection breaks at once, and
+// the descriptor says what was wrong with it, not with the other.
 TEST_F(RefusedMessage, refusing_nextMessageComes_breaksAtOnce) {
   begin(Level::ReliableReception);
   receive_too_short(), receive();
@@ -72,7 +72,8 @@ TEST_F(RefusedMessage, refusing_earlierMessageAgain_breaksAtOnce) {
   expect_broken();
 }
 
-// VI-DG 3.3.5, FC-VI 8.4.2 f): VipDisconnect in the midst of it: the descriptor is flushed, and the handle rests for R_A_TOV.
+// VI-DG 3.3.5, FC-VI 8.4.2 f): VipDisconnect in the midst of it: the descriptor is flushed, and the handle rests for
+// R_A_TOV.
 TEST_F(RefusedMessage, refusing_disconnect_handleRests) {
   begin(Level::ReliableReception);
   receive_too_short(), receive();
@@ -105,8 +106,8 @@ TEST_F(RefusedMessageAnyOrder, refusing_framesOvertake_isRefusedByResponse) {
   EXPECT_EQ(received(0), too_short);
 }
 
-// VI-ARCH 2.5.3, FC-VI 5.9.4.3: the memory of the descriptor goes just before the last frame, which brings the initiative: it is
-// answered at once.
+// VI-ARCH 2.5.3, FC-VI 5.9.4.3: the memory of the descriptor goes just before the last frame, which brings the
+// initiative: it is answered at once.
 TEST_F(RefusedMessage, receiving_memoryLostAtTheLastFrame_isRefusedByResponse) {
   begin(Level::ReliableReception);
   const std::uint64_t data = server->data + (8u << 20);
@@ -146,9 +147,12 @@ TEST_F(RefusedMessage, failed_noDisconnectForLong_framesAreDiscarded) {
 
 // --- the originator ----------------------------------------------------------------------------------------------
 
-// FC-VI C.5.10.1, C.5.5, Annex E: RESP3 is late; message 1 was delivered, message 2 refused. When RESP3 comes, both complete, in order.
+// FC-VI C.5.10.1, C.5.5, Annex E: RESP3 is late; message 1 was delivered, message 2 refused. When RESP3 comes, both
+// complete, in order.
 TEST_F(RefusedMessage, awaitResp3_secondIsRefused_completeInOrder) {
-  faults.on_control = [this](const wire::FcHeader& fc) { return fc.d_id == client->port.n_port_id() ? late(5 * fc2::millisecond) : pass; };
+  faults.on_control = [this](const wire::FcHeader& fc) {
+    return fc.d_id == client->port.n_port_id() ? late(5 * fc2::millisecond) : pass;
+  };
   client_vi = &client->make_vi(Level::ReliableReception), server_vi = &server->make_vi(Level::ReliableReception);
   receive();
   server->provider.connect_wait(server->net("late"), fc2::second, wait);
@@ -167,8 +171,8 @@ TEST_F(RefusedMessage, awaitResp3_secondIsRefused_completeInOrder) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
 
-// VI-ARCH 2.5.2, VI-DG 5.2: the memory of a message goes while it waits for credit: a protection error, no frame of it, and at a
-// reliable level both ends are in Error.
+// VI-ARCH 2.5.2, VI-DG 5.2: the memory of a message goes while it waits for credit: a protection error, no frame of it,
+// and at a reliable level both ends are in Error.
 TEST_F(QueuedForCredit, queued_memoryLostAtReliableDelivery_breaks) {
   begin(Level::ReliableDelivery);
   faults.on_link_control = [](const wire::FcHeader&) { return late(5 * fc2::millisecond); };

@@ -1,5 +1,5 @@
-// Out-of-order fabrics, the long way: whole buffers late by seconds (FC-VI B.3.2.4, 8.4.1 d), what must be kept and what must not
-// (B.2.5 rules 4c, 5b, 6e).
+// Out-of-order fabrics, the long way: whole buffers late by seconds (FC-VI B.3.2.4, 8.4.1 d), what must be kept and
+// what must not (B.2.5 rules 4c, 5b, 6e).
 #include "fcvi/arrivals.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/reordered_nodes.hpp"
@@ -14,7 +14,11 @@ using support::Reordered;
 
 constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
 
-struct Long { const char* name; std::uint16_t operation; Level level; };
+struct Long {
+  const char* name;
+  std::uint16_t operation;
+  Level level;
+};
 class LongMessage : public Reordered, public ::testing::WithParamInterface<Long> {
  public:
   static constexpr std::uint32_t bytes = 12u << 20, frames = bytes / frame_bytes + 1;
@@ -50,21 +54,24 @@ class LongMessage : public Reordered, public ::testing::WithParamInterface<Long>
     EXPECT_EQ(server->provider.reorder_bytes() + client->provider.reorder_bytes(), 0u);
     EXPECT_EQ(fabric.pool.outstanding(), 0u);
   }
-  [[nodiscard]] std::uint64_t peak() const { return std::max(server->provider.reorder_peak_bytes(), client->provider.reorder_peak_bytes()); }
+  [[nodiscard]] std::uint64_t peak() const {
+    return std::max(server->provider.reorder_peak_bytes(), client->provider.reorder_peak_bytes());
+  }
   std::vector<std::uint64_t> from, into;
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, LongMessage,
-                         ::testing::Values(Long{"SendUnreliable", 0, Level::UnreliableDelivery}, Long{"Send", 0, Level::ReliableDelivery},
-                                           Long{"SendReception", 0, Level::ReliableReception},
-                                           Long{"WriteUnreliable", vi::control::op_rdma_write, Level::UnreliableDelivery},
-                                           Long{"Write", vi::control::op_rdma_write, Level::ReliableDelivery},
-                                           Long{"WriteReception", vi::control::op_rdma_write, Level::ReliableReception},
-                                           Long{"Read", vi::control::op_rdma_read, Level::ReliableDelivery},
-                                           Long{"ReadReception", vi::control::op_rdma_read, Level::ReliableReception}),
-                         [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, LongMessage,
+    ::testing::Values(Long{"SendUnreliable", 0, Level::UnreliableDelivery}, Long{"Send", 0, Level::ReliableDelivery},
+                      Long{"SendReception", 0, Level::ReliableReception},
+                      Long{"WriteUnreliable", vi::control::op_rdma_write, Level::UnreliableDelivery},
+                      Long{"Write", vi::control::op_rdma_write, Level::ReliableDelivery},
+                      Long{"WriteReception", vi::control::op_rdma_write, Level::ReliableReception},
+                      Long{"Read", vi::control::op_rdma_read, Level::ReliableDelivery},
+                      Long{"ReadReception", vi::control::op_rdma_read, Level::ReliableReception}),
+    [](const auto& tested) { return std::string(tested.param.name); });
 
-// FC-VI B.3.2.4, B.3.3.3, 8.4.1 d): one frame of 12 MiB is 5 s late, the first, one in the middle or the last: nothing is lost, and what
-// overtook it is placed and not kept.
+// FC-VI B.3.2.4, B.3.3.3, 8.4.1 d): one frame of 12 MiB is 5 s late, the first, one in the middle or the last: nothing
+// is lost, and what overtook it is placed and not kept.
 TEST_P(LongMessage, receiving_oneFrameSecondsLate_losesNothing) {
   for (const std::uint32_t seq_cnt : {0u, frames / 2, frames - 1}) {
     SCOPED_TRACE(seq_cnt);
@@ -75,7 +82,8 @@ TEST_P(LongMessage, receiving_oneFrameSecondsLate_losesNothing) {
     delay(seq_cnt);
     post();
     fabric.run_for(4 * fc2::second);
-    EXPECT_EQ(client->status(from[0]) != 0, GetParam().operation != vi::control::op_rdma_read && GetParam().level != Level::ReliableReception);
+    EXPECT_EQ(client->status(from[0]) != 0,
+              GetParam().operation != vi::control::op_rdma_read && GetParam().level != Level::ReliableReception);
     if (GetParam().operation == 0) {
       EXPECT_EQ(server->status(into[0]), 0u);
     }
@@ -116,7 +124,9 @@ class Kept : public Reordered, public ::testing::WithParamInterface<Level> {
   static constexpr std::uint32_t bytes = 4u << 20;
   /// A short Send, which comes so late, and a long one behind it.
   void send_both(std::size_t connection, fc2::TimeNs delay) {
-    faults.on_frame = [=](MessageFrame& frame) { return frame.from_client && frame.header.tot_len_or_connection_id == 8 ? late(delay) : pass; };
+    faults.on_frame = [=](MessageFrame& frame) {
+      return frame.from_client && frame.header.tot_len_or_connection_id == 8 ? late(delay) : pass;
+    };
     fill(*client, Host::data, bytes);
     for (const std::uint32_t size : {8u, bytes}) {
       from.push_back(client->descriptor(0, {{Host::data, size}}));
@@ -129,8 +139,8 @@ class Kept : public Reordered, public ::testing::WithParamInterface<Level> {
 };
 INSTANTIATE_TEST_SUITE_P(Level, Kept, support::reliable_levels, support::level_name);
 
-// FC-VI B.2.5 rules 4c, 5b, 8.4.1: nobody knows the descriptor of a Send before all messages in front of it showed what they are: its
-// frames are kept, and then they are delivered in order.
+// FC-VI B.2.5 rules 4c, 5b, 8.4.1: nobody knows the descriptor of a Send before all messages in front of it showed what
+// they are: its frames are kept, and then they are delivered in order.
 TEST_P(Kept, expecting_messageMissing_laterSendIsKept) {
   begin_all(GetParam());
   send_both(0, 5 * fc2::second);
@@ -151,8 +161,8 @@ class SmallPool : public Kept {
 };
 INSTANTIATE_TEST_SUITE_P(Level, SmallPool, support::reliable_levels, support::level_name);
 
-// Ruling 131: what finds no room is lost in class 3, and missed after R_A_TOV (rule 7b). It is counted, and all connections of a port
-// together keep no more than the pool.
+// Ruling 131: what finds no room is lost in class 3, and missed after R_A_TOV (rule 7b). It is counted, and all
+// connections of a port together keep no more than the pool.
 TEST_P(SmallPool, expecting_full_staysWithinItsPool) {
   begin_all(GetParam(), 3);
   for (std::size_t i = 0; i < 3; ++i) send_both(i, 5 * fc2::second);
@@ -166,7 +176,8 @@ TEST_P(SmallPool, expecting_full_staysWithinItsPool) {
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);
 }
 
-// VI-ARCH 2.5.2: with no descriptor yet, the message waits for its turn; the descriptor that is posted meanwhile is its own.
+// VI-ARCH 2.5.2: with no descriptor yet, the message waits for its turn; the descriptor that is posted meanwhile is its
+// own.
 TEST_P(Kept, expecting_descriptorPostedMeanwhile_isUsed) {
   begin_all(GetParam());
   faults.on_frame = support::to_frame(1, late(fc2::second));
@@ -204,7 +215,8 @@ TEST_P(Writes, receiving_middleLate_lastBytesComeLast) {
   post_write(Host::data, Host::data, 3 * frame_bytes);
   fabric.run_for(500 * fc2::millisecond);
   EXPECT_TRUE(same(Host::data, Host::data, frame_bytes));
-  EXPECT_EQ(std::count(server->bytes(Host::data + frame_bytes), server->bytes(Host::data + 3 * frame_bytes), 0), 2 * frame_bytes);
+  EXPECT_EQ(std::count(server->bytes(Host::data + frame_bytes), server->bytes(Host::data + 3 * frame_bytes), 0),
+            2 * frame_bytes);
   fabric.run_for(fc2::second);
   EXPECT_TRUE(same(Host::data, Host::data, 3 * frame_bytes));
 }
@@ -212,8 +224,8 @@ TEST_P(Writes, receiving_middleLate_lastBytesComeLast) {
 class ReliableWrites : public Kept {};
 INSTANTIATE_TEST_SUITE_P(Level, ReliableWrites, support::reliable_levels, support::level_name);
 
-// VI-ARCH 6.3.1.1 (RDMA Writes do not pass RDMA Writes): two of them to the same place, and one frame of the first comes last of all: the
-// second's bytes stay.
+// VI-ARCH 6.3.1.1 (RDMA Writes do not pass RDMA Writes): two of them to the same place, and one frame of the first
+// comes last of all: the second's bytes stay.
 TEST_P(ReliableWrites, receiving_secondOvertakes_itsBytesStay) {
   begin_all(GetParam());
   fill(*client, Host::data, 4 * frame_bytes, 7);
@@ -245,7 +257,8 @@ TEST_P(ReliableWrites, receiving_wordWrittenAgain_lastOneStays) {
 class ReceptionWrites : public Kept {};
 INSTANTIATE_TEST_SUITE_P(Level, ReceptionWrites, ::testing::Values(Level::ReliableReception), support::level_name);
 
-// VI-ARCH 6.3.1.1, 2.5.3: at Reliable Reception an RDMA Write has no effect while a message before it may be an RDMA Read.
+// VI-ARCH 6.3.1.1, 2.5.3: at Reliable Reception an RDMA Write has no effect while a message before it may be an RDMA
+// Read.
 TEST_P(ReceptionWrites, expecting_messageMissing_nothingIsWritten) {
   begin_all(GetParam());
   fill(*client, Host::data, 3 * frame_bytes, 7);
@@ -253,7 +266,9 @@ TEST_P(ReceptionWrites, expecting_messageMissing_nothingIsWritten) {
   receive(1), send(1, 8);
   post_write(Host::data, Host::data + (8u << 20), 3 * frame_bytes);
   fabric.run_for(500 * fc2::millisecond);
-  EXPECT_EQ(std::count(server->bytes(Host::data + (8u << 20)), server->bytes(Host::data + (8u << 20) + 3 * frame_bytes), 0), 3 * frame_bytes);
+  EXPECT_EQ(
+      std::count(server->bytes(Host::data + (8u << 20)), server->bytes(Host::data + (8u << 20) + 3 * frame_bytes), 0),
+      3 * frame_bytes);
   fabric.run_for(fc2::second);
   EXPECT_TRUE(same(Host::data + frame_bytes, Host::data + (8u << 20) + frame_bytes, 2 * frame_bytes));
 }

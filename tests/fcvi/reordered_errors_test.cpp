@@ -1,5 +1,6 @@
-// Messages that fail on a fabric that does not keep the order, while a frame of theirs, or of one before them, is missing (FC-VI 5.9.4.3,
-// 8.4.2, B.2.4, B.2.5; VI-ARCH 2.5, 3.2.2; VI-DG 3.8.1): each fails as if its frames had come in order, and takes nothing else with it.
+// Messages that fail on a fabric that does not keep the order, while a frame of theirs, or of one before them, is
+// missing (FC-VI 5.9.4.3, 8.4.2, B.2.4, B.2.5; VI-ARCH 2.5, 3.2.2; VI-DG 3.8.1): each fails as if its frames had come
+// in order, and takes nothing else with it.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "wire/fcvi/message_status.hpp"
@@ -54,11 +55,13 @@ class ReorderedErrors : public support::AtLevel {
 class UnreliableReorderedErrors : public ReorderedErrors {};
 class ReceptionReorderedErrors : public ReorderedErrors {};
 INSTANTIATE_TEST_SUITE_P(Level, ReorderedErrors, support::all_levels, support::level_name);
-INSTANTIATE_TEST_SUITE_P(Level, UnreliableReorderedErrors, ::testing::Values(support::Level::UnreliableDelivery), support::level_name);
-INSTANTIATE_TEST_SUITE_P(Level, ReceptionReorderedErrors, ::testing::Values(support::Level::ReliableReception), support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, UnreliableReorderedErrors, ::testing::Values(support::Level::UnreliableDelivery),
+                         support::level_name);
+INSTANTIATE_TEST_SUITE_P(Level, ReceptionReorderedErrors, ::testing::Values(support::Level::ReliableReception),
+                         support::level_name);
 
-// VI-ARCH 3.2.2, FC-VI 5.9.4.3: the target of an RDMA Write goes away while its second frame is missing: that frame is not written, and not
-// passed over in silence.
+// VI-ARCH 3.2.2, FC-VI 5.9.4.3: the target of an RDMA Write goes away while its second frame is missing: that frame is
+// not written, and not passed over in silence.
 TEST_P(ReorderedErrors, receiving_writeTargetGoesInAGap_isAProtectionError) {
   begin(GetParam());
   const auto own = register_own(*server, target, slot);
@@ -69,12 +72,14 @@ TEST_P(ReorderedErrors, receiving_writeTargetGoesInAGap_isAProtectionError) {
   fabric.run_for(2 * fc2::second);
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaWProt), 1);
   if (reception()) {
-    EXPECT_EQ(responses(), (std::vector<unsigned>{wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags()}));
+    EXPECT_EQ(responses(),
+              (std::vector<unsigned>{wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags()}));
   }
   expect_end();
 }
 
-// VI-ARCH 2.5: the memory of a receive descriptor goes away while a frame of its Send is missing: the descriptor says so.
+// VI-ARCH 2.5: the memory of a receive descriptor goes away while a frame of its Send is missing: the descriptor says
+// so.
 TEST_P(ReorderedErrors, receiving_receiveMemoryGoesInAGap_isAProtectionError) {
   begin(GetParam());
   const auto own = register_own(*server, target, slot);
@@ -87,12 +92,14 @@ TEST_P(ReorderedErrors, receiving_receiveMemoryGoesInAGap_isAProtectionError) {
   fabric.run_for(2 * fc2::second);
   EXPECT_EQ(server->status(posted), vi::status::done | vi::status::op_receive | vi::status::protection_error);
   if (reception()) {
-    EXPECT_EQ(responses(), (std::vector<unsigned>{wire::fcvi::MessageStatus{.resp_err = true, .desc_err = true}.to_flags()}));
+    EXPECT_EQ(responses(),
+              (std::vector<unsigned>{wire::fcvi::MessageStatus{.resp_err = true, .desc_err = true}.to_flags()}));
   }
   expect_end();
 }
 
-// VI-DG 3.8.1, VI-ARCH 3.2.2: an RDMA Write that no memory is for, and whose first frame comes last: one protection error, no byte written.
+// VI-DG 3.8.1, VI-ARCH 3.2.2: an RDMA Write that no memory is for, and whose first frame comes last: one protection
+// error, no byte written.
 TEST_P(ReorderedErrors, receiving_writeWithoutTarget_isAProtectionError) {
   begin(GetParam());
   delay(0);
@@ -117,8 +124,8 @@ TEST_P(ReorderedErrors, receiving_writeImmediateWithoutTarget_failsItsDescriptor
   expect_end();
 }
 
-// VI-DG 5.2, ruling 19: a Send that is longer than its descriptor, its second frame missing: a length error, of nothing else. At Reliable
-// Reception it is told when the initiative is here: once, with the last of its frames that comes.
+// VI-DG 5.2, ruling 19: a Send that is longer than its descriptor, its second frame missing: a length error, of nothing
+// else. At Reliable Reception it is told when the initiative is here: once, with the last of its frames that comes.
 TEST_P(ReorderedErrors, receiving_sendTooLong_isALengthError) {
   begin(GetParam());
   const auto posted = server->descriptor(0, {{server->data, 100}});
@@ -132,7 +139,8 @@ TEST_P(ReorderedErrors, receiving_sendTooLong_isALengthError) {
   EXPECT_EQ(server->status(posted), vi::status::done | vi::status::op_receive | vi::status::length_error);
   EXPECT_EQ(std::count(server->bytes(server->data), server->bytes(server->data) + slot, 0xCC), slot) << "no byte of it";
   if (reception()) {
-    EXPECT_EQ(responses(), (std::vector<unsigned>{wire::fcvi::MessageStatus{.resp_err = true, .desc_err = true}.to_flags()}));
+    EXPECT_EQ(responses(),
+              (std::vector<unsigned>{wire::fcvi::MessageStatus{.resp_err = true, .desc_err = true}.to_flags()}));
     EXPECT_EQ(sent(0), sent_well | vi::status::remote_descriptor_error);
   }
   expect_end();
@@ -153,8 +161,8 @@ TEST_P(ReceptionReorderedErrors, receiving_sendTooLongFrameLost_isALengthError) 
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
-// VI-ARCH 2.5.1, VI-DG 3.8.1: nobody posted a descriptor for a Send whose first frame comes last: told once, and its other frames are
-// discarded with it.
+// VI-ARCH 2.5.1, VI-DG 3.8.1: nobody posted a descriptor for a Send whose first frame comes last: told once, and its
+// other frames are discarded with it.
 TEST_P(ReorderedErrors, receiving_sendWithoutDescriptor_isToldOnce) {
   begin(GetParam());
   delay(0);
@@ -162,12 +170,14 @@ TEST_P(ReorderedErrors, receiving_sendWithoutDescriptor_isToldOnce) {
   fabric.run_for(2 * fc2::second);
   EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
   if (reception()) {
-    EXPECT_EQ(responses(), (std::vector<unsigned>{wire::fcvi::MessageStatus{.resp_err = true, .desc_err = true}.to_flags()}));
+    EXPECT_EQ(responses(),
+              (std::vector<unsigned>{wire::fcvi::MessageStatus{.resp_err = true, .desc_err = true}.to_flags()}));
   }
   expect_end();
 }
 
-// FC-VI 8.4.2 d), FC-FS ABTS: the ABTS of an exchange that brought nothing here, while frames overtook others: it ends nothing.
+// FC-VI 8.4.2 d), FC-FS ABTS: the ABTS of an exchange that brought nothing here, while frames overtook others: it ends
+// nothing.
 TEST_P(ReorderedErrors, receiving_otherExchangeAborted_arrives) {
   begin(GetParam());
   delay(1);
@@ -186,8 +196,9 @@ TEST_P(ReorderedErrors, receiving_otherExchangeAborted_arrives) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
-// VI-ARCH 6.3.1.1, 2.5.1: the message in the descriptor lacks a frame; the one behind it is whole and moves it to the pool, but the memory of
-// the descriptor is gone: both messages end with an error of a descriptor each, none of it in the other's, and a third arrives.
+// VI-ARCH 6.3.1.1, 2.5.1: the message in the descriptor lacks a frame; the one behind it is whole and moves it to the
+// pool, but the memory of the descriptor is gone: both messages end with an error of a descriptor each, none of it in
+// the other's, and a third arrives.
 TEST_P(UnreliableReorderedErrors, receiving_memoryGoneBeforeParking_losesNoOther) {
   begin(GetParam());
   const auto own = register_own(*server, target, slot);
@@ -204,13 +215,15 @@ TEST_P(UnreliableReorderedErrors, receiving_memoryGoneBeforeParking_losesNoOther
   EXPECT_NE(server->status(posted) & vi::status::error_mask, 0u);
 }
 
-// VI-ARCH 2.5.1: a message of one frame behind one that lacks a frame takes its descriptor, which is too short for it: that descriptor fails,
-// and the message before it arrives in the next when its frame comes.
+// VI-ARCH 2.5.1: a message of one frame behind one that lacks a frame takes its descriptor, which is too short for it:
+// that descriptor fails, and the message before it arrives in the next when its frame comes.
 TEST_P(UnreliableReorderedErrors, receiving_descriptorTooShortForTheNext_isALengthError) {
   begin(GetParam());
   const auto posted = server->descriptor(0, {{target, 1000}});
   server_vi->post_receive(posted, server->handle);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number == 0 ? late(fc2::second) : pass; };
+  faults.on_frame = [](MessageFrame& frame) {
+    return frame.from_client && frame.number == 0 ? late(fc2::second) : pass;
+  };
   send(1, 900), send(1, 2000);
   fabric.run_for(soon);
   EXPECT_EQ(server->status(posted), vi::status::done | vi::status::op_receive | vi::status::length_error);

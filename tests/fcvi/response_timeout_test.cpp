@@ -1,5 +1,5 @@
-// Rule 9 (FC-VI 8.4.1 a, B.2.6.2) for several messages at once: FCVI_ULP_TIMEOUT counts from the end of each request IU, which in
-// class 2 is when its last ACK came, and those need not come in the order of the messages.
+// Rule 9 (FC-VI 8.4.1 a, B.2.6.2) for several messages at once: FCVI_ULP_TIMEOUT counts from the end of each request
+// IU, which in class 2 is when its last ACK came, and those need not come in the order of the messages.
 #include "tests/fcvi/class_2_nodes.hpp"
 
 namespace {
@@ -25,7 +25,8 @@ class ResponseTimeout : public support::Class2Nodes {
   std::optional<wire::OxId> first;
 };
 
-// VI-ARCH 2.5.3, Annex E: the second runs out of time first. Its failure waits for the first, which fails in its own time.
+// VI-ARCH 2.5.3, Annex E: the second runs out of time first. Its failure waits for the first, which fails in its own
+// time.
 TEST_F(ResponseTimeout, acknowledgedInAnotherOrder_bothFail) {
   begin(Level::ReliableReception);
   send_two_unanswered();

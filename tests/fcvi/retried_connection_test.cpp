@@ -1,5 +1,5 @@
-// A CONNECT_RQST with RETRY whose connection stands already (FC-VI 8.5.2 c, 8.5.3 d, C.4 rules 6, 9, 10, 12): the server is ours, the client
-// made by hand.
+// A CONNECT_RQST with RETRY whose connection stands already (FC-VI 8.5.2 c, 8.5.3 d, C.4 rules 6, 9, 10, 12): the
+// server is ours, the client made by hand.
 #include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/peer_wire_fixture.hpp"
 
@@ -87,8 +87,8 @@ TEST_F(RetriedConnection, confirmed_staysConnected) {
   }
 }
 
-// FC-VI 8.5.2 c), 8.5.3 d), C.4 rule 6 b): it does not come within T2 from the RESP1 that it is to answer: Error and VIP_ERROR_CONN_LOST,
-// CSerr for the retry's id.
+// FC-VI 8.5.2 c), 8.5.3 d), C.4 rule 6 b): it does not come within T2 from the RESP1 that it is to answer: Error and
+// VIP_ERROR_CONN_LOST, CSerr for the retry's id.
 TEST_F(RetriedConnection, noResp2_isLostAfterT2) {
   connect_server();
   retry();
@@ -131,7 +131,8 @@ TEST_F(RetriedConnection, peers_noResp2_staysConnected) {
   expect_end();
 }
 
-// FC-VI C.4 rule 6 a): ... the peer has aborted its retry before T2 is over: there is nothing to abort, and the connection stands.
+// FC-VI C.4 rule 6 a): ... the peer has aborted its retry before T2 is over: there is nothing to abort, and the
+// connection stands.
 TEST_F(RetriedConnection, peers_aborted_staysConnected) {
   connect_peers();
   retry();
@@ -156,7 +157,8 @@ TEST_F(RetriedConnection, peers_noResp2AndDisconnect_leavesNothing) {
   EXPECT_EQ(host.port.open_exchanges(), 0u);
 }
 
-// FC-VI C.5.2, 8.2 d): the client's time ended while it retried: RESP3 confirms that there is no connection, here neither.
+// FC-VI C.5.2, 8.2 d): the client's time ended while it retried: RESP3 confirms that there is no connection, here
+// neither.
 TEST_F(RetriedConnection, refused_isLost) {
   connect_server();
   retry();

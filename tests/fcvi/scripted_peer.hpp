@@ -49,14 +49,16 @@ class ScriptedPeer final : public fc2::ExchangeUser {
     answer.payload.local_attributes = fcvi::to_wire(attributes, 31, false);
     send(*theirs, wire::RCtl::solicited_control, answer, answer.size(), {.transfer_initiative = true});
   }
-  /// FC-VI 5.9.4.6: takes back the request that we sent last, or that of `id`. What is said to that is `disconnect_reason`.
+  /// FC-VI 5.9.4.6: takes back the request that we sent last, or that of `id`. What is said to that is
+  /// `disconnect_reason`.
   void abort_setup(wire::FcId at, std::optional<wire::ConnectionId> id = {}) {
     wire::fcvi::DisconnectRqst request;
     request.handle = {0x7000};
     request.conn_setup_abort = request.vi_app_discon = true;
     request.connection_id = id.value_or(wire::ConnectionId{next_id_});
     request.status = {.reason = wire::fcvi::Reason::connection_setup_timeout};
-    send(*port.originate(at, wire::Type::fc_vi, *this), wire::RCtl::unsolicited_control, request, 32, {.transfer_initiative = true});
+    send(*port.originate(at, wire::Type::fc_vi, *this), wire::RCtl::unsolicited_control, request, 32,
+         {.transfer_initiative = true});
   }
   /// After the RESP1 to our request.
   void send_resp2(Status status = {}, bool retry = false) {
@@ -86,8 +88,8 @@ class ScriptedPeer final : public fc2::ExchangeUser {
   wire::fcvi::ConnectMode mode = wire::fcvi::ConnectMode::peer_to_peer;
   farp::Resolver resolver;
   fc2::Exchange *ours = nullptr, *theirs = nullptr;
-  int rqsts = 0;  // that came in
-  std::optional<wire::fcvi::ConnectRqst> rqst;    // the last of each
+  int rqsts = 0;                                // that came in
+  std::optional<wire::fcvi::ConnectRqst> rqst;  // the last of each
   std::optional<wire::fcvi::ConnectResp1> resp1;
   wire::FcviHandle resp1_device_header_handle{};
   std::optional<wire::fcvi::ConnectResp2> resp2;
@@ -101,7 +103,8 @@ class ScriptedPeer final : public fc2::ExchangeUser {
     iu.write(bytes);
     port.send(exchange, r_ctl, std::span(bytes).first(32), std::span(bytes).subspan(32), end);
   }
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override {
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override {
     const auto header = wire::fcvi::DeviceHeader::parse(first.device_header_size(), iu);
     ASSERT_TRUE(header);
     if (header->opcode == wire::fcvi::Opcode::connect_rqst) {

@@ -12,7 +12,9 @@ using vi::Return;
 
 class ServerWithoutC : public Setup {
  public:
-  ServerWithoutC() : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_relative_offset = i != 1; }) {}
+  ServerWithoutC()
+      : Setup(
+            [](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_relative_offset = i != 1; }) {}
 };
 // FC-VI 5.6: a Connection Setup is not originated with a port that lacks the C bit.
 TEST_F(ServerWithoutC, idle_connect_isNotReachable) {
@@ -22,7 +24,8 @@ TEST_F(ServerWithoutC, idle_connect_isNotReachable) {
   EXPECT_FALSE(wait.result.has_value());
 }
 
-// FC-VI 5.6: the login that stands lacks (C), but was not the port's own word, or is out of date: PLOGI again, and it connects.
+// FC-VI 5.6: the login that stands lacks (C), but was not the port's own word, or is out of date: PLOGI again, and it
+// connects.
 TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
   fc2::RemotePort& server_at_client = client->port.remote_port(server->port.n_port_id());
   server_at_client.log_in();
@@ -30,8 +33,12 @@ TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
   auto login = server->port.login_parameters(wire::els::Command::plogi);
   login.features = 0;
   fc2::FramePtr frame = fabric.pool.take();
-  wire::FcHeader{.r_ctl = wire::RCtl::els_request, .d_id = client->port.n_port_id(), .s_id = server->port.n_port_id(),
-                 .type = wire::Type::els, .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x4001}}
+  wire::FcHeader{.r_ctl = wire::RCtl::els_request,
+                 .d_id = client->port.n_port_id(),
+                 .s_id = server->port.n_port_id(),
+                 .type = wire::Type::els,
+                 .f_ctl = wire::f_ctl::single_frame_request,
+                 .ox_id = {0x4001}}
       .write(frame->bytes);
   login.write(frame->data_field());
   frame->size_bytes = fc2::frame_header_bytes + wire::els::Login::size();
@@ -48,7 +55,8 @@ TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
 
 class ClientWithoutS : public Setup {
  public:
-  ClientWithoutS() : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_seq_cnt = i != 0; }) {}
+  ClientWithoutS()
+      : Setup([](fc2::NPortConfig& config, std::size_t i) { config.continuously_increasing_seq_cnt = i != 0; }) {}
 };
 // FC-VI 5.6: a request of such a port is refused with reason 20h.
 TEST_F(ClientWithoutS, idle_connect_isRefusedByServer) {
@@ -63,7 +71,9 @@ TEST_F(ClientWithoutS, idle_connect_isRefusedByServer) {
 class SecondAddress : public Setup {
  public:
   SecondAddress() : Setup({}, {}, {.address = {}, .more_addresses = {wire::IpAddress::v4(10, 9, 0, 2)}}) {}
-  static vi::NetAddress at(const wire::IpAddress& host) { return vi::NetAddress::make(host, std::array<std::uint8_t, 2>{1, 2}); }
+  static vi::NetAddress at(const wire::IpAddress& host) {
+    return vi::NetAddress::make(host, std::array<std::uint8_t, 2>{1, 2});
+  }
   [[nodiscard]] vi::NetAddress first() const { return at(server->address); }
   [[nodiscard]] static vi::NetAddress second() { return at(wire::IpAddress::v4(10, 9, 0, 2)); }
   [[nodiscard]] Return ask_for(const vi::NetAddress& wanted) {
@@ -98,10 +108,12 @@ TEST_F(SecondAddress, idle_foreignLocalAddress_isInvalid) {
 TEST_F(SecondAddress, peers_meetThere) {
   Connect other;
   const std::array<std::uint8_t, 2> rendezvous{1, 2};
-  ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net(""), second(), 5 * fc2::second, request), Return::Success);
-  ASSERT_EQ(server->provider.connect_peer_request(*server_vi, vi::NetAddress::make(second().host, {}),
-                                                  vi::NetAddress::make(client->address, rendezvous), 5 * fc2::second, other),
+  ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net(""), second(), 5 * fc2::second, request),
             Return::Success);
+  ASSERT_EQ(
+      server->provider.connect_peer_request(*server_vi, vi::NetAddress::make(second().host, {}),
+                                            vi::NetAddress::make(client->address, rendezvous), 5 * fc2::second, other),
+      Return::Success);
   EXPECT_EQ(outcome(), Return::Success);
   EXPECT_TRUE(fabric.run_until([&] { return other.result.has_value(); }));
   EXPECT_EQ(other.result, Return::Success);
@@ -178,7 +190,8 @@ TEST_F(Setup, idle_connectNobodyWaits_isOneSetup) {
   EXPECT_EQ(client->provider.open_setups(), 1u);
 }
 
-// VI-DG 3.3.4: the only port of the address hangs: VIP_NOT_REACHABLE when its login failed; it is asked for it as often as any.
+// VI-DG 3.3.4: the only port of the address hangs: VIP_NOT_REACHABLE when its login failed; it is asked for it as often
+// as any.
 TEST_F(Setup, idle_connectToSilentPort_isNotReachable) {
   fabric.silence(1);
   ask(vi::infinite);
@@ -199,7 +212,8 @@ TEST_F(Setup, resolving_anotherAddressIsKnown_waitsOn) {
   EXPECT_EQ(unknown.result, Return::NotReachable);
 }
 
-// FC-VI 7.7.2, 7.7.1: there is no login with oneself, and one that stands serves: no PLOGI goes to oneself, and nobody hears of another login.
+// FC-VI 7.7.2, 7.7.1: there is no login with oneself, and one that stands serves: no PLOGI goes to oneself, and nobody
+// hears of another login.
 TEST_F(Setup, idle_connectToOneself_sendsNoPlogi) {
   support::FrameLog log;
   fabric.fabric.tap(client->port, &log);
@@ -250,8 +264,8 @@ TEST_F(Setup, idle_connectAfterNotReachable_findsTheHost) {
   EXPECT_EQ(outcome(), Return::NoMatch);
 }
 
-// FC-VI 7.7.1: the server's link was down, and came back with the same N_Port_ID: our login with it is an old one, which the
-// set-up renews.
+// FC-VI 7.7.1: the server's link was down, and came back with the same N_Port_ID: our login with it is an old one,
+// which the set-up renews.
 TEST_F(Setup, idle_connectWithOldLogin_renewsIt) {
   ask();
   ASSERT_EQ(outcome(), Return::NoMatch);

@@ -1,5 +1,6 @@
-// What a peer's IUs of a Connection Setup, and those that come instead of them, do here: every field of the answer, what the Disconnect of a
-// set-up that failed tells, and what is left over (FC-VI 5.3, 5.9, 6.8 to 6.11, 8.2, 8.5, C.1 to C.5, D.1). The peer is made by hand.
+// What a peer's IUs of a Connection Setup, and those that come instead of them, do here: every field of the answer,
+// what the Disconnect of a set-up that failed tells, and what is left over (FC-VI 5.3, 5.9, 6.8 to 6.11, 8.2, 8.5, C.1
+// to C.5, D.1). The peer is made by hand.
 #include "tests/fcvi/answers_fixture.hpp"
 
 namespace {
@@ -41,8 +42,8 @@ TEST_F(Answers, resp3_withoutLastSequence_endsTheExchange) {
   }
 }
 
-// FC-VI 6.9.3, 7.3, 8.2 b): who accepts, but with attributes that are none, accepts nothing that could be used; who rejects with such
-// attributes rejects (VI-DG 3.3.4 VIP_REJECT).
+// FC-VI 6.9.3, 7.3, 8.2 b): who accepts, but with attributes that are none, accepts nothing that could be used; who
+// rejects with such attributes rejects (VI-DG 3.3.4 VIP_REJECT).
 TEST_F(Answers, resp1_invalidAttributes_areNone) {
   for (const bool as_peer : {false, true})
     for (const ScriptedPeer::Status status : {ScriptedPeer::Status{}, ScriptedPeer::Status{Reason::connect_reject}}) {
@@ -57,7 +58,8 @@ TEST_F(Answers, resp1_invalidAttributes_areNone) {
     }
 }
 
-// FC-VI Table 1, 5.9.10, 6.9, 6.11: what is no RESP1 of this set-up that passes the initiative is discarded, and says nothing: T3 covers it.
+// FC-VI Table 1, 5.9.10, 6.9, 6.11: what is no RESP1 of this set-up that passes the initiative is discarded, and says
+// nothing: T3 covers it.
 TEST_F(Answers, awaitResp1_noResp1_isDiscarded) {
   struct Row {
     const char* name;
@@ -77,15 +79,20 @@ TEST_F(Answers, awaitResp1_noResp1_isDiscarded) {
     ask();
     const wire::ConnectionId id{peer.rqst->connection_id.value + row.id_change};
     std::vector<std::uint8_t> iu(32, 0xEE);
-    if (row.opcode == Opcode::connect_resp3) iu = bytes_of_iu(wire::fcvi::ConnectResp3{.handle = peer.rqst->payload.handle, .connection_id = id, .status = {}});
-    if (row.opcode == Opcode::connect_resp2) iu = bytes_of_iu(wire::fcvi::ConnectResp2{.handle = peer.rqst->payload.handle, .connection_id = id, .status = {}});
+    if (row.opcode == Opcode::connect_resp3)
+      iu =
+          bytes_of_iu(wire::fcvi::ConnectResp3{.handle = peer.rqst->payload.handle, .connection_id = id, .status = {}});
+    if (row.opcode == Opcode::connect_resp2)
+      iu =
+          bytes_of_iu(wire::fcvi::ConnectResp2{.handle = peer.rqst->payload.handle, .connection_id = id, .status = {}});
     if (row.opcode == Opcode::connect_resp1) {
       wire::fcvi::ConnectResp1 resp1{.connection_id = id, .status = {}};
       resp1.payload.handle = {0x7000};
       resp1.payload.local_attributes = fcvi::to_wire(peer.attributes, 31, false);
       iu = bytes_of_iu(resp1, resp1.size());
     }
-    const std::uint64_t before = discarded(row.reason), of_all = host.port.counters().discarded(), received = counters().ius_received;
+    const std::uint64_t before = discarded(row.reason), of_all = host.port.counters().discarded(),
+                        received = counters().ius_received;
     send_on(*peer.theirs, iu, RCtl::solicited_control, row.end);
     EXPECT_EQ(discarded(row.reason), before + 1);
     EXPECT_EQ(host.port.counters().discarded(), of_all + 1);
@@ -98,7 +105,8 @@ TEST_F(Answers, awaitResp1_noResp1_isDiscarded) {
   }
 }
 
-// VI-DG 3.3.7, 6.7: VIP_INVALID_MTU is what the RESP1 that rejects shows; one before it, which had the set-up tried again, says nothing.
+// VI-DG 3.3.7, 6.7: VIP_INVALID_MTU is what the RESP1 that rejects shows; one before it, which had the set-up tried
+// again, says nothing.
 TEST_F(Answers, peers_rejectAfterTransportError_isReject) {
   post();
   peer.attributes.max_transfer_size_bytes /= 2;
@@ -128,8 +136,8 @@ TEST_F(Answers, accepted_attributes_areThePeers) {
   }
 }
 
-// FC-VI D.1 rules 1 a), 2 a), 5.9.7.3.2, Table 12: the Disconnect of a set-up whose retry failed tells why it did, if there is a code for it;
-// why the first try failed is over.
+// FC-VI D.1 rules 1 a), 2 a), 5.9.7.3.2, Table 12: the Disconnect of a set-up whose retry failed tells why it did, if
+// there is a code for it; why the first try failed is over.
 TEST_F(Answers, retryFailed_disconnectTellsWhy) {
   struct Row {
     const char* name;
@@ -142,7 +150,10 @@ TEST_F(Answers, retryFailed_disconnectTellsWhy) {
       {"RESP1 21h", [&] { respond(Reason::connect_reject_protocol_error); }, {}},
       {"ABTS", [&] { peer.port.abort(*std::exchange(peer.theirs, nullptr)), settle(); }, Reason::transport_error},
       {"DISCONNECT_RQST",
-       [&] { EXPECT_TRUE(answer_to(abort_of(peer.rqst->payload.handle, true, true, peer.rqst->connection_id)).has_value()); }, {}},
+       [&] {
+         EXPECT_TRUE(answer_to(abort_of(peer.rqst->payload.handle, true, true, peer.rqst->connection_id)).has_value());
+       },
+       {}},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
@@ -156,7 +167,8 @@ TEST_F(Answers, retryFailed_disconnectTellsWhy) {
   }
 }
 
-// FC-VI 5.9.10, C.2: CSerr is for the ids of who originated the set-up: ours rests, and the peer may use the same number.
+// FC-VI 5.9.10, C.2: CSerr is for the ids of who originated the set-up: ours rests, and the peer may use the same
+// number.
 TEST_F(Answers, ourIdRests_thePeersOfThatNumberDoesNot) {
   ask();
   respond(Reason::connect_reject_protocol_error);
@@ -169,8 +181,8 @@ TEST_F(Answers, ourIdRests_thePeersOfThatNumberDoesNot) {
   EXPECT_EQ(told_by_disconnect(), ScriptedPeer::Status{});
 }
 
-// FC-VI 8.5.3 b), C.2 rule 1: as many set-ups of one peer as are remembered failed, and R_A_TOV is over for all: the next that fails is
-// remembered again.
+// FC-VI 8.5.3 b), C.2 rule 1: as many set-ups of one peer as are remembered failed, and R_A_TOV is over for all: the
+// next that fails is remembered again.
 TEST_F(Answers, manyIdsRested_theNextRests) {
   std::uint32_t id = 0x100;
   for (int batch = 0; batch < 3; ++batch) {
@@ -202,7 +214,8 @@ TEST_F(Answers, awaitResp3_t3_countsALostConnection) {
   EXPECT_EQ(told_by_disconnect(), Reason::transport_error);  // C.5.9.1
 }
 
-// FC-VI 8.2 d), 5.3.1: an error of ours, and VipDisconnect behind it, before RESP3: the set-up's Exchange still ends in order, by RESP3.
+// FC-VI 8.2 d), 5.3.1: an error of ours, and VipDisconnect behind it, before RESP3: the set-up's Exchange still ends in
+// order, by RESP3.
 TEST_F(Answers, awaitResp3_errorAndDisconnect_exchangeEndsInOrder) {
   ask();
   respond({});
@@ -257,8 +270,8 @@ TEST_F(Answers, left_resp1Again_isCounted) {
 
 // --- the responder -----------------------------------------------------------------------------------------------
 
-// FC-VI Table 1, 5.2.1, 6.8: what begins an Exchange, and is no request in the R_CTL of one, with the initiative, is discarded, not answered,
-// and its Exchange is over.
+// FC-VI Table 1, 5.2.1, 6.8: what begins an Exchange, and is no request in the R_CTL of one, with the initiative, is
+// discarded, not answered, and its Exchange is over.
 TEST_F(Answers, firstIu_noRequest_isDiscarded) {
   const auto rqst = bytes_of_iu(rqst_of(5), rqst_of(5).size());
   wire::fcvi::ConnectResp3 resp3;
@@ -326,8 +339,9 @@ TEST_F(Answers, offered_retryOfAnotherLocalAddress_isRefused) {
   EXPECT_EQ(answered(), Reason::connect_reject_protocol_error);
 }
 
-// FC-VI 5.9.3, 5.9.10, 6.10, Table 1: a RESP2 of another set-up, in the R_CTL of a request, without the initiative, or that is none, is
-// discarded; where it ends the Exchange the set-up is over with it (8.5.2 a), else T2 goes on and the right one still counts.
+// FC-VI 5.9.3, 5.9.10, 6.10, Table 1: a RESP2 of another set-up, in the R_CTL of a request, without the initiative, or
+// that is none, is discarded; where it ends the Exchange the set-up is over with it (8.5.2 a), else T2 goes on and the
+// right one still counts.
 TEST_F(Answers, awaitResp2_noResp2_isDiscarded) {
   const struct {
     const char* name;
@@ -349,7 +363,8 @@ TEST_F(Answers, awaitResp2_noResp2_isDiscarded) {
     wire::fcvi::ConnectResp2 resp2;
     resp2.handle = peer.resp1->payload.handle;
     resp2.connection_id = {peer.resp1->connection_id.value + row.id_change};
-    const std::uint64_t before = discarded(Discard::BadPayload), received = counters().ius_received, lost = counters().connections_lost;
+    const std::uint64_t before = discarded(Discard::BadPayload), received = counters().ius_received,
+                        lost = counters().connections_lost;
     send_on(*peer.ours, row.parses ? bytes_of_iu(resp2) : std::vector<std::uint8_t>(32, 0xEE), row.r_ctl, row.end);
     EXPECT_EQ(discarded(Discard::BadPayload), before + 1);
     EXPECT_EQ(counters().ius_received, received);
@@ -398,7 +413,9 @@ TEST_F(Answers, acceptedAwaitRetry_setupAborted_tellsNoFailure) {
   Done done;
   host.provider.disconnect(*vi, done), settle();
   const auto* frame = sent(Opcode::disconnect_rqst);
-  if (frame != nullptr) { EXPECT_FALSE(wire::fcvi::DisconnectRqst::parse(32, frame->data)->status.has_value()); }
+  if (frame != nullptr) {
+    EXPECT_FALSE(wire::fcvi::DisconnectRqst::parse(32, frame->data)->status.has_value());
+  }
   peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
   EXPECT_EQ(done.result, Return::Success);
 }
@@ -432,7 +449,8 @@ TEST_F(Answers, awaitResp2_abtsWhenT2IsOver_endsOnce) {
 
 // --- loopback ----------------------------------------------------------------------------------------------------
 
-// FC-VI 8.5.4, C.4 rule 8, 7.7.2: a port's request to itself is retried like any other, without a login: the application decides after T3.
+// FC-VI 8.5.4, C.4 rule 8, 7.7.2: a port's request to itself is retried like any other, without a login: the
+// application decides after T3.
 TEST_F(Answers, loopback_undecidedForT3_retryConnects) {
   vi = &host.make_vi(Level::ReliableDelivery);
   vi::Vi& other = host.make_vi(Level::ReliableDelivery);
@@ -455,9 +473,13 @@ TEST_F(Answers, strayFrame_ofOurOwn_isNotDenied) {
     log.clear();
     const std::uint64_t before = discarded(Discard::UnknownHandle);
     fc2::FramePtr frame = fabric.pool.take();
-    wire::FcHeader{.r_ctl = RCtl::solicited_data, .d_id = host.port.n_port_id(), .s_id = own ? host.port.n_port_id() : wire::FcId{0x010777},
-                   .type = wire::Type::fc_vi, .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence,
-                   .df_ctl = wire::df_ctl::with_device_header(wire::fcvi::device_header_size(Opcode::send_rqst)), .ox_id = {0x5555},
+    wire::FcHeader{.r_ctl = RCtl::solicited_data,
+                   .d_id = host.port.n_port_id(),
+                   .s_id = own ? host.port.n_port_id() : wire::FcId{0x010777},
+                   .type = wire::Type::fc_vi,
+                   .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence,
+                   .df_ctl = wire::df_ctl::with_device_header(wire::fcvi::device_header_size(Opcode::send_rqst)),
+                   .ox_id = {0x5555},
                    .rx_id = wire::RxId::unassigned}
         .write(frame->bytes);
     wire::fcvi::DeviceHeader header{.handle = {0x9999}, .opcode = Opcode::send_rqst, .msg_id = {1}};

@@ -10,7 +10,8 @@ struct Difference {
   void (*apply)(vi::ViAttributes&);
 };
 constexpr Difference differences[] = {
-    {"reliability level", [](vi::ViAttributes& theirs) { theirs.reliability = vi::ReliabilityLevel::ReliableReception; }},
+    {"reliability level",
+     [](vi::ViAttributes& theirs) { theirs.reliability = vi::ReliabilityLevel::ReliableReception; }},
     {"transfer size", [](vi::ViAttributes& theirs) { theirs.max_transfer_size_bytes /= 2; }},
 };
 

@@ -7,7 +7,8 @@ namespace support {
 class Setup : public TwoNodes {
  public:
   explicit Setup(TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fcvi::ProviderConfig config = {})
-      : TwoNodes(std::move(config), {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust), std::move(farp)) {
+      : TwoNodes(std::move(config), {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust),
+                 std::move(farp)) {
     client_vi = &client->make_vi(vi::ReliabilityLevel::ReliableDelivery);
     server_vi = &server->make_vi(vi::ReliabilityLevel::ReliableDelivery);
   }
@@ -24,7 +25,9 @@ class Setup : public TwoNodes {
     took = fabric.scheduler.now() - started;
     return request.result.value_or(vi::Return::NotDone);
   }
-  [[nodiscard]] bool offered() { return fabric.run_until([&] { return wait.result == vi::Return::Success; }); }
+  [[nodiscard]] bool offered() {
+    return fabric.run_until([&] { return wait.result == vi::Return::Success; });
+  }
   [[nodiscard]] vi::Return accepted() {
     EXPECT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));
     return accept.result.value_or(vi::Return::NotDone);

@@ -1,5 +1,5 @@
-// The calls that make a connection: their parameters and results, their times, what is kept of them, and what they count (VI-DG 3.3.1 to
-// 3.3.8, FC-VI 5.3, 8.2, 8.3).
+// The calls that make a connection: their parameters and results, their times, what is kept of them, and what they
+// count (VI-DG 3.3.1 to 3.3.8, FC-VI 5.3, 8.2, 8.3).
 #include <optional>
 
 #include "tests/fcvi/setup_calls.hpp"
@@ -40,7 +40,9 @@ class Calls : public Setup {
     started = fabric.scheduler.now();
     return client->provider.connect_peer_request(*client_vi, client->net("c"), remote, timeout, request);
   }
-  void begin(bool as_peer, fc2::TimeNs timeout) { as_peer ? static_cast<void>(ask_as_peer(nobody(), timeout)) : ask_nobody(timeout); }
+  void begin(bool as_peer, fc2::TimeNs timeout) {
+    as_peer ? static_cast<void>(ask_as_peer(nobody(), timeout)) : ask_nobody(timeout);
+  }
   /// Of what is due, how much a call for nobody adds; then all of it is over.
   std::size_t due_for(bool as_peer, fc2::TimeNs timeout) {
     const std::size_t before = fabric.scheduler.pending_count();
@@ -75,7 +77,8 @@ class Calls : public Setup {
 
 // --- the Timeout -------------------------------------------------------------------------------------------------
 
-// VI-DG 3.3.4, 3.3.6: the Timeout is more than nothing, and VIP_INFINITE is none: no time ends the call. The longest that is a time ends it.
+// VI-DG 3.3.4, 3.3.6: the Timeout is more than nothing, and VIP_INFINITE is none: no time ends the call. The longest
+// that is a time ends it.
 TEST_F(Calls, idle_timeoutInfinite_nothingIsDue) {
   for (const bool as_peer : {false, true}) {
     SCOPED_TRACE(as_peer);
@@ -100,8 +103,8 @@ TEST_F(Calls, idle_timeout_isPositive) {
   EXPECT_EQ(outcome(), Return::Timeout);
 }
 
-// VI-DG 3.3.4, FC-VI 8.2 b): the call ends before a CONNECT_RQST went: the network takes a VI of a reliable level to Error, the Timeout none;
-// VIP_TIMEOUT flushes what is posted, as Error does.
+// VI-DG 3.3.4, FC-VI 8.2 b): the call ends before a CONNECT_RQST went: the network takes a VI of a reliable level to
+// Error, the Timeout none; VIP_TIMEOUT flushes what is posted, as Error does.
 TEST_F(Calls, resolving_ends_byLevel) {
   struct Row {
     fc2::TimeNs timeout;
@@ -118,13 +121,16 @@ TEST_F(Calls, resolving_ends_byLevel) {
       const bool unreachable = row.result == Return::NotReachable;
       EXPECT_EQ(client_vi->state(), unreachable && vi::is_reliable(level) ? State::Error : State::Idle);
       EXPECT_EQ(client->status(receive), unreachable && !vi::is_reliable(level) ? 0u : flushed);
-      if (!unreachable) { EXPECT_EQ(took, row.timeout); }
+      if (!unreachable) {
+        EXPECT_EQ(took, row.timeout);
+      }
       EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
       EXPECT_EQ(client_vi->unexpected_events() + client_vi->stale_events(), 0u);
     }
 }
 
-// VI-DG 3.3.5: VipDisconnect just when the Timeout is over: the call returns once, and the Timeout finds nothing to end.
+// VI-DG 3.3.5: VipDisconnect just when the Timeout is over: the call returns once, and the Timeout finds nothing to
+// end.
 TEST_F(Calls, resolving_disconnectWhenTimeIsOver_returnsOnce) {
   for (const bool as_peer : {false, true}) {
     SCOPED_TRACE(as_peer);
@@ -174,7 +180,9 @@ TEST_F(Calls, accepting_answeredAgain_changesNothing) {
 // VI-DG 3.3.1: VipConnectWait tells the attributes of the client's VI.
 TEST_F(Calls, offered_attributes_areTheClients) {
   client_vi = &client->make_vi(Level::ReliableReception, false);
-  ASSERT_EQ(client->nic.set_vi_attributes(*client_vi, {.reliability = Level::ReliableReception, .max_transfer_size_bytes = 12345}), Return::Success);
+  ASSERT_EQ(client->nic.set_vi_attributes(*client_vi,
+                                          {.reliability = Level::ReliableReception, .max_transfer_size_bytes = 12345}),
+            Return::Success);
   listen(), ask();
   ASSERT_TRUE(offered());
   EXPECT_EQ(wait.remote_attributes.reliability, Level::ReliableReception);
@@ -199,7 +207,8 @@ class FewEndpoints : public Calls {
  public:
   FewEndpoints() : Calls({.address = {}, .max_endpoints = 1}) {}
 };
-// VI-DG 3.3.2, 3.3.4, 3.3.6 VIP_ERROR_RESOURCE: no FCVI_HANDLE is free; the request that is offered can still be accepted when one is.
+// VI-DG 3.3.2, 3.3.4, 3.3.6 VIP_ERROR_RESOURCE: no FCVI_HANDLE is free; the request that is offered can still be
+// accepted when one is.
 TEST_F(FewEndpoints, noHandleFree_isErrorResource) {
   vi::Vi& other = server->make_vi(Level::ReliableDelivery);
   Connect own;
@@ -207,7 +216,8 @@ TEST_F(FewEndpoints, noHandleFree_isErrorResource) {
   Connect refused;
   server->provider.connect_request(*server_vi, server->net("c"), nobody(), vi::infinite, refused);
   EXPECT_EQ(refused.result, Return::ErrorResource);
-  EXPECT_EQ(server->provider.connect_peer_request(*server_vi, server->net("c"), nobody(), vi::infinite, refused), Return::ErrorResource);
+  EXPECT_EQ(server->provider.connect_peer_request(*server_vi, server->net("c"), nobody(), vi::infinite, refused),
+            Return::ErrorResource);
   listen(), ask();
   ASSERT_TRUE(offered());
   EXPECT_EQ(accept_token(wait.token.value), Return::ErrorResource);
@@ -236,7 +246,8 @@ TEST_F(NoExchange, noneFree_retryGoes) {
   ASSERT_EQ(outcome(), Return::Reject);  // the address is known
   fabric.run_for(fc2::millisecond);
   std::vector<fc2::Exchange*> all;
-  while (fc2::Exchange* one = client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, user)) all.push_back(one);
+  while (fc2::Exchange* one = client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, user))
+    all.push_back(one);
   EXPECT_EQ(all.size(), limit);
   ask(vi::infinite);
   fabric.run_for(fc2::second);
@@ -286,8 +297,10 @@ TEST_F(Calls, options_viDestroyed_areForgotten) {
     log.clear();
     ask();
     EXPECT_EQ(outcome(), Return::NoMatch);
-    const auto* rqst = log.find([](const support::LoggedFrame& f) { return f.outbound && f.header.type == wire::Type::fc_vi; });
-    const auto request_iu = wire::fcvi::ConnectRqst::from(*wire::fcvi::DeviceHeader::parse(32, rqst->data), std::span(rqst->data).subspan(32));
+    const auto* rqst =
+        log.find([](const support::LoggedFrame& f) { return f.outbound && f.header.type == wire::Type::fc_vi; });
+    const auto request_iu = wire::fcvi::ConnectRqst::from(*wire::fcvi::DeviceHeader::parse(32, rqst->data),
+                                                          std::span(rqst->data).subspan(32));
     return request_iu->payload.local_attributes.qos.pref == wire::fcvi::Qos::preference;
   };
   EXPECT_FALSE(prefers());
@@ -318,12 +331,16 @@ TEST_F(Calls, endCause_isKnownInError) {
 struct Ius {
   std::uint64_t sent, received;
   bool operator==(const Ius&) const = default;
-  friend std::ostream& operator<<(std::ostream& out, const Ius& ius) { return out << ius.sent << " out, " << ius.received << " in"; }
+  friend std::ostream& operator<<(std::ostream& out, const Ius& ius) {
+    return out << ius.sent << " out, " << ius.received << " in";
+  }
 };
-Ius counted(const support::Host& host) { return {host.provider.counters().ius_sent, host.provider.counters().ius_received}; }
+Ius counted(const support::Host& host) {
+  return {host.provider.counters().ius_sent, host.provider.counters().ius_received};
+}
 
-// FC-VI 5.3.2, 5.3.5, Table 1: CONNECT_RQST, RESP1, RESP2, RESP3; DISCONNECT_RQST and its RESP: each IU is counted once, where it goes and
-// where it comes.
+// FC-VI 5.3.2, 5.3.5, Table 1: CONNECT_RQST, RESP1, RESP2, RESP3; DISCONNECT_RQST and its RESP: each IU is counted
+// once, where it goes and where it comes.
 TEST_F(Calls, counters_ofSetupAndDisconnect) {
   connect_again();
   EXPECT_EQ(counted(*client), (Ius{2, 2}));
@@ -335,7 +352,7 @@ TEST_F(Calls, counters_ofSetupAndDisconnect) {
   ask(5 * fc2::second, "nobody");
   EXPECT_EQ(outcome(), Return::NoMatch);
   fabric.run_for(fc2::millisecond);
-  EXPECT_EQ(counted(*client) , (Ius{6, 6}));
+  EXPECT_EQ(counted(*client), (Ius{6, 6}));
   EXPECT_EQ(counted(*server), (Ius{6, 6}));
 }
 

@@ -1,5 +1,5 @@
-// DISCONNECT_RQSTs of a peer made by hand: which set-up or connection they mean, and every field of the answer (FC-VI 5.9.4.6, 5.9.10, 6.12.2,
-// 6.13.2, C.5.7.2, C.5.9.2, D.1).
+// DISCONNECT_RQSTs of a peer made by hand: which set-up or connection they mean, and every field of the answer (FC-VI
+// 5.9.4.6, 5.9.10, 6.12.2, 6.13.2, C.5.7.2, C.5.9.2, D.1).
 #include "tests/fcvi/answers_fixture.hpp"
 
 namespace {
@@ -11,12 +11,14 @@ using vi::State;
 using wire::fcvi::Reason;
 using Level = vi::ReliabilityLevel;
 
-// FC-VI D.1 rule 3, 5.9.10, 6.13.2: who names no connection, and no set-up, hears so; the flags and the id come back as they are.
+// FC-VI D.1 rule 3, 5.9.10, 6.13.2: who names no connection, and no set-up, hears so; the flags and the id come back as
+// they are.
 TEST_F(Answers, disconnectRqst_ofNothing_isEchoed) {
   offer();
   const std::uint64_t sent_before = counters().ius_sent, received_before = counters().ius_received;
   std::uint64_t asked = 0;
-  const wire::ConnectionId offered = host.provider.open_setups() == 1 ? wire::ConnectionId{0x7701} : wire::ConnectionId{};
+  const wire::ConnectionId offered =
+      host.provider.open_setups() == 1 ? wire::ConnectionId{0x7701} : wire::ConnectionId{};
   for (const bool abort : {false, true})
     for (const bool application : {false, true})
       for (const wire::ConnectionId id : {wire::ConnectionId{0x4711}, offered}) {
@@ -54,8 +56,8 @@ TEST_F(Answers, disconnectRqst_ofAnOffer_isAccepted) {
   }
 }
 
-// FC-VI C.5.9.2, 6.12.2, 6.13.2: what was accepted is taken back by its id, whatever handle stands beside it: its VI is in Error, and the answer
-// goes to the peer's handle.
+// FC-VI C.5.9.2, 6.12.2, 6.13.2: what was accepted is taken back by its id, whatever handle stands beside it: its VI is
+// in Error, and the answer goes to the peer's handle.
 TEST_F(Answers, disconnectRqst_ofAnAcceptedSetup_isAccepted) {
   for (const bool application : {false, true}) {
     SCOPED_TRACE(application);
@@ -81,7 +83,8 @@ TEST_F(Answers, disconnectRqst_ofAWithdrawnSetup_isAccepted) {
   host.provider.disconnect(*vi, done), settle();
   ASSERT_EQ(done.result, Return::Success);
   ASSERT_EQ(host.provider.open_setups(), 1u);
-  EXPECT_EQ(answer_to(abort_of(peer.resp1->payload.handle, true, true, peer.resp1->connection_id))->status->reason, Reason::disconnect_accept);
+  EXPECT_EQ(answer_to(abort_of(peer.resp1->payload.handle, true, true, peer.resp1->connection_id))->status->reason,
+            Reason::disconnect_accept);
   EXPECT_EQ(host.provider.open_setups(), 0u);
 }
 

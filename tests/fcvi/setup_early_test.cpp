@@ -1,5 +1,5 @@
-// Messages while a set-up is not confirmed: the client's before RESP3, which do not complete, and those that are faster than RESP2
-// (FC-VI C.5.1, C.5.4, C.5.5, Annex F).
+// Messages while a set-up is not confirmed: the client's before RESP3, which do not complete, and those that are faster
+// than RESP2 (FC-VI C.5.1, C.5.4, C.5.5, Annex F).
 #include "tests/fcvi/setup_fixture.hpp"
 
 namespace {
@@ -40,7 +40,8 @@ TEST_P(Throttle, awaitResp3_sendsDoNotComplete) {
   expect_nothing_left();
 }
 INSTANTIATE_TEST_SUITE_P(Levels, Throttle,
-                         ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception));
+                         ::testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery,
+                                           Level::ReliableReception));
 
 class MessageBeforeResp2 : public support::FaultySetup {
  public:
@@ -59,7 +60,8 @@ class MessageBeforeResp2 : public support::FaultySetup {
   }
 };
 
-// FC-VI C.5.4, C.5.5: the Server sends nothing before RESP3, an answer neither: that to a message that overtook RESP2 goes behind it.
+// FC-VI C.5.4, C.5.5: the Server sends nothing before RESP3, an answer neither: that to a message that overtook RESP2
+// goes behind it.
 TEST_F(MessageBeforeResp2, beforeResp2_isAnsweredBehindResp3) {
   const auto receive = server->descriptor(0, {{server->data, 64}});
   server_vi->post_receive(receive, server->handle);
@@ -114,7 +116,8 @@ TEST_F(EarlyRead, beforeResp2_isAnsweredBehindResp3) {
   expect_nothing_left();
 }
 
-// FC-VI 8.5.2 c), C.5.9.1: RESP2 is lost, and with it what the message waited for: it is never answered, and both ends fail.
+// FC-VI 8.5.2 c), C.5.9.1: RESP2 is lost, and with it what the message waited for: it is never answered, and both ends
+// fail.
 TEST_F(MessageBeforeResp2, resp2Lost_isNeverAnswered) {
   const auto receive = server->descriptor(0, {{server->data, 64}});
   server_vi->post_receive(receive, server->handle);

@@ -1,5 +1,5 @@
-// Set-ups that end while something else is under way: an abort that nobody answers, a retry, a decision that was taken already
-// (FC-VI 7.7.1, 8.2 c), 8.5.3, C.3, C.4, C.5.2; VI-ARCH 5.2).
+// Set-ups that end while something else is under way: an abort that nobody answers, a retry, a decision that was taken
+// already (FC-VI 7.7.1, 8.2 c), 8.5.3, C.3, C.4, C.5.2; VI-ARCH 5.2).
 #include "tests/fcvi/setup_fixture.hpp"
 
 namespace {
@@ -67,7 +67,8 @@ TEST_F(SetupEnd, retryAborting_disconnect_isIdle) {
   expect_no_retry();
 }
 
-// FC-VI 7.7.1, VI-DG 3.3.4, ruling 79: the port logs out: the retry goes with a new login; it logs out again: nobody is there.
+// FC-VI 7.7.1, VI-DG 3.3.4, ruling 79: the port logs out: the retry goes with a new login; it logs out again: nobody is
+// there.
 TEST_F(SetupEnd, retryAborting_logoutTwice_isNotReachable) {
   retry_awaits_abort();
   faults.lose(Opcode::connect_rqst);
@@ -82,8 +83,8 @@ TEST_F(SetupEnd, retryAborting_logoutTwice_isNotReachable) {
   expect_no_retry();
 }
 
-// FC-VI 5.9.4.6, C.5.9.2: T2 of the server runs out meanwhile, and its application disconnects: CONN_SETUP_ABORT with our id ends
-// our side too.
+// FC-VI 5.9.4.6, C.5.9.2: T2 of the server runs out meanwhile, and its application disconnects: CONN_SETUP_ABORT with
+// our id ends our side too.
 TEST_F(SetupEnd, retryAborting_serverAborts_isNotReachable) {
   faults.lose(Opcode::connect_resp1);
   faults.lose(wire::RCtl::ba_acc, 2);
@@ -165,7 +166,8 @@ TEST_F(SetupEnd, awaitRetry_accept_retryConnects) {
   expect_nothing_left();
 }
 
-// FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.2, ruling 207: the client's port logs out between: the offer is void, and the client out of reach.
+// FC-VI 7.7.1, 8.5.3 c), VI-DG 3.3.2, ruling 207: the client's port logs out between: the offer is void, and the client
+// out of reach.
 TEST_F(SetupEnd, awaitRetry_logout_offerIsVoid) {
   faults.lose(wire::RCtl::ba_acc, 2);
   listen(), ask();
@@ -179,7 +181,8 @@ TEST_F(SetupEnd, awaitRetry_logout_offerIsVoid) {
   faults.clear();
 }
 
-// FC-VI 5.9.4.6, VI-DG 6.7: no ABTS comes through; the client, which gave up after its retry, says so by CONN_SETUP_ABORT.
+// FC-VI 5.9.4.6, VI-DG 6.7: no ABTS comes through; the client, which gave up after its retry, says so by
+// CONN_SETUP_ABORT.
 TEST_F(SetupEnd, offered_setupAborted_offerIsVoid) {
   faults.lose(wire::RCtl::abts, support::IuFaults::always);
   listen(), ask();
@@ -243,8 +246,8 @@ TEST_F(SetupEnd, acceptedAwaitRetry_logout_isNotReachable) {
   faults.clear();
 }
 
-// FC-VI D.1 rule 3, C.5.9.1: the application went away, the client's RESP2 is lost, and then it disconnects: there is no connection
-// here. What is left of the set-up ends with the ABTS of T3.
+// FC-VI D.1 rule 3, C.5.9.1: the application went away, the client's RESP2 is lost, and then it disconnects: there is
+// no connection here. What is left of the set-up ends with the ABTS of T3.
 TEST_F(SetupEnd, withdrawn_clientDisconnects_isOverWithT3) {
   faults.lose(Opcode::connect_resp2);
   withdrawn();
@@ -302,12 +305,13 @@ TEST_F(PatientEnd, withdrawn_retry_isRefused) {
 
 // --- disconnects that fail (8.6.3 a) ------------------------------------------------------------------------------
 
-// FC-VI 8.6.2 a), D.1 rule 1 c): the first request is lost, the answer to the second is no DISCONNECT_RESP, and the last of its
-// Exchange: VIP_NOT_REACHABLE at once.
+// FC-VI 8.6.2 a), D.1 rule 1 c): the first request is lost, the answer to the second is no DISCONNECT_RESP, and the
+// last of its Exchange: VIP_NOT_REACHABLE at once.
 TEST_F(SetupEnd, disconnectRetried_answerGarbled_isNotReachable) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst);
-  faults.alter(Opcode::disconnect_resp, [](fc2::Frame& frame) { frame.bytes[24 + 4] = static_cast<std::uint8_t>(Opcode::connect_resp3); });
+  faults.alter(Opcode::disconnect_resp,
+               [](fc2::Frame& frame) { frame.bytes[24 + 4] = static_cast<std::uint8_t>(Opcode::connect_resp3); });
   const auto started = fabric.scheduler.now();
   EXPECT_EQ(disconnect(*client, *client_vi), Return::NotReachable);
   EXPECT_LT(fabric.scheduler.now(), started + t3 + ms);

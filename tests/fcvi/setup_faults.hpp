@@ -32,7 +32,8 @@ class IuFaults final : public fc2::FrameFault {
   void hold(wire::RCtl r_ctl, fc2::TimeNs delay) { add(of(r_ctl), 1, held(delay)); }
   /// ... of an IU of several frames: the second one.
   void hold_next_but_one(Opcode opcode, fc2::TimeNs delay) {
-    add(of(opcode), 1, [](IuFaults&, fc2::Channel& channel, fc2::FramePtr frame) { channel.deliver(std::move(frame)); });
+    add(of(opcode), 1,
+        [](IuFaults&, fc2::Channel& channel, fc2::FramePtr frame) { channel.deliver(std::move(frame)); });
     hold(opcode, delay);
   }
   /// Comes as it would, and once more `delay` later.
@@ -51,7 +52,9 @@ class IuFaults final : public fc2::FrameFault {
     });
   }
   /// Everything, from now on.
-  void lose_all() { add([](const auto&, auto) { return true; }, always, lost); }
+  void lose_all() {
+    add([](const auto&, auto) { return true; }, always, lost);
+  }
   void clear() { rules_.clear(); }
   [[nodiscard]] bool all_used() const { return rules_.empty(); }
 

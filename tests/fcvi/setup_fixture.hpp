@@ -16,8 +16,8 @@ class FaultySetup : public WireNodes {
   using Level = vi::ReliabilityLevel;
   using Opcode = wire::fcvi::Opcode;
   using Return = vi::Return;
-  explicit FaultySetup(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {}, fc2::SwitchConfig fabric_config = {},
-                       Level level = Level::ReliableDelivery)
+  explicit FaultySetup(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {},
+                       fc2::SwitchConfig fabric_config = {}, Level level = Level::ReliableDelivery)
       : WireNodes(config, std::move(adjust), std::move(fabric_config)) {
     client_vi = &client->make_vi(level);
     server_vi = &server->make_vi(level);
@@ -39,7 +39,8 @@ class FaultySetup : public WireNodes {
     request.result.reset();
     called = fabric.scheduler.now();
     const std::uint64_t sent = client->provider.counters().ius_sent;
-    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator), timeout, request);
+    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator), timeout,
+                                     request);
     EXPECT_TRUE(fabric.run_until([&] { return client->provider.counters().ius_sent != sent; }));
     begun = fabric.scheduler.now();
   }
@@ -49,7 +50,9 @@ class FaultySetup : public WireNodes {
   }
   /// Another call that waits for the same: nothing that is dead may reach it.
   void listen_again() { server->provider.connect_wait(server->net("service of 16 by"), vi::infinite, second_wait); }
-  [[nodiscard]] bool offered() { return fabric.run_until([&] { return wait.result.has_value(); }); }
+  [[nodiscard]] bool offered() {
+    return fabric.run_until([&] { return wait.result.has_value(); });
+  }
   void accept_offer() {
     accept.result.reset();
     server->provider.connect_accept(wait.token, *server_vi, accept);
@@ -91,7 +94,9 @@ class FaultySetup : public WireNodes {
     return server->status(receive) == (vi::status::done | vi::status::op_receive | vi::status::immediate) &&
            client->status(send) == (vi::status::done | vi::status::op_send);
   }
-  [[nodiscard]] std::uint64_t discarded(const Host& host, fc2::Discard reason) const { return host.port.counters().discarded(reason); }
+  [[nodiscard]] std::uint64_t discarded(const Host& host, fc2::Discard reason) const {
+    return host.port.counters().discarded(reason);
+  }
   /// The client's tap: its own frames, and what came through to it.
   [[nodiscard]] std::vector<WireFrame> seen(Opcode opcode) {
     std::vector<WireFrame> result;
@@ -115,7 +120,8 @@ class FaultySetup : public WireNodes {
       EXPECT_EQ(host->port.open_exchanges(), 0u);
     }
   }
-  static constexpr fc2::TimeNs t3 = 10 * fc2::second, t2 = 20 * fc2::second;  // FCVI_ULP_TIMEOUT = R_A_TOV, and twice that
+  static constexpr fc2::TimeNs t3 = 10 * fc2::second,
+                               t2 = 20 * fc2::second;  // FCVI_ULP_TIMEOUT = R_A_TOV, and twice that
   IuFaults faults{fabric.pool};
   Wait second_wait;
   fc2::TimeNs called = 0, begun = 0;

@@ -1,5 +1,5 @@
-// IUs of set-ups that come late, twice or when their set-up is dead: a live connection does not notice (FC-VI 8.5.3, C.2, C.4,
-// C.5.1, C.5.5). Timers, just before and just after (C.5.2).
+// IUs of set-ups that come late, twice or when their set-up is dead: a live connection does not notice (FC-VI 8.5.3,
+// C.2, C.4, C.5.1, C.5.5). Timers, just before and just after (C.5.2).
 #include "tests/fcvi/setup_fixture.hpp"
 
 namespace {
@@ -30,9 +30,12 @@ class SetupLate : public support::FaultySetup {
   }
 };
 
-// FC-VI C.2, 5.8.4: each IU of a set-up comes a second time: at once, after its set-up, and long after. It is counted, not
-// answered, and meets nobody.
-struct Twice { Opcode opcode; fc2::TimeNs delay; };
+// FC-VI C.2, 5.8.4: each IU of a set-up comes a second time: at once, after its set-up, and long after. It is counted,
+// not answered, and meets nobody.
+struct Twice {
+  Opcode opcode;
+  fc2::TimeNs delay;
+};
 class Duplicate : public SetupLate, public ::testing::WithParamInterface<Twice> {};
 TEST_P(Duplicate, iu_comesTwice) {
   const auto discarded_before = client->port.counters().discarded() + server->port.counters().discarded();
@@ -47,12 +50,15 @@ TEST_P(Duplicate, iu_comesTwice) {
   second_wait.result.reset();
   expect_nothing_left();
 }
-INSTANTIATE_TEST_SUITE_P(
-    Ius, Duplicate,
-    ::testing::Values(Twice{Opcode::connect_rqst, 0}, Twice{Opcode::connect_rqst, 100 * us}, Twice{Opcode::connect_rqst, 5 * fc2::second},
-                      Twice{Opcode::connect_resp1, 0}, Twice{Opcode::connect_resp1, 100 * us}, Twice{Opcode::connect_resp1, 5 * fc2::second},
-                      Twice{Opcode::connect_resp2, 0}, Twice{Opcode::connect_resp2, 100 * us}, Twice{Opcode::connect_resp2, 5 * fc2::second},
-                      Twice{Opcode::connect_resp3, 0}, Twice{Opcode::connect_resp3, 100 * us}, Twice{Opcode::connect_resp3, 5 * fc2::second}));
+INSTANTIATE_TEST_SUITE_P(Ius, Duplicate,
+                         ::testing::Values(Twice{Opcode::connect_rqst, 0}, Twice{Opcode::connect_rqst, 100 * us},
+                                           Twice{Opcode::connect_rqst, 5 * fc2::second},
+                                           Twice{Opcode::connect_resp1, 0}, Twice{Opcode::connect_resp1, 100 * us},
+                                           Twice{Opcode::connect_resp1, 5 * fc2::second},
+                                           Twice{Opcode::connect_resp2, 0}, Twice{Opcode::connect_resp2, 100 * us},
+                                           Twice{Opcode::connect_resp2, 5 * fc2::second},
+                                           Twice{Opcode::connect_resp3, 0}, Twice{Opcode::connect_resp3, 100 * us},
+                                           Twice{Opcode::connect_resp3, 5 * fc2::second}));
 
 // FC-VI C.4 rule 8 a) 5), C.2 rule 1 a): the first CONNECT_RQST comes when its retry has made the connection already.
 TEST_F(SetupLate, firstRqst_afterItsRetry_isDiscarded) {
@@ -85,8 +91,8 @@ TEST_F(PatientSetup, firstRqst_whileRetryIsOffered_isDiscarded) {
   expect_nothing_left();
 }
 
-// FC-VI C.5.7.1, FC-FS 23.6.1.1: the application gave up at T1, so that no retry follows; the CONNECT_RQST comes when its ABTS
-// was answered already: nobody is offered what its client does not wait for any more.
+// FC-VI C.5.7.1, FC-FS 23.6.1.1: the application gave up at T1, so that no retry follows; the CONNECT_RQST comes when
+// its ABTS was answered already: nobody is offered what its client does not wait for any more.
 TEST_F(SetupLate, rqst_afterItsAbts_isOfferedToNobody) {
   faults.hold(Opcode::connect_rqst, 19 * fc2::second);
   listen();
@@ -125,7 +131,8 @@ TEST_F(SetupLate, answeredRqst_afterRetry_isDiscarded) {
   EXPECT_EQ(server->provider.resting_connection_ids(), 0u);
 }
 
-// FC-VI C.2 rule 1 a), C.4 rule 6 b) 2): the set-up failed at T2: its RESP2, and its CONNECT_RQST once more, come to nobody.
+// FC-VI C.2 rule 1 a), C.4 rule 6 b) 2): the set-up failed at T2: its RESP2, and its CONNECT_RQST once more, come to
+// nobody.
 TEST_F(SetupLate, rqstAndResp2_afterT2_areDiscarded) {
   faults.repeat(Opcode::connect_rqst, 35 * fc2::second);
   faults.hold(Opcode::connect_resp2, 21 * fc2::second);
@@ -219,7 +226,8 @@ TEST_F(SetupLate, connectionIds_areUnique) {
   server->provider.connect_wait(server->net("1"), vi::infinite, second_wait);
   for (const char* name : {"0", "1"}) {
     calls.push_back(std::make_unique<support::Connect>());
-    client->provider.connect_request(client->make_vi(Level::ReliableDelivery), client->net("c"), server->net(name), fc2::second, *calls.back());
+    client->provider.connect_request(client->make_vi(Level::ReliableDelivery), client->net("c"), server->net(name),
+                                     fc2::second, *calls.back());
   }
   settle();
   EXPECT_EQ(client->provider.open_setups(), 2u);
@@ -252,7 +260,8 @@ TEST_F(SetupLate, t0_justBeforeAndAfter) {
   }
 }
 
-// FC-VI C.5.2, C.5.3: T1: RESP1 comes just before it, at the same time, just after: one outcome, the same on both sides.
+// FC-VI C.5.2, C.5.3: T1: RESP1 comes just before it, at the same time, just after: one outcome, the same on both
+// sides.
 TEST_F(SetupLate, t1_justBeforeAndAfter) {
   for (const fc2::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
@@ -279,7 +288,8 @@ TEST_F(SetupLate, t1_justBeforeAndAfter) {
   }
 }
 
-// FC-VI 8.3, 8.5.2 c), C.5.2, C.5.4: T2: RESP2 comes just before twice FCVI_ULP_TIMEOUT after RESP1, at the same time, just after.
+// FC-VI 8.3, 8.5.2 c), C.5.2, C.5.4: T2: RESP2 comes just before twice FCVI_ULP_TIMEOUT after RESP1, at the same time,
+// just after.
 TEST_F(SetupLate, t2_justBeforeAndAfter) {
   for (const fc2::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
@@ -302,7 +312,8 @@ TEST_F(SetupLate, t2_justBeforeAndAfter) {
   }
 }
 
-// FC-VI 8.3, 8.5.2 b), C.5.2: T3: RESP3 comes just before FCVI_ULP_TIMEOUT after CONNECT_RQST, at the same time, just after.
+// FC-VI 8.3, 8.5.2 b), C.5.2: T3: RESP3 comes just before FCVI_ULP_TIMEOUT after CONNECT_RQST, at the same time, just
+// after.
 TEST_F(SetupLate, t3_justBeforeAndAfter) {
   for (const fc2::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
@@ -330,8 +341,10 @@ TEST_F(SetupLate, disconnectTimeout_justBeforeAndAfter) {
     faults.hold(Opcode::disconnect_resp, t3 - 4 * us + later);
     const auto started = fabric.scheduler.now();
     EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
-    if (later < 0) EXPECT_EQ(fabric.scheduler.now(), started + t3 + later);
-    else EXPECT_EQ(fabric.scheduler.now(), started + t3 + 4 * us);
+    if (later < 0)
+      EXPECT_EQ(fabric.scheduler.now(), started + t3 + later);
+    else
+      EXPECT_EQ(fabric.scheduler.now(), started + t3 + 4 * us);
     settle();
     EXPECT_EQ(seen(Opcode::disconnect_rqst).size(), later < 0 ? 1u : 2u);
     EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
@@ -369,10 +382,11 @@ TEST_F(OtherTimeouts, ulpTimeout_isR_A_TOV) {
 /// Connection IUs in several frames.
 class SmallFrames : public support::FaultySetup {
  public:
-  SmallFrames() : FaultySetup({}, [](fc2::NPortConfig& config, std::size_t) { config.receive_data_field_bytes = 256; }) {}
+  SmallFrames()
+      : FaultySetup({}, [](fc2::NPortConfig& config, std::size_t) { config.receive_data_field_bytes = 256; }) {}
 };
-// FC-VI 8.5.2 a), FC-FS: a CONNECT_RQST of two frames, whose second comes just before E_D_TOV, or just after: then its Sequence
-// is in error, and the set-up is retried at T3.
+// FC-VI 8.5.2 a), FC-FS: a CONNECT_RQST of two frames, whose second comes just before E_D_TOV, or just after: then its
+// Sequence is in error, and the set-up is retried at T3.
 TEST_F(SmallFrames, e_d_tov_justBeforeAndAfter) {
   for (const fc2::TimeNs later : {-1, 1}) {
     SCOPED_TRACE(later);

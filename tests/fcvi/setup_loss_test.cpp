@@ -11,7 +11,8 @@ constexpr auto ms = fc2::millisecond;
 
 class SetupLoss : public support::FaultySetup {};
 
-// FC-VI C.4 rule 11, C.5.7.2: the first CONNECT_RQST is lost: the retried one is new to the server, and answered with RETRY.
+// FC-VI C.4 rule 11, C.5.7.2: the first CONNECT_RQST is lost: the retried one is new to the server, and answered with
+// RETRY.
 TEST_F(SetupLoss, connectRqst_lost_retryIsANewRequest) {
   faults.lose(Opcode::connect_rqst);
   listen(), ask();
@@ -30,7 +31,8 @@ TEST_F(SetupLoss, connectRqst_lost_retryIsANewRequest) {
   expect_nothing_left();
 }
 
-// FC-VI C.4 rule 8, C.5.8: RESP1 is lost: the retry gets the same RESP1 again, but for RETRY, Exchange and FCVI_CONNECTION_ID.
+// FC-VI C.4 rule 8, C.5.8: RESP1 is lost: the retry gets the same RESP1 again, but for RETRY, Exchange and
+// FCVI_CONNECTION_ID.
 TEST_F(SetupLoss, resp1_lost_retryGetsTheSameAgain) {
   std::vector<std::uint8_t> lost;
   faults.capture(Opcode::connect_resp1, lost);
@@ -42,9 +44,11 @@ TEST_F(SetupLoss, resp1_lost_retryGetsTheSameAgain) {
   EXPECT_LT(elapsed(), t3 + ms);
   settle();
   const auto iu = frames();
-  const auto resp1 = std::find_if(iu.rbegin(), iu.rend(), [](const WireFrame& frame) { return frame.opcode() == 0x18; });
+  const auto resp1 =
+      std::find_if(iu.rbegin(), iu.rend(), [](const WireFrame& frame) { return frame.opcode() == 0x18; });
   ASSERT_NE(resp1, iu.rend());
-  expect_frame(*resp1, {false, 0x03, 0x890008, 2, 0x18, 0x04, nobody, 0, 0, 0, 0, connection_id + 1, 340}, "CONNECT_RESP1");
+  expect_frame(*resp1, {false, 0x03, 0x890008, 2, 0x18, 0x04, nobody, 0, 0, 0, 0, connection_id + 1, 340},
+               "CONNECT_RESP1");
   ASSERT_EQ(lost.size(), resp1->data.size());
   EXPECT_TRUE(std::equal(lost.begin() + 32, lost.end(), resp1->data.begin() + 32));
   EXPECT_EQ(lost[5], 0);
@@ -52,8 +56,8 @@ TEST_F(SetupLoss, resp1_lost_retryGetsTheSameAgain) {
   expect_nothing_left();
 }
 
-// FC-VI 8.4.2 f), 8.5.3 a) 3), C.3 rule 5, C.5.9.1, Figure C.5: RESP2 is lost: the client is Connected, and in Error after T3; the
-// server learns it by the DISCONNECT_RQST.
+// FC-VI 8.4.2 f), 8.5.3 a) 3), C.3 rule 5, C.5.9.1, Figure C.5: RESP2 is lost: the client is Connected, and in Error
+// after T3; the server learns it by the DISCONNECT_RQST.
 TEST_F(SetupLoss, resp2_lost_clientLosesConnection) {
   faults.lose(Opcode::connect_resp2);
   const auto receive = client->descriptor(0, {{client->data, 64}});
@@ -90,8 +94,8 @@ TEST_F(SetupLoss, resp2_lost_clientLosesConnection) {
   expect_nothing_left();
 }
 
-// FC-VI 8.4.2 e), C.5.5: RESP2 is late, and a message without a descriptor comes first: the accepting endpoint is in Error, the
-// call returns, and the late RESP2 is refused in RESP3 (5.9.4.5, 6.11.2): the client learns it by that.
+// FC-VI 8.4.2 e), C.5.5: RESP2 is late, and a message without a descriptor comes first: the accepting endpoint is in
+// Error, the call returns, and the late RESP2 is refused in RESP3 (5.9.4.5, 6.11.2): the client learns it by that.
 TEST_F(SetupLoss, accepting_earlyMessageWithoutDescriptor_isLost) {
   faults.hold(Opcode::connect_resp2, fc2::second);
   listen(), ask();
@@ -108,11 +112,13 @@ TEST_F(SetupLoss, accepting_earlyMessageWithoutDescriptor_isLost) {
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
   const auto resp3 = seen(Opcode::connect_resp3);
   ASSERT_EQ(resp3.size(), 1u);
-  expect_frame(resp3[0], {false, 0x03, 0x980008, 2, 0x1A, 0x01, nobody, 0, 0x00040000, 0, 0, connection_id, 0, 1}, "CONNECT_RESP3");
+  expect_frame(resp3[0], {false, 0x03, 0x980008, 2, 0x1A, 0x01, nobody, 0, 0x00040000, 0, 0, connection_id, 0, 1},
+               "CONNECT_RESP3");
   expect_nothing_left();
 }
 
-// FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2, C.5.9.2: the same, and the client does not disconnect: T2 ends it at the server.
+// FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2, C.5.9.2: the same, and the client does not disconnect: T2 ends it at the
+// server.
 TEST_F(SetupLoss, resp2_lost_t2EndsTheServer) {
   faults.lose(Opcode::connect_resp2);
   faults.lose(wire::RCtl::abts, 2);
@@ -133,8 +139,8 @@ TEST_F(SetupLoss, resp2_lost_t2EndsTheServer) {
   expect_nothing_left();
 }
 
-// FC-VI C.5.10.1, Figure C.6: RESP3 is lost: the server is Connected until the client's DISCONNECT_RQST. Its message before
-// T3 arrives (F.1).
+// FC-VI C.5.10.1, Figure C.6: RESP3 is lost: the server is Connected until the client's DISCONNECT_RQST. Its message
+// before T3 arrives (F.1).
 TEST_F(SetupLoss, resp3_lost_serverConnectedUntilDisconnect) {
   faults.lose(Opcode::connect_resp3);
   const auto receive = client->descriptor(0, {{client->data, 64}});
@@ -167,7 +173,8 @@ TEST_F(SetupLoss, resp3_lost_serverConnectedUntilDisconnect) {
   expect_nothing_left();
 }
 
-// FC-VI C.3 rule 2, C.5.7.1, Figure C.3: T1 < T3, the CONNECT_RQST is lost: VIP_TIMEOUT at T1, ABTS and BA_ACC at T3, no retry.
+// FC-VI C.3 rule 2, C.5.7.1, Figure C.3: T1 < T3, the CONNECT_RQST is lost: VIP_TIMEOUT at T1, ABTS and BA_ACC at T3,
+// no retry.
 TEST_F(SetupLoss, connectRqst_lostWithT1Shorter_isNotRetried) {
   faults.lose(Opcode::connect_rqst);
   listen(), ask(3 * fc2::second);
@@ -189,7 +196,8 @@ TEST_F(SetupLoss, connectRqst_lostWithT1Shorter_isNotRetried) {
   EXPECT_FALSE(wait.result.has_value());
 }
 
-// FC-VI C.5.8, Figure C.4: the same with RESP1: the server has the set-up until T2, and accepts a DISCONNECT_RQST for it.
+// FC-VI C.5.8, Figure C.4: the same with RESP1: the server has the set-up until T2, and accepts a DISCONNECT_RQST for
+// it.
 TEST_F(SetupLoss, resp1_lostWithT1Shorter_serverTimesOut) {
   faults.lose(Opcode::connect_resp1);
   listen(), ask(3 * fc2::second);
@@ -206,7 +214,11 @@ TEST_F(SetupLoss, resp1_lostWithT1Shorter_serverTimesOut) {
 }
 
 // FC-VI 8.2 c) and its note: the retry is refused: Idle, and the call says why; an error code: Error.
-struct Refusal { Return expected; vi::State state; void (*act)(SetupLoss&); };
+struct Refusal {
+  Return expected;
+  vi::State state;
+  void (*act)(SetupLoss&);
+};
 class RetryRefused : public SetupLoss, public ::testing::WithParamInterface<Refusal> {};
 TEST_P(RetryRefused, pendingRetry_resp1Refuses) {
   faults.lose(Opcode::connect_rqst);
@@ -219,13 +231,16 @@ TEST_P(RetryRefused, pendingRetry_resp1Refuses) {
   expect_nothing_left();
 }
 void say(SetupLoss& test, wire::fcvi::Reason reason) {
-  test.faults.alter(Opcode::connect_resp1, [reason](fc2::Frame& frame) { frame.bytes[24 + 13] = static_cast<std::uint8_t>(reason); });
+  test.faults.alter(Opcode::connect_resp1,
+                    [reason](fc2::Frame& frame) { frame.bytes[24 + 13] = static_cast<std::uint8_t>(reason); });
 }
 INSTANTIATE_TEST_SUITE_P(
     Reasons, RetryRefused,
     ::testing::Values(Refusal{Return::NoMatch, vi::State::Idle, [](SetupLoss&) {}},
-                      Refusal{Return::NoMatch, vi::State::Idle, [](SetupLoss& test) { say(test, wire::fcvi::Reason::no_discriminator_match); }},
-                      Refusal{Return::Reject, vi::State::Idle, [](SetupLoss& test) { say(test, wire::fcvi::Reason::connect_reject); }},
+                      Refusal{Return::NoMatch, vi::State::Idle,
+                              [](SetupLoss& test) { say(test, wire::fcvi::Reason::no_discriminator_match); }},
+                      Refusal{Return::Reject, vi::State::Idle,
+                              [](SetupLoss& test) { say(test, wire::fcvi::Reason::connect_reject); }},
                       Refusal{Return::NotReachable, vi::State::Error,
                               [](SetupLoss& test) { say(test, wire::fcvi::Reason::connect_reject_protocol_error); }},
                       Refusal{Return::NotReachable, vi::State::Error,
@@ -285,8 +300,8 @@ class SecondLevel : public support::FaultySetup {
  public:
   SecondLevel() : FaultySetup({}, [](fc2::NPortConfig& config, std::size_t) { config.log_out_silent_ports = true; }) {}
 };
-// FC-VI C.3 rules 2 b), 3 b) c), 7.7.1: second-level recovery, where it is configured: the port is logged out, and every connection with
-// it ends. The retry needs a new login, which nobody answers: the call returns VIP_NOT_REACHABLE.
+// FC-VI C.3 rules 2 b), 3 b) c), 7.7.1: second-level recovery, where it is configured: the port is logged out, and
+// every connection with it ends. The retry needs a new login, which nobody answers: the call returns VIP_NOT_REACHABLE.
 TEST_F(SecondLevel, abts_unanswered_logsOut) {
   connect_pair();
   vi::Vi& connected = *client_vi;
@@ -312,7 +327,7 @@ TEST_F(SecondLevel, abts_unanswered_logsOut) {
 
 // --- ports that lack a bit ---------------------------------------------------------------------------------------
 
-template <bool fc2::NPortConfig::* Bit>
+template <bool fc2::NPortConfig::*Bit>
 class ClientLacks : public support::FaultySetup {
  public:
   ClientLacks() : FaultySetup({}, [](fc2::NPortConfig& config, std::size_t i) { config.*Bit = i != 0; }) {}
@@ -324,7 +339,8 @@ class ClientLacks : public support::FaultySetup {
     settle();
     const auto resp1 = seen(Opcode::connect_resp1);
     ASSERT_EQ(resp1.size(), 1u);
-    expect_frame(resp1[0], {false, 0x03, 0x890008, 2, 0x18, 0x01, nobody, 0, 0x00200000, 0, 0, connection_id, 340}, "CONNECT_RESP1");
+    expect_frame(resp1[0], {false, 0x03, 0x890008, 2, 0x18, 0x01, nobody, 0, 0x00200000, 0, 0, connection_id, 340},
+                 "CONNECT_RESP1");
     expect_nothing_left();
     server->provider.withdraw(wait);
   }
@@ -353,8 +369,8 @@ TEST_F(SetupLoss, resp2_sequenceError_endsTheServer) {
   expect_nothing_left();
 }
 
-// FC-VI 8.6.2 a), 8.6.3 b): a DISCONNECT_RQST whose Sequence is broken is ignored: no answer, the connection stands; the
-// retried one ends it.
+// FC-VI 8.6.2 a), 8.6.3 b): a DISCONNECT_RQST whose Sequence is broken is ignored: no answer, the connection stands;
+// the retried one ends it.
 TEST_F(SetupLoss, disconnectRqst_sequenceError_isIgnored) {
   connect_pair();
   faults.alter(Opcode::disconnect_rqst, [](fc2::Frame& frame) {

@@ -1,5 +1,6 @@
-// CONNECT_RQSTs that come from peers made by hand, to a host that waits: which of them wake a VipConnectWait, and that one peer's logout or
-// second request takes nothing from another set-up (FC-VI 5.3.1, 5.3.3, 5.9.4.4, 7.7.1, 8.5.4, C.4; VI-DG 3.3.1).
+// CONNECT_RQSTs that come from peers made by hand, to a host that waits: which of them wake a VipConnectWait, and that
+// one peer's logout or second request takes nothing from another set-up (FC-VI 5.3.1, 5.3.3, 5.9.4.4, 7.7.1, 8.5.4,
+// C.4; VI-DG 3.3.1).
 #include "tests/fcvi/scripted_peer.hpp"
 
 namespace {
@@ -18,7 +19,8 @@ class Requests : public ::testing::Test {
     fabric.run_until([&] { return host.resolver.ready() && first.resolver.ready() && second.resolver.ready(); });
     for (const std::size_t index : {1u, 2u}) fabric.log_in(index, 0);
     vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
-    for (ScriptedPeer* peer : {&first, &second}) peer->mode = ConnectMode::client_server, peer->attributes = vi->attributes();
+    for (ScriptedPeer* peer : {&first, &second})
+      peer->mode = ConnectMode::client_server, peer->attributes = vi->attributes();
   }
   ~Requests() override {
     for (Wait* waiting : {&wait, &other_wait}) host.provider.withdraw(*waiting);
@@ -59,11 +61,12 @@ class Requests : public ::testing::Test {
 
 class OnePending : public Requests {
  public:
-  OnePending() : Requests([] {
-    fcvi::ProviderConfig config;
-    config.max_pending_requests = 1;
-    return config;
-  }()) {}
+  OnePending()
+      : Requests([] {
+          fcvi::ProviderConfig config;
+          config.max_pending_requests = 1;
+          return config;
+        }()) {}
 };
 
 // FC-VI 5.9.4.4 Table 8: the Connection Modes that are reserved are nobody's, whoever waits.
@@ -77,7 +80,8 @@ TEST_F(Requests, waiting_reservedMode_wakesNobody) {
   }
 }
 
-// FC-VI 5.3.1, VI-DG 3.3.1: a request for another host's address, which came here by an old mapping, is not ours, though the discriminator is.
+// FC-VI 5.3.1, VI-DG 3.3.1: a request for another host's address, which came here by an old mapping, is not ours,
+// though the discriminator is.
 TEST_F(Requests, waiting_otherHostIsMeant_wakesNobody) {
   listen(wait);
   first.send_rqst(host.port.n_port_id(), wire::IpAddress::v4(10, 9, 9, 9), discriminator), settle();
@@ -85,7 +89,8 @@ TEST_F(Requests, waiting_otherHostIsMeant_wakesNobody) {
   EXPECT_FALSE(wait.result.has_value());
 }
 
-// FC-VI 5.9.7.2: while as many requests as may be wait for the application's decision, a further one finds nobody; afterwards it does.
+// FC-VI 5.9.7.2: while as many requests as may be wait for the application's decision, a further one finds nobody;
+// afterwards it does.
 TEST_F(OnePending, offered_anotherRequest_findsNobody) {
   listen(wait), listen(other_wait);
   request(first), request(second);
@@ -100,8 +105,8 @@ TEST_F(OnePending, offered_anotherRequest_findsNobody) {
   EXPECT_FALSE(second.resp1.has_value());
 }
 
-// FC-VI 8.5.4, C.4 rule 8: a peer's earlier set-up with the same handle, which was refused, ends while its next one is offered: the retry of
-// that one is still known as such, and offers nothing anew.
+// FC-VI 8.5.4, C.4 rule 8: a peer's earlier set-up with the same handle, which was refused, ends while its next one is
+// offered: the retry of that one is still known as such, and offers nothing anew.
 TEST_F(Requests, offered_earlierSetupEnds_retryIsKnown) {
   request(first);
   EXPECT_EQ(answered(first), Reason::no_waiting_remote_connectionpoint);
@@ -127,7 +132,8 @@ TEST_F(OnePending, offeredIsTakenBack_nextIsOffered) {
   EXPECT_EQ(other_wait.result, Return::Success);
 }
 
-// FC-VI 5.9.2, D.1 rule 3: a handle serves the port that the connection is with: for another one there is no such connection.
+// FC-VI 5.9.2, D.1 rule 3: a handle serves the port that the connection is with: for another one there is no such
+// connection.
 TEST_F(Requests, connected_otherPortDisconnectsTheHandle_staysConnected) {
   listen(wait);
   request(first);

@@ -1,5 +1,5 @@
-// The retry of a set-up: what comes while its ABTS is under way, which CONNECT_RQST with RETRY is one, and T2 without a RESP1
-// (FC-VI 5.9.4.4, 8.5.2 to 8.5.4, C.3 rules 2 to 4, C.4 rules 6 to 12, C.5.2).
+// The retry of a set-up: what comes while its ABTS is under way, which CONNECT_RQST with RETRY is one, and T2 without a
+// RESP1 (FC-VI 5.9.4.4, 8.5.2 to 8.5.4, C.3 rules 2 to 4, C.4 rules 6 to 12, C.5.2).
 #include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/setup_fixture.hpp"
 
@@ -52,13 +52,17 @@ class SetupRetry : public support::FaultySetup {
 
 // --- at the originator -------------------------------------------------------------------------------------------
 
-// FC-VI C.3 rule 3, 7.7.1: the logout ends the ABTS too: that is no word that the retry may go, with a login that is gone. It goes, once,
-// with a new one (ruling 79).
+// FC-VI C.3 rule 3, 7.7.1: the logout ends the ABTS too: that is no word that the retry may go, with a login that is
+// gone. It goes, once, with a new one (ruling 79).
 TEST_F(SetupRetry, awaitAbort_logout_retriesWithNewLogin) {
   await_abort();
   frames();
   client->port.remote_port(server->port.n_port_id()).log_out();
-  const auto rqst_went = [&] { return log.count([](const support::LoggedFrame& f) { return f.header.r_ctl == wire::RCtl::unsolicited_control && f.header.type == wire::Type::fc_vi; }) != 0; };
+  const auto rqst_went = [&] {
+    return log.count([](const support::LoggedFrame& f) {
+      return f.header.r_ctl == wire::RCtl::unsolicited_control && f.header.type == wire::Type::fc_vi;
+    }) != 0;
+  };
   ASSERT_TRUE(fabric.run_until(rqst_went));
   EXPECT_TRUE(client->port.remote_port(server->port.n_port_id()).logged_in());
   fabric.run_for(30 * fc2::second);
@@ -149,7 +153,8 @@ TEST_F(SetupRetry, firstResp1_afterAbort_isDiscarded) {
   expect_nothing_left();
 }
 
-// FC-VI 7.7.1, ruling 79: a logout by the peer's own PLOGI is a new login at once: no partition, however often it happens.
+// FC-VI 7.7.1, ruling 79: a logout by the peer's own PLOGI is a new login at once: no partition, however often it
+// happens.
 TEST_F(SetupRetry, awaitResp1_peerLogsInAnew_asksAgain) {
   listen(), ask();
   for (int i = 0; i < 3; ++i) ASSERT_NO_FATAL_FAILURE(offered_and_server_logs_in_anew());
@@ -158,22 +163,25 @@ TEST_F(SetupRetry, awaitResp1_peerLogsInAnew_asksAgain) {
   expect_nothing_left();
 }
 
-// FC-VI 7.7.1, ruling 79: P is the peer's own PLOGI, L its logout. A login that the peer renewed is none that we renewed; what we renewed once
-// is not renewed again, whatever the peer did between.
+// FC-VI 7.7.1, ruling 79: P is the peer's own PLOGI, L its logout. A login that the peer renewed is none that we
+// renewed; what we renewed once is not renewed again, whatever the peer did between.
 TEST_F(SetupRetry, awaitResp1_loginsEndInTurn_oneIsRenewed) {
   struct Row {
     const char* events;
     bool goes_on;
   };
-  for (const Row row : {Row{"L", true}, Row{"PL", true}, Row{"LP", true}, Row{"PLP", true}, Row{"LPP", true}, Row{"LL", false}, Row{"LPL", false}}) {
+  for (const Row row : {Row{"L", true}, Row{"PL", true}, Row{"LP", true}, Row{"PLP", true}, Row{"LPP", true},
+                        Row{"LL", false}, Row{"LPL", false}}) {
     SCOPED_TRACE(row.events);
     wait.result.reset(), accept.result.reset();
     listen(), ask();
     for (const char* event = row.events; *event != '\0'; ++event) {
       ASSERT_TRUE(offered());
       listen();
-      if (*event == 'P') server_logs_in_anew();
-      else server->port.remote_port(client->port.n_port_id()).log_out(), settle();
+      if (*event == 'P')
+        server_logs_in_anew();
+      else
+        server->port.remote_port(client->port.n_port_id()).log_out(), settle();
     }
     EXPECT_NE(request.result.has_value(), row.goes_on);
     if (row.goes_on) {
@@ -193,8 +201,8 @@ TEST_F(SetupRetry, awaitResp1_loginsEndInTurn_oneIsRenewed) {
   }
 }
 
-// FC-VI 7.7.1, 7.7.5: the address is asked for again; the peer's logins that come and go meanwhile are none of this set-up's, and the connection
-// that it makes is whole: its Disconnect reaches the server.
+// FC-VI 7.7.1, 7.7.5: the address is asked for again; the peer's logins that come and go meanwhile are none of this
+// set-up's, and the connection that it makes is whole: its Disconnect reaches the server.
 TEST_F(SetupRetry, resolvingAgain_peerLogsInAndOut_connectionIsWhole) {
   support::IuFaults at_client(fabric.pool);
   fabric.fabric.set_fault(client->port, &at_client);
@@ -215,7 +223,8 @@ TEST_F(SetupRetry, resolvingAgain_peerLogsInAndOut_connectionIsWhole) {
   expect_nothing_left();
 }
 
-// FC-VI 7.7.1, VI-DG 3.3.4: our own link goes while RESP1 is awaited: a partition, at once, and no login that could be renewed.
+// FC-VI 7.7.1, VI-DG 3.3.4: our own link goes while RESP1 is awaited: a partition, at once, and no login that could be
+// renewed.
 TEST_F(SetupRetry, awaitResp1_linkLost_isNotReachable) {
   listen(), ask();
   ASSERT_TRUE(offered());
@@ -230,8 +239,8 @@ TEST_F(SetupRetry, awaitResp1_linkLost_isNotReachable) {
 
 // --- at the responder --------------------------------------------------------------------------------------------
 
-// FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: T2 is set when a RESP1 is sent. The client's ABTS was faster than the application's decision, and
-// no RESP1 ever went: VIP_TIMEOUT and Idle, nothing was lost, since nothing was offered to the client.
+// FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: T2 is set when a RESP1 is sent. The client's ABTS was faster than the application's
+// decision, and no RESP1 ever went: VIP_TIMEOUT and Idle, nothing was lost, since nothing was offered to the client.
 TEST_F(SetupRetry, acceptedAfterAbort_noResp1_isNoLostConnection) {
   listen(), ask(fc2::second);
   ASSERT_TRUE(offered());
@@ -245,10 +254,12 @@ TEST_F(SetupRetry, acceptedAfterAbort_noResp1_isNoLostConnection) {
   EXPECT_EQ(server_vi->state(), vi::State::Idle);
 }
 
-// FC-VI C.4 rule 8, Table 8, 5.9.7.2.2: a request with the handle of an open set-up and RETRY, but of another mode, is not its retry:
-// 21h. That set-up goes on: T2 ends it.
+// FC-VI C.4 rule 8, Table 8, 5.9.7.2.2: a request with the handle of an open set-up and RETRY, but of another mode, is
+// not its retry: 21h. That set-up goes on: T2 ends it.
 TEST_F(SetupRetry, retryOfAnotherMode_isRefused) {
-  retry_with([](fc2::Frame& frame) { frame.bytes[flags_byte] = static_cast<std::uint8_t>((frame.bytes[flags_byte] & ~7u) | 2u); });
+  retry_with([](fc2::Frame& frame) {
+    frame.bytes[flags_byte] = static_cast<std::uint8_t>((frame.bytes[flags_byte] & ~7u) | 2u);
+  });
   faults.lose(Opcode::connect_resp1);
   listen(), ask();
   accept_next();
@@ -260,7 +271,9 @@ TEST_F(SetupRetry, retryOfAnotherMode_isRefused) {
 
 // FC-VI C.4 rule 8, 6.8.3, 7.3: ... nor is one whose attributes are none: the offer that stands keeps its own.
 TEST_F(SetupRetry, retryOfInvalidAttributes_isRefused) {
-  retry_with([](fc2::Frame& frame) { for (unsigned i = 0; i < 32; ++i) frame.bytes[payload_at + 4 * 77 + i] = 0xFF; });
+  retry_with([](fc2::Frame& frame) {
+    for (unsigned i = 0; i < 32; ++i) frame.bytes[payload_at + 4 * 77 + i] = 0xFF;
+  });
   listen(), ask();
   ASSERT_TRUE(offered());
   run_to(11 * fc2::second);  // T3, ABTS, the retry
@@ -284,11 +297,12 @@ TEST_F(SetupRetry, retryOfAnotherDiscriminator_isRefused) {
 
 /// The request comes with the handle of an earlier set-up of the same peer.
 void with_first_handle(fc2::Frame& frame) {
-  for (unsigned i = 0; i < 4; ++i) frame.bytes[payload_at + 8 + i] = static_cast<std::uint8_t>(support::WireNodes::client_handle >> (24 - 8 * i));
+  for (unsigned i = 0; i < 4; ++i)
+    frame.bytes[payload_at + 8 + i] = static_cast<std::uint8_t>(support::WireNodes::client_handle >> (24 - 8 * i));
 }
 
-// FC-VI C.4 rule 11: the endpoint that the peer's handle meant is in Error: a retried request with that handle is a new one, for
-// whoever waits now, and not the old set-up's.
+// FC-VI C.4 rule 11: the endpoint that the peer's handle meant is in Error: a retried request with that handle is a new
+// one, for whoever waits now, and not the old set-up's.
 TEST_F(SetupRetry, endpointInError_retryIsANewRequest) {
   connect_pair();
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
@@ -303,7 +317,8 @@ TEST_F(SetupRetry, endpointInError_retryIsANewRequest) {
   expect_nothing_left();
 }
 
-// FC-VI C.4 rule 8 a) 5), ruling 106: a retry that was refused frees its peer's handle: the next set-up with it is no late first try.
+// FC-VI C.4 rule 8 a) 5), ruling 106: a retry that was refused frees its peer's handle: the next set-up with it is no
+// late first try.
 TEST_F(SetupRetry, refusedRetry_handleServesAgain) {
   faults.lose(Opcode::connect_rqst);
   faults.lose(Opcode::connect_resp2);  // what was refused stays open until T2
@@ -321,8 +336,9 @@ TEST_F(SetupRetry, refusedRetry_handleServesAgain) {
   expect_nothing_left();
 }
 
-// FC-VI C.4 rule 8 a) 5), C.2 rule 1: CSerr of the first try holds though its retry connected, and by itself: the connection ended, the
-// server's endpoint is in Error and says nothing; the first CONNECT_RQST, once more, is still dead.
+// FC-VI C.4 rule 8 a) 5), C.2 rule 1: CSerr of the first try holds though its retry connected, and by itself: the
+// connection ended, the server's endpoint is in Error and says nothing; the first CONNECT_RQST, once more, is still
+// dead.
 TEST_F(SetupRetry, answeredRqst_afterConnection_isDiscarded) {
   faults.repeat(Opcode::connect_rqst, 22 * fc2::second);  // its Exchange does not rest any more
   faults.lose(Opcode::connect_resp1);

@@ -1,4 +1,5 @@
-// Connection Setup and Disconnect beyond the undisturbed path: refusals, timers, bad frames (FC-VI 5.3, 8.2 to 8.6, C.5).
+// Connection Setup and Disconnect beyond the undisturbed path: refusals, timers, bad frames (FC-VI 5.3, 8.2 to 8.6,
+// C.5).
 #include <random>
 
 #include "tests/fcvi/setup_calls.hpp"
@@ -39,7 +40,8 @@ TEST_F(Setup, idle_connectRetriedOften_leaksNothing) {
     setups = std::max(setups, client->provider.open_setups() + server->provider.open_setups());
     events = std::max(events, fabric.scheduler.pending_count());
   }
-  EXPECT_LE(handles, 2u);  // 8.4.2 f) concerns connections: that of a set-up which came to nothing is free with its exchange
+  EXPECT_LE(handles,
+            2u);  // 8.4.2 f) concerns connections: that of a set-up which came to nothing is free with its exchange
   EXPECT_LE(exchanges, 10u);
   EXPECT_LE(setups, 5u);
   EXPECT_LE(events, 50u);
@@ -67,9 +69,11 @@ TEST_F(Setup, pending_rejected) {
 
 // vipl-in-the-wild 4, ruling 21: binary discriminators of every length keep it.
 TEST_F(Setup, pending_discriminatorLengths_areKept) {
-  for (const std::size_t length : {std::size_t{0}, std::size_t{4}, std::size_t{15}, std::size_t{16}, std::size_t{17}, std::size_t{128}}) {
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{4}, std::size_t{15}, std::size_t{16}, std::size_t{17}, std::size_t{128}}) {
     const std::vector<std::uint8_t> bytes(length, 0xA5);
-    const auto local = vi::NetAddress::make(client->address, bytes), remote = vi::NetAddress::make(server->address, bytes);
+    const auto local = vi::NetAddress::make(client->address, bytes),
+               remote = vi::NetAddress::make(server->address, bytes);
     wait.result.reset();
     server->provider.connect_wait(remote, fc2::second, wait);
     request.result.reset();
@@ -159,7 +163,8 @@ TEST_F(Setup, accepting_t2Expires_isTimeout) {
   EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
 }
 
-// FC-VI 8.6.3 a), VI-DG 3.3.5, ruling 20: a Disconnect that nobody answers, retried once: VIP_NOT_REACHABLE, the VI stays in Error.
+// FC-VI 8.6.3 a), VI-DG 3.3.5, ruling 20: a Disconnect that nobody answers, retried once: VIP_NOT_REACHABLE, the VI
+// stays in Error.
 TEST_F(TwoNodes, connected_disconnectUnanswered_isNotReachable) {
   connect(Level::ReliableDelivery);
   fabric.silence(1);

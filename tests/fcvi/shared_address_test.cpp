@@ -1,4 +1,5 @@
-// Connection Setups with an address that several ports share: which is asked when, and whose answer counts (FC-VI 7.6, 7.7; VI-DG 3.3.4).
+// Connection Setups with an address that several ports share: which is asked when, and whose answer counts (FC-VI 7.6,
+// 7.7; VI-DG 3.3.4).
 #include "tests/fcvi/setup_calls.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
@@ -13,8 +14,8 @@ class SharedAddress : public Setup {
  public:
   struct Node {
     Node(support::TestFabric& fabric, const wire::IpAddress& address, vi::Listener& listener)
-        : port(fabric.add_port()), resolver(port, {.own_addresses = {address}}), provider(port, resolver, {.address = address}),
-          nic(provider, listener) {
+        : port(fabric.add_port()), resolver(port, {.own_addresses = {address}}),
+          provider(port, resolver, {.address = address}), nic(provider, listener) {
       fabric.attach(fabric.size() - 1);
       EXPECT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
     }
@@ -54,13 +55,15 @@ class SharedAddress : public Setup {
     fabric.run_for(fc2::second);
   }
   [[nodiscard]] std::uint64_t ius_sent() const { return client->provider.counters().ius_sent; }
-  [[nodiscard]] bool found_in_time() { return fabric.run_until([&] { return wait.result.has_value(); }, fc2::second); }
+  [[nodiscard]] bool found_in_time() {
+    return fabric.run_until([&] { return wait.result.has_value(); }, fc2::second);
+  }
 
   Node second, third;
 };
 
-// FC-VI 7.6, 7.7.5: a process that shares the address ends just when it is asked: nobody answers the PLOGI, and the next port
-// is asked as soon as the RSCN came.
+// FC-VI 7.6, 7.7.5: a process that shares the address ends just when it is asked: nobody answers the PLOGI, and the
+// next port is asked as soon as the RSCN came.
 TEST_F(SharedAddress, loggingIn_portGone_nextIsAsked) {
   ask(vi::infinite, "third");
   ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
@@ -123,7 +126,8 @@ TEST_F(SharedAddress, loggingIn_onlySilentPortIsLeft_isWaitedFor) {
   EXPECT_EQ(request.result, Return::NoMatch);
 }
 
-// FC-VI 7.6: ... nor does one that hangs as the last of the list keep an earlier one from being asked again, whose login comes at last.
+// FC-VI 7.6: ... nor does one that hangs as the last of the list keep an earlier one from being asked again, whose
+// login comes at last.
 TEST_F(SharedAddress, loggingIn_lastPortSilent_earlierOnesAreAskedAgain) {
   for (const std::size_t index : {1, 2, 3}) fabric.silence(index);
   support::Wait first;
@@ -137,14 +141,15 @@ TEST_F(SharedAddress, loggingIn_lastPortSilent_earlierOnesAreAskedAgain) {
   EXPECT_EQ(outcome(), Return::Reject);
 }
 
-// FC-VI 7.6: the only one that is left is waited for until its login fails, also where others failed just before; whoever comes meanwhile
-// is asked behind it.
+// FC-VI 7.6: the only one that is left is waited for until its login fails, also where others failed just before;
+// whoever comes meanwhile is asked behind it.
 TEST_F(SharedAddress, loggingIn_othersFailed_lastOneIsWaitedFor) {
   for (const std::size_t index : {1, 2, 3}) fabric.silence(index);
   ask(vi::infinite, "third");
   for (const std::size_t index : {1, 2}) fabric.run_for(50 * fc2::millisecond), fabric.detach(index);
   ASSERT_TRUE(fabric.run_until([&] { return asks(3); }, 100 * fc2::millisecond));
-  for (int i = 0; i < 2; ++i) fabric.add_port(), fabric.attach(fabric.size() - 1);  // the newcomer shall have an N_Port_ID that nobody had
+  for (int i = 0; i < 2; ++i)
+    fabric.add_port(), fabric.attach(fabric.size() - 1);  // the newcomer shall have an N_Port_ID that nobody had
   Node fourth(fabric, server->address, *server);
   support::Wait newcomer;
   fourth.provider.connect_wait(server->net("third"), vi::infinite, newcomer);
@@ -203,7 +208,8 @@ TEST_F(SharedAddress, firstHasNoMatch_othersGo_isNoMatch) {
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
 }
 
-// VI-DG 3.3.4: the port that the set-up is with goes; what it would be waited for is over with the login: nothing of it is due any more.
+// VI-DG 3.3.4: the port that the set-up is with goes; what it would be waited for is over with the login: nothing of it
+// is due any more.
 TEST_F(SharedAddress, awaitResp1_loginNew_nothingElseIsDue) {
   std::vector<std::size_t> due;
   for (const bool login_is_new : {true, false}) {
@@ -221,8 +227,8 @@ TEST_F(SharedAddress, awaitResp1_loginNew_nothingElseIsDue) {
   EXPECT_EQ(due[0], due[1]);
 }
 
-// FC-VI 7.7.1: the logout of a port that had no match ends nothing of the call that goes on at another port: that connection is one, and
-// its Disconnect reaches the other end (5.3.5).
+// FC-VI 7.7.1: the logout of a port that had no match ends nothing of the call that goes on at another port: that
+// connection is one, and its Disconnect reaches the other end (5.3.5).
 TEST_F(SharedAddress, goesOnAtTheNext_firstLogsOut_connectionIsWhole) {
   fabric.silence(2);
   ask(vi::infinite, "third");
@@ -248,7 +254,8 @@ class WithoutStateChanges : public Setup {
  public:
   WithoutStateChanges() : Setup({}, {.own_addresses = {}, .register_state_changes = false}) {}
 };
-// FC-VI 7.7, VI-DG 3.3.4: after VIP_NOT_REACHABLE what is known of the address may be wrong: the next call asks who has it now.
+// FC-VI 7.7, VI-DG 3.3.4: after VIP_NOT_REACHABLE what is known of the address may be wrong: the next call asks who has
+// it now.
 TEST_F(WithoutStateChanges, idle_connectAfterNotReachable_findsAnotherPort) {
   listen();
   ask();

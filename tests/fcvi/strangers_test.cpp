@@ -1,5 +1,5 @@
-// A third port that knows a connection's numbers: nothing that it sends has an effect on the connection (FC-VI 5.9.2, 8.4.2 f); and
-// requests to abort a set-up that the connection does not come from (6.12.2, D.1 rule 6).
+// A third port that knows a connection's numbers: nothing that it sends has an effect on the connection (FC-VI 5.9.2,
+// 8.4.2 f); and requests to abort a set-up that the connection does not come from (6.12.2, D.1 rule 6).
 #include "fc2_fabric/remote_port.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/scripted_peer.hpp"
@@ -19,7 +19,9 @@ constexpr wire::FcviHandle server_handle{0x1001};
 
 class Strangers : public support::MessageNodes {
  public:
-  explicit Strangers(const fcvi::ProviderConfig& config = {}) : MessageNodes(config) { fabric.fabric.tap(server->port, &at_server); }
+  explicit Strangers(const fcvi::ProviderConfig& config = {}) : MessageNodes(config) {
+    fabric.fabric.tap(server->port, &at_server);
+  }
   ~Strangers() override { fabric.fabric.tap(server->port, nullptr); }
   /// At the server, as the fabric would bring it.
   void deliver(const ForgedFrame& frame) {
@@ -38,14 +40,25 @@ class Strangers : public support::MessageNodes {
   [[nodiscard]] const LoggedFrame& data_frame() {
     return *log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
   }
-  [[nodiscard]] ForgedFrame disconnect_rqst(wire::FcId from, bool abort, std::uint32_t id, std::uint32_t last_msg_id = 0) {
-    ForgedFrame frame{.header = {.r_ctl = RCtl::unsolicited_control, .d_id = server->port.n_port_id(), .s_id = from,
+  [[nodiscard]] ForgedFrame disconnect_rqst(wire::FcId from, bool abort, std::uint32_t id,
+                                            std::uint32_t last_msg_id = 0) {
+    ForgedFrame frame{.header = {.r_ctl = RCtl::unsolicited_control,
+                                 .d_id = server->port.n_port_id(),
+                                 .s_id = from,
                                  .type = wire::Type::fc_vi,
-                                 .f_ctl = f_ctl::first_sequence | f_ctl::end_sequence | f_ctl::sequence_initiative | f_ctl::relative_offset_present,
-                                 .df_ctl = wire::df_ctl::device_header_32, .ox_id = {0x5556}, .rx_id = wire::RxId::unassigned},
+                                 .f_ctl = f_ctl::first_sequence | f_ctl::end_sequence | f_ctl::sequence_initiative |
+                                          f_ctl::relative_offset_present,
+                                 .df_ctl = wire::df_ctl::device_header_32,
+                                 .ox_id = {0x5556},
+                                 .rx_id = wire::RxId::unassigned},
                       .data = std::vector<std::uint8_t>(32)};
-    wire::fcvi::DisconnectRqst{.handle = server_handle, .last_msg_id = {last_msg_id}, .connection_id = {id}, .conn_setup_abort = abort,
-                               .vi_app_discon = true, .status = {}}.write(std::span(frame.data).first<32>());
+    wire::fcvi::DisconnectRqst{.handle = server_handle,
+                               .last_msg_id = {last_msg_id},
+                               .connection_id = {id},
+                               .conn_setup_abort = abort,
+                               .vi_app_discon = true,
+                               .status = {}}
+        .write(std::span(frame.data).first<32>());
     return frame;
   }
   [[nodiscard]] std::vector<wire::fcvi::DeviceHeader> disconnect_resps() const {
@@ -56,7 +69,9 @@ class Strangers : public support::MessageNodes {
     return result;
   }
   [[nodiscard]] std::size_t logouts() const {
-    return at_server.count([](const LoggedFrame& f) { return f.outbound && f.is_els(wire::els::Command::logo) && f.header.d_id == stranger; });
+    return at_server.count([](const LoggedFrame& f) {
+      return f.outbound && f.is_els(wire::els::Command::logo) && f.header.d_id == stranger;
+    });
   }
   support::FrameLog at_server;
 };
@@ -85,16 +100,21 @@ TEST_F(Strangers, receiving_abtsOfAnotherPort_endsNothing) {
   faults.on_frame = support::to_frame(3, support::late(100 * fc2::millisecond));
   receive(), send();
   fabric.run_for(fc2::millisecond);
-  deliver({.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = stranger, .type = wire::Type::bls,
-                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = data_frame().header.ox_id,
-                      .rx_id = wire::RxId::unassigned}, .data = {}});
+  deliver({.header = {.r_ctl = RCtl::abts,
+                      .d_id = server->port.n_port_id(),
+                      .s_id = stranger,
+                      .type = wire::Type::bls,
+                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
+                      .ox_id = data_frame().header.ox_id,
+                      .rx_id = wire::RxId::unassigned},
+           .data = {}});
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   fabric.run_for(fc2::second);
   EXPECT_TRUE(arrived(0, 0));
 }
 
-// FC-VI 5.9.2, 6.2: an answer stands on the exchange of its request, with the responder's Exchange Context; a request with it, or an answer
-// without, is neither (5.2.5).
+// FC-VI 5.9.2, 6.2: an answer stands on the exchange of its request, with the responder's Exchange Context; a request
+// with it, or an answer without, is neither (5.2.5).
 TEST_F(Strangers, connected_requestOfTheResponder_isDiscarded) {
   begin(Level::ReliableDelivery);
   receive(2), send(1, 100);
@@ -133,14 +153,20 @@ TEST_F(Strangers, connected_sendWithoutDeviceHeader_isDiscarded) {
   EXPECT_EQ(server->port.counters().discarded(fc2::Discard::BadPayload), before + 1);
 }
 
-// FC-VI B.2.5 rule 7, 7.7.1: another port's logout ends none of the exchanges that the client's messages are on: ABTS still ends the message.
+// FC-VI B.2.5 rule 7, 7.7.1: another port's logout ends none of the exchanges that the client's messages are on: ABTS
+// still ends the message.
 TEST_F(Strangers, receiving_otherPortLogsOut_abtsEndsTheMessage) {
   begin(Level::ReliableDelivery);
   faults.on_frame = support::to_frame(3, support::late(100 * fc2::millisecond));
   receive(), send();
   fabric.run_for(fc2::millisecond);
-  ForgedFrame plogi{.header = {.r_ctl = RCtl::els_request, .d_id = server->port.n_port_id(), .s_id = stranger, .type = wire::Type::els,
-                               .f_ctl = f_ctl::single_frame_request, .ox_id = {0x4001}, .rx_id = wire::RxId::unassigned},
+  ForgedFrame plogi{.header = {.r_ctl = RCtl::els_request,
+                               .d_id = server->port.n_port_id(),
+                               .s_id = stranger,
+                               .type = wire::Type::els,
+                               .f_ctl = f_ctl::single_frame_request,
+                               .ox_id = {0x4001},
+                               .rx_id = wire::RxId::unassigned},
                     .data = std::vector<std::uint8_t>(wire::els::Login::size())};
   client->port.login_parameters(wire::els::Command::plogi).write(plogi.data);
   plogi.data[20 + 7] ^= 0x55;  // another Port_Name
@@ -148,14 +174,19 @@ TEST_F(Strangers, receiving_otherPortLogsOut_abtsEndsTheMessage) {
   fc2::RemotePort& other = server->port.remote_port(stranger);
   ASSERT_TRUE(other.logged_in());
   other.implicit_logout();
-  deliver({.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::bls,
-                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = data_frame().header.ox_id,
-                      .rx_id = wire::RxId::unassigned}, .data = {}});
+  deliver({.header = {.r_ctl = RCtl::abts,
+                      .d_id = server->port.n_port_id(),
+                      .s_id = client->port.n_port_id(),
+                      .type = wire::Type::bls,
+                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
+                      .ox_id = data_frame().header.ox_id,
+                      .rx_id = wire::RxId::unassigned},
+           .data = {}});
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 
-// FC-VI D.1 rule 6, 6.12.2, 6.13.2: a set-up that the connection does not come from is aborted: no message counts as received by that, and
-// the answer names none of ours either.
+// FC-VI D.1 rule 6, 6.12.2, 6.13.2: a set-up that the connection does not come from is aborted: no message counts as
+// received by that, and the answer names none of ours either.
 TEST_F(Strangers, awaitResponse_abortOfAnotherSetup_completesNothing) {
   begin(Level::ReliableReception);
   receive(), send(1, 100);
@@ -173,8 +204,8 @@ TEST_F(Strangers, awaitResponse_abortOfAnotherSetup_completesNothing) {
   EXPECT_EQ(disconnect_resps()[0].msg_id.value, 0u);
 }
 
-// FC-VI 8.4.2 g), D.1 rule 3: a logout frees the handle, though its VI stays in Error until VipDisconnect: who asks under the next login to
-// disconnect it hears that there is no such connection.
+// FC-VI 8.4.2 g), D.1 rule 3: a logout frees the handle, though its VI stays in Error until VipDisconnect: who asks
+// under the next login to disconnect it hears that there is no such connection.
 TEST_F(Strangers, loggedOut_disconnectUnderTheNextLogin_doesNotExist) {
   begin(Level::ReliableDelivery);
   client->port.remote_port(server->port.n_port_id()).log_out();
@@ -184,7 +215,8 @@ TEST_F(Strangers, loggedOut_disconnectUnderTheNextLogin_doesNotExist) {
   at_server.clear();
   deliver(disconnect_rqst(client->port.n_port_id(), false, 0));
   ASSERT_EQ(disconnect_resps().size(), 1u);
-  EXPECT_EQ(disconnect_resps()[0].parameter >> 16, static_cast<unsigned>(wire::fcvi::Reason::connection_does_not_exist));
+  EXPECT_EQ(disconnect_resps()[0].parameter >> 16,
+            static_cast<unsigned>(wire::fcvi::Reason::connection_does_not_exist));
   EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
 }
 
@@ -223,8 +255,8 @@ class HandleAgain : public Strangers {
     return fabric;
   }
 };
-// FC-VI B.2.5 rule 7, 5.9.2: an Exchange is of its originator: its ABTS, late, means none of the port that has the handle now, though that one's
-// message stands on an Exchange of the same OX_ID.
+// FC-VI B.2.5 rule 7, 5.9.2: an Exchange is of its originator: its ABTS, late, means none of the port that has the
+// handle now, though that one's message stands on an Exchange of the same OX_ID.
 TEST_F(HandleAgain, receiving_abtsOfTheFormerPeer_endsNothing) {
   begin(Level::ReliableDelivery);
   receive(), send();
@@ -242,13 +274,23 @@ TEST_F(HandleAgain, receiving_abtsOfTheFormerPeer_endsNothing) {
   receive();
   deliver(first);
   ASSERT_EQ(server_vi->state(), vi::State::Connected);
-  deliver({.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(), .type = wire::Type::bls,
-                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = first.header.ox_id,
-                      .rx_id = wire::RxId::unassigned}, .data = {}});
+  deliver({.header = {.r_ctl = RCtl::abts,
+                      .d_id = server->port.n_port_id(),
+                      .s_id = client->port.n_port_id(),
+                      .type = wire::Type::bls,
+                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
+                      .ox_id = first.header.ox_id,
+                      .rx_id = wire::RxId::unassigned},
+           .data = {}});
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  deliver({.header = {.r_ctl = RCtl::abts, .d_id = server->port.n_port_id(), .s_id = other.port.n_port_id(), .type = wire::Type::bls,
-                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative, .ox_id = first.header.ox_id,
-                      .rx_id = wire::RxId::unassigned}, .data = {}});
+  deliver({.header = {.r_ctl = RCtl::abts,
+                      .d_id = server->port.n_port_id(),
+                      .s_id = other.port.n_port_id(),
+                      .type = wire::Type::bls,
+                      .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
+                      .ox_id = first.header.ox_id,
+                      .rx_id = wire::RxId::unassigned},
+           .data = {}});
   EXPECT_EQ(server_vi->state(), vi::State::Error) << "its own ends the message";
 }
 
@@ -260,27 +302,33 @@ class StrangersInClass2 : public support::Class2Nodes {
     begin(Level::ReliableDelivery);
     receive(), send(1, 100);
     fabric.run_for(fc2::millisecond);
-    ForgedFrame forged{.header = data_frame(0)->header, .data = data_frame(0)->data, .sof = wire::Sof::i2, .eof = wire::Eof::n};
+    ForgedFrame forged{
+        .header = data_frame(0)->header, .data = data_frame(0)->data, .sof = wire::Sof::i2, .eof = wire::Eof::n};
     forged.set({.handle = wire::FcviHandle{0x7777}, .opcode = wire::fcvi::Opcode::send_rqst, .msg_id = {2}});
     forged.header.ox_id = {0x5555};
     log.clear();
     inject(client->port, forged.build(fabric.pool));
     fabric.run_for(fc2::millisecond);
-    const LoggedFrame* ack = log.find([](const LoggedFrame& f) { return !f.outbound && wire::is_link_control(f.header.r_ctl); });
+    const LoggedFrame* ack =
+        log.find([](const LoggedFrame& f) { return !f.outbound && wire::is_link_control(f.header.r_ctl); });
     return ack == nullptr ? std::nullopt : std::optional(ack->header);
   }
 };
-class StrangersInClass2Ack0 : public StrangersInClass2 { public: StrangersInClass2Ack0() : StrangersInClass2({.ack_0 = true}) {} };
+class StrangersInClass2Ack0 : public StrangersInClass2 {
+ public:
+  StrangersInClass2Ack0() : StrangersInClass2({.ack_0 = true}) {}
+};
 
-// FC-VI B.2.4 rule 1 a), 8.4.2 h): in class 2 a frame for a handle that nobody has is acknowledged with "perform ABTS", in the form that its
-// sender asked for (FC-FS ACK_0).
+// FC-VI B.2.4 rule 1 a), 8.4.2 h): in class 2 a frame for a handle that nobody has is acknowledged with "perform ABTS",
+// in the form that its sender asked for (FC-FS ACK_0).
 TEST_F(StrangersInClass2, connected_messageForNobody_abtsIsDemanded) {
   const auto ack = answer_to_message_for_nobody();
   ASSERT_TRUE(ack && ack->r_ctl == RCtl::ack_1);
   EXPECT_EQ(ack->parameter, 1u);
   EXPECT_EQ(ack->f_ctl & f_ctl::abort_condition_mask, f_ctl::abort_perform_abts);
 }
-// FC-VI 5.5, 5.2.5: an answer that is none is missing in no message of its sender: it is acknowledged, and nothing demanded.
+// FC-VI 5.5, 5.2.5: an answer that is none is missing in no message of its sender: it is acknowledged, and nothing
+// demanded.
 TEST_F(StrangersInClass2, connected_answerOfAnotherCategory_isAcknowledged) {
   begin(Level::ReliableDelivery);
   receive(), send(1, 100);
@@ -296,7 +344,8 @@ TEST_F(StrangersInClass2, connected_answerOfAnotherCategory_isAcknowledged) {
     log.clear();
     inject(client->port, forged.build(fabric.pool));
     fabric.run_for(fc2::millisecond);
-    const LoggedFrame* ack = log.find([](const LoggedFrame& f) { return !f.outbound && wire::is_link_control(f.header.r_ctl); });
+    const LoggedFrame* ack =
+        log.find([](const LoggedFrame& f) { return !f.outbound && wire::is_link_control(f.header.r_ctl); });
     ASSERT_NE(ack, nullptr);
     EXPECT_EQ(ack->header.f_ctl & f_ctl::abort_condition_mask, answer ? 0u : f_ctl::abort_perform_abts);
   }

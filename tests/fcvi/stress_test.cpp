@@ -1,5 +1,5 @@
-// Random operations on several VIs at all levels, with random disconnects, logouts and reconnects; every message that arrives
-// is the one that was sent, nothing is left over. One number, the seed, repeats a run.
+// Random operations on several VIs at all levels, with random disconnects, logouts and reconnects; every message that
+// arrives is the one that was sent, nothing is left over. One number, the seed, repeats a run.
 #include <deque>
 #include <random>
 
@@ -19,10 +19,10 @@ constexpr std::uint32_t most = 12'000, slots = 8;
 struct End {
   Host* host = nullptr;
   vi::Vi* vi = nullptr;
-  std::uint64_t memory = 0;                 // 2 * slots buffers, then one RDMA target
+  std::uint64_t memory = 0;  // 2 * slots buffers, then one RDMA target
   std::uint64_t sends[slots]{}, receives[slots]{};
   std::uint32_t next_send = 0, open_sends = 0, next_receive = 0, open_receives = 0;
-  std::deque<std::uint32_t> expected;       // numbers of the Sends on their way to this end
+  std::deque<std::uint32_t> expected;  // numbers of the Sends on their way to this end
   [[nodiscard]] std::uint64_t target() const { return memory + std::uint64_t{2} * slots * most; }
 };
 
@@ -38,8 +38,10 @@ struct Pair {
 
 class Stress : public support::TwoNodes, public ::testing::WithParamInterface<std::uint32_t> {
  public:
-  Stress() : TwoNodes({.address = {}, .max_iu_bytes = 5000, .pipeline_depth = 5}, {.latency_ns = 5 * fc2::microsecond, .bytes_per_second = 400'000'000}),
-             random(GetParam()) {}
+  Stress()
+      : TwoNodes({.address = {}, .max_iu_bytes = 5000, .pipeline_depth = 5},
+                 {.latency_ns = 5 * fc2::microsecond, .bytes_per_second = 400'000'000}),
+        random(GetParam()) {}
   std::uint32_t draw(std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); }
 
   void make_pairs() {
@@ -84,8 +86,10 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
   std::uint64_t descriptor(End& end, std::uint32_t place, std::uint16_t control, std::uint64_t at, std::uint32_t length,
                            std::uint64_t remote = 0, std::uint32_t immediate = 0) {
     const auto pair = (end.memory - Host::data) / ((2 * slots + 1) * most);
-    const std::uint64_t old = std::exchange(end.host->next_descriptor, Host::base + (pair * 2 * slots + (place & 0x7FFF) + (place >> 15) * slots) * 128);
-    const auto made = end.host->descriptor(control, {{at, length}}, remote, other(pairs[pair], end).host->handle, immediate);
+    const std::uint64_t old = std::exchange(
+        end.host->next_descriptor, Host::base + (pair * 2 * slots + (place & 0x7FFF) + (place >> 15) * slots) * 128);
+    const auto made =
+        end.host->descriptor(control, {{at, length}}, remote, other(pairs[pair], end).host->handle, immediate);
     end.host->next_descriptor = old;
     return made;
   }
@@ -96,12 +100,15 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
     End& peer = other(pair, end);
     const std::uint32_t kind = draw(4);
     const bool reads = kind == 3 && vi::is_reliable(pair.level);
-    const std::uint16_t operation = reads ? vi::control::op_rdma_read : kind == 2 ? vi::control::op_rdma_write : std::uint16_t{0};
+    const std::uint16_t operation = reads       ? vi::control::op_rdma_read
+                                    : kind == 2 ? vi::control::op_rdma_write
+                                                : std::uint16_t{0};
     if (!reads) fill(end.host->bytes(at), number, length);
-    const auto control = static_cast<std::uint16_t>(operation | (draw(4) == 0 ? vi::control::queue_fence : 0) | vi::control::immediate);
+    const auto control =
+        static_cast<std::uint16_t>(operation | (draw(4) == 0 ? vi::control::queue_fence : 0) | vi::control::immediate);
     if (operation == 0) peer.expected.push_back(number);
-    end.sends[slot] = descriptor(end, slot, control & (operation == 0 ? 0xFFFF : ~vi::control::immediate & 0xFFFF), at, length,
-                                 operation == 0 ? 0 : peer.target(), number);
+    end.sends[slot] = descriptor(end, slot, control & (operation == 0 ? 0xFFFF : ~vi::control::immediate & 0xFFFF), at,
+                                 length, operation == 0 ? 0 : peer.target(), number);
     ++end.open_sends;
     end.vi->post_send(end.sends[slot], end.host->handle);
     ++messages;
@@ -125,7 +132,8 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
     const vi::ControlSegment control = end.host->control(at);
     const std::uint32_t number = control.immediate_data;
     // VI-ARCH 2.5: in order and exactly once; at Unreliable Delivery at most once.
-    while (!vi::is_reliable(pair.level) && !end.expected.empty() && end.expected.front() != number) end.expected.pop_front();
+    while (!vi::is_reliable(pair.level) && !end.expected.empty() && end.expected.front() != number)
+      end.expected.pop_front();
     ASSERT_FALSE(end.expected.empty());
     EXPECT_EQ(end.expected.front(), number);
     end.expected.pop_front();
@@ -149,7 +157,8 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
     for (End* end : {&pair.client, &pair.server})
       if (end->vi->state() != vi::State::Idle) disconnect_now(pair, *end);
     const bool quiet = pair.request.result && pair.wait.result && (!pair.accepting || pair.accept.result);
-    if (quiet && pair.client.vi->state() == vi::State::Idle && pair.server.vi->state() == vi::State::Idle) pair.asked = false;
+    if (quiet && pair.client.vi->state() == vi::State::Idle && pair.server.vi->state() == vi::State::Idle)
+      pair.asked = false;
   }
   void act(Pair& pair) {
     End& end = draw(2) == 0 ? pair.client : pair.server;
@@ -166,7 +175,8 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
     fabric.run_for(50 * fc2::second);
     for (Pair& pair : pairs) {
       Done rejected;
-      if (pair.asked && !pair.accepting && pair.wait.result == Return::Success) server->provider.connect_reject(pair.wait.token, rejected);
+      if (pair.asked && !pair.accepting && pair.wait.result == Return::Success)
+        server->provider.connect_reject(pair.wait.token, rejected);
       for (End* end : {&pair.client, &pair.server}) {
         EXPECT_EQ(disconnect(*end->host, *end->vi), Return::Success);
         reap(pair, *end);
@@ -182,8 +192,8 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
   std::uint64_t messages = 0, arrived = 0;
 };
 
-// FC-VI 8.4.1, VI-ARCH 2.5, 6.3: order, content and exactly once at the reliable levels, whatever else happens; afterwards all
-// exchanges, frames, handles and set-ups are returned.
+// FC-VI 8.4.1, VI-ARCH 2.5, 6.3: order, content and exactly once at the reliable levels, whatever else happens;
+// afterwards all exchanges, frames, handles and set-ups are returned.
 TEST_P(Stress, random_operations) {
   make_pairs();
   for (int step = 0; step < 6000; ++step) {

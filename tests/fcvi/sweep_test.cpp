@@ -1,5 +1,5 @@
-// Something ends a connection after every single event of its life, from the first IU to the last message: nothing may be
-// left over, whatever the moment (FC-VI 7.7.1, 8.2, 8.4.2, 8.5.3, 8.6, C.3 to C.5, D.1).
+// Something ends a connection after every single event of its life, from the first IU to the last message: nothing may
+// be left over, whatever the moment (FC-VI 7.7.1, 8.2, 8.4.2, 8.5.3, 8.6, C.3 to C.5, D.1).
 #include "tests/fcvi/two_nodes.hpp"
 
 namespace {
@@ -9,13 +9,17 @@ using support::Done;
 using support::Host;
 using support::Wait;
 
-struct End { const char* name; void (*act)(class Sweep& sweep); };
+struct End {
+  const char* name;
+  void (*act)(class Sweep& sweep);
+};
 
 class Sweep : public support::TwoNodes, public ::testing::WithParamInterface<End> {
  public:
   Sweep() : TwoNodes({}, {.latency_ns = 10 * fc2::microsecond, .bytes_per_second = 1'000'000'000}) {}
 
-  /// A set-up, accepted as soon as it is offered, then traffic of all kinds in both directions; stops after `steps` events.
+  /// A set-up, accepted as soon as it is offered, then traffic of all kinds in both directions; stops after `steps`
+  /// events.
   bool live(int steps) {
     const auto deadline = fabric.scheduler.now() + fc2::second;
     bool accepting = false, sending = false;
@@ -29,12 +33,15 @@ class Sweep : public support::TwoNodes, public ::testing::WithParamInterface<End
     return true;
   }
   void exchange_messages() {
-    for (auto [host, vi, peer] : {std::tuple(client.get(), client_vi, server.get()), std::tuple(server.get(), server_vi, client.get())}) {
+    for (auto [host, vi, peer] :
+         {std::tuple(client.get(), client_vi, server.get()), std::tuple(server.get(), server_vi, client.get())}) {
       vi->post_receive(host->descriptor(0, {{host->data, 9000}}), host->handle);
       vi->post_receive(host->descriptor(0, {{host->data, 9000}}), host->handle);
       vi->post_send(host->descriptor(0, {{host->data, 5000}}), host->handle);
-      vi->post_send(host->descriptor(vi::control::op_rdma_read, {{host->data, 9000}}, peer->data, peer->handle), host->handle);
-      vi->post_send(host->descriptor(vi::control::op_rdma_write, {{host->data, 3000}}, peer->data, peer->handle), host->handle);
+      vi->post_send(host->descriptor(vi::control::op_rdma_read, {{host->data, 9000}}, peer->data, peer->handle),
+                    host->handle);
+      vi->post_send(host->descriptor(vi::control::op_rdma_write, {{host->data, 3000}}, peer->data, peer->handle),
+                    host->handle);
       vi->post_send(host->descriptor(0, {{host->data, 10}}), host->handle);
     }
   }
@@ -48,7 +55,8 @@ class Sweep : public support::TwoNodes, public ::testing::WithParamInterface<End
     client_vi = &client->make_vi(level);
     server_vi = &server->make_vi(level);
     server->provider.connect_wait(server->net("service"), fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("client"), server->net("service"), 5 * fc2::second, request);
+    client->provider.connect_request(*client_vi, client->net("client"), server->net("service"), 5 * fc2::second,
+                                     request);
   }
   void settle_and_check() {
     fabric.run_for(50 * fc2::second);  // T1, T3, T2, two disconnect time-outs
@@ -105,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         End{"ClientDisconnects", [](Sweep& s) { s.client->provider.disconnect(*s.client_vi, s.ends[0]); }},
         End{"ServerDisconnects", [](Sweep& s) { s.server->provider.disconnect(*s.server_vi, s.ends[0]); }},
-        End{"BothDisconnect", [](Sweep& s) {
+        End{"BothDisconnect",
+            [](Sweep& s) {
               s.client->provider.disconnect(*s.client_vi, s.ends[0]);
               s.server->provider.disconnect(*s.server_vi, s.ends[1]);
               s.client->provider.disconnect(*s.client_vi, s.ends[2]);
@@ -113,13 +122,16 @@ INSTANTIATE_TEST_SUITE_P(
             }},
         End{"ClientLogsOut", [](Sweep& s) { s.client->port.remote_port(s.server->port.n_port_id()).log_out(); }},
         End{"ServerLogsOut", [](Sweep& s) { s.server->port.remote_port(s.client->port.n_port_id()).log_out(); }},
-        End{"ClientLinkBounces", [](Sweep& s) { bounce(s, 0); }}, End{"ServerLinkBounces", [](Sweep& s) { bounce(s, 1); }},
-        End{"ServerSilentForAWhile", [](Sweep& s) {
+        End{"ClientLinkBounces", [](Sweep& s) { bounce(s, 0); }},
+        End{"ServerLinkBounces", [](Sweep& s) { bounce(s, 1); }},
+        End{"ServerSilentForAWhile",
+            [](Sweep& s) {
               s.fabric.detach(1);
               s.fabric.run_for(12 * fc2::second);
               s.fabric.attach(1);
             }},
-        End{"ClientGoesDuringRetry", [](Sweep& s) {
+        End{"ClientGoesDuringRetry",
+            [](Sweep& s) {
               s.fabric.detach(1);
               s.fabric.run_for(12 * fc2::second);
               bounce(s, 0);

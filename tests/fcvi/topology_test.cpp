@@ -1,5 +1,5 @@
-// FC-VI connections on every topology, and what a link event does to them: nothing where all addresses prove to be the same,
-// the end on both sides where not (FC-VI 4.2, 7.7).
+// FC-VI connections on every topology, and what a link event does to them: nothing where all addresses prove to be the
+// same, the end on both sides where not (FC-VI 4.2, 7.7).
 #include "fc2_fabric/link.hpp"
 #include "fc2_fabric/loop.hpp"
 #include "fc2_fabric/point_to_point.hpp"
@@ -77,8 +77,8 @@ TEST_F(TopologyTest, fabric_nos_unchanged_connection_stays) {
   }
 }
 
-// FC-VI 7.7.1, 7.7.5: NOS twice, and a Link Reset just when the first absence would have lasted as long as the fabric waits:
-// neither makes an absence of that length.
+// FC-VI 7.7.1, 7.7.5: NOS twice, and a Link Reset just when the first absence would have lasted as long as the fabric
+// waits: neither makes an absence of that length.
 TEST_F(TopologyTest, fabric_nos_twice_and_link_reset_connection_stays) {
   connect(Level::ReliableDelivery);
   fc2::Link& link = *fabric.fabric.link_of(client->port);
@@ -94,8 +94,8 @@ TEST_F(TopologyTest, fabric_nos_twice_and_link_reset_connection_stays) {
   expect_all();
 }
 
-// FC-VI 7.7.5, 5.3.5, D.1 rule 1 a): VipDisconnect while the link is away: the login stands, so the peer is told, once the link is back;
-// it is not left with a connection that nobody else has.
+// FC-VI 7.7.5, 5.3.5, D.1 rule 1 a): VipDisconnect while the link is away: the login stands, so the peer is told, once
+// the link is back; it is not left with a connection that nobody else has.
 TEST_F(TopologyTest, fabric_nos_disconnected_meanwhile_peer_learns_it) {
   connect(Level::ReliableDelivery);
   fabric.fabric.link_of(client->port)->b.fail();
@@ -150,7 +150,8 @@ TEST_F(TopologyTest, fabric_link_away_connection_is_lost) {
 // FC-VI 4.2, 7.4, 7.7.2: no fabric: the address is found by FARP; LR does not disturb, NOS ends it on both sides.
 TEST_F(TopologyTest, point_to_point_lr_keeps_nos_ends) {
   leave_fabric();
-  fc2::PointToPoint pair(fabric.scheduler, {.latency_ns = fc2::microsecond, .bb_credit = 2}, client->port, server->port);
+  fc2::PointToPoint pair(fabric.scheduler, {.latency_ns = fc2::microsecond, .bb_credit = 2}, client->port,
+                         server->port);
   fabric.run_for(fc2::second);
   connect(Level::ReliableReception);
   post(60000);
@@ -179,7 +180,9 @@ class LoopTopologyTest : public TopologyTest {
   ~LoopTopologyTest() override {
     while (loop.size() > 0) loop.detach(loop.station_of(client->port) != nullptr ? client->port : server->port);
   }
-  fc2::Loop loop{fabric.scheduler, fabric.pool, {.hop_latency_ns = 100, .bytes_per_second = fc2::line_rate_bytes_per_second("2GFC")}};
+  fc2::Loop loop{fabric.scheduler,
+                 fabric.pool,
+                 {.hop_latency_ns = 100, .bytes_per_second = fc2::line_rate_bytes_per_second("2GFC")}};
 };
 
 // FC-VI 7.7.3: LIPs while messages go: ADISC, the same addresses: every message arrives, once, at each level.
@@ -215,7 +218,10 @@ TEST_F(LoopTopologyTest, peer_leaves_connection_is_lost) {
 class CreditTopologyTest : public TopologyTest {
  protected:
   CreditTopologyTest()
-      : TopologyTest({.latency_ns = fc2::microsecond, .bytes_per_second = 0, .bb_credit = 2, .processing_ns = 3 * fc2::microsecond}) {}
+      : TopologyTest({.latency_ns = fc2::microsecond,
+                      .bytes_per_second = 0,
+                      .bb_credit = 2,
+                      .processing_ns = 3 * fc2::microsecond}) {}
 };
 
 // FC-FS, FC-VI 7.7.1: slow receivers, little credit, and Link Resets: messages take their time, none is lost.

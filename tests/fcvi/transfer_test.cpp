@@ -30,7 +30,8 @@ Segments cut(std::uint64_t at, std::uint32_t length) {
 void fill(Host& host, const Segments& segments, std::uint32_t seed) {
   std::uint32_t x = seed * 2654435761u + 1;
   for (const auto& [at, size] : segments)
-    for (std::uint32_t i = 0; i < size; ++i) host.bytes(at)[i] = static_cast<std::uint8_t>((x = x * 1664525 + 1013904223) >> 24);
+    for (std::uint32_t i = 0; i < size; ++i)
+      host.bytes(at)[i] = static_cast<std::uint8_t>((x = x * 1664525 + 1013904223) >> 24);
 }
 
 std::vector<std::uint8_t> content(Host& host, const Segments& segments) {
@@ -55,7 +56,8 @@ TEST_P(Transfer, connected_transfer_arrives_intact) {
   Host& source = read ? *server : *client;
   fill(source, read ? remote : near, length);
   const std::uint64_t receive = server->descriptor(0, operation == Operation::Send ? far : Segments{});
-  if (operation == Operation::Send || operation == Operation::WriteImmediate) server_vi->post_receive(receive, server->handle);
+  if (operation == Operation::Send || operation == Operation::WriteImmediate)
+    server_vi->post_receive(receive, server->handle);
   std::uint16_t control = operation == Operation::Send ? vi::control::op_send_receive
                           : read                       ? vi::control::op_rdma_read
                                                        : vi::control::op_rdma_write;
@@ -90,7 +92,9 @@ TEST_P(Transfer, connected_transfer_arrives_intact) {
 
 std::string test_name(const ::testing::TestParamInfo<Parameters>& info) {
   const auto [level, operation, length] = info.param;
-  return std::string(level == Level::UnreliableDelivery ? "Unreliable" : level == Level::ReliableDelivery ? "Delivery" : "Reception") +
+  return std::string(level == Level::UnreliableDelivery ? "Unreliable"
+                     : level == Level::ReliableDelivery ? "Delivery"
+                                                        : "Reception") +
          std::string(name_of(operation)) + std::to_string(length);
 }
 

@@ -33,7 +33,8 @@ struct Wait : vi::ConnectWaitOperation {
 class ZeroedMemory {
  public:
   explicit ZeroedMemory(std::size_t size_bytes) : size_(size_bytes) {
-    void* mapped = mmap(nullptr, size_ + guard_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* mapped =
+        mmap(nullptr, size_ + guard_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     bytes_ = static_cast<std::byte*>(mapped);
     mprotect(bytes_ + size_, guard_bytes, PROT_NONE);
@@ -51,15 +52,19 @@ class ZeroedMemory {
   std::size_t size_;  // whole pages
 };
 
-struct AsyncError { vi::Vi* vi; vi::ErrorCode error; std::string cause; };  // cause: of the end, as known in that moment
+struct AsyncError {
+  vi::Vi* vi;
+  vi::ErrorCode error;
+  std::string cause;
+};  // cause: of the end, as known in that moment
 
 /// Memory of a host: 16 MiB and a bit more for data, descriptors in front.
 class Host : public vi::Listener {
  public:
   Host(TestFabric& fabric, std::size_t index, fcvi::ProviderConfig config = {}, farp::ResolverConfig farp = {})
       : port(fabric.port(index)), address(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(index + 1))),
-        resolver(port, with_address(std::move(farp), address, config.more_addresses)), provider(port, resolver, with_address(config, address)),
-        nic(provider, *this), memory(memory_bytes) {
+        resolver(port, with_address(std::move(farp), address, config.more_addresses)),
+        provider(port, resolver, with_address(config, address)), nic(provider, *this), memory(memory_bytes) {
     const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
     EXPECT_EQ(nic.register_memory(base, memory.data(), memory.size(), attributes, handle), vi::Return::Success);
   }
@@ -90,24 +95,43 @@ class Host : public vi::Listener {
     }
     return at;
   }
-  template <class T> void put(std::uint64_t at, const T& value) { std::memcpy(memory.data() + (at - base), &value, sizeof value); }
-  template <class T> T get(std::uint64_t at) const { T value; std::memcpy(&value, memory.data() + (at - base), sizeof value); return value; }
+  template <class T>
+  void put(std::uint64_t at, const T& value) {
+    std::memcpy(memory.data() + (at - base), &value, sizeof value);
+  }
+  template <class T>
+  T get(std::uint64_t at) const {
+    T value;
+    std::memcpy(&value, memory.data() + (at - base), sizeof value);
+    return value;
+  }
   std::uint8_t* bytes(std::uint64_t at) { return reinterpret_cast<std::uint8_t*>(memory.data() + (at - base)); }
-  [[nodiscard]] std::uint32_t status(std::uint64_t descriptor_at) const { return get<vi::ControlSegment>(descriptor_at).status; }
-  [[nodiscard]] vi::ControlSegment control(std::uint64_t descriptor_at) const { return get<vi::ControlSegment>(descriptor_at); }
+  [[nodiscard]] std::uint32_t status(std::uint64_t descriptor_at) const {
+    return get<vi::ControlSegment>(descriptor_at).status;
+  }
+  [[nodiscard]] vi::ControlSegment control(std::uint64_t descriptor_at) const {
+    return get<vi::ControlSegment>(descriptor_at);
+  }
 
   vi::Vi& make_vi(vi::ReliabilityLevel level, bool rdma = true) {
     vi::Vi* vi = nullptr;
-    EXPECT_EQ(nic.create_vi({.reliability = level, .max_transfer_size_bytes = 0, .ptag = {}, .enable_rdma_write = rdma,
-                             .enable_rdma_read = rdma}, nullptr, nullptr, vi), vi::Return::Success);
+    EXPECT_EQ(nic.create_vi({.reliability = level,
+                             .max_transfer_size_bytes = 0,
+                             .ptag = {},
+                             .enable_rdma_write = rdma,
+                             .enable_rdma_read = rdma},
+                            nullptr, nullptr, vi),
+              vi::Return::Success);
     return *vi;
   }
   [[nodiscard]] vi::NetAddress net(std::string_view discriminator) const {
-    return vi::NetAddress::make(address, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
+    return vi::NetAddress::make(
+        address, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
   }
   void work_completed(vi::Vi&, bool receive) override { ++(receive ? receives_completed : sends_completed); }
   void completion_queued(vi::CompletionQueue&) override {}
-  void asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode, vi::ErrorCode error) override {
+  void asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
+                          vi::ErrorCode error) override {
     errors.push_back({vi, error, vi != nullptr ? std::string(fcvi::Provider::end_cause(*vi).text) : ""});
   }
   [[nodiscard]] int count(vi::ErrorCode error) const {
@@ -144,8 +168,10 @@ class Host : public vi::Listener {
 /// Client is host 0, server is host 1; not attached to anything yet.
 class TwoHosts : public ::testing::Test {
  public:
-  explicit TwoHosts(fcvi::ProviderConfig config = {}, fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
-                    TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fc2::SwitchConfig fabric_config = {})
+  explicit TwoHosts(fcvi::ProviderConfig config = {},
+                    fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+                    TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {},
+                    fc2::SwitchConfig fabric_config = {})
       : fabric(2, std::move(fabric_config), adjust) {
     fabric.link = link;
     auto of_client = config;
@@ -161,7 +187,8 @@ class TwoHosts : public ::testing::Test {
     client_vi = &client->make_vi(level);
     server_vi = &server->make_vi(level);
     server->provider.connect_wait(server->net(discriminator), 10 * fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("client"), server->net(discriminator), 10 * fc2::second, request);
+    client->provider.connect_request(*client_vi, client->net("client"), server->net(discriminator), 10 * fc2::second,
+                                     request);
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     server->provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
@@ -191,8 +218,10 @@ class TwoHosts : public ::testing::Test {
 /// On the fabric, and logged in.
 class TwoNodes : public TwoHosts {
  public:
-  explicit TwoNodes(fcvi::ProviderConfig config = {}, fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
-                    TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fc2::SwitchConfig fabric_config = {})
+  explicit TwoNodes(fcvi::ProviderConfig config = {},
+                    fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+                    TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {},
+                    fc2::SwitchConfig fabric_config = {})
       : TwoHosts(std::move(config), link, std::move(adjust), std::move(farp), std::move(fabric_config)) {
     fabric.bring_up();
     fabric.run_until([&] { return client->resolver.ready() && server->resolver.ready(); });

@@ -1,5 +1,5 @@
-// Unreliable Delivery on a fabric that does not keep the order: who is in the descriptor at the head of the queue, who waits
-// for it, and who moves to the pool (VI-ARCH 2.5.1, 6.3.1.1; rulings 131, 192). Frames by hand.
+// Unreliable Delivery on a fabric that does not keep the order: who is in the descriptor at the head of the queue, who
+// waits for it, and who moves to the pool (VI-ARCH 2.5.1, 6.3.1.1; rulings 131, 192). Frames by hand.
 #include "tests/fcvi/forged_messages.hpp"
 #include "wire/fcvi/flags.hpp"
 
@@ -16,7 +16,8 @@ class UnorderedBooks : public ForgedMessages {
     begin(Level::UnreliableDelivery);
     receive(descriptors);
   }
-  static constexpr std::uint32_t written_well = vi::status::done | vi::status::op_remote_rdma_write | vi::status::immediate;
+  static constexpr std::uint32_t written_well =
+      vi::status::done | vi::status::op_remote_rdma_write | vi::status::immediate;
 };
 
 // Nobody is in the descriptor: a Send that overtook another one is placed as it comes.
@@ -30,7 +31,8 @@ TEST_F(UnorderedBooks, overtaking_descriptorIsFree_isPlaced) {
   EXPECT_EQ(received(0), received_well);
 }
 
-// Somebody is: it waits for its rest, whichever frame of it came; one that is whole takes the descriptor without being kept.
+// Somebody is: it waits for its rest, whichever frame of it came; one that is whole takes the descriptor without being
+// kept.
 TEST_F(UnorderedBooks, overtaking_descriptorIsTaken_waitsUnlessWhole) {
   start(3);
   give_send(1, 0, 4);
@@ -104,8 +106,8 @@ TEST_P(Patience, waiting_noRoom_takesThePlace) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// VI-DG 5.2: an RDMA Write takes a descriptor for its Immediate Data alone, when it is whole, and another Send may be before
-// it.
+// VI-DG 5.2: an RDMA Write takes a descriptor for its Immediate Data alone, when it is whole, and another Send may be
+// before it.
 TEST_F(UnorderedBooks, writeImmediate_takesItsDescriptorWhenWhole) {
   start(2);
   header.flags = wire::fcvi::message_request_flag::imm_data;
@@ -147,8 +149,8 @@ TEST_F(UnorderedBooks, whole_noDescriptor_isTold) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
-// VI-DG 5.2: the consumer changes the descriptor while it is used: whoever is in it cannot move, and arrives; the next one
-// takes the next.
+// VI-DG 5.2: the consumer changes the descriptor while it is used: whoever is in it cannot move, and arrives; the next
+// one takes the next.
 TEST_F(UnorderedBooks, descriptorChangedMeanwhile_nobodyMoves) {
   start(2);
   give_send(1, 0, 3);
@@ -166,7 +168,10 @@ TEST_F(UnorderedBooks, descriptorChangedMeanwhile_nobodyMoves) {
   EXPECT_EQ(placed(0, 1), 3 * part);
 }
 
-class UnorderedOneBook : public UnorderedBooks { public: UnorderedOneBook() : UnorderedBooks(book) {} };
+class UnorderedOneBook : public UnorderedBooks {
+ public:
+  UnorderedOneBook() : UnorderedBooks(book) {}
+};
 
 // A Send that is in its descriptor has it for all of its frames, where there is no room for anything else, too.
 TEST_F(UnorderedOneBook, receiving_noRoomBeside_keepsItsDescriptor) {
@@ -193,8 +198,8 @@ class FullShare : public UnorderedBooks {
   vi::Vi* other_vi = nullptr;
 };
 
-// Ruling 192, VI-ARCH 6.3.1.1: three are in descriptors of their own, for none had room to move. As soon as there is room the
-// first moves: receive queues are FIFO, and the one at the head is free for the next that is whole.
+// Ruling 192, VI-ARCH 6.3.1.1: three are in descriptors of their own, for none had room to move. As soon as there is
+// room the first moves: receive queues are FIFO, and the one at the head is free for the next that is whole.
 TEST_F(FullShare, roomAgain_headOfTheQueueMoves) {
   fill();
   start(6);

@@ -1,5 +1,6 @@
-// Unreliable Delivery, where nothing waits for what is lost (VI-ARCH 2.5.1, 6.3.1.1; FC-VI 8.4.1 d), B.2.4, B.2.5 rules 4c, 5a,
-// 5b, 6e, B.3.2.4): frames that are late or lost, descriptors that the next message takes, gaps by the thousand.
+// Unreliable Delivery, where nothing waits for what is lost (VI-ARCH 2.5.1, 6.3.1.1; FC-VI 8.4.1 d), B.2.4, B.2.5 rules
+// 4c, 5a, 5b, 6e, B.3.2.4): frames that are late or lost, descriptors that the next message takes, gaps by the
+// thousand.
 #include "fcvi/arrivals.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/reordered_nodes.hpp"
@@ -22,8 +23,8 @@ class Unordered : public Reordered {
   explicit Unordered(fcvi::ProviderConfig config = {}) : Reordered(config) { begin_all(Level::UnreliableDelivery); }
 };
 
-// VI-ARCH 2.5.1, FC-VI B.2.4 rule 3a: a frame of the first message is lost. Those behind it take the descriptors in the order in which they
-// are whole, at once; R_A_TOV later the first takes the next one, in error.
+// VI-ARCH 2.5.1, FC-VI B.2.4 rule 3a: a frame of the first message is lost. Those behind it take the descriptors in the
+// order in which they are whole, at once; R_A_TOV later the first takes the next one, in error.
 TEST_F(Unordered, receiving_frameLost_laterMessagesDoNotWait) {
   for (const int lost_frame : {0, 1, 3}) {  // SEQ_CNT 0 (rule 3a: later ones came), the middle, the end
     SCOPED_TRACE(lost_frame);
@@ -77,7 +78,8 @@ TEST_F(Unordered, receiving_longMessageBehindAGap_takesThePlace) {
     into.push_back(server->descriptor(0, {{Host::data + static_cast<std::uint32_t>(i) * bytes, bytes}}));
     server_vi->post_receive(into.back(), server->handle);
   }
-  for (const std::uint32_t size : {4 * frame_bytes, bytes}) client_vi->post_send(client->descriptor(0, {{Host::data, size}}), client->handle);
+  for (const std::uint32_t size : {4 * frame_bytes, bytes})
+    client_vi->post_send(client->descriptor(0, {{Host::data, size}}), client->handle);
   fabric.run_for(500 * fc2::millisecond);
   EXPECT_EQ(server->control(into[0]).length_bytes, bytes);
   EXPECT_EQ(server->status(into[0]), vi::status::done | vi::status::op_receive);
@@ -93,8 +95,8 @@ class UnorderedSmallPool : public Unordered {
   UnorderedSmallPool() : Unordered({.address = {}, .reorder_pool_bytes = 20'000}) {}
 };
 
-// FC-VI B.3.2.4, ruling 192: where there is no room to park, what comes next takes the next descriptor. Nothing is lost by it, but the
-// queue is FIFO (VI-ARCH 6.3.1.1): it is seen after the one in front of it.
+// FC-VI B.3.2.4, ruling 192: where there is no room to park, what comes next takes the next descriptor. Nothing is lost
+// by it, but the queue is FIFO (VI-ARCH 6.3.1.1): it is seen after the one in front of it.
 TEST_F(UnorderedSmallPool, receiving_noRoomToPark_nextDescriptorIsTaken) {
   faults.on_frame = support::to_frame(7, late(5 * fc2::second));
   receive(3), send(1, 20 * frame_bytes), send(1, 100), send(1);
@@ -159,8 +161,8 @@ class ManyParked : public Unordered, public ::testing::WithParamInterface<std::u
 };
 INSTANTIATE_TEST_SUITE_P(SeqCnt, ManyParked, ::testing::Values(0, 1, 100, 500));
 
-// FC-VI B.3.2.4, 8.4.1 d), VI-ARCH 2.5.1: on five connections of one peer a frame of a long Send is 5 s late, and another long Send comes
-// behind it: together they are more than the pool, and nothing is lost.
+// FC-VI B.3.2.4, 8.4.1 d), VI-ARCH 2.5.1: on five connections of one peer a frame of a long Send is 5 s late, and
+// another long Send comes behind it: together they are more than the pool, and nothing is lost.
 TEST_P(ManyParked, receiving_fiveConnectionsWithAGap_loseNothing) {
   send_pairs();
   fabric.run_for(7 * fc2::second);
@@ -184,7 +186,9 @@ TEST_P(ManyParked, receiving_writeBesideThem_losesNothing) {
   send_pairs();
   fabric.run_for(fc2::second);
   const std::uint64_t to = Host::data + 2 * connections * bytes;
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.fc.seq_cnt.value % 2 == 0 ? late(fc2::second) : pass; };
+  faults.on_frame = [](MessageFrame& frame) {
+    return frame.from_client && frame.fc.seq_cnt.value % 2 == 0 ? late(fc2::second) : pass;
+  };
   const auto write = client->descriptor(vi::control::op_rdma_write, {{Host::data, bytes}}, to, server->handle);
   pairs_only->post_send(write, client->handle);
   fabric.run_for(2 * fc2::second);
@@ -213,7 +217,8 @@ TEST_F(Unordered, receiving_manyGaps_areAllGivenUp) {
   receive(static_cast<int>(gaps) + 2), send(1, 100);
   fabric.run_for(fc2::millisecond);
   ASSERT_TRUE(arrived(0, 0, 100));
-  const auto* sent = log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
+  const auto* sent =
+      log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
   ASSERT_NE(sent, nullptr);
   support::ForgedFrame next{.header = sent->header, .data = sent->data, .sof = sent->sof, .eof = sent->eof};
   auto header = *wire::fcvi::DeviceHeader::parse(sent->header.device_header_size(), sent->data);
@@ -240,7 +245,8 @@ class Numbered : public Unordered {
     receive(1), send(1, 100);
     fabric.run_for(fc2::millisecond);
     ASSERT_TRUE(arrived(0, 0, 100));
-    const auto* sent = log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
+    const auto* sent =
+        log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
     ASSERT_NE(sent, nullptr);
     next = {.header = sent->header, .data = sent->data, .sof = sent->sof, .eof = sent->eof};
     header = *wire::fcvi::DeviceHeader::parse(sent->header.device_header_size(), sent->data);
@@ -254,8 +260,8 @@ class Numbered : public Unordered {
   wire::fcvi::DeviceHeader header;
 };
 
-// FC-VI B.2.5 rule 7a: thousands of gaps, each of which shows at a moment of its own, are given up by few passes over the books: work is
-// counted in events of the timer, each of which looks at all.
+// FC-VI B.2.5 rule 7a: thousands of gaps, each of which shows at a moment of its own, are given up by few passes over
+// the books: work is counted in events of the timer, each of which looks at all.
 TEST_F(Numbered, receiving_thousandsOfGaps_takeFewPasses) {
   constexpr std::uint32_t gaps = 5'000;
   take_first();
@@ -271,7 +277,8 @@ TEST_F(Numbered, receiving_thousandsOfGaps_takeFewPasses) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
-// Ruling 131: no more than 65,536 ranges of messages are told apart; the next one that stands alone is lost, and counted.
+// Ruling 131: no more than 65,536 ranges of messages are told apart; the next one that stands alone is lost, and
+// counted.
 TEST_F(Numbered, receiving_moreGapsThanAreKept_isCounted) {
   const auto full = [&] { return server->provider.counters().reorder_pool_full; };
   const auto arrived = [&] { return server->provider.counters().messages_received; };
@@ -297,11 +304,13 @@ TEST_F(Numbered, receiving_moreGapsThanAreKept_isCounted) {
 
 class Refused : public support::MessageNodes {};
 
-// VI-ARCH 2.5.1 (ruling 191, against FC-VI B.2.5 rule 5a): a message that nobody posted a descriptor for goes on for longer than R_A_TOV. It
-// is discarded to its end, the connection persists, and the next message arrives.
+// VI-ARCH 2.5.1 (ruling 191, against FC-VI B.2.5 rule 5a): a message that nobody posted a descriptor for goes on for
+// longer than R_A_TOV. It is discarded to its end, the connection persists, and the next message arrives.
 TEST_F(Refused, errored_restLongerThanRaTov_persists) {
   begin(Level::UnreliableDelivery);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number >= 4 ? late(r_a_tov + fc2::second) : pass; };
+  faults.on_frame = [](MessageFrame& frame) {
+    return frame.from_client && frame.number >= 4 ? late(r_a_tov + fc2::second) : pass;
+  };
   send(1, 8 * frame_bytes);
   fabric.run_for(r_a_tov + 2 * fc2::second);
   EXPECT_EQ(discarded(), 8u);

@@ -13,7 +13,8 @@ class ViRules : public AtLevel {
   static constexpr std::uint32_t target_offset = 16u << 20;
   [[nodiscard]] std::uint64_t target() const { return server->data + target_offset; }
   std::uint64_t write(std::uint16_t control, std::uint32_t immediate = 0) {
-    const auto made = client->descriptor(vi::control::op_rdma_write | control, {{client->data, 100}}, target(), server->handle, immediate);
+    const auto made = client->descriptor(vi::control::op_rdma_write | control, {{client->data, 100}}, target(),
+                                         server->handle, immediate);
     client_vi->post_send(made, client->handle);
     fabric.run_for(fc2::second);
     return made;
@@ -39,8 +40,9 @@ class ViRules : public AtLevel {
 };
 INSTANTIATE_TEST_SUITE_P(Level, ViRules, support::all_levels, support::level_name);
 
-// VI-ARCH 2.3.2, 2.5.1 to 2.5.3, VI-DG 3.8.1, 5.2 bit 8: an RDMA Write with immediate data that finds no receive descriptor is an error
-// that the receiver is told, and breaks a reliable connection; at Reliable Reception its descriptor tells it.
+// VI-ARCH 2.3.2, 2.5.1 to 2.5.3, VI-DG 3.8.1, 5.2 bit 8: an RDMA Write with immediate data that finds no receive
+// descriptor is an error that the receiver is told, and breaks a reliable connection; at Reliable Reception its
+// descriptor tells it.
 TEST_P(ViRules, receiving_writeWithImmediateWithoutReceive_isAnError) {
   begin(GetParam());
   const auto descriptor = write(vi::control::immediate, 7);
@@ -54,8 +56,8 @@ TEST_P(ViRules, receiving_writeWithImmediateWithoutReceive_isAnError) {
   EXPECT_EQ(client->status(descriptor), well | (reception() ? vi::status::remote_descriptor_error : 0));
 }
 
-// VI-ARCH 3.2.2: a third port, logged in and with the right FCVI_HANDLE, reaches no memory of a connection that is not its own; the same
-// frame of the port that the connection is with does.
+// VI-ARCH 3.2.2: a third port, logged in and with the right FCVI_HANDLE, reaches no memory of a connection that is not
+// its own; the same frame of the port that the connection is with does.
 TEST_P(ViRules, receiving_frameOfAThirdPort_movesNothing) {
   begin(GetParam());
   write(0);

@@ -1,5 +1,5 @@
-// Reliable Reception, a fabric that keeps the order: what comes behind an RDMA Read whose data are still going out has no effect before
-// they are out (VI-ARCH 6.3.1.1), from a sender that does not wait by itself as ours does.
+// Reliable Reception, a fabric that keeps the order: what comes behind an RDMA Read whose data are still going out has
+// no effect before they are out (VI-ARCH 6.3.1.1), from a sender that does not wait by itself as ours does.
 #include "fcvi/early_frames.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 
@@ -17,17 +17,23 @@ class Waiting : public support::MessageNodes {
   static constexpr std::uint32_t large = 1u << 20;  // ten milliseconds
   static constexpr std::uint64_t source = Host::data + (4u << 20), target = Host::data + (8u << 20);
 
-  explicit Waiting(std::uint64_t pool_bytes = 64u << 20) : MessageNodes({.address = {}, .reorder_pool_bytes = pool_bytes}) {}
+  explicit Waiting(std::uint64_t pool_bytes = 64u << 20)
+      : MessageNodes({.address = {}, .reorder_pool_bytes = pool_bytes}) {}
   /// Frame `number` of a message of `total` bytes by the client, which knows nothing of it.
   ForgedFrame forge(Opcode opcode, std::uint32_t msg_id, std::uint32_t total, std::uint32_t number = 0) {
     const bool read = opcode == Opcode::read_rqst;
     const std::uint32_t offset = number * frame_bytes, payload = read ? 0 : std::min(frame_bytes, total - offset);
     const bool last = read || offset + payload == total;
     ForgedFrame frame;
-    frame.header = {.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl, .d_id = server->port.n_port_id(), .s_id = client->port.n_port_id(),
-                    .type = wire::Type::fc_vi, .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present,
-                    .ox_id = {static_cast<std::uint16_t>(0x5000 + msg_id)}, .rx_id = wire::RxId::unassigned};
-    if (last) frame.header.f_ctl |= f_ctl::end_sequence | (answered ? f_ctl::sequence_initiative : f_ctl::last_sequence);
+    frame.header = {.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl,
+                    .d_id = server->port.n_port_id(),
+                    .s_id = client->port.n_port_id(),
+                    .type = wire::Type::fc_vi,
+                    .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present,
+                    .ox_id = {static_cast<std::uint16_t>(0x5000 + msg_id)},
+                    .rx_id = wire::RxId::unassigned};
+    if (last)
+      frame.header.f_ctl |= f_ctl::end_sequence | (answered ? f_ctl::sequence_initiative : f_ctl::last_sequence);
     frame.header.seq_cnt = {static_cast<std::uint16_t>(number)};
     frame.header.parameter = offset;
     frame.sof = number == 0 ? wire::Sof::i3 : wire::Sof::n3;
@@ -57,7 +63,8 @@ class Waiting : public support::MessageNodes {
     std::vector<std::uint32_t> ids;
     for (const LoggedFrame& frame : log.frames()) {
       if (frame.outbound || !(frame.is(RCtl::command_status) || frame.is(RCtl::solicited_data))) continue;
-      const std::uint32_t id = wire::fcvi::DeviceHeader::parse(frame.header.device_header_size(), frame.data)->msg_id.value;
+      const std::uint32_t id =
+          wire::fcvi::DeviceHeader::parse(frame.header.device_header_size(), frame.data)->msg_id.value;
       if (ids.empty() || ids.back() != id) ids.push_back(id);
     }
     return ids;
@@ -150,7 +157,8 @@ TEST_F(Waiting, reading_disconnected_isDiscarded) {
   EXPECT_EQ(fabric.pool.outstanding(), 0u);
 }
 
-// FC-VI 8.4.2 b) d): the ABTS of the message that is next, and waits, ends the connection; that of an exchange that nobody knows does not.
+// FC-VI 8.4.2 b) d): the ABTS of the message that is next, and waits, ends the connection; that of an exchange that
+// nobody knows does not.
 TEST_F(Waiting, reading_waitingMessageAborted_breaks) {
   begin_behind_a_read(Level::ReliableReception);
   receive();
@@ -175,11 +183,13 @@ class WaitingSmallPool : public Waiting {
   WaitingSmallPool() : Waiting(3 * 2 * fcvi::EarlyFrames::frame_bytes) {}
 };
 
-// Ruling 131: what finds no room is lost in class 3, and counted. The message behind the gap is missed (FC-VI B.2.5 rule 6d) when the read is over.
+// Ruling 131: what finds no room is lost in class 3, and counted. The message behind the gap is missed (FC-VI B.2.5
+// rule 6d) when the read is over.
 TEST_F(WaitingSmallPool, reading_noRoom_isLost) {
   begin_behind_a_read(Level::ReliableReception);
   receive(2);
-  inject(forge(Opcode::send_rqst, 2, 100)), inject(forge(Opcode::send_rqst, 3, 3000, 0)), inject(forge(Opcode::send_rqst, 3, 3000, 1));
+  inject(forge(Opcode::send_rqst, 2, 100)), inject(forge(Opcode::send_rqst, 3, 3000, 0)),
+      inject(forge(Opcode::send_rqst, 3, 3000, 1));
   EXPECT_EQ(server->provider.counters().reorder_pool_full, 1u);
   EXPECT_EQ(server->provider.reorder_bytes(), 2 * fcvi::EarlyFrames::frame_bytes);
   fabric.run_for(fc2::second);

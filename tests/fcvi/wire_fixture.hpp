@@ -42,16 +42,16 @@ inline void expect_frame(const WireFrame& frame, const Expected& expected, const
   SCOPED_TRACE(name);
   EXPECT_EQ(frame.from_client, expected.from_client);
   EXPECT_EQ(static_cast<unsigned>(frame.fc.r_ctl), expected.r_ctl);
-  EXPECT_EQ(frame.fc.cs_ctl, 0);                                      // 5.8.2, 7.3: no preference, where it is not asked for
-  EXPECT_EQ(static_cast<unsigned>(frame.fc.type), 0x58u);             // 5.8.3
+  EXPECT_EQ(frame.fc.cs_ctl, 0);                           // 5.8.2, 7.3: no preference, where it is not asked for
+  EXPECT_EQ(static_cast<unsigned>(frame.fc.type), 0x58u);  // 5.8.3
   EXPECT_EQ(frame.fc.f_ctl & ~3u, expected.f_ctl) << std::hex << frame.fc.f_ctl;  // 5.8.4; bits 1:0 are fill
-  EXPECT_EQ(frame.fc.df_ctl, expected.df_ctl);                        // 5.8.5
-  EXPECT_EQ(frame.fc.seq_cnt.value, expected.seq_cnt);                // 5.8.6
-  EXPECT_EQ(frame.fc.parameter, expected.offset);                     // 5.8.7
-  EXPECT_EQ(frame.word(0), expected.handle);                          // 5.9.2
+  EXPECT_EQ(frame.fc.df_ctl, expected.df_ctl);                                    // 5.8.5
+  EXPECT_EQ(frame.fc.seq_cnt.value, expected.seq_cnt);                            // 5.8.6
+  EXPECT_EQ(frame.fc.parameter, expected.offset);                                 // 5.8.7
+  EXPECT_EQ(frame.word(0), expected.handle);                                      // 5.9.2
   EXPECT_EQ(frame.opcode(), expected.opcode);
-  EXPECT_EQ(frame.flags(), expected.flags);                           // 5.9.4
-  EXPECT_EQ(frame.word(1) & 0xFFFF, 0u);                              // 5.9.5
+  EXPECT_EQ(frame.flags(), expected.flags);  // 5.9.4
+  EXPECT_EQ(frame.word(1) & 0xFFFF, 0u);     // 5.9.5
   EXPECT_EQ(frame.word(2), expected.msg_id);
   EXPECT_EQ(frame.word(3), expected.parameter);
   EXPECT_EQ(frame.payload_bytes(), expected.payload_bytes);
@@ -63,7 +63,8 @@ inline void expect_frame(const WireFrame& frame, const Expected& expected, const
 
 class WireNodes : public TwoNodes {
  public:
-  explicit WireNodes(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {}, fc2::SwitchConfig fabric_config = {})
+  explicit WireNodes(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {},
+                     fc2::SwitchConfig fabric_config = {})
       : TwoNodes(numbered(config), {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust), {},
                  std::move(fabric_config)) {
     fabric.fabric.tap(client->port, &log);

@@ -16,12 +16,17 @@ class WireSetup : public support::WireNodes {
     server_vi = &server->make_vi(Level::ReliableDelivery);
   }
   void ask(fc2::TimeNs timeout = vi::infinite) {
-    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net("service of 16 by"), timeout, request);
+    client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net("service of 16 by"),
+                                     timeout, request);
   }
   void listen() { server->provider.connect_wait(server->net("service of 16 by"), vi::infinite, wait); }
   void accept_offer() { server->provider.connect_accept(wait.token, *server_vi, accept); }
-  bool offered() { return fabric.run_until([&] { return wait.result.has_value(); }); }
-  bool ended() { return fabric.run_until([&] { return request.result.has_value(); }); }
+  bool offered() {
+    return fabric.run_until([&] { return wait.result.has_value(); });
+  }
+  bool ended() {
+    return fabric.run_until([&] { return request.result.has_value(); });
+  }
   std::vector<WireFrame> settled() {
     fabric.run_for(fc2::millisecond);
     return frames();
@@ -29,14 +34,16 @@ class WireSetup : public support::WireNodes {
   void TearDown() override { EXPECT_EQ(unexpected(), 0u); }
 };
 
-// FC-VI 5.3.3, 5.9.7.2.1: nobody waits: 03h in RESP1; unassigned handles in RESP2 and RESP3 say that nothing came of it.
+// FC-VI 5.3.3, 5.9.7.2.1: nobody waits: 03h in RESP1; unassigned handles in RESP2 and RESP3 say that nothing came of
+// it.
 TEST_F(WireSetup, refused_nobodyWaits) {
   ask();
   ASSERT_TRUE(ended());
   const auto iu = settled();
   ASSERT_EQ(iu.size(), 4u);
   expect_frame(iu[0], {true, 0x02, 0x290008, 2, 0x10, 0x01, nobody, 0, 0, 0, 0, connection_id, 340}, "CONNECT_RQST");
-  expect_frame(iu[1], {false, 0x03, 0x890008, 2, 0x18, 0x01, nobody, 0, 0x00030000, 0, 0, connection_id, 340}, "CONNECT_RESP1");
+  expect_frame(iu[1], {false, 0x03, 0x890008, 2, 0x18, 0x01, nobody, 0, 0x00030000, 0, 0, connection_id, 340},
+               "CONNECT_RESP1");
   EXPECT_EQ(iu[1].payload(2), nobody);  // ruling 3
   expect_frame(iu[2], {true, 0x03, 0x090008, 2, 0x19, 0x00, nobody, 0, 0, 0, 0, connection_id, 0, 1}, "CONNECT_RESP2");
   expect_frame(iu[3], {false, 0x03, 0x980008, 2, 0x1A, 0x00, nobody, 0, 0, 0, 0, connection_id, 0, 1}, "CONNECT_RESP3");
@@ -65,7 +72,8 @@ TEST_F(WireSetup, refused_rejected) {
   EXPECT_EQ(iu[1].word(3), 0x00040000u);
 }
 
-// FC-VI 5.9.7.2.1, C.5.2, C.5.6: T1 is over: RESP2 "Connect Timeout" to the handle of RESP1; RESP3 confirms no connection.
+// FC-VI 5.9.7.2.1, C.5.2, C.5.6: T1 is over: RESP2 "Connect Timeout" to the handle of RESP1; RESP3 confirms no
+// connection.
 TEST_F(WireSetup, timedOut_resp2SaysConnectTimeout) {
   listen(), ask(fc2::second);
   ASSERT_TRUE(offered());
@@ -73,12 +81,13 @@ TEST_F(WireSetup, timedOut_resp2SaysConnectTimeout) {
   accept_offer();
   const auto iu = settled();
   ASSERT_EQ(iu.size(), 4u);
-  expect_frame(iu[2], {true, 0x03, 0x090008, 2, 0x19, 0x01, server_handle, 0, 0x00020000, 0, 0, connection_id, 0, 1}, "CONNECT_RESP2");
+  expect_frame(iu[2], {true, 0x03, 0x090008, 2, 0x19, 0x01, server_handle, 0, 0x00020000, 0, 0, connection_id, 0, 1},
+               "CONNECT_RESP2");
   expect_frame(iu[3], {false, 0x03, 0x980008, 2, 0x1A, 0x00, nobody, 0, 0, 0, 0, connection_id, 0, 1}, "CONNECT_RESP3");
 }
 
-// FC-VI 8.5.4, C.3 rule 3: T3 after exactly FCVI_ULP_TIMEOUT: ABTS; then the same handle, a new id and exchange, and RETRY
-// in all four IUs (5.9.4.4, 5.9.4.5).
+// FC-VI 8.5.4, C.3 rule 3: T3 after exactly FCVI_ULP_TIMEOUT: ABTS; then the same handle, a new id and exchange, and
+// RETRY in all four IUs (5.9.4.4, 5.9.4.5).
 TEST_F(WireSetup, retried_hasRetryInAllIus) {
   listen(), ask();
   ASSERT_TRUE(offered());
@@ -100,8 +109,8 @@ TEST_F(WireSetup, retried_hasRetryInAllIus) {
   expect_frame(iu[3], {false, 0x03, 0x980008, 2, 0x1A, 0x04, client_handle, 0, 0, 0, 0, id, 0, 1}, "CONNECT_RESP3");
 }
 
-// FC-VI D.1 rule 2, 6.12.2: VipDisconnect after the retry failed too: CONN_SETUP_ABORT, 49h, no handle, the last id. The
-// server's offer is gone with it: it accepts (5.9.4.6); for another one it does not exist (D.1 rule 3).
+// FC-VI D.1 rule 2, 6.12.2: VipDisconnect after the retry failed too: CONN_SETUP_ABORT, 49h, no handle, the last id.
+// The server's offer is gone with it: it accepts (5.9.4.6); for another one it does not exist (D.1 rule 3).
 TEST_F(WireSetup, failed_disconnectAbortsSetup) {
   listen(), ask();
   ASSERT_TRUE(ended());
@@ -127,8 +136,13 @@ TEST_F(WireSetup, disconnectUnknown_doesNotExist) {
   ASSERT_TRUE(ended());
   settled();
   std::array<std::uint8_t, 32> bytes{};
-  wire::fcvi::DisconnectRqst{.handle = {0x4711}, .last_msg_id = {}, .connection_id = {77}, .conn_setup_abort = true,
-                             .vi_app_discon = true, .status = {}}.write(bytes);
+  wire::fcvi::DisconnectRqst{.handle = {0x4711},
+                             .last_msg_id = {},
+                             .connection_id = {77},
+                             .conn_setup_abort = true,
+                             .vi_app_discon = true,
+                             .status = {}}
+      .write(bytes);
   fc2::Exchange* exchange = client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, user);
   client->port.send(*exchange, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true});
   const auto iu = settled();
@@ -136,8 +150,9 @@ TEST_F(WireSetup, disconnectUnknown_doesNotExist) {
   expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x07, nobody, 0, 0x004A0000, 0, 0, 77}, "DISCONNECT_RESP");
 }
 
-// FC-VI D.1 rule 6, 5.9.4.6, 5.9.7.3.2: our handle, the id of no set-up of it, CONN_SETUP_ABORT: 48h to the originator's handle, flags as
-// received; the connection stands. Ruling 5: FFFFFFFFh as the id of a connection's Disconnect is accepted.
+// FC-VI D.1 rule 6, 5.9.4.6, 5.9.7.3.2: our handle, the id of no set-up of it, CONN_SETUP_ABORT: 48h to the
+// originator's handle, flags as received; the connection stands. Ruling 5: FFFFFFFFh as the id of a connection's
+// Disconnect is accepted.
 TEST_F(WireSetup, disconnectOfUnknownSetup_isAProtocolError) {
   struct Listener final : fc2::ExchangeUser {
     void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
@@ -145,8 +160,13 @@ TEST_F(WireSetup, disconnectOfUnknownSetup_isAProtocolError) {
   } user;
   const auto disconnect_with = [&](std::uint32_t id, bool abort, bool app) {
     std::array<std::uint8_t, 32> bytes{};
-    wire::fcvi::DisconnectRqst{.handle = {server_handle}, .last_msg_id = {}, .connection_id = {id}, .conn_setup_abort = abort,
-                               .vi_app_discon = app, .status = {}}.write(bytes);
+    wire::fcvi::DisconnectRqst{.handle = {server_handle},
+                               .last_msg_id = {},
+                               .connection_id = {id},
+                               .conn_setup_abort = abort,
+                               .vi_app_discon = app,
+                               .status = {}}
+        .write(bytes);
     fc2::Exchange* exchange = client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, user);
     client->port.send(*exchange, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true});
     return settled();
@@ -159,12 +179,14 @@ TEST_F(WireSetup, disconnectOfUnknownSetup_isAProtocolError) {
   for (const bool app : {false, true}) {
     const auto iu = disconnect_with(77, true, app);
     ASSERT_EQ(iu.size(), 2u);
-    expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, app ? 0x07u : 0x05u, client_handle, 0, 0x00480000, 0, 0, 77}, "DISCONNECT_RESP");
+    expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, app ? 0x07u : 0x05u, client_handle, 0, 0x00480000, 0, 0, 77},
+                 "DISCONNECT_RESP");
     EXPECT_EQ(server_vi->state(), vi::State::Connected);
   }
   const auto iu = disconnect_with(nobody, false, true);
   ASSERT_EQ(iu.size(), 2u);
-  expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x03, client_handle, 0, 0x004B0000, 0, 0, nobody}, "DISCONNECT_RESP");
+  expect_frame(iu[1], {false, 0x03, 0x980008, 2, 0x1B, 0x03, client_handle, 0, 0x004B0000, 0, 0, nobody},
+               "DISCONNECT_RESP");
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
 

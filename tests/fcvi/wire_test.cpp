@@ -15,7 +15,8 @@ class Wire : public support::WireNodes {
     connect(level);
     log.clear();
   }
-  std::uint64_t send(std::uint16_t control, std::uint32_t length, std::uint64_t remote = 0, std::uint32_t immediate = 0) {
+  std::uint64_t send(std::uint16_t control, std::uint32_t length, std::uint64_t remote = 0,
+                     std::uint32_t immediate = 0) {
     const auto at = client->descriptor(control, {{client->data, length}}, remote, server->handle, immediate);
     client_vi->post_send(at, client->handle);
     return at;
@@ -66,17 +67,17 @@ TEST_F(Wire, connect_payloads) {
   for (const WireFrame& frame : {iu[0], iu[1]}) {
     const bool rqst = frame.from_client;
     EXPECT_EQ(frame.payload(0), 0u);
-    EXPECT_EQ(frame.payload(1), 0x0001u);                                    // FCVI_REVISION
+    EXPECT_EQ(frame.payload(1), 0x0001u);  // FCVI_REVISION
     EXPECT_EQ(frame.payload(2), rqst ? client_handle : server_handle);
-    EXPECT_EQ(frame.payload(3), rqst ? 0x1010u : 0x1019u);                   // HOST_ADD_LEN, DISCRIM_LEN of the sender
+    EXPECT_EQ(frame.payload(3), rqst ? 0x1010u : 0x1019u);  // HOST_ADD_LEN, DISCRIM_LEN of the sender
     EXPECT_EQ(frame.payload(7), rqst ? 0x0A000001u : 0x0A000002u);
-    EXPECT_EQ(frame.payload(40), rqst ? 0x1019u : 0x1010u);                  // ... of the receiver
+    EXPECT_EQ(frame.payload(40), rqst ? 0x1019u : 0x1010u);  // ... of the receiver
     EXPECT_EQ(frame.payload(44), rqst ? 0x0A000002u : 0x0A000001u);
-    EXPECT_EQ(frame.payload(77), 0x0303u);                                   // level 3 on the wire (ruling 16), RDMA both
+    EXPECT_EQ(frame.payload(77), 0x0303u);  // level 3 on the wire (ruling 16), RDMA both
     EXPECT_EQ(frame.payload(78), client_vi->attributes().max_transfer_size_bytes);
-    EXPECT_EQ(frame.payload(79), 0u);                                        // FCVI_PREF
+    EXPECT_EQ(frame.payload(79), 0u);                                          // FCVI_PREF
     EXPECT_EQ(frame.payload(80) | frame.payload(81) | frame.payload(82), 0u);  // bandwidths, delay: always zero
-    EXPECT_EQ(frame.payload(83), 31u);                                       // FCVI_PIPELINE_DEPTH
+    EXPECT_EQ(frame.payload(83), 31u);                                         // FCVI_PIPELINE_DEPTH
     EXPECT_EQ(frame.payload(84), 0u);
   }
 }
@@ -98,7 +99,8 @@ TEST_F(Wire, disconnect_fields) {
   expect_frame(iu[1], resp, "DISCONNECT_RESP");
 }
 
-// FC-VI 5.4, 5.9.6, 6.2: Sends without response: consecutive FCVI_MSG_IDs from 1, an exchange each, which ends with its IU.
+// FC-VI 5.4, 5.9.6, 6.2: Sends without response: consecutive FCVI_MSG_IDs from 1, an exchange each, which ends with its
+// IU.
 TEST_F(Wire, send_fields) {
   connect_at(Level::ReliableDelivery);
   receive(), receive();
@@ -132,12 +134,14 @@ TEST_F(Wire, send_refused_fields) {
   const auto iu = settled();
   ASSERT_GE(iu.size(), 3u);
   expect_frame(iu[1], {false, 0x07, 0x980008, 1, 0x08, 0x03, client_handle, 1}, "SEND_RESP");
-  const auto disconnect = std::find_if(iu.begin(), iu.end(), [](const WireFrame& f) { return !f.from_client && f.opcode() == 0x12; });
+  const auto disconnect =
+      std::find_if(iu.begin(), iu.end(), [](const WireFrame& f) { return !f.from_client && f.opcode() == 0x12; });
   ASSERT_NE(disconnect, iu.end());
   expect_frame(*disconnect, {false, 0x02, 0x290008, 2, 0x12, 0x01, client_handle, 0, 0x00420000}, "DISCONNECT_RQST");
 }
 
-// FC-VI 5.3.5, 5.9.4.3: whoever refused the message tells why; the DISCONNECT_RQST of the one that was refused does not cross it.
+// FC-VI 5.3.5, 5.9.4.3: whoever refused the message tells why; the DISCONNECT_RQST of the one that was refused does not
+// cross it.
 TEST_F(Wire, refused_oneDisconnectRqst) {
   const auto is_rqst = [](const WireFrame& f) { return f.opcode() == 0x12; };
   for (const std::uint16_t control : {vi::control::op_rdma_write, vi::control::op_rdma_read}) {
@@ -164,7 +168,8 @@ TEST_F(Wire, write_fields) {
   expect_one_exchange(iu);
   const std::uint32_t key = server->handle.value;
   expect_frame(iu[0], {true, 0x01, 0x200008, 2, 0x01, 0, server_handle, 1, 0, target, key, 3000, 2080}, "WRITE_RQST 1");
-  expect_frame(iu[1], {true, 0x01, 0x290008, 2, 0x01, 0, server_handle, 1, 0, target, key, 3000, 920, 1, 2080}, "WRITE_RQST 2");
+  expect_frame(iu[1], {true, 0x01, 0x290008, 2, 0x01, 0, server_handle, 1, 0, target, key, 3000, 920, 1, 2080},
+               "WRITE_RQST 2");
   EXPECT_EQ(iu[0].sof, wire::Sof::i3);
   EXPECT_EQ(iu[0].eof, wire::Eof::n);
   EXPECT_EQ(iu[1].sof, wire::Sof::n3);
@@ -184,7 +189,8 @@ TEST_F(Wire, read_fields) {
   const std::uint32_t key = server->handle.value;
   expect_frame(iu[0], {true, 0x06, 0x290008, 2, 0x02, 0, server_handle, 1, 0, source, key, 2081, 0}, "READ_RQST");
   expect_frame(iu[1], {false, 0x01, 0x800008, 2, 0x0A, 0, client_handle, 1, 0, source, key, 2081, 2080}, "READ_RESP 1");
-  expect_frame(iu[2], {false, 0x01, 0x980008, 2, 0x0A, 0, client_handle, 1, 0, source, key, 2081, 1, 1, 2080}, "READ_RESP 2");
+  expect_frame(iu[2], {false, 0x01, 0x980008, 2, 0x0A, 0, client_handle, 1, 0, source, key, 2081, 1, 1, 2080},
+               "READ_RESP 2");
 }
 
 // Ruling 18, FC-VI 6.7.2: a READ_RESP that refuses: one frame, no payload, RESP_ERR and PROT_ERR.
@@ -202,8 +208,8 @@ class SmallIus : public Wire {
   SmallIus() : Wire({.address = {}, .max_iu_bytes = 5000}) {}  // two frames each
 };
 
-// FC-VI 5.2.1, 5.6, 5.8.6, 5.8.7: several IUs: whole frames, SEQ_CNT and relative offset go on, a SEQ_ID each; only the last
-// IU ends the exchange.
+// FC-VI 5.2.1, 5.6, 5.8.6, 5.8.7: several IUs: whole frames, SEQ_CNT and relative offset go on, a SEQ_ID each; only the
+// last IU ends the exchange.
 TEST_F(SmallIus, write_in_several_ius) {
   connect_at(Level::UnreliableDelivery);
   send(vi::control::op_rdma_write, 5 * 2080, server->data);
@@ -211,8 +217,10 @@ TEST_F(SmallIus, write_in_several_ius) {
   ASSERT_EQ(iu.size(), 5u);
   const unsigned f_ctl[] = {0x200008, 0x280008, 0x000008, 0x080008, 0x180008};
   for (std::uint16_t i = 0; i < 5; ++i)
-    expect_frame(iu[i], {true, 0x01, f_ctl[i], 2, 0x01, 0, server_handle, 1, 0, server->data, server->handle.value, 5 * 2080, 2080,
-                         i, 2080u * i}, "WRITE_RQST");
+    expect_frame(iu[i],
+                 {true, 0x01, f_ctl[i], 2, 0x01, 0, server_handle, 1, 0, server->data, server->handle.value, 5 * 2080,
+                  2080, i, 2080u * i},
+                 "WRITE_RQST");
   EXPECT_NE(iu[1].fc.seq_id, iu[2].fc.seq_id);
   EXPECT_EQ(iu[2].fc.seq_id, iu[3].fc.seq_id);
 }
@@ -225,8 +233,10 @@ TEST_F(SmallIus, read_in_several_ius) {
   ASSERT_EQ(iu.size(), 4u);
   const unsigned f_ctl[] = {0x800008, 0x880008, 0x980008};
   for (std::uint16_t i = 0; i < 3; ++i)
-    expect_frame(iu[1u + i], {false, 0x01, f_ctl[i], 2, 0x0A, 0, client_handle, 1, 0, server->data, server->handle.value, 3 * 2080,
-                              2080, i, 2080u * i}, "READ_RESP");
+    expect_frame(iu[1u + i],
+                 {false, 0x01, f_ctl[i], 2, 0x0A, 0, client_handle, 1, 0, server->data, server->handle.value, 3 * 2080,
+                  2080, i, 2080u * i},
+                 "READ_RESP");
 }
 
 // FC-VI 5.2.2: a zero-length message is one frame without payload.

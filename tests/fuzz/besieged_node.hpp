@@ -1,5 +1,5 @@
-// A host with an FC-VI provider, connected to another one, on one of the topologies of FC-VI 4.2; frames of any kind come in at
-// its N_Port. Afterwards it must work as if nothing had been.
+// A host with an FC-VI provider, connected to another one, on one of the topologies of FC-VI 4.2; frames of any kind
+// come in at its N_Port. Afterwards it must work as if nothing had been.
 #pragma once
 #include <deque>
 #include <string>
@@ -25,10 +25,12 @@ struct Attempts {
 class BesiegedNode : private Attempts, public TwoHosts {
  public:
   enum class Kind : std::uint8_t { Fabric, OutOfOrder, Class2, PointToPoint, Loop, PublicLoop, Count };
-  explicit BesiegedNode(Kind kind) : TwoHosts(provider_config(kind), link_config, adjust_for(kind), {}, fabric_config(kind)), kind_(kind) {
+  explicit BesiegedNode(Kind kind)
+      : TwoHosts(provider_config(kind), link_config, adjust_for(kind), {}, fabric_config(kind)), kind_(kind) {
     plug_in();
     settle_in();
-    const auto level = kind == Kind::OutOfOrder ? vi::ReliabilityLevel::UnreliableDelivery : vi::ReliabilityLevel::ReliableDelivery;
+    const auto level =
+        kind == Kind::OutOfOrder ? vi::ReliabilityLevel::UnreliableDelivery : vi::ReliabilityLevel::ReliableDelivery;
     connect(level);
     tap(&last_sent_);
     client->provider.connect_wait(client->net("service"), vi::infinite, attempts.emplace_back().wait);
@@ -106,10 +108,14 @@ class BesiegedNode : private Attempts, public TwoHosts {
   [[nodiscard]] bool is_on_loop() const { return kind_ == Kind::Loop || kind_ == Kind::PublicLoop; }
   void settle_in() { fabric.run_for(fc2::second); }
   void link_event(std::uint8_t which) {
-    if (kind_ == Kind::Loop && (which & 6) == 6) loop_.move(fabric.port(which & 1));
-    else if (is_on_loop()) loop_.lip(fabric.port(which & 1));
-    else if (kind_ == Kind::PointToPoint) happen(pair_->link, which);
-    else happen(*fabric.fabric.link_of(client->port), which);
+    if (kind_ == Kind::Loop && (which & 6) == 6)
+      loop_.move(fabric.port(which & 1));
+    else if (is_on_loop())
+      loop_.lip(fabric.port(which & 1));
+    else if (kind_ == Kind::PointToPoint)
+      happen(pair_->link, which);
+    else
+      happen(*fabric.fabric.link_of(client->port), which);
     fabric.run_for((which & 0x80) != 0 ? fc2::second : 2 * fc2::microsecond);
   }
   static void happen(fc2::Link& link, std::uint8_t which) {
@@ -126,8 +132,10 @@ class BesiegedNode : private Attempts, public TwoHosts {
   /// CONNECT_RQSTs among the frames found somebody who waits.
   void refuse_requests() {
     Attempt& forged = attempts.front();
-    if (!forged.wait.result) client->provider.withdraw(forged.wait);
-    else if (forged.wait.result == vi::Return::Success) client->provider.connect_reject(forged.wait.token, forged.answer);
+    if (!forged.wait.result)
+      client->provider.withdraw(forged.wait);
+    else if (forged.wait.result == vi::Return::Success)
+      client->provider.connect_reject(forged.wait.token, forged.answer);
     fabric.run_for(fc2::second);
   }
   void expect_connects() {
@@ -142,7 +150,8 @@ class BesiegedNode : private Attempts, public TwoHosts {
     vis_.insert(vis_.end(), {{&from, &asking}, {&to, &asked}});
     to.provider.connect_wait(to.net(name), 30 * fc2::second, attempt.wait);
     from.provider.connect_request(asking, from.net("x"), to.net(name), 30 * fc2::second, attempt.request);
-    fabric.run_until([&] { return attempt.wait.result && (attempt.wait.result == vi::Return::Success || attempt.request.result); });
+    fabric.run_until(
+        [&] { return attempt.wait.result && (attempt.wait.result == vi::Return::Success || attempt.request.result); });
     if (attempt.wait.result != vi::Return::Success) return false;
     to.provider.connect_accept(attempt.wait.token, asked, attempt.answer);
     fabric.run_until([&] { return attempt.answer.result && attempt.request.result; });

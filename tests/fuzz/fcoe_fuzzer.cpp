@@ -24,7 +24,8 @@ struct Worlds {
     fabric.run_for(fc2::second);
     vn2vn.run_for(2 * fc2::second);
     alone.run_for(fc2::millisecond);
-    if (!e_node->port.online() || !vn_node->port.online() || vn_node->node->neighbours().size() != 1) fail("the logins do not stand");
+    if (!e_node->port.online() || !vn_node->port.online() || vn_node->node->neighbours().size() != 1)
+      fail("the logins do not stand");
   }
   void run_for(fc2::TimeNs duration) {
     for (EthernetWorld* world : {&fabric, &vn2vn, &alone}) world->run_for(duration);
@@ -47,9 +48,12 @@ Target target_of(Worlds& worlds, unsigned choice) {
   const wire::MacAddress vn_port = wire::mac_of({0x010100}), e_node = support::station_mac(1);
   const auto vn = [](wire::FcId id) { return wire::mac_of(id, wire::vn2vn_fc_map); };
   switch (choice) {
-    case 0: return {worlds.fabric, worlds.e_node->ethernet, e_node, support::fcf_mac, vn_port, support::fcf_mac, true, false};
-    case 1: return {worlds.fabric, worlds.fabric.fcf_port, support::fcf_mac, e_node, support::fcf_mac, vn_port, false, true};
-    case 2: return {worlds.vn2vn, worlds.vn_node->ethernet, e_node, support::station_mac(2), vn(vn_id), vn(neighbour_id)};
+    case 0:
+      return {worlds.fabric, worlds.e_node->ethernet, e_node, support::fcf_mac, vn_port, support::fcf_mac, true, false};
+    case 1:
+      return {worlds.fabric, worlds.fabric.fcf_port, support::fcf_mac, e_node, support::fcf_mac, vn_port, false, true};
+    case 2:
+      return {worlds.vn2vn, worlds.vn_node->ethernet, e_node, support::station_mac(2), vn(vn_id), vn(neighbour_id)};
     default: return {worlds.alone, worlds.asking->ethernet, e_node, support::fcf_mac, vn_port, support::fcf_mac};
   }
 }
@@ -66,7 +70,9 @@ void make_addresses_good(const Target& target, std::vector<std::uint8_t>& frame)
 
 void make_trailer_good(std::vector<std::uint8_t>& frame) {
   frame.resize(frame.size() - frame.size() % 4);
-  if (frame.size() < wire::fcoe::frame_size(fc2::frame_header_bytes) || frame.size() > EthernetFrame::max_bytes || frame[13] != 0x06) return;
+  if (frame.size() < wire::fcoe::frame_size(fc2::frame_header_bytes) || frame.size() > EthernetFrame::max_bytes ||
+      frame[13] != 0x06)
+    return;
   const std::size_t end = frame.size() - wire::fcoe::trailer_size;
   const auto fc_frame = wire::Bytes(frame).subspan(EthernetFrame::head_bytes, end - EthernetFrame::head_bytes);
   frame[14] = 0;
@@ -76,7 +82,8 @@ void make_trailer_good(std::vector<std::uint8_t>& frame) {
 
 void check_bounds(const Worlds& worlds) {
   if (worlds.e_node->node->counters().unexpected_events + worlds.asking->node->counters().unexpected_events +
-          worlds.vn_node->node->counters().unexpected_events != 0)
+          worlds.vn_node->node->counters().unexpected_events !=
+      0)
     fail("an event without a row");
   if (worlds.e_node->node->known_fcfs().size() > fc2::fcoe::FcfTable::max_fcfs) fail("too many FCFs");
   for (const EthernetWorld* world : {&worlds.fabric, &worlds.vn2vn, &worlds.alone})

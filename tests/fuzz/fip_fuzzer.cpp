@@ -4,9 +4,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const wire::fuzz::ExactCopy input(wire::Bytes(data, size));
-  const auto check = [&]<class Message>(std::type_identity<Message>) {
-    wire::fuzz::check<Message>(input.view());
-  };
+  const auto check = [&]<class Message>(std::type_identity<Message>) { wire::fuzz::check<Message>(input.view()); };
   wire::for_each_message<wire::FipDescriptors>(check);
   wire::fuzz::check<wire::fip::FipMessage>(input.view());
   return 0;

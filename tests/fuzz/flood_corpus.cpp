@@ -1,5 +1,5 @@
-// Writes the inputs of n_port and switch: each frame that an honest peer sends while a connection comes, serves and goes, all
-// of them behind each other, and one of every ELS and CT request there is.
+// Writes the inputs of n_port and switch: each frame that an honest peer sends while a connection comes, serves and
+// goes, all of them behind each other, and one of every ELS and CT request there is.
 //
 // usage: flood_corpus tests/fuzz/corpus
 #include <filesystem>
@@ -32,7 +32,9 @@ Input request_of(wire::RCtl r_ctl, wire::Type type, wire::FcId d_id) {
   const Message message{};
   Input bytes(wire::FcHeader::size() + message.size());
   const auto fill = static_cast<std::uint32_t>(wire::fill_bytes_for(message.size()));
-  wire::FcHeader{.r_ctl = r_ctl, .d_id = d_id, .type = type, .f_ctl = wire::f_ctl::single_frame_request | fill, .ox_id = {0x4001}}.write(bytes);
+  wire::FcHeader{
+      .r_ctl = r_ctl, .d_id = d_id, .type = type, .f_ctl = wire::f_ctl::single_frame_request | fill, .ox_id = {0x4001}}
+      .write(bytes);
   message.write(wire::MutableBytes(bytes).subspan(wire::FcHeader::size()));
   bytes.resize(bytes.size() + fill);
   return bytes;
@@ -40,7 +42,9 @@ Input request_of(wire::RCtl r_ctl, wire::Type type, wire::FcId d_id) {
 
 class Corpus {
  public:
-  explicit Corpus(std::filesystem::path folder) : folder_(std::move(folder)) { std::filesystem::create_directories(folder_); }
+  explicit Corpus(std::filesystem::path folder) : folder_(std::move(folder)) {
+    std::filesystem::create_directories(folder_);
+  }
   void write(const std::string& name, unsigned first, const Input& steps) {
     std::ofstream file(folder_ / name, std::ios::binary);
     file.put(static_cast<char>(first));
@@ -105,10 +109,12 @@ void write_requests(Corpus& corpus, const std::vector<unsigned>& firsts, unsigne
     }
   };
   wire::for_each_message<wire::ElsRequests>([&]<class Message>(std::type_identity<Message>) {
-    write("els_" + std::string(Message::name), request_of<Message>(wire::RCtl::els_request, wire::Type::els, wire::well_known::f_port));
+    write("els_" + std::string(Message::name),
+          request_of<Message>(wire::RCtl::els_request, wire::Type::els, wire::well_known::f_port));
   });
   wire::for_each_message<wire::CtRequests>([&]<class Message>(std::type_identity<Message>) {
-    write("ct_" + std::string(Message::name), request_of<Message>(wire::RCtl::unsolicited_control, wire::Type::ct, wire::well_known::name_server));
+    write("ct_" + std::string(Message::name),
+          request_of<Message>(wire::RCtl::unsolicited_control, wire::Type::ct, wire::well_known::name_server));
   });
 }
 

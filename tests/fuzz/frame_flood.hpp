@@ -1,7 +1,8 @@
 // An input as a series of steps, and the frames that they stand for. What the fuzzers of the emulated fabric share.
 //
-// The first byte chooses where it goes. Each step is: what is made good (1 byte, below), length (2), that many bytes of an FC
-// frame from its header on. Raw bytes alone would hardly get past the addresses; with them made good they reach what is behind.
+// The first byte chooses where it goes. Each step is: what is made good (1 byte, below), length (2), that many bytes of
+// an FC frame from its header on. Raw bytes alone would hardly get past the addresses; with them made good they reach
+// what is behind.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -19,8 +20,8 @@ struct FloodStep {
     GoodExchange = 4,  // OX_ID and RX_ID of the last frame that the target sent
     GoodHandle = 8,    // FCVI_HANDLE of the connection that stands
     Class2 = 16,
-    LaterFrame = 32,   // SOFn
-    Wait = 64,         // some seconds pass behind it
+    LaterFrame = 32,  // SOFn
+    Wait = 64,        // some seconds pass behind it
     UnusualEof = 128,
   };
   std::uint8_t bits = 0;
@@ -64,8 +65,11 @@ inline fc2::FramePtr flood_frame(fc2::FramePool& pool, const FloodStep& step, co
   if (step.has(FloodStep::GoodExchange)) wire::store_big<2>(bytes, 18, aim.rx_id.value);
   if (step.has(FloodStep::GoodHandle)) wire::store_big<4>(bytes, fc2::frame_header_bytes, aim.handle);
   const bool later = step.has(FloodStep::LaterFrame);
-  frame->sof = step.has(FloodStep::Class2) ? (later ? wire::Sof::n2 : wire::Sof::i2) : later ? wire::Sof::n3 : wire::Sof::i3;
-  frame->eof = step.has(FloodStep::UnusualEof) ? static_cast<wire::Eof>(0x41 + (step.bytes.size() & 0xF)) : wire::Eof::t;
+  frame->sof = step.has(FloodStep::Class2) ? (later ? wire::Sof::n2 : wire::Sof::i2)
+               : later                     ? wire::Sof::n3
+                                           : wire::Sof::i3;
+  frame->eof =
+      step.has(FloodStep::UnusualEof) ? static_cast<wire::Eof>(0x41 + (step.bytes.size() & 0xF)) : wire::Eof::t;
   return frame;
 }
 

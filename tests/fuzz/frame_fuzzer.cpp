@@ -9,8 +9,8 @@ void check_fcoe(wire::Bytes bytes) {
   const auto frame = wire::fcoe::FcoeFrame::parse(bytes);
   if (!frame) return;
   std::vector<std::uint8_t> written(wire::fcoe::frame_size(frame->fc_frame.size()));
-  wire::fcoe::encapsulate(frame->ethernet.destination, frame->ethernet.source, frame->sof, frame->fc_frame,
-                          frame->eof, written);
+  wire::fcoe::encapsulate(frame->ethernet.destination, frame->ethernet.source, frame->sof, frame->fc_frame, frame->eof,
+                          written);
   const auto again = wire::fcoe::FcoeFrame::parse(written);
   if (!again || !again->crc_ok()) wire::fuzz::fail("does not parse what it wrote", "FCoE");
   static_cast<void>(wire::fcoe::decapsulate(bytes));
@@ -20,8 +20,7 @@ void check_fcoe(wire::Bytes bytes) {
 void check_fc_frame(wire::Bytes bytes) {
   if (wire::describe(bytes).empty()) wire::fuzz::fail("no text", "FC frame");
   const auto view = wire::FcFrameView::parse(bytes);
-  if (view && wire::message_name(view->header, view->data_field).empty())
-    wire::fuzz::fail("no name", "FC frame");
+  if (view && wire::message_name(view->header, view->data_field).empty()) wire::fuzz::fail("no name", "FC frame");
 }
 
 }  // namespace

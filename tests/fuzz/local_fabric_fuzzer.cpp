@@ -1,6 +1,6 @@
-// Any bytes on the local fabric's socket, at each program that reads from it. The first byte chooses: 0 the service, 1 the
-// service after a port's Hello, 2 after that of a control connection; 3 a process's link, 4 the same after a Welcome; 5
-// `fcvi-fabricd status`, 6 the same after a Welcome. The rest comes in one piece, then the connection ends.
+// Any bytes on the local fabric's socket, at each program that reads from it. The first byte chooses: 0 the service, 1
+// the service after a port's Hello, 2 after that of a control connection; 3 a process's link, 4 the same after a
+// Welcome; 5 `fcvi-fabricd status`, 6 the same after a Welcome. The rest comes in one piece, then the connection ends.
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -47,11 +47,14 @@ class Directory {
 
 Input record(RecordKind kind, const Input& body) {
   Input bytes(record_header_bytes);
-  RecordHeader{.kind = kind, .body_bytes = static_cast<std::uint32_t>(body.size())}.write(std::span(bytes).first<record_header_bytes>());
+  RecordHeader{.kind = kind, .body_bytes = static_cast<std::uint32_t>(body.size())}.write(
+      std::span(bytes).first<record_header_bytes>());
   bytes.insert(bytes.end(), body.begin(), body.end());
   return bytes;
 }
-Input hello(Hello::Role role) { return record(RecordKind::Hello, Hello{.role = role, .process_id = 1, .name = "fuzz"}.write()); }
+Input hello(Hello::Role role) {
+  return record(RecordKind::Hello, Hello{.role = role, .process_id = 1, .name = "fuzz"}.write());
+}
 Input welcome() { return record(RecordKind::Welcome, Welcome{}.write()); }
 
 Input after(const Input& first, wire::Bytes rest) {
@@ -106,7 +109,8 @@ Input read_until(int descriptor, Enough enough, Turn turn) {
 
 // --- the service -------------------------------------------------------------------------------------------------
 
-/// Afterwards no link of it is left, and a port that speaks the protocol is welcome; unless the input was a good "stop".
+/// Afterwards no link of it is left, and a port that speaks the protocol is welcome; unless the input was a good
+/// "stop".
 void flood_service(const Directory& directory, const Input& input) {
   boost::asio::io_context io{1};
   fabricd::Service service(io, directory.take(), {});
@@ -114,7 +118,8 @@ void flood_service(const Directory& directory, const Input& input) {
   const Descriptor flood(connect_to_service(directory.get()));
   write_all(flood.get(), input);
   hang_up(flood.get());
-  read_until(flood.get(), [](const Input&) { return false; }, turn);  // until the service closes it
+  read_until(
+      flood.get(), [](const Input&) { return false; }, turn);  // until the service closes it
   if (::access(directory.get().socket_path().c_str(), F_OK) != 0) return;
   {
     const CoreSection section(service.core());
@@ -124,8 +129,10 @@ void flood_service(const Directory& directory, const Input& input) {
   const Descriptor honest(connect_to_service(directory.get()));
   write_all(honest.get(), hello(Hello::Role::Port));
   const std::size_t expected = welcome().size();
-  const Input answer = read_until(honest.get(), [&](const Input& all) { return all.size() >= expected; }, turn);
-  if (answer.size() < expected || answer[0] != static_cast<std::uint8_t>(RecordKind::Welcome)) fail("a good Hello is not welcome");
+  const Input answer = read_until(
+      honest.get(), [&](const Input& all) { return all.size() >= expected; }, turn);
+  if (answer.size() < expected || answer[0] != static_cast<std::uint8_t>(RecordKind::Welcome))
+    fail("a good Hello is not welcome");
 }
 
 // --- a process's link --------------------------------------------------------------------------------------------
@@ -178,7 +185,8 @@ void flood_link(const Directory& directory, const Input& input) {
   eventually([&] { return process.io.poll(), service.accept(); });
   write_all(service.descriptor(), input);
   hang_up(service.descriptor());
-  read_until(service.descriptor(), [](const Input&) { return false; }, [&] { process.io.poll(); });
+  read_until(
+      service.descriptor(), [](const Input&) { return false; }, [&] { process.io.poll(); });
   const CoreSection section(process.core);
   if (process.link->up()) fail("a link that ended is up");
   if (process.link->trouble().empty()) fail("no reason for a link that is down");

@@ -1,5 +1,5 @@
-// Any frame of a peer, and any link event between them, at an N_Port with an FC-VI provider above it: point-to-point, on a
-// loop, on a fabric in order or not, in class 2. The steps: frame_flood.hpp.
+// Any frame of a peer, and any link event between them, at an N_Port with an FC-VI provider above it: point-to-point,
+// on a loop, on a fabric in order or not, in class 2. The steps: frame_flood.hpp.
 #include "besieged_node.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -15,8 +15,8 @@ namespace wire::fuzz {
   std::abort();
 }
 
-/// Whether the costly question is put for this input: for one in FCVI_FUZZ_PROBES_ONE_OF of those that a libFuzzer program
-/// tries, always the same ones; for every input of a replay.
+/// Whether the costly question is put for this input: for one in FCVI_FUZZ_PROBES_ONE_OF of those that a libFuzzer
+/// program tries, always the same ones; for every input of a replay.
 inline bool is_probed(Bytes input) {
 #ifdef FCVI_FUZZ_PROBES_ONE_OF
   std::uint32_t hash = 2'166'136'261U;  // FNV-1a

@@ -28,8 +28,7 @@ constexpr std::size_t max_steps = 6;
 char current[256];  // what runs now, for on_crash
 
 extern "C" void on_crash(int signal) {
-  [[maybe_unused]] const auto written =
-      write(STDERR_FILENO, current, std::char_traits<char>::length(current));
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, current, std::char_traits<char>::length(current));
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -45,9 +44,7 @@ class Noise {
     state_ ^= state_ >> 27;
     return state_ * 0x2545F4914F6CDD1DU;
   }
-  std::size_t below(std::size_t limit) {
-    return limit == 0 ? 0 : static_cast<std::size_t>(next() >> 33) % limit;
-  }
+  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(next() >> 33) % limit; }
 
  private:
   std::uint64_t state_;
@@ -68,15 +65,10 @@ void change_once(Input& input, const Input& other, Noise& noise) {
     case 2:
       if (!input.empty()) input[place] = noise.below(2) == 0 ? 0x00 : 0xFF;
       break;
-    case 3:
-      input.resize(place);
-      break;
-    case 4:
-      input.insert(input.begin() + at(place), 1 + noise.below(8), byte);
-      break;
+    case 3: input.resize(place); break;
+    case 4: input.insert(input.begin() + at(place), 1 + noise.below(8), byte); break;
     case 5:
-      input.erase(input.begin() + at(place),
-                  input.begin() + at(std::min(input.size(), place + 1 + noise.below(8))));
+      input.erase(input.begin() + at(place), input.begin() + at(std::min(input.size(), place + 1 + noise.below(8))));
       break;
     case 6: {
       const std::size_t from = noise.below(other.size());

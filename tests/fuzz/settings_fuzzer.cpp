@@ -1,6 +1,6 @@
-// Any text where people write something: a NIC configuration, a scenario, a hosts file, an assignment of --set, an interface's
-// name, a value with a unit, the service's status. The first byte chooses. It is understood, or refused with a text that
-// names the place.
+// Any text where people write something: a NIC configuration, a scenario, a hosts file, an assignment of --set, an
+// interface's name, a value with a unit, the service's status. The first byte chooses. It is understood, or refused
+// with a text that names the place.
 #include "fc2_fabric/drivers/ethernet_name.hpp"
 #include "property.hpp"
 #include "settings/units.hpp"
@@ -16,13 +16,15 @@ template <class Value>
 void check_error(const settings::Result<Value>& result) {
   if (result) return;
   if (result.error().message.empty()) wire::fuzz::fail("an error without a text", "settings");
-  if (result.error().message.find(name) == std::string::npos) wire::fuzz::fail("an error without a place", result.error().message);
+  if (result.error().message.find(name) == std::string::npos)
+    wire::fuzz::fail("an error without a place", result.error().message);
 }
 
 void check_assignment(const std::string& text) {
   auto tree = settings::parse_yaml("ports:\n  - name: a\n    count: 1\n", name);
   const auto result = settings::assign(*tree, text);
-  if (!result && result.error().message.find("--set") == std::string::npos) wire::fuzz::fail("an error without a place", result.error().message);
+  if (!result && result.error().message.find("--set") == std::string::npos)
+    wire::fuzz::fail("an error without a place", result.error().message);
 }
 
 void check_values(const std::string& text) {

@@ -1,6 +1,6 @@
-// Any frame at a switch: of an N_Port at its F_Port (F_Port Controller, Name Server, Fabric Controller, routing), of another
-// switch at its E_Port, of NL_Ports at its FL_Port. The steps: frame_flood.hpp; the first byte: 0 as an N_Port without a login,
-// 1 with one, 2 a switch, 3 an NL_Port.
+// Any frame at a switch: of an N_Port at its F_Port (F_Port Controller, Name Server, Fabric Controller, routing), of
+// another switch at its E_Port, of NL_Ports at its FL_Port. The steps: frame_flood.hpp; the first byte: 0 as an N_Port
+// without a login, 1 with one, 2 a switch, 3 an NL_Port.
 #include "farp/resolver.hpp"
 #include "fc2_fabric/f_port.hpp"
 #include "fc2_fabric/fabric_controller.hpp"
@@ -28,7 +28,8 @@ class Stranger final : public fc2::FrameOutput, private fc2::FrameFeeder {
     const auto header = wire::FcHeader::parse(frame->content());
     if (!header) fail("a frame without a header");
     last = *header;
-    accepted = accepted || (header->r_ctl == wire::RCtl::els_reply && frame->data_field()[0] == static_cast<std::uint8_t>(wire::els::Command::ls_acc));
+    accepted = accepted || (header->r_ctl == wire::RCtl::els_reply &&
+                            frame->data_field()[0] == static_cast<std::uint8_t>(wire::els::Command::ls_acc));
   }
   void give(fc2::FramePtr frame) { f_port_->receive(std::move(frame)); }
   /// FLOGI; its accept must come.
@@ -37,9 +38,13 @@ class Stranger final : public fc2::FrameOutput, private fc2::FrameFeeder {
     login.receive_data_field_size = fc2::max_data_field_bytes;
     login.port_name = {0x2000'02FC'F0FF'0001};
     login.node_name = {0x1000'02FC'F0FF'0001};
-    login.class_3 = {.service_options = wire::els::class_option::valid, .receive_data_field_size = fc2::max_data_field_bytes};
-    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request, .d_id = wire::well_known::f_port, .type = wire::Type::els,
-                                .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {0x7FF0}};
+    login.class_3 = {.service_options = wire::els::class_option::valid,
+                     .receive_data_field_size = fc2::max_data_field_bytes};
+    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
+                                .d_id = wire::well_known::f_port,
+                                .type = wire::Type::els,
+                                .f_ctl = wire::f_ctl::single_frame_request,
+                                .ox_id = {0x7FF0}};
     std::vector<std::uint8_t> bytes(wire::FcHeader::size());
     header.write(bytes);
     const auto payload = support::bytes_of(login);
@@ -51,10 +56,14 @@ class Stranger final : public fc2::FrameOutput, private fc2::FrameFeeder {
   }
   /// Slow, gone and back, reset.
   void event(std::uint8_t which) {
-    if ((which & 3) == 0) pause();
-    else if ((which & 3) == 1) resume();
-    else if ((which & 3) == 2) f_port_->reset_link();
-    else plug_in_anew();
+    if ((which & 3) == 0)
+      pause();
+    else if ((which & 3) == 1)
+      resume();
+    else if ((which & 3) == 2)
+      f_port_->reset_link();
+    else
+      plug_in_anew();
   }
   void plug_in_anew() {
     unplug();
@@ -80,8 +89,11 @@ class Stranger final : public fc2::FrameOutput, private fc2::FrameFeeder {
 /// An honest port, which registers its address.
 struct Citizen final : farp::ResolveListener {
   Citizen(support::SwitchedFabric& fabric, std::size_t at_switch, std::uint8_t number)
-      : address(wire::IpAddress::v4(10, 0, 0, number)), port(fabric.port(fabric.add_port(at_switch))), resolver(port, {.own_addresses = {address}}) {}
-  void resolved(const wire::IpAddress&, std::span<const wire::FcId> ids) override { found.assign(ids.begin(), ids.end()); }
+      : address(wire::IpAddress::v4(10, 0, 0, number)), port(fabric.port(fabric.add_port(at_switch))),
+        resolver(port, {.own_addresses = {address}}) {}
+  void resolved(const wire::IpAddress&, std::span<const wire::FcId> ids) override {
+    found.assign(ids.begin(), ids.end());
+  }
   void not_resolved(const wire::IpAddress&) override {}
   wire::IpAddress address;
   fc2::NPort& port;
@@ -110,13 +122,17 @@ class World {
     if (step.bytes.empty()) return happen(step.bits);
     fc2::FPort& f_port = stranger_->f_port();
     // As a fabric hands it out; a service where the destination is to be made good and is none.
-    support::FloodAim aim{wire::well_known::name_server, f_port.logged_in() ? f_port.address() : wire::FcId{}, stranger_->last.ox_id, stranger_->last.rx_id, 0};
+    support::FloodAim aim{wire::well_known::name_server, f_port.logged_in() ? f_port.address() : wire::FcId{},
+                          stranger_->last.ox_id, stranger_->last.rx_id, 0};
     if (from_switch_) aim = {citizens_[0]->port.n_port_id(), citizens_[1]->port.n_port_id(), {}, {}, 0};
     if (from_loop_) aim.s_id = nl_port_.n_port_id();
     fc2::FramePtr frame = support::flood_frame(fabric_.pool, step, aim);
-    if (from_switch_) give_to_e_port(std::move(frame));
-    else if (from_loop_) fl_port_->receive(std::move(frame));
-    else stranger_->give(std::move(frame));
+    if (from_switch_)
+      give_to_e_port(std::move(frame));
+    else if (from_loop_)
+      fl_port_->receive(std::move(frame));
+    else
+      stranger_->give(std::move(frame));
     fabric_.run_for(step.has(FloodStep::Wait) ? 3 * fc2::second : fc2::microsecond);
     check_bounds();
   }
@@ -126,7 +142,8 @@ class World {
     if (from_switch_) fabric_.fabric.plug(*isl_);
     fabric_.run_for(fc2::second);
     if (probed) expect_served();
-    if (from_loop_ && (loop_.lip(nl_port_), fabric_.run_for(10 * fc2::second), !nl_port_.online())) fail("an honest NL_Port is not logged in");
+    if (from_loop_ && (loop_.lip(nl_port_), fabric_.run_for(10 * fc2::second), !nl_port_.online()))
+      fail("an honest NL_Port is not logged in");
     if (from_loop_) leave_loop();
     stranger_.reset();
     fabric_.run_for(200 * fc2::second);
@@ -144,14 +161,19 @@ class World {
     isl_->a().receive(std::move(frame));
   }
   void happen(std::uint8_t which) {
-    if (from_loop_) loop_.lip(nl_port_);
-    else if (!from_switch_) stranger_->event(which);
-    else if ((which & 1) != 0) fabric_.fabric.plug(*isl_);
-    else fabric_.fabric.unplug(*isl_);
+    if (from_loop_)
+      loop_.lip(nl_port_);
+    else if (!from_switch_)
+      stranger_->event(which);
+    else if ((which & 1) != 0)
+      fabric_.fabric.plug(*isl_);
+    else
+      fabric_.fabric.unplug(*isl_);
     fabric_.run_for((which & 0x80) != 0 ? fc2::second : 2 * fc2::microsecond);
   }
   void check_bounds() {
-    if (stranger_->f_port().virtual_ports() > fabric_.at(0).config().max_virtual_ports) fail("too many logins of one link");
+    if (stranger_->f_port().virtual_ports() > fabric_.at(0).config().max_virtual_ports)
+      fail("too many logins of one link");
     if (fabric_.pool.outstanding() > 5000) fail("frames pile up");
   }
   /// Who was there and who comes now: logged in, and told of each other.
@@ -169,7 +191,8 @@ class World {
     asking.resolver.invalidate_all();
     asking.resolver.resolve(asked.address, asking);
     fabric_.run_for(20 * fc2::second);
-    if (asking.found != std::vector{asked.port.n_port_id()}) fail("the Name Server does not tell an honest port's address");
+    if (asking.found != std::vector{asked.port.n_port_id()})
+      fail("the Name Server does not tell an honest port's address");
     fc2::RemotePort& remote = asking.port.remote_port(asked.port.n_port_id());
     remote.log_in();
     fabric_.run_for(fc2::second);
@@ -178,11 +201,14 @@ class World {
   void expect_nothing_left() {
     const std::size_t citizens = citizens_.size();
     fc2::Switch& first = fabric_.at(0);
-    if (first.logged_in_ports() != citizens || first.directory().names().size() != citizens) fail("logins of a link that is gone stay");
-    if (first.fabric_controller().registered_count() + fabric_.at(1).fabric_controller().registered_count() != citizens) fail("registrations for changes stay");
+    if (first.logged_in_ports() != citizens || first.directory().names().size() != citizens)
+      fail("logins of a link that is gone stay");
+    if (first.fabric_controller().registered_count() + fabric_.at(1).fabric_controller().registered_count() != citizens)
+      fail("registrations for changes stay");
     for (auto& citizen : citizens_) expect_quiet(citizen->port);
     for (std::size_t i = 0; i < 2; ++i)
-      for (const wire::FcId service : {wire::well_known::name_server, wire::well_known::fabric_controller}) expect_quiet(fabric_.at(i).service_port(service));
+      for (const wire::FcId service : {wire::well_known::name_server, wire::well_known::fabric_controller})
+        expect_quiet(fabric_.at(i).service_port(service));
     if (fabric_.pool.outstanding() != 0) fail("a frame's buffer is not returned");
   }
   static void expect_quiet(fc2::NPort& port) {

@@ -1,4 +1,5 @@
-/* A program of somebody else: vipl.h and -lvipl, and nothing of ours. Succeeds if the library answers as VI-DG 3.1.1 says. */
+/* A program of somebody else: vipl.h and -lvipl, and nothing of ours. Succeeds if the library answers as VI-DG 3.1.1
+   says. */
 #include <stdio.h>
 #include <vipl.h>
 

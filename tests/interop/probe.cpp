@@ -1,8 +1,10 @@
-// Asks another N_Port, that nobody here wrote, the questions that link services have: PLOGI, ECHO, ADISC, RNID; prints what
-// it answers, a line each, and checks it against its login. Exit status: 0 all was answered and is sound, 1 not, 2 usage.
+// Asks another N_Port, that nobody here wrote, the questions that link services have: PLOGI, ECHO, ADISC, RNID; prints
+// what it answers, a line each, and checks it against its login. Exit status: 0 all was answered and is sound, 1 not, 2
+// usage.
 //
 //   interop_probe fabric N_PORT_ID      as a port of the local fabric ($FCVI_RUNTIME_DIR); the ID in hexadecimal
-//   interop_probe vn2vn INTERFACE       as a VN2VN port; whoever shows itself first is asked. Stays until its input ends
+//   interop_probe vn2vn INTERFACE       as a VN2VN port; whoever shows itself first is asked. Stays until its input
+//   ends
 #include <poll.h>
 #include <unistd.h>
 
@@ -27,7 +29,7 @@ using fc2::drivers::CoreSection;
 using namespace std::chrono_literals;
 using Payload = std::vector<std::uint8_t>;
 
-constexpr auto patience = 60s;              // ends a probe that hears nothing, no more
+constexpr auto patience = 60s;  // ends a probe that hears nothing, no more
 constexpr fc2::TimeNs answer_time = 20 * fc2::second;
 
 struct Answer final : fc2::ExchangeUser {
@@ -52,7 +54,8 @@ bool say(bool good, const char* question, const std::string& text) {
 
 class Probe final : private fc2::fcoe::Vn2vnListener {
  public:
-  explicit Probe(std::uint16_t data_field_bytes) : port_(core_.scheduler(), core_.pool(), port_config(data_field_bytes)) {}
+  explicit Probe(std::uint16_t data_field_bytes)
+      : port_(core_.scheduler(), core_.pool(), port_config(data_field_bytes)) {}
 
   void join_local_fabric() {
     const CoreSection section(core_);
@@ -139,8 +142,9 @@ class Probe final : private fc2::fcoe::Vn2vnListener {
     }
     const bool logged_in = run_until([&] { return remote->logged_in(); });
     login_ = remote->peer_parameters();
-    return say(logged_in, "PLOGI", to_string(login_.port_name) + " " + to_string(login_.node_name) + " " +
-                                       std::to_string(login_.receive_data_field_size));
+    return say(logged_in, "PLOGI",
+               to_string(login_.port_name) + " " + to_string(login_.node_name) + " " +
+                   std::to_string(login_.receive_data_field_size));
   }
   bool echo(wire::FcId peer) {
     wire::els::Echo request;
@@ -155,16 +159,19 @@ class Probe final : private fc2::fcoe::Vn2vnListener {
     request.node_name = port_.config().node_name;
     request.n_port_id = port_.n_port_id();
     const auto answer = wire::els::Adisc::parse(ask(peer, request));
-    const bool good = answer && answer->command == wire::els::Command::ls_acc && answer->port_name == login_.port_name &&
-                      answer->node_name == login_.node_name && answer->n_port_id == peer;
+    const bool good = answer && answer->command == wire::els::Command::ls_acc &&
+                      answer->port_name == login_.port_name && answer->node_name == login_.node_name &&
+                      answer->n_port_id == peer;
     return say(good, "ADISC", answer ? answer->to_string() : "not understood");
   }
-  // FC-LS: RNID with the general topology format asked for; the answer has a common part of 16 bytes at least: the names.
+  // FC-LS: RNID with the general topology format asked for; the answer has a common part of 16 bytes at least: the
+  // names.
   bool rnid(wire::FcId peer) {
     constexpr std::size_t names_at = 8, common_bytes = 16;
     const Payload answer = ask(peer, "RNID", {0x78, 0, 0, 0, 0xDF, 0, 0, 0});
     if (answer.size() < names_at + common_bytes) return say(false, "RNID", std::to_string(answer.size()) + " bytes");
-    const wire::Wwn port_name{wire::load_big<8>(answer.data() + names_at)}, node_name{wire::load_big<8>(answer.data() + names_at + 8)};
+    const wire::Wwn port_name{wire::load_big<8>(answer.data() + names_at)},
+        node_name{wire::load_big<8>(answer.data() + names_at + 8)};
     const bool good = answer[0] == static_cast<std::uint8_t>(wire::els::Command::ls_acc) && answer[5] == common_bytes &&
                       port_name == login_.port_name && node_name == login_.node_name;
     return say(good, "RNID", to_string(port_name) + " " + to_string(node_name));

@@ -6,10 +6,10 @@ namespace {
 using fc2::drivers::LinkState;
 
 constexpr std::size_t data = 1u << 20;  // where buffers begin in a node's memory
-constexpr auto at_once = 8s;            // on a machine with much to do; below R_A_TOV, with which the protocol notices an end
+constexpr auto at_once = 8s;  // on a machine with much to do; below R_A_TOV, with which the protocol notices an end
 
-/// A server in another process: accepts once, receives `messages` of 64 KiB that must hold their number; then waits to be
-/// killed if `stay`.
+/// A server in another process: accepts once, receives `messages` of 64 KiB that must hold their number; then waits to
+/// be killed if `stay`.
 int serve(unsigned number, int messages, bool stay) {
   Machine machine;
   RawNode node(machine, number);
@@ -57,7 +57,8 @@ TEST_F(EndToEndTest, two_processes_exchange_messages) {
   ASSERT_EQ(connect(client, vi, 1), vi::Return::Success);
   for (int i = 0; i < messages; ++i) {
     const std::size_t at = data + static_cast<std::size_t>(i) * 65536;
-    for (std::size_t k = 0; k < 65536; ++k) client.bytes(at)[k] = static_cast<std::uint8_t>(static_cast<std::size_t>(i) + k);
+    for (std::size_t k = 0; k < 65536; ++k)
+      client.bytes(at)[k] = static_cast<std::uint8_t>(static_cast<std::size_t>(i) + k);
     const CoreSection section(machine.core);
     vi.post_send(client.descriptor(static_cast<std::size_t>(i), at, 65536), client.handle());
   }
@@ -118,8 +119,8 @@ TEST_F(EndToEndTest, connected_service_killed_is_replaced) {
   EXPECT_EQ(set_up(a.make_vi(), b.make_vi()), vi::Return::Success);
 }
 
-// vipl-in-the-wild, ruling 3: an address of the local fabric where nobody listens yet is answered at once, over and over,
-// and the listener is found as soon as it is there.
+// vipl-in-the-wild, ruling 3: an address of the local fabric where nobody listens yet is answered at once, over and
+// over, and the listener is found as soon as it is there.
 TEST_F(EndToEndTest, connect_to_nobody_is_no_match) {
   Machine machine;
   RawNode client(machine, 2);
@@ -149,8 +150,8 @@ TEST_F(EndToEndTest, connect_to_unknown_address_is_not_reachable) {
   EXPECT_EQ(client.connect(vi, RawNode::net(wire::IpAddress::v4(192, 0, 2, 1), "service")), vi::Return::NotReachable);
 }
 
-// A process that is stopped takes no frames: others still reach each other, and nothing grows for ever. When it goes on,
-// it is reached again.
+// A process that is stopped takes no frames: others still reach each other, and nothing grows for ever. When it goes
+// on, it is reached again.
 TEST_F(EndToEndTest, stopped_receiver_does_not_stop_the_fabric) {
   Child server([] { return serve(1, 4, true); });
   Machine machine;

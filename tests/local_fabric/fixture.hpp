@@ -78,7 +78,8 @@ class LocalFabricTest : public testing::Test {
   /// Runs fcvi-fabricd and waits for its end; its output is in `output`.
   int command(const std::string& arguments) {
     const std::string file = directory_path + "/output";
-    const int status = std::system((std::string(FCVI_FABRICD_PROGRAM) + " " + arguments + " > " + file + " 2>&1").c_str());
+    const int status =
+        std::system((std::string(FCVI_FABRICD_PROGRAM) + " " + arguments + " > " + file + " 2>&1").c_str());
     std::string text(std::filesystem::exists(file) ? std::filesystem::file_size(file) : 0, '\0');
     if (std::FILE* opened = std::fopen(file.c_str(), "rb")) {
       text.resize(std::fread(text.data(), 1, text.size(), opened));

@@ -43,7 +43,9 @@ Bytes record(RecordKind kind, std::size_t body, std::uint8_t sof = 0, std::uint8
   for (std::size_t i = 0; i < 4; ++i) bytes[4 + i] = static_cast<std::uint8_t>(body >> (8 * (3 - i)));
   return bytes;
 }
-Bytes frame_record(std::size_t body, std::uint8_t fill = 0) { return record(RecordKind::Frame, body, 0x2E, 0x42, fill); }
+Bytes frame_record(std::size_t body, std::uint8_t fill = 0) {
+  return record(RecordKind::Frame, body, 0x2E, 0x42, fill);
+}
 
 class FrameStreamTest : public testing::Test {
  public:
@@ -63,7 +65,9 @@ class FrameStreamTest : public testing::Test {
     if (far >= 0) ::close(far);
     EXPECT_EQ(machine.core.pool().outstanding(), 0U);
   }
-  void write(const Bytes& bytes) { ASSERT_EQ(::send(far, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size())); }
+  void write(const Bytes& bytes) {
+    ASSERT_EQ(::send(far, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  }
   void hang_up() { ::close(std::exchange(far, -1)); }
   /// What makes the link end.
   std::string fault(const Bytes& bytes) {
@@ -142,10 +146,12 @@ TEST_F(FrameStreamTest, unknown_eof_ends_the_link) {
   EXPECT_EQ(fault(record(RecordKind::Frame, 24, 0x2E, 0x00)), "the other end sent a frame with an unknown SOF or EOF");
 }
 TEST_F(FrameStreamTest, long_record_ends_the_link) {
-  EXPECT_EQ(fault(record(RecordKind::Hello, max_record_body_bytes + 1)), "the other end sent a record that is too long");
+  EXPECT_EQ(fault(record(RecordKind::Hello, max_record_body_bytes + 1)),
+            "the other end sent a record that is too long");
 }
 TEST_F(FrameStreamTest, delimiter_of_no_frame_ends_the_link) {
-  EXPECT_EQ(fault(record(RecordKind::Hello, 4, 0x2E, 0)), "the other end sent a record with delimiters that is no frame");
+  EXPECT_EQ(fault(record(RecordKind::Hello, 4, 0x2E, 0)),
+            "the other end sent a record with delimiters that is no frame");
 }
 
 // What came before the end is told before it.
@@ -187,7 +193,8 @@ TEST_F(FrameStreamTest, full_socket_loses_and_reorders_nothing) {
   User receiver;
   const auto other = [&] {
     const CoreSection section(machine.core);
-    return FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), receiver, std::exchange(far, -1));
+    return FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), receiver,
+                             std::exchange(far, -1));
   }();
   std::uint32_t next = 0, expected = 0, pauses = 0;
   std::mt19937 chance(7);
@@ -243,7 +250,8 @@ TEST_F(FrameStreamTest, broken_socket_is_told_later) {
   EXPECT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
 }
 
-// A process sends its last frames and ends. What we had for it cannot be sent any more; what it sent comes all the same.
+// A process sends its last frames and ends. What we had for it cannot be sent any more; what it sent comes all the
+// same.
 TEST_F(FrameStreamTest, what_was_sent_before_the_end_comes_though_nobody_hears_us) {
   for (int i = 0; i < 40; ++i) write(frame_record(2136));
   hang_up();
@@ -298,7 +306,8 @@ TEST_F(FrameStreamTest, chance_bytes_end_the_link) {
 
 // --- handshake
 
-// The child of a fork() that lives on does not keep its parent's link open: the other end notices at once when that ends.
+// The child of a fork() that lives on does not keep its parent's link open: the other end notices at once when that
+// ends.
 TEST_F(FrameStreamTest, child_of_a_fork_does_not_keep_the_link) {
   int closed[2];
   ASSERT_EQ(::pipe2(closed, O_CLOEXEC), 0);

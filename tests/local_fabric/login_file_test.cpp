@@ -32,7 +32,7 @@ TEST_F(LoginFileTest, what_is_written_is_read) {
   const Logins logins{{"eth0", one, 0}, {"udp:1:2", two, 4095}};
   ASSERT_EQ(write_logins(path, logins), "");
   EXPECT_EQ(read_logins(path), logins);
-  struct stat about{};
+  struct stat about {};
   ASSERT_EQ(::stat(path.c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777, 0600U);
 }
@@ -47,9 +47,10 @@ TEST_F(LoginFileTest, what_is_written_replaces_what_was_there) {
 TEST_F(LoginFileTest, no_file_says_nothing) { EXPECT_TRUE(read_logins(path).empty()); }
 
 TEST_F(LoginFileTest, lines_that_are_none_are_passed_over) {
-  for (const char* line : {"", " ", "eth0", "eth0 02:00:00:00:00:01", "eth0 02:00:00:00:00:01 x", "eth0 02:00:00:00:00:01 -1",
-                           "eth0 02:00:00:00:00:01 1x", "eth0 02:00:00:00:00 1", "eth0 03:00:00:00:00:01 1",
-                           "eth0 02:00:00:00:00:01 99999999999999999999999", "eth0 02:00:00:00:00:01 1 more"}) {
+  for (const char* line :
+       {"", " ", "eth0", "eth0 02:00:00:00:00:01", "eth0 02:00:00:00:00:01 x", "eth0 02:00:00:00:00:01 -1",
+        "eth0 02:00:00:00:00:01 1x", "eth0 02:00:00:00:00 1", "eth0 03:00:00:00:00:01 1",
+        "eth0 02:00:00:00:00:01 99999999999999999999999", "eth0 02:00:00:00:00:01 1 more"}) {
     put(std::string("eth0 02:00:00:00:00:01 1\n") + line + "\neth0 02:00:00:00:00:02 2\n");
     EXPECT_EQ(read_logins(path), (Logins{{"eth0", one, 1}, {"eth0", two, 2}})) << line;
   }

@@ -15,7 +15,8 @@ class RatesTest : public testing::Test {
   RatesTest() : fabric(1) { port = fabric.fabric.attach(far, far); }
   ~RatesTest() override { fabric.fabric.detach(*port); }
   void frames(int number) {
-    for (int i = 0; i < number; ++i) port->receive(flogi_frame(fabric.pool, fabric.port(0).login_parameters(wire::els::Command::flogi)));
+    for (int i = 0; i < number; ++i)
+      port->receive(flogi_frame(fabric.pool, fabric.port(0).login_parameters(wire::els::Command::flogi)));
   }
   void sample_at(fc2::TimeNs now) {
     rates.begin_sample(now);

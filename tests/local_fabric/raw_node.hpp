@@ -1,4 +1,5 @@
-// A node made of the protocol's parts, without libvipl: N_Port, resolver, provider, NIC; on the local fabric, in one thread.
+// A node made of the protocol's parts, without libvipl: N_Port, resolver, provider, NIC; on the local fabric, in one
+// thread.
 #pragma once
 #include <memory>
 #include <optional>
@@ -41,7 +42,8 @@ struct Machine {
 class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
  public:
   RawNode(Machine& machine, unsigned number, fc2::drivers::LocalFabricOptions options = {})
-      : machine_(machine), address(address_of(number)), port(machine.core.scheduler(), machine.core.pool(), port_config(number)),
+      : machine_(machine), address(address_of(number)),
+        port(machine.core.scheduler(), machine.core.pool(), port_config(number)),
         resolver(port, resolver_config(address)), provider(port, resolver, provider_config(address, number)),
         nic(provider, *this), memory_(memory_bytes) {
     const CoreSection section(machine_.core);
@@ -60,12 +62,15 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
   static constexpr std::uint64_t base = 0x100000000;
   static constexpr std::size_t memory_bytes = 8u << 20;
 
-  bool ready() { return machine_.run_until([&] { return link_->up() && resolver.ready(); }); }
+  bool ready() {
+    return machine_.run_until([&] { return link_->up() && resolver.ready(); });
+  }
   [[nodiscard]] bool up() const { return link_->up(); }
   [[nodiscard]] const std::string& trouble() const { return link_->trouble(); }
   vi::NetAddress net(std::string_view discriminator) const { return net(address, discriminator); }
   static vi::NetAddress net(const wire::IpAddress& host, std::string_view discriminator) {
-    return vi::NetAddress::make(host, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
+    return vi::NetAddress::make(
+        host, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
   }
   vi::Vi& make_vi(vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery) {
     vi::Vi* vi = nullptr;
@@ -154,7 +159,8 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
   }
   void work_completed(vi::Vi&, bool) override {}
   void completion_queued(vi::CompletionQueue&) override {}
-  void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode, vi::ErrorCode error) override {
+  void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
+                          vi::ErrorCode error) override {
     if (error == vi::ErrorCode::ConnLost) ++connections_lost;
   }
   void link_changed(fc2::drivers::LinkState state, const std::string& reason) override {

@@ -34,12 +34,14 @@ class ServiceTest : public LocalFabricTest {
   static std::string read_all(int descriptor) {
     std::string text;
     char part[4096];
-    for (ssize_t count; (count = ::recv(descriptor, part, sizeof part, 0)) > 0;) text.append(part, static_cast<std::size_t>(count));
+    for (ssize_t count; (count = ::recv(descriptor, part, sizeof part, 0)) > 0;)
+      text.append(part, static_cast<std::size_t>(count));
     ::close(descriptor);
     return text;
   }
   static std::vector<std::uint8_t> record(RecordKind kind, const std::vector<std::uint8_t>& body) {
-    std::vector<std::uint8_t> bytes{static_cast<std::uint8_t>(kind), 0, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(body.size())};
+    std::vector<std::uint8_t> bytes{static_cast<std::uint8_t>(kind),       0, 0, 0, 0, 0, 0,
+                                    static_cast<std::uint8_t>(body.size())};
     bytes.insert(bytes.end(), body.begin(), body.end());
     return bytes;
   }
@@ -304,13 +306,15 @@ TEST_F(ServiceTest, other_version_is_refused_with_a_reason) {
   hello.version = 77;
   const std::string answer = answer_to(record(RecordKind::Hello, hello.write()));
   EXPECT_EQ(answer.at(0), static_cast<char>(RecordKind::Refusal));
-  EXPECT_NE(answer.find("speaks version 1 of the local fabric's protocol, the program version 77"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("speaks version 1 of the local fabric's protocol, the program version 77"), std::string::npos)
+      << answer;
 }
 
 TEST_F(ServiceTest, first_record_that_is_no_hello_is_refused) {
   ASSERT_TRUE(start_service());
   EXPECT_NE(answer_to(record(RecordKind::Request, {'s'})).find("the first record must be a Hello"), std::string::npos);
-  EXPECT_NE(answer_to(record(RecordKind::Hello, {1, 2, 3})).find("the first record must be a Hello"), std::string::npos);
+  EXPECT_NE(answer_to(record(RecordKind::Hello, {1, 2, 3})).find("the first record must be a Hello"),
+            std::string::npos);
 }
 
 TEST_F(ServiceTest, unknown_request_is_refused) {
@@ -337,7 +341,8 @@ TEST_F(ServiceTest, chance_bytes_do_not_end_the_service) {
     }
     for (int frames = 0; frames < 20; ++frames) {  // headers that pass, contents of chance
       const std::size_t size = 24 + 4 * (chance() % 60);
-      bytes.insert(bytes.end(), {4, 0x2E, 0x42, 0, 0, 0, static_cast<std::uint8_t>(size >> 8), static_cast<std::uint8_t>(size)});
+      bytes.insert(bytes.end(),
+                   {4, 0x2E, 0x42, 0, 0, 0, static_cast<std::uint8_t>(size >> 8), static_cast<std::uint8_t>(size)});
       for (std::size_t k = 0; k < size; ++k) bytes.push_back(static_cast<std::uint8_t>(chance()));
       // Some to the fabric's own addresses, so that they get further.
       if (chance() % 2 == 0) {

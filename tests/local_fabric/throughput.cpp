@@ -1,5 +1,5 @@
-// Measures the local fabric: frames per second, bytes per second and the round trip from process to process, through the
-// service. usage: local_fabric_throughput [SECONDS]
+// Measures the local fabric: frames per second, bytes per second and the round trip from process to process, through
+// the service. usage: local_fabric_throughput [SECONDS]
 #include <cstdio>
 
 #include "tests/local_fabric/raw_node.hpp"
@@ -23,7 +23,8 @@ vi::Vi& make_connected(RawNode& node, const char* service, bool server) {
   // Its answers keep the sender within the receives that are posted.
   vi::Vi& vi = node.make_vi(vi::ReliabilityLevel::ReliableReception);
   if (server) {
-    for (std::size_t i = 0; i < window; ++i) vi.post_receive(node.descriptor(i, data + i * 65536, 65536), node.handle());
+    for (std::size_t i = 0; i < window; ++i)
+      vi.post_receive(node.descriptor(i, data + i * 65536, 65536), node.handle());
     node.accept(vi, service);
     return vi;
   }
@@ -39,7 +40,9 @@ int serve(Load load) {
   if (!node.ready()) return 1;
   vi::Vi& vi = make_connected(node, "load", true);
   for (std::uint64_t address = 0; node.connections_lost == 0;) {
-    if (!machine.run_until([&] { return vi.receive_done(address) == vi::Return::Success || node.connections_lost > 0; })) return 1;
+    if (!machine.run_until(
+            [&] { return vi.receive_done(address) == vi::Return::Success || node.connections_lost > 0; }))
+      return 1;
     if (node.connections_lost > 0) break;
     const CoreSection section(machine.core);
     const std::size_t slot = (address - RawNode::base) / 128;
@@ -68,16 +71,20 @@ void run(Load load, std::chrono::seconds duration) {
   };
   for (std::size_t i = 0; i < (load.echo ? 1 : window / 2); ++i) post(i);
   while (Clock::now() - begin < duration && node.connections_lost == 0) {
-    machine.run_until([&] { return (load.echo ? vi.receive_done(address) : vi.send_done(address)) == vi::Return::Success; });
+    machine.run_until(
+        [&] { return (load.echo ? vi.receive_done(address) : vi.send_done(address)) == vi::Return::Success; });
     if (load.echo) vi.send_done(address);
     ++messages;
     post(messages % (window / 2));
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const auto frames = static_cast<double>(node.provider.counters().data_frames_sent - frames_before);
-  if (load.echo) std::printf("%6u bytes, one at a time: %.1f us there and back\n", load.bytes, seconds * 1e6 / static_cast<double>(messages));
-  else std::printf("%6u bytes: %.0f thousand frames/s, %.2f GB/s\n", load.bytes, frames / seconds / 1e3,
-                   static_cast<double>(messages) * load.bytes / seconds / 1e9);
+  if (load.echo)
+    std::printf("%6u bytes, one at a time: %.1f us there and back\n", load.bytes,
+                seconds * 1e6 / static_cast<double>(messages));
+  else
+    std::printf("%6u bytes: %.0f thousand frames/s, %.2f GB/s\n", load.bytes, frames / seconds / 1e3,
+                static_cast<double>(messages) * load.bytes / seconds / 1e9);
 }
 }  // namespace
 

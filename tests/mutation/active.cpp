@@ -67,9 +67,7 @@ std::uint8_t state_after(std::uint8_t state) {
   return wrong ? static_cast<std::uint8_t>(*wrong) : state;
 }
 
-Choice choice_of(const std::string& row_key) {
-  return request().row == row_key ? request().choice : Choice{};
-}
+Choice choice_of(const std::string& row_key) { return request().row == row_key ? request().choice : Choice{}; }
 
 void first_fired(const std::string& row_key) {
   const char* path = std::getenv("FCVI_MUTATION_TRACE");

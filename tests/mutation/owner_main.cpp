@@ -40,9 +40,7 @@ class Teller final : public testing::EmptyTestEventListener {
     const std::string line = std::string(test.test_suite_name()) + "." + test.name() + "\n";
     static_cast<void>(!::write(pipe_, line.data(), line.size()));
   }
-  void OnTestPartResult(const testing::TestPartResult& result) override {
-    failed_ = failed_ || result.failed();
-  }
+  void OnTestPartResult(const testing::TestPartResult& result) override { failed_ = failed_ || result.failed(); }
   bool failed_ = false;
   int pipe_;
 };
@@ -90,8 +88,7 @@ std::string last_line(const std::string& text) {
 }
 
 std::string outcome(bool ended, int status) {
-  if (!ended || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)))
-    return "endless";
+  if (!ended || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))) return "endless";
   if (WIFSIGNALED(status)) return "crashed";
   return WEXITSTATUS(status) == 0 ? "passed" : WEXITSTATUS(status) == 1 ? "failed" : "crashed";
 }

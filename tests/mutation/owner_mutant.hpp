@@ -32,8 +32,8 @@ inline unsigned char* asked_to_note() {
   char path[4096]{};
   std::memcpy(path, text, static_cast<unsigned long>(comma - text));
   const int file = ::open(path, O_RDWR | O_CLOEXEC);
-  void* memory = ::mmap(nullptr, static_cast<unsigned long>(std::atol(comma + 1)), PROT_READ | PROT_WRITE,
-                        MAP_SHARED, file, 0);
+  void* memory =
+      ::mmap(nullptr, static_cast<unsigned long>(std::atol(comma + 1)), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);
   return memory == MAP_FAILED ? unseen : static_cast<unsigned char*>(memory);
 }

@@ -19,14 +19,19 @@ std::string printable(const std::string& text, std::size_t room = 256) {
 TEST(Printable, text_stays_as_it_is) {
   EXPECT_EQ(printable(""), "");
   EXPECT_EQ(printable(" a~b\\c"), " a~b\\c");
-  for (const std::string text : {"gr\u00FC\u00DF", "\u20AC", "\u65E5\u672C", "\U0001F600", "\u00A0"}) EXPECT_EQ(printable(text), text);
+  for (const std::string text : {"gr\u00FC\u00DF", "\u20AC", "\u65E5\u672C", "\U0001F600", "\u00A0"})
+    EXPECT_EQ(printable(text), text);
 }
 
 // Of ASCII, of ISO 6429 as bytes and as UTF-8, and UTF-8 that hides one behind a longer encoding.
 TEST(Printable, control_characters_become_numbers) {
   EXPECT_EQ(printable("\x1B[31mred\a\n\x7F"), "\\x1B[31mred\\x07\\x0A\\x7F");
-  EXPECT_EQ(printable("\x9B" "1A"), "\\x9B1A");
-  EXPECT_EQ(printable("\xC2\x9B" "1A"), "\\xC2\\x9B1A");
+  EXPECT_EQ(printable("\x9B"
+                      "1A"),
+            "\\x9B1A");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "1A"),
+            "\\xC2\\x9B1A");
   EXPECT_EQ(printable("\xC0\x9B"), "\\xC0\\x9B");
   EXPECT_EQ(printable("\xE0\x80\x9B"), "\\xE0\\x80\\x9B");
   EXPECT_EQ(printable("\xF0\x80\x80\x9B"), "\\xF0\\x80\\x80\\x9B");

@@ -34,8 +34,7 @@ Finished run(const std::vector<std::string>& arguments) {
   const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
-  if (failed == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status))
-    finished.status = WEXITSTATUS(status);
+  if (failed == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)) finished.status = WEXITSTATUS(status);
   finished.output = content_of(output);
   finished.errors = content_of(errors);
   return finished;

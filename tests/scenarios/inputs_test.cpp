@@ -26,8 +26,7 @@ class Inputs : public testing::Test {
 };
 
 TEST_F(Inputs, good_scenario_says_what_it_wrote) {
-  const Finished run =
-      fcvi_sim({"run", scenario, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});
+  const Finished run = fcvi_sim({"run", scenario, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});
   EXPECT_EQ(run.status, 0) << run.output << run.errors;
   EXPECT_EQ(run.errors, "");
   EXPECT_THAT(folder.files(), ElementsAre("c.pcapng", "l.svg", "s.yaml"));
@@ -47,8 +46,9 @@ TEST_F(Inputs, failed_expectation_exits_1_with_its_capture) {
 
 // tools/scenarios/scale.yaml, smaller: many ports on many switches, in one process, told of together.
 TEST_F(Inputs, many_ports_connect_pairwise) {
-  const Finished run = fcvi_sim({"run", std::string(FCVI_SOURCE_DIR) + "/tools/scenarios/scale.yaml", "--set", "ports.client.count=500", "--set",
-                                 "ports.server.count=500", "--set", "workloads.pair.count=500"});
+  const Finished run =
+      fcvi_sim({"run", std::string(FCVI_SOURCE_DIR) + "/tools/scenarios/scale.yaml", "--set", "ports.client.count=500",
+                "--set", "ports.server.count=500", "--set", "workloads.pair.count=500"});
   EXPECT_EQ(run.status, 0) << run.output << run.errors;
   EXPECT_THAT(run.output, HasSubstr("1000 ports"));
   EXPECT_THAT(run.output, HasSubstr("500 connections pair-1 to pair-500, set-up in "));
@@ -65,12 +65,10 @@ TEST_F(Inputs, bad_scenario_exits_2_and_writes_nothing) {
   for (const auto& [text, message] :
        {Bad{"name: x\nprts: 1\n", ":2: unknown key \"prts\" in the scenario; did you mean \"ports\"?"},
         Bad{"name: x\nports: 7\n", ":2: ports: expected a list, got \"7\""},
-        Bad{"name: x\nports: [{name: a}]\nfile: none.bin\n",
-            ":3: file: expected a file that exists, got \"none.bin\""},
+        Bad{"name: x\nports: [{name: a}]\nfile: none.bin\n", ":3: file: expected a file that exists, got \"none.bin\""},
         Bad{"name: [", ":1: not YAML"}}) {
     const std::string path = folder.write("s.yaml", text);
-    const Finished run =
-        fcvi_sim({"run", path, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});
+    const Finished run = fcvi_sim({"run", path, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});
     EXPECT_EQ(run.status, 2) << text;
     EXPECT_THAT(run.errors, HasSubstr("fcvi-sim: " + path + message));
     EXPECT_EQ(run.output, "");
@@ -85,8 +83,7 @@ TEST_F(Inputs, bad_command_lines_exit_2) {
   EXPECT_EQ(fcvi_sim({"run", scenario, "--seed", "x"}).status, 2);
   EXPECT_EQ(fcvi_sim({"run", scenario, "--set"}).status, 2);
   EXPECT_EQ(fcvi_sim({"run", scenario, "--report", "x"}).status, 2);
-  EXPECT_THAT(fcvi_sim({"run", folder / "none.yaml"}).errors,
-              HasSubstr("none.yaml: cannot read: No such file"));
+  EXPECT_THAT(fcvi_sim({"run", folder / "none.yaml"}).errors, HasSubstr("none.yaml: cannot read: No such file"));
   EXPECT_THAT(fcvi_sim({"run", scenario, "--file", folder / "none"}).errors,
               HasSubstr("--file " + folder / "none" + ": no such file"));
   EXPECT_THAT(fcvi_sim({"run", scenario, "--set", "seed=x"}).errors,
@@ -95,8 +92,7 @@ TEST_F(Inputs, bad_command_lines_exit_2) {
 
 TEST_F(Inputs, outputs_that_cannot_be_written_exit_2) {
   EXPECT_EQ(fcvi_sim({"run", scenario, "--capture", folder / "no/such/c.pcapng"}).status, 2);
-  EXPECT_THAT(fcvi_sim({"run", scenario, "--capture", scenario}).errors,
-              HasSubstr("is an input of this run"));
+  EXPECT_THAT(fcvi_sim({"run", scenario, "--capture", scenario}).errors, HasSubstr("is an input of this run"));
   EXPECT_THAT(fcvi_sim({"run", scenario, "--capture", folder / "x", "--ladder", folder / "x"}).errors,
               HasSubstr("named for two outputs"));
   EXPECT_EQ(content_of(scenario), small);
@@ -115,13 +111,11 @@ TEST_F(Inputs, decode_prints_a_line_for_each_frame) {
   ASSERT_EQ(fcvi_sim({"run", scenario, "--capture", folder / "c.pcapng"}).status, 0);
   const Finished decode = fcvi_sim({"decode", folder / "c.pcapng"});
   EXPECT_EQ(decode.status, 0) << decode.errors;
-  for (const char* name :
-       {"FLOGI", "GID_IPP", "FCVI_CONNECT_RQST", "FCVI_SEND_RQST", "FCVI_DISCONNECT_RESP", "LOGO"})
+  for (const char* name : {"FLOGI", "GID_IPP", "FCVI_CONNECT_RQST", "FCVI_SEND_RQST", "FCVI_DISCONNECT_RESP", "LOGO"})
     EXPECT_THAT(decode.output, HasSubstr(name));
   EXPECT_THAT(decode.output, Not(HasSubstr("malformed")));
   const std::string capture = content_of(folder / "c.pcapng");
-  const Finished cut =
-      fcvi_sim({"decode", folder.write("cut.pcapng", capture.substr(0, capture.size() - 10))});
+  const Finished cut = fcvi_sim({"decode", folder.write("cut.pcapng", capture.substr(0, capture.size() - 10))});
   EXPECT_EQ(cut.status, 2);
   EXPECT_THAT(cut.errors, HasSubstr("cut.pcapng: frame "));
   EXPECT_EQ(fcvi_sim({"decode", scenario}).status, 2);

@@ -26,16 +26,14 @@ std::string test_data() {
 class Quickstart : public testing::Test {
  protected:
   Finished run(const std::string& scenario, const std::string& capture, const std::string& seed = "") {
-    std::vector<std::string> arguments{
-        "run", folder_of_scenarios + scenario, "--capture", folder / capture, "--file", data};
+    std::vector<std::string> arguments{"run", folder_of_scenarios + scenario, "--capture", folder / capture, "--file",
+                                       data};
     if (!seed.empty()) arguments.insert(arguments.end(), {"--seed", seed});
     return fcvi_sim(arguments);
   }
   /// Fields of the frames that match, a line each.
-  std::string tshark(const std::string& capture, const std::string& filter,
-                     const std::vector<std::string>& fields) {
-    std::vector<std::string> arguments{"tshark", "-o",  "fc.reassemble:FALSE", "-r", folder / capture,
-                                       "-Y",     filter};
+  std::string tshark(const std::string& capture, const std::string& filter, const std::vector<std::string>& fields) {
+    std::vector<std::string> arguments{"tshark", "-o", "fc.reassemble:FALSE", "-r", folder / capture, "-Y", filter};
     if (!fields.empty()) arguments.insert(arguments.end(), {"-T", "fields"});
     for (const std::string& field : fields) arguments.insert(arguments.end(), {"-e", field});
     const Finished finished = scenarios::run(arguments);
@@ -62,8 +60,7 @@ TEST_F(Quickstart, first_connection_is_drawn_as_in_the_readme) {
 
 TEST_F(Quickstart, as_it_stands_every_expectation_holds) {
   // With the machine's own file, some megabytes, as a user runs it.
-  const Finished finished =
-      fcvi_sim({"run", folder_of_scenarios + "quickstart.yaml", "--ladder", folder / "l.svg"});
+  const Finished finished = fcvi_sim({"run", folder_of_scenarios + "quickstart.yaml", "--ladder", folder / "l.svg"});
   EXPECT_EQ(finished.status, 0) << finished.output << finished.errors;
   EXPECT_THAT(finished.output, HasSubstr("SHA-256 at the far side"));
   EXPECT_THAT(content_of(folder / "l.svg"), HasSubstr("</svg>"));
@@ -82,7 +79,7 @@ TEST_F(Quickstart, wireshark_finds_nothing_wrong_and_everything_there) {
   ASSERT_EQ(run("quickstart.yaml", "c.pcapng").status, 0);
   EXPECT_EQ(tshark("c.pcapng", "_ws.malformed || fcoe.crc.status==0", {}), "");
   EXPECT_EQ(lines_of(tshark("c.pcapng", "fcels.opcode == 0x04", {"frame.number"})),
-            1u);  // FLOGI: alice's link only
+            1u);                                                                            // FLOGI: alice's link only
   EXPECT_GE(lines_of(tshark("c.pcapng", "fcels.opcode == 0x03", {"frame.number"})), 2u);    // PLOGI
   EXPECT_GE(lines_of(tshark("c.pcapng", "fcels.opcode == 0x05", {"frame.number"})), 1u);    // LOGO
   EXPECT_EQ(lines_of(tshark("c.pcapng", "fcdns.opcode == 0x021b", {"frame.number"})), 1u);  // RIPP_ID

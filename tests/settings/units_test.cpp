@@ -35,15 +35,13 @@ TEST(Units, line_rates) {
   EXPECT_EQ(parse_line_rate("400MB/s"), 400'000'000u);
   EXPECT_EQ(parse_line_rate("106250000"), 106'250'000u);
   EXPECT_EQ(parse_line_rate("unlimited"), 0u);
-  for (const char* bad : {"", "0", "3GFC", "16gfc", "1MB"})
-    EXPECT_EQ(parse_line_rate(bad), std::nullopt) << bad;
+  for (const char* bad : {"", "0", "3GFC", "16gfc", "1MB"}) EXPECT_EQ(parse_line_rate(bad), std::nullopt) << bad;
 }
 
 TEST(Units, numbers) {
   EXPECT_EQ(parse_number("0xCAFE"), 0xCAFEu);
   EXPECT_EQ(parse_number("10"), 10u);
-  for (const char* bad : {"", "0x", "1 ", "-1", "1.0", "0xG"})
-    EXPECT_EQ(parse_number(bad), std::nullopt) << bad;
+  for (const char* bad : {"", "0x", "1 ", "-1", "1.0", "0xG"}) EXPECT_EQ(parse_number(bad), std::nullopt) << bad;
 }
 
 TEST(Units, formats) {

@@ -35,8 +35,7 @@ struct Input {
     return {{"", Event{}}};
   }
   static fsm::testing::Samples<NameServerAccepted> samples(std::type_identity<NameServerAccepted>) {
-    return {
-        {"none", NameServerAccepted{0}}, {"one", NameServerAccepted{1}}, {"three", NameServerAccepted{3}}};
+    return {{"none", NameServerAccepted{0}}, {"one", NameServerAccepted{1}}, {"three", NameServerAccepted{3}}};
   }
 };
 
@@ -48,8 +47,7 @@ FSM_TABLE_TESTS(AddressResolution, Input);
 TEST(AddressResolution, QueryingNameServer_accepted) {
   Rig rig;
   rig.set(Recorded::NameServerAvailableKnob);
-  EXPECT_EQ(rig.after(ResolveRequested{}),
-            "QueryingNameServer: reset_retries, query_name_server, start_query_timer");
+  EXPECT_EQ(rig.after(ResolveRequested{}), "QueryingNameServer: reset_retries, query_name_server, start_query_timer");
   EXPECT_EQ(rig.after(ResolveRequested{}), "QueryingNameServer:");
   EXPECT_EQ(rig.after(NameServerAccepted{2}), "Resolved: stop_timer, store_addresses, report_resolved");
   EXPECT_EQ(rig.after(ResolveRequested{}), "Resolved: report_resolved");
@@ -67,8 +65,7 @@ TEST(AddressResolution, QueryingNameServer_unknown_there) {
   Rig rig;
   rig.set(Recorded::NameServerAvailableKnob);
   rig.given(ResolveRequested{});
-  EXPECT_EQ(rig.after(NameServerAccepted{0}),
-            "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
+  EXPECT_EQ(rig.after(NameServerAccepted{0}), "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
 }
 
 TEST(AddressResolution, QueryingNameServer_timeout) {
@@ -78,8 +75,7 @@ TEST(AddressResolution, QueryingNameServer_timeout) {
   rig.set(Recorded::RetriesLeftKnob);
   EXPECT_EQ(rig.after(NameServerTimeout{}), "QueryingNameServer: query_name_server, start_query_timer");
   rig.set(Recorded::RetriesLeftKnob, false);
-  EXPECT_EQ(rig.after(NameServerTimeout{}),
-            "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
+  EXPECT_EQ(rig.after(NameServerTimeout{}), "AwaitFarpReply: reset_retries, broadcast_farp, start_farp_timer");
 }
 
 TEST(AddressResolution, AwaitFarpReply_timeout) {
@@ -107,8 +103,7 @@ TEST(AddressResolution, QueryingNameServer_invalidated) {
   EXPECT_EQ(rig.after(Invalidated{}),
             "QueryingNameServer: forget_query, reset_retries, query_name_server, start_query_timer");
   rig.set(Recorded::NameServerAvailableKnob, false);
-  EXPECT_EQ(rig.after(Invalidated{}),
-            "AwaitFarpReply: forget_query, reset_retries, broadcast_farp, start_farp_timer");
+  EXPECT_EQ(rig.after(Invalidated{}), "AwaitFarpReply: forget_query, reset_retries, broadcast_farp, start_farp_timer");
 }
 
 // FC-VI 7.4: the Name Server rejects the query: all ports support FARP.

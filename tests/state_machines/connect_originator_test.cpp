@@ -67,9 +67,8 @@ FSM_TABLE_TESTS(ConnectOriginator, Input);
 TEST(ConnectOriginator, Idle_undisturbed_setup) {
   Rig rig;
   EXPECT_EQ(rig.after(SetupRequested{}), "AwaitResp1: start_t1, send_connect_rqst(false), start_t3");
-  EXPECT_EQ(
-      rig.after(Resp1Received{Verdict::Accept}),
-      "AwaitResp3Connected: stop_t1, endpoint_connected, send_resp2(Accept), complete_request(Success)");
+  EXPECT_EQ(rig.after(Resp1Received{Verdict::Accept}),
+            "AwaitResp3Connected: stop_t1, endpoint_connected, send_resp2(Accept), complete_request(Success)");
   EXPECT_EQ(rig.after(Resp3Received{Verdict::Accept}), "Idle: stop_t3, allow_send_completions, release");
 }
 
@@ -135,9 +134,8 @@ TEST(ConnectOriginator, AwaitResp1_t3_retry_succeeds) {
             "AwaitRetryAbort: stop_t3, abort_exchange, quarantine_connection_id, endpoint_retrying");
   EXPECT_EQ(rig.after(Resp1Received{Verdict::Accept}), "AwaitRetryAbort: count_stale");
   EXPECT_EQ(rig.after(AbortFinished{}), "AwaitResp1Retry: send_connect_rqst(true), start_t3");
-  EXPECT_EQ(
-      rig.after(Resp1Received{Verdict::Accept}),
-      "AwaitResp3Connected: stop_t1, endpoint_connected, send_resp2(Accept), complete_request(Success)");
+  EXPECT_EQ(rig.after(Resp1Received{Verdict::Accept}),
+            "AwaitResp3Connected: stop_t1, endpoint_connected, send_resp2(Accept), complete_request(Success)");
 }
 
 // FC-VI 8.5.3 a) 1), C.3 rule 4, C.5.7.2: the retry fails too.
@@ -185,8 +183,7 @@ TEST(ConnectOriginator, AwaitResp1_superseded_by_peer) {
   rig.set(Recorded::PeerToPeerKnob);
   rig.given(SetupRequested{});
   EXPECT_EQ(rig.after(SupersededByPeer{}), "AwaitResp1Withdrawn: stop_t1");
-  EXPECT_EQ(rig.after(Resp1Received{Verdict::ConcurrentPeers}),
-            "AwaitResp3Closing: send_resp2(AcknowledgeRefusal)");
+  EXPECT_EQ(rig.after(Resp1Received{Verdict::ConcurrentPeers}), "AwaitResp3Closing: send_resp2(AcknowledgeRefusal)");
 }
 
 // VI-ARCH 5.2: VipDisconnect during the setup.
@@ -224,15 +221,16 @@ TEST(ConnectOriginator, AwaitResp1_port_logged_out_renewable) {
   EXPECT_EQ(rig.after(SetupRequested{}), "AwaitResp1: start_t1, send_connect_rqst(false), start_t3");
 }
 
-// FC-VI 7.7.1, 8.5.4: the same while the retry is due or out: it is asked under the new login, still the one retry, and failing that
-// ends the set-up.
+// FC-VI 7.7.1, 8.5.4: the same while the retry is due or out: it is asked under the new login, still the one retry, and
+// failing that ends the set-up.
 TEST(ConnectOriginator, retry_port_logged_out_renewable) {
   for (const bool sent : {false, true}) {
     Rig rig;
     rig.set(Recorded::LoginRenewableKnob);
     rig.given(SetupRequested{}, SetupErrorDetected{});
     if (sent) rig.given(AbortFinished{});
-    EXPECT_EQ(rig.after(PortLoggedOut{}), sent ? "AwaitRetryLogin: stop_t3, renew_login" : "AwaitRetryLogin: renew_login");
+    EXPECT_EQ(rig.after(PortLoggedOut{}),
+              sent ? "AwaitRetryLogin: stop_t3, renew_login" : "AwaitRetryLogin: renew_login");
     EXPECT_EQ(rig.after(SetupRequested{}), "AwaitResp1Retry: send_connect_rqst(true), start_t3");
     EXPECT_EQ(rig.after(SetupErrorDetected{}),
               "Aborting: stop_t1, stop_t3, abort_exchange, quarantine_connection_id, endpoint_failed, "

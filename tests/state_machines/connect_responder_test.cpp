@@ -76,16 +76,14 @@ TEST(ConnectResponder, AwaitResp2Accepted_refused_peer_to_peer) {
   Rig rig;
   rig.set(Recorded::PeerToPeerKnob);
   rig.given(RqstMatched{}, AcceptRequested{});
-  EXPECT_EQ(rig.after(Resp2Received{false}),
-            "Idle: stop_t2, send_resp3(Accept), leave_waiting_for_peer, release");
+  EXPECT_EQ(rig.after(Resp2Received{false}), "Idle: stop_t2, send_resp3(Accept), leave_waiting_for_peer, release");
 }
 
 // FC-VI 5.3.2, C.5.4: the undisturbed setup of a server.
 TEST(ConnectResponder, Idle_undisturbed_setup) {
   Rig rig;
   EXPECT_EQ(rig.after(RqstMatched{}), "AwaitDecision: offer_request");
-  EXPECT_EQ(rig.after(AcceptRequested{}),
-            "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
+  EXPECT_EQ(rig.after(AcceptRequested{}), "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
   EXPECT_EQ(rig.after(Resp2Received{true}),
             "Connected: stop_t2, send_resp3(Accept), endpoint_connected, complete_accept(Success)");
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Idle: release");
@@ -125,8 +123,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_aborted_and_retried) {
   Rig rig;
   rig.given(RqstMatched{}, AcceptRequested{});
   EXPECT_EQ(rig.after(AbortedByPeer{}), "AcceptedAwaitRetry:");
-  EXPECT_EQ(rig.after(RqstRetried{}),
-            "AwaitResp2Accepted: set_cserr, adopt_retry, send_resp1(Accept), start_t2");
+  EXPECT_EQ(rig.after(RqstRetried{}), "AwaitResp2Accepted: set_cserr, adopt_retry, send_resp1(Accept), start_t2");
   EXPECT_EQ(rig.after(Resp2Received{true}),
             "Connected: stop_t2, send_resp3(Accept), endpoint_connected, complete_accept(Success)");
 }
@@ -137,8 +134,7 @@ TEST(ConnectResponder, AwaitDecision_aborted_and_retried) {
   rig.given(RqstMatched{});
   EXPECT_EQ(rig.after(AbortedByPeer{}), "AwaitRetry: start_t2");
   EXPECT_EQ(rig.after(RqstRetried{}), "AwaitDecision: stop_t2, set_cserr, adopt_retry");
-  EXPECT_EQ(rig.after(AcceptRequested{}),
-            "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
+  EXPECT_EQ(rig.after(AcceptRequested{}), "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
 }
 
 TEST(ConnectResponder, AwaitRetry_t2) {
@@ -161,8 +157,7 @@ TEST(ConnectResponder, Connected_retried) {
 TEST(ConnectResponder, AwaitResp2Accepted_disconnect_received) {
   Rig rig;
   rig.given(RqstMatched{}, AcceptRequested{});
-  EXPECT_EQ(rig.after(DisconnectReceived{}),
-            "Idle: stop_t2, complete_accept(Timeout), endpoint_lost, release");
+  EXPECT_EQ(rig.after(DisconnectReceived{}), "Idle: stop_t2, complete_accept(Timeout), endpoint_lost, release");
 }
 
 // VI-ARCH 5.2: VipDisconnect after VipConnectAccept, before RESP2: RESP3 refuses.
@@ -176,8 +171,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_disconnect_requested) {
 TEST(ConnectResponder, AwaitResp2Accepted_port_logged_out) {
   Rig rig;
   rig.given(RqstMatched{}, AcceptRequested{});
-  EXPECT_EQ(rig.after(PortLoggedOut{}),
-            "Idle: stop_t2, complete_accept(NotReachable), endpoint_lost, release");
+  EXPECT_EQ(rig.after(PortLoggedOut{}), "Idle: stop_t2, complete_accept(NotReachable), endpoint_lost, release");
 }
 
 // Set-ups that went as far as the state that their name says.
@@ -195,7 +189,8 @@ Rig await_resp2_withdrawn() { return after_match(AcceptRequested{}, DisconnectRe
 Rig connected() { return after_match(AcceptRequested{}, Resp2Received{true}); }
 Rig connected_retry() { return after_match(AcceptRequested{}, Resp2Received{true}, RqstRetried{}); }
 
-// FC-VI C.4 rule 8: the retry takes the place of the first try wherever RESP2 is still to come, and is answered as that was.
+// FC-VI C.4 rule 8: the retry takes the place of the first try wherever RESP2 is still to come, and is answered as that
+// was.
 TEST(ConnectResponder, retried_before_resp2) {
   EXPECT_EQ(after_match().after(RqstRetried{}), "AwaitDecision: set_cserr, adopt_retry");
   EXPECT_EQ(await_resp2_accepted().after(RqstRetried{}),
@@ -263,7 +258,8 @@ TEST(ConnectResponder, accepted_and_never_confirmed) {
   EXPECT_EQ(answered.after(T2Expired{}), "Idle: set_cserr, complete_accept(Timeout), endpoint_lost, release");
 }
 
-// FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: accepted when the client had given up already: no RESP1 went, no connection can be lost.
+// FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: accepted when the client had given up already: no RESP1 went, no connection can be
+// lost.
 TEST(ConnectResponder, AwaitRetry_accepted_and_never_retried) {
   Rig rig = await_retry();
   rig.given(AcceptRequested{});
@@ -276,7 +272,8 @@ TEST(ConnectResponder, AwaitDecision_peers_request_is_gone) {
     Rig rig;
     rig.set(Recorded::PeerToPeerKnob);
     rig.given(RqstMatched{});
-    EXPECT_EQ(aborted ? rig.after(AbortedByPeer{}) : rig.after(ExchangeError{}), "Idle: set_cserr, withdraw_request, release");
+    EXPECT_EQ(aborted ? rig.after(AbortedByPeer{}) : rig.after(ExchangeError{}),
+              "Idle: set_cserr, withdraw_request, release");
   }
 }
 
@@ -306,8 +303,8 @@ TEST(ConnectResponder, Connected_exchange_lost) {
   EXPECT_EQ(rig.after(ExchangeError{}), "Connected: count_stale");
 }
 
-// FC-VI 8.5.2 c), 8.5.3 d), C.4 rule 6: no RESP2 of the retry comes. What the client believes nobody knows: Error; peer to peer the
-// connection stands.
+// FC-VI 8.5.2 c), 8.5.3 d), C.4 rule 6: no RESP2 of the retry comes. What the client believes nobody knows: Error; peer
+// to peer the connection stands.
 TEST(ConnectResponder, ConnectedRetry_never_confirmed) {
   EXPECT_EQ(connected_retry().after(T2Expired{}), "Idle: set_cserr, endpoint_lost, release");
   EXPECT_EQ(connected_retry().after(ExchangeError{}), "Idle: stop_t2, set_cserr, endpoint_lost, release");

@@ -45,9 +45,8 @@ TEST(DisconnectOriginator, AwaitResponse_timeout_retry_answered) {
   Rig rig;
   rig.set(Recorded::PortLoggedInKnob);
   rig.given(DisconnectRequested{});
-  EXPECT_EQ(
-      rig.after(ResponseTimeout{}),
-      "AwaitResponseRetry: stop_response_timer, abort_exchange, send_disconnect_rqst, start_response_timer");
+  EXPECT_EQ(rig.after(ResponseTimeout{}),
+            "AwaitResponseRetry: stop_response_timer, abort_exchange, send_disconnect_rqst, start_response_timer");
   EXPECT_EQ(rig.after(ResponseReceived{}), "Idle: stop_response_timer, complete_disconnect(Success)");
 }
 
@@ -82,7 +81,8 @@ Rig requested() {
   return rig;
 }
 
-// FC-VI 8.6.2 a), D.1 rule 1 b): a Sequence error is retried like a time-out, and is as final the second time (8.6.3 a).
+// FC-VI 8.6.2 a), D.1 rule 1 b): a Sequence error is retried like a time-out, and is as final the second time (8.6.3
+// a).
 TEST(DisconnectOriginator, AwaitResponse_exchange_error_twice) {
   Rig rig = requested();
   EXPECT_EQ(rig.after(ExchangeError{}),

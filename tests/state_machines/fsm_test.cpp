@@ -82,15 +82,14 @@ std::string matrix_text(const Survey& survey) {
     }
   }
   std::ostringstream text;
-  text << "# " << survey.machine << ": " << survey.states.size() << " states x "
-       << survey.cells.front().size() << " events, " << survey.rows.size()
-       << " rows. UNEXPECTED: the caller guarantees that it cannot happen.\n";
+  text << "# " << survey.machine << ": " << survey.states.size() << " states x " << survey.cells.front().size()
+       << " events, " << survey.rows.size() << " rows. UNEXPECTED: the caller guarantees that it cannot happen.\n";
   for (std::size_t state = 0; state < survey.states.size(); ++state) {
     text << "\n" << survey.states[state] << (state == survey.initial ? " (initial)" : "") << "\n";
     for (const auto& cell : survey.cells[state]) {
       for (const auto& line : lines_of(cell)) {
-        text << "  " << line.condition << std::string(width - line.condition.size(), ' ') << "  "
-             << line.outcome << "\n";
+        text << "  " << line.condition << std::string(width - line.condition.size(), ' ') << "  " << line.outcome
+             << "\n";
       }
     }
   }
@@ -99,15 +98,13 @@ std::string matrix_text(const Survey& survey) {
 
 void check_golden(const std::string& file_name, const std::string& actual) {
   const auto path = std::filesystem::path(FCVI_SOURCE_DIR) / "state_machines" / "golden" / file_name;
-  if (const char* update = std::getenv("FCVI_UPDATE_GOLDEN");
-      update != nullptr && std::string_view(update) == "1") {
+  if (const char* update = std::getenv("FCVI_UPDATE_GOLDEN"); update != nullptr && std::string_view(update) == "1") {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << actual;
     return;
   }
-  ASSERT_TRUE(std::filesystem::exists(path))
-      << path << " is missing: run this test with FCVI_UPDATE_GOLDEN=1, then "
-      << "review and commit the file";
+  ASSERT_TRUE(std::filesystem::exists(path)) << path << " is missing: run this test with FCVI_UPDATE_GOLDEN=1, then "
+                                             << "review and commit the file";
   const std::string golden = read_file(path);
   EXPECT_TRUE(golden == actual)
       << file_name << " differs at " << first_difference(golden, actual)
@@ -125,8 +122,8 @@ void check_every_row_fires(const Survey& survey) {
     }
   }
   for (const auto& row : survey.rows) {
-    EXPECT_TRUE(fired[row.index]) << "row " << row.index << " never fires: " << row.source << " x "
-                                  << row.event << " {" << row.clause << "}";
+    EXPECT_TRUE(fired[row.index]) << "row " << row.index << " never fires: " << row.source << " x " << row.event << " {"
+                                  << row.clause << "}";
   }
   // tools/coverage collects these lines.
   std::printf("coverage: %s %td/%zu rows\n", survey.machine.c_str(), std::count(fired.begin(), fired.end(), true),
@@ -146,13 +143,13 @@ void check_every_state_is_reachable(const Survey& survey) {
     }
   }
   for (std::size_t state = 0; state < survey.states.size(); ++state) {
-    EXPECT_TRUE(reached[state]) << survey.states[state] << " cannot be reached from "
-                                << survey.states[survey.initial];
+    EXPECT_TRUE(reached[state]) << survey.states[state] << " cannot be reached from " << survey.states[survey.initial];
   }
 }
 
 void check_clauses(const Survey& survey) {
-  static constexpr std::array documents{"FC-VI ", "VI-ARCH ", "VI-DG ", "FC-FS", "FC-AL", "FC-LS", "FC-GS", "FC-BB", "impl: "};
+  static constexpr std::array documents{"FC-VI ", "VI-ARCH ", "VI-DG ", "FC-FS", "FC-AL",
+                                        "FC-LS",  "FC-GS",    "FC-BB",  "impl: "};
   for (const auto& row : survey.rows) {
     const bool known = std::any_of(documents.begin(), documents.end(),
                                    [&](const char* document) { return row.clause.starts_with(document); });

@@ -126,10 +126,8 @@ template <class Def>
     text += name_of<source_of<R>>();
     if (!R::internal) text += " --> " + std::string(name_of<next_of<R>>());
     text += " : " + std::string(name_of<event_of<R>>());
-    if constexpr (!std::is_same_v<typename R::UserGuard, none>)
-      text += " [" + label<typename R::UserGuard>() + "]";
-    if constexpr (!std::is_same_v<typename R::UserAction, none>)
-      text += " / " + label<typename R::UserAction>();
+    if constexpr (!std::is_same_v<typename R::UserGuard, none>) text += " [" + label<typename R::UserGuard>() + "]";
+    if constexpr (!std::is_same_v<typename R::UserAction, none>) text += " / " + label<typename R::UserAction>();
     text += "\\n" + std::string(R::clause) + "\n";
   });
   return text + "@enduml\n";
@@ -177,34 +175,30 @@ class Surveyor {
   }
 
   template <class Event>
-  void try_one(Cell& cell, std::uint8_t state, const std::string& sample, const Event& event,
-               unsigned knobs) {
+  void try_one(Cell& cell, std::uint8_t state, const std::string& sample, const Event& event, unsigned knobs) {
     Recorded context;
     context.knobs = knobs;
     Trial trial{sample, {}, {}, no_row, state};
     std::set<std::string> seen;
     std::vector<std::size_t> accepting;
     // Every row of this state and event: which guards hold?
-    mp::mp_for_each<mp::mp_transform<mp::mp_identity, mp::mp_filter_q<HasEvent<Event>, rows_of<Def>>>>(
-        [&](auto tag) {
-          using R = typename decltype(tag)::type;
-          if (state_index<Def, source_of<R>> != state) return;
-          cell.has_rows = true;
-          if (accepts<R>(event, context)) accepting.push_back(row_of<Def, R>.index);
-          mp::mp_for_each<mp::mp_transform<mp::mp_identity, typename LeavesOf<typename R::UserGuard>::type>>(
-              [&](auto leaf) {
-                using Leaf = typename decltype(leaf)::type;
-                const std::string name(name_of<Leaf>());
-                if (!seen.insert(name).second) return;
-                trial.guards += (trial.guards.empty() ? "" : ", ") +
-                                std::string(Leaf::holds(event, context) ? "" : "!") + name;
-              });
-        });
-    const std::string where =
-        survey_.states[state] + " x " + cell.event + "{" + sample + "} [" + trial.guards + "]";
+    mp::mp_for_each<mp::mp_transform<mp::mp_identity, mp::mp_filter_q<HasEvent<Event>, rows_of<Def>>>>([&](auto tag) {
+      using R = typename decltype(tag)::type;
+      if (state_index<Def, source_of<R>> != state) return;
+      cell.has_rows = true;
+      if (accepts<R>(event, context)) accepting.push_back(row_of<Def, R>.index);
+      mp::mp_for_each<mp::mp_transform<mp::mp_identity, typename LeavesOf<typename R::UserGuard>::type>>(
+          [&](auto leaf) {
+            using Leaf = typename decltype(leaf)::type;
+            const std::string name(name_of<Leaf>());
+            if (!seen.insert(name).second) return;
+            trial.guards +=
+                (trial.guards.empty() ? "" : ", ") + std::string(Leaf::holds(event, context) ? "" : "!") + name;
+          });
+    });
+    const std::string where = survey_.states[state] + " x " + cell.event + "{" + sample + "} [" + trial.guards + "]";
     if (accepting.size() > 1) survey_.problems.push_back(where + ": more than one row accepts");
-    if (cell.has_rows && accepting.empty())
-      survey_.problems.push_back(where + ": no row accepts, though some exist");
+    if (cell.has_rows && accepting.empty()) survey_.problems.push_back(where + ": no row accepts, though some exist");
 
     Machine<Def> machine;
     Access::force(machine, state);
@@ -273,25 +267,21 @@ class Rig {
 }  // namespace fsm::testing
 
 // The tests that every table must pass.
-#define FSM_TABLE_TESTS(Suite, Input)                                                               \
-  TEST(Suite, table_matches_golden_matrix) {                                                        \
-    const auto& survey = fsm::testing::survey_of<Input>();                                          \
-    fsm::testing::check_golden(survey.machine + ".matrix.txt", fsm::testing::matrix_text(survey));  \
-  }                                                                                                 \
-  TEST(Suite, table_matches_golden_diagram) {                                                       \
-    const auto& survey = fsm::testing::survey_of<Input>();                                          \
-    fsm::testing::check_golden(survey.machine + ".puml", survey.diagram);                           \
-  }                                                                                                 \
-  TEST(Suite, table_guards_are_exclusive_and_complete) {                                            \
+#define FSM_TABLE_TESTS(Suite, Input) \
+  TEST(Suite, table_matches_golden_matrix) { \
+    const auto& survey = fsm::testing::survey_of<Input>(); \
+    fsm::testing::check_golden(survey.machine + ".matrix.txt", fsm::testing::matrix_text(survey)); \
+  } \
+  TEST(Suite, table_matches_golden_diagram) { \
+    const auto& survey = fsm::testing::survey_of<Input>(); \
+    fsm::testing::check_golden(survey.machine + ".puml", survey.diagram); \
+  } \
+  TEST(Suite, table_guards_are_exclusive_and_complete) { \
     for (const auto& problem : fsm::testing::survey_of<Input>().problems) ADD_FAILURE() << problem; \
-  }                                                                                                 \
-  TEST(Suite, table_every_row_fires) {                                                              \
-    fsm::testing::check_every_row_fires(fsm::testing::survey_of<Input>());                          \
-  }                                                                                                 \
-  TEST(Suite, table_every_state_is_reachable) {                                                     \
-    fsm::testing::check_every_state_is_reachable(fsm::testing::survey_of<Input>());                 \
-  }                                                                                                 \
-  TEST(Suite, table_every_row_names_its_clause) {                                                   \
-    fsm::testing::check_clauses(fsm::testing::survey_of<Input>());                                  \
-  }                                                                                                 \
+  } \
+  TEST(Suite, table_every_row_fires) { fsm::testing::check_every_row_fires(fsm::testing::survey_of<Input>()); } \
+  TEST(Suite, table_every_state_is_reachable) { \
+    fsm::testing::check_every_state_is_reachable(fsm::testing::survey_of<Input>()); \
+  } \
+  TEST(Suite, table_every_row_names_its_clause) { fsm::testing::check_clauses(fsm::testing::survey_of<Input>()); } \
   static_assert(true)

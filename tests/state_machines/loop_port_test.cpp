@@ -33,7 +33,8 @@ struct Input {
     return {{"new", LipReceived{false}}, {"again", LipReceived{true}}};
   }
   static fsm::testing::Samples<LismReceived> samples(std::type_identity<LismReceived>) {
-    return {{"lower", LismReceived{Name::Lower}}, {"own", LismReceived{Name::Own}}, {"higher", LismReceived{Name::Higher}}};
+    return {
+        {"lower", LismReceived{Name::Lower}}, {"own", LismReceived{Name::Own}}, {"higher", LismReceived{Name::Higher}}};
   }
 };
 

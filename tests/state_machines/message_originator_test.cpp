@@ -75,8 +75,7 @@ TEST(MessageOriginator, AwaitResponse_success) {
   Rig rig;
   rig.set(Recorded::ClearToSendKnob);
   EXPECT_EQ(rig.after(LastFrameSent{false, true}), "AwaitResponse: start_response_timer");
-  EXPECT_EQ(rig.after(ResponseReceived{Completion::Success}),
-            "Completed: stop_response_timer, complete(Success)");
+  EXPECT_EQ(rig.after(ResponseReceived{Completion::Success}), "Completed: stop_response_timer, complete(Success)");
   EXPECT_EQ(rig.after(ResponseReceived{Completion::Success}), "Completed: count_stale");
 }
 
@@ -92,8 +91,7 @@ TEST(MessageOriginator, AwaitResponse_error) {
 TEST(MessageOriginator, AwaitResponse_timeout) {
   Rig rig;
   rig.given(LastFrameSent{false, true});
-  EXPECT_EQ(rig.after(ResponseTimeout{}),
-            "Completed: abort_exchange, complete(TransportError), fail_connection");
+  EXPECT_EQ(rig.after(ResponseTimeout{}), "Completed: abort_exchange, complete(TransportError), fail_connection");
 }
 
 // FC-VI 5.2.4.
@@ -117,8 +115,7 @@ TEST(MessageOriginator, AwaitReadData_error) {
 TEST(MessageOriginator, AwaitReadData_timeout) {
   Rig rig;
   rig.given(LastFrameSent{true, false});
-  EXPECT_EQ(rig.after(ResponseTimeout{}),
-            "Completed: abort_exchange, complete(TransportError), fail_connection");
+  EXPECT_EQ(rig.after(ResponseTimeout{}), "Completed: abort_exchange, complete(TransportError), fail_connection");
 }
 
 // FC-VI C.5.1, C.5.5: the completion waits for RESP3.
@@ -136,20 +133,21 @@ TEST(MessageOriginator, AwaitClearToSend_connection_ended) {
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Completed: complete(Flushed)");
 }
 
-// FC-VI B.2.6.1 rules 8c a) c): Transport Error only on Descriptors that may have it (VI-DG 5.2 bit 6); the others are flushed with the rest.
+// FC-VI B.2.6.1 rules 8c a) c): Transport Error only on Descriptors that may have it (VI-DG 5.2 bit 6); the others are
+// flushed with the rest.
 TEST(MessageOriginator, Sending_exchange_error) {
   Rig reported;
   reported.set(Recorded::ReliableKnob), reported.set(Recorded::ReportsTransportErrorsKnob);
   reported.given(SendStarted{});
-  EXPECT_EQ(reported.after(ExchangeError{}),
-            "Completed: abort_exchange, complete(TransportError), fail_connection");
+  EXPECT_EQ(reported.after(ExchangeError{}), "Completed: abort_exchange, complete(TransportError), fail_connection");
   Rig flushed;
   flushed.set(Recorded::ReliableKnob);
   flushed.given(SendStarted{});
   EXPECT_EQ(flushed.after(ExchangeError{}), "Completed: abort_exchange, fail_connection");
 }
 
-// FC-VI B.2.6.1 rules 8c a) b), VI-ARCH 2.5.1: at Unreliable Delivery the Message is lost, and no Descriptor says so; C.5.5: not before RESP3.
+// FC-VI B.2.6.1 rules 8c a) b), VI-ARCH 2.5.1: at Unreliable Delivery the Message is lost, and no Descriptor says so;
+// C.5.5: not before RESP3.
 TEST(MessageOriginator, Sending_exchange_error_unreliable) {
   Rig rig;
   rig.set(Recorded::ClearToSendKnob);
@@ -243,7 +241,8 @@ TEST(MessageOriginator, Sending_response_received) {
   EXPECT_EQ(with({}, SendStarted{}).after(ResponseReceived{}), "Sending: count_stale");
 }
 
-// What comes twice, or after the end, changes no Descriptor again (VI-ARCH 2.5.2: an error behind a success is asynchronous).
+// What comes twice, or after the end, changes no Descriptor again (VI-ARCH 2.5.2: an error behind a success is
+// asynchronous).
 TEST(MessageOriginator, late_events_are_stale) {
   Rig waiting = with({}, one_way);
   EXPECT_EQ(waiting.after(ResponseReceived{}), "AwaitClearToSend: count_stale");

@@ -112,11 +112,9 @@ Rig unreliable_rig() {
 TEST(MessageResponder, Expecting_one_frame) {
   Rig rig = reliable_rig();
   EXPECT_EQ(rig.after(send), "Expecting: place_data, complete_receive, expect_next_message");
-  EXPECT_EQ(rig.after(send_responds),
-            "Expecting: place_data, complete_receive, send_response, expect_next_message");
+  EXPECT_EQ(rig.after(send_responds), "Expecting: place_data, complete_receive, send_response, expect_next_message");
   EXPECT_EQ(rig.after(WholeMessageReceived{false, false}), "Expecting: place_data, expect_next_message");
-  EXPECT_EQ(rig.after(WholeMessageReceived{false, true}),
-            "Expecting: place_data, send_response, expect_next_message");
+  EXPECT_EQ(rig.after(WholeMessageReceived{false, true}), "Expecting: place_data, send_response, expect_next_message");
 }
 
 TEST(MessageResponder, Receiving_many_frames) {
@@ -180,7 +178,8 @@ TEST(MessageResponder, Receiving_loss_unreliable) {
   EXPECT_EQ(rig.after(MessageGap{false}), "Expecting: mark_messages_missing(true), discard_frame");
 }
 
-// FC-VI B.2.4 rule 2, B.2.5 rule 5a: a Message of the past, errored or not. VI-ARCH 2.5.1: no Error at Unreliable Delivery.
+// FC-VI B.2.4 rule 2, B.2.5 rule 5a: a Message of the past, errored or not. VI-ARCH 2.5.1: no Error at Unreliable
+// Delivery.
 TEST(MessageResponder, Expecting_stale_message) {
   Rig rig = unreliable_rig();
   EXPECT_EQ(rig.after(StaleMessage{true}), "Expecting: discard_frame");
@@ -265,9 +264,7 @@ TEST(MessageResponder, Expecting_reception_disabled) {
 TEST(MessageResponder, Receiving_reception_disabled) {
   EXPECT_EQ(receiving(reliable_rig()).after(ReceptionDisabled{}), "Closed:");
 }
-TEST(MessageResponder, Refusing_reception_disabled) {
-  EXPECT_EQ(refusing().after(ReceptionDisabled{}), "Closed:");
-}
+TEST(MessageResponder, Refusing_reception_disabled) { EXPECT_EQ(refusing().after(ReceptionDisabled{}), "Closed:"); }
 
 // VI-ARCH 2.5.3, FC-VI 5.9.4.3, 8.4.2 e): the whole Message is here: it is refused at once.
 TEST(MessageResponder, Expecting_claim_refused_reliable_reception) {
@@ -292,7 +289,8 @@ TEST(MessageResponder, Expecting_frame_lost) {
   }
 }
 
-// FC-VI B.2.4 rule 3a, B.2.5 rules 7a, 7b: on an out-of-order fabric the expected Message may be open already, in its owner's books.
+// FC-VI B.2.4 rule 3a, B.2.5 rules 7a, 7b: on an out-of-order fabric the expected Message may be open already, in its
+// owner's books.
 TEST(MessageResponder, Expecting_frame_lost_of_an_open_message) {
   EXPECT_EQ(unreliable_rig().after(FrameLost{Loss::Timeout, true}),
             "Expecting: fail_receive(Transport), mark_message_errored, discard_frame");
@@ -330,7 +328,8 @@ TEST(MessageResponder, Receiving_stale_message) {
   Rig rig = receiving(unreliable_rig());
   EXPECT_EQ(rig.after(StaleMessage{true}), "Receiving: discard_frame");
   EXPECT_EQ(rig.after(StaleMessage{false}), "Receiving: discard_frame");
-  EXPECT_EQ(receiving(reliable_rig()).after(StaleMessage{false}), "Herr: fail_receive(Transport), " + std::string(lost_connection));
+  EXPECT_EQ(receiving(reliable_rig()).after(StaleMessage{false}),
+            "Herr: fail_receive(Transport), " + std::string(lost_connection));
 }
 
 // FC-VI 5.2.2, 5.2.3: the last of several frames, for each kind of Message.

@@ -38,8 +38,8 @@ struct Input {
   }
   static fsm::testing::Samples<Resp1Received> samples(std::type_identity<Resp1Received>) {
     fsm::testing::Samples<Resp1Received> result;
-    for (const Resp1 resp1 : {Resp1::Accept, Resp1::NoDiscriminatorMatch, Resp1::NoWaitingConnectionpoint, Resp1::ConcurrentPeers,
-                              Resp1::TransportError, Resp1::ProtocolError, Resp1::Other})
+    for (const Resp1 resp1 : {Resp1::Accept, Resp1::NoDiscriminatorMatch, Resp1::NoWaitingConnectionpoint,
+                              Resp1::ConcurrentPeers, Resp1::TransportError, Resp1::ProtocolError, Resp1::Other})
       for (const bool same_port : {true, false})
         result.push_back({std::string(to_string(resp1)) + (same_port ? "" : ", other port"), {resp1, same_port}});
     return result;
@@ -129,8 +129,8 @@ TEST_F(PeerArbitrationMatching, Holding_other_port) {
   EXPECT_EQ(rig.after(Resp1Received{Resp1::Other, false}), "Accepting: withdraw_setup, accept_request");
 }
 
-// FC-VI A.5, 8.2 b): the peer calls our acceptance a protocol error: no connection comes of either request. What another port
-// says, or any other answer, changes nothing: the peer's own set-up goes on.
+// FC-VI A.5, 8.2 b): the peer calls our acceptance a protocol error: no connection comes of either request. What
+// another port says, or any other answer, changes nothing: the peer's own set-up goes on.
 TEST_F(PeerArbitrationMatching, Accepting_superseded_request_answered) {
   rig.given(RqstSent{}, RqstMatched{PortNames::OursHigher});
   EXPECT_EQ(rig.after(Resp1Received{Resp1::ConcurrentPeers, true}), "Accepting:");
@@ -151,8 +151,9 @@ TEST_F(PeerArbitrationMatching, time_expired) {
 }
 TEST_F(PeerArbitrationMatching, Holding_time_expired) {
   rig.given(RqstSent{}, RqstMatched{PortNames::OursLower});
-  EXPECT_EQ(rig.after(TimeExpired{}),
-            "Over: answer_request(NoDiscriminatorMatch), withdraw_setup, endpoint_timed_out, complete_request(Timeout)");
+  EXPECT_EQ(
+      rig.after(TimeExpired{}),
+      "Over: answer_request(NoDiscriminatorMatch), withdraw_setup, endpoint_timed_out, complete_request(Timeout)");
 }
 TEST_F(PeerArbitrationMatching, Accepting_time_expired) {
   rig.given(RqstMatched{});
@@ -162,8 +163,9 @@ TEST_F(PeerArbitrationMatching, Accepting_time_expired) {
 // VI-DG 6.7: the addresses match, the attributes do not: both requests leave the pool.
 TEST(PeerArbitration, Waiting_attributes_conflict) {
   Rig rig;
-  EXPECT_EQ(rig.after(RqstMatched{PortNames::OursLower}),
-            "Over: withdraw_setup, answer_request(ConnectReject), endpoint_refused, complete_request(AttributesConflict)");
+  EXPECT_EQ(
+      rig.after(RqstMatched{PortNames::OursLower}),
+      "Over: withdraw_setup, answer_request(ConnectReject), endpoint_refused, complete_request(AttributesConflict)");
 }
 TEST(PeerArbitration, Requesting_attributes_conflict) {
   Rig rig;
@@ -262,8 +264,9 @@ TEST(PeerArbitration, disconnect_requested) {
 TEST(PeerArbitration, link_lost) {
   EXPECT_EQ(waiting().after(LinkLost{}), "Over: withdraw_setup, endpoint_failed, complete_request(NotReachable)");
   EXPECT_EQ(requesting().after(LinkLost{}), "Over: withdraw_setup, endpoint_failed, complete_request(NotReachable)");
-  EXPECT_EQ(holding().after(LinkLost{}),
-            "Over: answer_request(NoDiscriminatorMatch), withdraw_setup, endpoint_failed, complete_request(NotReachable)");
+  EXPECT_EQ(
+      holding().after(LinkLost{}),
+      "Over: answer_request(NoDiscriminatorMatch), withdraw_setup, endpoint_failed, complete_request(NotReachable)");
   EXPECT_EQ(accepting().after(LinkLost{}),
             "Over: withdraw_acceptance, endpoint_failed, complete_request(NotReachable)");
 }

@@ -7,7 +7,13 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { RetriesLeftKnob, PeerLoginWinsKnob, PeerAsksAgainKnob, OvertakenByAcceptKnob, LinkLossLogsOutKnob };
+  enum Knob : unsigned {
+    RetriesLeftKnob,
+    PeerLoginWinsKnob,
+    PeerAsksAgainKnob,
+    OvertakenByAcceptKnob,
+    LinkLossLogsOutKnob
+  };
   void send_login() override { note("send_login"); }
   void accept_login() override { note("accept_login"); }
   void reject_login() override { note("reject_login"); }
@@ -88,8 +94,7 @@ TEST(PortLogin, LoginPending_login_received_peer_wins) {
   Rig rig;
   rig.given(LinkUp{}, LoginRequested{});
   rig.set(Recorded::PeerLoginWinsKnob);
-  EXPECT_EQ(rig.after(LoginReceived{}),
-            "LoggedIn: stop_timer, leave_request, accept_login, report_logged_in");
+  EXPECT_EQ(rig.after(LoginReceived{}), "LoggedIn: stop_timer, leave_request, accept_login, report_logged_in");
 }
 
 TEST(PortLogin, LoginPending_login_received_ours_wins) {
@@ -118,8 +123,7 @@ TEST(PortLogin, LoginPending_timeout_with_and_without_retries) {
   Rig rig;
   rig.given(LinkUp{}, LoginRequested{});
   rig.set(Recorded::RetriesLeftKnob);
-  EXPECT_EQ(rig.after(Timeout{}),
-            "LoginPending: stop_timer, forget_request, count_retry, send_login, start_timer");
+  EXPECT_EQ(rig.after(Timeout{}), "LoginPending: stop_timer, forget_request, count_retry, send_login, start_timer");
   rig.set(Recorded::RetriesLeftKnob, false);
   EXPECT_EQ(rig.after(Timeout{}), "LoggedOut: stop_timer, forget_request, report_login_failed(Timeout)");
 }
@@ -137,8 +141,7 @@ TEST(PortLogin, LogoutPending_timeout) {
   Rig rig;
   rig.given(LinkUp{}, LoginReceived{}, LogoutRequested{});
   rig.set(Recorded::RetriesLeftKnob);
-  EXPECT_EQ(rig.after(Timeout{}),
-            "LogoutPending: stop_timer, forget_request, count_retry, send_logout, start_timer");
+  EXPECT_EQ(rig.after(Timeout{}), "LogoutPending: stop_timer, forget_request, count_retry, send_logout, start_timer");
   rig.set(Recorded::RetriesLeftKnob, false);
   EXPECT_EQ(rig.after(Timeout{}), "LoggedOut: stop_timer, forget_request, report_logout_complete");
 }

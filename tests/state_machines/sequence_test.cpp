@@ -33,8 +33,8 @@ struct Input {
       for (const bool last : {false, true}) {
         for (const bool in_order : {false, true}) {
           for (const bool complete : {false, true}) {
-            all.push_back({std::string(first ? "first " : "") + (last ? "last " : "") +
-                               (in_order ? "in order " : "") + (complete ? "complete" : ""),
+            all.push_back({std::string(first ? "first " : "") + (last ? "last " : "") + (in_order ? "in order " : "") +
+                               (complete ? "complete" : ""),
                            FrameReceived{first, last, in_order, complete}});
           }
         }
@@ -72,8 +72,7 @@ TEST(Sequence, Receiving_until_the_last_frame) {
 TEST(Sequence, Receiving_frame_lost) {
   Rig rig;
   rig.given(first);
-  EXPECT_EQ(rig.after(out_of_order),
-            "Errored: stop_timer, discard_frame, report_sequence_error(MissingFrame)");
+  EXPECT_EQ(rig.after(out_of_order), "Errored: stop_timer, discard_frame, report_sequence_error(MissingFrame)");
   EXPECT_EQ(rig.after(last), "Errored: discard_frame");
   EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle:");
 }
@@ -89,11 +88,9 @@ TEST(Sequence, Reassembling_hole_filled) {
   Rig rig;
   rig.set(Recorded::OutOfOrderFabricKnob);
   rig.given(first);
-  EXPECT_EQ(rig.after(FrameReceived{false, true, false, false}),
-            "Reassembling: deliver, start_missing_frame_timer");
+  EXPECT_EQ(rig.after(FrameReceived{false, true, false, false}), "Reassembling: deliver, start_missing_frame_timer");
   EXPECT_EQ(rig.after(FrameReceived{false, false, false, false}), "Reassembling: deliver");
-  EXPECT_EQ(rig.after(FrameReceived{false, false, false, true}),
-            "Complete: deliver, stop_timer, report_sequence");
+  EXPECT_EQ(rig.after(FrameReceived{false, false, false, true}), "Complete: deliver, stop_timer, report_sequence");
 }
 
 // FC-VI B.2.5 rule 7.
@@ -110,7 +107,8 @@ TEST(Sequence, Receiving_exchange_aborted) {
   EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle: stop_timer");
 }
 
-constexpr FrameReceived first_not_next{true, false, false, false};  // opens a Sequence, but frames before it are missing
+constexpr FrameReceived first_not_next{true, false, false,
+                                       false};  // opens a Sequence, but frames before it are missing
 
 // FC-VI 8.4.1 c) d): the beginning is missing: of the first Sequence, or of the next one (5.5).
 TEST(Sequence, first_frame_overtaken_or_lost) {

@@ -43,8 +43,7 @@ TEST(ViEndpoint, Idle_client_connects_and_disconnects) {
   EXPECT_EQ(rig.after(ConnectRequested{}), "PendingConnect:");
   EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_reception, enable_transmission");
   // FC-VI 8.6.3 a): in Error until the answer is there.
-  EXPECT_EQ(rig.after(DisconnectRequested{}),
-            "Error: disable_traffic, flush_descriptors, request_disconnect");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Error: disable_traffic, flush_descriptors, request_disconnect");
   EXPECT_EQ(rig.after(DisconnectAnswered{}), "Idle: flush_descriptors, complete_disconnect(Success)");
 }
 
@@ -132,7 +131,8 @@ TEST(ViEndpoint, Error_second_disconnect_requested) {
   EXPECT_EQ(rig.after(DisconnectRequested{}), "Error:");
 }
 
-// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks; 7.2, 7.3, VI-DG 6.2: that is told, whatever a Descriptor says.
+// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks; 7.2, 7.3, VI-DG 6.2: that is told, whatever a Descriptor
+// says.
 TEST(ViEndpoint, Connected_local_error) {
   Rig rig;
   rig.given(ConnectRequested{}, SetupSucceeded{});
@@ -191,7 +191,8 @@ TEST(ViEndpoint, connect_requested_out_of_place) {
   EXPECT_EQ(in_error().after(AcceptRequested{}), "Error: refuse_request");
 }
 
-// VI-ARCH 5.1, 5.2, 5.4, VI-DG 6.3.1: without a connection an error has none to break; in Error there is one transition.
+// VI-ARCH 5.1, 5.2, 5.4, VI-DG 6.3.1: without a connection an error has none to break; in Error there is one
+// transition.
 TEST(ViEndpoint, errors_without_a_connection) {
   EXPECT_EQ(Rig{}.after(LocalError{}), "Idle: count_stale");
   EXPECT_EQ(pending().after(LocalError{}), "PendingConnect: count_stale");
@@ -199,8 +200,8 @@ TEST(ViEndpoint, errors_without_a_connection) {
   EXPECT_EQ(in_error().after(LocalError{}), "Error: count_stale");
 }
 
-// VI-DG 6.3.1, VI-ARCH 5.1, 5.2: a catastrophic error takes the VI to Error from every state, and an attempt to connect reports it. There was
-// no connection that could be lost.
+// VI-DG 6.3.1, VI-ARCH 5.1, 5.2: a catastrophic error takes the VI to Error from every state, and an attempt to connect
+// reports it. There was no connection that could be lost.
 TEST(ViEndpoint, catastrophic_errors_without_a_connection) {
   Rig idle;
   EXPECT_EQ(idle.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");

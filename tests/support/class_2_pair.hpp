@@ -39,9 +39,12 @@ class Class2Pair : public testing::Test {
     pair.a.send(exchange, els ? wire::RCtl::els_request : wire::RCtl::unsolicited_control, {}, iu, end);
     run();
   }
-  [[nodiscard]] std::size_t sent(wire::RCtl r_ctl = wire::RCtl::unsolicited_control) const { return pair.to_b.log.count(r_ctl); }
+  [[nodiscard]] std::size_t sent(wire::RCtl r_ctl = wire::RCtl::unsolicited_control) const {
+    return pair.to_b.log.count(r_ctl);
+  }
   [[nodiscard]] std::size_t answered(wire::RCtl r_ctl) const { return pair.to_a.log.count(r_ctl); }
-  [[nodiscard]] const LoggedFrame& sent_frame(std::size_t number, wire::RCtl r_ctl = wire::RCtl::unsolicited_control) const {
+  [[nodiscard]] const LoggedFrame& sent_frame(std::size_t number,
+                                              wire::RCtl r_ctl = wire::RCtl::unsolicited_control) const {
     for (const LoggedFrame& frame : pair.to_b.log.frames())
       if (frame.is(r_ctl) && number-- == 0) return frame;
     throw std::out_of_range("that frame was not sent");

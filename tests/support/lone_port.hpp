@@ -45,8 +45,13 @@ class LonePort : public testing::Test {
     port.receive(std::move(frame));
   }
   void els_request(wire::FcId from, std::span<const std::uint8_t> payload) {
-    receive({.r_ctl = wire::RCtl::els_request, .d_id = own, .s_id = from, .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_request, .ox_id = {7}}, payload);
+    receive({.r_ctl = wire::RCtl::els_request,
+             .d_id = own,
+             .s_id = from,
+             .type = wire::Type::els,
+             .f_ctl = wire::f_ctl::single_frame_request,
+             .ox_id = {7}},
+            payload);
   }
   /// Port_Name and Node_Name say which port it is.
   wire::els::Login login_of(wire::FcId from, wire::els::Command command, const AdjustLogin& adjust) const {
@@ -59,7 +64,8 @@ class LonePort : public testing::Test {
     els_request(from, bytes_of(login_of(from, wire::els::Command::plogi, adjust)));
   }
   void logo(wire::FcId from) {
-    els_request(from, bytes_of(wire::els::Logo{.n_port_id = from, .port_name = {0x3000'0000'0000'0000ULL + from.value}}));
+    els_request(from,
+                bytes_of(wire::els::Logo{.n_port_id = from, .port_name = {0x3000'0000'0000'0000ULL + from.value}}));
   }
   /// Answers the latest PLOGI that went there.
   void accept_plogi(wire::FcId of) { answer_plogi(of, bytes_of(login_of(of, wire::els::Command::ls_acc, {}))); }
@@ -91,8 +97,13 @@ class LonePort : public testing::Test {
       return frame.header.d_id == of && frame.is_els(wire::els::Command::plogi);
     });
     if (request == frames.rend()) throw std::logic_error("no PLOGI went there");
-    receive({.r_ctl = wire::RCtl::els_reply, .d_id = own, .s_id = of, .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_reply, .ox_id = request->header.ox_id}, payload);
+    receive({.r_ctl = wire::RCtl::els_reply,
+             .d_id = own,
+             .s_id = of,
+             .type = wire::Type::els,
+             .f_ctl = wire::f_ctl::single_frame_reply,
+             .ox_id = request->header.ox_id},
+            payload);
   }
 };
 

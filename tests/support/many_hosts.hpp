@@ -23,7 +23,8 @@ class ManyHosts {
   explicit ManyHosts(const Config& config) : config_(config), fabric_(0, config.fabric) {
     fabric_.link = {.latency_ns = fc2::microsecond, .bytes_per_second = fc2::line_rate_bytes_per_second("32GFC")};
     for (std::size_t i = 0; i < config.switches; ++i) fabric_.add_switch();
-    const fc2::LinkConfig isl{.latency_ns = 5 * fc2::microsecond, .bytes_per_second = fc2::line_rate_bytes_per_second("128GFC")};
+    const fc2::LinkConfig isl{.latency_ns = 5 * fc2::microsecond,
+                              .bytes_per_second = fc2::line_rate_bytes_per_second("128GFC")};
     for (std::size_t i = 0; i < config.switches; ++i)
       for (std::size_t bit = 1; bit < config.switches; bit *= 2)
         if ((i & bit) == 0) fabric_.join(i, i | bit, isl);
@@ -38,7 +39,8 @@ class ManyHosts {
   /// Pairwise, each to one of another switch. False: not all of them by then.
   bool connect_all(fc2::TimeNs limit = 100 * fc2::second) {
     const std::size_t half = hosts_.size() / 2;
-    for (std::size_t i = 0; i < half; ++i) pairs_.push_back(std::make_unique<Pair>(*this, *hosts_[i], *hosts_[i + half]));
+    for (std::size_t i = 0; i < half; ++i)
+      pairs_.push_back(std::make_unique<Pair>(*this, *hosts_[i], *hosts_[i + half]));
     for (auto& pair : pairs_) pair->begin();
     return run_until([&] { return connected_ == half; }, limit);
   }
@@ -59,9 +61,11 @@ class ManyHosts {
  private:
   struct Host final : vi::Listener, farp::ReadyListener {
     Host(ManyHosts& owner, fc2::NPort& n_port, std::size_t index)
-        : hosts(owner), address(wire::IpAddress::v4(10, static_cast<std::uint8_t>(index >> 16), static_cast<std::uint8_t>(index >> 8),
-                                                    static_cast<std::uint8_t>(index))),
-          port(n_port), resolver(port, resolver_config()), provider(port, resolver, provider_config()), nic(provider, *this) {
+        : hosts(owner),
+          address(wire::IpAddress::v4(10, static_cast<std::uint8_t>(index >> 16), static_cast<std::uint8_t>(index >> 8),
+                                      static_cast<std::uint8_t>(index))),
+          port(n_port), resolver(port, resolver_config()), provider(port, resolver, provider_config()),
+          nic(provider, *this) {
       resolver.set_ready_listener(*this);
     }
     farp::ResolverConfig resolver_config() const {
@@ -77,8 +81,12 @@ class ManyHosts {
     [[nodiscard]] vi::NetAddress net() const { return vi::NetAddress::make(address, discriminator); }
     vi::Vi& make_vi() {
       vi::Vi* made = nullptr;
-      nic.create_vi({.reliability = vi::ReliabilityLevel::ReliableDelivery, .max_transfer_size_bytes = 0, .ptag = {},
-                     .enable_rdma_write = false, .enable_rdma_read = false}, nullptr, nullptr, made);
+      nic.create_vi({.reliability = vi::ReliabilityLevel::ReliableDelivery,
+                     .max_transfer_size_bytes = 0,
+                     .ptag = {},
+                     .enable_rdma_write = false,
+                     .enable_rdma_read = false},
+                    nullptr, nullptr, made);
       return *made;
     }
     void address_ready() override {
@@ -86,7 +94,8 @@ class ManyHosts {
     }
     void work_completed(vi::Vi&, bool) override {}
     void completion_queued(vi::CompletionQueue&) override {}
-    void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode, vi::ErrorCode) override {}
+    void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
+                            vi::ErrorCode) override {}
 
     static constexpr std::array<std::uint8_t, 16> discriminator{'s', 'c', 'a', 'l', 'e'};
     ManyHosts& hosts;
@@ -109,8 +118,10 @@ class ManyHosts {
       client.provider.connect_request(client.make_vi(), client.net(), server.net(), limit, *this);
     }
     void done(vi::Return value) override {
-      if (value == vi::Return::Success && !accepted) hosts.waiting_.push_back(this);
-      else if (value == vi::Return::Success) ++hosts.connected_;
+      if (value == vi::Return::Success && !accepted)
+        hosts.waiting_.push_back(this);
+      else if (value == vi::Return::Success)
+        ++hosts.connected_;
     }
     void accept_it() {
       accepted = true;

@@ -1,5 +1,5 @@
-// An N_Port whose peer is played by hand, frame by frame: what it sends is there at once; what it receives, and when, the test
-// says to the nanosecond.
+// An N_Port whose peer is played by hand, frame by frame: what it sends is there at once; what it receives, and when,
+// the test says to the nanosecond.
 #pragma once
 #include "fc2_fabric/class_2.hpp"
 #include "tests/support/lone_port.hpp"

@@ -66,7 +66,9 @@ class PortByHand {
   static constexpr wire::Wwn f_port_name{0x2000'0000'0000'00F1}, fabric_name{0x1000'0000'0000'00F1};
   static constexpr std::array<std::uint8_t, 4> echo{0x10, 0, 0, 0};
 
-  explicit PortByHand(const Adjust& adjust = {}) : port(scheduler, pool, config(adjust)) { port.add_listener(listener); }
+  explicit PortByHand(const Adjust& adjust = {}) : port(scheduler, pool, config(adjust)) {
+    port.add_listener(listener);
+  }
   ~PortByHand() { EXPECT_EQ(port.counters().unexpected_events, 0U); }
   void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   [[nodiscard]] std::uint64_t discarded(fc2::Discard reason) const { return port.counters().discarded(reason); }
@@ -85,8 +87,13 @@ class PortByHand {
   }
   /// The first frame of an exchange of its own.
   wire::FcHeader opening(wire::Type type, wire::RCtl r_ctl, wire::FcId from = peer) {
-    return {.r_ctl = r_ctl, .d_id = port.n_port_id(), .s_id = from, .type = type, .f_ctl = wire::f_ctl::single_frame_request,
-            .seq_id = {3}, .ox_id = {next_ox_id_++}};
+    return {.r_ctl = r_ctl,
+            .d_id = port.n_port_id(),
+            .s_id = from,
+            .type = type,
+            .f_ctl = wire::f_ctl::single_frame_request,
+            .seq_id = {3},
+            .ox_id = {next_ox_id_++}};
   }
   void ask(std::span<const std::uint8_t> els, wire::FcId from = peer) {
     receive(opening(wire::Type::els, wire::RCtl::els_request, from), els);
@@ -97,8 +104,13 @@ class PortByHand {
     for (const LoggedFrame& frame : wire.log.frames())
       if (frame.is_els(asked) && frame.is(wire::RCtl::els_request)) request = &frame;
     ASSERT_NE(request, nullptr);
-    receive({.r_ctl = wire::RCtl::els_reply, .d_id = to, .s_id = request->header.d_id, .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_reply, .ox_id = request->header.ox_id}, els);
+    receive({.r_ctl = wire::RCtl::els_reply,
+             .d_id = to,
+             .s_id = request->header.d_id,
+             .type = wire::Type::els,
+             .f_ctl = wire::f_ctl::single_frame_reply,
+             .ox_id = request->header.ox_id},
+            els);
   }
   /// Its mapping is as it was.
   void answer_adisc(wire::FcId id) {

@@ -38,12 +38,17 @@ class Interposer final : public fc2::FrameReceiver {
 /// An exchange user that remembers. Stays alive as long as its port.
 class RecordingUser final : public fc2::ExchangeUser {
  public:
-  struct Iu { fc2::Exchange* exchange; wire::FcHeader header; std::vector<std::uint8_t> bytes; };
+  struct Iu {
+    fc2::Exchange* exchange;
+    wire::FcHeader header;
+    std::vector<std::uint8_t> bytes;
+  };
   std::vector<Iu> ius;
   std::vector<fc2::ExchangeFailure> failures;
   std::function<void(fc2::Exchange&, std::span<const std::uint8_t>)> on_iu;
 
-  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override {
+  void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
+                         std::span<const std::uint8_t> iu) override {
     ius.push_back({&exchange, first, {iu.begin(), iu.end()}});
     if (on_iu) on_iu(exchange, iu);
   }
@@ -54,9 +59,10 @@ class PortPair {
  public:
   static constexpr wire::FcId a_id{0x010100}, b_id{0x010200};
 
-  explicit PortPair(const std::function<void(fc2::NPortConfig&)>& adjust = {}, fc2::LinkConfig link = {.latency_ns = 1000})
-      : a(scheduler, pool, config(0, a_id, adjust)), b(scheduler, pool, config(1, b_id, adjust)), to_a(pool, a), to_b(pool, b),
-        a_to_b_(scheduler, link, to_b), b_to_a_(scheduler, link, to_a) {
+  explicit PortPair(const std::function<void(fc2::NPortConfig&)>& adjust = {},
+                    fc2::LinkConfig link = {.latency_ns = 1000})
+      : a(scheduler, pool, config(0, a_id, adjust)), b(scheduler, pool, config(1, b_id, adjust)), to_a(pool, a),
+        to_b(pool, b), a_to_b_(scheduler, link, to_b), b_to_a_(scheduler, link, to_a) {
     a.link_up(a_to_b_);
     b.link_up(b_to_a_);
   }
@@ -77,7 +83,8 @@ class PortPair {
   Interposer to_a, to_b;
 
  private:
-  static fc2::NPortConfig config(std::uint64_t index, wire::FcId id, const std::function<void(fc2::NPortConfig&)>& adjust) {
+  static fc2::NPortConfig config(std::uint64_t index, wire::FcId id,
+                                 const std::function<void(fc2::NPortConfig&)>& adjust) {
     fc2::NPortConfig config;
     config.name = index == 0 ? "a" : "b";
     config.port_name = {0x2000'02FC'F000'0001 + index};

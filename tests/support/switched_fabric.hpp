@@ -32,7 +32,9 @@ class SwitchedFabric {
 
   fc2::Switch& add_switch() { return fabric.add_switch(switch_config(fabric.size())); }
   fc2::Switch& at(std::size_t index) { return fabric.at(index); }
-  fc2::InterSwitchLink& join(std::size_t a, std::size_t b, fc2::LinkConfig config = isl) { return fabric.connect(at(a), at(b), config); }
+  fc2::InterSwitchLink& join(std::size_t a, std::size_t b, fc2::LinkConfig config = isl) {
+    return fabric.connect(at(a), at(b), config);
+  }
   /// Attached to that switch; the port's index.
   std::size_t add_port(std::size_t at_switch, const TestFabric::Adjust& adjust = {}) {
     fc2::NPortConfig config = port_config(ports_.size());

@@ -15,7 +15,8 @@
 
 namespace support {
 
-/// A network namespace with the veth pair va, vb (MTU 2500) in it, while this lives; the thread is back in its own afterwards.
+/// A network namespace with the veth pair va, vb (MTU 2500) in it, while this lives; the thread is back in its own
+/// afterwards.
 class VethPair {
  public:
   static constexpr wire::MacAddress mac_a{{2, 0, 0, 0, 0, 0xA}}, mac_b{{2, 0, 0, 0, 0, 0xB}};
@@ -26,8 +27,9 @@ class VethPair {
       return;
     }
     entered_ = true;
-    const int made = std::system("ip link add va address 02:00:00:00:00:0a type veth peer name vb address 02:00:00:00:00:0b && "
-                                 "ip link set va mtu 2500 up && ip link set vb mtu 2500 up");
+    const int made = std::system(
+        "ip link add va address 02:00:00:00:00:0a type veth peer name vb address 02:00:00:00:00:0b && "
+        "ip link set va mtu 2500 up && ip link set vb mtu 2500 up");
     if (made != 0) trouble_ = "ip link: exit status " + std::to_string(WEXITSTATUS(made));
   }
   ~VethPair() {

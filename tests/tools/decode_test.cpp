@@ -46,12 +46,10 @@ std::string little(std::uint32_t value) {
   return bytes;
 }
 std::string pcap(std::uint32_t link_type, const std::string& frames) {
-  return little(0xA1B2C3D4) + little(0x00040002) + little(0) + little(0) + little(262'144) + little(link_type) +
-         frames;
+  return little(0xA1B2C3D4) + little(0x00040002) + little(0) + little(0) + little(262'144) + little(link_type) + frames;
 }
 std::string record(const std::string& frame, std::uint32_t original) {
-  return little(1) + little(500'000) + little(static_cast<std::uint32_t>(frame.size())) + little(original) +
-         frame;
+  return little(1) + little(500'000) + little(static_cast<std::uint32_t>(frame.size())) + little(original) + frame;
 }
 /// A LOGO request without payload, 24 bytes.
 std::string fc_frame() {
@@ -60,11 +58,14 @@ std::string fc_frame() {
 }
 
 std::string text_of(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
-wire::Bytes bytes_of(const std::string& text) { return {static_cast<const std::uint8_t*>(static_cast<const void*>(text.data())), text.size()}; }
+wire::Bytes bytes_of(const std::string& text) {
+  return {static_cast<const std::uint8_t*>(static_cast<const void*>(text.data())), text.size()};
+}
 
 /// SOFi3, the frame, its CRC, EOFt.
 std::string delimited(const std::string& frame) {
-  return std::string("\xBC\xB5\x56\x56", 4) + frame + little(wire::crc32(bytes_of(frame))) + std::string("\xBC\x95\x75\x75", 4);
+  return std::string("\xBC\xB5\x56\x56", 4) + frame + little(wire::crc32(bytes_of(frame))) +
+         std::string("\xBC\x95\x75\x75", 4);
 }
 std::string fcoe_frame(const std::string& frame) {
   std::vector<std::uint8_t> bytes(wire::fcoe::frame_size(frame.size()));
@@ -86,7 +87,8 @@ std::string written(const Message& message) {
 /// The frame of a CONNECT_RQST that has these bytes of its payload.
 std::string part(const std::string& iu, std::size_t offset, std::size_t size) {
   const bool last = 32 + offset + size == iu.size();
-  wire::FcHeader header{.r_ctl = wire::RCtl::unsolicited_control, .d_id = {0x010200}, .s_id = {0x010100}, .type = wire::Type::fc_vi};
+  wire::FcHeader header{
+      .r_ctl = wire::RCtl::unsolicited_control, .d_id = {0x010200}, .s_id = {0x010100}, .type = wire::Type::fc_vi};
   header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::relative_offset_present |
                  (last ? wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative : 0);
   header.df_ctl = wire::df_ctl::device_header_32;
@@ -110,8 +112,7 @@ TEST_F(DecodeTest, capture_of_a_linux_initiator) {
   const std::string text = decode(std::string(FCVI_SOURCE_DIR) + "/tests/data/linux-fabric-login.pcap");
   EXPECT_EQ(error, "");
   EXPECT_GT(lines_of(text), 10u);
-  for (const char* name : {"PLOGI", "LS_ACC", "RFT_ID", "SCR"})
-    EXPECT_NE(text.find(name), std::string::npos) << name;
+  for (const char* name : {"PLOGI", "LS_ACC", "RFT_ID", "SCR"}) EXPECT_NE(text.find(name), std::string::npos) << name;
 }
 
 TEST_F(DecodeTest, fibre_channel_with_and_without_delimiters) {
@@ -173,7 +174,8 @@ TEST_F(DecodeTest, tags_without_end_are_one_line) {
 TEST_F(DecodeTest, message_of_several_frames_is_read_whole) {
   const std::string request = written(some_connect_rqst());
   const std::string first = part(request, 0, 224), second = part(request, 224, request.size() - 32 - 224);
-  const std::string text = decode(write(pcap(224, fc_record(first) + fc_record(first) + fc_record(second) + fc_record(second))));
+  const std::string text =
+      decode(write(pcap(224, fc_record(first) + fc_record(first) + fc_record(second) + fc_record(second))));
   EXPECT_EQ(text.find("malformed"), std::string::npos) << text;
   EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST part offset=0 data_bytes=224"), 2U) << text;
   EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST conn="), 2U) << text;

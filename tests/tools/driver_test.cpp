@@ -103,8 +103,7 @@ TEST_F(DriverTest, exception_passes_through_awaiters_to_the_caller) {
 
 TEST_F(DriverTest, abandoned_programs_are_destroyed_where_they_wait) {
   auto guard = std::make_shared<int>(1);
-  driver.spawn(
-      [](Driver& own, std::shared_ptr<int>) -> Task<> { co_await own.sleep(fc2::second); }(driver, guard));
+  driver.spawn([](Driver& own, std::shared_ptr<int>) -> Task<> { co_await own.sleep(fc2::second); }(driver, guard));
   driver.run(1);
   EXPECT_EQ(guard.use_count(), 2);
   driver.abandon();

@@ -14,8 +14,7 @@ class ExpectationsTest : public testing::Test {
  protected:
   ExpectationsTest() {
     scenario.ports = {{.name = "a"}, {.name = "b"}};
-    scenario.workloads = {
-        {.name = "w", .client = 0, .server = 1, .transfers = {{.operation = Operation::Send}}}};
+    scenario.workloads = {{.name = "w", .client = 0, .server = 1, .transfers = {{.operation = Operation::Send}}}};
     result.workloads.resize(1);
     workload().connect = workload().accept = workload().disconnect = vi::Return::Success;
     workload().client_ended = workload().server_ended = true;
@@ -35,8 +34,10 @@ TEST_F(ExpectationsTest, full_reorder_pool_is_told) {
   result.pool_refusals = {0, 1200};
   scenario.ports[1].reorder_pool_bytes = 6 << 20;
   const std::string text = summary(scenario, result);
-  EXPECT_NE(text.find("kept at b of what overtook other frames: 3 MiB at most\nfound no room at b (reorder_pool: 6 MiB): 1,200 frames\n"),
-            std::string::npos) << text;
+  EXPECT_NE(text.find("kept at b of what overtook other frames: 3 MiB at most\nfound no room at b (reorder_pool: 6 "
+                      "MiB): 1,200 frames\n"),
+            std::string::npos)
+      << text;
   EXPECT_EQ(text.find("room at a"), std::string::npos);
 }
 
@@ -97,12 +98,11 @@ TEST_F(ExpectationsTest, discards_errors_and_time) {
   result.discards = 1;
   result.unexpected_events = 1;
   result.duration = 2 * fc2::millisecond;
-  EXPECT_EQ(failures(), (Lines{"discarded frames: expected exactly 0, got 1",
-                               "asynchronous errors: expected 1 to 2, got 0",
-                               "events that a state machine had no row for: expected exactly 0, got 1",
-                               "simulated time: expected at most 1.000 ms, got 2.000 ms"}));
-  EXPECT_NE(summary(check_expectations(scenario, result)).find("4 of 14 expectations failed"),
-            std::string::npos);
+  EXPECT_EQ(failures(),
+            (Lines{"discarded frames: expected exactly 0, got 1", "asynchronous errors: expected 1 to 2, got 0",
+                   "events that a state machine had no row for: expected exactly 0, got 1",
+                   "simulated time: expected at most 1.000 ms, got 2.000 ms"}));
+  EXPECT_NE(summary(check_expectations(scenario, result)).find("4 of 14 expectations failed"), std::string::npos);
 }
 
 TEST_F(ExpectationsTest, port_that_never_got_ready) {

@@ -13,8 +13,10 @@ using testing::Contains;
 using testing::HasSubstr;
 
 Scenario scenario_of(const std::string& level, const std::string& transfers) {
-  const std::string text = "name: t\nports: [{name: alice}, {name: bob}]\nworkloads:\n  - name: w\n    client: alice\n"
-                           "    server: bob\n    connect_timeout: 60s\n    reliability: " + level + "\n    transfers: " + transfers + "\n";
+  const std::string text =
+      "name: t\nports: [{name: alice}, {name: bob}]\nworkloads:\n  - name: w\n    client: alice\n"
+      "    server: bob\n    connect_timeout: 60s\n    reliability: " +
+      level + "\n    transfers: " + transfers + "\n";
   auto scenario = read_scenario(text, "t.yaml", "", {});
   if (!scenario) throw std::runtime_error(scenario.error().message);
   return *scenario;
@@ -100,7 +102,8 @@ TEST(Explore, disorder_out_of_order_is_judged) {
 TEST(Explore, alternate_hits_every_other_frame) {
   Scenario scenario = one_send();
   fc2::FramePool pool;
-  World world(scenario, {{.kind = Fault::Kind::Alternate, .frame = 5, .delay = fc2::millisecond, .count = 4}}, pool, {});
+  World world(scenario, {{.kind = Fault::Kind::Alternate, .frame = 5, .delay = fc2::millisecond, .count = 4}}, pool,
+              {});
   const Record& record = world.run();
   EXPECT_EQ(record.faults_applied, 1u);
   EXPECT_EQ(record.hits.size(), 2u);
@@ -151,7 +154,8 @@ TEST(Invariants, delivery_sees_a_changed_byte) {
 }
 TEST(Invariants, delivery_sees_a_changed_byte_of_rdma) {
   for (const char* operation : {"rdma_write", "rdma_read"}) {
-    const Scenario scenario = scenario_of("reliable_reception", std::string("[{operation: ") + operation + ", data: {random: 100}}]");
+    const Scenario scenario =
+        scenario_of("reliable_reception", std::string("[{operation: ") + operation + ", data: {random: 100}}]");
     EXPECT_THAT(broken(scenario, {.frame = corrupt_data}), Contains("delivery")) << operation;
   }
 }
@@ -167,8 +171,10 @@ End& server(Record& record) { return record.connections[0].ends[1]; }
 TEST(Invariants, delivery_sees_order_loss_and_what_was_never_sent) {
   const Scenario two = scenario_of("reliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
   EXPECT_EQ(broken(two, {}), Names{});
-  EXPECT_EQ(broken_by([](Record& r) { std::swap(server(r).receives[0], server(r).receives[1]); }, two), Names{"delivery"});
-  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[0].status |= vi::status::flushed; }, two), (Names{"cost", "delivery"}));
+  EXPECT_EQ(broken_by([](Record& r) { std::swap(server(r).receives[0], server(r).receives[1]); }, two),
+            Names{"delivery"});
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[0].status |= vi::status::flushed; }, two),
+            (Names{"cost", "delivery"}));
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1] = server(r).receives[0]; }, two), Names{"delivery"});
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].content_at_end[3] ^= 1; }, two), Names{"delivery"});
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].length_bytes = 49; }, two), Names{"delivery"});
@@ -176,23 +182,29 @@ TEST(Invariants, delivery_sees_order_loss_and_what_was_never_sent) {
 }
 
 TEST(Invariants, at_most_once_sees_a_second_delivery_at_unreliable_delivery) {
-  const Scenario two = scenario_of("unreliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
+  const Scenario two =
+      scenario_of("unreliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1] = server(r).receives[0]; }, two), Names{"at most once"});
-  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].status |= vi::status::flushed; }, two), Names{"cost"});  // lost: fine only by a fault
+  EXPECT_EQ(broken_by([](Record& r) { server(r).receives[1].status |= vi::status::flushed; }, two),
+            Names{"cost"});  // lost: fine only by a fault
 }
 
 TEST(Invariants, delivery_sees_promises_of_success_broken) {
   const Scenario reception = one_send("reliable_reception");
   EXPECT_EQ(broken_by([](Record& r) { client(r).sends[0].in_place = false; }, reception), Names{"delivery"});
   EXPECT_EQ(broken_by([](Record& r) { server(r).receives[0].in_place = false; }, reception), Names{"delivery"});
-  EXPECT_EQ(broken_by([](Record& r) { client(r).sends[0].in_place = false; }), Names{});  // Reliable Delivery promises less
+  EXPECT_EQ(broken_by([](Record& r) { client(r).sends[0].in_place = false; }),
+            Names{});  // Reliable Delivery promises less
 }
 
 // FC-VI 8.4.1 d): late by less than R_A_TOV, on an out-of-order fabric, in order or lost: what may cost a message.
 TEST(Invariants, order_sees_what_a_late_frame_costs) {
   Scenario scenario = scenario_of("reliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
   scenario.workloads[0].hold = 15 * fc2::second;
-  const Sabotage flushed{.record = [](Record& r) { server(r).receives[1].status |= vi::status::flushed; r.faults = {r.faults[0]}; }};
+  const Sabotage flushed{.record = [](Record& r) {
+    server(r).receives[1].status |= vi::status::flushed;
+    r.faults = {r.faults[0]};
+  }};
   const FaultList late{{.kind = Fault::Kind::Delay, .frame = 9, .delay = 9 * fc2::second}};
   const FaultList twice{{.kind = Fault::Kind::Delay, .frame = 9, .delay = 5 * fc2::second, .count = 2}};
   const FaultList lost{{.kind = Fault::Kind::Lose, .frame = 9}};
@@ -207,7 +219,8 @@ TEST(Invariants, order_sees_what_a_late_frame_costs) {
 TEST(Invariants, calls_return_once_and_in_time) {
   EXPECT_EQ(broken_by([](Record& r) { client(r).calls[0].returns = 0; }), Names{"calls return"});
   EXPECT_EQ(broken_by([](Record& r) { client(r).calls[1].returns = 2; }), Names{"calls return"});
-  EXPECT_EQ(broken_by([](Record& r) { client(r).calls[0].returned += client(r).calls[0].limit; }), Names{"calls return"});
+  EXPECT_EQ(broken_by([](Record& r) { client(r).calls[0].returned += client(r).calls[0].limit; }),
+            Names{"calls return"});
 }
 
 TEST(Invariants, descriptors_complete_exactly_once) {
@@ -221,11 +234,15 @@ TEST(Invariants, agreement_sees_who_stays_connected) {
   // The client is told nothing for longer than any timer.
   const auto late = [](Record& r) {
     for (StateChange& change : client(r).states)
-      if (change.state != vi::State::ConnectPending && change.state != vi::State::Connected) change.at += 60 * fc2::second;
+      if (change.state != vi::State::ConnectPending && change.state != vi::State::Connected)
+        change.at += 60 * fc2::second;
     client(r).states.front().at = 0;
   };
   EXPECT_EQ(broken_by(late), Names{"agreement"});
-  EXPECT_EQ(broken_by([](Record& r) { client(r).states.push_back({90 * fc2::second, vi::State::Connected}); }), Names{"agreement"});
+  EXPECT_EQ(broken_by([](Record& r) {
+              client(r).states.push_back({90 * fc2::second, vi::State::Connected});
+            }),
+            Names{"agreement"});
 }
 
 /// What is excused, and for how long: a record made by hand.
@@ -242,11 +259,13 @@ class Excuses : public testing::Test {
     connection.ends[0].port = "p", connection.ends[1].port = "q";
   }
   void call(int side, std::string_view name, vi::Return result, fc2::TimeNs returned = 1) {
-    connection.ends[side].calls.push_back({.name = name, .issued = returned - 1, .returned = returned, .returns = 1, .result = result, .limit = 10});
+    connection.ends[side].calls.push_back(
+        {.name = name, .issued = returned - 1, .returned = returned, .returns = 1, .result = result, .limit = 10});
   }
   /// That side alone, from the first second on.
   void connected(int side, fc2::TimeNs until) {
-    connection.ends[side].states = {{0, vi::State::Idle}, {fc2::second, vi::State::Connected}, {until, vi::State::Idle}};
+    connection.ends[side].states = {
+        {0, vi::State::Idle}, {fc2::second, vi::State::Connected}, {until, vi::State::Idle}};
   }
   Names broken_invariants() {
     Names names;
@@ -294,7 +313,8 @@ TEST_F(Excuses, rejected_sees_a_success) {
   connection.ends[0].calls[0].result = vi::Return::NotReachable;
   EXPECT_EQ(broken_invariants(), Names{"new connection"});
 }
-// FC-VI 8.5.4, D.1: the retry makes one fault good, but not that of a program without the time for it, nor a login that ends.
+// FC-VI 8.5.4, D.1: the retry makes one fault good, but not that of a program without the time for it, nor a login that
+// ends.
 TEST_F(Excuses, cost_sees_who_is_unreachable_after_one_fault) {
   call(0, "VipDisconnect", vi::Return::NotReachable);
   EXPECT_EQ(broken_invariants(), Names{});
@@ -305,7 +325,8 @@ TEST_F(Excuses, cost_sees_who_is_unreachable_after_one_fault) {
 }
 TEST_F(Excuses, cost_sees_a_lost_request_that_is_not_retried) {
   record.faults.pop_back();
-  for (const auto opcode : {wire::fcvi::Opcode::connect_rqst, wire::fcvi::Opcode::connect_resp1, wire::fcvi::Opcode::connect_resp2}) {
+  for (const auto opcode :
+       {wire::fcvi::Opcode::connect_rqst, wire::fcvi::Opcode::connect_resp1, wire::fcvi::Opcode::connect_resp2}) {
     record.hits = {{Fault::Kind::Lose, true, opcode}};
     connection.ends[0].calls.clear();
     call(0, "VipConnectRequest", vi::Return::Timeout);
@@ -371,8 +392,10 @@ TEST(Invariants, ends_sees_a_program_that_waits) {
 // FC-VI 8.1: overtaking is what an out-of-order fabric does, losing is not.
 TEST(Invariants, order_sees_harm_done_by_overtaking_alone) {
   Scenario scenario = one_send();
-  const Sabotage late_accept{.record = [](Record& record) { record.connections[0].ends[1].calls[1].result = vi::Return::Timeout; }};
-  const FaultList overtaken{{.kind = Fault::Kind::Reorder, .frame = 5, .overtaken = 1}}, lost{{.kind = Fault::Kind::Lose, .frame = 5}};
+  const Sabotage late_accept{
+      .record = [](Record& record) { record.connections[0].ends[1].calls[1].result = vi::Return::Timeout; }};
+  const FaultList overtaken{{.kind = Fault::Kind::Reorder, .frame = 5, .overtaken = 1}},
+      lost{{.kind = Fault::Kind::Lose, .frame = 5}};
   EXPECT_EQ(broken(scenario, late_accept, overtaken), Names{});
   scenario.in_order = false;
   EXPECT_EQ(broken(scenario, late_accept, overtaken), Names{"order"});

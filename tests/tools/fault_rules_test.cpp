@@ -15,7 +15,9 @@ class RulesTest : public testing::Test {
  protected:
   /// A frame with that Device_Header, from port 0 to port 1.
   const fc2::Frame& fcvi_frame(const fcvi::DeviceHeader& header, std::uint16_t seq_cnt = 0) {
-    wire::FcHeader fc{.r_ctl = fcvi::find_iu(header.opcode)->r_ctl, .d_id = {0x010200}, .s_id = {0x010100},
+    wire::FcHeader fc{.r_ctl = fcvi::find_iu(header.opcode)->r_ctl,
+                      .d_id = {0x010200},
+                      .s_id = {0x010100},
                       .type = wire::Type::fc_vi};
     fc.df_ctl = wire::df_ctl::with_device_header(header.size());
     fc.seq_cnt = {seq_cnt};
@@ -26,12 +28,14 @@ class RulesTest : public testing::Test {
     return fcvi_frame({.opcode = fcvi::Opcode::send_rqst, .msg_id = {msg_id}}, seq_cnt);
   }
   const fc2::Frame& resp1(std::uint8_t flags, fcvi::Reason reason = {}) {
-    return fcvi_frame({.opcode = fcvi::Opcode::connect_resp1, .flags = flags,
+    return fcvi_frame({.opcode = fcvi::Opcode::connect_resp1,
+                       .flags = flags,
                        .parameter = fcvi::ConnectionStatus{.reason = reason}.to_parameter()});
   }
   const fc2::Frame& els(wire::els::Command command, bool first = true) {
     frame_.bytes[24] = static_cast<std::uint8_t>(command);
-    return finish({.r_ctl = wire::RCtl::els_request, .d_id = {0x010200}, .s_id = {0x010100}, .type = wire::Type::els}, 28, first);
+    return finish({.r_ctl = wire::RCtl::els_request, .d_id = {0x010200}, .s_id = {0x010100}, .type = wire::Type::els},
+                  28, first);
   }
   const fc2::Frame& finish(const wire::FcHeader& header, std::size_t size, bool first) {
     header.write(frame_.bytes);
@@ -41,15 +45,19 @@ class RulesTest : public testing::Test {
     return frame_;
   }
   RuleSet rules(const Match& match, std::vector<std::uint64_t> turns = {}, double probability = 1) {
-    return RuleSet({{.match = match, .turns = std::move(turns), .probability = probability, .action = fc2::FaultAction{}}},
-                   [this] { return chance_; },
-                   [](wire::FcId id) { return id.area() > 0 && id.area() < 3 ? std::optional<std::size_t>(id.area() - 1) : std::nullopt; });
+    return RuleSet(
+        {{.match = match, .turns = std::move(turns), .probability = probability, .action = fc2::FaultAction{}}},
+        [this] { return chance_; },
+        [](wire::FcId id) {
+          return id.area() > 0 && id.area() < 3 ? std::optional<std::size_t>(id.area() - 1) : std::nullopt;
+        });
   }
-  static bool meets(RuleSet& rules, const fc2::Frame& frame, std::size_t link = 0, LinkDirection direction = LinkDirection::Sent,
-                    fc2::TimeNs now = fc2::second) {
+  static bool meets(RuleSet& rules, const fc2::Frame& frame, std::size_t link = 0,
+                    LinkDirection direction = LinkDirection::Sent, fc2::TimeNs now = fc2::second) {
     return rules.judge(link, direction, frame, now).action != nullptr;
   }
-  bool meets(const Match& match, const fc2::Frame& frame, std::size_t link = 0, LinkDirection direction = LinkDirection::Sent) {
+  bool meets(const Match& match, const fc2::Frame& frame, std::size_t link = 0,
+             LinkDirection direction = LinkDirection::Sent) {
     RuleSet set = rules(match);
     return meets(set, frame, link, direction);
   }
@@ -165,7 +173,8 @@ TEST_F(RulesTest, time) {
 TEST_F(RulesTest, several) {
   const Rule second{.match = {.message = "FCVI_SEND_RQST"}, .turns = {2}, .action = fc2::FaultAction{}};
   const Rule any{.match = {}, .turns = {1, 2}, .action = fc2::FaultAction{}};
-  RuleSet set({second, any}, [] { return 0.0; }, [](wire::FcId) { return std::nullopt; });
+  RuleSet set(
+      {second, any}, [] { return 0.0; }, [](wire::FcId) { return std::nullopt; });
   std::vector<int> verdicts;
   for (int i = 0; i < 3; ++i) verdicts.push_back(set.judge(0, LinkDirection::Sent, send(), 1).rule);
   EXPECT_EQ(verdicts, (std::vector<int>{2, 1, 0}));
@@ -173,9 +182,11 @@ TEST_F(RulesTest, several) {
 
 // A rule without an action only tells; healed, nothing befalls anyone.
 TEST_F(RulesTest, listener_and_heal) {
-  RuleSet set({{.match = {}, .turns = {}}}, [] { return 0.0; }, [](wire::FcId) { return std::nullopt; });
+  RuleSet set(
+      {{.match = {}, .turns = {}}}, [] { return 0.0; }, [](wire::FcId) { return std::nullopt; });
   std::size_t heard = 0;
-  set.set_listener([&](std::size_t rule, std::size_t link, LinkDirection, const fc2::Frame&) { heard += 1 + rule + link; });
+  set.set_listener(
+      [&](std::size_t rule, std::size_t link, LinkDirection, const fc2::Frame&) { heard += 1 + rule + link; });
   EXPECT_FALSE(meets(set, send(), 0));
   EXPECT_EQ(heard, 1U);
   RuleSet dropping = rules({});
@@ -206,9 +217,18 @@ TEST(IuFlags, set_by_name) {
 // Every field stands where the codecs write it.
 TEST(FrameFields, read_what_was_written) {
   std::vector<std::uint8_t> frame(24 + 32 + 12);
-  const wire::FcHeader fc{.r_ctl = wire::RCtl::solicited_data, .d_id = {0x010203}, .cs_ctl = 4, .s_id = {0x050607},
-                          .type = wire::Type::fc_vi, .f_ctl = 0x08090A, .seq_id = {11}, .df_ctl = 12, .seq_cnt = {0x0D0E},
-                          .ox_id = {0x0F10}, .rx_id = {0x1112}, .parameter = 0x13141516};
+  const wire::FcHeader fc{.r_ctl = wire::RCtl::solicited_data,
+                          .d_id = {0x010203},
+                          .cs_ctl = 4,
+                          .s_id = {0x050607},
+                          .type = wire::Type::fc_vi,
+                          .f_ctl = 0x08090A,
+                          .seq_id = {11},
+                          .df_ctl = 12,
+                          .seq_cnt = {0x0D0E},
+                          .ox_id = {0x0F10},
+                          .rx_id = {0x1112},
+                          .parameter = 0x13141516};
   fc.write(frame);
   fcvi::DeviceHeader header{.handle = {0x21222324}, .opcode = fcvi::Opcode::write_rqst, .flags = 0x25};
   header.msg_id = {0x26272829};
@@ -218,12 +238,28 @@ TEST(FrameFields, read_what_was_written) {
   header.tot_len_or_connection_id = 0x41424344;
   header.write(std::span(frame).subspan(24));
   frame[24 + 32 + 8] = 0x51;
-  const std::vector<std::pair<std::string_view, std::uint64_t>> expected{
-      {"r_ctl", 1}, {"d_id", 0x010203}, {"cs_ctl", 4}, {"s_id", 0x050607}, {"type", 0x58}, {"f_ctl", 0x08090A}, {"seq_id", 11},
-      {"df_ctl", 12}, {"seq_cnt", 0x0D0E}, {"ox_id", 0x0F10}, {"rx_id", 0x1112}, {"parameter", 0x13141516},
-      {"fcvi_handle", 0x21222324}, {"fcvi_opcode", 1}, {"fcvi_flags", 0x25}, {"fcvi_msg_id", 0x26272829},
-      {"fcvi_parameter", 0x2A2B2C2D}, {"fcvi_rmt_va", 0x3132333435363738}, {"fcvi_rmt_va_handle", 0x393A3B3C},
-      {"fcvi_tot_len", 0x41424344}, {"fcvi_connection_id", 0x41424344}, {"fcvi_payload_handle", 0x51000000}};
+  const std::vector<std::pair<std::string_view, std::uint64_t>> expected{{"r_ctl", 1},
+                                                                         {"d_id", 0x010203},
+                                                                         {"cs_ctl", 4},
+                                                                         {"s_id", 0x050607},
+                                                                         {"type", 0x58},
+                                                                         {"f_ctl", 0x08090A},
+                                                                         {"seq_id", 11},
+                                                                         {"df_ctl", 12},
+                                                                         {"seq_cnt", 0x0D0E},
+                                                                         {"ox_id", 0x0F10},
+                                                                         {"rx_id", 0x1112},
+                                                                         {"parameter", 0x13141516},
+                                                                         {"fcvi_handle", 0x21222324},
+                                                                         {"fcvi_opcode", 1},
+                                                                         {"fcvi_flags", 0x25},
+                                                                         {"fcvi_msg_id", 0x26272829},
+                                                                         {"fcvi_parameter", 0x2A2B2C2D},
+                                                                         {"fcvi_rmt_va", 0x3132333435363738},
+                                                                         {"fcvi_rmt_va_handle", 0x393A3B3C},
+                                                                         {"fcvi_tot_len", 0x41424344},
+                                                                         {"fcvi_connection_id", 0x41424344},
+                                                                         {"fcvi_payload_handle", 0x51000000}};
   EXPECT_EQ(field_names().size(), expected.size());
   for (const auto& [name, value] : expected) EXPECT_EQ(find_field(name)->read(frame), value) << name;
   EXPECT_EQ(find_field("nothing"), nullptr);

@@ -95,42 +95,62 @@ TEST(FaultLoader, every_key_is_read) {
 }
 
 TEST(FaultLoader, refuses_with_the_place) {
-  EXPECT_EQ(error_of("{action: dorp}"), "s.yaml:7: action: expected a known name, got \"dorp\"; did you mean \"drop\"?");
+  EXPECT_EQ(error_of("{action: dorp}"),
+            "s.yaml:7: action: expected a known name, got \"dorp\"; did you mean \"drop\"?");
   EXPECT_EQ(error_of("{message: PLOGI}"), "s.yaml:7: faults[0]: action is missing");
-  for (const char* fault : {"drop", "{action: drop, by: 1ms}", "{action: delay}", "{action: drop, message: FCVI_CONECT_RQST}",
-                            "{action: drop, port: c}", "{action: drop, nth: 0}", "{action: drop, probability: 1.5}",
-                            "{action: drop, probability: x}", "{action: drop, fields: {seq_count: 1}}",
-                            "{action: drop, fields: {seq_cnt: 65536}}", "{action: drop, flags: [RETRY]}",
-                            "{action: drop, message: FCVI_SEND_RQST, flags: [RETRY]}", "{action: drop, from: 2ms, until: 1ms}",
-                            "{action: drop, reason: Because}", "{action: rewrite}", "{action: rewrite, set: {seq_cnt: 0x10000}}",
-                            "{action: truncate}", "{action: truncate, bytes: 3000}", "{action: silence}",
-                            "{action: partition, ports: [a, b]}", "{action: partition, ports: []}",
-                            "{action: link_down, port: a}", "{action: link_down, port: a, at: 1ms, message: PLOGI}",
-                            "{action: log_out, port: a, at: 1ms}", "{action: log_out, port: a, peer: a, at: 1ms}"})
+  for (const char* fault : {"drop",
+                            "{action: drop, by: 1ms}",
+                            "{action: delay}",
+                            "{action: drop, message: FCVI_CONECT_RQST}",
+                            "{action: drop, port: c}",
+                            "{action: drop, nth: 0}",
+                            "{action: drop, probability: 1.5}",
+                            "{action: drop, probability: x}",
+                            "{action: drop, fields: {seq_count: 1}}",
+                            "{action: drop, fields: {seq_cnt: 65536}}",
+                            "{action: drop, flags: [RETRY]}",
+                            "{action: drop, message: FCVI_SEND_RQST, flags: [RETRY]}",
+                            "{action: drop, from: 2ms, until: 1ms}",
+                            "{action: drop, reason: Because}",
+                            "{action: rewrite}",
+                            "{action: rewrite, set: {seq_cnt: 0x10000}}",
+                            "{action: truncate}",
+                            "{action: truncate, bytes: 3000}",
+                            "{action: silence}",
+                            "{action: partition, ports: [a, b]}",
+                            "{action: partition, ports: []}",
+                            "{action: link_down, port: a}",
+                            "{action: link_down, port: a, at: 1ms, message: PLOGI}",
+                            "{action: log_out, port: a, at: 1ms}",
+                            "{action: log_out, port: a, peer: a, at: 1ms}"})
     EXPECT_EQ(error_of(fault).substr(0, 9), "s.yaml:7:") << fault << ": " << error_of(fault);
 }
 
 TEST(FaultLoader, refuses_expectations_with_the_place) {
-  for (const char* text : {"wire: [{from: a}]", "wire: [{message: NOTHING}]", "wire: [{message: ABTS, flags: [RETRY]}]",
-                           "wire: [{message: FCVI_CONNECT_RESP1, at: {min: 2s, max: 1s}}]", "wire_messages: [X]",
-                           "asynchronous_errors: [{port: a, error: Lost}]", "asynchronous_errors: [{error: Connection Lost}]",
-                           "wire: [{message: ABTS, payload: -1}]", "wire_frames: 2", "wire_messages: [{message: X}]",
-                           "wire_messages: [{fields: {seq_cnt: 1}}]", "wire_messages: [{message: ABTS, fields: {sequence: 1}}]",
-                           "discards: [{port: a, reason: because, times: 1}]", "discards: [{port: c, reason: bad CRC, times: 1}]",
-                           "discards: [{port: a, reason: bad CRC}]", "discards: [{port: a, reason: bad CRC, times: 0}]"})
+  for (const char* text :
+       {"wire: [{from: a}]", "wire: [{message: NOTHING}]", "wire: [{message: ABTS, flags: [RETRY]}]",
+        "wire: [{message: FCVI_CONNECT_RESP1, at: {min: 2s, max: 1s}}]", "wire_messages: [X]",
+        "asynchronous_errors: [{port: a, error: Lost}]", "asynchronous_errors: [{error: Connection Lost}]",
+        "wire: [{message: ABTS, payload: -1}]", "wire_frames: 2", "wire_messages: [{message: X}]",
+        "wire_messages: [{fields: {seq_cnt: 1}}]", "wire_messages: [{message: ABTS, fields: {sequence: 1}}]",
+        "discards: [{port: a, reason: because, times: 1}]", "discards: [{port: c, reason: bad CRC, times: 1}]",
+        "discards: [{port: a, reason: bad CRC}]", "discards: [{port: a, reason: bad CRC, times: 0}]"})
     EXPECT_EQ(expectation_error(text).substr(0, 9), "s.yaml:7:") << text << ": " << expectation_error(text);
 }
 
 TEST(FaultLoader, refuses_completions_with_the_place) {
   const auto error = [](const std::string& list) {
-    const auto scenario = read(std::string(two_ports) + "workloads:\n  - name: w\n    client: a\n    server: b\n    expect:\n      " + list + "\n");
+    const auto scenario =
+        read(std::string(two_ports) + "workloads:\n  - name: w\n    client: a\n    server: b\n    expect:\n      " +
+             list + "\n");
     return scenario ? "no error" : scenario.error().message;
   };
   EXPECT_EQ(error("client_sends: [{status: transprot_error}]"),
             "s.yaml:11: status: expected a known name, got \"transprot_error\"; did you mean \"transport_error\"?");
   EXPECT_EQ(error("client_sends: [{count: 2}, {}]"), "no error");
-  for (const char* list : {"client_sends: {count: 1}", "server_sends: [{count: 0}]", "client_receives: [{count: many}]", "server_receives: [{state: success}]",
-                           "server_receives: [{status: [flushed, lost]}]", "client_sends: [{at: {min: 2s, max: 1s}}]"})
+  for (const char* list : {"client_sends: {count: 1}", "server_sends: [{count: 0}]", "client_receives: [{count: many}]",
+                           "server_receives: [{state: success}]", "server_receives: [{status: [flushed, lost]}]",
+                           "client_sends: [{at: {min: 2s, max: 1s}}]"})
     EXPECT_EQ(error(list).substr(0, 10), "s.yaml:11:") << list << ": " << error(list);
 }
 
@@ -204,8 +224,9 @@ expectations:
 // Two transfers at a time must go opposite ways, and leave the receive queues to the programs' own messages.
 TEST(FaultLoader, concurrent_refused) {
   const auto error = [](const std::string& first, const std::string& second) {
-    const auto scenario = read(std::string(two_ports) + "workloads:\n  - name: w\n    client: a\n    server: b\n    transfers:\n      - {" +
-                               first + "data: {random: 1}}\n      - {" + second + "data: {random: 1}, concurrent: true}\n");
+    const auto scenario = read(
+        std::string(two_ports) + "workloads:\n  - name: w\n    client: a\n    server: b\n    transfers:\n      - {" +
+        first + "data: {random: 1}}\n      - {" + second + "data: {random: 1}, concurrent: true}\n");
     return scenario ? "no error" : scenario.error().message.substr(0, 24);
   };
   const std::string write = "operation: rdma_write, ", back = "direction: server_to_client, ";
@@ -238,7 +259,8 @@ TEST(FaultScenario, drop_is_retried_and_shown) {
 // FC-VI 5.3.3: RESP2 and RESP3 of a set-up that was refused confirm no connection.
 TEST(FaultScenario, refused_setup_is_shown) {
   const auto ladder = [](const std::string& answer) {
-    return run(std::string(two_ports) + "workloads:\n  - {name: w, client: a, server: b, answer: " + answer + "}\n").ladder;
+    return run(std::string(two_ports) + "workloads:\n  - {name: w, client: a, server: b, answer: " + answer + "}\n")
+        .ladder;
   };
   const auto count = [](const std::string& text, const std::string& part) {
     int found = 0;
@@ -268,21 +290,29 @@ TEST(FaultScenario, wire_difference_is_told) {
 TEST(FaultScenario, frames_of_the_wire) {
   const std::string about = "  wire_messages: [{message: FCVI_SEND_RQST, fields: {fcvi_tot_len: 2048}}]\n";
   const auto wire = [&](const std::string& frames, const std::string& items) {
-    const std::string text = std::string(two_ports) + "workloads:\n  - {name: w, client: a, server: b, transfers: [{operation: send, data: {random: 2KiB}}]}\n";
+    const std::string text =
+        std::string(two_ports) +
+        "workloads:\n  - {name: w, client: a, server: b, transfers: [{operation: send, data: {random: 2KiB}}]}\n";
     return run(text + "expectations:\n  wire_frames: " + frames + "\n" + about + "  wire: [" + items + "]\n").failures;
   };
-  const std::string first = "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: true, payload: 2048, fields: {seq_cnt: 0}}";
+  const std::string first =
+      "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: true, payload: 2048, fields: {seq_cnt: 0}}";
   EXPECT_EQ(wire("false", first), Lines{});
   EXPECT_EQ(wire("true", first), Lines{});
   EXPECT_EQ(wire("false", "{message: FCVI_SEND_RQST, payload: 2047}")[0].substr(0, 72),
             "wire, IU 1 (s.yaml:11): bytes of payload: expected 2,047, got 2,048 in 1");
-  const std::string small = std::string(two_ports).replace(std::string(two_ports).find("{name: a"), 8, "{name: a, receive_data_field: 1040") +
-                            "workloads:\n  - {name: w, client: b, server: a, transfers: [{operation: send, data: {random: 2KiB}}]}\n";
-  const std::string two = "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: false, payload: 1008, fields: {seq_cnt: 0}}, "
-                          "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: false, payload: 1008, fields: {seq_cnt: 1, parameter: 1008}}, "
-                          "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: true, payload: 32, fields: {seq_cnt: 2, parameter: 2016}}";
+  const std::string small =
+      std::string(two_ports).replace(std::string(two_ports).find("{name: a"), 8, "{name: a, receive_data_field: 1040") +
+      "workloads:\n  - {name: w, client: b, server: a, transfers: [{operation: send, data: {random: 2KiB}}]}\n";
+  const std::string two =
+      "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: false, payload: 1008, fields: {seq_cnt: 0}}, "
+      "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: false, payload: 1008, fields: {seq_cnt: 1, parameter: "
+      "1008}}, "
+      "{message: FCVI_SEND_RQST, exchange: 1, ends_exchange: true, payload: 32, fields: {seq_cnt: 2, parameter: 2016}}";
   const auto one_fault = [&](const std::string& faults) {
-    return run(small + faults + "expectations:\n  wire_frames: true\n  discards: {min: 0}\n" + about + "  wire: [" + two + "]\n").failures;
+    return run(small + faults + "expectations:\n  wire_frames: true\n  discards: {min: 0}\n" + about + "  wire: [" +
+               two + "]\n")
+        .failures;
   };
   EXPECT_EQ(one_fault(""), Lines{});
 }
@@ -290,29 +320,45 @@ TEST(FaultScenario, frames_of_the_wire) {
 // Every completion of a queue in its order, with its time: the first that is another is told.
 TEST(FaultScenario, completions_are_compared) {
   const auto failures = [](const std::string& expect) {
-    return run(std::string(two_ports) + "workloads:\n  - name: w\n    client: a\n    server: b\n    transfers: [{operation: send, data: {random: 6KiB}, "
-               "message_bytes: 2KiB}]\n    expect:\n      " + expect + "\n").failures;
+    return run(std::string(two_ports) +
+               "workloads:\n  - name: w\n    client: a\n    server: b\n    transfers: [{operation: send, data: "
+               "{random: 6KiB}, "
+               "message_bytes: 2KiB}]\n    expect:\n      " +
+               expect + "\n")
+        .failures;
   };
   EXPECT_EQ(failures("server_receives: [{count: 4, at: {max: 1ms}}]"), Lines{});  // three messages, and what they were
   EXPECT_EQ(failures("client_sends: [{count: 4, at: {max: 1ms}}]"), Lines{});
   const auto told = [&](const std::string& expect) { return failures(expect).at(0).substr(0, 78); };
-  EXPECT_EQ(told("server_receives: [{count: 5}]"), "workload w: server's receives, completion 5 (s.yaml:12): expected success, got");
-  EXPECT_EQ(told("server_receives: [{count: 3}]"), "workload w: server's receives, after 3 completions: expected no more, got succ");
-  EXPECT_EQ(told("client_sends: [{count: 3}, {status: flushed}]"), "workload w: client's sends, completion 4 (s.yaml:12): expected flushed, got su");
-  EXPECT_EQ(told("client_sends: [{}, {count: 3, at: {min: 1s}}]"), "workload w: client's sends, completion 2 (s.yaml:12): expected success, at lea");
-  EXPECT_EQ(told("client_receives: []"), "workload w: client's receives, after 0 completions: expected no more, got succ");
-  EXPECT_NE(failures("server_sends: [{status: [partial_error, transport_error]}]").at(0).find("expected partial_error and transport_error, got success"), std::string::npos);
+  EXPECT_EQ(told("server_receives: [{count: 5}]"),
+            "workload w: server's receives, completion 5 (s.yaml:12): expected success, got");
+  EXPECT_EQ(told("server_receives: [{count: 3}]"),
+            "workload w: server's receives, after 3 completions: expected no more, got succ");
+  EXPECT_EQ(told("client_sends: [{count: 3}, {status: flushed}]"),
+            "workload w: client's sends, completion 4 (s.yaml:12): expected flushed, got su");
+  EXPECT_EQ(told("client_sends: [{}, {count: 3, at: {min: 1s}}]"),
+            "workload w: client's sends, completion 2 (s.yaml:12): expected success, at lea");
+  EXPECT_EQ(told("client_receives: []"),
+            "workload w: client's receives, after 0 completions: expected no more, got succ");
+  EXPECT_NE(failures("server_sends: [{status: [partial_error, transport_error]}]")
+                .at(0)
+                .find("expected partial_error and transport_error, got success"),
+            std::string::npos);
 }
 
 // What a port discarded, and why: exactly that.
 TEST(FaultScenario, discards_are_compared) {
   const auto failures = [](const std::string& list) {
-    return run(faults("{action: duplicate, message: FCVI_CONNECT_RESP1}") + "expectations: {discards: [" + list + "]}\n").failures;
+    return run(faults("{action: duplicate, message: FCVI_CONNECT_RESP1}") + "expectations: {discards: [" + list +
+               "]}\n")
+        .failures;
   };
   EXPECT_EQ(failures("{port: a, reason: wrong sequence, times: 1}"), Lines{});
   EXPECT_EQ(failures("").at(0), "discarded frames: expected none, got a: wrong sequence 1");
-  EXPECT_EQ(failures("{port: b, reason: wrong sequence, times: 1}").at(0), "discarded frames: expected b: wrong sequence 1, got a: wrong sequence 1");
-  EXPECT_EQ(failures("{port: a, reason: wrong sequence, times: 2}").at(0), "discarded frames: expected a: wrong sequence 2, got a: wrong sequence 1");
+  EXPECT_EQ(failures("{port: b, reason: wrong sequence, times: 1}").at(0),
+            "discarded frames: expected b: wrong sequence 1, got a: wrong sequence 1");
+  EXPECT_EQ(failures("{port: a, reason: wrong sequence, times: 2}").at(0),
+            "discarded frames: expected a: wrong sequence 2, got a: wrong sequence 1");
 }
 
 // A fault that never came to its turn is a mistake in the scenario.
@@ -325,8 +371,13 @@ TEST(FaultScenario, fault_that_never_happened_fails) {
 TEST(FaultScenario, harmless_faults_of_the_setup) {
   for (const char* iu : {"FCVI_CONNECT_RQST", "FCVI_CONNECT_RESP1", "FCVI_CONNECT_RESP2", "FCVI_CONNECT_RESP3"}) {
     const std::string message = std::string("message: ") + iu;
-    EXPECT_EQ(run(faults("{action: duplicate, " + message + "}") + "expectations: {discards: {min: 0}}\n").failures, Lines{}) << iu;
-    EXPECT_EQ(run(faults("{action: delay, by: 1ms, " + message + "}") + "expectations: {discards: {min: 0}}\n").failures, Lines{}) << iu;
+    EXPECT_EQ(run(faults("{action: duplicate, " + message + "}") + "expectations: {discards: {min: 0}}\n").failures,
+              Lines{})
+        << iu;
+    EXPECT_EQ(
+        run(faults("{action: delay, by: 1ms, " + message + "}") + "expectations: {discards: {min: 0}}\n").failures,
+        Lines{})
+        << iu;
   }
 }
 
@@ -340,8 +391,8 @@ TEST(FaultScenario, delay_is_shown) {
 
 // The CRC tells the switch; the frame is as good as lost, and counted.
 TEST(FaultScenario, corrupt_is_counted) {
-  const Outcome outcome = run(faults("{action: corrupt, bit: 300, message: FCVI_CONNECT_RQST, nth: 1}") +
-                              "expectations: {discards: 1}\n");
+  const Outcome outcome =
+      run(faults("{action: corrupt, bit: 300, message: FCVI_CONNECT_RQST, nth: 1}") + "expectations: {discards: 1}\n");
   EXPECT_EQ(outcome.failures, Lines{});
   EXPECT_EQ(outcome.result.discard_reasons, Lines{"switch: bad CRC 1"});
 }
@@ -400,7 +451,8 @@ expectations: {ius: {GID_IPP: {min: 1}, FCVI_CONNECT_RQST: 0}, discards: {min: 0
 
 // The same seed has the same chance.
 TEST(FaultScenario, probability_repeats) {
-  const std::string text = faults("{action: delay, by: 5us, probability: 0.3}") + "expectations: {discards: {min: 0}}\n";
+  const std::string text =
+      faults("{action: delay, by: 5us, probability: 0.3}") + "expectations: {discards: {min: 0}}\n";
   const Outcome first = run(text), second = run(text);
   EXPECT_EQ(first.result.faults, second.result.faults);
   EXPECT_EQ(first.ladder, second.ladder);

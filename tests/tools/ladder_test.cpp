@@ -42,16 +42,12 @@ class LadderTest : public testing::Test {
   /// One SEND_RQST of some frames with 100 bytes each.
   void send(std::uint32_t msg_id, bool from_alice = true, std::uint32_t frames = 1) {
     std::array<std::uint8_t, 132> data{};
-    wire::fcvi::SendRqst{
-        .handle = {5}, .msg_id = {msg_id}, .immediate_data = {}, .total_length = 100 * frames}
-        .write(data);
+    wire::fcvi::SendRqst{.handle = {5}, .msg_id = {msg_id}, .immediate_data = {}, .total_length = 100 * frames}.write(
+        data);
     for (std::uint32_t i = 0; i < frames; ++i)
-      ladder.frame({.at = fc2::second,
-                    .port = from_alice ? 0u : 1u,
-                    .outbound = true,
-                    .first = i == 0,
-                    .last = i + 1 == frames},
-                   header(from_alice), data);
+      ladder.frame(
+          {.at = fc2::second, .port = from_alice ? 0u : 1u, .outbound = true, .first = i == 0, .last = i + 1 == frames},
+          header(from_alice), data);
     ++next_ox_id;
   }
   /// So that the ladder knows who has which address.
@@ -84,8 +80,7 @@ TEST_F(LadderTest, long_runs_collapse_into_one_row_that_counts) {
   EXPECT_EQ(gap.hidden.at("FCVI_SEND_RQST"), 197u);
   EXPECT_EQ(gap.frames, 2 * 197u);
   EXPECT_EQ(gap.bytes, 200 * 197u);
-  EXPECT_THAT(to_svg(ladder, "t", fc2::second),
-              HasSubstr("… 197 more FCVI_SEND_RQST · 394 frames, 38.5 KiB …"));
+  EXPECT_THAT(to_svg(ladder, "t", fc2::second), HasSubstr("… 197 more FCVI_SEND_RQST · 394 frames, 38.5 KiB …"));
 }
 
 TEST_F(LadderTest, runs_of_a_scenario_with_faults_are_longer) {

@@ -30,8 +30,7 @@ TEST_P(LayoutOf, pieces_are_whole_disjoint_and_within_the_memory) {
     std::uint64_t length = 0;
     for (const Piece& piece : pieces) {
       length += piece.length_bytes;
-      for (std::uint64_t i = 0; i < piece.length_bytes; ++i)
-        EXPECT_TRUE(taken.insert(piece.address + i).second);
+      for (std::uint64_t i = 0; i < piece.length_bytes; ++i) EXPECT_TRUE(taken.insert(piece.address + i).second);
     }
     EXPECT_EQ(length, layout.message_length(message));
     total += length;
@@ -43,9 +42,9 @@ TEST_P(LayoutOf, pieces_are_whole_disjoint_and_within_the_memory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(shapes, LayoutOf,
-                         testing::Values(Shape{0, 100, 1}, Shape{0, 100, 3}, Shape{1, 100, 7},
-                                         Shape{100, 100, 1}, Shape{101, 100, 2}, Shape{2049, 2049, 5},
-                                         Shape{10'000, 1'000, 13}, Shape{6, 6, 250}, Shape{999, 333, 9}));
+                         testing::Values(Shape{0, 100, 1}, Shape{0, 100, 3}, Shape{1, 100, 7}, Shape{100, 100, 1},
+                                         Shape{101, 100, 2}, Shape{2049, 2049, 5}, Shape{10'000, 1'000, 13},
+                                         Shape{6, 6, 250}, Shape{999, 333, 9}));
 
 TEST(Layout, several_segments_lie_in_reverse_and_apart) {
   // A transport that copies from the first segment straight on would be wrong.

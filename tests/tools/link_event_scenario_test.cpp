@@ -27,8 +27,9 @@ RunResult run(const std::string& text) {
 }
 
 TEST(TopologyLoader, every_key_is_read) {
-  const auto scenario = read("topology: {kind: private_loop, bb_credit: 7, processing_time: 3us}\n"
-                             "ports: [{name: a}, {name: b, bb_credit: 2, processing_time: 0}]\n");
+  const auto scenario = read(
+      "topology: {kind: private_loop, bb_credit: 7, processing_time: 3us}\n"
+      "ports: [{name: a}, {name: b, bb_credit: 2, processing_time: 0}]\n");
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->topology, TopologyKind::PrivateLoop);
   EXPECT_EQ(scenario->ports[0].link.bb_credit, 7);
@@ -41,29 +42,34 @@ TEST(TopologyLoader, every_key_is_read) {
 TEST(TopologyLoader, bad_values_are_refused) {
   EXPECT_NE(error_of(std::string("topology: {kind: ring}\n") + two_ports).find("kind: expected"), std::string::npos);
   EXPECT_NE(error_of("topology: {kind: point_to_point}\nports: [{name: a}]\n").find("two ports"), std::string::npos);
-  EXPECT_NE(error_of(std::string("topology: {bb_credit: 40000}\n") + two_ports).find("bb_credit: expected"), std::string::npos);
+  EXPECT_NE(error_of(std::string("topology: {bb_credit: 40000}\n") + two_ports).find("bb_credit: expected"),
+            std::string::npos);
 }
 
 // An event that the topology does not have is refused, with its line.
 TEST(TopologyLoader, events_of_other_topologies_are_refused) {
   const std::string ports = two_ports;
-  for (const std::string refused :
-       {"faults: [{action: lip, port: a, at: 1ms}]", "topology: {kind: point_to_point}\nfaults: [{action: replug, port: a, at: 1ms}]",
-        "topology: {kind: private_loop}\nfaults: [{action: nos, port: a, at: 1ms}]"})
+  for (const std::string refused : {"faults: [{action: lip, port: a, at: 1ms}]",
+                                    "topology: {kind: point_to_point}\nfaults: [{action: replug, port: a, at: 1ms}]",
+                                    "topology: {kind: private_loop}\nfaults: [{action: nos, port: a, at: 1ms}]"})
     EXPECT_NE(error_of(ports + refused + "\n").find("one that the topology has"), std::string::npos) << refused;
   EXPECT_TRUE(read(ports + "topology: {kind: private_loop}\nfaults: [{action: replug, port: a, at: 1ms}]\n"));
   const std::string loop = "topology: {loops: [{name: ring}]}\nports: [{name: a, loop: ring}, {name: b}]\n";
   for (const std::string event : {"lip", "replug", "link_down"})
     EXPECT_TRUE(read(loop + "faults: [{action: " + event + ", port: a, at: 1ms}]\n")) << event;
-  for (const std::string event : {"cut, port: a", "nos, port: a", "ols, port: a", "link_reset, port: a", "lip, port: b"})
-    EXPECT_NE(error_of(loop + "faults: [{action: " + event + ", at: 1ms}]\n").find("s.yaml:4: action: expected one that the topology has"),
-              std::string::npos) << event;
+  for (const std::string event :
+       {"cut, port: a", "nos, port: a", "ols, port: a", "link_reset, port: a", "lip, port: b"})
+    EXPECT_NE(error_of(loop + "faults: [{action: " + event + ", at: 1ms}]\n")
+                  .find("s.yaml:4: action: expected one that the topology has"),
+              std::string::npos)
+        << event;
 }
 
 // Public loops: every key, and what does not fit together.
 TEST(TopologyLoader, loops) {
-  const auto scenario = read("topology: {switches: [{name: s}, {name: t}], loops: [{name: ring, switch: t, line_rate: 1GFC, latency: 3us}]}\n"
-                             "ports: [{name: a, loop: ring}, {name: b, loop: ring, private: true}, {name: c}]\n");
+  const auto scenario = read(
+      "topology: {switches: [{name: s}, {name: t}], loops: [{name: ring, switch: t, line_rate: 1GFC, latency: 3us}]}\n"
+      "ports: [{name: a, loop: ring}, {name: b, loop: ring, private: true}, {name: c}]\n");
   ASSERT_TRUE(scenario) << scenario.error().message;
   ASSERT_EQ(scenario->loops.size(), 1U);
   EXPECT_EQ(scenario->loops[0].at_switch, 1U);
@@ -87,23 +93,27 @@ TEST(TopologyLoader, loops) {
 
 // Each event happens, once, at its time.
 TEST(TopologyScenario, events_happen) {
-  const std::string workload = "workloads: [{name: w, client: a, server: b, hold: 1s}]\nexpectations: {discards: {min: 0}}\n";
+  const std::string workload =
+      "workloads: [{name: w, client: a, server: b, hold: 1s}]\nexpectations: {discards: {min: 0}}\n";
   for (const std::string event : {"nos", "ols", "link_reset"}) {
     const RunResult result = run(two_ports + workload + "faults: [{action: " + event + ", port: a, at: 5ms}]\n");
     EXPECT_EQ(result.faults, std::vector<std::uint64_t>{1}) << event;
     EXPECT_EQ(result.ius.at("FLOGI"), event == "link_reset" ? 2U : 3U) << event;
     EXPECT_EQ(result.asynchronous_errors, 1U) << event;  // the disconnect, at the other end
   }
-  const RunResult lip = run(two_ports + workload + "topology: {kind: private_loop}\nfaults: [{action: lip, port: a, at: 5ms}]\n");
+  const RunResult lip =
+      run(two_ports + workload + "topology: {kind: private_loop}\nfaults: [{action: lip, port: a, at: 5ms}]\n");
   EXPECT_EQ(lip.ius.at("ADISC"), 2U);
   EXPECT_EQ(lip.asynchronous_errors, 1U);
 }
 
 // A link that is cut for a moment: what the programs do meanwhile waits.
 TEST(TopologyScenario, cut_waits) {
-  const RunResult result = run(std::string(two_ports) +
-                               "workloads: [{name: w, client: a, server: b, hold: 10ms, transfers: [{operation: send, data: {random: 64KiB}}]}]\n"
-                               "faults: [{action: cut, port: b, at: 5ms, for: 1ms}]\nexpectations: {discards: {min: 0}}\n");
+  const RunResult result =
+      run(std::string(two_ports) +
+          "workloads: [{name: w, client: a, server: b, hold: 10ms, transfers: [{operation: send, data: {random: "
+          "64KiB}}]}]\n"
+          "faults: [{action: cut, port: b, at: 5ms, for: 1ms}]\nexpectations: {discards: {min: 0}}\n");
   EXPECT_EQ(result.ius.at("FLOGI"), 3U);
   EXPECT_EQ(result.asynchronous_errors, 1U);
 }
@@ -111,7 +121,8 @@ TEST(TopologyScenario, cut_waits) {
 // Without a fabric: the host address is found by FARP, no service is asked.
 TEST(TopologyScenario, without_fabric_farp_resolves) {
   for (const std::string kind : {"point_to_point", "private_loop"}) {
-    const RunResult result = run(std::string(two_ports) + "topology: {kind: " + kind + "}\nworkloads: [{name: w, client: a, server: b}]\n");
+    const RunResult result =
+        run(std::string(two_ports) + "topology: {kind: " + kind + "}\nworkloads: [{name: w, client: a, server: b}]\n");
     EXPECT_EQ(result.ius.at("FARP-REQ"), 1U) << kind;
     EXPECT_FALSE(result.ius.contains("GID_IPP")) << kind;
   }

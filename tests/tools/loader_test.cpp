@@ -80,8 +80,8 @@ TEST(Loader, groups_are_made_and_taken_in_turn) {
 
 TEST(Loader, patterns_join_all_switches) {
   const auto links = [](const std::string& pattern, int switches) {
-    const auto scenario = read("name: x\ntopology: {switches: [{name: s, count: " + std::to_string(switches) + "}], isls: [{pattern: " +
-                               pattern + "}]}\nports: [{name: a}]\n");
+    const auto scenario = read("name: x\ntopology: {switches: [{name: s, count: " + std::to_string(switches) +
+                               "}], isls: [{pattern: " + pattern + "}]}\nports: [{name: a}]\n");
     return scenario ? scenario->switch_links.size() : 0;
   };
   EXPECT_EQ(links("ring", 2), 1U);
@@ -104,13 +104,17 @@ TEST(Loader, bad_groups_are_told_with_their_line) {
   EXPECT_EQ(with("count: 3", "count: 9996"), "s.yaml:8: more than 10,000 ports");
   EXPECT_EQ(with("count: 2, client", "count: 9996, client"), "s.yaml:12: more than 10,000 workloads");
   EXPECT_EQ(with("{name: s, count: 4}", "{name: s, count: 240}"), "s.yaml:3: more than 239 switches");
-  EXPECT_EQ(with("{name: s, count: 4}", "{name: s, count: 4, domain: 7}"), "s.yaml:3: domain: expected none with count, got \"7\"");
-  EXPECT_EQ(with("{pattern: ring,", "{pattern: hypercube,"),
-            "s.yaml:4: pattern: expected a number of switches that is a power of two for a hypercube, got \"hypercube\"");
-  EXPECT_EQ(with("{pattern: ring,", "{pattern: star,"), "s.yaml:4: pattern: expected one of ring, mesh, hypercube, got \"star\"");
+  EXPECT_EQ(with("{name: s, count: 4}", "{name: s, count: 4, domain: 7}"),
+            "s.yaml:3: domain: expected none with count, got \"7\"");
+  EXPECT_EQ(
+      with("{pattern: ring,", "{pattern: hypercube,"),
+      "s.yaml:4: pattern: expected a number of switches that is a power of two for a hypercube, got \"hypercube\"");
+  EXPECT_EQ(with("{pattern: ring,", "{pattern: star,"),
+            "s.yaml:4: pattern: expected one of ring, mesh, hypercube, got \"star\"");
   EXPECT_EQ(with("address: 10.1.0.255", "address: 10.1.255.252"),
             "s.yaml:7: address: expected one that 4 more come behind, got \"10.1.255.252\"");
-  EXPECT_EQ(with("address: 10.1.0.255", "addresses: [10.1.0.1]"), "s.yaml:7: addresses: expected none with count, got a list");
+  EXPECT_EQ(with("address: 10.1.0.255", "addresses: [10.1.0.1]"),
+            "s.yaml:7: addresses: expected none with count, got a list");
   EXPECT_EQ(with("{name: single}", "{name: client-3}"), "s.yaml:7: two ports have the name \"client-3\"");
   EXPECT_EQ(with("{name: client, count", "{count"), "s.yaml:7: ports[1] needs the key \"name\"");
 }
@@ -205,7 +209,9 @@ TEST(Loader, every_key_is_read) {
   EXPECT_TRUE(port.preference);
   EXPECT_EQ(port.ulp_timeout, 7 * fc2::millisecond);
   ASSERT_EQ(scenario->warnings.size(), 1U);  // FC-VI 8.3
-  EXPECT_NE(scenario->warnings[0].find(": ulp_timeout is 7.000 ms; FC-VI 8.3 asks for R_A_TOV, 10.000 s"), std::string::npos) << scenario->warnings[0];
+  EXPECT_NE(scenario->warnings[0].find(": ulp_timeout is 7.000 ms; FC-VI 8.3 asks for R_A_TOV, 10.000 s"),
+            std::string::npos)
+      << scenario->warnings[0];
   EXPECT_FALSE(port.capture);
   EXPECT_EQ(scenario->ports[1].addresses.size(), 2u);
   EXPECT_EQ(scenario->ports[1].link.latency_ns, 1000);
@@ -228,8 +234,8 @@ TEST(Loader, every_key_is_read) {
 }
 
 TEST(Loader, keys_of_class_and_order_are_read) {
-  const auto scenario = read(minimal, {"topology.in_order=false", "ports.a.class=2", "ports.b.class=2", "ports.b.end_to_end_credit=3",
-                                       "ports.b.ack_0=true"});
+  const auto scenario = read(minimal, {"topology.in_order=false", "ports.a.class=2", "ports.b.class=2",
+                                       "ports.b.end_to_end_credit=3", "ports.b.ack_0=true"});
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_FALSE(scenario->in_order);
   EXPECT_TRUE(scenario->ports[0].class_2 && !scenario->ports[0].ack_0);
@@ -271,7 +277,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{1, "name: x\ntopology: {latncy: 1us}",
             "s.yaml:2: unknown key \"latncy\" in topology; did you mean \"latency\"?"},
         Bad{1, "name: x\ntopology: {zzz: 1us}",
-            "s.yaml:2: unknown key \"zzz\" in topology; known: kind, line_rate, latency, bb_credit, processing_time, in_order, switches, isls, loops, "
+            "s.yaml:2: unknown key \"zzz\" in topology; known: kind, line_rate, latency, bb_credit, processing_time, "
+            "in_order, switches, isls, loops, "
             "multipath, domain_conflict, reconfiguration_delay"},
         Bad{1, "name: x\ntopology: {latency: 5 parsecs}",
             "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got "
@@ -283,16 +290,13 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{1, "name: x\ntopology: {in_order: mostly}", "s.yaml:2: in_order: expected true or false, got \"mostly\""},
         Bad{1, "name: x\ntopology: fast", "s.yaml:2: topology: expected a mapping, got \"fast\""},
         Bad{1, "name: {x", "s.yaml:1: not YAML: end of map flow not found"},
-        Bad{1, "name: x\nfile: /no/such/file",
-            "s.yaml:2: file: expected a file that exists, got \"/no/such/file\""},
+        Bad{1, "name: x\nfile: /no/such/file", "s.yaml:2: file: expected a file that exists, got \"/no/such/file\""},
         Bad{2, "portz:", "s.yaml:2: unknown key \"portz\" in the scenario; did you mean \"ports\"?"},
         Bad{4, "  - name: a", "s.yaml:4: two ports have the name \"a\""},
         Bad{4, "  - name: b\n    adress: 1.2.3.4",
             "s.yaml:5: unknown key \"adress\" in ports[1]; did you mean \"address\"?"},
-        Bad{4, "  - name: b\n    address: 1.2.3",
-            "s.yaml:5: address: expected an IPv4 or IPv6 address, got \"1.2.3\""},
-        Bad{4, "  - name: b\n    address: 10.0.0.1",
-            "s.yaml:4: ports a and b have the same address 10.0.0.1"},
+        Bad{4, "  - name: b\n    address: 1.2.3", "s.yaml:5: address: expected an IPv4 or IPv6 address, got \"1.2.3\""},
+        Bad{4, "  - name: b\n    address: 10.0.0.1", "s.yaml:4: ports a and b have the same address 10.0.0.1"},
         Bad{4, "  - name: b\n    port_name: 20:00:02:fc:f0:00:00:01",
             "s.yaml:4: ports a and b have the same port_name"},
         Bad{4, "  - name: b\n    port_name: 12",
@@ -314,7 +318,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{4, "  - name: b\n    class: 2\n    end_to_end_credit: 0",
             "s.yaml:6: end_to_end_credit: expected at least 1 with class 2, got \"0\""},
         Bad{4, "  - name: b\n    ack_0: yep", "s.yaml:5: ack_0: expected true or false, got \"yep\""},
-        Bad{4, "  - name: b\n    ack_0: true", "s.yaml:5: ack_0: expected false without end_to_end_credit, got \"true\""},
+        Bad{4, "  - name: b\n    ack_0: true",
+            "s.yaml:5: ack_0: expected false without end_to_end_credit, got \"true\""},
         Bad{7, "    client: bb", "s.yaml:7: client: expected one of a, b, got \"bb\"; did you mean \"b\"?"},
         Bad{8, "    serer: b", "s.yaml:8: unknown key \"serer\" in workloads[0]; did you mean \"server\"?"},
         Bad{8, "    server: b\n    reliability: reliable",
@@ -331,8 +336,7 @@ INSTANTIATE_TEST_SUITE_P(
             "\"send\"?"},
         Bad{10, "      - repeat: 1", "s.yaml:10: workloads[0].transfers[0] needs the key \"operation\""},
         Bad{11, "        data: /no/such/file", "s.yaml:11: data: no such file: /no/such/file"},
-        Bad{11, "        data: {rnadom: 1}",
-            "s.yaml:11: unknown key \"rnadom\" in data; did you mean \"random\"?"},
+        Bad{11, "        data: {rnadom: 1}", "s.yaml:11: unknown key \"rnadom\" in data; did you mean \"random\"?"},
         Bad{11, "        data: [1]", "s.yaml:11: data: expected a file's path or {random: SIZE}, got a list"},
         Bad{11, "        data: {random: 1}\n        segments: 0",
             "s.yaml:12: segments: expected a whole number, 1 to 250, got \"0\""},
@@ -344,23 +348,20 @@ INSTANTIATE_TEST_SUITE_P(
             "s.yaml:12: discards: expected min not above max, got a mapping"}));
 
 TEST(Loader, immediate_data_with_an_rdma_read_is_refused) {
-  EXPECT_EQ(error_of(minimal,
-                     {"workloads.0.transfers.0.operation=rdma_read", "workloads.0.transfers.0.immediate=1"}),
+  EXPECT_EQ(error_of(minimal, {"workloads.0.transfers.0.operation=rdma_read", "workloads.0.transfers.0.immediate=1"}),
             "--set workloads.0.transfers.0.immediate=1: immediate: expected none with rdma_read, got \"1\"");
 }
 
 TEST(Loader, message_above_the_transfer_size_is_refused) {
-  EXPECT_EQ(
-      error_of(minimal, {"workloads.w.max_transfer_size=1KiB", "workloads.w.transfers.0.message_bytes=2KiB"}),
-      "--set workloads.w.transfers.0.message_bytes=2KiB: message_bytes: expected a number of bytes such as "
-      "2048, 64KiB, "
-      "16MiB, from 1 to 1,024, got \"2KiB\"");
+  EXPECT_EQ(error_of(minimal, {"workloads.w.max_transfer_size=1KiB", "workloads.w.transfers.0.message_bytes=2KiB"}),
+            "--set workloads.w.transfers.0.message_bytes=2KiB: message_bytes: expected a number of bytes such as "
+            "2048, 64KiB, "
+            "16MiB, from 1 to 1,024, got \"2KiB\"");
 }
 
 TEST(Set, changes_present_and_absent_keys_by_position_and_by_name) {
-  const auto scenario =
-      read(minimal, {"topology.latency=1ms", "ports.b.capture=false", "ports.0.name=c",
-                     "workloads.0.client=c", "seed=9", "workloads.w.transfers.0.data.random=7"});
+  const auto scenario = read(minimal, {"topology.latency=1ms", "ports.b.capture=false", "ports.0.name=c",
+                                       "workloads.0.client=c", "seed=9", "workloads.w.transfers.0.data.random=7"});
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->ports[0].link.latency_ns, fc2::millisecond);
   EXPECT_FALSE(scenario->ports[1].capture);
@@ -372,8 +373,7 @@ TEST(Set, changes_present_and_absent_keys_by_position_and_by_name) {
 TEST(Set, is_checked_like_the_file) {
   EXPECT_EQ(error_of(minimal, {"topology.latncy=1ms"}),
             "--set topology.latncy=1ms: unknown key \"latncy\" in topology; did you mean \"latency\"?");
-  EXPECT_EQ(error_of(minimal, {"seed=x"}),
-            "--set seed=x: seed: expected a whole number, at least 0, got \"x\"");
+  EXPECT_EQ(error_of(minimal, {"seed=x"}), "--set seed=x: seed: expected a whole number, at least 0, got \"x\"");
   EXPECT_EQ(error_of(minimal, {"seed"}), "--set seed: expected KEY=VALUE");
   EXPECT_EQ(error_of(minimal, {"=1"}), "--set =1: expected KEY=VALUE");
   EXPECT_EQ(error_of(minimal, {"ports.2.name=x"}), "--set ports.2.name=x: there is no \"2\" to go to");
@@ -383,15 +383,13 @@ TEST(Set, is_checked_like_the_file) {
 }
 
 TEST(Loader, command_line_seed_wins) {
-  const auto scenario =
-      read_scenario(minimal, "s.yaml", "", {.seed = 77, .file = "", .assignments = {"seed=5"}});
+  const auto scenario = read_scenario(minimal, "s.yaml", "", {.seed = 77, .file = "", .assignments = {"seed=5"}});
   ASSERT_TRUE(scenario);
   EXPECT_EQ(scenario->seed, 77u);
 }
 
 TEST(Loader, missing_file_of_the_command_line) {
-  const auto scenario =
-      read_scenario(minimal, "s.yaml", "", {.seed = {}, .file = "/no/such", .assignments = {}});
+  const auto scenario = read_scenario(minimal, "s.yaml", "", {.seed = {}, .file = "/no/such", .assignments = {}});
   ASSERT_FALSE(scenario);
   EXPECT_EQ(scenario.error().message, "--file /no/such: no such file");
 }
@@ -419,8 +417,10 @@ TEST(Loader, aliases_that_multiply_are_bounded) {
 
 TEST(Loader, both_may_disconnect) {
   for (const bool both : {false, true}) {
-    const std::string text = std::string("name: x\nports: [{name: a}, {name: b}]\nworkloads:\n  - {name: w, client: a, server: b, disconnect_by: ") +
-                             (both ? "both" : "client") + "}\n";
+    const std::string text =
+        std::string(
+            "name: x\nports: [{name: a}, {name: b}]\nworkloads:\n  - {name: w, client: a, server: b, disconnect_by: ") +
+        (both ? "both" : "client") + "}\n";
     const auto scenario = read_scenario(text, "s.yaml", "", {});
     ASSERT_TRUE(scenario);
     EXPECT_EQ(scenario->workloads[0].disconnect_by_both, both);

@@ -37,8 +37,8 @@ expectations:
   discards: {max: 100000}
 )";
 
-// Nothing is lost: every transfer is done, and every end is Idle. In seeds 122 and 123 a PLOGI that crossed the peer's is
-// overtaken by the accept of that and by a CONNECT_RQST.
+// Nothing is lost: every transfer is done, and every end is Idle. In seeds 122 and 123 a PLOGI that crossed the peer's
+// is overtaken by the accept of that and by a CONNECT_RQST.
 TEST(Overtaken, crossing_peers_lose_nothing) {
   auto scenario = read_scenario(crossing, "crossing.yaml", "", {});
   ASSERT_TRUE(scenario) << scenario.error().message;

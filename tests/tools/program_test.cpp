@@ -13,8 +13,7 @@ using Level = vi::ReliabilityLevel;
 Scenario two_ports(fc2::TimeNs latency = 500) {
   Scenario scenario;
   scenario.name = "test";
-  const fc2::LinkConfig link{.latency_ns = latency,
-                             .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
+  const fc2::LinkConfig link{.latency_ns = latency, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
   scenario.ports = {{.name = "client",
                      .port_name = {0x2000000000000001},
                      .node_name = {0x1000000000000001},
@@ -105,8 +104,7 @@ std::string name_of(const testing::TestParamInfo<Parameters>& info) {
 
 INSTANTIATE_TEST_SUITE_P(
     all, Matrix,
-    testing::Combine(testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery,
-                                     Level::ReliableReception),
+    testing::Combine(testing::Values(Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception),
                      testing::Values(Kind::Send, Kind::RdmaWrite, Kind::RdmaWriteImmediate, Kind::RdmaRead),
                      testing::Values(0u, 1u, 2047u, 2048u, 2049u, 65536u, (16u << 20) + 3)),
     name_of);
@@ -139,8 +137,7 @@ TEST(Workload, many_connections_at_once_in_both_directions) {
     if (i % 3 == 0) {
       std::swap(spec.client, spec.server);
       std::swap(spec.client_address, spec.server_address);
-      spec.start =
-          fc2::millisecond;  // not while the first PLOGI is under way: two that cross are another test
+      spec.start = fc2::millisecond;  // not while the first PLOGI is under way: two that cross are another test
     }
     spec.disconnect_by = i % 4 == 0 ? Side::Server : Side::Client;
     spec.transfers = {transfer_of(Kind::Send, 50'000), transfer_of(Kind::RdmaRead, 30'000)};
@@ -178,8 +175,7 @@ TEST(Workload, failure_that_was_not_expected_fails_the_run) {
   scenario.workloads = {spec};
   const Lines failures = failures_of(scenario);
   ASSERT_FALSE(failures.empty());
-  EXPECT_EQ(failures[0],
-            "workload w, transfer 0 (RDMA Read): descriptor status: expected success, got format_error");
+  EXPECT_EQ(failures[0], "workload w, transfer 0 (RDMA Read): descriptor status: expected success, got format_error");
 }
 
 TEST(Workload, time_limit_in_the_middle_is_reported_and_leaves_nothing_behind) {
@@ -196,8 +192,7 @@ TEST(Workload, time_limit_in_the_middle_is_reported_and_leaves_nothing_behind) {
 TEST(Workload, time_limit_before_any_login_names_the_port) {
   Scenario scenario = two_ports(fc2::millisecond);
   scenario.time_limit = fc2::microsecond;
-  EXPECT_EQ(failures_of(scenario)[0],
-            "port client: expected logged in and registered within 1.000 us, got no end");
+  EXPECT_EQ(failures_of(scenario)[0], "port client: expected logged in and registered within 1.000 us, got no end");
 }
 
 // --- the moment of completion
@@ -217,8 +212,8 @@ Task<> receiving_server(Simulation& simulation, Level level, Moments& moments) {
   endpoint.post_receive({.pieces = {&piece, 1}, .base = region.address(), .handle = region.handle()});
   Call<vi::ConnectWaitOperation> wait(simulation.driver());
   const std::vector<std::uint8_t> door{'d'};
-  simulation.node(1).provider().connect_wait(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door),
-                                             fc2::second, wait);
+  simulation.node(1).provider().connect_wait(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), fc2::second,
+                                             wait);
   co_await wait.finished;
   co_await endpoint.accept(wait.token);
   const Completion completion = co_await endpoint.next_receive();
@@ -281,9 +276,7 @@ TEST(Completion, the_other_levels_do_not_wait) {
 
 class Bytes final : public fc2::ByteSink {
  public:
-  void write(std::span<const std::uint8_t> bytes) override {
-    all.insert(all.end(), bytes.begin(), bytes.end());
-  }
+  void write(std::span<const std::uint8_t> bytes) override { all.insert(all.end(), bytes.begin(), bytes.end()); }
   std::vector<std::uint8_t> all;
 };
 

@@ -1,4 +1,5 @@
-// topology: of scenarios: switches and the links between them, what is refused, and what becomes of runs when they fail.
+// topology: of scenarios: switches and the links between them, what is refused, and what becomes of runs when they
+// fail.
 #include <gtest/gtest.h>
 
 #include "tools/fcvi_sim/expectations.hpp"
@@ -69,22 +70,25 @@ TEST(TopologyLoader, every_key_is_read) {
 
 TEST(TopologyLoader, refuses_with_the_place) {
   const auto error_of = [](const std::string& line) {
-    const auto scenario = read("name: t\ntopology: {switches: [{name: a}, {name: b}], " + line + "}\nports: [{name: p}]\n");
+    const auto scenario =
+        read("name: t\ntopology: {switches: [{name: a}, {name: b}], " + line + "}\nports: [{name: p}]\n");
     return scenario ? "no error" : scenario.error().message;
   };
-  for (const char* line : {"isls: [{between: [a]}]", "isls: [{between: [a, a]}]", "isls: [{between: [a, c]}]", "isls: [{}]",
-                           "isls: [{between: [a, b]}, {between: [a, b]}]", "multipath: always", "domain_conflict: fight",
-                           "isls: [{between: [a, b], latency: long}]"})
+  for (const char* line : {"isls: [{between: [a]}]", "isls: [{between: [a, a]}]", "isls: [{between: [a, c]}]",
+                           "isls: [{}]", "isls: [{between: [a, b]}, {between: [a, b]}]", "multipath: always",
+                           "domain_conflict: fight", "isls: [{between: [a, b], latency: long}]"})
     EXPECT_EQ(error_of(line).substr(0, 9), "s.yaml:2:") << line << ": " << error_of(line);
-  for (const char* text : {"topology: {switches: []}\nports: [{name: p}]", "topology: {switches: [{name: a}, {name: a}]}\nports: [{name: p}]",
+  for (const char* text : {"topology: {switches: []}\nports: [{name: p}]",
+                           "topology: {switches: [{name: a}, {name: a}]}\nports: [{name: p}]",
                            "topology: {switches: [{name: a, domain: 240}]}\nports: [{name: p}]"})
     EXPECT_FALSE(read(std::string("name: t\n") + text + "\n")) << text;
   EXPECT_FALSE(read("name: t\nports: [{name: p, switch: nowhere}]\n"));
 }
 
 TEST(FaultLoader, isls_and_switches_go_down) {
-  const auto scenario = read(scenario_with("port_pair", "faults:\n  - {action: isl_down, isl: last, at: 1ms, for: 2ms}\n"
-                                                        "  - {action: switch_down, switch: b, at: 1ms}\n"));
+  const auto scenario = read(scenario_with("port_pair",
+                                           "faults:\n  - {action: isl_down, isl: last, at: 1ms, for: 2ms}\n"
+                                           "  - {action: switch_down, switch: b, at: 1ms}\n"));
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->faults[0].event->kind, PortEvent::Kind::SwitchLinkDown);
   EXPECT_EQ(scenario->faults[0].event->port, 3U);
@@ -95,8 +99,8 @@ TEST(FaultLoader, isls_and_switches_go_down) {
   EXPECT_FALSE(read(scenario_with("port_pair", "faults: [{action: switch_down, at: 1ms}]\n")));
 }
 
-// All data arrives over several switches, in order and out of order: equal paths of different length lose nothing. (Without
-// `hold` a DISCONNECT_RQST may overtake the response to the last message, which nobody needs any more.)
+// All data arrives over several switches, in order and out of order: equal paths of different length lose nothing.
+// (Without `hold` a DISCONNECT_RQST may overtake the response to the last message, which nobody needs any more.)
 TEST(Topology, transfers_pass_switches) {
   for (const char* multipath : {"port_pair", "exchange", "frame"}) {
     const Outcome outcome = run(scenario_with(multipath));
@@ -108,8 +112,10 @@ TEST(Topology, transfers_pass_switches) {
 // The way that is not taken fails: nobody notices. The switch of the server fails: the connection ends, at both ends.
 TEST(Topology, failures_concern_who_uses_what_failed) {
   const std::string fault = "faults: [{action: switch_down, switch: ";
-  const Outcome unused = run(scenario_with("port_pair", transfer + std::string("faults: [{action: isl_down, isl: last, at: 1us}]\n")));
-  const Outcome other = run(scenario_with("port_pair", transfer + std::string("faults: [{action: isl_down, isl: b-d, at: 1us}]\n")));
+  const Outcome unused =
+      run(scenario_with("port_pair", transfer + std::string("faults: [{action: isl_down, isl: last, at: 1us}]\n")));
+  const Outcome other =
+      run(scenario_with("port_pair", transfer + std::string("faults: [{action: isl_down, isl: b-d, at: 1us}]\n")));
   EXPECT_NE(unused.failures.empty(), other.failures.empty());  // one of the two ways was taken
   const Outcome server = run(scenario_with("port_pair", transfer + fault + "d, at: 50us, for: 1s}]\n"));
   EXPECT_FALSE(server.failures.empty());

@@ -11,8 +11,7 @@ class SilentListener : public Listener {
  public:
   void work_completed(Vi&, bool) override {}
   void completion_queued(CompletionQueue&) override {}
-  void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t, std::uint32_t, ResourceCode,
-                          ErrorCode) override {}
+  void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t, std::uint32_t, ResourceCode, ErrorCode) override {}
 };
 class SilentTransport : public FakeTransport {
  public:

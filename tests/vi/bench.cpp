@@ -11,8 +11,7 @@ Bench::Bench(BenchOptions options)
       arena_(static_cast<std::byte*>(::operator new[](arena_bytes, std::align_val_t{64}))) {
   std::memset(arena_.get(), 0, arena_bytes);
   const auto address = reinterpret_cast<std::uint64_t>(arena_.get());
-  EXPECT_EQ(nic.memory().register_region(address, arena_.get(), arena_bytes, {}, arena_handle),
-            Return::Success);
+  EXPECT_EQ(nic.memory().register_region(address, arena_.get(), arena_bytes, {}, arena_handle), Return::Success);
   if (options.send_to_queue || options.receive_to_queue) {
     EXPECT_EQ(nic.create_completion_queue(options.queue_entries, completions), Return::Success);
   }
@@ -41,8 +40,7 @@ Piece Bench::allocate(std::string_view text) {
   return piece;
 }
 
-Posted Bench::descriptor(std::uint16_t control, std::uint32_t length_bytes,
-                         std::initializer_list<Segment> segments) {
+Posted Bench::descriptor(std::uint16_t control, std::uint32_t length_bytes, std::initializer_list<Segment> segments) {
   const Piece piece = allocate(sizeof(ControlSegment) + segments.size() * sizeof(Segment), 64);
   const Posted posted{piece.host};
   posted.control() = {.segment_count = static_cast<std::uint16_t>(segments.size()),

@@ -37,7 +37,9 @@ class FakeTransport : public Transport {
   void withdraw(ConnectWaitOperation&) override {}
   void disconnect(Vi&, Operation&) override {}
   void send_posted(Vi&) override { log_.push_back("posted"); }
-  void stopped(Vi&, StopCause cause) override { log_.push_back(cause == StopCause::Descriptor ? "stopped" : "stopped by the NIC"); }
+  void stopped(Vi&, StopCause cause) override {
+    log_.push_back(cause == StopCause::Descriptor ? "stopped" : "stopped by the NIC");
+  }
 
   Return attach_result = Return::Success;
 
@@ -48,9 +50,7 @@ class FakeTransport : public Transport {
 class LoggingListener : public Listener {
  public:
   explicit LoggingListener(Log& log) : log_(log) {}
-  void work_completed(Vi&, bool receive_queue) override {
-    log_.push_back(receive_queue ? "receive" : "send");
-  }
+  void work_completed(Vi&, bool receive_queue) override { log_.push_back(receive_queue ? "receive" : "send"); }
   void completion_queued(CompletionQueue&) override { log_.push_back("queued"); }
   void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t descriptor_address, std::uint32_t op_code,
                           ResourceCode resource, ErrorCode error) override {
@@ -77,9 +77,7 @@ struct Piece {
   std::size_t size = 0;
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(host); }
   [[nodiscard]] std::string text() const { return {reinterpret_cast<const char*>(host), size}; }
-  [[nodiscard]] std::span<std::uint8_t> bytes() const {
-    return {reinterpret_cast<std::uint8_t*>(host), size};
-  }
+  [[nodiscard]] std::span<std::uint8_t> bytes() const { return {reinterpret_cast<std::uint8_t*>(host), size}; }
 };
 
 /// A descriptor in such memory.
@@ -111,8 +109,7 @@ class Bench {
   Piece allocate(std::size_t size, std::size_t alignment = 8);
   Piece allocate(std::string_view text);
   /// A descriptor with these segments, control and length; all else zero.
-  Posted descriptor(std::uint16_t control, std::uint32_t length_bytes,
-                    std::initializer_list<Segment> segments);
+  Posted descriptor(std::uint16_t control, std::uint32_t length_bytes, std::initializer_list<Segment> segments);
   Segment segment(const Piece& piece) const {
     return {piece.address(), arena_handle.value, static_cast<std::uint32_t>(piece.size)};
   }

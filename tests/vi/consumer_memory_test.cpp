@@ -1,5 +1,5 @@
-// Copies of a few bytes between frames and a consumer's memory, which others read and write meanwhile (VI-ARCH 3.2.1, 6.4.1). What
-// happens where the memory is gone: tests/vipl/memory_test.cpp.
+// Copies of a few bytes between frames and a consumer's memory, which others read and write meanwhile (VI-ARCH 3.2.1,
+// 6.4.1). What happens where the memory is gone: tests/vipl/memory_test.cpp.
 #include "vi/consumer_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,9 @@ struct Room {
   alignas(16) std::array<std::uint8_t, 128> bytes;
   const std::uint8_t untouched;
   explicit Room(std::uint8_t filled_with) : untouched(filled_with) { bytes.fill(untouched); }
-  [[nodiscard]] std::byte* at(std::size_t offset) { return reinterpret_cast<std::byte*>(bytes.data() + border + offset); }
+  [[nodiscard]] std::byte* at(std::size_t offset) {
+    return reinterpret_cast<std::byte*>(bytes.data() + border + offset);
+  }
   void expect(std::size_t offset, std::span<const std::uint8_t> copied) const {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const bool inside = i >= border + offset && i < border + offset + copied.size();
@@ -66,7 +68,8 @@ void expect_whole(Write write, Read read) {
   EXPECT_EQ(torn, 0) << sizeof(Word);
 }
 
-/// The word that is looked at lies behind `before` others, so that all of it is aligned where it is the last aligned one.
+/// The word that is looked at lies behind `before` others, so that all of it is aligned where it is the last aligned
+/// one.
 template <class Word>
 void expect_whole_words(std::size_t before, std::size_t behind) {
   alignas(16) std::array<std::uint8_t, 64> memory{};
@@ -94,7 +97,8 @@ void expect_whole_words(std::size_t before, std::size_t behind) {
                      });
 }
 
-// VI-ARCH 3.2.1: programs spin on the last word of an RDMA Write, and write while they are read: each aligned word is one access.
+// VI-ARCH 3.2.1: programs spin on the last word of an RDMA Write, and write while they are read: each aligned word is
+// one access.
 TEST(ConsumerMemory, aligned_words_are_whole) {
   expect_whole_words<std::uint64_t>(0, 0);
   expect_whole_words<std::uint64_t>(4, 3);

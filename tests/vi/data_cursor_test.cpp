@@ -27,11 +27,10 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 TEST(Cursor, segments_gather_odd_pieces) {
   // VI-ARCH 6.1.1.1: any lengths and alignments, empty segments between.
   Bench bench;
-  const auto posted =
-      bench.descriptor(0, 0,
-                       {bench.segment(bench.allocate("a")), bench.segment(bench.allocate("")),
-                        bench.segment(bench.allocate("bcdef")), bench.segment(bench.allocate("ghi")),
-                        bench.segment(bench.allocate(""))});
+  const auto posted = bench.descriptor(
+      0, 0,
+      {bench.segment(bench.allocate("a")), bench.segment(bench.allocate("")), bench.segment(bench.allocate("bcdef")),
+       bench.segment(bench.allocate("ghi")), bench.segment(bench.allocate(""))});
   for (std::size_t piece = 1; piece != 10; ++piece) {
     DataCursor walk = cursor(bench, posted);
     std::string all;
@@ -45,12 +44,10 @@ TEST(Cursor, segments_scatter_odd_pieces) {
   for (std::size_t piece = 1; piece != 10; ++piece) {
     Bench bench;
     const Piece first = bench.allocate(2, 1), second = bench.allocate(5, 1), third = bench.allocate(4, 1);
-    const auto posted =
-        bench.descriptor(0, 0, {bench.segment(first), bench.segment(second), bench.segment(third)});
+    const auto posted = bench.descriptor(0, 0, {bench.segment(first), bench.segment(second), bench.segment(third)});
     DataCursor walk = cursor(bench, posted);
     const std::string_view text = "abcdefghi";
-    for (std::size_t at = 0; at < text.size(); at += piece)
-      EXPECT_TRUE(walk.scatter(bytes_of(text.substr(at, piece))));
+    for (std::size_t at = 0; at < text.size(); at += piece) EXPECT_TRUE(walk.scatter(bytes_of(text.substr(at, piece))));
     EXPECT_EQ(first.text(), "ab");
     EXPECT_EQ(second.text(), "cdefg");
     EXPECT_EQ(third.text(), std::string_view("hi\0\0", 4));
@@ -81,7 +78,8 @@ TEST(Cursor, segments_reach) {
 TEST(Cursor, segments_reach_their_memory_deregistered) {
   // VI-ARCH 3.2.1: the segments themselves are memory that is referred to, as far as the bytes need them.
   Bench bench;
-  const auto posted = bench.descriptor(0, 0, {bench.segment(bench.allocate("ab")), bench.segment(bench.allocate("cde"))});
+  const auto posted =
+      bench.descriptor(0, 0, {bench.segment(bench.allocate("ab")), bench.segment(bench.allocate("cde"))});
   wire::MemHandle own{};
   const std::uint64_t segments = posted.address() + sizeof(ControlSegment);
   bench.nic.memory().register_region(segments, posted.host + sizeof(ControlSegment), sizeof(Segment), {}, own);
@@ -109,8 +107,7 @@ TEST(Cursor, segments_check) {
 TEST(Cursor, empty_segment_garbage_reference) {
   // VI-DG 5.4: zero is a valid length; nothing is referenced, so nothing is checked.
   Bench bench;
-  const auto posted =
-      bench.descriptor(0, 0, {Segment{0xDEAD, 0xBEEF, 0}, bench.segment(bench.allocate("x"))});
+  const auto posted = bench.descriptor(0, 0, {Segment{0xDEAD, 0xBEEF, 0}, bench.segment(bench.allocate("x"))});
   DataCursor walk = cursor(bench, posted);
   std::uint64_t sum = 0;
   EXPECT_TRUE(walk.check(sum));

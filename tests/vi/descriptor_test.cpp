@@ -1,5 +1,5 @@
-// Descriptors on their whole way, where only one thing is unusual: what is written back, what memory is asked for, who learns
-// of an error (VI-DG 5.2 to 5.5, 3.8.1, 6.3.1).
+// Descriptors on their whole way, where only one thing is unusual: what is written back, what memory is asked for, who
+// learns of an error (VI-DG 5.2 to 5.5, 3.8.1, 6.3.1).
 #include <array>
 #include <cstring>
 
@@ -50,7 +50,8 @@ TEST(Posting, badAddress_postSend_isToldAsASend) {
 }
 
 TEST(Posting, mostSegmentsBeyondTheRegion_isABadAddress) {
-  // VI-ARCH 6.1: as many segments as a descriptor may have lie in its region; a higher count is in error when processed.
+  // VI-ARCH 6.1: as many segments as a descriptor may have lie in its region; a higher count is in error when
+  // processed.
   Bench bench({.limits = {.max_segments_per_descriptor = 2, .max_completion_queues = 1}});
   bench.connect();
   const auto posted = bench.descriptor(0, 0, {Segment{}, Segment{}});
@@ -203,7 +204,8 @@ TEST(Sending, memoryToBeReadOnly_asTheOperationNeeds) {
   EXPECT_EQ(write.kind, SendKind::RdmaWrite);
   bench.vi->complete_send(write, 0);
   Bench reader;
-  ASSERT_EQ(reader.nic.register_memory(0x4711000, constant.data(), constant.size(), {}, handle, false), Return::Success);
+  ASSERT_EQ(reader.nic.register_memory(0x4711000, constant.data(), constant.size(), {}, handle, false),
+            Return::Success);
   reader.connect();
   const auto read = reader.descriptor(control::op_rdma_read, 8, {remote, {0x4711000, handle.value, 8}});
   reader.post_send(read);
@@ -388,7 +390,8 @@ TEST(RemoteAccess, eachDirection_hasItsOwnEnables) {
       const bool region_writes = of_vi || write, region_reads = of_vi || !write;
       const MemoryAttributes region{.ptag = {}, .enable_rdma_write = region_writes, .enable_rdma_read = region_reads};
       bench.nic.memory().register_region(piece.address(), piece.host, piece.size, region, handle);
-      bench.nic.set_vi_attributes(*bench.vi, {.enable_rdma_write = !of_vi || write, .enable_rdma_read = !of_vi || !write});
+      bench.nic.set_vi_attributes(*bench.vi,
+                                  {.enable_rdma_write = !of_vi || write, .enable_rdma_read = !of_vi || !write});
       std::array<std::uint8_t, 4> bytes{};
       EXPECT_EQ(bench.vi->read_remote(handle, piece.address(), bytes), !write);
       EXPECT_EQ(bench.vi->write_remote(handle, piece.address(), bytes), write);

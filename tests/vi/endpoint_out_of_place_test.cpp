@@ -1,4 +1,5 @@
-// What a transport tells a VI in a state in which it is not valid, or comes too late: refused or counted, nothing else (VI-ARCH 5).
+// What a transport tells a VI in a state in which it is not valid, or comes too late: refused or counted, nothing else
+// (VI-ARCH 5).
 #include "tests/vi/bench.hpp"
 
 namespace vi::testing {
@@ -42,7 +43,8 @@ TEST(EndpointOutOfPlace, notIdle_connect_isRefused) {
 
 // VI-ARCH 5.1, 5.2: an error that a descriptor reports changes nothing where there is no connection.
 TEST(EndpointOutOfPlace, notConnected_localError_isCounted) {
-  for (const char* state : {"Idle", pending_states[0], pending_states[1], "Error"}) expect_counted<endpoint::LocalError>(state);
+  for (const char* state : {"Idle", pending_states[0], pending_states[1], "Error"})
+    expect_counted<endpoint::LocalError>(state);
 }
 
 // FC-VI D.2: the connection is over already.

@@ -32,8 +32,8 @@ TEST(Endpoint, states_named) {
 }
 
 TEST(Endpoint, connected_connection_lost) {
-  // VI-DG 6.2, VI-ARCH 5.4: both queues are flushed in order, begun or not, then the consumer is told. VI-DG 5.2 bit 4: the receive that a
-  // message had begun to fill, and no other.
+  // VI-DG 6.2, VI-ARCH 5.4: both queues are flushed in order, begun or not, then the consumer is told. VI-DG 5.2 bit 4:
+  // the receive that a message had begun to fill, and no other.
   Bench bench;
   for (int i = 0; i != 2; ++i) bench.post_receive(bench.receive(4));
   bench.connect();
@@ -46,17 +46,19 @@ TEST(Endpoint, connected_connection_lost) {
   bench.vi->endpoint_event(endpoint::ConnectionLost{});
   EXPECT_THAT(bench.signals(), ElementsAre("send", "send", "send", "receive", "receive", "Connection Lost"));
   EXPECT_EQ(bench.listener.lost_resource, ResourceCode::Vi);
-  EXPECT_THAT(dequeue_sends(bench), ElementsAre(flushed | status::op_send, flushed | status::op_rdma_write,
-                                                flushed | status::op_rdma_read));
+  EXPECT_THAT(dequeue_sends(bench),
+              ElementsAre(flushed | status::op_send, flushed | status::op_rdma_write, flushed | status::op_rdma_read));
   EXPECT_THAT(dequeue_receives(bench),
               ElementsAre(flushed | status::partial_error | status::op_receive, flushed | status::op_receive));
 }
 
 TEST(Status, partly_sent) {
-  // VI-DG 5.2 bit 4: a send of which some frames went out, and not all, says so in whatever error ends it; not in a success.
+  // VI-DG 5.2 bit 4: a send of which some frames went out, and not all, says so in whatever error ends it; not in a
+  // success.
   Bench bench({.level = ReliabilityLevel::UnreliableDelivery});
   bench.connect();
-  const auto failed = bench.send("a"), well = bench.send("b"), whole = bench.send("c"), open = bench.send("d"), unsent = bench.send("e");
+  const auto failed = bench.send("a"), well = bench.send("b"), whole = bench.send("c"), open = bench.send("d"),
+             unsent = bench.send("e");
   for (const auto& posted : {failed, well, whole, open, unsent}) bench.post_send(posted);
   const SendWork first = bench.begin(), second = bench.begin(), third = bench.begin(), fourth = bench.begin();
   bench.begin();
@@ -97,8 +99,7 @@ TEST(Endpoint, connected_flush_after_bypass) {
   bench.vi->complete_send(bench.begin(), 0);
   bench.vi->endpoint_event(endpoint::ConnectionLost{});
   EXPECT_EQ(bench.completions->size(), 2u);
-  EXPECT_THAT(dequeue_sends(bench),
-              ElementsAre(flushed | status::op_rdma_read, status::done | status::op_send));
+  EXPECT_THAT(dequeue_sends(bench), ElementsAre(flushed | status::op_rdma_read, status::done | status::op_send));
 }
 
 TEST(Endpoint, flushed_complete_late) {
@@ -251,8 +252,7 @@ TEST(Endpoint, size_of_a_vi) {
 
 TEST(Names, every_value_has_one) {
   // impl: logs never show a number.
-  for (int i = 0; i <= static_cast<int>(Return::NotReachable); ++i)
-    EXPECT_NE(to_string(static_cast<Return>(i)), "?");
+  for (int i = 0; i <= static_cast<int>(Return::NotReachable); ++i) EXPECT_NE(to_string(static_cast<Return>(i)), "?");
   for (int i = 0; i <= static_cast<int>(ErrorCode::Catastrophic); ++i)
     EXPECT_NE(to_string(static_cast<ErrorCode>(i)), "?");
   for (int i = 0; i <= static_cast<int>(State::Error); ++i) EXPECT_NE(to_string(static_cast<State>(i)), "?");
@@ -266,15 +266,13 @@ TEST(NetAddresses, discriminators_compare) {
   // ruling 21: equal on the padded field; each keeps its own length.
   const std::array<std::uint8_t, 4> four{1, 2, 0, 0};
   const auto host = wire::IpAddress::v4(10, 0, 0, 1);
-  const auto longer = NetAddress::make(host, four),
-             shorter = NetAddress::make(host, std::span(four).first(2));
+  const auto longer = NetAddress::make(host, four), shorter = NetAddress::make(host, std::span(four).first(2));
   EXPECT_TRUE(longer.same_discriminator(shorter));
   EXPECT_EQ(longer.discriminator_bytes().size(), 4u);
   EXPECT_EQ(shorter.discriminator_bytes().size(), 2u);
   EXPECT_FALSE(longer.same_discriminator(NetAddress::make(host, std::span(four).first(1))));
   const std::vector<std::uint8_t> too_long(200, 7);
-  EXPECT_EQ(NetAddress::make(host, too_long).discriminator_bytes().size(),
-            NetAddress::max_discriminator_bytes);
+  EXPECT_EQ(NetAddress::make(host, too_long).discriminator_bytes().size(), NetAddress::max_discriminator_bytes);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Where the VI model changes its answer: the largest that is still allowed, memory that may only be read, one queue of two; and the words
-// for each value (VI-DG 3.2, 3.4, 3.6, 5.2; VI-ARCH 3.2).
+// Where the VI model changes its answer: the largest that is still allowed, memory that may only be read, one queue of
+// two; and the words for each value (VI-DG 3.2, 3.4, 3.6, 5.2; VI-ARCH 3.2).
 #include <array>
 
 #include "tests/vi/bench.hpp"
@@ -17,15 +17,15 @@ TEST(Names, everyValueHasItsOwn) {
       if (const auto word = to_string(static_cast<Enum>(value)); word != "?") found.push_back(word);
     EXPECT_EQ(found, words);
   };
-  expect(Return::NotReachable,
-         {"Success", "NotDone", "InvalidParameter", "ErrorResource", "Timeout", "Reject", "InvalidReliabilityLevel", "InvalidMtu", "InvalidQos",
-          "InvalidPtag", "InvalidRdmaRead", "DescriptorError", "InvalidState", "ErrorNameservice", "NoMatch", "NotReachable"});
+  expect(Return::NotReachable, {"Success", "NotDone", "InvalidParameter", "ErrorResource", "Timeout", "Reject",
+                                "InvalidReliabilityLevel", "InvalidMtu", "InvalidQos", "InvalidPtag", "InvalidRdmaRead",
+                                "DescriptorError", "InvalidState", "ErrorNameservice", "NoMatch", "NotReachable"});
   expect(ReliabilityLevel::ReliableReception, {"Unreliable Delivery", "Reliable Delivery", "Reliable Reception"});
   expect(State::Error, {"Idle", "Connected", "Pending Connect", "Error"});
   expect(ErrorCode::Catastrophic,
-         {"Post Descriptor Error", "Connection Lost", "Receive Queue Empty", "VI Overrun", "RDMA Write Protection Error",
-          "RDMA Write Data Error", "RDMA Write Packet Abort", "RDMA Read Protection Error", "Completion Protection Error",
-          "RDMA Transport Error", "Catastrophic Error"});
+         {"Post Descriptor Error", "Connection Lost", "Receive Queue Empty", "VI Overrun",
+          "RDMA Write Protection Error", "RDMA Write Data Error", "RDMA Write Packet Abort",
+          "RDMA Read Protection Error", "Completion Protection Error", "RDMA Transport Error", "Catastrophic Error"});
   expect(ResourceCode::Descriptor, {"NIC", "VI", "Completion Queue", "Descriptor"});
 }
 
@@ -70,11 +70,13 @@ TEST_F(Limits, createVi_oneForeignQueue_isRefused) {
   EXPECT_EQ(nic.create_vi({}, queue, nullptr, vi), Return::Success);
 }
 
-// VI-DG 3.4.3, VI-ARCH 3.2: memory that the process may only read takes no RDMA Write, not when it is registered and not later; an RDMA Read
-// it may serve.
+// VI-DG 3.4.3, VI-ARCH 3.2: memory that the process may only read takes no RDMA Write, not when it is registered and
+// not later; an RDMA Read it may serve.
 TEST_F(Limits, readOnlyMemory_takesNoRdmaWrite) {
   wire::MemHandle handle{};
-  const auto add = [&](MemoryAttributes attributes) { return nic.register_memory(0x1000, host.data(), host.size(), attributes, handle, false); };
+  const auto add = [&](MemoryAttributes attributes) {
+    return nic.register_memory(0x1000, host.data(), host.size(), attributes, handle, false);
+  };
   EXPECT_EQ(add({.enable_rdma_write = true}), Return::InvalidParameter);
   EXPECT_EQ(add({.enable_rdma_write = true, .enable_rdma_read = true}), Return::InvalidParameter);
   ASSERT_EQ(add({.enable_rdma_read = true}), Return::Success);
@@ -134,14 +136,19 @@ TEST(DescriptorLimit, largest_isTaken) {
 }
 
 DataCursor cursor(Bench& bench, const Posted& posted) {
-  return {bench.nic.memory(), {}, bench.arena_handle, posted.address() + sizeof(ControlSegment), posted.control().segment_count};
+  return {bench.nic.memory(),
+          {},
+          bench.arena_handle,
+          posted.address() + sizeof(ControlSegment),
+          posted.control().segment_count};
 }
 
 // VI-ARCH 6.1.1.1: any number of bytes is passed over, within a segment and over several; not more than there are.
 TEST(CursorLimit, skipped_goesOnBehind) {
   Bench bench;
-  const Posted posted = bench.descriptor(0, 0, {bench.segment(bench.allocate("ab")), bench.segment(bench.allocate("")),
-                                                bench.segment(bench.allocate("cdefg"))});
+  const Posted posted = bench.descriptor(
+      0, 0,
+      {bench.segment(bench.allocate("ab")), bench.segment(bench.allocate("")), bench.segment(bench.allocate("cdefg"))});
   const std::string_view text = "abcdefg";
   for (std::size_t first = 0; first <= text.size(); ++first)
     for (std::size_t second = 0; first + second <= text.size(); ++second) {
@@ -179,7 +186,8 @@ TEST(CursorLimit, reach_anyRefusedSegment_isRefused) {
   bad.handle += 1;
   const Segment good = bench.segment(piece);
   for (int which = 0; which < 3; ++which) {
-    const Posted posted = bench.descriptor(0, 0, {which == 0 ? bad : good, which == 1 ? bad : good, which == 2 ? bad : good});
+    const Posted posted =
+        bench.descriptor(0, 0, {which == 0 ? bad : good, which == 1 ? bad : good, which == 2 ? bad : good});
     EXPECT_EQ(cursor(bench, posted).reach(24, Access::LocalWrite), DataCursor::Reach::Refused) << which;
   }
 }

@@ -1,5 +1,5 @@
-// Memory that is registered and not there: each access of the model to a consumer's memory ends as for memory that is not
-// registered (VI-ARCH 3.2.1, VI-DG 3.8.1, 5.2).
+// Memory that is registered and not there: each access of the model to a consumer's memory ends as for memory that is
+// not registered (VI-ARCH 3.2.1, VI-DG 3.8.1, 5.2).
 #include <algorithm>
 #include <array>
 
@@ -31,7 +31,8 @@ class Hole final : public MemoryGuard {
   bool catches = false;
 };
 
-// What a fault is looked up for needs no guard around it: a descriptor and up to 32 bytes of data, in and out. A longer copy does.
+// What a fault is looked up for needs no guard around it: a descriptor and up to 32 bytes of data, in and out. A longer
+// copy does.
 TEST(CaughtAccesses, few_bytes_need_no_guard_more_do) {
   for (const std::size_t size : {std::size_t{8}, std::size_t{32}, std::size_t{33}}) {
     Hole hole;
@@ -57,7 +58,8 @@ struct Unmapped : public ::testing::Test {
 };
 
 TEST_F(Unmapped, connected_post_descriptor) {
-  // VI-DG 3.8.1: the address "was not valid when the descriptor was posted"; each queue. The connection ends (ruling 206).
+  // VI-DG 3.8.1: the address "was not valid when the descriptor was posted"; each queue. The connection ends (ruling
+  // 206).
   for (const bool receive : {false, true}) {
     Bench fresh({.guard = &hole});
     hole.open(nullptr, 0);
@@ -153,7 +155,8 @@ TEST_F(Unmapped, connected_complete_descriptor_gone) {
   hole.open(sent.host, control_bytes);
   bench.signals();
   bench.vi->complete_send(sending, 0);
-  EXPECT_THAT(bench.signals(), ElementsAre("Completion Protection Error", "send", "receive", "Connection Lost", "stopped"));
+  EXPECT_THAT(bench.signals(),
+              ElementsAre("Completion Protection Error", "send", "receive", "Connection Lost", "stopped"));
   std::uint64_t address = 0;
   EXPECT_EQ(bench.vi->send_done(address), Return::DescriptorError);
   EXPECT_EQ(address, sent.address());
@@ -163,7 +166,8 @@ TEST_F(Unmapped, connected_complete_descriptor_gone) {
 TEST_F(Unmapped, connected_remote_memory_gone) {
   const Piece piece = bench.allocate("0123");
   wire::MemHandle region{};
-  bench.nic.memory().register_region(piece.address(), piece.host, 4, {.enable_rdma_write = true, .enable_rdma_read = true}, region);
+  bench.nic.memory().register_region(piece.address(), piece.host, 4,
+                                     {.enable_rdma_write = true, .enable_rdma_read = true}, region);
   std::array<std::uint8_t, 2> bytes{'a', 'b'};
   EXPECT_TRUE(bench.vi->write_remote(region, piece.address(), bytes));
   hole.open(piece.host + 3, 1);

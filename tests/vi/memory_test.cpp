@@ -44,8 +44,7 @@ TEST_F(Memory, empty_register_invalid_parameters) {
   EXPECT_EQ(table.register_region(base, host.data(), 0, {}, handle), Return::InvalidParameter);
   EXPECT_EQ(table.register_region(base, nullptr, 1, {}, handle), Return::InvalidParameter);
   EXPECT_EQ(table.register_region(~std::uint64_t{0}, host.data(), 2, {}, handle), Return::InvalidParameter);
-  EXPECT_EQ(table.register_region(base, host.data(), ~std::uint64_t{0}, {}, handle),
-            Return::InvalidParameter);
+  EXPECT_EQ(table.register_region(base, host.data(), ~std::uint64_t{0}, {}, handle), Return::InvalidParameter);
   EXPECT_EQ(handle.value, 42u);
   EXPECT_EQ(table.region_count(), 0u);
 }
@@ -218,11 +217,11 @@ TEST_F(Memory, registered_query_and_set_attributes) {
   const auto handle = add({.ptag = one});
   MemoryAttributes attributes;
   EXPECT_EQ(table.query(base + 300, handle, attributes), Return::InvalidParameter);
-  EXPECT_EQ(table.set_attributes(base, handle, {.ptag = Ptag{9999}, .enable_rdma_read = true}),
-            Return::InvalidPtag);
+  EXPECT_EQ(table.set_attributes(base, handle, {.ptag = Ptag{9999}, .enable_rdma_read = true}), Return::InvalidPtag);
   EXPECT_EQ(table.query(base, handle, attributes), Return::Success);
   EXPECT_EQ(attributes, (MemoryAttributes{.ptag = one}));
-  for (const std::uint64_t elsewhere : {base - 1, base + 1, base + 255, base + 256}) {  // "the base address of the memory region"
+  for (const std::uint64_t elsewhere :
+       {base - 1, base + 1, base + 255, base + 256}) {  // "the base address of the memory region"
     EXPECT_EQ(table.set_attributes(elsewhere, handle, {}), Return::InvalidParameter);
     EXPECT_EQ(table.query(elsewhere, handle, attributes), Return::InvalidParameter);
   }

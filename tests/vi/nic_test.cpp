@@ -15,12 +15,10 @@ class NicTest : public ::testing::Test {
   Log log;
   FakeTransport transport{log};
   LoggingListener listener{log};
-  Nic nic{transport,
-          listener,
-          {.max_vis = 2,
-           .max_completion_queues = 1,
-           .max_completion_queue_entries = 8,
-           .max_transfer_size_bytes = 1000}};
+  Nic nic{
+      transport,
+      listener,
+      {.max_vis = 2, .max_completion_queues = 1, .max_completion_queue_entries = 8, .max_transfer_size_bytes = 1000}};
   Vi* vi = nullptr;
 };
 
@@ -47,8 +45,7 @@ TEST_F(NicTest, open_create_vi_bad_attributes) {
 
 TEST_F(NicTest, open_create_vi_unreliable_with_rdma_read) {
   // impl: the enable is a permission that no peer can use at this level; programs set it everywhere.
-  EXPECT_EQ(create({.reliability = ReliabilityLevel::UnreliableDelivery, .enable_rdma_read = true}),
-            Return::Success);
+  EXPECT_EQ(create({.reliability = ReliabilityLevel::UnreliableDelivery, .enable_rdma_read = true}), Return::Success);
 }
 
 TEST_F(NicTest, full_create_vi) {
@@ -137,8 +134,7 @@ TEST_F(NicTest, idle_set_vi_attributes) {
   nic.memory().create_ptag(old_tag);
   nic.memory().create_ptag(new_tag);
   create({.ptag = old_tag});
-  EXPECT_EQ(nic.set_vi_attributes(*vi, {.max_transfer_size_bytes = 5000, .ptag = new_tag}),
-            Return::InvalidMtu);
+  EXPECT_EQ(nic.set_vi_attributes(*vi, {.max_transfer_size_bytes = 5000, .ptag = new_tag}), Return::InvalidMtu);
   EXPECT_EQ(nic.memory().destroy_ptag(old_tag), Return::ErrorResource);
   EXPECT_EQ(nic.set_vi_attributes(*vi, {.max_transfer_size_bytes = 50, .ptag = new_tag}), Return::Success);
   EXPECT_EQ(vi->attributes().max_transfer_size_bytes, 50u);

@@ -1,5 +1,5 @@
-// Programs that poll the status of a descriptor themselves (VI-ARCH 6.4.2): in which order a completion writes. The page of the
-// descriptor is read-only; each write to it faults, is noted, and is carried out by itself.
+// Programs that poll the status of a descriptor themselves (VI-ARCH 6.4.2): in which order a completion writes. The
+// page of the descriptor is read-only; each write to it faults, is noted, and is carried out by itself.
 #include <csignal>
 
 #if defined(__x86_64__)
@@ -54,8 +54,8 @@ class Polling : public ::testing::Test {
  protected:
   Polling() {
     watched = {};
-    watched.page = static_cast<std::byte*>(
-        mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    watched.page =
+        static_cast<std::byte*>(mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     struct sigaction action = {};
     action.sa_flags = SA_SIGINFO;
     action.sa_sigaction = on_fault;
@@ -99,7 +99,8 @@ TEST_F(Polling, receive_status_comes_last) {
   const auto offsets = written([&] { bench.vi->complete_receive(work, 0, status::op_receive, 3, 0xCAFE); });
   EXPECT_EQ(posted.status(), status::done | status::op_receive | status::immediate);
   EXPECT_THAT(offsets, ::testing::UnorderedElementsAre(offsetof(ControlSegment, immediate_data),
-                                                       offsetof(ControlSegment, length_bytes), offsetof(ControlSegment, status)));
+                                                       offsetof(ControlSegment, length_bytes),
+                                                       offsetof(ControlSegment, status)));
   EXPECT_EQ(offsets.back(), offsetof(ControlSegment, status));
 }
 
@@ -112,7 +113,8 @@ TEST_F(Polling, send_status_comes_last) {
   const SendWork work = bench.begin();
   const auto offsets = written([&] { bench.vi->complete_send(work, 0); });
   EXPECT_EQ(posted.status(), status::done | status::op_send);
-  EXPECT_THAT(offsets, ::testing::ElementsAre(offsetof(ControlSegment, length_bytes), offsetof(ControlSegment, status)));
+  EXPECT_THAT(offsets,
+              ::testing::ElementsAre(offsetof(ControlSegment, length_bytes), offsetof(ControlSegment, status)));
 }
 
 }  // namespace

@@ -47,11 +47,9 @@ TEST_P(PostInState, post_receive) {
 }
 
 INSTANTIATE_TEST_SUITE_P(States, PostInState,
-                         ::testing::Values(PostCase{"Idle", true, false},
-                                           PostCase{"PendingConnect", true, false},
+                         ::testing::Values(PostCase{"Idle", true, false}, PostCase{"PendingConnect", true, false},
                                            PostCase{"PendingConnectRetry", true, false},
-                                           PostCase{"Connected", false, false},
-                                           PostCase{"Error", true, true}),
+                                           PostCase{"Connected", false, false}, PostCase{"Error", true, true}),
                          [](const auto& test_case) { return std::string(test_case.param.state); });
 
 TEST(Post, idle_flushed_operations) {
@@ -61,8 +59,8 @@ TEST(Post, idle_flushed_operations) {
   bench.post_send(bench.rdma_read(bench.allocate(1)));
   bench.post_send(bench.descriptor(control::op_mask, 0, {}));
   constexpr std::uint32_t flushed = status::done | status::flushed;
-  EXPECT_THAT(dequeue_sends(bench), ElementsAre(flushed | status::op_rdma_write,
-                                                flushed | status::op_rdma_read, flushed | status::op_send));
+  EXPECT_THAT(dequeue_sends(bench),
+              ElementsAre(flushed | status::op_rdma_write, flushed | status::op_rdma_read, flushed | status::op_send));
 }
 
 TEST(Post, idle_flushed_send_keeps_length) {
@@ -124,15 +122,15 @@ TEST_P(PostBad, connected_post_bad_address) {
 }
 
 TEST_P(PostBad, unconnected_post_bad_address) {
-  // VI-DG 6.3.1, VI-ARCH 5.1, 5.2: told at once, and the VI is in Error: who connects it learns that. It has no connection to lose.
+  // VI-DG 6.3.1, VI-ARCH 5.1, 5.2: told at once, and the VI is in Error: who connects it learns that. It has no
+  // connection to lose.
   for (const auto* state : {"Idle", "PendingConnect", "PendingConnectRetry"}) {
     Bench bench;
     bench.drive_to(state);
     bench.signals();
     const auto waiting = bench.receive(4), posted = bench.receive(8);
     bench.post_receive(waiting);
-    bench.vi->post_receive(GetParam().address(posted),
-                           wire::MemHandle{GetParam().handle(bench.arena_handle.value)});
+    bench.vi->post_receive(GetParam().address(posted), wire::MemHandle{GetParam().handle(bench.arena_handle.value)});
     EXPECT_EQ(bench.vi->state(), State::Error);
     EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "receive", "stopped"));
     EXPECT_EQ(bench.listener.last_op_code, status::op_receive);
@@ -144,14 +142,11 @@ TEST_P(PostBad, unconnected_post_bad_address) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, PostBad,
-    ::testing::Values(BadPost{"misaligned", [](const Posted& p) { return p.address() + 32; },
-                              [](std::uint32_t h) { return h; }},
-                      BadPost{"unknown_handle", [](const Posted& p) { return p.address(); },
-                              [](std::uint32_t h) { return h + 1; }},
-                      BadPost{"null", [](const Posted&) { return std::uint64_t{0}; },
-                              [](std::uint32_t h) { return h; }},
-                      BadPost{"far_away", [](const Posted&) { return ~std::uint64_t{63}; },
-                              [](std::uint32_t h) { return h; }}),
+    ::testing::Values(
+        BadPost{"misaligned", [](const Posted& p) { return p.address() + 32; }, [](std::uint32_t h) { return h; }},
+        BadPost{"unknown_handle", [](const Posted& p) { return p.address(); }, [](std::uint32_t h) { return h + 1; }},
+        BadPost{"null", [](const Posted&) { return std::uint64_t{0}; }, [](std::uint32_t h) { return h; }},
+        BadPost{"far_away", [](const Posted&) { return ~std::uint64_t{63}; }, [](std::uint32_t h) { return h; }}),
     [](const auto& test_case) { return std::string(test_case.param.name); });
 
 TEST(Post, connected_post_segments_beyond_region) {
@@ -160,8 +155,8 @@ TEST(Post, connected_post_segments_beyond_region) {
   bench.connect();
   const auto posted = bench.send("abc");
   wire::MemHandle narrow{};
-  bench.nic.memory().register_region(posted.address(), posted.host, sizeof(ControlSegment) + sizeof(Segment),
-                                     {}, narrow);
+  bench.nic.memory().register_region(posted.address(), posted.host, sizeof(ControlSegment) + sizeof(Segment), {},
+                                     narrow);
   bench.vi->post_send(posted.address(), narrow);
   EXPECT_THAT(bench.signals(), ElementsAre("posted"));
   posted.control().segment_count = 2;

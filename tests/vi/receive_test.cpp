@@ -37,7 +37,8 @@ TEST(Receive, connected_claim_and_complete) {
 }
 
 TEST(Receive, connected_complete_immediate) {
-  // VI-DG 5.2 status bit 19: the flag says that immediate data are valid; the Control field stays as posted (ruling 271).
+  // VI-DG 5.2 status bit 19: the flag says that immediate data are valid; the Control field stays as posted (ruling
+  // 271).
   Bench bench;
   const auto posted = bench.receive(8);
   bench.post_receive(posted);
@@ -83,8 +84,7 @@ TEST(Receive, connected_complete_transport_error) {
   Bench bench;
   bench.post_receive(bench.receive(2));
   bench.connect();
-  bench.vi->complete_receive(bench.claim(), status::transport_error | status::partial_error,
-                             status::op_receive, 0, {});
+  bench.vi->complete_receive(bench.claim(), status::transport_error | status::partial_error, status::op_receive, 0, {});
   bench.vi->endpoint_event(endpoint::ConnectionLost{});
   EXPECT_THAT(bench.signals(), ElementsAre("receive", "Connection Lost", "stopped"));
   EXPECT_EQ(bench.vi->unexpected_events(), 0u);
@@ -250,15 +250,14 @@ INSTANTIATE_TEST_SUITE_P(
         BadReceive{"rdma_write", status::format_error, [](const Posted& p) { p.control().control = 1; }},
         BadReceive{"rdma_read", status::format_error, [](const Posted& p) { p.control().control = 2; }},
         BadReceive{"operation_11b", status::format_error, [](const Posted& p) { p.control().control = 3; }},
-        BadReceive{"reserved_control_bit", status::format_error,
-                   [](const Posted& p) { p.control().control = 0x10; }},
-        BadReceive{"reserved_word", status::format_error,
-                   [](const Posted& p) { p.control().reserved = 0x80000000; }},
+        BadReceive{"reserved_control_bit", status::format_error, [](const Posted& p) { p.control().control = 0x10; }},
+        BadReceive{"reserved_word", status::format_error, [](const Posted& p) { p.control().reserved = 0x80000000; }},
         BadReceive{"segment_count_above_limit", status::length_error,
                    [](const Posted& p) { p.control().segment_count = 1025; }},
         BadReceive{"data_handle", status::protection_error, [](const Posted& p) { p.segment(0).handle = 0; }},
         BadReceive{"data_address", status::protection_error, [](const Posted& p) { p.segment(0).address = 16; }},
-        BadReceive{"data_too_short", status::length_error, [](const Posted& p) { p.segment(0).length_or_reserved = 0; }}),
+        BadReceive{"data_too_short", status::length_error,
+                   [](const Posted& p) { p.segment(0).length_or_reserved = 0; }}),
     [](const auto& test_case) { return std::string(test_case.param.name); });
 
 TEST(Receive, connected_claim_descriptor_deregistered) {
@@ -349,11 +348,10 @@ TEST(Rdma, connected_remote_memory) {
       Bench bench;
       const Piece piece = bench.allocate(8);
       wire::MemHandle handle{};
-      bench.nic.memory().register_region(
-          piece.address(), piece.host, 8,
-          {.enable_rdma_write = region_enabled, .enable_rdma_read = region_enabled}, handle);
-      bench.nic.set_vi_attributes(*bench.vi,
-                                  {.enable_rdma_write = vi_enabled, .enable_rdma_read = vi_enabled});
+      bench.nic.memory().register_region(piece.address(), piece.host, 8,
+                                         {.enable_rdma_write = region_enabled, .enable_rdma_read = region_enabled},
+                                         handle);
+      bench.nic.set_vi_attributes(*bench.vi, {.enable_rdma_write = vi_enabled, .enable_rdma_read = vi_enabled});
       for (const auto access : {Access::RemoteWrite, Access::RemoteRead}) {
         const std::byte* expected = vi_enabled && region_enabled ? piece.host + 4 : nullptr;
         EXPECT_EQ(bench.vi->remote_memory(handle, piece.address() + 4, 4, access), expected);
@@ -371,8 +369,8 @@ TEST(Rdma, connected_remote_memory_tag) {
   bench.nic.memory().create_ptag(other);
   const Piece piece = bench.allocate(8);
   wire::MemHandle handle{};
-  bench.nic.memory().register_region(piece.address(), piece.host, 8,
-                                     {.ptag = other, .enable_rdma_write = true}, handle);
+  bench.nic.memory().register_region(piece.address(), piece.host, 8, {.ptag = other, .enable_rdma_write = true},
+                                     handle);
   bench.nic.set_vi_attributes(*bench.vi, {.ptag = mine, .enable_rdma_write = true});
   EXPECT_EQ(bench.vi->remote_memory(handle, piece.address(), 8, Access::RemoteWrite), nullptr);
   bench.nic.memory().set_attributes(piece.address(), handle, {.ptag = mine, .enable_rdma_write = true});

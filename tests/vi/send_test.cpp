@@ -145,8 +145,7 @@ TEST_P(SendBad, connected_begin_unreliable) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, SendBad,
     ::testing::Values(
-        BadSend{"reserved_control_bit_4", status::format_error,
-                [](const Posted& p) { p.control().control |= 0x10; }},
+        BadSend{"reserved_control_bit_4", status::format_error, [](const Posted& p) { p.control().control |= 0x10; }},
         BadSend{"reserved_control_bit_15", status::format_error,
                 [](const Posted& p) { p.control().control |= 0x8000; }},
         BadSend{"reserved_word", status::format_error, [](const Posted& p) { p.control().reserved = 1; }},
@@ -163,10 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
                 [](const Posted& p) { p.control().segment_count = 1025; }},
         BadSend{"segment_count_65535", status::length_error,
                 [](const Posted& p) { p.control().segment_count = 0xFFFF; }},
-        BadSend{"length_below_sum", status::length_error,
-                [](const Posted& p) { p.control().length_bytes = 4; }},
-        BadSend{"length_above_sum", status::length_error,
-                [](const Posted& p) { p.control().length_bytes = 6; }},
+        BadSend{"length_below_sum", status::length_error, [](const Posted& p) { p.control().length_bytes = 4; }},
+        BadSend{"length_above_sum", status::length_error, [](const Posted& p) { p.control().length_bytes = 6; }},
         BadSend{"write_length_not_sum", status::length_error | status::op_rdma_write,
                 [](const Posted& p) { p.control().length_bytes = 4; }, control::op_rdma_write},
         BadSend{"read_length_not_sum", status::length_error | status::op_rdma_read,
@@ -175,8 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
                 [](const Posted& p) { p.control().length_bytes = p.segment(0).length_or_reserved = 4097; }},
         BadSend{"data_handle", status::protection_error, [](const Posted& p) { ++p.segment(0).handle; }},
         BadSend{"data_address", status::protection_error, [](const Posted& p) { p.segment(0).address = 16; }},
-        BadSend{"data_bounds", status::protection_error,
-                [](const Posted& p) { p.segment(0).address += (1 << 20); }},
+        BadSend{"data_bounds", status::protection_error, [](const Posted& p) { p.segment(0).address += (1 << 20); }},
         BadSend{"write_data_handle", status::protection_error | status::op_rdma_write,
                 [](const Posted& p) { ++p.segment(1).handle; }, control::op_rdma_write},
         BadSend{"read_data_handle", status::protection_error | status::op_rdma_read,
@@ -298,7 +294,8 @@ struct SendError {
 class SendCompleted : public ::testing::TestWithParam<SendError> {};
 
 TEST_P(SendCompleted, connected_complete_send_in_error) {
-  // VI-ARCH 2.5, 7.2, 7.3, VI-DG 6.2: at a reliable level any error breaks the connection, and that is told asynchronously too.
+  // VI-ARCH 2.5, 7.2, 7.3, VI-DG 6.2: at a reliable level any error breaks the connection, and that is told
+  // asynchronously too.
   const SendError& param = GetParam();
   Bench bench({.level = param.level});
   bench.connect();
@@ -316,13 +313,13 @@ TEST_P(SendCompleted, connected_complete_send_in_error) {
 
 INSTANTIATE_TEST_SUITE_P(
     Levels, SendCompleted,
-    ::testing::Values(
-        SendError{ReliableReception, status::remote_descriptor_error, State::Error},
-        SendError{ReliableReception, status::transport_error, State::Error},
-        SendError{ReliableReception, status::transport_error | status::partial_error, State::Error},
-        SendError{ReliableReception, status::rdma_protection_error, State::Error},
-        SendError{ReliableDelivery, status::protection_error | status::partial_error, State::Error},
-        SendError{UnreliableDelivery, status::protection_error | status::partial_error, State::Connected}));
+    ::testing::Values(SendError{ReliableReception, status::remote_descriptor_error, State::Error},
+                      SendError{ReliableReception, status::transport_error, State::Error},
+                      SendError{ReliableReception, status::transport_error | status::partial_error, State::Error},
+                      SendError{ReliableReception, status::rdma_protection_error, State::Error},
+                      SendError{ReliableDelivery, status::protection_error | status::partial_error, State::Error},
+                      SendError{UnreliableDelivery, status::protection_error | status::partial_error,
+                                State::Connected}));
 
 // --- order
 
@@ -373,8 +370,7 @@ TEST_P(OrderByLevel, reading_begin_read) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, OrderByLevel,
-                         ::testing::Values(Passing{ReliableDelivery, true},
-                                           Passing{ReliableReception, false}));
+                         ::testing::Values(Passing{ReliableDelivery, true}, Passing{ReliableReception, false}));
 
 TEST(Order, sending_begin_fenced) {
   // VI-ARCH 6.3.1.2: a fence waits for all earlier descriptors, sends included, and holds all later ones.
@@ -461,8 +457,7 @@ TEST(Order, reading_send_completes_first) {
   EXPECT_EQ(read_posted.control().length_bytes, 4u);
   EXPECT_THAT(bench.signals(), ElementsAre("queued", "queued"));
   EXPECT_EQ(bench.completions->size(), 2u);
-  EXPECT_THAT(dequeue_sends(bench),
-              ElementsAre(status::done | status::op_rdma_read, status::done | status::op_send));
+  EXPECT_THAT(dequeue_sends(bench), ElementsAre(status::done | status::op_rdma_read, status::done | status::op_send));
 }
 
 TEST(Order, two_vis_share_completion_queue) {

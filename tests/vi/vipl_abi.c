@@ -1,5 +1,6 @@
-/* The layout of every structure of VI-DG 4 on LP64 hosts: programs that were built against another release of the library
- * go on working. The guide's layout of descriptors (VI-DG 5) is little-endian hardware's and the same everywhere. */
+/* The layout of every structure of VI-DG 4 on LP64 hosts: programs that were built against another release of the
+ * library go on working. The guide's layout of descriptors (VI-DG 5) is little-endian hardware's and the same
+ * everywhere. */
 #include <stddef.h>
 #include <vipl.h>
 
@@ -7,12 +8,13 @@
 #define AT(type, member, bytes) _Static_assert(offsetof(type, member) == (bytes), "offset of " #type "." #member);
 #define LAYOUT(name, bytes) name##_MEMBERS(AT, VIP_##name) SIZE(VIP_##name, bytes)
 /* Nothing follows the last member: no padding in which another release might put something. */
-#define LAYOUT_TO_THE_END(name, bytes, last)                                                                \
+#define LAYOUT_TO_THE_END(name, bytes, last) \
   _Static_assert(sizeof(((VIP_##name*)0)->last) + offsetof(VIP_##name, last) == (bytes), #name " has a tail"); \
   LAYOUT(name, bytes)
 
 /* VI-DG 5.1 to 5.4 */
 SIZE(VIP_PVOID64, 8);
+/* clang-format off */
 #define CONTROL_SEGMENT_MEMBERS(AT, T) \
   AT(T, Next, 0) AT(T, NextHandle, 8) AT(T, SegCount, 12) AT(T, Control, 14) AT(T, Reserved, 16) \
   AT(T, ImmediateData, 20) AT(T, Length, 24) AT(T, Status, 28)
@@ -92,3 +94,4 @@ LAYOUT_TO_THE_END(AUTODISCOVERY_LIST, 24, NumAdAddrs);
 #endif
 
 typedef int not_an_empty_file;
+/* clang-format on */

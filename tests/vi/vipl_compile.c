@@ -21,11 +21,11 @@ static void on_error(IN VIP_PVOID Context, IN VIP_ERROR_DESCRIPTOR* ErrorDesc) {
   (void)ErrorDesc->ErrorCode;
 }
 
-VIP_RETURN ping(IN VIP_NIC_HANDLE nic, IN VIP_VI_HANDLE vi, IN VIP_MEM_HANDLE memory,
-                VIP_DESCRIPTOR* descriptor, OUT VIP_DESCRIPTOR** done);
+VIP_RETURN ping(IN VIP_NIC_HANDLE nic, IN VIP_VI_HANDLE vi, IN VIP_MEM_HANDLE memory, VIP_DESCRIPTOR* descriptor,
+                OUT VIP_DESCRIPTOR** done);
 
-VIP_RETURN ping(IN VIP_NIC_HANDLE nic, IN VIP_VI_HANDLE vi, IN VIP_MEM_HANDLE memory,
-                VIP_DESCRIPTOR* descriptor, OUT VIP_DESCRIPTOR** done) {
+VIP_RETURN ping(IN VIP_NIC_HANDLE nic, IN VIP_VI_HANDLE vi, IN VIP_MEM_HANDLE memory, VIP_DESCRIPTOR* descriptor,
+                OUT VIP_DESCRIPTOR** done) {
   VIP_RETURN result = VipErrorCallback(nic, (VIP_PVOID)0, on_error);
   if (result == VIP_DESCRIPTOR_ERROR || result == VIP_ERROR_NOT_SUPPORTED) return result;
   descriptor->CS.Control = VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_IMMEDIATE | VIP_CONTROL_OPENCE;

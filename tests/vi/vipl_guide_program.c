@@ -48,13 +48,17 @@ VIP_RETURN EchoOpen(IN OUT ECHO* Echo, IN VIP_PVOID Memory, IN VIP_ULONG Bytes) 
   ViAttributes.Ptag = Echo->Ptag;
   ViAttributes.EnableRdmaWrite = VIP_TRUE;
   ViAttributes.EnableRdmaRead = VIP_FALSE;
-  if ((NicAttributes.ReliabilityLevelSupport & VIP_SERVICE_RELIABLE_DELIVERY) == 0) return VIP_INVALID_RELIABILITY_LEVEL;
-  if (Status == VIP_SUCCESS) Status = VipCreateVi(Echo->Nic, &ViAttributes, (VIP_CQ_HANDLE)0, (VIP_CQ_HANDLE)0, &Echo->Vi);
+  if ((NicAttributes.ReliabilityLevelSupport & VIP_SERVICE_RELIABLE_DELIVERY) == 0)
+    return VIP_INVALID_RELIABILITY_LEVEL;
+  if (Status == VIP_SUCCESS)
+    Status = VipCreateVi(Echo->Nic, &ViAttributes, (VIP_CQ_HANDLE)0, (VIP_CQ_HANDLE)0, &Echo->Vi);
   return Status;
 }
 
-VIP_RETURN EchoWrite(IN ECHO* Echo, IN VIP_DESCRIPTOR* Descriptor, IN VIP_UINT64 Remote, IN VIP_MEM_HANDLE RemoteHandle);
-VIP_RETURN EchoWrite(IN ECHO* Echo, IN VIP_DESCRIPTOR* Descriptor, IN VIP_UINT64 Remote, IN VIP_MEM_HANDLE RemoteHandle) {
+VIP_RETURN EchoWrite(IN ECHO* Echo, IN VIP_DESCRIPTOR* Descriptor, IN VIP_UINT64 Remote,
+                     IN VIP_MEM_HANDLE RemoteHandle);
+VIP_RETURN EchoWrite(IN ECHO* Echo, IN VIP_DESCRIPTOR* Descriptor, IN VIP_UINT64 Remote,
+                     IN VIP_MEM_HANDLE RemoteHandle) {
   VIP_RETURN Status;
   Descriptor->CS.Next.AddressBits = 0;
   Descriptor->CS.NextHandle = 0;

@@ -15,8 +15,7 @@ namespace {
 static_assert(sizeof(VIP_DESCRIPTOR) == 64 && sizeof(Descriptor) == 64);
 static_assert(sizeof(VIP_CONTROL_SEGMENT) == sizeof(ControlSegment));
 static_assert(sizeof(VIP_DESCRIPTOR_SEGMENT) == sizeof(Segment));
-static_assert(sizeof(VIP_ADDRESS_SEGMENT) == 16 && sizeof(VIP_DATA_SEGMENT) == 16 &&
-              sizeof(VIP_PVOID64) == 8);
+static_assert(sizeof(VIP_ADDRESS_SEGMENT) == 16 && sizeof(VIP_DATA_SEGMENT) == 16 && sizeof(VIP_PVOID64) == 8);
 static_assert(offsetof(VIP_DESCRIPTOR, CS) == offsetof(Descriptor, control_segment));
 static_assert(offsetof(VIP_DESCRIPTOR, DS) == offsetof(Descriptor, segments));
 static_assert(offsetof(VIP_DESCRIPTOR, Control) == offsetof(VIP_DESCRIPTOR, CS));
@@ -35,8 +34,8 @@ static_assert(offsetof(VIP_ADDRESS_SEGMENT, Handle) == offsetof(Segment, handle)
 static_assert(offsetof(VIP_ADDRESS_SEGMENT, Reserved) == offsetof(Segment, length_or_reserved));
 static_assert(offsetof(VIP_NET_ADDRESS, HostAddress) == 4);
 static_assert(VIP_DESCRIPTOR_ALIGNMENT == descriptor_alignment_bytes);
-static_assert(std::is_same_v<VIP_MEM_HANDLE, VIP_UINT32> && sizeof(VIP_UINT64) == 8 &&
-              sizeof(VIP_UINT32) == 4 && sizeof(VIP_UINT16) == 2 && sizeof(VIP_UINT8) == 1);
+static_assert(std::is_same_v<VIP_MEM_HANDLE, VIP_UINT32> && sizeof(VIP_UINT64) == 8 && sizeof(VIP_UINT32) == 4 &&
+              sizeof(VIP_UINT16) == 2 && sizeof(VIP_UINT8) == 1);
 
 // --- control and status
 static_assert(VIP_CONTROL_OP_SENDRECV == control::op_send_receive &&
@@ -47,27 +46,23 @@ static_assert(VIP_CONTROL_OPENCE == VIP_CONTROL_QFENCE && VIP_CONTROL_RESERVED =
 static_assert(VIP_STATUS_DONE == status::done && VIP_STATUS_FORMAT_ERROR == status::format_error);
 static_assert(VIP_STATUS_PROTECTION_ERROR == status::protection_error &&
               VIP_STATUS_LENGTH_ERROR == status::length_error);
-static_assert(VIP_STATUS_PARTIAL_ERROR == status::partial_error &&
-              VIP_STATUS_DESC_FLUSHED_ERROR == status::flushed);
+static_assert(VIP_STATUS_PARTIAL_ERROR == status::partial_error && VIP_STATUS_DESC_FLUSHED_ERROR == status::flushed);
 static_assert(VIP_STATUS_TRANSPORT_ERROR == status::transport_error);
 static_assert(VIP_STATUS_RDMA_PROT_ERROR == status::rdma_protection_error);
 static_assert(VIP_STATUS_REMOTE_DESC_ERROR == status::remote_descriptor_error);
 static_assert(VIP_STATUS_ERROR_MASK == status::error_mask && VIP_STATUS_OP_MASK == status::op_mask);
 static_assert(VIP_STATUS_OP_SEND == status::op_send && VIP_STATUS_OP_RECEIVE == status::op_receive);
-static_assert(VIP_STATUS_OP_RDMA_WRITE == status::op_rdma_write &&
-              VIP_STATUS_OP_RDMA_READ == status::op_rdma_read);
+static_assert(VIP_STATUS_OP_RDMA_WRITE == status::op_rdma_write && VIP_STATUS_OP_RDMA_READ == status::op_rdma_read);
 static_assert(VIP_STATUS_OP_REMOTE_RDMA_WRITE == status::op_remote_rdma_write);
 static_assert(VIP_STATUS_IMMEDIATE == status::immediate);
 static_assert((VIP_STATUS_DONE | VIP_STATUS_ERROR_MASK | VIP_STATUS_OP_MASK | VIP_STATUS_IMMEDIATE |
                VIP_STATUS_RESERVED) == 0xFFFFFFFF);  // ruling 17: each bit is one or the other
 
 // --- enumerations
-static_assert(VIP_SUCCESS == static_cast<int>(Return::Success) &&
-              VIP_NOT_DONE == static_cast<int>(Return::NotDone));
+static_assert(VIP_SUCCESS == static_cast<int>(Return::Success) && VIP_NOT_DONE == static_cast<int>(Return::NotDone));
 static_assert(VIP_INVALID_PARAMETER == static_cast<int>(Return::InvalidParameter));
 static_assert(VIP_ERROR_RESOURCE == static_cast<int>(Return::ErrorResource));
-static_assert(VIP_TIMEOUT == static_cast<int>(Return::Timeout) &&
-              VIP_REJECT == static_cast<int>(Return::Reject));
+static_assert(VIP_TIMEOUT == static_cast<int>(Return::Timeout) && VIP_REJECT == static_cast<int>(Return::Reject));
 static_assert(VIP_INVALID_RELIABILITY_LEVEL == static_cast<int>(Return::InvalidReliabilityLevel));
 static_assert(VIP_INVALID_MTU == static_cast<int>(Return::InvalidMtu));
 static_assert(VIP_INVALID_QOS == static_cast<int>(Return::InvalidQos));
@@ -79,8 +74,7 @@ static_assert(VIP_ERROR_NAMESERVICE == static_cast<int>(Return::ErrorNameservice
 static_assert(VIP_NO_MATCH == static_cast<int>(Return::NoMatch));
 static_assert(VIP_NOT_REACHABLE == static_cast<int>(Return::NotReachable) && VIP_NOT_REACHABLE == 15);
 static_assert(VIP_ERROR_NOT_SUPPORTED == 16 && VIP_ERROR == VIP_DESCRIPTOR_ERROR && VIP_ERROR == 11);
-static_assert(VIP_STATE_IDLE == static_cast<int>(State::Idle) &&
-              VIP_STATE_ERROR == static_cast<int>(State::Error));
+static_assert(VIP_STATE_IDLE == static_cast<int>(State::Idle) && VIP_STATE_ERROR == static_cast<int>(State::Error));
 static_assert(VIP_STATE_CONNECTED == static_cast<int>(State::Connected));
 static_assert(VIP_STATE_CONNECT_PENDING == static_cast<int>(State::ConnectPending));
 static_assert(VIP_ERROR_POST_DESC == static_cast<int>(ErrorCode::PostDesc));

@@ -1,5 +1,5 @@
-// The values and layouts that VI-DG 4 and 5 print, as numbers: programs that were built against another vendor's header have them
-// compiled in.
+// The values and layouts that VI-DG 4 and 5 print, as numbers: programs that were built against another vendor's header
+// have them compiled in.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -74,8 +74,8 @@ TEST(ViplValues, error_descriptor) {
   value = 0;
   for (const VIP_ERROR_CODE code :
        {VIP_ERROR_POST_DESC, VIP_ERROR_CONN_LOST, VIP_ERROR_RECVQ_EMPTY, VIP_ERROR_VI_OVERRUN, VIP_ERROR_RDMAW_PROT,
-        VIP_ERROR_RDMAW_DATA, VIP_ERROR_RDMAW_ABORT, VIP_ERROR_RDMAR_PROT, VIP_ERROR_COMP_PROT, VIP_ERROR_RDMA_TRANSPORT,
-        VIP_ERROR_CATASTROPHIC})
+        VIP_ERROR_RDMAW_DATA, VIP_ERROR_RDMAW_ABORT, VIP_ERROR_RDMAR_PROT, VIP_ERROR_COMP_PROT,
+        VIP_ERROR_RDMA_TRANSPORT, VIP_ERROR_CATASTROPHIC})
     EXPECT_EQ(static_cast<int>(code), value++);
 }
 

@@ -43,14 +43,16 @@ void put(VIP_DESCRIPTOR* descriptor, VIP_PVOID to, VIP_MEM_HANDLE to_handle) {
 }
 
 /* Its names for handlers and for the calling convention. */
-static void VI_CALL on_error(VIP_PVOID Context, VIP_ERROR_DESCRIPTOR* error) { *(VIP_ERROR_CODE*)Context = error->ErrorCode; }
+static void VI_CALL on_error(VIP_PVOID Context, VIP_ERROR_DESCRIPTOR* error) {
+  *(VIP_ERROR_CODE*)Context = error->ErrorCode;
+}
 static void on_descriptor(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
   *(VIP_DESCRIPTOR**)context = nic == vi ? 0 : descriptor;
 }
 static void on_entry(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_BOOLEAN receive) {
   *(VIP_BOOLEAN*)context = nic == vi ? VIP_FALSE : receive;
 }
-VIP_RETURN (VI_CALL *post_send)(IN VIP_VI_HANDLE, IN VIP_DESCRIPTOR*, IN VIP_MEM_HANDLE) = VipPostSend;
+VIP_RETURN(VI_CALL* post_send)(IN VIP_VI_HANDLE, IN VIP_DESCRIPTOR*, IN VIP_MEM_HANDLE) = VipPostSend;
 VIP_RETURN set_handlers(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_CQ_HANDLE queue, VIP_PVOID context);
 VIP_RETURN set_handlers(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_CQ_HANDLE queue, VIP_PVOID context) {
   VIP_ERROR_HANDLER error_handler = on_error;

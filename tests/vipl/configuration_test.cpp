@@ -33,9 +33,11 @@ TEST(Configuration, built_in) {
   const NicConfiguration& nic = configuration.nics[0];
   EXPECT_EQ(nic.name, "VINIC");
   EXPECT_EQ(nic.transport, NicTransport::Local);
-  for (const char* name : {"VINIC", "VINIC0", "/dev/clanvi0", "/dev/via_eth0", "/dev/via_lo", "/etc/via_lo", "nic0", "clan0"})
+  for (const char* name :
+       {"VINIC", "VINIC0", "/dev/clanvi0", "/dev/via_eth0", "/dev/via_lo", "/etc/via_lo", "nic0", "clan0"})
     EXPECT_EQ(configuration.find(name), &nic) << name;
-  for (const char* name : {"", "vinic", "VINIC1", "nic1", "VINIC "}) EXPECT_EQ(configuration.find(name), nullptr) << name;
+  for (const char* name : {"", "vinic", "VINIC1", "nic1", "VINIC "})
+    EXPECT_EQ(configuration.find(name), nullptr) << name;
 }
 
 TEST(Configuration, nothing_at_all_is_the_built_in_one) {
@@ -120,9 +122,10 @@ TEST(Configuration, errors_of_the_file) {
   EXPECT_EQ(error_of("nics:\n  - transport: local"), "n.yaml:2:5: nics[0] needs the key \"name\"");
   EXPECT_EQ(error_of("nics:\n  - x"), "n.yaml:2:5: nics[0]: expected a mapping, got \"x\"");
   EXPECT_EQ(error_of("hosts: [a]"), "n.yaml:1:1: hosts: expected text, got a list");
-  EXPECT_EQ(error_of("\nfabric_idle_time: 5"),
-            "n.yaml:2:1: fabric_idle_time: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 s to 86400.000 s, "
-            "got \"5\"");
+  EXPECT_EQ(
+      error_of("\nfabric_idle_time: 5"),
+      "n.yaml:2:1: fabric_idle_time: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 s to 86400.000 s, "
+      "got \"5\"");
   EXPECT_EQ(error_of("hosts: a\nhosts: b"), "n.yaml:2:1: key \"hosts\" stands here twice");
   EXPECT_EQ(error_of("nics: {"), "n.yaml:1:1: not YAML: end of map flow not found");
   EXPECT_EQ(error_of("nics: &a [*a]"), "n.yaml:1:7: more than 64 levels, one in another");
@@ -135,7 +138,8 @@ TEST(Configuration, errors_of_a_nic) {
   EXPECT_EQ(nic_error("  nodename: x"), "n.yaml:3:3: unknown key \"nodename\" in nics[0]; did you mean \"node_name\"?");
   EXPECT_EQ(nic_error("  transport: locl"),
             "n.yaml:3:3: transport: expected one of local, in_process, fcoe, got \"locl\"; did you mean \"local\"?");
-  EXPECT_EQ(nic_error("  transport: [local]"), "n.yaml:3:3: transport: expected one of local, in_process, fcoe, got a list");
+  EXPECT_EQ(nic_error("  transport: [local]"),
+            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, got a list");
   EXPECT_EQ(nic_error("  node_name: a b"),
             "n.yaml:3:3: node_name: expected a host name (letters, digits, '.', '-', '_', ':'), got \"a b\"");
   EXPECT_EQ(nic_error("  addresses: 10.0.0.1"), "n.yaml:3:3: addresses: expected a list, got \"10.0.0.1\"");
@@ -144,30 +148,39 @@ TEST(Configuration, errors_of_a_nic) {
             "n.yaml:3:15: addresses: expected an IPv4 or IPv6 address, got \"10.0.0.300\"");
   for (const char* address : {"224.0.0.1", "255.255.255.255", "127.0.0.1", "\"ff02::1\"", "\"::1\""})
     EXPECT_NE(nic_error(std::string("  addresses: [") + address + "]").find("expected an address that one host has"),
-              std::string::npos) << address;
-  EXPECT_EQ(nic_error("  port_name: 30:00"), "n.yaml:3:3: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"30:00\"");
+              std::string::npos)
+        << address;
+  EXPECT_EQ(nic_error("  port_name: 30:00"),
+            "n.yaml:3:3: port_name: expected a name such as 20:00:02:fc:f0:00:00:01, got \"30:00\"");
   EXPECT_EQ(nic_error("  node_wwn: 00:00:00:00:00:00:00:00"),
             "n.yaml:3:3: node_wwn: expected a name such as 20:00:02:fc:f0:00:00:01, got \"00:00:00:00:00:00:00:00\"");
-  EXPECT_EQ(nic_error("  reorder_pool: 1KiB"), "n.yaml:3:3: reorder_pool: expected a number of bytes such as 2048, 64KiB, 16MiB, from 65,536 to 68,719,476,736, got \"1KiB\"");
+  EXPECT_EQ(nic_error("  reorder_pool: 1KiB"),
+            "n.yaml:3:3: reorder_pool: expected a number of bytes such as 2048, 64KiB, 16MiB, from 65,536 to "
+            "68,719,476,736, got \"1KiB\"");
   EXPECT_EQ(nic_error("  strict_tags: yes"), "n.yaml:3:3: strict_tags: expected true or false, got \"yes\"");
   EXPECT_EQ(nic_error("  hosts:"), "n.yaml:3:3: hosts: expected text, got nothing");
   EXPECT_EQ(error_of("nics:\n- name: " + std::string(64, 'x')),
             "n.yaml:2:3: name: expected a name of 1 to 63 visible characters, got \"" + std::string(64, 'x') + "\"");
-  EXPECT_EQ(error_of("nics:\n- name: \"a\\tb\""), "n.yaml:2:3: name: expected a name of 1 to 63 visible characters, got \"a\tb\"");
+  EXPECT_EQ(error_of("nics:\n- name: \"a\\tb\""),
+            "n.yaml:2:3: name: expected a name of 1 to 63 visible characters, got \"a\tb\"");
 }
 
 TEST(Configuration, errors_of_limits_and_timeouts) {
-  EXPECT_EQ(nic_error("  limits: {max_vi: 3}"), "n.yaml:3:12: unknown key \"max_vi\" in limits; did you mean \"max_vis\"?");
-  EXPECT_EQ(nic_error("  limits:\n    max_vis: 0"), "n.yaml:4:5: max_vis: expected a whole number, 1 to 1048576, got \"0\"");
+  EXPECT_EQ(nic_error("  limits: {max_vi: 3}"),
+            "n.yaml:3:12: unknown key \"max_vi\" in limits; did you mean \"max_vis\"?");
+  EXPECT_EQ(nic_error("  limits:\n    max_vis: 0"),
+            "n.yaml:4:5: max_vis: expected a whole number, 1 to 1048576, got \"0\"");
   EXPECT_EQ(nic_error("  limits:\n    max_vis: 1048577"),
             "n.yaml:4:5: max_vis: expected a whole number, 1 to 1048576, got \"1048577\"");
   EXPECT_EQ(nic_error("  limits:\n    max_ptags: many"),
             "n.yaml:4:5: max_ptags: expected a whole number, 1 to 524288, got \"many\"");
-  EXPECT_EQ(nic_error("  limits:\n    max_transfer_size: 4GiB"),
-            "n.yaml:4:5: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 1 to 4,294,967,295, "
-            "got \"4GiB\"");
+  EXPECT_EQ(
+      nic_error("  limits:\n    max_transfer_size: 4GiB"),
+      "n.yaml:4:5: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 1 to 4,294,967,295, "
+      "got \"4GiB\"");
   EXPECT_EQ(nic_error("  limits: 3"), "n.yaml:3:3: limits: expected a mapping, got \"3\"");
-  EXPECT_EQ(nic_error("  timeouts: {close: 1s}"), "n.yaml:3:14: unknown key \"close\" in timeouts; known: open, ulp, farp, name_service, name_appears");
+  EXPECT_EQ(nic_error("  timeouts: {close: 1s}"),
+            "n.yaml:3:14: unknown key \"close\" in timeouts; known: open, ulp, farp, name_service, name_appears");
   EXPECT_EQ(nic_error("  timeouts:\n    open: 0"),
             "n.yaml:4:5: open: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 ms to 3600.000 s, got \"0\"");
 }
@@ -206,17 +219,21 @@ TEST(Configuration, mistakes_of_fcoe) {
   EXPECT_EQ(error(""), "n.yaml:2:3: nics[0] needs the key \"interface\"");
   for (const char* name : {"an_interface_of_16", "a/b", "\"udp:\"", "udp:1:2:3", "udp:0:1", "udp:1:65536", "udp:1:x",
                            "udp:10.0.0.256:1:10.0.0.1:2", "\"udp:::1:1:::1:2\""})
-    EXPECT_TRUE(error("  interface: " + std::string(name)).starts_with("n.yaml:4:3: interface: expected an interface's name"))
+    EXPECT_TRUE(
+        error("  interface: " + std::string(name)).starts_with("n.yaml:4:3: interface: expected an interface's name"))
         << error("  interface: " + std::string(name));
-  EXPECT_EQ(error(interface + "  mode: vn2n"), "n.yaml:5:3: mode: expected one of fabric, vn2vn, got \"vn2n\"; did you mean \"vn2vn\"?");
+  EXPECT_EQ(error(interface + "  mode: vn2n"),
+            "n.yaml:5:3: mode: expected one of fabric, vn2vn, got \"vn2n\"; did you mean \"vn2vn\"?");
   EXPECT_EQ(error(interface + "  mtu: 1499"), "n.yaml:5:3: mtu: expected a whole number, 1500 to 9216, got \"1499\"");
   EXPECT_EQ(error(interface + "  vlan: 0"), "n.yaml:5:3: vlan: expected a whole number, 1 to 4094, got \"0\"");
   EXPECT_EQ(error(interface + "  vlan: 4095"), "n.yaml:5:3: vlan: expected a whole number, 1 to 4094, got \"4095\"");
   EXPECT_EQ(error(interface + "  mtu: 9217"), "n.yaml:5:3: mtu: expected a whole number, 1500 to 9216, got \"9217\"");
   for (const char* mac : {"eth0", "01:00:00:00:00:01", "00:00:00:00:00:00"})
-    EXPECT_EQ(error(interface + "  mac: " + mac), "n.yaml:5:3: mac: expected a MAC address of one station, as 02:00:00:00:00:01, got \"" +
-                                                      std::string(mac) + "\"");
-  EXPECT_EQ(error(interface + "  mode: vn2vn\n  fcf: 10:00:00:00:00:00:00:01"), "n.yaml:6:3: fcf: with mode: vn2vn there is none");
+    EXPECT_EQ(error(interface + "  mac: " + mac),
+              "n.yaml:5:3: mac: expected a MAC address of one station, as 02:00:00:00:00:01, got \"" +
+                  std::string(mac) + "\"");
+  EXPECT_EQ(error(interface + "  mode: vn2vn\n  fcf: 10:00:00:00:00:00:00:01"),
+            "n.yaml:6:3: fcf: with mode: vn2vn there is none");
   EXPECT_EQ(nic_error("  mtu: 1500"), "n.yaml:3:3: mtu is for transport: fcoe, this NIC's is local");
   EXPECT_EQ(nic_error("  transport: in_process\n  interface: eth0"),
             "n.yaml:4:3: interface is for transport: fcoe, this NIC's is in_process");
@@ -226,13 +243,17 @@ TEST(Configuration, mistakes_of_fcoe) {
 TEST(Configuration, errors_of_what_stands_twice) {
   EXPECT_EQ(error_of("nics:\n- name: a\n- name: a\n"), "n.yaml:3:3: name a stands here twice");
   EXPECT_EQ(error_of("nics:\n- name: a\n  aliases: [b]\n- name: b\n"), "n.yaml:4:3: name b belongs to NIC a already");
-  EXPECT_EQ(error_of("nics:\n- name: a\n- name: b\n  aliases: [c, a]\n"), "n.yaml:4:16: alias a belongs to NIC a already");
+  EXPECT_EQ(error_of("nics:\n- name: a\n- name: b\n  aliases: [c, a]\n"),
+            "n.yaml:4:16: alias a belongs to NIC a already");
   EXPECT_EQ(nic_error("  aliases: [b, b]"), "n.yaml:3:16: alias b stands here twice");
-  EXPECT_EQ(nic_error("  addresses: [10.0.0.1, \"::ffff:10.0.0.1\"]"), "n.yaml:3:25: address 10.0.0.1 stands here twice");
+  EXPECT_EQ(nic_error("  addresses: [10.0.0.1, \"::ffff:10.0.0.1\"]"),
+            "n.yaml:3:25: address 10.0.0.1 stands here twice");
   EXPECT_EQ(error_of("nics:\n- name: a\n  addresses: [10.0.0.1]\n- name: b\n  addresses: [10.0.0.1]\n"),
             "n.yaml:5:15: address 10.0.0.1 belongs to NIC a already");
-  EXPECT_EQ(error_of("nics:\n- name: a\n  port_name: 30:00:00:00:00:00:00:01\n- name: b\n  port_name: 30:00:00:00:00:00:00:01\n"),
-            "n.yaml:5:3: port_name 30:00:00:00:00:00:00:01 belongs to NIC a already");
+  EXPECT_EQ(
+      error_of(
+          "nics:\n- name: a\n  port_name: 30:00:00:00:00:00:00:01\n- name: b\n  port_name: 30:00:00:00:00:00:00:01\n"),
+      "n.yaml:5:3: port_name 30:00:00:00:00:00:00:01 belongs to NIC a already");
 }
 
 /// The example file; `all`: with the comment signs before its NICs taken away.
@@ -289,12 +310,16 @@ TEST(Configuration, damaged_files_are_told_or_good) {
     std::string text = whole;
     for (unsigned change = random() % 4 + 1; change > 0; --change) {
       const std::size_t at = random() % text.size();
-      if (random() % 2 == 0) text[at] = signs[random() % signs.size()];
-      else text.erase(at, random() % 40);
+      if (random() % 2 == 0)
+        text[at] = signs[random() % signs.size()];
+      else
+        text.erase(at, random() % 40);
     }
     const auto parsed = parse_configuration(text, "damaged");
-    if (parsed) ++good_ones;
-    else EXPECT_TRUE(parsed.error().message.starts_with("damaged:")) << parsed.error().message;
+    if (parsed)
+      ++good_ones;
+    else
+      EXPECT_TRUE(parsed.error().message.starts_with("damaged:")) << parsed.error().message;
   }
   EXPECT_GT(good_ones, 0);
   EXPECT_LT(good_ones, files);
@@ -341,9 +366,8 @@ TEST_F(ConfigurationFiles, a_named_file_must_be_there) {
 TEST_F(ConfigurationFiles, environment_says_where) {
   setenv("XDG_CONFIG_HOME", path("home").c_str(), 1);
   setenv("XDG_CONFIG_DIRS", (path("a") + ":relative::" + path("b")).c_str(), 1);
-  EXPECT_EQ(configuration_places().usual,
-            (std::vector{path("home/fcvi/nics.yaml"), path("a/fcvi/nics.yaml"), path("b/fcvi/nics.yaml"),
-                         std::string("/etc/fcvi/nics.yaml")}));
+  EXPECT_EQ(configuration_places().usual, (std::vector{path("home/fcvi/nics.yaml"), path("a/fcvi/nics.yaml"),
+                                                       path("b/fcvi/nics.yaml"), std::string("/etc/fcvi/nics.yaml")}));
   EXPECT_EQ(configuration_places().named, "");
   setenv("FCVI_CONFIG", "x.yaml", 1);
   EXPECT_EQ(configuration_places().named, "x.yaml");

@@ -120,7 +120,8 @@ TEST(ViplConnection, accept_with_other_attributes_can_be_tried_again) {
     Node node(1), foreign(2);
     VIP_CONN_HANDLE connection = nullptr;
     ASSERT_EQ(node.wait("pick", connection), VIP_SUCCESS);
-    EXPECT_EQ(VipConnectAccept(connection, node.make_vi(VIP_SERVICE_RELIABLE_RECEPTION)), VIP_INVALID_RELIABILITY_LEVEL);
+    EXPECT_EQ(VipConnectAccept(connection, node.make_vi(VIP_SERVICE_RELIABLE_RECEPTION)),
+              VIP_INVALID_RELIABILITY_LEVEL);
     VIP_VI_HANDLE vi = node.make_vi();
     VIP_VI_ATTRIBUTES small = attributes();
     small.MaxTransferSize = 100;

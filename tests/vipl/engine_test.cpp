@@ -68,7 +68,9 @@ class TestRuntime final : public Runtime {
     if (service_.joinable()) service_.join();
   }
   [[nodiscard]] TimeNs now() const override { return monotonic_now(); }
-  bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override { return futex_wait(point.epoch(), key, deadline); }
+  bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override {
+    return futex_wait(point.epoch(), key, deadline);
+  }
   void set_alarm(TimeNs, TimeNs) override {}
   [[nodiscard]] std::size_t slice_events() const override { return 64; }
   void call_service() override {

@@ -68,7 +68,8 @@ TEST(ViplError, bad_descriptor_address_is_a_post_error) {
   }});
 }
 
-// VI-DG 4.4: of an error of a VI that no descriptor and no completion queue has to do with, and of one with a descriptor.
+// VI-DG 4.4: of an error of a VI that no descriptor and no completion queue has to do with, and of one with a
+// descriptor.
 TEST(ViplError, fields_that_say_nothing_are_null) {
   Seen lost, bad;
   simulate({[&] {
@@ -138,7 +139,8 @@ namespace {
 
 /// The one error that `provoke` raises at a server whose client does it. The server's VI has two receives of 100 bytes,
 /// and stays for 100 ms.
-VIP_ERROR_DESCRIPTOR error_at_server(VIP_RELIABILITY_LEVEL level, const std::function<void(Node& client, VIP_VI_HANDLE vi, Node& server)>& provoke,
+VIP_ERROR_DESCRIPTOR error_at_server(VIP_RELIABILITY_LEVEL level,
+                                     const std::function<void(Node& client, VIP_VI_HANDLE vi, Node& server)>& provoke,
                                      unsigned receives = 2) {
   Seen seen;
   Node* server_node = nullptr;
@@ -222,7 +224,8 @@ TEST(ViplError, overrun_of_a_queue) {
     VIP_VI_HANDLE vi = node.make_vi();
     VIP_DESCRIPTOR *done = nullptr, *descriptor = node.simple(0, 0, 4);
     // Flushed at once, and on the queue until they are dequeued.
-    for (VIP_ULONG i = 0; i < nic.MaxDescriptorsPerQueue; ++i) ASSERT_EQ(VipPostSend(vi, descriptor, node.handle), VIP_SUCCESS);
+    for (VIP_ULONG i = 0; i < nic.MaxDescriptorsPerQueue; ++i)
+      ASSERT_EQ(VipPostSend(vi, descriptor, node.handle), VIP_SUCCESS);
     EXPECT_EQ(VipSendDone(vi, &done), VIP_DESCRIPTOR_ERROR);
     node.post_send(vi, descriptor);  // there is room again
     node.rest(1);
@@ -238,7 +241,7 @@ TEST(ViplError, overrun_of_a_queue) {
       ASSERT_EQ(done, descriptor);
     }
     ASSERT_EQ(VipSendDone(vi, &done), VIP_DESCRIPTOR_ERROR);
-    EXPECT_EQ(done, nullptr);  // the refused one was not queued
+    EXPECT_EQ(done, nullptr);                        // the refused one was not queued
     EXPECT_EQ(VipDestroyVi(vi), VIP_INVALID_STATE);  // VI-DG 6.3.1: it is in Error
     EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
     EXPECT_EQ(VipDestroyVi(vi), VIP_SUCCESS);
@@ -304,15 +307,16 @@ TEST(ViplError, error_in_idle_is_told_and_refuses_the_connection) {
   simulate({server, client});
 }
 
-// VI-ARCH 7.2, 7.3, VI-DG 6.2: a connection that an error ended is lost at both ends, and both handlers hear of that once, whether a descriptor
-// tells the error, a handler, or both ends' descriptors.
+// VI-ARCH 7.2, 7.3, VI-DG 6.2: a connection that an error ended is lost at both ends, and both handlers hear of that
+// once, whether a descriptor tells the error, a handler, or both ends' descriptors.
 TEST(ViplError, connection_that_an_error_ended_is_lost_at_both_ends) {
   const VIP_RELIABILITY_LEVEL levels[] = {VIP_SERVICE_RELIABLE_DELIVERY, VIP_SERVICE_RELIABLE_RECEPTION};
   for (const VIP_RELIABILITY_LEVEL level : levels) {
     for (const bool posted : {false, true}) {  // no descriptor at all, or one that is too small
       Seen at_client, at_server;
       const auto lost = [](const Seen& seen) {
-        return std::count_if(seen.errors.begin(), seen.errors.end(), [](const auto& error) { return error.ErrorCode == VIP_ERROR_CONN_LOST; });
+        return std::count_if(seen.errors.begin(), seen.errors.end(),
+                             [](const auto& error) { return error.ErrorCode == VIP_ERROR_CONN_LOST; });
       };
       simulate({[&] {
                   Node node(1);

@@ -15,8 +15,8 @@ static VIP_VI_HANDLE vi;
 static volatile int stop;
 static pid_t parent;
 
-/* Asked by LeakSanitizer. What the parent's other threads held at the fork() looks lost in the child, where they are not:
- * "Running thread was not suspended. False leaks are possible." */
+/* Asked by LeakSanitizer. What the parent's other threads held at the fork() looks lost in the child, where they are
+ * not: "Running thread was not suspended. False leaks are possible." */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return getpid() != parent; }
 

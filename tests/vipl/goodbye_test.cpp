@@ -20,7 +20,8 @@ constexpr wire::Wwn our_name{0x3000'0000'0000'0BE1}, our_node{0x3100'0000'0000'0
 class Neighbour final : private fc2::fcoe::Vn2vnListener, private fc2::FrameTap {
  public:
   explicit Neighbour(Machine& machine)
-      : machine_(machine), port_(machine.core.scheduler(), machine.core.pool(), {.name = "neighbour", .port_name = our_name, .node_name = our_node}) {
+      : machine_(machine), port_(machine.core.scheduler(), machine.core.pool(),
+                                 {.name = "neighbour", .port_name = our_name, .node_name = our_node}) {
     const CoreSection section(machine_.core);
     const fc2::drivers::CoreAccess access{machine_.io, machine_.core, machine_.core.scheduler(), machine_.core.pool()};
     ethernet_ = fc2::drivers::UdpEthernet::open(access, {.name = "cable", .mac = {{2, 0, 0, 0, 0, 0xB}}}).port;
@@ -35,7 +36,8 @@ class Neighbour final : private fc2::fcoe::Vn2vnListener, private fc2::FrameTap 
     const CoreSection section(machine_.core);
     ethernet_->set_remote_port(remote_port);
     fc2::fcoe::Vn2vnListener* const listener = this;
-    node_.emplace(machine_.core.scheduler(), machine_.core.pool(), *ethernet_, port_, fc2::fcoe::Vn2vnConfig{}, listener);
+    node_.emplace(machine_.core.scheduler(), machine_.core.pool(), *ethernet_, port_, fc2::fcoe::Vn2vnConfig{},
+                  listener);
     node_->tap(this);
   }
   /// As soon as `ready` can be read: a VN_Port that is still claiming its address hears no PLOGI.
@@ -76,7 +78,8 @@ std::uint16_t free_udp_port() {
   Machine machine;
   const CoreSection section(machine.core);
   const auto port = fc2::drivers::UdpEthernet::open(
-      {machine.io, machine.core, machine.core.scheduler(), machine.core.pool()}, {.name = "any"}).port;
+                        {machine.io, machine.core, machine.core.scheduler(), machine.core.pool()}, {.name = "any"})
+                        .port;
   return port->local_port();
 }
 
@@ -89,8 +92,8 @@ TEST(GoodbyeTest, vn2vn_the_program_exits_its_neighbours_are_logged_out) {
   Machine machine;
   Neighbour neighbour(machine);
   const std::uint16_t its_port = free_udp_port();
-  std::ofstream(configuration) << "nics:\n- name: VINIC\n  transport: fcoe\n  mode: vn2vn\n  interface: \"udp:" << its_port << ":"
-                               << neighbour.udp_port() << "\"\n  timeouts: {open: 60s}\n";
+  std::ofstream(configuration) << "nics:\n- name: VINIC\n  transport: fcoe\n  mode: vn2vn\n  interface: \"udp:"
+                               << its_port << ":" << neighbour.udp_port() << "\"\n  timeouts: {open: 60s}\n";
   int begin[2], end[2];
   ASSERT_TRUE(::pipe(begin) == 0 && ::pipe(end) == 0);
   Child program([&] {

@@ -28,7 +28,8 @@ TEST(HandleSlots, finds_only_what_is_in_it) {
   EXPECT_EQ(slots.find(a, 2), nullptr);  // of another kind
   EXPECT_EQ(slots.find(nullptr, 1), nullptr);
   EXPECT_EQ(slots.find(&first, 1), nullptr);
-  for (const std::uintptr_t change : {1UL, 8UL, 1UL << 23, 1UL << 40, ~0UL}) EXPECT_EQ(slots.find(plus(a, change), 1), nullptr);
+  for (const std::uintptr_t change : {1UL, 8UL, 1UL << 23, 1UL << 40, ~0UL})
+    EXPECT_EQ(slots.find(plus(a, change), 1), nullptr);
   for (unsigned kind = 0; kind < 8; ++kind)
     EXPECT_EQ(slots.find(reinterpret_cast<void*>(~7UL | kind), kind), nullptr);  // all bits
 }

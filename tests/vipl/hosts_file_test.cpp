@@ -73,7 +73,8 @@ TEST(HostsFile, several_addresses_and_several_names) {
 
 // A whole name comes before short ones; a domain that is asked for is not another one.
 TEST(HostsFile, short_names) {
-  const HostsFile hosts = good("10.1.0.1 node.a.org\n10.1.0.2 node.b.org\n10.1.0.3 plain\n10.1.0.4 both.a.org\n10.1.0.5 both\n");
+  const HostsFile hosts =
+      good("10.1.0.1 node.a.org\n10.1.0.2 node.b.org\n10.1.0.3 plain\n10.1.0.4 both.a.org\n10.1.0.5 both\n");
   EXPECT_EQ(addresses_of(hosts, "node"), (Addresses{ip("10.1.0.1"), ip("10.1.0.2")}));
   EXPECT_EQ(addresses_of(hosts, "node.b.org"), Addresses{ip("10.1.0.2")});
   EXPECT_EQ(addresses_of(hosts, "node.c.org"), Addresses{});
@@ -109,8 +110,8 @@ TEST(HostsFile, usual_lines_of_etc_hosts) {
 TEST(HostsFile, large_file) {
   std::string text;
   for (int i = 0; i < 65536; ++i)
-    text += "10.2." + std::to_string(i / 256) + "." + std::to_string(i % 256) + " n" + std::to_string(i) + ".example.org n" +
-            std::to_string(i) + "\n";
+    text += "10.2." + std::to_string(i / 256) + "." + std::to_string(i % 256) + " n" + std::to_string(i) +
+            ".example.org n" + std::to_string(i) + "\n";
   const HostsFile hosts = good(text);
   EXPECT_EQ(addresses_of(hosts, "n65535"), Addresses{ip("10.2.255.255")});
   EXPECT_EQ(name_of(hosts, "10.2.1.0"), "n256.example.org");

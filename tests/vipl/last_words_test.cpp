@@ -33,9 +33,10 @@ constexpr std::uint32_t message_bytes = 16 * 1024;
 class LastWords : public LocalFabricTest {
  public:
   LastWords() {
-    std::ofstream(path("nics.yaml")) << "nics:\n"
-                                        "- {name: VINIC0, transport: local, addresses: [10.0.0.1], timeouts: {open: 60s}}\n"
-                                        "- {name: VINIC1, transport: local, addresses: [10.0.0.2], timeouts: {open: 60s}}\n";
+    std::ofstream(path("nics.yaml"))
+        << "nics:\n"
+           "- {name: VINIC0, transport: local, addresses: [10.0.0.1], timeouts: {open: 60s}}\n"
+           "- {name: VINIC1, transport: local, addresses: [10.0.0.2], timeouts: {open: 60s}}\n";
     ::setenv("FCVI_CONFIG", path("nics.yaml").c_str(), 1);
   }
   ~LastWords() override { ::unsetenv("FCVI_CONFIG"); }
@@ -75,8 +76,8 @@ class LastWords : public LocalFabricTest {
   Pipe connected_, stopped_, sent_, received_;
 };
 
-// VI-ARCH 2.5.2: at Reliable Delivery a Send is done when it is on its way, and nothing but an error stops it there. The service
-// of the local fabric is busy: neither its socket nor the library's buffer is empty when the program ends.
+// VI-ARCH 2.5.2: at Reliable Delivery a Send is done when it is on its way, and nothing but an error stops it there.
+// The service of the local fabric is busy: neither its socket nor the library's buffer is empty when the program ends.
 TEST_F(LastWords, exit_afterSendsAreDone_theyArrive) {
   ASSERT_TRUE(start_service());
   const pid_t busy = service();

@@ -29,7 +29,8 @@ TEST(ViplMemory, register_query_set_and_deregister) {
     wanted = {nullptr, VIP_FALSE, VIP_TRUE};
     for (const int elsewhere : {0, 2, 5, 33, 34}) {  // VI-DG 3.7.4, 3.7.5: "the base address of the memory region"
       EXPECT_EQ(VipQueryMem(node.nic, room.data() + elsewhere, first, &found), VIP_INVALID_PARAMETER) << elsewhere;
-      EXPECT_EQ(VipSetMemAttributes(node.nic, room.data() + elsewhere, first, &wanted), VIP_INVALID_PARAMETER) << elsewhere;
+      EXPECT_EQ(VipSetMemAttributes(node.nic, room.data() + elsewhere, first, &wanted), VIP_INVALID_PARAMETER)
+          << elsewhere;
     }
     EXPECT_EQ(VipSetMemAttributes(node.nic, room.data() + 1, first, &wanted), VIP_SUCCESS);
     ASSERT_EQ(VipQueryMem(node.nic, room.data() + 1, first, &found), VIP_SUCCESS);
@@ -89,7 +90,8 @@ TEST(ViplMemory, handle_of_another_nic_is_a_protection_error) {
     descriptor->DS[0].Local = {{.Address = other.data()}, other.handle, 100};
     node.post_send(vi, descriptor);
     EXPECT_EQ(VipSendWait(vi, VIP_INFINITE, &done), VIP_DESCRIPTOR_ERROR);
-    EXPECT_EQ(done->CS.Status, static_cast<VIP_UINT32>(VIP_STATUS_DONE | VIP_STATUS_PROTECTION_ERROR | VIP_STATUS_OP_SEND));
+    EXPECT_EQ(done->CS.Status,
+              static_cast<VIP_UINT32>(VIP_STATUS_DONE | VIP_STATUS_PROTECTION_ERROR | VIP_STATUS_OP_SEND));
     node.rest(100);
   };
   simulate({server, client});
@@ -161,12 +163,13 @@ TEST(ViplMemory, read_only_memory_is_sent_from_and_never_written) {
   munmap(page, 4096);
 }
 
-// VI-ARCH 3.2.1: a few bytes that reach into memory which is not there: what lies before it is written, nothing behind it, and the
-// caller learns of it. No word straddles the border.
+// VI-ARCH 3.2.1: a few bytes that reach into memory which is not there: what lies before it is written, nothing behind
+// it, and the caller learns of it. No word straddles the border.
 TEST(ViplMemory, few_bytes_end_where_memory_does) {
   if (!vipl::memory_faults().catches_accesses()) GTEST_SKIP() << "single accesses are not caught in this build";
   constexpr std::size_t page = 4096, few = vi::consumer_memory::few_bytes;
-  auto* const room = static_cast<std::uint8_t*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* const room =
+      static_cast<std::uint8_t*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(room, MAP_FAILED);
   vipl::MemoryFaults::look_again();
   const vipl::MemoryFaults::Section section;
@@ -191,7 +194,8 @@ TEST(ViplMemory, few_bytes_end_where_memory_does) {
   munmap(room, 2 * page);
 }
 
-// A handler of a signal makes a call of ours while its thread is within the library: what that thread was at is guarded still.
+// A handler of a signal makes a call of ours while its thread is within the library: what that thread was at is guarded
+// still.
 TEST(ViplMemory, sections_within_sections_guard_the_outer_one) {
   void* const page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
@@ -203,7 +207,11 @@ TEST(ViplMemory, sections_within_sections_guard_the_outer_one) {
       std::byte value;
     } read{gone, {}};
     return vipl::memory_faults().run(
-        gone, 1, [](void* context) { static_cast<Read*>(context)->value = *static_cast<const volatile std::byte*>(static_cast<Read*>(context)->from); },
+        gone, 1,
+        [](void* context) {
+          static_cast<Read*>(context)->value =
+              *static_cast<const volatile std::byte*>(static_cast<Read*>(context)->from);
+        },
         &read);
   };
   const vipl::MemoryFaults::Section outer;

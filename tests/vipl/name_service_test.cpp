@@ -188,10 +188,8 @@ class FabricNamesTest : public testing::Test {
  protected:
   FabricNamesTest() : names(std::shared_ptr<FabricAccess>(fabric = new FakeFabric), fc2::second) {
     fabric->list = {port(0x010100, "one.example.org", {ip("10.0.0.1"), ip("fd00::1")}),
-                    port(0x010200, "two", {ip("10.0.0.2")}),
-                    port(0x010300, "one.example.org", {ip("10.0.0.1")}),
-                    port(0x010400, "", {ip("10.0.0.4")}),
-                    port(0x010500, "bare", {})};
+                    port(0x010200, "two", {ip("10.0.0.2")}), port(0x010300, "one.example.org", {ip("10.0.0.1")}),
+                    port(0x010400, "", {ip("10.0.0.4")}), port(0x010500, "bare", {})};
   }
   Addresses addresses_of(const std::string& name) {
     Addresses found;
@@ -259,7 +257,8 @@ TEST_F(FabricNamesTest, reverse) {
   EXPECT_EQ(fabric->rested, 0);
 }
 
-// --- hosts that the system knows --------------------------------------------------------------------------------------
+// --- hosts that the system knows
+// --------------------------------------------------------------------------------------
 
 class KnownHostsTest : public testing::Test {
  protected:
@@ -285,7 +284,8 @@ class KnownHostsTest : public testing::Test {
   Answer last{};
 };
 
-// Its processes may start later: they will have the address that derives from the name. It is said at once (ruling 255).
+// Its processes may start later: they will have the address that derives from the name. It is said at once (ruling
+// 255).
 TEST_F(KnownHostsTest, nobody_there_yet) {
   EXPECT_EQ(addresses_of("cluster7"), (Addresses{default_address("cluster7"), ip("10.0.0.7"), ip("fd00::7")}));
   EXPECT_EQ(last, Answer::Found);
@@ -311,9 +311,12 @@ TEST_F(KnownHostsTest, unknown_and_address_text) {
 
 // Depth 1: the same switch; 2: all others.
 TEST(Discovery, by_depth) {
-  const std::vector<farp::DirectoryEntry> ports{
-      port(0x010100, "here", {own, own_too}), port(0x010200, "here", {own}), port(0x010300, "a", {ip("10.0.0.1"), ip("10.0.0.2")}),
-      port(0x010400, "a", {ip("10.0.0.2")}), port(0x020100, "far", {ip("10.0.0.3")}), port(0x010500, "silent", {})};
+  const std::vector<farp::DirectoryEntry> ports{port(0x010100, "here", {own, own_too}),
+                                                port(0x010200, "here", {own}),
+                                                port(0x010300, "a", {ip("10.0.0.1"), ip("10.0.0.2")}),
+                                                port(0x010400, "a", {ip("10.0.0.2")}),
+                                                port(0x020100, "far", {ip("10.0.0.3")}),
+                                                port(0x010500, "silent", {})};
   const Addresses near{ip("10.0.0.1"), ip("10.0.0.2")}, everywhere{ip("10.0.0.1"), ip("10.0.0.2"), ip("10.0.0.3")};
   EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, 0), Addresses{});
   EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, 1), near);
@@ -321,7 +324,8 @@ TEST(Discovery, by_depth) {
   EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, ~0UL), everywhere);
 }
 
-// --- the system's resolver: only what needs no network ----------------------------------------------------------------
+// --- the system's resolver: only what needs no network
+// ----------------------------------------------------------------
 
 TEST(SystemNames, address_texts) {
   const SystemNames names;

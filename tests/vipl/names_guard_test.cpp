@@ -1,4 +1,5 @@
-// VI-DG 3.9 where something is thrown inside: the program, which is C, gets VIP_ERROR_RESOURCE, and the next call works.
+// VI-DG 3.9 where something is thrown inside: the program, which is C, gets VIP_ERROR_RESOURCE, and the next call
+// works.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -69,8 +70,10 @@ int failed_allocations(const std::function<VIP_RETURN()>& call) {
     const VIP_RETURN result = call();
     const bool failed = until_failure < 0;
     until_failure = -1;
-    if (failed) EXPECT_EQ(result, VIP_ERROR_RESOURCE) << "allocation " << count;
-    else EXPECT_EQ(result, VIP_SUCCESS);
+    if (failed)
+      EXPECT_EQ(result, VIP_ERROR_RESOURCE) << "allocation " << count;
+    else
+      EXPECT_EQ(result, VIP_SUCCESS);
     if (!failed) return count;
   }
 }
@@ -115,9 +118,10 @@ TEST_F(ViplNamesGuard, every_allocation_of_each_call_fails) {
     EXPECT_GT(failed_allocations([&] { return VipNSGetHostByName(node.nic, name, &address, 0); }), 0);
     EXPECT_EQ(address.bytes[4 + 15], 9);
     EXPECT_GT(failed_allocations([&] {
-      VIP_ULONG length = sizeof found;
-      return VipNSGetHostByAddr(node.nic, &address, found, &length);
-    }), 0);
+                VIP_ULONG length = sizeof found;
+                return VipNSGetHostByAddr(node.nic, &address, found, &length);
+              }),
+              0);
     EXPECT_STREQ(found, name);
   }});
 }

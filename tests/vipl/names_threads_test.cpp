@@ -74,8 +74,10 @@ TEST_F(ViplNamesThreads, init_and_shutdown_race) {
   on_threads({node.nic, node.nic, node.nic, node.nic}, [&open](VIP_NIC_HANDLE nic) {
     for (int i = 0; i < rounds; ++i) {
       const VIP_RETURN init = VipNSInit(nic, nullptr);
-      if (init == VIP_SUCCESS) EXPECT_EQ(++open, 1);
-      else EXPECT_EQ(init, VIP_ERROR_NAMESERVICE);
+      if (init == VIP_SUCCESS)
+        EXPECT_EQ(++open, 1);
+      else
+        EXPECT_EQ(init, VIP_ERROR_NAMESERVICE);
       const VIP_RETURN found = look_up(nic, "host0");
       EXPECT_TRUE(found == VIP_SUCCESS || (found == VIP_ERROR_NAMESERVICE && init != VIP_SUCCESS)) << found;
       if (init != VIP_SUCCESS) continue;

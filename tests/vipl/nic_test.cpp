@@ -86,7 +86,8 @@ TEST(ViplNic, forged_handles_are_invalid) {
     Node node;
     int local = 0;
     VIP_DESCRIPTOR* done;
-    for (void* handle : {static_cast<void*>(nullptr), static_cast<void*>(&local), node.nic, reinterpret_cast<void*>(~0UL)}) {
+    for (void* handle :
+         {static_cast<void*>(nullptr), static_cast<void*>(&local), node.nic, reinterpret_cast<void*>(~0UL)}) {
       EXPECT_EQ(VipRecvDone(handle, &done), VIP_INVALID_PARAMETER);
       EXPECT_EQ(VipConnectReject(handle), VIP_INVALID_PARAMETER);
       EXPECT_EQ(VipDisconnect(handle), VIP_INVALID_PARAMETER);
@@ -123,7 +124,10 @@ TEST(ViplVi, create_refuses_what_it_cannot_do) {
     EXPECT_EQ(create([](auto& a) { a.MaxTransferSize = 1UL << 33; }), VIP_INVALID_MTU);
     EXPECT_EQ(create([&](auto& a) { a.QoS = &node; }), VIP_INVALID_QOS);
     EXPECT_EQ(create([&](auto& a) { a.Ptag = foreign_tag; }), VIP_INVALID_PTAG);
-    EXPECT_EQ(create([](auto& a) { a.ReliabilityLevel = VIP_SERVICE_UNRELIABLE; a.EnableRdmaRead = VIP_TRUE; }),
+    EXPECT_EQ(create([](auto& a) {
+                a.ReliabilityLevel = VIP_SERVICE_UNRELIABLE;
+                a.EnableRdmaRead = VIP_TRUE;
+              }),
               VIP_INVALID_RDMAREAD);
     EXPECT_EQ(vi, nullptr);
     EXPECT_EQ(create([](auto& a) { a.MaxTransferSize = 32000; }), VIP_SUCCESS);

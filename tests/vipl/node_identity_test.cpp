@@ -30,7 +30,7 @@ TEST(NodeIdentity, one_short_name_is_one_host) {
   EXPECT_EQ(a.node_wwn, b.node_wwn);
   EXPECT_EQ(b.node_name, "NODE1.example.org");  // as given
   EXPECT_EQ(b.host_name, "box");
-  EXPECT_NE(a.port_name, b.port_name);          // two N_Ports of one node
+  EXPECT_NE(a.port_name, b.port_name);  // two N_Ports of one node
 }
 
 TEST(NodeIdentity, two_names_are_two_hosts) {
@@ -54,7 +54,8 @@ TEST(NodeIdentity, port_name_is_of_process_and_nic) {
   std::set<wire::Wwn> names;
   for (const std::string name : {"VINIC", "VINIC1"})
     for (std::uint32_t pid = 1; pid < 1000; ++pid)
-      for (std::uint64_t start : {1u, 2u, 1000000u}) names.insert(derive(nic(name), facts("node1", pid, start)).port_name);
+      for (std::uint64_t start : {1u, 2u, 1000000u})
+        names.insert(derive(nic(name), facts("node1", pid, start)).port_name);
   EXPECT_EQ(names.size(), 2u * 999u * 3u);
   EXPECT_EQ(derive(nic(), facts("node1")).port_name, derive(nic(), facts("node1")).port_name);
 }
@@ -88,9 +89,11 @@ TEST(NodeIdentity, short_names) {
 }
 
 TEST(NodeIdentity, what_is_a_node_name) {
-  for (const char* name : {"a", "node-1.example.org", "10.0.0.1", "my_node", "fd00::1"}) EXPECT_TRUE(is_node_name(name)) << name;
-  for (const std::string& name : {std::string(), std::string(".a"), std::string("a b"), std::string("a#"), std::string("a\n"),
-                                  std::string("n\xC3\xB6"), std::string("a\0b", 3), std::string(256, 'a')})
+  for (const char* name : {"a", "node-1.example.org", "10.0.0.1", "my_node", "fd00::1"})
+    EXPECT_TRUE(is_node_name(name)) << name;
+  for (const std::string& name :
+       {std::string(), std::string(".a"), std::string("a b"), std::string("a#"), std::string("a\n"),
+        std::string("n\xC3\xB6"), std::string("a\0b", 3), std::string(256, 'a')})
     EXPECT_FALSE(is_node_name(name)) << name;
   EXPECT_TRUE(is_node_name(std::string(255, 'a')));
 }
@@ -110,7 +113,8 @@ TEST(NodeIdentity, names_that_mean_one_host) {
 TEST(NodeIdentity, addresses_that_hosts_have) {
   for (const char* text : {"10.0.0.1", "1.0.0.0", "223.255.255.255", "fd00::1", "fe80::1", "::2"})
     EXPECT_TRUE(is_host_address(*wire::IpAddress::from_string(text))) << text;
-  for (const char* text : {"::", "::1", "0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.0.1", "224.0.0.1", "255.255.255.255", "ff02::1"})
+  for (const char* text :
+       {"::", "::1", "0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.0.1", "224.0.0.1", "255.255.255.255", "ff02::1"})
     EXPECT_FALSE(is_host_address(*wire::IpAddress::from_string(text))) << text;
 }
 

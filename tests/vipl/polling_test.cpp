@@ -66,8 +66,8 @@ class Polling : public testing::Test {
 
 // --- Patience ------------------------------------------------------------------------------------------------------
 
-/// A wait: polls every 0.2 us find nothing, until what comes `after` so long. Returns how many naps were taken, and how long it polled
-/// before the first.
+/// A wait: polls every 0.2 us find nothing, until what comes `after` so long. Returns how many naps were taken, and how
+/// long it polled before the first.
 int wait_for(Patience& patience, TimeNs& now, TimeNs after, TimeNs* polled = nullptr) {
   const TimeNs begin = now, end = now + after;
   int naps = 0;
@@ -91,7 +91,8 @@ void wait_until_spinning(Patience& patience, TimeNs& now, std::uint32_t at_most)
 
 TEST(Patience, poll_now_and_then_never_sleeps) {
   Patience patience;
-  for (TimeNs now = fc2::second; now < 2 * fc2::second; now += Patience::longest_gap + 1) EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
+  for (TimeNs now = fc2::second; now < 2 * fc2::second; now += Patience::longest_gap + 1)
+    EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
 }
 
 // As one that waits would: whoever brings something gets the core at once.
@@ -244,7 +245,8 @@ TEST_F(Polling, poll_in_a_row_without_patience_returns_at_once) {
 
 // --- several queues in turn ------------------------------------------------------------------------------------------
 
-// A loop over seven queues: what completes in one of them ends the nap in another, and is found without a nap in those between.
+// A loop over seven queues: what completes in one of them ends the nap in another, and is found without a nap in those
+// between.
 TEST_F(Polling, several_queues_whatCompletesInAnother_isFoundInTheSameRound) {
   const char queues[7] = {};
   bool done = false;
@@ -267,8 +269,8 @@ TEST_F(Polling, several_queues_whatCompletesInAnother_isFoundInTheSameRound) {
   EXPECT_EQ(round(), 1) << "the one in which it completes";
 }
 
-// A ping-pong: a send is waited for, then a receive. All that completed was taken, so there is nothing to be found elsewhere, and
-// whoever brings the rest gets the core.
+// A ping-pong: a send is waited for, then a receive. All that completed was taken, so there is nothing to be found
+// elsewhere, and whoever brings the rest gets the core.
 TEST_F(Polling, twoQueuesInTurn_allTaken_restAtTheSecondPoll) {
   const char queues[2] = {};
   for (std::uint32_t i = 0; i + 1 < Patience::first_rest; ++i) {  // then it tries to spin

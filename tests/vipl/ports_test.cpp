@@ -1,5 +1,5 @@
-// vipl/work_port.hpp and completion_port.hpp, call by call: who is told what, and what is left for the next user. One thread;
-// what others would do meanwhile is done where the runtime is asked to wait.
+// vipl/work_port.hpp and completion_port.hpp, call by call: who is told what, and what is left for the next user. One
+// thread; what others would do meanwhile is done where the runtime is asked to wait.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -97,7 +97,8 @@ TEST_F(Ports, closed_nobodysCallsArePassed) {
   EXPECT_EQ(post(2), WorkPort::Posted::Gone);
 }
 
-// VI-DG 3.5.2: in posting order, with what became of each; NotDone while it is open, and an empty queue is another thing.
+// VI-DG 3.5.2: in posting order, with what became of each; NotDone while it is open, and an empty queue is another
+// thing.
 TEST_F(Ports, descriptor_isPostedAndDequeued) {
   open(nullptr);
   std::uint64_t address = 0;
@@ -124,7 +125,8 @@ TEST_F(Ports, descriptor_isPostedAndDequeued) {
   EXPECT_EQ(take(), Taken::Empty);
 }
 
-// VI-DG 3.8.1: the limit holds for descriptors on the queue until they are dequeued. Four times as many may be submitted.
+// VI-DG 3.8.1: the limit holds for descriptors on the queue until they are dequeued. Four times as many may be
+// submitted.
 TEST_F(Ports, limits_ofDescriptorsAndOfSubmissions) {
   open(nullptr, 2);
   for (std::uint64_t i = 1; i <= 8; ++i) EXPECT_EQ(post(i), WorkPort::Posted::Success) << i;
@@ -434,7 +436,9 @@ TEST_F(Ports, handlers_areCalledWithAllTheyAreToKnow) {
   EXPECT_EQ(called.vi, vi);
   EXPECT_EQ(called.descriptor, reinterpret_cast<VIP_DESCRIPTOR*>(std::uintptr_t{0x1240}));
   for (const bool receive_queue : {false, true}) {
-    const auto of_entry = [](VIP_PVOID c, VIP_NIC_HANDLE n, VIP_VI_HANDLE v, VIP_BOOLEAN r) { called = {c, n, v, nullptr, r}; };
+    const auto of_entry = [](VIP_PVOID c, VIP_NIC_HANDLE n, VIP_VI_HANDLE v, VIP_BOOLEAN r) {
+      called = {c, n, v, nullptr, r};
+    };
     CompletionPort::call(of_entry, &context, &nic, cq, Taken::Success, {vi, receive_queue});
     EXPECT_EQ(called.context, &context);
     EXPECT_EQ(called.nic, &nic);

@@ -26,7 +26,8 @@ struct Address {
   Address(unsigned host, std::string_view discriminator) : bytes{} {
     net.HostAddressLen = 16;
     net.DiscriminatorLen = static_cast<VIP_UINT16>(discriminator.size());
-    const std::uint8_t address[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, static_cast<std::uint8_t>(host + 1)};
+    const std::uint8_t address[16] = {0, 0, 0,    0,    0,  0, 0, 0,
+                                      0, 0, 0xFF, 0xFF, 10, 0, 0, static_cast<std::uint8_t>(host + 1)};
     std::memcpy(bytes + 4, address, sizeof address);
     std::memcpy(bytes + 20, discriminator.data(), discriminator.size());
   }
@@ -73,7 +74,9 @@ class Node {
     return vi;
   }
   std::uint8_t* data(std::size_t offset = 0) { return aligned() + descriptor_bytes * descriptors + offset; }
-  VIP_DESCRIPTOR* at(std::size_t index) { return static_cast<VIP_DESCRIPTOR*>(static_cast<void*>(aligned() + index * descriptor_bytes)); }
+  VIP_DESCRIPTOR* at(std::size_t index) {
+    return static_cast<VIP_DESCRIPTOR*>(static_cast<void*>(aligned() + index * descriptor_bytes));
+  }
   /// One data segment at data(offset).
   VIP_DESCRIPTOR* simple(std::size_t index, std::size_t offset, std::uint32_t length) {
     VIP_DESCRIPTOR* made = new (at(index)) VIP_DESCRIPTOR{};
@@ -91,10 +94,15 @@ class Node {
     made->DS[1].Local = {{.Address = data(offset)}, handle, length};
     return made;
   }
-  void post_receive(VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) { EXPECT_EQ(VipPostRecv(vi, descriptor, handle), VIP_SUCCESS); }
-  void post_send(VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) { EXPECT_EQ(VipPostSend(vi, descriptor, handle), VIP_SUCCESS); }
+  void post_receive(VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
+    EXPECT_EQ(VipPostRecv(vi, descriptor, handle), VIP_SUCCESS);
+  }
+  void post_send(VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
+    EXPECT_EQ(VipPostSend(vi, descriptor, handle), VIP_SUCCESS);
+  }
 
-  VIP_RETURN request(VIP_VI_HANDLE vi, unsigned host, std::string_view discriminator, VIP_ULONG timeout_ms = VIP_INFINITE) {
+  VIP_RETURN request(VIP_VI_HANDLE vi, unsigned host, std::string_view discriminator,
+                     VIP_ULONG timeout_ms = VIP_INFINITE) {
     Address local(number_, "client"), remote(host, discriminator);
     VIP_VI_ATTRIBUTES ignored;
     return VipConnectRequest(vi, &local, &remote, timeout_ms, &ignored);

@@ -40,7 +40,8 @@ class Rank {
     std::memcpy(other_.bytes + 20, own_.bytes + 20, own_.net.DiscriminatorLen);
     VIP_VI_ATTRIBUTES ignored;
     VIP_RETURN result = VIP_NO_MATCH;
-    while ((result = VipConnectRequest(vi, &own_, &other_, 60'000, &ignored)) == VIP_NO_MATCH) std::this_thread::sleep_for(1ms);
+    while ((result = VipConnectRequest(vi, &own_, &other_, 60'000, &ignored)) == VIP_NO_MATCH)
+      std::this_thread::sleep_for(1ms);
     return result == VIP_SUCCESS;
   }
 

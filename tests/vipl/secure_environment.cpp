@@ -1,5 +1,5 @@
-// Prints what the library takes from the environment, a line each. secure_environment_test.py runs it as any program, and as
-// one that has more rights than its user.
+// Prints what the library takes from the environment, a line each. secure_environment_test.py runs it as any program,
+// and as one that has more rights than its user.
 #include <sys/auxv.h>
 
 #include <cstdio>

@@ -232,12 +232,18 @@ class Chaos {
       case 3: return check(VipPostRecv(vi, descriptor, owner_->handle), {VIP_SUCCESS, VIP_INVALID_PARAMETER});
       case 4: return check(VipSendDone(vi, &done), {VIP_NOT_DONE, VIP_DESCRIPTOR_ERROR, VIP_INVALID_PARAMETER});
       case 5: return check(VipRecvDone(vi, &done), {VIP_NOT_DONE, VIP_DESCRIPTOR_ERROR, VIP_INVALID_PARAMETER});
-      case 6: return check(VipRecvWait(vi, 1, &done), {VIP_TIMEOUT, VIP_DESCRIPTOR_ERROR, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE});
+      case 6:
+        return check(VipRecvWait(vi, 1, &done),
+                     {VIP_TIMEOUT, VIP_DESCRIPTOR_ERROR, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE});
       case 7: return check(VipCQDone(queue, &found, &receive), {VIP_SUCCESS, VIP_NOT_DONE, VIP_INVALID_PARAMETER});
       case 8: return check(VipCQWait(queue, 1, &found, &receive), {VIP_SUCCESS, VIP_TIMEOUT, VIP_INVALID_PARAMETER});
-      case 9: return check(VipRecvNotify(vi, this, on_descriptor), {VIP_SUCCESS, VIP_DESCRIPTOR_ERROR, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE});
+      case 9:
+        return check(VipRecvNotify(vi, this, on_descriptor),
+                     {VIP_SUCCESS, VIP_DESCRIPTOR_ERROR, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE});
       case 10: return check(VipCQNotify(queue, this, on_entry), {VIP_SUCCESS, VIP_INVALID_PARAMETER});
-      default: return check(VipQueryVi(vi, &state, &found_attributes, &send_empty, &receive_empty), {VIP_SUCCESS, VIP_INVALID_PARAMETER});
+      default:
+        return check(VipQueryVi(vi, &state, &found_attributes, &send_empty, &receive_empty),
+                     {VIP_SUCCESS, VIP_INVALID_PARAMETER});
     }
   }
 

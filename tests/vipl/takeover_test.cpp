@@ -78,8 +78,8 @@ VIP_RETURN connect_to_nobody(const Nic& nic, VIP_ULONG timeout_ms) {
   return VipConnectRequest(vi, &own.net(), &other.net(), timeout_ms, &theirs);
 }
 
-// The fabric's own word, which only a service can give: nobody waits at that address, the name is not known. The library may
-// notice the loss in the middle of a set-up, which ends by it (VI-DG 3.3.4); the next one comes in the gap.
+// The fabric's own word, which only a service can give: nobody waits at that address, the name is not known. The
+// library may notice the loss in the middle of a set-up, which ends by it (VI-DG 3.3.4); the next one comes in the gap.
 TEST_F(TakeoverTest, calls_in_the_gap_wait_for_the_next_service) {
   const int status = run([this] {
     Nic nic;
@@ -127,15 +127,17 @@ struct Offered {
     local.net().DiscriminatorLen = 1, local.net().HostAddress[nic.attributes.NicAddressLen] = number;
     call = std::thread([this, local]() mutable {
       VIP_VI_ATTRIBUTES ignored{};
-      while (!over && VipConnectRequest(client, &local.net(), &local.net(), patience_ms, &ignored) == VIP_NO_MATCH) std::this_thread::sleep_for(1ms);
+      while (!over && VipConnectRequest(client, &local.net(), &local.net(), patience_ms, &ignored) == VIP_NO_MATCH)
+        std::this_thread::sleep_for(1ms);
     });
     remote.net().HostAddressLen = nic.attributes.NicAddressLen;
     return VipConnectWait(nic.handle, &local.net(), patience_ms, &remote.net(), &theirs, &request) == VIP_SUCCESS;
   }
 };
 
-// VI-DG 3.3.2, 3.3.3: the fabric is lost while requests are offered: VipConnectAccept returns VIP_NOT_REACHABLE and leaves a reliable VI in the
-// Error state with its receives flushed, VipConnectReject returns it too; VipDisconnect makes the VI Idle.
+// VI-DG 3.3.2, 3.3.3: the fabric is lost while requests are offered: VipConnectAccept returns VIP_NOT_REACHABLE and
+// leaves a reliable VI in the Error state with its receives flushed, VipConnectReject returns it too; VipDisconnect
+// makes the VI Idle.
 TEST_F(TakeoverTest, offers_end_with_the_fabric) {
   const int status = run([this] {
     Nic nic;

@@ -121,8 +121,8 @@ TEST(ViplThreads, closing_a_nic_wakes_blocked_threads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// FC-VI 4.2, VI-DG 3.3.1: VINIC9 is 10.0.0.10 and 10.0.0.110. Whoever waits at the second address is found there and nowhere else;
-// an address that is not the NIC's is VIP_INVALID_PARAMETER.
+// FC-VI 4.2, VI-DG 3.3.1: VINIC9 is 10.0.0.10 and 10.0.0.110. Whoever waits at the second address is found there and
+// nowhere else; an address that is not the NIC's is VIP_INVALID_PARAMETER.
 TEST(ViplThreads, wait_at_the_second_address_is_found_there) {
   constexpr unsigned first = 9, second = 109;
   Node server(first), client(0);
@@ -170,7 +170,8 @@ TEST(ViplThreads, open_with_another_ulp_timeout_is_warned_of) {
     EXPECT_EQ(VipOpenNic(name, &nic), VIP_SUCCESS);
     EXPECT_EQ(VipCloseNic(nic), VIP_SUCCESS);
     const std::string said = testing::internal::GetCapturedStderr();
-    const bool warned = said.find("impatient: timeouts.ulp is 3.000 s; FC-VI 8.3 asks for R_A_TOV, 10.000 s") != std::string::npos;
+    const bool warned =
+        said.find("impatient: timeouts.ulp is 3.000 s; FC-VI 8.3 asks for R_A_TOV, 10.000 s") != std::string::npos;
     EXPECT_EQ(warned, std::string_view(name) == "impatient") << said;
   }
 }

@@ -7,7 +7,8 @@ using namespace support;
 
 class ViplTransfer : public testing::TestWithParam<VIP_RELIABILITY_LEVEL> {};
 INSTANTIATE_TEST_SUITE_P(Levels, ViplTransfer,
-                         testing::Values(VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY, VIP_SERVICE_RELIABLE_RECEPTION));
+                         testing::Values(VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY,
+                                         VIP_SERVICE_RELIABLE_RECEPTION));
 
 TEST_P(ViplTransfer, send_arrives) {
   const auto server = [level = GetParam()] {
@@ -102,7 +103,8 @@ TEST(ViplWork, done_and_wait_on_empty_and_pending_queues) {
     EXPECT_EQ(VipRecvDone(vi, nullptr), VIP_INVALID_PARAMETER);
     EXPECT_EQ(VipRecvWait(nullptr, 1, &done), VIP_INVALID_PARAMETER);
     EXPECT_EQ(VipPostRecv(nullptr, node.at(1), node.handle), VIP_INVALID_PARAMETER);
-    EXPECT_EQ(VipPostSend(vi, nullptr, node.handle), VIP_SUCCESS);  // VI-DG 3.5.1, 3.8.1: the address is a Post Descriptor Error
+    EXPECT_EQ(VipPostSend(vi, nullptr, node.handle),
+              VIP_SUCCESS);  // VI-DG 3.5.1, 3.8.1: the address is a Post Descriptor Error
     node.rest(1);
     EXPECT_EQ(state_of(vi), VIP_STATE_ERROR);
   }});

@@ -1,5 +1,5 @@
-// vipl/work_port.hpp and completion_port.hpp: each descriptor that completes has its entry, whoever is faster. Run under
-// ThreadSanitizer too.
+// vipl/work_port.hpp and completion_port.hpp: each descriptor that completes has its entry, whoever is faster. Run
+// under ThreadSanitizer too.
 #include "vipl/work_port.hpp"
 
 #include <gtest/gtest.h>
@@ -69,8 +69,10 @@ TEST_F(Queues, completing_whileTheLastIsTaken_hasAnEntry) {
     }
   });
   while (completed.load() != all && std::chrono::steady_clock::now() < end) {
-    if (take(completed.load() + 1)) completed.fetch_add(1);
-    else std::this_thread::yield();
+    if (take(completed.load() + 1))
+      completed.fetch_add(1);
+    else
+      std::this_thread::yield();
   }
   enough.store(true);
   engine.join();

@@ -11,24 +11,22 @@ namespace {
 TEST(Abts, has_no_payload) { expect_known({}, bls::Abts{}); }
 
 TEST(BaAcc, known_bytes) {
-  expect_known(
-      hex("80"      // SEQ_ID validity
-          "05"      // SEQ_ID
-          "0000"    // reserved
-          "1234"    // OX_ID
-          "5678"    // RX_ID
-          "0000"    // low SEQ_CNT
-          "FFFF"),  // high SEQ_CNT
-      bls::BaAcc{bls::BaAcc::seq_id_valid, SeqId{5}, OxId{0x1234}, RxId{0x5678}, SeqCnt{0}, SeqCnt{0xFFFF}});
+  expect_known(hex("80"      // SEQ_ID validity
+                   "05"      // SEQ_ID
+                   "0000"    // reserved
+                   "1234"    // OX_ID
+                   "5678"    // RX_ID
+                   "0000"    // low SEQ_CNT
+                   "FFFF"),  // high SEQ_CNT
+               bls::BaAcc{bls::BaAcc::seq_id_valid, SeqId{5}, OxId{0x1234}, RxId{0x5678}, SeqCnt{0}, SeqCnt{0xFFFF}});
 }
 
 TEST(BaRjt, known_bytes) {
-  expect_known(
-      hex("00"    // reserved
-          "03"    // reason: logical error
-          "03"    // explanation: invalid OX_ID-RX_ID
-          "77"),  // vendor unique
-      bls::BaRjt{bls::RejectReason::logical_error, bls::RejectExplanation::invalid_ox_id_rx_id, 0x77});
+  expect_known(hex("00"    // reserved
+                   "03"    // reason: logical error
+                   "03"    // explanation: invalid OX_ID-RX_ID
+                   "77"),  // vendor unique
+               bls::BaRjt{bls::RejectReason::logical_error, bls::RejectExplanation::invalid_ox_id_rx_id, 0x77});
 }
 
 TEST(BaRjt, reasons_and_explanations_have_names) {

@@ -56,8 +56,7 @@ class Replay {
     if (message->find<fip::UnknownDescriptor>() != nullptr) ++counts.unknown;
     auto copy = *message;
     for (fip::Descriptor& descriptor : copy.descriptors)
-      if (auto* inner = std::get_if<fip::EncapsulatedFrame>(&descriptor))
-        inner->fc_frame = rewritten(inner->fc_frame);
+      if (auto* inner = std::get_if<fip::EncapsulatedFrame>(&descriptor)) inner->fc_frame = rewritten(inner->fc_frame);
     ethernet.write(out);
     copy.write(out.subspan(EthernetHeader::size()));
   }
@@ -90,8 +89,7 @@ class Replay {
   static Exchange exchange_of(const FcHeader& header) {
     const bool responder = header.has(f_ctl::exchange_responder);
     // The D_ID of a FLOGI is the F_Port's, the S_ID 0; its accept comes from elsewhere in VN2VN.
-    const FcId originator = responder ? header.d_id : header.s_id,
-               other = responder ? header.s_id : header.d_id;
+    const FcId originator = responder ? header.d_id : header.s_id, other = responder ? header.s_id : header.d_id;
     const bool login = other == well_known::f_port;
     return {login ? 0 : originator.value, other.value, header.ox_id.value};
   }
@@ -143,8 +141,7 @@ class Replay {
     if (request == gpn_ft) return count_found(rewrite<ct::GpnFtAccept>(data, out));
     if (request == gid_ft || request == gid_ipp || request == gid_nn)
       return count_found(rewrite<ct::PortIdListAccept>(data, out));
-    if (request == gspn_id || request == gsnn_nn)
-      return count_found(rewrite<ct::SymbolicNameAccept>(data, out));
+    if (request == gspn_id || request == gsnn_nn) return count_found(rewrite<ct::SymbolicNameAccept>(data, out));
     count_found(rewrite<ct::CtAccept>(data, out));
   }
 

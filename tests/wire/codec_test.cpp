@@ -9,10 +9,8 @@ namespace {
 enum class Colour : std::uint8_t { red = 1, blue = 2 };
 std::string_view to_string(Colour colour) {
   switch (colour) {
-    case Colour::red:
-      return "red";
-    case Colour::blue:
-      return "blue";
+    case Colour::red: return "red";
+    case Colour::blue: return "blue";
   }
   return text::unknown;
 }
@@ -39,8 +37,7 @@ struct Outer {
   static constexpr std::string_view name = "OUTER";
   static constexpr auto layout = codec::layout<20>(
       codec::word<0, 4>(codec::part<31, 24>(&Outer::colour, "colour"), codec::part<23, 0>(&Outer::id, "id")),
-      codec::word<4, 2>(codec::part<15, 15>(&Outer::flag, "flag"),
-                        codec::part<7, 4>(&Outer::nibble, "nibble")),
+      codec::word<4, 2>(codec::part<15, 15>(&Outer::flag, "flag"), codec::part<7, 4>(&Outer::nibble, "nibble")),
       codec::field<6, 5>(&Outer::five, "five"), codec::field<11, 3>(&Outer::raw, "raw"),
       codec::field<14, 4>(&Outer::inner, "inner"), codec::check<14, 1>(0x7E, "inner_marker"),
       codec::choice<19, 1>(&Outer::checked, "checked", Colour::red, Colour::blue));
@@ -104,10 +101,9 @@ TEST(Codec, value_wider_than_its_bits_does_not_spill) {
 }
 
 TEST(Codec, text_names_enumerators_and_shows_other_values_in_hexadecimal) {
-  EXPECT_EQ(
-      outer.to_string(),
-      "OUTER colour=blue id=010203 flag=1 nibble=Ah five=1122334455h raw=090807 inner={INNER number=BEEFh} "
-      "checked=blue");
+  EXPECT_EQ(outer.to_string(),
+            "OUTER colour=blue id=010203 flag=1 nibble=Ah five=1122334455h raw=090807 inner={INNER number=BEEFh} "
+            "checked=blue");
   Outer unknown = outer;
   unknown.colour = static_cast<Colour>(0x55);
   EXPECT_NE(unknown.to_string().find("colour=55h"), std::string::npos);

@@ -29,21 +29,26 @@ TEST(CtRequest, by_address) {
   expect_known(request("01B2", "00000000 00000000 0000FFFF 0A000001"), ct::GpnIpp{.ip_address = ip});
 }
 TEST(CtRequest, gid_pt) {
-  expect_known(request("01A1", "7F 02 03 00"), ct::GidPt{.port_type = ct::PortType::nx_port, .domain_scope = 2, .area_scope = 3});
+  expect_known(request("01A1", "7F 02 03 00"),
+               ct::GidPt{.port_type = ct::PortType::nx_port, .domain_scope = 2, .area_scope = 3});
 }
 TEST(CtRequest, gid_ff) {
-  expect_known(request("01F1", "00 02 03 00"  // reserved, scopes
-                               "0000 01 08"),  // reserved, feature bits, TYPE
+  expect_known(request("01F1",
+                       "00 02 03 00"   // reserved, scopes
+                       "0000 01 08"),  // reserved, feature bits, TYPE
                ct::GidFf{.domain_scope = 2, .area_scope = 3, .features = 1, .type = Type::fcp});
 }
 TEST(CtRequest, rpt_id) {
-  expect_known(request("021A", "00 010100 01 000000"), ct::RptId{.port_id = {0x010100}, .port_type = ct::PortType::n_port});
+  expect_known(request("021A", "00 010100 01 000000"),
+               ct::RptId{.port_id = {0x010100}, .port_type = ct::PortType::n_port});
 }
 
 TEST(CtAccept, port_type) { expect_known(accept("01 000000"), ct::PortTypeAccept{.port_type = ct::PortType::n_port}); }
 
 // Class 3 is bit 3, class 2 bit 2.
-TEST(CtAccept, classes_of_service) { expect_known(accept("0000000C"), ct::ClassesOfServiceAccept{.classes_of_service = 0xC}); }
+TEST(CtAccept, classes_of_service) {
+  expect_known(accept("0000000C"), ct::ClassesOfServiceAccept{.classes_of_service = 0xC});
+}
 
 // TYPE 58h is bit 24 of word 2.
 TEST(CtAccept, fc4_types) {
@@ -70,7 +75,8 @@ TEST(CtAccept, fc4_features) {
 // The features of every TYPE have four bits of their own.
 TEST(Fc4Features, bits_of_every_type) {
   ct::Fc4Features features;
-  for (unsigned code = 0; code < 256; ++code) features.set(static_cast<Type>(code), static_cast<std::uint8_t>(code * 7 % 16));
+  for (unsigned code = 0; code < 256; ++code)
+    features.set(static_cast<Type>(code), static_cast<std::uint8_t>(code * 7 % 16));
   for (unsigned code = 0; code < 256; ++code) EXPECT_EQ(features.of(static_cast<Type>(code)), code * 7 % 16) << code;
 }
 
@@ -86,13 +92,14 @@ TEST(CtAccept, next_port) {
   const auto bytes = written(message);
   ASSERT_EQ(bytes.size(), 636U);
   const auto part = [&](std::size_t at, std::size_t size) {
-    return std::vector<std::uint8_t>(bytes.begin() + static_cast<long>(at), bytes.begin() + static_cast<long>(at + size));
+    return std::vector<std::uint8_t>(bytes.begin() + static_cast<long>(at),
+                                     bytes.begin() + static_cast<long>(at + size));
   };
-  EXPECT_EQ(part(16, 12), hex("01 010100 20000000 00000042"));      // port type, N_Port_ID, Port_Name
-  EXPECT_EQ(part(28, 6), hex("04 66636F65 00"));                    // symbolic port name
-  EXPECT_EQ(part(284, 9), hex("10000000 00000042 00"));             // Node_Name, symbolic node name: none
-  EXPECT_EQ(part(572, 4), hex("00000008"));                         // classes of service
-  EXPECT_EQ(part(624, 12), hex("20010000 00000001 00 0000EF"));     // Fabric Port_Name, hard address
+  EXPECT_EQ(part(16, 12), hex("01 010100 20000000 00000042"));   // port type, N_Port_ID, Port_Name
+  EXPECT_EQ(part(28, 6), hex("04 66636F65 00"));                 // symbolic port name
+  EXPECT_EQ(part(284, 9), hex("10000000 00000042 00"));          // Node_Name, symbolic node name: none
+  EXPECT_EQ(part(572, 4), hex("00000008"));                      // classes of service
+  EXPECT_EQ(part(624, 12), hex("20010000 00000001 00 0000EF"));  // Fabric Port_Name, hard address
   EXPECT_EQ(ct::NextPortAccept::parse(bytes)->symbolic_port_name.text(), "fcoe");
 }
 

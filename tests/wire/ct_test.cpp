@@ -32,8 +32,8 @@ TEST(CtHeader, known_bytes) {
 }
 
 TEST(CtReject, of) {
-  const auto reject = ct::CtReject::of(ct::RejectReason::unable_to_perform,
-                                       ct::RejectExplanation::ip_address_port_not_registered);
+  const auto reject =
+      ct::CtReject::of(ct::RejectReason::unable_to_perform, ct::RejectExplanation::ip_address_port_not_registered);
   expect_known(hex("01000000 FC020000 80010000 00 09 0B 00"), reject);
   expect_error<ct::CtReject>(written(ct::CtAccept{}), ParseCode::bad_value, "command");
 }
@@ -65,9 +65,7 @@ TEST(CtRequest, captured_rff_id) {
   expect_known(request("021F", "00 010100 0000 02 08"),
                ct::RffId{.port_id = FcId{0x010100}, .features = 2, .type = Type::fcp});
 }
-TEST(CtRequest, captured_gpn_ft) {
-  expect_known(request("0172", "00 00 00 08"), ct::GpnFt{.type = Type::fcp});
-}
+TEST(CtRequest, captured_gpn_ft) { expect_known(request("0172", "00 00 00 08"), ct::GpnFt{.type = Type::fcp}); }
 TEST(CtAccept, captured_gpn_ft) {
   expect_known(hex("01000000 FC020000 80020000 00000000"
                    "80 010100"           // last entry, N_Port_ID
@@ -105,8 +103,7 @@ TEST(CtAccept, list_without_last_entry_is_truncated) {
   expect_error<ct::GpnFtAccept>(hex("01000000 FC020000 80020000 00000000"), ParseCode::truncated, "entries");
 }
 TEST(CtAccept, gpn_ft_marks_only_the_last) {
-  const ct::GpnFtAccept accept{accepted,
-                               {{ct::PortEntry::last_entry, FcId{1}, port_name}, {0, FcId{2}, port_name}}};
+  const ct::GpnFtAccept accept{accepted, {{ct::PortEntry::last_entry, FcId{1}, port_name}, {0, FcId{2}, port_name}}};
   const auto bytes = written(accept);
   EXPECT_EQ(bytes[16], 0x00);
   EXPECT_EQ(bytes[32], 0x80);
@@ -117,21 +114,16 @@ TEST(CtRequest, rpn_id) {
                ct::RpnId{.port_id = FcId{0x010100}, .port_name = port_name});
 }
 TEST(CtRequest, gid_ft) {
-  expect_known(request("0171", "00 01 02 58"),
-               ct::GidFt{.domain_scope = 1, .area_scope = 2, .type = Type::fc_vi});
+  expect_known(request("0171", "00 01 02 58"), ct::GidFt{.domain_scope = 1, .area_scope = 2, .type = Type::fc_vi});
 }
 TEST(CtRequest, gid_pn) {
   expect_known(request("0121", "2000525400FC0E01"), ct::GidPn{.port_name = port_name});
-  expect_known(hex("01000000 FC020000 80020000 00000000 00 010100"),
-               ct::PortIdAccept{accepted, FcId{0x010100}});
+  expect_known(hex("01000000 FC020000 80020000 00000000 00 010100"), ct::PortIdAccept{accepted, FcId{0x010100}});
 }
-TEST(CtRequest, gid_nn) {
-  expect_known(request("0131", "1000525400FC0E01"), ct::GidNn{.node_name = node_name});
-}
+TEST(CtRequest, gid_nn) { expect_known(request("0131", "1000525400FC0E01"), ct::GidNn{.node_name = node_name}); }
 TEST(CtRequest, gpn_id) {
   expect_known(request("0112", "00 010100"), ct::GpnId{.port_id = FcId{0x010100}});
-  expect_known(hex("01000000 FC020000 80020000 00000000 2000525400FC0E01"),
-               ct::NameAccept{accepted, port_name});
+  expect_known(hex("01000000 FC020000 80020000 00000000 2000525400FC0E01"), ct::NameAccept{accepted, port_name});
 }
 TEST(CtRequest, gnn_id) { expect_known(request("0113", "00 010100"), ct::GnnId{.port_id = FcId{0x010100}}); }
 TEST(CtRequest, gipp_id) {
@@ -147,12 +139,8 @@ TEST(CtAccept, part_of_an_ip_address_is_truncated) {
     expect_error<ct::IpAddressListAccept>(join(hex("01000000 FC020000 80020000 00000000"), hex(addresses)),
                                           ParseCode::truncated, "ip_addresses");
 }
-TEST(CtRequest, gspn_id) {
-  expect_known(request("0118", "00 010100"), ct::GspnId{.port_id = FcId{0x010100}});
-}
-TEST(CtRequest, gsnn_nn) {
-  expect_known(request("0139", "1000525400FC0E01"), ct::GsnnNn{.node_name = node_name});
-}
+TEST(CtRequest, gspn_id) { expect_known(request("0118", "00 010100"), ct::GspnId{.port_id = FcId{0x010100}}); }
+TEST(CtRequest, gsnn_nn) { expect_known(request("0139", "1000525400FC0E01"), ct::GsnnNn{.node_name = node_name}); }
 TEST(CtRequest, da_id) { expect_known(request("0300", "00 010100"), ct::DaId{.port_id = FcId{0x010100}}); }
 
 // Some adapters send the name in a field of 255 bytes.
@@ -196,10 +184,9 @@ TEST(CtCommand, every_request_of_the_table_has_its_name) {
 }
 
 TEST(CtCommand, codes_have_names) {
-  for (const int code :
-       {0x0100, 0x0112, 0x0113, 0x0114, 0x0117, 0x0118, 0x011A, 0x011B, 0x011C, 0x011F, 0x0121, 0x012B, 0x0131,
-        0x0135, 0x0136, 0x0139, 0x0153, 0x0171, 0x0172, 0x01A1, 0x01B1, 0x01B2, 0x01F1, 0x0212,
-        0x0213, 0x0217, 0x0218, 0x021A, 0x021B, 0x021F, 0x0235, 0x0239, 0x0300, 0x8001, 0x8002})
+  for (const int code : {0x0100, 0x0112, 0x0113, 0x0114, 0x0117, 0x0118, 0x011A, 0x011B, 0x011C, 0x011F, 0x0121, 0x012B,
+                         0x0131, 0x0135, 0x0136, 0x0139, 0x0153, 0x0171, 0x0172, 0x01A1, 0x01B1, 0x01B2, 0x01F1, 0x0212,
+                         0x0213, 0x0217, 0x0218, 0x021A, 0x021B, 0x021F, 0x0235, 0x0239, 0x0300, 0x8001, 0x8002})
     EXPECT_NE(to_string(static_cast<ct::Command>(code)), text::unknown) << std::hex << code;
   int reasons = 0, explanations = 0;
   for (int code = 0; code < 256; ++code) {

@@ -7,9 +7,8 @@
 namespace wire::test {
 namespace {
 
-std::vector<std::uint8_t> frame(RCtl r_ctl, Type type, std::uint8_t df_ctl,
-                                const std::vector<std::uint8_t>& data_field, std::uint32_t parameter = 0,
-                                std::uint32_t f_ctl = 0) {
+std::vector<std::uint8_t> frame(RCtl r_ctl, Type type, std::uint8_t df_ctl, const std::vector<std::uint8_t>& data_field,
+                                std::uint32_t parameter = 0, std::uint32_t f_ctl = 0) {
   FcHeader header;
   header.r_ctl = r_ctl;
   header.type = type;
@@ -47,8 +46,8 @@ TEST(Describe, every_ct_request) {
 TEST(Describe, every_fc_vi_iu) {
   for_each_message<FcviIus>([]<class Message>(std::type_identity<Message>) {
     const std::size_t size = fcvi::device_header_size(Message::opcode);
-    const auto bytes = frame(RCtl::solicited_data, Type::fc_vi, df_ctl::with_device_header(size),
-                             SampleOf<Message>::make().bytes);
+    const auto bytes =
+        frame(RCtl::solicited_data, Type::fc_vi, df_ctl::with_device_header(size), SampleOf<Message>::make().bytes);
     EXPECT_EQ(name_of(bytes), Message::name);
     EXPECT_EQ(describe(bytes).find(who + std::string(Message::name)), 0U) << describe(bytes);
     EXPECT_EQ(describe(bytes).find("malformed"), std::string::npos) << describe(bytes);
@@ -65,11 +64,10 @@ TEST(Describe, connect_resp1) {
 
 TEST(Describe, send_rqst_with_data) {
   const fcvi::SendRqst send{FcviHandle{42}, MsgId{7}, std::nullopt, 4096};
-  const auto bytes = frame(RCtl::solicited_data, Type::fc_vi, df_ctl::device_header_32,
-                           join(written(send), zeros(99)), 2080, f_ctl::relative_offset_present);
-  EXPECT_EQ(
-      describe(bytes),
-      who + "FCVI_SEND_RQST handle=0000002Ah msg_id=00000007h total_length=4096 offset=2080 data_bytes=99");
+  const auto bytes = frame(RCtl::solicited_data, Type::fc_vi, df_ctl::device_header_32, join(written(send), zeros(99)),
+                           2080, f_ctl::relative_offset_present);
+  EXPECT_EQ(describe(bytes),
+            who + "FCVI_SEND_RQST handle=0000002Ah msg_id=00000007h total_length=4096 offset=2080 data_bytes=99");
 }
 
 TEST(Describe, replies) {
@@ -79,8 +77,7 @@ TEST(Describe, replies) {
   EXPECT_EQ(name_of(frame(RCtl::solicited_control, Type::ct, 0, written(ct::CtReject{}))), "CT_RJT");
   els::Login accept;
   accept.command = els::Command::ls_acc;
-  EXPECT_EQ(describe(frame(RCtl::els_reply, Type::els, 0, written(accept)))
-                .find(who + "LS_ACC LOGIN command=LS_ACC"),
+  EXPECT_EQ(describe(frame(RCtl::els_reply, Type::els, 0, written(accept))).find(who + "LS_ACC LOGIN command=LS_ACC"),
             0U);
 }
 
@@ -110,18 +107,16 @@ TEST(Describe, unknown) {
 }
 
 TEST(Describe, continuation_frame_is_not_read_as_a_message) {
-  EXPECT_EQ(
-      describe(frame(RCtl::solicited_control, Type::ct, 0, zeros(64), 2112, f_ctl::relative_offset_present)),
-      who + "CT offset=2112 data_bytes=64");
+  EXPECT_EQ(describe(frame(RCtl::solicited_control, Type::ct, 0, zeros(64), 2112, f_ctl::relative_offset_present)),
+            who + "CT offset=2112 data_bytes=64");
 }
 
 TEST(Describe, ethernet) {
   EXPECT_EQ(describe_ethernet(zeros(60)), "Ethernet 0000h");
   EXPECT_EQ(describe_ethernet(zeros(3)), "malformed: truncated: destination");
-  EXPECT_NE(
-      describe_ethernet(join(hex("011018010002 525400FC0E01 8914"), SampleOf<fip::FipMessage>::make().bytes))
-          .find("FIP Discovery Solicitation flags=8000h {MAC address=52:54:00:fc:0e:01}"),
-      std::string::npos);
+  EXPECT_NE(describe_ethernet(join(hex("011018010002 525400FC0E01 8914"), SampleOf<fip::FipMessage>::make().bytes))
+                .find("FIP Discovery Solicitation flags=8000h {MAC address=52:54:00:fc:0e:01}"),
+            std::string::npos);
 }
 
 }  // namespace

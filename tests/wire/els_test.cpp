@@ -22,13 +22,12 @@ namespace {
 TEST(LsAcc, known_bytes) { expect_known(hex("02000000"), els::LsAcc{}); }
 
 TEST(LsRjt, known_bytes) {
-  expect_known(
-      hex("01 000000"  // LS_RJT
-          "00"         // reserved
-          "0B"         // reason: not supported
-          "2C"         // explanation: request not supported
-          "00"),       // vendor unique
-      els::LsRjt{els::RejectReason::not_supported, els::RejectExplanation::request_not_supported, 0});
+  expect_known(hex("01 000000"  // LS_RJT
+                   "00"         // reserved
+                   "0B"         // reason: not supported
+                   "2C"         // explanation: request not supported
+                   "00"),       // vendor unique
+               els::LsRjt{els::RejectReason::not_supported, els::RejectExplanation::request_not_supported, 0});
 }
 
 TEST(LsRjt, reasons_and_explanations_have_names) {
@@ -97,9 +96,9 @@ TEST(Farp, known_reply) {
   reply.responding_n_port_id = FcId{0x010200};
   reply.responding_port_name = Wwn{0x2000525400FC0E02};
   reply.responding_node_name = Wwn{0x1000525400FC0E02};
-  expect_known(join(hex("55 000000 04 010100 02 010200"), zeros(16), hex("2000525400FC0E02 1000525400FC0E02"),
-                    zeros(32)),
-               reply);
+  expect_known(
+      join(hex("55 000000 04 010100 02 010200"), zeros(16), hex("2000525400FC0E02 1000525400FC0E02"), zeros(32)),
+      reply);
   expect_error<els::FarpRequest>(written(reply), ParseCode::bad_value, "command");
 }
 
@@ -132,16 +131,15 @@ TEST(Prli, errors) {
 TEST(Scr, captured) { expect_known(hex("62000000 000000 03"), els::Scr{els::ScrFunction::full}); }
 
 TEST(Scr, functions_have_names) {
-  for (const int code : {1, 2, 3, 0xFF})
-    EXPECT_NE(to_string(static_cast<els::ScrFunction>(code)), text::unknown);
+  for (const int code : {1, 2, 3, 0xFF}) EXPECT_NE(to_string(static_cast<els::ScrFunction>(code)), text::unknown);
 }
 
 TEST(Rscn, known_bytes) {
-  expect_known(hex("61 04 000C"   // RSCN, page length, payload length
-                   "04 010200"    // event qualifier 1, port address
-                   "01 020300"),  // area address
-               els::Rscn{{{1, els::AddressFormat::port, FcId{0x010200}},
-                          {0, els::AddressFormat::area, FcId{0x020300}}}});
+  expect_known(
+      hex("61 04 000C"   // RSCN, page length, payload length
+          "04 010200"    // event qualifier 1, port address
+          "01 020300"),  // area address
+      els::Rscn{{{1, els::AddressFormat::port, FcId{0x010200}}, {0, els::AddressFormat::area, FcId{0x020300}}}});
 }
 
 TEST(Rscn, errors) {
@@ -198,20 +196,22 @@ TEST(Rls, known_bytes) {
 
 TEST(Rnid, known_bytes) {
   expect_known(hex("78000000 DF000000"), els::Rnid{els::RnidFormat::topology});
-  expect_known(hex("02000000 00100000"    // LS_ACC; common data of 16 bytes, nothing specific
-                   "200002FCF0000001"     // Port_Name
-                   "100002FCF0000001"),   // Node_Name
+  expect_known(hex("02000000 00100000"   // LS_ACC; common data of 16 bytes, nothing specific
+                   "200002FCF0000001"    // Port_Name
+                   "100002FCF0000001"),  // Node_Name
                els::RnidAcc{Wwn{0x200002FCF0000001}, Wwn{0x100002FCF0000001}});
-  expect_known(hex("02000000 DF100034"    // LS_ACC; common data of 16 bytes, specific of 52
+  expect_known(hex("02000000 DF100034"  // LS_ACC; common data of 16 bytes, specific of 52
                    "200002FCF0000001 100002FCF0000001"
-                   "00000000 00000000 00000000 00000000"  // vendor specific
-                   "00000004"             // Associated Type: switch
-                   "00000007"             // physical port
-                   "00000001"             // attached nodes
+                   "00000000 00000000 00000000 00000000"                      // vendor specific
+                   "00000004"                                                 // Associated Type: switch
+                   "00000007"                                                 // physical port
+                   "00000001"                                                 // attached nodes
                    "00000000 00000000 00000000 00000000 00000000 00000000"),  // no management address
                els::RnidTopologyAcc{Wwn{0x200002FCF0000001}, Wwn{0x100002FCF0000001}, els::RnidType::switch_, 7, 1});
-  expect_error<els::RnidAcc>(hex("02000000 DF100034 200002FCF0000001 100002FCF0000001"), ParseCode::bad_value, "format and lengths");
-  for (const auto format : {els::RnidFormat::common, els::RnidFormat::topology}) EXPECT_NE(to_string(format), text::unknown);
+  expect_error<els::RnidAcc>(hex("02000000 DF100034 200002FCF0000001 100002FCF0000001"), ParseCode::bad_value,
+                             "format and lengths");
+  for (const auto format : {els::RnidFormat::common, els::RnidFormat::topology})
+    EXPECT_NE(to_string(format), text::unknown);
   for (const auto type : {els::RnidType::unknown, els::RnidType::other, els::RnidType::switch_, els::RnidType::host})
     EXPECT_NE(to_string(type), text::unknown);
   EXPECT_EQ(to_string(static_cast<els::RnidFormat>(1)), text::unknown);
@@ -235,10 +235,10 @@ TEST(Fan, known_bytes) {
 
 TEST(ElsCommand, codes) {
   const std::pair<int, std::string_view> codes[] = {
-      {0x01, "LS_RJT"}, {0x02, "LS_ACC"}, {0x03, "PLOGI"}, {0x04, "FLOGI"},    {0x05, "LOGO"},
-      {0x0E, "RTV"},    {0x0F, "RLS"},    {0x10, "ECHO"},   {0x12, "RRQ"},   {0x13, "REC"},      {0x20, "PRLI"},
-      {0x21, "PRLO"},   {0x51, "FDISC"},  {0x52, "ADISC"}, {0x54, "FARP-REQ"}, {0x55, "FARP-REPLY"},
-      {0x60, "FAN"},    {0x61, "RSCN"},   {0x62, "SCR"},   {0x78, "RNID"}};
+      {0x01, "LS_RJT"},     {0x02, "LS_ACC"}, {0x03, "PLOGI"}, {0x04, "FLOGI"}, {0x05, "LOGO"},
+      {0x0E, "RTV"},        {0x0F, "RLS"},    {0x10, "ECHO"},  {0x12, "RRQ"},   {0x13, "REC"},
+      {0x20, "PRLI"},       {0x21, "PRLO"},   {0x51, "FDISC"}, {0x52, "ADISC"}, {0x54, "FARP-REQ"},
+      {0x55, "FARP-REPLY"}, {0x60, "FAN"},    {0x61, "RSCN"},  {0x62, "SCR"},   {0x78, "RNID"}};
   for (const auto& [code, name] : codes) EXPECT_EQ(to_string(static_cast<els::Command>(code)), name);
   EXPECT_EQ(to_string(els::Command{}), text::unknown);
 }

@@ -30,9 +30,8 @@ FcHeader captured_header() {
 TEST(FcHeader, known_bytes) { expect_known(header_bytes, captured_header()); }
 
 TEST(FcHeader, every_field_has_its_place) {
-  const FcHeader header{RCtl::solicited_data, FcId{0x0A0B0C}, 0x80,         FcId{0x0D0E0F},
-                        Type::fc_vi,          0x290009,       SeqId{0x11},  0x02,
-                        SeqCnt{0x2233},       OxId{0x4455},   RxId{0x6677}, 0x8899AABB};
+  const FcHeader header{RCtl::solicited_data, FcId{0x0A0B0C}, 0x80,           FcId{0x0D0E0F}, Type::fc_vi,  0x290009,
+                        SeqId{0x11},          0x02,           SeqCnt{0x2233}, OxId{0x4455},   RxId{0x6677}, 0x8899AABB};
   expect_known(hex("01 0A0B0C 80 0D0E0F 58 290009 11 02 2233 4455 6677 8899AABB"), header);
 }
 

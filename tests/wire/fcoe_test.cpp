@@ -17,10 +17,10 @@ const auto scr_frame =
     hex("22 FFFFFD 00 010100 01 290000 00 00 0000 0001 FFFF 00000000"  // FC header
         "62 000000 000000 03");                                        // SCR, full registration
 const auto scr_ethernet = join(hex("02FCF0000001"                      // destination: the FCF
-                                   "0EFC00010100"  // source: fabric-provided, FC-MAP and N_Port_ID
-                                   "8906"          // FCoE
-                                   "00 000000000000000000000000"  // version, reserved
-                                   "2E"),                         // SOFi3
+                                   "0EFC00010100"                      // source: fabric-provided, FC-MAP and N_Port_ID
+                                   "8906"                              // FCoE
+                                   "00 000000000000000000000000"       // version, reserved
+                                   "2E"),                              // SOFi3
                                scr_frame,
                                hex("9EF082F9"   // CRC, little-endian
                                    "42"         // EOFt
@@ -81,8 +81,7 @@ TEST(Fcoe, reserved_bits_are_ignored) {
 
 TEST(Fcoe, every_prefix_is_an_error) {
   for (std::size_t length = 0; length < scr_ethernet.size(); ++length) {
-    const std::vector<std::uint8_t> prefix(scr_ethernet.begin(),
-                                           scr_ethernet.begin() + static_cast<long>(length));
+    const std::vector<std::uint8_t> prefix(scr_ethernet.begin(), scr_ethernet.begin() + static_cast<long>(length));
     const auto frame = fcoe::decapsulate(prefix);
     ASSERT_FALSE(frame.has_value()) << length;
     if (length < 60) {
@@ -131,8 +130,8 @@ TEST(Delimiters, codes_and_names) {
 TEST(MacAddress, texts) {
   EXPECT_EQ(to_string(fcf), "02:fc:f0:00:00:01");
   EXPECT_EQ(MacAddress::from_string("02:FC:f0:00:00:01"), fcf);
-  for (const char* bad : {"", "02:fc:f0:00:00", "02:fc:f0:00:00:0g", "02-fc-f0-00-00-01",
-                          "02:fc:f0:00:00:011", "2:fc:f0:00:00:001"})
+  for (const char* bad :
+       {"", "02:fc:f0:00:00", "02:fc:f0:00:00:0g", "02-fc-f0-00-00-01", "02:fc:f0:00:00:011", "2:fc:f0:00:00:001"})
     EXPECT_FALSE(MacAddress::from_string(bad).has_value()) << bad;
   EXPECT_TRUE(group_mac::all_enode.is_group());
   EXPECT_FALSE(fcf.is_group());
@@ -144,8 +143,7 @@ TEST(MacAddress, of_an_n_port) {
 }
 
 TEST(EtherType, names) {
-  for (const int type : {0x8906, 0x8914, 0x8100})
-    EXPECT_NE(to_string(static_cast<EtherType>(type)), text::unknown);
+  for (const int type : {0x8906, 0x8914, 0x8100}) EXPECT_NE(to_string(static_cast<EtherType>(type)), text::unknown);
 }
 
 }  // namespace

@@ -157,8 +157,7 @@ constexpr Code table_12[] = {{0x01, "No Discriminator Match"},
 TEST(Reason, table_12) {
   int named = 0;
   for (const Code& row : table_12) EXPECT_EQ(to_string(static_cast<Reason>(row.code)), row.text);
-  for (int code = 0; code < 256; ++code)
-    named += to_string(static_cast<Reason>(code)) != text::unknown ? 1 : 0;
+  for (int code = 0; code < 256; ++code) named += to_string(static_cast<Reason>(code)) != text::unknown ? 1 : 0;
   EXPECT_EQ(named, 20);
 }
 

@@ -44,13 +44,9 @@ TEST(WriteResp, known_bytes) {  // FC-VI 6.5
                WriteResp{handle, msg_id, {.resp_err = true, .prot_err = true}});
 }
 TEST(ReadResp, known_bytes) {  // FC-VI 6.7, ruling 18
-  expect_known(hex("0000002A 0A 09 0000 00000007 00000000 00007F1234567890 0BADCAFE 00010000"),
-               ReadResp{handle,
-                        msg_id,
-                        {.resp_err = true, .trans_err = true},
-                        0x7F1234567890,
-                        MemHandle{0x0BADCAFE},
-                        65536});
+  expect_known(
+      hex("0000002A 0A 09 0000 00000007 00000000 00007F1234567890 0BADCAFE 00010000"),
+      ReadResp{handle, msg_id, {.resp_err = true, .trans_err = true}, 0x7F1234567890, MemHandle{0x0BADCAFE}, 65536});
 }
 
 NetAddress address(std::uint8_t last) { return NetAddress::of(IpAddress::v4(10, 0, 0, last), hex("AABB")); }
@@ -90,13 +86,12 @@ TEST(Qos, known_bytes) {         // FC-VI Table 18
                Qos{Qos::preference, 1, 2, 3, 4});
 }
 
-const Attributes attributes{ReliabilityLevel::reliable_delivery, true, false, 0x10000,
-                            Qos{.pipeline_depth = 63}};
+const Attributes attributes{ReliabilityLevel::reliable_delivery, true, false, 0x10000, Qos{.pipeline_depth = 63}};
 const auto attributes_bytes =
     hex("0000 02 02"                                    // reserved, reliable delivery, EnRdmaWr
         "00010000"                                      // max transfer size
         "00000000 00000000 00000000 00000000 0000003F"  // QoS
-        "00000000");  // reserved: the field of Tables 13 and 14 has eight words
+        "00000000");                                    // reserved: the field of Tables 13 and 14 has eight words
 
 TEST(Attributes, known_bytes) { expect_known(attributes_bytes, attributes); }  // FC-VI Tables 16 and 17
 TEST(Attributes, rdma_flags) {
@@ -126,8 +121,7 @@ TEST(ConnectPayload, with_connect_info) {
   with_info.connect_info.emplace().fill(0x5A);
   expect_known(join(payload_bytes, std::vector<std::uint8_t>(256, 0x5A)), with_info);
   EXPECT_EQ(with_info.size(), 596U);
-  EXPECT_EQ(ConnectPayload::parse(payload_bytes, true).error(),
-            (ParseError{ParseCode::truncated, "connect_info"}));
+  EXPECT_EQ(ConnectPayload::parse(payload_bytes, true).error(), (ParseError{ParseCode::truncated, "connect_info"}));
   EXPECT_FALSE(ConnectPayload::parse(written(with_info), false)->connect_info.has_value());
 }
 
@@ -139,8 +133,7 @@ TEST(ConnectRqst, known_bytes) {
           "00000000 00000000"          // message ID, parameter
           "0000000000000000 00000000"  // RMT_VA, RMT_VA_HANDLE
           "00000063");                 // FCVI_CONNECTION_ID
-  expect_known(join(header, payload_bytes),
-               ConnectRqst{ConnectionId{99}, true, ConnectMode::peer_to_peer, payload()});
+  expect_known(join(header, payload_bytes), ConnectRqst{ConnectionId{99}, true, ConnectMode::peer_to_peer, payload()});
 }
 TEST(ConnectRqst, every_mode_is_kept) {  // FC-VI Table 8: what is not 1 or 2 is for the provider to refuse
   for (int mode = 0; mode < 8; ++mode) {
@@ -160,9 +153,8 @@ TEST(ConnectRqst, conn_info_flag_follows_the_payload) {
 // FC-VI 6.9; ruling 3: a RESP1 that does not accept has no handle.
 TEST(ConnectResp1, accept) {
   const ConnectResp1 resp{ConnectionId{99}, false, std::nullopt, payload()};
-  expect_known(
-      join(hex("FFFFFFFF 18 00 0000 00000000 00000000 0000000000000000 00000000 00000063"), payload_bytes),
-      resp);
+  expect_known(join(hex("FFFFFFFF 18 00 0000 00000000 00000000 0000000000000000 00000000 00000063"), payload_bytes),
+               resp);
 }
 TEST(ConnectResp1, reject) {
   ConnectResp1 resp{ConnectionId{99}, true, ConnectionStatus{Reason::connect_reject, 0, 0}, payload()};
@@ -184,9 +176,9 @@ TEST(ConnectResp2, known_bytes) {  // FC-VI 6.10
                ConnectResp2{handle, ConnectionId{99}, true, std::nullopt});
 }
 TEST(ConnectResp3, known_bytes) {  // FC-VI 6.11
-  expect_known(hex("0000002A 1A 01 0000 00000000 00220000 0000000000000000 00000000 00000063"),
-               ConnectResp3{handle, ConnectionId{99}, false,
-                            ConnectionStatus{Reason::connect_reject_transport_error, 0, 0}});
+  expect_known(
+      hex("0000002A 1A 01 0000 00000000 00220000 0000000000000000 00000000 00000063"),
+      ConnectResp3{handle, ConnectionId{99}, false, ConnectionStatus{Reason::connect_reject_transport_error, 0, 0}});
 }
 // FC-VI Table 9: without CONN_STS the parameter does not count; CONN_INFO means nothing without a payload.
 TEST(ConnectResp3, parameter_without_conn_sts_is_ignored) {
@@ -219,8 +211,7 @@ TEST(EveryIu, takes_only_its_opcode_and_header_size) {
       auto changed = join(bytes, zeros(32));
       changed[4] = static_cast<std::uint8_t>(other.opcode);
       if (other.opcode != Iu::opcode) {
-        EXPECT_EQ(Iu::parse(other.device_header_size, changed).error().code, ParseCode::unexpected_opcode)
-            << Iu::name;
+        EXPECT_EQ(Iu::parse(other.device_header_size, changed).error().code, ParseCode::unexpected_opcode) << Iu::name;
       }
     }
     EXPECT_EQ(to_string(Iu::opcode), Iu::name);

@@ -37,8 +37,8 @@ TEST(FipMessage, captured_solicitation) {
                fip::FipMessage{fip::Operation::discovery,
                                fip::subcode::discovery_solicitation,
                                fip::flag::fpma,
-                               {fip::Mac{{{0x52, 0x54, 0, 0xFC, 0x0E, 1}}},
-                                fip::NameId{Wwn{0x1000525400FC0E01}}, fip::MaxFcoeSize{2158}},
+                               {fip::Mac{{{0x52, 0x54, 0, 0xFC, 0x0E, 1}}}, fip::NameId{Wwn{0x1000525400FC0E01}},
+                                fip::MaxFcoeSize{2158}},
                                {}});
 }
 
@@ -46,23 +46,21 @@ TEST(FipMessage, vn_port_and_other_descriptors) {
   fip::Fc4Features features;
   features.types[2] = 1;
   expect_known(
-      join(
-          hex("10 00 0005 00 03 0036 0000"
-              "0B 05 0EFD00000E01 00 000E01 2000525400FC0E01"  // VN_Port: MAC, reserved, N_Port_ID, Port_Name
-              "0E 01 0064"                                     // VLAN 100
-              "03 02 000000 0EFC00"                            // FC-MAP
-              "0D 03 0000 0102030405060708"                    // vendor
-              "F0 02 010203040506"                             // vendor's own type
-              "0F 29 0000 00000100"),                          // FC-4 types
-          zeros(156)),
-      fip::FipMessage{
-          fip::Operation::vn2vn,
-          fip::subcode::claim_notification,
-          0,
-          {fip::VnPort{mac_of(FcId{0x000E01}, vn2vn_fc_map), FcId{0x000E01}, Wwn{0x2000525400FC0E01}},
-           fip::Vlan{100}, fip::FcMap{0x0EFC00}, fip::VendorId{{1, 2, 3, 4, 5, 6, 7, 8}},
-           fip::UnknownDescriptor{0xF0, {1, 2, 3, 4, 5, 6}}, features},
-          {}});
+      join(hex("10 00 0005 00 03 0036 0000"
+               "0B 05 0EFD00000E01 00 000E01 2000525400FC0E01"  // VN_Port: MAC, reserved, N_Port_ID, Port_Name
+               "0E 01 0064"                                     // VLAN 100
+               "03 02 000000 0EFC00"                            // FC-MAP
+               "0D 03 0000 0102030405060708"                    // vendor
+               "F0 02 010203040506"                             // vendor's own type
+               "0F 29 0000 00000100"),                          // FC-4 types
+           zeros(156)),
+      fip::FipMessage{fip::Operation::vn2vn,
+                      fip::subcode::claim_notification,
+                      0,
+                      {fip::VnPort{mac_of(FcId{0x000E01}, vn2vn_fc_map), FcId{0x000E01}, Wwn{0x2000525400FC0E01}},
+                       fip::Vlan{100}, fip::FcMap{0x0EFC00}, fip::VendorId{{1, 2, 3, 4, 5, 6, 7, 8}},
+                       fip::UnknownDescriptor{0xF0, {1, 2, 3, 4, 5, 6}}, features},
+                      {}});
 }
 
 TEST(FipMessage, padding_is_kept) {
@@ -91,10 +89,8 @@ TEST(FipMessage, errors) {
   expect_error<fip::FipMessage>(hex("20 00 0001 00 01 0000 0000"), ParseCode::bad_value, "version");
   expect_error<fip::FipMessage>(hex("10 00 0001 00 01 0001 0000 01 00 0080"), ParseCode::bad_length,
                                 "descriptor_length");
-  expect_error<fip::FipMessage>(hex("10 00 0001 00 01 0001 0000 02 02 0080"), ParseCode::bad_length,
-                                "descriptor");
-  expect_error<fip::FipMessage>(hex("10 00 0001 00 01 0002 0000 01 01 0080"), ParseCode::truncated,
-                                "descriptors");
+  expect_error<fip::FipMessage>(hex("10 00 0001 00 01 0001 0000 02 02 0080"), ParseCode::bad_length, "descriptor");
+  expect_error<fip::FipMessage>(hex("10 00 0001 00 01 0002 0000 01 01 0080"), ParseCode::truncated, "descriptors");
 }
 
 TEST(FipMessage, find_and_flags) {
@@ -113,8 +109,7 @@ TEST(FipMessage, ethernet_frame) {
 
 TEST(FipMessage, names) {
   const auto name = [](int operation, int subcode) {
-    return fip::FipMessage{
-        static_cast<fip::Operation>(operation), static_cast<std::uint8_t>(subcode), 0, {}, {}}
+    return fip::FipMessage{static_cast<fip::Operation>(operation), static_cast<std::uint8_t>(subcode), 0, {}, {}}
         .message_name();
   };
   EXPECT_EQ(name(1, 1), "Discovery Solicitation");
@@ -131,16 +126,14 @@ TEST(FipMessage, names) {
 }
 
 TEST(FipDescriptor, types_have_names) {
-  for (int type = 1; type <= 15; ++type)
-    EXPECT_NE(to_string(static_cast<fip::DescriptorType>(type)), text::unknown);
+  for (int type = 1; type <= 15; ++type) EXPECT_NE(to_string(static_cast<fip::DescriptorType>(type)), text::unknown);
   for (int operation = 1; operation <= 5; ++operation)
     EXPECT_NE(to_string(static_cast<fip::Operation>(operation)), text::unknown);
 }
 
 TEST(EncapsulatedFrame, only_login_types) {
   expect_error<fip::EncapsulatedFrame>(hex("06 01 0000"), ParseCode::bad_value, "type");
-  expect_known(hex("09 02 0000 11223344"),
-               fip::EncapsulatedFrame{fip::DescriptorType::logo, {0x11, 0x22, 0x33, 0x44}});
+  expect_known(hex("09 02 0000 11223344"), fip::EncapsulatedFrame{fip::DescriptorType::logo, {0x11, 0x22, 0x33, 0x44}});
 }
 
 }  // namespace

@@ -31,15 +31,12 @@ inline Sample all_used(std::vector<std::uint8_t> bytes) {
 template <>
 struct SampleOf<els::Prli> {
   static Sample make() {
-    return all_used(
-        hex("20 10 0024 08 01 2000 11223344 55667788 000001A2  58 00 2000 00000001 00000002 00000003"));
+    return all_used(hex("20 10 0024 08 01 2000 11223344 55667788 000001A2  58 00 2000 00000001 00000002 00000003"));
   }
 };
 template <>
 struct SampleOf<els::Rscn> {
-  static Sample make() {
-    return {hex("61 04 000C 05 010200 02 020000"), hex("FF FF FFFF 3F FFFFFF 3F FFFFFF")};
-  }
+  static Sample make() { return {hex("61 04 000C 05 010200 02 020000"), hex("FF FF FFFF 3F FFFFFF 3F FFFFFF")}; }
 };
 template <>
 struct SampleOf<els::Echo> {
@@ -62,9 +59,7 @@ struct SampleOf<ct::RspnId> {
 };
 template <>
 struct SampleOf<ct::RsnnNn> {
-  static Sample make() {
-    return ct_sample(0x0239, "10005254 00FC0E01 04 66636F65", "FFFFFFFF FFFFFFFF FF FFFFFFFF");
-  }
+  static Sample make() { return ct_sample(0x0239, "10005254 00FC0E01 04 66636F65", "FFFFFFFF FFFFFFFF FF FFFFFFFF"); }
 };
 template <>
 struct SampleOf<ct::SymbolicNameAccept> {
@@ -72,9 +67,7 @@ struct SampleOf<ct::SymbolicNameAccept> {
 };
 template <>
 struct SampleOf<ct::PortIdListAccept> {
-  static Sample make() {
-    return ct_sample(0x8002, "00 010100 00 010200 80 020300", "80 FFFFFF 80 FFFFFF 80 FFFFFF");
-  }
+  static Sample make() { return ct_sample(0x8002, "00 010100 00 010200 80 020300", "80 FFFFFF 80 FFFFFF 80 FFFFFF"); }
 };
 template <>
 struct SampleOf<ct::IpAddressListAccept> {

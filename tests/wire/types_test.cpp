@@ -29,7 +29,8 @@ TEST(Types, well_known_addresses) {
 
 // FC-FS, ruling 283: no N_Port has an address from FFFC00h on.
 TEST(Types, addresses_of_the_fabric) {
-  for (const std::uint32_t n_port : {0U, 0x010203U, 0xEFFFFFU, 0xFFFBFFU}) EXPECT_FALSE(is_of_fabric({n_port})) << n_port;
+  for (const std::uint32_t n_port : {0U, 0x010203U, 0xEFFFFFU, 0xFFFBFFU})
+    EXPECT_FALSE(is_of_fabric({n_port})) << n_port;
   for (const std::uint32_t of_fabric : {0xFFFC00U, 0xFFFC01U, 0xFFFCFEU, 0xFFFD00U, 0xFFFFF0U, 0xFFFFFFU})
     EXPECT_TRUE(is_of_fabric({of_fabric})) << of_fabric;
 }
@@ -84,8 +85,7 @@ TEST(Hash, every_type_can_be_a_key) {
   EXPECT_EQ((std::unordered_set<FcId>{FcId{1}, FcId{1}, FcId{2}}.size()), 2U);
   EXPECT_EQ((std::unordered_set<Wwn>{Wwn{1}, Wwn{2}}.size()), 2U);
   EXPECT_EQ((std::unordered_set<MsgId>{MsgId{1}, MsgId{2}}.size()), 2U);
-  EXPECT_EQ((std::unordered_set<IpAddress>{IpAddress::v4(10, 0, 0, 1), IpAddress::v4(10, 0, 0, 2)}.size()),
-            2U);
+  EXPECT_EQ((std::unordered_set<IpAddress>{IpAddress::v4(10, 0, 0, 1), IpAddress::v4(10, 0, 0, 2)}.size()), 2U);
 }
 
 struct TextCase {
@@ -99,26 +99,24 @@ TEST_P(IpText, parses_and_prints) {
   EXPECT_EQ(to_string(*address), GetParam().canonical);
   EXPECT_EQ(IpAddress::from_string(to_string(*address)), address);
 }
-INSTANTIATE_TEST_SUITE_P(
-    Forms, IpText,
-    ::testing::Values(TextCase{"10.0.0.1", "10.0.0.1"}, TextCase{"::ffff:10.0.0.1", "10.0.0.1"},
-                      TextCase{"255.255.255.255", "255.255.255.255"}, TextCase{"::", "::"},
-                      TextCase{"::1", "::1"}, TextCase{"fe80::1", "fe80::1"},
-                      TextCase{"2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"},
-                      TextCase{"2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"}, TextCase{"1::", "1::"},
-                      TextCase{"64:ff9b::192.0.2.33", "64:ff9b::c000:221"},
-                      TextCase{"1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"},
-                      TextCase{"1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"},
-                      TextCase{"::2:3:4:5:6:7:8", "0:2:3:4:5:6:7:8"}));
+INSTANTIATE_TEST_SUITE_P(Forms, IpText,
+                         ::testing::Values(TextCase{"10.0.0.1", "10.0.0.1"}, TextCase{"::ffff:10.0.0.1", "10.0.0.1"},
+                                           TextCase{"255.255.255.255", "255.255.255.255"}, TextCase{"::", "::"},
+                                           TextCase{"::1", "::1"}, TextCase{"fe80::1", "fe80::1"},
+                                           TextCase{"2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"},
+                                           TextCase{"2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"},
+                                           TextCase{"1::", "1::"}, TextCase{"64:ff9b::192.0.2.33", "64:ff9b::c000:221"},
+                                           TextCase{"1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"},
+                                           TextCase{"1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"},
+                                           TextCase{"::2:3:4:5:6:7:8", "0:2:3:4:5:6:7:8"}));
 
 class BadIpText : public ::testing::TestWithParam<const char*> {};
 TEST_P(BadIpText, is_refused) { EXPECT_FALSE(IpAddress::from_string(GetParam()).has_value()); }
 INSTANTIATE_TEST_SUITE_P(Forms, BadIpText,
-                         ::testing::Values("", "10", "10.0.0", "10.0.0.1.2", "10.0.0.256", "10.0.0.01",
-                                           "10.0.0.-1", "10.0.0.1 ", "a.b.c.d", "10..0.1", ".10.0.1",
-                                           "1:2:3:4:5:6:7", ":1", "1:", "1:2:3:4:5:6:7:8:9", "1::2::3",
-                                           "12345::", "g::", "1:2:3:4:5:6:7:1.2.3.4", ":::", "1.2.3.4::",
-                                           "::1.2.3", "1:2:3:4::5:6:7:8", "::1:", "+1::"));
+                         ::testing::Values("", "10", "10.0.0", "10.0.0.1.2", "10.0.0.256", "10.0.0.01", "10.0.0.-1",
+                                           "10.0.0.1 ", "a.b.c.d", "10..0.1", ".10.0.1", "1:2:3:4:5:6:7", ":1", "1:",
+                                           "1:2:3:4:5:6:7:8:9", "1::2::3", "12345::", "g::", "1:2:3:4:5:6:7:1.2.3.4",
+                                           ":::", "1.2.3.4::", "::1.2.3", "1:2:3:4::5:6:7:8", "::1:", "+1::"));
 
 TEST(IpAddress, right_justified_v4_is_normalized) {
   IpAddress address;

@@ -50,9 +50,10 @@ KEY = re.compile(r"(?P<file>[\w/]+\.[ch]pp) (?P<function>\S+): (?P<before>.+?) =
 
 
 def normalized(text: str) -> str:
-    """Without comments and needless spaces, so that a change of layout is no change."""
+    """Without comments and the spaces that a formatter moves: beside brackets, and before a member's dot or arrow."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
-    return re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"\s+", " ", text).strip()
+    return re.sub(r"(?<=[(\[{]) | (?=[)\]}])| (?=\.\w|->\w)", "", text)
 
 
 def short(text: str) -> str:
@@ -61,7 +62,9 @@ def short(text: str) -> str:
 
 
 def digest(source: str) -> str:
-    return hashlib.sha256(normalized(source).encode()).hexdigest()[:10]
+    """Of the tokens only: where lines break, and which spaces stand between them, is no change."""
+    tokens = re.sub(r"(?<!\w) | (?!\w)", "", normalized(source))
+    return hashlib.sha256(tokens.encode()).hexdigest()[:10]
 
 
 def parse_equivalents(text: str) -> dict:

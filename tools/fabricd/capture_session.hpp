@@ -29,8 +29,8 @@ class CaptureSession final : public Session, private fc2::ByteSink {
     TappedEthernet* port;
     fc2::fcoe::EthernetTap* tap;
   };
-  // What one slow reader may make the service keep; the frames beyond it are not captured, and counted. A capture must not
-  // hold back the fabric that it watches.
+  // What one slow reader may make the service keep; the frames beyond it are not captured, and counted. A capture must
+  // not hold back the fabric that it watches.
   static constexpr std::size_t max_backlog_bytes = 16u << 20;
   static constexpr std::size_t max_interfaces = 65'536;
 

@@ -77,7 +77,8 @@ bool ControlClient::send(RecordKind kind, std::span<const std::uint8_t> body) {
       std::span(record).first<fc2::drivers::record_header_bytes>());
   record.insert(record.end(), body.begin(), body.end());
   // A few bytes on a fresh connection: there is room.
-  if (::send(descriptor_, record.data(), record.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(record.size())) return true;
+  if (::send(descriptor_, record.data(), record.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(record.size()))
+    return true;
   error_ = std::string("cannot send to the service: ") + std::strerror(errno);
   return false;
 }
@@ -89,9 +90,12 @@ bool ControlClient::request(std::string_view word) {
 bool ControlClient::read(std::span<std::uint8_t> bytes) {
   for (std::size_t have = 0; have < bytes.size();) {
     const ssize_t count = ::recv(descriptor_, bytes.data() + have, bytes.size() - have, 0);
-    if (count > 0) have += static_cast<std::size_t>(count);
-    else if (count < 0 && errno == EINTR) continue;
-    else return error_ = count == 0 ? "the service ended" : std::strerror(errno), false;
+    if (count > 0)
+      have += static_cast<std::size_t>(count);
+    else if (count < 0 && errno == EINTR)
+      continue;
+    else
+      return error_ = count == 0 ? "the service ended" : std::strerror(errno), false;
   }
   return true;
 }
@@ -159,7 +163,8 @@ ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as
 bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory) {
   ControlClient client;
   std::string answer;
-  return client.connect(directory) && client.request("status") && client.receive_answer(answer) && !tells_of_fcoe(answer);
+  return client.connect(directory) && client.request("status") && client.receive_answer(answer) &&
+         !tells_of_fcoe(answer);
 }
 
 ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory) {
@@ -185,7 +190,8 @@ ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const std
     if (!record && client.interrupted() && client.request("end")) continue;
     if (!record) complain("the capture ends here: " + client.error());
     if (!record || record->kind == RecordKind::Done) {
-      if (record && record->body != "0") complain(record->body + " frames are missing: they came faster than the file was written");
+      if (record && record->body != "0")
+        complain(record->body + " frames are missing: they came faster than the file was written");
       return file.commit() ? success : complain(file.error());
     }
     if (record->kind != RecordKind::Reply) return complain(record->body);

@@ -23,8 +23,9 @@ class Starter {
   int pipe_ = -1;
 };
 
-/// Every descriptor but the standard ones is closed, and only the service's process returns from here. The starter's ends when
-/// it is told to: whoever started it finds the service ready, or knows why there is none. Status 2: the system gives no process.
+/// Every descriptor but the standard ones is closed, and only the service's process returns from here. The starter's
+/// ends when it is told to: whoever started it finds the service ready, or knows why there is none. Status 2: the
+/// system gives no process.
 Starter daemonize();
 
 }  // namespace fabricd

@@ -41,8 +41,8 @@ void FcoeSide::start(fc2::Switch& fabric) {
   fcf_.emplace(core_.scheduler(), core_.pool(), fabric, config_);
   for (TappedEthernet& port : ports_) {
     fcf_->add_interface(port);
-    spdlog::info("FCF on {}: MAC {}, MTU {}, {}", port.interface().name, to_string(port.interface().mac), port.interface().mtu,
-                 port.up() ? "up" : "no carrier yet");
+    spdlog::info("FCF on {}: MAC {}, MTU {}, {}", port.interface().name, to_string(port.interface().mac),
+                 port.interface().mtu, port.up() ? "up" : "no carrier yet");
   }
   fcf_->remember(read_logins(logins_path_));
   losses_.resize(ports_.size());
@@ -68,7 +68,8 @@ void FcoeSide::logins_changed() {
 void FcoeSide::happened(const fc2::fcoe::FcfEvent& event) {
   const fc2::TimeNs now = core_.scheduler().now();
   if (!events_.allows(now)) return;
-  if (const auto left_out = events_.take_left_out(); left_out > 0) spdlog::info("FCF: {} more lines were left out", left_out);
+  if (const auto left_out = events_.take_left_out(); left_out > 0)
+    spdlog::info("FCF: {} more lines were left out", left_out);
   std::string who = "ENode " + to_string(event.e_node);
   if (event.n_port_id != wire::FcId{}) who += " N_Port " + to_string(event.n_port_id);
   if (event.port_name != wire::Wwn{}) who += " " + to_string(event.port_name);
@@ -80,14 +81,17 @@ void FcoeSide::look_at_losses() {
   core_.scheduler().schedule_after(losses_timer_, losses_interval);
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     const std::uint64_t now = ports_[i].kernel_drops(), before = std::exchange(losses_[i], now);
-    if (now > before) spdlog::warn("{}: {}", ports_[i].interface().name, loss_hint(now - before, ports_[i].interface().priority));
+    if (now > before)
+      spdlog::warn("{}: {}", ports_[i].interface().name, loss_hint(now - before, ports_[i].interface().priority));
   }
 }
 
 std::string loss_hint(std::uint64_t frames, unsigned priority) {
-  return fmt::format("the kernel lost {} frames for lack of buffers: raise net.core.rmem_max, or run with CAP_NET_ADMIN; and against losses "
-                     "in NIC and switch have priority flow control (PFC, 802.1Qbb) for priority {} at both ends of each link",
-                     frames, priority);
+  return fmt::format(
+      "the kernel lost {} frames for lack of buffers: raise net.core.rmem_max, or run with CAP_NET_ADMIN; and against "
+      "losses "
+      "in NIC and switch have priority flow control (PFC, 802.1Qbb) for priority {} at both ends of each link",
+      frames, priority);
 }
 
 void FcoeSide::keep_logins() {

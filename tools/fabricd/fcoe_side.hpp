@@ -17,9 +17,9 @@ struct FcoeConfig {
   std::vector<fc2::drivers::EthernetName> interfaces;  // none: no FCF
   std::uint16_t mtu = 0;                               // at most; 0: each interface's own
   std::uint8_t ethernet_priority = 3;                  // 802.1p
-  // Nothing holds an ENode back on Ethernet without priority flow control: what it may have under way while a port is slow (two
-  // megabytes with vicp, for one connection) waits here, 70 MB in all and half of what is left for one flow. What is more is lost,
-  // counted, and connections with it.
+  // Nothing holds an ENode back on Ethernet without priority flow control: what it may have under way while a port is
+  // slow (two megabytes with vicp, for one connection) waits here, 70 MB in all and half of what is left for one flow.
+  // What is more is lost, counted, and connections with it.
   static constexpr std::size_t flow_queue_frames = 32768;
   fc2::fcoe::FcfConfig fcf = {};
 };
@@ -36,7 +36,8 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   /// Why an interface could not be opened; empty: all are.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   [[nodiscard]] bool present() const { return !ports_.empty(); }
-  /// NAA 1, of the first interface's MAC address: switches on one Ethernet must not share a name. nullopt: no interface.
+  /// NAA 1, of the first interface's MAC address: switches on one Ethernet must not share a name. nullopt: no
+  /// interface.
   [[nodiscard]] std::optional<wire::Wwn> switch_name() const;
   /// Advertisements begin.
   void start(fc2::Switch& fabric);
@@ -64,7 +65,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   std::optional<fc2::fcoe::Fcf> fcf_;
   std::vector<fc2::fcoe::FormerLogin> kept_;  // in the file, since we began
   LogBudget events_;
-  std::vector<std::uint64_t> losses_;         // of each interface, as told
+  std::vector<std::uint64_t> losses_;  // of each interface, as told
   fc2::Timer<FcoeSide, &FcoeSide::look_at_losses> losses_timer_{*this};
   fc2::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
 };

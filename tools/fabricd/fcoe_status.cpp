@@ -22,7 +22,9 @@ struct Look {
 };
 
 VnPortStatus describe(const fc2::fcoe::FcfVnPort& port, const Look& look) {
-  VnPortStatus status{to_string(port.id), to_string(wire::mac_of(port.id, look.fc_map)), to_string(port.port_name), {}, {}, {}, look.now - port.heard};
+  VnPortStatus status{
+      to_string(port.id),   to_string(wire::mac_of(port.id, look.fc_map)), to_string(port.port_name), {}, {}, {},
+      look.now - port.heard};
   const auto* registered = look.fabric.name_server().database().find(port.id);
   if (registered == nullptr) return status;
   for (const auto& address : registered->addresses) status.addresses.push_back(to_string(address));
@@ -123,13 +125,15 @@ double seconds(const json::object& object, const char* key) { return static_cast
 
 std::string text_of_node(const json::object& node) {
   const auto real = [&](const char* key) { return node.at(key).to_number<double>(); };
-  std::string lines = fmt::format("  ENode {}, {}, heard {:.1f} s ago, {} frames in ({:.1f}/s), {} out ({:.1f}/s){}\n", text(node, "mac"),
-                                  text(node, "state"), seconds(node, "silent_ms"), number(node, "frames_in"), real("frames_in_per_second"),
-                                  number(node, "frames_out"), real("frames_out_per_second"),
-                                  node.at("stalled").as_bool() ? " (takes no frames)" : "");
+  std::string lines =
+      fmt::format("  ENode {}, {}, heard {:.1f} s ago, {} frames in ({:.1f}/s), {} out ({:.1f}/s){}\n",
+                  text(node, "mac"), text(node, "state"), seconds(node, "silent_ms"), number(node, "frames_in"),
+                  real("frames_in_per_second"), number(node, "frames_out"), real("frames_out_per_second"),
+                  node.at("stalled").as_bool() ? " (takes no frames)" : "");
   for (const json::value& value : node.at("vn_ports").as_array()) {
     const json::object& port = value.as_object();
-    lines += fmt::format("    VN_Port {} {}, heard {:.1f} s ago", text(port, "n_port_id"), text(port, "port_name"), seconds(port, "silent_ms"));
+    lines += fmt::format("    VN_Port {} {}, heard {:.1f} s ago", text(port, "n_port_id"), text(port, "port_name"),
+                         seconds(port, "silent_ms"));
     if (const std::string types = text(port, "fc4_types"); !types.empty()) lines += ", " + types;
     for (const json::value& address : port.at("addresses").as_array()) lines += " " + std::string(address.as_string());
     lines += "\n";
@@ -140,13 +144,14 @@ std::string text_of_node(const json::object& node) {
 std::string text_of_interface(const json::object& interface) {
   std::string lines = fmt::format("interface {}, MAC {}, MTU {}, {}\n", text(interface, "name"), text(interface, "mac"),
                                   number(interface, "mtu"), interface.at("up").as_bool() ? "up" : "no carrier");
-  lines += fmt::format("  FCoE {} in, {} out; FIP {} in, {} out\n", number(interface, "fcoe_in"), number(interface, "fcoe_out"),
-                       number(interface, "fip_in"), number(interface, "fip_out"));
+  lines += fmt::format("  FCoE {} in, {} out; FIP {} in, {} out\n", number(interface, "fcoe_in"),
+                       number(interface, "fcoe_out"), number(interface, "fip_in"), number(interface, "fip_out"));
   const std::uint64_t lost = number(interface, "send_drops"), long_ones = number(interface, "over_long");
   if (lost > 0) lines += fmt::format("  not sent: {}\n", lost);
   if (const auto drops = number(interface, "kernel_drops"); drops > 0)
     lines += "  " + loss_hint(drops, static_cast<unsigned>(number(interface, "priority"))) + "\n";
-  if (const auto evicted = number(interface, "evicted"); evicted > 0) lines += fmt::format("  hosts that made room for others: {}\n", evicted);
+  if (const auto evicted = number(interface, "evicted"); evicted > 0)
+    lines += fmt::format("  hosts that made room for others: {}\n", evicted);
   if (long_ones > 0) lines += fmt::format("  discarded, longer than the MTU: {}\n", long_ones);
   for (const auto& [reason, count] : interface.at("discarded").as_object())
     lines += fmt::format("  discarded, {}: {}\n", std::string(reason), count.to_number<std::uint64_t>());
@@ -158,9 +163,15 @@ std::string text_of_interface(const json::object& interface) {
 
 FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric, const Rates& rates, fc2::TimeNs now) {
   const fc2::fcoe::FcfConfig& config = fcoe.fcf()->config();
-  FcoeStatus status{to_string(fabric.config().switch_name), fmt::format("{:06X}", config.fc_map), config.priority, config.period, {}, config.vlan};
+  FcoeStatus status{to_string(fabric.config().switch_name),
+                    fmt::format("{:06X}", config.fc_map),
+                    config.priority,
+                    config.period,
+                    {},
+                    config.vlan};
   for (std::size_t i = 0; i < fcoe.ports().size(); ++i)
-    status.interfaces.push_back(describe(fcoe.ports()[i], *fcoe.fcf()->interfaces()[i], Look{fabric, rates, config.fc_map, now}));
+    status.interfaces.push_back(
+        describe(fcoe.ports()[i], *fcoe.fcf()->interfaces()[i], Look{fabric, rates, config.fc_map, now}));
   return status;
 }
 
@@ -177,9 +188,11 @@ json::object to_object(const FcoeStatus& fcoe) {
 
 std::string text_of_fcoe(const json::object& fcoe) {
   const std::uint64_t vlan = number(fcoe, "vlan");
-  std::string lines = fmt::format("FCF {}, FC-MAP {}, priority {}, FKA period {} ms{}\n", text(fcoe, "switch_name"), text(fcoe, "fc_map"),
-                                  number(fcoe, "priority"), number(fcoe, "period_ms"), vlan == 0 ? "" : fmt::format(", VLAN {}", vlan));
-  for (const json::value& interface : fcoe.at("interfaces").as_array()) lines += text_of_interface(interface.as_object());
+  std::string lines = fmt::format("FCF {}, FC-MAP {}, priority {}, FKA period {} ms{}\n", text(fcoe, "switch_name"),
+                                  text(fcoe, "fc_map"), number(fcoe, "priority"), number(fcoe, "period_ms"),
+                                  vlan == 0 ? "" : fmt::format(", VLAN {}", vlan));
+  for (const json::value& interface : fcoe.at("interfaces").as_array())
+    lines += text_of_interface(interface.as_object());
   return lines;
 }
 

@@ -8,8 +8,8 @@
 namespace fabricd {
 
 /// Holds an flock on the lock file for its life; the kernel lets go of it however the process ends. Whoever has it may
-/// remove a socket that was left behind, so that nothing ever needs cleaning by hand. The lock file itself stays: removing
-/// it would let two processes lock two files of one name.
+/// remove a socket that was left behind, so that nothing ever needs cleaning by hand. The lock file itself stays:
+/// removing it would let two processes lock two files of one name.
 class Instance {
  public:
   enum class Failure { AnotherRuns, System };

@@ -43,8 +43,11 @@ std::vector<FormerLogin> read_logins(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   for (std::size_t number = 1; number <= max_kept_logins && std::getline(file, line); ++number) {
-    if (const auto login = parse(line)) logins.push_back(*login);
-    else spdlog::warn("{}:{}: expected an interface, a MAC address and the number of an F_Port; passed over", path, number);
+    if (const auto login = parse(line))
+      logins.push_back(*login);
+    else
+      spdlog::warn("{}:{}: expected an interface, a MAC address and the number of an F_Port; passed over", path,
+                   number);
   }
   return logins;
 }

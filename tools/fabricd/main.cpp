@@ -1,5 +1,5 @@
-// fcvi-fabricd: the fabric between the processes of one user on one machine, and hosts on Ethernet. Exit status: 0, 1 it could not be done,
-// 2 bad input.
+// fcvi-fabricd: the fabric between the processes of one user on one machine, and hosts on Ethernet. Exit status: 0, 1
+// it could not be done, 2 bad input.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
@@ -36,8 +36,8 @@ bool another_runs(const fabricd::Instance::Result& taken) {
   return !taken.instance && taken.failure == fabricd::Instance::Failure::AnotherRuns;
 }
 
-// Programs start one without Ethernet by themselves, also while ours is being started anew: that one gives way. Their links
-// come back to us.
+// Programs start one without Ethernet by themselves, also while ours is being started anew: that one gives way. Their
+// links come back to us.
 fabricd::Instance::Result take_place(const RuntimeDirectory& directory, int tries) {
   auto taken = fabricd::Instance::take(directory);
   if (tries == 0 || !another_runs(taken) || !fabricd::started_on_demand(directory)) return taken;
@@ -51,7 +51,8 @@ int give_up(fabricd::Starter& starter, const std::string& reason) {
   return fabricd::failure;
 }
 
-// Another one that runs is no fault when a program starts us: several may do so at once, and any will do. But it is no FCF.
+// Another one that runs is no fault when a program starts us: several may do so at once, and any will do. But it is no
+// FCF.
 int yield_to_another(const Options& options, fabricd::Starter& starter, const std::string& reason) {
   if (!options.daemonize) return complain(reason, fabricd::failure);
   const bool any_will_do = options.interfaces.empty();
@@ -59,8 +60,10 @@ int yield_to_another(const Options& options, fabricd::Starter& starter, const st
   return any_will_do ? fabricd::success : fabricd::failure;
 }
 
-// What kept it from serving. At the return nothing of it is left: who hears the reason finds no socket that still listens.
-std::string run_service(fabricd::Instance instance, const Options& options, const RuntimeDirectory& directory, fabricd::Starter& starter) {
+// What kept it from serving. At the return nothing of it is left: who hears the reason finds no socket that still
+// listens.
+std::string run_service(fabricd::Instance instance, const Options& options, const RuntimeDirectory& directory,
+                        fabricd::Starter& starter) {
   boost::asio::io_context io(1);
   fabricd::Service service(io, std::move(instance), options.service);
   if (!service.trouble().empty()) return service.trouble();
@@ -75,8 +78,10 @@ int serve(const Options& options, const RuntimeDirectory& directory) {
   auto starter = options.daemonize ? fabricd::daemonize() : fabricd::Starter();
   auto taken = take_place(directory, options.interfaces.empty() ? 0 : takeovers);
   if (another_runs(taken)) return yield_to_another(options, starter, taken.error);
-  if (options.daemonize) fabricd::log_to_file(directory.log_path(), options.log_level);
-  else fabricd::log_to_terminal(options.log_level);
+  if (options.daemonize)
+    fabricd::log_to_file(directory.log_path(), options.log_level);
+  else
+    fabricd::log_to_terminal(options.log_level);
   if (!taken.instance) return give_up(starter, taken.error);
   const std::string trouble = run_service(std::move(*taken.instance), options, directory, starter);
   return trouble.empty() ? fabricd::success : give_up(starter, trouble);
@@ -98,25 +103,31 @@ std::string check_fc_map(const std::string& text) { return fc_map_of(text) ? "" 
 
 void describe_fcoe(CLI::App& app, Options& options) {
   fabricd::FcoeConfig& fcoe = options.service.fcoe;
-  app.add_option("--fcoe", options.interfaces,
-                 "be an FCF (FCoE forwarder) on this Ethernet interface, for hosts there; may stand several times. "
-                 "udp:LOCAL:REMOTE: Ethernet frames in UDP datagrams between these ports of 127.0.0.1, needs no privileges")
+  app.add_option(
+         "--fcoe", options.interfaces,
+         "be an FCF (FCoE forwarder) on this Ethernet interface, for hosts there; may stand several times. "
+         "udp:LOCAL:REMOTE: Ethernet frames in UDP datagrams between these ports of 127.0.0.1, needs no privileges")
       ->type_name("IF")
       ->allow_extra_args(false)
       ->check(check_interface);
-  app.add_option("--mtu", fcoe.mtu, "FCoE: frames are no larger, though the interface could; 2158 and more carry full FC frames")
+  app.add_option("--mtu", fcoe.mtu,
+                 "FCoE: frames are no larger, though the interface could; 2158 and more carry full FC frames")
       ->check(CLI::Range(fc2::drivers::least_fcoe_mtu, fc2::drivers::greatest_fcoe_mtu));
-  app.add_option("--vlan", fcoe.fcf.vlan, "FCoE: serve this VLAN, by tagged frames, and tell it to hosts that ask (default: untagged frames)")
+  app.add_option("--vlan", fcoe.fcf.vlan,
+                 "FCoE: serve this VLAN, by tagged frames, and tell it to hosts that ask (default: untagged frames)")
       ->type_name("ID")
       ->check(CLI::Range(1, 4094));
-  app.add_option("--ethernet-priority", options.ethernet_priority, "FCoE: 802.1p priority of what is sent, see the manual page")
+  app.add_option("--ethernet-priority", options.ethernet_priority,
+                 "FCoE: 802.1p priority of what is sent, see the manual page")
       ->check(CLI::Range(0, 7))
       ->capture_default_str();
-  app.add_option("--fc-map", options.fc_map, "FCoE: prefix of the ports' MAC addresses (default: 0EFC00)")->check(check_fc_map);
+  app.add_option("--fc-map", options.fc_map, "FCoE: prefix of the ports' MAC addresses (default: 0EFC00)")
+      ->check(check_fc_map);
   app.add_option("--priority", options.fcf_priority, "FCoE: hosts prefer the FCF with the smallest")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
-  app.add_option("--fka-period", options.fka_period_ms, "FCoE: milliseconds between advertisements, and between keep-alives")
+  app.add_option("--fka-period", options.fka_period_ms,
+                 "FCoE: milliseconds between advertisements, and between keep-alives")
       ->check(CLI::Range(500, 90'000))
       ->capture_default_str();
 }
@@ -149,7 +160,8 @@ std::string check_allowed(const std::string& text) {
 void describe_limits(CLI::App& app, Options& options) {
   fc2::fcoe::FipLimits& limits = options.service.fcoe.fcf.limits;
   app.add_option("--allow", options.allowed,
-                 "FCoE: who may log in, a host by its MAC address, a port by its Port_Name or Node_Name; may stand several times. "
+                 "FCoE: who may log in, a host by its MAC address, a port by its Port_Name or Node_Name; may stand "
+                 "several times. "
                  "Default: everybody")
       ->type_name("MAC|NAME")
       ->allow_extra_args(false)
@@ -158,7 +170,8 @@ void describe_limits(CLI::App& app, Options& options) {
                  "FCoE: solicitations and FLOGIs that are taken from one MAC address; 0: any number")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  app.add_option("--logins-per-host", limits.logins_per_enode, "FCoE: N_Ports that one host may log in (FLOGI and FDISC)")
+  app.add_option("--logins-per-host", limits.logins_per_enode,
+                 "FCoE: N_Ports that one host may log in (FLOGI and FDISC)")
       ->check(CLI::Range(1, 60'000))
       ->capture_default_str();
 }
@@ -166,7 +179,8 @@ void describe_limits(CLI::App& app, Options& options) {
 void take_fcoe(Options& options) {
   fabricd::FcoeConfig& fcoe = options.service.fcoe;
   for (const std::string& text : options.allowed) allow(fcoe.fcf.limits, text);
-  for (const std::string& name : options.interfaces) fcoe.interfaces.push_back(*fc2::drivers::EthernetName::parse(name));
+  for (const std::string& name : options.interfaces)
+    fcoe.interfaces.push_back(*fc2::drivers::EthernetName::parse(name));
   if (!options.fc_map.empty()) fcoe.fcf.fc_map = *fc_map_of(options.fc_map);
   fcoe.fcf.priority = static_cast<std::uint8_t>(options.fcf_priority);
   fcoe.ethernet_priority = static_cast<std::uint8_t>(options.ethernet_priority);
@@ -175,12 +189,15 @@ void take_fcoe(Options& options) {
 
 void describe(CLI::App& app, Options& options) {
   app.set_version_flag("--version", std::string("fcvi-fabricd ") + FCVI_VERSION);
-  app.add_option("--runtime-directory", options.runtime_directory,
-                 "where it and its clients meet (default: $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else /tmp/fcvi-UID)");
+  app.add_option(
+      "--runtime-directory", options.runtime_directory,
+      "where it and its clients meet (default: $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else /tmp/fcvi-UID)");
   app.add_option("--idle-seconds", options.service.idle_seconds, "end when there was no link for so long; 0: never")
       ->check(CLI::Range(0, 86'400))
       ->capture_default_str();
-  app.add_option("--max-ports", options.service.max_ports, "links at once")->check(CLI::Range(1, 60'000))->capture_default_str();
+  app.add_option("--max-ports", options.service.max_ports, "links at once")
+      ->check(CLI::Range(1, 60'000))
+      ->capture_default_str();
   app.add_flag("--daemonize", options.daemonize, "leave the terminal; log to fabricd.log in the runtime directory");
   app.add_option("--log-level", options.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
@@ -204,14 +221,17 @@ int dispatch(const CLI::App& app, const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"The fabric between processes of one user on this machine, and of hosts on Ethernet (FCoE): a Fibre Channel switch with a "
-               "name server.",
-               "fcvi-fabricd"};
+  CLI::App app{
+      "The fabric between processes of one user on this machine, and of hosts on Ethernet (FCoE): a Fibre Channel "
+      "switch with a "
+      "name server.",
+      "fcvi-fabricd"};
   app.require_subcommand(0, 1);
   describe(app, options);
   describe_fcoe(app, options);
   describe_limits(app, options);
-  CLI::App* status = app.add_subcommand("status", "print who is linked to the service that runs, and this user's NICs on Ethernet");
+  CLI::App* status =
+      app.add_subcommand("status", "print who is linked to the service that runs, and this user's NICs on Ethernet");
   status->add_flag("--json", options.json, "as JSON");
   app.add_subcommand("stop", "end the service that runs; success when none does");
   app.add_subcommand("capture", "write the frames of every port into a file until interrupted")

@@ -22,14 +22,17 @@ class Rates {
     before_ = std::exchange(latest_, {});
     latest_.at = now;
   }
-  void sample(const fc2::FPort& port) { latest_.counts[port.number()] = {port.frames_from_port(), port.frames_to_port()}; }
+  void sample(const fc2::FPort& port) {
+    latest_.counts[port.number()] = {port.frames_from_port(), port.frames_to_port()};
+  }
   /// 0 where it is not known long enough.
   [[nodiscard]] PerSecond of(const fc2::FPort& port, fc2::TimeNs now) const {
     const Sample& base = before_.counts.contains(port.number()) ? before_ : latest_;
     const auto found = base.counts.find(port.number());
     const double seconds = static_cast<double>(now - base.at) / static_cast<double>(fc2::second);
     const bool known = found != base.counts.end() && now - base.at >= least;
-    if (!known || found->second.in > port.frames_from_port() || found->second.out > port.frames_to_port()) return {};  // begun anew
+    if (!known || found->second.in > port.frames_from_port() || found->second.out > port.frames_to_port())
+      return {};  // begun anew
     return {static_cast<double>(port.frames_from_port() - found->second.in) / seconds,
             static_cast<double>(port.frames_to_port() - found->second.out) / seconds};
   }

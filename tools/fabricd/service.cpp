@@ -19,9 +19,9 @@ namespace fabricd {
 using fc2::drivers::CoreSection;
 
 namespace {
-constexpr int accepted_at_once = 16;                              // then the links have their turn
-constexpr fc2::TimeNs accept_pause = 100 * fc2::millisecond;      // when no descriptor is left
-constexpr fc2::TimeNs state_change_delay = fc2::millisecond;      // a process that died is told of at once
+constexpr int accepted_at_once = 16;                          // then the links have their turn
+constexpr fc2::TimeNs accept_pause = 100 * fc2::millisecond;  // when no descriptor is left
+constexpr fc2::TimeNs state_change_delay = fc2::millisecond;  // a process that died is told of at once
 
 fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fcoe) {
   fc2::SwitchConfig fabric;
@@ -36,8 +36,8 @@ fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fco
 
 Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig config)
     : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
-      core_(io), fcoe_(core_, config_.fcoe, instance_.directory().logins_path()), fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)),
-      stand_in_(fabric_, core_),
+      core_(io), fcoe_(core_, config_.fcoe, instance_.directory().logins_path()),
+      fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)), stand_in_(fabric_, core_),
       listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()) {
   if (!trouble().empty()) return;
   const CoreSection section(core_);
@@ -106,8 +106,10 @@ void Service::accept() {
       return;
     }
     const bool welcome = fc2::drivers::is_own_user(descriptor) && sessions_.size() < config_.max_sessions;
-    if (welcome) add(std::make_unique<Greeting>(*this, descriptor));
-    else ::close(descriptor);
+    if (welcome)
+      add(std::make_unique<Greeting>(*this, descriptor));
+    else
+      ::close(descriptor);
     if (!welcome) spdlog::warn("a connection was refused: of another user, or one too many");
   }
   await_connections();
@@ -175,8 +177,10 @@ void Service::bury() {
 
 void Service::link_count_changed() {
   const bool idle = ports_.empty() && captures_.empty() && !fcoe_.present() && config_.idle_seconds > 0;
-  if (!idle) core_.scheduler().cancel(idle_timer_);
-  else if (!idle_timer_.pending()) core_.scheduler().schedule_after(idle_timer_, config_.idle_seconds * fc2::second);
+  if (!idle)
+    core_.scheduler().cancel(idle_timer_);
+  else if (!idle_timer_.pending())
+    core_.scheduler().schedule_after(idle_timer_, config_.idle_seconds * fc2::second);
 }
 
 // A client that connects just now finds its connection closed without a word, and tries again.

@@ -6,7 +6,8 @@
 
 namespace fabricd {
 
-Session::Session(Service& service, std::shared_ptr<FrameStream> stream) : service_(service), stream_(std::move(stream)) {
+Session::Session(Service& service, std::shared_ptr<FrameStream> stream)
+    : service_(service), stream_(std::move(stream)) {
   stream_->set_user(*this);
 }
 

@@ -17,13 +17,16 @@ std::string text_of_types(const wire::ct::Fc4Types& types) {
   for (unsigned code = 0; code < 256; ++code) {
     const auto type = static_cast<wire::Type>(code);
     if (!types.has(type)) continue;
-    const std::string name = type == wire::Type::fc_vi ? "FC-VI" : type == wire::Type::fcp ? "FCP" : fmt::format("{:02X}h", code);
+    const std::string name = type == wire::Type::fc_vi ? "FC-VI"
+                             : type == wire::Type::fcp ? "FCP"
+                                                       : fmt::format("{:02X}h", code);
     text += (text.empty() ? "" : " ") + name;
   }
   return text;
 }
 
-PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, const Rates& rates, fc2::TimeNs now) {
+PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, const Rates& rates,
+                    fc2::TimeNs now) {
   const fc2::FPort& port = session.f_port();
   PortStatus status;
   status.name = session.hello().name;
@@ -79,26 +82,26 @@ std::string joined(const json::array& texts) {
 std::string text_of(const json::object& port) {
   const bool logged_in = port.at("logged_in").as_bool();
   const auto text = [&](const char* key) { return logged_in ? std::string(port.at(key).as_string()) : "-"; };
-  return fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f}  {}{}\n", port.at("process_id").to_number<std::uint32_t>(),
-                     std::string(port.at("name").as_string()), text("n_port_id"), text("port_name"),
-                     port.at("frames_in").to_number<std::uint64_t>(), port.at("frames_out").to_number<std::uint64_t>(),
-                     port.at("uptime_seconds").to_number<double>(), joined(port.at("addresses").as_array()),
-                     port.at("stalled").as_bool() ? " (takes no frames)" : "");
+  return fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f}  {}{}\n",
+                     port.at("process_id").to_number<std::uint32_t>(), std::string(port.at("name").as_string()),
+                     text("n_port_id"), text("port_name"), port.at("frames_in").to_number<std::uint64_t>(),
+                     port.at("frames_out").to_number<std::uint64_t>(), port.at("uptime_seconds").to_number<double>(),
+                     joined(port.at("addresses").as_array()), port.at("stalled").as_bool() ? " (takes no frames)" : "");
 }
 
 std::string text_of_service(const json::object& service) {
-  std::string text = fmt::format("fcvi-fabricd, process {}, up {:.1f} s, {} frames forwarded\n",
-                                 service.at("process_id").to_number<std::uint32_t>(),
-                                 service.at("uptime_seconds").to_number<double>(),
-                                 service.at("frames_forwarded").to_number<std::uint64_t>());
+  std::string text =
+      fmt::format("fcvi-fabricd, process {}, up {:.1f} s, {} frames forwarded\n",
+                  service.at("process_id").to_number<std::uint32_t>(), service.at("uptime_seconds").to_number<double>(),
+                  service.at("frames_forwarded").to_number<std::uint64_t>());
   for (const auto& [reason, count] : service.at("discarded").as_object())
     text += fmt::format("  discarded, {}: {}\n", std::string(reason), count.to_number<std::uint64_t>());
   const json::array& ports = service.at("ports").as_array();
   const json::value* fcoe = service.if_contains("fcoe");
   if (fcoe != nullptr) text += text_of_fcoe(fcoe->as_object());
   if (ports.empty()) return text + (fcoe != nullptr ? "no links to processes of this host\n" : "no links\n");
-  text += fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9}  {}\n", "PROCESS", "NAME", "N_PORT_ID", "PORT_NAME",
-                      "FRAMES IN", "FRAMES OUT", "UP (S)", "ADDRESSES");
+  text += fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9}  {}\n", "PROCESS", "NAME", "N_PORT_ID",
+                      "PORT_NAME", "FRAMES IN", "FRAMES OUT", "UP (S)", "ADDRESSES");
   for (const json::value& port : ports) text += text_of(port.as_object());
   return text;
 }

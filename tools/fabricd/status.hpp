@@ -23,35 +23,36 @@ struct PortStatus {
   std::size_t frames_waiting = 0;               // for the port to take them
   bool stalled = false;                         // it took none for so long that they are discarded
   fc2::TimeNs uptime = 0;
-  double in_per_second = 0, out_per_second = 0; // frames, over the last 5 to 10 s; see Rates
-  std::string fc4_types;                        // as it registered them
+  double in_per_second = 0, out_per_second = 0;  // frames, over the last 5 to 10 s; see Rates
+  std::string fc4_types;                         // as it registered them
 };
 
 /// A VN_Port of an ENode.
 struct VnPortStatus {
   std::string n_port_id, mac, port_name;
   std::vector<std::string> addresses;
-  std::string node_name;  // as it registered it; empty: it did not
-  std::string fc4_types;  // the same
-  fc2::TimeNs silent = 0; // since its latest keep-alive, or its login
+  std::string node_name;   // as it registered it; empty: it did not
+  std::string fc4_types;   // the same
+  fc2::TimeNs silent = 0;  // since its latest keep-alive, or its login
 };
 
 struct ENodeStatus {
   std::string mac;
-  std::string state;                            // of its login: machines::fip_forwarder
+  std::string state;  // of its login: machines::fip_forwarder
   std::vector<VnPortStatus> vn_ports{};
   std::uint64_t frames_in = 0, frames_out = 0;  // as the fabric sees it
   std::size_t frames_waiting = 0;
   bool stalled = false;
   double in_per_second = 0, out_per_second = 0;
-  fc2::TimeNs silent = 0;                       // since the ENode's own latest keep-alive, or its login
+  fc2::TimeNs silent = 0;  // since the ENode's own latest keep-alive, or its login
 };
 
 struct EthernetStatus {
   std::string name, mac;
   std::uint16_t mtu = 0;
   bool up = false;
-  std::uint64_t fcoe_in = 0, fcoe_out = 0, fip_in = 0, fip_out = 0, send_drops = 0, kernel_drops = 0, over_long = 0, evicted = 0;
+  std::uint64_t fcoe_in = 0, fcoe_out = 0, fip_in = 0, fip_out = 0, send_drops = 0, kernel_drops = 0, over_long = 0,
+                evicted = 0;
   unsigned priority = 0;
   std::vector<std::pair<std::string, std::uint64_t>> discarded{};  // by reason, where there were any
   std::vector<ENodeStatus> e_nodes{};
@@ -69,17 +70,19 @@ struct Status {
   std::uint32_t process_id = 0;
   fc2::TimeNs uptime = 0;
   std::uint64_t frames_forwarded = 0;
-  std::size_t captures = 0;        // under way
+  std::size_t captures = 0;  // under way
   fc2::Counters counters;
   std::vector<PortStatus> ports;
   std::optional<FcoeStatus> fcoe;  // with --fcoe
 };
 
 /// `registered`: its entry in the Name Server, or nullptr.
-PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, const Rates& rates, fc2::TimeNs now);
+PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, const Rates& rates,
+                    fc2::TimeNs now);
 /// "FC-VI FCP 05": those that it has, by name where there is one.
 std::string text_of_types(const wire::ct::Fc4Types& types);
-/// The service's (empty: none runs) with what NICs of this host tell ("nics"), an object each; those that are none are left out.
+/// The service's (empty: none runs) with what NICs of this host tell ("nics"), an object each; those that are none are
+/// left out.
 std::string with_nics(const std::string& service, const std::vector<std::string>& nics);
 /// An object, for programs; and the same for people, made of it. Empty: that was no status.
 std::string to_json(const Status& status);

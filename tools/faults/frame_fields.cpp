@@ -39,7 +39,8 @@ std::optional<std::uint64_t> FrameField::read(std::span<const std::uint8_t> fram
 }
 
 const FrameField* find_field(std::string_view name) {
-  const auto found = std::find_if(fields.begin(), fields.end(), [&](const FrameField& field) { return field.name == name; });
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const FrameField& field) { return field.name == name; });
   return found == fields.end() ? nullptr : &*found;
 }
 

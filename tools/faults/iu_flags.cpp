@@ -31,10 +31,10 @@ constexpr Flag connect_request[] = {{"RETRY", rqst::retry},
                                     {"CONN_INFO", rqst::conn_info},
                                     {"CLIENT_SERVER", rqst::mode_mask, fcvi::ConnectMode::client_server},
                                     {"PEER_TO_PEER", rqst::mode_mask, fcvi::ConnectMode::peer_to_peer}};
-constexpr Flag connect_response[] = {{"RETRY", resp::retry}, {"CONN_INFO", resp::conn_info}, {"CONN_STS", resp::conn_sts}};
-constexpr Flag disconnect[] = {{"CONN_SETUP_ABORT", end::conn_setup_abort},
-                               {"VI_APP_DISCON", end::vi_app_discon},
-                               {"CONN_STS", end::conn_sts}};
+constexpr Flag connect_response[] = {
+    {"RETRY", resp::retry}, {"CONN_INFO", resp::conn_info}, {"CONN_STS", resp::conn_sts}};
+constexpr Flag disconnect[] = {
+    {"CONN_SETUP_ABORT", end::conn_setup_abort}, {"VI_APP_DISCON", end::vi_app_discon}, {"CONN_STS", end::conn_sts}};
 
 std::span<const Flag> flags_of(fcvi::Opcode opcode) {
   if (opcode == fcvi::Opcode::disconnect_rqst || opcode == fcvi::Opcode::disconnect_resp) return disconnect;
@@ -85,7 +85,8 @@ std::optional<fcvi::Reason> reason_of(fcvi::Opcode opcode, std::uint8_t flags, s
 std::vector<std::string_view> reason_names() {
   std::vector<std::string_view> names;
   for (unsigned code = 0; code <= 0xFF; ++code)
-    if (const auto name = to_string(static_cast<fcvi::Reason>(code)); name != wire::text::unknown) names.push_back(name);
+    if (const auto name = to_string(static_cast<fcvi::Reason>(code)); name != wire::text::unknown)
+      names.push_back(name);
   return names;
 }
 

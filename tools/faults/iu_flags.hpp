@@ -18,7 +18,8 @@ namespace faults {
 /// The IU whose name it is.
 [[nodiscard]] std::optional<wire::fcvi::Opcode> opcode_of(std::string_view message);
 /// FCVI_PARAMETER is a connection status, and what it says. None: there is none.
-[[nodiscard]] std::optional<wire::fcvi::Reason> reason_of(wire::fcvi::Opcode opcode, std::uint8_t flags, std::uint32_t parameter);
+[[nodiscard]] std::optional<wire::fcvi::Reason> reason_of(wire::fcvi::Opcode opcode, std::uint8_t flags,
+                                                          std::uint32_t parameter);
 [[nodiscard]] std::vector<std::string_view> reason_names();
 [[nodiscard]] std::optional<wire::fcvi::Reason> find_reason(std::string_view name);
 

@@ -53,7 +53,8 @@ bool RuleSet::has_turn(std::size_t index) {
 }
 
 // Every rule counts every frame that it matches, also those that an earlier rule takes.
-RuleSet::Verdict RuleSet::judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, fc2::TimeNs now) {
+RuleSet::Verdict RuleSet::judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame,
+                                fc2::TimeNs now) {
   if (healed_) return {};
   const auto facts = facts_of(frame);
   if (!facts) return {};

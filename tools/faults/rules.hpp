@@ -25,10 +25,10 @@ struct FieldRange {
 
 /// All that is set must hold.
 struct Match {
-  std::string message = {};                     // as wire::message_name; empty: any
-  std::vector<std::size_t> links = {};          // empty: any
-  std::vector<std::size_t> peers = {};          // the port at the other end (S_ID or D_ID) is one of these; empty: anyone
-  bool sent = true, received = false;           // directions, as the link's port sees them
+  std::string message = {};             // as wire::message_name; empty: any
+  std::vector<std::size_t> links = {};  // empty: any
+  std::vector<std::size_t> peers = {};  // the port at the other end (S_ID or D_ID) is one of these; empty: anyone
+  bool sent = true, received = false;   // directions, as the link's port sees them
   std::vector<std::string> flags = {}, flags_clear = {};  // FCVI_FLAGS that are set, and that are not
   std::optional<wire::fcvi::Reason> reason = {};
   std::vector<FieldRange> fields = {};
@@ -39,10 +39,10 @@ struct Match {
 
 struct Rule {
   Match match = {};
-  std::vector<std::uint64_t> turns = {};  // of the frames that match, from 1; empty: each one
-  double probability = 1;            // of a frame whose turn it is
+  std::vector<std::uint64_t> turns = {};        // of the frames that match, from 1; empty: each one
+  double probability = 1;                       // of a frame whose turn it is
   std::optional<fc2::FaultAction> action = {};  // none: the frame passes, and only `happened` hears of it
-  std::string note = {};             // what it does, for captures and diagrams
+  std::string note = {};                        // what it does, for captures and diagrams
 };
 
 /// Not for use by several threads.
@@ -53,7 +53,8 @@ class RuleSet final : public fc2::FaultPolicy {
   /// The link whose N_Port has that address.
   using PortOf = std::function<std::optional<std::size_t>(wire::FcId)>;
   /// A rule came to its turn: `rule` counts from 0.
-  using Happened = std::function<void(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame)>;
+  using Happened =
+      std::function<void(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame)>;
 
   RuleSet(std::vector<Rule> rules, Chance chance, PortOf port_of)
       : rules_(std::move(rules)), seen_(rules_.size()), fired_(rules_.size()), chance_(std::move(chance)),
@@ -76,8 +77,8 @@ class RuleSet final : public fc2::FaultPolicy {
   [[nodiscard]] std::uint64_t fired(std::size_t rule) const { return fired_[rule]; }
 
  private:
-  [[nodiscard]] bool matches(const Match& match, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame,
-                             const FrameFacts& facts, fc2::TimeNs now) const;
+  [[nodiscard]] bool matches(const Match& match, std::size_t link, fc2::LinkDirection direction,
+                             const fc2::Frame& frame, const FrameFacts& facts, fc2::TimeNs now) const;
   [[nodiscard]] bool in_time(const Match& match, fc2::TimeNs now) const;
   [[nodiscard]] bool has_turn(std::size_t rule);
 

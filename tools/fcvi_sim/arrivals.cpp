@@ -3,8 +3,7 @@
 namespace sim {
 
 bool takes_receives(const TransferSpec& transfer) {
-  return transfer.operation == Operation::Send ||
-         (transfer.operation == Operation::RdmaWrite && transfer.immediate);
+  return transfer.operation == Operation::Send || (transfer.operation == Operation::RdmaWrite && transfer.immediate);
 }
 
 std::uint64_t credit_count(const TransferSpec& transfer, std::uint32_t window) {

@@ -56,8 +56,7 @@ void fill(const Region& region, const Layout& layout, const Content& content) {
   for (std::uint64_t message = 0; message < layout.message_count(); ++message) {
     layout.pieces(message, pieces);
     for (const Piece& piece : pieces) {
-      std::copy_n(from, piece.length_bytes,
-                  region.bytes().begin() + static_cast<std::ptrdiff_t>(piece.address));
+      std::copy_n(from, piece.length_bytes, region.bytes().begin() + static_cast<std::ptrdiff_t>(piece.address));
       from += piece.length_bytes;
     }
   }

@@ -28,7 +28,8 @@ int close_gzip(void* file) { return gzclose_r(static_cast<gzFile>(file)) == Z_OK
 std::FILE* open_capture(const std::string& path) {
   const gzFile file = gzopen(path.c_str(), "rb");
   if (file == nullptr) return nullptr;
-  std::FILE* const stream = fopencookie(file, "rb", {.read = read_gzip, .write = nullptr, .seek = nullptr, .close = close_gzip});
+  std::FILE* const stream =
+      fopencookie(file, "rb", {.read = read_gzip, .write = nullptr, .seek = nullptr, .close = close_gzip});
   if (stream == nullptr) gzclose_r(file);
   return stream;
 }
@@ -42,8 +43,8 @@ std::string describe_frame(wire::Describer& describer, int link_type, wire::Byte
   return describer.delimited_frame(frame, is_cut);
 }
 
-void print_frame(std::FILE* output, wire::Describer& describer, unsigned long number, int link_type, const pcap_pkthdr& header,
-                 const u_char* data) {
+void print_frame(std::FILE* output, wire::Describer& describer, unsigned long number, int link_type,
+                 const pcap_pkthdr& header, const u_char* data) {
   const std::string text = describe_frame(describer, link_type, {data, header.caplen}, header.caplen < header.len);
   std::fprintf(output, "%6lu %lld.%09ld %s", number, static_cast<long long>(header.ts.tv_sec),
                static_cast<long>(header.ts.tv_usec), text.c_str());
@@ -65,8 +66,7 @@ std::string decode_capture(const std::string& path, std::FILE* output) {
   }
   const int link_type = pcap_datalink(capture.get());
   if (link_type != link_ethernet && link_type != link_fc && link_type != link_fc_with_delimiters)
-    return path + ": expected Ethernet (FCoE) or Fibre Channel frames, got link type " +
-           std::to_string(link_type);
+    return path + ": expected Ethernet (FCoE) or Fibre Channel frames, got link type " + std::to_string(link_type);
   wire::Describer describer;
   unsigned long number = 0;
   pcap_pkthdr* header = nullptr;

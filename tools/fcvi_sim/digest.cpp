@@ -20,9 +20,7 @@ struct Hasher::State {
 Hasher::Hasher() : state_(std::make_unique<State>()) {}
 Hasher::~Hasher() = default;
 
-void Hasher::add(std::span<const std::uint8_t> bytes) {
-  EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
-}
+void Hasher::add(std::span<const std::uint8_t> bytes) { EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()); }
 
 Sha256 Hasher::finish() {
   Sha256 digest{};

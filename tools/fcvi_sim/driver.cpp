@@ -36,8 +36,7 @@ void Driver::abandon() {
 }
 
 Driver::Outcome Driver::run(fc2::TimeNs time_limit) {
-  const fc2::TimeNs end =
-      scheduler_.now() > fc2::never - time_limit ? fc2::never : scheduler_.now() + time_limit;
+  const fc2::TimeNs end = scheduler_.now() > fc2::never - time_limit ? fc2::never : scheduler_.now() + time_limit;
   do {
     if (observer_) observer_();
     drain();

@@ -8,8 +8,8 @@ namespace {
 
 std::uint32_t slot_size(std::uint32_t segments) {
   const std::size_t bytes = sizeof(vi::ControlSegment) + (segments + std::size_t{1}) * sizeof(vi::Segment);
-  return static_cast<std::uint32_t>((bytes + vi::descriptor_alignment_bytes - 1) /
-                                    vi::descriptor_alignment_bytes * vi::descriptor_alignment_bytes);
+  return static_cast<std::uint32_t>((bytes + vi::descriptor_alignment_bytes - 1) / vi::descriptor_alignment_bytes *
+                                    vi::descriptor_alignment_bytes);
 }
 
 template <class T>
@@ -20,8 +20,8 @@ void append(std::uint8_t*& to, const T& segment) {
 
 }  // namespace
 
-Endpoint::Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t depth,
-                   std::uint32_t segments, std::string label)
+Endpoint::Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t depth, std::uint32_t segments,
+                   std::string label)
     : node_(node), label_(std::move(label)), lost_(node.driver()) {
   [[maybe_unused]] vi::Return result = node.nic().memory().create_ptag(ptag_);
   assert(result == vi::Return::Success);
@@ -81,8 +81,7 @@ Task<vi::Return> Endpoint::disconnect() {
 
 std::uint64_t Endpoint::post(Queue& queue, const Posting& posting) {
   assert(queue.posted < queue.depth);
-  const std::uint64_t address =
-      queue.descriptors.address() + std::uint64_t{queue.next_slot} * queue.slot_bytes;
+  const std::uint64_t address = queue.descriptors.address() + std::uint64_t{queue.next_slot} * queue.slot_bytes;
   queue.next_slot = (queue.next_slot + 1) % queue.depth;
   ++queue.posted;
   const bool rdma = (posting.control & vi::control::op_mask) != vi::control::op_send_receive;
@@ -119,10 +118,8 @@ Completion Endpoint::Next::await_resume() {
 }
 
 void Endpoint::dequeue_all() {
-  while (dequeue(send_)) {
-  }
-  while (dequeue(receive_)) {
-  }
+  while (dequeue(send_)) {}
+  while (dequeue(receive_)) {}
 }
 
 void Endpoint::work_completed(bool receive_queue) {

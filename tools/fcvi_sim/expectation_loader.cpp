@@ -136,8 +136,8 @@ void load_wire(const MapReader& map, const std::vector<std::string_view>& ports,
 
 Expectations load_expectations(const Tree& tree, const std::vector<std::string_view>& ports) {
   const MapReader map(tree, "expectations",
-                      {"ius", "wire", "wire_messages", "wire_frames", "wire_from", "discards", "kept", "asynchronous_errors",
-                       "duration"});
+                      {"ius", "wire", "wire_messages", "wire_frames", "wire_from", "discards", "kept",
+                       "asynchronous_errors", "duration"});
   Expectations expectations;
   if (const Tree* ius = map.find("ius"))
     for (const auto& [name, bound] : MapReader(*ius, "ius", known_message_names()).tree().entries)

@@ -12,16 +12,13 @@ namespace {
 
 class Checker {
  public:
-  explicit Checker(const Scenario& scenario, const RunResult& result)
-      : scenario_(scenario), result_(result) {}
+  explicit Checker(const Scenario& scenario, const RunResult& result) : scenario_(scenario), result_(result) {}
   Verdicts check();
 
  private:
   void expect(bool held, const std::string& what, std::string_view expected, std::string_view got) {
     ++verdicts_.checked;
-    if (!held)
-      verdicts_.failures.push_back(what + ": expected " + std::string(expected) + ", got " +
-                                   std::string(got));
+    if (!held) verdicts_.failures.push_back(what + ": expected " + std::string(expected) + ", got " + std::string(got));
   }
   void bound(const std::string& what, const Bound& expected, std::uint64_t got) {
     expect(expected.holds(got), what, to_string(expected), format_count(got));
@@ -54,17 +51,14 @@ class Checker {
 
 void Checker::outcome() {
   switch (result_.outcome) {
-    case Driver::Outcome::Finished:
-      expect(true, "", "", "");
-      return;
+    case Driver::Outcome::Finished: expect(true, "", "", ""); return;
     case Driver::Outcome::TimeLimit:
       if (!result_.not_ready.empty()) {
         expect(false, "port " + result_.not_ready,
                "logged in and registered within " + format_duration(scenario_.time_limit), "no end");
         return;
       }
-      expect(false, "the run", "an end within " + format_duration(scenario_.time_limit),
-             "programs that still wait");
+      expect(false, "the run", "an end within " + format_duration(scenario_.time_limit), "programs that still wait");
       return;
     case Driver::Outcome::Stuck:
       expect(false, "the run", "an end", "programs that wait for something that cannot happen");
@@ -74,13 +68,11 @@ void Checker::outcome() {
 
 void Checker::transfer(const std::string& name, const TransferSpec& spec, const TransferResult& got) {
   if (got.unexpected_status)
-    expect(false, name + ": descriptor status", status_text(spec.expected_status),
-           status_text(*got.unexpected_status));
+    expect(false, name + ": descriptor status", status_text(spec.expected_status), status_text(*got.unexpected_status));
   if (spec.expected_status == 0)
     expect(got.different == 0, name + ": SHA-256 and length", "equal at both sides",
            std::to_string(got.different) + " different");
-  expect(got.ended == spec.repeat, name, std::to_string(spec.repeat) + " done",
-         std::to_string(got.ended) + " done");
+  expect(got.ended == spec.repeat, name, std::to_string(spec.repeat) + " done", std::to_string(got.ended) + " done");
 }
 
 std::string joined(const auto& names) {
@@ -112,20 +104,23 @@ void Checker::calls(const std::string& name, const WorkloadSpec& spec, const Wor
 bool is_any(const TimeBound& bound) { return bound.min == 0 && bound.max == fc2::never; }
 
 /// "completion 5 (FILE:LINE): expected success at most 5 ms, got flushed at 7.000 ms": the first difference only.
-void Checker::queue(const std::string& what, const CompletionExpectations& expected, const std::vector<SeenCompletion>& got) {
+void Checker::queue(const std::string& what, const CompletionExpectations& expected,
+                    const std::vector<SeenCompletion>& got) {
   if (!expected) return;
   std::size_t position = 0;
   for (const CompletionExpectation& wanted : *expected) {
     for (std::uint64_t i = 0; i < wanted.count; ++i, ++position) {
       const bool there = position < got.size();
       if (there && got[position].error_bits == wanted.error_bits && wanted.at.holds(got[position].at)) continue;
-      return expect(false, what + ", completion " + std::to_string(position + 1) + " (" + wanted.where + ")",
-                    status_text(wanted.error_bits) + (is_any(wanted.at) ? "" : ", " + to_string(wanted.at)),
-                    there ? status_text(got[position].error_bits) + " at " + format_duration(got[position].at) : "no more");
+      return expect(
+          false, what + ", completion " + std::to_string(position + 1) + " (" + wanted.where + ")",
+          status_text(wanted.error_bits) + (is_any(wanted.at) ? "" : ", " + to_string(wanted.at)),
+          there ? status_text(got[position].error_bits) + " at " + format_duration(got[position].at) : "no more");
     }
   }
   expect(position == got.size(), what + ", after " + std::to_string(position) + " completions", "no more",
-         position == got.size() ? "no more" : status_text(got[position].error_bits) + " at " + format_duration(got[position].at));
+         position == got.size() ? "no more"
+                                : status_text(got[position].error_bits) + " at " + format_duration(got[position].at));
 }
 
 void Checker::completions(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got) {
@@ -144,8 +139,7 @@ void Checker::transfers(const std::string& name, const WorkloadSpec& spec, const
   bool failure_expected = spec.expect.connect != vi::Return::Success;
   for (std::size_t i = 0; i < spec.transfers.size() && !failure_expected; ++i) {
     const TransferSpec& transfer_spec = spec.transfers[i];
-    transfer(name + ", transfer " + std::to_string(i) + " (" +
-                 std::string(to_string(transfer_spec.operation)) + ")",
+    transfer(name + ", transfer " + std::to_string(i) + " (" + std::string(to_string(transfer_spec.operation)) + ")",
              transfer_spec, got.transfers[i]);
     failure_expected = transfer_spec.expected_status != 0 && !got.broken.empty();
   }
@@ -158,11 +152,11 @@ void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
   expect(got.client_ended, name + ": client program", "an end", "still waiting");
   expect(got.server_ended, name + ": server program", "an end", "still waiting");
   if (got.client_ended)
-    expect(got.client_state == spec.expect.client_state, name + ": client state",
-           to_string(spec.expect.client_state), to_string(got.client_state));
+    expect(got.client_state == spec.expect.client_state, name + ": client state", to_string(spec.expect.client_state),
+           to_string(got.client_state));
   if (got.server_ended)
-    expect(got.server_state == spec.expect.server_state, name + ": server state",
-           to_string(spec.expect.server_state), to_string(got.server_state));
+    expect(got.server_state == spec.expect.server_state, name + ": server state", to_string(spec.expect.server_state),
+           to_string(got.server_state));
   transfers(name, spec, got);
   completions(name, spec.expect, got);
 }
@@ -213,8 +207,7 @@ void Checker::faults() {
 
 Verdicts Checker::check() {
   outcome();
-  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i)
-    workload(scenario_.workloads[i], result_.workloads[i]);
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) workload(scenario_.workloads[i], result_.workloads[i]);
   const Expectations& expected = scenario_.expectations;
   for (const auto& [name, expected_bound] : expected.ius) {
     const auto found = result_.ius.find(name);

@@ -26,7 +26,9 @@ void announce(const FaultList& faults) {
 
 bool shorter(const FaultList& left, const FaultList& right) {
   if (left.size() != right.size()) return left.size() < right.size();
-  const auto key = [](const Fault& fault) { return std::tuple(fault.frame, fault.kind, fault.count, fault.delay, fault.overtaken); };
+  const auto key = [](const Fault& fault) {
+    return std::tuple(fault.frame, fault.kind, fault.count, fault.delay, fault.overtaken);
+  };
   return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end(),
                                       [&](const Fault& a, const Fault& b) { return key(a) < key(b); });
 }
@@ -34,7 +36,8 @@ bool shorter(const FaultList& left, const FaultList& right) {
 /// One thread's share: walks the trees below fault lists of one fault.
 class Explorer {
  public:
-  Explorer(const Scenario& scenario, const Options& options, const std::vector<Fault>& kinds, std::atomic<std::uint64_t>& runs)
+  Explorer(const Scenario& scenario, const Options& options, const std::vector<Fault>& kinds,
+           std::atomic<std::uint64_t>& runs)
       : scenario_(scenario), options_(options), kinds_(kinds), all_runs_(runs) {
     findings.runs_by_depth.resize(options.faults + 1);
   }
@@ -104,7 +107,8 @@ void Explorer::walk(FaultList& list) {
 
 /// For each invariant the shortest list that breaks it.
 std::vector<Failure> representatives(std::vector<Failure> failures) {
-  std::sort(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) { return shorter(a.faults, b.faults); });
+  std::sort(failures.begin(), failures.end(),
+            [](const Failure& a, const Failure& b) { return shorter(a.faults, b.faults); });
   std::set<std::string_view> shown;
   std::vector<Failure> chosen;
   for (Failure& failure : failures) {
@@ -133,8 +137,9 @@ void add(Findings& sum, const Findings& part) {
 
 const char* running_faults() { return running; }
 
-// No fabric delivers a frame after R_A_TOV (FC-FS), and ids are used again in the trust of that. Timers are longer, T1 and T2 above
-// all, and what comes after each of them is tried all the same: a scenario is short enough that no id has come round by then.
+// No fabric delivers a frame after R_A_TOV (FC-FS), and ids are used again in the trust of that. Timers are longer, T1
+// and T2 above all, and what comes after each of them is tried all the same: a scenario is short enough that no id has
+// come round by then.
 std::vector<Fault> faults_of_frame(const Scenario& scenario) {
   fc2::SwitchConfig fabric;
   std::set<fc2::TimeNs> timers{fabric.e_d_tov, fabric.r_a_tov, 2 * fabric.r_a_tov};  // the last one: ELS and CT (FC-LS)
@@ -151,7 +156,8 @@ std::vector<Fault> faults_of_frame(const Scenario& scenario) {
   return kinds;
 }
 
-// Below R_A_TOV in sum, when a request and its answer are hit (8.4.1); hundreds of frames are more than any window holds at once.
+// Below R_A_TOV in sum, when a request and its answer are hit (8.4.1); hundreds of frames are more than any window
+// holds at once.
 std::vector<Fault> disorder_of_frames() {
   using Kind = Fault::Kind;
   constexpr fc2::TimeNs late = 4 * fc2::second, very_late = 9 * fc2::second;

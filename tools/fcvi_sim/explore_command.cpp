@@ -32,9 +32,12 @@ std::string read_faults(const std::vector<std::string>& texts, FaultList& faults
   for (const std::string& text : texts) {
     const auto fault = parse_fault(text);
     if (!fault)
-      return "--fault " + text + ": expected lose:FRAME, duplicate:FRAME[+TIME], delay:FRAME+TIME or reorder:FRAME+COUNT, or "
-             "of a block of frames delay:FRAMExCOUNT+TIME, alternate:FRAMExCOUNT+TIME, reverse:FRAMExCOUNT or shuffle:FRAMExCOUNT";
-    if (!faults.empty() && faults.back().frame >= fault->frame) return "--fault " + text + ": expected a later frame than before";
+      return "--fault " + text +
+             ": expected lose:FRAME, duplicate:FRAME[+TIME], delay:FRAME+TIME or reorder:FRAME+COUNT, or "
+             "of a block of frames delay:FRAMExCOUNT+TIME, alternate:FRAMExCOUNT+TIME, reverse:FRAMExCOUNT or "
+             "shuffle:FRAMExCOUNT";
+    if (!faults.empty() && faults.back().frame >= fault->frame)
+      return "--fault " + text + ": expected a later frame than before";
     faults.push_back(*fault);
   }
   return {};
@@ -80,21 +83,33 @@ std::string unsuitable(const Scenario& scenario) {
 }  // namespace
 
 CLI::App* add_command(CLI::App& app, CommandOptions& options) {
-  CLI::App* command = app.add_subcommand("explore", "run a scenario under every fault of up to K frames and check what must always hold");
-  command->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")->required();
-  command->add_option("--faults", options.most_faults, "K: faults in one run")->check(CLI::Range(0, 8))->capture_default_str();
+  CLI::App* command = app.add_subcommand(
+      "explore", "run a scenario under every fault of up to K frames and check what must always hold");
+  command->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")
+      ->required();
+  command->add_option("--faults", options.most_faults, "K: faults in one run")
+      ->check(CLI::Range(0, 8))
+      ->capture_default_str();
   command->add_option("--jobs", options.jobs, "threads")->check(CLI::Range(1, 256))->capture_default_str();
   command->add_option("--max-runs", options.max_runs, "stop after so many runs; 0: no limit")->capture_default_str();
-  command->add_flag("--disorder", options.disorder,
-                    "blocks of hundreds of frames late by seconds or out of order, instead of single frames past each timer");
-  command->add_option("--positions", options.positions,
-                      "where faults begin: so many frames, the first, the last and evenly between; 0: each frame; 12 with --disorder");
-  command->add_option("--fault", options.faults, "run just this list of faults: lose:7, duplicate:7+2s, delay:7+10s, reorder:7+1, reverse:7x300")
-      ->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag(
+      "--disorder", options.disorder,
+      "blocks of hundreds of frames late by seconds or out of order, instead of single frames past each timer");
+  command->add_option(
+      "--positions", options.positions,
+      "where faults begin: so many frames, the first, the last and evenly between; 0: each frame; 12 with --disorder");
+  command
+      ->add_option("--fault", options.faults,
+                   "run just this list of faults: lose:7, duplicate:7+2s, delay:7+10s, reorder:7+1, reverse:7x300")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--ladder", options.ladder, "with --fault: draw the run into this file (SVG)");
   command->add_option("--seed", options.overrides.seed, "what chance starts from, instead of the scenario's seed");
   command->add_option("--set", options.overrides.assignments, "KEY=VALUE: change a value of the scenario")
-      ->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer("Exit status: 0 every invariant held, 1 one was broken, 2 bad input.");
   return command;
 }
@@ -105,11 +120,15 @@ int run_command(const CommandOptions& options) {
   if (const std::string why = unsuitable(*scenario); !why.empty()) return refuse(options.scenario + ": " + why);
   FaultList faults;
   if (const std::string error = read_faults(options.faults, faults); !error.empty()) return refuse(error);
-  if (!options.ladder.empty() && options.faults.empty() && options.most_faults != 0) return refuse("--ladder: expected with --fault");
+  if (!options.ladder.empty() && options.faults.empty() && options.most_faults != 0)
+    return refuse("--ladder: expected with --fault");
   std::signal(SIGABRT, tell_what_ran);
   if (!faults.empty() || options.most_faults == 0) return replay(*scenario, options, faults);
   constexpr std::size_t sampled = 12;
-  const Options exploration{.faults = options.most_faults, .jobs = options.jobs, .max_runs = options.max_runs, .disorder = options.disorder,
+  const Options exploration{.faults = options.most_faults,
+                            .jobs = options.jobs,
+                            .max_runs = options.max_runs,
+                            .disorder = options.disorder,
                             .positions = options.positions == 0 && options.disorder ? sampled : options.positions};
   const auto begin = std::chrono::steady_clock::now();
   const Findings findings = explore(*scenario, exploration);

@@ -38,7 +38,8 @@ std::string duration_text(fc2::TimeNs time) {
 }
 
 constexpr std::uint32_t most_frames = 100'000;
-constexpr fc2::TimeNs step = fc2::millisecond;  // between frames of a block that change places: more than any frame takes
+constexpr fc2::TimeNs step =
+    fc2::millisecond;  // between frames of a block that change places: more than any frame takes
 
 bool is_mixed(Fault::Kind kind) { return kind == Fault::Kind::Reverse || kind == Fault::Kind::Shuffle; }
 
@@ -50,7 +51,8 @@ fc2::TimeNs delay_of(const Fault& fault, std::uint32_t place) {
     case Fault::Kind::Delay: return fault.delay;
     case Fault::Kind::Reorder: return longest_hold;
     case Fault::Kind::Reverse: return (fault.count - 1 - place) * step;
-    case Fault::Kind::Shuffle: return static_cast<fc2::TimeNs>((place + fault.frame) * 0x9E3779B97F4A7C15 >> 32) % fault.count * step;
+    case Fault::Kind::Shuffle:
+      return static_cast<fc2::TimeNs>((place + fault.frame) * 0x9E3779B97F4A7C15 >> 32) % fault.count * step;
     case Fault::Kind::Alternate: return place % 2 == 0 ? fault.delay : 0;
   }
   return 0;
@@ -65,7 +67,8 @@ bool leaves_alone(const Fault& fault, std::uint32_t place) {
 bool read_frames(std::string_view text, Fault& fault) {
   const std::size_t times = text.find('x');
   const auto frame = settings::parse_number(text.substr(0, times));
-  const auto count = times == std::string_view::npos ? std::optional<std::uint64_t>(1) : settings::parse_number(text.substr(times + 1));
+  const auto count = times == std::string_view::npos ? std::optional<std::uint64_t>(1)
+                                                     : settings::parse_number(text.substr(times + 1));
   if (!frame || *frame == 0 || *frame > 0xFFFFFFFF || !count || *count == 0 || *count > most_frames) return false;
   fault.frame = static_cast<std::uint32_t>(*frame);
   fault.count = static_cast<std::uint32_t>(*count);
@@ -89,8 +92,10 @@ std::string to_string(const Fault& fault) {
   std::string text(name_of(fault.kind));
   text += ":" + std::to_string(fault.frame);
   if (fault.count > 1) text += "x" + std::to_string(fault.count);
-  if (fault.kind == Fault::Kind::Reorder) text += "+" + std::to_string(fault.overtaken);
-  else if (fault.delay != 0) text += "+" + duration_text(fault.delay);
+  if (fault.kind == Fault::Kind::Reorder)
+    text += "+" + std::to_string(fault.overtaken);
+  else if (fault.delay != 0)
+    text += "+" + duration_text(fault.delay);
   return text;
 }
 
@@ -112,7 +117,8 @@ std::optional<Fault> parse_fault(std::string_view text) {
   }
   const std::string_view frames = text.substr(colon + 1, plus == std::string_view::npos ? plus : plus - colon - 1);
   if (!known || !read_frames(frames, fault)) return std::nullopt;
-  const bool needs_amount = fault.kind == Fault::Kind::Delay || fault.kind == Fault::Kind::Reorder || fault.kind == Fault::Kind::Alternate;
+  const bool needs_amount =
+      fault.kind == Fault::Kind::Delay || fault.kind == Fault::Kind::Reorder || fault.kind == Fault::Kind::Alternate;
   if (plus == std::string_view::npos) return needs_amount ? std::nullopt : std::optional(fault);
   return read_amount(text.substr(plus + 1), fault) ? std::optional(fault) : std::nullopt;
 }
@@ -122,7 +128,9 @@ void FaultInjector::Held::fire(fc2::TimeNs now) {
   channel.deliver(std::move(frame));
 }
 
-void FaultInjector::watch(fc2::Switch& fabric, fc2::NPort& port) { fabric.set_fault(port, &links_.emplace_back(*this, port)); }
+void FaultInjector::watch(fc2::Switch& fabric, fc2::NPort& port) {
+  fabric.set_fault(port, &links_.emplace_back(*this, port));
+}
 
 // What a port sends is seen on its own link; what a service of the fabric sends, on that of the port which gets it.
 bool FaultInjector::is_first_link(const fc2::NPort& port, const fc2::Frame& frame) {
@@ -137,7 +145,8 @@ void FaultInjector::carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr
   if (witness_) witness_(frames_, *frame, found);
   if (active_ && tamper_) tamper_(*frame);
   if (found == nullptr) return pass(channel, std::move(frame));
-  const fc2::TimeNs hold = found->kind == Fault::Kind::Duplicate ? found->delay : delay_of(*found, frames_ - found->frame);
+  const fc2::TimeNs hold =
+      found->kind == Fault::Kind::Duplicate ? found->delay : delay_of(*found, frames_ - found->frame);
   last_arrival_ = std::max(last_arrival_, frame->arrival + hold);
   apply(*found, channel, std::move(frame));
 }
@@ -153,8 +162,7 @@ const Fault* FaultInjector::fault_at(std::uint32_t number) {
 
 void FaultInjector::apply(const Fault& fault, fc2::Channel& channel, fc2::FramePtr frame) {
   switch (fault.kind) {
-    case Fault::Kind::Lose:
-      return;
+    case Fault::Kind::Lose: return;
     case Fault::Kind::Duplicate: {
       fc2::FramePtr second = pool_.copy(*frame);
       second->arrival = frame->arrival + fault.delay;

@@ -1,5 +1,5 @@
-// One fault of an exploration, and what does it to the frames of a run: to one frame, or to a block of them. Frames are numbered
-// from 1 in the order in which their senders send them, each once, however many links it passes.
+// One fault of an exploration, and what does it to the frames of a run: to one frame, or to a block of them. Frames are
+// numbered from 1 in the order in which their senders send them, each once, however many links it passes.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -16,22 +16,25 @@ namespace sim::explore {
 
 struct Fault {
   enum class Kind : std::uint8_t {
-    Lose, Duplicate, Delay, Reorder,
+    Lose,
+    Duplicate,
+    Delay,
+    Reorder,
     Reverse,    // the last one of the block comes first, a millisecond before the one in front of it
     Shuffle,    // in an order of its own, which `frame` decides
     Alternate,  // every other one, from the first on, is late
   };
   Kind kind = Kind::Lose;
-  std::uint32_t frame = 0;     // its number
-  fc2::TimeNs delay = 0;       // Delay, Alternate: how much later; Duplicate: when the second one comes, 0 at once
-  std::uint32_t overtaken = 0; // Reorder: how many later frames of the same link come before it
-  std::uint32_t count = 1;     // so many frames from `frame` on, of all links
+  std::uint32_t frame = 0;      // its number
+  fc2::TimeNs delay = 0;        // Delay, Alternate: how much later; Duplicate: when the second one comes, 0 at once
+  std::uint32_t overtaken = 0;  // Reorder: how many later frames of the same link come before it
+  std::uint32_t count = 1;      // so many frames from `frame` on, of all links
   friend bool operator==(const Fault&, const Fault&) = default;
 };
 using FaultList = std::vector<Fault>;  // frames ascending
 
-/// "lose:7", "duplicate:7", "duplicate:7+2s", "delay:7+10s", "reorder:7+1"; blocks: "lose:7x16", "delay:7x300+4s", "reverse:7x300",
-/// "shuffle:7x300", "alternate:7x300+4s".
+/// "lose:7", "duplicate:7", "duplicate:7+2s", "delay:7+10s", "reorder:7+1"; blocks: "lose:7x16", "delay:7x300+4s",
+/// "reverse:7x300", "shuffle:7x300", "alternate:7x300+4s".
 std::string to_string(const Fault& fault);
 std::string to_string(const FaultList& faults);
 std::optional<Fault> parse_fault(std::string_view text);

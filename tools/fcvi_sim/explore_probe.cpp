@@ -61,7 +61,8 @@ Probe::Probe(Node& node, const WorkloadSpec& workload, End& record, const std::v
     : node_(node), record_(record), theirs_(theirs) {
   const auto depth = static_cast<std::uint32_t>(std::max(record.messages.size(), theirs.size()) + 1);
   endpoint_ = std::make_unique<Endpoint>(node, workload.attributes, depth, 2, workload.name);
-  memory_ = endpoint_->allocate(memory_size(record.messages, theirs) + theirs.size() * longest_receive(theirs), true, true);
+  memory_ =
+      endpoint_->allocate(memory_size(record.messages, theirs) + theirs.size() * longest_receive(theirs), true, true);
   for (const Message& message : record.messages) {
     own_.push_back(reserve(message.content.size()));
     if (message.operation != Operation::RdmaRead) fill(own_.back(), message.content);
@@ -110,8 +111,8 @@ void Probe::post_sends() {
   for (std::size_t i = 0; i < record_.messages.size(); ++i) {
     const Message& message = record_.messages[i];
     const Piece piece{own_[i].offset, static_cast<std::uint32_t>(own_[i].size_bytes)};
-    Posting posting{.control = control_of(message), .pieces = {&piece, 1}, .base = memory_.address(),
-                    .handle = memory_.handle()};
+    Posting posting{
+        .control = control_of(message), .pieces = {&piece, 1}, .base = memory_.address(), .handle = memory_.handle()};
     posting.immediate_data = message.immediate.value_or(0);
     posting.remote_address = peer_->memory_.address() + peer_->remote_[i].offset;
     posting.remote_handle = peer_->memory_.handle();
@@ -167,9 +168,12 @@ void Probe::observe() {
   if (announced != record_.signals) {
     record_.signals = announced;
     // Receives first: what a send's success promises has been seen then.
-    while (const auto completion = endpoint_->take_receive()) completed(record_.receives, receives_completed_, *completion, true);
-    if (peer_->endpoint_ != nullptr && peer_->endpoint_->completions_announced() != peer_->record_.signals) peer_->observe();
-    while (const auto completion = endpoint_->take_send()) completed(record_.sends, sends_completed_, *completion, false);
+    while (const auto completion = endpoint_->take_receive())
+      completed(record_.receives, receives_completed_, *completion, true);
+    if (peer_->endpoint_ != nullptr && peer_->endpoint_->completions_announced() != peer_->record_.signals)
+      peer_->observe();
+    while (const auto completion = endpoint_->take_send())
+      completed(record_.sends, sends_completed_, *completion, false);
   }
   if (const vi::State state = vi().state(); state != record_.states.back().state)
     record_.states.push_back({node_.driver().now(), state});

@@ -1,4 +1,5 @@
-// One end of an explored connection: a VI with its memory and descriptors, which writes down all that a program can see.
+// One end of an explored connection: a VI with its memory and descriptors, which writes down all that a program can
+// see.
 #pragma once
 #include <memory>
 #include <vector>

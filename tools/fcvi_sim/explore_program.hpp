@@ -1,5 +1,5 @@
-// The programs at the two ends of an explored connection. Whatever befalls them, they come to an end: each waits for what a
-// program may wait for, disconnects, and empties its queues.
+// The programs at the two ends of an explored connection. Whatever befalls them, they come to an end: each waits for
+// what a program may wait for, disconnects, and empties its queues.
 #pragma once
 #include "tools/fcvi_sim/explore_world.hpp"
 

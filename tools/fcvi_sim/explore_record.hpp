@@ -1,5 +1,5 @@
-// What a run of an exploration leaves for the invariants: facts about calls, descriptors, states and bytes, as programs see
-// them from outside. Nothing in it comes from the protocol's own books but the counts of what must be given back.
+// What a run of an exploration leaves for the invariants: facts about calls, descriptors, states and bytes, as programs
+// see them from outside. Nothing in it comes from the protocol's own books but the counts of what must be given back.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -36,16 +36,16 @@ struct Message {
 
 /// A posted descriptor and what came of it.
 struct Descriptor {
-  std::size_t message = 0;          // sends: position in the side's messages; receives: their own count
+  std::size_t message = 0;  // sends: position in the side's messages; receives: their own count
   std::uint64_t address = 0;
   fc2::TimeNs completed = 0;
   unsigned completions = 0;
-  std::uint32_t status = 0;         // whole
+  std::uint32_t status = 0;  // whole
   std::uint32_t length_bytes = 0, immediate_data = 0;
   /// Successful ones: what the receive buffer held, or the target of an RDMA Read. At the end: the same memory.
   std::vector<std::uint8_t> content = {}, content_at_end = {};
-  /// Sends: the peer's memory or receive had all of it at this time. Receives: so had this memory of all RDMA Writes that
-  /// the peer posted before.
+  /// Sends: the peer's memory or receive had all of it at this time. Receives: so had this memory of all RDMA Writes
+  /// that the peer posted before.
   bool in_place = false;
 };
 
@@ -63,18 +63,18 @@ inline constexpr std::uint8_t untouched = 0xA5;
 
 struct End {
   std::string port;
-  bool began = false;              // its program ran
+  bool began = false;  // its program ran
   bool ended = false;
   std::deque<CallRecord> calls;
-  std::vector<Message> messages;   // to send
+  std::vector<Message> messages;  // to send
   std::vector<Descriptor> sends, receives;
   std::vector<Target> targets;
-  std::vector<StateChange> states; // begins with Idle
-  std::uint64_t signals = 0;       // completions that the model announced
+  std::vector<StateChange> states;        // begins with Idle
+  std::uint64_t signals = 0;              // completions that the model announced
   std::uint64_t strange_completions = 0;  // of no descriptor that was due
-  std::uint64_t stray_bytes = 0;   // written outside every buffer
+  std::uint64_t stray_bytes = 0;          // written outside every buffer
   bool vi_destroyed = false;
-  bool broken_off = false;         // the connection ended before this side, the first to do so, disconnected
+  bool broken_off = false;  // the connection ended before this side, the first to do so, disconnected
 };
 
 struct ConnectionRecord {
@@ -87,8 +87,8 @@ struct ConnectionRecord {
   };
   Phase phase = Phase::Faults;
   fc2::TimeNs began = 0;
-  bool rejected = false;           // the server's program refuses
-  End ends[2];                     // by Side
+  bool rejected = false;  // the server's program refuses
+  End ends[2];            // by Side
 };
 
 /// What one port still holds when all is over and every timer had its time.
@@ -107,26 +107,27 @@ struct Logout {
 /// What a fault befell.
 struct Hit {
   Fault::Kind kind{};
-  bool fc_vi = false;                // TYPE 58h, and not an answer of the class 2 protocol
-  wire::fcvi::Opcode opcode{};       // then
+  bool fc_vi = false;           // TYPE 58h, and not an answer of the class 2 protocol
+  wire::fcvi::Opcode opcode{};  // then
 };
 
 struct Record {
   std::deque<ConnectionRecord> connections;
-  std::vector<Hit> hits;             // as they happened
+  std::vector<Hit> hits;  // as they happened
   std::vector<Logout> logouts;
   std::vector<Holdings> holdings;
-  std::size_t frames_held = 0;       // buffers that did not come back
+  std::size_t frames_held = 0;  // buffers that did not come back
   std::size_t timers_before = 0, timers_after = 0;
   std::uint64_t unexpected_events = 0;  // a machine had no row
   bool came_to_an_end = true;
   fc2::TimeNs ulp_timeout = 0, r_a_tov = 0;
-  std::uint32_t frames = 0;          // that a fault could have hit
-  bool in_order = true;              // what the fabric promises
-  fc2::TimeNs frame_lifetime = 0;    // what comes later is given up: R_A_TOV, where a port uses class 2 E_D_TOV (FC-VI B.2.6.1 rule 8e)
+  std::uint32_t frames = 0;  // that a fault could have hit
+  bool in_order = true;      // what the fabric promises
+  fc2::TimeNs frame_lifetime =
+      0;  // what comes later is given up: R_A_TOV, where a port uses class 2 E_D_TOV (FC-VI B.2.6.1 rule 8e)
   FaultList faults;
   std::size_t faults_applied = 0;
-  std::uint64_t digest = 0;          // of the course: frames in their order, results
+  std::uint64_t digest = 0;  // of the course: frames in their order, results
 };
 
 }  // namespace sim::explore

@@ -21,12 +21,15 @@ std::string lane_name(const Ladder& ladder, std::size_t lane) {
 
 std::string row_text(const Ladder& ladder, const LadderRow& row) {
   if (row.shape == LadderRow::Shape::Gap) return "...";
-  if (row.shape == LadderRow::Shape::State) return padded(lane_name(ladder, row.from), lane_width) + "            * " + row.text;
-  return padded(lane_name(ladder, row.from), lane_width) + " --> " + padded(lane_name(ladder, row.to), lane_width - 3) + "  " + row.text;
+  if (row.shape == LadderRow::Shape::State)
+    return padded(lane_name(ladder, row.from), lane_width) + "            * " + row.text;
+  return padded(lane_name(ladder, row.from), lane_width) + " --> " + padded(lane_name(ladder, row.to), lane_width - 3) +
+         "  " + row.text;
 }
 
 std::string quoted(const std::string& path) {
-  if (path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-") == std::string::npos) return path;
+  if (path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-") == std::string::npos)
+    return path;
   std::string text = "'";
   for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
@@ -34,7 +37,8 @@ std::string quoted(const std::string& path) {
 
 std::string violation_lines(const std::vector<Violation>& violations) {
   std::string text;
-  for (const Violation& violation : violations) text.append("  ").append(violation.invariant).append(": ").append(violation.what).append("\n");
+  for (const Violation& violation : violations)
+    text.append("  ").append(violation.invariant).append(": ").append(violation.what).append("\n");
   return text;
 }
 
@@ -44,8 +48,8 @@ std::string failure_text(const Scenario& scenario, const std::string& path, cons
   World world(scenario, failure.faults, pool, {});
   const fc2::TimeNs start = world.driver().now();
   world.run(&ladder);
-  return "\nFAILED with " + to_string(failure.faults) + "\n" + violation_lines(failure.violations) + to_text(ladder, start) +
-         "again: " + replay_command(path, failure.faults) + "\n";
+  return "\nFAILED with " + to_string(failure.faults) + "\n" + violation_lines(failure.violations) +
+         to_text(ladder, start) + "again: " + replay_command(path, failure.faults) + "\n";
 }
 
 }  // namespace
@@ -76,7 +80,9 @@ std::string report(const Scenario& scenario, const std::string& path, const Find
     const auto found = findings.failed_runs.find(std::string(invariant.name));
     text += padded(std::string(invariant.name), 16) +
             (found == findings.failed_runs.end() ? "held: " : "BROKEN in " + format_count(found->second) + " runs: ") +
-            std::string(invariant.says) + (invariant.name == "order" ? " (" + format_count(findings.judged_for_order) + " runs with such faults)\n" : "\n");
+            std::string(invariant.says) +
+            (invariant.name == "order" ? " (" + format_count(findings.judged_for_order) + " runs with such faults)\n"
+                                       : "\n");
   }
   if (findings.not_extended != 0)
     text += format_count(findings.not_extended) + " runs that failed were not tried with a further fault\n";
@@ -84,10 +90,13 @@ std::string report(const Scenario& scenario, const std::string& path, const Find
   return text;
 }
 
-std::string report_run(const Record& record, const std::vector<Violation>& violations, const Ladder& ladder, fc2::TimeNs start) {
-  std::string text = to_text(ladder, start) + "with " + to_string(record.faults) + ": " + format_count(record.frames) + " frames";
+std::string report_run(const Record& record, const std::vector<Violation>& violations, const Ladder& ladder,
+                       fc2::TimeNs start) {
+  std::string text =
+      to_text(ladder, start) + "with " + to_string(record.faults) + ": " + format_count(record.frames) + " frames";
   if (record.faults_applied != record.faults.size())
-    text += "; " + std::to_string(record.faults.size() - record.faults_applied) + " faults name a frame that was not sent";
+    text +=
+        "; " + std::to_string(record.faults.size() - record.faults_applied) + " faults name a frame that was not sent";
   text += "\n" + violation_lines(violations);
   return text + (violations.empty() ? "all invariants held\n" : "");
 }

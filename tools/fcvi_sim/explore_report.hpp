@@ -6,11 +6,12 @@
 
 namespace sim::explore {
 
-/// How many runs of what; for each invariant that was broken the shortest list of faults, its diagram, and the command that
-/// runs it again. `path`: the scenario's, as the command line named it.
+/// How many runs of what; for each invariant that was broken the shortest list of faults, its diagram, and the command
+/// that runs it again. `path`: the scenario's, as the command line named it.
 std::string report(const Scenario& scenario, const std::string& path, const Findings& findings);
 /// The same for one run with the given faults.
-std::string report_run(const Record& record, const std::vector<Violation>& violations, const Ladder& ladder, fc2::TimeNs start);
+std::string report_run(const Record& record, const std::vector<Violation>& violations, const Ladder& ladder,
+                       fc2::TimeNs start);
 /// "fcvi-sim explore quick.yaml --fault lose:3".
 std::string replay_command(const std::string& path, const FaultList& faults);
 /// A ladder diagram in letters: a line for each message, fault and change of state.

@@ -23,8 +23,8 @@ std::uint32_t hash_of(std::span<const std::uint8_t> bytes) {
   return hash;
 }
 
-/// One message of one frame, confirmed by the far side's memory, then the client disconnects. The programs wait longer than
-/// every timer that a fault may have left running: a question to the name server is asked again after 2 * R_A_TOV.
+/// One message of one frame, confirmed by the far side's memory, then the client disconnects. The programs wait longer
+/// than every timer that a fault may have left running: a question to the name server is asked again after 2 * R_A_TOV.
 WorkloadSpec new_connection(const WorkloadSpec& old, fc2::TimeNs timeout, ConnectionRecord::Phase phase) {
   const std::string what = phase == ConnectionRecord::Phase::Meanwhile ? "meanwhile" : "anew";
   WorkloadSpec workload{.name = old.name + ", " + what, .client = old.client, .server = old.server};
@@ -69,11 +69,13 @@ class World::LogoutWatch final : public fc2::PortListener {
 };
 
 World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage)
-    : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_), injector_(scheduler_, pool, faults),
+    : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_),
+      injector_(scheduler_, pool, faults),
       switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
   record_.faults = faults;
   record_.in_order = scenario.in_order;
-  const bool class_2 = std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
+  const bool class_2 =
+      std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
   const fc2::SwitchConfig fabric = fabric_config(scenario);
   record_.frame_lifetime = class_2 ? fabric.e_d_tov : fabric.r_a_tov;
   Random random(scenario.seed, "ports");
@@ -182,9 +184,8 @@ void World::rest() {
 const Record& World::run(Ladder* ladder) {
   ladder_ = ladder;
   log_in();
-  injector_.set_witness([this](std::uint32_t number, const fc2::Frame& frame, const Fault* fault) {
-    witness(number, frame, fault);
-  });
+  injector_.set_witness(
+      [this](std::uint32_t number, const fc2::Frame& frame, const Fault* fault) { witness(number, frame, fault); });
   injector_.set_tampering(sabotage_.frame);
   injector_.begin();
   std::uint32_t salt = 0;
@@ -214,10 +215,13 @@ void World::collect() {
     for (Pair& pair : pairs_)
       for (const auto& end : pair.ends) end->finish();
   for (const auto& node : nodes_) {
-    record_.holdings.push_back({.port = node->name(), .handles = node->provider().handles_in_use(),
-                                .setups = node->provider().open_setups(), .exchanges = node->port().open_exchanges(),
+    record_.holdings.push_back({.port = node->name(),
+                                .handles = node->provider().handles_in_use(),
+                                .setups = node->provider().open_setups(),
+                                .exchanges = node->port().open_exchanges(),
                                 .regions = node->nic().memory().region_count(),
-                                .ptags = node->nic().memory().ptag_count(), .vis = node->nic().vi_count(),
+                                .ptags = node->nic().memory().ptag_count(),
+                                .vis = node->nic().vi_count(),
                                 .open_ids = node->provider().open_connection_ids(),
                                 .resting_ids = node->provider().resting_connection_ids()});
     record_.unexpected_events += node->port().counters().unexpected_events;
@@ -241,7 +245,8 @@ void World::observe() {
       end.observe();
       if (ladder_ == nullptr) continue;
       const std::string_view state = end.vi().endpoint_state_name();
-      auto shown = std::find_if(shown_states_.begin(), shown_states_.end(), [&](const auto& entry) { return entry.first == &end; });
+      auto shown = std::find_if(shown_states_.begin(), shown_states_.end(),
+                                [&](const auto& entry) { return entry.first == &end; });
       if (shown == shown_states_.end()) shown = shown_states_.insert(shown, {&end, "Idle"});
       if (shown->second == state) continue;
       const std::size_t port = side == 0 ? pair.workload->client : pair.workload->server;
@@ -260,15 +265,20 @@ void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* 
   note(hash_of(content));
   const wire::FcHeader header = wire::FcHeader::read(content.first<24>());
   if (fault != nullptr) {
-    const bool fc_vi = header.type == wire::Type::fc_vi && !wire::is_link_control(header.r_ctl) && content.size() > 24 + 4;
-    record_.hits.push_back({fault->kind, fc_vi, fc_vi ? static_cast<wire::fcvi::Opcode>(content[24 + 4]) : wire::fcvi::Opcode{}});
+    const bool fc_vi =
+        header.type == wire::Type::fc_vi && !wire::is_link_control(header.r_ctl) && content.size() > 24 + 4;
+    record_.hits.push_back(
+        {fault->kind, fc_vi, fc_vi ? static_cast<wire::fcvi::Opcode>(content[24 + 4]) : wire::fcvi::Opcode{}});
   }
   if (ladder_ == nullptr) return;
   std::size_t port = 0;
   bool outbound = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i]->port().n_port_id() == header.s_id) { port = i; outbound = true; }
-    else if (nodes_[i]->port().n_port_id() == header.d_id && !outbound) port = i;
+    if (nodes_[i]->port().n_port_id() == header.s_id) {
+      port = i;
+      outbound = true;
+    } else if (nodes_[i]->port().n_port_id() == header.d_id && !outbound)
+      port = i;
   }
   if (fault != nullptr)
     ladder_->state(scheduler_.now(), port, "fault", "frame " + std::to_string(number), to_string(*fault));

@@ -1,6 +1,6 @@
-// One run of an exploration: a small fabric whose ports are logged in, the scenario's workloads under a list of faults, then
-// a new connection for each workload without faults (two, if late frames still arrive: one meanwhile, one afterwards), then
-// rest until every timer had its time.
+// One run of an exploration: a small fabric whose ports are logged in, the scenario's workloads under a list of faults,
+// then a new connection for each workload without faults (two, if late frames still arrive: one meanwhile, one
+// afterwards), then rest until every timer had its time.
 #pragma once
 #include <functional>
 #include <list>
@@ -17,7 +17,7 @@ class World;
 
 /// For tests of the invariants: what breaks the world on purpose. All may be empty.
 struct Sabotage {
-  std::function<void(fc2::Frame&)> frame = {};        // each frame of the workloads, as it leaves
+  std::function<void(fc2::Frame&)> frame = {};  // each frame of the workloads, as it leaves
   std::function<void(World&)> before_new_connection = {};
   std::function<void(World&)> before_rest = {};
   std::function<void(Record&)> record = {};

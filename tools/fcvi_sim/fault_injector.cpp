@@ -22,10 +22,10 @@ FaultInjector::FaultInjector(fc2::Scheduler& scheduler, const Scenario& scenario
     : scheduler_(scheduler), scenario_(scenario), control_(control), listener_(std::move(listener)),
       random_(scenario.seed, "faults"),
       rules_(
-          rules_of(scenario), [this] { return static_cast<double>(random_.next() >> 11) * 0x1p-53; }, std::move(port_of)) {
-  rules_.set_listener([this](std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame) {
-    happened(rule, link, direction, frame);
-  });
+          rules_of(scenario), [this] { return static_cast<double>(random_.next() >> 11) * 0x1p-53; },
+          std::move(port_of)) {
+  rules_.set_listener([this](std::size_t rule, std::size_t link, fc2::LinkDirection direction,
+                             const fc2::Frame& frame) { happened(rule, link, direction, frame); });
   for (std::size_t port = 0; port < scenario.ports.size(); ++port) links_.emplace_back(scheduler, rules_, port);
   for (const FaultSpec& fault : scenario.faults)
     port_faults_.push_back(fault.event ? std::make_unique<PortFault>(*this, *fault.event) : nullptr);
@@ -51,7 +51,8 @@ std::vector<std::uint64_t> FaultInjector::times() const {
 }
 
 // Links do not go down while one of them carries a frame: at the same moment, but afterwards.
-void FaultInjector::happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame) {
+void FaultInjector::happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction,
+                             const fc2::Frame& frame) {
   if (port_faults_[rule] != nullptr) return port_faults_[rule]->trigger(0);
   listener_(scenario_.faults[rule], link, direction, frame);
 }

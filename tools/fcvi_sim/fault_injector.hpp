@@ -30,7 +30,8 @@ class FaultInjector {
  public:
   using PortOf = faults::RuleSet::PortOf;
   /// A fault befell a frame: `fault` is a position in the scenario's list.
-  using FrameListener = std::function<void(const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame&)>;
+  using FrameListener =
+      std::function<void(const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame&)>;
 
   FaultInjector(fc2::Scheduler& scheduler, const Scenario& scenario, PortControl& control, PortOf port_of,
                 FrameListener listener);
@@ -38,7 +39,9 @@ class FaultInjector {
   FaultInjector& operator=(const FaultInjector&) = delete;
 
   /// The rules, for the port's link; nullptr where the scenario has no faults.
-  [[nodiscard]] fc2::FaultyLink* rules_for(std::size_t port) { return scenario_.faults.empty() ? nullptr : &links_[port]; }
+  [[nodiscard]] fc2::FaultyLink* rules_for(std::size_t port) {
+    return scenario_.faults.empty() ? nullptr : &links_[port];
+  }
   /// The times of the scenario count from now.
   void start_clock();
   /// The run is over: no more faults; links that are down come up.
@@ -70,8 +73,8 @@ class FaultInjector {
   FrameListener listener_;
   Random random_;
   faults::RuleSet rules_;
-  std::deque<fc2::FaultyLink> links_;                       // by port
-  std::vector<std::unique_ptr<PortFault>> port_faults_;     // by fault; null: one of frames
+  std::deque<fc2::FaultyLink> links_;                    // by port
+  std::vector<std::unique_ptr<PortFault>> port_faults_;  // by fault; null: one of frames
 };
 
 }  // namespace sim

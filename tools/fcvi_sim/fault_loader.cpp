@@ -11,19 +11,51 @@ namespace {
 using Kind = fc2::FaultAction::Kind;
 
 enum class Fault : std::uint8_t {
-  Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite, Silence, Partition, LinkDown, LogOut, IslDown,
-  SwitchDown, Cut, Nos, Ols, LinkReset, Lip, Replug
+  Drop,
+  Duplicate,
+  Delay,
+  Reorder,
+  Corrupt,
+  Truncate,
+  Rewrite,
+  Silence,
+  Partition,
+  LinkDown,
+  LogOut,
+  IslDown,
+  SwitchDown,
+  Cut,
+  Nos,
+  Ols,
+  LinkReset,
+  Lip,
+  Replug
 };
-constexpr Choice<Fault> kinds[] = {
-    {"drop", Fault::Drop},         {"duplicate", Fault::Duplicate}, {"delay", Fault::Delay},
-    {"reorder", Fault::Reorder},   {"corrupt", Fault::Corrupt},     {"truncate", Fault::Truncate},
-    {"rewrite", Fault::Rewrite},   {"silence", Fault::Silence},     {"partition", Fault::Partition},
-    {"link_down", Fault::LinkDown}, {"log_out", Fault::LogOut},     {"isl_down", Fault::IslDown},
-    {"switch_down", Fault::SwitchDown}, {"cut", Fault::Cut},        {"nos", Fault::Nos},
-    {"ols", Fault::Ols},           {"link_reset", Fault::LinkReset}, {"lip", Fault::Lip},
-    {"replug", Fault::Replug}};
+constexpr Choice<Fault> kinds[] = {{"drop", Fault::Drop},
+                                   {"duplicate", Fault::Duplicate},
+                                   {"delay", Fault::Delay},
+                                   {"reorder", Fault::Reorder},
+                                   {"corrupt", Fault::Corrupt},
+                                   {"truncate", Fault::Truncate},
+                                   {"rewrite", Fault::Rewrite},
+                                   {"silence", Fault::Silence},
+                                   {"partition", Fault::Partition},
+                                   {"link_down", Fault::LinkDown},
+                                   {"log_out", Fault::LogOut},
+                                   {"isl_down", Fault::IslDown},
+                                   {"switch_down", Fault::SwitchDown},
+                                   {"cut", Fault::Cut},
+                                   {"nos", Fault::Nos},
+                                   {"ols", Fault::Ols},
+                                   {"link_reset", Fault::LinkReset},
+                                   {"lip", Fault::Lip},
+                                   {"replug", Fault::Replug}};
 
-struct EventOf { Fault fault; PortEvent::Kind kind; const char* note; };
+struct EventOf {
+  Fault fault;
+  PortEvent::Kind kind;
+  const char* note;
+};
 constexpr EventOf events[] = {{Fault::LinkDown, PortEvent::Kind::LinkDown, "link down"},
                               {Fault::LogOut, PortEvent::Kind::LogOut, "logout"},
                               {Fault::IslDown, PortEvent::Kind::SwitchLinkDown, "ISL down"},
@@ -36,7 +68,8 @@ constexpr EventOf events[] = {{Fault::LinkDown, PortEvent::Kind::LinkDown, "link
                               {Fault::Replug, PortEvent::Kind::Replug, "plugged in elsewhere"}};
 /// nullptr: it befalls frames.
 const EventOf* event_of(Fault fault) {
-  const auto found = std::find_if(std::begin(events), std::end(events), [&](const EventOf& event) { return event.fault == fault; });
+  const auto found =
+      std::find_if(std::begin(events), std::end(events), [&](const EventOf& event) { return event.fault == fault; });
   return found == std::end(events) ? nullptr : found;
 }
 
@@ -59,9 +92,9 @@ constexpr std::uint64_t most_frames = 1'000'000;
 constexpr auto fc_vi_type = static_cast<std::uint64_t>(wire::Type::fc_vi);
 
 /// The keys that say which frames, and those of each fault besides.
-const std::vector<std::string_view> match_keys{"action",  "message", "port", "direction",   "peer",  "flags", "flags_clear",
-                                               "reason",  "fields",  "from", "until",       "nth",   "probability",
-                                               "times"};
+const std::vector<std::string_view> match_keys{"action", "message",     "port",        "direction", "peer",
+                                               "flags",  "flags_clear", "reason",      "fields",    "from",
+                                               "until",  "nth",         "probability", "times"};
 
 std::vector<std::string_view> keys_of(Fault fault) {
   std::vector<std::string_view> keys = match_keys;
@@ -105,7 +138,8 @@ class FaultLoader {
 
  private:
   static const Tree& action_of(const Tree& tree, std::size_t index) {
-    if (tree.kind != Tree::Kind::Map) fail_expected(tree, "faults[" + std::to_string(index) + "]", "a mapping with an action");
+    if (tree.kind != Tree::Kind::Map)
+      fail_expected(tree, "faults[" + std::to_string(index) + "]", "a mapping with an action");
     const Tree* action = tree.find("action");
     if (action == nullptr) throw BadInput{tree.where + ": faults[" + std::to_string(index) + "]: action is missing"};
     return *action;
@@ -152,7 +186,8 @@ void FaultLoader::load_turns(FaultSpec& spec) {
   if (const Tree* tree = map_.find("nth")) {
     if (tree->kind == Tree::Kind::List)
       for (const Tree& item : tree->items) spec.rule.turns.push_back(read_number(item, "nth", {1, most_frames}));
-    else spec.rule.turns = {read_number(*tree, "nth", {1, most_frames})};
+    else
+      spec.rule.turns = {read_number(*tree, "nth", {1, most_frames})};
   }
   if (const Tree* tree = map_.find("probability")) {
     char* end = nullptr;
@@ -194,9 +229,7 @@ void FaultLoader::load_action(fc2::FaultAction& action) {
       action.kind = Kind::Truncate;
       action.size_bytes = static_cast<std::uint16_t>(read_bytes(map_.require("bytes"), "bytes", {0, 24 + 2112}));
       break;
-    case Fault::Rewrite:
-      action.kind = Kind::Rewrite;
-      break;
+    case Fault::Rewrite: action.kind = Kind::Rewrite; break;
     case Fault::Partition:
     case Fault::LinkDown:
     case Fault::LogOut:
@@ -221,13 +254,18 @@ void FaultLoader::check(TopologyKind topology) const {
   if (!exists_in(fault_, topology)) refuse_action();
 }
 
-void FaultLoader::refuse_action() const { fail_expected(map_.require("action"), "action", "one that the topology has there"); }
+void FaultLoader::refuse_action() const {
+  fail_expected(map_.require("action"), "action", "one that the topology has there");
+}
 
 void FaultLoader::load_event(FaultSpec& spec) {
   PortEvent event{.kind = event_of(fault_)->kind};
-  if (fault_ == Fault::IslDown) event.port = read_position(map_.require("isl"), "isl", names_.switch_links);
-  else if (fault_ == Fault::SwitchDown) event.port = read_position(map_.require("switch"), "switch", names_.switches);
-  else if (!exists_at(fault_, names_.on_loop[event.port = port("port")])) refuse_action();
+  if (fault_ == Fault::IslDown)
+    event.port = read_position(map_.require("isl"), "isl", names_.switch_links);
+  else if (fault_ == Fault::SwitchDown)
+    event.port = read_position(map_.require("switch"), "switch", names_.switches);
+  else if (!exists_at(fault_, names_.on_loop[event.port = port("port")]))
+    refuse_action();
   if (fault_ == Fault::LogOut) {
     event.peer = port("peer");
     const Tree* implicit = map_.find("implicit");
@@ -247,7 +285,8 @@ std::vector<FaultSpec> FaultLoader::partition() {
   FaultSpec there;
   load_match(there);
   std::vector<std::size_t> group, others;
-  for (const Tree& item : read_list(map_.require("ports"), "ports")) group.push_back(read_position(item, "ports", ports_));
+  for (const Tree& item : read_list(map_.require("ports"), "ports"))
+    group.push_back(read_position(item, "ports", ports_));
   for (std::size_t i = 0; i < ports_.size(); ++i)
     if (std::find(group.begin(), group.end(), i) == group.end()) others.push_back(i);
   if (group.empty() || others.empty()) fail_expected(*map_.find("ports"), "ports", "some of the ports, not all");
@@ -264,9 +303,11 @@ std::string FaultLoader::note(const faults::Rule& rule) const {
   const fc2::FaultAction& action = *rule.action;
   switch (action.kind) {
     case Kind::Drop: return fault_ == Fault::Silence ? "lost: silence" : "lost";
-    case Kind::Duplicate: return action.frames == 1 ? "duplicated" : "duplicated " + format_count(action.frames) + " times";
+    case Kind::Duplicate:
+      return action.frames == 1 ? "duplicated" : "duplicated " + format_count(action.frames) + " times";
     case Kind::Delay: return "delayed by " + format_duration(action.delay);
-    case Kind::Reorder: return "overtaken by " + format_count(action.frames) + (action.frames == 1 ? " frame" : " frames");
+    case Kind::Reorder:
+      return "overtaken by " + format_count(action.frames) + (action.frames == 1 ? " frame" : " frames");
     case Kind::Corrupt: return "corrupted, bit " + std::to_string(action.bit) + (action.crc_error ? "" : ", CRC good");
     case Kind::Truncate: return "cut to " + format_bytes(action.size_bytes) + (action.crc_error ? "" : ", CRC good");
     case Kind::Rewrite: return "rewritten";

@@ -23,7 +23,8 @@ std::string text_of(fc2::TimeNs time) { return settings::format_duration(time); 
 bool succeeded(const Descriptor& descriptor) {
   return descriptor.completions == 1 && (descriptor.status & vi::status::error_mask) == 0;
 }
-constexpr std::string_view request_call = "VipConnectRequest", peer_request_call = "VipConnectPeerRequest", disconnect_call = "VipDisconnect";
+constexpr std::string_view request_call = "VipConnectRequest", peer_request_call = "VipConnectPeerRequest",
+                           disconnect_call = "VipDisconnect";
 constexpr std::string_view side_names[] = {"client", "server"};
 
 /// One connection's rules.
@@ -41,8 +42,10 @@ class Judge {
       memory_is_kept(side);
       answer_is_kept(side);
       one_fault_costs_little(side);
-      if (nothing_disturbs()) all_succeeds(liveness, side, fc2::never);
-      else if (record_.faults.empty()) calls_succeed(liveness, side, fc2::never);
+      if (nothing_disturbs())
+        all_succeeds(liveness, side, fc2::never);
+      else if (record_.faults.empty())
+        calls_succeed(liveness, side, fc2::never);
       if (judges_order()) all_succeeds(order, side, first_disconnect());
     }
     one_loss_costs_one_message();
@@ -97,15 +100,18 @@ void Judge::calls_end(int side) {
     if (call.returns == 0) fail(calls_return, side, name + " never returns");
     if (call.returns > 1) fail(calls_return, side, name + " returns " + std::to_string(call.returns) + " times");
     if (call.returns != 0 && call.returned - call.issued > call.limit)
-      fail(calls_return, side, name + " returns after " + text_of(call.returned - call.issued) + ", later than " + text_of(call.limit));
+      fail(calls_return, side,
+           name + " returns after " + text_of(call.returned - call.issued) + ", later than " + text_of(call.limit));
   }
 }
 
 void Judge::descriptors_complete(int side, const std::vector<Descriptor>& list, const char* which) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string name = which + std::string(" descriptor ") + std::to_string(i);
-    if (list[i].completions != 1) fail(completions, side, name + " completes " + std::to_string(list[i].completions) + " times");
-    else if ((list[i].status & vi::status::done) == 0) fail(completions, side, name + " is dequeued without the done bit");
+    if (list[i].completions != 1)
+      fail(completions, side, name + " completes " + std::to_string(list[i].completions) + " times");
+    else if ((list[i].status & vi::status::done) == 0)
+      fail(completions, side, name + " is dequeued without the done bit");
   }
 }
 
@@ -115,7 +121,8 @@ void Judge::descriptors_complete(int side) {
   descriptors_complete(side, end(side).receives, "receive");
   const std::uint64_t posted = end(side).sends.size() + end(side).receives.size();
   if (end(side).signals != posted)
-    fail(completions, side, std::to_string(end(side).signals) + " completions announced for " + std::to_string(posted) + " descriptors");
+    fail(completions, side,
+         std::to_string(end(side).signals) + " completions announced for " + std::to_string(posted) + " descriptors");
   if (end(side).strange_completions != 0) fail(completions, side, "descriptors come back in another order, or unasked");
 }
 
@@ -133,8 +140,12 @@ void Judge::reliable_arrival(int side, const std::vector<const Message*>& sent) 
   const std::vector<Descriptor>& receives = end(side).receives;
   bool over = false;
   for (std::size_t i = 0; i < receives.size(); ++i) {
-    if (!succeeded(receives[i])) { over = true; continue; }
-    if (over) fail(delivery, side, "receive " + std::to_string(i) + " succeeds after one that failed");
+    if (!succeeded(receives[i])) {
+      over = true;
+      continue;
+    }
+    if (over)
+      fail(delivery, side, "receive " + std::to_string(i) + " succeeds after one that failed");
     else if (i >= sent.size() || !is_message(receives[i], *sent[i]))
       fail(delivery, side, "receive " + std::to_string(i) + " is not message " + std::to_string(i) + " of the peer");
   }
@@ -148,8 +159,10 @@ void Judge::unreliable_arrival(int side, const std::vector<const Message*>& sent
     if (!succeeded(receive)) continue;
     std::size_t which = 0;
     while (which < sent.size() && !is_message(receive, *sent[which])) ++which;
-    if (which == sent.size()) fail(delivery, side, "receive " + std::to_string(i) + " is no message of the peer");
-    else if (seen[which]) fail(once, side, "message " + std::to_string(which) + " of the peer arrives twice");
+    if (which == sent.size())
+      fail(delivery, side, "receive " + std::to_string(i) + " is no message of the peer");
+    else if (seen[which])
+      fail(once, side, "message " + std::to_string(which) + " of the peer arrives twice");
     if (which < sent.size()) seen[which] = true;
   }
 }
@@ -158,21 +171,27 @@ void Judge::messages_arrive(int side) {
   std::vector<const Message*> sent;
   for (const Message& message : end(1 - side).messages)
     if (message.takes_receive()) sent.push_back(&message);
-  if (connection_.reliability == vi::ReliabilityLevel::UnreliableDelivery) unreliable_arrival(side, sent);
-  else reliable_arrival(side, sent);
+  if (connection_.reliability == vi::ReliabilityLevel::UnreliableDelivery)
+    unreliable_arrival(side, sent);
+  else
+    reliable_arrival(side, sent);
 }
 
-// What a success promises: on Reliable Reception the bytes are in the peer's memory (VI-ARCH 2.5.3); at both reliable levels
-// an RDMA Read has its bytes, and a received message stands behind all RDMA Writes before it (6.3.1.1).
+// What a success promises: on Reliable Reception the bytes are in the peer's memory (VI-ARCH 2.5.3); at both reliable
+// levels an RDMA Read has its bytes, and a received message stands behind all RDMA Writes before it (6.3.1.1).
 void Judge::promises_hold(int side) {
   if (connection_.reliability == vi::ReliabilityLevel::UnreliableDelivery) return;
   for (const Descriptor& send : end(side).sends) {
     const Operation operation = end(side).messages[send.message].operation;
-    const bool promised = connection_.reliability == vi::ReliabilityLevel::ReliableReception || operation == Operation::RdmaRead;
+    const bool promised =
+        connection_.reliability == vi::ReliabilityLevel::ReliableReception || operation == Operation::RdmaRead;
     if (promised && succeeded(send) && !send.in_place)
-      fail(delivery, side, std::string(to_string(operation)) + " " + std::to_string(send.message) + " succeeds, its bytes are not there");
+      fail(delivery, side,
+           std::string(to_string(operation)) + " " + std::to_string(send.message) +
+               " succeeds, its bytes are not there");
     if (operation == Operation::RdmaRead && succeeded(send) && send.content_at_end != send.content)
-      fail(delivery, side, "the target of RDMA Read " + std::to_string(send.message) + " changes after it was completed");
+      fail(delivery, side,
+           "the target of RDMA Read " + std::to_string(send.message) + " changes after it was completed");
   }
   for (std::size_t i = 0; i < end(side).receives.size(); ++i)
     if (succeeded(end(side).receives[i]) && !end(side).receives[i].in_place)
@@ -204,25 +223,29 @@ bool Judge::nothing_disturbs() const {
 }
 
 bool Judge::logged_out() const {
-  return std::any_of(record_.logouts.begin(), record_.logouts.end(), [&](const Logout& logout) { return logout.at >= connection_.began; });
+  return std::any_of(record_.logouts.begin(), record_.logouts.end(),
+                     [&](const Logout& logout) { return logout.at >= connection_.began; });
 }
 
 /// An out-of-order fabric does what it is there for (FC-VI 8.1), and loses nothing; no login ends by it.
 bool Judge::only_overtaken() const {
   return !record_.in_order && !connection_.rejected && connection_.phase == ConnectionRecord::Phase::Faults &&
-         std::all_of(record_.faults.begin(), record_.faults.end(), [](const Fault& fault) { return fault.kind == Fault::Kind::Reorder; });
+         std::all_of(record_.faults.begin(), record_.faults.end(),
+                     [](const Fault& fault) { return fault.kind == Fault::Kind::Reorder; });
 }
 
-/// It is neither of a set-up nor of a login, where a frame that is late may meet the end of a program's time, and makes the next one late.
+/// It is neither of a set-up nor of a login, where a frame that is late may meet the end of a program's time, and makes
+/// the next one late.
 bool is_of_messages(const Hit& hit) {
   using wire::fcvi::Opcode;
   if (!hit.fc_vi) return false;
-  constexpr Opcode set_up[] = {Opcode::connect_rqst, Opcode::connect_resp1, Opcode::connect_resp2, Opcode::connect_resp3};
+  constexpr Opcode set_up[] = {Opcode::connect_rqst, Opcode::connect_resp1, Opcode::connect_resp2,
+                               Opcode::connect_resp3};
   return std::find(std::begin(set_up), std::end(set_up), hit.opcode) == std::end(set_up);
 }
 
-/// FC-VI 8.4.1 d), B.3.2.4: frames that arrive within R_A_TOV are processed, however many others they were overtaken by. A block may hit a
-/// request and its answer.
+/// FC-VI 8.4.1 d), B.3.2.4: frames that arrive within R_A_TOV are processed, however many others they were overtaken
+/// by. A block may hit a request and its answer.
 bool Judge::only_late() const {
   if (record_.in_order || connection_.rejected || connection_.phase != ConnectionRecord::Phase::Faults) return false;
   fc2::TimeNs all = 0;
@@ -252,7 +275,8 @@ void Judge::answer_is_kept(int side) {
   for (const StateChange& change : end(side).states)
     if (change.state == vi::State::Connected) fail(expected, side, "is Connected though its request is rejected");
   for (const CallRecord& call : end(side).calls)
-    if (call.name == request_call && call.result == vi::Return::Success) fail(expected, side, "a rejected request succeeds");
+    if (call.name == request_call && call.result == vi::Return::Success)
+      fail(expected, side, "a rejected request succeeds");
 }
 
 // Without a fault every call succeeds, but for a request that is rejected.
@@ -263,50 +287,60 @@ void Judge::calls_succeed(std::string_view invariant, int side, fc2::TimeNs unti
     if (call.returns != 0 && call.returned <= until && call.result != due)
       fail(invariant, side, std::string(call.name) + " returns " + std::string(to_string(call.result)));
   }
-  if (until == fc2::never && end(side).broken_off) fail(invariant, side, "the connection is lost before it disconnects");
+  if (until == fc2::never && end(side).broken_off)
+    fail(invariant, side, "the connection is lost before it disconnects");
 }
 
 bool Judge::hit(wire::fcvi::Opcode opcode) const {
-  return std::any_of(record_.hits.begin(), record_.hits.end(), [&](const Hit& each) { return each.fc_vi && each.opcode == opcode; });
+  return std::any_of(record_.hits.begin(), record_.hits.end(),
+                     [&](const Hit& each) { return each.fc_vi && each.opcode == opcode; });
 }
 
 /// One frame is lost, and is of one of these IUs.
 bool Judge::lost_only(std::initializer_list<wire::fcvi::Opcode> opcodes) const {
   if (record_.faults.size() != 1 || record_.hits.size() != 1) return false;
   const Hit& hit = record_.hits.front();
-  return hit.kind == Fault::Kind::Lose && hit.fc_vi && std::find(opcodes.begin(), opcodes.end(), hit.opcode) != opcodes.end();
+  return hit.kind == Fault::Kind::Lose && hit.fc_vi &&
+         std::find(opcodes.begin(), opcodes.end(), hit.opcode) != opcodes.end();
 }
 
-// FC-VI 8.5.4, D.1: set-ups and Disconnects are retried once: one fault makes nobody unreachable, and a request or RESP1 that is lost
-// costs time only, if the program has it. Without a fault every message arrives.
+// FC-VI 8.5.4, D.1: set-ups and Disconnects are retried once: one fault makes nobody unreachable, and a request or
+// RESP1 that is lost costs time only, if the program has it. Without a fault every message arrives.
 void Judge::one_fault_costs_little(int side) {
   if (connection_.phase != ConnectionRecord::Phase::Faults || record_.faults.size() > 1 || connection_.rejected) return;
   if (record_.faults.empty()) descriptors_succeed(cost, side, fc2::never);
   const bool retried = lost_only({wire::fcvi::Opcode::connect_rqst, wire::fcvi::Opcode::connect_resp1});
   for (const CallRecord& call : end(side).calls) {
-    const bool accepts = call.name == peer_request_call && hit(wire::fcvi::Opcode::connect_resp2);  // T2 ends it (8.5.3 d)
+    const bool accepts =
+        call.name == peer_request_call && hit(wire::fcvi::Opcode::connect_resp2);  // T2 ends it (8.5.3 d)
     const bool connects = call.name == request_call || call.name == peer_request_call;
     const bool has_time = connects && call.limit > 3 * record_.ulp_timeout;
-    const bool unreachable = !record_.faults.empty() && !accepts && call.result == vi::Return::NotReachable && !logged_out();
+    const bool unreachable =
+        !record_.faults.empty() && !accepts && call.result == vi::Return::NotReachable && !logged_out();
     if (call.returns != 0 && (unreachable || (retried && has_time && call.result != vi::Return::Success)))
       fail(cost, side, "one fault, and " + std::string(call.name) + " returns " + std::string(to_string(call.result)));
   }
 }
 
-// VI-ARCH 2.5.1, FC-VI 8.4.2 d), B.2.5 rules 4a, 6c, 7a: at Unreliable Delivery the connection persists, and one lost frame errors one
-// message, whether the fabric keeps the order or not.
+// VI-ARCH 2.5.1, FC-VI 8.4.2 d), B.2.5 rules 4a, 6c, 7a: at Unreliable Delivery the connection persists, and one lost
+// frame errors one message, whether the fabric keeps the order or not.
 void Judge::one_loss_costs_one_message() {
-  if (connection_.phase != ConnectionRecord::Phase::Faults || connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery) return;
+  if (connection_.phase != ConnectionRecord::Phase::Faults ||
+      connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery)
+    return;
   if (!lost_only({wire::fcvi::Opcode::send_rqst, wire::fcvi::Opcode::write_rqst})) return;
   std::size_t missing = 0;
   for (int side = 0; side < 2; ++side) {
-    missing += static_cast<std::size_t>(std::count_if(end(side).receives.begin(), end(side).receives.end(), std::not_fn(succeeded)));
+    missing += static_cast<std::size_t>(
+        std::count_if(end(side).receives.begin(), end(side).receives.end(), std::not_fn(succeeded)));
     if (end(side).broken_off) fail(cost, side, "one frame of a message is lost, and the connection with it");
   }
-  if (missing > 1) fail(cost, 0, "one frame of a message is lost, and " + std::to_string(missing) + " messages are missing");
+  if (missing > 1)
+    fail(cost, 0, "one frame of a message is lost, and " + std::to_string(missing) + " messages are missing");
 }
 
-// After the faults, and also while late frames of dead connections arrive: everything that ends by then succeeds, at once.
+// After the faults, and also while late frames of dead connections arrive: everything that ends by then succeeds, at
+// once.
 void Judge::all_succeeds(std::string_view invariant, int side, fc2::TimeNs until) {
   calls_succeed(invariant, side, until);
   descriptors_succeed(invariant, side, until);
@@ -315,12 +349,13 @@ void Judge::all_succeeds(std::string_view invariant, int side, fc2::TimeNs until
 void Judge::descriptors_succeed(std::string_view invariant, int side, fc2::TimeNs until) {
   for (const std::vector<Descriptor>* list : {&end(side).sends, &end(side).receives})
     for (const Descriptor& descriptor : *list)
-      if (descriptor.completed <= until && !succeeded(descriptor)) fail(invariant, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
+      if (descriptor.completed <= until && !succeeded(descriptor))
+        fail(invariant, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
 }
 
-/// It could not tell its peer, from `since` to `until`: its VipDisconnect was not answered, both times (FC-VI 8.6.3), until the
-/// next one; or the peer's login ended here, which ends the connection without a word (7.7.1, 8.4.2 g), until the peer's program
-/// has lost its patience.
+/// It could not tell its peer, from `since` to `until`: its VipDisconnect was not answered, both times (FC-VI 8.6.3),
+/// until the next one; or the peer's login ended here, which ends the connection without a word (7.7.1, 8.4.2 g), until
+/// the peer's program has lost its patience.
 bool Judge::may_not_tell(int side, fc2::TimeNs since, fc2::TimeNs until) const {
   const fc2::TimeNs limit = longest_disagreement(record_.ulp_timeout, record_.r_a_tov);
   for (const Logout& logout : record_.logouts)
@@ -328,7 +363,8 @@ bool Judge::may_not_tell(int side, fc2::TimeNs since, fc2::TimeNs until) const {
         logout.peer == end(1 - side).port && until - logout.at <= 4 * limit)
       return true;
   for (const CallRecord& call : end(side).calls)
-    if (call.name == disconnect_call && call.result == vi::Return::NotReachable && since <= call.returned && until - call.returned <= limit)
+    if (call.name == disconnect_call && call.result == vi::Return::NotReachable && since <= call.returned &&
+        until - call.returned <= limit)
       return true;
   return false;
 }
@@ -349,9 +385,12 @@ void Judge::endpoints_agree() {
   std::sort(times.begin(), times.end());
   fc2::TimeNs since = -1;
   for (const fc2::TimeNs time : times) {
-    const bool first = state_at(end(0), time) == vi::State::Connected, second = state_at(end(1), time) == vi::State::Connected;
-    if (first == second) since = -1;
-    else if (since < 0) since = time;
+    const bool first = state_at(end(0), time) == vi::State::Connected,
+               second = state_at(end(1), time) == vi::State::Connected;
+    if (first == second)
+      since = -1;
+    else if (since < 0)
+      since = time;
     if (since < 0) continue;
     const auto next = std::upper_bound(times.begin(), times.end(), time);
     const int connected = first ? 0 : 1;
@@ -365,17 +404,21 @@ void Judge::endpoints_agree() {
 
 bool is_harmed(const ConnectionRecord& connection) {
   return std::any_of(std::begin(connection.ends), std::end(connection.ends), [](const End& end) {
-    return end.broken_off || std::any_of(end.calls.begin(), end.calls.end(), [](const CallRecord& call) { return call.result != vi::Return::Success; });
+    return end.broken_off || std::any_of(end.calls.begin(), end.calls.end(),
+                                         [](const CallRecord& call) { return call.result != vi::Return::Success; });
   });
 }
 
 // FC-VI 8.4.2, 8.5.3: what is lost is one connection's; the others do not notice.
 void check_bystanders(const Record& record, Violations& violations) {
-  const bool one_loss = record.faults.size() == 1 && record.hits.size() == 1 && record.hits[0].kind == Fault::Kind::Lose && record.hits[0].fc_vi;
-  const auto harmed = std::count_if(record.connections.begin(), record.connections.end(), [](const ConnectionRecord& connection) {
-    return connection.phase == ConnectionRecord::Phase::Faults && !connection.rejected && is_harmed(connection);
-  });
-  if (one_loss && harmed > 1) violations.push_back({cost, "one frame of one connection is lost, and " + std::to_string(harmed) + " are harmed"});
+  const bool one_loss = record.faults.size() == 1 && record.hits.size() == 1 &&
+                        record.hits[0].kind == Fault::Kind::Lose && record.hits[0].fc_vi;
+  const auto harmed =
+      std::count_if(record.connections.begin(), record.connections.end(), [](const ConnectionRecord& connection) {
+        return connection.phase == ConnectionRecord::Phase::Faults && !connection.rejected && is_harmed(connection);
+      });
+  if (one_loss && harmed > 1)
+    violations.push_back({cost, "one frame of one connection is lost, and " + std::to_string(harmed) + " are harmed"});
 }
 
 void check_holdings(const Record& record, Violations& violations) {
@@ -401,33 +444,41 @@ void check_holdings(const Record& record, Violations& violations) {
 }  // namespace
 
 const std::vector<Invariant>& invariants() {
-  static const std::vector<Invariant> all{
-      {ends, "every program comes to an end"},
-      {agreement, "no two endpoints disagree for longer than the timers allow"},
-      {delivery, "no byte is delivered twice, out of order, to the wrong VI or changed at a reliable level; a success keeps its promise"},
-      {once, "Unreliable Delivery delivers at most once"},
-      {calls_return, "every call returns, once and in time"},
-      {completions, "every descriptor completes exactly once"},
-      {returned, "every handle, exchange, timer and buffer is returned"},
-      {liveness, "after the faults a new connection succeeds"},
-      {order, "on an out-of-order fabric, frames that are overtaken or late by less than R_A_TOV do no harm before a program disconnects"},
-      {cost, "one fault costs no more than it must: a retry recovers, one lost frame errors one unreliable message; none costs nothing"},
-      {expected, "no state machine meets an event that it has no row for"}};
+  static const std::vector<Invariant> all{{ends, "every program comes to an end"},
+                                          {agreement, "no two endpoints disagree for longer than the timers allow"},
+                                          {delivery,
+                                           "no byte is delivered twice, out of order, to the wrong VI or changed at a "
+                                           "reliable level; a success keeps its promise"},
+                                          {once, "Unreliable Delivery delivers at most once"},
+                                          {calls_return, "every call returns, once and in time"},
+                                          {completions, "every descriptor completes exactly once"},
+                                          {returned, "every handle, exchange, timer and buffer is returned"},
+                                          {liveness, "after the faults a new connection succeeds"},
+                                          {order,
+                                           "on an out-of-order fabric, frames that are overtaken or late by less than "
+                                           "R_A_TOV do no harm before a program disconnects"},
+                                          {cost,
+                                           "one fault costs no more than it must: a retry recovers, one lost frame "
+                                           "errors one unreliable message; none costs nothing"},
+                                          {expected, "no state machine meets an event that it has no row for"}};
   return all;
 }
 
 bool judges_order(const Record& record) {
   Violations none;
-  return std::any_of(record.connections.begin(), record.connections.end(),
-                     [&](const ConnectionRecord& connection) { return Judge(record, connection, none).judges_order(); });
+  return std::any_of(record.connections.begin(), record.connections.end(), [&](const ConnectionRecord& connection) {
+    return Judge(record, connection, none).judges_order();
+  });
 }
 
 std::vector<Violation> check_invariants(const Record& record) {
   Violations violations;
   for (const ConnectionRecord& connection : record.connections) Judge(record, connection, violations).judge();
   check_bystanders(record, violations);
-  if (!record.came_to_an_end) violations.push_back({ends, "the run comes to no end"});
-  else check_holdings(record, violations);
+  if (!record.came_to_an_end)
+    violations.push_back({ends, "the run comes to no end"});
+  else
+    check_holdings(record, violations);
   if (record.unexpected_events != 0)
     violations.push_back({expected, std::to_string(record.unexpected_events) + " events without a row"});
   return violations;

@@ -1,5 +1,5 @@
-// What must hold of every run, whatever befell its frames. Written from the standards (FC-VI clauses 5 and 8, VI-ARCH 2.5,
-// 5, 6) and against what programs see; it shares no code with the protocol.
+// What must hold of every run, whatever befell its frames. Written from the standards (FC-VI clauses 5 and 8, VI-ARCH
+// 2.5, 5, 6) and against what programs see; it shares no code with the protocol.
 #pragma once
 #include <string>
 #include <string_view>

@@ -49,10 +49,8 @@ std::string signature_of(const LadderRow& row, std::string_view name, const wire
 
 }  // namespace
 
-Ladder::Ladder(const Scenario& scenario)
-    : port_count_(scenario.ports.size()), with_faults_(!scenario.faults.empty()) {
-  for (const PortSpec& port : scenario.ports)
-    lanes_.push_back({port.name, to_string(port.addresses.front())});
+Ladder::Ladder(const Scenario& scenario) : port_count_(scenario.ports.size()), with_faults_(!scenario.faults.empty()) {
+  for (const PortSpec& port : scenario.ports) lanes_.push_back({port.name, to_string(port.addresses.front())});
 }
 
 std::size_t Ladder::lane_of(wire::FcId id) {
@@ -100,7 +98,10 @@ void Ladder::learn_exchange(const LadderRow& row, const wire::FcHeader& header, 
   if (header.type != wire::Type::fc_vi || header.has(wire::f_ctl::exchange_responder)) return;
   if (!header.has(wire::f_ctl::first_sequence) || wire::is_link_control(header.r_ctl)) return;
   const std::string fields = short_fields(header, data_field);
-  exchanges_[request_key(row.from, header.ox_id)].assign(wire::message_name(header, data_field)).append(" ").append(fields, 0, fields.find(','));
+  exchanges_[request_key(row.from, header.ox_id)]
+      .assign(wire::message_name(header, data_field))
+      .append(" ")
+      .append(fields, 0, fields.find(','));
 }
 
 bool Ladder::hides(const LadderRow& row, const std::string& signature) {

@@ -32,10 +32,10 @@ struct LadderRow {
   Shape shape = Shape::Arrow;
   RowKind row_kind = RowKind::Other;
   fc2::TimeNs at = 0;
-  std::size_t from = 0, to = 0;                           // lanes; State: both the same
-  std::string text = {};                                  // Arrow: name and fields; State: the change
-  std::uint64_t frames = 0, bytes = 0;                    // Arrow and Gap; bytes: message data
-  std::string note = {};                                  // what faults did to it
+  std::size_t from = 0, to = 0;         // lanes; State: both the same
+  std::string text = {};                // Arrow: name and fields; State: the change
+  std::uint64_t frames = 0, bytes = 0;  // Arrow and Gap; bytes: message data
+  std::string note = {};                // what faults did to it
   std::uint64_t lost_frames = 0;
   std::map<std::string_view, std::uint64_t> hidden = {};  // Gap: messages by name
 };
@@ -48,8 +48,7 @@ class Ladder {
   /// A fault befell the frame with that header, which was seen before.
   void fault(const wire::FcHeader& header, std::string_view note, bool lost);
   /// The endpoint of workload `connection` at `port` changed its state.
-  void state(fc2::TimeNs at, std::size_t port, std::string_view connection, std::string_view from,
-             std::string_view to);
+  void state(fc2::TimeNs at, std::size_t port, std::string_view connection, std::string_view from, std::string_view to);
 
   struct Lane {
     std::string title, subtitle;  // "client", "010100 10.0.0.1"
@@ -66,8 +65,9 @@ class Ladder {
   };
   static constexpr std::size_t max_rows = 1500;      // of all; afterwards everything goes into one gap
   static constexpr std::size_t max_data_rows = 700;  // of messages and responses
-  static constexpr std::uint64_t shown_of_run = 3, shown_of_run_with_faults = 20;  // which of them met one is worth seeing
-  static constexpr std::uint64_t rows_apart = 40;  // what was not seen for so long is worth showing again
+  static constexpr std::uint64_t shown_of_run = 3,
+                                 shown_of_run_with_faults = 20;  // which of them met one is worth seeing
+  static constexpr std::uint64_t rows_apart = 40;                // what was not seen for so long is worth showing again
 
   std::size_t lane_of(wire::FcId id);
   void learn_address(std::size_t port, wire::FcId id);
@@ -88,9 +88,8 @@ class Ladder {
   boost::unordered_flat_map<std::uint64_t, std::size_t> open_;  // sequences under way -> row
   bool with_faults_;
   boost::unordered_flat_map<std::uint64_t, std::size_t> recent_;  // with faults: the row of each sequence, the latest
-  boost::unordered_flat_map<std::uint64_t, std::string_view>
-      requests_;  // ELS and CT that wait for their answer
-  boost::unordered_flat_map<std::uint64_t, std::string> exchanges_;  // what each began with
+  boost::unordered_flat_map<std::uint64_t, std::string_view> requests_;  // ELS and CT that wait for their answer
+  boost::unordered_flat_map<std::uint64_t, std::string> exchanges_;      // what each began with
 };
 
 /// The diagram as an SVG document. `title` may hold anything.

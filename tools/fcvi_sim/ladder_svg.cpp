@@ -37,8 +37,7 @@ constexpr std::size_t widest_text = 110;
 
 /// Characters, not bytes, of UTF-8 text.
 std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 int text_width(std::string_view text) {
@@ -55,12 +54,9 @@ std::string shortened(std::string_view text) {
 
 int height_of(const LadderRow& row) {
   switch (row.shape) {
-    case LadderRow::Shape::Arrow:
-      return arrow_height;
-    case LadderRow::Shape::Gap:
-      return gap_height;
-    case LadderRow::Shape::State:
-      return state_height;
+    case LadderRow::Shape::Arrow: return arrow_height;
+    case LadderRow::Shape::Gap: return gap_height;
+    case LadderRow::Shape::State: return state_height;
   }
   return 0;
 }
@@ -133,8 +129,7 @@ class Writer {
 int Writer::step_between_ports() const {
   int widest = 360;
   for (const LadderRow& row : ladder_.rows())
-    if (row.shape == LadderRow::Shape::Arrow && row.from < ladder_.port_count() &&
-        row.to < ladder_.port_count())
+    if (row.shape == LadderRow::Shape::Arrow && row.from < ladder_.port_count() && row.to < ladder_.port_count())
       widest = std::max(widest, text_width(shortened(row.text)) + text_width(amount_text(row)) +
                                     text_width(note_text(row)) + (row.note.empty() ? 60 : 90));
   return ladder_.port_count() <= 3 ? std::min(widest, 900) : std::min(widest, 420);
@@ -161,16 +156,15 @@ void Writer::place_lanes() {
 
 void Writer::rectangle(int x, int y, int width, int height, std::string_view classes) {
   char line[160];
-  std::snprintf(line, sizeof line,
-                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" class=\"%.*s\"/>\n", x, y, width,
-                height, static_cast<int>(classes.size()), classes.data());
+  std::snprintf(line, sizeof line, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" class=\"%.*s\"/>\n", x,
+                y, width, height, static_cast<int>(classes.size()), classes.data());
   out() += line;
 }
 
 void Writer::text(int x, int y, std::string_view classes, std::string_view content, std::string_view colour) {
   char line[120];
-  std::snprintf(line, sizeof line, "<text x=\"%d\" y=\"%d\" class=\"%.*s\"", x, y,
-                static_cast<int>(classes.size()), classes.data());
+  std::snprintf(line, sizeof line, "<text x=\"%d\" y=\"%d\" class=\"%.*s\"", x, y, static_cast<int>(classes.size()),
+                classes.data());
   out() += line;
   if (!colour.empty()) out().append(" style=\"fill:").append(colour).append("\"");
   out().append(">").append(escape_xml(content)).append("</text>\n");
@@ -191,8 +185,8 @@ void Writer::legend(int top) {
     if (colour.kind == RowKind::Other) continue;
     char line[160];
     std::snprintf(line, sizeof line,
-                  "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"3\"/>\n", x,
-                  top - 4, x + 18, top - 4, std::string(colour.value).c_str());
+                  "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"3\"/>\n", x, top - 4,
+                  x + 18, top - 4, std::string(colour.value).c_str());
     out() += line;
     text(x + 24, top, "left", to_string(colour.kind));
     x += 24 + text_width(to_string(colour.kind)) + 22;
@@ -202,8 +196,8 @@ void Writer::legend(int top) {
 void Writer::lifelines(int top, int bottom) {
   for (const int x : x_) {
     char line[120];
-    std::snprintf(line, sizeof line, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"life\"/>\n", x,
-                  top, x, bottom);
+    std::snprintf(line, sizeof line, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"life\"/>\n", x, top, x,
+                  bottom);
     out() += line;
   }
 }
@@ -214,7 +208,8 @@ void Writer::arrow(const LadderRow& row, int y) {
   const std::string colour(colour_of(row.row_kind));
   const int direction = to >= from ? 1 : -1;
   const bool arrives = row.lost_frames < row.frames;
-  const int label = text_width(shortened(row.text)) + 14 + text_width(amount_text(row)) + text_width(note_text(row)) + 40;
+  const int label =
+      text_width(shortened(row.text)) + 14 + text_width(amount_text(row)) + text_width(note_text(row)) + 40;
   // Towards the end of the arrow, but not through its label.
   const int crossed = direction > 0 ? std::min(std::max(from + label, from + (to - from) * 3 / 4), to - 20)
                                     : std::min(std::max(to + label, to + (from - to) / 4), from - 20);
@@ -234,13 +229,15 @@ void Writer::arrow(const LadderRow& row, int y) {
 
 void Writer::line_to(int from, int to, int y, const std::string& colour) {
   char line[120];
-  std::snprintf(line, sizeof line, "<path d=\"M%d %dH%d\" stroke=\"%s\" stroke-width=\"1.5\"/>", from, y, to, colour.c_str());
+  std::snprintf(line, sizeof line, "<path d=\"M%d %dH%d\" stroke=\"%s\" stroke-width=\"1.5\"/>", from, y, to,
+                colour.c_str());
   out() += line;
 }
 
 void Writer::head_of_arrow(int to, int y, int direction, const std::string& colour) {
   char line[120];
-  std::snprintf(line, sizeof line, "<path d=\"M%d %dl%d -4v8z\" fill=\"%s\"/>\n", to, y, -9 * direction, colour.c_str());
+  std::snprintf(line, sizeof line, "<path d=\"M%d %dl%d -4v8z\" fill=\"%s\"/>\n", to, y, -9 * direction,
+                colour.c_str());
   out() += line;
 }
 
@@ -280,15 +277,9 @@ std::string Writer::time_text(fc2::TimeNs at) {
 void Writer::row(const LadderRow& row, int top) {
   const int y = top + height_of(row) - 8;
   switch (row.shape) {
-    case LadderRow::Shape::Arrow:
-      arrow(row, y);
-      break;
-    case LadderRow::Shape::Gap:
-      gap(row, y);
-      break;
-    case LadderRow::Shape::State:
-      state(row, y);
-      break;
+    case LadderRow::Shape::Arrow: arrow(row, y); break;
+    case LadderRow::Shape::Gap: gap(row, y); break;
+    case LadderRow::Shape::State: state(row, y); break;
   }
   text(margin + time_width - 12, y - 2, "time", time_text(row.at));
 }
@@ -320,8 +311,7 @@ std::string Writer::write() {
   const int height = bottom + 20 + head_height + margin;
   out() = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
           std::to_string(width_) + "\" height=\"" + std::to_string(height) + "\" viewBox=\"0 0 " +
-          std::to_string(width_) + " " + std::to_string(height) + "\">\n<title>" + escape_xml(title_) +
-          "</title>\n";
+          std::to_string(width_) + " " + std::to_string(height) + "\">\n<title>" + escape_xml(title_) + "</title>\n";
   out() += style_sheet;
   out() += "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   text(margin, margin + 14, "title", title_);
@@ -345,21 +335,12 @@ std::string escape_xml(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
     switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
       default:
-        escaped +=
-            static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;  // XML 1.0 has no such characters
+        escaped += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;  // XML 1.0 has no such characters
     }
   }
   return escaped;

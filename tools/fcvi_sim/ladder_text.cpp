@@ -28,8 +28,11 @@ std::string id_text(wire::ConnectionId id) {
   return id == wire::ConnectionId::unassigned ? "id unassigned" : "id " + to_string(id);
 }
 
-/// Without a status RESP1 accepts; RESP2 and RESP3 confirm that, or where they name no endpoint that nothing came of it (FC-VI 5.3.3).
-std::string meaning(const fcvi::ConnectResp1& resp) { return resp.status ? std::string(to_string(resp.status->reason)) : "accepted"; }
+/// Without a status RESP1 accepts; RESP2 and RESP3 confirm that, or where they name no endpoint that nothing came of it
+/// (FC-VI 5.3.3).
+std::string meaning(const fcvi::ConnectResp1& resp) {
+  return resp.status ? std::string(to_string(resp.status->reason)) : "accepted";
+}
 std::string meaning(const auto& resp) {
   if (resp.status) return std::string(to_string(resp.status->reason));
   return resp.handle == wire::FcviHandle::unassigned ? "no connection" : "acknowledged";
@@ -39,11 +42,7 @@ std::string hex32(std::uint32_t value) { return wire::text::hex_h(value, 8); }
 
 template <class Message>
 std::string setup_answer(const Message& message) {
-  return Fields()
-      .add(id_text(message.connection_id))
-      .add(meaning(message))
-      .add_if(message.retry, "RETRY")
-      .take();
+  return Fields().add(id_text(message.connection_id)).add(meaning(message)).add_if(message.retry, "RETRY").take();
 }
 
 std::string connect_rqst(const fcvi::ConnectRqst& rqst) {
@@ -63,8 +62,7 @@ std::string disconnect_rqst(const fcvi::DeviceHeader& header) {
   return Fields()
       .add_if(header.has(flag::conn_setup_abort), "aborts a set-up")
       .add_if(header.has(flag::vi_app_discon), "by the application")
-      .add_if(header.has(flag::conn_sts),
-              to_string(fcvi::ConnectionStatus::from_parameter(header.parameter).reason))
+      .add_if(header.has(flag::conn_sts), to_string(fcvi::ConnectionStatus::from_parameter(header.parameter).reason))
       .take();
 }
 
@@ -81,17 +79,13 @@ std::string message_rqst(const fcvi::DeviceHeader& header) {
   if (header.opcode != fcvi::Opcode::send_rqst) fields.add("at " + wire::text::hex(header.rmt_va, 12) + "h");
   if (header.opcode != fcvi::Opcode::read_rqst && header.has(flag::imm_data))
     fields.add("imm " + hex32(header.parameter));
-  if (header.opcode == fcvi::Opcode::read_rqst)
-    fields.add("for " + format_bytes(header.tot_len_or_connection_id));
+  if (header.opcode == fcvi::Opcode::read_rqst) fields.add("for " + format_bytes(header.tot_len_or_connection_id));
   return fields.take();
 }
 
 std::string message_resp(const fcvi::DeviceHeader& header) {
   const auto status = fcvi::MessageStatus::from_flags(header.flags);
-  return Fields()
-      .add("msg " + std::to_string(header.msg_id.value))
-      .add_if(!status.ok(), to_string(status))
-      .take();
+  return Fields().add("msg " + std::to_string(header.msg_id.value)).add_if(!status.ok(), to_string(status)).take();
 }
 
 std::string fcvi_fields(std::size_t header_size, wire::Bytes data_field) {
@@ -104,22 +98,16 @@ std::string fcvi_fields(std::size_t header_size, wire::Bytes data_field) {
     case fcvi::Opcode::connect_resp1:
       if (const auto resp = fcvi::ConnectResp1::parse(header_size, data_field)) return setup_answer(*resp);
       return "";
-    case fcvi::Opcode::connect_resp2:
-      return setup_answer(fcvi::ConnectResp2::from(*header));
-    case fcvi::Opcode::connect_resp3:
-      return setup_answer(fcvi::ConnectResp3::from(*header));
-    case fcvi::Opcode::disconnect_rqst:
-      return disconnect_rqst(*header);
-    case fcvi::Opcode::disconnect_resp:
-      return disconnect_resp(*header);
+    case fcvi::Opcode::connect_resp2: return setup_answer(fcvi::ConnectResp2::from(*header));
+    case fcvi::Opcode::connect_resp3: return setup_answer(fcvi::ConnectResp3::from(*header));
+    case fcvi::Opcode::disconnect_rqst: return disconnect_rqst(*header);
+    case fcvi::Opcode::disconnect_resp: return disconnect_resp(*header);
     case fcvi::Opcode::send_rqst:
     case fcvi::Opcode::write_rqst:
-    case fcvi::Opcode::read_rqst:
-      return message_rqst(*header);
+    case fcvi::Opcode::read_rqst: return message_rqst(*header);
     case fcvi::Opcode::send_resp:
     case fcvi::Opcode::write_resp:
-    case fcvi::Opcode::read_resp:
-      return message_resp(*header);
+    case fcvi::Opcode::read_resp: return message_resp(*header);
   }
   return "";
 }
@@ -137,15 +125,12 @@ std::string els_fields(wire::Bytes payload) {
     case els::Command::plogi:
       if (const auto login = els::Login::parse(payload)) return "Port_Name " + to_string(login->port_name);
       return "malformed";
-    case els::Command::farp_req:
-      return farp_fields<els::FarpRequest>(payload);
-    case els::Command::farp_reply:
-      return farp_fields<els::FarpReply>(payload);
+    case els::Command::farp_req: return farp_fields<els::FarpRequest>(payload);
+    case els::Command::farp_reply: return farp_fields<els::FarpReply>(payload);
     case els::Command::ls_rjt:
       if (const auto reject = els::LsRjt::parse(payload)) return std::string(to_string(reject->reason));
       return "malformed";
-    default:
-      return "";  // every other command: its name says enough
+    default: return "";  // every other command: its name says enough
   }
 }
 
@@ -167,16 +152,13 @@ RowKind fcvi_kind(wire::Bytes data_field) {
   const auto* row = data_field.size() > 4 ? fcvi::find_iu(static_cast<fcvi::Opcode>(data_field[4])) : nullptr;
   if (row == nullptr) return RowKind::Other;
   switch (row->category) {
-    case fcvi::Category::message_request:
-      return RowKind::Data;
+    case fcvi::Category::message_request: return RowKind::Data;
     case fcvi::Category::message_response:
       return row->opcode == fcvi::Opcode::read_resp ? RowKind::Data : RowKind::Response;
     case fcvi::Category::connect_request:
-    case fcvi::Category::connect_response:
-      break;
+    case fcvi::Category::connect_response: break;
   }
-  const bool end =
-      row->opcode == fcvi::Opcode::disconnect_rqst || row->opcode == fcvi::Opcode::disconnect_resp;
+  const bool end = row->opcode == fcvi::Opcode::disconnect_rqst || row->opcode == fcvi::Opcode::disconnect_resp;
   return end ? RowKind::Teardown : RowKind::Setup;
 }
 
@@ -184,22 +166,14 @@ RowKind fcvi_kind(wire::Bytes data_field) {
 
 std::string_view to_string(RowKind kind) {
   switch (kind) {
-    case RowKind::Login:
-      return "login";
-    case RowKind::Naming:
-      return "address resolution";
-    case RowKind::Setup:
-      return "connection setup";
-    case RowKind::Data:
-      return "message data";
-    case RowKind::Response:
-      return "response";
-    case RowKind::Teardown:
-      return "disconnect, logout";
-    case RowKind::Abort:
-      return "abort, reject";
-    case RowKind::Other:
-      return "other";
+    case RowKind::Login: return "login";
+    case RowKind::Naming: return "address resolution";
+    case RowKind::Setup: return "connection setup";
+    case RowKind::Data: return "message data";
+    case RowKind::Response: return "response";
+    case RowKind::Teardown: return "disconnect, logout";
+    case RowKind::Abort: return "abort, reject";
+    case RowKind::Other: return "other";
   }
   return "?";
 }

@@ -19,26 +19,23 @@ constexpr std::uint64_t max_scenario_bytes = 4u << 20;
 constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
 constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
-constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client},
-                                       {"server_to_client", Side::Server}};
+constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client}, {"server_to_client", Side::Server}};
 enum class Disconnect : std::uint8_t { Client, Server, Both };
 constexpr Choice<Disconnect> disconnects[] = {
     {"client", Disconnect::Client}, {"server", Disconnect::Server}, {"both", Disconnect::Both}};
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
 constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
-constexpr Choice<vi::ReliabilityLevel> levels[] = {
-    {"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
-    {"reliable_delivery", vi::ReliabilityLevel::ReliableDelivery},
-    {"reliable_reception", vi::ReliabilityLevel::ReliableReception}};
-constexpr Choice<std::uint32_t> statuses[] = {
-    {"success", 0},
-    {"format_error", vi::status::format_error},
-    {"protection_error", vi::status::protection_error},
-    {"length_error", vi::status::length_error},
-    {"transport_error", vi::status::transport_error},
-    {"rdma_protection_error", vi::status::rdma_protection_error},
-    {"remote_descriptor_error", vi::status::remote_descriptor_error},
-    {"flushed", vi::status::flushed}};
+constexpr Choice<vi::ReliabilityLevel> levels[] = {{"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
+                                                   {"reliable_delivery", vi::ReliabilityLevel::ReliableDelivery},
+                                                   {"reliable_reception", vi::ReliabilityLevel::ReliableReception}};
+constexpr Choice<std::uint32_t> statuses[] = {{"success", 0},
+                                              {"format_error", vi::status::format_error},
+                                              {"protection_error", vi::status::protection_error},
+                                              {"length_error", vi::status::length_error},
+                                              {"transport_error", vi::status::transport_error},
+                                              {"rdma_protection_error", vi::status::rdma_protection_error},
+                                              {"remote_descriptor_error", vi::status::remote_descriptor_error},
+                                              {"flushed", vi::status::flushed}};
 
 class Loader {
  public:
@@ -106,8 +103,7 @@ void Loader::load_ports(const MapReader& map) {
 }
 
 void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes) {
-  if (const Tree* tree = map.find("reliability"))
-    attributes.reliability = read_choice(*tree, "reliability", levels);
+  if (const Tree* tree = map.find("reliability")) attributes.reliability = read_choice(*tree, "reliability", levels);
   attributes.max_transfer_size_bytes = 0xFFFFFFFF;
   attributes.enable_rdma_write = attributes.enable_rdma_read = true;
   map.optional("max_transfer_size", attributes.max_transfer_size_bytes, read_bytes,
@@ -122,8 +118,7 @@ void Loader::load_ends(const MapReader& map, const Member& member, WorkloadSpec&
   workload.client_address = load_end_address(map, "client_address", workload.client);
   workload.server_address = load_end_address(map, "server_address", workload.server);
   workload.discriminator = workload.name;
-  if (const Tree* tree = map.find("discriminator"))
-    workload.discriminator = read_text(*tree, "discriminator");
+  if (const Tree* tree = map.find("discriminator")) workload.discriminator = read_text(*tree, "discriminator");
   if (workload.discriminator.size() > vi::NetAddress::max_discriminator_bytes)
     throw BadInput{map.tree().where + ": the discriminator (by default the name) has more than 128 bytes"};
   refuse_second(map.tree(), workload);
@@ -144,7 +139,9 @@ void Loader::refuse_second(const Tree& tree, const WorkloadSpec& workload) {
   if (!workload_names_.insert(workload.name).second)
     throw BadInput{tree.where + ": two workloads have the name \"" + workload.name + "\""};
   const auto [other, first] = waiting_.try_emplace({workload.server_address, workload.discriminator}, workload.name);
-  if (!first) throw BadInput{tree.where + ": workloads " + other->second + " and " + workload.name + " wait for the same discriminator"};
+  if (!first)
+    throw BadInput{tree.where + ": workloads " + other->second + " and " + workload.name +
+                   " wait for the same discriminator"};
 }
 
 void Loader::load_workloads(const Tree& tree) {
@@ -152,18 +149,25 @@ void Loader::load_workloads(const Tree& tree) {
   for (const Tree& item : read_list(tree, "workloads")) {
     const std::string what = "workloads[" + std::to_string(index++) + "]";
     const std::size_t room = max_workloads - scenario_.workloads.size();
-    for_each_member(item, what, room, "more than " + format_count(max_workloads) + " workloads", [&](const Member& member) {
-      scenario_.workloads.push_back(load_workload(item, member));
-    });
+    for_each_member(item, what, room, "more than " + format_count(max_workloads) + " workloads",
+                    [&](const Member& member) { scenario_.workloads.push_back(load_workload(item, member)); });
   }
 }
 
 WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   const std::string& what = member.what;
-  const MapReader map(tree, what,
-                      {"name", "count", "client", "server", "client_address", "server_address", "model", "discriminator", "reliability", "max_transfer_size",
-                       "rdma_write", "rdma_read", "answer", "start", "server_start", "connect_timeout",
-                       "disconnect_by", "hold", "second_hold", "clean_up", "queue_depth", "transfers", "expect"});
+  const MapReader map(tree, what, {"name",           "count",
+                                   "client",         "server",
+                                   "client_address", "server_address",
+                                   "model",          "discriminator",
+                                   "reliability",    "max_transfer_size",
+                                   "rdma_write",     "rdma_read",
+                                   "answer",         "start",
+                                   "server_start",   "connect_timeout",
+                                   "disconnect_by",  "hold",
+                                   "second_hold",    "clean_up",
+                                   "queue_depth",    "transfers",
+                                   "expect"});
   WorkloadSpec workload{.name = member.name(read_text(map.require("name"), "name"))};
   if (member.of_group) workload.group = member.group;
   load_ends(map, member, workload);
@@ -186,8 +190,8 @@ WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
   if (const Tree* list = map.find("transfers"))
     for (const Tree& item : read_list(*list, "transfers"))
-      workload.transfers.push_back(load_transfer(
-          item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
+      workload.transfers.push_back(
+          load_transfer(item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
   if (workload.reject) workload.expect.connect = vi::Return::Reject;
   if (const Tree* expect = map.find("expect")) workload.expect = load_workload_expectation(*expect, what + ".expect");
   return workload;
@@ -196,8 +200,11 @@ WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
 /// The programs know of two at a time, each of which leaves the receive queues to their own messages.
 void check_concurrent(const Tree& tree, const TransferSpec& transfer, const WorkloadSpec& workload) {
   const TransferSpec* before = workload.transfers.empty() ? nullptr : &workload.transfers.back();
-  const auto fits = [](const TransferSpec& one) { return one.operation != Operation::Send && !one.immediate && one.repeat == 1; };
-  if (before == nullptr || before->concurrent || before->initiator == transfer.initiator || !fits(*before) || !fits(transfer))
+  const auto fits = [](const TransferSpec& one) {
+    return one.operation != Operation::Send && !one.immediate && one.repeat == 1;
+  };
+  if (before == nullptr || before->concurrent || before->initiator == transfer.initiator || !fits(*before) ||
+      !fits(transfer))
     fail_expected(tree, "concurrent", "RDMA without immediate, once, the other way than the transfer before it");
 }
 
@@ -220,8 +227,7 @@ TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, co
   map.optional("repeat", transfer.repeat, read_number, Range{1, 1'000'000});
   map.optional("concurrent", transfer.concurrent, read_bool);
   if (transfer.concurrent) check_concurrent(*map.find("concurrent"), transfer, workload);
-  if (const Tree* status = map.find("status"))
-    transfer.expected_status = read_choice(*status, "status", statuses);
+  if (const Tree* status = map.find("status")) transfer.expected_status = read_choice(*status, "status", statuses);
   return transfer;
 }
 
@@ -234,12 +240,11 @@ DataSpec Loader::load_data(const Tree& tree) {
 
 DataSpec Loader::file_data(const Tree& tree, const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    throw BadInput{tree.where + ": data: no such file: " + path};
+  if (!std::filesystem::is_regular_file(path, error)) throw BadInput{tree.where + ": data: no such file: " + path};
   const std::uint64_t size = std::filesystem::file_size(path, error);
   if (error || size > max_transfer_bytes)
-    throw BadInput{tree.where + ": data: " + path + ": expected a file of at most " +
-                   format_count(max_transfer_bytes) + " bytes"};
+    throw BadInput{tree.where + ": data: " + path + ": expected a file of at most " + format_count(max_transfer_bytes) +
+                   " bytes"};
   return {.path = path, .size_bytes = size};
 }
 
@@ -272,12 +277,9 @@ Scenario Loader::load() {
 
 std::string_view to_string(Operation operation) {
   switch (operation) {
-    case Operation::Send:
-      return "Send";
-    case Operation::RdmaWrite:
-      return "RDMA Write";
-    case Operation::RdmaRead:
-      return "RDMA Read";
+    case Operation::Send: return "Send";
+    case Operation::RdmaWrite: return "RDMA Write";
+    case Operation::RdmaRead: return "RDMA Read";
   }
   return "?";
 }

@@ -39,13 +39,11 @@ std::string check_outputs(const RunOptions& options, const sim::Scenario& scenar
   std::error_code ignored;
   for (const std::string& output : {options.capture, options.ladder}) {
     if (output.empty()) continue;
-    if (std::filesystem::is_directory(output, ignored))
-      return output + ": is a folder, expected a file to write";
+    if (std::filesystem::is_directory(output, ignored)) return output + ": is a folder, expected a file to write";
     for (const std::string& input : inputs)
       if (std::filesystem::equivalent(output, input, ignored)) return output + ": is an input of this run";
   }
-  if (!options.capture.empty() && options.capture == options.ladder)
-    return options.capture + ": named for two outputs";
+  if (!options.capture.empty() && options.capture == options.ladder) return options.capture + ": named for two outputs";
   return {};
 }
 
@@ -67,14 +65,15 @@ bool commit(fc2::drivers::FileSink& sink, const std::string& path) {
 
 void print_speed(std::chrono::steady_clock::duration elapsed, const sim::RunResult& result) {
   const double seconds = std::chrono::duration<double>(elapsed).count();
-  std::printf("simulated in %.2f s of real time (data made and hashed apart), %.0f thousand frames per second\n", seconds,
-              seconds > 0 ? static_cast<double>(result.frame_count) / seconds / 1000 : 0.0);
+  std::printf("simulated in %.2f s of real time (data made and hashed apart), %.0f thousand frames per second\n",
+              seconds, seconds > 0 ? static_cast<double>(result.frame_count) / seconds / 1000 : 0.0);
 }
 
 int run(const RunOptions& options) {
   const auto scenario = sim::load_scenario(options.scenario, options.overrides);
   if (!scenario) return refuse(scenario.error().message);
-  for (const std::string& warning : scenario->warnings) std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
+  for (const std::string& warning : scenario->warnings)
+    std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
   if (const std::string error = check_outputs(options, *scenario); !error.empty()) return refuse(error);
   sim::ContentStore contents(scenario->seed);
   if (const std::string error = contents.load(*scenario); !error.empty()) return refuse(error);
@@ -88,8 +87,7 @@ int run(const RunOptions& options) {
   if (!options.ladder.empty()) ladder.emplace(*scenario);
   const auto begin = std::chrono::steady_clock::now();
   const auto content_before = sim::time_spent_on_content();
-  sim::Simulation simulation(*scenario, contents,
-                             {capture ? &*capture : nullptr, ladder ? &*ladder : nullptr});
+  sim::Simulation simulation(*scenario, contents, {capture ? &*capture : nullptr, ladder ? &*ladder : nullptr});
   const sim::RunResult& result = simulation.run();
   const auto on_content = sim::time_spent_on_content() - content_before;
   const auto elapsed = std::chrono::steady_clock::now() - begin - on_content;
@@ -114,22 +112,17 @@ int decode(const std::string& path) {
 
 void add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "run one scenario and check its expectations");
-  run->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")
-      ->required();
-  run->add_option("--seed", options.overrides.seed,
-                  "what chance starts from, instead of the scenario's seed");
-  run->add_option("--capture", options.capture,
-                  "write the frames to this file (pcapng, FCoE; for Wireshark)");
+  run->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")->required();
+  run->add_option("--seed", options.overrides.seed, "what chance starts from, instead of the scenario's seed");
+  run->add_option("--capture", options.capture, "write the frames to this file (pcapng, FCoE; for Wireshark)");
   run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");
   run->add_option("--file", options.overrides.file, "what transfers without data of their own move");
-  run->add_option(
-         "--set", options.overrides.assignments,
-         "KEY=VALUE: change a value of the scenario, e.g. topology.latency=1ms or ports.client.capture=false")
+  run->add_option("--set", options.overrides.assignments,
+                  "KEY=VALUE: change a value of the scenario, e.g. topology.latency=1ms or ports.client.capture=false")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run->footer(
-      "Exit status: 0 every expectation held, 1 one failed, 2 bad input (file, line and what was expected).");
+  run->footer("Exit status: 0 every expectation held, 1 one failed, 2 bad input (file, line and what was expected).");
 }
 
 }  // namespace
@@ -138,9 +131,8 @@ int main(int argc, char** argv) {
   // Transfers come and go: their memory is used again, not given back to the kernel and faulted in anew.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  CLI::App app{
-      "Simulates FC-VI (ISO/IEC 14165-331) on a Fibre Channel fabric: same scenario, same seed, same bytes.",
-      "fcvi-sim"};
+  CLI::App app{"Simulates FC-VI (ISO/IEC 14165-331) on a Fibre Channel fabric: same scenario, same seed, same bytes.",
+               "fcvi-sim"};
   app.set_version_flag("--version", std::string("fcvi-sim ") + FCVI_VERSION);
   app.require_subcommand(1);
   RunOptions options;
@@ -149,9 +141,7 @@ int main(int argc, char** argv) {
   const CLI::App* explorer = sim::explore::add_command(app, exploration);
   std::string capture;
   CLI::App* decoder = app.add_subcommand("decode", "print the frames of a capture, a line each");
-  decoder
-      ->add_option("CAPTURE", capture,
-                   "pcap or pcapng file: FCoE, or Fibre Channel with or without delimiters")
+  decoder->add_option("CAPTURE", capture, "pcap or pcapng file: FCoE, or Fibre Channel with or without delimiters")
       ->required();
   decoder->footer("Exit status: 0, or 2 where the file cannot be read to its end.");
   try {

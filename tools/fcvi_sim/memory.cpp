@@ -24,8 +24,7 @@ void Region::Free::operator()(std::uint8_t* memory) const { ::operator delete(me
 Region::Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes)
     : nic_(&nic), address_(address), size_bytes_(size_bytes), host_(allocate_bytes(size_bytes)) {
   auto* host = static_cast<std::byte*>(static_cast<void*>(host_.get()));
-  [[maybe_unused]] const vi::Return result =
-      nic.register_memory(address, host, size_bytes, attributes, handle_);
+  [[maybe_unused]] const vi::Return result = nic.register_memory(address, host, size_bytes, attributes, handle_);
   assert(result == vi::Return::Success);
 }
 
@@ -50,8 +49,7 @@ Region AddressSpace::allocate(vi::Nic& nic, std::uint64_t size_bytes, vi::Memory
 
 std::uint32_t Layout::message_length(std::uint64_t message) const {
   const std::uint64_t start = message * message_bytes_;
-  return static_cast<std::uint32_t>(start >= total_bytes_ ? 0
-                                                          : std::min(message_bytes_, total_bytes_ - start));
+  return static_cast<std::uint32_t>(start >= total_bytes_ ? 0 : std::min(message_bytes_, total_bytes_ - start));
 }
 
 void Layout::pieces(std::uint64_t message, std::vector<Piece>& out) const {

@@ -6,9 +6,7 @@ namespace sim {
 namespace {
 
 // Each drawn whether the scenario sets it or not: setting one changes no other.
-std::uint32_t drawn(Random& random, std::uint32_t limit) {
-  return static_cast<std::uint32_t>(random.below(limit));
-}
+std::uint32_t drawn(Random& random, std::uint32_t limit) { return static_cast<std::uint32_t>(random.below(limit)); }
 
 fc2::NPortConfig port_config(const PortSpec& spec, Random& random) {
   fc2::NPortConfig config;
@@ -26,8 +24,7 @@ fcvi::ProviderConfig provider_config(const PortSpec& spec, Random& random) {
   fcvi::ProviderConfig config;
   config.address = spec.addresses.front();
   config.more_addresses.assign(spec.addresses.begin() + 1, spec.addresses.end());
-  const std::uint32_t first_handle = drawn(random, 0x7FFFFFFF) + 1,
-                      first_connection_id = drawn(random, 0x7FFFFFFF) + 1;
+  const std::uint32_t first_handle = drawn(random, 0x7FFFFFFF) + 1, first_connection_id = drawn(random, 0x7FFFFFFF) + 1;
   config.first_handle = spec.first_handle.value_or(first_handle);
   config.first_connection_id = spec.first_connection_id.value_or(first_connection_id);
   config.max_iu_bytes = spec.max_iu_bytes;
@@ -57,23 +54,18 @@ fc2::SwitchConfig fabric_config(const Scenario& scenario) {
 }
 
 Node::Node(Driver& driver, fc2::FramePool& pool, const PortSpec& spec, std::size_t index, Random& random)
-    : driver_(driver),
-      ready_(driver),
-      port_(driver.scheduler(), pool, port_config(spec, random)),
-      resolver_(port_, resolver_config(spec)),
-      provider_(port_, resolver_, provider_config(spec, random)),
-      nic_(provider_, *this),
-      addresses_(first_address + index * addresses_per_node) {
+    : driver_(driver), ready_(driver), port_(driver.scheduler(), pool, port_config(spec, random)),
+      resolver_(port_, resolver_config(spec)), provider_(port_, resolver_, provider_config(spec, random)),
+      nic_(provider_, *this), addresses_(first_address + index * addresses_per_node) {
   resolver_.set_ready_listener(*this);
 }
 
 void Node::work_completed(vi::Vi& vi, bool receive_queue) {
-  if (vi.consumer_context != nullptr)
-    static_cast<Endpoint*>(vi.consumer_context)->work_completed(receive_queue);
+  if (vi.consumer_context != nullptr) static_cast<Endpoint*>(vi.consumer_context)->work_completed(receive_queue);
 }
 
-void Node::asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t,
-                              vi::ResourceCode, vi::ErrorCode error) {
+void Node::asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
+                              vi::ErrorCode error) {
   errors_.push_back({driver_.now(), error});
   if (vi != nullptr && vi->consumer_context != nullptr)
     static_cast<Endpoint*>(vi->consumer_context)->asynchronous_error(error);

@@ -59,8 +59,7 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
     ++result_.ius[wire::message_name(header, data_field)];
   }
   if (scenario_.expectations.wire && outbound) record(at, port, frame);
-  if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply)
-    ++f_port_replies_[port];
+  if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++f_port_replies_[port];
   if (header.type == wire::Type::fc_vi) {
     if (first) learn(header, data_field);
     if (WorkloadResult* connection = connection_of(header, data_field); connection != nullptr) {
@@ -68,8 +67,7 @@ void Observer::frame_sent(fc2::TimeNs at, std::size_t port, const fc2::Frame& fr
       if (first) ++connection->traffic.ius;
     }
   }
-  if (ladder_ != nullptr)
-    ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
+  if (ladder_ != nullptr) ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
 }
 
 // --- what expectations want to know ------------------------------------------------------------------------------
@@ -101,8 +99,13 @@ void Observer::record(fc2::TimeNs at, std::size_t port, const fc2::Frame& frame)
   const auto from = scenario_.expectations.wire_from;
   if (result_.wire.size() == most_ius || (from && (zero_ == 0 || at - zero_ < *from))) return;
   const auto content = frame.content().first(std::min<std::size_t>(bytes_kept, frame.size_bytes));
-  result_.wire.push_back({at - zero_, port, port_of(facts->header.d_id), *facts, {content.begin(), content.end()},
-                          facts->header.f_ctl, payload_bytes});
+  result_.wire.push_back({at - zero_,
+                          port,
+                          port_of(facts->header.d_id),
+                          *facts,
+                          {content.begin(), content.end()},
+                          facts->header.f_ctl,
+                          payload_bytes});
 }
 
 // The latest of its sequence, or that very frame: SEQ_IDs come again.
@@ -110,13 +113,15 @@ WireIu* Observer::iu_of(const wire::FcHeader& header) {
   const auto found = std::find_if(result_.wire.rbegin(), result_.wire.rend(), [&](const WireIu& iu) {
     const wire::FcHeader& first = iu.facts.header;
     return first.s_id == header.s_id && first.ox_id == header.ox_id && first.seq_id == header.seq_id &&
-           first.r_ctl == header.r_ctl && (!scenario_.expectations.wire_frames || first.seq_cnt == header.seq_cnt) && first.has(wire::f_ctl::exchange_responder) == header.has(wire::f_ctl::exchange_responder);
+           first.r_ctl == header.r_ctl && (!scenario_.expectations.wire_frames || first.seq_cnt == header.seq_cnt) &&
+           first.has(wire::f_ctl::exchange_responder) == header.has(wire::f_ctl::exchange_responder);
   });
   return found == result_.wire.rend() ? nullptr : &*found;
 }
 
 // A service's frame is seen where it arrives: one that does not is shown as if it had.
-void Observer::fault(fc2::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound, const fc2::Frame& frame) {
+void Observer::fault(fc2::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound,
+                     const fc2::Frame& frame) {
   const auto header = wire::FcHeader::parse(frame.content());
   if (!header) return;
   const bool lost = fault.rule.action->kind == fc2::FaultAction::Kind::Drop;

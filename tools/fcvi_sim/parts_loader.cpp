@@ -69,10 +69,12 @@ Roster::Roster(std::vector<std::string_view> names, const std::vector<Group>& gr
 }
 
 std::size_t Roster::pick(const Tree& tree, std::string_view key, const Member& by) const {
-  if (const auto one = positions_.find(tree.scalar); tree.kind == Tree::Kind::Scalar && one != positions_.end()) return one->second;
+  if (const auto one = positions_.find(tree.scalar); tree.kind == Tree::Kind::Scalar && one != positions_.end())
+    return one->second;
   const auto group = groups_.find(tree.scalar);
   if (tree.kind != Tree::Kind::Scalar || group == groups_.end()) fail_choice(tree, key, names_);
-  if (!by.of_group) fail_expected(tree, key, "one of that group, such as " + tree.scalar + "-1, where there is no count");
+  if (!by.of_group)
+    fail_expected(tree, key, "one of that group, such as " + tree.scalar + "-1, where there is no count");
   return group->second.first + by.index % group->second.count;
 }
 

@@ -27,17 +27,19 @@ struct Group {
 };
 /// One of them.
 struct Member {
-  std::string what;       // names it in messages: "ports[1]"
+  std::string what;  // names it in messages: "ports[1]"
   std::string group = {};
   std::size_t index = 0;  // from 0
   bool of_group = false;
-  [[nodiscard]] std::string name(const std::string& base) const { return of_group ? base + "-" + std::to_string(index + 1) : base; }
+  [[nodiscard]] std::string name(const std::string& base) const {
+    return of_group ? base + "-" + std::to_string(index + 1) : base;
+  }
 };
 inline constexpr std::size_t max_count = 10'000;
-/// Calls `make` as often as the item's `count` says, once without one. More than `room`: BadInput, `too_many`. Tells the group, but
-/// for `first`.
-Group for_each_member(const settings::Tree& item, const std::string& what, std::size_t room, const std::string& too_many,
-                      const std::function<void(const Member&)>& make);
+/// Calls `make` as often as the item's `count` says, once without one. More than `room`: BadInput, `too_many`. Tells
+/// the group, but for `first`.
+Group for_each_member(const settings::Tree& item, const std::string& what, std::size_t room,
+                      const std::string& too_many, const std::function<void(const Member&)>& make);
 
 /// Items by name, and groups of them.
 class Roster {
@@ -56,8 +58,8 @@ class Roster {
 
 // Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.
 std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& names, TopologyKind topology);
-/// Into the scenario what concerns switches, into `link` what all links to ports have that say nothing else. Tells the groups of
-/// switches.
+/// Into the scenario what concerns switches, into `link` what all links to ports have that say nothing else. Tells the
+/// groups of switches.
 std::vector<Group> load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link);
 /// `topology` and `ports` of the scenario. Tells the groups of ports.
 std::vector<Group> load_ports(const settings::MapReader& map, Scenario& scenario);

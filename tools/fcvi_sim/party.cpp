@@ -26,13 +26,8 @@ std::uint32_t most_segments(const WorkloadSpec& workload) {
 
 }  // namespace
 
-Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents,
-             WorkloadResult& result)
-    : workload_(workload),
-      side_(side),
-      contents_(contents),
-      result_(result),
-      arrivals_(workload, side),
+Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents, WorkloadResult& result)
+    : workload_(workload), side_(side), contents_(contents), result_(result), arrivals_(workload, side),
       endpoint_(node, workload.attributes, workload.queue_depth + spare_receives, most_segments(workload),
                 workload.name),
       control_out_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)),
@@ -120,13 +115,11 @@ Task<> Party::post_messages(std::size_t run, const Offer& offer, const Layout& l
   }
 }
 
-void Party::post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer,
-                         const Layout& layout, const Region& region) {
+void Party::post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
+                         const Region& region) {
   layout.pieces(message, pieces_);
-  Posting posting{.control = control_of(transfer),
-                  .pieces = pieces_,
-                  .base = region.address(),
-                  .handle = region.handle()};
+  Posting posting{
+      .control = control_of(transfer), .pieces = pieces_, .base = region.address(), .handle = region.handle()};
   posting.immediate_data = transfer.immediate ? *transfer.immediate + static_cast<std::uint32_t>(message) : 0;
   posting.remote_address = offer.address + message * transfer.message_bytes;
   posting.remote_handle = {offer.handle};
@@ -136,14 +129,11 @@ void Party::post_message(const TransferSpec& transfer, std::uint64_t message, co
 Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout, const Region& region) {
   const TransferSpec& transfer = transfer_of(run);
   TransferResult& result = result_of(run);
-  if (first_error_ != transfer.expected_status && !result.unexpected_status)
-    result.unexpected_status = first_error_;
+  if (first_error_ != transfer.expected_status && !result.unexpected_status) result.unexpected_status = first_error_;
   if (first_error_ != 0 && first_error_ == transfer.expected_status) ++result.ended;
   if (first_error_ != 0 && (takes_receives(transfer) || endpoint_.vi().state() != vi::State::Connected))
     throw Broken{"a descriptor failed with status " + status_text(first_error_)};
-  Done done{.run = static_cast<std::uint32_t>(run),
-            .length_bytes = transfer.data.size_bytes,
-            .failed = first_error_};
+  Done done{.run = static_cast<std::uint32_t>(run), .length_bytes = transfer.data.size_bytes, .failed = first_error_};
   done.digest = digest_of(region, layout);
   if (transfer.operation == Operation::RdmaRead) {
     result_.run_finished = now();
@@ -207,11 +197,9 @@ Task<> Party::judge(std::size_t run) {
   const Buffer& buffer = buffer_of(run);
   if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) result_.run_finished = now();
   Verdict verdict{.run = static_cast<std::uint32_t>(run)};
-  verdict.digest =
-      transfer.operation == Operation::RdmaRead ? done.digest : digest_of(buffer.region, buffer.layout);
+  verdict.digest = transfer.operation == Operation::RdmaRead ? done.digest : digest_of(buffer.region, buffer.layout);
   // The simulator knows both ends: a program that lied to its peer would show here.
-  if (done.failed == 0 &&
-      (verdict.digest != content_of(run)->digest || done.length_bytes != transfer.data.size_bytes))
+  if (done.failed == 0 && (verdict.digest != content_of(run)->digest || done.length_bytes != transfer.data.size_bytes))
     ++result_of(run).different;
   co_await send_control(verdict);
 }
@@ -238,15 +226,14 @@ Party::Buffer& Party::buffer_of(std::size_t run) {
 
 Layout Party::layout_of(const TransferSpec& transfer, bool target) const {
   std::uint32_t segments = transfer.segments;
-  if (target)
-    segments = transfer.operation != Operation::Send || segments == 1 ? 1 : segments + 1;  // cut elsewhere
+  if (target) segments = transfer.operation != Operation::Send || segments == 1 ? 1 : segments + 1;  // cut elsewhere
   return {transfer.data.size_bytes, transfer.message_bytes, segments};
 }
 
 std::shared_ptr<const Content> Party::content_of(std::size_t run) const {
   const Run& which = arrivals_.runs()[run];
-  return contents_.get(which.transfer->data, workload_.name + " " + std::to_string(which.index) + " " +
-                                                 std::to_string(which.repetition));
+  return contents_.get(which.transfer->data,
+                       workload_.name + " " + std::to_string(which.index) + " " + std::to_string(which.repetition));
 }
 
 void Party::post_receives() {
@@ -284,8 +271,7 @@ Task<Party::Received> Party::receive() {
   received.arrival = posted_.front();
   posted_.pop_front();
   if (received.arrival.kind == Arrival::Kind::Control) {
-    const auto slot =
-        control_in_.bytes().subspan(std::size_t{posted_slots_.front()} * control_bytes, control_bytes);
+    const auto slot = control_in_.bytes().subspan(std::size_t{posted_slots_.front()} * control_bytes, control_bytes);
     posted_slots_.pop_front();
     std::copy(slot.begin(), slot.end(), received.bytes.begin());
   }
@@ -314,8 +300,7 @@ Task<> Party::send_control(Message message) {
   next_out_ = (next_out_ + 1) % (workload_.queue_depth + spare_receives);
   std::memcpy(control_out_.bytes().data() + offset, &message, sizeof message);
   const Piece piece{offset, sizeof message};
-  endpoint_.post_send(
-      {.pieces = {&piece, 1}, .base = control_out_.address(), .handle = control_out_.handle()});
+  endpoint_.post_send({.pieces = {&piece, 1}, .base = control_out_.address(), .handle = control_out_.handle()});
 }
 
 Task<> Party::reap() {

@@ -20,8 +20,7 @@ struct Broken {
 
 class Party {
  public:
-  Party(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents,
-        WorkloadResult& result);
+  Party(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents, WorkloadResult& result);
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
   /// All transfers, in order. Throws Broken.
   Task<> transfer();
@@ -56,8 +55,8 @@ class Party {
   Task<> serve(std::size_t run);
   Task<> receive_messages(std::size_t run);
   Task<> judge(std::size_t run);
-  void post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer,
-                    const Layout& layout, const Region& region);
+  void post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
+                    const Region& region);
 
   template <class Message>
   Task<Message> receive_control(std::size_t run);
@@ -72,9 +71,7 @@ class Party {
   [[nodiscard]] std::shared_ptr<const Content> content_of(std::size_t run) const;
   [[nodiscard]] Layout layout_of(const TransferSpec& transfer, bool target) const;
   TransferResult& result_of(std::size_t run) { return result_.transfers[arrivals_.runs()[run].index]; }
-  [[nodiscard]] const TransferSpec& transfer_of(std::size_t run) const {
-    return *arrivals_.runs()[run].transfer;
-  }
+  [[nodiscard]] const TransferSpec& transfer_of(std::size_t run) const { return *arrivals_.runs()[run].transfer; }
   [[nodiscard]] fc2::TimeNs now() { return endpoint_.node().driver().now(); }
 
   const WorkloadSpec& workload_;

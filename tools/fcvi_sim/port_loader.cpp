@@ -37,7 +37,7 @@ class PortLoader {
   fc2::LinkConfig link_{.latency_ns = 500, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
   Roster switches_;
   std::set<std::string> names_;
-  std::map<wire::Wwn, std::string> port_names_;        // whose they are
+  std::map<wire::Wwn, std::string> port_names_;  // whose they are
   std::map<wire::IpAddress, std::string> addresses_;
 };
 
@@ -50,9 +50,9 @@ std::vector<Group> PortLoader::load(const MapReader& map) {
   for (const Tree& item : read_list(tree, "ports")) {
     const std::size_t first = scenario_.ports.size();
     const std::string what = "ports[" + std::to_string(index++) + "]";
-    const Group group = for_each_member(item, what, max_ports - first, "more than " + format_count(max_ports) + " ports", [&](const Member& member) {
-      scenario_.ports.push_back(load_port(item, member));
-    });
+    const Group group =
+        for_each_member(item, what, max_ports - first, "more than " + format_count(max_ports) + " ports",
+                        [&](const Member& member) { scenario_.ports.push_back(load_port(item, member)); });
     if (!group.name.empty()) groups.push_back({group.name, first, group.count});
   }
   if (scenario_.ports.empty()) fail_expected(tree, "ports", "at least one port");
@@ -62,22 +62,28 @@ std::vector<Group> PortLoader::load(const MapReader& map) {
 
 void PortLoader::check_port_count(const Tree& tree) {
   const std::size_t count = scenario_.ports.size();
-  if (scenario_.topology == TopologyKind::PointToPoint && count != 2) fail_expected(tree, "ports", "two ports, point-to-point");
+  if (scenario_.topology == TopologyKind::PointToPoint && count != 2)
+    fail_expected(tree, "ports", "two ports, point-to-point");
   if (scenario_.topology == TopologyKind::PrivateLoop && count > fc2::Loop::max_stations)
     fail_expected(tree, "ports", "at most 126 ports on a loop");
   for (std::size_t loop = 0; loop < scenario_.loops.size(); ++loop) {
     const auto there = [&](const PortSpec& port) { return port.at_loop == loop; };
     const auto ports = std::count_if(scenario_.ports.begin(), scenario_.ports.end(), there);
-    if (static_cast<std::size_t>(ports) > fc2::Loop::max_stations) fail_expected(tree, "ports", "at most 126 ports on a loop");
+    if (static_cast<std::size_t>(ports) > fc2::Loop::max_stations)
+      fail_expected(tree, "ports", "at most 126 ports on a loop");
   }
 }
 
 PortSpec PortLoader::load_port(const Tree& tree, const Member& member) {
-  const MapReader map(tree, member.what,
-                      {"name", "count", "switch", "loop", "private", "port_name", "node_name", "address", "addresses", "resolve", "line_rate",
-                       "latency", "bb_credit", "processing_time", "receive_data_field", "first_ox_id", "first_handle", "first_connection_id",
-                       "max_iu_bytes", "pipeline_depth", "reorder_pool", "preference", "class", "end_to_end_credit", "ack_0",
-                       "ulp_timeout", "capture"});
+  const MapReader map(tree, member.what, {"name",         "count",           "switch",
+                                          "loop",         "private",         "port_name",
+                                          "node_name",    "address",         "addresses",
+                                          "resolve",      "line_rate",       "latency",
+                                          "bb_credit",    "processing_time", "receive_data_field",
+                                          "first_ox_id",  "first_handle",    "first_connection_id",
+                                          "max_iu_bytes", "pipeline_depth",  "reorder_pool",
+                                          "preference",   "class",           "end_to_end_credit",
+                                          "ack_0",        "ulp_timeout",     "capture"});
   PortSpec port{.name = member.name(read_text(map.require("name"), "name")), .link = link_};
   if (const Tree* at = map.find("switch")) port.at_switch = switches_.pick(*at, "switch", member);
   load_loop_place(map, port);
@@ -92,7 +98,8 @@ PortSpec PortLoader::load_port(const Tree& tree, const Member& member) {
 void PortLoader::load_names(const MapReader& map, const Member& member, PortSpec& port) {
   const std::size_t index = scenario_.ports.size();
   for (const char* key : {"port_name", "node_name", "addresses"})
-    if (const Tree* tree = map.find(key); tree != nullptr && member.of_group) fail_expected(*tree, key, "none with count");
+    if (const Tree* tree = map.find(key); tree != nullptr && member.of_group)
+      fail_expected(*tree, key, "none with count");
   port.port_name.value = 0x200002FCF0000001 + index;  // a locally assigned block
   port.node_name.value = 0x100002FCF0000001 + index;
   map.optional("port_name", port.port_name, read_name);
@@ -109,12 +116,14 @@ wire::IpAddress counted_up(wire::IpAddress address, std::size_t steps) {
 void PortLoader::load_addresses(const MapReader& map, const Member& member, PortSpec& port) {
   if (const Tree* tree = map.find("address")) {
     const wire::IpAddress first = read_address(*tree, "address");
-    if (wire::load_big<2>(first.bytes.data() + 14) + member.index > 0xFFFF) fail_expected(*tree, "address", "one that " + std::to_string(member.index) + " more come behind");
+    if (wire::load_big<2>(first.bytes.data() + 14) + member.index > 0xFFFF)
+      fail_expected(*tree, "address", "one that " + std::to_string(member.index) + " more come behind");
     port.addresses.push_back(counted_up(first, member.index));
   }
   if (const Tree* list = map.find("addresses"))
     for (const Tree& item : read_list(*list, "addresses")) port.addresses.push_back(read_address(item, "addresses"));
-  if (port.addresses.empty()) port.addresses.push_back(counted_up(wire::IpAddress::v4(10, 0, 0, 0), scenario_.ports.size() + 1));
+  if (port.addresses.empty())
+    port.addresses.push_back(counted_up(wire::IpAddress::v4(10, 0, 0, 0), scenario_.ports.size() + 1));
 }
 
 void PortLoader::refuse_second(const Tree& tree, const PortSpec& port) {
@@ -122,7 +131,8 @@ void PortLoader::refuse_second(const Tree& tree, const PortSpec& port) {
     throw BadInput{tree.where + ": ports " + other + " and " + port.name + " have the same " + what};
   };
   if (!names_.insert(port.name).second) throw BadInput{tree.where + ": two ports have the name \"" + port.name + "\""};
-  if (const auto [other, first] = port_names_.try_emplace(port.port_name, port.name); !first) refuse(other->second, "port_name");
+  if (const auto [other, first] = port_names_.try_emplace(port.port_name, port.name); !first)
+    refuse(other->second, "port_name");
   for (const wire::IpAddress& address : port.addresses)
     if (const auto [other, first] = addresses_.try_emplace(address, port.name); !first && other->second != port.name)
       refuse(other->second, "address " + to_string(address));
@@ -130,7 +140,8 @@ void PortLoader::refuse_second(const Tree& tree, const PortSpec& port) {
 
 void PortLoader::load_loop_place(const MapReader& map, PortSpec& port) {
   const Tree* loop = map.find("loop");
-  if (const Tree* tree = map.find("private"); tree != nullptr && loop == nullptr) fail_expected(*tree, "private", "a loop to be private on");
+  if (const Tree* tree = map.find("private"); tree != nullptr && loop == nullptr)
+    fail_expected(*tree, "private", "a loop to be private on");
   if (loop == nullptr) return;
   if (const Tree* tree = map.find("switch")) fail_expected(*tree, "switch", "either a loop or a switch");
   std::vector<std::string_view> loops;
@@ -142,16 +153,15 @@ void PortLoader::load_loop_place(const MapReader& map, PortSpec& port) {
 void PortLoader::warn_of_ulp_timeout(const MapReader& map, const PortSpec& port) {
   const fc2::TimeNs r_a_tov = fc2::SwitchConfig().r_a_tov;  // of every fabric that a scenario makes
   if (port.ulp_timeout == 0 || port.ulp_timeout == r_a_tov) return;
-  scenario_.warnings.push_back(map.find("ulp_timeout")->where + ": ulp_timeout is " + settings::format_duration(port.ulp_timeout) +
-                               "; FC-VI 8.3 asks for R_A_TOV, " + settings::format_duration(r_a_tov));
+  scenario_.warnings.push_back(map.find("ulp_timeout")->where + ": ulp_timeout is " +
+                               settings::format_duration(port.ulp_timeout) + "; FC-VI 8.3 asks for R_A_TOV, " +
+                               settings::format_duration(r_a_tov));
 }
 
 void PortLoader::load_port_protocol(const MapReader& map, PortSpec& port) {
-  if (const Tree* tree = map.find("resolve"))
-    port.use_name_server = read_choice(*tree, "resolve", resolutions);
+  if (const Tree* tree = map.find("resolve")) port.use_name_server = read_choice(*tree, "resolve", resolutions);
   if (const Tree* tree = map.find("receive_data_field")) {
-    port.receive_data_field_bytes =
-        static_cast<std::uint16_t>(read_bytes(*tree, "receive_data_field", {256, 2112}));
+    port.receive_data_field_bytes = static_cast<std::uint16_t>(read_bytes(*tree, "receive_data_field", {256, 2112}));
     if (port.receive_data_field_bytes % 4 != 0) fail_expected(*tree, "receive_data_field", "a multiple of 4");
   }
   map.optional("first_ox_id", port.first_ox_id, read_number, Range{0, 0xFFFE});

@@ -45,8 +45,7 @@ Task<> clean_up(Party& party, const WorkloadSpec& workload, std::optional<vi::Re
 
 }  // namespace
 
-Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents,
-                      WorkloadResult& result) {
+Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents, WorkloadResult& result) {
   Party party(node, workload, Side::Server, contents, result);
   Call<vi::ConnectWaitOperation> wait(node.driver());
   node.provider().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
@@ -62,8 +61,7 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
     result.accept = co_await party.endpoint().accept(wait.token);
     result.accept_duration = node.driver().now() - start;
     if (result.accept == vi::Return::Success)
-      co_await use_connection(party, workload, disconnects(workload, Side::Server), result,
-                              result.server_disconnect);
+      co_await use_connection(party, workload, disconnects(workload, Side::Server), result, result.server_disconnect);
     else
       co_await clean_up(party, workload, result.server_disconnect);
   }
@@ -71,12 +69,11 @@ Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentSto
   result.server_ended = true;
 }
 
-Task<> client_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents,
-                      WorkloadResult& result) {
+Task<> client_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents, WorkloadResult& result) {
   Party party(node, workload, Side::Client, contents, result);
   const fc2::TimeNs start = node.driver().now();
-  result.connect =
-      co_await party.endpoint().connect(address_of(workload, Side::Client), address_of(workload, Side::Server), workload.connect_timeout);
+  result.connect = co_await party.endpoint().connect(address_of(workload, Side::Client),
+                                                     address_of(workload, Side::Server), workload.connect_timeout);
   result.setup_duration = node.driver().now() - start;
   if (result.connect == vi::Return::Success)
     co_await use_connection(party, workload, disconnects(workload, Side::Client), result, result.disconnect);
@@ -92,8 +89,8 @@ Task<> peer_program(Node& node, const WorkloadSpec& workload, Side side, const C
   const bool client = side == Side::Client;
   std::optional<vi::Return>& connected = client ? result.connect : result.accept;
   const fc2::TimeNs start = node.driver().now();
-  connected = co_await party.endpoint().connect_peer(nameless_address_of(workload, side), address_of(workload, other(side)),
-                                                     workload.connect_timeout);
+  connected = co_await party.endpoint().connect_peer(nameless_address_of(workload, side),
+                                                     address_of(workload, other(side)), workload.connect_timeout);
   (client ? result.setup_duration : result.accept_duration) = node.driver().now() - start;
   std::optional<vi::Return>& disconnect = client ? result.disconnect : result.server_disconnect;
   if (connected == vi::Return::Success)

@@ -12,11 +12,9 @@ vi::NetAddress address_of(const WorkloadSpec& workload, Side side);
 vi::NetAddress nameless_address_of(const WorkloadSpec& workload, Side side);
 
 /// Waits for the connection, serves, disconnects. All references outlive the task.
-Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents,
-                      WorkloadResult& result);
+Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents, WorkloadResult& result);
 /// Connects to the server, moves the data, disconnects.
-Task<> client_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents,
-                      WorkloadResult& result);
+Task<> client_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents, WorkloadResult& result);
 /// One of two peers, which rendezvous by the workload's discriminator (VI-DG 3.3.6); then as client or server.
 Task<> peer_program(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents,
                     WorkloadResult& result);

@@ -26,11 +26,10 @@ struct TransferResult {
   std::uint32_t ended = 0;      // with the expected status; with status success: the content was compared
   std::uint32_t different = 0;  // content or length differed at the far side
   std::uint64_t messages = 0, bytes = 0;
-  fc2::TimeNs duration = 0;  // from the first descriptor posted to the last byte in place
-  Traffic traffic = {};      // with the programs' own messages and all responses
-  std::optional<std::uint32_t> unexpected_status =
-      {};           // error bits of the first descriptor that failed otherwise
-  Sha256 digest{};  // of the last repetition's content
+  fc2::TimeNs duration = 0;                             // from the first descriptor posted to the last byte in place
+  Traffic traffic = {};                                 // with the programs' own messages and all responses
+  std::optional<std::uint32_t> unexpected_status = {};  // error bits of the first descriptor that failed otherwise
+  Sha256 digest{};                                      // of the last repetition's content
 };
 
 struct SeenCompletion {
@@ -55,9 +54,9 @@ struct WorkloadResult {
 
 /// The first frame of an IU, as its sender sent it; or any frame, where the scenario asks for frames.
 struct WireIu {
-  fc2::TimeNs at = 0;  // after all ports were ready; negative before
-  std::size_t from = 0;                  // port
-  std::optional<std::size_t> to = {};    // none: a service of the fabric
+  fc2::TimeNs at = 0;                  // after all ports were ready; negative before
+  std::size_t from = 0;                // port
+  std::optional<std::size_t> to = {};  // none: a service of the fabric
   faults::FrameFacts facts = {};
   std::vector<std::uint8_t> bytes = {};  // of the frame, as far as its fields go
   std::uint32_t last_f_ctl = 0;          // F_CTL of its last frame
@@ -81,10 +80,10 @@ struct RunResult {
   std::vector<std::uint64_t> pool_refusals;  // by port: frames that found no room in it
   fc2::TimeNs duration = 0;                  // simulated
   Driver::Outcome outcome = Driver::Outcome::Finished;
-  std::vector<WireIu> wire;                  // where it is expected to be something
+  std::vector<WireIu> wire;  // where it is expected to be something
   std::vector<SeenError> errors;
-  std::vector<std::uint64_t> faults;         // how often each happened
-  std::string not_ready;  // name of a port that never got ready
+  std::vector<std::uint64_t> faults;  // how often each happened
+  std::string not_ready;              // name of a port that never got ready
 };
 
 /// "client: wrong sequence 3"

@@ -55,7 +55,7 @@ struct LoopSpec {
 
 struct PortSpec {
   std::string name;
-  std::size_t at_switch = 0;  // position in switches
+  std::size_t at_switch = 0;                // position in switches
   std::optional<std::size_t> at_loop = {};  // position in loops: there, and not at a switch
   bool is_private = false;                  // there: without the fabric
   wire::Wwn port_name{}, node_name{};
@@ -96,7 +96,7 @@ struct TransferSpec {
   std::optional<std::uint32_t> immediate = {};
   Side initiator = Side::Client;
   std::uint32_t repeat = 1;
-  bool concurrent = false;  // at the same time as the one before it, which goes the other way
+  bool concurrent = false;            // at the same time as the one before it, which goes the other way
   std::uint32_t expected_status = 0;  // error bits of vi::status::
   [[nodiscard]] std::uint64_t message_count() const {
     return data.size_bytes == 0 ? 1 : (data.size_bytes + message_bytes - 1) / message_bytes;
@@ -136,22 +136,22 @@ struct WorkloadExpectation {
 /// is called the client.
 struct WorkloadSpec {
   std::string name;
-  std::string group = {};              // that it was made with by `count`; empty: alone
-  std::size_t client = 0, server = 0;  // positions in ports
+  std::string group = {};                                    // that it was made with by `count`; empty: alone
+  std::size_t client = 0, server = 0;                        // positions in ports
   wire::IpAddress client_address = {}, server_address = {};  // of those of the ports; by default the first
-  std::string discriminator = {};      // default: the name
-  vi::ViAttributes attributes = {};    // of both ends
-  bool peer_to_peer = false;           // both call VipConnectPeerRequest
-  bool reject = false;                 // the server program calls VipConnectReject
-  fc2::TimeNs start = 0;               // after all ports are ready
-  fc2::TimeNs server_start = 0;        // ... and the server program that much later
+  std::string discriminator = {};                            // default: the name
+  vi::ViAttributes attributes = {};                          // of both ends
+  bool peer_to_peer = false;                                 // both call VipConnectPeerRequest
+  bool reject = false;                                       // the server program calls VipConnectReject
+  fc2::TimeNs start = 0;                                     // after all ports are ready
+  fc2::TimeNs server_start = 0;                              // ... and the server program that much later
   fc2::TimeNs connect_timeout = 5 * fc2::second;
   Side disconnect_by = Side::Client;
-  bool disconnect_by_both = false;     // neither waits for the other
-  fc2::TimeNs hold = 0;            // between the last transfer and VipDisconnect of the side that disconnects first
-  fc2::TimeNs second_hold = 0;     // ... and between its end there and VipDisconnect of the other side
-  bool clean_up = false;           // VipDisconnect also where the connection was not made and the endpoint is not Idle
-  std::uint32_t queue_depth = 64;  // descriptors that each end keeps posted
+  bool disconnect_by_both = false;  // neither waits for the other
+  fc2::TimeNs hold = 0;             // between the last transfer and VipDisconnect of the side that disconnects first
+  fc2::TimeNs second_hold = 0;      // ... and between its end there and VipDisconnect of the other side
+  bool clean_up = false;            // VipDisconnect also where the connection was not made and the endpoint is not Idle
+  std::uint32_t queue_depth = 64;   // descriptors that each end keeps posted
   std::vector<TransferSpec> transfers = {};
   WorkloadExpectation expect = {};
 };
@@ -165,9 +165,9 @@ struct ErrorExpectation {
 
 /// One IU on the wire, as its sender sent it, or a fault rewrote it. What is not set may be anything.
 struct WireExpectation {
-  std::string where;    // in the scenario: for messages
-  std::string message;  // as wire::message_name
-  std::optional<std::size_t> from = {}, to = {};  // ports
+  std::string where;                                   // in the scenario: for messages
+  std::string message;                                 // as wire::message_name
+  std::optional<std::size_t> from = {}, to = {};       // ports
   std::optional<std::vector<std::string>> flags = {};  // exactly these
   std::optional<wire::fcvi::Reason> reason = {};
   std::optional<std::uint64_t> exchange = {}, connection = {};  // equal numbers, equal ids; others, others
@@ -197,13 +197,12 @@ struct KeptExpectation {
 };
 
 struct Expectations {
-  std::optional<std::vector<WireExpectation>> wire = {};  // in this order, and no other of wire_messages
-  std::vector<WireMessage> wire_messages = {};            // none: IUs of FC-VI and basic link services
-  bool wire_frames = false;                               // every frame is an item of `wire`, not every IU
-  std::optional<fc2::TimeNs> wire_from = {};              // what was sent before does not count
+  std::optional<std::vector<WireExpectation>> wire = {};     // in this order, and no other of wire_messages
+  std::vector<WireMessage> wire_messages = {};               // none: IUs of FC-VI and basic link services
+  bool wire_frames = false;                                  // every frame is an item of `wire`, not every IU
+  std::optional<fc2::TimeNs> wire_from = {};                 // what was sent before does not count
   std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
-  std::map<std::string, Bound>
-      ius;  // by name, as the ports sent them (and what the fabric's services answered)
+  std::map<std::string, Bound> ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
   std::optional<std::vector<DiscardExpectation>> discard_list = {};  // these, and no other
   std::vector<KeptExpectation> kept = {};
@@ -248,7 +247,7 @@ struct Scenario {
   fc2::TimeNs linger = 0;                     // from the end of the programs to the logout of the ports
   std::string file;                           // what transfers without data move
   TopologyKind topology = TopologyKind::Fabric;
-  bool in_order = true;                       // what the fabric promises
+  bool in_order = true;  // what the fabric promises
   fc2::FabricConfig fabric = {};
   std::vector<SwitchSpec> switches = std::vector<SwitchSpec>(1);  // at least one
   std::vector<SwitchLinkSpec> switch_links;

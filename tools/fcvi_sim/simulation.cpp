@@ -13,12 +13,8 @@ constexpr fc2::TimeNs logout_poll = fc2::microsecond,
 }  // namespace
 
 Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs)
-    : scenario_(scenario),
-      contents_(contents),
-      outputs_(outputs),
-      start_(scheduler_.now()),
-      observer_(result_, scenario, outputs.ladder),
-      driver_(scheduler_),
+    : scenario_(scenario), contents_(contents), outputs_(outputs), start_(scheduler_.now()),
+      observer_(result_, scenario, outputs.ladder), driver_(scheduler_),
       faults_(
           scheduler_, scenario, *this, [this](wire::FcId id) { return port_of(id); },
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
@@ -71,15 +67,19 @@ void Simulation::take_down(const PortEvent& event) {
   if (is_of_switches(event)) return topology_->switch_event(event, false);
   fc2::NPort& n_port = nodes_[event.port]->port();
   if (!topology_->is_attached(n_port)) return;
-  if (event.kind == PortEvent::Kind::Cut) topology_->link_event(n_port, event.kind, false);
-  else topology_->detach(n_port);
+  if (event.kind == PortEvent::Kind::Cut)
+    topology_->link_event(n_port, event.kind, false);
+  else
+    topology_->detach(n_port);
 }
 
 void Simulation::bring_up(const PortEvent& event) {
   if (is_of_switches(event)) return topology_->switch_event(event, true);
   fc2::NPort& n_port = nodes_[event.port]->port();
-  if (!topology_->is_attached(n_port)) attach(event.port);
-  else if (event.kind == PortEvent::Kind::Cut) topology_->link_event(n_port, event.kind, true);
+  if (!topology_->is_attached(n_port))
+    attach(event.port);
+  else if (event.kind == PortEvent::Kind::Cut)
+    topology_->link_event(n_port, event.kind, true);
 }
 
 void Simulation::link_event(const PortEvent& event) {
@@ -92,8 +92,10 @@ void Simulation::link_event(const PortEvent& event) {
 void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) {
   fc2::RemotePort* remote = nodes_[port]->port().find_remote_port(nodes_[peer]->port().n_port_id());
   if (remote == nullptr) return;
-  if (implicit) remote->implicit_logout();
-  else remote->log_out();
+  if (implicit)
+    remote->implicit_logout();
+  else
+    remote->log_out();
 }
 
 std::optional<std::size_t> Simulation::port_of(wire::FcId id) const {
@@ -128,7 +130,8 @@ void Simulation::spawn_workloads() {
                                 workload.start + workload.server_start));
       continue;
     }
-    driver_.spawn(start_later(server_program(server, workload, contents_, result), workload.start + workload.server_start));
+    driver_.spawn(
+        start_later(server_program(server, workload, contents_, result), workload.start + workload.server_start));
     driver_.spawn(start_later(client_program(client, workload, contents_, result), workload.start));
   }
 }
@@ -222,7 +225,8 @@ void Simulation::collect_errors() {
 
 void Simulation::collect_completions() {
   for (WorkloadResult& workload : result_.workloads)
-    for (auto* queue : {&workload.client_sends, &workload.client_receives, &workload.server_sends, &workload.server_receives})
+    for (auto* queue :
+         {&workload.client_sends, &workload.client_receives, &workload.server_sends, &workload.server_receives})
       for (SeenCompletion& completion : *queue) completion.at -= ready_at_;
 }
 

@@ -22,9 +22,7 @@ namespace {
   to.append(text).append("\n");
 }
 
-std::string direction(const TransferSpec& transfer) {
-  return transfer.initiator == Side::Client ? "->" : "<-";
-}
+std::string direction(const TransferSpec& transfer) { return transfer.initiator == Side::Client ? "->" : "<-"; }
 
 std::string kind_text(const TransferSpec& transfer) {
   std::string text(to_string(transfer.operation));
@@ -46,16 +44,14 @@ void transfers(std::string& to, const WorkloadSpec& spec, const WorkloadResult& 
   for (std::size_t i = 0; i < spec.transfers.size(); ++i) {
     const TransferSpec& transfer = spec.transfers[i];
     const TransferResult& result = got.transfers[i];
-    line(to, row_format, kind_text(transfer).c_str(), direction(transfer).c_str(),
-         format_bytes(result.bytes).c_str(), format_count(result.messages).c_str(),
-         format_count(result.traffic.ius).c_str(), format_count(result.traffic.frames).c_str(),
-         format_duration(result.duration).c_str(), format_rate(result.bytes, result.duration).c_str(),
-         verdict_text(transfer, result).c_str());
+    line(to, row_format, kind_text(transfer).c_str(), direction(transfer).c_str(), format_bytes(result.bytes).c_str(),
+         format_count(result.messages).c_str(), format_count(result.traffic.ius).c_str(),
+         format_count(result.traffic.frames).c_str(), format_duration(result.duration).c_str(),
+         format_rate(result.bytes, result.duration).c_str(), verdict_text(transfer, result).c_str());
   }
 }
 
-void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spec,
-              const WorkloadResult& got) {
+void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spec, const WorkloadResult& got) {
   const std::string level(to_string(spec.attributes.reliability));
   const std::string connect(got.connect ? to_string(*got.connect) : "no answer");
   line(to, "\nconnection %s: %s -> %s, %s, set-up %s in %s", spec.name.c_str(),
@@ -101,8 +97,8 @@ void files(std::string& to, const Scenario& scenario, const RunResult& result) {
 
 std::string summary(const Scenario& scenario, const RunResult& result) {
   std::string text;
-  line(text, "scenario %s, seed %llu, %zu ports", scenario.name.c_str(),
-       static_cast<unsigned long long>(scenario.seed), scenario.ports.size());
+  line(text, "scenario %s, seed %llu, %zu ports", scenario.name.c_str(), static_cast<unsigned long long>(scenario.seed),
+       scenario.ports.size());
   files(text, scenario, result);
   std::uint64_t bytes = 0, messages = 0;
   for (std::size_t i = 0; i < scenario.workloads.size();) {
@@ -124,7 +120,8 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
        format_count(result.frame_count).c_str(), format_duration(result.duration).c_str());
   for (std::size_t i = 0; i < result.kept_bytes.size(); ++i)
     if (result.kept_bytes[i] != 0)
-      line(text, "kept at %s of what overtook other frames: %s at most", scenario.ports[i].name.c_str(), format_bytes(result.kept_bytes[i]).c_str());
+      line(text, "kept at %s of what overtook other frames: %s at most", scenario.ports[i].name.c_str(),
+           format_bytes(result.kept_bytes[i]).c_str());
   for (std::size_t i = 0; i < result.pool_refusals.size(); ++i)
     if (result.pool_refusals[i] != 0)
       line(text, "found no room at %s (reorder_pool: %s): %s frames", scenario.ports[i].name.c_str(),

@@ -55,7 +55,8 @@ class FabricTopology final : public Topology {
     }
     fabric_.configure();  // before anybody looks
     for (const LoopSpec& spec : scenario.loops) {
-      loops_.push_back({std::make_unique<fc2::Loop>(scheduler, pool, loop_config(spec.link)), &fabric_.at(spec.at_switch)});
+      loops_.push_back(
+          {std::make_unique<fc2::Loop>(scheduler, pool, loop_config(spec.link)), &fabric_.at(spec.at_switch)});
       loops_.back().fl_port = loops_.back().at->attach(*loops_.back().loop);
     }
   }
@@ -94,8 +95,10 @@ class FabricTopology final : public Topology {
   void detach(fc2::NPort& port) override {
     const Place place = places_.at(&port);
     places_.erase(&port);
-    if (place.ring != nullptr) place.ring->loop->detach(port);
-    else place.at->detach(port);
+    if (place.ring != nullptr)
+      place.ring->loop->detach(port);
+    else
+      place.at->detach(port);
   }
   [[nodiscard]] bool is_attached(const fc2::NPort& port) const override { return places_.contains(&port); }
   void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
@@ -104,17 +107,23 @@ class FabricTopology final : public Topology {
     if (faults != nullptr) switch_of(port)->set_faults(port, &faults->sent, &faults->received);
   }
   void link_event(fc2::NPort& port, PortEvent::Kind kind, bool over) override {
-    if (Ring* ring = places_.at(&port).ring) return kind == PortEvent::Kind::Replug ? replug(*ring) : ring->loop->lip(port);
+    if (Ring* ring = places_.at(&port).ring)
+      return kind == PortEvent::Kind::Replug ? replug(*ring) : ring->loop->lip(port);
     fc2::Switch& at = *switch_of(port);
-    if (kind == PortEvent::Kind::Replug) at.replug(port);
-    else befall(*at.link_of(port), at.link_of(port)->b, kind, over);
+    if (kind == PortEvent::Kind::Replug)
+      at.replug(port);
+    else
+      befall(*at.link_of(port), at.link_of(port)->b, kind, over);
   }
   void switch_event(const PortEvent& event, bool over) override {
     const std::size_t index = event.port;
-    if (event.kind == PortEvent::Kind::SwitchDown) return over ? fabric_.restart(fabric_.at(index)) : fabric_.crash(fabric_.at(index));
+    if (event.kind == PortEvent::Kind::SwitchDown)
+      return over ? fabric_.restart(fabric_.at(index)) : fabric_.crash(fabric_.at(index));
     fc2::InterSwitchLink& link = *fabric_.links()[index];
-    if (over) fabric_.plug(link);
-    else fabric_.unplug(link);
+    if (over)
+      fabric_.plug(link);
+    else
+      fabric_.unplug(link);
   }
   void visit_counters(const CounterVisitor& visit) const override {
     for (std::size_t i = 0; i < fabric_.size(); ++i) visit(fabric_.at(i).config().name, fabric_.at(i).counters());
@@ -139,7 +148,11 @@ class PointToPointTopology final : public Topology {
   explicit PointToPointTopology(fc2::Scheduler& scheduler) : scheduler_(scheduler) {}
 
  private:
-  struct Place { fc2::NPort* port = nullptr; fc2::FrameTap* tap = nullptr; fc2::FaultyLink* faults = nullptr; };
+  struct Place {
+    fc2::NPort* port = nullptr;
+    fc2::FrameTap* tap = nullptr;
+    fc2::FaultyLink* faults = nullptr;
+  };
 
   void attach(fc2::NPort& port, const PortSpec& spec) override {
     places_[places_[0].port == nullptr ? 0 : 1].port = &port;
@@ -188,10 +201,14 @@ class LoopTopology final : public Topology {
   void attach(fc2::NPort& port, const PortSpec& spec) override { loop_.attach(port, loop_place(spec)); }
   void detach(fc2::NPort& port) override { loop_.detach(port); }
   [[nodiscard]] bool is_attached(const fc2::NPort& port) const override { return loop_.station_of(port) != nullptr; }
-  void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override { watch_on(loop_, port, tap, faults); }
+  void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
+    watch_on(loop_, port, tap, faults);
+  }
   void link_event(fc2::NPort& port, PortEvent::Kind kind, bool) override {
-    if (kind == PortEvent::Kind::Replug) loop_.move(port);
-    else loop_.lip(port);
+    if (kind == PortEvent::Kind::Replug)
+      loop_.move(port);
+    else
+      loop_.lip(port);
   }
 
   fc2::Loop loop_;

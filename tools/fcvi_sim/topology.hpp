@@ -23,7 +23,8 @@ class Topology {
   virtual void attach(fc2::NPort& port, const PortSpec& spec) = 0;
   virtual void detach(fc2::NPort& port) = 0;
   [[nodiscard]] virtual bool is_attached(const fc2::NPort& port) const = 0;
-  /// At the port's end of its link, until it goes. Each may be nullptr. Point-to-point, what befalls a frame is its sender's.
+  /// At the port's end of its link, until it goes. Each may be nullptr. Point-to-point, what befalls a frame is its
+  /// sender's.
   virtual void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) = 0;
   /// One that the topology has (the loader saw to it).
   virtual void link_event(fc2::NPort& port, PortEvent::Kind kind, bool over) = 0;

@@ -81,9 +81,11 @@ class Comparison {
 bool Comparison::same_content(const WireExpectation& expected, const WireIu& got) {
   const faults::FrameFacts& facts = got.facts;
   if (!expect(expected.message == facts.message, "message", expected.message, std::string(facts.message))) return false;
-  if (expected.from && !expect(got.from == *expected.from, "sender", port_text(scenario_, expected.from), port_text(scenario_, got.from)))
+  if (expected.from && !expect(got.from == *expected.from, "sender", port_text(scenario_, expected.from),
+                               port_text(scenario_, got.from)))
     return false;
-  if (expected.to && !expect(got.to == expected.to, "receiver", port_text(scenario_, expected.to), port_text(scenario_, got.to)))
+  if (expected.to &&
+      !expect(got.to == expected.to, "receiver", port_text(scenario_, expected.to), port_text(scenario_, got.to)))
     return false;
   if (expected.flags) {
     std::vector<std::string> wanted = *expected.flags, found = facts.flags();
@@ -91,7 +93,8 @@ bool Comparison::same_content(const WireExpectation& expected, const WireIu& got
     std::sort(found.begin(), found.end());
     if (!expect(wanted == found, "flags", flags_text(wanted), flags_text(found))) return false;
   }
-  if (expected.reason && !expect(facts.reason() == expected.reason, "reason", reason_text(expected.reason), reason_text(facts.reason())))
+  if (expected.reason &&
+      !expect(facts.reason() == expected.reason, "reason", reason_text(expected.reason), reason_text(facts.reason())))
     return false;
   for (const faults::FieldRange& range : expected.fields) {
     const auto value = range.field->read(got.bytes);
@@ -104,8 +107,9 @@ bool Comparison::same_content(const WireExpectation& expected, const WireIu& got
 
 bool Comparison::same_ids(const WireExpectation& expected, const WireIu& got) {
   const faults::FrameFacts& facts = got.facts;
-  if (expected.exchange && !expect(exchanges_.fits(*expected.exchange, exchange_), "exchange",
-                                   "number " + std::to_string(*expected.exchange), "OX_ID " + to_string(facts.header.ox_id)))
+  if (expected.exchange &&
+      !expect(exchanges_.fits(*expected.exchange, exchange_), "exchange",
+              "number " + std::to_string(*expected.exchange), "OX_ID " + to_string(facts.header.ox_id)))
     return false;
   if (!expected.connection) return true;
   if (!expect(facts.device_header.has_value(), "FCVI_CONNECTION_ID", "one", "none")) return false;
@@ -119,11 +123,13 @@ bool Comparison::same(const WireExpectation& expected, const WireIu& got) {
   const auto flag = [&](const std::optional<bool>& wanted, bool found, const char* what) {
     return !wanted || expect(*wanted == found, what, *wanted ? "yes" : "no", found ? "yes" : "no");
   };
-  const bool ends = (got.last_f_ctl & wire::f_ctl::last_sequence) != 0, gives = (got.last_f_ctl & wire::f_ctl::sequence_initiative) != 0;
-  return flag(expected.ends_exchange, ends, "Last_Sequence") && flag(expected.gives_initiative, gives, "Sequence Initiative") &&
-         flag(expected.lost, got.lost, "lost") &&
-         (!expected.payload_bytes || expect(*expected.payload_bytes == got.payload_bytes, "bytes of payload",
-                                            settings::format_count(*expected.payload_bytes), settings::format_count(got.payload_bytes))) &&
+  const bool ends = (got.last_f_ctl & wire::f_ctl::last_sequence) != 0,
+             gives = (got.last_f_ctl & wire::f_ctl::sequence_initiative) != 0;
+  return flag(expected.ends_exchange, ends, "Last_Sequence") &&
+         flag(expected.gives_initiative, gives, "Sequence Initiative") && flag(expected.lost, got.lost, "lost") &&
+         (!expected.payload_bytes ||
+          expect(*expected.payload_bytes == got.payload_bytes, "bytes of payload",
+                 settings::format_count(*expected.payload_bytes), settings::format_count(got.payload_bytes))) &&
          expect(expected.at.holds(got.at), "time", to_string(expected.at), settings::format_duration(got.at));
 }
 
@@ -138,14 +144,16 @@ std::optional<WireDifference> Comparison::run() {
     return difference_;
   }
   const std::string after = "wire, after " + std::to_string(common) + " IUs";
-  if (wanted.size() > common) return WireDifference{after, wanted[common].message + " (" + wanted[common].where + ")", "no more"};
+  if (wanted.size() > common)
+    return WireDifference{after, wanted[common].message + " (" + wanted[common].where + ")", "no more"};
   if (seen_.size() > common) return WireDifference{after, "no more", describe_iu(scenario_, seen_[common])};
   return std::nullopt;
 }
 
 }  // namespace
 
-bool counts_on_wire(const Expectations& expectations, const faults::FrameFacts& facts, std::span<const std::uint8_t> bytes) {
+bool counts_on_wire(const Expectations& expectations, const faults::FrameFacts& facts,
+                    std::span<const std::uint8_t> bytes) {
   const std::vector<WireMessage>& messages = expectations.wire_messages;
   if (!messages.empty())
     return std::any_of(messages.begin(), messages.end(), [&](const WireMessage& wanted) {
@@ -160,8 +168,8 @@ std::optional<WireDifference> compare_wire(const Scenario& scenario, const std::
 }
 
 std::string describe_iu(const Scenario& scenario, const WireIu& iu) {
-  std::string text = settings::format_duration(iu.at) + " " + port_text(scenario, iu.from) + " -> " + port_text(scenario, iu.to) +
-                     " " + std::string(iu.facts.message);
+  std::string text = settings::format_duration(iu.at) + " " + port_text(scenario, iu.from) + " -> " +
+                     port_text(scenario, iu.to) + " " + std::string(iu.facts.message);
   const std::vector<std::string> flags = iu.facts.flags();
   if (!flags.empty()) text.append(" ").append(flags_text(flags));
   if (const auto reason = iu.facts.reason()) text.append(" ").append(to_string(*reason));

@@ -10,7 +10,8 @@
 namespace sim {
 
 /// What `wire` is about: wire_messages; none named: IUs of FC-VI and basic link services. `bytes`: the frame's.
-bool counts_on_wire(const Expectations& expectations, const faults::FrameFacts& facts, std::span<const std::uint8_t> bytes);
+bool counts_on_wire(const Expectations& expectations, const faults::FrameFacts& facts,
+                    std::span<const std::uint8_t> bytes);
 
 struct WireDifference {
   std::string what, expected, got;

@@ -163,8 +163,10 @@ link_event link_next(vicp_link* link, unsigned long timeout_ms) {
   const VIP_RETURN result = VipCQWait(link->queue, timeout_ms, &vi, &received);
   if (result == VIP_TIMEOUT) return event;
   check(result, "VipCQWait");
-  if (received) VipRecvDone(link->vi, &done);
-  else VipSendDone(link->vi, &done);
+  if (received)
+    VipRecvDone(link->vi, &done);
+  else
+    VipSendDone(link->vi, &done);
   return done == NULL ? event : classify(link, done, received);
 }
 

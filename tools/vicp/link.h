@@ -1,4 +1,5 @@
-/* One end of a vicp connection: a VI, its completion queue and registered slots; what the two ends say to each other. */
+/* One end of a vicp connection: a VI, its completion queue and registered slots; what the two ends say to each other.
+   */
 #ifndef VICP_LINK_H
 #define VICP_LINK_H
 #include <stdint.h>
@@ -6,13 +7,13 @@
 #include "vip_common.h"
 
 enum {
-  WINDOW = 16,            /* blocks on their way */
-  BLOCK_BYTES = 131072,   /* at most; a NIC with a smaller MaxTransferSize gets smaller ones */
-  CONTROL_SLOTS = 20,     /* to send messages without a block from */
+  WINDOW = 16,          /* blocks on their way */
+  BLOCK_BYTES = 131072, /* at most; a NIC with a smaller MaxTransferSize gets smaller ones */
+  CONTROL_SLOTS = 20,   /* to send messages without a block from */
   RECEIVE_SLOTS = 2 * WINDOW + 8,
   SLOTS = WINDOW + CONTROL_SLOTS + RECEIVE_SLOTS,
-  SILENCE_MS = 20000,     /* a peer that says nothing for so long is given up */
-  RESEND_MS = 250,        /* Unreliable Delivery: what is not answered by then goes again */
+  SILENCE_MS = 20000, /* a peer that says nothing for so long is given up */
+  RESEND_MS = 250,    /* Unreliable Delivery: what is not answered by then goes again */
   VERSION = 1
 };
 
@@ -30,11 +31,11 @@ typedef struct {
   uint64_t file_bytes;    /* HELLO, END */
   uint64_t slots_address; /* HELLO, WELCOME: where RDMA finds this end's slots */
   uint32_t slots_handle;
-  uint32_t length;        /* of the block, or of the text that follows (HELLO: the file's name) */
-  uint32_t crc;           /* CRC-32 of the block; END: of the file */
-  uint32_t block_bytes;   /* HELLO: of all blocks but the last */
-  uint16_t mode;          /* HELLO: a transfer_mode */
-  uint16_t permissions;   /* HELLO */
+  uint32_t length;      /* of the block, or of the text that follows (HELLO: the file's name) */
+  uint32_t crc;         /* CRC-32 of the block; END: of the file */
+  uint32_t block_bytes; /* HELLO: of all blocks but the last */
+  uint16_t mode;        /* HELLO: a transfer_mode */
+  uint16_t permissions; /* HELLO */
   uint32_t reserved;
 } message;
 

@@ -129,7 +129,8 @@ static void take_hello(receiver* self, const slot* from) {
   if (!self->greeted) {
     self->hello = from->head;
     message_text(from, self->name, sizeof self->name);
-    if (self->hello.mode >= MODES || self->hello.block_bytes == 0 || self->hello.block_bytes > self->link.max_block_bytes)
+    if (self->hello.mode >= MODES || self->hello.block_bytes == 0 ||
+        self->hello.block_bytes > self->link.max_block_bytes)
       give_up(self, self->sender, "its request makes no sense");
     link_take_peer_slots(&self->link, &self->hello);
     require(self, self->job->path, open_target(self));
@@ -248,7 +249,8 @@ static int accept_sender(receiver* self) {
   memset(&remote, 0, sizeof remote);
   local_address(self->link.nic, self->job->discriminator, &local);
   for (;;) {
-    result = VipConnectWait(self->link.nic, &local.address, self->job->timeout_ms, &remote.address, &theirs, &connection);
+    result =
+        VipConnectWait(self->link.nic, &local.address, self->job->timeout_ms, &remote.address, &theirs, &connection);
     if (result != VIP_SUCCESS) fail("waiting for a sender: %s", result_text(result));
     if (self->job->level == 0 || self->job->level == theirs.ReliabilityLevel) break;
     say("refused a sender that wants %s", level_text(theirs.ReliabilityLevel));

@@ -68,12 +68,16 @@ static void on_signal(int number) {
 /* ---- command line ---------------------------------------------------------------------------------------- */
 
 enum { OPTION_LISTEN = 256, OPTION_NIC, OPTION_RESUME };
-static const struct option options[] = {
-    {"level", required_argument, NULL, 'l'},   {"mode", required_argument, NULL, 'm'},
-    {"discriminator", required_argument, NULL, 'd'}, {"nic", required_argument, NULL, OPTION_NIC},
-    {"timeout", required_argument, NULL, 't'}, {"quiet", no_argument, NULL, 'q'},
-    {"listen", no_argument, NULL, OPTION_LISTEN}, {"resume", no_argument, NULL, OPTION_RESUME},
-    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"level", required_argument, NULL, 'l'},
+                                        {"mode", required_argument, NULL, 'm'},
+                                        {"discriminator", required_argument, NULL, 'd'},
+                                        {"nic", required_argument, NULL, OPTION_NIC},
+                                        {"timeout", required_argument, NULL, 't'},
+                                        {"quiet", no_argument, NULL, 'q'},
+                                        {"listen", no_argument, NULL, OPTION_LISTEN},
+                                        {"resume", no_argument, NULL, OPTION_RESUME},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
 
 static transfer_mode mode_from_word(const char* word) {
   static const char* const words[MODES] = {"send", "write", "read"};
@@ -130,8 +134,8 @@ static void print_summary(const vicp_job* job, const vicp_result* result) {
   if (job->quiet) return;
   to_printable(job->listen ? result->name : job->path, name, sizeof name);
   bytes_to_text(seconds > 0 ? (double)result->bytes / seconds : 0, rate, sizeof rate);
-  printf("%s: %llu bytes %s, CRC-32 %08x, %.2f s, %s/s\n", name,
-         (unsigned long long)result->bytes, job->listen ? "received" : "copied", (unsigned)result->crc, seconds, rate);
+  printf("%s: %llu bytes %s, CRC-32 %08x, %.2f s, %s/s\n", name, (unsigned long long)result->bytes,
+         job->listen ? "received" : "copied", (unsigned)result->crc, seconds, rate);
 }
 
 int main(int count, char** words) {

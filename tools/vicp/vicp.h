@@ -8,10 +8,10 @@ typedef struct {
   const char* discriminator;
   int listen;
   int quiet;
-  unsigned long timeout_ms;       /* until the other end is there */
-  const char* path;               /* source, or OUT */
-  target to;                      /* sender only */
-  VIP_RELIABILITY_LEVEL level;    /* 0, receiver only: as the sender wants */
+  unsigned long timeout_ms;    /* until the other end is there */
+  const char* path;            /* source, or OUT */
+  target to;                   /* sender only */
+  VIP_RELIABILITY_LEVEL level; /* 0, receiver only: as the sender wants */
   transfer_mode mode;
 } vicp_job;
 

@@ -65,19 +65,31 @@ void refuse(const char* format, ...) {
 /* ---- words ----------------------------------------------------------------------------------------------- */
 
 const char* result_text(VIP_RETURN result) {
-  static const char* const texts[] = {
-      "success", "not done", "invalid parameter", "insufficient resources", "timeout", "rejected",
-      "the reliability levels differ", "the transfer sizes conflict", "invalid quality of service",
-      "invalid protection tag", "no RDMA Read", "descriptor error", "invalid state", "the name is not known",
-      "nobody waits there", "not reachable", "not supported"};
+  static const char* const texts[] = {"success",
+                                      "not done",
+                                      "invalid parameter",
+                                      "insufficient resources",
+                                      "timeout",
+                                      "rejected",
+                                      "the reliability levels differ",
+                                      "the transfer sizes conflict",
+                                      "invalid quality of service",
+                                      "invalid protection tag",
+                                      "no RDMA Read",
+                                      "descriptor error",
+                                      "invalid state",
+                                      "the name is not known",
+                                      "nobody waits there",
+                                      "not reachable",
+                                      "not supported"};
   return (unsigned)result < sizeof texts / sizeof *texts ? texts[result] : "unknown result";
 }
 
 const char* error_text(VIP_ERROR_CODE error) {
   static const char* const texts[] = {
-      "bad descriptor posted", "connection lost", "receive queue empty", "too many descriptors posted",
-      "RDMA Write protection error", "RDMA Write data error", "RDMA Write aborted", "RDMA Read protection error",
-      "completion protection error", "RDMA transport error", "catastrophic error"};
+      "bad descriptor posted",       "connection lost",       "receive queue empty", "too many descriptors posted",
+      "RDMA Write protection error", "RDMA Write data error", "RDMA Write aborted",  "RDMA Read protection error",
+      "completion protection error", "RDMA transport error",  "catastrophic error"};
   return (unsigned)error < sizeof texts / sizeof *texts ? texts[error] : "unknown error";
 }
 

@@ -1,4 +1,5 @@
-/* What vicp and viping share: messages, words of the command line, a host and a discriminator on a NIC. On vipl.h alone. */
+/* What vicp and viping share: messages, words of the command line, a host and a discriminator on a NIC. On vipl.h
+   alone. */
 #ifndef VIP_COMMON_H
 #define VIP_COMMON_H
 #include <stddef.h>
@@ -16,8 +17,9 @@ void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, then exit(EXIT_USAGE). */
 _Noreturn void refuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Text that comes from elsewhere, a name or a path, so that it may be shown on a terminal: what is no printable character
- * of UTF-8 becomes \xHH, byte for byte. What does not fit into the room is left out. say() does this to its line. */
+/* Text that comes from elsewhere, a name or a path, so that it may be shown on a terminal: what is no printable
+ * character of UTF-8 becomes \xHH, byte for byte. What does not fit into the room is left out. say() does this to its
+ * line. */
 void to_printable(const char* from, char* to, size_t room);
 
 const char* result_text(VIP_RETURN result);
@@ -62,9 +64,9 @@ VIP_RETURN connect_patiently(VIP_VI_HANDLE vi, net_address* local, net_address* 
 
 /* Takes back what is left in both queues. */
 void drain_vi(VIP_VI_HANDLE vi);
-/* Ends the connection and destroys the VI; waits for the other end's answer. 0: nobody answers, and the VI is still there, in
- * the Error state, with its queues empty (FC-VI 8.6.3 a). Another try may succeed: once the fabric knows that the other end is
- * gone it is not asked any more. */
+/* Ends the connection and destroys the VI; waits for the other end's answer. 0: nobody answers, and the VI is still
+ * there, in the Error state, with its queues empty (FC-VI 8.6.3 a). Another try may succeed: once the fabric knows that
+ * the other end is gone it is not asked any more. */
 int end_vi(VIP_VI_HANDLE vi);
 
 uint64_t now_ns(void);

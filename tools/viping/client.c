@@ -20,7 +20,7 @@ typedef struct {
   VIP_VI_HANDLE vi;
   message_pool pool; /* RECEIVES to receive into, then one to send */
   char name[256];
-  int lost;          /* the connection */
+  int lost; /* the connection */
   statistics counts;
 } client;
 
@@ -37,8 +37,8 @@ static void print_statistics(const client* self) {
   const double elapsed_ms = (double)(now_ns() - counts->begun_ns) / 1e6;
   const double loss = counts->sent == 0 ? 0 : 100.0 * (double)(counts->sent - counts->received) / (double)counts->sent;
   printf("\n--- %s viping statistics ---\n", self->name);
-  printf("%lu messages transmitted, %lu received, %.4g%% message loss, time %.0fms\n", counts->sent, counts->received, loss,
-         elapsed_ms);
+  printf("%lu messages transmitted, %lu received, %.4g%% message loss, time %.0fms\n", counts->sent, counts->received,
+         loss, elapsed_ms);
   if (counts->received != 0) {
     const double mean = counts->sum / (double)counts->received;
     const double variance = counts->sum_of_squares / (double)counts->received - mean * mean;
@@ -58,7 +58,8 @@ static void connect_to_server(client* self) {
   result = connect_patiently(self->vi, &local, &remote, job->timeout_ms, &theirs);
   check(result, job->to.host);
   address_to_text(&remote, address, sizeof address);
-  printf("VIPING %s (%s) %u data bytes, %s\n", self->name, address, (unsigned)job->payload_bytes, level_text(job->level));
+  printf("VIPING %s (%s) %u data bytes, %s\n", self->name, address, (unsigned)job->payload_bytes,
+         level_text(job->level));
 }
 
 static void lose(client* self, const char* why) {
@@ -97,7 +98,8 @@ static void await_echo(client* self, uint32_t sequence) {
   while (!self->lost && !stop_requested) {
     const uint64_t now = now_ns();
     VIP_DESCRIPTOR* done = NULL;
-    const VIP_RETURN result = now >= deadline ? VIP_TIMEOUT : VipRecvWait(self->vi, (deadline - now) / 1000000U + 1, &done);
+    const VIP_RETURN result =
+        now >= deadline ? VIP_TIMEOUT : VipRecvWait(self->vi, (deadline - now) / 1000000U + 1, &done);
     if (result == VIP_SUCCESS && take_echo(self, (ping_message*)(void*)done, sequence)) return;
     if (result == VIP_DESCRIPTOR_ERROR) lose(self, done == NULL ? "nothing is posted" : status_text(done->CS.Status));
     if (result != VIP_TIMEOUT) continue;

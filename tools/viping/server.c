@@ -1,5 +1,5 @@
-/* viping --listen: a thread accepts, the main thread echoes for all clients through one completion queue; a thread for each
- * client that left waits for what it has to say to that. */
+/* viping --listen: a thread accepts, the main thread echoes for all clients through one completion queue; a thread for
+ * each client that left waits for what it has to say to that. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdio.h>
@@ -26,9 +26,9 @@ static struct {
   VIP_CQ_HANDLE queue;
   pthread_mutex_t mutex; /* guards sessions, count, ending */
   session* sessions;
-  unsigned count;        /* those in the list, and those that have left it and are not buried yet */
-  int ending;            /* nobody comes in any more */
-  session* unburied;     /* the main thread's: there was no thread to bury them */
+  unsigned count;    /* those in the list, and those that have left it and are not buried yet */
+  int ending;        /* nobody comes in any more */
+  session* unburied; /* the main thread's: there was no thread to bury them */
 } server = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static session* find_session(VIP_VI_HANDLE vi) {
@@ -75,8 +75,8 @@ static int remove_session(session* removed) {
   return found;
 }
 
-/* A client that does not answer may have gone without the fabric's telling: it is asked until it answers or the login with its port
- * ends, which the library sees to when nothing comes from there. */
+/* A client that does not answer may have gone without the fabric's telling: it is asked until it answers or the login
+ * with its port ends, which the library sees to when nothing comes from there. */
 static void* bury(void* argument) {
   session* dead = argument;
   const struct timespec pause = {1, 0};
@@ -135,17 +135,21 @@ static session* open_session(const VIP_VI_ATTRIBUTES* theirs, const net_address*
   opened = calloc(1, sizeof *opened);
   if (opened == NULL) return NULL;
   host_name_of(server.nic, from, opened->name, sizeof opened->name);
-  if (pool_open(&opened->pool, server.nic, RECEIVES, length - message_bytes(0)) != VIP_SUCCESS) return free(opened), NULL;
-  if (create_vi(server.nic, theirs->ReliabilityLevel, theirs->MaxTransferSize, server.queue, &opened->vi) != VIP_SUCCESS) {
+  if (pool_open(&opened->pool, server.nic, RECEIVES, length - message_bytes(0)) != VIP_SUCCESS)
+    return free(opened), NULL;
+  if (create_vi(server.nic, theirs->ReliabilityLevel, theirs->MaxTransferSize, server.queue, &opened->vi) !=
+      VIP_SUCCESS) {
     pool_close(&opened->pool);
     free(opened);
     return NULL;
   }
-  for (i = 0; i < RECEIVES; ++i) check(pool_post_receive(&opened->pool, opened->vi, pool_at(&opened->pool, i)), "VipPostRecv");
+  for (i = 0; i < RECEIVES; ++i)
+    check(pool_post_receive(&opened->pool, opened->vi, pool_at(&opened->pool, i)), "VipPostRecv");
   return opened;
 }
 
-/* In the Error state its receives are back, and the main thread closes it; in the Idle state this brings them back, at once. */
+/* In the Error state its receives are back, and the main thread closes it; in the Idle state this brings them back, at
+   once. */
 static void give_up_client(VIP_VI_HANDLE vi) {
   VIP_VI_STATE state;
   VIP_VI_ATTRIBUTES attributes;
@@ -188,9 +192,12 @@ static void* accept_clients(void* unused) {
     memset(&remote, 0, sizeof remote);
     local_address(server.nic, server.job->discriminator, &local);
     result = VipConnectWait(server.nic, &local.address, VIP_INFINITE, &remote.address, &theirs, &connection);
-    if (result == VIP_SUCCESS) take_client(connection, &theirs, &remote);
-    else if (result == VIP_INVALID_PARAMETER) return unused; /* the NIC is closed */
-    else if (result != VIP_TIMEOUT) nanosleep(&pause, NULL); /* no resources just now */
+    if (result == VIP_SUCCESS)
+      take_client(connection, &theirs, &remote);
+    else if (result == VIP_INVALID_PARAMETER)
+      return unused; /* the NIC is closed */
+    else if (result != VIP_TIMEOUT)
+      nanosleep(&pause, NULL); /* no resources just now */
   }
 }
 
@@ -201,7 +208,8 @@ static int serve_completion(session* client, VIP_BOOLEAN received) {
   VIP_DESCRIPTOR* done = NULL;
   const VIP_RETURN result = received ? VipRecvDone(client->vi, &done) : VipSendDone(client->vi, &done);
   if (done == NULL) return 1;
-  if (result != VIP_SUCCESS && (done->CS.Status & (VIP_STATUS_DESC_FLUSHED_ERROR | VIP_STATUS_TRANSPORT_ERROR)) != 0) return 0;
+  if (result != VIP_SUCCESS && (done->CS.Status & (VIP_STATUS_DESC_FLUSHED_ERROR | VIP_STATUS_TRANSPORT_ERROR)) != 0)
+    return 0;
   if (received && result == VIP_SUCCESS) {
     ++client->answered;
     return pool_post_send(&client->pool, client->vi, (ping_message*)(void*)done, done->CS.Length) == VIP_SUCCESS;

@@ -36,14 +36,19 @@ static void on_signal(int number) {
 }
 
 enum { OPTION_LISTEN = 256, OPTION_NIC };
-static const struct option options[] = {
-    {"count", required_argument, NULL, 'c'},   {"interval", required_argument, NULL, 'i'},
-    {"flood", no_argument, NULL, 'f'},         {"size", required_argument, NULL, 's'},
-    {"level", required_argument, NULL, 'l'},   {"timeout", required_argument, NULL, 't'},
-    {"wait", required_argument, NULL, 'W'},    {"quiet", no_argument, NULL, 'q'},
-    {"discriminator", required_argument, NULL, 'd'}, {"nic", required_argument, NULL, OPTION_NIC},
-    {"listen", no_argument, NULL, OPTION_LISTEN},    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"count", required_argument, NULL, 'c'},
+                                        {"interval", required_argument, NULL, 'i'},
+                                        {"flood", no_argument, NULL, 'f'},
+                                        {"size", required_argument, NULL, 's'},
+                                        {"level", required_argument, NULL, 'l'},
+                                        {"timeout", required_argument, NULL, 't'},
+                                        {"wait", required_argument, NULL, 'W'},
+                                        {"quiet", no_argument, NULL, 'q'},
+                                        {"discriminator", required_argument, NULL, 'd'},
+                                        {"nic", required_argument, NULL, OPTION_NIC},
+                                        {"listen", no_argument, NULL, OPTION_LISTEN},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
 
 static void take_option(int option, ping_job* job, int* listens) {
   switch (option) {
@@ -85,12 +90,18 @@ static void catch_signals(void) {
 }
 
 int main(int count, char** words) {
-  ping_job job = {.device = "VINIC", .discriminator = "viping", .interval_ms = 1000, .timeout_ms = 10000, .wait_ms = 1000,
-                  .payload_bytes = 56, .level = VIP_SERVICE_RELIABLE_DELIVERY};
+  ping_job job = {.device = "VINIC",
+                  .discriminator = "viping",
+                  .interval_ms = 1000,
+                  .timeout_ms = 10000,
+                  .wait_ms = 1000,
+                  .payload_bytes = 56,
+                  .level = VIP_SERVICE_RELIABLE_DELIVERY};
   int listens = 0, option;
   program_name = "viping";
   setvbuf(stdout, NULL, _IOLBF, 0);
-  while ((option = getopt_long(count, words, "c:i:fs:l:t:W:qd:h", options, NULL)) != -1) take_option(option, &job, &listens);
+  while ((option = getopt_long(count, words, "c:i:fs:l:t:W:qd:h", options, NULL)) != -1)
+    take_option(option, &job, &listens);
   if (listens && count != optind) refuse("--listen takes no HOST");
   if (!listens) read_host(count, words, &job);
   catch_signals();
@@ -108,7 +119,8 @@ void check(VIP_RETURN result, const char* what) {
 /* A lost connection shows in the descriptors; a message to a full server is lost, and counted as such. */
 static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
   (void)context;
-  if (error->ErrorCode != VIP_ERROR_CONN_LOST && error->ErrorCode != VIP_ERROR_RECVQ_EMPTY) say("%s", error_text(error->ErrorCode));
+  if (error->ErrorCode != VIP_ERROR_CONN_LOST && error->ErrorCode != VIP_ERROR_RECVQ_EMPTY)
+    say("%s", error_text(error->ErrorCode));
 }
 
 VIP_NIC_HANDLE open_nic(const char* device) {
@@ -138,12 +150,15 @@ VIP_RETURN pool_open(message_pool* pool, VIP_NIC_HANDLE nic, unsigned count, uin
   void* room = NULL;
   pool->nic = nic;
   pool->payload_bytes = payload_bytes;
-  pool->stride = (sizeof(ping_message) + payload_bytes + VIP_DESCRIPTOR_ALIGNMENT - 1) & ~(size_t)(VIP_DESCRIPTOR_ALIGNMENT - 1);
+  pool->stride =
+      (sizeof(ping_message) + payload_bytes + VIP_DESCRIPTOR_ALIGNMENT - 1) & ~(size_t)(VIP_DESCRIPTOR_ALIGNMENT - 1);
   if (posix_memalign(&room, VIP_DESCRIPTOR_ALIGNMENT, count * pool->stride) != 0) return VIP_ERROR_RESOURCE;
   memset(room, 0, count * pool->stride);
   result = VipRegisterMem(nic, room, count * pool->stride, &local, &pool->memory);
-  if (result == VIP_SUCCESS) pool->room = room;
-  else free(room);
+  if (result == VIP_SUCCESS)
+    pool->room = room;
+  else
+    free(room);
   return result;
 }
 

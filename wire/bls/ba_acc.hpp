@@ -21,9 +21,9 @@ struct BaAcc {
 
   static constexpr std::string_view name = "BA_ACC";
   static constexpr auto layout = codec::layout<12>(
-      codec::field<0, 1>(&BaAcc::seq_id_validity, "seq_id_validity"),
-      codec::field<1, 1>(&BaAcc::seq_id, "seq_id"), codec::field<4, 2>(&BaAcc::ox_id, "ox_id"),
-      codec::field<6, 2>(&BaAcc::rx_id, "rx_id"), codec::field<8, 2>(&BaAcc::low_seq_cnt, "low_seq_cnt"),
+      codec::field<0, 1>(&BaAcc::seq_id_validity, "seq_id_validity"), codec::field<1, 1>(&BaAcc::seq_id, "seq_id"),
+      codec::field<4, 2>(&BaAcc::ox_id, "ox_id"), codec::field<6, 2>(&BaAcc::rx_id, "rx_id"),
+      codec::field<8, 2>(&BaAcc::low_seq_cnt, "low_seq_cnt"),
       codec::field<10, 2>(&BaAcc::high_seq_cnt, "high_seq_cnt"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<BaAcc> parse(Bytes bytes) { return codec::parse<BaAcc>(bytes); }

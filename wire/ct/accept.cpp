@@ -101,8 +101,10 @@ void GpnFtAccept::write(MutableBytes to) const {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     PortEntry entry = entries[i];
     constexpr auto last = PortEntry::last_entry;
-    if (i + 1 != entries.size()) entry.control = static_cast<std::uint8_t>(entry.control & ~last);
-    else if (preamble.max_residual_size == 0) entry.control = static_cast<std::uint8_t>(entry.control | last);
+    if (i + 1 != entries.size())
+      entry.control = static_cast<std::uint8_t>(entry.control & ~last);
+    else if (preamble.max_residual_size == 0)
+      entry.control = static_cast<std::uint8_t>(entry.control | last);
     entry.write(to.subspan(CtHeader::size() + i * PortEntry::size()));
   }
 }

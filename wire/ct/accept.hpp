@@ -12,8 +12,8 @@ struct CtAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
 
   static constexpr std::string_view name = "CT_ACC";
-  static constexpr auto layout = codec::layout<16>(codec::field<0, 16>(&CtAccept::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x8002, "command"));
+  static constexpr auto layout =
+      codec::layout<16>(codec::field<0, 16>(&CtAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<CtAccept> parse(Bytes bytes) { return codec::parse<CtAccept>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -27,9 +27,9 @@ struct PortIdAccept {
   FcId port_id{};
 
   static constexpr std::string_view name = "CT_ACC(PORT_ID)";
-  static constexpr auto layout = codec::layout<20>(codec::field<0, 16>(&PortIdAccept::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x8002, "command"),
-                                                   codec::field<17, 3>(&PortIdAccept::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&PortIdAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
+                        codec::field<17, 3>(&PortIdAccept::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<PortIdAccept> parse(Bytes bytes) { return codec::parse<PortIdAccept>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -43,9 +43,9 @@ struct NameAccept {
   Wwn world_wide_name{};
 
   static constexpr std::string_view name = "CT_ACC(NAME)";
-  static constexpr auto layout = codec::layout<24>(
-      codec::field<0, 16>(&NameAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
-      codec::field<16, 8>(&NameAccept::world_wide_name, "world_wide_name"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::field<0, 16>(&NameAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
+                        codec::field<16, 8>(&NameAccept::world_wide_name, "world_wide_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<NameAccept> parse(Bytes bytes) { return codec::parse<NameAccept>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -56,8 +56,8 @@ struct NameAccept {
 /// Accept with a list of N_Port_IDs (GID_IPP, GID_FT, GID_NN): preamble, then 4 bytes each
 /// word | 31-24                  | 23-0
 ///  4.. | 80h in the last, else 0 | N_Port_ID
-/// An empty list is not sent: the server rejects instead. Entries beyond the one marked last are ignored. Where a residual size
-/// says that the list is cut, there is no last one.
+/// An empty list is not sent: the server rejects instead. Entries beyond the one marked last are ignored. Where a
+/// residual size says that the list is cut, there is no last one.
 struct PortIdListAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
   std::vector<FcId> port_ids;

@@ -50,76 +50,44 @@ std::string_view to_string(Command value) {
 
 std::string_view to_string(RejectReason value) {
   switch (value) {
-    case RejectReason::none:
-      return "none";
-    case RejectReason::invalid_command:
-      return "invalid_command";
-    case RejectReason::invalid_version:
-      return "invalid_version";
-    case RejectReason::logical_error:
-      return "logical_error";
-    case RejectReason::invalid_size:
-      return "invalid_size";
-    case RejectReason::logical_busy:
-      return "logical_busy";
-    case RejectReason::protocol_error:
-      return "protocol_error";
-    case RejectReason::unable_to_perform:
-      return "unable_to_perform";
-    case RejectReason::not_supported:
-      return "not_supported";
-    case RejectReason::server_not_available:
-      return "server_not_available";
-    case RejectReason::session_not_established:
-      return "session_not_established";
-    case RejectReason::vendor_unique:
-      return "vendor_unique";
+    case RejectReason::none: return "none";
+    case RejectReason::invalid_command: return "invalid_command";
+    case RejectReason::invalid_version: return "invalid_version";
+    case RejectReason::logical_error: return "logical_error";
+    case RejectReason::invalid_size: return "invalid_size";
+    case RejectReason::logical_busy: return "logical_busy";
+    case RejectReason::protocol_error: return "protocol_error";
+    case RejectReason::unable_to_perform: return "unable_to_perform";
+    case RejectReason::not_supported: return "not_supported";
+    case RejectReason::server_not_available: return "server_not_available";
+    case RejectReason::session_not_established: return "session_not_established";
+    case RejectReason::vendor_unique: return "vendor_unique";
   }
   return text::unknown;
 }
 
 std::string_view to_string(RejectExplanation value) {
   switch (value) {
-    case RejectExplanation::none:
-      return "none";
-    case RejectExplanation::n_port_id_not_registered:
-      return "n_port_id_not_registered";
-    case RejectExplanation::port_name_not_registered:
-      return "port_name_not_registered";
-    case RejectExplanation::node_name_not_registered:
-      return "node_name_not_registered";
-    case RejectExplanation::class_of_service_not_registered:
-      return "class_of_service_not_registered";
-    case RejectExplanation::ip_address_node_not_registered:
-      return "ip_address_node_not_registered";
-    case RejectExplanation::ipa_not_registered:
-      return "ipa_not_registered";
-    case RejectExplanation::fc4_types_not_registered:
-      return "fc4_types_not_registered";
-    case RejectExplanation::symbolic_port_name_not_registered:
-      return "symbolic_port_name_not_registered";
-    case RejectExplanation::symbolic_node_name_not_registered:
-      return "symbolic_node_name_not_registered";
-    case RejectExplanation::port_type_not_registered:
-      return "port_type_not_registered";
-    case RejectExplanation::ip_address_port_not_registered:
-      return "ip_address_port_not_registered";
-    case RejectExplanation::fabric_port_name_not_registered:
-      return "fabric_port_name_not_registered";
-    case RejectExplanation::hard_address_not_registered:
-      return "hard_address_not_registered";
-    case RejectExplanation::fc4_descriptor_not_registered:
-      return "fc4_descriptor_not_registered";
-    case RejectExplanation::fc4_features_not_registered:
-      return "fc4_features_not_registered";
-    case RejectExplanation::access_denied:
-      return "access_denied";
-    case RejectExplanation::unacceptable_n_port_id:
-      return "unacceptable_n_port_id";
-    case RejectExplanation::database_empty:
-      return "database_empty";
-    case RejectExplanation::no_object_in_scope:
-      return "no_object_in_scope";
+    case RejectExplanation::none: return "none";
+    case RejectExplanation::n_port_id_not_registered: return "n_port_id_not_registered";
+    case RejectExplanation::port_name_not_registered: return "port_name_not_registered";
+    case RejectExplanation::node_name_not_registered: return "node_name_not_registered";
+    case RejectExplanation::class_of_service_not_registered: return "class_of_service_not_registered";
+    case RejectExplanation::ip_address_node_not_registered: return "ip_address_node_not_registered";
+    case RejectExplanation::ipa_not_registered: return "ipa_not_registered";
+    case RejectExplanation::fc4_types_not_registered: return "fc4_types_not_registered";
+    case RejectExplanation::symbolic_port_name_not_registered: return "symbolic_port_name_not_registered";
+    case RejectExplanation::symbolic_node_name_not_registered: return "symbolic_node_name_not_registered";
+    case RejectExplanation::port_type_not_registered: return "port_type_not_registered";
+    case RejectExplanation::ip_address_port_not_registered: return "ip_address_port_not_registered";
+    case RejectExplanation::fabric_port_name_not_registered: return "fabric_port_name_not_registered";
+    case RejectExplanation::hard_address_not_registered: return "hard_address_not_registered";
+    case RejectExplanation::fc4_descriptor_not_registered: return "fc4_descriptor_not_registered";
+    case RejectExplanation::fc4_features_not_registered: return "fc4_features_not_registered";
+    case RejectExplanation::access_denied: return "access_denied";
+    case RejectExplanation::unacceptable_n_port_id: return "unacceptable_n_port_id";
+    case RejectExplanation::database_empty: return "database_empty";
+    case RejectExplanation::no_object_in_scope: return "no_object_in_scope";
   }
   return text::unknown;
 }

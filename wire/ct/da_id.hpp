@@ -13,9 +13,9 @@ struct DaId {
 
   static constexpr std::string_view name = "DA_ID";
   static constexpr Command command = Command::da_id;
-  static constexpr auto layout = codec::layout<20>(codec::field<0, 16>(&DaId::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0300, "command"),
-                                                   codec::field<17, 3>(&DaId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&DaId::preamble, "preamble"), codec::check<8, 2>(0x0300, "command"),
+                        codec::field<17, 3>(&DaId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<DaId> parse(Bytes bytes) { return codec::parse<DaId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

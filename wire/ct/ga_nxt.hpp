@@ -1,4 +1,5 @@
-// GA_NXT: all that is known of the port with the next higher N_Port_ID; the lowest follows the highest. Accept: NextPortAccept.
+// GA_NXT: all that is known of the port with the next higher N_Port_ID; the lowest follows the highest. Accept:
+// NextPortAccept.
 #pragma once
 #include "wire/ct/preamble.hpp"
 
@@ -13,9 +14,9 @@ struct GaNxt {
 
   static constexpr std::string_view name = "GA_NXT";
   static constexpr Command command = Command::ga_nxt;
-  static constexpr auto layout = codec::layout<20>(
-      codec::field<0, 16>(&GaNxt::preamble, "preamble"), codec::check<8, 2>(0x0100, "command"),
-      codec::field<17, 3>(&GaNxt::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GaNxt::preamble, "preamble"), codec::check<8, 2>(0x0100, "command"),
+                        codec::field<17, 3>(&GaNxt::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GaNxt> parse(Bytes bytes) { return codec::parse<GaNxt>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

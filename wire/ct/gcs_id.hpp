@@ -13,9 +13,9 @@ struct GcsId {
 
   static constexpr std::string_view name = "GCS_ID";
   static constexpr Command command = Command::gcs_id;
-  static constexpr auto layout = codec::layout<20>(codec::field<0, 16>(&GcsId::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0114, "command"),
-                                                   codec::field<17, 3>(&GcsId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GcsId::preamble, "preamble"), codec::check<8, 2>(0x0114, "command"),
+                        codec::field<17, 3>(&GcsId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GcsId> parse(Bytes bytes) { return codec::parse<GcsId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -31,12 +31,13 @@ struct ClassesOfServiceAccept {
   std::uint32_t classes_of_service = 0;
 
   static constexpr std::string_view name = "CT_ACC(CLASSES)";
-  static constexpr auto layout =
-      codec::layout<20>(codec::field<0, 16>(&ClassesOfServiceAccept::preamble, "preamble"),
-                        codec::check<8, 2>(0x8002, "command"),
-                        codec::field<16, 4>(&ClassesOfServiceAccept::classes_of_service, "classes_of_service"));
+  static constexpr auto layout = codec::layout<20>(
+      codec::field<0, 16>(&ClassesOfServiceAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
+      codec::field<16, 4>(&ClassesOfServiceAccept::classes_of_service, "classes_of_service"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<ClassesOfServiceAccept> parse(Bytes bytes) { return codec::parse<ClassesOfServiceAccept>(bytes); }
+  [[nodiscard]] static Result<ClassesOfServiceAccept> parse(Bytes bytes) {
+    return codec::parse<ClassesOfServiceAccept>(bytes);
+  }
   void write(MutableBytes to) const { codec::write(*this, to); }
   [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
   friend bool operator==(const ClassesOfServiceAccept&, const ClassesOfServiceAccept&) = default;

@@ -13,9 +13,9 @@ struct GffId {
 
   static constexpr std::string_view name = "GFF_ID";
   static constexpr Command command = Command::gff_id;
-  static constexpr auto layout = codec::layout<20>(
-      codec::field<0, 16>(&GffId::preamble, "preamble"), codec::check<8, 2>(0x011F, "command"),
-      codec::field<17, 3>(&GffId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GffId::preamble, "preamble"), codec::check<8, 2>(0x011F, "command"),
+                        codec::field<17, 3>(&GffId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GffId> parse(Bytes bytes) { return codec::parse<GffId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

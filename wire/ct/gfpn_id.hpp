@@ -13,9 +13,9 @@ struct GfpnId {
 
   static constexpr std::string_view name = "GFPN_ID";
   static constexpr Command command = Command::gfpn_id;
-  static constexpr auto layout = codec::layout<20>(codec::field<0, 16>(&GfpnId::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x011C, "command"),
-                                                   codec::field<17, 3>(&GfpnId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GfpnId::preamble, "preamble"), codec::check<8, 2>(0x011C, "command"),
+                        codec::field<17, 3>(&GfpnId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GfpnId> parse(Bytes bytes) { return codec::parse<GfpnId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -13,9 +13,9 @@ struct GftId {
 
   static constexpr std::string_view name = "GFT_ID";
   static constexpr Command command = Command::gft_id;
-  static constexpr auto layout = codec::layout<20>(
-      codec::field<0, 16>(&GftId::preamble, "preamble"), codec::check<8, 2>(0x0117, "command"),
-      codec::field<17, 3>(&GftId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GftId::preamble, "preamble"), codec::check<8, 2>(0x0117, "command"),
+                        codec::field<17, 3>(&GftId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GftId> parse(Bytes bytes) { return codec::parse<GftId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -20,10 +20,8 @@ struct GidFf {
   static constexpr Command command = Command::gid_ff;
   static constexpr auto layout = codec::layout<24>(
       codec::field<0, 16>(&GidFf::preamble, "preamble"), codec::check<8, 2>(0x01F1, "command"),
-      codec::field<17, 1>(&GidFf::domain_scope, "domain_scope"),
-      codec::field<18, 1>(&GidFf::area_scope, "area_scope"),
-      codec::field<22, 1>(&GidFf::features, "features"),
-      codec::field<23, 1>(&GidFf::type, "type"));
+      codec::field<17, 1>(&GidFf::domain_scope, "domain_scope"), codec::field<18, 1>(&GidFf::area_scope, "area_scope"),
+      codec::field<22, 1>(&GidFf::features, "features"), codec::field<23, 1>(&GidFf::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GidFf> parse(Bytes bytes) { return codec::parse<GidFf>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -18,8 +18,8 @@ struct GidFt {
   static constexpr Command command = Command::gid_ft;
   static constexpr auto layout = codec::layout<20>(
       codec::field<0, 16>(&GidFt::preamble, "preamble"), codec::check<8, 2>(0x0171, "command"),
-      codec::field<17, 1>(&GidFt::domain_scope, "domain_scope"),
-      codec::field<18, 1>(&GidFt::area_scope, "area_scope"), codec::field<19, 1>(&GidFt::type, "type"));
+      codec::field<17, 1>(&GidFt::domain_scope, "domain_scope"), codec::field<18, 1>(&GidFt::area_scope, "area_scope"),
+      codec::field<19, 1>(&GidFt::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GidFt> parse(Bytes bytes) { return codec::parse<GidFt>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -13,9 +13,9 @@ struct GidIpp {
 
   static constexpr std::string_view name = "GID_IPP";
   static constexpr Command command = Command::gid_ipp;
-  static constexpr auto layout = codec::layout<32>(codec::field<0, 16>(&GidIpp::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x01B1, "command"),
-                                                   codec::field<16, 16>(&GidIpp::ip_address, "ip_address"));
+  static constexpr auto layout =
+      codec::layout<32>(codec::field<0, 16>(&GidIpp::preamble, "preamble"), codec::check<8, 2>(0x01B1, "command"),
+                        codec::field<16, 16>(&GidIpp::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GidIpp> parse(Bytes bytes) { return codec::parse<GidIpp>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

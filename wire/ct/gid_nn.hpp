@@ -13,9 +13,9 @@ struct GidNn {
 
   static constexpr std::string_view name = "GID_NN";
   static constexpr Command command = Command::gid_nn;
-  static constexpr auto layout = codec::layout<24>(codec::field<0, 16>(&GidNn::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0131, "command"),
-                                                   codec::field<16, 8>(&GidNn::node_name, "node_name"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::field<0, 16>(&GidNn::preamble, "preamble"), codec::check<8, 2>(0x0131, "command"),
+                        codec::field<16, 8>(&GidNn::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GidNn> parse(Bytes bytes) { return codec::parse<GidNn>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -13,9 +13,9 @@ struct GidPn {
 
   static constexpr std::string_view name = "GID_PN";
   static constexpr Command command = Command::gid_pn;
-  static constexpr auto layout = codec::layout<24>(codec::field<0, 16>(&GidPn::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0121, "command"),
-                                                   codec::field<16, 8>(&GidPn::port_name, "port_name"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::field<0, 16>(&GidPn::preamble, "preamble"), codec::check<8, 2>(0x0121, "command"),
+                        codec::field<16, 8>(&GidPn::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GidPn> parse(Bytes bytes) { return codec::parse<GidPn>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

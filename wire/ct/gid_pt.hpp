@@ -18,8 +18,7 @@ struct GidPt {
   static constexpr Command command = Command::gid_pt;
   static constexpr auto layout = codec::layout<20>(
       codec::field<0, 16>(&GidPt::preamble, "preamble"), codec::check<8, 2>(0x01A1, "command"),
-      codec::field<16, 1>(&GidPt::port_type, "port_type"),
-      codec::field<17, 1>(&GidPt::domain_scope, "domain_scope"),
+      codec::field<16, 1>(&GidPt::port_type, "port_type"), codec::field<17, 1>(&GidPt::domain_scope, "domain_scope"),
       codec::field<18, 1>(&GidPt::area_scope, "area_scope"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GidPt> parse(Bytes bytes) { return codec::parse<GidPt>(bytes); }

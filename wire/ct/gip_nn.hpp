@@ -13,9 +13,9 @@ struct GipNn {
 
   static constexpr std::string_view name = "GIP_NN";
   static constexpr Command command = Command::gip_nn;
-  static constexpr auto layout = codec::layout<24>(
-      codec::field<0, 16>(&GipNn::preamble, "preamble"), codec::check<8, 2>(0x0135, "command"),
-      codec::field<16, 8>(&GipNn::node_name, "node_name"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::field<0, 16>(&GipNn::preamble, "preamble"), codec::check<8, 2>(0x0135, "command"),
+                        codec::field<16, 8>(&GipNn::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GipNn> parse(Bytes bytes) { return codec::parse<GipNn>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

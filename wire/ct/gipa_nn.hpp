@@ -13,9 +13,9 @@ struct GipaNn {
 
   static constexpr std::string_view name = "GIPA_NN";
   static constexpr Command command = Command::gipa_nn;
-  static constexpr auto layout = codec::layout<24>(
-      codec::field<0, 16>(&GipaNn::preamble, "preamble"), codec::check<8, 2>(0x0136, "command"),
-      codec::field<16, 8>(&GipaNn::node_name, "node_name"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::field<0, 16>(&GipaNn::preamble, "preamble"), codec::check<8, 2>(0x0136, "command"),
+                        codec::field<16, 8>(&GipaNn::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GipaNn> parse(Bytes bytes) { return codec::parse<GipaNn>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

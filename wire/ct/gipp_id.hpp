@@ -13,9 +13,9 @@ struct GippId {
 
   static constexpr std::string_view name = "GIPP_ID";
   static constexpr Command command = Command::gipp_id;
-  static constexpr auto layout = codec::layout<20>(codec::field<0, 16>(&GippId::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x011B, "command"),
-                                                   codec::field<17, 3>(&GippId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GippId::preamble, "preamble"), codec::check<8, 2>(0x011B, "command"),
+                        codec::field<17, 3>(&GippId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GippId> parse(Bytes bytes) { return codec::parse<GippId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

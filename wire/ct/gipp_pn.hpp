@@ -13,9 +13,9 @@ struct GippPn {
 
   static constexpr std::string_view name = "GIPP_PN";
   static constexpr Command command = Command::gipp_pn;
-  static constexpr auto layout = codec::layout<24>(
-      codec::field<0, 16>(&GippPn::preamble, "preamble"), codec::check<8, 2>(0x012B, "command"),
-      codec::field<16, 8>(&GippPn::port_name, "port_name"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::field<0, 16>(&GippPn::preamble, "preamble"), codec::check<8, 2>(0x012B, "command"),
+                        codec::field<16, 8>(&GippPn::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GippPn> parse(Bytes bytes) { return codec::parse<GippPn>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -13,9 +13,9 @@ struct GnnId {
 
   static constexpr std::string_view name = "GNN_ID";
   static constexpr Command command = Command::gnn_id;
-  static constexpr auto layout = codec::layout<20>(codec::field<0, 16>(&GnnId::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0113, "command"),
-                                                   codec::field<17, 3>(&GnnId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GnnId::preamble, "preamble"), codec::check<8, 2>(0x0113, "command"),
+                        codec::field<17, 3>(&GnnId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GnnId> parse(Bytes bytes) { return codec::parse<GnnId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -13,9 +13,9 @@ struct GnnIp {
 
   static constexpr std::string_view name = "GNN_IP";
   static constexpr Command command = Command::gnn_ip;
-  static constexpr auto layout = codec::layout<32>(
-      codec::field<0, 16>(&GnnIp::preamble, "preamble"), codec::check<8, 2>(0x0153, "command"),
-      codec::field<16, 16>(&GnnIp::ip_address, "ip_address"));
+  static constexpr auto layout =
+      codec::layout<32>(codec::field<0, 16>(&GnnIp::preamble, "preamble"), codec::check<8, 2>(0x0153, "command"),
+                        codec::field<16, 16>(&GnnIp::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GnnIp> parse(Bytes bytes) { return codec::parse<GnnIp>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

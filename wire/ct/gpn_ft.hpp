@@ -18,8 +18,8 @@ struct GpnFt {
   static constexpr Command command = Command::gpn_ft;
   static constexpr auto layout = codec::layout<20>(
       codec::field<0, 16>(&GpnFt::preamble, "preamble"), codec::check<8, 2>(0x0172, "command"),
-      codec::field<17, 1>(&GpnFt::domain_scope, "domain_scope"),
-      codec::field<18, 1>(&GpnFt::area_scope, "area_scope"), codec::field<19, 1>(&GpnFt::type, "type"));
+      codec::field<17, 1>(&GpnFt::domain_scope, "domain_scope"), codec::field<18, 1>(&GpnFt::area_scope, "area_scope"),
+      codec::field<19, 1>(&GpnFt::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GpnFt> parse(Bytes bytes) { return codec::parse<GpnFt>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -13,9 +13,9 @@ struct GpnId {
 
   static constexpr std::string_view name = "GPN_ID";
   static constexpr Command command = Command::gpn_id;
-  static constexpr auto layout = codec::layout<20>(codec::field<0, 16>(&GpnId::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0112, "command"),
-                                                   codec::field<17, 3>(&GpnId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GpnId::preamble, "preamble"), codec::check<8, 2>(0x0112, "command"),
+                        codec::field<17, 3>(&GpnId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GpnId> parse(Bytes bytes) { return codec::parse<GpnId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

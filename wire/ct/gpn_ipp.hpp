@@ -13,9 +13,9 @@ struct GpnIpp {
 
   static constexpr std::string_view name = "GPN_IPP";
   static constexpr Command command = Command::gpn_ipp;
-  static constexpr auto layout = codec::layout<32>(
-      codec::field<0, 16>(&GpnIpp::preamble, "preamble"), codec::check<8, 2>(0x01B2, "command"),
-      codec::field<16, 16>(&GpnIpp::ip_address, "ip_address"));
+  static constexpr auto layout =
+      codec::layout<32>(codec::field<0, 16>(&GpnIpp::preamble, "preamble"), codec::check<8, 2>(0x01B2, "command"),
+                        codec::field<16, 16>(&GpnIpp::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GpnIpp> parse(Bytes bytes) { return codec::parse<GpnIpp>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -13,9 +13,9 @@ struct GptId {
 
   static constexpr std::string_view name = "GPT_ID";
   static constexpr Command command = Command::gpt_id;
-  static constexpr auto layout = codec::layout<20>(
-      codec::field<0, 16>(&GptId::preamble, "preamble"), codec::check<8, 2>(0x011A, "command"),
-      codec::field<17, 3>(&GptId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GptId::preamble, "preamble"), codec::check<8, 2>(0x011A, "command"),
+                        codec::field<17, 3>(&GptId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GptId> parse(Bytes bytes) { return codec::parse<GptId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -13,9 +13,9 @@ struct GsnnNn {
 
   static constexpr std::string_view name = "GSNN_NN";
   static constexpr Command command = Command::gsnn_nn;
-  static constexpr auto layout = codec::layout<24>(codec::field<0, 16>(&GsnnNn::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0139, "command"),
-                                                   codec::field<16, 8>(&GsnnNn::node_name, "node_name"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::field<0, 16>(&GsnnNn::preamble, "preamble"), codec::check<8, 2>(0x0139, "command"),
+                        codec::field<16, 8>(&GsnnNn::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GsnnNn> parse(Bytes bytes) { return codec::parse<GsnnNn>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

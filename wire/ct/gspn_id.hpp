@@ -13,9 +13,9 @@ struct GspnId {
 
   static constexpr std::string_view name = "GSPN_ID";
   static constexpr Command command = Command::gspn_id;
-  static constexpr auto layout = codec::layout<20>(codec::field<0, 16>(&GspnId::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0118, "command"),
-                                                   codec::field<17, 3>(&GspnId::port_id, "port_id"));
+  static constexpr auto layout =
+      codec::layout<20>(codec::field<0, 16>(&GspnId::preamble, "preamble"), codec::check<8, 2>(0x0118, "command"),
+                        codec::field<17, 3>(&GspnId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<GspnId> parse(Bytes bytes) { return codec::parse<GspnId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

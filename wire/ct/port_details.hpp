@@ -13,9 +13,9 @@ struct Fc4TypesAccept {
   Fc4Types types{};
 
   static constexpr std::string_view name = "CT_ACC(FC4_TYPES)";
-  static constexpr auto layout = codec::layout<48>(codec::field<0, 16>(&Fc4TypesAccept::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x8002, "command"),
-                                                   codec::field<16, 32>(&Fc4TypesAccept::types, "types"));
+  static constexpr auto layout =
+      codec::layout<48>(codec::field<0, 16>(&Fc4TypesAccept::preamble, "preamble"),
+                        codec::check<8, 2>(0x8002, "command"), codec::field<16, 32>(&Fc4TypesAccept::types, "types"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Fc4TypesAccept> parse(Bytes bytes) { return codec::parse<Fc4TypesAccept>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -120,7 +120,8 @@ struct NextPortAccept {
   static constexpr std::string_view name = "CT_ACC(NEXT_PORT)";
   static constexpr auto layout = codec::layout<636>(
       codec::field<0, 16>(&NextPortAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
-      codec::field<16, 1>(&NextPortAccept::port_type, "port_type"), codec::field<17, 3>(&NextPortAccept::port_id, "port_id"),
+      codec::field<16, 1>(&NextPortAccept::port_type, "port_type"),
+      codec::field<17, 3>(&NextPortAccept::port_id, "port_id"),
       codec::field<20, 8>(&NextPortAccept::port_name, "port_name"),
       codec::field<28, 256>(&NextPortAccept::symbolic_port_name, "symbolic_port_name"),
       codec::field<284, 8>(&NextPortAccept::node_name, "node_name"),

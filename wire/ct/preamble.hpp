@@ -31,12 +31,10 @@ struct CtHeader {
   static constexpr auto layout = codec::layout<16>(
       codec::word<0, 4>(codec::part<31, 24>(&CtHeader::revision, "revision"),
                         codec::part<23, 0>(&CtHeader::in_id, "in_id")),
-      codec::field<4, 1>(&CtHeader::gs_type, "gs_type"),
-      codec::field<5, 1>(&CtHeader::gs_subtype, "gs_subtype"),
+      codec::field<4, 1>(&CtHeader::gs_type, "gs_type"), codec::field<5, 1>(&CtHeader::gs_subtype, "gs_subtype"),
       codec::field<6, 1>(&CtHeader::options, "options"), codec::field<8, 2>(&CtHeader::command, "command"),
       codec::field<10, 2>(&CtHeader::max_residual_size, "max_residual_size"),
-      codec::field<12, 1>(&CtHeader::fragment_id, "fragment_id"),
-      codec::field<13, 1>(&CtHeader::reason, "reason"),
+      codec::field<12, 1>(&CtHeader::fragment_id, "fragment_id"), codec::field<13, 1>(&CtHeader::reason, "reason"),
       codec::field<14, 1>(&CtHeader::explanation, "explanation"),
       codec::field<15, 1>(&CtHeader::vendor_specific, "vendor_specific"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }

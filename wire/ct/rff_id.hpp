@@ -17,10 +17,10 @@ struct RffId {
 
   static constexpr std::string_view name = "RFF_ID";
   static constexpr Command command = Command::rff_id;
-  static constexpr auto layout = codec::layout<24>(
-      codec::field<0, 16>(&RffId::preamble, "preamble"), codec::check<8, 2>(0x021F, "command"),
-      codec::field<17, 3>(&RffId::port_id, "port_id"), codec::field<22, 1>(&RffId::features, "features"),
-      codec::field<23, 1>(&RffId::type, "type"));
+  static constexpr auto layout =
+      codec::layout<24>(codec::field<0, 16>(&RffId::preamble, "preamble"), codec::check<8, 2>(0x021F, "command"),
+                        codec::field<17, 3>(&RffId::port_id, "port_id"),
+                        codec::field<22, 1>(&RffId::features, "features"), codec::field<23, 1>(&RffId::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<RffId> parse(Bytes bytes) { return codec::parse<RffId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

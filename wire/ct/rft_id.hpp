@@ -10,9 +10,7 @@ struct Fc4Types {
   std::array<std::uint8_t, 32> bytes{};
   friend constexpr bool operator==(const Fc4Types&, const Fc4Types&) = default;
   [[nodiscard]] constexpr bool has(Type type) const { return (bytes[index(type)] & bit(type)) != 0; }
-  constexpr void add(Type type) {
-    bytes[index(type)] = static_cast<std::uint8_t>(bytes[index(type)] | bit(type));
-  }
+  constexpr void add(Type type) { bytes[index(type)] = static_cast<std::uint8_t>(bytes[index(type)] | bit(type)); }
 
  private:
   static constexpr std::size_t index(Type type) {
@@ -35,9 +33,9 @@ struct RftId {
 
   static constexpr std::string_view name = "RFT_ID";
   static constexpr Command command = Command::rft_id;
-  static constexpr auto layout = codec::layout<52>(
-      codec::field<0, 16>(&RftId::preamble, "preamble"), codec::check<8, 2>(0x0217, "command"),
-      codec::field<17, 3>(&RftId::port_id, "port_id"), codec::field<20, 32>(&RftId::types, "types"));
+  static constexpr auto layout =
+      codec::layout<52>(codec::field<0, 16>(&RftId::preamble, "preamble"), codec::check<8, 2>(0x0217, "command"),
+                        codec::field<17, 3>(&RftId::port_id, "port_id"), codec::field<20, 32>(&RftId::types, "types"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<RftId> parse(Bytes bytes) { return codec::parse<RftId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -15,10 +15,9 @@ struct RipNn {
 
   static constexpr std::string_view name = "RIP_NN";
   static constexpr Command command = Command::rip_nn;
-  static constexpr auto layout = codec::layout<40>(codec::field<0, 16>(&RipNn::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x0235, "command"),
-                                                   codec::field<16, 8>(&RipNn::node_name, "node_name"),
-                                                   codec::field<24, 16>(&RipNn::ip_address, "ip_address"));
+  static constexpr auto layout = codec::layout<40>(
+      codec::field<0, 16>(&RipNn::preamble, "preamble"), codec::check<8, 2>(0x0235, "command"),
+      codec::field<16, 8>(&RipNn::node_name, "node_name"), codec::field<24, 16>(&RipNn::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<RipNn> parse(Bytes bytes) { return codec::parse<RipNn>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

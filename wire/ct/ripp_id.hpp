@@ -15,10 +15,9 @@ struct RippId {
 
   static constexpr std::string_view name = "RIPP_ID";
   static constexpr Command command = Command::ripp_id;
-  static constexpr auto layout = codec::layout<36>(codec::field<0, 16>(&RippId::preamble, "preamble"),
-                                                   codec::check<8, 2>(0x021B, "command"),
-                                                   codec::field<17, 3>(&RippId::port_id, "port_id"),
-                                                   codec::field<20, 16>(&RippId::ip_address, "ip_address"));
+  static constexpr auto layout = codec::layout<36>(
+      codec::field<0, 16>(&RippId::preamble, "preamble"), codec::check<8, 2>(0x021B, "command"),
+      codec::field<17, 3>(&RippId::port_id, "port_id"), codec::field<20, 16>(&RippId::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<RippId> parse(Bytes bytes) { return codec::parse<RippId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

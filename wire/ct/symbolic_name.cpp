@@ -108,14 +108,11 @@ std::string RsnnNn::to_string() const {
   return describe_name(std::string(name) + " node_name=" + wire::to_string(node_name), symbolic_name);
 }
 
-std::size_t SymbolicNameAccept::size() const {
-  return name_at(0) + SymbolicName{symbolic_name, padding_length}.size();
-}
+std::size_t SymbolicNameAccept::size() const { return name_at(0) + SymbolicName{symbolic_name, padding_length}.size(); }
 Result<SymbolicNameAccept> SymbolicNameAccept::parse(Bytes bytes) {
   auto pieces = parse_pieces<NoPart>(bytes, Command::accept);
   if (!pieces) return pieces.error();
-  return SymbolicNameAccept{pieces->preamble, std::move(pieces->symbolic.text),
-                            pieces->symbolic.padding_length};
+  return SymbolicNameAccept{pieces->preamble, std::move(pieces->symbolic.text), pieces->symbolic.padding_length};
 }
 void SymbolicNameAccept::write(MutableBytes to) const {
   write_pieces<NoPart>({preamble, {}, {symbolic_name, padding_length}}, to);

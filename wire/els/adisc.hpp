@@ -23,9 +23,8 @@ struct Adisc {
   static constexpr std::array<Command, 1> commands{Command::adisc};
   static constexpr auto layout = codec::layout<28>(
       codec::choice<0, 1>(&Adisc::command, "command", Command::adisc, Command::ls_acc),
-      codec::field<5, 3>(&Adisc::hard_address, "hard_address"),
-      codec::field<8, 8>(&Adisc::port_name, "port_name"), codec::field<16, 8>(&Adisc::node_name, "node_name"),
-      codec::field<25, 3>(&Adisc::n_port_id, "n_port_id"));
+      codec::field<5, 3>(&Adisc::hard_address, "hard_address"), codec::field<8, 8>(&Adisc::port_name, "port_name"),
+      codec::field<16, 8>(&Adisc::node_name, "node_name"), codec::field<25, 3>(&Adisc::n_port_id, "n_port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Adisc> parse(Bytes bytes) { return codec::parse<Adisc>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

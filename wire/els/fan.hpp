@@ -18,11 +18,9 @@ struct Fan {
 
   static constexpr std::string_view name = "FAN";
   static constexpr std::array<Command, 1> commands{Command::fan};
-  static constexpr auto layout =
-      codec::layout<24>(codec::constant<0, 1>(0x60, "command"),
-                        codec::field<5, 3>(&Fan::loop_fabric_address, "loop_fabric_address"),
-                        codec::field<8, 8>(&Fan::port_name, "port_name"),
-                        codec::field<16, 8>(&Fan::fabric_name, "fabric_name"));
+  static constexpr auto layout = codec::layout<24>(
+      codec::constant<0, 1>(0x60, "command"), codec::field<5, 3>(&Fan::loop_fabric_address, "loop_fabric_address"),
+      codec::field<8, 8>(&Fan::port_name, "port_name"), codec::field<16, 8>(&Fan::fabric_name, "fabric_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Fan> parse(Bytes bytes) { return codec::parse<Fan>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

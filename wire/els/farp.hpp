@@ -44,18 +44,18 @@ struct Farp {
 
   static constexpr std::string_view name = Code == Command::farp_req ? "FARP-REQ" : "FARP-REPLY";
   static constexpr std::array<Command, 1> commands{Code};
-  static constexpr auto layout = codec::layout<76>(
-      codec::constant<0, 1>(static_cast<std::uint8_t>(Code), "command"),
-      codec::word<4, 4>(codec::part<31, 24>(&Farp::match_code_points, "match_code_points"),
-                        codec::part<23, 0>(&Farp::requesting_n_port_id, "requesting_n_port_id")),
-      codec::word<8, 4>(codec::part<31, 24>(&Farp::responder_action, "responder_action"),
-                        codec::part<23, 0>(&Farp::responding_n_port_id, "responding_n_port_id")),
-      codec::field<12, 8>(&Farp::requesting_port_name, "requesting_port_name"),
-      codec::field<20, 8>(&Farp::requesting_node_name, "requesting_node_name"),
-      codec::field<28, 8>(&Farp::responding_port_name, "responding_port_name"),
-      codec::field<36, 8>(&Farp::responding_node_name, "responding_node_name"),
-      codec::field<44, 16>(&Farp::requesting_ip, "requesting_ip"),
-      codec::field<60, 16>(&Farp::responding_ip, "responding_ip"));
+  static constexpr auto layout =
+      codec::layout<76>(codec::constant<0, 1>(static_cast<std::uint8_t>(Code), "command"),
+                        codec::word<4, 4>(codec::part<31, 24>(&Farp::match_code_points, "match_code_points"),
+                                          codec::part<23, 0>(&Farp::requesting_n_port_id, "requesting_n_port_id")),
+                        codec::word<8, 4>(codec::part<31, 24>(&Farp::responder_action, "responder_action"),
+                                          codec::part<23, 0>(&Farp::responding_n_port_id, "responding_n_port_id")),
+                        codec::field<12, 8>(&Farp::requesting_port_name, "requesting_port_name"),
+                        codec::field<20, 8>(&Farp::requesting_node_name, "requesting_node_name"),
+                        codec::field<28, 8>(&Farp::responding_port_name, "responding_port_name"),
+                        codec::field<36, 8>(&Farp::responding_node_name, "responding_node_name"),
+                        codec::field<44, 16>(&Farp::requesting_ip, "requesting_ip"),
+                        codec::field<60, 16>(&Farp::responding_ip, "responding_ip"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Farp> parse(Bytes bytes) { return codec::parse<Farp>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

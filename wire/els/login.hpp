@@ -7,15 +7,14 @@ namespace wire::els {
 
 /// Common features: word 2 bits 31-16 of the payload, word 1 bits 31-16 of the common service parameters.
 namespace feature {
-inline constexpr std::uint16_t continuously_increasing_relative_offset =
-    0x8000;                                               // parameter word 1 bit 31 (ruling 12)
-inline constexpr std::uint16_t r_a_tov_present = 0x8000;  // in an FLOGI accept, the same bit
+inline constexpr std::uint16_t continuously_increasing_relative_offset = 0x8000;  // parameter word 1 bit 31 (ruling 12)
+inline constexpr std::uint16_t r_a_tov_present = 0x8000;                          // in an FLOGI accept, the same bit
 inline constexpr std::uint16_t random_relative_offset = 0x4000;
 inline constexpr std::uint16_t valid_vendor_version = 0x2000;
 inline constexpr std::uint16_t f_port = 0x1000;  // sent by the fabric, or by a VN2VN peer's accept: 0
 inline constexpr std::uint16_t alternate_bb_credit = 0x0800;
 inline constexpr std::uint16_t e_d_tov_ns = 0x0400;  // E_D_TOV in nanoseconds; otherwise milliseconds
-inline constexpr std::uint16_t seq_cnt = 0x0002;  // parameter word 1 bit 17: continuously increasing SEQ_CNT
+inline constexpr std::uint16_t seq_cnt = 0x0002;     // parameter word 1 bit 17: continuously increasing SEQ_CNT
 }  // namespace feature
 
 /// Class service parameters, word 0 bits 31-16.
@@ -58,9 +57,7 @@ struct ClassParameters {
       codec::field<12, 2>(&ClassParameters::open_sequences_per_exchange, "open_sequences_per_exchange"),
       codec::field<14, 2>(&ClassParameters::multicast_rx_id, "multicast_rx_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<ClassParameters> parse(Bytes bytes) {
-    return codec::parse<ClassParameters>(bytes);
-  }
+  [[nodiscard]] static Result<ClassParameters> parse(Bytes bytes) { return codec::parse<ClassParameters>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
   [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
   friend bool operator==(const ClassParameters&, const ClassParameters&) = default;
@@ -99,8 +96,7 @@ struct Login {
   static constexpr std::string_view name = "LOGIN";
   static constexpr std::array<Command, 3> commands{Command::plogi, Command::flogi, Command::fdisc};
   static constexpr auto layout = codec::layout<116>(
-      codec::choice<0, 1>(&Login::command, "command", Command::plogi, Command::flogi, Command::fdisc,
-                          Command::ls_acc),
+      codec::choice<0, 1>(&Login::command, "command", Command::plogi, Command::flogi, Command::fdisc, Command::ls_acc),
       codec::field<4, 2>(&Login::version, "version"), codec::field<6, 2>(&Login::bb_credit, "bb_credit"),
       codec::field<8, 2>(&Login::features, "features"),
       codec::word<10, 2>(codec::part<15, 12>(&Login::bb_sc_n, "bb_sc_n"),

@@ -16,9 +16,9 @@ struct Logo {
 
   static constexpr std::string_view name = "LOGO";
   static constexpr std::array<Command, 1> commands{Command::logo};
-  static constexpr auto layout = codec::layout<16>(codec::constant<0, 1>(0x05, "command"),
-                                                   codec::field<5, 3>(&Logo::n_port_id, "n_port_id"),
-                                                   codec::field<8, 8>(&Logo::port_name, "port_name"));
+  static constexpr auto layout =
+      codec::layout<16>(codec::constant<0, 1>(0x05, "command"), codec::field<5, 3>(&Logo::n_port_id, "n_port_id"),
+                        codec::field<8, 8>(&Logo::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Logo> parse(Bytes bytes) { return codec::parse<Logo>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -27,8 +27,7 @@ struct PrliPage {
 
   static constexpr std::string_view name = "PAGE";
   static constexpr auto layout = codec::layout<16>(
-      codec::field<0, 1>(&PrliPage::type, "type"),
-      codec::field<1, 1>(&PrliPage::type_extension, "type_extension"),
+      codec::field<0, 1>(&PrliPage::type, "type"), codec::field<1, 1>(&PrliPage::type_extension, "type_extension"),
       codec::field<2, 2>(&PrliPage::flags, "flags"),
       codec::field<4, 4>(&PrliPage::originator_process_associator, "originator_process_associator"),
       codec::field<8, 4>(&PrliPage::responder_process_associator, "responder_process_associator"),

@@ -70,11 +70,13 @@ struct RnidTopologyAcc {
   std::uint32_t attached_nodes = 0;
 
   static constexpr std::string_view name = "LS_ACC(RNID topology)";
-  static constexpr auto layout = codec::layout<76>(
-      codec::constant<0, 1>(0x02, "command"), codec::constant<4, 4>(0xDF100034, "format and lengths"),
-      codec::field<8, 8>(&RnidTopologyAcc::port_name, "port_name"), codec::field<16, 8>(&RnidTopologyAcc::node_name, "node_name"),
-      codec::field<40, 4>(&RnidTopologyAcc::type, "type"), codec::field<44, 4>(&RnidTopologyAcc::physical_port, "physical_port"),
-      codec::field<48, 4>(&RnidTopologyAcc::attached_nodes, "attached_nodes"));
+  static constexpr auto layout =
+      codec::layout<76>(codec::constant<0, 1>(0x02, "command"), codec::constant<4, 4>(0xDF100034, "format and lengths"),
+                        codec::field<8, 8>(&RnidTopologyAcc::port_name, "port_name"),
+                        codec::field<16, 8>(&RnidTopologyAcc::node_name, "node_name"),
+                        codec::field<40, 4>(&RnidTopologyAcc::type, "type"),
+                        codec::field<44, 4>(&RnidTopologyAcc::physical_port, "physical_port"),
+                        codec::field<48, 4>(&RnidTopologyAcc::attached_nodes, "attached_nodes"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<RnidTopologyAcc> parse(Bytes bytes) { return codec::parse<RnidTopologyAcc>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

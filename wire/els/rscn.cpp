@@ -7,28 +7,20 @@ constexpr std::size_t word_size = 4;
 
 std::string_view to_string(AddressFormat format) {
   switch (format) {
-    case AddressFormat::port:
-      return "port";
-    case AddressFormat::area:
-      return "area";
-    case AddressFormat::domain:
-      return "domain";
-    case AddressFormat::fabric:
-      return "fabric";
+    case AddressFormat::port: return "port";
+    case AddressFormat::area: return "area";
+    case AddressFormat::domain: return "domain";
+    case AddressFormat::fabric: return "fabric";
   }
   return text::unknown;
 }
 
 bool RscnPage::affects(FcId id) const {
   switch (format) {
-    case AddressFormat::port:
-      return id == address;
-    case AddressFormat::area:
-      return id.value >> 8 == address.value >> 8;
-    case AddressFormat::domain:
-      return id.value >> 16 == address.value >> 16;
-    case AddressFormat::fabric:
-      return true;
+    case AddressFormat::port: return id == address;
+    case AddressFormat::area: return id.value >> 8 == address.value >> 8;
+    case AddressFormat::domain: return id.value >> 16 == address.value >> 16;
+    case AddressFormat::fabric: return true;
   }
   return true;  // two bits: cannot be
 }
@@ -37,12 +29,10 @@ std::size_t Rscn::size() const { return word_size + pages.size() * RscnPage::siz
 
 Result<Rscn> Rscn::parse(Bytes bytes) {
   if (bytes.size() < word_size) return ParseError{ParseCode::truncated, "payload_length"};
-  if (bytes[0] != static_cast<std::uint8_t>(Command::rscn))
-    return ParseError{ParseCode::bad_value, "command"};
+  if (bytes[0] != static_cast<std::uint8_t>(Command::rscn)) return ParseError{ParseCode::bad_value, "command"};
   if (bytes[1] != RscnPage::size()) return ParseError{ParseCode::bad_value, "page_length"};
   const std::size_t length = load_big<2>(bytes.data() + 2);
-  if (length < word_size || length % RscnPage::size() != 0)
-    return ParseError{ParseCode::bad_length, "payload_length"};
+  if (length < word_size || length % RscnPage::size() != 0) return ParseError{ParseCode::bad_length, "payload_length"};
   if (length > bytes.size()) return ParseError{ParseCode::truncated, "pages"};
   Rscn rscn;
   for (std::size_t at = word_size; at < length; at += RscnPage::size())

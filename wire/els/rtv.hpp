@@ -32,10 +32,10 @@ struct RtvAcc {
   std::uint32_t timeout_qualifier = 0;
 
   static constexpr std::string_view name = "LS_ACC(RTV)";
-  static constexpr auto layout = codec::layout<16>(
-      codec::constant<0, 1>(0x02, "command"), codec::field<4, 4>(&RtvAcc::r_a_tov_ms, "r_a_tov_ms"),
-      codec::field<8, 4>(&RtvAcc::e_d_tov, "e_d_tov"),
-      codec::field<12, 4>(&RtvAcc::timeout_qualifier, "timeout_qualifier"));
+  static constexpr auto layout =
+      codec::layout<16>(codec::constant<0, 1>(0x02, "command"), codec::field<4, 4>(&RtvAcc::r_a_tov_ms, "r_a_tov_ms"),
+                        codec::field<8, 4>(&RtvAcc::e_d_tov, "e_d_tov"),
+                        codec::field<12, 4>(&RtvAcc::timeout_qualifier, "timeout_qualifier"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<RtvAcc> parse(Bytes bytes) { return codec::parse<RtvAcc>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

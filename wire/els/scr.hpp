@@ -17,8 +17,8 @@ struct Scr {
 
   static constexpr std::string_view name = "SCR";
   static constexpr std::array<Command, 1> commands{Command::scr};
-  static constexpr auto layout = codec::layout<8>(codec::constant<0, 1>(0x62, "command"),
-                                                  codec::field<7, 1>(&Scr::function, "function"));
+  static constexpr auto layout =
+      codec::layout<8>(codec::constant<0, 1>(0x62, "command"), codec::field<7, 1>(&Scr::function, "function"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Scr> parse(Bytes bytes) { return codec::parse<Scr>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -5,11 +5,7 @@
 namespace wire::fcvi {
 
 /// FCVI_RELIABILITY_LVL on the wire; the API codes level 3 as 4 (ruling 16).
-enum class ReliabilityLevel : std::uint8_t {
-  unreliable_delivery = 1,
-  reliable_delivery = 2,
-  reliable_reception = 3
-};
+enum class ReliabilityLevel : std::uint8_t { unreliable_delivery = 1, reliable_delivery = 2, reliable_reception = 3 };
 [[nodiscard]] std::string_view to_string(ReliabilityLevel level);
 
 /// FCVI_ATTR_FLAGS (FC-VI Table 17).
@@ -33,12 +29,12 @@ struct Attributes {
   Qos qos{};
 
   static constexpr std::string_view name = "FCVI_ATTRIBUTES";
-  static constexpr auto layout = codec::layout<32>(
-      codec::word<0, 4>(codec::part<15, 8>(&Attributes::reliability_level, "reliability_level"),
-                        codec::part<1, 1>(&Attributes::rdma_write_enabled, "rdma_write_enabled"),
-                        codec::part<0, 0>(&Attributes::rdma_read_enabled, "rdma_read_enabled")),
-      codec::field<4, 4>(&Attributes::max_transfer_size, "max_transfer_size"),
-      codec::field<8, 20>(&Attributes::qos, "qos"));
+  static constexpr auto layout =
+      codec::layout<32>(codec::word<0, 4>(codec::part<15, 8>(&Attributes::reliability_level, "reliability_level"),
+                                          codec::part<1, 1>(&Attributes::rdma_write_enabled, "rdma_write_enabled"),
+                                          codec::part<0, 0>(&Attributes::rdma_read_enabled, "rdma_read_enabled")),
+                        codec::field<4, 4>(&Attributes::max_transfer_size, "max_transfer_size"),
+                        codec::field<8, 20>(&Attributes::qos, "qos"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Attributes> parse(Bytes bytes) { return codec::parse<Attributes>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

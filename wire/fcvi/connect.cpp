@@ -53,8 +53,8 @@ void append_payload(std::string& line, const ConnectPayload& payload) {
 template <class Response>
 Response short_response(const DeviceHeader& header) {
   assert(header.opcode == Response::opcode);
-  return {header.handle, ConnectionId{header.tot_len_or_connection_id},
-          header.has(connect_response_flag::retry), status_of(header)};
+  return {header.handle, ConnectionId{header.tot_len_or_connection_id}, header.has(connect_response_flag::retry),
+          status_of(header)};
 }
 
 template <class Response>
@@ -80,10 +80,9 @@ Result<ConnectRqst> ConnectRqst::from(const DeviceHeader& header, Bytes payload)
 }
 
 DeviceHeader ConnectRqst::to_device_header() const {
-  const auto flags =
-      static_cast<std::uint8_t>((retry ? connect_request_flag::retry : 0) |
-                                (payload.connect_info ? connect_request_flag::conn_info : 0) |
-                                (static_cast<std::uint8_t>(mode) & connect_request_flag::mode_mask));
+  const auto flags = static_cast<std::uint8_t>((retry ? connect_request_flag::retry : 0) |
+                                               (payload.connect_info ? connect_request_flag::conn_info : 0) |
+                                               (static_cast<std::uint8_t>(mode) & connect_request_flag::mode_mask));
   return {FcviHandle::unassigned, opcode, flags, MsgId{0}, 0, 0, {}, connection_id.value};
 }
 
@@ -132,15 +131,13 @@ std::string ConnectResp1::to_string() const {
 
 ConnectResp2 ConnectResp2::from(const DeviceHeader& header) { return short_response<ConnectResp2>(header); }
 DeviceHeader ConnectResp2::to_device_header() const {
-  return response_header(opcode, handle, connection_id, response_flags(retry, false, status.has_value()),
-                         status);
+  return response_header(opcode, handle, connection_id, response_flags(retry, false, status.has_value()), status);
 }
 std::string ConnectResp2::to_string() const { return short_text(*this); }
 
 ConnectResp3 ConnectResp3::from(const DeviceHeader& header) { return short_response<ConnectResp3>(header); }
 DeviceHeader ConnectResp3::to_device_header() const {
-  return response_header(opcode, handle, connection_id, response_flags(retry, false, status.has_value()),
-                         status);
+  return response_header(opcode, handle, connection_id, response_flags(retry, false, status.has_value()), status);
 }
 std::string ConnectResp3::to_string() const { return short_text(*this); }
 

@@ -32,8 +32,7 @@ struct ConnectPayload {
   static constexpr std::size_t size_with_info = 596;
   /// The first 340 bytes.
   static constexpr auto layout = codec::layout<size_without_info>(
-      codec::field<6, 2>(&ConnectPayload::revision, "revision"),
-      codec::field<8, 4>(&ConnectPayload::handle, "handle"),
+      codec::field<6, 2>(&ConnectPayload::revision, "revision"), codec::field<8, 4>(&ConnectPayload::handle, "handle"),
       codec::field<12, 148>(&ConnectPayload::local_address, "local_address"),
       codec::field<160, 148>(&ConnectPayload::remote_address, "remote_address"),
       codec::field<308, 32>(&ConnectPayload::local_attributes, "local_attributes"));

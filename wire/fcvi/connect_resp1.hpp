@@ -21,9 +21,7 @@ struct ConnectResp1 {
   [[nodiscard]] std::size_t size() const { return device_header_bytes + payload.size(); }
   /// Of a whole IU that stands in one frame.
   [[nodiscard]] static Result<ConnectResp1> parse(std::size_t df_size, Bytes data_field);
-  [[nodiscard]] static Result<ConnectResp1> parse(Bytes data_field) {
-    return parse(device_header_bytes, data_field);
-  }
+  [[nodiscard]] static Result<ConnectResp1> parse(Bytes data_field) { return parse(device_header_bytes, data_field); }
   /// Of an IU that was put together from several frames; `header` is one of this opcode.
   [[nodiscard]] static Result<ConnectResp1> from(const DeviceHeader& header, Bytes payload);
   [[nodiscard]] DeviceHeader to_device_header() const;

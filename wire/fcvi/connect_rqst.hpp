@@ -19,9 +19,7 @@ struct ConnectRqst {
   [[nodiscard]] std::size_t size() const { return device_header_bytes + payload.size(); }
   /// Of a whole IU that stands in one frame.
   [[nodiscard]] static Result<ConnectRqst> parse(std::size_t df_size, Bytes data_field);
-  [[nodiscard]] static Result<ConnectRqst> parse(Bytes data_field) {
-    return parse(device_header_bytes, data_field);
-  }
+  [[nodiscard]] static Result<ConnectRqst> parse(Bytes data_field) { return parse(device_header_bytes, data_field); }
   /// Of an IU that was put together from several frames; `header` is one of this opcode.
   [[nodiscard]] static Result<ConnectRqst> from(const DeviceHeader& header, Bytes payload);
   [[nodiscard]] DeviceHeader to_device_header() const;

@@ -26,18 +26,16 @@ struct DeviceHeader {
   std::uint32_t tot_len_or_connection_id = 0;
 
   static constexpr std::string_view name = "FCVI";
-  static constexpr auto layout_16 =
-      codec::layout<16>(codec::field<0, 4>(&DeviceHeader::handle, "handle"),
-                        codec::word<4, 4>(codec::part<31, 24>(&DeviceHeader::opcode, "opcode"),
-                                          codec::part<23, 16>(&DeviceHeader::flags, "flags")),
-                        codec::field<8, 4>(&DeviceHeader::msg_id, "msg_id"),
-                        codec::field<12, 4>(&DeviceHeader::parameter, "parameter"));
+  static constexpr auto layout_16 = codec::layout<16>(
+      codec::field<0, 4>(&DeviceHeader::handle, "handle"),
+      codec::word<4, 4>(codec::part<31, 24>(&DeviceHeader::opcode, "opcode"),
+                        codec::part<23, 16>(&DeviceHeader::flags, "flags")),
+      codec::field<8, 4>(&DeviceHeader::msg_id, "msg_id"), codec::field<12, 4>(&DeviceHeader::parameter, "parameter"));
   static constexpr auto layout = codec::layout<32>(
       codec::field<0, 4>(&DeviceHeader::handle, "handle"),
       codec::word<4, 4>(codec::part<31, 24>(&DeviceHeader::opcode, "opcode"),
                         codec::part<23, 16>(&DeviceHeader::flags, "flags")),
-      codec::field<8, 4>(&DeviceHeader::msg_id, "msg_id"),
-      codec::field<12, 4>(&DeviceHeader::parameter, "parameter"),
+      codec::field<8, 4>(&DeviceHeader::msg_id, "msg_id"), codec::field<12, 4>(&DeviceHeader::parameter, "parameter"),
       codec::field<16, 8>(&DeviceHeader::rmt_va, "rmt_va"),
       codec::field<24, 4>(&DeviceHeader::rmt_va_handle, "rmt_va_handle"),
       codec::field<28, 4>(&DeviceHeader::tot_len_or_connection_id, "tot_len_or_connection_id"));

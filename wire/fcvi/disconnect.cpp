@@ -47,15 +47,11 @@ std::string text_of_iu(const Iu& iu) {
 
 }  // namespace
 
-DisconnectRqst DisconnectRqst::from(const DeviceHeader& header) {
-  return from_header<DisconnectRqst>(header);
-}
+DisconnectRqst DisconnectRqst::from(const DeviceHeader& header) { return from_header<DisconnectRqst>(header); }
 DeviceHeader DisconnectRqst::to_device_header() const { return to_header(*this); }
 std::string DisconnectRqst::to_string() const { return text_of_iu(*this); }
 
-DisconnectResp DisconnectResp::from(const DeviceHeader& header) {
-  return from_header<DisconnectResp>(header);
-}
+DisconnectResp DisconnectResp::from(const DeviceHeader& header) { return from_header<DisconnectResp>(header); }
 DeviceHeader DisconnectResp::to_device_header() const { return to_header(*this); }
 std::string DisconnectResp::to_string() const { return text_of_iu(*this); }
 

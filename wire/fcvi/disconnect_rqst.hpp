@@ -10,9 +10,9 @@ namespace wire::fcvi {
 struct DisconnectRqst {
   FcviHandle handle = FcviHandle::unassigned;  // of the receiving endpoint; unassigned where not known
   MsgId last_msg_id{};                         // last message that the sender completed; 0 for a setup
-  ConnectionId connection_id{};   // 0 for an established connection (ruling 5); FFFFFFFFh is accepted
-  bool conn_setup_abort = false;  // a Connection Setup is aborted, not a connection
-  bool vi_app_discon = false;     // asked for by the VI Application, not by the provider
+  ConnectionId connection_id{};                // 0 for an established connection (ruling 5); FFFFFFFFh is accepted
+  bool conn_setup_abort = false;               // a Connection Setup is aborted, not a connection
+  bool vi_app_discon = false;                  // asked for by the VI Application, not by the provider
   std::optional<ConnectionStatus> status;
 
   static constexpr std::string_view name = "FCVI_DISCONNECT_RQST";

@@ -7,10 +7,8 @@ namespace wire::fcvi {
 
 std::string_view to_string(ConnectMode value) {
   switch (value) {
-    case ConnectMode::client_server:
-      return "client_server";
-    case ConnectMode::peer_to_peer:
-      return "peer_to_peer";
+    case ConnectMode::client_server: return "client_server";
+    case ConnectMode::peer_to_peer: return "peer_to_peer";
   }
   return text::unknown;
 }

@@ -40,8 +40,8 @@ inline constexpr std::uint8_t all = retry | conn_info | conn_sts;
 /// FC-VI Table 10 (ruling 6).
 namespace disconnect_flag {
 inline constexpr std::uint8_t conn_setup_abort = 0x04;  // a Connection Setup is aborted, not a connection
-inline constexpr std::uint8_t vi_app_discon = 0x02;  // asked for by the VI Application, not by the provider
-inline constexpr std::uint8_t conn_sts = 0x01;       // FCVI_PARAMETER is a ConnectionStatus
+inline constexpr std::uint8_t vi_app_discon = 0x02;     // asked for by the VI Application, not by the provider
+inline constexpr std::uint8_t conn_sts = 0x01;          // FCVI_PARAMETER is a ConnectionStatus
 inline constexpr std::uint8_t all = conn_setup_abort | vi_app_discon | conn_sts;
 }  // namespace disconnect_flag
 

@@ -19,8 +19,7 @@ std::string text_of_iu(const Iu& iu) {
     text::append(line, "rmt_va", text::hex_h(iu.rmt_va, 16));
     text::append(line, "rmt_va_handle", to_string(iu.rmt_va_handle));
   }
-  if constexpr (requires { iu.total_length; })
-    text::append(line, "total_length", std::to_string(iu.total_length));
+  if constexpr (requires { iu.total_length; }) text::append(line, "total_length", std::to_string(iu.total_length));
   if constexpr (requires { iu.immediate_data; })
     if (iu.immediate_data) text::append(line, "immediate_data", text::hex_h(*iu.immediate_data, 8));
   return line;

@@ -20,10 +20,9 @@ struct MessageStatus {
             (flags & message_response_flag::prot_err) != 0, (flags & message_response_flag::trans_err) != 0};
   }
   [[nodiscard]] constexpr std::uint8_t to_flags() const {
-    return static_cast<std::uint8_t>((resp_err ? message_response_flag::resp_err : 0) |
-                                     (desc_err ? message_response_flag::desc_err : 0) |
-                                     (prot_err ? message_response_flag::prot_err : 0) |
-                                     (trans_err ? message_response_flag::trans_err : 0));
+    return static_cast<std::uint8_t>(
+        (resp_err ? message_response_flag::resp_err : 0) | (desc_err ? message_response_flag::desc_err : 0) |
+        (prot_err ? message_response_flag::prot_err : 0) | (trans_err ? message_response_flag::trans_err : 0));
   }
 };
 /// "ok", or "error" and its causes.

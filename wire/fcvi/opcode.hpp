@@ -71,8 +71,8 @@ inline constexpr std::array<IuInfo, 12> iu_table{{
 /// Bytes of Device_Header of an IU: 16, 32, or 0 for an unknown opcode (FC-VI Table 1). Constant time.
 [[nodiscard]] constexpr std::size_t device_header_size(Opcode opcode) {
   constexpr std::uint32_t with_16 = 1U << 0x08 | 1U << 0x09;
-  constexpr std::uint32_t with_32 = 1U << 0x00 | 1U << 0x01 | 1U << 0x02 | 1U << 0x0A | 1U << 0x10 |
-                                    1U << 0x12 | 1U << 0x18 | 1U << 0x19 | 1U << 0x1A | 1U << 0x1B;
+  constexpr std::uint32_t with_32 = 1U << 0x00 | 1U << 0x01 | 1U << 0x02 | 1U << 0x0A | 1U << 0x10 | 1U << 0x12 |
+                                    1U << 0x18 | 1U << 0x19 | 1U << 0x1A | 1U << 0x1B;
   const auto code = static_cast<unsigned>(opcode);
   if (code > 31) return 0;
   return (with_32 >> code & 1) != 0 ? 32 : (with_16 >> code & 1) != 0 ? 16 : 0;

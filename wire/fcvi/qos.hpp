@@ -23,8 +23,7 @@ struct Qos {
   static constexpr std::string_view name = "FCVI_QOS";
   static constexpr auto layout = codec::layout<20>(
       codec::field<0, 1>(&Qos::pref, "pref"), codec::field<4, 4>(&Qos::max_bandwidth, "max_bandwidth"),
-      codec::field<8, 4>(&Qos::min_bandwidth, "min_bandwidth"),
-      codec::field<12, 4>(&Qos::max_delay_us, "max_delay_us"),
+      codec::field<8, 4>(&Qos::min_bandwidth, "min_bandwidth"), codec::field<12, 4>(&Qos::max_delay_us, "max_delay_us"),
       codec::field<16, 4>(&Qos::pipeline_depth, "pipeline_depth"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Qos> parse(Bytes bytes) { return codec::parse<Qos>(bytes); }

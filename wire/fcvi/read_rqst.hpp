@@ -27,8 +27,7 @@ struct ReadRqst {
   /// `header` is one of this opcode.
   [[nodiscard]] static ReadRqst from(const DeviceHeader& header) {
     assert(header.opcode == opcode);
-    return {header.handle, header.msg_id, header.rmt_va, header.rmt_va_handle,
-            header.tot_len_or_connection_id};
+    return {header.handle, header.msg_id, header.rmt_va, header.rmt_va_handle, header.tot_len_or_connection_id};
   }
   [[nodiscard]] DeviceHeader to_device_header() const {
     return {handle, opcode, 0, msg_id, 0, rmt_va, rmt_va_handle, total_length};

@@ -51,8 +51,7 @@ enum class Reason : std::uint8_t {
 /// name.
 [[nodiscard]] constexpr bool is_reserved(Reason reason) {
   const auto code = static_cast<unsigned>(reason);
-  const bool named =
-      (code >= 0x01 && code <= 0x05) || (code >= 0x20 && code <= 0x22) || (code >= 0x40 && code <= 0x4B);
+  const bool named = (code >= 0x01 && code <= 0x05) || (code >= 0x20 && code <= 0x22) || (code >= 0x40 && code <= 0x4B);
   return !named && !is_vendor_unique(reason);
 }
 
@@ -70,9 +69,7 @@ struct ConnectionStatus {
                        codec::field<2, 1>(&ConnectionStatus::explanation, "explanation"),
                        codec::field<3, 1>(&ConnectionStatus::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<ConnectionStatus> parse(Bytes bytes) {
-    return codec::parse<ConnectionStatus>(bytes);
-  }
+  [[nodiscard]] static Result<ConnectionStatus> parse(Bytes bytes) { return codec::parse<ConnectionStatus>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
   [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
   friend bool operator==(const ConnectionStatus&, const ConnectionStatus&) = default;
@@ -81,8 +78,7 @@ struct ConnectionStatus {
             static_cast<std::uint8_t>(parameter & 0xFF)};
   }
   [[nodiscard]] constexpr std::uint32_t to_parameter() const {
-    return std::uint32_t{static_cast<std::uint8_t>(reason)} << 16 | std::uint32_t{explanation} << 8 |
-           vendor_unique;
+    return std::uint32_t{static_cast<std::uint8_t>(reason)} << 16 | std::uint32_t{explanation} << 8 | vendor_unique;
   }
 };
 

@@ -39,33 +39,21 @@ Result<Descriptor> parse_as<UnknownDescriptor>(Bytes bytes) {
 
 Result<Descriptor> parse_by_type(Bytes bytes) {
   switch (static_cast<DescriptorType>(bytes[0])) {
-    case DescriptorType::priority:
-      return parse_as<Priority>(bytes);
-    case DescriptorType::mac:
-      return parse_as<Mac>(bytes);
-    case DescriptorType::fc_map:
-      return parse_as<FcMap>(bytes);
-    case DescriptorType::name_id:
-      return parse_as<NameId>(bytes);
-    case DescriptorType::fabric:
-      return parse_as<Fabric>(bytes);
-    case DescriptorType::max_fcoe_size:
-      return parse_as<MaxFcoeSize>(bytes);
+    case DescriptorType::priority: return parse_as<Priority>(bytes);
+    case DescriptorType::mac: return parse_as<Mac>(bytes);
+    case DescriptorType::fc_map: return parse_as<FcMap>(bytes);
+    case DescriptorType::name_id: return parse_as<NameId>(bytes);
+    case DescriptorType::fabric: return parse_as<Fabric>(bytes);
+    case DescriptorType::max_fcoe_size: return parse_as<MaxFcoeSize>(bytes);
     case DescriptorType::flogi:
     case DescriptorType::fdisc:
     case DescriptorType::logo:
-    case DescriptorType::elp:
-      return parse_as<EncapsulatedFrame>(bytes);
-    case DescriptorType::vn_port:
-      return parse_as<VnPort>(bytes);
-    case DescriptorType::fka_adv_period:
-      return parse_as<FkaAdvPeriod>(bytes);
-    case DescriptorType::vendor_id:
-      return parse_as<VendorId>(bytes);
-    case DescriptorType::vlan:
-      return parse_as<Vlan>(bytes);
-    case DescriptorType::fc4_features:
-      return parse_as<Fc4Features>(bytes);
+    case DescriptorType::elp: return parse_as<EncapsulatedFrame>(bytes);
+    case DescriptorType::vn_port: return parse_as<VnPort>(bytes);
+    case DescriptorType::fka_adv_period: return parse_as<FkaAdvPeriod>(bytes);
+    case DescriptorType::vendor_id: return parse_as<VendorId>(bytes);
+    case DescriptorType::vlan: return parse_as<Vlan>(bytes);
+    case DescriptorType::fc4_features: return parse_as<Fc4Features>(bytes);
   }
   return parse_as<UnknownDescriptor>(bytes);
 }
@@ -83,36 +71,21 @@ Result<Bytes> bounded(Bytes bytes) {
 
 std::string_view to_string(DescriptorType value) {
   switch (value) {
-    case DescriptorType::priority:
-      return "PRIORITY";
-    case DescriptorType::mac:
-      return "MAC";
-    case DescriptorType::fc_map:
-      return "FC_MAP";
-    case DescriptorType::name_id:
-      return "NAME_ID";
-    case DescriptorType::fabric:
-      return "FABRIC";
-    case DescriptorType::max_fcoe_size:
-      return "MAX_FCOE_SIZE";
-    case DescriptorType::flogi:
-      return "FLOGI";
-    case DescriptorType::fdisc:
-      return "FDISC";
-    case DescriptorType::logo:
-      return "LOGO";
-    case DescriptorType::elp:
-      return "ELP";
-    case DescriptorType::vn_port:
-      return "VN_PORT";
-    case DescriptorType::fka_adv_period:
-      return "FKA_ADV_PERIOD";
-    case DescriptorType::vendor_id:
-      return "VENDOR_ID";
-    case DescriptorType::vlan:
-      return "VLAN";
-    case DescriptorType::fc4_features:
-      return "FC4_FEATURES";
+    case DescriptorType::priority: return "PRIORITY";
+    case DescriptorType::mac: return "MAC";
+    case DescriptorType::fc_map: return "FC_MAP";
+    case DescriptorType::name_id: return "NAME_ID";
+    case DescriptorType::fabric: return "FABRIC";
+    case DescriptorType::max_fcoe_size: return "MAX_FCOE_SIZE";
+    case DescriptorType::flogi: return "FLOGI";
+    case DescriptorType::fdisc: return "FDISC";
+    case DescriptorType::logo: return "LOGO";
+    case DescriptorType::elp: return "ELP";
+    case DescriptorType::vn_port: return "VN_PORT";
+    case DescriptorType::fka_adv_period: return "FKA_ADV_PERIOD";
+    case DescriptorType::vendor_id: return "VENDOR_ID";
+    case DescriptorType::vlan: return "VLAN";
+    case DescriptorType::fc4_features: return "FC4_FEATURES";
   }
   return text::unknown;
 }
@@ -172,10 +145,19 @@ std::uint8_t type_of(const Descriptor& descriptor) {
   if (const auto* frame = std::get_if<EncapsulatedFrame>(&descriptor)) return static_cast<std::uint8_t>(frame->type);
   if (const auto* unknown = std::get_if<UnknownDescriptor>(&descriptor)) return unknown->type;
   constexpr DescriptorType any{};
-  constexpr std::array<DescriptorType, std::variant_size_v<Descriptor>> types{
-      DescriptorType::priority, DescriptorType::mac, DescriptorType::fc_map, DescriptorType::name_id, DescriptorType::fabric,
-      DescriptorType::max_fcoe_size, any, DescriptorType::vn_port, DescriptorType::fka_adv_period, DescriptorType::vendor_id,
-      DescriptorType::vlan, DescriptorType::fc4_features, any};
+  constexpr std::array<DescriptorType, std::variant_size_v<Descriptor>> types{DescriptorType::priority,
+                                                                              DescriptorType::mac,
+                                                                              DescriptorType::fc_map,
+                                                                              DescriptorType::name_id,
+                                                                              DescriptorType::fabric,
+                                                                              DescriptorType::max_fcoe_size,
+                                                                              any,
+                                                                              DescriptorType::vn_port,
+                                                                              DescriptorType::fka_adv_period,
+                                                                              DescriptorType::vendor_id,
+                                                                              DescriptorType::vlan,
+                                                                              DescriptorType::fc4_features,
+                                                                              any};
   return static_cast<std::uint8_t>(types[descriptor.index()]);
 }
 

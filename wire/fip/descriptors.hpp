@@ -32,8 +32,8 @@ inline constexpr std::uint8_t first_non_critical_type = 128;
 struct Priority {
   std::uint8_t priority = 128;
   static constexpr std::string_view name = "PRI";
-  static constexpr auto layout = codec::layout<4>(codec::constant<0, 2>(0x0101, "type"),
-                                                  codec::field<3, 1>(&Priority::priority, "priority"));
+  static constexpr auto layout =
+      codec::layout<4>(codec::constant<0, 2>(0x0101, "type"), codec::field<3, 1>(&Priority::priority, "priority"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Priority> parse(Bytes bytes) { return codec::parse<Priority>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -71,8 +71,8 @@ struct FcMap {
 struct NameId {
   Wwn name_id{};
   static constexpr std::string_view name = "NAME";
-  static constexpr auto layout = codec::layout<12>(codec::constant<0, 2>(0x0403, "type"),
-                                                   codec::field<4, 8>(&NameId::name_id, "name_id"));
+  static constexpr auto layout =
+      codec::layout<12>(codec::constant<0, 2>(0x0403, "type"), codec::field<4, 8>(&NameId::name_id, "name_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<NameId> parse(Bytes bytes) { return codec::parse<NameId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -127,10 +127,9 @@ struct VnPort {
   FcId n_port_id{};
   Wwn port_name{};
   static constexpr std::string_view name = "VN_PORT";
-  static constexpr auto layout = codec::layout<20>(codec::constant<0, 2>(0x0B05, "type"),
-                                                   codec::field<2, 6>(&VnPort::address, "address"),
-                                                   codec::field<9, 3>(&VnPort::n_port_id, "n_port_id"),
-                                                   codec::field<12, 8>(&VnPort::port_name, "port_name"));
+  static constexpr auto layout = codec::layout<20>(
+      codec::constant<0, 2>(0x0B05, "type"), codec::field<2, 6>(&VnPort::address, "address"),
+      codec::field<9, 3>(&VnPort::n_port_id, "n_port_id"), codec::field<12, 8>(&VnPort::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<VnPort> parse(Bytes bytes) { return codec::parse<VnPort>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -143,10 +142,9 @@ struct FkaAdvPeriod {
   bool no_keep_alive = false;
   std::uint32_t period_ms = 8000;
   static constexpr std::string_view name = "FKA";
-  static constexpr auto layout =
-      codec::layout<8>(codec::constant<0, 2>(0x0C02, "type"),
-                       codec::word<3, 1>(codec::part<0, 0>(&FkaAdvPeriod::no_keep_alive, "d")),
-                       codec::field<4, 4>(&FkaAdvPeriod::period_ms, "period_ms"));
+  static constexpr auto layout = codec::layout<8>(
+      codec::constant<0, 2>(0x0C02, "type"), codec::word<3, 1>(codec::part<0, 0>(&FkaAdvPeriod::no_keep_alive, "d")),
+      codec::field<4, 4>(&FkaAdvPeriod::period_ms, "period_ms"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<FkaAdvPeriod> parse(Bytes bytes) { return codec::parse<FkaAdvPeriod>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -158,8 +156,8 @@ struct FkaAdvPeriod {
 struct VendorId {
   std::array<std::uint8_t, 8> vendor_id{};
   static constexpr std::string_view name = "VENDOR";
-  static constexpr auto layout = codec::layout<12>(codec::constant<0, 2>(0x0D03, "type"),
-                                                   codec::field<4, 8>(&VendorId::vendor_id, "vendor_id"));
+  static constexpr auto layout =
+      codec::layout<12>(codec::constant<0, 2>(0x0D03, "type"), codec::field<4, 8>(&VendorId::vendor_id, "vendor_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<VendorId> parse(Bytes bytes) { return codec::parse<VendorId>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -171,9 +169,8 @@ struct VendorId {
 struct Vlan {
   std::uint16_t vlan_id = 0;
   static constexpr std::string_view name = "VLAN";
-  static constexpr auto layout =
-      codec::layout<4>(codec::constant<0, 2>(0x0E01, "type"),
-                       codec::word<2, 2>(codec::part<11, 0>(&Vlan::vlan_id, "vlan_id")));
+  static constexpr auto layout = codec::layout<4>(codec::constant<0, 2>(0x0E01, "type"),
+                                                  codec::word<2, 2>(codec::part<11, 0>(&Vlan::vlan_id, "vlan_id")));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Vlan> parse(Bytes bytes) { return codec::parse<Vlan>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -186,9 +183,9 @@ struct Fc4Features {
   std::array<std::uint8_t, 32> types{};
   std::array<std::uint8_t, 128> features{};
   static constexpr std::string_view name = "FC4";
-  static constexpr auto layout = codec::layout<164>(
-      codec::constant<0, 2>(0x0F29, "type"), codec::field<4, 32>(&Fc4Features::types, "types"),
-      codec::field<36, 128>(&Fc4Features::features, "features"));
+  static constexpr auto layout =
+      codec::layout<164>(codec::constant<0, 2>(0x0F29, "type"), codec::field<4, 32>(&Fc4Features::types, "types"),
+                         codec::field<36, 128>(&Fc4Features::features, "features"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<Fc4Features> parse(Bytes bytes) { return codec::parse<Fc4Features>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -52,11 +52,11 @@ struct FipHeader {
   std::uint8_t version = 1;
 
   static constexpr std::string_view name = "FIP";
-  static constexpr auto layout = codec::layout<10>(
-      codec::word<0, 1>(codec::part<7, 4>(&FipHeader::version, "version")), codec::field<2, 2>(&FipHeader::operation, "operation"),
-      codec::field<5, 1>(&FipHeader::subcode, "subcode"),
-      codec::field<6, 2>(&FipHeader::descriptor_words, "descriptor_words"),
-      codec::field<8, 2>(&FipHeader::flags, "flags"));
+  static constexpr auto layout = codec::layout<10>(codec::word<0, 1>(codec::part<7, 4>(&FipHeader::version, "version")),
+                                                   codec::field<2, 2>(&FipHeader::operation, "operation"),
+                                                   codec::field<5, 1>(&FipHeader::subcode, "subcode"),
+                                                   codec::field<6, 2>(&FipHeader::descriptor_words, "descriptor_words"),
+                                                   codec::field<8, 2>(&FipHeader::flags, "flags"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<FipHeader> parse(Bytes bytes) { return codec::parse<FipHeader>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }

@@ -79,8 +79,7 @@ std::string FipMessage::to_string() const {
   return line;
 }
 
-std::vector<std::uint8_t> FipMessage::to_ethernet(const MacAddress& destination,
-                                                  const MacAddress& source) const {
+std::vector<std::uint8_t> FipMessage::to_ethernet(const MacAddress& destination, const MacAddress& source) const {
   std::vector<std::uint8_t> frame(EthernetHeader::size() + size());
   EthernetHeader{destination, source, EtherType::fip}.write(frame);
   write(MutableBytes(frame).subspan(EthernetHeader::size()));

@@ -34,8 +34,7 @@ struct FipMessage {
     return nullptr;
   }
   /// Ethernet frame of this message, as long as it needs to be.
-  [[nodiscard]] std::vector<std::uint8_t> to_ethernet(const MacAddress& destination,
-                                                      const MacAddress& source) const;
+  [[nodiscard]] std::vector<std::uint8_t> to_ethernet(const MacAddress& destination, const MacAddress& source) const;
 };
 
 }  // namespace wire::fip

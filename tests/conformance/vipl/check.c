@@ -86,8 +86,7 @@ static int my_index(void) {
   return index < MAX_NOTES ? index : MAX_NOTES - 1;
 }
 
-static void note(Note* mine, const char* file, int line, const char* format, const char* what,
-                 const char* arguments) {
+static void note(Note* mine, const char* file, int line, const char* format, const char* what, const char* arguments) {
   mine->active = 0;
   snprintf(mine->file, sizeof mine->file, "%s", base_name(file));
   mine->line = line;

@@ -7,15 +7,13 @@
 /* Byte offsets of VI-DG 5.1, Figures 4 and 5: hardware reads them. */
 static void layout(int unused) {
   (void)unused;
-  CHECK(sizeof(VIP_CONTROL_SEGMENT) == 32 && sizeof(VIP_ADDRESS_SEGMENT) == 16 &&
-            sizeof(VIP_DATA_SEGMENT) == 16,
+  CHECK(sizeof(VIP_CONTROL_SEGMENT) == 32 && sizeof(VIP_ADDRESS_SEGMENT) == 16 && sizeof(VIP_DATA_SEGMENT) == 16,
         "segments have %zu, %zu and %zu bytes", sizeof(VIP_CONTROL_SEGMENT), sizeof(VIP_ADDRESS_SEGMENT),
         sizeof(VIP_DATA_SEGMENT));
   CHECK(sizeof(VIP_DESCRIPTOR) == 64, "a descriptor with two segments has %zu bytes", sizeof(VIP_DESCRIPTOR));
   CHECK(offsetof(VIP_CONTROL_SEGMENT, Next) == 0 && offsetof(VIP_CONTROL_SEGMENT, NextHandle) == 8 &&
             offsetof(VIP_CONTROL_SEGMENT, SegCount) == 12 && offsetof(VIP_CONTROL_SEGMENT, Control) == 14 &&
-            offsetof(VIP_CONTROL_SEGMENT, Reserved) == 16 &&
-            offsetof(VIP_CONTROL_SEGMENT, ImmediateData) == 20 &&
+            offsetof(VIP_CONTROL_SEGMENT, Reserved) == 16 && offsetof(VIP_CONTROL_SEGMENT, ImmediateData) == 20 &&
             offsetof(VIP_CONTROL_SEGMENT, Length) == 24 && offsetof(VIP_CONTROL_SEGMENT, Status) == 28,
         "the fields of the control segment are not where VI-DG 5.2 has them");
   CHECK(offsetof(VIP_DATA_SEGMENT, Handle) == 8 && offsetof(VIP_DATA_SEGMENT, Length) == 12 &&
@@ -29,11 +27,9 @@ static void constants(int unused) {
   CHECK(VIP_SUCCESS == 0 && VIP_NOT_DONE == 1 && VIP_INVALID_PARAMETER == 2 && VIP_TIMEOUT == 4 &&
             VIP_NOT_REACHABLE == 15,
         "return codes have other values than VI-DG 4.2 gives");
-  CHECK(VIP_STATE_IDLE == 0 && VIP_STATE_CONNECTED == 1 && VIP_STATE_CONNECT_PENDING == 2 &&
-            VIP_STATE_ERROR == 3,
+  CHECK(VIP_STATE_IDLE == 0 && VIP_STATE_CONNECTED == 1 && VIP_STATE_CONNECT_PENDING == 2 && VIP_STATE_ERROR == 3,
         "states have other values than VI-DG 4.8 gives");
-  CHECK(VIP_SERVICE_UNRELIABLE == 1 && VIP_SERVICE_RELIABLE_DELIVERY == 2 &&
-            VIP_SERVICE_RELIABLE_RECEPTION == 4,
+  CHECK(VIP_SERVICE_UNRELIABLE == 1 && VIP_SERVICE_RELIABLE_DELIVERY == 2 && VIP_SERVICE_RELIABLE_RECEPTION == 4,
         "reliability levels have other values than VI-DG 4.6 gives");
   CHECK(VIP_CONTROL_RESERVED == 0xFFF0 && VIP_STATUS_RESERVED == 0xFFF0FE00U && VIP_CONTROL_QFENCE == 0x0008,
         "the masks that VI-DG 4.3 misprints have other values");

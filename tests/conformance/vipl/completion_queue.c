@@ -10,8 +10,7 @@ static void expect_entry(VIP_CQ_HANDLE queue, VIP_VI_HANDLE vi, bool receive) {
   VIP_BOOLEAN receive_queue = VIP_FALSE;
   EXPECT(VIP_SUCCESS, VipCQWait, queue, VIP_INFINITE, &which, &receive_queue);
   CHECK(which == vi, "the entry is about another VI");
-  CHECK((receive_queue != VIP_FALSE) == receive, "the entry is about the %s queue",
-        receive ? "send" : "receive");
+  CHECK((receive_queue != VIP_FALSE) == receive, "the entry is about the %s queue", receive ? "send" : "receive");
 }
 
 static void expect_empty(VIP_CQ_HANDLE queue) {
@@ -28,14 +27,16 @@ static VIP_RETURN code_of(const VIP_DESCRIPTOR* descriptor) {
 static void take_send(VIP_VI_HANDLE vi, unsigned slot) {
   VIP_DESCRIPTOR* descriptor = NULL;
   const VIP_RETURN code = CALL(VipSendDone, vi, &descriptor);
-  CHECK(descriptor == slot_at(&near, slot), "after its entry came, VipSendDone returned another descriptor, %s", code_name(code));
+  CHECK(descriptor == slot_at(&near, slot), "after its entry came, VipSendDone returned another descriptor, %s",
+        code_name(code));
   CHECK(code == code_of(descriptor), "VipSendDone returned %s, which the status does not say", code_name(code));
 }
 
 static void take_receive(VIP_VI_HANDLE vi, unsigned slot) {
   VIP_DESCRIPTOR* descriptor = NULL;
   const VIP_RETURN code = CALL(VipRecvDone, vi, &descriptor);
-  CHECK(descriptor == slot_at(&near, slot), "after its entry came, VipRecvDone returned another descriptor, %s", code_name(code));
+  CHECK(descriptor == slot_at(&near, slot), "after its entry came, VipRecvDone returned another descriptor, %s",
+        code_name(code));
   CHECK(code == code_of(descriptor), "VipRecvDone returned %s, which the status does not say", code_name(code));
 }
 

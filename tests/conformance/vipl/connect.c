@@ -37,11 +37,9 @@ static void wait_success(int unused) {
   order.address = server;
   far_start(order);
   memset(&client, 0, sizeof client);
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes,
-         &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes, &connection);
   CHECK(same_address(&client, &order.local), "the address of the client is not the one that it gave");
-  CHECK(attributes.ReliabilityLevel == RELIABLE && attributes.MaxTransferSize == 4000 &&
-            !attributes.EnableRdmaWrite,
+  CHECK(attributes.ReliabilityLevel == RELIABLE && attributes.MaxTransferSize == 4000 && !attributes.EnableRdmaWrite,
         "the attributes of the client's VI came as level %u, transfer size %lu, RDMA Write %d",
         attributes.ReliabilityLevel, attributes.MaxTransferSize, attributes.EnableRdmaWrite);
   EXPECT(VIP_SUCCESS, VipConnectReject, connection);
@@ -202,10 +200,8 @@ static void wait_serves_once(int unused) {
   order.local = local = fresh_address(&far.nic);
   order.persistent = true;
   far_start(order);
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &local.net, &attributes,
-         &connection);
-  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_NO_MATCH,
-              request(idle_vi(), &server, VIP_INFINITE));
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &local.net, &attributes, &connection);
+  expect_code(__FILE__, __LINE__, ID_VipConnectRequest, VIP_NO_MATCH, request(idle_vi(), &server, VIP_INFINITE));
   EXPECT(VIP_SUCCESS, VipConnectAccept, connection, idle_vi());
   FAR_ANSWERS(VIP_SUCCESS);
 }
@@ -251,8 +247,7 @@ const Test connect_tests[] = {
     TEST(VipConnectRequest, "timeout", PROVES(VIP_TIMEOUT), request_timeout),
     TEST_BY("VI-DG 6.7", EARLY, VipConnectRequest, "no_match", PROVES(VIP_NO_MATCH), request_no_match, 0),
     TEST(VipConnectRequest, "foreign_host", PROVES(VIP_INVALID_PARAMETER), request_foreign_host),
-    TEST_BY("VI-DG 3.3.4", EARLY, VipConnectRequest, "nobody_there", PROVES(VIP_NOT_REACHABLE), request_nobody,
-            0),
+    TEST_BY("VI-DG 3.3.4", EARLY, VipConnectRequest, "nobody_there", PROVES(VIP_NOT_REACHABLE), request_nobody, 0),
     {"connect.loopback", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, PROVES(VIP_SUCCESS), loopback, 0},
     {"connect.again", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, PROVES(VIP_SUCCESS), reconnect, 0},
     {"connect.many", ID_VipConnectRequest, "VI-ARCH 4.1", EARLY, RULE, many, 0},

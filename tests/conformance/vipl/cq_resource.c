@@ -59,8 +59,7 @@ static void destroy_success(int unused) {
 /* While a work queue uses it. */
 static void destroy_in_use(int receive) {
   VIP_CQ_HANDLE queue = make_queue(16);
-  VIP_VI_HANDLE vi =
-      create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, receive ? NULL : queue, receive ? queue : NULL);
+  VIP_VI_HANDLE vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, receive ? NULL : queue, receive ? queue : NULL);
   VIP_BOOLEAN receive_queue;
   VIP_VI_HANDLE which;
   EXPECT(VIP_ERROR_RESOURCE, VipDestroyCQ, queue);
@@ -107,7 +106,8 @@ static void resize_below_entries(int unused) {
   VIP_VI_HANDLE vi = create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, queue);
   (void)unused;
   make_entries(vi, 20);
-  EXPECT(VIP_SUCCESS, VipResizeCQ, queue, 5); /* the "minimum [...] that it must hold": it holds more, and no resource lacks */
+  EXPECT(VIP_SUCCESS, VipResizeCQ, queue,
+         5); /* the "minimum [...] that it must hold": it holds more, and no resource lacks */
   expect_entries(queue, vi, 20);
 }
 

@@ -39,8 +39,8 @@ static void send_spoilt(int level, Message wanted, Spoil spoil, VIP_UINT32 error
   CHECK((done->CS.Status & VIP_STATUS_ERROR_MASK) == error_bits, "status %08X: expected the error bits %03X",
         done->CS.Status, error_bits);
   if ((descriptor->CS.Control & VIP_CONTROL_OP_MASK) != VIP_CONTROL_OP_RESERVED)
-    CHECK((done->CS.Status & VIP_STATUS_OP_MASK) == operation,
-          "status %08X: expected the operation code %05X", done->CS.Status, operation);
+    CHECK((done->CS.Status & VIP_STATUS_OP_MASK) == operation, "status %08X: expected the operation code %05X",
+          done->CS.Status, operation);
   if (level != VIP_SERVICE_UNRELIABLE) far_reap_receive(0, 0, VIP_STATUS_DESC_FLUSHED_ERROR);
   CHECK(far_matches(0, 100, 200), "a descriptor with an error moved data");
   check_after_error(vi, level);
@@ -56,9 +56,7 @@ static void write_is_spoilt(int level, Spoil spoil, VIP_UINT32 error_bits) {
   send_spoilt(level, wanted, spoil, error_bits, VIP_STATUS_OP_RDMA_WRITE);
 }
 
-static void reserved_operation(VIP_DESCRIPTOR* descriptor) {
-  descriptor->CS.Control |= VIP_CONTROL_OP_RESERVED;
-}
+static void reserved_operation(VIP_DESCRIPTOR* descriptor) { descriptor->CS.Control |= VIP_CONTROL_OP_RESERVED; }
 static void reserved_bits(VIP_DESCRIPTOR* descriptor) { descriptor->CS.Control |= 0x0010; }
 static void top_reserved_bit(VIP_DESCRIPTOR* descriptor) { descriptor->CS.Control |= 0x8000; }
 static void reserved_word(VIP_DESCRIPTOR* descriptor) { descriptor->CS.Reserved = 1; }
@@ -74,14 +72,11 @@ static void beyond_region(VIP_DESCRIPTOR* descriptor) {
   static unsigned char others[3 * 65536]; /* registered by nobody */
   descriptor->DS[0].Local.Data.Address = others + 65536;
 }
-static void wrapping_address(VIP_DESCRIPTOR* descriptor) {
-  descriptor->DS[0].Local.Data.AddressBits = UINT64_MAX - 10;
-}
+static void wrapping_address(VIP_DESCRIPTOR* descriptor) { descriptor->DS[0].Local.Data.AddressBits = UINT64_MAX - 10; }
 static void too_many_segments(VIP_DESCRIPTOR* descriptor) {
   const VIP_ULONG count = near.attributes.MaxSegmentsPerDesc + 1;
   if (count > 0xFFFF || (count + 2) * sizeof(VIP_DATA_SEGMENT) > SLOTS * SLOT_BYTES)
-    skip("a descriptor can have %lu segments: the suite has no larger one",
-         near.attributes.MaxSegmentsPerDesc);
+    skip("a descriptor can have %lu segments: the suite has no larger one", near.attributes.MaxSegmentsPerDesc);
   descriptor->CS.SegCount = (VIP_UINT16)count;
 }
 static void deregistered(VIP_DESCRIPTOR* descriptor) {
@@ -150,9 +145,7 @@ static void receive_is_spoilt(int level, Spoil spoil, VIP_UINT32 error_bits) {
     CHECK(vi_state(vi) == VIP_STATE_CONNECTED, "an error took an Unreliable Delivery VI out of Connected");
 }
 
-static void write_operation(VIP_DESCRIPTOR* descriptor) {
-  descriptor->CS.Control |= VIP_CONTROL_OP_RDMAWRITE;
-}
+static void write_operation(VIP_DESCRIPTOR* descriptor) { descriptor->CS.Control |= VIP_CONTROL_OP_RDMAWRITE; }
 static void read_operation(VIP_DESCRIPTOR* descriptor) { descriptor->CS.Control |= VIP_CONTROL_OP_RDMAREAD; }
 
 #define RECEIVE_SPOILT(spoil, error_bits) \
@@ -165,36 +158,33 @@ RECEIVE_SPOILT(wrong_handle, VIP_STATUS_PROTECTION_ERROR)
 RECEIVE_SPOILT(beyond_region, VIP_STATUS_PROTECTION_ERROR)
 RECEIVE_SPOILT(deregistered, VIP_STATUS_PROTECTION_ERROR)
 
-#define SEND(spoil)                                                                               \
-  AT_EACH_LEVEL("send." #spoil, ID_VipSendWait, "VI-DG 5.2", EARLY, PROVES(VIP_DESCRIPTOR_ERROR), \
-                send_##spoil)
-#define RECEIVE(spoil)                                                                               \
-  AT_EACH_LEVEL("receive." #spoil, ID_VipRecvWait, "VI-DG 5.2", EARLY, PROVES(VIP_DESCRIPTOR_ERROR), \
-                receive_##spoil)
+#define SEND(spoil) \
+  AT_EACH_LEVEL("send." #spoil, ID_VipSendWait, "VI-DG 5.2", EARLY, PROVES(VIP_DESCRIPTOR_ERROR), send_##spoil)
+#define RECEIVE(spoil) \
+  AT_EACH_LEVEL("receive." #spoil, ID_VipRecvWait, "VI-DG 5.2", EARLY, PROVES(VIP_DESCRIPTOR_ERROR), receive_##spoil)
 
-const Test descriptor_tests[] = {
-    SEND(reserved_operation),
-    SEND(reserved_bits),
-    SEND(top_reserved_bit),
-    SEND(reserved_word),
-    SEND(longer_length),
-    SEND(shorter_length),
-    SEND(too_long),
-    SEND(too_many_segments),
-    SEND(wrong_handle),
-    SEND(null_handle),
-    SEND(beyond_region),
-    SEND(wrapping_address),
-    SEND(deregistered),
-    AT_EACH_LEVEL("rdma_write.reserved_address_word", ID_VipSendWait, "VI-DG 5.3", EARLY,
-                  PROVES(VIP_DESCRIPTOR_ERROR), write_reserved_address_word),
-    AT_EACH_LEVEL("rdma_read.unsupported", ID_VipSendWait, "VI-ARCH 2.5.1", EARLY,
-                  PROVES(VIP_DESCRIPTOR_ERROR), unsupported_read),
-    RECEIVE(write_operation),
-    RECEIVE(read_operation),
-    RECEIVE(reserved_bits),
-    RECEIVE(reserved_word),
-    RECEIVE(wrong_handle),
-    RECEIVE(beyond_region),
-    RECEIVE(deregistered),
-    {NULL, 0, NULL, 0, 0, NULL, 0}};
+const Test descriptor_tests[] = {SEND(reserved_operation),
+                                 SEND(reserved_bits),
+                                 SEND(top_reserved_bit),
+                                 SEND(reserved_word),
+                                 SEND(longer_length),
+                                 SEND(shorter_length),
+                                 SEND(too_long),
+                                 SEND(too_many_segments),
+                                 SEND(wrong_handle),
+                                 SEND(null_handle),
+                                 SEND(beyond_region),
+                                 SEND(wrapping_address),
+                                 SEND(deregistered),
+                                 AT_EACH_LEVEL("rdma_write.reserved_address_word", ID_VipSendWait, "VI-DG 5.3", EARLY,
+                                               PROVES(VIP_DESCRIPTOR_ERROR), write_reserved_address_word),
+                                 AT_EACH_LEVEL("rdma_read.unsupported", ID_VipSendWait, "VI-ARCH 2.5.1", EARLY,
+                                               PROVES(VIP_DESCRIPTOR_ERROR), unsupported_read),
+                                 RECEIVE(write_operation),
+                                 RECEIVE(read_operation),
+                                 RECEIVE(reserved_bits),
+                                 RECEIVE(reserved_word),
+                                 RECEIVE(wrong_handle),
+                                 RECEIVE(beyond_region),
+                                 RECEIVE(deregistered),
+                                 {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -61,8 +61,7 @@ static void both_at_once(int level) {
     far_start(far_order(ORDER_DISCONNECT, 0));
     EXPECT(VIP_SUCCESS, VipDisconnect, vi);
     FAR_ANSWERS(VIP_SUCCESS);
-    CHECK(vi_state(vi) == VIP_STATE_IDLE && far_state(0) == VIP_STATE_IDLE,
-          "a VI is not Idle after VipDisconnect");
+    CHECK(vi_state(vi) == VIP_STATE_IDLE && far_state(0) == VIP_STATE_IDLE, "a VI is not Idle after VipDisconnect");
     EXPECT(VIP_SUCCESS, VipDestroyVi, vi);
     FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_DESTROY_VI, 0));
   }
@@ -112,10 +111,8 @@ static void far_process_dies(int level) {
 }
 
 const Test disconnect_tests[] = {
-    AT_EACH_LEVEL("disconnect.tells_the_other_end", ID_VipDisconnect, "VI-DG 6.2", FUNCTIONAL, OK,
-                  tells_the_other_end),
-    AT_EACH_LEVEL("disconnect.shows_in_the_state", ID_VipDisconnect, "VI-DG 3.3.5", EARLY, OK,
-                  shows_in_the_state),
+    AT_EACH_LEVEL("disconnect.tells_the_other_end", ID_VipDisconnect, "VI-DG 6.2", FUNCTIONAL, OK, tells_the_other_end),
+    AT_EACH_LEVEL("disconnect.shows_in_the_state", ID_VipDisconnect, "VI-DG 3.3.5", EARLY, OK, shows_in_the_state),
     AT_EACH_LEVEL("disconnect.flushes", ID_VipDisconnect, "VI-DG 3.3.5", EARLY, OK, flushes),
     AT_EACH_LEVEL("disconnect.both_at_once", ID_VipDisconnect, "VI-DG 3.3.5", EARLY, OK, both_at_once),
     {"disconnect.idle_twice", ID_VipDisconnect, "VI-DG 3.3.5", EARLY, OK, idle_twice, 0},
@@ -123,8 +120,7 @@ const Test disconnect_tests[] = {
      wakes_receiver, 0},
     {"disconnect.wakes_other_receiver", ID_VipRecvWait, "VI-DG 3.5.6", EARLY, PROVES(VIP_DESCRIPTOR_ERROR),
      wakes_receiver, 1},
-    AT_EACH_LEVEL("disconnect.far_closes_its_nic", ID_VipCloseNic, "VI-DG 3.3.5", FUNCTIONAL, RULE,
-                  far_closes_its_nic),
-    AT_EACH_LEVEL("disconnect.far_process_dies", ID_VipRecvWait, "programs", PRACTICE,
-                  PROVES(VIP_DESCRIPTOR_ERROR), far_process_dies),
+    AT_EACH_LEVEL("disconnect.far_closes_its_nic", ID_VipCloseNic, "VI-DG 3.3.5", FUNCTIONAL, RULE, far_closes_its_nic),
+    AT_EACH_LEVEL("disconnect.far_process_dies", ID_VipRecvWait, "programs", PRACTICE, PROVES(VIP_DESCRIPTOR_ERROR),
+                  far_process_dies),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

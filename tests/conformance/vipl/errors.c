@@ -11,8 +11,7 @@
 /* ---- Post Descriptor Error --------------------------------------------------------------------------- */
 
 /* The post itself succeeds (3.5.1 knows nothing else); the connection breaks at every level (6.3.1). */
-static void expect_post_error(VIP_VI_HANDLE vi, bool receive, VIP_DESCRIPTOR* descriptor,
-                              VIP_MEM_HANDLE handle) {
+static void expect_post_error(VIP_VI_HANDLE vi, bool receive, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE handle) {
   VIP_DESCRIPTOR* done = NULL;
   if (receive)
     EXPECT(VIP_SUCCESS, VipPostRecv, vi, descriptor, handle);
@@ -63,8 +62,8 @@ static void at_unreliable_level(int unused) {
   expect_post_error(vi, false, good_descriptor(), near.handle ^ 0x5A5A5A5A);
 }
 
-/* 6.3.1 leaves out no state, and the attempt to connect reports the error (VI-ARCH 5.1): the receives of an Idle VI are flushed, and it
- * connects after VipDisconnect. In Idle nobody waits for the request, which is no matter of state. */
+/* 6.3.1 leaves out no state, and the attempt to connect reports the error (VI-ARCH 5.1): the receives of an Idle VI are
+ * flushed, and it connects after VipDisconnect. In Idle nobody waits for the request, which is no matter of state. */
 static void in_idle(int level) {
   VIP_VI_ATTRIBUTES attributes;
   VIP_DESCRIPTOR *posted, *done = NULL;
@@ -100,8 +99,7 @@ static void overrun(int unused) {
   attributes = memory_attributes(&near);
   EXPECT(VIP_SUCCESS, VipRegisterMem, near.nic, memory, count * 64, &attributes, &handle);
   for (VIP_ULONG i = 0; i < count; ++i) {
-    CHECK(i + 1 < count || count_errors(&near, vi, VIP_ERROR_VI_OVERRUN) == 0,
-          "a queue holds less than it claims");
+    CHECK(i + 1 < count || count_errors(&near, vi, VIP_ERROR_VI_OVERRUN) == 0, "a queue holds less than it claims");
     EXPECT(VIP_SUCCESS, VipPostRecv, vi, (VIP_DESCRIPTOR*)(void*)((unsigned char*)memory + i * 64), handle);
   }
   const VIP_ERROR_DESCRIPTOR error = wait_for_error(&near, vi, VIP_ERROR_VI_OVERRUN);
@@ -109,7 +107,8 @@ static void overrun(int unused) {
   UNTIL(vi_state(vi) == VIP_STATE_ERROR);
 }
 
-/* An error that a descriptor tells ends the connection; the handlers of both ends hear that, once (VI-ARCH 7.2, 7.3). */
+/* An error that a descriptor tells ends the connection; the handlers of both ends hear that, once (VI-ARCH 7.2, 7.3).
+   */
 static void lost_at_both_ends(int level) {
   VIP_VI_HANDLE vi = make_pair(level);
   Order order = far_order(ORDER_ERROR_COUNT, 0);
@@ -118,8 +117,8 @@ static void lost_at_both_ends(int level) {
   wait_for_error(&near, vi, VIP_ERROR_CONN_LOST);
   far_wait_for_error(0, VIP_ERROR_CONN_LOST);
   pause_ms(50);
-  CHECK(count_errors(&near, vi, VIP_ERROR_CONN_LOST) == 1, "the loss of one connection was told %zu times to the sender",
-        count_errors(&near, vi, VIP_ERROR_CONN_LOST));
+  CHECK(count_errors(&near, vi, VIP_ERROR_CONN_LOST) == 1,
+        "the loss of one connection was told %zu times to the sender", count_errors(&near, vi, VIP_ERROR_CONN_LOST));
   order.error = VIP_ERROR_CONN_LOST;
   CHECK(far_do(order).count == 1, "the loss of one connection was told more than once to the receiver");
 }
@@ -139,11 +138,9 @@ static void descriptor_memory_gone(int unused) {
   memset(bytes, 0x55, sizeof bytes);
   far_post_send(0, message(0, 0, 64));
   waiting_for(__FILE__, __LINE__, "waits for a Completion Protection or Post Descriptor Error");
-  while (count_errors(&near, vi, VIP_ERROR_COMP_PROT) + count_errors(&near, vi, VIP_ERROR_POST_DESC) == 0)
-    pause_ms(1);
+  while (count_errors(&near, vi, VIP_ERROR_COMP_PROT) + count_errors(&near, vi, VIP_ERROR_POST_DESC) == 0) pause_ms(1);
   waiting_for(NULL, 0, NULL);
-  for (size_t i = 0; i < sizeof bytes; ++i)
-    CHECK(bytes[i] == 0x55, "memory that was deregistered was written");
+  for (size_t i = 0; i < sizeof bytes; ++i) CHECK(bytes[i] == 0x55, "memory that was deregistered was written");
   UNTIL(vi_state(vi) == VIP_STATE_ERROR);
 }
 
@@ -213,8 +210,8 @@ static void handler_calls_back(int unused) {
   EXPECT(VIP_SUCCESS, VipErrorCallback, near.nic, NULL, resetting_handler);
   FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_DISCONNECT, 0));
   UNTIL(handled_state >= 0);
-  CHECK(handled_state == VIP_STATE_IDLE && vi_state(vi) == VIP_STATE_IDLE,
-        "VipDisconnect in a handler left state %d", (int)handled_state);
+  CHECK(handled_state == VIP_STATE_IDLE && vi_state(vi) == VIP_STATE_IDLE, "VipDisconnect in a handler left state %d",
+        (int)handled_state);
 }
 
 #define E(name, clause, phase, codes, run, argument) \

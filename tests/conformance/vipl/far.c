@@ -128,9 +128,7 @@ void far_post_receive(unsigned vi, Message wanted) {
   FAR_EXPECT(VIP_SUCCESS, message_order(ORDER_POST_RECEIVE, vi, wanted));
 }
 
-void far_post_send(unsigned vi, Message wanted) {
-  FAR_EXPECT(VIP_SUCCESS, message_order(ORDER_POST_SEND, vi, wanted));
-}
+void far_post_send(unsigned vi, Message wanted) { FAR_EXPECT(VIP_SUCCESS, message_order(ORDER_POST_SEND, vi, wanted)); }
 
 static Answer far_reap(OrderKind kind, unsigned vi, unsigned slot, VIP_UINT32 error_bits) {
   const Answer answer = FAR_EXPECT(completion_code(error_bits), far_order(kind, vi));
@@ -168,8 +166,7 @@ void far_wait_for_error(unsigned vi, VIP_ERROR_CODE code) {
   far_do(order);
 }
 
-Message rdma_message(VIP_UINT16 operation, unsigned slot, size_t offset, VIP_UINT32 length,
-                     size_t far_offset) {
+Message rdma_message(VIP_UINT16 operation, unsigned slot, size_t offset, VIP_UINT32 length, size_t far_offset) {
   Message made = message(slot, offset, length);
   made.control = operation;
   made.remote_address = far.memory + far_offset;

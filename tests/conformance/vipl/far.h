@@ -10,14 +10,14 @@
 enum { FAR_VIS = 8, FAR_CONNECTIONS = 4 };
 
 typedef enum {
-  ORDER_OPEN,       /* opens the node: Answer.nic, .address, .memory, .handle */
-  ORDER_CREATE_VI,  /* .vi .attributes .queues */
-  ORDER_DESTROY_VI, /* .vi */
-  ORDER_QUERY_VI,   /* .vi: Answer.state */
-  ORDER_WAIT,       /* VipConnectWait: .address .timeout .connection: Answer.address, .attributes */
-  ORDER_ACCEPT,     /* .connection .vi */
-  ORDER_REJECT,     /* .connection */
-  ORDER_REQUEST, /* VipConnectRequest: .vi .local .address .timeout, again while nobody waits if .persistent
+  ORDER_OPEN,         /* opens the node: Answer.nic, .address, .memory, .handle */
+  ORDER_CREATE_VI,    /* .vi .attributes .queues */
+  ORDER_DESTROY_VI,   /* .vi */
+  ORDER_QUERY_VI,     /* .vi: Answer.state */
+  ORDER_WAIT,         /* VipConnectWait: .address .timeout .connection: Answer.address, .attributes */
+  ORDER_ACCEPT,       /* .connection .vi */
+  ORDER_REJECT,       /* .connection */
+  ORDER_REQUEST,      /* VipConnectRequest: .vi .local .address .timeout, again while nobody waits if .persistent
                   */
   ORDER_PEER_REQUEST, /* .vi .local .address .timeout */
   ORDER_PEER_WAIT,    /* .vi */
@@ -98,8 +98,7 @@ VIP_VI_STATE far_state(unsigned vi);
 void far_wait_for_error(unsigned vi, VIP_ERROR_CODE code);
 
 /* A message to or from the far node's data. */
-Message rdma_message(VIP_UINT16 operation, unsigned slot, size_t offset, VIP_UINT32 length,
-                     size_t far_offset);
+Message rdma_message(VIP_UINT16 operation, unsigned slot, size_t offset, VIP_UINT32 length, size_t far_offset);
 
 /* Connects the near VI, which is Idle, with far VI `far_vi`, which the partner accepts with. */
 void connect_pair(VIP_VI_HANDLE vi, unsigned far_vi);

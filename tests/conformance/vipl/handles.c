@@ -50,17 +50,14 @@ static void* bad_handle(HandleKind kind, Badness badness) {
   static void* (*const stale[])(void) = {stale_nic, stale_vi, stale_queue, stale_connection, stale_tag};
   static unsigned char nothing[4096];
   switch (badness) {
-    case STALE:
-      return stale[kind]();
-    case FORGED:
-      return nothing + 64;
+    case STALE: return stale[kind]();
+    case FORGED: return nothing + 64;
     case WRONG_KIND:
       return kind == NIC || kind == CQ || kind == CONNECTION
                  ? create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL)
                  : near.nic;
     case NULL_HANDLE:
-    case BADNESS_COUNT:
-      break;
+    case BADNESS_COUNT: break;
   }
   return NULL;
 }
@@ -159,52 +156,52 @@ static VIP_RETURN name_by_address(void* bad) {
 /* ---- The tests --------------------------------------------------------------------------------------- */
 
 /* call, what is appended to its name, page, phase, kind of the handle, function */
-#define HANDLES(X)                                                      \
-  X(VipCloseNic, "", "3.1.2", EARLY, NIC, close_nic)                    \
-  X(VipCreateVi, "", "3.2.1", EARLY, NIC, create_vi_nic)                \
-  X(VipDestroyVi, "", "3.2.2", EARLY, VI, destroy_vi)                   \
-  X(VipConnectWait, "", "3.3.1", EARLY, NIC, connect_wait)              \
-  X(VipConnectAccept, "", "3.3.2", EARLY, CONNECTION, connect_accept)   \
-  X(VipConnectAccept, ".vi", "3.3.2", EARLY, VI, connect_accept_vi)     \
-  X(VipConnectReject, "", "3.3.3", EARLY, CONNECTION, connect_reject)   \
-  X(VipConnectRequest, "", "3.3.4", EARLY, VI, connect_request)         \
-  X(VipDisconnect, "", "3.3.5", EARLY, VI, disconnect)                  \
-  X(VipConnectPeerRequest, "", "3.3.6", FUNCTIONAL, VI, peer_request)   \
-  X(VipConnectPeerDone, "", "3.3.7", FUNCTIONAL, VI, peer_done)         \
-  X(VipConnectPeerWait, "", "3.3.8", FUNCTIONAL, VI, peer_wait)         \
-  X(VipCreatePtag, "", "3.4.1", FUNCTIONAL, NIC, create_tag)            \
-  X(VipDestroyPtag, "", "3.4.2", FUNCTIONAL, NIC, destroy_tag_nic)      \
-  X(VipDestroyPtag, ".tag", "3.4.2", FUNCTIONAL, TAG, destroy_tag)      \
-  X(VipRegisterMem, "", "3.4.3", EARLY, NIC, register_memory)           \
-  X(VipDeregisterMem, "", "3.4.4", EARLY, NIC, deregister)              \
-  X(VipPostSend, "", "3.5.1", EARLY, VI, post_to_send)                  \
-  X(VipSendDone, "", "3.5.2", EARLY, VI, send_done)                     \
-  X(VipSendWait, "", "3.5.3", EARLY, VI, send_wait)                     \
-  X(VipPostRecv, "", "3.5.4", EARLY, VI, post_to_receive)               \
-  X(VipRecvDone, "", "3.5.5", EARLY, VI, receive_done)                  \
-  X(VipRecvWait, "", "3.5.6", EARLY, VI, receive_wait)                  \
-  X(VipCQDone, "", "3.5.7", FUNCTIONAL, CQ, queue_done)                 \
-  X(VipCQWait, "", "3.5.8", FUNCTIONAL, CQ, queue_wait)                 \
-  X(VipSendNotify, "", "3.5.9", FULL, VI, send_notify)                  \
-  X(VipRecvNotify, "", "3.5.10", FULL, VI, receive_notify)              \
-  X(VipCQNotify, "", "3.5.11", FULL, CQ, queue_notify)                  \
-  X(VipCreateCQ, "", "3.6.1", FUNCTIONAL, NIC, create_queue)            \
-  X(VipDestroyCQ, "", "3.6.2", FUNCTIONAL, CQ, destroy_queue)           \
-  X(VipResizeCQ, "", "3.6.3", FUNCTIONAL, CQ, resize_queue)             \
-  X(VipQueryNic, "", "3.7.1", EARLY, NIC, query_nic)                    \
-  X(VipSetViAttributes, "", "3.7.2", FULL, VI, set_vi)                  \
-  X(VipQueryVi, "", "3.7.3", EARLY, VI, query_vi)                       \
-  X(VipSetMemAttributes, "", "3.7.4", FULL, NIC, set_memory)            \
-  X(VipQueryMem, "", "3.7.5", EARLY, NIC, query_memory)                 \
+#define HANDLES(X) \
+  X(VipCloseNic, "", "3.1.2", EARLY, NIC, close_nic) \
+  X(VipCreateVi, "", "3.2.1", EARLY, NIC, create_vi_nic) \
+  X(VipDestroyVi, "", "3.2.2", EARLY, VI, destroy_vi) \
+  X(VipConnectWait, "", "3.3.1", EARLY, NIC, connect_wait) \
+  X(VipConnectAccept, "", "3.3.2", EARLY, CONNECTION, connect_accept) \
+  X(VipConnectAccept, ".vi", "3.3.2", EARLY, VI, connect_accept_vi) \
+  X(VipConnectReject, "", "3.3.3", EARLY, CONNECTION, connect_reject) \
+  X(VipConnectRequest, "", "3.3.4", EARLY, VI, connect_request) \
+  X(VipDisconnect, "", "3.3.5", EARLY, VI, disconnect) \
+  X(VipConnectPeerRequest, "", "3.3.6", FUNCTIONAL, VI, peer_request) \
+  X(VipConnectPeerDone, "", "3.3.7", FUNCTIONAL, VI, peer_done) \
+  X(VipConnectPeerWait, "", "3.3.8", FUNCTIONAL, VI, peer_wait) \
+  X(VipCreatePtag, "", "3.4.1", FUNCTIONAL, NIC, create_tag) \
+  X(VipDestroyPtag, "", "3.4.2", FUNCTIONAL, NIC, destroy_tag_nic) \
+  X(VipDestroyPtag, ".tag", "3.4.2", FUNCTIONAL, TAG, destroy_tag) \
+  X(VipRegisterMem, "", "3.4.3", EARLY, NIC, register_memory) \
+  X(VipDeregisterMem, "", "3.4.4", EARLY, NIC, deregister) \
+  X(VipPostSend, "", "3.5.1", EARLY, VI, post_to_send) \
+  X(VipSendDone, "", "3.5.2", EARLY, VI, send_done) \
+  X(VipSendWait, "", "3.5.3", EARLY, VI, send_wait) \
+  X(VipPostRecv, "", "3.5.4", EARLY, VI, post_to_receive) \
+  X(VipRecvDone, "", "3.5.5", EARLY, VI, receive_done) \
+  X(VipRecvWait, "", "3.5.6", EARLY, VI, receive_wait) \
+  X(VipCQDone, "", "3.5.7", FUNCTIONAL, CQ, queue_done) \
+  X(VipCQWait, "", "3.5.8", FUNCTIONAL, CQ, queue_wait) \
+  X(VipSendNotify, "", "3.5.9", FULL, VI, send_notify) \
+  X(VipRecvNotify, "", "3.5.10", FULL, VI, receive_notify) \
+  X(VipCQNotify, "", "3.5.11", FULL, CQ, queue_notify) \
+  X(VipCreateCQ, "", "3.6.1", FUNCTIONAL, NIC, create_queue) \
+  X(VipDestroyCQ, "", "3.6.2", FUNCTIONAL, CQ, destroy_queue) \
+  X(VipResizeCQ, "", "3.6.3", FUNCTIONAL, CQ, resize_queue) \
+  X(VipQueryNic, "", "3.7.1", EARLY, NIC, query_nic) \
+  X(VipSetViAttributes, "", "3.7.2", FULL, VI, set_vi) \
+  X(VipQueryVi, "", "3.7.3", EARLY, VI, query_vi) \
+  X(VipSetMemAttributes, "", "3.7.4", FULL, NIC, set_memory) \
+  X(VipQueryMem, "", "3.7.5", EARLY, NIC, query_memory) \
   X(VipQuerySystemManagementInfo, "", "3.7.6", FULL, NIC, query_system) \
-  X(VipErrorCallback, "", "3.8.1", FUNCTIONAL, NIC, error_callback)     \
-  X(VipNSInit, "", "3.9.1", FUNCTIONAL, NIC, name_init)                 \
-  X(VipNSGetHostByName, "", "3.9.2", FUNCTIONAL, NIC, name_by_name)     \
-  X(VipNSGetHostByAddr, "", "3.9.3", FUNCTIONAL, NIC, name_by_address)  \
+  X(VipErrorCallback, "", "3.8.1", FUNCTIONAL, NIC, error_callback) \
+  X(VipNSInit, "", "3.9.1", FUNCTIONAL, NIC, name_init) \
+  X(VipNSGetHostByName, "", "3.9.2", FUNCTIONAL, NIC, name_by_name) \
+  X(VipNSGetHostByAddr, "", "3.9.3", FUNCTIONAL, NIC, name_by_address) \
   X(VipNSShutdown, "", "3.9.4", FUNCTIONAL, NIC, name_shutdown)
 
 /* A completion queue handle of VipCreateVi may be NULL. */
-#define OPTIONAL_HANDLES(X)                                              \
+#define OPTIONAL_HANDLES(X) \
   X(VipCreateVi, ".send_queue", "3.2.1", FUNCTIONAL, CQ, create_vi_send) \
   X(VipCreateVi, ".receive_queue", "3.2.1", FUNCTIONAL, CQ, create_vi_receive)
 
@@ -232,30 +229,29 @@ static void invalid_handle(int argument) {
   here = fresh_address(&near.attributes);
   there = fresh_address(&near.attributes);
   void* bad = bad_handle(invocations[index].kind, (Badness)(argument % BADNESS_COUNT));
-  expect_code(__FILE__, __LINE__, invocations[index].call, VIP_INVALID_PARAMETER,
-              invocations[index].function(bad));
+  expect_code(__FILE__, __LINE__, invocations[index].call, VIP_INVALID_PARAMETER, invocations[index].function(bad));
   if (invocations[index].function == connect_accept_vi) FAR_ANSWERS(VIP_TIMEOUT);
 }
 
 #define BAD(call, suffix, clause, phase, function, what, badness) \
-  {#call suffix "." what,                                         \
-   ID_##call,                                                     \
-   "VI-DG " clause,                                               \
-   phase,                                                         \
-   PROVES(VIP_INVALID_PARAMETER),                                 \
-   invalid_handle,                                                \
+  {#call suffix "." what, \
+   ID_##call, \
+   "VI-DG " clause, \
+   phase, \
+   PROVES(VIP_INVALID_PARAMETER), \
+   invalid_handle, \
    INDEX_##function * BADNESS_COUNT + badness},
 
 const Test handle_tests[] = {
-#define X(call, suffix, clause, phase, kind, function)                   \
+#define X(call, suffix, clause, phase, kind, function) \
   BAD(call, suffix, clause, phase, function, "null_handle", NULL_HANDLE) \
-  BAD(call, suffix, clause, phase, function, "stale_handle", STALE)      \
-  BAD(call, suffix, clause, phase, function, "forged_handle", FORGED)    \
+  BAD(call, suffix, clause, phase, function, "stale_handle", STALE) \
+  BAD(call, suffix, clause, phase, function, "forged_handle", FORGED) \
   BAD(call, suffix, clause, phase, function, "handle_of_another_kind", WRONG_KIND)
     HANDLES(X)
 #undef X
-#define X(call, suffix, clause, phase, kind, function)                \
-  BAD(call, suffix, clause, phase, function, "stale_handle", STALE)   \
+#define X(call, suffix, clause, phase, kind, function) \
+  BAD(call, suffix, clause, phase, function, "stale_handle", STALE) \
   BAD(call, suffix, clause, phase, function, "forged_handle", FORGED) \
   BAD(call, suffix, clause, phase, function, "handle_of_another_kind", WRONG_KIND)
         OPTIONAL_HANDLES(X)

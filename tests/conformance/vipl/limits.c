@@ -14,15 +14,15 @@ static void need_affordable(const char* name, VIP_ULONG limit) {
 }
 
 /* Until the first error, which must be this one and not come before `limit`. */
-#define EXHAUST(limit, name, ...)                                                                          \
-  do {                                                                                                     \
-    VIP_ULONG count = 0;                                                                                   \
-    VIP_RETURN code;                                                                                       \
-    while ((code = CALL(name, __VA_ARGS__)) == VIP_SUCCESS && count <= AFFORDABLE) ++count;                \
+#define EXHAUST(limit, name, ...) \
+  do { \
+    VIP_ULONG count = 0; \
+    VIP_RETURN code; \
+    while ((code = CALL(name, __VA_ARGS__)) == VIP_SUCCESS && count <= AFFORDABLE) ++count; \
     if (code == VIP_SUCCESS) skip("%lu succeeded, more than the limit of %lu", count, (VIP_ULONG)(limit)); \
-    CHECK(count >= (limit), #name ": the limit is %lu, and %s came after %lu", (VIP_ULONG)(limit),         \
-          code_name(code), count);                                                                         \
-    expect_code(__FILE__, __LINE__, ID_##name, VIP_ERROR_RESOURCE, code);                                  \
+    CHECK(count >= (limit), #name ": the limit is %lu, and %s came after %lu", (VIP_ULONG)(limit), code_name(code), \
+          count); \
+    expect_code(__FILE__, __LINE__, ID_##name, VIP_ERROR_RESOURCE, code); \
   } while (0)
 
 static void vis(int unused) {
@@ -58,8 +58,7 @@ static void regions(int unused) {
   near_open();
   need_affordable("MaxRegisterRegions", near.attributes.MaxRegisterRegions);
   attributes = memory_attributes(&near);
-  EXHAUST(near.attributes.MaxRegisterRegions - 1, VipRegisterMem, near.nic, near.memory, 64, &attributes,
-          &handle);
+  EXHAUST(near.attributes.MaxRegisterRegions - 1, VipRegisterMem, near.nic, near.memory, 64, &attributes, &handle);
 }
 
 /* Address space without memory behind it; a library that pins pages could not be asked this way. */
@@ -71,10 +70,8 @@ static void block_too_large(int unused) {
   const VIP_ULONG limit = near.attributes.MaxRegisterBlockBytes;
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   if (limit > (VIP_ULONG)-1 - page) skip("MaxRegisterBlockBytes is as large as a number can be");
-  void* block =
-      mmap(NULL, limit + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (block == MAP_FAILED)
-    skip("MaxRegisterBlockBytes is %lu: there is no such block of address space", limit);
+  void* block = mmap(NULL, limit + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (block == MAP_FAILED) skip("MaxRegisterBlockBytes is %lu: there is no such block of address space", limit);
   attributes = memory_attributes(&near);
   const VIP_RETURN code = CALL(VipRegisterMem, near.nic, block, limit + 1, &attributes, &handle);
   munmap(block, limit + page);
@@ -86,8 +83,7 @@ static void block_too_large(int unused) {
 /* A descriptor with `count` data segments of one byte each. */
 static VIP_DESCRIPTOR* describe_many(void* memory, size_t count) {
   VIP_DESCRIPTOR* descriptor = memory;
-  VIP_DATA_SEGMENT* segments =
-      (VIP_DATA_SEGMENT*)(void*)((unsigned char*)memory + sizeof(VIP_CONTROL_SEGMENT));
+  VIP_DATA_SEGMENT* segments = (VIP_DATA_SEGMENT*)(void*)((unsigned char*)memory + sizeof(VIP_CONTROL_SEGMENT));
   descriptor->CS.SegCount = (VIP_UINT16)count;
   descriptor->CS.Length = (VIP_UINT32)count;
   for (size_t i = 0; i < count; ++i) {
@@ -152,8 +148,7 @@ static void largest_transfer(int level) {
   Order order = far_order(ORDER_CREATE_VI, 0);
   need_level(level);
   far_open();
-  const VIP_ULONG limit =
-      near.attributes.MaxTransferSize < DATA_BYTES ? near.attributes.MaxTransferSize : DATA_BYTES;
+  const VIP_ULONG limit = near.attributes.MaxTransferSize < DATA_BYTES ? near.attributes.MaxTransferSize : DATA_BYTES;
   attributes = vi_attributes(&near, (VIP_RELIABILITY_LEVEL)level);
   attributes.MaxTransferSize = limit;
   order.attributes = attributes;
@@ -172,12 +167,9 @@ const Test limit_tests[] = {
     {"VipCreatePtag.MaxPtags", ID_VipCreatePtag, "VI-DG 4.5", FUNCTIONAL, FULL_UP, tags, 0},
     {"VipCreateCQ.MaxCQ", ID_VipCreateCQ, "VI-DG 4.5", FUNCTIONAL, FULL_UP, queues, 0},
     {"VipRegisterMem.MaxRegisterRegions", ID_VipRegisterMem, "VI-DG 4.5", EARLY, FULL_UP, regions, 0},
-    {"VipRegisterMem.MaxRegisterBlockBytes", ID_VipRegisterMem, "VI-DG 4.5", EARLY, FULL_UP, block_too_large,
-     0},
+    {"VipRegisterMem.MaxRegisterBlockBytes", ID_VipRegisterMem, "VI-DG 4.5", EARLY, FULL_UP, block_too_large, 0},
     AT_RELIABLE_LEVELS("limit.MaxSegmentsPerDesc", ID_VipPostSend, "VI-DG 4.5", EARLY, PROVES(VIP_SUCCESS),
                        most_segments),
-    {"limit.MaxDescriptorsPerQueue", ID_VipPostRecv, "VI-DG 4.5", EARLY, PROVES(VIP_SUCCESS),
-     most_descriptors, 0},
-    AT_EACH_LEVEL("limit.MaxTransferSize", ID_VipPostSend, "VI-DG 4.5", EARLY, PROVES(VIP_SUCCESS),
-                  largest_transfer),
+    {"limit.MaxDescriptorsPerQueue", ID_VipPostRecv, "VI-DG 4.5", EARLY, PROVES(VIP_SUCCESS), most_descriptors, 0},
+    AT_EACH_LEVEL("limit.MaxTransferSize", ID_VipPostSend, "VI-DG 4.5", EARLY, PROVES(VIP_SUCCESS), largest_transfer),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

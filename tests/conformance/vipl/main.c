@@ -16,8 +16,7 @@ static void list_tests(void) {
   const Test* test;
   for (size_t i = 0; (test = test_at(i)) != NULL; ++i) {
     if (!is_selected(test)) continue;
-    printf("%-58s %-30s %-22s %s", test->name, call_name(test->call), test_clause(test),
-           phase_name(test->phase));
+    printf("%-58s %-30s %-22s %s", test->name, call_name(test->call), test_clause(test), phase_name(test->phase));
     for (unsigned code = 0; code < 32; ++code)
       if ((test->codes & PROVES(code)) != 0) printf(" %s", code_name((VIP_RETURN)code));
     printf("\n");

@@ -32,8 +32,7 @@ static void expect_match(const Address* waited, const Address* asked) {
   order.local = fresh_address(&far.nic);
   order.persistent = true;
   far_start(order);
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &local.net, VIP_INFINITE, &client.net, &attributes,
-         &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &local.net, VIP_INFINITE, &client.net, &attributes, &connection);
   EXPECT(VIP_SUCCESS, VipConnectReject, connection);
   FAR_ANSWERS(VIP_REJECT);
 }
@@ -128,8 +127,7 @@ static void overlong_wait(int unused) {
   VIP_CONN_HANDLE connection;
   (void)unused;
   Address local = overlong(), remote = local;
-  EXPECT(VIP_INVALID_PARAMETER, VipConnectWait, near.nic, &local.net, 0, &remote.net, &attributes,
-         &connection);
+  EXPECT(VIP_INVALID_PARAMETER, VipConnectWait, near.nic, &local.net, 0, &remote.net, &attributes, &connection);
 }
 
 static void overlong_request(int unused) {
@@ -164,8 +162,7 @@ static void client_discriminator(int argument) {
   server = order.address = fresh_address(&near.attributes);
   order.persistent = true;
   far_start(order);
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes,
-         &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes, &connection);
   CHECK(client.net.DiscriminatorLen == length, "expected a discriminator of %zu bytes, came %u", length,
         client.net.DiscriminatorLen);
   CHECK(same_address(&client, &order.local), "the client's address did not come through unchanged");
@@ -179,8 +176,7 @@ static void* accept_one(void* vi) {
   VIP_VI_ATTRIBUTES attributes;
   VIP_CONN_HANDLE connection;
   Address local = equal_address;
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &local.net, VIP_INFINITE, &client.net, &attributes,
-         &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &local.net, VIP_INFINITE, &client.net, &attributes, &connection);
   EXPECT(VIP_SUCCESS, VipConnectAccept, connection, vi);
   return NULL;
 }
@@ -201,11 +197,11 @@ static void equal_waits(int unused) {
   for (int i = 0; i < 2; ++i) join_thread(threads[i]);
 }
 
-#define EACH_LENGTH(name, phase, codes, run, call)                       \
-  {name ".4_bytes", call, "VI-DG 6.7", phase, codes, run, 4},            \
-      {name ".8_bytes", call, "VI-DG 6.7", phase, codes, run, 8},        \
-      {name ".12_bytes", call, "VI-DG 6.7", phase, codes, run, 12},      \
-      {name ".16_bytes", call, "VI-DG 3.3", phase, codes, run, 16}, {    \
+#define EACH_LENGTH(name, phase, codes, run, call) \
+  {name ".4_bytes", call, "VI-DG 6.7", phase, codes, run, 4}, \
+      {name ".8_bytes", call, "VI-DG 6.7", phase, codes, run, 8}, \
+      {name ".12_bytes", call, "VI-DG 6.7", phase, codes, run, 12}, \
+      {name ".16_bytes", call, "VI-DG 3.3", phase, codes, run, 16}, { \
     name ".MaxDiscriminatorLen", call, "VI-DG 4.5", phase, codes, run, 0 \
   }
 
@@ -214,10 +210,9 @@ const Test match_tests[] = {
     EACH_LENGTH("match.last_byte_differs", EARLY, PROVES(VIP_NO_MATCH), other, ID_VipConnectRequest),
     EACH_LENGTH("match.first_byte_differs", EARLY, PROVES(VIP_NO_MATCH), first_byte, ID_VipConnectRequest),
     EACH_LENGTH("match.prefix", EARLY, PROVES(VIP_NO_MATCH), prefix, ID_VipConnectRequest),
-    EACH_LENGTH("match.client_discriminator", EARLY, PROVES(VIP_SUCCESS), client_discriminator,
-                ID_VipConnectWait),
-    {"VipConnectWait.overlong_discriminator", ID_VipConnectWait, "VI-DG 4.5", EARLY,
-     PROVES(VIP_INVALID_PARAMETER), overlong_wait, 0},
+    EACH_LENGTH("match.client_discriminator", EARLY, PROVES(VIP_SUCCESS), client_discriminator, ID_VipConnectWait),
+    {"VipConnectWait.overlong_discriminator", ID_VipConnectWait, "VI-DG 4.5", EARLY, PROVES(VIP_INVALID_PARAMETER),
+     overlong_wait, 0},
     {"VipConnectRequest.overlong_discriminator", ID_VipConnectRequest, "VI-DG 4.5", EARLY,
      PROVES(VIP_INVALID_PARAMETER), overlong_request, 0},
     {"VipConnectPeerRequest.overlong_discriminator", ID_VipConnectPeerRequest, "VI-DG 4.5", FUNCTIONAL,

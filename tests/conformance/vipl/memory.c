@@ -21,8 +21,7 @@ static void expect_refused(VIP_RETURN code, void* address, VIP_ULONG length, VIP
 }
 
 static unsigned char* map_pages(size_t count, int protection) {
-  void* pages =
-      mmap(NULL, count * (size_t)sysconf(_SC_PAGESIZE), protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* pages = mmap(NULL, count * (size_t)sysconf(_SC_PAGESIZE), protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) FAIL("the suite has no memory");
   return pages;
 }
@@ -48,8 +47,7 @@ static void register_success(int unused) {
   (void)unused;
   near_open();
   fill(bytes, sizeof bytes, 9);
-  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
-    register_memory(bytes + i * 7 + 1, lengths[i]);
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) register_memory(bytes + i * 7 + 1, lengths[i]);
   CHECK(is_filled(bytes, sizeof bytes, 9), "registering memory changed its content");
   proven(ID_VipRegisterMem, VIP_SUCCESS);
 }
@@ -106,8 +104,8 @@ static void register_beyond_the_end(int unused) {
   expect_refused(VIP_INVALID_PARAMETER, near.memory, (VIP_ULONG)-1, memory_attributes(&near));
 }
 
-/* "should always check for read-only pages of memory and not allow modification to those pages": what is refused is to modify
- * them, not to register them. A receive fails and leaves them as they are. */
+/* "should always check for read-only pages of memory and not allow modification to those pages": what is refused is to
+ * modify them, not to register them. A receive fails and leaves them as they are. */
 static void register_read_only(int unused) {
   unsigned char* page = map_pages(1, PROT_READ);
   VIP_MEM_ATTRIBUTES attributes;
@@ -234,8 +232,7 @@ static void deregister_wrong(int unused) {
 static void query_success(int unused) {
   (void)unused;
   near_open();
-  CHECK(equal(queried(near.memory, near.handle), memory_attributes(&near)),
-        "VipQueryMem tells other attributes");
+  CHECK(equal(queried(near.memory, near.handle), memory_attributes(&near)), "VipQueryMem tells other attributes");
   proven(ID_VipQueryMem, VIP_SUCCESS);
 }
 
@@ -285,8 +282,7 @@ static void set_wrong(int unused) {
   near_open();
   attributes = memory_attributes(&near);
   EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, others + 65536, near.handle, &attributes);
-  EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, near.memory, near.handle ^ 0x5A5A5A5A,
-         &attributes);
+  EXPECT(VIP_INVALID_PARAMETER, VipSetMemAttributes, near.nic, near.memory, near.handle ^ 0x5A5A5A5A, &attributes);
 }
 
 /* One attribute is refused: the others stay. */
@@ -325,8 +321,7 @@ const Test memory_tests[] = {
     TEST(VipRegisterMem, "beyond_the_end", BAD, register_beyond_the_end),
     TEST(VipRegisterMem, "read_only", RULE, register_read_only),
     TEST_BY("VI-DG 3.4.3", PRACTICE, VipRegisterMem, "send_read_only", RULE, send_read_only, 0),
-    TEST_BY("VI-DG 3.4.3", FUNCTIONAL, VipRegisterMem, "invalid_ptag", PROVES(VIP_INVALID_PTAG), invalid_tag,
-            0),
+    TEST_BY("VI-DG 3.4.3", FUNCTIONAL, VipRegisterMem, "invalid_ptag", PROVES(VIP_INVALID_PTAG), invalid_tag, 0),
     TEST(VipRegisterMem, "invalid_rdmaread", PROVES(VIP_INVALID_RDMAREAD), invalid_read),
     TEST_BY("programs", PRACTICE, VipRegisterMem, "handles_of_programs", RULE, handles_of_programs, 0),
     TEST_BY("programs", PRACTICE, VipRegisterMem, "null_attributes", OK, null_attributes, 0),

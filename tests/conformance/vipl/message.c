@@ -55,9 +55,7 @@ void post_receive(VIP_VI_HANDLE vi, Message wanted) {
   EXPECT(VIP_SUCCESS, VipPostRecv, vi, describe(&near, &wanted), near.handle);
 }
 
-VIP_RETURN completion_code(VIP_UINT32 error_bits) {
-  return error_bits == 0 ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR;
-}
+VIP_RETURN completion_code(VIP_UINT32 error_bits) { return error_bits == 0 ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR; }
 
 void check_status(const VIP_DESCRIPTOR* descriptor, VIP_UINT32 error_bits, VIP_UINT32 operation) {
   const VIP_UINT32 status = descriptor->CS.Status;
@@ -65,8 +63,7 @@ void check_status(const VIP_DESCRIPTOR* descriptor, VIP_UINT32 error_bits, VIP_U
   CHECK((status & VIP_STATUS_RESERVED) == 0, "status %08X: reserved bits are set", status);
   CHECK((status & VIP_STATUS_ERROR_MASK) == error_bits, "status %08X: expected the error bits %03X", status,
         error_bits);
-  CHECK((status & VIP_STATUS_OP_MASK) == operation, "status %08X: expected the operation code %05X", status,
-        operation);
+  CHECK((status & VIP_STATUS_OP_MASK) == operation, "status %08X: expected the operation code %05X", status, operation);
 }
 
 /* What Wait told: its code and its descriptor. */
@@ -74,8 +71,8 @@ static VIP_UINT32 check_reaped(CallId call, VIP_RETURN code, const VIP_DESCRIPTO
                                VIP_UINT32 error_bits, VIP_UINT32 operation) {
   if (descriptor == NULL)
     FAIL("%s: expected slot %u, came %s without a descriptor", call_name(call), slot, code_name(code));
-  CHECK(descriptor == slot_at(&near, slot), "expected the descriptor of slot %u, came slot %u (%u: none)",
-        slot, slot_of(&near, descriptor), (unsigned)SLOTS);
+  CHECK(descriptor == slot_at(&near, slot), "expected the descriptor of slot %u, came slot %u (%u: none)", slot,
+        slot_of(&near, descriptor), (unsigned)SLOTS);
   check_status(descriptor, error_bits, operation);
   expect_code(__FILE__, __LINE__, call, completion_code(error_bits), code);
   return descriptor->CS.Status;

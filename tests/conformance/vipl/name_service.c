@@ -32,8 +32,7 @@ static Address resolved(char* name, VIP_ULONG index) {
 }
 
 static bool is_own(const Address* address) {
-  return memcmp(address->net.HostAddress, near.attributes.LocalNicAddress, near.attributes.NicAddressLen) ==
-         0;
+  return memcmp(address->net.HostAddress, near.attributes.LocalNicAddress, near.attributes.NicAddressLen) == 0;
 }
 
 /* ---- Init and shutdown ------------------------------------------------------------------------------- */
@@ -114,8 +113,8 @@ static void any_case(int unused) {
   resolved(local_host, 0);
   EXPECT(VIP_SUCCESS, VipNSGetHostByAddr, near.nic, &own.net, name, &length);
   for (char* letter = name; *letter != '\0'; ++letter)
-    *letter = (char)(isupper((unsigned char)*letter) ? tolower((unsigned char)*letter)
-                                                     : toupper((unsigned char)*letter));
+    *letter =
+        (char)(isupper((unsigned char)*letter) ? tolower((unsigned char)*letter) : toupper((unsigned char)*letter));
   own = resolved(name, 0);
   CHECK(is_own(&own), "a name in another letter case has another address");
 }
@@ -182,8 +181,8 @@ static void by_address_success(int unused) {
   init();
   address = own_address();
   EXPECT(VIP_SUCCESS, VipNSGetHostByAddr, near.nic, &address.net, name, &length);
-  CHECK(length > 0 && length == strlen(name), "the name %s has %zu characters, and NameLen is %lu", name,
-        strlen(name), length);
+  CHECK(length > 0 && length == strlen(name), "the name %s has %zu characters, and NameLen is %lu", name, strlen(name),
+        length);
   address = resolved(name, 0);
   CHECK(is_own(&address), "the name of the own address, %s, has another address", name);
 }
@@ -201,9 +200,8 @@ static void small_buffer(int unused) {
     VIP_ULONG given = length;
     memset(again, 'x', sizeof again);
     EXPECT(VIP_INVALID_PARAMETER, VipNSGetHostByAddr, near.nic, &address.net, again, &given);
-    CHECK(given == needed,
-          "an array of %lu characters is too small, and NameLen says %lu are needed, not %lu", length, given,
-          needed);
+    CHECK(given == needed, "an array of %lu characters is too small, and NameLen says %lu are needed, not %lu", length,
+          given, needed);
     CHECK(again[length] == 'x', "a character beyond the array was written");
   }
   length = needed;

@@ -19,10 +19,9 @@ static void open_twice(int unused) {
   EXPECT(VIP_SUCCESS, VipOpenNic, options.nic, &other);
   CHECK(other != near.nic, "two opens returned the same handle");
   EXPECT(VIP_SUCCESS, VipQueryNic, other, &attributes);
-  CHECK(
-      attributes.NicAddressLen == near.attributes.NicAddressLen &&
-          memcmp(attributes.LocalNicAddress, near.attributes.LocalNicAddress, attributes.NicAddressLen) == 0,
-      "two opens of one name reference NICs with different addresses");
+  CHECK(attributes.NicAddressLen == near.attributes.NicAddressLen &&
+            memcmp(attributes.LocalNicAddress, near.attributes.LocalNicAddress, attributes.NicAddressLen) == 0,
+        "two opens of one name reference NICs with different addresses");
 }
 
 static void open_unknown_name(int unused) {
@@ -83,8 +82,7 @@ static void query_twice(int unused) {
   near_open();
   EXPECT(VIP_SUCCESS, VipQueryNic, near.nic, &again);
   CHECK(strcmp(again.Name, near.attributes.Name) == 0 && again.MaxVI == near.attributes.MaxVI &&
-            again.MaxTransferSize == near.attributes.MaxTransferSize &&
-            again.NativeMTU == near.attributes.NativeMTU &&
+            again.MaxTransferSize == near.attributes.MaxTransferSize && again.NativeMTU == near.attributes.NativeMTU &&
             again.ReliabilityLevelSupport == near.attributes.ReliabilityLevelSupport,
         "the attributes of a NIC changed between two queries");
 }
@@ -121,9 +119,8 @@ static void completion_queue_limit(int unused) {
 static void tag_limit(int unused) {
   (void)unused;
   near_open();
-  CHECK(near.attributes.MaxPtags >= near.attributes.MaxVI,
-        "expected a tag for each VI, came MaxPtags %lu, MaxVI %lu", near.attributes.MaxPtags,
-        near.attributes.MaxVI);
+  CHECK(near.attributes.MaxPtags >= near.attributes.MaxVI, "expected a tag for each VI, came MaxPtags %lu, MaxVI %lu",
+        near.attributes.MaxPtags, near.attributes.MaxVI);
 }
 
 static void has_level(int level) {
@@ -133,8 +130,7 @@ static void has_level(int level) {
 }
 
 static void levels_make_sense(int unused) {
-  const unsigned all =
-      VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
+  const unsigned all = VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
   (void)unused;
   near_open();
   const unsigned levels = near.attributes.ReliabilityLevelSupport;
@@ -152,18 +148,18 @@ static void limits_of_programs(int unused) {
         near.attributes.NicAddressLen);
   CHECK(near.attributes.MaxTransferSize >= 65472, "expected MaxTransferSize of at least 65472, came %lu",
         near.attributes.MaxTransferSize);
-  CHECK(near.attributes.MaxDescriptorsPerQueue >= 300,
-        "expected at least 300 descriptors on a queue, came %lu", near.attributes.MaxDescriptorsPerQueue);
+  CHECK(near.attributes.MaxDescriptorsPerQueue >= 300, "expected at least 300 descriptors on a queue, came %lu",
+        near.attributes.MaxDescriptorsPerQueue);
 }
 
 const Test nic_tests[] = {
     {"VipOpenNic.success", ID_VipOpenNic, "VI-DG 3.1.1", EARLY, PROVES(VIP_SUCCESS), open_success, 0},
     {"VipOpenNic.twice", ID_VipOpenNic, "VI-DG 3.1.1", EARLY, PROVES(VIP_SUCCESS), open_twice, 0},
-    {"VipOpenNic.unknown_name", ID_VipOpenNic, "VI-DG 3.1.1", EARLY, PROVES(VIP_INVALID_PARAMETER),
-     open_unknown_name, 0},
+    {"VipOpenNic.unknown_name", ID_VipOpenNic, "VI-DG 3.1.1", EARLY, PROVES(VIP_INVALID_PARAMETER), open_unknown_name,
+     0},
     {"VipCloseNic.success", ID_VipCloseNic, "VI-DG 3.1.2", EARLY, PROVES(VIP_SUCCESS), close_success, 0},
-    {"VipCloseNic.frees_everything", ID_VipCloseNic, "VI-DG 3.1.2", EARLY, PROVES(VIP_SUCCESS),
-     close_frees_everything, 0},
+    {"VipCloseNic.frees_everything", ID_VipCloseNic, "VI-DG 3.1.2", EARLY, PROVES(VIP_SUCCESS), close_frees_everything,
+     0},
     {"VipCloseNic.leaves_other_opens", ID_VipCloseNic, "VI-DG 3.1.1", EARLY, PROVES(VIP_SUCCESS),
      close_leaves_other_opens, 0},
     {"VipQueryNic.success", ID_VipQueryNic, "VI-DG 4.5", EARLY, PROVES(VIP_SUCCESS), query_success, 0},

@@ -27,8 +27,7 @@ void node_open(Node* node, const char* device_name) {
   memset(memory, 0, SLOTS * SLOT_BYTES + DATA_BYTES);
   node->memory = memory;
   wanted = memory_attributes(node);
-  EXPECT(VIP_SUCCESS, VipRegisterMem, node->nic, memory, SLOTS * SLOT_BYTES + DATA_BYTES, &wanted,
-         &node->handle);
+  EXPECT(VIP_SUCCESS, VipRegisterMem, node->nic, memory, SLOTS * SLOT_BYTES + DATA_BYTES, &wanted, &node->handle);
 }
 
 void node_close(Node* node) {
@@ -58,14 +57,10 @@ bool supports_read(const Node* node, VIP_RELIABILITY_LEVEL level) {
 
 const char* level_name(VIP_RELIABILITY_LEVEL level) {
   switch (level) {
-    case VIP_SERVICE_UNRELIABLE:
-      return "Unreliable Delivery";
-    case VIP_SERVICE_RELIABLE_DELIVERY:
-      return "Reliable Delivery";
-    case VIP_SERVICE_RELIABLE_RECEPTION:
-      return "Reliable Reception";
-    default:
-      return "no reliability level";
+    case VIP_SERVICE_UNRELIABLE: return "Unreliable Delivery";
+    case VIP_SERVICE_RELIABLE_DELIVERY: return "Reliable Delivery";
+    case VIP_SERVICE_RELIABLE_RECEPTION: return "Reliable Reception";
+    default: return "no reliability level";
   }
 }
 
@@ -211,8 +206,7 @@ const unsigned char* discriminator_of(const Address* address) {
 }
 
 bool same_address(const Address* one, const Address* other) {
-  const size_t length =
-      offsetof(VIP_NET_ADDRESS, HostAddress) + one->net.HostAddressLen + one->net.DiscriminatorLen;
+  const size_t length = offsetof(VIP_NET_ADDRESS, HostAddress) + one->net.HostAddressLen + one->net.DiscriminatorLen;
   return one->net.HostAddressLen == other->net.HostAddressLen &&
          one->net.DiscriminatorLen == other->net.DiscriminatorLen && memcmp(one, other, length) == 0;
 }

@@ -35,10 +35,9 @@ static void on_entry(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VI
 static void expect_call(unsigned index, VIP_PVOID context, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
   UNTIL(call_count > index);
   CHECK(calls[index].context == context, "handler call %u: it was given another context", index);
-  CHECK(calls[index].nic == near.nic && calls[index].vi == vi, "handler call %u: another NIC or VI handle",
-        index);
-  CHECK(calls[index].descriptor == descriptor, "handler call %u: expected slot %u, came slot %u (%u: none)",
-        index, slot_of(&near, descriptor), slot_of(&near, calls[index].descriptor), (unsigned)SLOTS);
+  CHECK(calls[index].nic == near.nic && calls[index].vi == vi, "handler call %u: another NIC or VI handle", index);
+  CHECK(calls[index].descriptor == descriptor, "handler call %u: expected slot %u, came slot %u (%u: none)", index,
+        slot_of(&near, descriptor), slot_of(&near, calls[index].descriptor), (unsigned)SLOTS);
 }
 
 /* ---- Work queues ------------------------------------------------------------------------------------- */
@@ -57,8 +56,7 @@ static void completed_before(int receive) {
     EXPECT(VIP_SUCCESS, VipSendNotify, vi, &context, on_work);
   }
   expect_call(0, &context, vi, slot_at(&near, 0));
-  check_status(slot_at(&near, 0), VIP_STATUS_DESC_FLUSHED_ERROR,
-               receive ? VIP_STATUS_OP_RECEIVE : VIP_STATUS_OP_SEND);
+  check_status(slot_at(&near, 0), VIP_STATUS_DESC_FLUSHED_ERROR, receive ? VIP_STATUS_OP_RECEIVE : VIP_STATUS_OP_SEND);
   if (receive)
     EXPECT(VIP_DESCRIPTOR_ERROR, VipRecvDone, vi, &descriptor);
   else
@@ -105,8 +103,7 @@ static void several(int unused) {
   for (unsigned slot = 0; slot < COUNT; ++slot) far_post_send(0, message(slot, 0, 100));
   for (unsigned slot = 0; slot < COUNT; ++slot) {
     expect_call(slot, &contexts[slot], vi, slot_at(&near, slot));
-    CHECK(pthread_equal(calls[slot].thread, calls[0].thread),
-          "the handlers of one queue ran in different threads");
+    CHECK(pthread_equal(calls[slot].thread, calls[0].thread), "the handlers of one queue ran in different threads");
   }
 }
 
@@ -211,8 +208,7 @@ static void handler_calls_back(int unused) {
   }
 }
 
-static void destroy_in_handler(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
-                               VIP_DESCRIPTOR* descriptor) {
+static void destroy_in_handler(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
   EXPECT(VIP_SUCCESS, VipDisconnect, vi);
   EXPECT(VIP_SUCCESS, VipDestroyVi, vi);
   on_work(context, nic, vi, descriptor);
@@ -236,8 +232,7 @@ static void handler_destroys_vi(int unused) {
 
 static void expect_entry_call(unsigned index, VIP_PVOID context, VIP_VI_HANDLE vi, bool receive) {
   expect_call(index, context, vi, NULL);
-  CHECK((calls[index].receive_queue != VIP_FALSE) == receive, "handler call %u is about the other queue",
-        index);
+  CHECK((calls[index].receive_queue != VIP_FALSE) == receive, "handler call %u is about the other queue", index);
 }
 
 /* The entry is there: it is taken, and the descriptor is still to be. */
@@ -274,8 +269,7 @@ static void entries_later(int unused) {
     expect_entry_call(slot, &contexts[slot], vi, true);
     EXPECT(VIP_SUCCESS, VipRecvDone, vi, &descriptor);
     CHECK(descriptor == slot_at(&near, slot), "descriptors and entries come in different orders");
-    CHECK(pthread_equal(calls[slot].thread, calls[0].thread),
-          "the handlers of one queue ran in different threads");
+    CHECK(pthread_equal(calls[slot].thread, calls[0].thread), "the handlers of one queue ran in different threads");
   }
 }
 

@@ -6,12 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-Options options = {.nic = "VINIC",
-                   .phase = FULL,
-                   .timeout_s = 30,
-                   .partner_is_process = true,
-                   .board_file = -1,
-                   .partner_file = -1};
+Options options = {
+    .nic = "VINIC", .phase = FULL, .timeout_s = 30, .partner_is_process = true, .board_file = -1, .partner_file = -1};
 
 static const char usage[] =
     "usage: vipl-conformance [OPTION]...\n"
@@ -57,8 +53,7 @@ static bool parse_partner(const char* text) {
 static bool parse_number(const char* text, int least, int most, int* number) {
   char* end;
   const long value = strtol(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || value < least || value > most)
-    return wrong("not a number in its range", text);
+  if (*text == '\0' || *end != '\0' || value < least || value > most) return wrong("not a number in its range", text);
   *number = (int)value;
   return true;
 }
@@ -77,45 +72,21 @@ static bool parse_timeout(const char* text) {
 
 static bool parse_option(int option) {
   switch (option) {
-    case 'n':
-      options.nic = optarg;
-      return true;
-    case 'p':
-      options.peer_nic = optarg;
-      return true;
-    case 'k':
-      return parse_partner(optarg);
-    case 'e':
-      return parse_environment(optarg);
-    case 'P':
-      return parse_phase(optarg);
-    case 'f':
-      options.filter = optarg;
-      return true;
-    case 'l':
-      options.list = true;
-      return true;
-    case 't':
-      return parse_timeout(optarg);
-    case 'T':
-      options.tap = true;
-      return true;
-    case 'v':
-      options.verbose = true;
-      return true;
-    case 'h':
-      fputs(usage, stdout);
-      exit(0);
-    case 'R':
-      options.test = optarg;
-      return true;
-    case 'B':
-      return parse_number(optarg, 0, 1 << 20, &options.board_file);
-    case 'O':
-      return parse_number(optarg, 0, 1 << 20, &options.partner_file);
-    default:
-      fputs(usage, stderr);
-      return false;
+    case 'n': options.nic = optarg; return true;
+    case 'p': options.peer_nic = optarg; return true;
+    case 'k': return parse_partner(optarg);
+    case 'e': return parse_environment(optarg);
+    case 'P': return parse_phase(optarg);
+    case 'f': options.filter = optarg; return true;
+    case 'l': options.list = true; return true;
+    case 't': return parse_timeout(optarg);
+    case 'T': options.tap = true; return true;
+    case 'v': options.verbose = true; return true;
+    case 'h': fputs(usage, stdout); exit(0);
+    case 'R': options.test = optarg; return true;
+    case 'B': return parse_number(optarg, 0, 1 << 20, &options.board_file);
+    case 'O': return parse_number(optarg, 0, 1 << 20, &options.partner_file);
+    default: fputs(usage, stderr); return false;
   }
 }
 

@@ -9,9 +9,9 @@ typedef struct {
   const char* nic;
   const char* peer_nic;
   Phase phase;
-  const char* filter;              /* NULL: all */
-  char* partner_environment;       /* NAME=VALUE, or NULL */
-  unsigned timeout_s;              /* of one test */
+  const char* filter;        /* NULL: all */
+  char* partner_environment; /* NAME=VALUE, or NULL */
+  unsigned timeout_s;        /* of one test */
   bool list, partner_is_process, verbose, tap;
   /* Hidden: the roles of the processes that the suite starts. */
   const char* test; /* a test's process: its name */

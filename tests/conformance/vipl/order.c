@@ -19,8 +19,8 @@ static void sends(int level) {
     for (unsigned slot = 0; slot < BURST; ++slot) reap_send(vi, slot, 0, VIP_STATUS_OP_SEND);
     for (unsigned slot = 0; slot < BURST; ++slot) {
       const Answer answer = far_reap_receive(0, slot, 0);
-      CHECK(answer.immediate == round * BURST + slot, "message %u came where message %u was due",
-            answer.immediate, round * BURST + slot);
+      CHECK(answer.immediate == round * BURST + slot, "message %u came where message %u was due", answer.immediate,
+            round * BURST + slot);
     }
   }
 }
@@ -124,22 +124,20 @@ static void completion_queue(int level) {
     EXPECT(VIP_SUCCESS, VipCQWait, queue, VIP_INFINITE, &which, &receive_queue);
     CHECK(which == vi && !receive_queue, "the entry is about another queue");
     EXPECT(VIP_SUCCESS, VipSendDone, vi, &descriptor); /* the entry's descriptor is done when it comes */
-    CHECK(descriptor == slot_at(&near, slot), "expected slot %u, came slot %u", slot,
-          slot_of(&near, descriptor));
+    CHECK(descriptor == slot_at(&near, slot), "expected slot %u, came slot %u", slot, slot_of(&near, descriptor));
   }
 }
 
 #define EACH(name, call, clause, phase, codes, run) \
   AT_RELIABLE_LEVELS("order." name, ID_##call, clause, phase, codes, run)
 
-const Test order_tests[] = {
-    EACH("sends", VipPostSend, "VI-ARCH 6.3.1.1", EARLY, OK, sends),
-    EACH("sends_and_writes", VipPostSend, "VI-ARCH 6.3.1.1", EARLY, OK, sends_and_writes),
-    EACH("write_then_send", VipPostSend, "VI-ARCH 6.3.1.1", EARLY, OK, write_then_send),
-    EACH("fence_alone", VipPostSend, "VI-ARCH 6.3.1.2", EARLY, OK, fence_alone),
-    EACH("error_in_the_middle", VipSendWait, "VI-ARCH 6.3.1.1", EARLY, PROVES(VIP_DESCRIPTOR_ERROR) | OK,
-         error_in_the_middle),
-    {"order.error_in_the_middle.unreliable_delivery", ID_VipSendWait, "VI-ARCH 2.5.1", FULL,
-     PROVES(VIP_DESCRIPTOR_ERROR) | OK, error_in_the_middle_unreliable, 0},
-    EACH("completion_queue", VipCQWait, "VI-DG 6.1", FUNCTIONAL, OK, completion_queue),
-    {NULL, 0, NULL, 0, 0, NULL, 0}};
+const Test order_tests[] = {EACH("sends", VipPostSend, "VI-ARCH 6.3.1.1", EARLY, OK, sends),
+                            EACH("sends_and_writes", VipPostSend, "VI-ARCH 6.3.1.1", EARLY, OK, sends_and_writes),
+                            EACH("write_then_send", VipPostSend, "VI-ARCH 6.3.1.1", EARLY, OK, write_then_send),
+                            EACH("fence_alone", VipPostSend, "VI-ARCH 6.3.1.2", EARLY, OK, fence_alone),
+                            EACH("error_in_the_middle", VipSendWait, "VI-ARCH 6.3.1.1", EARLY,
+                                 PROVES(VIP_DESCRIPTOR_ERROR) | OK, error_in_the_middle),
+                            {"order.error_in_the_middle.unreliable_delivery", ID_VipSendWait, "VI-ARCH 2.5.1", FULL,
+                             PROVES(VIP_DESCRIPTOR_ERROR) | OK, error_in_the_middle_unreliable, 0},
+                            EACH("completion_queue", VipCQWait, "VI-DG 6.1", FUNCTIONAL, OK, completion_queue),
+                            {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -36,8 +36,8 @@ static void* wait_and_accept(void* unused) {
   VIP_VI_ATTRIBUTES attributes;
   VIP_CONN_HANDLE connection;
   (void)unused;
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &accepting.address.net, VIP_INFINITE, &client.net,
-         &attributes, &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &accepting.address.net, VIP_INFINITE, &client.net, &attributes,
+         &connection);
   EXPECT(VIP_SUCCESS, VipConnectAccept, connection, accepting.vi);
   return NULL;
 }
@@ -70,8 +70,7 @@ VIP_CONN_HANDLE receive_request(unsigned far_vi, VIP_ULONG far_timeout) {
   request.persistent = true;
   far_start(request);
   memset(&client, 0, sizeof client);
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes,
-         &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &server.net, VIP_INFINITE, &client.net, &attributes, &connection);
   CHECK(same_address(&client, &request.local), "VipConnectWait: the client's address did not come through");
   return connection;
 }
@@ -96,8 +95,7 @@ Answer deliver_posted(VIP_VI_HANDLE vi, int level, Message wanted, unsigned far_
     if (answer.code != VIP_TIMEOUT) break;
     CHECK(may_be_lost && attempt < 20, "message lost %d times in a row", attempt + 1);
   }
-  CHECK(answer.code != VIP_DESCRIPTOR_ERROR, "the far receive ended with status %#x",
-        (unsigned)answer.status);
+  CHECK(answer.code != VIP_DESCRIPTOR_ERROR, "the far receive ended with status %#x", (unsigned)answer.status);
   FAR_EXPECT_ANSWER(VIP_SUCCESS, answer);
   CHECK(answer.slot == far_slot, "at the far end: expected slot %u, came slot %u", far_slot, answer.slot);
   return answer;

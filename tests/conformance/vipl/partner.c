@@ -37,14 +37,13 @@ static VIP_RETURN query(const Order* order, Answer* answer) {
 
 static VIP_RETURN wait_for_request(Order* order, Answer* answer) {
   answer->address.net.HostAddressLen = node.attributes.NicAddressLen;
-  return CALL(VipConnectWait, node.nic, &order->address.net, order->timeout, &answer->address.net,
-              &answer->attributes, &connections[order->connection]);
+  return CALL(VipConnectWait, node.nic, &order->address.net, order->timeout, &answer->address.net, &answer->attributes,
+              &connections[order->connection]);
 }
 
 static VIP_RETURN request(Order* order, Answer* answer) {
   if (order->persistent)
-    return request_until_matched(vis[order->vi], &order->local, &order->address, order->timeout,
-                                 &answer->attributes);
+    return request_until_matched(vis[order->vi], &order->local, &order->address, order->timeout, &answer->attributes);
   return CALL(VipConnectRequest, vis[order->vi], &order->local.net, &order->address.net, order->timeout,
               &answer->attributes);
 }
@@ -76,53 +75,29 @@ static VIP_RETURN set_memory(const Order* order) {
 static VIP_RETURN carry_out(Order* order, Answer* answer) {
   unsigned char* data = node.memory == NULL ? NULL : data_at(&node, order->message.offset);
   switch (order->kind) {
-    case ORDER_OPEN:
-      return open_node(answer);
-    case ORDER_CREATE_VI:
-      return create(order);
-    case ORDER_DESTROY_VI:
-      return CALL(VipDestroyVi, vis[order->vi]);
-    case ORDER_QUERY_VI:
-      return query(order, answer);
-    case ORDER_WAIT:
-      return wait_for_request(order, answer);
-    case ORDER_ACCEPT:
-      return CALL(VipConnectAccept, connections[order->connection], vis[order->vi]);
-    case ORDER_REJECT:
-      return CALL(VipConnectReject, connections[order->connection]);
-    case ORDER_REQUEST:
-      return request(order, answer);
+    case ORDER_OPEN: return open_node(answer);
+    case ORDER_CREATE_VI: return create(order);
+    case ORDER_DESTROY_VI: return CALL(VipDestroyVi, vis[order->vi]);
+    case ORDER_QUERY_VI: return query(order, answer);
+    case ORDER_WAIT: return wait_for_request(order, answer);
+    case ORDER_ACCEPT: return CALL(VipConnectAccept, connections[order->connection], vis[order->vi]);
+    case ORDER_REJECT: return CALL(VipConnectReject, connections[order->connection]);
+    case ORDER_REQUEST: return request(order, answer);
     case ORDER_PEER_REQUEST:
-      return CALL(VipConnectPeerRequest, vis[order->vi], &order->local.net, &order->address.net,
-                  order->timeout);
-    case ORDER_PEER_WAIT:
-      return CALL(VipConnectPeerWait, vis[order->vi], &answer->attributes);
-    case ORDER_DISCONNECT:
-      return CALL(VipDisconnect, vis[order->vi]);
+      return CALL(VipConnectPeerRequest, vis[order->vi], &order->local.net, &order->address.net, order->timeout);
+    case ORDER_PEER_WAIT: return CALL(VipConnectPeerWait, vis[order->vi], &answer->attributes);
+    case ORDER_DISCONNECT: return CALL(VipDisconnect, vis[order->vi]);
     case ORDER_POST_RECEIVE:
-    case ORDER_POST_SEND:
-      return post(order);
+    case ORDER_POST_SEND: return post(order);
     case ORDER_REAP_SEND:
-    case ORDER_REAP_RECEIVE:
-      return reap(order, answer);
-    case ORDER_FILL:
-      fill(data, order->message.length, order->seed);
-      return VIP_SUCCESS;
-    case ORDER_MATCHES:
-      answer->yes = is_filled(data, order->message.length, order->seed);
-      return VIP_SUCCESS;
-    case ORDER_ERROR:
-      wait_for_error(&node, vis[order->vi], order->error);
-      return VIP_SUCCESS;
-    case ORDER_ERROR_COUNT:
-      answer->count = count_errors(&node, vis[order->vi], order->error);
-      return VIP_SUCCESS;
-    case ORDER_MEMORY:
-      return set_memory(order);
+    case ORDER_REAP_RECEIVE: return reap(order, answer);
+    case ORDER_FILL: fill(data, order->message.length, order->seed); return VIP_SUCCESS;
+    case ORDER_MATCHES: answer->yes = is_filled(data, order->message.length, order->seed); return VIP_SUCCESS;
+    case ORDER_ERROR: wait_for_error(&node, vis[order->vi], order->error); return VIP_SUCCESS;
+    case ORDER_ERROR_COUNT: answer->count = count_errors(&node, vis[order->vi], order->error); return VIP_SUCCESS;
+    case ORDER_MEMORY: return set_memory(order);
     case ORDER_CLOSE:
-    case ORDER_QUIT:
-      node_close(&node);
-      return VIP_SUCCESS;
+    case ORDER_QUIT: node_close(&node); return VIP_SUCCESS;
   }
   return VIP_INVALID_PARAMETER;
 }

@@ -103,8 +103,7 @@ static void attributes_come(int level) {
   CHECK(came.ReliabilityLevel == level && came.MaxTransferSize == TRANSFER_BYTES && came.EnableRdmaWrite,
         "the attributes of the far VI did not come");
   came = FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_PEER_WAIT, 0)).attributes;
-  CHECK(came.ReliabilityLevel == level && !came.EnableRdmaWrite,
-        "the attributes of the near VI did not come");
+  CHECK(came.ReliabilityLevel == level && !came.EnableRdmaWrite, "the attributes of the near VI did not come");
 }
 
 /* Both at the same time, in every interleaving that comes. */
@@ -319,30 +318,27 @@ static void disconnect_pending(int unused) {
 
 #define P(name, call, clause, codes, run, argument) \
   { name, ID_##call, clause, FUNCTIONAL, codes, run, argument }
-#define DONE_AND_WAIT(name, codes, run)                                               \
+#define DONE_AND_WAIT(name, codes, run) \
   P("VipConnectPeerDone." name, VipConnectPeerDone, "VI-DG 3.3.7", codes, run, DONE), \
       P("VipConnectPeerWait." name, VipConnectPeerWait, "VI-DG 3.3.8", codes, run, WAIT)
 
 const Test peer_tests[] = {
-    P("VipConnectPeerDone.near_first", VipConnectPeerDone, "VI-DG 3.3.7",
-      PROVES(VIP_SUCCESS) | PROVES(VIP_NOT_DONE), near_first, DONE),
-    P("VipConnectPeerWait.near_first", VipConnectPeerWait, "VI-DG 3.3.8", PROVES(VIP_SUCCESS), near_first,
-      WAIT),
+    P("VipConnectPeerDone.near_first", VipConnectPeerDone, "VI-DG 3.3.7", PROVES(VIP_SUCCESS) | PROVES(VIP_NOT_DONE),
+      near_first, DONE),
+    P("VipConnectPeerWait.near_first", VipConnectPeerWait, "VI-DG 3.3.8", PROVES(VIP_SUCCESS), near_first, WAIT),
     DONE_AND_WAIT("far_first", PROVES(VIP_SUCCESS), far_first),
     AT_EACH_LEVEL("peer.attributes", ID_VipConnectPeerWait, "VI-DG 3.3.8", FUNCTIONAL, PROVES(VIP_SUCCESS),
                   attributes_come),
     P("peer.at_once", VipConnectPeerRequest, "VI-DG 3.3.6", PROVES(VIP_SUCCESS), at_once, 0),
     P("peer.several", VipConnectPeerRequest, "VI-DG 6.7", PROVES(VIP_SUCCESS), several, 0),
-    P("peer.equal_discriminators", VipConnectPeerWait, "VI-DG 6.7", PROVES(VIP_SUCCESS), equal_discriminators,
-      0),
+    P("peer.equal_discriminators", VipConnectPeerWait, "VI-DG 6.7", PROVES(VIP_SUCCESS), equal_discriminators, 0),
     DONE_AND_WAIT("told_once", PROVES(VIP_INVALID_STATE), told_once),
     DONE_AND_WAIT("timeout", PROVES(VIP_TIMEOUT), timeout),
-    P("VipConnectPeerRequest.timeout_zero", VipConnectPeerRequest, "VI-DG 3.3.6",
-      PROVES(VIP_INVALID_PARAMETER), timeout_zero, 0),
-    P("VipConnectPeerRequest.foreign_host", VipConnectPeerRequest, "VI-DG 3.3.6",
-      PROVES(VIP_INVALID_PARAMETER), foreign_host, 0),
-    P("peer.other_discriminator", VipConnectPeerWait, "VI-DG 6.7", PROVES(VIP_TIMEOUT), other_discriminator,
-      0),
+    P("VipConnectPeerRequest.timeout_zero", VipConnectPeerRequest, "VI-DG 3.3.6", PROVES(VIP_INVALID_PARAMETER),
+      timeout_zero, 0),
+    P("VipConnectPeerRequest.foreign_host", VipConnectPeerRequest, "VI-DG 3.3.6", PROVES(VIP_INVALID_PARAMETER),
+      foreign_host, 0),
+    P("peer.other_discriminator", VipConnectPeerWait, "VI-DG 6.7", PROVES(VIP_TIMEOUT), other_discriminator, 0),
     P("peer.not_a_server", VipConnectPeerWait, "VI-DG 3.3", PROVES(VIP_TIMEOUT), not_a_server, 0),
     P("peer.not_a_client", VipConnectPeerWait, "VI-DG 3.3", PROVES(VIP_TIMEOUT), not_a_client, 0),
     DONE_AND_WAIT("nobody_there", PROVES(VIP_NOT_REACHABLE), nobody),

@@ -52,8 +52,7 @@ static pid_t spawn(Arguments* arguments, bool own_group, char** environment) {
   pid_t process = -1;
   posix_spawnattr_init(&attributes);
   if (own_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  if (posix_spawnp(&process, options.program, NULL, &attributes, arguments->values, environment) != 0)
-    process = -1;
+  if (posix_spawnp(&process, options.program, NULL, &attributes, arguments->values, environment) != 0) process = -1;
   posix_spawnattr_destroy(&attributes);
   return process;
 }

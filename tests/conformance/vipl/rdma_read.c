@@ -17,8 +17,8 @@ static void read_and_check(VIP_VI_HANDLE vi, Message read, size_t far_offset) {
   post_send(vi, read);
   reap_send(vi, read.slot, 0, VIP_STATUS_OP_RDMA_READ);
   CHECK(is_filled(data_at(&near, read.offset), read.length, seed), "%u bytes were read wrongly", read.length);
-  CHECK(slot_at(&near, read.slot)->CS.Length == read.length, "%u bytes were read, and the length is %u",
-        read.length, slot_at(&near, read.slot)->CS.Length);
+  CHECK(slot_at(&near, read.slot)->CS.Length == read.length, "%u bytes were read, and the length is %u", read.length,
+        slot_at(&near, read.slot)->CS.Length);
 }
 
 static void success(int level) {
@@ -50,8 +50,7 @@ static void ignores_immediate(int level) {
   read_and_check(vi, rdma_message(READ | VIP_CONTROL_IMMEDIATE, 0, 0, 1000, 0), 0);
   post_send(vi, message(1, 0, 100));
   const Answer answer = far_reap_receive(0, 0, 0);
-  CHECK((answer.status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RECEIVE &&
-            (answer.status & VIP_STATUS_IMMEDIATE) == 0,
+  CHECK((answer.status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RECEIVE && (answer.status & VIP_STATUS_IMMEDIATE) == 0,
         "status %08X: the RDMA Read consumed a receive", answer.status);
 }
 

@@ -16,8 +16,8 @@ static void write_and_check(VIP_VI_HANDLE vi, int level, Message write, size_t f
     const Answer answer = deliver(vi, level, message(60, 900000, 8), message(60, 900000, 8));
     CHECK((answer.status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RECEIVE, "the RDMA Write consumed a receive");
     if (far_matches(far_offset, write.length, seed)) return;
-    CHECK(level == VIP_SERVICE_UNRELIABLE && attempt < 20,
-          "%u bytes were not written before the Send after them", write.length);
+    CHECK(level == VIP_SERVICE_UNRELIABLE && attempt < 20, "%u bytes were not written before the Send after them",
+          write.length);
   }
 }
 
@@ -26,8 +26,8 @@ static void success(int level) {
   VIP_VI_HANDLE vi = make_pair(level);
   for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
     write_and_check(vi, level, rdma_message(WRITE, i, 0, lengths[i], 5000), 5000);
-    CHECK(slot_at(&near, i)->CS.Length == lengths[i], "%u bytes were written, and the length is %u",
-          lengths[i], slot_at(&near, i)->CS.Length);
+    CHECK(slot_at(&near, i)->CS.Length == lengths[i], "%u bytes were written, and the length is %u", lengths[i],
+          slot_at(&near, i)->CS.Length);
   }
 }
 
@@ -69,8 +69,7 @@ static void immediate(int level) {
           "status %08X: expected the operation code of a remote RDMA Write", answer.status);
     CHECK((answer.status & VIP_STATUS_IMMEDIATE) != 0 && answer.immediate == write.immediate,
           "immediate data %08X came as %08X, status %08X", write.immediate, answer.immediate, answer.status);
-    CHECK(answer.length == write.length, "%u bytes were written, and the length is %u", write.length,
-          answer.length);
+    CHECK(answer.length == write.length, "%u bytes were written, and the length is %u", write.length, answer.length);
     CHECK(far_matches(5000, write.length, i + 5), "the data did not arrive");
     CHECK(far_matches(0, 100, 99), "the buffer of the consumed receive was written");
   }
@@ -179,8 +178,7 @@ static void refused_with_immediate(int level) {
   write.control |= VIP_CONTROL_IMMEDIATE;
   far_post_send(0, write);
   reap_receive(vi, 0, VIP_STATUS_PROTECTION_ERROR, VIP_STATUS_OP_REMOTE_RDMA_WRITE);
-  CHECK(count_errors(&near, vi, VIP_ERROR_RDMAW_PROT) == 0,
-        "the error came twice: in the receive and asynchronously");
+  CHECK(count_errors(&near, vi, VIP_ERROR_RDMAW_PROT) == 0, "the error came twice: in the receive and asynchronously");
   UNTIL(vi_state(vi) == VIP_STATE_ERROR);
 }
 
@@ -208,8 +206,7 @@ const Test rdma_write_tests[] = {
     EACH("gathers", "VI-ARCH 2.3.2", gathers),
     EACH("stays_in_its_target", "VI-ARCH 2.3.2", stays_in_its_target),
     EACH("immediate", "VI-DG 5.2", immediate),
-    AT_RELIABLE_LEVELS("rdma_write.last_byte_last", ID_VipPostSend, "programs", PRACTICE, RULE,
-                       last_byte_last),
+    AT_RELIABLE_LEVELS("rdma_write.last_byte_last", ID_VipPostSend, "programs", PRACTICE, RULE, last_byte_last),
     REFUSED("memory_not_enabled", memory_not_enabled),
     REFUSED("vi_not_enabled", vi_not_enabled),
     REFUSED("wrong_handle", wrong_handle),
@@ -217,6 +214,5 @@ const Test rdma_write_tests[] = {
     REFUSED("deregistered", deregistered),
     AT_RELIABLE_LEVELS("rdma_write.refused_with_immediate", ID_VipRecvWait, "VI-DG 5.2", EARLY,
                        PROVES(VIP_DESCRIPTOR_ERROR), refused_with_immediate),
-    {"rdma_write.refused.unreliable_delivery", ID_VipPostSend, "VI-ARCH 2.5.1", FULL, RULE,
-     refused_unreliable, 0},
+    {"rdma_write.refused.unreliable_delivery", ID_VipPostSend, "VI-ARCH 2.5.1", FULL, RULE, refused_unreliable, 0},
     {NULL, 0, NULL, 0, 0, NULL, 0}};

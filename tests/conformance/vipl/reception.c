@@ -29,8 +29,7 @@ static void too_small(int level) {
   CHECK(done == slot_at(&near, 0), "the first receive did not come back");
   check_status(done, VIP_STATUS_LENGTH_ERROR, VIP_STATUS_OP_RECEIVE);
   CHECK(done->CS.Length == 0, "the length after an overrun is %u, not 0", done->CS.Length);
-  for (size_t i = 99; i < 599; ++i)
-    CHECK(*data_at(&near, i) == 0x77, "byte %zu beyond the buffer was written", i - 99);
+  for (size_t i = 99; i < 599; ++i) CHECK(*data_at(&near, i) == 0x77, "byte %zu beyond the buffer was written", i - 99);
   if (is_reliable(level)) {
     reap_receive(vi, 1, VIP_STATUS_DESC_FLUSHED_ERROR, VIP_STATUS_OP_RECEIVE);
     UNTIL(vi_state(vi) == VIP_STATE_ERROR);
@@ -47,8 +46,7 @@ static void much_too_small(int level) {
   VIP_VI_HANDLE vi = make_pair(level);
   post_receive(vi, message(0, 0, 5000));
   const VIP_DESCRIPTOR* done = receive_from_far(vi, level, TRANSFER_BYTES);
-  CHECK((done->CS.Status & VIP_STATUS_LENGTH_ERROR) != 0, "status %08X: expected a length error",
-        done->CS.Status);
+  CHECK((done->CS.Status & VIP_STATUS_LENGTH_ERROR) != 0, "status %08X: expected a length error", done->CS.Status);
   CHECK(done->CS.Length == 0, "the length after an overrun is %u, not 0", done->CS.Length);
 }
 
@@ -131,12 +129,9 @@ const Test reception_tests[] = {
     AT_EACH_LEVEL("receive.much_too_small", ID_VipRecvWait, "VI-DG 5.2", EARLY, RULE, much_too_small),
     {"receive.too_small_tells_sender", ID_VipSendWait, "VI-ARCH 2.5.3", FULL, FAILED, sender_learns, 0},
     {"receive.queue_empty_tells_sender", ID_VipSendWait, "VI-DG 5.2", FULL, FAILED, sender_learns_empty, 0},
-    {"receive.too_small_breaks_connection", ID_VipErrorCallback, "VI-ARCH 2.5.2", FUNCTIONAL, RULE,
-     delivery_breaks, 0},
-    AT_RELIABLE_LEVELS("receive.queue_empty", ID_VipErrorCallback, "VI-DG 3.8.1", FUNCTIONAL, RULE,
-                       queue_empty),
-    {"receive.queue_empty.unreliable_delivery", ID_VipRecvWait, "VI-ARCH 2.5.1", FULL, RULE,
-     queue_empty_unreliable, 0},
-    AT_EACH_LEVEL("receive.posted_before_connection", ID_VipPostRecv, "VI-ARCH 6.2", EARLY,
-                  PROVES(VIP_SUCCESS), posted_before_connection),
+    {"receive.too_small_breaks_connection", ID_VipErrorCallback, "VI-ARCH 2.5.2", FUNCTIONAL, RULE, delivery_breaks, 0},
+    AT_RELIABLE_LEVELS("receive.queue_empty", ID_VipErrorCallback, "VI-DG 3.8.1", FUNCTIONAL, RULE, queue_empty),
+    {"receive.queue_empty.unreliable_delivery", ID_VipRecvWait, "VI-ARCH 2.5.1", FULL, RULE, queue_empty_unreliable, 0},
+    AT_EACH_LEVEL("receive.posted_before_connection", ID_VipPostRecv, "VI-ARCH 6.2", EARLY, PROVES(VIP_SUCCESS),
+                  posted_before_connection),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

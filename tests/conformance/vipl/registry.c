@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* One array per file of tests, each ended by an entry without name. */
-#define CHAPTERS(X)                                                                                          \
-  X(nic_tests)                                                                                               \
-  X(handle_tests)                                                                                            \
-  X(argument_tests) X(vi_tests) X(state_tests) X(connect_tests) X(accept_tests) X(match_tests)               \
-      X(disconnect_tests) X(peer_tests) X(memory_tests) X(tag_tests) X(transfer_tests) X(descriptor_tests)   \
-          X(reception_tests) X(rdma_write_tests) X(rdma_read_tests) X(order_tests) X(wait_tests) X(cq_tests) \
-              X(cq_resource_tests) X(notify_tests) X(error_tests) X(management_tests) X(name_service_tests)  \
-                  X(thread_tests) X(limit_tests) X(compatibility_tests)
+/* clang-format off */
+#define CHAPTERS(X) \
+  X(nic_tests) X(handle_tests) X(argument_tests) X(vi_tests) X(state_tests) X(connect_tests) X(accept_tests) \
+  X(match_tests) X(disconnect_tests) X(peer_tests) X(memory_tests) X(tag_tests) X(transfer_tests) \
+  X(descriptor_tests) X(reception_tests) X(rdma_write_tests) X(rdma_read_tests) X(order_tests) X(wait_tests) \
+  X(cq_tests) X(cq_resource_tests) X(notify_tests) X(error_tests) X(management_tests) X(name_service_tests) \
+  X(thread_tests) X(limit_tests) X(compatibility_tests)
+/* clang-format on */
 
 #define X(array) extern const Test array[];
 CHAPTERS(X)
@@ -76,9 +76,7 @@ const Test* test_named(const char* name) {
   return NULL;
 }
 
-const char* test_clause(const Test* test) {
-  return test->clause != NULL ? test->clause : call_clause(test->call);
-}
+const char* test_clause(const Test* test) { return test->clause != NULL ? test->clause : call_clause(test->call); }
 
 const char* call_name(CallId call) { return calls[call].name; }
 const char* call_clause(CallId call) { return calls[call].clause; }

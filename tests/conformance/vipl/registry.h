@@ -33,21 +33,19 @@ typedef struct {
 
 /* Entries of the arrays. The clause and the phase are those of the call, but in TEST_BY. */
 #define TEST(call, name, codes, run) TEST_OF(call, name, codes, run, 0)
-#define TEST_OF(call, name, codes, run, argument) \
-  TEST_BY(NULL, (Phase)PHASE_##call, call, name, codes, run, argument)
+#define TEST_OF(call, name, codes, run, argument) TEST_BY(NULL, (Phase)PHASE_##call, call, name, codes, run, argument)
 #define TEST_BY(clause, phase, call, name, codes, run, argument) \
   { #call "." name, ID_##call, clause, phase, codes, run, argument }
 
 /* The same test at each reliability level, given as its argument. Unreliable Delivery belongs to Full
  * Conformance (VI-DG 2.2.3); Reliable Reception is optional, but what a NIC claims must work. */
-#define AT_EACH_LEVEL(name, call, clause, phase, codes, run)                               \
-  {name ".unreliable_delivery", call, clause, (phase) > FULL ? (phase) : FULL, codes, run, \
-   VIP_SERVICE_UNRELIABLE},                                                                \
+#define AT_EACH_LEVEL(name, call, clause, phase, codes, run) \
+  {name ".unreliable_delivery", call, clause, (phase) > FULL ? (phase) : FULL, codes, run, VIP_SERVICE_UNRELIABLE}, \
       AT_RELIABLE_LEVELS(name, call, clause, phase, codes, run)
-#define AT_RELIABLE_LEVELS(name, call, clause, phase, codes, run)                                \
+#define AT_RELIABLE_LEVELS(name, call, clause, phase, codes, run) \
   {name ".reliable_delivery", call, clause, phase, codes, run, VIP_SERVICE_RELIABLE_DELIVERY}, { \
-    name ".reliable_reception", call, clause, (phase) > FULL ? (phase) : FULL, codes, run,       \
-        VIP_SERVICE_RELIABLE_RECEPTION                                                           \
+    name ".reliable_reception", call, clause, (phase) > FULL ? (phase) : FULL, codes, run, \
+        VIP_SERVICE_RELIABLE_RECEPTION \
   }
 
 /* All tests, chapter by chapter, and their number. */

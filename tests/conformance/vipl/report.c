@@ -32,8 +32,7 @@ static void print_line(const Test* test, const Outcome* outcome) {
   static const char* const words[] = {[PASSED] = "pass", [FAILED] = "FAIL", [SKIPPED] = "skip"};
   printf("%s  %s", words[outcome->verdict], test->name);
   if (outcome->verdict != PASSED) printf(": %s", outcome->text);
-  if (outcome->verdict == FAILED || options.verbose)
-    printf("  [%s, %s]", test_clause(test), phase_name(test->phase));
+  if (outcome->verdict == FAILED || options.verbose) printf("  [%s, %s]", test_clause(test), phase_name(test->phase));
   printf("\n");
 }
 
@@ -115,8 +114,7 @@ static bool attains(Phase phase) {
 }
 
 static void print_levels(const char* what, unsigned levels) {
-  out("%s: %s%s%s%s", what, levels == 0 ? "no" : "",
-      (levels & VIP_SERVICE_UNRELIABLE) ? "Unreliable Delivery " : "",
+  out("%s: %s%s%s%s", what, levels == 0 ? "no" : "", (levels & VIP_SERVICE_UNRELIABLE) ? "Unreliable Delivery " : "",
       (levels & VIP_SERVICE_RELIABLE_DELIVERY) ? "Reliable Delivery " : "",
       (levels & VIP_SERVICE_RELIABLE_RECEPTION) ? "Reliable Reception" : "");
 }

@@ -61,14 +61,11 @@ static Outcome judge(bool ended, int status) {
     case FAILED:
       snprintf(outcome.text, sizeof outcome.text, "%s:%d: %s", board->file, board->line, board->text);
       return outcome;
-    case SKIPPED:
-      snprintf(outcome.text, sizeof outcome.text, "%s", board->text);
-      return outcome;
+    case SKIPPED: snprintf(outcome.text, sizeof outcome.text, "%s", board->text); return outcome;
     case PASSED:
     case RUNNING:
     case FAILING:
-    case SKIPPING:
-      break;
+    case SKIPPING: break;
   }
   const char* when = outcome.verdict == PASSED ? ", after the test had passed" : "";
   if (!ended) return failure("hangs: no end after %d s%s", (int)options.timeout_s, when, true);

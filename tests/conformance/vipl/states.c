@@ -16,8 +16,7 @@ static struct {
 static void* request_and_wait(void* unused) {
   VIP_VI_ATTRIBUTES attributes;
   (void)unused;
-  pending.code =
-      request_until_matched(pending.vi, &pending.local, &pending.remote, VIP_INFINITE, &attributes);
+  pending.code = request_until_matched(pending.vi, &pending.local, &pending.remote, VIP_INFINITE, &attributes);
   return NULL;
 }
 
@@ -38,17 +37,14 @@ static VIP_VI_HANDLE vi_in(VIP_VI_STATE state) {
   VIP_VI_HANDLE vi;
   near_open();
   switch (state) {
-    case VIP_STATE_CONNECTED:
-      return make_pair(VIP_SERVICE_RELIABLE_DELIVERY);
-    case VIP_STATE_CONNECT_PENDING:
-      return pending_vi(create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL));
+    case VIP_STATE_CONNECTED: return make_pair(VIP_SERVICE_RELIABLE_DELIVERY);
+    case VIP_STATE_CONNECT_PENDING: return pending_vi(create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL));
     case VIP_STATE_ERROR:
       vi = make_pair(VIP_SERVICE_RELIABLE_DELIVERY);
       FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_DISCONNECT, 0));
       UNTIL(vi_state(vi) == VIP_STATE_ERROR);
       return vi;
-    case VIP_STATE_IDLE:
-      break;
+    case VIP_STATE_IDLE: break;
   }
   return create_vi(&near, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
 }
@@ -89,8 +85,8 @@ static void request(int state) {
   VIP_VI_HANDLE vi = vi_in((VIP_VI_STATE)state);
   Address local = fresh_address(&near.attributes), remote = fresh_address(&near.attributes);
   VIP_VI_ATTRIBUTES attributes;
-  EXPECT(state == VIP_STATE_IDLE ? VIP_NO_MATCH : VIP_INVALID_STATE, VipConnectRequest, vi, &local.net,
-         &remote.net, VIP_INFINITE, &attributes);
+  EXPECT(state == VIP_STATE_IDLE ? VIP_NO_MATCH : VIP_INVALID_STATE, VipConnectRequest, vi, &local.net, &remote.net,
+         VIP_INFINITE, &attributes);
   check_state(vi, (VIP_VI_STATE)state);
   leave((VIP_VI_STATE)state, false);
 }
@@ -116,8 +112,8 @@ static void accept(int state) {
 static void peer_request(int state) {
   VIP_VI_HANDLE vi = vi_in((VIP_VI_STATE)state);
   Address local = fresh_address(&near.attributes), remote = fresh_address(&near.attributes);
-  EXPECT(state == VIP_STATE_IDLE ? VIP_SUCCESS : VIP_INVALID_STATE, VipConnectPeerRequest, vi, &local.net,
-         &remote.net, VIP_INFINITE);
+  EXPECT(state == VIP_STATE_IDLE ? VIP_SUCCESS : VIP_INVALID_STATE, VipConnectPeerRequest, vi, &local.net, &remote.net,
+         VIP_INFINITE);
   check_state(vi, state == VIP_STATE_IDLE ? VIP_STATE_CONNECT_PENDING : (VIP_VI_STATE)state);
   leave((VIP_VI_STATE)state, false);
 }
@@ -156,13 +152,11 @@ static void send(int state) {
   VIP_DESCRIPTOR* descriptor = NULL;
   if (state == VIP_STATE_CONNECTED) far_post_receive(0, message(0, 0, 64));
   post_send(vi, message(0, 0, 64));
-  EXPECT(state == VIP_STATE_CONNECTED ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR, VipSendWait, vi, VIP_INFINITE,
-         &descriptor);
+  EXPECT(state == VIP_STATE_CONNECTED ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR, VipSendWait, vi, VIP_INFINITE, &descriptor);
   CHECK(descriptor == slot_at(&near, 0), "the descriptor that was posted did not come back");
   CHECK((descriptor->CS.Status & VIP_STATUS_DONE) != 0, "status %08X: not done", descriptor->CS.Status);
   CHECK(((descriptor->CS.Status & VIP_STATUS_ERROR_MASK) == 0) == (state == VIP_STATE_CONNECTED),
-        "status %08X: expected %s", descriptor->CS.Status,
-        state == VIP_STATE_CONNECTED ? "no error" : "an error");
+        "status %08X: expected %s", descriptor->CS.Status, state == VIP_STATE_CONNECTED ? "no error" : "an error");
   check_state(vi, (VIP_VI_STATE)state);
   leave((VIP_VI_STATE)state, false);
 }
@@ -216,14 +210,14 @@ static void pending_to_idle(int unused) {
 
 #define IN_STATE(name, call, clause, phase, codes, run, state) \
   { "state." name "." #call, ID_##call, clause, phase, codes, run, state }
-#define IN_EACH_STATE(call, phase, in_idle, elsewhere, run)                                               \
-  IN_STATE("idle", call, "VI-ARCH 5.1", phase, in_idle, run, VIP_STATE_IDLE),                             \
+#define IN_EACH_STATE(call, phase, in_idle, elsewhere, run) \
+  IN_STATE("idle", call, "VI-ARCH 5.1", phase, in_idle, run, VIP_STATE_IDLE), \
       IN_STATE("pending_connect", call, "VI-ARCH 5.2", phase, elsewhere, run, VIP_STATE_CONNECT_PENDING), \
-      IN_STATE("connected", call, "VI-ARCH 5.3", phase, elsewhere, run, VIP_STATE_CONNECTED),             \
+      IN_STATE("connected", call, "VI-ARCH 5.3", phase, elsewhere, run, VIP_STATE_CONNECTED), \
       IN_STATE("error", call, "VI-ARCH 5.4", phase, elsewhere, run, VIP_STATE_ERROR)
 /* Each state but Pending Connect, on the page of the call. */
-#define NOT_PENDING(call, run)                                                                            \
-  IN_STATE("idle", call, NULL, FUNCTIONAL, PROVES(VIP_INVALID_STATE), run, VIP_STATE_IDLE),               \
+#define NOT_PENDING(call, run) \
+  IN_STATE("idle", call, NULL, FUNCTIONAL, PROVES(VIP_INVALID_STATE), run, VIP_STATE_IDLE), \
       IN_STATE("connected", call, NULL, FUNCTIONAL, PROVES(VIP_INVALID_STATE), run, VIP_STATE_CONNECTED), \
       IN_STATE("error", call, NULL, FUNCTIONAL, PROVES(VIP_INVALID_STATE), run, VIP_STATE_ERROR)
 
@@ -232,8 +226,7 @@ const Test state_tests[] = {
     IN_EACH_STATE(VipDestroyVi, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), destroy),
     IN_EACH_STATE(VipConnectRequest, EARLY, PROVES(VIP_NO_MATCH), PROVES(VIP_INVALID_STATE), request),
     IN_EACH_STATE(VipConnectAccept, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), accept),
-    IN_EACH_STATE(VipConnectPeerRequest, FUNCTIONAL, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE),
-                  peer_request),
+    IN_EACH_STATE(VipConnectPeerRequest, FUNCTIONAL, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), peer_request),
     NOT_PENDING(VipConnectPeerDone, peer_done),
     NOT_PENDING(VipConnectPeerWait, peer_wait),
     IN_EACH_STATE(VipSetViAttributes, FULL, PROVES(VIP_SUCCESS), PROVES(VIP_INVALID_STATE), set_attributes),
@@ -242,6 +235,6 @@ const Test state_tests[] = {
     IN_EACH_STATE(VipDisconnect, EARLY, PROVES(VIP_SUCCESS), PROVES(VIP_SUCCESS), disconnect),
     {"state.pending_connect.accepted", ID_VipConnectRequest, "VI-ARCH 5.2", EARLY, PROVES(VIP_SUCCESS),
      pending_to_connected, 0},
-    {"state.pending_connect.rejected", ID_VipConnectRequest, "VI-ARCH 5.2", EARLY, PROVES(VIP_REJECT),
-     pending_to_idle, 0},
+    {"state.pending_connect.rejected", ID_VipConnectRequest, "VI-ARCH 5.2", EARLY, PROVES(VIP_REJECT), pending_to_idle,
+     0},
     {NULL, 0, NULL, 0, 0, NULL, 0}};

@@ -13,8 +13,8 @@
 
 #include "registry.h"
 
-/* For what looks into memory that RDMA reads and writes: a program orders the two by Messages, or polls, as beside an adapter;
-   ThreadSanitizer knows of neither. */
+/* For what looks into memory that RDMA reads and writes: a program orders the two by Messages, or polls, as beside an
+   adapter; ThreadSanitizer knows of neither. */
 #define NO_ORDER __attribute__((no_sanitize("thread")))
 
 /* ---- Calls and expectations -------------------------------------------------------------------------- */
@@ -34,18 +34,17 @@ VIP_RETURN returned(VIP_RETURN code);
 void expect_code(const char* file, int line, CallId call, VIP_RETURN expected, VIP_RETURN came);
 /* The call returned this code, where the test decided itself that this is right. */
 void proven(CallId call, VIP_RETURN code);
-_Noreturn void fail(const char* file, int line, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
+_Noreturn void fail(const char* file, int line, const char* format, ...) __attribute__((format(printf, 3, 4)));
 /* There is nothing to test here, and this is why. */
 _Noreturn void skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
 bool has_failed(void);
 /* A wait of the suite itself, shown when it never ends. Text NULL: it ended. */
 void waiting_for(const char* file, int line, const char* text);
-#define UNTIL(condition)                                        \
-  do {                                                          \
+#define UNTIL(condition) \
+  do { \
     waiting_for(__FILE__, __LINE__, "waits until " #condition); \
-    while (!(condition)) pause_ms(1);                           \
-    waiting_for(NULL, 0, NULL);                                 \
+    while (!(condition)) pause_ms(1); \
+    waiting_for(NULL, 0, NULL); \
   } while (0)
 
 /* ---- Time and threads -------------------------------------------------------------------------------- */

@@ -187,8 +187,7 @@ static void null_tag_of_vi(int unused) {
 }
 
 const Test tag_tests[] = {
-    {"VipCreatePtag.success", ID_VipCreatePtag, "VI-DG 3.4.1", FUNCTIONAL, PROVES(VIP_SUCCESS),
-     create_success, 0},
+    {"VipCreatePtag.success", ID_VipCreatePtag, "VI-DG 3.4.1", FUNCTIONAL, PROVES(VIP_SUCCESS), create_success, 0},
     {"VipDestroyPtag.used_by_vi", ID_VipDestroyPtag, "VI-DG 3.4.2", FUNCTIONAL,
      PROVES(VIP_ERROR_RESOURCE) | PROVES(VIP_SUCCESS), destroy_used_by_vi, 0},
     {"VipDestroyPtag.used_by_memory", ID_VipDestroyPtag, "VI-DG 3.4.2", FUNCTIONAL,
@@ -196,11 +195,10 @@ const Test tag_tests[] = {
     {"VipDestroyPtag.after_change", ID_VipDestroyPtag, "VI-DG 3.4.1", FULL,
      PROVES(VIP_ERROR_RESOURCE) | PROVES(VIP_SUCCESS), destroy_after_change, 0},
     AT_EACH_LEVEL("tag.send_mismatch", ID_VipPostSend, "VI-ARCH 3.2.2.1", FUNCTIONAL, RULE, send_mismatch),
-    AT_EACH_LEVEL("tag.receive_mismatch", ID_VipRecvWait, "VI-ARCH 3.2.2.1", FUNCTIONAL,
-                  PROVES(VIP_DESCRIPTOR_ERROR), receive_mismatch),
+    AT_EACH_LEVEL("tag.receive_mismatch", ID_VipRecvWait, "VI-ARCH 3.2.2.1", FUNCTIONAL, PROVES(VIP_DESCRIPTOR_ERROR),
+                  receive_mismatch),
     {"tag.rdma_write_mismatch", ID_VipErrorCallback, "VI-ARCH 3.2.2.1", FUNCTIONAL, RULE, write_mismatch, 0},
-    {"tag.descriptor_mismatch", ID_VipErrorCallback, "VI-ARCH 3.2.2.1", FUNCTIONAL, RULE, descriptor_mismatch,
-     0},
+    {"tag.descriptor_mismatch", ID_VipErrorCallback, "VI-ARCH 3.2.2.1", FUNCTIONAL, RULE, descriptor_mismatch, 0},
     {"tag.changed", ID_VipSetViAttributes, "VI-DG 3.4.1", FULL, RULE, changed_tag, 0},
     {"tag.null_tag_of_vi", ID_VipCreateVi, "programs", PRACTICE, RULE, null_tag_of_vi, 0},
     {NULL, 0, NULL, 0, 0, NULL, 0}};

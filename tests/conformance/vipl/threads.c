@@ -19,8 +19,8 @@ static void* accept_one(void* unused) {
   VIP_VI_ATTRIBUTES attributes;
   VIP_CONN_HANDLE connection;
   (void)unused;
-  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &accepting_address.net, VIP_INFINITE, &client.net,
-         &attributes, &connection);
+  EXPECT(VIP_SUCCESS, VipConnectWait, near.nic, &accepting_address.net, VIP_INFINITE, &client.net, &attributes,
+         &connection);
   EXPECT(VIP_SUCCESS, VipConnectAccept, connection, accepting_vi);
   return NULL;
 }

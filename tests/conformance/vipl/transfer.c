@@ -8,16 +8,13 @@ static Answer transfer(VIP_VI_HANDLE vi, int level, Message send, Message receiv
   static unsigned seed;
   fill(data_at(&near, send.offset), send.length, ++seed);
   const Answer answer = deliver(vi, level, send, receive);
-  CHECK(answer.length == send.length, "%u bytes were sent, and the receive's length is %u", send.length,
-        answer.length);
-  CHECK((answer.status & VIP_STATUS_ERROR_MASK) == 0 &&
-            (answer.status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RECEIVE,
+  CHECK(answer.length == send.length, "%u bytes were sent, and the receive's length is %u", send.length, answer.length);
+  CHECK((answer.status & VIP_STATUS_ERROR_MASK) == 0 && (answer.status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RECEIVE,
         "the receive's status is %08X", answer.status);
-  CHECK((answer.status & VIP_STATUS_RESERVED) == 0, "the receive's status is %08X: reserved bits",
-        answer.status);
+  CHECK((answer.status & VIP_STATUS_RESERVED) == 0, "the receive's status is %08X: reserved bits", answer.status);
   CHECK(far_matches(receive.offset, send.length, seed), "%u bytes arrived changed", send.length);
-  CHECK(slot_at(&near, send.slot)->CS.Length == send.length,
-        "%u bytes were sent, and the send's length is %u", send.length, slot_at(&near, send.slot)->CS.Length);
+  CHECK(slot_at(&near, send.slot)->CS.Length == send.length, "%u bytes were sent, and the send's length is %u",
+        send.length, slot_at(&near, send.slot)->CS.Length);
   return answer;
 }
 
@@ -81,8 +78,7 @@ static void immediate(int level) {
     send.immediate = 0xCAFE0000U + i;
     const Answer answer = transfer(vi, level, send, receive);
     CHECK((answer.status & VIP_STATUS_IMMEDIATE) != 0, "the immediate flag did not come");
-    CHECK(answer.immediate == send.immediate, "immediate data %08X came as %08X", send.immediate,
-          answer.immediate);
+    CHECK(answer.immediate == send.immediate, "immediate data %08X came as %08X", send.immediate, answer.immediate);
   }
 }
 
@@ -113,8 +109,7 @@ static void status_is_cleared(int unused) {
   EXPECT(VIP_SUCCESS, VipPostRecv, vi, descriptor, near.handle);
   EXPECT(VIP_NOT_DONE, VipRecvDone, vi, &descriptor);
   descriptor = slot_at(&near, 0);
-  CHECK(descriptor->CS.Status == 0, "the status of a pending descriptor is %08X, not 0",
-        descriptor->CS.Status);
+  CHECK(descriptor->CS.Status == 0, "the status of a pending descriptor is %08X, not 0", descriptor->CS.Status);
 }
 
 /* Bits that say nothing on a receive are ignored (5.2). */
@@ -161,8 +156,7 @@ static void messages_stay_apart(int level) {
     reap_send(vi, 1, 0, VIP_STATUS_OP_SEND);
     far_reap_receive(0, 2 * i, 0);
     far_reap_receive(0, 2 * i + 1, 0);
-    CHECK(far_matches(0, TRANSFER_BYTES, i) && far_matches(TRANSFER_BYTES, 10, i + 100),
-          "messages are mixed up");
+    CHECK(far_matches(0, TRANSFER_BYTES, i) && far_matches(TRANSFER_BYTES, 10, i + 100), "messages are mixed up");
   }
 }
 
@@ -181,6 +175,5 @@ const Test transfer_tests[] = {
     {"VipPostRecv.clears_status", ID_VipPostRecv, "VI-DG 5.5", EARLY, OK, status_is_cleared, 0},
     EACH("VipPostRecv.ignores_bits", VipPostRecv, "VI-DG 5.2", RULE, receive_ignores_bits),
     AT_RELIABLE_LEVELS("send.both_directions", ID_VipPostSend, "VI-ARCH 2.5.2", EARLY, OK, both_directions),
-    AT_RELIABLE_LEVELS("send.messages_stay_apart", ID_VipPostSend, "VI-ARCH 2.5.2", EARLY, OK,
-                       messages_stay_apart),
+    AT_RELIABLE_LEVELS("send.messages_stay_apart", ID_VipPostSend, "VI-ARCH 2.5.2", EARLY, OK, messages_stay_apart),
     {NULL, 0, NULL, 0, 0, NULL, 0}};

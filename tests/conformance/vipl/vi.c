@@ -9,8 +9,8 @@ typedef enum { CREATE, SET } How;
 
 static bool equal(const VIP_VI_ATTRIBUTES* one, const VIP_VI_ATTRIBUTES* other) {
   return one->ReliabilityLevel == other->ReliabilityLevel && one->MaxTransferSize == other->MaxTransferSize &&
-         one->QoS == other->QoS && one->Ptag == other->Ptag &&
-         one->EnableRdmaWrite == other->EnableRdmaWrite && one->EnableRdmaRead == other->EnableRdmaRead;
+         one->QoS == other->QoS && one->Ptag == other->Ptag && one->EnableRdmaWrite == other->EnableRdmaWrite &&
+         one->EnableRdmaRead == other->EnableRdmaRead;
 }
 
 static VIP_VI_ATTRIBUTES attributes_of(VIP_VI_HANDLE vi) {
@@ -57,8 +57,7 @@ static VIP_RETURN try(How how, VIP_VI_ATTRIBUTES* attributes) {
 }
 
 static void expect_refused(How how, VIP_RETURN code, VIP_VI_ATTRIBUTES* attributes) {
-  expect_code(__FILE__, __LINE__, how == CREATE ? ID_VipCreateVi : ID_VipSetViAttributes, code,
-              try(how, attributes));
+  expect_code(__FILE__, __LINE__, how == CREATE ? ID_VipCreateVi : ID_VipSetViAttributes, code, try(how, attributes));
 }
 
 static void invalid_level(int how) {
@@ -70,8 +69,7 @@ static void invalid_level(int how) {
   expect_refused((How)how, VIP_INVALID_RELIABILITY_LEVEL, &attributes);
   attributes.ReliabilityLevel = 0x4000;
   expect_refused((How)how, VIP_INVALID_RELIABILITY_LEVEL, &attributes);
-  attributes.ReliabilityLevel =
-      VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY; /* one level, not a set */
+  attributes.ReliabilityLevel = VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY; /* one level, not a set */
   expect_refused((How)how, VIP_INVALID_RELIABILITY_LEVEL, &attributes);
 }
 
@@ -91,8 +89,7 @@ static void invalid_qos(int how) {
   near_open();
   attributes = vi_attributes(&near, VIP_SERVICE_RELIABLE_DELIVERY);
   attributes.QoS = nothing;
-  if (try((How)how, &attributes) == VIP_SUCCESS)
-    skip("the library accepts a quality of service that says nothing");
+  if (try((How)how, &attributes) == VIP_SUCCESS) skip("the library accepts a quality of service that says nothing");
   expect_refused((How)how, VIP_INVALID_QOS, &attributes);
 }
 
@@ -126,8 +123,7 @@ static void invalid_read(int how) {
   VIP_RELIABILITY_LEVEL without = 0;
   near_open();
   for (unsigned level = VIP_SERVICE_UNRELIABLE; level <= VIP_SERVICE_RELIABLE_RECEPTION; level <<= 1)
-    if (supports_level(&near, (VIP_RELIABILITY_LEVEL)level) &&
-        !supports_read(&near, (VIP_RELIABILITY_LEVEL)level))
+    if (supports_level(&near, (VIP_RELIABILITY_LEVEL)level) && !supports_read(&near, (VIP_RELIABILITY_LEVEL)level))
       without = (VIP_RELIABILITY_LEVEL)level;
   if (without == 0) skip("the NIC supports RDMA Read at each of its reliability levels");
   attributes = vi_attributes(&near, without);
@@ -224,22 +220,21 @@ static void set_is_all_or_nothing(int unused) {
   EXPECT(VIP_SUCCESS, VipDestroyPtag, near.nic, tag); /* not in use: the VI did not take it */
 }
 
-#define REFUSED(name, code, phase, run)                                                            \
-  {"VipCreateVi." name, ID_VipCreateVi, "VI-DG 3.2.1", phase, PROVES(code), run, CREATE}, {        \
+#define REFUSED(name, code, phase, run) \
+  {"VipCreateVi." name, ID_VipCreateVi, "VI-DG 3.2.1", phase, PROVES(code), run, CREATE}, { \
     "VipSetViAttributes." name, ID_VipSetViAttributes, "VI-DG 3.7.2", FULL, PROVES(code), run, SET \
   }
 
 const Test vi_tests[] = {
-    AT_EACH_LEVEL("VipCreateVi.success", ID_VipCreateVi, "VI-DG 3.2.1", EARLY, PROVES(VIP_SUCCESS),
-                  create_success),
+    AT_EACH_LEVEL("VipCreateVi.success", ID_VipCreateVi, "VI-DG 3.2.1", EARLY, PROVES(VIP_SUCCESS), create_success),
     {"VipCreateVi.with_completion_queues", ID_VipCreateVi, "VI-DG 3.2.1", FUNCTIONAL, PROVES(VIP_SUCCESS),
      create_with_queues, 0},
     REFUSED("invalid_reliability_level", VIP_INVALID_RELIABILITY_LEVEL, EARLY, invalid_level),
     REFUSED("invalid_mtu", VIP_INVALID_MTU, EARLY, invalid_transfer_size),
     REFUSED("invalid_qos", VIP_INVALID_QOS, EARLY, invalid_qos),
     REFUSED("invalid_ptag", VIP_INVALID_PTAG, FUNCTIONAL, invalid_tag),
-    {"VipCreateVi.ptag_of_another_open", ID_VipCreateVi, "VI-ARCH 3.2.2.1", PRACTICE,
-     PROVES(VIP_INVALID_PTAG), tag_of_another_open, CREATE},
+    {"VipCreateVi.ptag_of_another_open", ID_VipCreateVi, "VI-ARCH 3.2.2.1", PRACTICE, PROVES(VIP_INVALID_PTAG),
+     tag_of_another_open, CREATE},
     REFUSED("invalid_rdmaread", VIP_INVALID_RDMAREAD, EARLY, invalid_read),
     {"VipDestroyVi.success", ID_VipDestroyVi, "VI-DG 3.2.2", EARLY, PROVES(VIP_SUCCESS), destroy_success, 0},
     {"VipDestroyVi.completed_send", ID_VipDestroyVi, "VI-DG 3.2.2", EARLY,
@@ -247,8 +242,7 @@ const Test vi_tests[] = {
     {"VipDestroyVi.pending_receive", ID_VipDestroyVi, "VI-DG 3.2.2", EARLY,
      PROVES(VIP_INVALID_STATE) | PROVES(VIP_SUCCESS), destroy_with_pending_receive, 0},
     {"VipQueryVi.queues_empty", ID_VipQueryVi, "VI-DG 3.7.3", EARLY, PROVES(VIP_SUCCESS), query_empty, 0},
-    {"VipSetViAttributes.success", ID_VipSetViAttributes, "VI-DG 3.7.2", FULL, PROVES(VIP_SUCCESS),
-     set_success, 0},
+    {"VipSetViAttributes.success", ID_VipSetViAttributes, "VI-DG 3.7.2", FULL, PROVES(VIP_SUCCESS), set_success, 0},
     {"VipSetViAttributes.all_or_nothing", ID_VipSetViAttributes, "VI-DG 3.7.2", FULL, PROVES(VIP_INVALID_MTU),
      set_is_all_or_nothing, 0},
     {NULL, 0, NULL, 0, 0, NULL, 0}};

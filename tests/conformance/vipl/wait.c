@@ -88,8 +88,7 @@ static VIP_VI_HANDLE make_slow_pair(void) {
 }
 
 static VIP_UINT32 slow_length(void) {
-  return near.attributes.MaxTransferSize < DATA_BYTES ? (VIP_UINT32)near.attributes.MaxTransferSize
-                                                      : DATA_BYTES;
+  return near.attributes.MaxTransferSize < DATA_BYTES ? (VIP_UINT32)near.attributes.MaxTransferSize : DATA_BYTES;
 }
 
 static VIP_RETURN look(VIP_VI_HANDLE vi, int with_wait, VIP_DESCRIPTOR** descriptor) {
@@ -234,25 +233,24 @@ static void wait_with_completion_queue(int receive) {
 
 #define ERROR PROVES(VIP_DESCRIPTOR_ERROR)
 
-const Test wait_tests[] = {
-    TEST(VipSendDone, "success", PROVES(VIP_SUCCESS), done_success),
-    TEST(VipRecvDone, "success", PROVES(VIP_SUCCESS), done_success),
-    TEST(VipSendDone, "empty_queue", ERROR, send_done_empty),
-    TEST(VipRecvDone, "empty_queue", ERROR, receive_done_empty),
-    TEST(VipSendDone, "descriptor_in_error", ERROR, send_done_error),
-    TEST(VipRecvDone, "descriptor_in_error", ERROR | PROVES(VIP_NOT_DONE), receive_done_error),
-    TEST(VipSendDone, "under_way", PROVES(VIP_NOT_DONE), send_under_way),
-    TEST_OF(VipSendWait, "under_way", PROVES(VIP_TIMEOUT), send_under_way, 1),
-    TEST(VipSendWait, "success", PROVES(VIP_SUCCESS), wait_success),
-    TEST(VipRecvWait, "success", PROVES(VIP_SUCCESS), wait_success),
-    TEST(VipSendWait, "empty_queue", ERROR, send_wait_empty),
-    TEST(VipRecvWait, "empty_queue", ERROR, receive_wait_empty),
-    TEST(VipRecvWait, "timeout_zero", PROVES(VIP_TIMEOUT), receive_wait_zero),
-    TEST(VipRecvWait, "timeout", PROVES(VIP_TIMEOUT), receive_wait_finite),
-    TEST(VipRecvWait, "infinite", PROVES(VIP_SUCCESS), receive_wait_infinite),
-    TEST(VipRecvDone, "does_not_block_behind_wait", PROVES(VIP_NOT_DONE), done_beside_wait),
-    {"VipSendWait.with_completion_queue", ID_VipSendWait, "VI-DG 3.5.3", FUNCTIONAL,
-     PROVES(VIP_ERROR_RESOURCE), wait_with_completion_queue, 0},
-    {"VipRecvWait.with_completion_queue", ID_VipRecvWait, "VI-DG 3.5.6", FUNCTIONAL,
-     PROVES(VIP_ERROR_RESOURCE), wait_with_completion_queue, 1},
-    {NULL, 0, NULL, 0, 0, NULL, 0}};
+const Test wait_tests[] = {TEST(VipSendDone, "success", PROVES(VIP_SUCCESS), done_success),
+                           TEST(VipRecvDone, "success", PROVES(VIP_SUCCESS), done_success),
+                           TEST(VipSendDone, "empty_queue", ERROR, send_done_empty),
+                           TEST(VipRecvDone, "empty_queue", ERROR, receive_done_empty),
+                           TEST(VipSendDone, "descriptor_in_error", ERROR, send_done_error),
+                           TEST(VipRecvDone, "descriptor_in_error", ERROR | PROVES(VIP_NOT_DONE), receive_done_error),
+                           TEST(VipSendDone, "under_way", PROVES(VIP_NOT_DONE), send_under_way),
+                           TEST_OF(VipSendWait, "under_way", PROVES(VIP_TIMEOUT), send_under_way, 1),
+                           TEST(VipSendWait, "success", PROVES(VIP_SUCCESS), wait_success),
+                           TEST(VipRecvWait, "success", PROVES(VIP_SUCCESS), wait_success),
+                           TEST(VipSendWait, "empty_queue", ERROR, send_wait_empty),
+                           TEST(VipRecvWait, "empty_queue", ERROR, receive_wait_empty),
+                           TEST(VipRecvWait, "timeout_zero", PROVES(VIP_TIMEOUT), receive_wait_zero),
+                           TEST(VipRecvWait, "timeout", PROVES(VIP_TIMEOUT), receive_wait_finite),
+                           TEST(VipRecvWait, "infinite", PROVES(VIP_SUCCESS), receive_wait_infinite),
+                           TEST(VipRecvDone, "does_not_block_behind_wait", PROVES(VIP_NOT_DONE), done_beside_wait),
+                           {"VipSendWait.with_completion_queue", ID_VipSendWait, "VI-DG 3.5.3", FUNCTIONAL,
+                            PROVES(VIP_ERROR_RESOURCE), wait_with_completion_queue, 0},
+                           {"VipRecvWait.with_completion_queue", ID_VipRecvWait, "VI-DG 3.5.6", FUNCTIONAL,
+                            PROVES(VIP_ERROR_RESOURCE), wait_with_completion_queue, 1},
+                           {NULL, 0, NULL, 0, 0, NULL, 0}};

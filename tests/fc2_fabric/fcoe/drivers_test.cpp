@@ -39,7 +39,8 @@ struct Sink final : fcoe::EthernetReceiver {
 
 constexpr wire::MacAddress mac_a = VethPair::mac_a, mac_b = VethPair::mac_b;
 
-std::vector<std::uint8_t> fip_bytes(const wire::MacAddress& to, const wire::MacAddress& from, std::size_t size, std::uint8_t mark = 0) {
+std::vector<std::uint8_t> fip_bytes(const wire::MacAddress& to, const wire::MacAddress& from, std::size_t size,
+                                    std::uint8_t mark = 0) {
   std::vector<std::uint8_t> bytes(size, mark);
   wire::EthernetHeader{to, from, wire::EtherType::fip}.write(bytes);
   return bytes;
@@ -64,7 +65,8 @@ class DriversTest : public testing::Test {
     std::vector<std::uint16_t> vlans;
     for (std::size_t size = EthernetFrame::max_bytes; size >= 60; size -= 16) {
       std::vector<std::uint8_t> bytes = fip_bytes(mac_b, mac_a, size);
-      for (std::size_t i = wire::EthernetHeader::size(); i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
+      for (std::size_t i = wire::EthernetHeader::size(); i < size; ++i)
+        bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
       sent.push_back(std::move(bytes));
       vlans.push_back(size % 32 == 0 ? std::uint16_t{0} : static_cast<std::uint16_t>(size));
       send(from, sent.back(), vlans.back());
@@ -184,7 +186,8 @@ TEST_F(UdpTest, absent_peer_is_survived) {
 TEST_F(UdpTest, what_the_kernel_cannot_keep_is_counted) {
   {
     const CoreSection section(core);
-    b = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .remote_port = a->local_port(), .buffer_bytes = 20'000}).port;
+    b = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .remote_port = a->local_port(), .buffer_bytes = 20'000})
+            .port;
     b->attach(&sink_b);
     a->set_remote_port(b->local_port());
   }
@@ -195,8 +198,10 @@ TEST_F(UdpTest, what_the_kernel_cannot_keep_is_counted) {
 TEST_F(UdpTest, errors_name_the_place) {
   const auto taken = UdpEthernet::open(access, {.name = "x", .local_port = a->local_port()});
   EXPECT_EQ(taken.port, nullptr);
-  EXPECT_NE(taken.error.find("x: UDP 127.0.0.1:" + std::to_string(a->local_port()) + ": bind: "), std::string::npos) << taken.error;
-  EXPECT_EQ(UdpEthernet::open(access, {.name = "x", .remote_address = "nowhere"}).error, "x: nowhere is no IPv4 address");
+  EXPECT_NE(taken.error.find("x: UDP 127.0.0.1:" + std::to_string(a->local_port()) + ": bind: "), std::string::npos)
+      << taken.error;
+  EXPECT_EQ(UdpEthernet::open(access, {.name = "x", .remote_address = "nowhere"}).error,
+            "x: nowhere is no IPv4 address");
 }
 
 // 802.1Q: the tag in a datagram has FCoE's priority, or the one that was said (ruling 240).
@@ -217,7 +222,8 @@ TEST_F(UdpTest, tag_has_the_priority) {
     send(*sender, fip_bytes(mac_b, mac_a, 60), 0xABC);
     std::array<std::uint8_t, 100> datagram{};
     ssize_t came = -1;
-    ASSERT_TRUE(run_until([&] { return came >= 0 || (came = ::recv(plain, datagram.data(), datagram.size(), MSG_DONTWAIT)) >= 0; }));
+    ASSERT_TRUE(run_until(
+        [&] { return came >= 0 || (came = ::recv(plain, datagram.data(), datagram.size(), MSG_DONTWAIT)) >= 0; }));
     EXPECT_EQ(came, 64);
     EXPECT_EQ(wire::load_big<2>(datagram.data() + 12), 0x8100U);
     EXPECT_EQ(wire::load_big<2>(datagram.data() + 14), priority << 13 | 0xABC);
@@ -236,7 +242,8 @@ std::vector<int> priorities_known_to_the_kernel(const char* interface) {
     const int descriptor = std::stoi(entry.path().filename());
     sockaddr_ll address{};
     socklen_t size = sizeof address;
-    if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0 || address.sll_family != AF_PACKET) continue;
+    if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0 || address.sll_family != AF_PACKET)
+      continue;
     if (address.sll_ifindex != static_cast<int>(::if_nametoindex(interface))) continue;
     int priority = -1;
     size = sizeof priority;
@@ -263,7 +270,9 @@ class PacketTest : public DriversTest {
     a.reset();
     b.reset();
   }
-  bool both_up() { return run_until([&] { return a->up() && b->up(); }); }
+  bool both_up() {
+    return run_until([&] { return a->up() && b->up(); });
+  }
   VethPair veth;
   std::unique_ptr<PacketSocket> a, b;
 };
@@ -273,7 +282,8 @@ TEST_F(PacketTest, frames_arrive_unchanged) {
   EXPECT_EQ(a->interface().mac, mac_a);
   EXPECT_EQ(a->interface().mtu, 2500);
   std::vector<std::vector<std::uint8_t>> sent;
-  for (std::size_t size = 60; size <= EthernetFrame::max_bytes; size += 64) sent.push_back(fip_bytes(mac_b, mac_a, size, static_cast<std::uint8_t>(size)));
+  for (std::size_t size = 60; size <= EthernetFrame::max_bytes; size += 64)
+    sent.push_back(fip_bytes(mac_b, mac_a, size, static_cast<std::uint8_t>(size)));
   for (const auto& bytes : sent) send(*a, bytes);
   ASSERT_TRUE(run_until([&] { return sink_b.frames.size() == sent.size(); }));
   EXPECT_EQ(sink_b.frames, sent);
@@ -320,7 +330,8 @@ TEST_F(PacketTest, other_protocols_are_filtered) {
   EXPECT_EQ(sink_b.frames[0].back(), 1);
 }
 
-// Linux: what an untagged frame has no field for, the kernel knows from its socket (ruling 240). Here by default, and as it is said.
+// Linux: what an untagged frame has no field for, the kernel knows from its socket (ruling 240). Here by default, and
+// as it is said.
 TEST_F(PacketTest, kernel_knows_the_priority) {
   EXPECT_EQ(priorities_known_to_the_kernel("va"), std::vector<int>{3});
   {
@@ -377,7 +388,8 @@ TEST_F(PacketTest, what_the_kernel_cannot_keep_is_counted) {
 // A name that nobody has, and an interface that is no Ethernet.
 TEST_F(PacketTest, errors_name_the_interface) {
   EXPECT_EQ(PacketSocket::open(access, {.interface = "nosuch0"}).error, "nosuch0: interface: No such device");
-  EXPECT_EQ(PacketSocket::open(access, {.interface = "a name that is too long"}).error, "a name that is too long: interface: No such device");
+  EXPECT_EQ(PacketSocket::open(access, {.interface = "a name that is too long"}).error,
+            "a name that is too long: interface: No such device");
   EXPECT_FALSE(PacketSocket::open(access, {.interface = ""}).error.empty());
 }
 
@@ -419,7 +431,8 @@ class LiveTransfer : public support::FcviOverEthernet {
 // Two VN2VN nodes on a cable of UDP, in real time: claims, FARP, connection, messages.
 TEST_F(LiveTransfer, vn2vn_over_udp) {
   const auto [one, other] = cable();
-  fcoe::Vn2vnNode a(fabric.scheduler, fabric.pool, *one, client.port), b(fabric.scheduler, fabric.pool, *other, server.port);
+  fcoe::Vn2vnNode a(fabric.scheduler, fabric.pool, *one, client.port),
+      b(fabric.scheduler, fabric.pool, *other, server.port);
   connect(Level::ReliableDelivery);
   transfer(16, 30000);
   connect(Level::ReliableReception);
@@ -444,7 +457,8 @@ TEST_F(LiveTransfer, fabric_over_udp) {
   fcf_switch.detach(server.port);
 }
 
-// A port behind the FCF is slow, and its sender knows no window: what it does not take yet waits in the switch, or in the kernel.
+// A port behind the FCF is slow, and its sender knows no window: what it does not take yet waits in the switch, or in
+// the kernel.
 class SlowTransfer : public LiveTransfer {
  protected:
   void slow_transfer(fcoe::EthernetPort& one, fcoe::EthernetPort& other) {
@@ -490,7 +504,8 @@ TEST_F(LiveTransfer, vn2vn_over_veth) {
   if (one.port == nullptr) GTEST_SKIP() << one.error;
   ASSERT_NE(other.port, nullptr) << other.error;
   {
-    fcoe::Vn2vnNode a(fabric.scheduler, fabric.pool, *one.port, client.port), b(fabric.scheduler, fabric.pool, *other.port, server.port);
+    fcoe::Vn2vnNode a(fabric.scheduler, fabric.pool, *one.port, client.port),
+        b(fabric.scheduler, fabric.pool, *other.port, server.port);
     for (const Level level : {Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception}) {
       connect(level);
       transfer(64, 60000);

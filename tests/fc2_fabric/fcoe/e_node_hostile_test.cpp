@@ -127,10 +127,15 @@ TEST_F(ENodeHostileTest, flood_of_advertisements_is_bounded) {
   world.run_for(second);  // a while after the solicitation at link up, which went to all
   station.log.entries.clear();
   for (std::uint32_t i = 0; i < 1000; ++i) {
-    fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_advertisement, fip::flag::fpma | fip::flag::available, {}, {}};
+    fip::FipMessage message{fip::Operation::discovery,
+                            fip::subcode::discovery_advertisement,
+                            fip::flag::fpma | fip::flag::available,
+                            {},
+                            {}};
     wire::MacAddress mac = station_mac(0);
     wire::store_big<4>(mac.bytes.data() + 2, 0x01000000 + i);
-    message.descriptors = {fip::Priority{1}, fip::Mac{mac}, fip::NameId{{i + 1}}, fip::Fabric{1, 0x0EFC00, {i + 1}}, fip::FkaAdvPeriod{false, 500}};
+    message.descriptors = {fip::Priority{1}, fip::Mac{mac}, fip::NameId{{i + 1}}, fip::Fabric{1, 0x0EFC00, {i + 1}},
+                           fip::FkaAdvPeriod{false, 500}};
     inject(message);
   }
   EXPECT_EQ(station.node->known_fcfs().size(), FcfTable::max_fcfs);
@@ -148,10 +153,15 @@ TEST(ENodeHostileFcfs, flood_of_advertisements_shuts_none_out) {
   std::uint32_t next = 0;
   const auto flood = [&](std::uint8_t priority) {
     for (int i = 0; i < 50; ++i) {
-      fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_advertisement, fip::flag::fpma | fip::flag::available, {}, {}};
+      fip::FipMessage message{fip::Operation::discovery,
+                              fip::subcode::discovery_advertisement,
+                              fip::flag::fpma | fip::flag::available,
+                              {},
+                              {}};
       wire::MacAddress mac = station_mac(0);
       wire::store_big<4>(mac.bytes.data() + 2, 0x01000000 + ++next);
-      message.descriptors = {fip::Priority{priority}, fip::Mac{mac}, fip::NameId{{next}}, fip::Fabric{1, 0x0EFC00, {next}},
+      message.descriptors = {fip::Priority{priority}, fip::Mac{mac}, fip::NameId{{next}},
+                             fip::Fabric{1, 0x0EFC00, {next}},
                              fip::FkaAdvPeriod{false, 0xFFFF'FFFF}};  // they would stay for minutes
       world.inject(station.ethernet, message, wire::group_mac::all_enode, mac);
     }

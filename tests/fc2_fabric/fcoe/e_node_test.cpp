@@ -113,7 +113,8 @@ TEST(ENodeWithDBit, no_keep_alive_of_the_enode_is_sent_or_missed) {
   EXPECT_EQ(station.log.sent(fip::Operation::link_service, fip::subcode::link_service_request).size(), 1U);
 }
 
-// FC-BB-5: an FCF that is silent for 2.5 periods is gone, and with it the N_Port's link. When it is back, so is the login.
+// FC-BB-5: an FCF that is silent for 2.5 periods is gone, and with it the N_Port's link. When it is back, so is the
+// login.
 TEST_F(ENodeTest, silent_fcf_takes_the_link_down) {
   world.start_fcf();
   EStation& station = add();
@@ -135,7 +136,8 @@ TEST_F(ENodeTest, silent_fcf_is_gone_after_two_and_a_half_periods) {
   ASSERT_TRUE(online(station));
   world.run_for(7 * second);
   world.fcf_port.set_carrier(false);
-  const TimeNs heard = station.log.received(fip::Operation::discovery, fip::subcode::discovery_advertisement).back()->at;
+  const TimeNs heard =
+      station.log.received(fip::Operation::discovery, fip::subcode::discovery_advertisement).back()->at;
   world.scheduler.run_until(heard + 5 * second - 1);
   EXPECT_TRUE(station.port.online());
   world.scheduler.run_until(heard + 5 * second);
@@ -175,8 +177,8 @@ TEST_F(ENodeTest, cleared_links_end_the_login_at_once) {
   EXPECT_EQ(station.node->state_name(), "Discovering");
 }
 
-// An FCF that was killed and started again knows no logins but by its predecessor's list: it says so to the first keep-alive of who
-// stands there, and the ENode logs in again.
+// An FCF that was killed and started again knows no logins but by its predecessor's list: it says so to the first
+// keep-alive of who stands there, and the ENode logs in again.
 TEST_F(ENodeTest, restarted_fcf_gets_a_new_login) {
   world.start_fcf();
   EStation& station = add();
@@ -307,9 +309,10 @@ TEST_F(ENodeTest, vlan_discovery_comes_first) {
   const TimeNs begin = world.scheduler.now();
   EStation& station = add({.discover_vlans = true});
   ASSERT_TRUE(online(station));
-  EXPECT_EQ(station.log.fip_names(true), (std::vector<std::string>{"VLAN Request", "Discovery Solicitation", "Link Service Request"}));
+  EXPECT_EQ(station.log.fip_names(true),
+            (std::vector<std::string>{"VLAN Request", "Discovery Solicitation", "Link Service Request"}));
   EXPECT_EQ(station.log.fip_names(false), (std::vector<std::string>{"Discovery Advertisement", "Link Service Reply"}));
-  EXPECT_TRUE(station.node->vlans().empty());  // no VLAN is served, so none is told
+  EXPECT_TRUE(station.node->vlans().empty());                   // no VLAN is served, so none is told
   EXPECT_LT(world.scheduler.now() - begin, 250 * millisecond);  // and nothing is waited for
 }
 

@@ -22,7 +22,9 @@ FramePtr make_frame(FramePool& pool, std::size_t size, wire::Eof eof = wire::Eof
 class EncapsulationTest : public testing::Test {
  protected:
   // A good frame of that FC size, as bytes.
-  std::vector<std::uint8_t> good(std::size_t size = 60) { return encapsulate(to, from, make_frame(pool, size)).to_bytes(); }
+  std::vector<std::uint8_t> good(std::size_t size = 60) {
+    return encapsulate(to, from, make_frame(pool, size)).to_bytes();
+  }
   FcoeDiscard judged(const std::vector<std::uint8_t>& bytes) { return examine(EthernetFrame::of(pool, bytes)); }
   FramePool pool;
 };
@@ -49,7 +51,8 @@ TEST_F(EncapsulationTest, every_size_goes_and_comes_back) {
     EthernetFrame received = EthernetFrame::of(pool, expected);
     ASSERT_EQ(examine(received), FcoeDiscard::Count) << size;
     const FramePtr back = decapsulate(std::move(received));
-    ASSERT_TRUE(std::equal(back->content().begin(), back->content().end(), original->content().begin(), original->content().end()));
+    ASSERT_TRUE(std::equal(back->content().begin(), back->content().end(), original->content().begin(),
+                           original->content().end()));
     ASSERT_EQ(back->sof, original->sof);
     ASSERT_EQ(back->eof, original->eof);
   }

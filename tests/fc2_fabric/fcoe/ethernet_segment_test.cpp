@@ -32,7 +32,9 @@ class EthernetSegmentTest : public testing::Test {
     return EthernetFrame::of(pool, bytes);
   }
   void run() { scheduler.run_until(scheduler.now() + second); }
-  [[nodiscard]] std::vector<std::size_t> counts() const { return {sinks[0].frames.size(), sinks[1].frames.size(), sinks[2].frames.size()}; }
+  [[nodiscard]] std::vector<std::size_t> counts() const {
+    return {sinks[0].frames.size(), sinks[1].frames.size(), sinks[2].frames.size()};
+  }
 
   Scheduler scheduler;
   FramePool pool;

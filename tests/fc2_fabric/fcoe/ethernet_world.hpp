@@ -61,7 +61,8 @@ class EthernetLog final : public fc2::fcoe::EthernetTap {
   std::vector<Entry> entries;
 
  private:
-  [[nodiscard]] std::vector<const Entry*> matching(wire::fip::Operation operation, std::uint8_t subcode, bool outbound) const {
+  [[nodiscard]] std::vector<const Entry*> matching(wire::fip::Operation operation, std::uint8_t subcode,
+                                                   bool outbound) const {
     std::vector<const Entry*> found;
     for (const Entry& entry : entries)
       if (entry.outbound == outbound && entry.is(operation, subcode)) found.push_back(&entry);
@@ -87,7 +88,8 @@ using VnStation = Station<fc2::fcoe::Vn2vnNode>;
 
 class EthernetWorld {
  public:
-  explicit EthernetWorld(fc2::fcoe::FcfConfig fcf_config = {}, std::uint16_t fcf_mtu = 2500, fc2::SwitchConfig fabric_config = {})
+  explicit EthernetWorld(fc2::fcoe::FcfConfig fcf_config = {}, std::uint16_t fcf_mtu = 2500,
+                         fc2::SwitchConfig fabric_config = {})
       : fabric(scheduler, pool, std::move(fabric_config)), fcf(scheduler, pool, fabric, fcf_config),
         fcf_port(segment.add_port({"fcf", fcf_mac, fcf_mtu})) {}
   fc2::fcoe::FcfInterface& start_fcf() { return fcf.add_interface(fcf_port); }
@@ -100,9 +102,11 @@ class EthernetWorld {
     return station;
   }
   VnStation& add_vn2vn(fc2::fcoe::Vn2vnConfig config = {}, std::uint16_t mtu = 2500,
-                       const std::function<void(fc2::NPortConfig&)>& adjust = {}, fc2::fcoe::Vn2vnListener* listener = nullptr) {
+                       const std::function<void(fc2::NPortConfig&)>& adjust = {},
+                       fc2::fcoe::Vn2vnListener* listener = nullptr) {
     VnStation& station = add(vn_nodes_, mtu, adjust);
-    station.node = std::make_unique<fc2::fcoe::Vn2vnNode>(scheduler, pool, station.ethernet, station.port, config, listener);
+    station.node =
+        std::make_unique<fc2::fcoe::Vn2vnNode>(scheduler, pool, station.ethernet, station.port, config, listener);
     return station;
   }
   /// PLOGI from one N_Port to another.
@@ -129,7 +133,8 @@ class EthernetWorld {
 
  private:
   template <class List>
-  typename List::value_type::element_type& add(List& list, std::uint16_t mtu, const std::function<void(fc2::NPortConfig&)>& adjust) {
+  typename List::value_type::element_type& add(List& list, std::uint16_t mtu,
+                                               const std::function<void(fc2::NPortConfig&)>& adjust) {
     using Item = typename List::value_type::element_type;
     const std::size_t index = next_++;
     fc2::NPortConfig config = port_config(index);

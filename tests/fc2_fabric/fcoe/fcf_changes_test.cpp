@@ -1,5 +1,5 @@
-// What FCFs and the Ethernet may do to an ENode at any step of its login: another FCF appears, the one that it uses is gone, cleared or
-// silent, VLANs are told late, the carrier goes (FC-BB-5).
+// What FCFs and the Ethernet may do to an ENode at any step of its login: another FCF appears, the one that it uses is
+// gone, cleared or silent, VLANs are told late, the carrier goes (FC-BB-5).
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/fcoe/hostile.hpp"
@@ -16,10 +16,13 @@ class FcfChanges : public testing::Test {
   ~FcfChanges() override { EXPECT_EQ(station.node->counters().unexpected_events, 0U); }
   /// The FCF with this number advertises; an answer to a solicitation, of full size.
   void advertise(std::size_t fcf, std::uint16_t flags = fip::flag::available, std::uint64_t switch_name = 0x77) {
-    fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_advertisement,
-                            static_cast<std::uint16_t>(fip::flag::fpma | fip::flag::solicited | flags), {}, {}};
-    message.descriptors = {fip::Priority{128}, fip::Mac{station_mac(fcf)}, fip::NameId{{switch_name}}, fip::Fabric{1, 0x0EFC00, {9}},
-                           fip::FkaAdvPeriod{false, 8000}};
+    fip::FipMessage message{fip::Operation::discovery,
+                            fip::subcode::discovery_advertisement,
+                            static_cast<std::uint16_t>(fip::flag::fpma | fip::flag::solicited | flags),
+                            {},
+                            {}};
+    message.descriptors = {fip::Priority{128}, fip::Mac{station_mac(fcf)}, fip::NameId{{switch_name}},
+                           fip::Fabric{1, 0x0EFC00, {9}}, fip::FkaAdvPeriod{false, 8000}};
     message.padding.resize(max_fcoe_size(2500) - message.size());
     world.inject(station.ethernet, message, station_mac(1), station_mac(fcf));
   }

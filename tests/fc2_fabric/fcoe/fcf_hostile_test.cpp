@@ -87,8 +87,8 @@ TEST_F(FcfHostileTest, forged_logins_are_counted) {
   EXPECT_TRUE(answers().empty());
 }
 
-// More ENodes than there is room for: of those that say nothing after their FLOGI the first makes room, and is told so. All are
-// forgotten when they turn out to be silent.
+// More ENodes than there is room for: of those that say nothing after their FLOGI the first makes room, and is told so.
+// All are forgotten when they turn out to be silent.
 TEST_F(FcfHostileTest, flood_of_enodes_is_bounded) {
   for (std::uint8_t i = 0; i < 200; ++i) {
     wire::MacAddress mac = station_mac(i);
@@ -100,13 +100,15 @@ TEST_F(FcfHostileTest, flood_of_enodes_is_bounded) {
   EXPECT_EQ(world.interface().counters().evicted, 193U);
   EXPECT_EQ(count(FcoeDiscard::NoResources), 0U);
   EXPECT_EQ(std::count(commands.begin(), commands.end(), 1), 0);
-  EXPECT_TRUE(world.interface().former_e_nodes().contains(station.ethernet.interface().mac));  // who is here is not forgotten
+  EXPECT_TRUE(
+      world.interface().former_e_nodes().contains(station.ethernet.interface().mac));  // who is here is not forgotten
   world.run_for(6 * second);
   EXPECT_EQ(world.interface().enode_count(), 1U);
   EXPECT_EQ(world.fabric.logged_in_ports(), 1U);
 }
 
-// ENodes that are some come in during such a flood, and stay; when there is no more room but theirs FLOGI is rejected, and counted.
+// ENodes that are some come in during such a flood, and stay; when there is no more room but theirs FLOGI is rejected,
+// and counted.
 TEST_F(FcfHostileTest, flood_of_enodes_shuts_nobody_out) {
   std::uint32_t next = 0;
   const auto flood = [&] {
@@ -159,7 +161,8 @@ TEST_F(FcfHostileTest, requests_without_login_are_rejected) {
   EXPECT_EQ(answers(), (std::vector<int>{1}));
   EXPECT_EQ(world.interface().enode_count(), 1U);
   auto message = login_request(fip::DescriptorType::flogi, {7});
-  std::get<fip::EncapsulatedFrame>(message.descriptors[0]).type = fip::DescriptorType::fdisc;  // says FDISC, holds FLOGI
+  std::get<fip::EncapsulatedFrame>(message.descriptors[0]).type =
+      fip::DescriptorType::fdisc;  // says FDISC, holds FLOGI
   inject(message, station_mac(66));
   message = login_request(fip::DescriptorType::flogi, {7});
   std::get<fip::EncapsulatedFrame>(message.descriptors[0]).fc_frame.resize(frame_header_bytes);
@@ -171,16 +174,19 @@ TEST_F(FcfHostileTest, requests_without_login_are_rejected) {
   EXPECT_EQ(count(FcoeDiscard::WrongSource), 1U);
 }
 
-// Keep-alives with addresses or names that do not fit: counted. FC-BB-5: an ENode's that never had a login here says nothing of one.
+// Keep-alives with addresses or names that do not fit: counted. FC-BB-5: an ENode's that never had a login here says
+// nothing of one.
 TEST_F(FcfHostileTest, foreign_keep_alives_are_counted) {
-  fip::FipMessage message{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{station_mac(66)}}, {}};
+  fip::FipMessage message{
+      fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{station_mac(66)}}, {}};
   inject(message, station_mac(67));
   EXPECT_EQ(count(FcoeDiscard::WrongSource), 1U);
   inject(message, station_mac(66));
   message.descriptors = {fip::Mac{station_mac(1)}, fip::VnPort{wire::mac_of({0x010900}), {0x010900}, {7}}};
   inject(message, wire::mac_of({0x010900}));
   EXPECT_EQ(count(FcoeDiscard::UnexpectedFip), 2U);
-  message.descriptors = {fip::Mac{station_mac(1)}, fip::VnPort{wire::mac_of(id), id, {7}}};  // another name than that of the login
+  message.descriptors = {fip::Mac{station_mac(1)},
+                         fip::VnPort{wire::mac_of(id), id, {7}}};  // another name than that of the login
   inject(message, wire::mac_of(id));
   EXPECT_EQ(count(FcoeDiscard::UnexpectedFip), 3U);
   EXPECT_TRUE(log.sent(fip::Operation::control, fip::subcode::clear_virtual_links).empty());
@@ -197,10 +203,18 @@ TEST_F(FcfHostileTest, keep_alives_of_others_keep_nobody_alive) {
   const fip::Mac silent{station_mac(1)};
   for (int i = 0; i < 3; ++i) {
     world.run_for(second);
-    inject(fip::FipMessage{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {silent}, {}}, station_mac(66));
-    inject(fip::FipMessage{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma,
-                           {silent, fip::VnPort{wire::mac_of(other), other, {7}}}, {}}, wire::mac_of(other));
-    inject(fip::FipMessage{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{station_mac(66)}}, {}}, station_mac(66));
+    inject(fip::FipMessage{fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {silent}, {}},
+           station_mac(66));
+    inject(fip::FipMessage{fip::Operation::control,
+                           fip::subcode::keep_alive,
+                           fip::flag::fpma,
+                           {silent, fip::VnPort{wire::mac_of(other), other, {7}}},
+                           {}},
+           wire::mac_of(other));
+    inject(
+        fip::FipMessage{
+            fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{station_mac(66)}}, {}},
+        station_mac(66));
   }
   EXPECT_EQ(count(FcoeDiscard::WrongSource), 6U);
   EXPECT_EQ(world.interface().links().at(station_mac(1))->heard(), heard);
@@ -216,7 +230,8 @@ TEST_F(FcfHostileTest, other_fip_messages_are_counted) {
   inject(fip::FipMessage{static_cast<fip::Operation>(99), 1, 0, {}, {}}, station_mac(66));
   inject(fip::FipMessage{fip::Operation::control, 7, 0, {}, {}}, station_mac(66));
   EXPECT_EQ(count(FcoeDiscard::UnexpectedFip), 2U);
-  fip::FipMessage solicitation{fip::Operation::discovery, fip::subcode::discovery_solicitation, fip::flag::fpma, {}, {}};
+  fip::FipMessage solicitation{
+      fip::Operation::discovery, fip::subcode::discovery_solicitation, fip::flag::fpma, {}, {}};
   solicitation.descriptors = {fip::Mac{station_mac(5)}, fip::NameId{{1}}, fip::MaxFcoeSize{2158}};
   inject(solicitation, station_mac(66));  // would have us send to somebody else
   EXPECT_EQ(count(FcoeDiscard::BadFip), 1U);

@@ -1,5 +1,5 @@
-// What an FCF does for an ENode whose F_Port is silent, or gone in this very instant: between the request and its answer
-// (FC-BB-5, FC-LS FLOGI, FDISC, LOGO).
+// What an FCF does for an ENode whose F_Port is silent, or gone in this very instant: between the request and its
+// answer (FC-BB-5, FC-LS FLOGI, FDISC, LOGO).
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/fcoe/hostile.hpp"
@@ -46,7 +46,8 @@ class FcfSilentPort : public testing::Test {
   void fdisc() { inject(login_request(DescriptorType::fdisc, {0x177})); }
   void logo() { inject(login_request(DescriptorType::logo, name_of(7), id)); }
   void keep_alive(std::size_t station = 7) {
-    inject({fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{station_mac(station)}}, {}}, station);
+    inject({fip::Operation::control, fip::subcode::keep_alive, fip::flag::fpma, {fip::Mac{station_mac(station)}}, {}},
+           station);
   }
   wire::FcId log_in(std::size_t station) {
     flogi(station);
@@ -55,7 +56,9 @@ class FcfSilentPort : public testing::Test {
     return link(station).vn_ports().front().id;
   }
   FcfLink& link(std::size_t station = 7) { return *world.interface().links().at(station_mac(station)); }
-  [[nodiscard]] std::string state() { return world.interface().enode_count() == 0 ? "gone" : std::string(link().state_name()); }
+  [[nodiscard]] std::string state() {
+    return world.interface().enode_count() == 0 ? "gone" : std::string(link().state_name());
+  }
   /// From now on the F_Port hears nothing of the ENode.
   void silence() { link().set_faults(&loses, nullptr); }
   void speak() {
@@ -118,8 +121,8 @@ TEST_F(FcfSilentPort, loginPending_fdisc_isRejected) {
   log_in(7);
 }
 
-// A keep-alive of the login before says nothing of this one, and gives it no more time. No answer in 2 x R_A_TOV: all is as
-// before the FLOGI, and the ENode, which has no link yet, is told nothing.
+// A keep-alive of the login before says nothing of this one, and gives it no more time. No answer in 2 x R_A_TOV: all
+// is as before the FLOGI, and the ENode, which has no link yet, is told nothing.
 TEST_F(FcfSilentPort, loginPending_noAnswer_endsInTime) {
   ask_in_vain_for_login();
   EXPECT_EQ(world.interface().vn_port_count(), 0U);
@@ -204,7 +207,8 @@ TEST_F(FcfSilentPort, logoutPending_clearedByTheFabric_isGone) {
   expect_gone();
 }
 
-// --- a request goes out twice, and the first one's answer comes in the last instant of the second one's time: that is in time
+// --- a request goes out twice, and the first one's answer comes in the last instant of the second one's time: that is
+// in time
 
 TEST_F(FcfSilentPort, loginPending_answeredInTheLastInstant_isLoggedIn) {
   answer_late();
@@ -258,7 +262,8 @@ class FcfOnePort : public FcfSilentPort {
   FcfOnePort() : FcfSilentPort(1) {}
 };
 
-// FC-LS LS_RJT: insufficient resources; an ENode that is alive makes no room. When the port is free, the other one gets it.
+// FC-LS LS_RJT: insufficient resources; an ENode that is alive makes no room. When the port is free, the other one gets
+// it.
 TEST_F(FcfOnePort, inUse_flogiOfAnother_isRejected) {
   keep_alive();
   log.entries.clear();

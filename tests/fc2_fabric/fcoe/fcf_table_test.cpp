@@ -10,10 +10,13 @@ namespace fip = wire::fip;
 using support::station_mac;
 
 fip::FipMessage advertisement() {
-  fip::FipMessage message{fip::Operation::discovery, fip::subcode::discovery_advertisement,
-                          fip::flag::fpma | fip::flag::available | fip::flag::f_port, {}, {}};
-  message.descriptors = {fip::Priority{7}, fip::Mac{station_mac(9)}, fip::NameId{{0x20}}, fip::Fabric{1, 0x0EFC00, {0x10}},
-                         fip::FkaAdvPeriod{false, 8000}};
+  fip::FipMessage message{fip::Operation::discovery,
+                          fip::subcode::discovery_advertisement,
+                          fip::flag::fpma | fip::flag::available | fip::flag::f_port,
+                          {},
+                          {}};
+  message.descriptors = {fip::Priority{7}, fip::Mac{station_mac(9)}, fip::NameId{{0x20}},
+                         fip::Fabric{1, 0x0EFC00, {0x10}}, fip::FkaAdvPeriod{false, 8000}};
   return message;
 }
 
@@ -57,8 +60,10 @@ TEST(FcfTable, bad_advertisements_are_refused) {
   }
   const auto with = [](const fip::Descriptor& descriptor, std::size_t at) {
     auto message = advertisement();
-    if (at < message.descriptors.size()) message.descriptors[at] = descriptor;
-    else message.descriptors.push_back(descriptor);
+    if (at < message.descriptors.size())
+      message.descriptors[at] = descriptor;
+    else
+      message.descriptors.push_back(descriptor);
     return FcfTable::read(message).has_value();
   };
   EXPECT_FALSE(with(fip::MaxFcoeSize{2158}, 9));
@@ -73,8 +78,8 @@ TEST(FcfTable, bad_advertisements_are_refused) {
   EXPECT_FALSE(with(fip::UnknownDescriptor{2, {0, 0}}, 9)) << "a MAC descriptor of one word";
 }
 
-// FC-BB-5: FKA_ADV_PERIOD is 500 ms at least. One that is less counts as the default, 8 s, as Linux has it; one that is more than 90 s as
-// that, so that an FCF that fell silent is not waited for for weeks.
+// FC-BB-5: FKA_ADV_PERIOD is 500 ms at least. One that is less counts as the default, 8 s, as Linux has it; one that is
+// more than 90 s as that, so that an FCF that fell silent is not waited for for weeks.
 TEST(FcfTable, period_is_bounded) {
   const auto read = [](std::uint32_t period_ms) {
     auto message = advertisement();
@@ -145,8 +150,8 @@ TEST(FcfTable, expired_fcf_is_forgotten) {
   EXPECT_FALSE(table.full());
 }
 
-// Full: one that never answered goes first, though it says that it will be there for long; then the one that is silent the longest;
-// the one that is used last of all.
+// Full: one that never answered goes first, though it says that it will be there for long; then the one that is silent
+// the longest; the one that is used last of all.
 TEST(FcfTable, full_table_makes_room) {
   FcfTable table;
   for (std::size_t i = 0; i < FcfTable::max_fcfs; ++i) {

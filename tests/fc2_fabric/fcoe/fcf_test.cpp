@@ -126,8 +126,8 @@ TEST_F(FcfTest, silent_enode_is_gone_after_two_and_a_half_periods) {
   EXPECT_EQ(world.fabric.logged_in_ports(), 0U);
 }
 
-// A port of the fabric that takes no frames: what an ENode sends there waits by itself. The same ENode reaches others meanwhile, its
-// keep-alives are heard, and so is everybody else on that interface.
+// A port of the fabric that takes no frames: what an ENode sends there waits by itself. The same ENode reaches others
+// meanwhile, its keep-alives are heard, and so is everybody else on that interface.
 TEST_F(FcfTest, stopped_port_stops_nobody_else) {
   struct Stopped final : FrameOutput, FrameFeeder {
     void send(FramePtr) override { ++sent; }
@@ -148,7 +148,8 @@ TEST_F(FcfTest, stopped_port_stops_nobody_else) {
   constexpr int count = 600;  // more than one egress queue
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < count; ++i)
-      world.segment.inject(world.fcf_port, support::fcoe_frame(world.pool, fcf_mac, *one.node->mac_of(one.port), port->address(), one.port.n_port_id()));
+      world.segment.inject(world.fcf_port, support::fcoe_frame(world.pool, fcf_mac, *one.node->mac_of(one.port),
+                                                               port->address(), one.port.n_port_id()));
     one.port.remote_port(other.port.n_port_id()).log_out();
     world.run_for(100 * millisecond);
     EXPECT_TRUE(world.log_in(one.port, other.port)) << round;
@@ -157,7 +158,8 @@ TEST_F(FcfTest, stopped_port_stops_nobody_else) {
   world.run_for(20 * second);
   EXPECT_TRUE(one.node->logged_in() && other.node->logged_in());
   const Counters& counters = world.fabric.counters();
-  EXPECT_EQ(counters.discarded(Discard::HeldTooLong) + counters.discarded(Discard::NoResources), 3 * static_cast<std::uint64_t>(count));
+  EXPECT_EQ(counters.discarded(Discard::HeldTooLong) + counters.discarded(Discard::NoResources),
+            3 * static_cast<std::uint64_t>(count));
   world.fabric.detach(*port);
 }
 

@@ -12,7 +12,8 @@ class FcviOverEthernet : public testing::Test {
   using Level = vi::ReliabilityLevel;
   static constexpr std::uint32_t slot = 1u << 16;
 
-  explicit FcviOverEthernet(const TestFabric::Adjust& adjust = {}) : fabric(2, {}, adjust), client(fabric, 0), server(fabric, 1, other_ids()) {}
+  explicit FcviOverEthernet(const TestFabric::Adjust& adjust = {})
+      : fabric(2, {}, adjust), client(fabric, 0), server(fabric, 1, other_ids()) {}
   /// Until `done`; false: it takes too long. Virtual or real time is the subclass's.
   virtual bool run_until(const std::function<bool()>& done) = 0;
   virtual void enter() {}
@@ -57,9 +58,11 @@ class FcviOverEthernet : public testing::Test {
     leave();
     ASSERT_TRUE(run_until([&] { return server.status(receives.back()) != 0 && client.status(sends.back()) != 0; }));
     for (int i = 0; i < count; ++i) {
-      ASSERT_EQ(server.control(receives[static_cast<std::size_t>(i)]).status, vi::status::done | vi::status::op_receive) << i;
+      ASSERT_EQ(server.control(receives[static_cast<std::size_t>(i)]).status, vi::status::done | vi::status::op_receive)
+          << i;
       ASSERT_EQ(server.control(receives[static_cast<std::size_t>(i)]).length_bytes, bytes);
-      for (std::uint32_t byte = 0; byte < bytes; ++byte) ASSERT_EQ(server.bytes(at(i))[byte], content(i, byte)) << i << " " << byte;
+      for (std::uint32_t byte = 0; byte < bytes; ++byte)
+        ASSERT_EQ(server.bytes(at(i))[byte], content(i, byte)) << i << " " << byte;
     }
   }
   /// The server's: 10.0.0.2 is its first.

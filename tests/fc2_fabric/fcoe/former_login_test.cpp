@@ -1,4 +1,5 @@
-// A FCF that takes the place of one that died gives everybody the address that it had, so that exchanges go on (FC-VI 7.7.5).
+// A FCF that takes the place of one that died gives everybody the address that it had, so that exchanges go on (FC-VI
+// 7.7.5).
 #include "tests/fc2_fabric/fcoe/interrupted_peers.hpp"
 
 namespace fc2::fcoe {
@@ -25,7 +26,8 @@ class FormerLoginTest : public InterruptedPeers {
 
 // Whoever comes first: b has its own address, not that of a, which was the first at the FCF before.
 TEST_F(FormerLoginTest, suspended_others_come_first_resumes) {
-  ASSERT_EQ(former, (std::vector<FormerLogin>{{"fcf", support::station_mac(1), 0}, {"fcf", support::station_mac(2), 1}}));
+  ASSERT_EQ(former,
+            (std::vector<FormerLogin>{{"fcf", support::station_mac(1), 0}, {"fcf", support::station_mac(2), 1}}));
   set_carriers(false);
   service.start({}, former);
   const wire::FcId stranger = address_of_stranger();
@@ -82,7 +84,9 @@ TEST_F(FormerLoginTest, remembered_f_port_is_given_when_no_other_is_left) {
 TEST_F(FormerLoginTest, remembered_nonsense_is_passed_over) {
   set_carriers(false);
   const wire::MacAddress mac = support::station_mac(1);
-  service.start({.max_ports = 8}, {{"other", mac, 3}, {"fcf", support::station_mac(9), ~std::size_t{0}}, {"fcf", mac, 0}, {"fcf", mac, 5}});
+  service.start(
+      {.max_ports = 8},
+      {{"other", mac, 3}, {"fcf", support::station_mac(9), ~std::size_t{0}}, {"fcf", mac, 0}, {"fcf", mac, 5}});
   EXPECT_EQ(service.fcf().logins().size(), 2U);
   set_carriers(true);
   ASSERT_TRUE(resumed());

@@ -37,13 +37,15 @@ inline wire::fip::FipMessage login_request(wire::fip::DescriptorType type, wire:
   header.ox_id = ox_id;
   header.rx_id = wire::RxId::unassigned;
   const bool logo = type == fip::DescriptorType::logo;
-  std::vector<std::uint8_t> frame(fc2::frame_header_bytes + (logo ? wire::els::Logo::size() : wire::els::Login::size()));
+  std::vector<std::uint8_t> frame(fc2::frame_header_bytes +
+                                  (logo ? wire::els::Logo::size() : wire::els::Login::size()));
   header.write(frame);
   const wire::MutableBytes payload = wire::MutableBytes(frame).subspan(fc2::frame_header_bytes);
   if (logo) {
     wire::els::Logo{.n_port_id = s_id, .port_name = port_name}.write(payload);
   } else {
-    wire::els::Login login{.command = type == fip::DescriptorType::flogi ? wire::els::Command::flogi : wire::els::Command::fdisc};
+    wire::els::Login login{.command = type == fip::DescriptorType::flogi ? wire::els::Command::flogi
+                                                                         : wire::els::Command::fdisc};
     login.receive_data_field_size = login.class_3.receive_data_field_size = 2112;
     login.class_3.service_options = wire::els::class_option::valid;
     login.port_name = login.node_name = port_name;

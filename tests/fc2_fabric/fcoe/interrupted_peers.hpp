@@ -102,7 +102,8 @@ class InterruptedPeers : public testing::Test {
   }
   /// The connections to that port are over, and both sides know.
   void expect_ended(std::size_t exchanges_of_a, std::size_t exchanges_of_b) {
-    for (Peer* peer : {&a, &b}) EXPECT_EQ(std::count(peer->listener.events.begin(), peer->listener.events.end(), 'O'), 1);
+    for (Peer* peer : {&a, &b})
+      EXPECT_EQ(std::count(peer->listener.events.begin(), peer->listener.events.end(), 'O'), 1);
     EXPECT_EQ(a.user.failures, std::vector(exchanges_of_a, ExchangeFailure::PortLoggedOut));
     EXPECT_EQ(b.user.failures, std::vector(exchanges_of_b, ExchangeFailure::PortLoggedOut));
   }

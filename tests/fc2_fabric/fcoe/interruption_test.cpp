@@ -1,12 +1,13 @@
-// A virtual link is lost and comes back: logins and exchanges survive where every address proves to be what it was, and end
-// on both sides where not, or where it stays away (FC-VI 7.7.5, 7.7.1; FC-BB-5).
+// A virtual link is lost and comes back: logins and exchanges survive where every address proves to be what it was, and
+// end on both sides where not, or where it stays away (FC-VI 7.7.5, 7.7.1; FC-BB-5).
 #include "tests/fc2_fabric/fcoe/interrupted_peers.hpp"
 
 namespace fc2::fcoe {
 namespace {
 class FcoeInterruptionTest : public InterruptedPeers {};
 
-// FC-VI 7.7.5: the carrier goes and comes, all addresses are as before: the exchange goes on, what was sent meanwhile arrives.
+// FC-VI 7.7.5: the carrier goes and comes, all addresses are as before: the exchange goes on, what was sent meanwhile
+// arrives.
 TEST_F(FcoeInterruptionTest, logged_in_carrier_loss_unchanged_resumes) {
   ask(a, b, 1);
   world.run_for(millisecond);
@@ -37,17 +38,20 @@ TEST_F(FcoeInterruptionTest, suspended_adisc_goes_first) {
   world.run_for(millisecond);
   std::vector<std::string> order;
   for (const auto& frame : log.frames()) {
-    if (frame.is_els(Command::adisc)) order.emplace_back("ADISC");
-    else if (frame.header.s_id == b.id && frame.is_els(Command::ls_acc)) order.emplace_back("LS_ACC");
-    else if (frame.header.type == wire::Type::fc_vi) order.emplace_back("FC-VI");
+    if (frame.is_els(Command::adisc))
+      order.emplace_back("ADISC");
+    else if (frame.header.s_id == b.id && frame.is_els(Command::ls_acc))
+      order.emplace_back("LS_ACC");
+    else if (frame.header.type == wire::Type::fc_vi)
+      order.emplace_back("FC-VI");
   }
   EXPECT_EQ(order, (std::vector<std::string>{"ADISC", "LS_ACC", "FC-VI"}));
   answer(b);
   expect_nobody_logged_out();
 }
 
-// FC-BB-5, 2.5 FKA_ADV_PERIOD: the FCF is silent for both, who come back one after the other. Nothing that either was given
-// to send meanwhile is lost, although the first is back long before the other can receive.
+// FC-BB-5, 2.5 FKA_ADV_PERIOD: the FCF is silent for both, who come back one after the other. Nothing that either was
+// given to send meanwhile is lost, although the first is back long before the other can receive.
 TEST_F(FcoeInterruptionTest, logged_in_fcf_silent_for_both_resumes) {
   ask(a, b, 1);
   world.run_for(millisecond);
@@ -72,7 +76,8 @@ TEST_F(FcoeInterruptionTest, logged_in_fcf_silent_for_both_resumes) {
   expect_nobody_logged_out();
 }
 
-// FC-BB-5 Clear Virtual Links ends the login with the fabric; after the next one all is compared, as after NOS (FC-VI 7.7.5).
+// FC-BB-5 Clear Virtual Links ends the login with the fabric; after the next one all is compared, as after NOS (FC-VI
+// 7.7.5).
 TEST_F(FcoeInterruptionTest, logged_in_links_cleared_resumes) {
   ask(a, b, 1);
   world.run_for(millisecond);
@@ -134,8 +139,8 @@ TEST_F(FcoeInterruptionTest, logged_in_another_fabric_logs_out) {
   expect_ended(1, 1);
 }
 
-// FC-VI 7.7.5: one of them gets another address, since a third came first. The LOGO names the former one: the other, whose
-// own addresses did not change, ends the login too.
+// FC-VI 7.7.5: one of them gets another address, since a third came first. The LOGO names the former one: the other,
+// whose own addresses did not change, ends the login too.
 TEST_F(FcoeInterruptionTest, logged_in_own_address_taken_logs_out) {
   ask(a, b);
   world.run_for(millisecond);
@@ -157,8 +162,8 @@ TEST_F(FcoeInterruptionTest, logged_in_own_address_taken_logs_out) {
   EXPECT_EQ(log.sent(Command::logo), 1U);
 }
 
-// FC-VI 7.7.1: the other comes back elsewhere, or not at all: nobody confirms its addresses, and after the time-out of the
-// ADISC (2 x R_A_TOV) the login is over here as well.
+// FC-VI 7.7.1: the other comes back elsewhere, or not at all: nobody confirms its addresses, and after the time-out of
+// the ADISC (2 x R_A_TOV) the login is over here as well.
 TEST_F(FcoeInterruptionTest, validating_peer_stays_away_logs_out) {
   ask(a, b);
   world.run_for(millisecond);
@@ -174,7 +179,8 @@ TEST_F(FcoeInterruptionTest, validating_peer_stays_away_logs_out) {
   expect_ended(1, 1);
 }
 
-// The FCF never comes back: R_A_TOV after it is gone every exchange and login is over, on both sides, not a nanosecond before.
+// The FCF never comes back: R_A_TOV after it is gone every exchange and login is over, on both sides, not a nanosecond
+// before.
 TEST_F(FcoeInterruptionTest, suspended_fcf_stays_away_logs_out) {
   ask(a, b);
   ask(b, a);
@@ -194,7 +200,8 @@ TEST_F(FcoeInterruptionTest, suspended_fcf_stays_away_logs_out) {
   EXPECT_TRUE(world.log_in(a.port(), b.port()));
 }
 
-// The last moment at which the FCF may be back, and one that is too late: the ENode takes 0.2 s for the choice of an FCF.
+// The last moment at which the FCF may be back, and one that is too late: the ENode takes 0.2 s for the choice of an
+// FCF.
 TEST_F(FcoeInterruptionTest, suspended_fcf_back_in_the_last_moment_resumes) {
   ask(a, b);
   world.run_for(millisecond);

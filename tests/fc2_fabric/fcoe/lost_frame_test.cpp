@@ -1,5 +1,5 @@
-// One frame is lost while a port comes up: it can be found all the same within the time that VipOpenNic waits (10 s). FC-FS: class 3
-// tells nobody; ruling 221.
+// One frame is lost while a port comes up: it can be found all the same within the time that VipOpenNic waits (10 s).
+// FC-FS: class 3 tells nobody; ruling 221.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -78,15 +78,23 @@ TEST(LostFrame, open_through_fcf_succeeds) {
 }
 
 TEST(LostFrame, open_through_fcf_on_a_vlan_succeeds) {
-  lose_each([](std::size_t lost) { return open_through_fcf({.fcf = {.vlan = 100}, .node = {.discover_vlans = true}}, lost); }, 18);
+  lose_each(
+      [](std::size_t lost) { return open_through_fcf({.fcf = {.vlan = 100}, .node = {.discover_vlans = true}}, lost); },
+      18);
 }
 
-// The F_Port has accepted, and hears no keep-alive of who does not know it: it clears the link long before the FLOGI comes again.
+// The F_Port has accepted, and hears no keep-alive of who does not know it: it clears the link long before the FLOGI
+// comes again.
 TEST(LostFrame, open_through_fcf_with_short_periods_succeeds) {
-  lose_each([](std::size_t lost) { return open_through_fcf({.fcf = {.period = 500 * millisecond}, .node = {.discover_vlans = true}}, lost); }, 16);
+  lose_each(
+      [](std::size_t lost) {
+        return open_through_fcf({.fcf = {.period = 500 * millisecond}, .node = {.discover_vlans = true}}, lost);
+      },
+      16);
 }
 
-// A further N_Port, by FDISC; the last that its ENode may have, too: a repeated FDISC is of the same login (ruling 229).
+// A further N_Port, by FDISC; the last that its ENode may have, too: a repeated FDISC is of the same login (ruling
+// 229).
 void lose_each_of_a_virtual_port(const FcfConfig& config_of_fcf) {
   const auto open = [&](std::size_t lost) {
     EthernetWorld world(config_of_fcf);
@@ -129,12 +137,14 @@ TEST(LostFrame, vn2vn_login_succeeds) {
     bool ready = world.run_until([&] { return resolver.ready(); }, time_of_an_open);
     ready = ready && world.log_in(station.port, other.port);
     world.segment.set_fault(nullptr);
-    return Outcome{ready && world.scheduler.now() - begin <= time_of_an_open, world.scheduler.now() - begin, fault.seen};
+    return Outcome{ready && world.scheduler.now() - begin <= time_of_an_open, world.scheduler.now() - begin,
+                   fault.seen};
   };
   const Outcome sound = open(0);
   ASSERT_TRUE(sound.ready);
   ASSERT_GE(sound.frames, 6U);  // probes, claim, beacon, PLOGI and its answer
-  for (std::size_t lost = 1; lost <= sound.frames; ++lost) EXPECT_TRUE(open(lost).ready) << lost << " of " << sound.frames;
+  for (std::size_t lost = 1; lost <= sound.frames; ++lost)
+    EXPECT_TRUE(open(lost).ready) << lost << " of " << sound.frames;
 }
 
 // The emulated fabric, as in simulations and on the local fabric: FLOGI, PLOGI, registrations.
@@ -160,8 +170,8 @@ TEST(LostFrame, open_on_emulated_fabric_succeeds) {
   lose_each(open, 12);
 }
 
-// FC-LS: an answer may take 2 x R_A_TOV. Who is slow is heard all the same: each wait is twice as long as the one before, the last as
-// long as FC-LS says; each try is an Exchange of its own, and the one before is aborted (FC-FS).
+// FC-LS: an answer may take 2 x R_A_TOV. Who is slow is heard all the same: each wait is twice as long as the one
+// before, the last as long as FC-LS says; each try is an Exchange of its own, and the one before is aborted (FC-FS).
 TEST(LostFrame, silent_fabric_is_asked_more_and_more_patiently) {
   support::TestFabric fabric(1);
   support::FrameLog log;

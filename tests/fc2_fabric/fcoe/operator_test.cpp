@@ -17,8 +17,9 @@ class Listener final : public FcfListener {
  public:
   void logins_changed() override {}
   void happened(const FcfEvent& event) override {
-    lines.push_back(std::string(event.interface) + " " + std::to_string(event.e_node.bytes[5]) + " " + std::string(to_string(event.kind)) + " " +
-                    std::to_string(event.n_port_id.value) + " (" + std::string(event.why) + ")");
+    lines.push_back(std::string(event.interface) + " " + std::to_string(event.e_node.bytes[5]) + " " +
+                    std::string(to_string(event.kind)) + " " + std::to_string(event.n_port_id.value) + " (" +
+                    std::string(event.why) + ")");
   }
   std::vector<std::string> take() { return std::exchange(lines, {}); }
   std::vector<std::string> lines;

@@ -44,9 +44,12 @@ class FcfRulesTest : public testing::Test {
   std::size_t cleared() const { return log.sent(fip::Operation::control, clear_links).size(); }
   std::size_t solicited() const {
     const auto sent = log.sent(fip::Operation::discovery, fip::subcode::discovery_advertisement);
-    return static_cast<std::size_t>(std::count_if(sent.begin(), sent.end(), [](const auto* one) { return one->fip->has(fip::flag::solicited); }));
+    return static_cast<std::size_t>(
+        std::count_if(sent.begin(), sent.end(), [](const auto* one) { return one->fip->has(fip::flag::solicited); }));
   }
-  std::size_t replies() const { return log.sent(fip::Operation::link_service, fip::subcode::link_service_reply).size(); }
+  std::size_t replies() const {
+    return log.sent(fip::Operation::link_service, fip::subcode::link_service_reply).size();
+  }
   wire::Bytes latest_reply() {
     const auto* entry = log.sent(fip::Operation::link_service, fip::subcode::link_service_reply).back();
     return wire::Bytes(entry->fip->find<fip::EncapsulatedFrame>()->fc_frame).subspan(frame_header_bytes);
@@ -83,7 +86,8 @@ TEST_F(FcfRulesTest, keep_alive_before_flogi_after_the_link_flapped_clears_nothi
   EXPECT_EQ(cleared(), 1U);
 }
 
-// Its keep-alives did not come through, nor our Clear Virtual Links: it believes in its login still, and is told once more.
+// Its keep-alives did not come through, nor our Clear Virtual Links: it believes in its login still, and is told once
+// more.
 TEST_F(FcfRulesTest, keep_alive_of_who_believes_in_a_login_clears_it) {
   inject(flogi());
   inject(solicitation());  // one that is logged in may look for others
@@ -94,8 +98,8 @@ TEST_F(FcfRulesTest, keep_alive_of_who_believes_in_a_login_clears_it) {
   EXPECT_EQ(cleared(), 2U);
 }
 
-// The carrier was away for less than its login: it looks for an FCF, and is silent before it logs in. What clears its links then would
-// make it begin once more. The login ends all the same, and others hear of it.
+// The carrier was away for less than its login: it looks for an FCF, and is silent before it logs in. What clears its
+// links then would make it begin once more. The login ends all the same, and others hear of it.
 TEST_F(FcfRulesTest, silence_behind_a_solicitation_clears_nothing) {
   EStation& other = world.add_e_node();
   farp::Resolver resolver(other.port, {.own_addresses = {wire::IpAddress::v4(10, 0, 0, 1)}});  // registers for RSCNs
@@ -120,8 +124,8 @@ TEST_F(FcfRulesTest, silence_behind_a_solicitation_clears_nothing) {
   EXPECT_EQ(cleared(), 0U);
 }
 
-// The reverse: it looked for others, and its keep-alives were lost meanwhile. It believes in its login, as its keep-alives without
-// FLOGI show that go on.
+// The reverse: it looked for others, and its keep-alives were lost meanwhile. It believes in its login, as its
+// keep-alives without FLOGI show that go on.
 TEST_F(FcfRulesTest, keep_alives_that_go_on_behind_a_missed_login_clear_it) {
   inject(flogi());
   world.run_for(millisecond);
@@ -157,8 +161,10 @@ TEST_F(FcfRulesTest, keep_alives_that_do_not_go_on_clear_nothing) {
   for (int i = 0; i < 8; ++i) {
     inject(keep_alive());
     world.run_for(2 * second);
-    if (i % 2 == 1) inject(flogi());  // is rejected
-    else world.run_for(millisecond);
+    if (i % 2 == 1)
+      inject(flogi());  // is rejected
+    else
+      world.run_for(millisecond);
   }
   EXPECT_FALSE(accepted());
   EXPECT_EQ(cleared(), 0U);
@@ -185,10 +191,12 @@ TEST_F(FcfRulesTest, keep_alive_of_a_vn_port_without_login_clears_it) {
 
 // --- ruling 222: descriptors and flags
 
-// FC-BB-5: a critical descriptor that the receiver does not know, or that does not belong there, spoils the message; others do not.
+// FC-BB-5: a critical descriptor that the receiver does not know, or that does not belong there, spoils the message;
+// others do not.
 TEST_F(FcfRulesTest, critical_descriptors_spoil_messages) {
-  for (const fip::Descriptor& extra : {fip::Descriptor(fip::UnknownDescriptor{100, {0, 0}}), fip::Descriptor(fip::UnknownDescriptor{2, {0, 0}}),
-                                       fip::Descriptor(fip::Priority{1}), fip::Descriptor(fip::Mac{station_mac(66)})}) {
+  for (const fip::Descriptor& extra :
+       {fip::Descriptor(fip::UnknownDescriptor{100, {0, 0}}), fip::Descriptor(fip::UnknownDescriptor{2, {0, 0}}),
+        fip::Descriptor(fip::Priority{1}), fip::Descriptor(fip::Mac{station_mac(66)})}) {
     auto message = solicitation();
     message.descriptors.push_back(extra);
     inject(message);
@@ -198,7 +206,8 @@ TEST_F(FcfRulesTest, critical_descriptors_spoil_messages) {
   }
   EXPECT_EQ(count(FcoeDiscard::BadFip), 8U);
   EXPECT_EQ(solicited() + replies(), 0U);
-  for (const fip::Descriptor& extra : {fip::Descriptor(fip::UnknownDescriptor{128, {0, 0}}), fip::Descriptor(fip::VendorId{})}) {
+  for (const fip::Descriptor& extra :
+       {fip::Descriptor(fip::UnknownDescriptor{128, {0, 0}}), fip::Descriptor(fip::VendorId{})}) {
     auto message = solicitation();
     message.descriptors.push_back(extra);
     inject(message);
@@ -210,7 +219,8 @@ TEST_F(FcfRulesTest, critical_descriptors_spoil_messages) {
   EXPECT_EQ(replies(), 2U);
 }
 
-// ... and one that is missing. The MAC address that a FLOGI proposes does not matter: FCFs that grant addresses do not look.
+// ... and one that is missing. The MAC address that a FLOGI proposes does not matter: FCFs that grant addresses do not
+// look.
 TEST_F(FcfRulesTest, missing_descriptors_spoil_messages) {
   for (std::size_t i = 0; i < 3; ++i) {
     auto message = solicitation();
@@ -235,7 +245,8 @@ TEST_F(FcfRulesTest, messages_of_fcfs_are_not_answered) {
   EXPECT_EQ(solicited() + replies() + cleared(), 0U);
 }
 
-// FC-BB-5: an ENode that takes only addresses of its own is told that it gets none. Who takes both (iPXE) gets the fabric's.
+// FC-BB-5: an ENode that takes only addresses of its own is told that it gets none. Who takes both (iPXE) gets the
+// fabric's.
 TEST_F(FcfRulesTest, flogi_with_sp_alone_is_rejected) {
   for (const std::uint16_t flags : std::initializer_list<std::uint16_t>{fip::flag::spma, 0}) {
     auto message = flogi();
@@ -279,7 +290,8 @@ TEST_F(FcfRulesTest, flogi_with_small_data_field_is_rejected) {
 
 // --- ruling 225: interfaces and VLANs
 
-// FC-BB-5: frames of a VN_Port come from its MAC address, by the interface of its login. One that comes by another is nobody's.
+// FC-BB-5: frames of a VN_Port come from its MAC address, by the interface of its login. One that comes by another is
+// nobody's.
 TEST_F(FcfRulesTest, frames_by_another_interface_do_not_count) {
   EStation& station = world.add_e_node();
   EStation& other = world.add_e_node();
@@ -290,7 +302,8 @@ TEST_F(FcfRulesTest, frames_by_another_interface_do_not_count) {
   FcfInterface& second_interface = world.fcf.add_interface(second_port);
   const wire::FcId id = station.port.n_port_id();
   const auto received = other.port.counters().frames_received;
-  second_segment.inject(second_port, support::fcoe_frame(world.pool, fcf_mac, wire::mac_of(id), other.port.n_port_id(), id));
+  second_segment.inject(second_port,
+                        support::fcoe_frame(world.pool, fcf_mac, wire::mac_of(id), other.port.n_port_id(), id));
   auto logo = login_request(fip::DescriptorType::logo, station.port.config().port_name, id);
   second_segment.inject(second_port, logo.to_ethernet(fcf_mac, station.ethernet.interface().mac));
   auto last_words = keep_alive(1);
@@ -315,7 +328,8 @@ class ENodeRulesTest : public testing::Test {
     void befall(EthernetSegment& segment, SegmentPort& from, EthernetFrame frame) override {
       auto bytes = frame.to_bytes();
       const auto message = fip::FipMessage::parse(wire::Bytes(bytes).subspan(wire::EthernetHeader::size()));
-      const bool reply = message && message->operation == fip::Operation::link_service && message->subcode == fip::subcode::link_service_reply;
+      const bool reply = message && message->operation == fip::Operation::link_service &&
+                         message->subcode == fip::subcode::link_service_reply;
       if (!reply || !change) return segment.carry(from, std::move(frame));
       fip::FipMessage changed = *message;
       change(changed);
@@ -357,7 +371,9 @@ TEST_F(ENodeRulesTest, reply_with_a_descriptor_twice_does_not_count) {
 
 // A fabric without class 3 cannot be used; when it offers it, it is.
 TEST_F(ENodeRulesTest, accept_without_class_3_is_no_login) {
-  fault.change = [](fip::FipMessage& message) { change_accept(message, [](wire::els::Login& login) { login.class_3.service_options = 0; }); };
+  fault.change = [](fip::FipMessage& message) {
+    change_accept(message, [](wire::els::Login& login) { login.class_3.service_options = 0; });
+  };
   EXPECT_FALSE(online());
   EXPECT_FALSE(station.port.online());
   fault.change = nullptr;
@@ -366,7 +382,9 @@ TEST_F(ENodeRulesTest, accept_without_class_3_is_no_login) {
 
 // FC-FS: 256 to 2112.
 TEST_F(ENodeRulesTest, accept_with_small_data_field_is_no_login) {
-  fault.change = [](fip::FipMessage& message) { change_accept(message, [](wire::els::Login& login) { login.receive_data_field_size = 100; }); };
+  fault.change = [](fip::FipMessage& message) {
+    change_accept(message, [](wire::els::Login& login) { login.receive_data_field_size = 100; });
+  };
   EXPECT_FALSE(online());
   EXPECT_FALSE(station.port.online());
   fault.change = nullptr;
@@ -375,14 +393,18 @@ TEST_F(ENodeRulesTest, accept_with_small_data_field_is_no_login) {
 
 // A fabric that says no E_D_TOV leaves ours, as Linux has it.
 TEST_F(ENodeRulesTest, accept_without_e_d_tov_leaves_ours) {
-  fault.change = [](fip::FipMessage& message) { change_accept(message, [](wire::els::Login& login) { login.e_d_tov = 0; }); };
+  fault.change = [](fip::FipMessage& message) {
+    change_accept(message, [](wire::els::Login& login) { login.e_d_tov = 0; });
+  };
   EXPECT_TRUE(online());
   EXPECT_EQ(station.port.e_d_tov(), station.port.config().e_d_tov);
 }
 
 // ... and one that says no R_A_TOV (ruling 223).
 TEST_F(ENodeRulesTest, accept_without_r_a_tov_leaves_ours) {
-  fault.change = [](fip::FipMessage& message) { change_accept(message, [](wire::els::Login& login) { login.set_r_a_tov_ms(0); }); };
+  fault.change = [](fip::FipMessage& message) {
+    change_accept(message, [](wire::els::Login& login) { login.set_r_a_tov_ms(0); });
+  };
   EXPECT_TRUE(online());
   EXPECT_EQ(station.port.r_a_tov(), station.port.config().r_a_tov);
 }
@@ -401,9 +423,11 @@ TEST_F(ENodeRulesTest, plogi_to_an_absent_service_is_rejected) {
     ASSERT_EQ(log.received(wire::els::Command::ls_rjt), 1U) << service;
     const auto* answer = log.find(wire::els::Command::ls_rjt);
     EXPECT_EQ(answer->header.s_id.value, service);
-    EXPECT_EQ(wire::els::LsRjt::parse(wire::Bytes(answer->data).first(wire::els::LsRjt::size()))->reason, RejectReason::not_supported);
+    EXPECT_EQ(wire::els::LsRjt::parse(wire::Bytes(answer->data).first(wire::els::LsRjt::size()))->reason,
+              RejectReason::not_supported);
   }
-  RemotePort& nobody = station.port.remote_port({0x010900});  // that of a port which is not there is lost, as FC-FS has it
+  RemotePort& nobody =
+      station.port.remote_port({0x010900});  // that of a port which is not there is lost, as FC-FS has it
   nobody.log_in();
   world.run_for(10 * millisecond);
   EXPECT_TRUE(nobody.logging_in());

@@ -1,4 +1,5 @@
-// Sockets that tell of a NIC whoever asks: races of those who come, go and ask, and a process that is out of descriptors.
+// Sockets that tell of a NIC whoever asks: races of those who come, go and ask, and a process that is out of
+// descriptors.
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
@@ -47,7 +48,8 @@ class StatusSocketTest : public testing::Test {
     socket.reset();
   }
   [[nodiscard]] std::size_t names() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator{}));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator{}));
   }
   std::string folder;
   std::optional<RuntimeDirectory> directory;
@@ -110,7 +112,8 @@ class NoMoreDescriptors {
     const rlimit now{static_cast<rlim_t>(next), before_.rlim_max};
     EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &now), 0);
   }
-  /// UBSan looks whether memory is there through a pipe, and takes an object for none where it gets no descriptor for that.
+  /// UBSan looks whether memory is there through a pipe, and takes an object for none where it gets no descriptor for
+  /// that.
   static constexpr bool blinds_sanitizer =
 #if defined(__SANITIZE_ADDRESS__)
       true;
@@ -153,7 +156,8 @@ TEST_F(StatusSocketTest, asked_without_descriptors_answers_later) {
   }
   std::string text(8, ' ');
   ssize_t answered = -1;
-  for (const auto end = std::chrono::steady_clock::now() + 30s; answered < 0 && std::chrono::steady_clock::now() < end;) {
+  for (const auto end = std::chrono::steady_clock::now() + 30s;
+       answered < 0 && std::chrono::steady_clock::now() < end;) {
     io.run_for(50ms);
     answered = ::recv(asking, text.data(), text.size(), MSG_DONTWAIT);
   }

@@ -12,9 +12,12 @@ class Simulated : public FcviOverEthernet {
       : FcviOverEthernet([=](NPortConfig& config, std::size_t index) {
           config.receive_data_field_bytes = data_field_bytes(index == 0 ? client_mtu : server_mtu);
         }) {
-    ethernets = {&segment.add_port({"a", {{2, 0, 0, 0, 0, 1}}, client_mtu}), &segment.add_port({"b", {{2, 0, 0, 0, 0, 2}}, server_mtu})};
+    ethernets = {&segment.add_port({"a", {{2, 0, 0, 0, 0, 1}}, client_mtu}),
+                 &segment.add_port({"b", {{2, 0, 0, 0, 0, 2}}, server_mtu})};
   }
-  ~Simulated() override { EXPECT_EQ(client.port.counters().unexpected_events + server.port.counters().unexpected_events, 0U); }
+  ~Simulated() override {
+    EXPECT_EQ(client.port.counters().unexpected_events + server.port.counters().unexpected_events, 0U);
+  }
   bool run_until(const std::function<bool()>& done) override { return fabric.run_until(done); }
   EthernetSegment segment{fabric.scheduler, fabric.pool};
   std::array<SegmentPort*, 2> ethernets{};
@@ -22,7 +25,8 @@ class Simulated : public FcviOverEthernet {
 
 class Vn2vnTransfer : public Simulated {
  protected:
-  Vn2vnNode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port}, b{fabric.scheduler, fabric.pool, *ethernets[1], server.port};
+  Vn2vnNode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port},
+      b{fabric.scheduler, fabric.pool, *ethernets[1], server.port};
 };
 
 // Issue 5, "VN2VN with addresses resolved by FARP": all reliability levels, several frames a message.
@@ -42,7 +46,8 @@ TEST_F(Vn2vnTransfer, second_address_connects) {
 
 class FabricTransfer : public Simulated {
  protected:
-  explicit FabricTransfer(std::uint16_t client_mtu = 2500, std::uint16_t server_mtu = 2500) : Simulated(client_mtu, server_mtu) {}
+  explicit FabricTransfer(std::uint16_t client_mtu = 2500, std::uint16_t server_mtu = 2500)
+      : Simulated(client_mtu, server_mtu) {}
   static SwitchConfig switch_config() {
     SwitchConfig config;
     config.flow_queue_frames = 16'384;
@@ -56,7 +61,8 @@ class FabricTransfer : public Simulated {
 
 class TwoENodes : public FabricTransfer {
  protected:
-  ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port}, b{fabric.scheduler, fabric.pool, *ethernets[1], server.port};
+  ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port},
+      b{fabric.scheduler, fabric.pool, *ethernets[1], server.port};
 };
 
 // FC-VI 4.2, 7.6: the server's second address, which the name server tells.
@@ -96,8 +102,8 @@ TEST_F(TwoENodes, messages_posted_without_a_link_arrive_at_all_levels) {
   EXPECT_TRUE(client.errors.empty() && server.errors.empty());
 }
 
-// FC-VI 7.7.5, ruling 81: the FCF misses the client and logs it out. Its RSCN tells the server; the client hears of it when it
-// is back: the connection is over on both sides.
+// FC-VI 7.7.5, ruling 81: the FCF misses the client and logs it out. Its RSCN tells the server; the client hears of it
+// when it is back: the connection is over on both sides.
 TEST_F(TwoENodes, carrier_away_until_the_fcf_misses_it_ends_the_connection) {
   connect(Level::ReliableDelivery);
   ethernets[0]->set_carrier(false);
@@ -156,7 +162,8 @@ class SmallMtu : public FabricTransfer {
   SegmentPort& other_fcf = other.add_port({"fcf2", {{2, 0, 0, 0, 0, 8}}, 1500});
   SegmentPort& other_port = other.add_port({"c", {{2, 0, 0, 0, 0, 7}}, 1500});
   FcfInterface& second_interface = fcf.add_interface(other_fcf);
-  ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port}, b{fabric.scheduler, fabric.pool, other_port, server.port};
+  ENode a{fabric.scheduler, fabric.pool, *ethernets[0], client.port},
+      b{fabric.scheduler, fabric.pool, other_port, server.port};
 };
 
 // MTU 2500 here, 1500 there: each side sends what the other takes.

@@ -1,5 +1,5 @@
-// After a virtual link came back: the others are asked by ADISC, patiently, for who was away as well may come back later (FC-VI
-// 7.7.1, 7.7.5; FC-LS).
+// After a virtual link came back: the others are asked by ADISC, patiently, for who was away as well may come back
+// later (FC-VI 7.7.1, 7.7.5; FC-LS).
 #include "farp/resolver.hpp"
 #include "tests/fc2_fabric/fcoe/interrupted_peers.hpp"
 
@@ -10,8 +10,10 @@ namespace {
 struct LosesAdisc final : FrameFault {
   void carry(Channel& channel, FramePtr frame) override {
     const bool adisc = frame->bytes[frame_header_bytes] == static_cast<std::uint8_t>(Command::adisc);
-    if (adisc && frame->bytes[0] == static_cast<std::uint8_t>(wire::RCtl::els_request) && left > 0) --left;
-    else channel.deliver(std::move(frame));
+    if (adisc && frame->bytes[0] == static_cast<std::uint8_t>(wire::RCtl::els_request) && left > 0)
+      --left;
+    else
+      channel.deliver(std::move(frame));
   }
   int left = 0;
 };
@@ -190,7 +192,8 @@ TEST_F(NotifiedValidationTest, validating_peer_gone_and_back_resumes) {
   EXPECT_EQ(by_a.count + by_b.count, 0);
 }
 
-// It stays away: the login ends on its side R_A_TOV after the loss, on ours 2 x R_A_TOV after the login with the fabric.
+// It stays away: the login ends on its side R_A_TOV after the loss, on ours 2 x R_A_TOV after the login with the
+// fabric.
 TEST_F(NotifiedValidationTest, validating_peer_gone_for_good_logs_out) {
   world.scheduler.run_until(b_lost + b.port().r_a_tov() - 1);
   EXPECT_EQ(by_b.count, 0);

@@ -30,9 +30,12 @@ class VirtualPortsTest : public testing::Test {
     station->node.reset();
   }
   bool all_online() {
-    return world.run_until([&] {
-      return station->port.online() && std::all_of(virtual_ports.begin(), virtual_ports.end(), [](const auto& port) { return port->online(); });
-    }, 20 * second);
+    return world.run_until(
+        [&] {
+          return station->port.online() && std::all_of(virtual_ports.begin(), virtual_ports.end(),
+                                                       [](const auto& port) { return port->online(); });
+        },
+        20 * second);
   }
   EthernetWorld world;
   EStation* station = nullptr;
@@ -131,7 +134,8 @@ TEST_F(VirtualPortsTest, silent_one_is_gone_after_two_and_a_half_periods) {
   world.fcf_port.tap(nullptr);
 }
 
-// FC-VI 7.7.5: the links are cleared, FLOGI and each FDISC bring the same addresses: logins stand, between them and to others.
+// FC-VI 7.7.5: the links are cleared, FLOGI and each FDISC bring the same addresses: logins stand, between them and to
+// others.
 TEST_F(VirtualPortsTest, cleared_links_unchanged_resume) {
   ASSERT_TRUE(all_online());
   EStation& other = world.add_e_node();

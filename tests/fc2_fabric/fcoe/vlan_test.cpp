@@ -55,7 +55,8 @@ TEST(Vlan, fcf_tells_its_vlan) {
   ASSERT_EQ(told[0]->fip->descriptors.size(), 2U);
   EXPECT_EQ(std::get<fip::Vlan>(told[0]->fip->descriptors[1]).vlan_id, 100);
   world.inject(world.fcf_port, support::login_request(fip::DescriptorType::flogi, {0x1000}), fcf_mac, station_mac(66));
-  world.segment.inject(world.fcf_port, support::fcoe_frame(world.pool, fcf_mac, wire::mac_of({0x010100}), wire::well_known::name_server, {0x010100}));
+  world.segment.inject(world.fcf_port, support::fcoe_frame(world.pool, fcf_mac, wire::mac_of({0x010100}),
+                                                           wire::well_known::name_server, {0x010100}));
   world.run_for(millisecond);
   EXPECT_EQ(world.interface().counters().discarded(FcoeDiscard::WrongVlan), 2U);
   EXPECT_EQ(world.interface().enode_count(), 0U);
@@ -80,7 +81,8 @@ TEST(Vlan, e_node_follows_the_notification) {
   EXPECT_TRUE(station.node->logged_in());
   EXPECT_GT(vlans.sent.size(), 50U);
   EXPECT_EQ(std::count(vlans.sent.begin(), vlans.sent.end(), 100), static_cast<std::ptrdiff_t>(vlans.sent.size()));
-  EXPECT_EQ(std::count(vlans.received.begin(), vlans.received.end(), 100), static_cast<std::ptrdiff_t>(vlans.received.size()));
+  EXPECT_EQ(std::count(vlans.received.begin(), vlans.received.end(), 100),
+            static_cast<std::ptrdiff_t>(vlans.received.size()));
   station.ethernet.tap(nullptr);
 }
 
@@ -102,11 +104,14 @@ TEST(Vlan, notifications_are_bounded) {
   EStation& station = world.add_e_node({.discover_vlans = true});
   world.run_for(millisecond);
   const auto tell = [&](std::initializer_list<std::uint16_t> vlans) {
-    fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
+    fip::FipMessage message{
+        fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
     for (const std::uint16_t vlan : vlans) message.descriptors.push_back(fip::Vlan{vlan});
     world.inject(station.ethernet, message, station_mac(1), fcf_mac);
   };
-  const auto solicitations = [&] { return station.log.sent(fip::Operation::discovery, fip::subcode::discovery_solicitation).size(); };
+  const auto solicitations = [&] {
+    return station.log.sent(fip::Operation::discovery, fip::subcode::discovery_solicitation).size();
+  };
   const std::size_t before = solicitations();
   tell({0, 4095});
   EXPECT_TRUE(station.node->vlans().empty());
@@ -121,14 +126,17 @@ TEST(Vlan, notifications_are_bounded) {
   EXPECT_TRUE(station.node->vlans().empty());
 }
 
-// A station that invents VLANs, 300 in each message, does not keep the ENode from the one that the FCF serves: what is told last
-// makes room for itself, where no FCF answers. Each message is worth 16 solicitations at most.
+// A station that invents VLANs, 300 in each message, does not keep the ENode from the one that the FCF serves: what is
+// told last makes room for itself, where no FCF answers. Each message is worth 16 solicitations at most.
 TEST(Vlan, forged_notifications_shut_no_fcf_out) {
   EthernetWorld world({.vlan = 4000});
   EStation& station = world.add_e_node({.discover_vlans = true});
-  const auto solicitations = [&] { return station.log.sent(fip::Operation::discovery, fip::subcode::discovery_solicitation).size(); };
+  const auto solicitations = [&] {
+    return station.log.sent(fip::Operation::discovery, fip::subcode::discovery_solicitation).size();
+  };
   const auto forge = [&](std::uint16_t first) {
-    fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{station_mac(66)}}, {}};
+    fip::FipMessage message{
+        fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{station_mac(66)}}, {}};
     for (std::uint16_t vlan = first; vlan < first + 300; ++vlan) message.descriptors.push_back(fip::Vlan{vlan});
     const std::size_t before = solicitations();
     world.inject(station.ethernet, message, station_mac(1), station_mac(66));
@@ -157,7 +165,8 @@ TEST(Vlan, notification_in_another_name_is_not_believed) {
   EthernetWorld world;
   EStation& station = world.add_e_node({.discover_vlans = true});
   world.run_for(millisecond);
-  const fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}, fip::Vlan{7}}, {}};
+  const fip::FipMessage message{
+      fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}, fip::Vlan{7}}, {}};
   world.inject(station.ethernet, message, station_mac(1), station_mac(66));
   EXPECT_TRUE(station.node->vlans().empty());
   EXPECT_EQ(station.node->counters().discarded(FcoeDiscard::WrongSource), 1U);
@@ -167,11 +176,14 @@ TEST(Vlan, notification_in_another_name_is_not_believed) {
 TEST(Vlan, vlans_with_fcfs_make_no_room) {
   EthernetWorld world;
   EStation& station = world.add_e_node({.discover_vlans = true});
-  fip::FipMessage told{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
+  fip::FipMessage told{
+      fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
   std::vector<std::unique_ptr<Fcf>> fcfs;
   for (std::uint16_t i = 0; i < 16; ++i) {
-    auto& port = world.segment.add_port({"fcf" + std::to_string(i), {{0x02, 0xFC, 0xF0, 0, 1, static_cast<std::uint8_t>(i)}}, 2500});
-    fcfs.push_back(std::make_unique<Fcf>(world.scheduler, world.pool, world.fabric, FcfConfig{.vlan = static_cast<std::uint16_t>(100 + i)}));
+    auto& port = world.segment.add_port(
+        {"fcf" + std::to_string(i), {{0x02, 0xFC, 0xF0, 0, 1, static_cast<std::uint8_t>(i)}}, 2500});
+    fcfs.push_back(std::make_unique<Fcf>(world.scheduler, world.pool, world.fabric,
+                                         FcfConfig{.vlan = static_cast<std::uint16_t>(100 + i)}));
     fcfs.back()->add_interface(port);
   }
   ASSERT_TRUE(online(world, station));
@@ -183,13 +195,15 @@ TEST(Vlan, vlans_with_fcfs_make_no_room) {
   EXPECT_EQ(station.node->vlans(), before);
 }
 
-// Sixteen VLANs are told where one of ours has the FCF: those that find room stay, and none pushes out what the same message told.
+// Sixteen VLANs are told where one of ours has the FCF: those that find room stay, and none pushes out what the same
+// message told.
 TEST(Vlan, vlans_of_one_message_do_not_push_each_other_out) {
   EthernetWorld world({.vlan = 100});
   world.start_fcf();
   EStation& station = world.add_e_node({.discover_vlans = true});
   ASSERT_TRUE(online(world, station));
-  fip::FipMessage told{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
+  fip::FipMessage told{
+      fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {fip::Mac{fcf_mac}}, {}};
   std::vector<std::uint16_t> expected{100};
   for (std::uint16_t vlan = 1; vlan <= 16; ++vlan) {
     told.descriptors.push_back(fip::Vlan{vlan});
@@ -209,7 +223,8 @@ TEST(Vlan, frames_of_the_fcf_by_another_vlan_do_not_count) {
   message.descriptors = {fip::Mac{fcf_mac}, fip::NameId{world.fabric.config().switch_name}};
   world.inject(station.ethernet, message, station_mac(1), fcf_mac);  // untagged
   const wire::FcId id = station.port.n_port_id();
-  world.segment.inject(station.ethernet, support::fcoe_frame(world.pool, wire::mac_of(id), fcf_mac, id, wire::well_known::name_server));
+  world.segment.inject(station.ethernet,
+                       support::fcoe_frame(world.pool, wire::mac_of(id), fcf_mac, id, wire::well_known::name_server));
   world.run_for(second);
   EXPECT_TRUE(station.node->logged_in());
   EXPECT_EQ(station.node->counters().discarded(FcoeDiscard::WrongSource), 2U);

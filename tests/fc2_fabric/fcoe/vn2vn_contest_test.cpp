@@ -1,5 +1,5 @@
-// A VN2VN node whose address others want: what it says, and what it gives up, at each step to its claim (FC-BB-6; names decide, ten
-// collisions bring a rest as in Linux).
+// A VN2VN node whose address others want: what it says, and what it gives up, at each step to its claim (FC-BB-6; names
+// decide, ten collisions bring a rest as in Linux).
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/fcoe/hostile.hpp"
@@ -10,7 +10,8 @@ namespace fip = wire::fip;
 using support::station_mac;
 
 enum class At : std::uint8_t { FirstProbe, SecondProbe, Claiming, Claimed };
-constexpr std::uint8_t probe = fip::subcode::probe_request, reply = fip::subcode::probe_reply, claim = fip::subcode::claim_notification;
+constexpr std::uint8_t probe = fip::subcode::probe_request, reply = fip::subcode::probe_reply,
+                       claim = fip::subcode::claim_notification;
 constexpr std::uint64_t high_name = 0xFFFF'FFFF'0000'0001, low_name = 1;
 
 /// What the node does when another one says something of its address.
@@ -41,7 +42,8 @@ class Vn2vnContest : public testing::Test {
   void hear(std::uint8_t subcode, std::uint64_t name) {
     const wire::FcId id = station->node->id();
     fip::FipMessage message{fip::Operation::vn2vn, subcode, 0, {}, {}};
-    message.descriptors = {fip::Mac{station_mac(66)}, fip::NameId{{name}}, fip::VnPort{wire::mac_of(id, wire::vn2vn_fc_map), id, {name}}};
+    message.descriptors = {fip::Mac{station_mac(66)}, fip::NameId{{name}},
+                           fip::VnPort{wire::mac_of(id, wire::vn2vn_fc_map), id, {name}}};
     station->log.entries.clear();
     world.inject(station->ethernet, message, wire::group_mac::all_vn2vn, station_mac(66));
   }
@@ -123,7 +125,8 @@ TEST_F(Vn2vnContest, resting_hears_others_says_nothing) {
   EXPECT_TRUE(claims());
 }
 
-// The carrier goes at any step: nothing is said any more; when it comes back all begins with the first probe, after a rest, too.
+// The carrier goes at any step: nothing is said any more; when it comes back all begins with the first probe, after a
+// rest, too.
 TEST_F(Vn2vnContest, any_step_carrier_bounces_begins_anew) {
   for (const At at : {At::FirstProbe, At::SecondProbe, At::Claiming}) {
     begin(at);

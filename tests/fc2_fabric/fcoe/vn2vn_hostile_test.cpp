@@ -23,7 +23,9 @@ class Vn2vnHostileTest : public testing::Test {
                            fip::VnPort{wire::mac_of(id, wire::vn2vn_fc_map), id, {name}}};
     return message;
   }
-  void inject(const fip::FipMessage& sent) { world.inject(station.ethernet, sent, wire::group_mac::all_vn2vn, station_mac(66)); }
+  void inject(const fip::FipMessage& sent) {
+    world.inject(station.ethernet, sent, wire::group_mac::all_vn2vn, station_mac(66));
+  }
   void inject(const std::vector<std::uint8_t>& bytes) { world.segment.inject(station.ethernet, bytes); }
   std::uint64_t count(FcoeDiscard reason) { return station.node->counters().discarded(reason); }
   EthernetWorld world;

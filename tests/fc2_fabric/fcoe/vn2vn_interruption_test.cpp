@@ -1,5 +1,5 @@
-// The carrier of a VN2VN node goes and comes: with the same N_Port_ID, and others who prove to be who they were, logins and
-// exchanges go on; else they end, on both sides (FC-VI 7.7.1, 7.7.5).
+// The carrier of a VN2VN node goes and comes: with the same N_Port_ID, and others who prove to be who they were, logins
+// and exchanges go on; else they end, on both sides (FC-VI 7.7.1, 7.7.5).
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
@@ -86,7 +86,8 @@ class Vn2vnInterruptionTest : public testing::Test {
   }
   void expect_ended() {
     for (Peer* peer : {&a, &b}) {
-      EXPECT_EQ(std::count(peer->listener.events.begin(), peer->listener.events.end(), 'O'), 1) << peer->listener.events;
+      EXPECT_EQ(std::count(peer->listener.events.begin(), peer->listener.events.end(), 'O'), 1)
+          << peer->listener.events;
       EXPECT_EQ(peer->user.failures, std::vector(2, ExchangeFailure::PortLoggedOut));
     }
   }
@@ -107,8 +108,8 @@ TEST_F(Vn2vnInterruptionTest, claimed_carrier_loss_unchanged_resumes) {
   expect_going_on({2}, {1, 3});
 }
 
-// The switch between them goes: both lose the carrier, and come back one long after the other. Nothing is lost that they were
-// given to send meanwhile.
+// The switch between them goes: both lose the carrier, and come back one long after the other. Nothing is lost that
+// they were given to send meanwhile.
 TEST_F(Vn2vnInterruptionTest, claimed_both_carriers_lost_resumes) {
   set_carrier(a, false);
   set_carrier(b, false);
@@ -138,7 +139,8 @@ TEST_F(Vn2vnInterruptionTest, claimed_carrier_flaps_resumes) {
   expect_going_on({2}, expected);
 }
 
-// R_A_TOV after the loss all is over, not a nanosecond before. The last moment for the carrier, and one that is too late.
+// R_A_TOV after the loss all is over, not a nanosecond before. The last moment for the carrier, and one that is too
+// late.
 TEST_F(Vn2vnInterruptionTest, offline_carrier_back_in_the_last_moment_resumes) {
   set_carrier(a, false);
   world.run_for(a.port().r_a_tov() - claiming - millisecond);

@@ -25,9 +25,11 @@ class Vn2vnTest : public testing::Test {
     return *stations.emplace_back(&world.add_vn2vn(config, mtu, {}, listener));
   }
   bool all_up() {
-    return world.run_until([&] {
-      return std::all_of(stations.begin(), stations.end(), [](const VnStation* one) { return one->node->up(); });
-    }, 200 * second);
+    return world.run_until(
+        [&] {
+          return std::all_of(stations.begin(), stations.end(), [](const VnStation* one) { return one->node->up(); });
+        },
+        200 * second);
   }
   EthernetWorld world;
   std::vector<VnStation*> stations;
@@ -41,12 +43,9 @@ TEST_F(Vn2vnTest, alone_claims_its_address) {
   EXPECT_EQ(station.port.n_port_id(), wire::FcId{0x000001});  // the low bits of the Port_Name
   EXPECT_TRUE(station.port.online());
   EXPECT_FALSE(station.port.has_fabric());
-  const std::vector<std::pair<std::string, TimeNs>> expected{{"Probe Request", 0},
-                                                             {"Probe Request", 100 * millisecond},
-                                                             {"Claim Notification", 500 * millisecond},
-                                                             {"Beacon", 900 * millisecond},
-                                                             {"Beacon", 8900 * millisecond},
-                                                             {"Beacon", 16900 * millisecond}};
+  const std::vector<std::pair<std::string, TimeNs>> expected{
+      {"Probe Request", 0},          {"Probe Request", 100 * millisecond}, {"Claim Notification", 500 * millisecond},
+      {"Beacon", 900 * millisecond}, {"Beacon", 8900 * millisecond},       {"Beacon", 16900 * millisecond}};
   std::vector<std::pair<std::string, TimeNs>> sent;
   for (const auto& entry : station.log.entries) {
     sent.emplace_back(entry.fip->message_name(), entry.at - start);
@@ -242,7 +241,8 @@ TEST_F(Vn2vnTest, broadcast_reaches_every_node) {
   EXPECT_EQ(c_frames.size(), 1U);
 }
 
-// Linux asks a neighbour for FLOGI before PLOGI: answered inside FIP, without the F_Port bit; the higher name then logs in.
+// Linux asks a neighbour for FLOGI before PLOGI: answered inside FIP, without the F_Port bit; the higher name then logs
+// in.
 TEST_F(Vn2vnTest, flogi_of_a_neighbour_is_answered) {
   VnStation& ours = add({.first_id = {0x0E03}});
   ASSERT_TRUE(all_up());

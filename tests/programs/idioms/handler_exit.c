@@ -1,6 +1,6 @@
-/* Handlers end their threads: pthread_exit, or pthread_cancel by others. Later errors and completions are told all the same, and
- * VipCloseNic returns (VI-DG 3.1.2, 3.5.9, 3.8.1). Threads of the program are cancelled at any point of their calls; the library
- * stays usable. */
+/* Handlers end their threads: pthread_exit, or pthread_cancel by others. Later errors and completions are told all the
+ * same, and VipCloseNic returns (VI-DG 3.1.2, 3.5.9, 3.8.1). Threads of the program are cancelled at any point of their
+ * calls; the library stays usable. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -35,8 +35,8 @@ static void be_cancelled(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
   (void)error;
   __atomic_store_n(&in_handler, pthread_self(), __ATOMIC_RELEASE);
   count(&told);
-  /* A cancellation point that ThreadSanitizer of g++ 12 understands: of a thread that is cancelled in usleep() it misses all that it
-   * releases and acquires from there on, also in a program of a thread and a mutex. */
+  /* A cancellation point that ThreadSanitizer of g++ 12 understands: of a thread that is cancelled in usleep() it
+   * misses all that it releases and acquires from there on, also in a program of a thread and a mutex. */
   for (; !now(&cancelled_may_go); pthread_testcancel()) sched_yield();
 }
 

@@ -1,5 +1,5 @@
-/* Programs keep attributes in an int, in which VI-DG's VIP_ULONG once fitted: each is positive there, and no larger than what
- * the NIC really has (VI-DG 4.5). */
+/* Programs keep attributes in an int, in which VI-DG's VIP_ULONG once fitted: each is positive there, and no larger
+ * than what the NIC really has (VI-DG 4.5). */
 #define _GNU_SOURCE
 #include "pair.h"
 

@@ -102,7 +102,8 @@ static inline void connect_ends(end_t* client, end_t* server) {
 }
 
 /* A descriptor of one data segment. */
-static inline VIP_DESCRIPTOR* describe(const end_t* end, int index, void* address, VIP_MEM_HANDLE handle, VIP_UINT32 length) {
+static inline VIP_DESCRIPTOR* describe(const end_t* end, int index, void* address, VIP_MEM_HANDLE handle,
+                                       VIP_UINT32 length) {
   VIP_DESCRIPTOR* descriptor = descriptor_of(end, index);
   memset(descriptor, 0, sizeof *descriptor);
   descriptor->CS.SegCount = 1;

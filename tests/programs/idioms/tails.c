@@ -1,6 +1,6 @@
 /* The idiom of message-passing libraries of the time: one registered buffer, and receives of 65,472 bytes posted into
- * whatever is left of it. Messages are short. What a message does not touch is not judged (VI-ARCH 3.2.1, 3.2.2); one that
- * does touch memory beyond the region is a protection error. */
+ * whatever is left of it. Messages are short. What a message does not touch is not judged (VI-ARCH 3.2.1, 3.2.2); one
+ * that does touch memory beyond the region is a protection error. */
 #define _GNU_SOURCE
 #include "pair.h"
 
@@ -70,8 +70,8 @@ static void long_message_is_refused(end_t* client, end_t* server, VIP_RELIABILIT
   REQUIRE(state_of(server) == (level == VIP_SERVICE_UNRELIABLE ? VIP_STATE_CONNECTED : VIP_STATE_ERROR));
 }
 
-/* What a Send or an RDMA Write reads, and what an RDMA Read writes, is all of their segments: one that ends with its region is good, one that
- * reaches a byte past it is a protection error. */
+/* What a Send or an RDMA Write reads, and what an RDMA Read writes, is all of their segments: one that ends with its
+ * region is good, one that reaches a byte past it is a protection error. */
 static VIP_DESCRIPTOR* at_the_end(end_t* from, end_t* to, VIP_UINT16 operation, VIP_UINT32 beyond) {
   VIP_DESCRIPTOR* descriptor = describe(from, 0, data_of(from) + from->data_bytes - 10, from->handle, 10 + beyond);
   descriptor->CS.Control = operation;

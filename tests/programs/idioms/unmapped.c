@@ -1,6 +1,6 @@
-/* Programs free memory that is registered. Wherever a message meets it, at either end of every operation, the outcome is that of
- * memory which is not registered: a protection error, the error handler, the Error state (VI-ARCH 3.2.1, VI-DG 3.8.1, 5.2). The
- * process lives, whatever handlers of SIGSEGV it has, and its own faults stay its own.
+/* Programs free memory that is registered. Wherever a message meets it, at either end of every operation, the outcome
+ * is that of memory which is not registered: a protection error, the error handler, the Error state (VI-ARCH 3.2.1,
+ * VI-DG 3.8.1, 5.2). The process lives, whatever handlers of SIGSEGV it has, and its own faults stay its own.
  *
  * Each case runs in a process of its own. unmapped [CASE] */
 #define _GNU_SOURCE
@@ -89,7 +89,8 @@ static void post_receive(void* to, VIP_MEM_HANDLE handle, VIP_UINT32 length) {
 static void post_send(void* from, VIP_MEM_HANDLE handle) {
   SUCCEEDS(VipPostSend(client.vi, describe(&client, 0, from, handle, message_bytes), client.handle));
 }
-static void post_rdma(VIP_UINT16 operation, void* local, VIP_MEM_HANDLE handle, void* remote, VIP_MEM_HANDLE remote_handle) {
+static void post_rdma(VIP_UINT16 operation, void* local, VIP_MEM_HANDLE handle, void* remote,
+                      VIP_MEM_HANDLE remote_handle) {
   VIP_DESCRIPTOR* descriptor = describe(&client, 0, local, handle, message_bytes);
   descriptor->DS[1] = descriptor->DS[0];
   descriptor->DS[0].Remote.Data.Address = remote;
@@ -274,8 +275,10 @@ static void own_fault(void) {
 static void install(void (*by_number)(int), void (*with_info)(int, siginfo_t*, void*), int flags) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
-  if (with_info != NULL) action.sa_sigaction = with_info;
-  else action.sa_handler = by_number;
+  if (with_info != NULL)
+    action.sa_sigaction = with_info;
+  else
+    action.sa_handler = by_number;
   action.sa_flags = flags | (with_info != NULL ? SA_SIGINFO : 0);
   REQUIRE(sigaction(SIGSEGV, &action, &before) == 0);
 }
@@ -334,8 +337,10 @@ static void handler_between_calls(int with_info) {
   set_up(VIP_SERVICE_RELIABLE_RECEPTION);
   make_area(&area, server.nic);
   take_away(&area, 3, UNMAP);
-  if (with_info) install(NULL, leave_own, 0);
-  else before_by_number = signal(SIGSEGV, leave_by_number);
+  if (with_info)
+    install(NULL, leave_own, 0);
+  else
+    before_by_number = signal(SIGSEGV, leave_by_number);
   post_rdma(VIP_CONTROL_OP_RDMAWRITE, data_of(&client), client.handle, area.bytes, area.handle);
   send_ends_with(VIP_STATUS_RDMA_PROT_ERROR);
   own_fault();
@@ -410,8 +415,10 @@ static void judge(const char* name, pid_t child, int signal) {
   REQUIRE(waitpid(child, &status, 0) == child);
   if (signal != 0 ? WIFSIGNALED(status) && WTERMSIG(status) == signal : status == 0) return;
   ++failures;
-  if (WIFSIGNALED(status)) fprintf(stderr, "FAILED %s: ended by signal %d\n", name, WTERMSIG(status));
-  else fprintf(stderr, "FAILED %s: exit code %d\n", name, WEXITSTATUS(status));
+  if (WIFSIGNALED(status))
+    fprintf(stderr, "FAILED %s: ended by signal %d\n", name, WTERMSIG(status));
+  else
+    fprintf(stderr, "FAILED %s: exit code %d\n", name, WEXITSTATUS(status));
 }
 static int chosen(const char* name) { return only == NULL || strcmp(only, name) == 0; }
 
@@ -433,10 +440,12 @@ static void run_data_case(const data_case_t* one, int page, way_t way, VIP_UINT3
   judge(name, child, 0);
 }
 
-/* Cases end where a fault is caught: what they have then is not theirs to free. Read by AddressSanitizer, if it is there. */
+/* Cases end where a fault is caught: what they have then is not theirs to free. Read by AddressSanitizer, if it is
+   there. */
 __attribute__((visibility("default"))) const char* __asan_default_options(void);
 const char* __asan_default_options(void) { return "detect_leaks=0"; }
-/* The library goes on from the handler of a fault elsewhere than where it was: ThreadSanitizer thinks that the handler never ends. */
+/* The library goes on from the handler of a fault elsewhere than where it was: ThreadSanitizer thinks that the handler
+   never ends. */
 __attribute__((visibility("default"))) const char* __tsan_default_options(void);
 const char* __tsan_default_options(void) { return "report_signal_unsafe=0"; }
 
@@ -449,12 +458,14 @@ int main(int count, char** arguments) {
       run_data_case(&data_cases[i], 0, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_RECEPTION);
       run_data_case(&data_cases[i], 3, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_RECEPTION);
       run_data_case(&data_cases[i], PAGES - 1, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_RECEPTION);
-      run_data_case(&data_cases[i], 0, (way_t)way, 1, VIP_SERVICE_RELIABLE_RECEPTION); /* few bytes go another way through the library */
+      run_data_case(&data_cases[i], 0, (way_t)way, 1,
+                    VIP_SERVICE_RELIABLE_RECEPTION); /* few bytes go another way through the library */
       run_data_case(&data_cases[i], 0, (way_t)way, 32, VIP_SERVICE_RELIABLE_RECEPTION);
       run_data_case(&data_cases[i], 0, (way_t)way, 33, VIP_SERVICE_RELIABLE_RECEPTION);
     }
   for (i = 0; i < sizeof descriptor_cases / sizeof descriptor_cases[0]; ++i)
-    for (way = UNMAP; way <= TRUNCATE; ++way) run_data_case(&descriptor_cases[i], 0, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_DELIVERY);
+    for (way = UNMAP; way <= TRUNCATE; ++way)
+      run_data_case(&descriptor_cases[i], 0, (way_t)way, BYTES, VIP_SERVICE_RELIABLE_DELIVERY);
   for (i = 0; i < sizeof program_cases / sizeof program_cases[0]; ++i) {
     pid_t child;
     if (!chosen(program_cases[i].name)) continue;

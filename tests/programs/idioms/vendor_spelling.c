@@ -1,5 +1,5 @@
-/* A program in the words of a vendor's header, where Data[] is a VIP_DATA_SEGMENT: it runs, and means what the guide's names
- * mean. A Send, and an RDMA Write whose Data[0] is the remote end's memory. */
+/* A program in the words of a vendor's header, where Data[] is a VIP_DATA_SEGMENT: it runs, and means what the guide's
+ * names mean. A Send, and an RDMA Write whose Data[0] is the remote end's memory. */
 #define _GNU_SOURCE
 #include "pair.h"
 

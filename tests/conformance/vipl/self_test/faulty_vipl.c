@@ -57,7 +57,8 @@ VIP_RETURN VipRecvWait(VIP_VI_HANDLE vi, VIP_ULONG timeout, VIP_DESCRIPTOR** des
   if (has("times out early") && timeout < VIP_INFINITE) timeout = 0;
   const VIP_RETURN code = good("VipRecvWait").wait(vi, timeout, descriptor);
   if (code != VIP_SUCCESS) return code;
-  if (has("changes data") && (*descriptor)->CS.Length > 60) ++((unsigned char*)(*descriptor)->DS[0].Local.Data.Address)[60];
+  if (has("changes data") && (*descriptor)->CS.Length > 60)
+    ++((unsigned char*)(*descriptor)->DS[0].Local.Data.Address)[60];
   if (has("sets reserved bits")) (*descriptor)->CS.Status |= 0x80000000U;
   return code;
 }
