@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gid_ipp.hpp"
 
@@ -36,7 +36,7 @@ bool AddressEntry::maps_to(wire::FcId id) const {
   return std::find(n_port_ids_.begin(), n_port_ids_.end(), id) != n_port_ids_.end();
 }
 
-void AddressEntry::fire(fc2::TimeNs) {
+void AddressEntry::fire(runtime::TimeNs) {
   if (!machine_.is<ar::QueryingNameServer>()) return process(ar::FarpTimeout{});
   forget_query();
   process(ar::NameServerTimeout{});

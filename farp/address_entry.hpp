@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "farp/resolver.hpp"
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "state_machines/address_resolution.hpp"
 
 namespace farp {
@@ -24,7 +24,7 @@ class EntryOwner {
 
 class AddressEntry final : private machines::address_resolution::Context,
                            private fc2::ExchangeUser,
-                           private fc2::Event {
+                           private runtime::Event {
  public:
   AddressEntry(EntryOwner& owner, fc2::NPort& port, const ResolverConfig& config, const wire::IpAddress& address)
       : owner_(owner), port_(port), config_(config), address_(address) {}
@@ -53,7 +53,7 @@ class AddressEntry final : private machines::address_resolution::Context,
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                          std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
-  void fire(fc2::TimeNs now) override;
+  void fire(runtime::TimeNs now) override;
 
   // machines::address_resolution
   void query_name_server() override;

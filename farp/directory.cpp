@@ -19,7 +19,7 @@ std::string_view to_string(DirectoryFailure failure) {
 }
 
 /// A listing begins in an event of its own: nothing ends inside of list(), nor a listing inside of the one before.
-class Directory::Core final : private ListingOwner, private fc2::Event {
+class Directory::Core final : private ListingOwner, private runtime::Event {
  public:
   Core(fc2::NPort& port, const DirectoryConfig& config) : port_(port), config_(config) {}
 
@@ -37,7 +37,7 @@ class Directory::Core final : private ListingOwner, private fc2::Event {
     busy_ = true;
     port_.scheduler().schedule_after(*this, 0);
   }
-  void fire(fc2::TimeNs) override {
+  void fire(runtime::TimeNs) override {
     told_ = std::exchange(waiting_, {});
     listing_.emplace(static_cast<ListingOwner&>(*this), port_, config_);
     listing_->start();

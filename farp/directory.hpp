@@ -7,18 +7,18 @@
 #include <string_view>
 #include <vector>
 
-#include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "runtime/scheduler.hpp"
 #include "wire/types.hpp"
 
 namespace farp {
 
 struct DirectoryConfig {
-  fc2::TimeNs timeout = 5 * fc2::second;          // of a whole listing
-  fc2::TimeNs request_timeout = 1 * fc2::second;  // of one request
-  int retries = 2;                                // of one request that was not answered
-  std::size_t max_ports = 4000;                   // listed; more are a failure. Their GPN_FT accept has 64,000 bytes
-  std::size_t max_requests = 8;                   // under way at once
+  runtime::TimeNs timeout = 5 * runtime::second;          // of a whole listing
+  runtime::TimeNs request_timeout = 1 * runtime::second;  // of one request
+  int retries = 2;                                        // of one request that was not answered
+  std::size_t max_ports = 4000;  // listed; more are a failure. Their GPN_FT accept has 64,000 bytes
+  std::size_t max_requests = 8;  // under way at once
 };
 
 /// A FC-VI port as it registered itself.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gipp_id.hpp"
 #include "wire/ct/gnn_id.hpp"

@@ -22,7 +22,7 @@ class ListingOwner {
   ~ListingOwner() = default;
 };
 
-class DirectoryListing final : private fc2::Event {
+class DirectoryListing final : private runtime::Event {
  public:
   DirectoryListing(ListingOwner& owner, fc2::NPort& port, const DirectoryConfig& config)
       : owner_(owner), port_(port), config_(config) {}
@@ -56,7 +56,7 @@ class DirectoryListing final : private fc2::Event {
   };
   using Bytes = std::span<const std::uint8_t>;
 
-  void fire(fc2::TimeNs) override { end(DirectoryFailure::NoAnswer); }
+  void fire(runtime::TimeNs) override { end(DirectoryFailure::NoAnswer); }
   void send_more();
   [[nodiscard]] std::vector<std::uint8_t> payload_of(const Task& task) const;
   /// Takes a request from those under way.

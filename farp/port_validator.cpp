@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gpn_id.hpp"
 #include "wire/els/adisc.hpp"
@@ -44,7 +44,7 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   // What is lost is asked again, as long as one answer may take. No exchange is free: nothing is known, and the login
   // stays.
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
-    const fc2::TimeNs now = port_.scheduler().now();
+    const runtime::TimeNs now = port_.scheduler().now();
     if (ends_ == never_asked) ends_ = now + 2 * port_.r_a_tov(), repeated_ = 0;
     exchange_ =
         port_.request(d_id, r_ctl, type, payload, *this, std::min(port_.answer_time(repeated_, 1), ends_ - now));
@@ -87,8 +87,8 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   const fc2::PortUse remote_;
   fc2::Exchange* exchange_ = nullptr;
   bool asks_port_ = false;
-  static constexpr fc2::TimeNs never_asked = 0;
-  fc2::TimeNs ends_ = never_asked;  // of the question that is asked
+  static constexpr runtime::TimeNs never_asked = 0;
+  runtime::TimeNs ends_ = never_asked;  // of the question that is asked
   int repeated_ = 0;
   // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not gone
   // (FC-VI 7.7.5).

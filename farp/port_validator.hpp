@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "wire/els/rscn.hpp"
 
 namespace farp {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "wire/ct/rft_id.hpp"
 #include "wire/ct/ripp_id.hpp"
 #include "wire/ct/rnn_id.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "farp/resolver.hpp"
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 
 namespace farp {
 

@@ -9,7 +9,7 @@
 #include "farp/address_entry.hpp"
 #include "farp/port_validator.hpp"
 #include "farp/registration.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "wire/els/farp.hpp"
 #include "wire/els/rscn.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "runtime/scheduler.hpp"
 
 namespace farp {
 
@@ -18,7 +18,7 @@ struct ResolverConfig {
   bool use_name_server = true;                      // off: FARP only, as where there is no fabric
   bool register_state_changes = true;               // SCR: an RSCN invalidates what it affects (FC-VI 7.7.5)
   int retries = 2;                                  // of each way of asking
-  fc2::TimeNs farp_timeout = 0;                     // 0: E_D_TOV of the port
+  runtime::TimeNs farp_timeout = 0;                 // 0: E_D_TOV of the port
   std::size_t max_entries = 65536;                  // cached host addresses; the oldest that nobody asks for makes room
   std::size_t max_ports_of_address = 64;  // that FARP found; of the later half, the oldest without a login makes room
 };

@@ -70,17 +70,17 @@ bool Arrivals::contains(std::uint32_t at) const {
   return range != ranges_.end() && range->begin <= at;
 }
 
-fc2::TimeNs Arrivals::missed_since(std::uint32_t at) const {
+runtime::TimeNs Arrivals::missed_since(std::uint32_t at) const {
   const auto range = range_behind(ranges_, at);
-  return range != ranges_.end() ? range->missed_since : fc2::never;
+  return range != ranges_.end() ? range->missed_since : runtime::never;
 }
 
-fc2::TimeNs Arrivals::oldest_gap() const {
+runtime::TimeNs Arrivals::oldest_gap() const {
   const std::size_t first = !empty() && ranges_.front().begin == 0 ? 1 : 0;
-  return first < ranges_.size() ? ranges_[first].missed_since : fc2::never;
+  return first < ranges_.size() ? ranges_[first].missed_since : runtime::never;
 }
 
-std::uint32_t Arrivals::end_of_gaps(fc2::TimeNs due) const {
+std::uint32_t Arrivals::end_of_gaps(runtime::TimeNs due) const {
   const auto later = std::partition_point(ranges_.begin(), ranges_.end(),
                                           [due](const Range& range) { return range.missed_since <= due; });
   return later == ranges_.begin() ? 0 : (later - 1)->begin;

@@ -6,7 +6,7 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include "fc2_fabric/scheduler.hpp"
+#include "runtime/scheduler.hpp"
 
 namespace fcvi {
 
@@ -24,7 +24,7 @@ class Arrivals {
   struct Range {
     std::uint32_t begin = 0, end = 0;
     std::uint16_t first_seq_cnt = 0, last_seq_cnt = 0;
-    fc2::TimeNs missed_since = 0;  // what lies before it: no later than what lies before the next range
+    runtime::TimeNs missed_since = 0;  // what lies before it: no later than what lies before the next range
   };
   using Ranges = boost::container::small_vector<Range, 2>;
 
@@ -49,12 +49,12 @@ class Arrivals {
   [[nodiscard]] std::uint32_t prefix() const { return empty() || ranges_.front().begin != 0 ? 0 : ranges_.front().end; }
   /// Nothing at it or behind it came: SCexp of B.2.5 rules 4c d) and 6e c), or Mexp of 4c e), in our count.
   [[nodiscard]] std::uint32_t frontier() const { return empty() ? 0 : ranges_.back().end; }
-  /// Since when what is missing at `at` is known to be; fc2::never when nothing behind it came.
-  [[nodiscard]] fc2::TimeNs missed_since(std::uint32_t at) const;
-  /// The oldest of all that is missing before the frontier, which is the first; fc2::never if nothing is.
-  [[nodiscard]] fc2::TimeNs oldest_gap() const;
+  /// Since when what is missing at `at` is known to be; runtime::never when nothing behind it came.
+  [[nodiscard]] runtime::TimeNs missed_since(std::uint32_t at) const;
+  /// The oldest of all that is missing before the frontier, which is the first; runtime::never if nothing is.
+  [[nodiscard]] runtime::TimeNs oldest_gap() const;
   /// Where the last gap ends that is missed since `due` or longer; 0 if there is none.
-  [[nodiscard]] std::uint32_t end_of_gaps(fc2::TimeNs due) const;
+  [[nodiscard]] std::uint32_t end_of_gaps(runtime::TimeNs due) const;
   /// All before `end`, where a range begins, counts as here.
   void fill_before(std::uint32_t end);
   /// The first `count` are over; all others are counted from there.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/core.hpp"
 #include "fcvi/originated_setup.hpp"
 #include "fcvi/peer_request.hpp"

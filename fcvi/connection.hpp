@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/disconnector.hpp"
 #include "fcvi/message_receiver.hpp"
 #include "fcvi/message_sender.hpp"
@@ -201,13 +201,13 @@ class Connection final : private machines::disconnect_responder::Context {
   Disconnector disconnector_{*this, Disconnector::By::Application};
   Disconnector notice_{*this, Disconnector::By::Provider};
   std::vector<vi::Operation*> disconnects_;  // VipDisconnect calls that wait
-  fc2::Timer<Connection, &Connection::stop_now> stop_later_{*this};
+  runtime::Timer<Connection, &Connection::stop_now> stop_later_{*this};
   struct Ending {
     explicit Ending(Connection& own) : connection(own) {}
     void over() { connection.end_now(); }
     Connection& connection;
     wire::MsgId up_to{};  // what the peer completed
-    fc2::Timer<Ending, &Ending::over> timer{*this};
+    runtime::Timer<Ending, &Ending::over> timer{*this};
   };
   std::unique_ptr<Ending> ending_;  // from the first need on: few connections have it
 };

@@ -4,7 +4,7 @@
 
 namespace fcvi {
 
-wire::ConnectionId ConnectionIds::open(fc2::TimeNs now) {
+wire::ConnectionId ConnectionIds::open(runtime::TimeNs now) {
   while (next_ == wire::ConnectionId::unassigned.value || next_ == 0 || open_.contains(next_) || rests(next_, now))
     ++next_;
   open_.insert(next_);
@@ -12,7 +12,7 @@ wire::ConnectionId ConnectionIds::open(fc2::TimeNs now) {
 }
 
 /// Ours, to whatever peer it went.
-bool ConnectionIds::rests(std::uint32_t id, fc2::TimeNs now) const {
+bool ConnectionIds::rests(std::uint32_t id, runtime::TimeNs now) const {
   for (auto error = errors_.lower_bound({Originator::Us, {id}, {}}); error != errors_.end(); ++error) {
     if (error->first.originator != Originator::Us || error->first.id.value != id) return false;
     if (error->second.is_set(now)) return true;
@@ -20,7 +20,7 @@ bool ConnectionIds::rests(std::uint32_t id, fc2::TimeNs now) const {
   return false;
 }
 
-void ConnectionIds::set_error(const Id& id, wire::FcviHandle endpoint, fc2::TimeNs now, fc2::TimeNs r_a_tov) {
+void ConnectionIds::set_error(const Id& id, wire::FcviHandle endpoint, runtime::TimeNs now, runtime::TimeNs r_a_tov) {
   if (errors_.size() >= forget_at_ || (is_full(id) && now >= earliest_)) forget_old(now);
   if (is_full(id)) return;
   const bool owed = endpoint != wire::FcviHandle::unassigned;
@@ -38,7 +38,7 @@ bool ConnectionIds::is_full(const Id& id) const {
   return errors_.size() >= max_peers_errors || (of_peer != of_peer_.end() && of_peer->second >= max_of_one_peer);
 }
 
-bool ConnectionIds::in_error(const Id& id, fc2::TimeNs now) const {
+bool ConnectionIds::in_error(const Id& id, runtime::TimeNs now) const {
   const auto found = errors_.find(id);
   return found != errors_.end() && found->second.is_set(now);
 }
@@ -59,15 +59,15 @@ void ConnectionIds::logged_out(wire::FcId peer) {
   of_peer_.erase(peer.value);
 }
 
-std::size_t ConnectionIds::resting(fc2::TimeNs now) const {
+std::size_t ConnectionIds::resting(runtime::TimeNs now) const {
   const auto rest = [&](const auto& error) { return error.second.is_set(now); };
   return static_cast<std::size_t>(std::count_if(errors_.begin(), errors_.end(), rest));
 }
 
-void ConnectionIds::forget_old(fc2::TimeNs now) {
+void ConnectionIds::forget_old(runtime::TimeNs now) {
   std::erase_if(errors_, [&](const auto& error) { return !error.second.is_set(now); });
   forget_at_ = std::max<std::size_t>(64, 2 * errors_.size());
-  earliest_ = fc2::never;
+  earliest_ = runtime::never;
   of_peer_.clear();
   for (const auto& [id, error] : errors_) {
     if (!error.owes_disconnect) earliest_ = std::min(earliest_, error.until);

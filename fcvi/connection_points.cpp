@@ -8,7 +8,7 @@ void ConnectionPoints::wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, 
   // FC-VI answers a request that nobody waits for at once, so that none is ever here already.
   if (timeout_ns == 0) return operation.done(vi::Return::Timeout);
   Point& point = points_.emplace_back(*this, local, operation);
-  if (timeout_ns != vi::infinite) scheduler_.schedule_after(point, timeout_ns);
+  if (timeout_ns != runtime::never) scheduler_.schedule_after(point, timeout_ns);
 }
 
 void ConnectionPoints::withdraw(const vi::ConnectWaitOperation& operation) {

@@ -2,14 +2,14 @@
 #pragma once
 #include <list>
 
-#include "fc2_fabric/scheduler.hpp"
+#include "runtime/scheduler.hpp"
 #include "vi/transport.hpp"
 
 namespace fcvi {
 
 class ConnectionPoints {
  public:
-  explicit ConnectionPoints(fc2::Scheduler& scheduler) : scheduler_(scheduler) {}
+  explicit ConnectionPoints(runtime::Scheduler& scheduler) : scheduler_(scheduler) {}
 
   void wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation);
   /// Forgets the operation without done(); nothing if it does not wait.
@@ -20,17 +20,17 @@ class ConnectionPoints {
   [[nodiscard]] bool anybody_waits() const { return !points_.empty(); }
 
  private:
-  struct Point final : fc2::Event {
+  struct Point final : runtime::Event {
     Point(ConnectionPoints& own, const vi::NetAddress& address, vi::ConnectWaitOperation& waiting)
         : owner(own), local(address), operation(waiting) {}
-    void fire(fc2::TimeNs) override { owner.expired(*this); }
+    void fire(runtime::TimeNs) override { owner.expired(*this); }
     ConnectionPoints& owner;
     vi::NetAddress local;
     vi::ConnectWaitOperation& operation;
   };
   void expired(Point& point);
 
-  fc2::Scheduler& scheduler_;
+  runtime::Scheduler& scheduler_;
   std::list<Point> points_;  // in order of arrival: first come, first served
 };
 

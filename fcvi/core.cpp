@@ -4,8 +4,8 @@
 #include <cassert>
 #include <utility>
 
-#include "fc2_fabric/class_2.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/class_2.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
 #include "fcvi/originated_setup.hpp"
@@ -85,13 +85,13 @@ Connection* Core::begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::Tim
   return connection;
 }
 
-fc2::TimeNs Core::deadline_after(vi::TimeNs timeout_ns) {
-  const fc2::TimeNs now = scheduler().now();
-  return timeout_ns >= vi::infinite - now ? vi::infinite : now + timeout_ns;
+runtime::TimeNs Core::deadline_after(vi::TimeNs timeout_ns) {
+  const runtime::TimeNs now = scheduler().now();
+  return timeout_ns >= runtime::never - now ? runtime::never : now + timeout_ns;
 }
 
 OriginatedSetup& Core::add_setup(Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
-                                 fc2::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer) {
+                                 runtime::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer) {
   const std::uint64_t number = next_setup_++;
   auto& setup = originated_[number];
   setup = std::make_unique<OriginatedSetup>(*this, connection, local, remote, deadline, operation, peer);

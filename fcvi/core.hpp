@@ -39,7 +39,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
 
   // --- for the parts -------------------------------------------------------------------------------------------
   fc2::NPort& port() { return port_; }
-  fc2::Scheduler& scheduler() { return port_.scheduler(); }
+  runtime::Scheduler& scheduler() { return port_.scheduler(); }
   farp::Resolver& resolver() { return resolver_; }
   ConnectionPoints& connection_points() { return connection_points_; }
   PeerPool& peer_pool() { return peer_pool_; }
@@ -51,7 +51,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   std::size_t pending_requests = 0;  // offered, not decided
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
   [[nodiscard]] std::size_t open_setups() const { return originated_.size() + received_.size(); }
-  [[nodiscard]] fc2::TimeNs ulp_timeout() const {
+  [[nodiscard]] runtime::TimeNs ulp_timeout() const {
     return config_.ulp_timeout > 0 ? config_.ulp_timeout : port_.r_a_tov();
   }
   wire::ConnectionId open_connection_id() { return connection_ids_.open(scheduler().now()); }
@@ -76,7 +76,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   /// nullptr when no handle is free.
   Connection* open_connection(vi::Vi& vi);
   OriginatedSetup& add_setup(Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
-                             fc2::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer);
+                             runtime::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer);
   /// Objects that are over go later, when nothing of them is under way. A connection's handle may be used again.
   void bury_soon() { scheduler().schedule(burial_, scheduler().now()); }
   void retire(Connection& connection);
@@ -123,7 +123,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   template <class Function>
   void for_each_waiting(Function function);
   Connection* begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal);
-  [[nodiscard]] fc2::TimeNs deadline_after(vi::TimeNs timeout_ns);
+  [[nodiscard]] runtime::TimeNs deadline_after(vi::TimeNs timeout_ns);
   [[nodiscard]] vi::Return accept_without_offer(vi::ConnectionToken token, vi::Vi& vi);
   [[nodiscard]] bool was_issued(vi::ConnectionToken token) const {
     return token.value != 0 && token.value < next_token_;
@@ -153,7 +153,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   std::uint64_t next_setup_ = 1;
   std::vector<wire::FcviHandle> retired_handles_;
   std::vector<std::uint64_t> retired_originated_, retired_received_;
-  fc2::Timer<Core, &Core::bury> burial_{*this};
+  runtime::Timer<Core, &Core::bury> burial_{*this};
 };
 
 }  // namespace fcvi

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"

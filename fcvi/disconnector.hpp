@@ -1,7 +1,7 @@
 // Originates the Disconnect of one connection (FC-VI 5.3.5, 8.6, D.1 rules 1 and 2): that of the application, or the
 // provider's own, which tells the peer that the connection failed here, or goes with its VI (VI_APP_DISCON of 5.9.4.6).
 #pragma once
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "state_machines/disconnect_originator.hpp"
 #include "wire/fcvi/reason.hpp"
 
@@ -42,7 +42,7 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
 
   Connection& connection_;
   fc2::Exchange* exchange_ = nullptr;
-  fc2::Timer<Disconnector, &Disconnector::expired> timer_{*this};
+  runtime::Timer<Disconnector, &Disconnector::expired> timer_{*this};
   machines::disconnect_originator::Machine machine_;
   const By by_;
   std::optional<wire::fcvi::Reason> reason_;

@@ -3,8 +3,8 @@
 #pragma once
 #include <boost/circular_buffer.hpp>
 
-#include "fc2_fabric/exchange.hpp"
-#include "fc2_fabric/frame.hpp"
+#include "fc2_fabric/node/exchange.hpp"
+#include "fc2_fabric/frame/frame.hpp"
 #include "fcvi/reorder_pool.hpp"
 #include "wire/fcvi/device_header.hpp"
 

@@ -15,8 +15,8 @@
 #include <optional>
 #include <vector>
 
-#include "fc2_fabric/exchange.hpp"
-#include "fc2_fabric/frame.hpp"
+#include "fc2_fabric/node/exchange.hpp"
+#include "fc2_fabric/frame/frame.hpp"
 #include "fcvi/arrivals.hpp"
 #include "fcvi/reorder_pool.hpp"
 #include "fcvi/scattered_data.hpp"
@@ -57,11 +57,11 @@ struct OpenMessage {
       sizeof(fc2::Frame) + 2 * sizeof(Held);  // the vector may have twice as many places
 
   ReceivedMessage message;
-  Arrivals arrivals;                   // of its bytes; frontier() tells SCexp
-  fc2::TimeNs begun = 0, latest = 0;   // when its first and its latest frame came
-  fc2::TimeNs overtaken = fc2::never;  // since when a frame of a later message is here: all of it was sent
-  bool claimed = false;                // what it needs was claimed, or refused
-  bool has_target = false;             // where its data goes is known
+  Arrivals arrivals;                           // of its bytes; frontier() tells SCexp
+  runtime::TimeNs begun = 0, latest = 0;       // when its first and its latest frame came
+  runtime::TimeNs overtaken = runtime::never;  // since when a frame of a later message is here: all of it was sent
+  bool claimed = false;                        // what it needs was claimed, or refused
+  bool has_target = false;                     // where its data goes is known
   std::optional<machines::message_responder::ReceiveError> refused;  // it is told when its turn has come
   ScatteredData data;                                                // of a Send with a target
   std::uintptr_t target = 0;         // of an RDMA Write with one, in this process: what it overlaps

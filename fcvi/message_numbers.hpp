@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "fc2_fabric/scheduler.hpp"
+#include "runtime/scheduler.hpp"
 #include "wire/types.hpp"
 
 namespace fcvi {
@@ -11,13 +11,13 @@ namespace fcvi {
 template <std::uint32_t half>
 class BasicMessageNumbers {
  public:
-  BasicMessageNumbers(wire::MsgId first, fc2::TimeNs now) : next_(first), half_begun_at_(now) {}
+  BasicMessageNumbers(wire::MsgId first, runtime::TimeNs now) : next_(first), half_begun_at_(now) {}
   /// When the next one may be taken; nothing where that is now.
-  [[nodiscard]] std::optional<fc2::TimeNs> wait_until(fc2::TimeNs now, fc2::TimeNs r_a_tov) const {
+  [[nodiscard]] std::optional<runtime::TimeNs> wait_until(runtime::TimeNs now, runtime::TimeNs r_a_tov) const {
     if (!begins_half() || now >= half_begun_at_ + r_a_tov) return std::nullopt;
     return half_begun_at_ + r_a_tov;
   }
-  wire::MsgId take(fc2::TimeNs now) {
+  wire::MsgId take(runtime::TimeNs now) {
     if (begins_half()) half_begun_at_ = now;
     const wire::MsgId taken = next_;
     next_ = wire::advance(next_);
@@ -27,7 +27,7 @@ class BasicMessageNumbers {
  private:
   [[nodiscard]] bool begins_half() const { return next_.value % half == 0; }
   wire::MsgId next_;
-  fc2::TimeNs half_begun_at_;
+  runtime::TimeNs half_begun_at_;
 };
 using MessageNumbers = BasicMessageNumbers<1u << 31>;
 

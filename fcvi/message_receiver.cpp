@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/node/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 
@@ -338,7 +338,7 @@ void MessageReceiver::discard_timer_expired() { process(mr::DiscardExpired{}); }
 // FC-VI 8.4.1 note 1: the next sequence of an open message is waited for, but not for ever.
 void MessageReceiver::progress_timer_expired() {
   if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
-  const fc2::TimeNs due = last_frame_at_ + connection_.core().port().r_a_tov();
+  const runtime::TimeNs due = last_frame_at_ + connection_.core().port().r_a_tov();
   if (connection_.core().scheduler().now() < due) return connection_.core().scheduler().schedule(progress_timer_, due);
   process(mr::FrameLost{mr::Loss::Timeout});
 }
@@ -452,14 +452,14 @@ void MessageReceiver::mark_messages_missing(bool with_received) {
 
 bool MessageReceiver::is_errored(wire::MsgId id) const {
   if (errored_ == nullptr) return false;
-  const fc2::TimeNs now = connection_.core().scheduler().now();
+  const runtime::TimeNs now = connection_.core().scheduler().now();
   for (const Errored& range : *errored_)
     if (now < range.until && id.value - range.first.value <= range.last.value - range.first.value) return true;
   return false;
 }
 
 void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
-  const fc2::TimeNs now = connection_.core().scheduler().now(), until = now + connection_.core().port().r_a_tov();
+  const runtime::TimeNs now = connection_.core().scheduler().now(), until = now + connection_.core().port().r_a_tov();
   if (errored_ == nullptr) errored_ = std::make_unique<ErroredRanges>();
   for (Errored& range : *errored_) {
     if (range.until > now) continue;

@@ -10,7 +10,7 @@
 #include <array>
 #include <memory>
 
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "fcvi/early_frames.hpp"
 #include "fcvi/epoch.hpp"
 #include "state_machines/message_responder.hpp"
@@ -51,7 +51,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   using Kind = Message::Kind;
   struct Errored {
     wire::MsgId first, last;
-    fc2::TimeNs until = 0;
+    runtime::TimeNs until = 0;
   };
   using ErroredRanges = std::array<Errored, 8>;
 
@@ -144,12 +144,12 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need);
   void no_room(const fc2::ReceivedFrame& frame);
   void discard_of_the_past(wire::MsgId id);
-  [[nodiscard]] fc2::TimeNs missing_since(const OpenMessage& open) const;
+  [[nodiscard]] runtime::TimeNs missing_since(const OpenMessage& open) const;
   void epoch_timer_expired();
-  [[nodiscard]] fc2::TimeNs oldest_missing() const;
-  void give_up_overdue(fc2::TimeNs due);
-  void give_up_first_overdue(fc2::TimeNs due);
-  [[nodiscard]] std::vector<wire::MsgId> overdue_messages(fc2::TimeNs due) const;
+  [[nodiscard]] runtime::TimeNs oldest_missing() const;
+  void give_up_overdue(runtime::TimeNs due);
+  void give_up_first_overdue(runtime::TimeNs due);
+  [[nodiscard]] std::vector<wire::MsgId> overdue_messages(runtime::TimeNs due) const;
   [[nodiscard]] bool abort_in_epoch(wire::OxId ox_id);
   void end_epoch();
   // Unreliable Delivery: message_receiver_unordered.cpp
@@ -196,14 +196,14 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<wire::fcvi::Reason> reason_;  // of that failure; by default Transport Error
   bool released_ = false;
   bool nothing_waits_ = false;  // nor will a frame have to, before a RDMA Read comes
-  fc2::TimeNs last_frame_at_ = 0;
+  runtime::TimeNs last_frame_at_ = 0;
   std::unique_ptr<ErroredRanges> errored_;  // Merr; from the first on
-  fc2::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
-  fc2::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
+  runtime::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
+  runtime::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
   ReorderPool::Share share_;      // what is kept here of the port's pool
   EarlyFrames early_;             // what waits in order
   std::unique_ptr<Epoch> epoch_;  // from the first frame on that overtook another
-  fc2::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
+  runtime::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
 };
 
 }  // namespace fcvi

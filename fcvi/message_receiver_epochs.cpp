@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/node/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 #include "fcvi/message_receiver.hpp"
@@ -116,13 +116,13 @@ bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::
 OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need need) {
   Arrivals& seen = epoch_->seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
-  const fc2::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
+  const runtime::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
   const Arrivals::Range place{.begin = at, .end = at + 1, .missed_since = now};
   const std::size_t growth = seen.bytes_to_grow(place);
   if (at != 0 && !seen.has_room(place, 256 * Epoch::most_seen_ranges)) return nullptr;
   if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
-  if (missed == fc2::never && !epoch_->open.empty())
-    if (OpenMessage& newest = epoch_->open.rbegin()->second; newest.overtaken == fc2::never) newest.overtaken = now;
+  if (missed == runtime::never && !epoch_->open.empty())
+    if (OpenMessage& newest = epoch_->open.rbegin()->second; newest.overtaken == runtime::never) newest.overtaken = now;
   seen.add(place);
   OpenMessage& open = epoch_->open[id];
   open.charged = OpenMessage::pool_bytes();
@@ -139,7 +139,8 @@ void MessageReceiver::take_piece(OpenMessage& open, const fc2::ReceivedFrame& fr
   if (forbidden || lacks_data || !belongs(open.message, frame, header, payload.size())) return give_up_breach(open);
   const std::uint32_t begin = frame.header.parameter;
   const std::uint16_t seq_cnt = frame.header.seq_cnt.value;
-  const fc2::TimeNs since = open.overtaken != fc2::never ? open.overtaken : connection_.core().scheduler().now();
+  const runtime::TimeNs since =
+      open.overtaken != runtime::never ? open.overtaken : connection_.core().scheduler().now();
   const Arrivals::Range piece{begin, begin + static_cast<std::uint32_t>(payload.size()), seq_cnt, seq_cnt, since};
   switch (open.arrivals.classify(piece)) {
     case Arrivals::Piece::Duplicate: return discard_of_the_past(open.id());
@@ -434,15 +435,15 @@ bool MessageReceiver::abort_in_epoch(wire::OxId ox_id) {
 }
 
 /// Since when something of it is missing (rules 4c b) c), 6e a), 8.4.1 note 1).
-fc2::TimeNs MessageReceiver::missing_since(const OpenMessage& open) const {
+runtime::TimeNs MessageReceiver::missing_since(const OpenMessage& open) const {
   const bool read = open.message.kind == Kind::Read;
   if (is_before_resp2(open.message.header) || (needs_response(read) && connection_.awaits_resp3())) return open.begun;
   // What is whole waits for something that is missing for longer than since its latest frame; so is a gap of its own.
-  return std::min(open.arrivals.oldest_gap(), open.overtaken != fc2::never ? open.overtaken : open.latest);
+  return std::min(open.arrivals.oldest_gap(), open.overtaken != runtime::never ? open.overtaken : open.latest);
 }
 
-fc2::TimeNs MessageReceiver::oldest_missing() const {
-  fc2::TimeNs oldest = epoch_->seen.oldest_gap();
+runtime::TimeNs MessageReceiver::oldest_missing() const {
+  runtime::TimeNs oldest = epoch_->seen.oldest_gap();
   for (const auto& [id, open] : epoch_->open) oldest = std::min(oldest, missing_since(open));
   return oldest;
 }
@@ -451,18 +452,18 @@ fc2::TimeNs MessageReceiver::oldest_missing() const {
 /// is due, and there are no more passes than a thousand in R_A_TOV, however many gaps show at moments of their own:
 /// what shows behind one waits that thousandth longer.
 void MessageReceiver::epoch_timer_expired() {
-  fc2::Scheduler& scheduler = connection_.core().scheduler();
-  const fc2::TimeNs now = scheduler.now(), r_a_tov = connection_.core().port().r_a_tov();
+  runtime::Scheduler& scheduler = connection_.core().scheduler();
+  const runtime::TimeNs now = scheduler.now(), r_a_tov = connection_.core().port().r_a_tov();
   if (needs_response(false) && connection_.answers_reads())
     return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
   give_up_overdue(now - r_a_tov);
   if (!in_epoch()) return;
-  const fc2::TimeNs since = oldest_missing();  // while there is an epoch something is
-  const bool more = since <= now - r_a_tov;    // others have their turn, too
+  const runtime::TimeNs since = oldest_missing();  // while there is an epoch something is
+  const bool more = since <= now - r_a_tov;        // others have their turn, too
   scheduler.schedule(epoch_timer_, more ? now : std::max(since + r_a_tov, now + r_a_tov / 1024));
 }
 
-void MessageReceiver::give_up_overdue(fc2::TimeNs due) {
+void MessageReceiver::give_up_overdue(runtime::TimeNs due) {
   if (reliable()) return give_up_first_overdue(due);
   if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) give_up_missing(end);
   for (const wire::MsgId id : overdue_messages(due)) {
@@ -472,14 +473,14 @@ void MessageReceiver::give_up_overdue(fc2::TimeNs due) {
 }
 
 /// Rule 7b: the connection ends with it.
-void MessageReceiver::give_up_first_overdue(fc2::TimeNs due) {
+void MessageReceiver::give_up_first_overdue(runtime::TimeNs due) {
   if (oldest_missing() > due) return;
   if (OpenMessage* first = epoch_->find(expected_)) return give_up(*first, mr::Loss::Timeout);
   give_up_missing(epoch_->seen.end_of_gaps(due));  // what is behind it is not missing for longer
 }
 
 /// A slice of them.
-std::vector<wire::MsgId> MessageReceiver::overdue_messages(fc2::TimeNs due) const {
+std::vector<wire::MsgId> MessageReceiver::overdue_messages(runtime::TimeNs due) const {
   constexpr std::size_t most_at_once = 1024;
   std::vector<wire::MsgId> overdue;
   for (auto entry = epoch_->open.begin(); entry != epoch_->open.end() && overdue.size() < most_at_once; ++entry)

@@ -1,7 +1,7 @@
 // Frames that came in their turn and wait all the same: for RESP2, which they overtook (FC-VI C.5.4), or for read data
 // that is still to go out (VI-ARCH 6.3.1.1). On an out-of-order fabric they are part of an epoch:
 // message_receiver_epochs.cpp.
-#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/node/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 #include "fcvi/message_receiver.hpp"

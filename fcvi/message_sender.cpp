@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/node/class_2.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/core.hpp"
 #include "wire/fcvi/message_status.hpp"
@@ -15,7 +15,7 @@ using wire::fcvi::Opcode;
 
 namespace {
 constexpr std::uint64_t max_frames_per_iu = 65536;  // FC-VI 5.6: SEQ_CNT does not repeat within one IU
-constexpr fc2::TimeNs exchange_retry_ns = 10 * fc2::microsecond;
+constexpr runtime::TimeNs exchange_retry_ns = 10 * runtime::microsecond;
 
 Opcode request_opcode(vi::SendKind kind) {
   switch (kind) {
@@ -98,7 +98,7 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
 bool MessageSender::start_next() {
   const std::size_t window = connection_.window();
   if (open_.size() == window || failing_) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
-  fc2::Scheduler& scheduler = connection_.core().scheduler();
+  runtime::Scheduler& scheduler = connection_.core().scheduler();
   if (const auto from = numbers_.wait_until(scheduler.now(), connection_.core().port().r_a_tov())) {
     scheduler.schedule(retry_, *from);
     return false;
@@ -425,18 +425,18 @@ void MessageSender::connection_ended() {
 
 void MessageSender::arm_timer() {
   if (timer_.pending()) return;  // deadlines are in order of age, but for reads that make progress: those re-arm
-  fc2::TimeNs earliest = fc2::never;
+  runtime::TimeNs earliest = runtime::never;
   for (const Message& message : open_) earliest = std::min(earliest, deadline_of(message));
-  if (earliest != fc2::never) connection_.core().scheduler().schedule(timer_, earliest);
+  if (earliest != runtime::never) connection_.core().scheduler().schedule(timer_, earliest);
 }
 
 /// FC-VI 8.4.1 a). Reads are answered in order (VI-ARCH 6.3.1.1): while data comes, those behind it wait their turn.
-fc2::TimeNs MessageSender::deadline_of(const Message& message) const {
+runtime::TimeNs MessageSender::deadline_of(const Message& message) const {
   return is_read(message) ? std::max(message.deadline, read_progress_until_) : message.deadline;
 }
 
 void MessageSender::timer_expired() {
-  const fc2::TimeNs now = connection_.core().scheduler().now();
+  const runtime::TimeNs now = connection_.core().scheduler().now();
   const auto late =
       std::find_if(open_.begin(), open_.end(), [&](const Message& message) { return deadline_of(message) <= now; });
   if (late != open_.end())
@@ -480,7 +480,7 @@ void MessageSender::complete(mo::Completion completion) {
   const bool failure = completion != mo::Completion::Success;
   if (failure && needs_response()) {
     current_->held = completion;
-    current_->deadline = fc2::never;
+    current_->deadline = runtime::never;
     failing_ = true;
     return;
   }

@@ -8,8 +8,8 @@
 #include <boost/circular_buffer.hpp>
 #include <memory>
 
-#include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/sequence_sender.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/sequence_sender.hpp"
 #include "fcvi/arrivals.hpp"
 #include "fcvi/message_numbers.hpp"
 #include "fcvi/reorder_pool.hpp"
@@ -57,7 +57,7 @@ class MessageSender final : public fc2::FrameSource,
     std::uint64_t bytes_moved = 0;                    // sent, or (RDMA Read) received
     std::uint16_t read_seq_cnt = 0;                   // next expected of the READ_RESP frames
     std::unique_ptr<ReadPieces> pieces = {};          // from the first frame on that overtook another
-    fc2::TimeNs deadline = fc2::never;                // of its response
+    runtime::TimeNs deadline = runtime::never;        // of its response
     machines::message_originator::Completion held{};  // not Success: it failed, and its turn to say so is still to come
   };
 
@@ -98,7 +98,7 @@ class MessageSender final : public fc2::FrameSource,
   void drop_completed();
   void settle();
   [[nodiscard]] bool in_turn(const Message& message) const;
-  [[nodiscard]] fc2::TimeNs deadline_of(const Message& message) const;
+  [[nodiscard]] runtime::TimeNs deadline_of(const Message& message) const;
   void arm_timer();
   void timer_expired();
   void retry() { wake(); }
@@ -110,7 +110,7 @@ class MessageSender final : public fc2::FrameSource,
   void sequence_acknowledged(fc2::Exchange& exchange) override;
   // machines::message_originator
   void start_response_timer() override;
-  void stop_response_timer() override { current_->deadline = fc2::never; }
+  void stop_response_timer() override { current_->deadline = runtime::never; }
   void place_read_data() override;
   void complete(machines::message_originator::Completion completion) override;
   void abort_exchange() override;
@@ -131,14 +131,14 @@ class MessageSender final : public fc2::FrameSource,
   std::array<std::uint8_t, 32> device_header_{};  // of every frame of the message being sent
   Message* current_ = nullptr;                    // whose machine runs, or ran last
   std::size_t placed_bytes_ = 0;
-  fc2::TimeNs read_progress_until_ = 0;  // FCVI_ULP_TIMEOUT after the last read data
+  runtime::TimeNs read_progress_until_ = 0;  // FCVI_ULP_TIMEOUT after the last read data
   using Verdict = machines::message_originator::Completion;
   std::optional<Verdict> failed_;              // an effect asked for fail_connection
   Verdict verdict_ = Verdict::TransportError;  // what fail_connection means, until a message says more
   bool failing_ = false;      // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
   ReorderPool::Share share_;  // what the books of read data take of the port's pool
-  fc2::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
-  fc2::Timer<MessageSender, &MessageSender::retry> retry_{*this};
+  runtime::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
+  runtime::Timer<MessageSender, &MessageSender::retry> retry_{*this};
 };
 
 }  // namespace fcvi

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
 #include "fcvi/core.hpp"
@@ -21,7 +21,7 @@ using wire::fcvi::Opcode;
 
 namespace {
 /// What a process that lives takes to answer a PLOGI, many times over. One that hangs does not keep us from the others.
-constexpr fc2::TimeNs login_patience = 250 * fc2::millisecond;
+constexpr runtime::TimeNs login_patience = 250 * runtime::millisecond;
 
 bool contains(const std::vector<wire::FcId>& list, wire::FcId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
@@ -41,8 +41,8 @@ vi::Return return_of(co::ConnectOutcome outcome, vi::Return refusal) {
 }  // namespace
 
 OriginatedSetup::OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local,
-                                 const vi::NetAddress& remote, fc2::TimeNs deadline, vi::ConnectOperation& operation,
-                                 PeerRequest* peer)
+                                 const vi::NetAddress& remote, runtime::TimeNs deadline,
+                                 vi::ConnectOperation& operation, PeerRequest* peer)
     : core_(core), connection_(&connection), local_(local), remote_(remote), deadline_(deadline),
       operation_(&operation), peer_(peer) {}
 
@@ -55,7 +55,7 @@ OriginatedSetup::~OriginatedSetup() {
 // --- before the first IU -----------------------------------------------------------------------------------------
 
 void OriginatedSetup::start() {
-  if (deadline_ != vi::infinite) core_.scheduler().schedule(t1_, deadline_);
+  if (deadline_ != runtime::never) core_.scheduler().schedule(t1_, deadline_);
   try_next_port();
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "state_machines/connect_originator.hpp"
 #include "vi/transport.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
@@ -15,7 +15,7 @@ class PeerRequest;
 class OriginatedSetup final : private machines::connect_originator::Context, private fc2::ExchangeUser {
  public:
   OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
-                  fc2::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer);
+                  runtime::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer);
   ~OriginatedSetup() override;
 
   /// T1 runs from here on (VI-DG 3.3.4: the call's own time covers everything).
@@ -108,7 +108,7 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   Core& core_;
   Connection* connection_;  // nullptr once the call goes on without this set-up
   vi::NetAddress local_, remote_;
-  fc2::TimeNs deadline_;
+  runtime::TimeNs deadline_;
   vi::ConnectOperation* operation_;  // until the call returned
   PeerRequest* peer_;                // whose set-up this is; nullptr for VipConnectRequest, and after it is over
   machines::connect_originator::Machine machine_;
@@ -131,9 +131,9 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   bool renewed_ = false;  // the login with the target, by us
   bool goes_on_ = false;  // under a new login
   std::optional<ConnectOutcome> outcome_;
-  fc2::Timer<OriginatedSetup, &OriginatedSetup::t1_expired> t1_{*this};
-  fc2::Timer<OriginatedSetup, &OriginatedSetup::t3_expired> t3_{*this};
-  fc2::Timer<OriginatedSetup, &OriginatedSetup::login_is_late> login_patience_{*this};
+  runtime::Timer<OriginatedSetup, &OriginatedSetup::t1_expired> t1_{*this};
+  runtime::Timer<OriginatedSetup, &OriginatedSetup::t3_expired> t3_{*this};
+  runtime::Timer<OriginatedSetup, &OriginatedSetup::login_is_late> login_patience_{*this};
 };
 
 }  // namespace fcvi

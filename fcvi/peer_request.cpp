@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
 #include "fcvi/core.hpp"
@@ -21,8 +21,8 @@ PeerRequest::PeerRequest(Core& core, Connection& connection, const vi::NetAddres
 
 PeerRequest::~PeerRequest() = default;
 
-void PeerRequest::start(fc2::TimeNs deadline) {
-  if (deadline != vi::infinite) core_.scheduler().schedule(t1_, deadline);
+void PeerRequest::start(runtime::TimeNs deadline) {
+  if (deadline != runtime::never) core_.scheduler().schedule(t1_, deadline);
   process(pa::SearchDue{});
 }
 
@@ -105,7 +105,7 @@ void PeerRequest::done(vi::Return result) {
 
 void PeerRequest::ask_all_ports() {
   core_.scheduler().cancel(next_search_);
-  OriginatedSetup& setup = core_.add_setup(connection_, local_, remote_, vi::infinite, *this, this);
+  OriginatedSetup& setup = core_.add_setup(connection_, local_, remote_, runtime::never, *this, this);
   setup.start();
   mapping_is_old_ = ours_ != nullptr && !ours_->is_resolving();
 }

@@ -1,7 +1,7 @@
 // One VipConnectPeerRequest, from its post to its result (VI-DG 3.3.6, FC-VI 5.3.3, 5.3.4). It asks the peer's ports
 // with set-ups of our own, and takes part in the set-ups that the peer originates.
 #pragma once
-#include "fc2_fabric/scheduler.hpp"
+#include "runtime/scheduler.hpp"
 #include "state_machines/peer_arbitration.hpp"
 #include "vi/transport.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -18,7 +18,7 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
               vi::ConnectOperation& operation);
   ~PeerRequest() override;
 
-  void start(fc2::TimeNs deadline);
+  void start(runtime::TimeNs deadline);
   [[nodiscard]] const vi::NetAddress& remote() const { return remote_; }
   /// A CONNECT_RQST of `source` with the right addresses may be for this request: it is free, and not its own
   /// (loopback).
@@ -95,8 +95,8 @@ class PeerRequest final : private machines::peer_arbitration::Context, private v
   bool search_due_ = false;
   std::optional<PeerOutcome> outcome_;
   Acceptance acceptance_{*this};
-  fc2::Timer<PeerRequest, &PeerRequest::time_expired> t1_{*this};
-  fc2::Timer<PeerRequest, &PeerRequest::search_due> next_search_{*this};
+  runtime::Timer<PeerRequest, &PeerRequest::time_expired> t1_{*this};
+  runtime::Timer<PeerRequest, &PeerRequest::search_due> next_search_{*this};
 };
 
 }  // namespace fcvi

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "farp/resolver.hpp"
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "vi/transport.hpp"
 #include "wire/fcvi/reason.hpp"
 
@@ -40,7 +40,7 @@ struct ProviderConfig {
   std::uint64_t reorder_pool_bytes = 256u << 20;
   bool preference = false;  // of VIs without options of their own; class_2 too
   bool class_2 = false;
-  fc2::TimeNs ulp_timeout = 0;                    // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
+  runtime::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
   wire::MsgId first_msg_id = wire::MsgId::first;  // 1 as 5.9.6 says. Tests begin shortly before it wraps, at both ends.
 };
 

@@ -13,7 +13,7 @@ using wire::fcvi::DeviceHeader;
 using wire::fcvi::Opcode;
 
 namespace {
-constexpr fc2::TimeNs exchange_retry_ns = 10 * fc2::microsecond;
+constexpr runtime::TimeNs exchange_retry_ns = 10 * runtime::microsecond;
 }
 
 ReadResponder::~ReadResponder() = default;

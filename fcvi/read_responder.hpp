@@ -3,10 +3,10 @@
 #include <array>
 #include <boost/circular_buffer.hpp>
 
-#include "fc2_fabric/exchange.hpp"
-#include "fc2_fabric/scheduler.hpp"
-#include "fc2_fabric/sequence_sender.hpp"
-#include "fc2_fabric/transmitter.hpp"
+#include "fc2_fabric/node/exchange.hpp"
+#include "runtime/scheduler.hpp"
+#include "fc2_fabric/node/sequence_sender.hpp"
+#include "fc2_fabric/node/transmitter.hpp"
 #include "wire/fcvi/device_header.hpp"
 
 namespace fcvi {
@@ -54,7 +54,7 @@ class ReadResponder final : public fc2::FrameSource {
   fc2::SequenceSender sequence_;
   std::uint64_t iu_bytes_left_ = 0;
   std::array<std::uint8_t, 32> device_header_{};
-  fc2::Timer<ReadResponder, &ReadResponder::retry> retry_{*this};
+  runtime::Timer<ReadResponder, &ReadResponder::retry> retry_{*this};
 };
 
 }  // namespace fcvi

@@ -1,6 +1,6 @@
 // A Connection Setup that a peer originated (FC-VI 5.3.2, 8.5.3 d, C.4).
 #pragma once
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "state_machines/connect_responder.hpp"
 #include "vi/transport.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -100,7 +100,7 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   fc2::Exchange* retried_exchange_ = nullptr;  // for adopt_retry, valid in retried()
   const wire::fcvi::ConnectRqst* retried_ = nullptr;
   std::optional<AcceptOutcome> outcome_;
-  fc2::Timer<ReceivedSetup, &ReceivedSetup::t2_expired> t2_{*this};
+  runtime::Timer<ReceivedSetup, &ReceivedSetup::t2_expired> t2_{*this};
 };
 
 }  // namespace fcvi

@@ -69,7 +69,7 @@ std::uint64_t read_bytes(const Tree& tree, std::string_view key, Range range) {
   return *value;
 }
 
-fc2::TimeNs read_duration(const Tree& tree, std::string_view key, fc2::TimeNs min, fc2::TimeNs max) {
+runtime::TimeNs read_duration(const Tree& tree, std::string_view key, runtime::TimeNs min, runtime::TimeNs max) {
   const std::string what =
       "a time such as 500ns, 10us, 2.5ms, 1s, from " + from_to(format_duration(min), format_duration(max));
   const auto value = parse_duration(scalar(tree, key, what));

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fc2_fabric/scheduler.hpp"
+#include "runtime/scheduler.hpp"
 #include "settings/tree.hpp"
 #include "wire/types.hpp"
 
@@ -33,7 +33,7 @@ std::string read_text(const Tree& tree, std::string_view key);
 bool read_bool(const Tree& tree, std::string_view key);
 std::uint64_t read_number(const Tree& tree, std::string_view key, Range range = {});
 std::uint64_t read_bytes(const Tree& tree, std::string_view key, Range range);
-fc2::TimeNs read_duration(const Tree& tree, std::string_view key, fc2::TimeNs min, fc2::TimeNs max);
+runtime::TimeNs read_duration(const Tree& tree, std::string_view key, runtime::TimeNs min, runtime::TimeNs max);
 std::uint64_t read_line_rate(const Tree& tree, std::string_view key);
 wire::Wwn read_name(const Tree& tree, std::string_view key);
 wire::IpAddress read_address(const Tree& tree, std::string_view key);

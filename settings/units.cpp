@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "fc2_fabric/channel.hpp"
+#include "wire/line_rate.hpp"
 
 namespace settings {
 namespace {
@@ -96,16 +96,16 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) { return parse_with_unit(text, byte_units); }
 
-std::optional<fc2::TimeNs> parse_duration(std::string_view text) {
+std::optional<runtime::TimeNs> parse_duration(std::string_view text) {
   if (text == "0") return 0;
   const auto value = parse_with_unit(text, time_units);
-  if (!value || *value > std::uint64_t{std::numeric_limits<fc2::TimeNs>::max()}) return std::nullopt;
-  return static_cast<fc2::TimeNs>(*value);
+  if (!value || *value > std::uint64_t{std::numeric_limits<runtime::TimeNs>::max()}) return std::nullopt;
+  return static_cast<runtime::TimeNs>(*value);
 }
 
 std::optional<std::uint64_t> parse_line_rate(std::string_view text) {
   if (text == "unlimited") return 0;
-  if (const std::uint64_t rate = fc2::line_rate_bytes_per_second(text); rate != 0) return rate;
+  if (const std::uint64_t rate = wire::line_rate_bytes_per_second(text); rate != 0) return rate;
   const auto rate = parse_with_unit(text, rate_units);
   return rate && *rate != 0 ? rate : std::nullopt;
 }
@@ -120,15 +120,15 @@ std::string format_bytes(std::uint64_t bytes) {
   return decimal(static_cast<double>(bytes) / static_cast<double>(byte_units[unit].factor), 1, byte_units[unit].name);
 }
 
-std::string format_duration(fc2::TimeNs duration) {
-  if (duration < fc2::microsecond) return std::to_string(duration) + " ns";
+std::string format_duration(runtime::TimeNs duration) {
+  if (duration < runtime::microsecond) return std::to_string(duration) + " ns";
   std::size_t unit = 1;
   while (unit + 1 < time_units.size() && static_cast<std::uint64_t>(duration) >= time_units[unit + 1].factor) ++unit;
   return decimal(static_cast<double>(duration) / static_cast<double>(time_units[unit].factor), 3,
                  time_units[unit].name);
 }
 
-std::string format_rate(std::uint64_t bytes, fc2::TimeNs duration) {
+std::string format_rate(std::uint64_t bytes, runtime::TimeNs duration) {
   if (duration <= 0 || bytes == 0) return "-";
   const double rate = static_cast<double>(bytes) / static_cast<double>(duration) * 1e9;
   std::size_t unit = 1;

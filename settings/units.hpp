@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "fc2_fabric/scheduler.hpp"
+#include "runtime/scheduler.hpp"
 
 namespace settings {
 
@@ -14,16 +14,16 @@ std::optional<std::uint64_t> parse_number(std::string_view text);
 /// "2048", "64KiB", "1.5 MiB", units B KiB MiB GiB; a number without unit is bytes. Whole bytes only.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 /// "500ns", "1.5 ms", units ns us ms s; the unit is required except after 0. Whole nanoseconds only.
-std::optional<fc2::TimeNs> parse_duration(std::string_view text);
+std::optional<runtime::TimeNs> parse_duration(std::string_view text);
 /// "16GFC", "100MB/s", "425000000" (bytes per second; units B/s kB/s MB/s GB/s), "unlimited" (0).
 std::optional<std::uint64_t> parse_line_rate(std::string_view text);
 
 /// "0 B", "2047 B", "64 KiB", "6.5 MiB": exact where it is a whole number of the unit, else one digit.
 std::string format_bytes(std::uint64_t bytes);
 /// "0 ns", "850 ns", "12.345 us", "1.000 ms", "2.500 s".
-std::string format_duration(fc2::TimeNs duration);
+std::string format_duration(runtime::TimeNs duration);
 /// "1.58 GB/s" (decimal, as line rates); "-" where no time passed.
-std::string format_rate(std::uint64_t bytes, fc2::TimeNs duration);
+std::string format_rate(std::uint64_t bytes, runtime::TimeNs duration);
 /// 1234567 as "1,234,567".
 std::string format_count(std::uint64_t count);
 

@@ -5,6 +5,7 @@ usage: layering.py ROOT          check the tree
        layering.py --self-test   show that a forbidden include and a forbidden link are found
 """
 
+import os
 import re
 import sys
 import tempfile
@@ -12,33 +13,70 @@ from pathlib import Path
 
 import cpp_source
 
-# Folder -> the folders that it may use besides itself.
+# Folder -> the folders that it may use besides itself. The bottom first.
 ALLOWED = {
     "wire": set(),
+    "runtime": set(),
     "state_machines": {"wire"},
-    "fc2_fabric": {"wire", "state_machines"},
-    "farp": {"wire", "state_machines", "fc2_fabric"},
-    "vi": {"wire", "state_machines"},
-    "fcvi": {"wire", "state_machines", "fc2_fabric", "farp", "vi"},
-    "settings": {"wire", "fc2_fabric"},
-    "vipl": {"wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "settings"},
-    "tools": {"wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "settings", "vipl"},
+    "fc2_fabric": {"runtime", "wire", "state_machines"},
+    "farp": {"runtime", "wire", "state_machines", "fc2_fabric"},
+    "vi": {"runtime", "wire", "state_machines"},
+    "fcvi": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi"},
+    "settings": {"runtime", "wire"},
+    "vipl": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "settings"},
+    "tools": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "settings", "vipl"},
+}
+# Rooms of a folder: each may use those before it that are named, and what its folder may use. A room with a set in the
+# second place may use these folders only.
+ROOMS = {
+    "runtime/drivers": (set(), None),
+    "fc2_fabric/frame": (set(), None),
+    "fc2_fabric/link": ({"frame"}, None),
+    "fc2_fabric/node": ({"frame", "link"}, None),
+    "fc2_fabric/switch": ({"frame", "link", "node"}, None),
+    "fc2_fabric/fcoe": ({"frame", "link", "node", "switch"}, None),
+    "fc2_fabric/drivers": ({"frame", "link", "node", "fcoe"}, None),
+    "vipl/engine": (set(), {"runtime", "vi"}),
+    "vipl/configuration": ({"engine"}, None),
+    "vipl/names": ({"engine", "configuration"}, None),
+    "vipl/devices": ({"engine", "configuration", "names"}, None),
+    "vipl/api": ({"engine", "configuration", "names", "devices"}, None),
+    "tools/fcvi_sim/scenario": (set(), None),
+    "tools/fcvi_sim/host": ({"scenario"}, None),
+    "tools/fcvi_sim/picture": ({"scenario"}, None),
+    "tools/fcvi_sim/run": ({"scenario", "host", "picture"}, None),
+    "tools/fcvi_sim/explore": ({"scenario", "host", "picture", "run"}, None),
 }
 OUTSIDE = "tests"  # nothing may use it
 FOLDERS = [*ALLOWED, OUTSIDE]
 
 
+def folder_of_room(room: str) -> str:
+    return room.split("/")[0]
+
+
 def allowed(source: str, target: str) -> bool:
-    return target == source or target in ALLOWED[source]
+    """Between rooms; a folder counts as the room of what stands in it directly, and may use its own rooms."""
+    above, below = folder_of_room(source), folder_of_room(target)
+    if source == target:
+        return True
+    siblings, only = ROOMS.get(source, (None, None))
+    if above != below:
+        return below in (ALLOWED[above] if only is None else only)
+    if siblings is None:
+        return True
+    beside = source.rsplit("/", 1)[0]
+    return target == above or (target.rsplit("/", 1)[0] == beside and target.rsplit("/", 1)[1] in siblings)
 
 
 def folder_of(root: Path, path: Path):
-    """The layer that a file of the tree belongs to, or None."""
+    """The room that a file of the tree belongs to, else its layer; None outside."""
     try:
-        first = path.relative_to(root).parts[0]
+        parts = path.relative_to(root).parts
     except (ValueError, IndexError):
         return None
-    return first if first in FOLDERS else None
+    rooms = ["/".join(parts[:n]) for n in (3, 2)]
+    return next((room for room in rooms if room in ROOMS), parts[0] if parts[0] in FOLDERS else None)
 
 
 def included_folders(root: Path, file: Path, name: str, headers) -> set:
@@ -124,8 +162,60 @@ def link_errors(root: Path) -> list:
     return errors
 
 
+LARGEST_CIRCLE = 3  # files of one room, header and source merged
+
+
+def include_graph(root: Path) -> dict:
+    """Unit -> units that it includes; a unit is a file's path without its suffix."""
+    units = {str(file.relative_to(root).with_suffix("")): set() for file in cpp_source.files(root, ALLOWED)}
+    for file in cpp_source.files(root, ALLOWED):
+        unit = str(file.relative_to(root).with_suffix(""))
+        for _, name in cpp_source.includes(file.read_text(encoding="utf-8", errors="replace")):
+            for start in (root, root / "tools", file.parent):
+                target = str(Path(os.path.relpath(start / name, root)).with_suffix(""))
+                if target in units and target != unit:
+                    units[unit].add(target)
+    return units
+
+
+def circles(units: dict) -> list:
+    """The strongly connected parts of more than one unit (Tarjan), sorted."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(unit: str) -> None:
+        index[unit] = low[unit] = len(index)
+        stack.append(unit)
+        for target in units[unit]:
+            if target not in index:
+                visit(target)
+                low[unit] = min(low[unit], low[target])
+            elif target in stack:
+                low[unit] = min(low[unit], index[target])
+        if low[unit] == index[unit]:
+            part = stack[stack.index(unit):]
+            del stack[stack.index(unit):]
+            if len(part) > 1:
+                found.append(sorted(part))
+
+    for unit in units:
+        if unit not in index:
+            visit(unit)
+    return sorted(found)
+
+
+def circle_errors(root: Path) -> list:
+    errors = []
+    for part in circles(include_graph(root)):
+        rooms = sorted({folder_of(root, root / unit) for unit in part})
+        if len(rooms) > 1:
+            errors.append(f"{part[0]}: files of {' and '.join(rooms)} include one another: {', '.join(part)}")
+        elif len(part) > LARGEST_CIRCLE:
+            errors.append(f"{part[0]}: a circle of {len(part)} files: {', '.join(part)}")
+    return errors
+
+
 def check(root: Path) -> list:
-    return include_errors(root) + link_errors(root)
+    return include_errors(root) + circle_errors(root) + link_errors(root)
 
 
 def self_test() -> list:

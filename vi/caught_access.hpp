@@ -1,7 +1,7 @@
 // Single reads and writes of a consumer's memory that may be gone, at no cost while it is there. The address of each
 // instruction that may fault, and of the code to go on with, stand in a table; a handler of the fault looks it up
-// (vipl/memory_faults.cpp). Where the compiler or a sanitizer does not let us do so, CAUGHT_ACCESSES is 0: an access
-// that faults does not return, and needs MemoryGuard::run around it.
+// (vipl/engine/memory_faults.cpp). Where the compiler or a sanitizer does not let us do so, CAUGHT_ACCESSES is 0: an
+// access that faults does not return, and needs MemoryGuard::run around it.
 #pragma once
 #include <atomic>
 #include <cstddef>

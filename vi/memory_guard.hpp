@@ -5,7 +5,7 @@
 
 namespace vi {
 
-/// Lets the model touch such memory and live. Whoever owns the process implements it (vipl/memory_faults.hpp).
+/// Lets the model touch such memory and live. Whoever owns the process implements it (vipl/engine/memory_faults.hpp).
 class MemoryGuard {
  public:
   using Body = void (*)(void* context);

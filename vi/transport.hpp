@@ -61,7 +61,7 @@ class Transport {
   virtual Return attach(Vi& vi) = 0;
   virtual void detach(Vi& vi) = 0;
 
-  /// Client side. The VI is Idle. timeout_ns > 0, or infinite.
+  /// Client side. The VI is Idle. timeout_ns > 0, or runtime::never.
   virtual void connect_request(Vi& vi, const NetAddress& local, const NetAddress& remote, TimeNs timeout_ns,
                                ConnectOperation& operation) = 0;
   /// Server side; timeout 0 looks once. Waiters of the same discriminator are served first come, first
@@ -72,9 +72,10 @@ class Transport {
   /// - all through operation.done().
   virtual void connect_accept(ConnectionToken token, Vi& vi, Operation& operation) = 0;
   virtual void connect_reject(ConnectionToken token, Operation& operation) = 0;
-  /// Peer to peer (VI-DG 3.3.6 to 3.3.8); timeout_ns > 0, or infinite. InvalidState, InvalidParameter, ErrorResource:
-  /// what VipConnectPeerRequest returns, and the operation is not kept. Success: the VI is Pending Connect, and the
-  /// result of VipConnectPeerDone and VipConnectPeerWait comes through operation.done(), not from within this call.
+  /// Peer to peer (VI-DG 3.3.6 to 3.3.8); timeout_ns > 0, or runtime::never. InvalidState, InvalidParameter,
+  /// ErrorResource: what VipConnectPeerRequest returns, and the operation is not kept. Success: the VI is Pending
+  /// Connect, and the result of VipConnectPeerDone and VipConnectPeerWait comes through operation.done(), not from
+  /// within this call.
   virtual Return connect_peer_request(Vi& vi, const NetAddress& local, const NetAddress& remote, TimeNs timeout_ns,
                                       ConnectOperation& operation) = 0;
   /// The caller of connect_wait is gone: the operation is forgotten without done(). What was done already is not

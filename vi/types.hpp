@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/time.hpp"
 #include "wire/types.hpp"
 
 namespace vi {
@@ -102,8 +103,6 @@ std::string_view to_string(ErrorCode value);
 enum class ResourceCode : int { Nic, Vi, Cq, Descriptor };
 std::string_view to_string(ResourceCode value);
 
-/// Nanoseconds of the runtime's clock, virtual or real. Never negative.
-using TimeNs = std::int64_t;
-inline constexpr TimeNs infinite = std::numeric_limits<TimeNs>::max();
+using runtime::TimeNs;
 
 }  // namespace vi

@@ -95,7 +95,7 @@ bool is_lack_of_room(int error) { return error == EAGAIN || error == ENOBUFS || 
 }  // namespace
 
 /// Shared with Asio's handlers; the port that owns it may go at any time.
-class EthernetSocket::Core final : public Input, public std::enable_shared_from_this<Core> {
+class EthernetSocket::Core final : public runtime::Input, public std::enable_shared_from_this<Core> {
  public:
   Core(EthernetSocket& port, int descriptor, const CoreAccess& access)
       : port_(&port), guard_(access.guard), scheduler_(access.scheduler), pool_(access.pool),
@@ -127,7 +127,7 @@ class EthernetSocket::Core final : public Input, public std::enable_shared_from_
   void writable();
 
   EthernetSocket* port_;  // nullptr: closed
-  CoreGuard& guard_;
+  runtime::CoreGuard& guard_;
   Scheduler& scheduler_;
   FramePool& pool_;
   const unsigned priority_;  // of tagged frames
@@ -154,7 +154,7 @@ void EthernetSocket::Core::arm_read() {
   if (port_ == nullptr || std::exchange(reading_, true)) return;
   descriptor_.async_wait(descriptor_.wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;  // closed
-    const CoreSection section(self->guard_);
+    const runtime::CoreSection section(self->guard_);
     self->readable();
   });
 }
@@ -266,7 +266,7 @@ void EthernetSocket::Core::arm_write() {
   if (std::exchange(writing_, true)) return;
   descriptor_.async_wait(descriptor_.wait_write, [self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;  // closed
-    const CoreSection section(self->guard_);
+    const runtime::CoreSection section(self->guard_);
     self->writable();
   });
 }

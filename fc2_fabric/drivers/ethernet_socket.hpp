@@ -4,16 +4,16 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "fc2_fabric/drivers/core_guard.hpp"
+#include "runtime/core_guard.hpp"
 #include "fc2_fabric/fcoe/ethernet_port.hpp"
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/frame/time.hpp"
 
 namespace fc2::drivers {
 
 /// What a driver needs to come into the core; all of it outlives the driver. The io_context may run in any one thread.
 struct CoreAccess {
   boost::asio::io_context& io;
-  CoreGuard& guard;
+  runtime::CoreGuard& guard;
   Scheduler& scheduler;
   FramePool& pool;
 };

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "fc2_fabric/capture.hpp"
+#include "fc2_fabric/frame/capture.hpp"
 
 namespace fc2::drivers {
 

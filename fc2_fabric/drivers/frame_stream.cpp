@@ -23,15 +23,16 @@ void FrameStream::Buffer::take(std::size_t count) {
   if (begin == end) begin = end = 0;
 }
 
-std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler,
-                                               FramePool& pool, StreamUser& user, int descriptor) {
+std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, runtime::CoreGuard& guard,
+                                               Scheduler& scheduler, FramePool& pool, StreamUser& user,
+                                               int descriptor) {
   std::shared_ptr<FrameStream> stream(new FrameStream(io, guard, scheduler, pool, user, descriptor));
   stream->arm_read();
   guard.add_input(*stream);
   return stream;
 }
 
-FrameStream::FrameStream(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
+FrameStream::FrameStream(boost::asio::io_context& io, runtime::CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
                          StreamUser& user, int descriptor)
     : guard_(guard), scheduler_(scheduler), pool_(pool), user_(&user), descriptor_(io, descriptor),
       known_(std::in_place, descriptor) {
@@ -71,7 +72,7 @@ void FrameStream::arm_read() {
   if (user_ == nullptr || held_ || failed_ || std::exchange(reading_, true)) return;
   descriptor_.async_wait(descriptor_.wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;  // closed
-    const CoreSection section(self->guard_);
+    const runtime::CoreSection section(self->guard_);
     self->readable();
   });
 }
@@ -228,7 +229,7 @@ void FrameStream::arm_write() {
   if (std::exchange(writing_, true)) return;
   descriptor_.async_wait(descriptor_.wait_write, [self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;  // closed
-    const CoreSection section(self->guard_);
+    const runtime::CoreSection section(self->guard_);
     self->writable();
   });
 }

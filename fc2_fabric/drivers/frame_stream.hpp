@@ -10,11 +10,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
-#include "fc2_fabric/drivers/core_guard.hpp"
+#include "runtime/core_guard.hpp"
 #include "fc2_fabric/drivers/link_descriptor.hpp"
 #include "fc2_fabric/drivers/link_records.hpp"
-#include "fc2_fabric/frame_output.hpp"
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/frame/frame_output.hpp"
+#include "fc2_fabric/frame/time.hpp"
 
 namespace fc2::drivers {
 
@@ -38,11 +38,11 @@ class StreamUser {
 /// when all that came before it was delivered. Shared with its handlers: close() it before letting go.
 class FrameStream final : public FrameOutput,
                           public FrameFeeder,
-                          private Input,
+                          private runtime::Input,
                           public std::enable_shared_from_this<FrameStream> {
  public:
   /// Takes over the descriptor: a connected stream socket.
-  static std::shared_ptr<FrameStream> make(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler,
+  static std::shared_ptr<FrameStream> make(boost::asio::io_context& io, runtime::CoreGuard& guard, Scheduler& scheduler,
                                            FramePool& pool, StreamUser& user, int descriptor);
   ~FrameStream() = default;
   FrameStream(const FrameStream&) = delete;
@@ -67,8 +67,8 @@ class FrameStream final : public FrameOutput,
   static constexpr std::size_t buffer_bytes = 128 * 1024;  // each way
 
  private:
-  FrameStream(boost::asio::io_context& io, CoreGuard& guard, Scheduler& scheduler, FramePool& pool, StreamUser& user,
-              int descriptor);
+  FrameStream(boost::asio::io_context& io, runtime::CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
+              StreamUser& user, int descriptor);
   struct Buffer {
     std::unique_ptr<std::uint8_t[]> bytes = std::make_unique_for_overwrite<std::uint8_t[]>(buffer_bytes);
     std::size_t begin = 0, end = 0;
@@ -96,7 +96,7 @@ class FrameStream final : public FrameOutput,
   void fail(std::string reason);  // later: it may be noticed where nobody may be told
   void tell_failure();
 
-  CoreGuard& guard_;
+  runtime::CoreGuard& guard_;
   Scheduler& scheduler_;
   FramePool& pool_;
   StreamUser* user_;  // nullptr: closed

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fc2_fabric/frame.hpp"
+#include "fc2_fabric/frame/frame.hpp"
 
 namespace fc2::drivers {
 

@@ -38,7 +38,8 @@ std::string_view to_string(LinkState state) {
 // Lives as long as its handlers. `port_` and `listener_` are looked at while not closed only.
 class LocalFabricLink::Core final : public StreamUser, public std::enable_shared_from_this<Core> {
  public:
-  Core(NPort& port, boost::asio::io_context& io, CoreGuard& guard, LocalFabricOptions options, LinkListener* listener)
+  Core(NPort& port, boost::asio::io_context& io, runtime::CoreGuard& guard, LocalFabricOptions options,
+       LinkListener* listener)
       : port_(port), io_(io), guard_(guard), options_(std::move(options)), listener_(listener), timer_(io) {
     if (options_.process_name.empty()) options_.process_name = program_invocation_short_name;
   }
@@ -76,7 +77,7 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
 
   NPort& port_;
   boost::asio::io_context& io_;
-  CoreGuard& guard_;
+  runtime::CoreGuard& guard_;
   LocalFabricOptions options_;
   LinkListener* listener_;
   bool closed_ = false, up_ = false, told_unreachable_ = false, refused_ = false;
@@ -94,11 +95,11 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
 
 void LocalFabricLink::Core::attempt() {
   {
-    const CoreSection section(guard_);
+    const runtime::CoreSection section(guard_);
     if (closed_ || stream_ != nullptr) return;
   }
   const Outcome outcome = connect();
-  const CoreSection section(guard_);
+  const runtime::CoreSection section(guard_);
   finish(outcome);
 }
 
@@ -165,7 +166,7 @@ void LocalFabricLink::Core::adopt(int descriptor) {
   timer_.expires_after(welcome_limit);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;
-    const CoreSection section(self->guard_);
+    const runtime::CoreSection section(self->guard_);
     self->give_up_waiting();
   });
 }
@@ -227,8 +228,8 @@ void LocalFabricLink::Core::close() {
 
 // --- the public face ---------------------------------------------------------------------------------------------
 
-LocalFabricLink::LocalFabricLink(NPort& port, boost::asio::io_context& io, CoreGuard& guard, LocalFabricOptions options,
-                                 LinkListener* listener)
+LocalFabricLink::LocalFabricLink(NPort& port, boost::asio::io_context& io, runtime::CoreGuard& guard,
+                                 LocalFabricOptions options, LinkListener* listener)
     : core_(std::make_shared<Core>(port, io, guard, std::move(options), listener)) {
   core_->begin();
 }

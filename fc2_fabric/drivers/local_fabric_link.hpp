@@ -7,8 +7,8 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "fc2_fabric/drivers/core_guard.hpp"
-#include "fc2_fabric/n_port.hpp"
+#include "runtime/core_guard.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 
 namespace fc2::drivers {
 
@@ -38,7 +38,7 @@ class LinkListener {
 /// may run in any one thread.
 class LocalFabricLink {
  public:
-  LocalFabricLink(NPort& port, boost::asio::io_context& io, CoreGuard& guard, LocalFabricOptions options = {},
+  LocalFabricLink(NPort& port, boost::asio::io_context& io, runtime::CoreGuard& guard, LocalFabricOptions options = {},
                   LinkListener* listener = nullptr);
   ~LocalFabricLink();
   LocalFabricLink(const LocalFabricLink&) = delete;

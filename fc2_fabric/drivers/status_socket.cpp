@@ -93,7 +93,7 @@ std::string read_all(int descriptor) {
 /// Shared with Asio's handlers; the StatusSocket may go at any time.
 class StatusSocket::Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(boost::asio::io_context& io, CoreGuard& guard, Answer answer)
+  Core(boost::asio::io_context& io, runtime::CoreGuard& guard, Answer answer)
       : guard_(guard), answer_(std::move(answer)), listener_(io) {}
 
   void open(const RuntimeDirectory& directory) {
@@ -123,7 +123,7 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
   void await() {
     listener_.async_wait(listener_.wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
       if (error) return;  // closed
-      const CoreSection section(self->guard_);
+      const runtime::CoreSection section(self->guard_);
       if (!self->closed_) self->serve();
     });
   }
@@ -132,7 +132,7 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
     pause_.expires_after(accept_pause);
     pause_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
       if (error) return;  // closed
-      const CoreSection section(self->guard_);
+      const runtime::CoreSection section(self->guard_);
       if (!self->closed_) self->await();
     });
   }
@@ -149,7 +149,7 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
     await();
   }
 
-  CoreGuard& guard_;
+  runtime::CoreGuard& guard_;
   const Answer answer_;
   boost::asio::posix::stream_descriptor listener_;
   boost::asio::steady_timer pause_{listener_.get_executor()};
@@ -158,7 +158,7 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
   bool closed_ = false;
 };
 
-StatusSocket::StatusSocket(boost::asio::io_context& io, CoreGuard& guard, const RuntimeDirectory& directory,
+StatusSocket::StatusSocket(boost::asio::io_context& io, runtime::CoreGuard& guard, const RuntimeDirectory& directory,
                            Answer answer)
     : core_(std::make_shared<Core>(io, guard, std::move(answer))) {
   core_->open(directory);

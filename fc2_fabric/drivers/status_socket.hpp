@@ -8,7 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "fc2_fabric/drivers/core_guard.hpp"
+#include "runtime/core_guard.hpp"
 #include "fc2_fabric/drivers/runtime_directory.hpp"
 
 namespace fc2::drivers {
@@ -18,7 +18,8 @@ class StatusSocket {
  public:
   /// Called inside the core.
   using Answer = std::function<std::string()>;
-  StatusSocket(boost::asio::io_context& io, CoreGuard& guard, const RuntimeDirectory& directory, Answer answer);
+  StatusSocket(boost::asio::io_context& io, runtime::CoreGuard& guard, const RuntimeDirectory& directory,
+               Answer answer);
   /// Its name goes with it. After a sudden end the name stays: ask() removes it.
   ~StatusSocket();
   StatusSocket(const StatusSocket&) = delete;

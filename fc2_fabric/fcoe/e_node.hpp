@@ -14,7 +14,7 @@
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/fcf_table.hpp"
 #include "fc2_fabric/fcoe/vn_port.hpp"
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "state_machines/fip_node.hpp"
 
 namespace fc2::fcoe {

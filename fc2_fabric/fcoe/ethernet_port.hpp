@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "fc2_fabric/fcoe/ethernet_frame.hpp"
+#include "fc2_fabric/frame/ethernet_frame.hpp"
+#include "fc2_fabric/frame/frame_receiver.hpp"
 
 namespace fc2::fcoe {
 
@@ -72,16 +73,6 @@ class EthernetPort {
   EthernetReceiver* receiver_ = nullptr;
   bool up_ = false;
   bool paused_ = false;
-};
-
-/// Sees every Ethernet frame that passes one port; must not keep the reference.
-class EthernetTap {
- public:
-  /// `outbound`: sent by the tapped port, else received by it.
-  virtual void ethernet_passed(TimeNs at, const EthernetFrame& frame, bool outbound) = 0;
-
- protected:
-  ~EthernetTap() = default;
 };
 
 }  // namespace fc2::fcoe

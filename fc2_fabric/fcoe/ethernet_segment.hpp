@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fc2_fabric/fcoe/ethernet_port.hpp"
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/frame/time.hpp"
 
 namespace fc2::fcoe {
 class EthernetSegment;

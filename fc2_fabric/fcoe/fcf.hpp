@@ -8,7 +8,7 @@
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/fcf_interface.hpp"
 #include "fc2_fabric/fcoe/fcf_table.hpp"
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 
 namespace fc2::fcoe {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2::fcoe {

@@ -13,7 +13,7 @@
 #include "fc2_fabric/fcoe/fcf_listener.hpp"
 #include "fc2_fabric/fcoe/fip_admission.hpp"
 #include "fc2_fabric/fcoe/vn_port.hpp"
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 #include "wire/els/ls_rjt.hpp"
 #include "wire/fip.hpp"
 

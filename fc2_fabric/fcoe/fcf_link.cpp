@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "fc2_fabric/fcoe/fcf_interface.hpp"
 #include "fc2_fabric/fcoe/fcf_table.hpp"
 #include "wire/els/login.hpp"

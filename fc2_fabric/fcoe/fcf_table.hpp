@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/frame/time.hpp"
 #include "wire/fip.hpp"
 
 namespace fc2::fcoe {

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/frame/time.hpp"
 #include "wire/ethernet.hpp"
 #include "wire/types.hpp"
 

@@ -1,7 +1,7 @@
 // The Fibre Channel side of a virtual link over Ethernet, with taps and faults as on other links. It has no rate and no
 // latency of its own: the Ethernet has them.
 #pragma once
-#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/link/channel.hpp"
 
 namespace fc2::fcoe {
 

@@ -3,7 +3,7 @@
 
 #include "fc2_fabric/fcoe/fip_rules.hpp"
 #include "fc2_fabric/fcoe/vn2vn_node.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "wire/els/login.hpp"
 #include "wire/fc_header.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 
 namespace fc2::fcoe {
 namespace vn = machines::fip_vn2vn;

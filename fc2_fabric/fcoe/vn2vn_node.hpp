@@ -11,7 +11,7 @@
 
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/vn_port.hpp"
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "state_machines/fip_vn2vn.hpp"
 
 namespace fc2::fcoe {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "fc2_fabric/fcoe/virtual_link.hpp"
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 #include "wire/fip.hpp"
 
 namespace fc2::fcoe {

@@ -12,7 +12,7 @@ class FabricScaleTest : public testing::TestWithParam<fc2::Multipath> {};
 TEST_P(FabricScaleTest, thousand_ports_register_resolve_and_connect) {
   support::ManyHosts hosts({.switches = 8, .ports = 1000, .fabric = {.multipath = GetParam()}});
   EXPECT_TRUE(hosts.register_all());
-  hosts.fabric().run_for(fc2::second);
+  hosts.fabric().run_for(runtime::second);
   EXPECT_TRUE(hosts.connect_all());
   EXPECT_EQ(hosts.connected(), 500U);
   EXPECT_EQ(hosts.fabric().at(0).logged_in_ports(), 1000U);

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-#include "vipl/memory_faults.hpp"
+#include "vipl/engine/memory_faults.hpp"
 
 namespace {
 

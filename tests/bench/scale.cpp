@@ -39,7 +39,7 @@ class Phases {
  private:
   support::ManyHosts& hosts_;
   Clock::time_point began_ = Clock::now();
-  fc2::TimeNs simulated_ = hosts_.fabric().scheduler.now();
+  runtime::TimeNs simulated_ = hosts_.fabric().scheduler.now();
   std::uint64_t frames_ = 0, events_ = 0;
 };
 }  // namespace
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
               peak_mebibytes());
   const bool registered = hosts.register_all();
   phases.done("logged in and registered", hosts.registered());
-  hosts.fabric().run_for(fc2::second);
+  hosts.fabric().run_for(runtime::second);
   phases.done("told of each other", hosts.registered());
   const bool connected = hosts.connect_all();
   phases.done("resolved and connected, pairs", hosts.connected());

@@ -62,7 +62,7 @@ TEST_F(CacheTest, full_asked_from_inside_an_answer_takes_16_more) {
   constexpr int taken = 1 + 16;  // the second place, and 16 beyond
   EXPECT_EQ(crowd.others.refusals, 40 - taken);
   EXPECT_EQ(evicted(), 0U);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(crowd.others.refusals, 40) << "nobody has them";
   EXPECT_EQ(ask(0, ip(0)).ids, ids({0}));
   EXPECT_EQ(evicted(), 1U);
@@ -89,7 +89,7 @@ TEST_F(CacheTest, full_seventeenth_is_idle_makes_room_the_next_time) {
   EXPECT_EQ(evicted(), 0U);
   EXPECT_EQ(ask(0, ip(2)).ids, ids({2}));
   EXPECT_EQ(evicted(), 1U);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(strangers.refusals, 16);
   ask_for_nobody(17);
   EXPECT_EQ(strangers.refusals, 16) << "all are taken";
@@ -104,7 +104,7 @@ TEST_F(CacheTest, resolved_own_link_bounces_asks_again) {
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
   fabric.detach(0);
   fabric.attach(0);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   support::FrameLog log;
   fabric.fabric.tap(fabric.port(0), &log);
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/preamble.hpp"
@@ -37,7 +37,7 @@ class DirectoryTest : public ResolverTest {
     config.symbolic_node_name = "node" + std::to_string(index);
     config.symbolic_port_name = "test[1] NIC" + std::to_string(index);
   }
-  Reader read(farp::Directory& directory, fc2::TimeNs limit = 1000 * fc2::second) {
+  Reader read(farp::Directory& directory, runtime::TimeNs limit = 1000 * runtime::second) {
     Reader reader;
     directory.list(reader);
     fabric.run_until([&] { return reader.told(); }, limit);
@@ -82,7 +82,7 @@ TEST_F(DirectoryTest, registration_with_names) {
   support::FrameLog log;
   fabric.attach(0);
   fabric.fabric.tap(fabric.port(0), &log);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   const auto& database = fabric.fabric.name_server().database();
   ASSERT_NE(database.find(id(0)), nullptr);
   EXPECT_EQ(database.find(id(0))->symbolic_name, "test[1] NIC0");
@@ -126,7 +126,7 @@ TEST_F(DirectoryTest, listing_of_ports_without_names) {
   bring_up(2);
   fabric.add_port();
   fabric.attach(2);  // no resolver: registers nothing
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   farp::Directory directory(fabric.port(0));
   const Reader reader = read(directory);
   ASSERT_EQ(reader.ports.size(), 2U);
@@ -158,7 +158,7 @@ TEST_F(DirectoryTest, listing_of_ports_of_one_node) {
 TEST_F(DirectoryTest, listing_of_many) {
   constexpr std::size_t count = 200;
   bring_up(count, name);
-  fabric.run_for(10 * fc2::second);
+  fabric.run_for(10 * runtime::second);
   farp::Directory directory(fabric.port(0));
   const Reader reader = read(directory);
   ASSERT_EQ(reader.ports.size(), count);
@@ -186,17 +186,17 @@ TEST_F(DirectoryTest, askers_share_and_see_what_was_there_when_they_asked) {
   build(3, name);
   fabric.attach(0);
   fabric.attach(1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   farp::Directory directory(fabric.port(0));
   Reader early, late, also_late;
   directory.list(early);
-  EXPECT_FALSE(early.told());            // never from inside
-  fabric.run_for(3 * fc2::microsecond);  // the first request is on its way
+  EXPECT_FALSE(early.told());                // never from inside
+  fabric.run_for(3 * runtime::microsecond);  // the first request is on its way
   fabric.attach(2);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   directory.list(late);
   directory.list(also_late);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(early.listings, 1);
   EXPECT_EQ(late.ports.size(), 3U);
   EXPECT_EQ(also_late.ports.size(), 3U);
@@ -211,7 +211,7 @@ TEST_F(DirectoryTest, asker_during_a_listing_waits_for_the_next) {
   directory.list(first);
   fabric.run_until([&] { return log.size() > 0; });
   directory.list(second);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(first.listings, 1);
   EXPECT_EQ(second.listings, 1);
   EXPECT_EQ(log.size(), 2U * 2U * (1 + 2 * 2 + 2));
@@ -229,7 +229,7 @@ TEST_F(DirectoryTest, listener_calls_back_in) {
   directory.list(first);
   directory.list(second);
   directory.list(third);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(first.listings, 2);
   EXPECT_EQ(second.listings, 0);
   EXPECT_EQ(third.listings, 1);
@@ -243,7 +243,7 @@ TEST_F(DirectoryTest, listing_forgotten_before_it_begins) {
   directory.list(reader);
   directory.list(other);
   directory.forget(reader);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_FALSE(reader.told());
   EXPECT_EQ(other.listings, 1);
 }
@@ -253,7 +253,7 @@ TEST_F(DirectoryTest, listing_forgotten_before_it_begins) {
 TEST_F(DirectoryTest, offline_fails_at_once) {
   build(1, name);
   farp::Directory directory(fabric.port(0));
-  const Reader reader = read(directory, fc2::millisecond);
+  const Reader reader = read(directory, runtime::millisecond);
   EXPECT_EQ(reader.failures, 1);
   EXPECT_EQ(reader.failure, farp::DirectoryFailure::NoNameServer);
 }
@@ -263,13 +263,13 @@ TEST_F(DirectoryTest, link_down_meanwhile) {
   farp::Directory directory(fabric.port(0));
   Reader reader;
   directory.list(reader);
-  fabric.run_for(20 * fc2::microsecond);
+  fabric.run_for(20 * runtime::microsecond);
   ASSERT_FALSE(reader.told());
   fabric.detach(0);
   EXPECT_EQ(reader.failures, 1);
   EXPECT_EQ(reader.failure, farp::DirectoryFailure::NoNameServer);
   fabric.attach(0);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(read(directory).ports.size(), 30U);  // works again
 }
 
@@ -279,10 +279,10 @@ TEST_F(DirectoryTest, port_goes_away_meanwhile) {
   farp::Directory directory(fabric.port(0), {.max_requests = 1});
   Reader reader;
   directory.list(reader);
-  fabric.run_for(20 * fc2::microsecond);
+  fabric.run_for(20 * runtime::microsecond);
   ASSERT_FALSE(reader.told());
   fabric.detach(29);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(reader.ports.size(), 29U);
 }
 
@@ -305,21 +305,21 @@ TEST_F(DirectoryTest, silent_name_server) {
   EXPECT_EQ(patient.listings, 1);  // the third request was answered: nobody speaks FC-VI
   EXPECT_TRUE(patient.ports.empty());
   ignored = 1000;
-  const fc2::TimeNs before = fabric.scheduler.now();
+  const runtime::TimeNs before = fabric.scheduler.now();
   const Reader reader = read(directory);
   EXPECT_EQ(reader.failure, farp::DirectoryFailure::NoAnswer);
   EXPECT_EQ(reader.failures, 1);
-  EXPECT_EQ(fabric.scheduler.now() - before, 3 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.now() - before, 3 * runtime::second);
 }
 
 TEST_F(DirectoryTest, listing_takes_no_longer_than_its_timeout) {
   bring_up(1, name);
   Impostor impostor(server(), [](wire::ct::Command) { return std::vector<std::uint8_t>{}; });
-  farp::Directory directory(fabric.port(0), {.timeout = 1500 * fc2::millisecond, .retries = 1000});
-  const fc2::TimeNs before = fabric.scheduler.now();
+  farp::Directory directory(fabric.port(0), {.timeout = 1500 * runtime::millisecond, .retries = 1000});
+  const runtime::TimeNs before = fabric.scheduler.now();
   const Reader reader = read(directory);
   EXPECT_EQ(reader.failure, farp::DirectoryFailure::NoAnswer);
-  EXPECT_EQ(fabric.scheduler.now() - before, 1500 * fc2::millisecond);
+  EXPECT_EQ(fabric.scheduler.now() - before, 1500 * runtime::millisecond);
   EXPECT_EQ(impostor.requests, 2);
 }
 
@@ -382,9 +382,9 @@ TEST_F(DirectoryTest, directory_goes_away_meanwhile) {
   {
     farp::Directory directory(fabric.port(0));
     directory.list(reader);
-    fabric.run_for(3 * fc2::microsecond);
+    fabric.run_for(3 * runtime::microsecond);
   }
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_FALSE(reader.told());
 }
 

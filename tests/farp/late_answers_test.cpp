@@ -26,7 +26,7 @@ class LateAnswers : public ResolverTest, private fc2::ExchangeUser {
     late.write(payload);
     fc2::Exchange* exchange = fabric.port(1).originate(id(0), wire::Type::els, *this);
     fabric.port(1).send(*exchange, wire::RCtl::els_request, {}, payload, {.last_of_exchange = true});
-    fabric.run_for(100 * fc2::microsecond);
+    fabric.run_for(100 * runtime::microsecond);
   }
   [[nodiscard]] std::size_t queries() const { return log.count(wire::RCtl::unsolicited_control); }
   [[nodiscard]] std::size_t broadcasts() const { return log.sent(Command::farp_req); }
@@ -57,13 +57,13 @@ TEST_F(LateAnswers, querying_reply_is_not_taken) {
   Asker asker;
   fabric.silence(0);  // no answer comes from there
   resolvers[0]->resolve(nobody, asker);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   fabric.fabric.set_fault(fabric.port(0), nullptr);
   ASSERT_EQ(queries(), 1U);
   reply(nobody);
   EXPECT_EQ(asker.answers + asker.refusals, 0);
   EXPECT_EQ(broadcasts(), 0U);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(asker.refusals, 1);
 }
 
@@ -74,7 +74,7 @@ TEST_F(LateAnswers, querying_invalidated_asks_again) {
   Asker asker;
   resolvers[0]->resolve(ip(1), asker);
   resolvers[0]->invalidate(ip(1));
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(asker.answers, 1);
   EXPECT_EQ(asker.ids, ids({1}));
   EXPECT_EQ(queries(), 2U);
@@ -87,7 +87,7 @@ TEST_F(LateAnswers, await_reply_asked_again_shares_the_broadcast) {
   Asker first, second;
   resolvers[0]->resolve(ip(1), first);
   resolvers[0]->resolve(ip(1), second);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(first.ids, ids({1}));
   EXPECT_EQ(second.ids, ids({1}));
   EXPECT_EQ(broadcasts(), 1U);
@@ -99,14 +99,14 @@ TEST_F(LateAnswers, await_reply_invalidated_asks_the_name_server) {
   begin();
   Asker asker;
   resolvers[0]->resolve(nobody, asker);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(broadcasts(), 1U);
   ASSERT_EQ(queries(), 1U);
   resolvers[0]->invalidate(nobody);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(queries(), 2U);
   EXPECT_EQ(broadcasts(), 2U);  // which still does not
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(asker.refusals, 1);
 }
 

@@ -3,16 +3,16 @@
 #include <optional>
 
 #include "farp/port_validator.hpp"
-#include "fc2_fabric/link.hpp"
+#include "fc2_fabric/link/link.hpp"
 #include "tests/farp/port_validator_fixture.hpp"
 #include "wire/fc_header.hpp"
 
 namespace farp_test {
 namespace {
-using fc2::millisecond;
-using fc2::second;
+using runtime::millisecond;
+using runtime::second;
 using Answer = SilentServer::Answer;
-using Times = std::vector<fc2::TimeNs>;
+using Times = std::vector<runtime::TimeNs>;
 using Ids = std::set<wire::FcId>;
 
 class PortChecks : public PortValidatorTest {

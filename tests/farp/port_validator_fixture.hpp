@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "farp/resolver.hpp"
-#include "fc2_fabric/fabric_directory.hpp"
+#include "fc2_fabric/switch/fabric_directory.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/test_fabric.hpp"
@@ -95,8 +95,8 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
   bool knows(wire::FcId peer) { return fabric.port(0).remote_port(peer).logged_in(); }
 
   /// When GPN_ID about that port went out, counted from `begun`; about all of them, of which port each was.
-  std::vector<fc2::TimeNs> questions(wire::FcId of) const {
-    std::vector<fc2::TimeNs> times;
+  std::vector<runtime::TimeNs> questions(wire::FcId of) const {
+    std::vector<runtime::TimeNs> times;
     for (const auto& [at, id] : questions())
       if (id == of) times.push_back(at - begun);
     return times;
@@ -106,7 +106,7 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
     for (const auto& [at, id] : questions()) about.insert(id);
     return about;
   }
-  std::vector<fc2::TimeNs> discoveries(wire::FcId of) const { return times_of(wire::els::Command::adisc, of); }
+  std::vector<runtime::TimeNs> discoveries(wire::FcId of) const { return times_of(wire::els::Command::adisc, of); }
   std::size_t denials(wire::FcId of) const { return times_of(wire::els::Command::logo, of).size(); }
   /// From here on.
   void begin() {
@@ -118,18 +118,18 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
   std::vector<std::unique_ptr<Resolver>> resolvers;
   support::FrameLog log;
   std::vector<wire::FcId> logged_out, login_failed;
-  fc2::TimeNs begun = 0;
+  runtime::TimeNs begun = 0;
 
  private:
-  std::vector<std::pair<fc2::TimeNs, wire::FcId>> questions() const {
-    std::vector<std::pair<fc2::TimeNs, wire::FcId>> list;
+  std::vector<std::pair<runtime::TimeNs, wire::FcId>> questions() const {
+    std::vector<std::pair<runtime::TimeNs, wire::FcId>> list;
     for (const support::LoggedFrame& frame : log.frames())
       if (const auto gpn_id = wire::ct::GpnId::parse(frame.data); frame.outbound && gpn_id)
         list.emplace_back(frame.at, gpn_id->port_id);
     return list;
   }
-  std::vector<fc2::TimeNs> times_of(wire::els::Command command, wire::FcId to) const {
-    std::vector<fc2::TimeNs> times;
+  std::vector<runtime::TimeNs> times_of(wire::els::Command command, wire::FcId to) const {
+    std::vector<runtime::TimeNs> times;
     for (const support::LoggedFrame& frame : log.frames())
       if (frame.outbound && frame.is(wire::RCtl::els_request) && frame.is_els(command) && frame.header.d_id == to)
         times.push_back(frame.at - begun);

@@ -3,8 +3,8 @@
 
 namespace farp_test {
 namespace {
-using fc2::millisecond;
-using fc2::second;
+using runtime::millisecond;
+using runtime::second;
 
 /// Keeps back what the Name Server answers until it is released, and loses state change notifications meanwhile.
 class LateNameServer final : public fc2::FrameFault {
@@ -17,7 +17,7 @@ class LateNameServer final : public fc2::FrameFault {
     held_ = std::move(frame);
   }
   [[nodiscard]] bool holds_an_answer() const { return held_ != nullptr; }
-  void release(fc2::TimeNs now) {
+  void release(runtime::TimeNs now) {
     released_ = true;
     held_->arrival = now;
     channel_->deliver(std::move(held_));
@@ -138,7 +138,7 @@ TEST_F(PortValidatorTest, logged_in_port_unchanged_one_frame_lost_stays) {
   for (fault.lost = 1; fault.lost <= 6; ++fault.lost) {
     fault.seen = 0;
     fabric.fabric.directory().state_changed(id(1));
-    fabric.run_for(100 * fc2::second);
+    fabric.run_for(100 * runtime::second);
     EXPECT_GE(fault.seen, fault.lost);
     EXPECT_TRUE(logged_out.empty()) << fault.lost;
     EXPECT_TRUE(knows(id(1))) << fault.lost;
@@ -211,7 +211,7 @@ TEST_F(AlteredAdisc, adisc_answer_with_another_address_is_logged_out) {
 // A Name Server that is silent says nothing of the port: after 2 * R_A_TOV the port is asked itself, and stays.
 TEST_F(PortValidatorTest, logged_in_name_server_silent_port_is_asked) {
   SilentServer silent(fabric.fabric.service_port(wire::well_known::name_server));
-  const fc2::TimeNs patience = 2 * fabric.port(0).r_a_tov();
+  const runtime::TimeNs patience = 2 * fabric.port(0).r_a_tov();
   fabric.fabric.directory().state_changed(id(1));
   fabric.run_for(patience - millisecond);
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U);
@@ -228,7 +228,7 @@ TEST_F(PortValidatorTest, logged_in_nobody_answers_is_logged_out) {
   const wire::FcId quiet = id(1);
   fabric.silence(1);
   fabric.fabric.directory().state_changed(quiet);
-  const fc2::TimeNs patience = 2 * fabric.port(0).r_a_tov();
+  const runtime::TimeNs patience = 2 * fabric.port(0).r_a_tov();
   fabric.run_for(2 * patience - millisecond);
   EXPECT_TRUE(logged_out.empty());
   fabric.run_for(200 * millisecond);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "farp/directory_listing.hpp"
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/preamble.hpp"
@@ -51,7 +51,7 @@ class SlowServer final : public fc2::ExchangeUser {
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
   bool ends = true;  // the exchange, with its answer
   int aborts = 0;    // of the next requests
-  std::vector<std::pair<Command, fc2::TimeNs>> asked;
+  std::vector<std::pair<Command, runtime::TimeNs>> asked;
 
  private:
   fc2::NPort& port_;
@@ -64,7 +64,7 @@ class QuestionsTest : public ResolverTest {
   fc2::NPort& server() { return fabric.fabric.service_port(wire::well_known::name_server); }
   void tap() { fabric.fabric.tap(fabric.port(0), &log); }
   void expect_no_exchange() {
-    fabric.run_for(100 * fc2::second);  // aborted ones rest for R_A_TOV
+    fabric.run_for(100 * runtime::second);  // aborted ones rest for R_A_TOV
     EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
   }
   static Bytes silence(Command) { return {}; }
@@ -77,15 +77,15 @@ TEST_F(QuestionsTest, querying_silentServer_asksAsOftenAndAsLong) {
   bring_up(2);
   SlowServer silent(server(), silence);
   tap();
-  const fc2::TimeNs begun = fabric.scheduler.now();
+  const runtime::TimeNs begun = fabric.scheduler.now();
   const Asker asker = ask(0, wire::IpAddress::v4(10, 9, 9, 9));
   EXPECT_EQ(asker.refusals, 1);
-  const fc2::TimeNs first = 2 * fabric.port(0).e_d_tov(), last = 2 * fabric.port(0).r_a_tov();
+  const runtime::TimeNs first = 2 * fabric.port(0).e_d_tov(), last = 2 * fabric.port(0).r_a_tov();
   ASSERT_EQ(silent.asked.size(), 3U);
   const double at[] = {0, static_cast<double>(first), static_cast<double>(3 * first)};
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(static_cast<double>(silent.asked[i].second - begun), at[i], 1e6) << i;
   EXPECT_EQ(log.sent(farp_req), 3U);
-  const fc2::TimeNs all = 3 * first + last + 3 * fabric.port(0).e_d_tov();
+  const runtime::TimeNs all = 3 * first + last + 3 * fabric.port(0).e_d_tov();
   EXPECT_NEAR(static_cast<double>(fabric.scheduler.now() - begun), static_cast<double>(all), 1e6);
   expect_no_exchange();
 }
@@ -108,7 +108,7 @@ TEST_F(QuestionsTest, querying_serverAborts_asksAgain) {
   tap();
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
   ASSERT_EQ(server_of_second.asked.size(), 2U);
-  EXPECT_LT(server_of_second.asked[1].second - server_of_second.asked[0].second, fc2::millisecond) << "at once";
+  EXPECT_LT(server_of_second.asked[1].second - server_of_second.asked[0].second, runtime::millisecond) << "at once";
   EXPECT_EQ(log.sent(farp_req), 1U);
   expect_no_exchange();
 }
@@ -131,10 +131,10 @@ TEST_F(QuestionsTest, querying_serverLogsOut_asksByFarp) {
   tap();
   Asker asker;
   resolvers[0]->resolve(ip(1), asker);
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   ASSERT_EQ(silent.asked.size(), 1U);
   server().remote_port(id(0)).log_out();
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   EXPECT_EQ(asker.ids, ids({1}));
   EXPECT_EQ(log.sent(farp_req), 1U);
   const auto is_query = [](const auto& asked) { return asked.first == Command::gid_ipp; };
@@ -159,7 +159,7 @@ TEST_F(QuestionsTest, querying_destroyed_leavesNoExchange) {
   SlowServer silent(server(), silence);
   Asker asker;
   resolvers[0]->resolve(wire::IpAddress::v4(10, 9, 9, 9), asker);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(fabric.port(0).open_exchanges(), 1U);
   resolvers[0].reset();
   expect_no_exchange();
@@ -168,14 +168,14 @@ TEST_F(QuestionsTest, querying_destroyed_leavesNoExchange) {
 
 // FC-VI 7.5: who waits for a reply waits as long as was configured, to the nanosecond.
 TEST_F(QuestionsTest, awaitReply_configuredTime_isKept) {
-  constexpr fc2::TimeNs times[] = {7 * fc2::millisecond, 1};
+  constexpr runtime::TimeNs times[] = {7 * runtime::millisecond, 1};
   bring_up(2, [&](farp::ResolverConfig& config, std::size_t index) {
     config.use_name_server = false;
     config.farp_timeout = times[index];
     config.retries = 0;
   });
   for (std::size_t index = 0; index < 2; ++index) {
-    const fc2::TimeNs begun = fabric.scheduler.now();
+    const runtime::TimeNs begun = fabric.scheduler.now();
     EXPECT_EQ(ask(index, wire::IpAddress::v4(10, 9, 9, 9)).refusals, 1);
     EXPECT_EQ(fabric.scheduler.now() - begun, times[index]);
   }
@@ -199,7 +199,7 @@ class ListingTest : public QuestionsTest {
     farp::Directory directory(fabric.port(0));
     Reader reader;
     directory.list(reader);
-    fabric.run_until([&] { return reader.listings + reader.failures > 0; }, 1000 * fc2::second);
+    fabric.run_until([&] { return reader.listings + reader.failures > 0; }, 1000 * runtime::second);
     directory.forget(reader);
     return reader;
   }
@@ -300,7 +300,7 @@ TEST_F(ListingTest, ended_isToldOnce) {
       return bad && good_answers < 0 ? Bytes{} : reject(wire::ct::RejectExplanation::none);
     });
     Listing one(fabric.port(0));
-    fabric.run_for(100 * fc2::second);
+    fabric.run_for(100 * runtime::second);
     EXPECT_EQ(one.ended, 1) << bad;
     EXPECT_EQ(one.failure.has_value(), bad);
   }
@@ -332,13 +332,13 @@ TEST_F(ListingTest, addressComesLate_isListedWithTheName) {
 
 // FC-VI 7.7.4: on a public loop the login with the Name Server outlives a LIP. Until that is over nobody can be asked.
 TEST(ListingOnALoop, interrupted_failsAtOnce) {
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
   support::FrameLog loop;
   fc2::Channel output{scheduler, {.latency_ns = 1000}, loop};
   fc2::NPort port{scheduler, pool, support::port_config(0)};
   const auto accept = [&](wire::FcId d_id, wire::FcId s_id) {
-    scheduler.run_until(scheduler.now() + fc2::millisecond);
+    scheduler.run_until(scheduler.now() + runtime::millisecond);
     wire::els::Login login = port.login_parameters(wire::els::Command::ls_acc);
     if (s_id == wire::well_known::f_port) login.features = wire::els::feature::f_port;
     login.port_name = login.node_name = {0x2000'0000'0000'0000U + s_id.value};

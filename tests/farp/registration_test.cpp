@@ -1,7 +1,7 @@
 // Registration with the Name Server where it is silent, logs us out, or is not to be used (FC-VI 7.4, 7.6).
 #include <array>
 
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/preamble.hpp"
@@ -17,7 +17,7 @@ const auto no_state_changes = [](farp::ResolverConfig& config, std::size_t) { co
 
 struct Asked {
   Command command;
-  fc2::TimeNs at;
+  runtime::TimeNs at;
   std::vector<std::uint8_t> iu;
 };
 
@@ -84,14 +84,14 @@ TEST_F(RegistrationTest, silent_server_each_step_is_tried_again) {
   build(1);
   FewAnswers silent(server(), 0);
   attach_tapped();
-  fabric.run_for(fc2::second);
-  const fc2::TimeNs first = 2 * fabric.port(0).e_d_tov(), second = 2 * first, last = 2 * fabric.port(0).r_a_tov();
-  const fc2::TimeNs step = first + second + last;
-  const std::array asked_at{fc2::TimeNs{0}, first, first + second, step, step + first, step + first + second};
-  fabric.run_for(2 * step - 2 * fc2::second);
+  fabric.run_for(runtime::second);
+  const runtime::TimeNs first = 2 * fabric.port(0).e_d_tov(), second = 2 * first, last = 2 * fabric.port(0).r_a_tov();
+  const runtime::TimeNs step = first + second + last;
+  const std::array asked_at{runtime::TimeNs{0}, first, first + second, step, step + first, step + first + second};
+  fabric.run_for(2 * step - 2 * runtime::second);
   EXPECT_FALSE(resolvers[0]->ready());
   EXPECT_EQ(log.sent(scr), 0U);
-  fabric.run_for(10 * fc2::second);
+  fabric.run_for(10 * runtime::second);
   EXPECT_EQ(ready[0].count, 1);
   EXPECT_EQ(log.sent(scr), 1U);
   ASSERT_EQ(silent.asked.size(), 6U);
@@ -107,7 +107,7 @@ TEST_F(RegistrationTest, silent_after_first_answer_next_step_has_all_tries) {
   build(1, [](farp::ResolverConfig& config, std::size_t) { config.own_addresses = {ip(0), ip(7)}; });
   FewAnswers server_of_one(server(), 1);
   attach_tapped();
-  fabric.run_for(200 * fc2::second);
+  fabric.run_for(200 * runtime::second);
   EXPECT_EQ(commands(server_of_one),
             (std::vector{Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::ripp_id, Command::rft_id,
                          Command::rft_id, Command::rft_id}));
@@ -120,10 +120,10 @@ TEST_F(RegistrationTest, logged_out_meanwhile_begins_anew) {
   build(1, [](farp::ResolverConfig& config, std::size_t) { config.own_addresses = {ip(0), ip(7)}; });
   FewAnswers server_of_one(server(), 1);
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_EQ(server_of_one.asked.size(), 2U);
   server().remote_port(id(0)).log_out();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_EQ(server_of_one.asked.size(), 3U);
   const auto again = wire::ct::RippId::parse(server_of_one.asked[2].iu);
   ASSERT_TRUE(again);
@@ -138,7 +138,7 @@ TEST_F(RegistrationTest, answers_leave_exchanges_open_none_is_kept) {
   FewAnswers open(server(), 2);
   open.ends = false;
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(ready[0].count, 1);
   EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
   fabric.detach(0);  // those of the server end while it is there
@@ -148,7 +148,7 @@ TEST_F(RegistrationTest, answers_leave_exchanges_open_none_is_kept) {
 TEST_F(RegistrationTest, not_to_be_used_is_not_used) {
   build(1, farp_only);
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(ready[0].count, 1);
   EXPECT_EQ(log.sent(plogi), 0U);
   EXPECT_EQ(requests_to_server(), 0U);
@@ -159,7 +159,7 @@ TEST_F(RegistrationTest, not_to_be_used_is_not_used) {
 TEST_F(RegistrationTest, not_to_be_used_is_not_asked) {
   bring_up(2, farp_only);
   fabric.port(0).remote_port(wire::well_known::name_server).log_in();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_TRUE(fabric.port(0).remote_port(wire::well_known::name_server).logged_in());
   fabric.fabric.tap(fabric.port(0), &log);
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
@@ -172,15 +172,15 @@ TEST_F(RegistrationTest, not_to_be_used_its_end_does_not_concern) {
   bring_up(1, farp_only);
   fc2::RemotePort& name_server = fabric.port(0).remote_port(wire::well_known::name_server);
   name_server.log_in();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   const int before = ready[0].count;
   fabric.fabric.tap(fabric.port(0), &log);
   server().remote_port(id(0)).log_out();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(log.sent(plogi), 0U);
   server().link_down();
   name_server.log_in();
-  fabric.run_for(200 * fc2::second);
+  fabric.run_for(200 * runtime::second);
   EXPECT_FALSE(name_server.logged_in());
   EXPECT_EQ(ready[0].count, before);
 }
@@ -189,10 +189,10 @@ TEST_F(RegistrationTest, not_to_be_used_its_end_does_not_concern) {
 TEST_F(RegistrationTest, without_state_changes_registers_all_the_same) {
   build(1, no_state_changes);
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(requests_to_server(), 2U);
   server().remote_port(id(0)).log_out();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(ready[0].count, 2);
   EXPECT_EQ(requests_to_server(), 4U);
   EXPECT_EQ(log.sent(scr), 0U);
@@ -203,7 +203,7 @@ TEST_F(RegistrationTest, without_state_changes_server_silent_ready_by_farp) {
   build(1, no_state_changes);
   server().link_down();
   attach_tapped();
-  fabric.run_for(200 * fc2::second);
+  fabric.run_for(200 * runtime::second);
   EXPECT_EQ(ready[0].count, 1);
   EXPECT_EQ(log.sent(scr), 0U);
 }
@@ -212,7 +212,7 @@ TEST_F(RegistrationTest, without_state_changes_server_silent_ready_by_farp) {
 TEST_F(RegistrationTest, other_login_failed_is_no_concern) {
   bring_up(1);
   fabric.port(0).remote_port(wire::FcId{0x010203}).log_in();
-  fabric.run_for(200 * fc2::second);
+  fabric.run_for(200 * runtime::second);
   EXPECT_EQ(ready[0].count, 1);
 }
 
@@ -240,7 +240,7 @@ TEST_F(RegistrationTest, names_and_addresses_are_registered_in_order) {
   for (std::size_t index = 0; index < std::size(cases); ++index) {
     FewAnswers server_of_all(server(), 1000);
     fabric.attach(index);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_EQ(commands(server_of_all), cases[index].expected) << index;
     EXPECT_TRUE(resolvers[index]->ready());
   }
@@ -253,7 +253,7 @@ TEST_F(RegistrationTest, not_to_be_used_addresses_are_not_registered) {
     config.own_addresses = {ip(0), ip(7), ip(8)};
   });
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(requests_to_server(), 0U);
   EXPECT_EQ(log.sent(scr), 1U);
 }
@@ -263,11 +263,11 @@ TEST_F(RegistrationTest, awaiting_state_changes_link_bounces_registers_again) {
   build(1, farp_only);
   fabric.fabric.service_port(wire::well_known::fabric_controller).link_down();
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(log.sent(scr), 1U);
   fabric.detach(0);
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(log.sent(scr), 2U);
   EXPECT_EQ(ready[0].count, 2);
 }
@@ -278,10 +278,10 @@ TEST_F(RegistrationTest, awaiting_state_changes_logged_out_registers_again) {
   fabric.fabric.service_port(wire::well_known::fabric_controller).link_down();
   FewAnswers server_of_all(server(), 1000);
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_EQ(log.sent(scr), 1U);
   server().remote_port(id(0)).log_out();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(commands(server_of_all),
             (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id, Command::rft_id}));
   EXPECT_EQ(log.sent(scr), 2U);
@@ -293,7 +293,7 @@ TEST_F(RegistrationTest, ready_logged_out_is_not_ready) {
   ASSERT_TRUE(resolvers[0]->ready());
   lose([](const wire::FcHeader& header) { return header.d_id == wire::well_known::name_server; });
   server().remote_port(id(0)).log_out();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_FALSE(name_server().logged_in());
   EXPECT_FALSE(resolvers[0]->ready());
   FewAnswers silent(server(), 0);
@@ -308,13 +308,13 @@ TEST_F(RegistrationTest, ready_by_farp_server_logs_in_registers) {
   build(1);
   attach_tapped();
   lose([](const wire::FcHeader& header) { return header.s_id == wire::well_known::name_server; });
-  fabric.run_for(200 * fc2::second);
+  fabric.run_for(200 * runtime::second);
   EXPECT_EQ(ready[0].count, 1);
   EXPECT_TRUE(resolvers[0]->ready());
   losing.lost = {};
   FewAnswers server_of_one(server(), 1);
   name_server().log_in();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(commands(server_of_one), (std::vector{Command::ripp_id, Command::rft_id}));
   EXPECT_FALSE(resolvers[0]->ready());
 }
@@ -335,7 +335,7 @@ TEST_F(RegistrationTest, ready_listener_takes_the_link_down_ends_it) {
   listener.then = [this] { fabric.port(0).link_down(); };
   resolvers[0]->set_ready_listener(listener);
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(listener.count, 1);
   EXPECT_FALSE(resolvers[0]->ready());
   EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
@@ -350,7 +350,7 @@ TEST_F(RegistrationTest, ready_listener_logs_in_again_registers_again) {
   resolvers[0]->set_ready_listener(listener);
   FewAnswers server_of_all(server(), 1000);
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(commands(server_of_all),
             (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id, Command::rft_id}));
   EXPECT_EQ(listener.count, 2);
@@ -379,7 +379,7 @@ TEST_F(RegistrationTest, no_exchange_free_is_ready_unregistered) {
   Ready listener;
   resolvers[0]->set_ready_listener(listener);
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_FALSE(hog.taken.empty());
   EXPECT_EQ(listener.count, 1);
   EXPECT_EQ(requests_to_server(), 0U);
@@ -393,9 +393,9 @@ TEST_F(RegistrationTest, link_down_during_login_is_not_ready) {
   build(1);
   server().link_down();
   attach_tapped();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   fabric.detach(0);
-  fabric.run_for(200 * fc2::second);
+  fabric.run_for(200 * runtime::second);
   EXPECT_EQ(ready[0].count, 0);
 }
 

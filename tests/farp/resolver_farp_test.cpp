@@ -1,5 +1,5 @@
 // How addresses are found by FARP (FC-VI 7.5).
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/els/farp.hpp"
 #include "wire/els/logo.hpp"
@@ -57,7 +57,7 @@ TEST_F(FarpTest, ready_farp_reply_is_as_the_standard_says) {
 // FC-VI 7.5 items 11 to 13: another address, no match on IP, another action: no action at all.
 TEST_F(FarpTest, ready_farp_request_that_fails_a_test_is_ignored) {
   bring_up(2, farp_only);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   tap(1);
   auto other_address = request_for(1), other_match = request_for(1), other_action = request_for(1);
   other_address.responding_ip = nobody;
@@ -77,7 +77,7 @@ TEST_F(FarpTest, ready_farp_request_that_fails_a_test_is_ignored) {
 TEST_F(FarpTest, await_reply_silence_retries_then_fails) {
   bring_up(2, farp_only);
   tap(0);
-  const fc2::TimeNs start = fabric.scheduler.now();
+  const runtime::TimeNs start = fabric.scheduler.now();
   EXPECT_EQ(ask(0, nobody).refusals, 1);
   EXPECT_EQ(log.sent(Command::farp_req), 3U);
   EXPECT_EQ(fabric.scheduler.now() - start, 3 * fabric.port(0).e_d_tov());
@@ -92,7 +92,7 @@ TEST_F(FarpTest, await_reply_several_replies_are_collected) {
     if (index > 0) config.own_addresses = {ip(1)};
   });
   EXPECT_EQ(ask(0, ip(1)).ids.size(), 1U);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1, 2, 3}));
 }
 

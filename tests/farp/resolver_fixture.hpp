@@ -67,7 +67,7 @@ class ResolverTest : public testing::Test {
   Asker ask(std::size_t from, const wire::IpAddress& address) {
     Asker asker;
     resolvers.at(from)->resolve(address, asker);
-    fabric.run_until([&] { return asker.answers + asker.refusals > 0; }, 1000 * fc2::second);
+    fabric.run_until([&] { return asker.answers + asker.refusals > 0; }, 1000 * runtime::second);
     resolvers.at(from)->forget(asker);
     return asker;
   }
@@ -97,7 +97,7 @@ class ResolverTest : public testing::Test {
     frame->sof = wire::Sof::i3;
     frame->eof = wire::Eof::t;
     fabric.port(to).receive(std::move(frame));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   /// FARP-REQ of port 0 for the address of that port.
   wire::els::FarpRequest request_for(std::size_t responder) {

@@ -1,5 +1,5 @@
 // How addresses are registered and found by the Name Server, and how long they hold (FC-VI 7.6, 7.7).
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/els/farp.hpp"
 #include "wire/els/logo.hpp"
@@ -16,7 +16,7 @@ TEST_F(FarpTest, offline_link_up_registers) {
   build(1, [](farp::ResolverConfig& config, std::size_t) { config.own_addresses = {ip(0), ip(7)}; });
   fabric.attach(0);
   tap(0);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(ready[0].count, 1);
   const auto& database = fabric.fabric.name_server().database();
   ASSERT_NE(database.find(id(0)), nullptr);
@@ -36,7 +36,7 @@ TEST_F(FarpTest, ready_link_bounces_registers_again) {
   EXPECT_FALSE(resolvers[0]->ready());
   EXPECT_EQ(ask(1, ip(0)).refusals, 1);
   fabric.attach(0);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(resolvers[0]->ready());
   EXPECT_EQ(ready[0].count, 2);
   EXPECT_EQ(ask(1, ip(0)).ids, ids({0}));
@@ -48,7 +48,7 @@ TEST_F(FarpTest, name_server_silent_ready_by_farp) {
   fabric.fabric.service_port(wire::well_known::name_server).link_down();
   fabric.bring_up();
   EXPECT_FALSE(resolvers[0]->ready());
-  fabric.run_for(200 * fc2::second);
+  fabric.run_for(200 * runtime::second);
   EXPECT_TRUE(resolvers[0]->ready());
   EXPECT_EQ(ready[0].count, 1);
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
@@ -58,7 +58,7 @@ TEST_F(FarpTest, name_server_silent_ready_by_farp) {
 TEST_F(FarpTest, ready_name_server_logs_out_registers_again) {
   bring_up(1);
   fabric.fabric.service_port(wire::well_known::name_server).remote_port(id(0)).log_out();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(resolvers[0]->ready());
   EXPECT_EQ(ready[0].count, 2);
 }
@@ -113,7 +113,7 @@ TEST_F(FarpTest, querying_asked_again_shares_the_query) {
   Asker first, second, third;
   resolvers[0]->resolve(ip(1), first);
   resolvers[0]->resolve(ip(1), second);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(first.answers, 1);
   EXPECT_EQ(second.answers, 1);
   resolvers[0]->resolve(ip(1), third);
@@ -128,7 +128,7 @@ TEST_F(FarpTest, querying_forgotten_asker_hears_nothing) {
   resolvers[0]->resolve(ip(1), first);
   resolvers[0]->resolve(ip(1), second);
   resolvers[0]->forget(first);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(first.answers + first.refusals, 0);
   EXPECT_EQ(second.answers, 1);
 }
@@ -153,7 +153,7 @@ TEST_F(FarpTest, querying_listener_calls_back) {
   caller.other = &other;
   resolvers[0]->resolve(ip(1), caller);
   resolvers[0]->resolve(ip(1), other);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(caller.calls, 2);
   EXPECT_EQ(other.answers + other.refusals, 0);
 }
@@ -185,7 +185,7 @@ TEST_F(FarpTest, querying_link_down_fails) {
   Asker asker;
   resolvers[0]->resolve(ip(1), asker);
   fabric.detach(0);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(asker.refusals, 1);
 }
 
@@ -196,7 +196,7 @@ TEST_F(FarpTest, cache_full_of_questions_refuses) {
   resolvers[0]->resolve(ip(1), first);
   resolvers[0]->resolve(ip(2), refused);
   EXPECT_EQ(refused.refusals, 1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(first.answers, 1);
   EXPECT_EQ(fabric.port(0).counters().addresses_evicted, 0U);
 }
@@ -250,7 +250,7 @@ TEST_F(FarpTest, resolved_port_vanishes_is_invalidated) {
   ask(0, ip(1));
   ask(0, ip(2));
   fabric.detach(1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   tap(0);
   EXPECT_EQ(ask(0, ip(1)).refusals, 1);
   EXPECT_EQ(ask(0, ip(2)).ids, ids({2}));
@@ -265,7 +265,7 @@ TEST_F(FarpTest, resolved_ports_swap_addresses_is_invalidated) {
   fabric.detach(1);
   fabric.attach(1);
   fabric.attach(2);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_NE(id(1), old);
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
 }
@@ -276,7 +276,7 @@ TEST_F(FarpTest, resolved_remote_logout_is_invalidated) {
   ask(0, ip(1));
   ASSERT_TRUE(fabric.log_in(0, 1));
   fabric.port(1).remote_port(id(0)).log_out();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   tap(0);
   EXPECT_EQ(ask(0, ip(1)).answers, 1);
   EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 1U);
@@ -302,7 +302,7 @@ TEST_F(FarpTest, ready_destroyed_leaves_the_port) {
   resolvers[0].reset();
   deliver(0, id(1), wire::well_known::broadcast, request_for(0));
   fabric.detach(0);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(asker.answers + asker.refusals, 0);
 }
 

@@ -13,10 +13,10 @@ class WithoutFabricTest : public testing::Test {
     a.link_up_without_fabric(from_a, {0x010101});
     b.link_up_without_fabric(from_b, {0x010102});
   }
-  void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   static farp::ResolverConfig config(std::size_t index) { return {.own_addresses = {ip(index)}}; }
 
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
   support::FrameLog log;
   Ready ready;
@@ -29,7 +29,7 @@ class WithoutFabricTest : public testing::Test {
 TEST_F(WithoutFabricTest, online_is_ready_without_name_server) {
   EXPECT_TRUE(a_resolver.ready());
   EXPECT_EQ(ready.count, 1);
-  run_for(fc2::second);
+  run_for(runtime::second);
   EXPECT_EQ(log.size(), 0U);
 }
 
@@ -37,7 +37,7 @@ TEST_F(WithoutFabricTest, online_is_ready_without_name_server) {
 TEST_F(WithoutFabricTest, unresolved_farp_finds_the_port) {
   Asker asker;
   a_resolver.resolve(ip(1), asker);
-  run_for(100 * fc2::second);
+  run_for(100 * runtime::second);
   EXPECT_EQ(asker.answers, 1);
   EXPECT_EQ(asker.ids, std::vector{b.n_port_id()});
   EXPECT_EQ(log.sent(wire::els::Command::farp_req), log.size());
@@ -48,14 +48,14 @@ TEST_F(WithoutFabricTest, unresolved_farp_finds_the_port) {
 TEST_F(WithoutFabricTest, resolved_own_address_changed_asks_again) {
   Asker first, second_one;
   a_resolver.resolve(ip(1), first);
-  run_for(fc2::millisecond);
+  run_for(runtime::millisecond);
   ASSERT_EQ(first.answers, 1);
   log.clear();
   a.link_interrupted();
   a.link_up_without_fabric(from_a, {0x010103});
   a_resolver.resolve(ip(1), second_one);
   EXPECT_EQ(second_one.answers, 0);
-  run_for(fc2::millisecond);
+  run_for(runtime::millisecond);
   EXPECT_EQ(log.sent(wire::els::Command::farp_req), 1U);
   EXPECT_EQ(second_one.ids, std::vector{b.n_port_id()});
 }

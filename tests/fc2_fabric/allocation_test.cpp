@@ -1,10 +1,11 @@
 // No allocation per frame in steady state: counts every operator new of the program.
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/sequence_sender.hpp"
+#include "fc2_fabric/node/sequence_sender.hpp"
 #include "tests/support/counted_new.hpp"
 #include "tests/support/port_by_hand.hpp"
 #include "tests/support/switched_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -67,7 +68,7 @@ class Stream final : public FrameSource {
 // Design rule 4: from a source through transmitter, link, switch and link into the receiving port, nothing allocates.
 TEST(Allocation, steady_state_frames_do_not_allocate) {
   support::TestFabric fabric(2);
-  fabric.link = {.latency_ns = 1000, .bytes_per_second = line_rate_bytes_per_second("32GFC")};
+  fabric.link = {.latency_ns = 1000, .bytes_per_second = wire::line_rate_bytes_per_second("32GFC")};
   fabric.bring_up();
   ASSERT_TRUE(fabric.log_in(0, 1));
   DataSink sink;
@@ -86,8 +87,8 @@ TEST(Allocation, steady_state_frames_do_not_allocate) {
 // The same over three switches and equal paths, frame by frame: routing is a look-up.
 TEST(Allocation, steady_state_frames_between_switches_do_not_allocate) {
   support::SwitchedFabric f(3, {.multipath = Multipath::Frame});
-  f.link = {.latency_ns = 1000, .bytes_per_second = line_rate_bytes_per_second("32GFC")};
-  const LinkConfig isl{.latency_ns = 1000, .bytes_per_second = line_rate_bytes_per_second("16GFC")};
+  f.link = {.latency_ns = 1000, .bytes_per_second = wire::line_rate_bytes_per_second("32GFC")};
+  const LinkConfig isl{.latency_ns = 1000, .bytes_per_second = wire::line_rate_bytes_per_second("16GFC")};
   for (int i = 0; i < 2; ++i) {
     f.join(0, 1, isl);
     f.join(1, 2, isl);

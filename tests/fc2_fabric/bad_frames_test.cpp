@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "fc2_fabric/link.hpp"
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/link/link.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"

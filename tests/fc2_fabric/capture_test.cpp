@@ -1,4 +1,4 @@
-#include "fc2_fabric/capture.hpp"
+#include "fc2_fabric/frame/capture.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

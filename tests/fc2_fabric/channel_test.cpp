@@ -1,9 +1,10 @@
-#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/link/channel.hpp"
 
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/transmitter.hpp"
+#include "fc2_fabric/node/transmitter.hpp"
 #include "tests/support/frame_log.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -113,7 +114,7 @@ TEST_F(ChannelTest, limited_spaces_frames_by_rate) {
 
 // Many frames in flight arrive in order, whatever their sizes.
 TEST_F(ChannelTest, busy_delivers_in_order) {
-  Channel channel(scheduler, {.latency_ns = 5000, .bytes_per_second = line_rate_bytes_per_second("1GFC")}, log);
+  Channel channel(scheduler, {.latency_ns = 5000, .bytes_per_second = wire::line_rate_bytes_per_second("1GFC")}, log);
   for (std::uint8_t i = 0; i < 100; ++i) channel.send(make_frame(pool, 24 + 2112u * (i % 2u), i));
   scheduler.run_until(scheduler.now() + second);
   ASSERT_EQ(log.size(), 100U);
@@ -177,9 +178,9 @@ TEST_F(ChannelTest, busy_cleared_loses_frames) {
 
 // FC-PI: the names of line rates.
 TEST(LineRate, named_has_a_rate) {
-  EXPECT_EQ(line_rate_bytes_per_second("1GFC"), 106'250'000U);
-  EXPECT_GT(line_rate_bytes_per_second("128GFC"), line_rate_bytes_per_second("64GFC"));
-  EXPECT_EQ(line_rate_bytes_per_second("3GFC"), 0U);
+  EXPECT_EQ(wire::line_rate_bytes_per_second("1GFC"), 106'250'000U);
+  EXPECT_GT(wire::line_rate_bytes_per_second("128GFC"), wire::line_rate_bytes_per_second("64GFC"));
+  EXPECT_EQ(wire::line_rate_bytes_per_second("3GFC"), 0U);
 }
 
 // --- transmitter ---

@@ -1,7 +1,7 @@
 // Class 2: what closes a sequence, and what its recipient answers (FC-FS ACK; FC-VI 5.5, 8.4.2 h).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/sequence_sender.hpp"
+#include "fc2_fabric/node/sequence_sender.hpp"
 #include "tests/support/class_2_pair.hpp"
 
 namespace fc2 {

@@ -1,8 +1,8 @@
 // Class 2 below FC-VI: link services, end-to-end credit, and what the fabric itself answers (FC-FS).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/class_2.hpp"
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/node/class_2.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/flogi_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"

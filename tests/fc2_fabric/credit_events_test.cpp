@@ -3,10 +3,11 @@
 
 #include <random>
 
-#include "fc2_fabric/fabric.hpp"
-#include "fc2_fabric/link.hpp"
+#include "fc2_fabric/switch/fabric.hpp"
+#include "fc2_fabric/link/link.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/switched_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -14,9 +15,9 @@ namespace {
 class FabricCreditLeakTest : public testing::TestWithParam<unsigned> {
  protected:
   FabricCreditLeakTest() {
-    f.link = {.latency_ns = microsecond, .bytes_per_second = line_rate_bytes_per_second("1GFC"), .bb_credit = 3};
+    f.link = {.latency_ns = microsecond, .bytes_per_second = wire::line_rate_bytes_per_second("1GFC"), .bb_credit = 3};
     const LinkConfig isl{
-        .latency_ns = 20 * microsecond, .bytes_per_second = line_rate_bytes_per_second("1GFC"), .bb_credit = 2};
+        .latency_ns = 20 * microsecond, .bytes_per_second = wire::line_rate_bytes_per_second("1GFC"), .bb_credit = 2};
     for (std::size_t i = 0; i < switches; ++i) f.add_switch();
     for (std::size_t a = 0; a < switches; ++a)
       for (std::size_t b = 0; b < a; ++b) f.join(a, b, isl);

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "fc2_fabric/link.hpp"
+#include "fc2_fabric/link/link.hpp"
 
 namespace fc2 {
 namespace {

@@ -1,10 +1,11 @@
 // Buffer-to-buffer credit through a switch: a slow receiver holds its senders back, and nothing is dropped (FC-FS).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/f_port.hpp"
-#include "fc2_fabric/link.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
+#include "fc2_fabric/link/link.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -12,7 +13,8 @@ namespace {
 class FabricCreditTest : public testing::Test {
  protected:
   FabricCreditTest() {
-    fabric.link = {.latency_ns = microsecond, .bytes_per_second = line_rate_bytes_per_second("16GFC"), .bb_credit = 8};
+    fabric.link = {
+        .latency_ns = microsecond, .bytes_per_second = wire::line_rate_bytes_per_second("16GFC"), .bb_credit = 8};
     fabric.bring_up();
   }
   ~FabricCreditTest() override {

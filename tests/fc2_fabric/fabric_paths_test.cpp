@@ -3,12 +3,13 @@
 
 #include <random>
 
-#include "fc2_fabric/fabric.hpp"
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/switch/fabric.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/flogi_frame.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/switched_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -17,7 +18,7 @@ using wire::RCtl;
 constexpr auto type = wire::Type::ip;
 
 LinkConfig rate(const char* name, TimeNs latency = 10 * microsecond) {
-  return {.latency_ns = latency, .bytes_per_second = line_rate_bytes_per_second(name)};
+  return {.latency_ns = latency, .bytes_per_second = wire::line_rate_bytes_per_second(name)};
 }
 
 class FabricPathsTest : public testing::Test {
@@ -226,9 +227,10 @@ TEST_F(FabricPathsTest, changing_mesh_keeps_order) {
   std::vector<InterSwitchLink*> links;
   for (std::size_t a = 0; a < 6; ++a)
     for (std::size_t b = 0; b < a; ++b)
-      links.push_back(&f.join(a, b,
-                              {.latency_ns = static_cast<TimeNs>(1 + chance(5000)) * microsecond,
-                               .bytes_per_second = line_rate_bytes_per_second(chance(2) != 0 ? "1GFC" : "2GFC")}));
+      links.push_back(
+          &f.join(a, b,
+                  {.latency_ns = static_cast<TimeNs>(1 + chance(5000)) * microsecond,
+                   .bytes_per_second = wire::line_rate_bytes_per_second(chance(2) != 0 ? "1GFC" : "2GFC")}));
   for (std::size_t i = 0; i < 6; ++i) add_port(i);
   f.run_for(second);
   std::vector<std::map<std::uint32_t, int>> newest(6);  // by receiver and sender: the number in the last frame

@@ -1,12 +1,12 @@
 // Fabrics of many switches: Domain_IDs, partitions and what grows together, crashes, state changes, broadcasts.
-#include "fc2_fabric/fabric.hpp"
+#include "fc2_fabric/switch/fabric.hpp"
 
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/f_port.hpp"
-#include "fc2_fabric/fabric_controller.hpp"
-#include "fc2_fabric/name_server.hpp"
-#include "fc2_fabric/shared_link.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
+#include "fc2_fabric/switch/fabric_controller.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
+#include "fc2_fabric/node/shared_link.hpp"
 #include "tests/support/flogi_frame.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"

@@ -4,9 +4,10 @@
 
 #include <array>
 
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace support {
 using namespace fc2;  // NOLINT: tests of fc2
@@ -42,7 +43,7 @@ inline SwitchConfig small_queues(std::size_t flow_frames) {
 class FarEnds : public testing::Test {
  public:
   explicit FarEnds(std::size_t flow_frames = 1024) : fabric(2, small_queues(flow_frames)) {
-    fabric.link.bytes_per_second = line_rate_bytes_per_second("8GFC");
+    fabric.link.bytes_per_second = wire::line_rate_bytes_per_second("8GFC");
     fabric.bring_up();
   }
   ~FarEnds() override {

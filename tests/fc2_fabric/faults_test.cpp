@@ -1,12 +1,12 @@
 // Every fault that a link can have, alone: what arrives, when, in which order, with which bytes.
-#include "fc2_fabric/faults.hpp"
+#include "fc2_fabric/link/faults.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 
-#include "fc2_fabric/capture.hpp"
+#include "fc2_fabric/frame/capture.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/test_fabric.hpp"
 

@@ -2,14 +2,15 @@
 // (FC-AL, FC-LS FLOGI and FAN, FC-VI 7.7.4).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/f_port.hpp"
-#include "fc2_fabric/fabric.hpp"
-#include "fc2_fabric/loop.hpp"
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
+#include "fc2_fabric/switch/fabric.hpp"
+#include "fc2_fabric/node/loop_n_port.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -36,7 +37,7 @@ class FlPortTest : public testing::Test {
       port(i).set_user(wire::Type::fc_vi, users[i]);
     }
     fl_port = near().attach(loop);
-    for (const std::size_t i : {alice, bob, priv}) loop.attach(port(i), {.is_private = i == priv});
+    for (const std::size_t i : {alice, bob, priv}) attach(loop, port(i), {.is_private = i == priv});
     fabric.at(0).attach(port(far), {.latency_ns = microsecond});
     run_for(second);
     for (auto& listener : listeners) listener.events.clear();
@@ -73,7 +74,7 @@ class FlPortTest : public testing::Test {
   std::array<support::LoginListener, 4> listeners;
   std::array<support::RecordingUser, 4> users;
   std::vector<std::unique_ptr<NPort>> ports;
-  Loop loop{scheduler, pool, {.hop_latency_ns = 100, .bytes_per_second = line_rate_bytes_per_second("4GFC")}};
+  Loop loop{scheduler, pool, {.hop_latency_ns = 100, .bytes_per_second = wire::line_rate_bytes_per_second("4GFC")}};
   Fabric fabric{scheduler, pool};
   FPort* fl_port = nullptr;
 };
@@ -190,7 +191,7 @@ TEST_F(FlPortTest, logged_in_port_leaves_is_logged_out) {
   EXPECT_FALSE(fl_port->has(gone));
   EXPECT_TRUE(port(alice).remote_port(id(far)).logged_in());
   EXPECT_FALSE(port(alice).remote_port(id(far)).suspended());
-  loop.attach(port(bob));
+  attach(loop, port(bob));
   run_for(second);
   EXPECT_EQ(id(bob), gone);
   EXPECT_EQ(known(), 3U);

@@ -2,7 +2,7 @@
 // does not.
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/node/class_2.hpp"
 #include "tests/support/port_by_hand.hpp"
 #include "wire/bls/ba_acc.hpp"
 #include "wire/els/rrq.hpp"

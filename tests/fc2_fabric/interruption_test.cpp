@@ -2,7 +2,7 @@
 // 7.7).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/link.hpp"
+#include "fc2_fabric/link/link.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/link.hpp"
+#include "fc2_fabric/link/link.hpp"
 
 namespace fc2 {
 namespace {

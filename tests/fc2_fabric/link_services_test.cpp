@@ -1,6 +1,6 @@
 // What an N_Port answers to each ELS request of another port, what it does not answer, and what it counts (FC-LS, FC-VI
 // 7.5, 7.7).
-#include "fc2_fabric/link_services.hpp"
+#include "fc2_fabric/node/link_services.hpp"
 
 #include "tests/support/peers_by_hand.hpp"
 #include "wire/els/echo.hpp"

@@ -1,7 +1,7 @@
 // Logins between N_Ports, and what a port answers by itself (FC-LS; FC-VI 5.6, 7.7, 8.4.2 g).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"

@@ -1,7 +1,7 @@
 // The login with a fabric: FLOGI, its answers, its end (FC-LS; FC-VI 7.7.5).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"

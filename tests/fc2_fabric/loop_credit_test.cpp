@@ -2,10 +2,11 @@
 // for, and stops nobody else (FC-AL alternate BB_Credit); what befalls frames befalls them as on a link.
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/loop.hpp"
+#include "fc2_fabric/node/loop_n_port.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -21,7 +22,7 @@ class LoopCreditTest : public testing::Test {
     NPort& port = *ports.emplace_back(std::make_unique<NPort>(scheduler, pool, support::port_config(ports.size())));
     users.push_back(std::make_unique<support::RecordingUser>());
     port.set_user(wire::Type::fc_vi, *users.back());
-    loop.attach(port, place);
+    attach(loop, port, place);
     return port;
   }
   void run_for(TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
@@ -48,7 +49,7 @@ class LoopCreditTest : public testing::Test {
   FramePool pool;
   std::vector<std::unique_ptr<support::RecordingUser>> users;
   std::vector<std::unique_ptr<NPort>> ports;
-  Loop loop{scheduler, pool, {.hop_latency_ns = 100, .bytes_per_second = line_rate_bytes_per_second("4GFC")}};
+  Loop loop{scheduler, pool, {.hop_latency_ns = 100, .bytes_per_second = wire::line_rate_bytes_per_second("4GFC")}};
 };
 
 // FC-AL: a Login_BB_Credit of 0, by the alternate model.

@@ -2,7 +2,7 @@
 // (FC-AL).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/loop.hpp"
+#include "fc2_fabric/node/loop_n_port.hpp"
 #include "tests/support/test_fabric.hpp"
 
 namespace fc2 {
@@ -16,7 +16,7 @@ class FullLoopTest : public testing::Test {
   /// With the `name`-th lowest name.
   NPort& add(std::size_t name) {
     NPort& port = *ports.emplace_back(std::make_unique<NPort>(scheduler, pool, support::port_config(name)));
-    loop.attach(port);
+    attach(loop, port);
     scheduler.run_until(scheduler.now() + millisecond);
     return port;
   }

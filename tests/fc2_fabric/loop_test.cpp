@@ -1,6 +1,6 @@
 // A private arbitrated loop: AL_PAs by loop initialization, one port at a time has the loop, and what a LIP does to
 // logins (FC-AL, FC-VI 7.7.3).
-#include "fc2_fabric/loop.hpp"
+#include "fc2_fabric/node/loop_n_port.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -29,7 +30,7 @@ class LoopTest : public testing::Test {
   NPort& add(std::uint8_t hard_address = 0) {
     NPort& port = *ports.emplace_back(std::make_unique<NPort>(scheduler, pool, support::port_config(ports.size())));
     port.set_user(wire::Type::fc_vi, user);
-    loop.attach(port, {.hard_address = hard_address});
+    attach(loop, port, {.hard_address = hard_address});
     return port;
   }
   void add_and_run(std::size_t count) {
@@ -55,7 +56,7 @@ class LoopTest : public testing::Test {
   FramePool pool;
   RecordingUser user;
   std::vector<std::unique_ptr<NPort>> ports;
-  Loop loop{scheduler, pool, {.hop_latency_ns = 100, .bytes_per_second = line_rate_bytes_per_second("1GFC")}};
+  Loop loop{scheduler, pool, {.hop_latency_ns = 100, .bytes_per_second = wire::line_rate_bytes_per_second("1GFC")}};
 };
 
 // FC-AL: 127 addresses, each once, the FL_Port's first.
@@ -209,7 +210,7 @@ TEST_F(LoopTest, rate) {
   for (int n = 0; n < 100; ++n) send(0, id(1), 0);
   const TimeNs start = scheduler.now();
   while (user.ius.size() < 100 && scheduler.run_next(never)) {}
-  EXPECT_GE(scheduler.now() - start, 100 * 68 * second / static_cast<TimeNs>(line_rate_bytes_per_second("1GFC")));
+  EXPECT_GE(scheduler.now() - start, 100 * 68 * second / static_cast<TimeNs>(wire::line_rate_bytes_per_second("1GFC")));
 }
 
 // FC-VI 7.5: a broadcast reaches every port but its sender.

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "fc2_fabric/f_port.hpp"
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/switched_fabric.hpp"
 #include "wire/messages.hpp"

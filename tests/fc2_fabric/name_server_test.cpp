@@ -1,8 +1,8 @@
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/messages.hpp"

@@ -1,7 +1,7 @@
 // Two N_Ports on one link: who assigns the addresses, and what NOS, OLS and LR do (FC-VI 7.7.2).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/point_to_point.hpp"
+#include "fc2_fabric/node/point_to_point.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/test_fabric.hpp"

@@ -1,6 +1,6 @@
 // A receiver that is slow, or takes nothing for a while: which frame is processed when (receive_queue.hpp; FC-FS
 // buffers, Link Reset).
-#include "fc2_fabric/receive_queue.hpp"
+#include "fc2_fabric/link/receive_queue.hpp"
 
 #include <gtest/gtest.h>
 

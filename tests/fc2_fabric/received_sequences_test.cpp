@@ -1,5 +1,5 @@
 // When a sequence with ACK_0 is whole (FC-FS).
-#include "fc2_fabric/received_sequences.hpp"
+#include "fc2_fabric/node/received_sequences.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Exchanges that were aborted before they began here (FC-FS 23.6.1.1).
-#include "fc2_fabric/recovery_qualifiers.hpp"
+#include "fc2_fabric/node/recovery_qualifiers.hpp"
 
 #include <gtest/gtest.h>
 

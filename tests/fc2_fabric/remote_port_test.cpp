@@ -1,5 +1,5 @@
 // What an N_Port knows of another one, and when it is of use (FC-VI 4.1, 5.5, 5.6, 7.7; FC-FS, FC-LS).
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 
 #include <gtest/gtest.h>
 

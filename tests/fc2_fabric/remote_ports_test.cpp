@@ -1,5 +1,5 @@
 // A full table of ports: who makes room for whom (remote_ports.hpp; FC-LS: a login may end implicitly).
-#include "fc2_fabric/remote_ports.hpp"
+#include "fc2_fabric/node/remote_ports.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/frame/time.hpp"
 
 #include <gtest/gtest.h>
 

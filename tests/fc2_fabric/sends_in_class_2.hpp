@@ -1,6 +1,6 @@
 // An N_Port that sends sequences in class 2 to a peer that is played by hand.
 #pragma once
-#include "fc2_fabric/sequence_sender.hpp"
+#include "fc2_fabric/node/sequence_sender.hpp"
 #include "tests/support/played_peer.hpp"
 
 namespace fc2 {

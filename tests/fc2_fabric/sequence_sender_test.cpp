@@ -2,7 +2,7 @@
 // not send (FC-FS; FC-VI 4.1, 5.5, 5.6, 5.8, 7.7).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/sequence_sender.hpp"
+#include "fc2_fabric/node/sequence_sender.hpp"
 #include "tests/support/played_peer.hpp"
 
 namespace fc2 {

@@ -2,8 +2,8 @@
 // bounded.
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/affected_addresses.hpp"
-#include "fc2_fabric/fabric_controller.hpp"
+#include "fc2_fabric/switch/affected_addresses.hpp"
+#include "fc2_fabric/switch/fabric_controller.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"

@@ -1,14 +1,15 @@
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/fabric_controller.hpp"
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/fabric_controller.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/rscn.hpp"
 #include "wire/els/scr.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -130,7 +131,7 @@ TEST_F(SwitchTest, logged_in_frame_to_oneself_comes_back) {
 
 // Frames from many ports to one keep the order of each sender.
 TEST_F(SwitchTest, busy_egress_keeps_order) {
-  fabric.link = {.latency_ns = 1000, .bytes_per_second = line_rate_bytes_per_second("1GFC")};
+  fabric.link = {.latency_ns = 1000, .bytes_per_second = wire::line_rate_bytes_per_second("1GFC")};
   bring_up(4);
   fabric.fabric.tap(fabric.port(3), &log);
   for (int i = 0; i < 20; ++i)

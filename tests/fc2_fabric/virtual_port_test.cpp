@@ -1,13 +1,14 @@
 // N_Port_ID virtualization: several N_Ports on one link (FLOGI, then FDISC), at the F_Port and at the N_Ports (FC-LS).
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/f_port.hpp"
-#include "fc2_fabric/name_server.hpp"
-#include "fc2_fabric/shared_link.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
+#include "fc2_fabric/node/shared_link.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
@@ -246,9 +247,10 @@ TEST_F(LimitedVirtualPortTest, full_fdisc_is_rejected) {
 class CreditedVirtualPortTest : public VirtualPortTest {
  protected:
   CreditedVirtualPortTest()
-      : VirtualPortTest(
-            3, {},
-            {.latency_ns = 10 * microsecond, .bytes_per_second = line_rate_bytes_per_second("1GFC"), .bb_credit = 2}) {}
+      : VirtualPortTest(3, {},
+                        {.latency_ns = 10 * microsecond,
+                         .bytes_per_second = wire::line_rate_bytes_per_second("1GFC"),
+                         .bb_credit = 2}) {}
 };
 
 // The ports of a link share its credit: with little of it all get their turn, and no frame is lost.

@@ -14,7 +14,7 @@ struct Traffic {
 
 class Allocation : public support::TwoNodes, public ::testing::WithParamInterface<Traffic> {
  public:
-  Allocation() : TwoNodes({}, {.latency_ns = fc2::microsecond, .bytes_per_second = 3'200'000'000}) {}
+  Allocation() : TwoNodes({}, {.latency_ns = runtime::microsecond, .bytes_per_second = 3'200'000'000}) {}
   /// Descriptors are used again and again, as an application does.
   void prepare() {
     const std::uint16_t operation = GetParam().operation;
@@ -29,7 +29,7 @@ class Allocation : public support::TwoNodes, public ::testing::WithParamInterfac
       for (int i = 0; i < depth && GetParam().operation == 0; ++i)
         server_vi->post_receive(receives[static_cast<std::size_t>(i)], server->handle);
       for (int i = 0; i < depth; ++i) client_vi->post_send(sends[static_cast<std::size_t>(i)], client->handle);
-      fabric.run_for(10 * fc2::millisecond);
+      fabric.run_for(10 * runtime::millisecond);
       std::uint64_t address = 0;
       for (int i = 0; i < depth; ++i) succeeded += client_vi->send_done(address) == vi::Return::Success;
       while (server_vi->receive_done(address) == vi::Return::Success) {}

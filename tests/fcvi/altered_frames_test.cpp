@@ -34,12 +34,12 @@ class Besieged : public support::MessageNodes {
     begin(world_.level);
     post_all();
     for (int step = 0; step < 40; ++step) {
-      fabric.run_for(pick(60) * fc2::microsecond + pick(100) / 99 * fc2::second * pick(4));
+      fabric.run_for(pick(60) * runtime::microsecond + pick(100) / 99 * runtime::second * pick(4));
       if (!log.frames().empty()) send_altered();
     }
-    fabric.run_for(15 * fc2::second);
+    fabric.run_for(15 * runtime::second);
     disconnect(*server, *server_vi), disconnect(*client, *client_vi);
-    fabric.run_for(120 * fc2::second);
+    fabric.run_for(120 * runtime::second);
     EXPECT_EQ(unexpected(), 0u);
     EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
     EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);

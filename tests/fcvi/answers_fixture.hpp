@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/peer_wire_fixture.hpp"
 #include "tests/support/frame_log.hpp"
 
@@ -21,11 +21,12 @@ class Answers : public PeerWire {
   explicit Answers(std::size_t our_index = 0) : PeerWire(our_index) { fabric.fabric.tap(host.port, &log); }
   ~Answers() override {
     host.provider.withdraw(wait);
-    fabric.run_for(60 * fc2::second);  // what was called ends before its operation goes
+    fabric.run_for(60 * runtime::second);  // what was called ends before its operation goes
     fabric.fabric.tap(host.port, nullptr);
   }
   /// VipConnectRequest, and its CONNECT_RQST at the peer.
-  void ask(fc2::TimeNs timeout = vi::infinite, vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery) {
+  void ask(runtime::TimeNs timeout = runtime::never,
+           vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery) {
     vi = &host.make_vi(level);
     peer.attributes = vi->attributes();
     peer.rqst.reset(), peer.resp2.reset(), call.result.reset();
@@ -35,12 +36,12 @@ class Answers : public PeerWire {
   }
   /// T3 is over, and the retry is here.
   void await_retry() {
-    fabric.run_for(t3 + fc2::millisecond);
+    fabric.run_for(t3 + runtime::millisecond);
     ASSERT_TRUE(peer.rqst->retry);
   }
   void listen() {
     wait.result.reset();
-    host.provider.connect_wait(host.net(discriminator), vi::infinite, wait);
+    host.provider.connect_wait(host.net(discriminator), runtime::never, wait);
   }
   void offer() {
     vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
@@ -132,7 +133,7 @@ class Answers : public PeerWire {
   [[nodiscard]] std::uint64_t discarded(fc2::Discard reason) const { return host.port.counters().discarded(reason); }
   [[nodiscard]] const fcvi::ProviderCounters& counters() const { return host.provider.counters(); }
 
-  static constexpr fc2::TimeNs t3 = 10 * fc2::second, t2 = 20 * fc2::second;
+  static constexpr runtime::TimeNs t3 = 10 * runtime::second, t2 = 20 * runtime::second;
   support::FrameLog log;
   Wait wait;
   Done accept;

@@ -106,7 +106,7 @@ TEST(Arrivals, pieceInAGap_isMissedSinceTheGapShowed) {
   arrivals.add({800, 900, 8, 8, 90});
   EXPECT_EQ(arrivals.missed_since(600), 90);
   EXPECT_EQ(arrivals.missed_since(599), 10) << "of the range that it is in";
-  EXPECT_EQ(arrivals.missed_since(900), fc2::never);
+  EXPECT_EQ(arrivals.missed_since(900), runtime::never);
   EXPECT_EQ(arrivals.oldest_gap(), 10);
 }
 

@@ -14,7 +14,7 @@ using fcvi::ReorderPool;
 using Piece = Arrivals::Piece;
 
 /// Frame `number` of a message whose frames carry 100 bytes each.
-Arrivals::Range frame(std::uint32_t number, fc2::TimeNs now = 1) {
+Arrivals::Range frame(std::uint32_t number, runtime::TimeNs now = 1) {
   const auto seq_cnt = static_cast<std::uint16_t>(number);
   return {number * 100, number * 100 + 100, seq_cnt, seq_cnt, now};
 }
@@ -90,20 +90,20 @@ TEST(Arrivals, overlap_isAConflict) {
 // or behind it.
 TEST(Arrivals, gaps_eachHasItsOwnTime) {
   Arrivals arrivals;
-  EXPECT_EQ(arrivals.oldest_gap(), fc2::never);
+  EXPECT_EQ(arrivals.oldest_gap(), runtime::never);
   arrivals.add(frame(5, 10));
   arrivals.add(frame(3, 20));
   arrivals.add(frame(9, 30));
   EXPECT_EQ(arrivals.missed_since(0), 10);
   EXPECT_EQ(arrivals.missed_since(400), 10);
   EXPECT_EQ(arrivals.missed_since(600), 30);
-  EXPECT_EQ(arrivals.missed_since(1000), fc2::never) << "nothing behind it came";
+  EXPECT_EQ(arrivals.missed_since(1000), runtime::never) << "nothing behind it came";
   EXPECT_EQ(arrivals.frontier(), 1000u);
   for (const std::uint32_t number : {0u, 1u, 2u, 4u}) arrivals.add(frame(number, 40));
   EXPECT_EQ(arrivals.oldest_gap(), 30);
   EXPECT_EQ(arrivals.prefix(), 600u);
   for (const std::uint32_t number : {6u, 7u, 8u}) arrivals.add(frame(number, 40));
-  EXPECT_EQ(arrivals.oldest_gap(), fc2::never);
+  EXPECT_EQ(arrivals.oldest_gap(), runtime::never);
 }
 
 // Of messages: those in front that are over are forgotten, and the others are counted from there.
@@ -186,7 +186,7 @@ TEST(Arrivals, gapsThatAreDue_areFilledAtOnce) {
   EXPECT_EQ(arrivals.ranges().size(), 6u);
   arrivals.fill_before(arrivals.end_of_gaps(9));
   EXPECT_TRUE(arrivals.is_whole(95));
-  EXPECT_EQ(arrivals.oldest_gap(), fc2::never);
+  EXPECT_EQ(arrivals.oldest_gap(), runtime::never);
   EXPECT_EQ(arrivals.end_of_gaps(100), 0u);
 }
 

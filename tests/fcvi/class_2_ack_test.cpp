@@ -42,11 +42,11 @@ class Class2AckAnyOrder : public Class2Nodes {
 };
 class Class2ShortTimeOut : public Class2Nodes {
  public:
-  Class2ShortTimeOut() : Class2Nodes({.e_d_tov = 400 * fc2::microsecond}) {}
+  Class2ShortTimeOut() : Class2Nodes({.e_d_tov = 400 * runtime::microsecond}) {}
 };
 class Class2ShortTimeOutAck0 : public Class2Nodes {
  public:
-  Class2ShortTimeOutAck0() : Class2Nodes({.ack_0 = true, .e_d_tov = 400 * fc2::microsecond}) {}
+  Class2ShortTimeOutAck0() : Class2Nodes({.ack_0 = true, .e_d_tov = 400 * runtime::microsecond}) {}
 };
 class Class2Unreliable : public Class2AckAnyOrder {};
 class Class2SmallIus : public Class2Nodes {
@@ -60,11 +60,11 @@ TEST_F(Class2Ack, sending_unaskedResponseBeforeAck_isIgnored) {
   for (const bool write : {false, true}) {
     SCOPED_TRACE(write);
     begin(Level::ReliableDelivery, write ? "write" : "send");
-    faults.on_link_control = [](const wire::FcHeader&) { return late(500 * fc2::millisecond); };
+    faults.on_link_control = [](const wire::FcHeader&) { return late(500 * runtime::millisecond); };
     const auto operation = write ? vi::control::op_rdma_write : vi::control::op_send_receive;
     const auto message = client->descriptor(operation, {{client->data, 100}}, server->data, server->handle);
     receive(), client_vi->post_send(message, client->handle);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     ASSERT_NE(data_frame(0), nullptr);
     support::ForgedFrame response{.header = data_frame(0)->header, .data = {}};
     std::swap(response.header.s_id, response.header.d_id);
@@ -74,10 +74,10 @@ TEST_F(Class2Ack, sending_unaskedResponseBeforeAck_isIgnored) {
     response.set({.handle = wire::FcviHandle{write ? 2u : 1u}, .opcode = opcode, .msg_id = {1}});
     const auto ignored = client->port.counters().discarded(fc2::Discard::UnexpectedIu);
     inject(server->port, response.build(fabric.pool));
-    fabric.run_for(100 * fc2::millisecond);
+    fabric.run_for(100 * runtime::millisecond);
     EXPECT_EQ(client->status(message), 0u) << "its ACK is still to come";
     EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnexpectedIu), ignored + 1);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_EQ(client->status(message), vi::status::done | (write ? vi::status::op_rdma_write : vi::status::op_send));
     faults.on_link_control = {};
   }
@@ -89,22 +89,22 @@ TEST_F(Class2Ack, sending_ackedOutOfTurn_exchangeServesTheNext) {
   begin(Level::ReliableDelivery);
   bool first = true;
   faults.on_link_control = [&](const wire::FcHeader&) {
-    return std::exchange(first, false) ? late(500 * fc2::millisecond) : pass;
+    return std::exchange(first, false) ? late(500 * runtime::millisecond) : pass;
   };
   receive(3), send(2, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const wire::OxId of_second =
       log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.data[11] == 2; })
           ->header.ox_id;
   bring_to_the_front(of_second);
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(log.count([=](const LoggedFrame& f) {
     return f.outbound && f.is(RCtl::solicited_data) && f.header.ox_id == of_second;
   }),
             2u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), 0u) << i;
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), sent_well) << i;
 }
 
@@ -120,7 +120,7 @@ TEST_F(Class2Ack, receiving_twoConnections_eachAbtsFindsItsMessage) {
   send();
   client_vi = first;
   send();
-  fabric.run_for(3 * fc2::second);  // E_D_TOV (B.2.6.1 rule 8e), ABTS
+  fabric.run_for(3 * runtime::second);  // E_D_TOV (B.2.6.1 rule 8e), ABTS
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_EQ(received(1), receive_lost);
 }
@@ -129,14 +129,14 @@ TEST_F(Class2Ack, receiving_twoConnections_eachAbtsFindsItsMessage) {
 TEST_F(Class2Ack, sending_ackTwice_countsOnce) {
   begin(Level::ReliableDelivery);
   faults.on_frame = support::to_frame(3, lose);
-  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  faults.on_link_control = [](const wire::FcHeader&) { return late(runtime::millisecond); };
   receive(), send();
-  fabric.run_for(500 * fc2::microsecond);
+  fabric.run_for(500 * runtime::microsecond);
   faults.on_link_control = {};
   answer(data_frame(0)->header, RCtl::ack_1, 1);
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   EXPECT_EQ(sent(0), 0u) << "frame 3 was never acknowledged";
-  fabric.run_for(3 * fc2::second);
+  fabric.run_for(3 * runtime::second);
   EXPECT_EQ(sent(0), send_flushed);  // B.2.6.1 rule 8e
 }
 
@@ -145,7 +145,7 @@ TEST_F(Class2Ack, sending_ackOfNothingSent_isIgnored) {
   begin(Level::ReliableDelivery);
   lose_all_of_the_client();
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const wire::FcHeader data = data_frame(0)->header;
   wire::FcHeader never = data;
   never.seq_cnt = {0x4711};
@@ -153,15 +153,15 @@ TEST_F(Class2Ack, sending_ackOfNothingSent_isIgnored) {
   other.seq_id.value ^= 1;
   for (const RCtl answer_of : {RCtl::ack_1, RCtl::p_rjt, RCtl::p_bsy}) {
     answer(never, answer_of, 1), answer(other, answer_of, 1);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     EXPECT_EQ(sent(0), 0u);
     EXPECT_EQ(log.count(RCtl::abts), 0u);
   }
   answer(data, RCtl::ack_0, 0);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(sent(0), 0u) << "ACK_1 was asked for";
   answer(data, RCtl::ack_1, 1);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(sent(0), sent_well);
 }
 
@@ -172,12 +172,12 @@ TEST_F(Class2Ack, aborting_lateAck_isIgnored) {
   lose_all_of_the_client();
   faults.on_basic = [](const wire::FcHeader&) { return lose; };
   send(1, 100);
-  fabric.run_for(3 * fc2::second);
+  fabric.run_for(3 * runtime::second);
   ASSERT_EQ(sent(0), sent_well);
   const auto ignored = client->port.counters().discarded(fc2::Discard::UnknownExchange);
   answer(data_frame(0)->header, RCtl::ack_1, 1);
   answer(data_frame(0)->header, RCtl::p_rjt, 0x01010000);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnknownExchange), ignored + 2);
   EXPECT_EQ(sent(0), sent_well);
 }
@@ -188,11 +188,11 @@ TEST_F(Class2AckAnyOrder, sending_busyFlood_doesNotMoveTheTimeOut) {
   begin(Level::ReliableDelivery);
   lose_all_of_the_client();
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const wire::FcHeader data = data_frame(0)->header;
   for (int i = 0; i < 1000; ++i) {  // 10 s, five times E_D_TOV
     answer(data, RCtl::p_bsy, 0x01010000);
-    fabric.run_for(10 * fc2::millisecond);
+    fabric.run_for(10 * runtime::millisecond);
   }
   EXPECT_EQ(sent(0), send_flushed);
   const auto again =
@@ -206,7 +206,7 @@ TEST_F(Class2AckAnyOrder, sending_busyFlood_doesNotMoveTheTimeOut) {
 void long_sequence(Class2Nodes& nodes) {
   nodes.begin(Level::ReliableDelivery);
   nodes.receive(), nodes.send(1, 60'000), nodes.receive(3), nodes.send(3, 60'000);
-  nodes.fabric.run_for(fc2::second);
+  nodes.fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(nodes.sent(i), Class2Nodes::sent_well) << i;
   EXPECT_EQ(nodes.log.count(RCtl::abts), 0u);
 }
@@ -223,10 +223,10 @@ TEST_F(Class2Ack, aborted_manySequences_nothingLeaks) {
   };
   for (int i = 0; i < 300; ++i) {
     client_vi->post_send(client->descriptor(0, {{client->data, 60'000}}), client->handle);
-    fabric.run_for(5 * fc2::millisecond);
+    fabric.run_for(5 * runtime::millisecond);
   }
   receive(), send(1, 60'000);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(sent(0), sent_well);
 }
 
@@ -250,18 +250,18 @@ TEST_F(Class2Ack, aborted_abtsUnanswered_seqIdRests) {
     return pass;
   };
   client_vi->post_send(client->descriptor(0, {{client->data, 60'000}}), client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const auto send_300 = [&] {
     receive(300);
     for (int i = 0; i < 300; ++i) {
       client_vi->post_send(client->descriptor(0, {{client->data, 10}}), client->handle);
-      fabric.run_for(100 * fc2::microsecond);
+      fabric.run_for(100 * runtime::microsecond);
     }
   };
   send_300();
   EXPECT_EQ(again, 0);
   answered = true;
-  fabric.run_for(11 * fc2::second);  // the second ABTS, after R_A_TOV
+  fabric.run_for(11 * runtime::second);  // the second ABTS, after R_A_TOV
   receives.clear();
   send_300();
   EXPECT_GT(again, 0) << "recovered";
@@ -279,10 +279,10 @@ TEST_F(Class2Ack, sending_lastAckLate_seqIdRests) {
     return pass;
   };
   faults.on_link_control = [&](const wire::FcHeader& header) {
-    return header.seq_id.value == seq_id && header.seq_cnt.value == 3 ? late(fc2::second) : pass;
+    return header.seq_id.value == seq_id && header.seq_cnt.value == 3 ? late(runtime::second) : pass;
   };
   receive(), send();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_GE(seq_id, 0);
   begin(Level::UnreliableDelivery, "second");
   const auto send_300 = [&] {
@@ -290,14 +290,14 @@ TEST_F(Class2Ack, sending_lastAckLate_seqIdRests) {
     log.clear();
     for (int i = 0; i < 300; ++i) {
       client_vi->post_send(client->descriptor(0, {{client->data, 10}}), client->handle);
-      fabric.run_for(100 * fc2::microsecond);
+      fabric.run_for(100 * runtime::microsecond);
     }
     EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); }), 300u);
   };
   send_300();
   EXPECT_EQ(sent(0), 0u);
   EXPECT_EQ(again, 0);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(sent(0), sent_well);
   send_300();
   EXPECT_GT(again, 0) << "closed";
@@ -307,7 +307,7 @@ TEST_F(Class2Ack, sending_lastAckLate_seqIdRests) {
 TEST_F(Class2AckAnyOrder, sending_manySequences_seqIdsComeBack) {
   begin(Level::UnreliableDelivery);
   receive(300);
-  for (int i = 0; i < 300; ++i) send(1, 10), fabric.run_for(fc2::millisecond);
+  for (int i = 0; i < 300; ++i) send(1, 10), fabric.run_for(runtime::millisecond);
   for (std::size_t i = 0; i < 300; ++i) ASSERT_EQ(sent(i), sent_well) << i;
 }
 
@@ -316,15 +316,15 @@ TEST_F(Class2Ack, sending_credit_neverExceedsTheGrant) {
   begin(Level::ReliableDelivery);
   receive(4);
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   for (int i = 0; i < 100; ++i) answer(data_frame(0)->header, RCtl::ack_1, 1);
-  fabric.run_for(fc2::millisecond);
-  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  fabric.run_for(runtime::millisecond);
+  faults.on_link_control = [](const wire::FcHeader&) { return late(runtime::millisecond); };
   log.clear();
   send(1, 60'000);
-  fabric.run_for(500 * fc2::microsecond);
+  fabric.run_for(500 * runtime::microsecond);
   EXPECT_EQ(log.count(RCtl::solicited_data), credit);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(sent(1), sent_well) << "it goes on with the ACKs";
 }
 
@@ -333,9 +333,9 @@ TEST_F(Class2Ack, waiting_forCredit_connectionEnds_nothingLeaks) {
   begin(Level::ReliableDelivery);
   lose_all_of_the_client();
   send(1, credit * frame_bytes), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(*client, *client_vi), disconnect(*server, *server_vi);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(sent(1), send_flushed);
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
 }
@@ -349,7 +349,7 @@ TEST_F(Class2SmallIus, sending_severalIus_arrive) {
     const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data + (20u << 20), 60'000}},
                                          server->data, server->handle);
     client_vi->post_send(read, client->handle);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     for (std::size_t i = first; i < first + 3; ++i) EXPECT_TRUE(arrived(i, i, 60'000) && sent(i) == sent_well);
     EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   }
@@ -361,7 +361,7 @@ TEST_F(Class2SmallIus, sending_severalIus_arrive) {
 TEST_F(Class2Ack, expecting_noDescriptor_ackTellsItFirst) {
   begin(Level::ReliableDelivery);
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   std::vector<RCtl> told;
   for (const LoggedFrame& f : log.frames())
     if (!f.outbound && (f.is(RCtl::ack_1) || f.is(RCtl::unsolicited_control))) told.push_back(f.header.r_ctl);
@@ -374,9 +374,9 @@ TEST_F(Class2Ack, expecting_noDescriptor_ackTellsItFirst) {
 // Sequence, Perform ABTS; also where the fabric keeps no order, and one of the past may be a duplicate.
 TEST_F(Class2Unreliable, expecting_noDescriptor_restIsNotAccepted) {
   begin(Level::UnreliableDelivery);
-  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  faults.on_link_control = [](const wire::FcHeader&) { return late(runtime::millisecond); };
   send();
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   const auto acks = [](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::ack_1); };
   const auto demands = [&](const LoggedFrame& f) {
     return acks(f) && (f.header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
@@ -388,22 +388,23 @@ TEST_F(Class2Unreliable, expecting_noDescriptor_restIsNotAccepted) {
 // FC-VI B.2.4 rules 2 a) c): ... and a frame of it that comes late, until R_A_TOV after the error. Then Merr is clear:
 // the frame is one of the past, which may be a duplicate of what is here.
 TEST_F(Class2Unreliable, errored_lateFrame_isNotAcceptedUntilRaTov) {
-  for (const fc2::TimeNs after : {10 * fc2::second - fc2::millisecond, 10 * fc2::second + fc2::millisecond}) {
+  for (const runtime::TimeNs after :
+       {10 * runtime::second - runtime::millisecond, 10 * runtime::second + runtime::millisecond}) {
     begin(Level::UnreliableDelivery, std::to_string(after));
     send(1, 100);
     const auto errored_at = fabric.scheduler.now();
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     const LoggedFrame& first = *data_frame(0);
     support::ForgedFrame again{.header = first.header, .data = first.data, .sof = first.sof, .eof = first.eof};
     again.header.ox_id.value ^= 0x4000;  // else the ABTS covers it
     fabric.run_for(errored_at + after - fabric.scheduler.now());
     log.clear();
     inject(client->port, again.build(fabric.pool));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     const auto* ack = log.find([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::ack_1); });
     ASSERT_NE(ack, nullptr);
     const bool demands = (ack->header.f_ctl & wire::f_ctl::abort_condition_mask) == wire::f_ctl::abort_perform_abts;
-    EXPECT_EQ(demands, after < 10 * fc2::second);
+    EXPECT_EQ(demands, after < 10 * runtime::second);
     disconnect(*client, *client_vi), disconnect(*server, *server_vi);
   }
 }

@@ -20,12 +20,12 @@ class Class2Answers : public Class2Nodes {
     begin(level);
     lose_all_of_the_client();
     receive(), send(1, bytes);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     ASSERT_NE(data_frame(0), nullptr);
   }
   void answered(const wire::FcHeader& data, RCtl r_ctl, std::uint32_t parameter, std::uint32_t more_f_ctl = 0) {
     answer(data, r_ctl, parameter, more_f_ctl);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   [[nodiscard]] std::size_t aborts() const { return log.count(RCtl::abts); }
 };
@@ -84,11 +84,11 @@ TEST_F(Class2Answers, sending_busyInOrder_isAborted) {
 // FC-VI B.2.6.1 rules 8b, 8e: a frame that is busied shortly before E_D_TOV is over does not put that off.
 TEST_F(Class2AnswersAnyOrder, sending_busyAtTheLast_isGivenUpInTime) {
   send_alone(Level::ReliableDelivery);
-  const fc2::TimeNs e_d_tov = client->port.e_d_tov(), begun = data_frame(0)->at;
+  const runtime::TimeNs e_d_tov = client->port.e_d_tov(), begun = data_frame(0)->at;
   fabric.scheduler.run_until(begun + e_d_tov - e_d_tov / 200);
   answered(data_frame(0)->header, RCtl::p_bsy, 0x01010000);
   EXPECT_EQ(sent(0), 0u);
-  fabric.scheduler.run_until(begun + e_d_tov + fc2::millisecond);
+  fabric.scheduler.run_until(begun + e_d_tov + runtime::millisecond);
   EXPECT_EQ(sent(0), send_flushed);
 }
 
@@ -96,7 +96,7 @@ TEST_F(Class2AnswersAnyOrder, sending_busyAtTheLast_isGivenUpInTime) {
 // kept to be sent again; one beyond them that is busied ends it, as on an in-order fabric.
 TEST_F(Class2AnswersAnyOrderAck0, sending_busyOfALongSequence_theFirstGoAgain) {
   send_alone(Level::ReliableDelivery, 1030 * frame_bytes);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   const auto again = [&] {
     return log.count([](const support::LoggedFrame& f) { return f.outbound && f.header.has(f_ctl::retransmitted); });
   };
@@ -142,7 +142,7 @@ TEST_F(Class2AnswersAck0, sending_ackBeforeTheLastFrame_isIgnored) {
   };
   const auto bad = client->port.counters().discarded(fc2::Discard::BadHeader);
   send(1, 60'000);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_GT(faults.lost, 20) << "the rest was sent";
   EXPECT_EQ(client->port.counters().discarded(fc2::Discard::BadHeader), bad + 1);
   EXPECT_EQ(sent(0), 0u);
@@ -157,7 +157,7 @@ TEST_F(Class2AnswersAck0, awaitResponse_rejectOfWhatWasAcknowledged_isIgnored) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(log.count(RCtl::ack_0), 1u);
   const auto ignored = client->port.counters().discarded(fc2::Discard::UnknownExchange);
   answered(data_frame(0)->header, RCtl::p_rjt, 0x01010000);
@@ -165,7 +165,7 @@ TEST_F(Class2AnswersAck0, awaitResponse_rejectOfWhatWasAcknowledged_isIgnored) {
   EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnknownExchange), ignored + 2);
   EXPECT_EQ(aborts(), 0u);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   EXPECT_EQ(sent(0), send_failed) << "by FCVI_ULP_TIMEOUT, as if nothing had been said";
 }
 
@@ -175,7 +175,7 @@ TEST_F(Class2AnswersAck0, answering_hostGoesAwayBeforeTheAck) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   fc2::NPort& port = server->port;
   ASSERT_TRUE(arrived(0, 0, 100));
   ASSERT_GT(port.open_exchanges(), 0u);
@@ -194,7 +194,7 @@ class NotAskedFor : public support::MessageNodes {
 TEST_F(NotAskedFor, connected_messages_goInClass3) {
   begin(Level::ReliableDelivery);
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_TRUE(arrived(0, 0, 100));
   EXPECT_EQ(log.count([](const support::LoggedFrame& f) { return wire::class_of_service(f.sof) == 2; }), 0u);
 }

@@ -1,7 +1,7 @@
 // Two nodes that send each other messages in class 2, and a hand that puts frames of its own onto the fabric.
 #pragma once
-#include "fc2_fabric/class_2.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/class_2.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
 
 namespace support {
@@ -41,7 +41,7 @@ class Class2Nodes : public MessageNodes {
   struct Options {
     bool in_order = true;
     bool ack_0 = false;
-    fc2::TimeNs e_d_tov = 2 * fc2::second;
+    runtime::TimeNs e_d_tov = 2 * runtime::second;
     std::uint32_t max_iu_bytes = 0;
     std::uint64_t reorder_pool_bytes = 64u << 20;
   };

@@ -24,12 +24,12 @@ class Class2Ack0AnyOrder : public Class2Nodes {
 // Only then is the sequence closed at its initiator, and the message done.
 TEST_F(Class2Ack0AnyOrder, receiving_lastFrameOvertakes_ackWaitsForTheRest) {
   begin(Level::ReliableDelivery);
-  faults.on_frame = support::to_frame(1, late(10 * fc2::millisecond));
+  faults.on_frame = support::to_frame(1, late(10 * runtime::millisecond));
   receive(), send();
-  fabric.run_for(5 * fc2::millisecond);
+  fabric.run_for(5 * runtime::millisecond);
   EXPECT_EQ(log.count(RCtl::ack_0), 0u);
   EXPECT_EQ(sent(0), 0u);
-  fabric.run_for(10 * fc2::millisecond);
+  fabric.run_for(10 * runtime::millisecond);
   EXPECT_TRUE(arrived(0, 0));
   EXPECT_EQ(sent(0), sent_well);
   ASSERT_EQ(log.count(RCtl::ack_0), 1u);
@@ -47,10 +47,10 @@ TEST_F(Class2Ack0AnyOrder, sending_frameLost_isNotAcknowledged) {
     return !frame.from_client ? pass : frame.number == 0 ? twice : frame.number == 1 ? lose : pass;
   };
   receive(), send();
-  fabric.run_for(1900 * fc2::millisecond);
+  fabric.run_for(1900 * runtime::millisecond);
   EXPECT_EQ(sent(0), 0u);
   EXPECT_EQ(log.count(RCtl::abts), 0u);
-  fabric.run_for(200 * fc2::millisecond);
+  fabric.run_for(200 * runtime::millisecond);
   EXPECT_EQ(log.count(RCtl::ack_0), 0u);
   EXPECT_EQ(sent(0), send_flushed);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -62,11 +62,11 @@ TEST_F(Class2Ack0AnyOrder, receiving_afterAbort_startsAnew) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = support::to_frame(1, lose);
   receive(2), send();
-  fabric.run_for(3 * fc2::second);
+  fabric.run_for(3 * runtime::second);
   ASSERT_EQ(sent(0), sent_well);
   faults.on_frame = {};
   send();
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   EXPECT_EQ(sent(1), sent_well);
   EXPECT_EQ(log.count(RCtl::ack_0), 1u);
 }
@@ -81,7 +81,7 @@ class Class2Full : public Class2Nodes {
   void fill_data(std::uint8_t* at) {
     for (std::uint32_t i = 0; i < bytes; ++i) at[i] = static_cast<std::uint8_t>(i * 11 + (i >> 12));
   }
-  void delay_short_messages(fc2::TimeNs delay) {
+  void delay_short_messages(runtime::TimeNs delay) {
     faults.on_frame = [=](MessageFrame& frame) {
       return frame.from_client && frame.header.tot_len_or_connection_id == 8 ? late(delay) : pass;
     };
@@ -106,9 +106,9 @@ TEST_F(Class2Full, receiving_poolFull_isBusied) {
         server_vi->post_receive(to.back(), server->handle);
       }
     }
-    delay_short_messages(300 * fc2::millisecond);  // each holds a credit meanwhile
+    delay_short_messages(300 * runtime::millisecond);  // each holds a credit meanwhile
     for (std::uint32_t i = 0; i < 2 * streams; ++i) clients[i / 2]->post_send(from[i], client->handle);
-    fabric.run_for(4 * fc2::second);
+    fabric.run_for(4 * runtime::second);
     for (std::uint32_t i = 0; i < 2 * streams; ++i) {
       EXPECT_EQ(server->status(to[i]), vi::status::done | vi::status::op_receive) << i;
       EXPECT_EQ(client->status(from[i]), sent_well) << i;
@@ -134,12 +134,12 @@ TEST_F(Class2Silence, reading_dataNotAcknowledged_endsTheExchangeAlone) {
   faults.on_link_control = [&](const wire::FcHeader& fc) { return fc.s_id == client->port.n_port_id() ? lose : pass; };
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(5 * fc2::second);  // E_D_TOV
+  fabric.run_for(5 * runtime::second);  // E_D_TOV
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::abts); }), 1u);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
 }
 
@@ -148,28 +148,28 @@ TEST_F(Class2Silence, reading_dataNotAcknowledged_endsTheExchangeAlone) {
 // (Nothing but ACKs comes from the server.)
 TEST_F(Class2Silence, awaitResponse_lost_abortsTwice) {
   begin(Level::ReliableReception);
-  constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+  constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
   faults.on_basic =
       faults.on_control = [&](const wire::FcHeader& fc) { return fc.s_id == server->port.n_port_id() ? lose : pass; };
   receive(), send(1, 100);
-  const fc2::TimeNs begun = fabric.scheduler.now();
+  const runtime::TimeNs begun = fabric.scheduler.now();
   const auto aborts = [&] {
     return log.count([&](const LoggedFrame& f) {
       return f.outbound && f.is(RCtl::abts) && f.header.ox_id == data_frame(0)->header.ox_id;
     });
   };
-  fabric.scheduler.run_until(begun + r_a_tov - fc2::millisecond);
+  fabric.scheduler.run_until(begun + r_a_tov - runtime::millisecond);
   EXPECT_EQ(log.count(RCtl::ack_1), 1u);
   EXPECT_EQ(sent(0), 0u);
   EXPECT_EQ(aborts(), 0u);
-  fabric.scheduler.run_until(begun + r_a_tov + fc2::millisecond);
+  fabric.scheduler.run_until(begun + r_a_tov + runtime::millisecond);
   EXPECT_EQ(sent(0), send_failed);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(aborts(), 1u);
-  fabric.scheduler.run_until(begun + 2 * r_a_tov - fc2::millisecond);
+  fabric.scheduler.run_until(begun + 2 * r_a_tov - runtime::millisecond);
   EXPECT_EQ(aborts(), 1u);
-  fabric.scheduler.run_until(begun + 2 * r_a_tov + fc2::millisecond);
+  fabric.scheduler.run_until(begun + 2 * r_a_tov + runtime::millisecond);
   EXPECT_EQ(aborts(), 2u);
   faults.on_basic = faults.on_control = {};
   fabric.run_for(2 * r_a_tov);

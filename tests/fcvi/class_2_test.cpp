@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "fc2_fabric/class_2.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/class_2.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -53,9 +53,9 @@ class Class2 : public support::AtLevel {
   /// The first of them alone.
   void send_all(int messages) {
     receive(messages), send();
-    fabric.run_for(100 * fc2::millisecond);
+    fabric.run_for(100 * runtime::millisecond);
     send(messages - 1);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
   }
   /// B.2.6.1 rules 8a, 8c, 8d, 8e: what becomes of message 2 of 3, whose exchange was aborted.
   void expect_second_aborted() {
@@ -134,10 +134,10 @@ TEST_P(Class2, connected_lastFrameUnreadable_isAborted) {
 TEST_P(Class2, connected_sends_areAcknowledged) {
   begin(GetParam());
   ASSERT_TRUE(client->port.remote_port(server->port.n_port_id()).supports_class_2());
-  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(2 * fc2::millisecond); };
+  faults.on_link_control = [](const wire::FcHeader&) { return late(runtime::millisecond); };
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(2 * runtime::millisecond); };
   receive(4), send(4);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(arrived(i, i));
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(sent(i), sent_well);
   std::size_t open = 0, most = 0, acks = 0;
@@ -164,13 +164,13 @@ TEST_P(Class2, connected_sends_areAcknowledged) {
 TEST_P(Class2, sending_lastAckLate_completesThen) {
   begin(GetParam());
   faults.on_link_control = [](const wire::FcHeader& header) {
-    return header.seq_cnt.value == 3 ? late(fc2::second) : pass;
+    return header.seq_cnt.value == 3 ? late(runtime::second) : pass;
   };
   receive(), send();
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_TRUE(arrived(0, 0));
   EXPECT_EQ(sent(0), reception() ? sent_well : 0u);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(sent(0), sent_well);
 }
 
@@ -265,7 +265,7 @@ TEST_P(Class2, receiving_frameLost_isAbortedByAck) {
 TEST_P(Class2, errored_everyFurtherFrame_isAnsweredByAbort) {
   begin(GetParam());
   faults.on_frame = to_frame(5, lose);
-  faults.on_link_control = [](const wire::FcHeader&) { return late(fc2::millisecond); };
+  faults.on_link_control = [](const wire::FcHeader&) { return late(runtime::millisecond); };
   send_all(3);
   std::vector<std::uint16_t> messages;                      // by OX_ID
   std::set<std::pair<std::size_t, int>> aborted, accepted;  // message, SEQ_CNT
@@ -299,13 +299,13 @@ TEST_P(Class2, sending_acksLost_timesOutAfterEdTov) {
   };
   receive(2);
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
-  const fc2::TimeNs begun = fabric.scheduler.now();
+  fabric.run_for(runtime::millisecond);
+  const runtime::TimeNs begun = fabric.scheduler.now();
   send(1, 100);
-  fabric.scheduler.run_until(begun + 2 * fc2::second - fc2::millisecond);
+  fabric.scheduler.run_until(begun + 2 * runtime::second - runtime::millisecond);
   EXPECT_EQ(sent(1), 0u);
   EXPECT_EQ(log.count(RCtl::abts), 0u);
-  fabric.scheduler.run_until(begun + 2 * fc2::second + fc2::millisecond);
+  fabric.scheduler.run_until(begun + 2 * runtime::second + runtime::millisecond);
   EXPECT_EQ(sent(1), unreliable() ? sent_well : reception() ? send_failed : send_flushed);
   EXPECT_GE(log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts); }), 1u);
   EXPECT_EQ(client_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
@@ -327,7 +327,7 @@ TEST_P(Class2Reads, connected_rdma_arrives) {
   const auto write = client->descriptor(vi::control::op_rdma_write, {{client->data + large, large}},
                                         server->data + large, server->handle);
   client_vi->post_send(read, client->handle), client_vi->post_send(write, client->handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   EXPECT_EQ(client->status(write), vi::status::done | vi::status::op_rdma_write);
   EXPECT_EQ(std::memcmp(client->bytes(client->data), server->bytes(server->data), 2 * large), 0);
@@ -347,7 +347,7 @@ INSTANTIATE_TEST_SUITE_P(Level, OneSided, support::all_levels, support::level_na
 TEST_P(OneSided, connected_peerWithoutClass2_usesClass3) {
   begin(GetParam());
   receive(), send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(0, 0) && sent(0) == sent_well);
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return wire::class_of_service(f.sof) == 2; }), 0u);
 }
@@ -382,7 +382,7 @@ TEST_P(Class2, idle_connectRqstInClass2_isAnsweredSo) {
   rqst.write(iu);
   client->port.send(*exchange, RCtl::unsolicited_control, std::span(iu).first(32), std::span(iu).subspan(32),
                     {.transfer_initiative = true});
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(stranger.opcodes, std::vector{Opcode::connect_resp1});
   wire::fcvi::ConnectResp2 resp2;
   resp2.handle = wire::FcviHandle::unassigned;
@@ -390,9 +390,9 @@ TEST_P(Class2, idle_connectRqstInClass2_isAnsweredSo) {
   std::array<std::uint8_t, 32> bytes;
   resp2.write(bytes);
   client->port.send(*exchange, RCtl::solicited_control, bytes, {}, {.transfer_initiative = true});
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(stranger.opcodes, (std::vector{Opcode::connect_resp1, Opcode::connect_resp3}));
-  fabric.run_for(40 * fc2::second);
+  fabric.run_for(40 * runtime::second);
   EXPECT_EQ(acks, 2);
   EXPECT_EQ(stranger.failures, 0);
   EXPECT_EQ(log.count([](const LoggedFrame& f) {
@@ -409,7 +409,7 @@ TEST_P(Class2, sending_loginRequired_isLoggedOut) {
   begin(GetParam());
   server->port.remote_port(client->port.n_port_id()).implicit_logout();
   send();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_FALSE(client->port.remote_port(server->port.n_port_id()).logged_in());
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
@@ -432,14 +432,14 @@ TEST_P(Class2, sending_nobodyThere_isRejected) {
     frame->sof = wire::Sof::i2;
     frame->eof = wire::Eof::n;
     fabric.fabric.ingress_of(client->port)->receive(std::move(frame));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   };
   inject(data);
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::f_rjt); }), 1u);
   fc2::NPort& stranger =
       fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = credit; });
   fabric.attach(2);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   wire::FcHeader to_stranger = data;
   to_stranger.d_id = stranger.n_port_id();
   inject(to_stranger);

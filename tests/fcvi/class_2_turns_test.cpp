@@ -13,9 +13,9 @@ using support::MessageFrame;
 using support::pass;
 using wire::RCtl;
 namespace f_ctl = wire::f_ctl;
-constexpr auto us = fc2::microsecond;
-constexpr auto ms = fc2::millisecond;
-constexpr auto s = fc2::second;
+constexpr auto us = runtime::microsecond;
+constexpr auto ms = runtime::millisecond;
+constexpr auto s = runtime::second;
 constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 
 /// Class 2: the first message has not been acknowledged when the second is refused.

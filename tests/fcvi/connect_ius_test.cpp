@@ -36,12 +36,12 @@ class ConnectIus : public support::TwoNodes {
   void set_up(const std::string& name) {
     client_vi = &client->make_vi(Level::ReliableDelivery), server_vi = &server->make_vi(Level::ReliableDelivery);
     wait.result.reset(), request.result.reset(), accept.result.reset();
-    server->provider.connect_wait(server->net(name), 30 * fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("c"), server->net(name), 30 * fc2::second, request);
+    server->provider.connect_wait(server->net(name), 30 * runtime::second, wait);
+    client->provider.connect_request(*client_vi, client->net("c"), server->net(name), 30 * runtime::second, request);
     fabric.run_until([&] { return wait.result || request.result; });
     if (wait.result == vi::Return::Success) server->provider.connect_accept(wait.token, *server_vi, accept);
     fabric.run_until([&] { return request.result.has_value(); });
-    fabric.run_for(30 * fc2::second);
+    fabric.run_for(30 * runtime::second);
     EXPECT_TRUE(faults.all_used());
   }
   /// Of both ends, since the last call, of all reasons.
@@ -53,7 +53,7 @@ class ConnectIus : public support::TwoNodes {
   void expect_nothing_left() {
     if (client_vi->state() != vi::State::Idle) disconnect(*client, *client_vi);
     if (server_vi->state() != vi::State::Idle) disconnect(*server, *server_vi);
-    fabric.run_for(60 * fc2::second);
+    fabric.run_for(60 * runtime::second);
     EXPECT_EQ(client->provider.open_setups() + server->provider.open_setups(), 0u);
     EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
     EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);
@@ -122,7 +122,7 @@ TEST_F(ConnectIus, unusable_isNoConnection) {
       disconnect(*client, *client_vi);  // C.5.9.1: the server hears of it now
     else
       EXPECT_NE(request.result, vi::Return::Success);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     EXPECT_NE(server_vi->state(), vi::State::Connected);
     client->errors.clear();
     expect_nothing_left();

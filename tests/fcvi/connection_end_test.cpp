@@ -12,8 +12,8 @@ using support::Host;
 using vi::Return;
 using wire::fcvi::Reason;
 using Opcode = wire::fcvi::Opcode;
-constexpr auto s = fc2::second;
-constexpr auto ms = fc2::millisecond;
+constexpr auto s = runtime::second;
+constexpr auto ms = runtime::millisecond;
 
 class ConnectionEnd : public support::FaultySetup {
  public:

@@ -8,7 +8,7 @@ using fcvi::ConnectionIds;
 using Originator = ConnectionIds::Originator;
 constexpr wire::FcId peer{0x010200}, other{0x010300};
 constexpr wire::FcviHandle endpoint{7}, nobody = wire::FcviHandle::unassigned;
-constexpr fc2::TimeNs start = fc2::second, r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs start = runtime::second, r_a_tov = 10 * runtime::second;
 
 // Ruling 5: 0 stands for a connection, FFFFFFFFh for none: neither is an id.
 TEST(ConnectionIds, wrap_leavesOutTheSpecialOnes) {
@@ -124,13 +124,13 @@ constexpr wire::FcviHandle another{8};
 
 /// `count` errors more of set-ups that `who` originated, with ids of their own.
 void add(ConnectionIds& ids, Originator who, wire::FcId with, std::uint32_t count, wire::FcviHandle owing,
-         fc2::TimeNs at) {
+         runtime::TimeNs at) {
   static std::uint32_t next = 0x10000;
   for (std::uint32_t i = 0; i < count; ++i) ids.set_error({who, {next++}, with}, owing, at, r_a_tov);
 }
 /// Those that rest no more included: at a time before all ends.
 std::size_t remembered(const ConnectionIds& ids) { return ids.resting(0); }
-bool takes_one_more(ConnectionIds& ids, wire::FcId of, fc2::TimeNs at) {
+bool takes_one_more(ConnectionIds& ids, wire::FcId of, runtime::TimeNs at) {
   const ConnectionIds::Id id{Originator::Peer, {5}, of};
   ids.set_error(id, nobody, at, r_a_tov);
   return ids.in_error(id, at);

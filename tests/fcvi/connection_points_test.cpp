@@ -18,7 +18,7 @@ class ConnectionPoints : public ::testing::Test {
     return vi::NetAddress::make(
         {}, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
   }
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fcvi::ConnectionPoints points{scheduler};
   Wait first, second;
 };
@@ -39,9 +39,9 @@ TEST_F(ConnectionPoints, wait_zero_returnsAtOnce) {
 
 // VI-DG 3.3.1, FC-VI C.5.2: T0 does not run for who waits without end; it does for any other time, however long.
 TEST_F(ConnectionPoints, wait_infinite_hasNoTimer) {
-  points.wait(at("a"), vi::infinite, first);
+  points.wait(at("a"), runtime::never, first);
   EXPECT_TRUE(scheduler.idle());
-  points.wait(at("b"), vi::infinite - 1, second);
+  points.wait(at("b"), runtime::never - 1, second);
   EXPECT_EQ(scheduler.pending_count(), 1u);
   EXPECT_EQ(points.take(at("b")), &second);
   EXPECT_TRUE(scheduler.idle());

@@ -20,15 +20,15 @@ class ConnectionSize : public support::TwoNodes {
       support::Wait waiting;
       support::Connect requested;
       support::Done accepted;
-      server->provider.connect_wait(server->net("s"), 10 * fc2::second, waiting);
-      client->provider.connect_request(*clients[i], client->net("client"), server->net("s"), 10 * fc2::second,
+      server->provider.connect_wait(server->net("s"), 10 * runtime::second, waiting);
+      client->provider.connect_request(*clients[i], client->net("client"), server->net("s"), 10 * runtime::second,
                                        requested);
       ASSERT_TRUE(fabric.run_until([&] { return waiting.result.has_value(); }));
       server->provider.connect_accept(waiting.token, *servers[i], accepted);
       ASSERT_TRUE(fabric.run_until([&] { return accepted.result && requested.result; }));
       ASSERT_EQ(requested.result, vi::Return::Success);
     }
-    fabric.run_for(30 * fc2::second);  // whatever rests has rested
+    fabric.run_for(30 * runtime::second);  // whatever rests has rested
   }
   void send_all(support::Host& from, const std::vector<vi::Vi*>& senders, support::Host& to,
                 const std::vector<vi::Vi*>& receivers) {
@@ -37,7 +37,7 @@ class ConnectionSize : public support::TwoNodes {
       receivers[i]->post_receive(to.descriptor(0, {{to.data, 64}}), to.handle);
       const auto sent = from.descriptor(0, {{from.data, 64}});
       senders[i]->post_send(sent, from.handle);
-      fabric.run_for(100 * fc2::microsecond);
+      fabric.run_for(100 * runtime::microsecond);
       ASSERT_EQ(from.status(sent), vi::status::done);
       std::uint64_t address = 0;
       ASSERT_EQ(senders[i]->send_done(address), vi::Return::Success);

@@ -29,7 +29,7 @@ TEST_F(TwoNodes, connected_send_one) {
     std::memcpy(client->bytes(client->data), "hello, fabric", 13);
     const auto send = client->descriptor(vi::control::immediate, {{client->data, 13}}, 0, {}, 42);
     client_vi->post_send(send, client->handle);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     EXPECT_EQ(client->status(send), vi::status::done | vi::status::op_send);
     EXPECT_EQ(server->status(receive), vi::status::done | vi::status::op_receive | vi::status::immediate);
     EXPECT_EQ(server->control(receive).length_bytes, 13u);

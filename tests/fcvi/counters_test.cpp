@@ -61,7 +61,7 @@ TEST_P(Counters, send_countsOnce) {
   begin(level());
   receive(), look();
   send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_TRUE(arrived(0, 0));
   EXPECT_EQ(client_counts(), (Counted{1, answered(), 4, 0, length, 0, 1, 0}));
   EXPECT_EQ(server_counts(), (Counted{answered(), 1, 0, 4, 0, length, 0, 1}));
@@ -71,9 +71,9 @@ TEST_P(Counters, send_countsOnce) {
 TEST_P(ShuffledCounters, send_countsOnce) {
   begin(level());
   receive(), look();
-  faults.on_frame = support::to_frame(0, support::late(10 * fc2::millisecond));
+  faults.on_frame = support::to_frame(0, support::late(10 * runtime::millisecond));
   send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_TRUE(arrived(0, 0));
   EXPECT_EQ(server_counts(), (Counted{answered(), 1, 0, 4, 0, length, 0, 1}));
 }
@@ -85,7 +85,7 @@ TEST_P(Counters, write_countsOnce) {
   const auto write =
       client->descriptor(vi::control::op_rdma_write, {{client->data, 5000}}, server->data + (8u << 20), server->handle);
   client_vi->post_send(write, client->handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_EQ(client->status(write), vi::status::done | vi::status::op_rdma_write);
   EXPECT_EQ(client_counts(), (Counted{1, answered(), 3, 0, 5000, 0, 1, 0}));
   EXPECT_EQ(server_counts(), (Counted{answered(), 1, 0, 3, 0, 5000, 0, 1}));
@@ -98,7 +98,7 @@ TEST_P(ReadCounters, read_countsOnce) {
   const auto read =
       client->descriptor(vi::control::op_rdma_read, {{client->data, 5000}}, server->data + (8u << 20), server->handle);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   EXPECT_EQ(client_counts(), (Counted{1, 1, 1, 3, 0, 5000, 1, 0}));
   EXPECT_EQ(server_counts(), (Counted{1, 1, 3, 0, 5000, 0, 0, 1}));
@@ -116,14 +116,14 @@ TEST_P(CountersOfIus, sendAndRead_countEachIu) {
   begin(level());
   receive(), look();
   send(1, 5 * frame_bytes);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_TRUE(arrived(0, 0, 5 * frame_bytes));
   EXPECT_EQ(client_counts(), (Counted{3, answered(), 5, 0, 5 * frame_bytes, 0, 1, 0}));
   EXPECT_EQ(server_counts(), (Counted{answered(), 3, 0, 5, 0, 5 * frame_bytes, 0, 1}));
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 5 * frame_bytes}},
                                        server->data + (8u << 20), server->handle);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   EXPECT_EQ(client_counts(), (Counted{1, 3, 1, 5, 0, 5 * frame_bytes, 1, 0}));
   EXPECT_EQ(server_counts(), (Counted{3, 1, 5, 0, 5 * frame_bytes, 0, 0, 1}));
@@ -135,12 +135,12 @@ TEST_P(Counters, connection_countsMadeAndLost) {
   EXPECT_EQ(client->provider.counters().connections_made, 1u);
   EXPECT_EQ(server->provider.counters().connections_made, 1u);
   disconnect(*client, *client_vi);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->provider.counters().connections_lost, 0u);
   EXPECT_EQ(server->provider.counters().connections_lost, 1u);
   begin(level(), "again");
   server->port.remote_port(client->port.n_port_id()).implicit_logout();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->provider.counters().connections_made, 2u);
   EXPECT_EQ(server->provider.counters().connections_lost, 2u);
 }

@@ -44,8 +44,8 @@ class SameConnectionIds : public ::testing::Test {
   void connect(Pair& pair) {
     pair.client = &pair.from.make_vi(vi::ReliabilityLevel::ReliableDelivery);
     pair.server = &pair.to.make_vi(vi::ReliabilityLevel::ReliableDelivery);
-    pair.to.provider.connect_wait(pair.to.net("service"), vi::infinite, pair.wait);
-    pair.from.provider.connect_request(*pair.client, pair.from.net("c"), pair.to.net("service"), vi::infinite,
+    pair.to.provider.connect_wait(pair.to.net("service"), runtime::never, pair.wait);
+    pair.from.provider.connect_request(*pair.client, pair.from.net("c"), pair.to.net("service"), runtime::never,
                                        pair.request);
     ASSERT_TRUE(fabric.run_until([&] { return pair.wait.result.has_value(); }));
     pair.to.provider.connect_accept(pair.wait.token, *pair.server, pair.accept);
@@ -69,7 +69,7 @@ TEST_F(SameConnectionIds, responderAborts_sparesItsOwnConnection) {
   Pair failed{alice, bob}, lives{bob, alice};
   faults.lose(Opcode::connect_resp2);
   connect(failed), connect(lives);
-  fabric.run_for(21 * fc2::second);
+  fabric.run_for(21 * runtime::second);
   ASSERT_EQ(failed.server->state(), State::Error);
   ASSERT_EQ(failed.client->state(), State::Error);
   ASSERT_EQ(lives.server->state(), State::Connected);
@@ -89,8 +89,8 @@ TEST_F(SameConnectionIds, originatorAborts_sparesTheResponders) {
   faults.lose(Opcode::connect_resp1, 2);
   failed.client = &alice.make_vi(vi::ReliabilityLevel::ReliableDelivery);
   failed.server = &bob.make_vi(vi::ReliabilityLevel::ReliableDelivery);
-  bob.provider.connect_wait(bob.net("service"), vi::infinite, failed.wait);
-  alice.provider.connect_request(*failed.client, alice.net("c"), bob.net("service"), vi::infinite, failed.request);
+  bob.provider.connect_wait(bob.net("service"), runtime::never, failed.wait);
+  alice.provider.connect_request(*failed.client, alice.net("c"), bob.net("service"), runtime::never, failed.request);
   ASSERT_TRUE(fabric.run_until([&] { return failed.wait.result.has_value(); }));
   bob.provider.connect_accept(failed.wait.token, *failed.server, failed.accept);
   ASSERT_TRUE(fabric.run_until([&] { return failed.request.result.has_value(); }));

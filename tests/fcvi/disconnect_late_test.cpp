@@ -15,9 +15,9 @@ class LateDisconnect : public support::FaultySetup {
   void connect_second_pair() {
     second_client = &client->make_vi(Level::ReliableDelivery);
     second_server = &server->make_vi(Level::ReliableDelivery);
-    client->provider.connect_wait(client->net("the other way 16"), vi::infinite, second_wait);
+    client->provider.connect_wait(client->net("the other way 16"), runtime::never, second_wait);
     server->provider.connect_request(*second_server, server->net("server, 16 bytes"), client->net("the other way 16"),
-                                     vi::infinite, second_request);
+                                     runtime::never, second_request);
     ASSERT_TRUE(fabric.run_until([&] { return second_wait.result.has_value(); }));
     client->provider.connect_accept(second_wait.token, *second_client, second_accept);
     ASSERT_TRUE(fabric.run_until([&] { return second_request.result && second_accept.result; }));
@@ -39,7 +39,7 @@ class LateDisconnect : public support::FaultySetup {
   }
   void fail_at_the_client();
   /// Longer than anything rests.
-  void rest() { fabric.run_for(25 * fc2::second); }
+  void rest() { fabric.run_for(25 * runtime::second); }
 
   vi::Vi *second_client = nullptr, *second_server = nullptr;
   Connect second_request;
@@ -105,7 +105,7 @@ TEST_F(LateDisconnect, viGoesAway_noticeLost_isRetried) {
   fabric.run_for(t3 - 1);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   EXPECT_EQ(client->provider.handles_in_use(), 1u);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(log.count(wire::RCtl::abts), 1u);
   const auto rqst = seen(Opcode::disconnect_rqst);
@@ -120,9 +120,9 @@ TEST_F(LateDisconnect, viGoesAway_noticeLostForLong_isAskedAgain) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst, 7);
   take_away(*client, *client_vi);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(client->provider.handles_in_use(), 1u);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
@@ -136,7 +136,7 @@ TEST_F(LateDisconnect, viGoesAway_whileItDisconnects_isAskedAgain) {
   client->provider.disconnect(*client_vi, waiting);
   take_away(*client, *client_vi);
   EXPECT_TRUE(waiting.result.has_value());
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
@@ -150,11 +150,11 @@ TEST_F(LateDisconnect, failedSetup_viGoesAway_endsTheServersHalf) {
   settle(), frames();
   take_away(*client, *client_vi);
   EXPECT_EQ(accepted(), Return::Timeout);
-  EXPECT_LT(elapsed(), 2 * t3 + fc2::second);  // not by T2
+  EXPECT_LT(elapsed(), 2 * t3 + runtime::second);  // not by T2
   const auto rqst = seen(Opcode::disconnect_rqst);
   ASSERT_EQ(rqst.size(), 1u);
   EXPECT_EQ(rqst[0].flags(), 0x04u);  // CONN_SETUP_ABORT
-  fabric.run_for(10 * fc2::second);
+  fabric.run_for(10 * runtime::second);
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
   EXPECT_EQ(client->provider.resting_connection_ids(), 0u);
 }
@@ -166,7 +166,7 @@ TEST_F(LateDisconnect, localError_noticeLost_peerLearnsIt) {
   faults.lose(Opcode::disconnect_rqst);
   client_vi->post_send(client->descriptor(vi::control::immediate, {}, 0, {}, 1),
                        client->handle);  // no receive is posted there
-  fabric.run_for(t3 + fc2::second);
+  fabric.run_for(t3 + runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   const auto rqst = seen(Opcode::disconnect_rqst);
@@ -219,10 +219,10 @@ void LateDisconnect::fail_at_the_client() {
 // the handle rests once.
 TEST_F(LateDisconnect, localError_bothDisconnectsAnswered_restsOnce) {
   connect_pair();
-  faults.hold(Opcode::disconnect_rqst, 5 * fc2::millisecond);
+  faults.hold(Opcode::disconnect_rqst, 5 * runtime::millisecond);
   fail_at_the_client();
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
-  fabric.run_for(10 * fc2::millisecond);
+  fabric.run_for(10 * runtime::millisecond);
   EXPECT_EQ(seen(Opcode::disconnect_resp).size(), 2u);
   EXPECT_EQ(client->provider.handles_in_use(), 1u);
   fabric.run_for(t3);
@@ -267,7 +267,7 @@ TEST_F(LateDisconnect, accepting_badDescriptorAndViGoesAway_handleReturns) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   take_away(*server, *server_vi);
   EXPECT_TRUE(accept.result.has_value());
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(server->provider.handles_in_use(), 0u);
   EXPECT_EQ(server->provider.counters().connections_lost, 0u);
 }

@@ -10,7 +10,7 @@ using support::WireFrame;
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
-constexpr auto ms = fc2::millisecond;
+constexpr auto ms = runtime::millisecond;
 
 class Disconnect : public support::FaultySetup {
  public:
@@ -183,13 +183,13 @@ TEST_F(Disconnect, halfSetUp_bothAtOnce) {
 // FC-VI 5.9.4.5, 6.11.2, Table 12: the accepting endpoint goes away before RESP2: RESP3 refuses; the client, Connected
 // since RESP2, loses the connection.
 TEST_F(Disconnect, accepting_disconnect_resp3Refuses) {
-  faults.hold(Opcode::connect_resp2, fc2::second);
+  faults.hold(Opcode::connect_resp2, runtime::second);
   listen(), ask();
   accept_next();
   EXPECT_EQ(asked(), Return::Success);
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
   EXPECT_EQ(accept.result, Return::ErrorResource);
-  fabric.run_for(fc2::second + ms);
+  fabric.run_for(runtime::second + ms);
   const auto resp3 = seen(Opcode::connect_resp3);
   ASSERT_EQ(resp3.size(), 1u);
   expect_frame(resp3[0], {false, 0x03, 0x980008, 2, 0x1A, 0x01, nobody, 0, 0x00040000, 0, 0, connection_id, 0, 1},
@@ -357,7 +357,7 @@ TEST_P(Logout, endsEverythingWithThatPort) {
   fabric.run_for(1);
   EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);
   EXPECT_EQ(frames().size(), 0u);  // no Disconnect IU: there is no login
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   connect_pair();
   EXPECT_TRUE(message_flows());
   expect_nothing_left();
@@ -387,7 +387,8 @@ TEST_F(Disconnect, plogi_isAnImplicitLogout) {
     void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
     void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
   } user;
-  client->port.request(server->port.n_port_id(), wire::RCtl::els_request, wire::Type::els, plogi, user, fc2::second);
+  client->port.request(server->port.n_port_id(), wire::RCtl::els_request, wire::Type::els, plogi, user,
+                       runtime::second);
   settle();
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   expect_lost(0, 1);

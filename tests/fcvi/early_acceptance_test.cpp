@@ -16,7 +16,7 @@ namespace f_ctl = wire::f_ctl;
 class EarlyAcceptance : public support::PeerWire {
  public:
   void accept(Level level) {
-    if (vi == nullptr) post(vi::infinite, level);
+    if (vi == nullptr) post(runtime::never, level);
     respond(Reason::no_waiting_remote_connectionpoint);
     request();
     ASSERT_TRUE(peer.resp1.has_value());
@@ -98,13 +98,13 @@ class LateSetup : public support::MessageNodes {
   explicit LateSetup(bool in_order) : MessageNodes(patient(), {}, support::fabric_order(in_order)) {}
   static fcvi::ProviderConfig patient() {
     fcvi::ProviderConfig config;
-    config.ulp_timeout = 30 * fc2::second;  // longer than R_A_TOV
+    config.ulp_timeout = 30 * runtime::second;  // longer than R_A_TOV
     return config;
   }
   void connect_client() {
     client_vi = &client->make_vi(Level::ReliableReception), server_vi = &server->make_vi(Level::ReliableReception);
-    server->provider.connect_wait(server->net("late"), fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("c"), server->net("late"), fc2::second, request);
+    server->provider.connect_wait(server->net("late"), runtime::second, wait);
+    client->provider.connect_request(*client_vi, client->net("c"), server->net("late"), runtime::second, request);
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     receive(2);
     server->provider.connect_accept(wait.token, *server_vi, accept);
@@ -125,15 +125,15 @@ class LateSetupAnyOrder : public LateSetup {
 // is its time-out, and not R_A_TOV.
 TEST_F(LateSetupInOrder, waiting_resp2ComesAfterRaTov_messageArrives) {
   faults.on_control = [&](const wire::FcHeader& fc) {
-    return fc.s_id == client->port.n_port_id() && fc.r_ctl == wire::RCtl::solicited_control ? late(15 * fc2::second)
+    return fc.s_id == client->port.n_port_id() && fc.r_ctl == wire::RCtl::solicited_control ? late(15 * runtime::second)
                                                                                             : pass;
   };
   connect_client();
   send(1, 100);
-  fabric.run_for(14 * fc2::second);
+  fabric.run_for(14 * runtime::second);
   EXPECT_EQ(received(0), 0u);
   EXPECT_EQ(server_vi->state(), vi::State::ConnectPending);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(accept.result, Return::Success);
   EXPECT_TRUE(arrived(0, 0, 100));
   EXPECT_EQ(sent(0), sent_well);
@@ -145,18 +145,18 @@ TEST_F(LateSetupAnyOrder, awaitResp3_secondWasAnsweredFirst_completesInOrder) {
   int of_server = 0;
   faults.on_control = [&](const wire::FcHeader& fc) {
     const bool answer = fc.s_id == server->port.n_port_id() && fc.r_ctl == wire::RCtl::solicited_control;
-    return answer && ++of_server == 2 ? late(10 * fc2::millisecond) : pass;  // behind RESP1
+    return answer && ++of_server == 2 ? late(10 * runtime::millisecond) : pass;  // behind RESP1
   };
   faults.on_frame = [](MessageFrame& frame) {
-    return !frame.from_client && frame.number == 0 ? late(20 * fc2::millisecond) : pass;
+    return !frame.from_client && frame.number == 0 ? late(20 * runtime::millisecond) : pass;
   };
   connect_client();
   send(2, 100);
-  fabric.run_for(15 * fc2::millisecond);
+  fabric.run_for(15 * runtime::millisecond);
   EXPECT_TRUE(arrived(1, 1, 100));
   EXPECT_EQ(sent(0), 0u);
   EXPECT_EQ(sent(1), 0u);
-  fabric.run_for(10 * fc2::millisecond);
+  fabric.run_for(10 * runtime::millisecond);
   EXPECT_EQ(sent(0), sent_well);
   EXPECT_EQ(sent(1), sent_well);
 }

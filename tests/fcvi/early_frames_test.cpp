@@ -25,7 +25,7 @@ TEST_F(OvertakenClass2, waiting_holeIsAborted_restIsDelivered) {
     faults.on_frame = support::to_frame(lost_frame, lose);
     const std::size_t at = receives.size();
     receive(3), send(3, 2 * frame_bytes);
-    fabric.run_for(3 * fc2::second);  // E_D_TOV, ABTS
+    fabric.run_for(3 * runtime::second);  // E_D_TOV, ABTS
     EXPECT_TRUE(arrived(at + 1, at, 2 * frame_bytes)) << "whole first";
     EXPECT_TRUE(arrived(at + 2, at + 1, 2 * frame_bytes));
     EXPECT_EQ(received(at + 2), receive_lost) << "a frame of it came (rule 3a)";
@@ -41,16 +41,16 @@ TEST_F(Overtaken, waiting_bothTimersAtOnce_loseOneMessage) {
   faults.on_frame = [](MessageFrame& frame) {
     if (!frame.from_client) return pass;
     switch (frame.number) {
-      case 1: return late(fc2::millisecond);
+      case 1: return late(runtime::millisecond);
       case 3:
       case 4:
       case 5: return lose;
-      case 6: return late(2 * fc2::millisecond);
+      case 6: return late(2 * runtime::millisecond);
       default: return pass;
     }
   };
   receive(2), send(1, 6 * frame_bytes), send(1, 100);
-  fabric.run_for(25 * fc2::second);
+  fabric.run_for(25 * runtime::second);
   EXPECT_TRUE(arrived(1, 0, 100)) << "whole first";
   EXPECT_EQ(received(1), receive_lost);
 }
@@ -59,9 +59,9 @@ TEST_F(Overtaken, waiting_bothTimersAtOnce_loseOneMessage) {
 // late, 1700 overtake it.
 TEST_F(Overtaken, waiting_manyFrames_allArrive) {
   begin(Level::ReliableDelivery);
-  faults.on_frame = support::to_frame(0, late(50 * fc2::millisecond));
+  faults.on_frame = support::to_frame(0, late(50 * runtime::millisecond));
   receive(60), send(60, 60'000);
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   for (std::size_t i = 0; i < 60; ++i) ASSERT_TRUE(arrived(i, i, 60'000)) << i;
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }

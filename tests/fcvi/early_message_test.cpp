@@ -17,18 +17,18 @@ class EarlyMessage : public support::MessageNodes, public fc2::FrameFault {
     fabric.fabric.set_fault(client->port, this);
     client_vi = &client->make_vi(level), server_vi = &server->make_vi(level);
     receive();
-    server->provider.connect_wait(server->net("early"), fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("c"), server->net("early"), fc2::second, request);
+    server->provider.connect_wait(server->net("early"), runtime::second, wait);
+    client->provider.connect_request(*client_vi, client->net("c"), server->net("early"), runtime::second, request);
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     server->provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_TRUE(fabric.run_until([&] { return client_vi->can_transmit(); }));
   }
   /// The server gives up in the middle of what comes.
-  void disconnect_in_the_middle(fc2::TimeNs after) {
+  void disconnect_in_the_middle(runtime::TimeNs after) {
     fabric.run_for(after);
     support::Done done;
     server->provider.disconnect(*server_vi, done);
-    fabric.run_for(100 * fc2::second);
+    fabric.run_for(100 * runtime::second);
     EXPECT_TRUE(done.result.has_value());
     EXPECT_EQ(server->provider.handles_in_use(), 0u);
     EXPECT_EQ(received(0), receive_flushed);  // as all that was posted (VI-DG 3.3.5)
@@ -40,17 +40,17 @@ class EarlyMessage : public support::MessageNodes, public fc2::FrameFault {
 TEST_F(EarlyMessage, receiving_disconnect_freesEverything) {
   accept_without_resp2(Level::ReliableDelivery);
   send(1, 60'000);
-  disconnect_in_the_middle(200 * fc2::microsecond);  // of 600
+  disconnect_in_the_middle(200 * runtime::microsecond);  // of 600
 }
 
 // FC-VI 8.2 b): the same while the message is being refused.
 TEST_F(EarlyMessage, refusing_disconnect_freesEverything) {
   accept_without_resp2(Level::ReliableReception);
   send(1, 100), send(1, 60'000);  // the second has no descriptor
-  fabric.run_for(200 * fc2::microsecond);
+  fabric.run_for(200 * runtime::microsecond);
   support::Done done;
   server->provider.disconnect(*server_vi, done);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_TRUE(done.result.has_value());
   EXPECT_EQ(server->provider.handles_in_use(), 0u);
 }
@@ -61,7 +61,7 @@ TEST_F(EarlyMessage, reading_disconnect_stopsTheReadData) {
   const auto read =
       client->descriptor(vi::control::op_rdma_read, {{client->data, 1u << 20}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
-  disconnect_in_the_middle(fc2::millisecond);  // of ten
+  disconnect_in_the_middle(runtime::millisecond);  // of ten
   EXPECT_NE(client->status(read) & vi::status::error_mask, 0u);
 }
 

@@ -15,14 +15,15 @@ using vi::Return;
 class Many : public support::TwoNodes {
  public:
   explicit Many(fcvi::ProviderConfig config = {}, support::TestFabric::Adjust adjust = {})
-      : TwoNodes(config, {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust)) {}
+      : TwoNodes(config, {.latency_ns = runtime::microsecond, .bytes_per_second = 0}, std::move(adjust)) {}
   void connect_pairs(std::size_t count, Level level) {
     for (std::size_t i = 0; i < count; ++i) {
       wait.result.reset(), request.result.reset(), accept.result.reset();
       clients.push_back(&client->make_vi(level));
       servers.push_back(&server->make_vi(level));
-      server->provider.connect_wait(server->net("many"), fc2::second, wait);
-      client->provider.connect_request(*clients.back(), client->net("c"), server->net("many"), fc2::second, request);
+      server->provider.connect_wait(server->net("many"), runtime::second, wait);
+      client->provider.connect_request(*clients.back(), client->net("c"), server->net("many"), runtime::second,
+                                       request);
       fabric.run_until([&] { return wait.result.has_value() || request.result.has_value(); });
       server->provider.connect_accept(wait.token, *servers.back(), accept);
       fabric.run_until([&] { return request.result.has_value() && accept.result.has_value(); });
@@ -40,7 +41,7 @@ TEST_F(Many, connected_twoThousand) {
   connect_pairs(2000, Level::ReliableDelivery);
   EXPECT_EQ(server->provider.handles_in_use(), 2000u);
   server->port.remote_port(client->port.n_port_id()).log_out();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 2000);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 2000);
 }
@@ -57,7 +58,7 @@ TEST_F(Many, connected_300SendAtOnce_allArrive) {
     servers[i]->post_receive(receives[i], server->handle);
   }
   for (std::size_t i = 0; i < 300; ++i) clients[i]->post_send(sends[i], client->handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 300; ++i) {
     ASSERT_EQ(client->status(sends[i]), vi::status::done | vi::status::op_send) << i;
     ASSERT_EQ(server->status(receives[i]), vi::status::done | vi::status::op_receive) << i;
@@ -86,13 +87,13 @@ TEST_F(FewExchanges, connected_bothDirections_allComplete) {
         sends.emplace_back(host, host->descriptor(operation, {{host->data, 6000}}, peer->data, peer->handle));
         vi->post_send(sends.back().second, host->handle);
       }
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   for (auto [host, send] : sends) EXPECT_EQ(host->status(send) & ~vi::status::op_mask, vi::status::done);
 }
 
 class SlowLink : public support::TwoNodes {
  public:
-  SlowLink() : TwoNodes({}, {.latency_ns = fc2::microsecond, .bytes_per_second = 4'000'000}) {}
+  SlowLink() : TwoNodes({}, {.latency_ns = runtime::microsecond, .bytes_per_second = 4'000'000}) {}
 };
 
 // FC-VI 8.3, 8.4.1 a), VI-ARCH 6.3.1.1: eight reads that take 32 s together: each waits for FCVI_ULP_TIMEOUT of
@@ -105,7 +106,7 @@ TEST_F(SlowLink, connected_manyLongReads_doNotTimeOut) {
         client->descriptor(vi::control::op_rdma_read, {{client->data, 16u << 20}}, server->data, server->handle));
     client_vi->post_send(reads.back(), client->handle);
   }
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   for (const auto read : reads) EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
 }
 
@@ -117,7 +118,7 @@ TEST_F(SlowLink, connected_readUnanswered_timesOut) {
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
   ASSERT_TRUE(fabric.run_until([&] { return client_vi->state() == vi::State::Error; }));
-  EXPECT_EQ((fabric.scheduler.now() - begun) / fc2::millisecond, 10'000);
+  EXPECT_EQ((fabric.scheduler.now() - begun) / runtime::millisecond, 10'000);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::transport_error | vi::status::op_rdma_read);
 }
 
@@ -132,17 +133,17 @@ TEST_F(SlowLink, connected_nicGoes_peerIsTold) {
     vi::Nic second(client->provider, *client);
     vi::Vi* pending = nullptr;
     ASSERT_EQ(second.create_vi({.reliability = Level::ReliableDelivery}, nullptr, nullptr, pending), Return::Success);
-    server->provider.connect_wait(server->net("other"), 5 * fc2::second, offer);
-    client->provider.connect_request(*pending, client->net("c"), server->net("other"), vi::infinite, asking);
-    fabric.run_for(fc2::millisecond);
+    server->provider.connect_wait(server->net("other"), 5 * runtime::second, offer);
+    client->provider.connect_request(*pending, client->net("c"), server->net("other"), runtime::never, asking);
+    fabric.run_for(runtime::millisecond);
   }
   EXPECT_EQ(asking.result, Return::ErrorResource);
   client_vi->post_send(
       client->descriptor(vi::control::op_rdma_write, {{client->data, 1u << 20}}, server->data, server->handle),
       client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   client->provider.detach(*client_vi);
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
   EXPECT_EQ(client->port.open_exchanges(), 0u);
@@ -154,8 +155,8 @@ TEST_F(SlowLink, connected_nicGoes_peerIsTold) {
 TEST_F(SlowLink, loopback_linkDown_losesConnection) {
   client_vi = &client->make_vi(Level::ReliableDelivery);
   vi::Vi& other = client->make_vi(Level::ReliableDelivery);
-  client->provider.connect_wait(client->net("loop"), fc2::second, wait);
-  client->provider.connect_request(*client_vi, client->net("c"), client->net("loop"), fc2::second, request);
+  client->provider.connect_wait(client->net("loop"), runtime::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), client->net("loop"), runtime::second, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   client->provider.connect_accept(wait.token, other, accept);
   ASSERT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));
@@ -168,7 +169,7 @@ TEST_F(SlowLink, loopback_linkDown_losesConnection) {
 class TinyFrames : public support::TwoNodes {
  public:
   TinyFrames()
-      : TwoNodes({}, {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+      : TwoNodes({}, {.latency_ns = runtime::microsecond, .bytes_per_second = 0},
                  [](fc2::NPortConfig& config, std::size_t) { config.receive_data_field_bytes = 256; }) {}
 };
 
@@ -189,7 +190,7 @@ TEST_F(TinyFrames, connected_moreThan65536Frames) {
         client->descriptor(operation, {{client->data, length}}, operation == 0 ? 0 : server->data, server->handle);
     const auto ius = client->provider.counters().ius_sent + server->provider.counters().ius_sent;
     client_vi->post_send(send, client->handle);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     ASSERT_EQ(client->status(send) & ~vi::status::op_mask, vi::status::done);
     EXPECT_EQ(std::memcmp(client->bytes(client->data), server->bytes(server->data), length), 0);
     EXPECT_EQ(client->provider.counters().ius_sent + server->provider.counters().ius_sent - ius,
@@ -210,7 +211,7 @@ TEST_F(TinyFrames, connected_65536Frames_areTheMostOfOneIu) {
       const auto sent = [&] { return client->provider.counters().ius_sent + server->provider.counters().ius_sent; };
       const auto before = sent();
       client_vi->post_send(send, client->handle);
-      fabric.run_for(fc2::second);
+      fabric.run_for(runtime::second);
       ASSERT_EQ(client->status(send) & ~vi::status::op_mask, vi::status::done);
       EXPECT_EQ(sent() - before, frames == 65'536u ? 2u : 3u)
           << "with the response, or the request of a read; operation " << operation;
@@ -241,7 +242,7 @@ class Hostile : public support::WireNodes {
     client->port.receive(std::move(frame));
   }
   void expect_nothing_left() {
-    fabric.run_for(60 * fc2::second);
+    fabric.run_for(60 * runtime::second);
     EXPECT_EQ(client->port.open_exchanges(), 0u);
     EXPECT_EQ(client->provider.open_setups(), 0u);
     EXPECT_EQ(unexpected(), 0u);
@@ -253,8 +254,8 @@ class Hostile : public support::WireNodes {
 // whoever has it next; the one retry takes another.
 TEST_F(Hostile, awaitResp1_exchangeEnds_isRetried) {
   client_vi = &client->make_vi(Level::ReliableDelivery);
-  server->provider.connect_wait(server->net("service"), vi::infinite, wait);
-  client->provider.connect_request(*client_vi, client->net("c"), server->net("service"), vi::infinite, request);
+  server->provider.connect_wait(server->net("service"), runtime::never, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), server->net("service"), runtime::never, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   std::array<std::uint8_t, 32> iu{};
   wire::fcvi::DeviceHeader{.opcode = wire::fcvi::Opcode::connect_resp1, .tot_len_or_connection_id = connection_id}
@@ -262,7 +263,7 @@ TEST_F(Hostile, awaitResp1_exchangeEnds_isRetried) {
   const auto rqst = frames().front();
   forge(rqst, wire::RCtl::solicited_control, ends, iu);
   EXPECT_EQ(client_vi->endpoint_state_name(), "PendingConnectRetry");
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(frames().size(), 1u);  // the retried CONNECT_RQST
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   expect_nothing_left();
@@ -275,7 +276,7 @@ TEST_F(Hostile, awaitDisconnectResp_lastSequenceMissing) {
   fabric.silence(1);
   Done done;
   client->provider.disconnect(*client_vi, done);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   std::array<std::uint8_t, 32> iu{};
   wire::fcvi::DisconnectResp{}.write(iu);
   forge(frames().front(), wire::RCtl::solicited_control, keeps, iu);
@@ -291,9 +292,9 @@ TEST_F(Hostile, awaitDisconnectResp_exchangeEnds_isRetried) {
   fabric.silence(1);
   Done done;
   client->provider.disconnect(*client_vi, done);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   forge(frames().front(), wire::RCtl::solicited_control, ends, std::array<std::uint8_t, 32>{});
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(frames().size(), 1u);
   ASSERT_TRUE(fabric.run_until([&] { return done.result.has_value(); }));
   EXPECT_EQ(done.result, Return::NotReachable);
@@ -308,7 +309,7 @@ TEST_F(Hostile, awaitResponse_exchangeEnds_failsConnection) {
   fabric.silence(1);
   const auto send = client->descriptor(0, {{client->data, 4}});
   client_vi->post_send(send, client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   forge(frames().front(), wire::RCtl::solicited_control, ends, std::array<std::uint8_t, 32>{});
   EXPECT_EQ(client->status(send), vi::status::done | vi::status::transport_error | vi::status::op_send);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -324,11 +325,11 @@ TEST_F(Hostile, sharedAddress_firstPortFallsSilent) {
   fabric.attach(2);
   ASSERT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
   client_vi = &client->make_vi(Level::UnreliableDelivery);
-  client->provider.connect_request(*client_vi, client->net("c"), server->net("nobody"), vi::infinite, request);
+  client->provider.connect_request(*client_vi, client->net("c"), server->net("nobody"), runtime::never, request);
   ASSERT_TRUE(fabric.run_until([&] { return client->provider.counters().ius_sent == 2; }));  // RQST, RESP2
   fabric.detach(1);
   fabric.detach(2);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   fabric.attach(2);
   ASSERT_TRUE(fabric.run_until([&] { return request.result.has_value(); }));
   EXPECT_EQ(client_vi->state(), vi::State::Idle);

@@ -88,7 +88,7 @@ TEST_P(KnownCauses, connected_fails_bothEndsSayWhy) {
   EXPECT_EQ(cause_known(*client_vi), "");
   EXPECT_EQ(cause_known(*server_vi), "");
   (this->*GetParam().cause.provoke)();
-  fabric.run_for(25 * fc2::second);
+  fabric.run_for(25 * runtime::second);
   EXPECT_EQ(cause_known(*client_vi), GetParam().cause.at_client);
   EXPECT_EQ(cause_known(*server_vi), GetParam().cause.at_server);
   const bool nobodys_error = GetParam().cause.at_client == peer_left;
@@ -115,7 +115,7 @@ class ToldCause : public Failing, public ::testing::WithParamInterface<Level> {
     frame.data[5] = static_cast<std::uint8_t>(flags);
     frame.data[13] = static_cast<std::uint8_t>(code);
     fabric.fabric.ingress_of(server->port)->receive(frame.build(fabric.pool));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   static const char* by_code(unsigned code) {
     switch (code) {
@@ -165,7 +165,7 @@ TEST_P(ToldCause, connected_disconnectUnanswered_wasOurs) {
 TEST_P(ToldCause, ended_endsAgain_firstCauseStays) {
   begin(GetParam());
   post_refused();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect_with(1, 0x40);
   faults.on_control = [](const wire::FcHeader&) { return lose; };
   disconnect(*client, *client_vi);

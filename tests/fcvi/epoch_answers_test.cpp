@@ -10,7 +10,7 @@ using support::Host;
 using support::Level;
 using wire::fcvi::Opcode;
 
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 class EpochAnswers : public ForgedMessages {
  public:
@@ -27,7 +27,7 @@ TEST_F(EpochAnswers, errored_oneMessage_forRaTov) {
   EXPECT_EQ(send_again(1), "ok");
   ForgedFrame wrong = frame(Opcode::send_rqst, 2, 0, 2);
   wrong.header.seq_cnt = {7};
-  const fc2::TimeNs at = fabric.scheduler.now();
+  const runtime::TimeNs at = fabric.scheduler.now();
   EXPECT_EQ(answer_to(wrong), "abort");
   EXPECT_EQ(send_again(2), "abort");
   EXPECT_EQ(send_again(1), "ok") << "a duplicate";
@@ -44,7 +44,7 @@ TEST_F(EpochAnswers, errored_atRaTov_isOver) {
   begin(Level::UnreliableDelivery);
   ForgedFrame wrong = frame(Opcode::send_rqst, 1, 0, 2);
   wrong.header.seq_cnt = {7};
-  const fc2::TimeNs at = fabric.scheduler.now();
+  const runtime::TimeNs at = fabric.scheduler.now();
   EXPECT_EQ(answer_to(wrong), "abort");
   fabric.scheduler.run_until(at + r_a_tov);
   EXPECT_EQ(send_again(1), "ok");
@@ -68,9 +68,9 @@ TEST_F(EpochAnswers, errored_oneOfTwoGapsGivenUp_otherIsOpen) {
   begin(Level::UnreliableDelivery);
   receive(4);
   EXPECT_EQ(send_again(3), "ok");
-  fabric.run_for(4 * fc2::second);
+  fabric.run_for(4 * runtime::second);
   EXPECT_EQ(send_again(6), "ok");
-  fabric.run_for(7 * fc2::second);
+  fabric.run_for(7 * runtime::second);
   EXPECT_EQ(send_again(1), "abort");
   EXPECT_EQ(send_again(2), "abort");
   EXPECT_EQ(send_again(3), "ok") << "a duplicate";
@@ -110,9 +110,9 @@ TEST_F(EpochAnswers, errored_ninthLater_hasItsOwnRaTov) {
   for (std::uint32_t id = 2; id <= 16; id += 2) err(id);
   fabric.run_for(r_a_tov / 2);
   err(18);
-  fabric.run_for(r_a_tov - fc2::millisecond);
+  fabric.run_for(r_a_tov - runtime::millisecond);
   EXPECT_EQ(send_again(18), "abort");
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(send_again(18), "ok");
 }
 
@@ -124,7 +124,7 @@ TEST_F(EpochAnswers, errored_oldRanges_areUsedAnew) {
     ForgedFrame one = frame(Opcode::send_rqst, id, 0, 1);
     if (id % 2 == 0) one.header.seq_cnt = {7};
     give(one);
-    fabric.run_for(20 * fc2::microsecond);
+    fabric.run_for(20 * runtime::microsecond);
     if (id % 16 == 0) {
       EXPECT_EQ(send_again(id - 1), "ok") << id;
     }
@@ -178,9 +178,9 @@ TEST_F(EpochAnswers, responding_afterAnEpoch_eachHasItsExchange) {
   begin(Level::ReliableReception);
   receive(3);
   give_send(2), give_send(1);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   give_send(3);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), "1:00 2:00 3:00");
   const auto in_class_2 = [](const support::LoggedFrame& f) {
     return !f.outbound && f.is(wire::RCtl::command_status) && f.sof == wire::Sof::i2;
@@ -270,14 +270,14 @@ TEST_F(EpochRanges, moreThanEightRanges_firstHoldsBoth) {
   receive(2);
   give_send(40);
   for (std::uint32_t id = 3; id <= 17; id += 2) give_wrong(id);
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   give_wrong(25), give_wrong(10);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   for (const std::uint32_t id : {3u, 4u, 9u, 10u, 11u, 25u})
     if (id % 2 != 0 || id == 10) {
       EXPECT_EQ(send_again(id), "abort") << id;
     }
-  fabric.run_for(6 * fc2::second);
+  fabric.run_for(6 * runtime::second);
   EXPECT_EQ(send_again(25), "abort");
 }
 
@@ -286,9 +286,9 @@ TEST_F(EpochRanges, olderThanTheFirstRange_makeItLonger) {
   begin(Level::UnreliableDelivery);
   receive();
   give_send(19);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::uint32_t id = 3; id <= 17; id += 2) give_wrong(id);
-  fabric.run_for(r_a_tov - fc2::second + fc2::millisecond);
+  fabric.run_for(r_a_tov - runtime::second + runtime::millisecond);
   for (const std::uint32_t id : {1u, 2u, 3u, 10u, 18u}) EXPECT_EQ(send_again(id), "abort") << id;
 }
 

@@ -15,7 +15,7 @@ class Books : public ForgedAtLevel {
     return handle;
   }
   void expect_nothing_wrong() {
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     EXPECT_EQ(pool(), 0u);
     EXPECT_EQ(told(), "");
     EXPECT_EQ(server_vi->state(), vi::State::Connected);

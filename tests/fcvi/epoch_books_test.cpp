@@ -120,7 +120,7 @@ TEST_P(ReliableBooks, waiting_messageBeforeShows_sendsAreClaimed) {
   give_send(1, 1, 2);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(received(i), received_well) << i;
   EXPECT_EQ(responses(), "");
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), reception() ? "1:00 2:00 3:00" : "");
   EXPECT_EQ(discarded(), 0u);
   expect_nothing_wrong();
@@ -212,7 +212,7 @@ TEST_P(ReliableBooks, waiting_writeWithoutTarget_isDiscarded) {
             std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
   EXPECT_EQ(discarded(), 3u) << "the frame at hand is message 1's";
   EXPECT_EQ(pool(), 0u);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), reception() ? "1:00 2:05" : "");
   EXPECT_EQ(disconnect_reason(), static_cast<unsigned>(wire::fcvi::Reason::remote_rdma_write_protection_error));
 }
@@ -229,7 +229,7 @@ TEST_P(Books, expecting_writeWithoutTarget_isToldOnce) {
   EXPECT_EQ(discarded(), 2u);
   give_write(1, 0, 3);
   EXPECT_EQ(discarded(), 3u);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const std::string protection(to_string(vi::ErrorCode::RdmaWProt));
   EXPECT_EQ(told(), unreliable() ? protection : protection + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
   EXPECT_EQ(responses(), reception() ? "1:05" : "");
@@ -248,7 +248,7 @@ TEST_P(ReceptionBooks, refusing_overtaken_staysRefused) {
             std::string(to_string(vi::ErrorCode::RecvQEmpty)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
   EXPECT_EQ(discarded(), 3u);
   EXPECT_EQ(received(0), receive_flushed);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), "1:03");
 }
 
@@ -259,7 +259,7 @@ TEST_P(ReliableBooks, waiting_requestsWithoutData_keepNoFrames) {
   give_read(2), give_empty_send(3);
   EXPECT_EQ(pool(), 2 * book);
   give_send(1);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(received(1), received_well);
   expect_nothing_wrong();
 }
@@ -274,7 +274,7 @@ TEST_P(ReliableBooks, waiting_readBetween_sendPassesAtReliableDelivery) {
   EXPECT_EQ(placed(1, 3), reception() ? 0 : part);
   EXPECT_EQ(placed_at(target, 4), reception() ? 0 : part);
   give_send(1, 1, 2), give_write(4, 1, 2);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(placed(1, 3), part);
   EXPECT_EQ(placed_at(target, 4), 2 * part);
   EXPECT_EQ(responses().size(), reception() ? std::strlen("1:00 2:00 3:00 4:00") : std::strlen("2:00"));
@@ -290,7 +290,7 @@ TEST_P(UnreliableBooks, overtaking_read_isDiscarded) {
   EXPECT_EQ(discarded(), 1u);
   give_send(3), give_send(1);
   EXPECT_EQ(received(0) & received(1), received_well);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), "");
   expect_nothing_wrong();
 }
@@ -304,7 +304,7 @@ TEST_P(Books, receiving_emptyFrame_isAnError) {
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
   EXPECT_EQ(discarded(), 1u);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(disconnect_reason(), unreliable() ? 0u : static_cast<unsigned>(wire::fcvi::Reason::protocol_error));
 }
 
@@ -355,7 +355,7 @@ TEST_P(Books, waiting_targetGoesBeforeItsEnd_isAProtectionError) {
   give_write(2, 1, 3), give_send(1, 1, 2);
   const std::string protection(to_string(vi::ErrorCode::RdmaWProt));
   EXPECT_EQ(told(), unreliable() ? protection : protection + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), reception() ? "1:00 2:05" : "");
   EXPECT_EQ(pool(), 0u);
 }
@@ -373,7 +373,7 @@ TEST_P(ReliableBooks, waiting_targetGoesBeforeItsTurn_isAProtectionError) {
   EXPECT_EQ(told(),
             std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
   EXPECT_EQ(pool(), 0u);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), reception() ? "1:00 2:05" : "");
 }
 
@@ -441,7 +441,7 @@ TEST_P(Books, receiving_pieceOverAnother_isAnError) {
   give(bytes_of(Opcode::send_rqst, 1, 3 * part, part / 2, part, 0));
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(disconnect_reason(), unreliable() ? 0u : static_cast<unsigned>(wire::fcvi::Reason::protocol_error));
 }
 

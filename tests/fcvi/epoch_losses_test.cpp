@@ -12,7 +12,7 @@ using support::ReceptionBooks;
 using support::ReliableBooks;
 using support::UnreliableBooks;
 
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 // FC-VI 8.4.2 f): of what was open nothing is kept, however far its book had grown. What waited is discarded.
 TEST_P(Books, waiting_connectionEnds_nothingIsKept) {
@@ -60,7 +60,7 @@ TEST_P(ReliableBooks, waiting_unclaimedLost_connectionIsLost) {
   receive(2);
   header.flags = wire::fcvi::message_request_flag::imm_data;
   give_write(2, 0, 2), give_send(3);
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   EXPECT_EQ(told(), to_string(vi::ErrorCode::ConnLost));
   EXPECT_EQ(received(0), receive_flushed);
   EXPECT_EQ(discarded(), reception() ? 2u : 1u);
@@ -73,14 +73,14 @@ TEST_P(UnreliableBooks, receiving_writeLost_isToldOnce) {
   begin();
   receive();
   give_write(1, 0, 2), give_write(1, 0, 2), give_write(2);  // begun, overtaken
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   const std::string aborted(to_string(vi::ErrorCode::RdmaWAbort));
   EXPECT_EQ(told(), aborted);
   EXPECT_EQ(received(0), 0u);
   EXPECT_EQ(discarded(), 1u) << "the double";
   header.flags = wire::fcvi::message_request_flag::imm_data;
   give_write(3, 1, 2);
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   EXPECT_EQ(told(), aborted);
   EXPECT_EQ(discarded(), 2u) << "its end waited";
   EXPECT_EQ(pool(), 0u);
@@ -95,7 +95,7 @@ TEST_P(UnreliableBooks, receiving_bothLost_failADescriptorEach) {
   server_vi->post_receive(empty, server->handle);
   give_send(1, 0, 2), give_send(2, 0, 2);
   EXPECT_EQ(pool(), 2 * book + held);
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_EQ(server->status(empty), receive_lost);
   EXPECT_EQ(discarded(), 1u);
@@ -149,7 +149,7 @@ TEST_P(DeliveryBooks, delivering_nextIsRefused_frameAtHandIsNot) {
   EXPECT_EQ(received(0), received_well);
   EXPECT_EQ(discarded(), 1u);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(disconnect_reason(), static_cast<unsigned>(wire::fcvi::Reason::remote_descriptor_error));
 }
 
@@ -169,7 +169,7 @@ TEST_P(ReliableBooks, waiting_unclaimedAborted_connectionIsLost) {
 TEST_P(ReliableBooks, expecting_messageMissing_laterWriteIsNotTold) {
   begin();
   give_write(2, 0, 2);
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   EXPECT_EQ(told(), to_string(vi::ErrorCode::ConnLost));
 }
 
@@ -178,7 +178,7 @@ TEST_P(ReceptionBooks, refused_restNeverComes_isToldOnce) {
   begin();
   header.rmt_va_handle = wire::MemHandle{0x4711};
   give_write(1, 1, 3);
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   EXPECT_EQ(told(),
             std::string(to_string(vi::ErrorCode::RdmaWProt)) + ", " + std::string(to_string(vi::ErrorCode::ConnLost)));
 }
@@ -189,7 +189,7 @@ TEST_P(ReliableBooks, receiving_restAndNextMissing_failsItsDescriptor) {
   begin();
   receive(2);
   give_send(1, 0, 2), give_send(3);
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   EXPECT_EQ(received(0), receive_lost);
 }
 

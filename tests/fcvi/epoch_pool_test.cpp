@@ -138,11 +138,11 @@ TEST_F(OneBook, expecting_gapsGivenUp_nothingIsTimed) {
   begin(Level::UnreliableDelivery);
   receive(1);
   give_send(2);
-  fabric.run_for(10 * fc2::second);
+  fabric.run_for(10 * runtime::second);
   EXPECT_EQ(pool(), 0u);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   const std::uint64_t fired = fabric.scheduler.fired_count();
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(fabric.scheduler.fired_count(), fired);
 }
 

@@ -14,7 +14,7 @@ using support::lose;
 using support::pass;
 using wire::fcvi::Opcode;
 
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 class Times : public ForgedAtLevel {
  public:
@@ -24,10 +24,10 @@ class Times : public ForgedAtLevel {
     receive(6);
     begun_ = fabric.scheduler.now();
   }
-  void at_second(int seconds) { fabric.scheduler.run_until(begun_ + seconds * fc2::second); }
+  void at_second(int seconds) { fabric.scheduler.run_until(begun_ + seconds * runtime::second); }
   /// A message is given up then, and not before: at the reliable levels the connection with it.
   void expect_lost_at_second(int seconds, std::size_t receive) {
-    fabric.scheduler.run_until(begun_ + seconds * fc2::second - 1);
+    fabric.scheduler.run_until(begun_ + seconds * runtime::second - 1);
     EXPECT_EQ(received(receive), 0u) << "too early";
     EXPECT_EQ(server_vi->state(), vi::State::Connected);
     at_second(seconds);
@@ -38,7 +38,7 @@ class Times : public ForgedAtLevel {
   }
 
  protected:
-  fc2::TimeNs begun_ = 0;
+  runtime::TimeNs begun_ = 0;
 };
 class ReliableTimes : public Times {};
 INSTANTIATE_TEST_SUITE_P(Level, Times, support::all_levels, support::level_name);
@@ -104,7 +104,7 @@ TEST_P(ReliableTimes, expecting_messagesMissing_oldestIsDue) {
   give_send(2);
   at_second(4), give_send(4);
   at_second(5), give_send(1);
-  fabric.scheduler.run_until(begun_ + 14 * fc2::second - 1);
+  fabric.scheduler.run_until(begun_ + 14 * runtime::second - 1);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   at_second(14);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
@@ -117,12 +117,12 @@ TEST_P(ReliableTimes, expecting_messagesMissing_oldestIsDue) {
 TEST_P(Times, overtaken_gapCloses_leavesNoTimer) {
   start();
   const std::uint64_t before = fabric.scheduler.fired_count();
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   const std::uint64_t idle = fabric.scheduler.fired_count() - before;
   give_send(2), give_send(1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   const std::uint64_t after = fabric.scheduler.fired_count();
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   EXPECT_EQ(fabric.scheduler.fired_count() - after, idle);
 }
 
@@ -133,7 +133,7 @@ TEST_P(Times, refused_leavesNoTimer) {
   const std::uint64_t before = fabric.scheduler.fired_count();
   give_send(1);
   EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   EXPECT_EQ(fabric.scheduler.fired_count(), before);
 }
 
@@ -160,7 +160,7 @@ TEST_P(TimesSmallPool, receiving_firstFrameFoundNoRoom_isLost) {
   give_write(2, 0, 2);
   at_second(5), give_send(3, 0, 2);
   at_second(6), give_send(1), give_write(2, 1, 2);
-  fabric.scheduler.run_until(begun_ + 15 * fc2::second - 1);
+  fabric.scheduler.run_until(begun_ + 15 * runtime::second - 1);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   at_second(15);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
@@ -170,7 +170,7 @@ TEST_P(TimesSmallPool, receiving_firstFrameFoundNoRoom_isLost) {
 
 class WaitingForSetup : public Times {
  public:
-  WaitingForSetup() : Times({.ulp_timeout = 60 * fc2::second}) {}
+  WaitingForSetup() : Times({.ulp_timeout = 60 * runtime::second}) {}
   void start_setup(Fate resp2, Fate resp3) {
     begin_setup(GetParam(), resp2, resp3);
     receive(4);
@@ -191,7 +191,7 @@ class WaitingForSetup : public Times {
     client->port.receive(forged.build(fabric.pool));
   }
   void expect_client_ends_at_second(int seconds) {
-    fabric.scheduler.run_until(begun_ + seconds * fc2::second - 1);
+    fabric.scheduler.run_until(begun_ + seconds * runtime::second - 1);
     EXPECT_EQ(client_vi->state(), vi::State::Connected);
     at_second(seconds);
     EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -208,11 +208,11 @@ INSTANTIATE_TEST_SUITE_P(Level, ReceptionWaitingForSetup, ::testing::Values(Leve
 
 // C.5.4, C.5.5: Sends that overtook RESP2, and each other, wait for it where they ask for a response; else for nothing.
 TEST_P(WaitingForSetup, awaitResp2_sendsOvertake_waitIfTheyAskForAResponse) {
-  start_setup(late(fc2::second), pass);
+  start_setup(late(runtime::second), pass);
   give_send(2), give_send(1);
   EXPECT_EQ(received(0) & received(1), reception() ? 0u : received_well);
   EXPECT_EQ(pool(), reception() ? 2 * (book + held) : 0u);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(received(0) & received(1), received_well);
   EXPECT_EQ(responses(), reception() ? "1:00 2:00" : "");
   EXPECT_EQ(pool(), 0u);
@@ -220,14 +220,14 @@ TEST_P(WaitingForSetup, awaitResp2_sendsOvertake_waitIfTheyAskForAResponse) {
 
 // ... an RDMA Read always does.
 TEST_P(DeliveryWaitingForSetup, awaitResp2_readOvertakes_waits) {
-  start_setup(late(fc2::second), pass);
+  start_setup(late(runtime::second), pass);
   give_read(1);
   give_send(2);
   EXPECT_EQ(received(0), 0u) << "its turn has not come";
   EXPECT_EQ(placed(0, 2), part) << "it passes the data of the read";
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(responses(), "");
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(responses(), "1:00");
   EXPECT_EQ(received(0), received_well);
 }
@@ -248,30 +248,30 @@ TEST_P(ReceptionWaitingForSetup, awaitResp2_lost_endsRaTovAfterTheFirstFrame) {
 
 // C.5.10.1: a Send that asks for no response overtakes RESP3, and waits for nothing: not even a book is made.
 TEST_P(WaitingForSetup, awaitResp3_sendInOrder_waitsIfItAsksForAResponse) {
-  start_setup(pass, late(fc2::second));
+  start_setup(pass, late(runtime::second));
   give_client(Opcode::send_rqst, 1);
   EXPECT_EQ(client->provider.reorder_peak_bytes(), reception() ? book + held : 0u);
   EXPECT_EQ(client->status(to_client[0]), reception() ? 0u : received_well);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(client->status(to_client[0]), received_well);
 }
 TEST_P(WaitingForSetup, awaitResp3_sendsOvertakeEachOther_waitIfTheyAskForAResponse) {
-  start_setup(pass, late(fc2::second));
+  start_setup(pass, late(runtime::second));
   give_client(Opcode::send_rqst, 2), give_client(Opcode::send_rqst, 1);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(client->status(to_client[i]), reception() ? 0u : received_well);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(client->status(to_client[i]), received_well);
 }
 
 // ... an RDMA Read waits.
 TEST_P(DeliveryWaitingForSetup, awaitResp3_readOvertakes_waits) {
-  start_setup(pass, late(fc2::second));
+  start_setup(pass, late(runtime::second));
   give_client(Opcode::read_rqst, 1);
   EXPECT_EQ(client->provider.reorder_bytes(), book);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   const auto read_data = [](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); };
   EXPECT_EQ(log.count(read_data), 0u);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(log.count(read_data), 1u);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
@@ -297,7 +297,7 @@ TEST_P(DeliveryWaitingForSetup, awaitResp3_slowSender_hasRaTovFromItsLatestFrame
 TEST_P(ReliableTimes, expecting_messageMissing_isDueBehindTheReadData) {
   start();
   give_send(3);
-  fabric.scheduler.run_until(begun_ + r_a_tov - 5 * fc2::millisecond);
+  fabric.scheduler.run_until(begun_ + r_a_tov - 5 * runtime::millisecond);
   give_read(1, 1u << 20);  // ten milliseconds
   fabric.scheduler.run_until(begun_ + r_a_tov - 1);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
@@ -329,7 +329,7 @@ TEST_P(UnreliableTimes, receiving_manyLackFrames_areAllGivenUp) {
 TEST_P(UnreliableTimes, receiving_gapShowsShortlyAfterAnother_waitsAThousandth) {
   start();
   give_write(1, 1, 3);
-  fabric.scheduler.run_until(begun_ + fc2::millisecond);
+  fabric.scheduler.run_until(begun_ + runtime::millisecond);
   give_write(3, 1, 3);
   give_write(2);
   at_second(10);
@@ -348,7 +348,7 @@ TEST_P(DeliveryWaitingForSetup, awaitResp2_lost_readHasItsOwnRaTov) {
   give_send(2);
   at_second(3), give_read(3);
   at_second(5), give_send(1);
-  fabric.scheduler.run_until(begun_ + 13 * fc2::second - 1);
+  fabric.scheduler.run_until(begun_ + 13 * runtime::second - 1);
   EXPECT_EQ(pool(), book);
   at_second(13);
   EXPECT_EQ(pool(), 0u);

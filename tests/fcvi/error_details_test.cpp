@@ -46,7 +46,7 @@ class ErrorDetails : public support::MessageNodes, public ::testing::WithParamIn
   }
   void post(std::uint16_t operation, std::uint64_t remote, wire::MemHandle handle, std::uint32_t bytes = 100) {
     client_vi->post_send(client->descriptor(operation, {{client->data, bytes}}, remote, handle), client->handle);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   /// The first of them; Connection Lost comes behind it, at the reliable levels.
   void expect_told(vi::ErrorCode error, std::uint32_t operation) {
@@ -91,7 +91,7 @@ TEST_P(ErrorDetails, write_withoutTarget) {
 TEST_P(ErrorDetails, write_endsEarly) {
   faults.on_frame = support::to_frame(2, support::lose);
   post(vi::control::op_rdma_write, Host::data, server->handle, 3 * frame_bytes);
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   expect_told(vi::ErrorCode::RdmaWAbort, vi::status::op_remote_rdma_write);
 }
 
@@ -106,7 +106,7 @@ TEST_P(ReadErrorDetails, read_sourceGoesAway) {
   const auto own = support::register_own(*server, Host::data, 1u << 20);
   post(vi::control::op_rdma_read, Host::data, own, 1u << 20);
   ASSERT_EQ(server->nic.memory().deregister(Host::data, own), vi::Return::Success);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   expect_told(vi::ErrorCode::RdmaRProt, vi::status::op_rdma_read);
 }
 
@@ -120,7 +120,7 @@ TEST_P(ReadErrorDetails, read_isAborted) {
   abts.header.r_ctl = wire::RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
   abts.header.f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
   server->port.receive(abts.build(fabric.pool));
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   expect_told(vi::ErrorCode::RdmaTransport, vi::status::op_rdma_read);
 }
 }  // namespace

@@ -32,7 +32,7 @@ TEST_P(ReliableErrorReports, receiving_errorWithoutDescriptor_isToldOnce) {
                              ? client->descriptor(vi::control::op_rdma_write, {{client->data, 100}}, 1, server->handle)
                              : client->descriptor(0, {{client->data, 100}});
     client_vi->post_send(message, client->handle);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_EQ(server_vi->state(), vi::State::Error);
     EXPECT_EQ(server->count(write ? vi::ErrorCode::RdmaWProt : vi::ErrorCode::RecvQEmpty), 1);
     EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
@@ -58,7 +58,7 @@ TEST_P(ErrorReports, receiving_writeEndsEarly_isAPacketAbort) {
       faults.on_frame = support::to_frame(missing, lose);
       const auto control = static_cast<std::uint16_t>(vi::control::op_rdma_write | immediate);
       client_vi->post_send(client->descriptor(control, {{client->data, 3 * frame_bytes}}, target, own), client->handle);
-      fabric.run_for(30 * fc2::second);
+      fabric.run_for(30 * runtime::second);
       EXPECT_EQ(server->count(vi::ErrorCode::RdmaWAbort), immediate == 0 ? 1 : 0);
       EXPECT_EQ(server->count(vi::ErrorCode::RdmaTransport), 0);
       EXPECT_EQ(server->count(vi::ErrorCode::RdmaWData), 0);
@@ -77,9 +77,9 @@ TEST_P(ErrorReports, receiving_writeTargetGoesAway_isAProtectionError) {
   const auto own = register_own(*server, target, slot);
   const auto write = client->descriptor(vi::control::op_rdma_write, {{client->data, slot / 2}}, target, own);
   client_vi->post_send(write, client->handle);
-  fabric.run_for(100 * fc2::microsecond);  // of 330
+  fabric.run_for(100 * runtime::microsecond);  // of 330
   ASSERT_EQ(server->nic.memory().deregister(target, own), vi::Return::Success);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaWProt), 1);
   EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
   const auto failed = vi::status::done | vi::status::op_rdma_write | vi::status::rdma_protection_error;
@@ -98,12 +98,12 @@ TEST_P(ErrorReports, receiving_descriptorGoesAway_nextFrameIsDiscarded) {
   server_vi->post_receive(at, own);
   faults.on_frame = support::to_frame(1, lose);
   send(1, 2 * frame_bytes);
-  fabric.run_for(100 * fc2::microsecond);
+  fabric.run_for(100 * runtime::microsecond);
   ASSERT_EQ(server->nic.memory().deregister(at, own), vi::Return::Success);
   const support::LoggedFrame& second = log.frames()[1];
   const support::ForgedFrame again{.header = second.header, .data = second.data, .sof = second.sof, .eof = second.eof};
   server->port.receive(again.build(fabric.pool)), server->port.receive(again.build(fabric.pool));
-  fabric.run_for(5 * fc2::millisecond);
+  fabric.run_for(5 * runtime::millisecond);
   EXPECT_EQ(server->count(vi::ErrorCode::CompProt), 1);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(discarded(), 1u);
@@ -114,7 +114,7 @@ struct BadPost {
   void due() { vi.post_send(1, host.handle); }
   Host& host;
   vi::Vi& vi;
-  fc2::Timer<BadPost, &BadPost::due> timer{*this};
+  runtime::Timer<BadPost, &BadPost::due> timer{*this};
 };
 
 // VI-ARCH 5.4, VI-DG 6.3.1: the VI goes to Error in the instant in which the link takes the next frame of its message:
@@ -123,18 +123,18 @@ TEST_P(ErrorReports, sending_viFailsInTheInstantOfAFrame_sendsNothingMore) {
   begin(GetParam());
   const auto data_frames = [](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); };
   receive(2);
-  const fc2::TimeNs begun = fabric.scheduler.now();
+  const runtime::TimeNs begun = fabric.scheduler.now();
   send(1, 10 * frame_bytes);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(log.count(data_frames), 10u);
-  std::vector<fc2::TimeNs> left;
+  std::vector<runtime::TimeNs> left;
   for (const auto& f : log.frames())
     if (data_frames(f)) left.push_back(f.at - begun);
   log.clear();
   BadPost post{*client, *client_vi};
   fabric.scheduler.schedule(post.timer, fabric.scheduler.now() + left[5]);  // before the link's own event of that time
   send(1, 10 * frame_bytes);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(sent(1), send_flushed | vi::status::partial_error);
   EXPECT_EQ(log.count(data_frames), 5u);
@@ -148,20 +148,20 @@ TEST_F(ManyErrors, expecting_ninthErroredMessageComesLate_isDiscarded) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
     const bool odd = frame.from_client && frame.header.msg_id.value % 2 == 1;
-    return !odd ? pass : frame.header.msg_id.value == 17 ? late(9500 * fc2::millisecond) : lose;
+    return !odd ? pass : frame.header.msg_id.value == 17 ? late(9500 * runtime::millisecond) : lose;
   };
   receive(10);
   for (int i = 0; i < 9; ++i) {
     send(2, 100);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     ASSERT_TRUE(arrived(2 * i + 1, i, 100));
   }
   EXPECT_EQ(discarded(), 0u);
-  fabric.run_for(9 * fc2::second);
+  fabric.run_for(9 * runtime::second);
   EXPECT_EQ(discarded(), 1u);
   faults.on_frame = {};
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_TRUE(arrived(18, 9, 100));
 }
 }  // namespace

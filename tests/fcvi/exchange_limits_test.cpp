@@ -1,6 +1,6 @@
 // Exchanges that others open and do not go on with: whoever does that stops neither the messages nor the set-ups of the
 // rest.
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
 
 namespace {
@@ -25,19 +25,19 @@ class ExchangeLimits : public support::MessageNodes {
       frame->sof = wire::Sof::i3;
       frame->eof = wire::Eof::n;
       fabric.fabric.ingress_of(from)->receive(std::move(frame));
-      if (i % 64 == 0) fabric.run_for(50 * fc2::microsecond);
+      if (i % 64 == 0) fabric.run_for(50 * runtime::microsecond);
     }
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   fc2::NPort& add_third() {
     fabric.add_port();
     fabric.attach(2);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     return fabric.port(2);
   }
   void expect_message_arrives() {
     receive(), send(1, 100);
-    fabric.run_for(20 * fc2::second);
+    fabric.run_for(20 * runtime::second);
     EXPECT_EQ(sent(0), sent_well);
     EXPECT_EQ(client_vi->state(), vi::State::Connected);
   }
@@ -59,12 +59,12 @@ TEST_F(ExchangeLimits, connected_loggedInPeerOpensMany_othersAreAnswered) {
   begin(Level::ReliableReception);
   fc2::NPort& third = add_third();
   third.remote_port(server->port.n_port_id()).log_in();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   open_from(third, 5000);
   EXPECT_GE(server->port.open_exchanges(), 2000u);
   EXPECT_LE(server->port.open_exchanges(), 2050u);
   expect_message_arrives();
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(server->port.open_exchanges(), 0u);
   fabric.detach(2);
 }
@@ -105,10 +105,10 @@ TEST_F(NoExchangeFree, sending_allInUse_waitsForOne) {
   begin(Level::ReliableDelivery);
   take_originators();
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(log.count(RCtl::solicited_data), 0u);
   give_back(client->port);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_TRUE(arrived(0, 0, 100));
 }
 
@@ -117,13 +117,13 @@ TEST_F(NoExchangeFree, sending_allInUse_asksEvery10Us) {
   begin(Level::ReliableDelivery);
   take_originators();
   receive(), send(1, 100);
-  const fc2::TimeNs posted = fabric.scheduler.now();
-  fabric.run_for(fc2::millisecond);
+  const runtime::TimeNs posted = fabric.scheduler.now();
+  fabric.run_for(runtime::millisecond);
   give_back(client->port);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const auto* frame = log.find([](const support::LoggedFrame& f) { return f.is(RCtl::solicited_data); });
   ASSERT_NE(frame, nullptr);
-  EXPECT_EQ(frame->at, posted + fc2::millisecond + 10 * fc2::microsecond);
+  EXPECT_EQ(frame->at, posted + runtime::millisecond + 10 * runtime::microsecond);
 }
 
 // FC-VI 5.2.4: ... and so do the data of an RDMA Read.
@@ -132,10 +132,10 @@ TEST_F(NoExchangeFree, reading_allInUse_waitsForOne) {
   take_responders();
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(client->status(read), 0u);
   give_back(server->port);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   EXPECT_TRUE(server->port.transmitter().idle()) << "nothing is asked for when nothing is left";
 }
@@ -146,17 +146,17 @@ TEST_F(NoExchangeFree, reading_allInUse_asksEvery10Us) {  // 5.2.4
   take_responders();
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   give_back(server->port);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   fabric.fabric.tap(server->port, nullptr);
   const auto* asked =
       at_server.find([](const support::LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_command); });
   const auto* data =
       at_server.find([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
   ASSERT_TRUE(asked != nullptr && data != nullptr);
-  EXPECT_GT(data->at, asked->at + 500 * fc2::microsecond);
-  EXPECT_EQ((data->at - asked->at) % (10 * fc2::microsecond), 0);
+  EXPECT_GT(data->at, asked->at + 500 * runtime::microsecond);
+  EXPECT_EQ((data->at - asked->at) % (10 * runtime::microsecond), 0);
 }
 
 // FC-VI 7.7.3: while its address is validated nothing goes to a port. One that asks all the time meanwhile, by ABTS of
@@ -178,9 +178,9 @@ TEST_F(ExchangeLimits, validating_floodOfAbts_isBounded) {
     frame->size_bytes = 24;
     frame->sof = wire::Sof::i3;
     fabric.fabric.ingress_of(client->port)->receive(std::move(frame));
-    if (i % 64 == 0) fabric.run_for(50 * fc2::microsecond);
+    if (i % 64 == 0) fabric.run_for(50 * runtime::microsecond);
   }
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_LE(fabric.pool.outstanding(), before + server->port.config().max_waiting_frames);
   server->port.remote_port(client->port.n_port_id()).resume();
   expect_message_arrives();

@@ -154,12 +154,12 @@ class Failing : public FailureNodes {
   // --- the other end, or the way to it
   void peer_disconnects_in_the_middle() {
     post_receive(), post_send(large);
-    fabric.run_for(200 * fc2::microsecond);
+    fabric.run_for(200 * runtime::microsecond);
     server->provider.disconnect(*server_vi, ended);
   }
   void link_lost_in_the_middle() {
     post_receive(), post_send(large);
-    fabric.run_for(200 * fc2::microsecond);
+    fabric.run_for(200 * runtime::microsecond);
     fabric.detach(0);
     away = true;
   }

@@ -30,7 +30,7 @@ class FailureNodes : public MessageNodes {
   void post_receive() { post_receive(server->descriptor(0, {{server->data, slot}})); }
   /// 200 us pass, then this memory is not registered any more.
   void take_away(Host& host, wire::MemHandle handle, std::uint64_t at = apart) {
-    fabric.run_for(200 * fc2::microsecond);
+    fabric.run_for(200 * runtime::microsecond);
     ASSERT_EQ(host.nic.memory().deregister(at, handle), vi::Return::Success);
   }
 

@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Cause, Failures, ::testing::ValuesIn(instances()), name
 TEST_P(Failures, connected_fails_causeIsKnownWithTheError) {
   begin(GetParam().level);
   (this->*GetParam().cause.provoke)();
-  fabric.run_for(25 * fc2::second);
+  fabric.run_for(25 * runtime::second);
   for (const auto& [host, vi] : {std::pair{client.get(), client_vi}, {server.get(), server_vi}}) {
     const std::string told = cause_told(*host, *vi), known = cause_known(*vi);
     if (told == "nothing told") {
@@ -181,7 +181,7 @@ TEST_P(Failures, connected_fails) {
   const Cause& cause = GetParam().cause;
   begin(GetParam().level);
   (this->*cause.provoke)();
-  fabric.run_for(25 * fc2::second);
+  fabric.run_for(25 * runtime::second);
   EXPECT_EQ(client_word(), cause.asked);
   EXPECT_EQ(server_word(), cause.posted);
   EXPECT_EQ(told(*client, *client_vi), cause.client_told);
@@ -197,12 +197,12 @@ TEST_P(Failures, connected_fails) {
   if (ends)
     disconnect(*client, *client_vi);
   else
-    fabric.run_for(fc2::second), disconnect(*client, *client_vi);
+    fabric.run_for(runtime::second), disconnect(*client, *client_vi);
   EXPECT_EQ(code(true), cause.client_code);
   EXPECT_EQ(code(false), cause.server_code);
   EXPECT_EQ(told(*server, *server_vi), cause.server_told) << "told again by the disconnects";
   EXPECT_EQ(told(*client, *client_vi), ends ? cause.client_told : lost) << "told again by the disconnects";
-  fabric.run_for(25 * fc2::second);  // 8.4.2 f): R_A_TOV after both ended, nothing is left of the connection
+  fabric.run_for(25 * runtime::second);  // 8.4.2 f): R_A_TOV after both ended, nothing is left of the connection
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
   EXPECT_EQ(server->provider.handles_in_use(), 0u);
 }
@@ -223,14 +223,14 @@ TEST_P(WrongSeqCnt, receiving_offsetRight_oneAnswer) {
   begin(Level::ReliableDelivery);
   faults.on_frame = [=, epoch = epoch && !in_order, number = number](MessageFrame& frame) {
     if (!frame.from_client) return pass;
-    if (epoch && frame.header.msg_id.value == 1) return support::late(fc2::second);
+    if (epoch && frame.header.msg_id.value == 1) return support::late(runtime::second);
     if (frame.header.tot_len_or_connection_id == length && frame.header.msg_id.value == 2 &&
         frame.fc.seq_cnt.value == number)
       frame.fc.seq_cnt.value += 7, frame.rewrite();
     return pass;
   };
   post_receive(), post_receive(), post_send(8), post_send(length);
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   disconnect(*server, *server_vi);
   EXPECT_EQ(code(false), in_order ? "40" : "48");

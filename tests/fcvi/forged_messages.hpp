@@ -12,7 +12,7 @@ class ForgedMessages : public MessageNodes {
   struct Options {
     bool in_order = false, class_2 = false;
     std::uint64_t pool_bytes = 64u << 20;
-    fc2::TimeNs ulp_timeout = 0;
+    runtime::TimeNs ulp_timeout = 0;
     std::uint16_t max_exchanges = 4096;
   };
   static constexpr std::uint32_t part = 100;
@@ -51,8 +51,8 @@ class ForgedMessages : public MessageNodes {
   /// The VIs are made.
   void connect_made() {
     const Level level = client_vi->attributes().reliability;
-    server->provider.connect_wait(server->net("early"), fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("c"), server->net("early"), fc2::second, request);
+    server->provider.connect_wait(server->net("early"), runtime::second, wait);
+    client->provider.connect_request(*client_vi, client->net("c"), server->net("early"), runtime::second, request);
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     server->provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_TRUE(fabric.run_until([&] { return client_vi->can_transmit(); }));
@@ -120,7 +120,7 @@ class ForgedMessages : public MessageNodes {
   std::string answer_to(const ForgedFrame& frame) {
     log.clear();
     give(frame);
-    fabric.run_for(20 * fc2::microsecond);
+    fabric.run_for(20 * runtime::microsecond);
     std::string answer;
     for (const LoggedFrame& seen : log.frames()) {
       if (seen.outbound || seen.header.ox_id != frame.header.ox_id) continue;

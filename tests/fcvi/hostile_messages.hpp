@@ -4,7 +4,7 @@
 // The peer's messages have one part of `part` bytes each in a frame of its own, or four: the third ends an IU, the
 // fourth is the second IU. Our own are longer, or what the peer reads.
 #pragma once
-#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/node/class_2.hpp"
 #include "tests/fcvi/hostile_situations.hpp"
 
 namespace support {
@@ -20,7 +20,7 @@ class BesiegedMessages : public Besieged {
   explicit BesiegedMessages(const MessageWorld& world)
       : Besieged(
             world.level, {.address = {}, .class_2 = world.class_2},
-            {.latency_ns = fc2::microsecond, .bytes_per_second = 50'000'000},
+            {.latency_ns = runtime::microsecond, .bytes_per_second = 50'000'000},
             [=](fc2::NPortConfig& config, std::size_t) {
               config.end_to_end_credit = world.class_2 ? std::uint16_t{8} : std::uint16_t{0};
             },
@@ -88,7 +88,7 @@ class BesiegedMessages : public Besieged {
     const bool behind = is_request(opcode) && opens_other(opcode);
     if (replaces && is_request(opcode) && !behind) message_ = opcode, ++parts_;
     if (replaces && opcode == answer_) ++answered_;
-    fabric.run_for(2 * fc2::millisecond);  // what we send is out
+    fabric.run_for(2 * runtime::millisecond);  // what we send is out
     answer_due_ = true;
     if (class_2_ && answer_ == Opcode::send_resp && of_answers_ == 0) acknowledge();
     if (message_ == Opcode::read_rqst) of_ = 1;
@@ -100,7 +100,7 @@ class BesiegedMessages : public Besieged {
   }
   void inject(const Forgery& forged) {
     put(forged);
-    fabric.run_for(200 * fc2::microsecond);  // four long frames of ours
+    fabric.run_for(200 * runtime::microsecond);  // four long frames of ours
   }
   [[nodiscard]] static bool is_request(Opcode opcode) {
     return wire::fcvi::find_iu(opcode)->category == wire::fcvi::Category::message_request;
@@ -132,7 +132,7 @@ class BesiegedMessages : public Besieged {
     config.in_order = world.in_order;
     return config;
   }
-  void settle() { fabric.run_for(60 * fc2::microsecond); }
+  void settle() { fabric.run_for(60 * runtime::microsecond); }
 
   void post_receives() {
     for (std::uint32_t i = 0; i < receive_count; ++i) {

@@ -214,18 +214,18 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
     (here.*situation.reach)();
     const std::uint64_t before = here.victim().port.counters().discarded(fc2::Discard::WrongSequence);
     here.inject(frame);
-    here.fabric.run_for(12 * fc2::second);
+    here.fabric.run_for(12 * runtime::second);
     const bool counted = here.victim().port.counters().discarded(fc2::Discard::WrongSequence) == before + 1;
     EXPECT_TRUE(counted || frame.fc.has(f_ctl::exchange_responder));  // of ours: its end may come first
     return "later sequence";
   }
   /// All timers pass, then the VI disconnects: every descriptor ends, once, and everything is given back.
   static std::string end_of(BesiegedMessages& here, const support::MessageChecks::Forged& forged) {
-    here.fabric.run_for(60 * fc2::second);
+    here.fabric.run_for(60 * runtime::second);
     const std::string end = support::MessageOutcome::end_of(here);
     auto done = std::make_unique<support::Done>();
     here.victim().provider.disconnect(here.besieged(), *done);
-    here.fabric.run_for(120 * fc2::second);
+    here.fabric.run_for(120 * runtime::second);
     EXPECT_TRUE(done->result.has_value());
     support::MessageChecks(here, forged).expect_all();
     EXPECT_EQ(here.unexpected() + here.besieged().unexpected_events(), 0u);

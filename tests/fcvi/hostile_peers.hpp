@@ -47,7 +47,7 @@ class BesiegedPeer : public Besieged {
   }
   void inject(const Forgery& forged) {
     put(forged);
-    fabric.run_for(100 * fc2::microsecond);
+    fabric.run_for(100 * runtime::microsecond);
     for (const LoggedFrame& frame : log.frames())
       if (is_rqst(frame)) note(frame);
   }
@@ -82,7 +82,7 @@ class BesiegedPeer : public Besieged {
     Host& host = victim_is_lower ? *client : *server;
     vi::Vi& vi = victim_is_lower ? *client_vi : *server_vi;
     const Host& other = victim_is_lower ? *server : *client;
-    EXPECT_EQ(host.provider.connect_peer_request(vi, host.net("x"), other.net(discriminator), vi::infinite, call),
+    EXPECT_EQ(host.provider.connect_peer_request(vi, host.net("x"), other.net(discriminator), runtime::never, call),
               vi::Return::Success);
     note(catch_rqst(host));
     besiege(victim_is_lower);

@@ -143,10 +143,10 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
     const auto told = here.call.result;
     EXPECT_TRUE(here.besieged().state() != vi::State::Connected || told == vi::Return::Success);
     end += told ? " " + std::string(to_string(*told)) : "";
-    here.fabric.run_for(60 * fc2::second);
+    here.fabric.run_for(60 * runtime::second);
     auto done = std::make_unique<support::Done>();
     here.victim().provider.disconnect(here.besieged(), *done);
-    here.fabric.run_for(120 * fc2::second);
+    here.fabric.run_for(120 * runtime::second);
     EXPECT_TRUE(done->result.has_value());
     EXPECT_EQ(here.call.calls, 1);
     EXPECT_EQ(here.unexpected() + here.besieged().unexpected_events(), 0u);

@@ -30,12 +30,12 @@ class BesiegedSetup final : public Besieged {
 
   void accept_offer() {
     server->provider.connect_accept(wait.token, *server_vi, accept);
-    fabric.run_for(20 * fc2::microsecond);
+    fabric.run_for(20 * runtime::microsecond);
     log.clear();
   }
   void disconnect_server() {
     server->provider.disconnect(*server_vi, disconnected_);
-    fabric.run_for(20 * fc2::microsecond);
+    fabric.run_for(20 * runtime::microsecond);
     log.clear();
   }
   [[nodiscard]] Forgery abts() { return as_abts(right(Opcode::connect_resp2)); }
@@ -114,10 +114,10 @@ class SetupHostility : public ::testing::Test {
     Forgery resp2 = here.right(Opcode::connect_resp2);
     resp2.fc.ox_id = forged.fc.ox_id;
     here.inject(resp2);
-    here.fabric.run_for(60 * fc2::second);
+    here.fabric.run_for(60 * runtime::second);
     Done done;
     here.server->provider.disconnect(*here.server_vi, done);
-    here.fabric.run_for(60 * fc2::second);
+    here.fabric.run_for(60 * runtime::second);
     EXPECT_TRUE(here.accept.result.has_value());
     EXPECT_TRUE(done.result.has_value());
     EXPECT_EQ(here.unexpected() + here.server_vi->unexpected_events(), 0u);

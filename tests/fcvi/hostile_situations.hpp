@@ -36,7 +36,7 @@ class Besieged : public TwoNodes {
   using Opcode = wire::fcvi::Opcode;
   using Level = vi::ReliabilityLevel;
   explicit Besieged(Level level = Level::UnreliableDelivery, fcvi::ProviderConfig config = {},
-                    fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+                    fc2::LinkConfig link = {.latency_ns = runtime::microsecond, .bytes_per_second = 0},
                     TestFabric::Adjust adjust = {}, fc2::SwitchConfig fabric_config = {})
       : TwoNodes(config, link, std::move(adjust), {}, std::move(fabric_config)), level_(level) {
     client_vi = &client->make_vi(level);
@@ -49,7 +49,7 @@ class Besieged : public TwoNodes {
   // --- situations ------------------------------------------------------------------------------------------------
   void idle() { besiege(true); }
   void await_resp1() {
-    server->provider.connect_wait(server->net(discriminator), vi::infinite, wait);
+    server->provider.connect_wait(server->net(discriminator), runtime::never, wait);
     ask();
     besiege(true);
     exchange_ = rqst_.ox_id;
@@ -65,7 +65,7 @@ class Besieged : public TwoNodes {
     connected_originator();
     accept.result.reset();
     client->provider.disconnect(*client_vi, accept);  // outlives the host, which ends with the call outstanding
-    fabric.run_for(20 * fc2::microsecond);
+    fabric.run_for(20 * runtime::microsecond);
     exchange_ = log.frames().back().header.ox_id;
     log.clear();
   }
@@ -80,7 +80,7 @@ class Besieged : public TwoNodes {
     besiege(true);
   }
   void offered() {
-    server->provider.connect_wait(server->net(discriminator), vi::infinite, wait);
+    server->provider.connect_wait(server->net(discriminator), runtime::never, wait);
     ask();
     EXPECT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     besiege(false);
@@ -90,13 +90,13 @@ class Besieged : public TwoNodes {
   void await_resp2() {
     offered();
     server->provider.connect_accept(wait.token, *server_vi, accept);
-    fabric.run_for(20 * fc2::microsecond);
+    fabric.run_for(20 * runtime::microsecond);
     log.clear();
   }
   void refused() {
     offered();
     server->provider.connect_reject(wait.token, accept);
-    fabric.run_for(20 * fc2::microsecond);
+    fabric.run_for(20 * runtime::microsecond);
     log.clear();
   }
   void connected_responder() { connect_all(), besiege(false); }
@@ -121,7 +121,7 @@ class Besieged : public TwoNodes {
   }
   void inject(const Forgery& forged) {
     put(forged);
-    fabric.run_for(20 * fc2::microsecond);
+    fabric.run_for(20 * runtime::microsecond);
   }
   void put(const Forgery& forged) {
     fc2::FramePtr frame = fabric.pool.take();
@@ -164,7 +164,7 @@ class Besieged : public TwoNodes {
  private:
   void ask() {
     client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net(discriminator),
-                                     vi::infinite, request);
+                                     runtime::never, request);
     const LoggedFrame rqst = catch_rqst(*client);
     rqst_ = rqst.header;
     rqst_data_ = rqst.data;

@@ -42,16 +42,16 @@ TEST_F(LockStepForged, disconnected_responsesNeverCame_completesInError) {
     return frame.from_client ? support::lose : pass;
   };  // nothing arrives there
   send(2, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_FALSE(client->provider.told_by_peer(*client_vi).has_value());
   disconnect(2);
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   EXPECT_EQ(sent(0), 0u) << "what the peer may have answered is waited for, R_A_TOV";
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
   EXPECT_NE(log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_control); }),
             nullptr)
       << "answered at once";
-  fabric.run_for(6 * fc2::second);
+  fabric.run_for(6 * runtime::second);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NE(sent(i) & vi::status::error_mask, 0u) << i;
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
@@ -68,17 +68,17 @@ TEST_F(LockStepForged, disconnected_responsesNeverCame_completesInError) {
 // ends the wait.
 TEST_F(LockStepForged, disconnected_waitingForResponses) {
   begin(Level::ReliableReception);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(frame.number * fc2::second); };
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(frame.number * runtime::second); };
   receive(3), send(2, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(sent(0), sent_well);
   disconnect(2);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(received(2), 0u) << "sent behind the peer's Disconnect";
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(sent(1), sent_well);
   EXPECT_EQ(sent(2), send_flushed);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -88,21 +88,21 @@ TEST_F(LockStepForged, disconnected_waitingForResponses) {
 TEST_F(LockStepForged, disconnected_waitingForTwo_endsWithTheSecond) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {
-    return frame.from_client ? pass : late((frame.number + 1) * fc2::second);
+    return frame.from_client ? pass : late((frame.number + 1) * runtime::second);
   };
   receive(3), send(3, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(2);
-  fabric.run_for(fc2::second + 500 * fc2::millisecond);
+  fabric.run_for(runtime::second + 500 * runtime::millisecond);
   EXPECT_EQ(sent(0), sent_well);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
   EXPECT_EQ(client->provider.counters().connections_lost, 0u);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(sent(1), sent_well);
   EXPECT_EQ(sent(2), send_flushed);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->provider.counters().connections_lost, 1u);
-  fabric.run_for(20 * fc2::second);
+  fabric.run_for(20 * runtime::second);
   EXPECT_EQ(client->provider.counters().connections_lost, 1u);
   EXPECT_EQ(client->provider.counters().reorder_pool_full, 0u);
 }
@@ -110,11 +110,11 @@ TEST_F(LockStepForged, disconnected_waitingInVain_endsAfterRaTov) {  // ruling 1
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(1);
-  fabric.run_for(9 * fc2::second);
+  fabric.run_for(9 * runtime::second);
   EXPECT_EQ(client->provider.counters().connections_lost, 0u);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->provider.counters().connections_lost, 1u);
 }
@@ -123,11 +123,11 @@ TEST_F(LockStepForged, disconnected_sending_stops) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
   receive(2), send(1, 100), send(1, 60'000);
-  fabric.run_for(200 * fc2::microsecond);  // of 600
+  fabric.run_for(200 * runtime::microsecond);  // of 600
   disconnect(1);
-  fabric.run_for(10 * fc2::microsecond);
+  fabric.run_for(10 * runtime::microsecond);
   const auto out = log.count([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
   EXPECT_EQ(log.count([](const support::LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); }), out);
 }
@@ -138,9 +138,9 @@ TEST_F(LockStepForged, delivery_disconnected_endsAtOnce) {
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, 100}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(1);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read | vi::status::flushed);
 }
@@ -152,9 +152,9 @@ TEST_F(LockStepForgedAtTheWrap, disconnected_peerCompletedNothing_endsAtOnce) { 
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(0);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(sent(0), send_flushed);
 }
@@ -162,9 +162,9 @@ TEST_F(LockStepForged, disconnected_onlyLaterMessagesOpen_endsAtOnce) {  // FC-V
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client || frame.number == 0 ? pass : support::lose; };
   receive(2), send(2, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(1);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(sent(0), sent_well);
   EXPECT_EQ(sent(1), send_flushed);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -174,13 +174,13 @@ TEST_F(LockStepForged,
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(1);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(TwoNodes::disconnect(*client, *client_vi), vi::Return::Success);
   EXPECT_EQ(sent(0), send_flushed);
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
-  fabric.run_for(20 * fc2::second);
+  fabric.run_for(20 * runtime::second);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 0);
   EXPECT_EQ(client->provider.counters().connections_lost, 0u);
 }
@@ -188,11 +188,11 @@ TEST_F(LockStepForged, disconnected_waiting_portLogsOut_endsAtOnce) {  // FC-VI 
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? support::lose : pass; };
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(1);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   client->port.remote_port(server->port.n_port_id()).implicit_logout();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(sent(0), send_flushed);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);

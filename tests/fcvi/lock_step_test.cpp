@@ -20,7 +20,7 @@ class LockStepShortRaTov : public LockStep {
   LockStepShortRaTov() : LockStep({}, {}, fabric_of()) {}
   static fc2::SwitchConfig fabric_of() {
     fc2::SwitchConfig config = support::fabric_order(false);
-    config.r_a_tov = 50 * fc2::millisecond;
+    config.r_a_tov = 50 * runtime::millisecond;
     return config;
   }
 };
@@ -31,13 +31,13 @@ class LockStepShortRaTov : public LockStep {
 TEST_F(LockStep, reading_memoryLostInTheMiddle_bothEndsKnow) {
   begin(Level::ReliableReception);
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const auto own = register_own(*server, server->data + large, large);
   const auto read = client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data + large, own);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(2 * fc2::millisecond);  // of ten
+  fabric.run_for(2 * runtime::millisecond);  // of ten
   ASSERT_EQ(server->nic.memory().deregister(server->data + large, own), vi::Return::Success);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::rdma_protection_error | vi::status::op_rdma_read);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
@@ -66,7 +66,7 @@ TEST_F(LockStep, reading_requestSaysMore_responseDoesNot) {
   const auto read =
       client->descriptor(vi::control::op_rdma_read, {{client->data, length}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   int frames = 0;
   for (const support::LoggedFrame& frame : log.frames()) {
@@ -88,7 +88,7 @@ TEST_F(LockStep, receiving_tooLong_isRefusedByResponse) {
     server_vi->post_receive(small, server->handle);
     const std::size_t at = sends.size();
     send(1, bytes);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_EQ(log.count(RCtl::command_status), 1u);
     EXPECT_EQ(sent(at), sent_well | vi::status::remote_descriptor_error);
     EXPECT_EQ(server->status(small), vi::status::done | vi::status::op_receive | vi::status::length_error);
@@ -103,16 +103,16 @@ TEST_F(LockStep, receiving_badDescriptor_isRefusedByResponse) {
   const auto bad = server->descriptor(vi::control::op_rdma_write, {{server->data, slot}}, 0, {});
   server_vi->post_receive(bad, server->handle);
   send();
-  fabric.run_for(50 * fc2::microsecond);  // of 80
+  fabric.run_for(50 * runtime::microsecond);  // of 80
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(sent(0), sent_well | vi::status::remote_descriptor_error);
   EXPECT_EQ(server->status(bad), vi::status::done | vi::status::op_receive | vi::status::format_error);
 }
 
 // VI-ARCH 2.5.3, FC-VI 5.9.4.3: the same where the receive's memory goes away in the middle, or before the last frame.
 TEST_F(LockStep, receiving_memoryLost_isRefusedByResponse) {
-  for (const fc2::TimeNs after : {200 * fc2::microsecond, 602 * fc2::microsecond}) {
+  for (const runtime::TimeNs after : {200 * runtime::microsecond, 602 * runtime::microsecond}) {
     SCOPED_TRACE(after);
     begin(Level::ReliableReception, after < 300'000 ? "middle" : "last");
     const std::uint64_t data = server->data + large;
@@ -124,7 +124,7 @@ TEST_F(LockStep, receiving_memoryLost_isRefusedByResponse) {
     fabric.run_for(after);
     ASSERT_EQ(server->nic.memory().deregister(data, own), vi::Return::Success);
     ASSERT_EQ(server->status(descriptor), 0u);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_EQ(log.count(RCtl::command_status), 1u);
     EXPECT_EQ(sent(at), sent_well | vi::status::remote_descriptor_error);
     EXPECT_EQ(server->status(descriptor), vi::status::done | vi::status::op_receive | vi::status::protection_error);
@@ -139,9 +139,9 @@ TEST_F(LockStep, refusing_restNeverComes_breaksAfterTimeOut) {
   server_vi->post_receive(small, server->handle);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client && frame.number > 1 ? support::lose : pass; };
   send();
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   EXPECT_EQ(server->status(small), 0u);
-  fabric.run_for(10 * fc2::second);
+  fabric.run_for(10 * runtime::second);
   EXPECT_EQ(server->status(small), vi::status::done | vi::status::op_receive | vi::status::length_error);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
 }
@@ -151,10 +151,10 @@ TEST_F(LockStep, refusing_restNeverComes_breaksAfterTimeOut) {
 TEST_F(LockStepAnyOrder, awaiting_refusalOvertakesResponse_earlierCompletes) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {
-    return !frame.from_client && frame.number == 0 ? late(fc2::millisecond) : pass;
+    return !frame.from_client && frame.number == 0 ? late(runtime::millisecond) : pass;
   };
   receive(1), send(3, 100);  // the second has no descriptor
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(0, 0, 100));
   EXPECT_EQ(sent(0), sent_well);
   EXPECT_EQ(sent(1), sent_well | vi::status::remote_descriptor_error);
@@ -167,7 +167,7 @@ TEST_F(LockStep, disconnected_responseLost_completesInError) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
   receive(1), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_TRUE(arrived(0, 0, 100));
   EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
   EXPECT_EQ(sent(0), send_flushed);
@@ -187,10 +187,10 @@ TEST_F(LockStepAnyOrder, awaiting_everythingLostBeforeRefusal_timesOut) {
     return fc.r_ctl == RCtl::unsolicited_control ? support::lose : pass;
   };
   receive(1), send(2, 100);
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   EXPECT_EQ(sent(0), 0u);
   EXPECT_EQ(sent(1), 0u);
-  fabric.run_for(7 * fc2::second);  // FCVI_ULP_TIMEOUT
+  fabric.run_for(7 * runtime::second);  // FCVI_ULP_TIMEOUT
   EXPECT_EQ(sent(0), send_failed);
   EXPECT_EQ(sent(1), send_flushed);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -202,17 +202,17 @@ TEST_F(LockStep, sending_localErrorBeforeResponse_earlierCompletes) {
   begin(Level::ReliableReception);
   const std::uint64_t data = client->data + (8u << 20);
   const auto own = register_own(*client, data, slot);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(fc2::millisecond); };
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(runtime::millisecond); };
   faults.on_control = [this](const wire::FcHeader& fc) {
-    return fc.s_id == server->port.n_port_id() ? late(fc2::millisecond) : pass;
+    return fc.s_id == server->port.n_port_id() ? late(runtime::millisecond) : pass;
   };
   receive(3), send(1, 100);
   const auto second = own_descriptor(*client, data, own, 60'000);
   client_vi->post_send(second, client->handle);
   send(1, 100);
-  fabric.run_for(100 * fc2::microsecond);
+  fabric.run_for(100 * runtime::microsecond);
   ASSERT_EQ(client->nic.memory().deregister(data, own), vi::Return::Success);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(0, 0, 100));
   EXPECT_EQ(sent(0), sent_well);
   EXPECT_EQ(client->status(second), sent_well | vi::status::protection_error | vi::status::partial_error);
@@ -236,10 +236,10 @@ TEST_F(LockStep, reading_sendAndWriteBehind_waitForTheReadData) {
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
   forge(wire::fcvi::Opcode::write_rqst, RCtl::solicited_data, 3, 0x5003, 100, 100);
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 4, 0x5004, 50, 50);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(received(0), 0u) << "the read data are not out yet";
   EXPECT_EQ(*written, 1);
-  fabric.run_for(20 * fc2::millisecond);
+  fabric.run_for(20 * runtime::millisecond);
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(*written, 0x5A);
   EXPECT_EQ(received(1), vi::status::done | vi::status::op_receive);
@@ -254,9 +254,9 @@ TEST_F(LockStep, reading_gapBehind_breaksAfterTheReadData) {
   forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, large, 0);  // 10 ms
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 4, 0x5004, 100, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.run_for(20 * fc2::millisecond);
+  fabric.run_for(20 * runtime::millisecond);
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(received(1), receive_flushed);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
@@ -269,10 +269,10 @@ TEST_F(LockStepShortRaTov, reading_longerThanRaTov_whatIsBehindArrives) {
   receive();
   forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, 16 * large, 0);  // 160 ms
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
-  fabric.run_for(130 * fc2::millisecond);
+  fabric.run_for(130 * runtime::millisecond);
   EXPECT_EQ(received(0), 0u);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
 }
 
@@ -286,7 +286,7 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
   forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, large, 0);
   forge(wire::fcvi::Opcode::send_rqst, RCtl::solicited_data, 2, 0x5002, 100, 100);
   forge(wire::fcvi::Opcode::write_rqst, RCtl::solicited_data, 3, 0x5003, 100, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   support::ForgedFrame abts{.header = {.r_ctl = RCtl::abts,
                                        .d_id = server->port.n_port_id(),
                                        .s_id = client->port.n_port_id(),
@@ -296,7 +296,7 @@ TEST_F(LockStep, reading_aborted_whatIsBehindHasNoEffect) {
                                        .rx_id = wire::RxId::unassigned},
                             .data = {}};
   fabric.fabric.ingress_of(client->port)->receive(abts.build(fabric.pool));
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(received(0), receive_flushed);
   EXPECT_EQ(*written, 1);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
@@ -316,11 +316,11 @@ class ReadAborted : public LockStep {
                                                .rx_id = wire::RxId::unassigned},
                                     .data = {}};
     fabric.fabric.ingress_of(client->port)->receive(abts.build(fabric.pool));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   void read(std::uint32_t msg_id, std::uint16_t ox_id, std::uint32_t bytes) {
     forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, msg_id, ox_id, bytes, 0);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   /// A DISCONNECT_RQST on that exchange.
   void disconnect_on(std::uint16_t ox_id) {
@@ -334,7 +334,7 @@ class ReadAborted : public LockStep {
                     .rx_id = wire::RxId::unassigned};
     frame.set(wire::fcvi::DisconnectRqst{.handle = wire::FcviHandle{0x1001}, .status = {}}.to_device_header());
     fabric.fabric.ingress_of(client->port)->receive(frame.build(fabric.pool));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   [[nodiscard]] std::uint64_t of_aborted() const {
     return server->port.counters().discarded(fc2::Discard::AbortedExchange);
@@ -376,17 +376,17 @@ TEST_F(ReadAborted, answering_connectionEnds_nothingIsInUse) {
       const auto read =
           client->descriptor(vi::control::op_rdma_read, {{client->data, large}}, server->data, server->handle);
       client_vi->post_send(read, client->handle);
-      fabric.run_for(fc2::millisecond);
+      fabric.run_for(runtime::millisecond);
       if (logout)
         (server_ends ? server : client)
             ->port.remote_port((server_ends ? client : server)->port.n_port_id())
             .implicit_logout();
       else
         (server_ends ? server_vi : client_vi)->fail_catastrophically();
-      fabric.run_for(30 * fc2::second);  // its exchange is free long since
+      fabric.run_for(30 * runtime::second);  // its exchange is free long since
       EXPECT_EQ((server_ends ? server_vi : client_vi)->state(), vi::State::Error);
       disconnect(*client, *client_vi), disconnect(*server, *server_vi);
-      fabric.run_for(60 * fc2::second);
+      fabric.run_for(60 * runtime::second);
       EXPECT_EQ(server->port.open_exchanges(), 0u);
       EXPECT_FALSE(server->port.remote_port(client->port.n_port_id()).in_use());
       EXPECT_FALSE(client->port.remote_port(server->port.n_port_id()).in_use());
@@ -400,9 +400,9 @@ TEST_F(LockStepAnyOrder, expecting_readAtUnreliable_isAnErroredMessage) {
   begin(Level::UnreliableDelivery);
   receive();
   forge(wire::fcvi::Opcode::read_rqst, RCtl::unsolicited_command, 1, 0x5001, 100, 0);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   send(2);  // the first has the read's FCVI_MSG_ID
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_TRUE(arrived(1, 0));
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }

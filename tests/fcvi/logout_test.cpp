@@ -27,14 +27,14 @@ void log_out_in_the_middle(Nodes& nodes, bool explicit_logout) {
                    host.handle);
   };
   read_from(*nodes.client, *nodes.client_vi, *nodes.server), read_from(*nodes.server, *nodes.server_vi, *nodes.client);
-  nodes.fabric.run_for(900 * fc2::microsecond);
+  nodes.fabric.run_for(900 * runtime::microsecond);
   if (explicit_logout)
     nodes.server->port.remote_port(nodes.client->port.n_port_id()).log_out();
   else
     nodes.fabric.detach(1);
-  nodes.fabric.run_for(fc2::second);
+  nodes.fabric.run_for(runtime::second);
   nodes.disconnect(*nodes.server, *nodes.server_vi), nodes.disconnect(*nodes.client, *nodes.client_vi);
-  nodes.fabric.run_for(60 * fc2::second);
+  nodes.fabric.run_for(60 * runtime::second);
   EXPECT_EQ(nodes.server->provider.handles_in_use() + nodes.client->provider.handles_in_use(), 0u);
   EXPECT_EQ(nodes.server->port.open_exchanges() + nodes.client->port.open_exchanges(), 0u);
   EXPECT_EQ(nodes.fabric.pool.outstanding(), 0u);

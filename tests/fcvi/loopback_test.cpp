@@ -15,14 +15,14 @@ class Loopback : public support::TwoNodes, public ::testing::WithParamInterface<
   void connect_to_self() {
     client_vi = &host.make_vi(GetParam());
     server_vi = &host.make_vi(GetParam());
-    host.provider.connect_wait(host.net("loop"), vi::infinite, wait);
-    host.provider.connect_request(*client_vi, host.net("c"), host.net("loop"), vi::infinite, request);
+    host.provider.connect_wait(host.net("loop"), runtime::never, wait);
+    host.provider.connect_request(*client_vi, host.net("c"), host.net("loop"), runtime::never, request);
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     host.provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
     ASSERT_EQ(request.result, Return::Success);
     ASSERT_EQ(accept.result, Return::Success);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   /// Bytes [from, from + length) go to `to` by this operation, from one VI to the other; true if they are there.
   bool moves(vi::Vi& vi, vi::Vi& peer, std::uint16_t control, std::uint8_t pattern) {
@@ -37,7 +37,7 @@ class Loopback : public support::TwoNodes, public ::testing::WithParamInterface<
     const auto send = host.descriptor(control, {{read ? to : from, large}}, read ? from : to, host.handle, 7);
     vi.post_send(send, host.handle);
     fabric.run_until([&] { return (host.status(send) & vi::status::done) != 0; });
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     if (receives && (host.status(receive) & vi::status::done) == 0) return false;
     return (host.status(send) & vi::status::error_mask) == 0 &&
            std::memcmp(host.bytes(from), host.bytes(to), large) == 0;
@@ -71,7 +71,7 @@ TEST_P(Loopback, connected_disconnect_otherEndIsTold) {
     EXPECT_EQ(host.count(vi::ErrorCode::ConnLost), i + 1);
     EXPECT_EQ(disconnect(host, second), Return::Success);
   }
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(host.provider.handles_in_use(), 0u);
   EXPECT_EQ(host.provider.open_setups(), 0u);
   EXPECT_EQ(host.port.open_exchanges(), 0u);
@@ -82,7 +82,7 @@ TEST_P(Loopback, connected_sendWithoutReceive) {
   connect_to_self();
   const auto send = host.descriptor(0, {{Host::data, 100}});
   client_vi->post_send(send, host.handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   const bool reliable = vi::is_reliable(GetParam());
   EXPECT_EQ(client_vi->state(), reliable ? vi::State::Error : vi::State::Connected);
   EXPECT_EQ(server_vi->state(), reliable ? vi::State::Error : vi::State::Connected);
@@ -97,7 +97,7 @@ TEST_P(Loopback, connected_writeOutOfBounds) {
   client_vi->post_send(host.descriptor(vi::control::op_rdma_write, {{Host::data, 100}},
                                        Host::base + Host::memory_bytes - 50, host.handle),
                        host.handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   const bool reliable = vi::is_reliable(GetParam());
   EXPECT_EQ(server_vi->state(), reliable ? vi::State::Error : vi::State::Connected);
   EXPECT_EQ(host.count(vi::ErrorCode::RdmaWProt), 1);
@@ -106,12 +106,12 @@ TEST_P(Loopback, connected_writeOutOfBounds) {
 // VI-DG 3.3.1, 3.3.4, FC-VI 5.9.7.2.1: nobody waits here; and a rejection.
 TEST_P(Loopback, idle_noMatchAndReject) {
   client_vi = &host.make_vi(GetParam());
-  host.provider.connect_request(*client_vi, host.net("c"), host.net("loop"), vi::infinite, request);
+  host.provider.connect_request(*client_vi, host.net("c"), host.net("loop"), runtime::never, request);
   ASSERT_TRUE(fabric.run_until([&] { return request.result.has_value(); }));
   EXPECT_EQ(request.result, Return::NoMatch);
   request.result.reset();
-  host.provider.connect_wait(host.net("loop"), vi::infinite, wait);
-  host.provider.connect_request(*client_vi, host.net("c"), host.net("loop"), vi::infinite, request);
+  host.provider.connect_wait(host.net("loop"), runtime::never, wait);
+  host.provider.connect_request(*client_vi, host.net("c"), host.net("loop"), runtime::never, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   host.provider.connect_reject(wait.token, accept);
   ASSERT_TRUE(fabric.run_until([&] { return request.result.has_value(); }));
@@ -140,7 +140,7 @@ TEST_P(Loopback, connected_closed_leavesNothing) {
   connect_to_self();
   host.provider.detach(*client_vi);
   host.provider.detach(*server_vi);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(host.provider.handles_in_use(), 0u);
   EXPECT_EQ(host.port.open_exchanges(), 0u);
 }
@@ -156,10 +156,10 @@ TEST_P(Loopback, idle_sharedAddress_findsItself) {
         std::make_unique<fcvi::Provider>(port, *resolvers.back(), fcvi::ProviderConfig{.address = host.address}));
     fabric.attach(i);
   }
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   connect_to_self();
   EXPECT_TRUE(moves(*client_vi, *server_vi, vi::control::op_send_receive, 1));
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 2; i < 5; ++i) fabric.detach(i);
 }
 

@@ -46,7 +46,7 @@ class MemoryGone : public ForgedAtLevel {
                              nullptr, nullptr, server_vi),
               vi::Return::Success);
     connect_made();
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     receive(descriptors);
   }
   using Host = support::Host;
@@ -79,7 +79,7 @@ TEST_P(MemoryGoneInOrder, expecting_sendBufferGone_isAProtectionError) {
     give_send(1, 1, 2);
   }
   EXPECT_EQ(received(0), unprotected);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), reception() ? "1:03" : "");
   EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
   EXPECT_EQ(disconnect_reason(),

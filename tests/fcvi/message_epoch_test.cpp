@@ -16,7 +16,7 @@ using support::MessageFrame;
 using support::pass;
 using support::twice;
 
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 fc2::SwitchConfig out_of_order() {
   fc2::SwitchConfig config;
@@ -33,7 +33,7 @@ class Epochs : public support::AtLevel {
  public:
   Epochs() : AtLevel({}, {}, out_of_order()) {}
   /// The client's frames of these numbers come so much later.
-  void delay(int from, int to, fc2::TimeNs time) {
+  void delay(int from, int to, runtime::TimeNs time) {
     faults.on_frame = [=](MessageFrame& frame) {
       return frame.from_client && frame.number >= from && frame.number <= to ? late(time) : pass;
     };
@@ -45,7 +45,7 @@ class Epochs : public support::AtLevel {
   }
   void send_all(int messages) {
     receive(messages), send(messages);
-    fabric.run_for(100 * fc2::millisecond);
+    fabric.run_for(100 * runtime::millisecond);
   }
   /// Where message `i` arrived; past the end if nowhere.
   [[nodiscard]] std::size_t receive_of(std::size_t message) {
@@ -89,9 +89,9 @@ TEST_P(Epochs, receiving_framesSwapped_arrives) {
 // Unreliable Delivery (VI-ARCH 2.5.1) they do not wait.
 TEST_P(Epochs, expecting_messagesOvertake_arriveInOrder) {
   begin(GetParam());
-  delay(0, 3, fc2::millisecond);
+  delay(0, 3, runtime::millisecond);
   receive(3), send(3);
-  fabric.run_for(900 * fc2::microsecond);
+  fabric.run_for(900 * runtime::microsecond);
   for (std::size_t i = 0; i < 3 && !unreliable(); ++i) EXPECT_EQ(received(i), 0u);
   if (unreliable()) {
     EXPECT_TRUE(arrived(1, 0)) << "whole first";
@@ -99,7 +99,7 @@ TEST_P(Epochs, expecting_messagesOvertake_arriveInOrder) {
   if (unreliable()) {
     EXPECT_TRUE(arrived(2, 1));
   }
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   if (unreliable()) {
     EXPECT_TRUE(arrived(0, 2));
   }
@@ -119,13 +119,13 @@ TEST_P(PatientEpochs, expecting_frontierMovesOn_eachGapKeepsItsTime) {
   faults.on_frame = [](MessageFrame& frame) {
     if (!frame.from_client) return pass;
     const int message = frame.number / 4;
-    return late(message == 0        ? 8 * fc2::second
-                : message == 2      ? 5 * fc2::second
-                : frame.number == 7 ? 14 * fc2::second
+    return late(message == 0        ? 8 * runtime::second
+                : message == 2      ? 5 * runtime::second
+                : frame.number == 7 ? 14 * runtime::second
                                     : 0);
   };
   receive(3), send(3);
-  fabric.run_for(20 * fc2::second);
+  fabric.run_for(20 * runtime::second);
   expect_all_arrived();
 }
 
@@ -164,7 +164,7 @@ TEST_P(Hole, receiving_missingForRaTov_isLost) {
     client->next_descriptor = server->next_descriptor = Host::base;
     begin(GetParam(), missing.name);
     lose_frames(missing.from, missing.to);
-    const fc2::TimeNs begun = fabric.scheduler.now();
+    const runtime::TimeNs begun = fabric.scheduler.now();
     receive(5), send(5);
     fabric.scheduler.run_until(begun + r_a_tov);
     EXPECT_TRUE(arrived(0, 0));
@@ -180,7 +180,7 @@ TEST_P(Hole, receiving_missingForRaTov_isLost) {
       }
     }
     for (std::size_t i = next; unreliable() && i < 5; ++i) EXPECT_EQ(received(i), 0u) << i;
-    fabric.scheduler.run_until(begun + r_a_tov + fc2::millisecond);
+    fabric.scheduler.run_until(begun + r_a_tov + runtime::millisecond);
     EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
     if (unreliable()) {
       for (const std::size_t end = next + missing.begun.size(); next < end; ++next)
@@ -202,7 +202,7 @@ TEST_P(Hole, receiving_missingForRaTov_isLost) {
 // ... just in time, the frame fills the hole and all arrive.
 TEST_P(Hole, receiving_justWithinRaTov_arrives) {
   begin(GetParam());
-  delay(5, 5, r_a_tov - fc2::millisecond);
+  delay(5, 5, r_a_tov - runtime::millisecond);
   receive(3), send(3);
   fabric.run_for(2 * r_a_tov);
   if (reception()) {
@@ -215,13 +215,13 @@ TEST_P(Hole, receiving_justWithinRaTov_arrives) {
 // FC-VI B.2.4 rules 1 a), 2 a): what comes after R_A_TOV is discarded, and changes nothing.
 TEST_P(Hole, receiving_afterRaTov_isDiscarded) {
   begin(GetParam());
-  delay(5, 5, r_a_tov + fc2::second);
+  delay(5, 5, r_a_tov + runtime::second);
   receive(3), send(3);
-  fabric.run_for(r_a_tov + 500 * fc2::millisecond);
+  fabric.run_for(r_a_tov + 500 * runtime::millisecond);
   const vi::State state = server_vi->state();
   const auto before = discarded();
   EXPECT_EQ(state, unreliable() ? vi::State::Connected : vi::State::Error);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(discarded(), before + 1);
   EXPECT_EQ(server_vi->state(), state);
   EXPECT_EQ(received(1), unreliable() ? vi::status::done | vi::status::op_receive : receive_lost)
@@ -234,15 +234,15 @@ TEST_P(Hole, receiving_afterRaTov_isDiscarded) {
 TEST_F(TwoHoles, receiving_eachHasItsOwnRaTov) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
-    return !frame.from_client ? pass : frame.number == 1 ? lose : frame.number == 5 ? late(8 * fc2::second) : pass;
+    return !frame.from_client ? pass : frame.number == 1 ? lose : frame.number == 5 ? late(8 * runtime::second) : pass;
   };
   receive(2), send();
-  fabric.run_for(4 * fc2::second);
+  fabric.run_for(4 * runtime::second);
   send();
-  fabric.run_for(r_a_tov - 4 * fc2::second + fc2::millisecond);
+  fabric.run_for(r_a_tov - 4 * runtime::second + runtime::millisecond);
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_EQ(received(1), 0u);
-  fabric.run_for(3 * fc2::second);
+  fabric.run_for(3 * runtime::second);
   EXPECT_TRUE(arrived(1, 1));
 }
 
@@ -251,12 +251,12 @@ TEST_F(TwoHoles, receiving_eachHasItsOwnRaTov) {
 TEST_F(TwoHoles, receiving_foundLate_hasItsOwnRaTov) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
-    return !frame.from_client || frame.number == 0 ? pass : late((frame.number == 1 ? 12 : 4) * fc2::second);
+    return !frame.from_client || frame.number == 0 ? pass : late((frame.number == 1 ? 12 : 4) * runtime::second);
   };
   receive(), send();
-  fabric.run_for(r_a_tov + fc2::second);
+  fabric.run_for(r_a_tov + runtime::second);
   EXPECT_EQ(received(0), 0u);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_TRUE(arrived(0, 0));
 }
 
@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(Level, Shuffled, support::all_levels, support::level_na
 TEST_P(Shuffled, connected_everythingShuffled_arrives) {
   begin(GetParam());
   std::mt19937 random(20261121);
-  faults.on_frame = [&](MessageFrame&) { return late(static_cast<fc2::TimeNs>(random() % 3'000'000)); };
+  faults.on_frame = [&](MessageFrame&) { return late(static_cast<runtime::TimeNs>(random() % 3'000'000)); };
   constexpr std::size_t rounds = 20;
   std::vector<std::uint64_t> others;
   const std::uint64_t near = client->data + (20u << 20), far = server->data + (20u << 20);
@@ -288,7 +288,7 @@ TEST_P(Shuffled, connected_everythingShuffled_arrives) {
     if (!unreliable()) post(vi::control::op_rdma_read, near + (4u << 20) + at, far + (4u << 20) + at);
     send();
   }
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   expect_all_arrived();
   for (const auto other : others) EXPECT_EQ(client->status(other) & ~vi::status::op_mask, vi::status::done);
   for (std::size_t i = 0; i < rounds; ++i) {
@@ -312,9 +312,9 @@ TEST_P(ReliableEpochs, awaitReadData_frameLost_timesOut) {
   const auto read =
       client->descriptor(vi::control::op_rdma_read, {{client->data, length}}, server->data, server->handle);
   client_vi->post_send(read, client->handle);
-  fabric.run_for(r_a_tov - fc2::millisecond);
+  fabric.run_for(r_a_tov - runtime::millisecond);
   EXPECT_EQ(client->status(read), 0u);
-  fabric.run_for(10 * fc2::millisecond);
+  fabric.run_for(10 * runtime::millisecond);
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::transport_error | vi::status::op_rdma_read);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
@@ -334,15 +334,15 @@ class LateResp3 : public Epochs, public fc2::FrameFault {
     client_vi = &client->make_vi(GetParam()), server_vi = &server->make_vi(GetParam());
     to_client = client->descriptor(0, {{client->data, slot}});
     client_vi->post_receive(to_client, client->handle);
-    server->provider.connect_wait(server->net("late"), fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("c"), server->net("late"), fc2::second, request);
+    server->provider.connect_wait(server->net("late"), runtime::second, wait);
+    client->provider.connect_request(*client_vi, client->net("c"), server->net("late"), runtime::second, request);
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     server->provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));
     from_server = server->descriptor(0, {{server->data, 100}});
     server_vi->post_send(from_server, server->handle);
   }
-  fc2::TimeNs delay_ns = 0;
+  runtime::TimeNs delay_ns = 0;
   std::uint64_t to_client = 0, from_server = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Level, LateResp3, support::all_levels, support::level_name);
@@ -350,11 +350,11 @@ INSTANTIATE_TEST_SUITE_P(Level, LateResp3, support::all_levels, support::level_n
 // FC-VI F.1, C.5.10.1: RESP3 is overtaken by a message that asks for a response: the message waits for it, and then
 // arrives. One that asks for none is received at once.
 TEST_P(LateResp3, awaitResp3_messageOvertakes_arrives) {
-  delay_ns = fc2::second;
+  delay_ns = runtime::second;
   connect_late();
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ((client->status(to_client) & vi::status::done) != 0, !reception());
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(to_client), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(server->status(from_server), sent_well);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);

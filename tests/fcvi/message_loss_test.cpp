@@ -20,7 +20,7 @@ class Loss : public AtLevel {
   void send_all(int messages) {
     receive(messages + 1);
     send(messages);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
   }
 };
 INSTANTIATE_TEST_SUITE_P(Level, Loss, support::all_levels, support::level_name);
@@ -160,7 +160,7 @@ TEST_P(Garbling, receiving_wrongField) {
     };
     const std::size_t first = receives.size();
     receive(3), send(2);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_EQ(received(first), receive_lost);
     EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
     if (unreliable())
@@ -178,14 +178,14 @@ class Merr : public support::MessageNodes {
  public:
   using MessageNodes::MessageNodes;
   /// Message 1 loses a frame, and its last one comes `delay` after it was sent. Message 2 arrives.
-  void lose_and_delay(fc2::TimeNs delay) {
+  void lose_and_delay(runtime::TimeNs delay) {
     begin(Level::UnreliableDelivery);
     faults.on_frame = [=](MessageFrame& frame) {
       if (!frame.from_client || frame.number > 3) return pass;
       return frame.number == 1 ? lose : frame.number == 3 ? late(delay) : pass;
     };
     receive(3), send(2);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     ASSERT_EQ(received(0), receive_lost);
     ASSERT_TRUE(arrived(1, 1));
   }
@@ -194,26 +194,26 @@ class Merr : public support::MessageNodes {
 // FC-VI 8.4.2 d), B.2.4 rule 2 a): shortly before R_A_TOV is over, a frame of the errored message is discarded, and
 // nothing else.
 TEST_F(Merr, errored_frameJustBeforeRaTov_isDiscarded) {
-  lose_and_delay(fc2::TimeNs{10} * fc2::second - fc2::millisecond);
+  lose_and_delay(runtime::TimeNs{10} * runtime::second - runtime::millisecond);
   const auto before = discarded();
-  fabric.run_for(20 * fc2::second);
+  fabric.run_for(20 * runtime::second);
   EXPECT_EQ(discarded(), before + 1);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(2, 2));
 }
 
 // FC-VI B.2.4 rule 2 c), VI-ARCH 2.5.1 (ruling 191, against B.2.5 rule 5a): shortly after it Merr is clear, and the
 // same frame is one of the past: discarded, too.
 TEST_F(Merr, errored_frameJustAfterRaTov_isDiscardedToo) {
-  lose_and_delay(fc2::TimeNs{10} * fc2::second + fc2::millisecond);
+  lose_and_delay(runtime::TimeNs{10} * runtime::second + runtime::millisecond);
   const auto before = discarded();
-  fabric.run_for(20 * fc2::second);
+  fabric.run_for(20 * runtime::second);
   EXPECT_EQ(discarded(), before + 1);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(2, 2));
 }
 
@@ -240,7 +240,7 @@ TEST_F(Merr, errored_sameMsgIdAgain_isDiscarded) {
       return pass;
     };
     receive(2), send(2);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_EQ(received(first), number == 0 ? 0u : receive_lost);
     EXPECT_EQ(received(first + 1), 0u);
     EXPECT_EQ(server_vi->state(), vi::State::Connected);
@@ -255,10 +255,12 @@ TEST_F(Merr, errored_manyMessages_allAreRemembered) {
   faults.on_frame = [](MessageFrame& frame) {
     if (!frame.from_client) return pass;
     const int of_message = frame.number % 4, message = frame.number / 4;
-    return message % 2 == 0 && of_message == 1 ? lose : message % 2 == 0 && of_message == 3 ? late(fc2::second) : pass;
+    return message % 2 == 0 && of_message == 1   ? lose
+           : message % 2 == 0 && of_message == 3 ? late(runtime::second)
+                                                 : pass;
   };
   receive(80), send(80);
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   for (std::size_t i = 1; i < 80; i += 2) EXPECT_TRUE(arrived(i, i)) << i;
   EXPECT_EQ(received(78), receive_lost);
@@ -268,7 +270,7 @@ class OneHandle : public Merr {
  public:
   OneHandle() : Merr({.address = {}, .max_endpoints = 1}) {}
   /// VipConnectRequest at the client and VipConnectWait at the server; what the request returned within `limit`.
-  std::optional<vi::Return> try_connect(fc2::TimeNs limit) {
+  std::optional<vi::Return> try_connect(runtime::TimeNs limit) {
     wait.result.reset(), request.result.reset(), accept.result.reset();
     client_vi = &client->make_vi(level), server_vi = &server->make_vi(level);
     server->provider.connect_wait(server->net("again"), limit, wait);
@@ -276,12 +278,12 @@ class OneHandle : public Merr {
     fabric.run_until([&] { return wait.result.has_value(); });
     if (wait.result == vi::Return::Success) server->provider.connect_accept(wait.token, *server_vi, accept);
     fabric.run_until([&] { return request.result.has_value(); });
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     return request.result;
   }
   void log_out() {
     server->port.remote_port(client->port.n_port_id()).log_out();
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   Level level = Level::UnreliableDelivery;
 };
@@ -289,14 +291,14 @@ class OneHandle : public Merr {
 // FC-VI B.2.4 rule 2 b), 8.4.2 g): a logout clears Merr: the same handle is used again within R_A_TOV, and its message
 // of the same FCVI_MSG_ID arrives.
 TEST_F(OneHandle, errored_logout_clearsMerr) {
-  lose_and_delay(fc2::TimeNs{30} * fc2::second);
+  lose_and_delay(runtime::TimeNs{30} * runtime::second);
   log_out();
   disconnect(*server, *server_vi), disconnect(*client, *client_vi);
-  fabric.run_for(fc2::millisecond);
-  ASSERT_EQ(try_connect(fc2::second), vi::Return::Success);
+  fabric.run_for(runtime::millisecond);
+  ASSERT_EQ(try_connect(runtime::second), vi::Return::Success);
   faults.on_frame = nullptr;
   receive(), send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(2, 3));
 }
 
@@ -308,15 +310,15 @@ TEST_F(OneHandle, herr_logout_clearsHerr) {
   begin(level);
   faults.on_frame = to_frame(1, lose);
   receive(), send();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(server_vi->state(), vi::State::Error);
   log_out();
   faults.on_frame = nullptr;
   disconnect(*server, *server_vi), disconnect(*client, *client_vi);
-  fabric.run_for(fc2::millisecond);
-  ASSERT_EQ(try_connect(fc2::second), vi::Return::Success);
+  fabric.run_for(runtime::millisecond);
+  ASSERT_EQ(try_connect(runtime::second), vi::Return::Success);
   receive(), send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(1, 1));
 }
 
@@ -326,19 +328,19 @@ TEST_F(OneHandle, herr_disconnected_handleRestsForRaTov) {
   level = Level::ReliableDelivery;
   begin(level);
   faults.on_frame = [](MessageFrame& frame) {
-    return !frame.from_client ? pass : frame.number == 1 ? lose : frame.number == 3 ? late(5 * fc2::second) : pass;
+    return !frame.from_client ? pass : frame.number == 1 ? lose : frame.number == 3 ? late(5 * runtime::second) : pass;
   };
   receive(), send();
   ASSERT_TRUE(fabric.run_until([&] { return server_vi->state() == vi::State::Error; }));
-  const fc2::TimeNs failed_at = fabric.scheduler.now();
-  fabric.run_for(fc2::millisecond);
+  const runtime::TimeNs failed_at = fabric.scheduler.now();
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(disconnect(*client, *client_vi), vi::Return::Success);
   EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
   const auto before = discarded();
-  fabric.scheduler.run_until(failed_at + 10 * fc2::second - fc2::millisecond);
+  fabric.scheduler.run_until(failed_at + 10 * runtime::second - runtime::millisecond);
   EXPECT_EQ(discarded(), before + 1);
   EXPECT_EQ(server->provider.handles_in_use(), 1u);
-  fabric.scheduler.run_until(failed_at + 10 * fc2::second + fc2::millisecond);
+  fabric.scheduler.run_until(failed_at + 10 * runtime::second + runtime::millisecond);
   EXPECT_EQ(server->provider.handles_in_use(), 0u);
 }
 
@@ -355,20 +357,20 @@ TEST_P(EndOfMessage, receiving_endLost_timesOutAfterRaTov) {
   fabric.fabric.tap(server->port, &at_server);
   faults.on_frame = [&](MessageFrame& frame) { return frame.from_client && frame.number >= 2 ? lose : pass; };
   receive(2), send();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   fabric.fabric.tap(server->port, nullptr);
   ASSERT_EQ(at_server.size(), 2u);
-  const fc2::TimeNs due = at_server.frames().back().at + 10 * fc2::second;
-  fabric.scheduler.run_until(due - fc2::microsecond);
+  const runtime::TimeNs due = at_server.frames().back().at + 10 * runtime::second;
+  fabric.scheduler.run_until(due - runtime::microsecond);
   EXPECT_EQ(received(0), 0u);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.scheduler.run_until(due + fc2::microsecond);
+  fabric.scheduler.run_until(due + runtime::microsecond);
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
   if (!unreliable()) return;
   faults.on_frame = nullptr;
   send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(1, 1));
 }
 
@@ -377,7 +379,7 @@ class Short : public Merr {
   Short() : Merr({}, {}, short_timers()) {}
   static fc2::SwitchConfig short_timers() {
     fc2::SwitchConfig config;
-    config.r_a_tov = 3 * fc2::second;
+    config.r_a_tov = 3 * runtime::second;
     return config;
   }
 };
@@ -387,15 +389,15 @@ TEST_F(Short, timers_areThoseOfTheFabric) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
   receive(), send();
-  const fc2::TimeNs begun = fabric.scheduler.now();
+  const runtime::TimeNs begun = fabric.scheduler.now();
   ASSERT_TRUE(fabric.run_until([&] { return client_vi->state() == vi::State::Error; }));
-  const fc2::TimeNs failed_at = fabric.scheduler.now();
-  EXPECT_EQ((failed_at - begun) / fc2::millisecond, 3'000);
-  fabric.run_for(fc2::millisecond);
+  const runtime::TimeNs failed_at = fabric.scheduler.now();
+  EXPECT_EQ((failed_at - begun) / runtime::millisecond, 3'000);
+  fabric.run_for(runtime::millisecond);
   disconnect(*client, *client_vi), disconnect(*server, *server_vi);
-  fabric.scheduler.run_until(failed_at + 3 * fc2::second - fc2::millisecond);
+  fabric.scheduler.run_until(failed_at + 3 * runtime::second - runtime::millisecond);
   EXPECT_EQ(client->provider.handles_in_use(), 1u);
-  fabric.scheduler.run_until(failed_at + 3 * fc2::second + fc2::millisecond);
+  fabric.scheduler.run_until(failed_at + 3 * runtime::second + runtime::millisecond);
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 }  // namespace

@@ -31,10 +31,10 @@ struct MessageFrame {
 /// What becomes of it.
 struct Fate {
   enum class What { Pass, Lose, Double, Hold } what = What::Pass;  // Hold: comes after the next one of its direction
-  fc2::TimeNs delay = 0;
+  runtime::TimeNs delay = 0;
 };
 inline constexpr Fate pass{}, lose{Fate::What::Lose}, twice{Fate::What::Double}, hold{Fate::What::Hold};
-inline Fate late(fc2::TimeNs delay) { return {Fate::What::Pass, delay}; }
+inline Fate late(runtime::TimeNs delay) { return {Fate::What::Pass, delay}; }
 
 /// On the client's link.
 class MessageFaults final : public fc2::FrameFault {
@@ -63,7 +63,7 @@ class MessageFaults final : public fc2::FrameFault {
                       *wire::fcvi::DeviceHeader::parse(fc->device_header_size(), frame->content().subspan(24))};
     const Fate fate = on_frame(seen);
     frame->arrival += fate.delay;
-    const fc2::TimeNs arrival = frame->arrival;
+    const runtime::TimeNs arrival = frame->arrival;
     if (fate.what == Fate::What::Double) channel.deliver(copy(*frame));
     if (fate.what == Fate::What::Hold) return held_[from_client].push(std::move(frame));
     if (fate.what == Fate::What::Lose)
@@ -100,7 +100,7 @@ class MessageNodes : public TwoNodes {
 
   explicit MessageNodes(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {},
                         fc2::SwitchConfig fabric_config = {})
-      : TwoNodes(config, {.latency_ns = fc2::microsecond, .bytes_per_second = 100'000'000}, std::move(adjust), {},
+      : TwoNodes(config, {.latency_ns = runtime::microsecond, .bytes_per_second = 100'000'000}, std::move(adjust), {},
                  std::move(fabric_config)),
         faults(fabric.pool, client->port) {
     fabric.fabric.set_fault(client->port, &faults);

@@ -13,7 +13,7 @@ using support::pass;
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::Opcode;
 
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 class Response : public MessageNodes {
  public:
@@ -30,14 +30,14 @@ class Response : public MessageNodes {
 TEST_F(Response, awaitResponse_lost_timesOut) {
   begin(Level::ReliableReception);
   to_response(0, lose);
-  fc2::TimeNs passed_at = 0;  // when the last frame, with the initiative, went
+  runtime::TimeNs passed_at = 0;  // when the last frame, with the initiative, went
   receive(), send(1, 100);
   passed_at = fabric.scheduler.now();
-  fabric.scheduler.run_until(passed_at + r_a_tov - fc2::millisecond);
+  fabric.scheduler.run_until(passed_at + r_a_tov - runtime::millisecond);
   EXPECT_EQ(sent(0), 0u);
   EXPECT_EQ(aborts(), 0u);
   EXPECT_TRUE(arrived(0, 0, 100));
-  fabric.scheduler.run_until(passed_at + r_a_tov + fc2::millisecond);
+  fabric.scheduler.run_until(passed_at + r_a_tov + runtime::millisecond);
   EXPECT_EQ(sent(0), send_failed);
   EXPECT_EQ(aborts(), 1u);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -47,7 +47,7 @@ TEST_F(Response, awaitResponse_lost_timesOut) {
 // ... just before it, the response still counts.
 TEST_F(Response, awaitResponse_justInTime_completes) {
   begin(Level::ReliableReception);
-  to_response(0, late(r_a_tov - fc2::millisecond));
+  to_response(0, late(r_a_tov - runtime::millisecond));
   receive(), send(1, 100);
   fabric.run_for(2 * r_a_tov);
   EXPECT_EQ(sent(0), sent_well);
@@ -58,18 +58,18 @@ TEST_F(Response, awaitResponse_justInTime_completes) {
 // changes nothing, and neither does a message of the peer.
 TEST_F(Response, awaitResponse_late_isDiscarded) {
   begin(Level::ReliableReception);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(r_a_tov + fc2::second); };
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(r_a_tov + runtime::second); };
   receive(), send(1, 100);
   const auto from_server = server->descriptor(0, {{server->data, 50}});
   const auto to_client = client->descriptor(0, {{client->data, 50}});
   client_vi->post_receive(to_client, client->handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   server_vi->post_send(from_server, server->handle);  // comes late as well
-  fabric.run_for(r_a_tov - 500 * fc2::millisecond);
+  fabric.run_for(r_a_tov - 500 * runtime::millisecond);
   const auto& counters = client->port.counters();
   const auto stale = counters.discarded(fc2::Discard::UnexpectedIu),
              refused = counters.discarded(fc2::Discard::NotReceiving);
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   EXPECT_EQ(counters.discarded(fc2::Discard::UnexpectedIu), stale + 1);
   EXPECT_EQ(counters.discarded(fc2::Discard::NotReceiving), refused + 1);
   EXPECT_EQ(sent(0), send_failed);
@@ -83,7 +83,7 @@ TEST_F(Response, awaitResponse_oneOfManyLost_noneBehindCompletes) {
   begin(Level::ReliableReception);
   to_response(1, lose);
   receive(5), send(5);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(arrived(i, i));
   EXPECT_EQ(sent(0), sent_well);
   for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(sent(i), 0u) << i;
@@ -95,11 +95,11 @@ TEST_F(Response, awaitResponse_oneOfManyLost_noneBehindCompletes) {
 // ... and one that is only late holds the others up, no more.
 TEST_F(Response, awaitResponse_overtaken_completesInOrder) {
   begin(Level::ReliableReception);
-  to_response(1, late(fc2::second));
+  to_response(1, late(runtime::second));
   receive(5), send(5);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(sent(2), 0u);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(sent(i), sent_well) << i;
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
@@ -109,14 +109,14 @@ TEST_F(Response, awaitResponse_overtaken_completesInOrder) {
 TEST_F(Response, awaitResponse_overtakenTwice_countsOnce) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {
-    return frame.from_client ? pass : frame.number == 0 ? late(fc2::second) : support::twice;
+    return frame.from_client ? pass : frame.number == 0 ? late(runtime::second) : support::twice;
   };
   receive(2), send(2);
   const auto ignored = client->port.counters().discarded(fc2::Discard::UnexpectedIu);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(sent(1), 0u);
   EXPECT_EQ(client->port.counters().discarded(fc2::Discard::UnexpectedIu), ignored + 1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(sent(i), sent_well) << i;
 }
 
@@ -124,10 +124,10 @@ TEST_F(Response, awaitResponse_overtakenTwice_countsOnce) {
 TEST_F(Response, disconnect_tellsLastCompletedMessage) {
   begin(Level::ReliableReception);
   receive(3), send(3);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   log.clear();
   EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   std::vector<std::uint32_t> told;
   for (const LoggedFrame& frame : log.frames())
     if (frame.header.type == wire::Type::fc_vi) told.push_back(DeviceHeader::parse(32, frame.data)->msg_id.value);
@@ -139,7 +139,7 @@ TEST_F(Response, disconnect_tellsLastCompletedMessage) {
 TEST_F(Response, refusing_severalFrames_answersAfterTheLast) {
   begin(Level::ReliableReception);
   send(3);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(sent(0), vi::status::done | vi::status::remote_descriptor_error | vi::status::op_send);
   EXPECT_EQ(sent(1), send_flushed | vi::status::partial_error);
   EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
@@ -173,10 +173,10 @@ TEST_P(Pipeline, connected_sendsAWindow_countsOpenMessages) {
   faults.on_frame = [&](MessageFrame& frame) {
     open += frame.from_client ? 1 : -1;
     most = std::max(most, open);
-    return frame.from_client ? late(fc2::millisecond) : pass;
+    return frame.from_client ? late(runtime::millisecond) : pass;
   };
   receive(20), send(20, 100);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(sent(i), sent_well);
   EXPECT_EQ(most, static_cast<int>(GetParam().open));
   EXPECT_EQ(open, 0);
@@ -195,10 +195,10 @@ TEST_F(UnboundedPipeline, connected_sends_countsOpenMessages) {
   int open = 0;
   faults.on_frame = [&](MessageFrame& frame) {
     if (frame.from_client) ++open;
-    return frame.from_client ? late(fc2::second) : pass;
+    return frame.from_client ? late(runtime::second) : pass;
   };
   for (int i = 0; i < 4096; ++i) client_vi->post_send(client->descriptor(0, {}), client->handle);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(open, 4096);
 }
 
@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(Level, Wrap, support::all_levels, support::level_name);
 TEST_P(Wrap, connected_msgIdWraps) {
   begin(GetParam());
   receive(6), send(6, 100);
-  fabric.run_for(20 * fc2::second);
+  fabric.run_for(20 * runtime::second);
   EXPECT_EQ(ids(), (std::vector<std::uint32_t>{0xFFFFFFFD, 0xFFFFFFFE, 0xFFFFFFFF, 0, 1, 2}));
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_TRUE(arrived(i, i, 100)) << i;
@@ -244,7 +244,7 @@ TEST_F(Response, receiving_reservedBitsSet_areIgnored) {
     return pass;
   };
   receive(2), send(2);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_TRUE(arrived(i, i));
     EXPECT_EQ(sent(i), sent_well);
@@ -255,11 +255,11 @@ TEST_F(Response, receiving_reservedBitsSet_areIgnored) {
 // FC-VI 5.9.6: FCVI_MSG_ID does not wrap within R_A_TOV: who would send so fast waits until it is over.
 TEST_P(Wrap, connected_msgIdWrapsWithinRaTov_waits) {
   begin(GetParam());
-  const fc2::TimeNs begun = fabric.scheduler.now();
+  const runtime::TimeNs begun = fabric.scheduler.now();
   receive(6), send(6, 100);
-  fabric.scheduler.run_until(begun + r_a_tov - 20 * fc2::millisecond);
+  fabric.scheduler.run_until(begun + r_a_tov - 20 * runtime::millisecond);
   EXPECT_EQ(ids().size(), 3u);
-  fabric.scheduler.run_until(begun + r_a_tov + 20 * fc2::millisecond);
+  fabric.scheduler.run_until(begun + r_a_tov + 20 * runtime::millisecond);
   EXPECT_EQ(ids().size(), 6u);
 }
 
@@ -271,7 +271,7 @@ TEST_P(Wrap, connected_messageLostAtTheWrap) {
                                                                                                             : pass;
   };
   receive(6), send(6, 100);
-  fabric.run_for(20 * fc2::second);
+  fabric.run_for(20 * runtime::second);
   EXPECT_TRUE(arrived(0, 0, 100) && arrived(1, 1, 100));
   if (GetParam() != Level::UnreliableDelivery) return expect_broken();
   EXPECT_TRUE(arrived(4, 2, 100) && arrived(5, 3, 100));
@@ -309,7 +309,7 @@ TEST_P(Synonyms, receiving_frameOf65536FramesAgo) {
   std::memset(server->bytes(server->data), 0x22, whole);
   server_vi->post_receive(to, server->handle);
   client_vi->post_send(from, client->handle);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(fakes, 1);
   EXPECT_EQ(server->status(to), receive_lost);
   EXPECT_EQ(*server->bytes(server->data + 65'541 * 224 - 1), 0x11);
@@ -328,17 +328,17 @@ TEST_F(Response, connected_preference_isPerConnection) {
   vi::Vi &client_without = *client_vi, &server_without = *server_vi;
   wait.result.reset(), request.result.reset(), accept.result.reset();
   client->provider.set_options(plain_client, {.preference = true});
-  server->provider.connect_wait(server->net("with"), fc2::second, wait);
-  client->provider.connect_request(plain_client, client->net("c"), server->net("with"), fc2::second, request);
+  server->provider.connect_wait(server->net("with"), runtime::second, wait);
+  client->provider.connect_request(plain_client, client->net("c"), server->net("with"), runtime::second, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   server->provider.connect_accept(wait.token, plain_server, accept);
   ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   log.clear();
   const auto send_one = [&](vi::Vi& from, vi::Vi& to) {
     to.post_receive(server->descriptor(0, {{server->data, slot}}), server->handle);
     from.post_send(client->descriptor(0, {{client->data, 100}}), client->handle);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   };
   send_one(plain_client, plain_server);
   send_one(client_without, server_without);

@@ -16,7 +16,7 @@ using wire::RCtl;
 using wire::fcvi::Opcode;
 namespace f_ctl = wire::f_ctl;
 
-constexpr fc2::TimeNs soon = 10 * fc2::millisecond;  // no time-out is over
+constexpr runtime::TimeNs soon = 10 * runtime::millisecond;  // no time-out is over
 constexpr std::uint32_t ends = f_ctl::end_sequence | f_ctl::last_sequence | f_ctl::sequence_initiative;
 
 /// A message of the client: four frames, one of which is changed on its way.
@@ -170,12 +170,12 @@ TEST_P(Request, expecting_longerThanMaxTransferSize_isTooLong) {
     return made;
   };
   client_vi = make(*client), server_vi = make(*server);
-  server->provider.connect_wait(server->net("x"), fc2::second, wait);
-  client->provider.connect_request(*client_vi, client->net("c"), server->net("x"), fc2::second, request);
+  server->provider.connect_wait(server->net("x"), runtime::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), server->net("x"), runtime::second, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   server->provider.connect_accept(wait.token, *server_vi, accept);
   ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   receive(2);
   const auto right = server->bytes(server->data)[0];
   ForgedFrame longest = forge(Opcode::send_rqst, 1, most + 1, frame_bytes);
@@ -185,7 +185,7 @@ TEST_P(Request, expecting_longerThanMaxTransferSize_isTooLong) {
   EXPECT_EQ(received(0),
             waits_for_the_rest ? 0u : vi::status::done | vi::status::op_receive | vi::status::length_error);
   EXPECT_EQ(server->bytes(server->data)[0], right);
-  fabric.run_for(11 * fc2::second);  // R_A_TOV: the rest never comes
+  fabric.run_for(11 * runtime::second);  // R_A_TOV: the rest never comes
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive | vi::status::length_error);
 }
 
@@ -233,7 +233,7 @@ TEST_P(Request, expecting_rdma_needsItsOwnRight) {
 TEST_P(Request, receiving_otherExchangeAborted_arrives) {
   begin(GetParam());
   receive(), send(1, 60'000);
-  fabric.run_for(200 * fc2::microsecond);  // of 600
+  fabric.run_for(200 * runtime::microsecond);  // of 600
   ForgedFrame abts = forge(Opcode::send_rqst, 77, 0);
   abts.header.r_ctl = RCtl::abts, abts.header.type = wire::Type::bls,
   abts.header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
@@ -281,7 +281,7 @@ TEST_P(Reads, expecting_readFlood_endsTheConnection) {
   EXPECT_EQ(fcvi::Provider::end_cause(*server_vi).text,
             std::string("frames or answers of the peer did not come in time, or not as they should (transport error)"));
   disconnect(*server, *server_vi), disconnect(*client, *client_vi);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(server->port.open_exchanges(), 0u);
   EXPECT_EQ(server->provider.handles_in_use(), 0u);
 }
@@ -301,13 +301,13 @@ TEST_P(Reads, reading_waitingReadAborted_breaks) {
       read.data[3] = static_cast<std::uint8_t>(aborted);  // FCVI_HANDLE
       inject(read);
     }
-    if (aborted == 2) fabric.run_for(fc2::millisecond);  // of ten: the first is being sent
+    if (aborted == 2) fabric.run_for(runtime::millisecond);  // of ten: the first is being sent
     ASSERT_EQ(server_vi->state(), vi::State::Connected);
     inject(abts);
     EXPECT_EQ(server_vi->state(), vi::State::Error);
     disconnect(*server, *server_vi), disconnect(*client, *client_vi);
   }
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(server->port.open_exchanges(), 0u);
 }
 
@@ -316,14 +316,14 @@ TEST_P(Reads, reading_waitingReadAborted_breaks) {
 TEST_P(Reads, reading_portLoggedOut_isLostWithoutDisconnect) {
   begin(GetParam());
   inject(forge(Opcode::read_rqst, 1, 1u << 20));
-  fabric.run_for(fc2::microsecond);  // its exchange is the first
+  fabric.run_for(runtime::microsecond);  // its exchange is the first
   client_vi->post_receive(client->descriptor(0, {{client->data, 1u << 20}}), client->handle);
   const auto own = server->descriptor(0, {{server->data, 1u << 20}});
   server_vi->post_send(own, server->handle);
-  fabric.run_for(fc2::millisecond);  // of twenty
+  fabric.run_for(runtime::millisecond);  // of twenty
   log.clear();
   server->port.remote_port(client->port.n_port_id()).implicit_logout();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
   EXPECT_EQ(server->status(own), send_flushed | vi::status::partial_error);
@@ -346,10 +346,10 @@ TEST_P(PassedReads, disconnect_sendPassedRead_tellsTheSend) {
                                        server->handle);
   client_vi->post_send(read, client->handle);
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_TRUE(arrived(0, 0, 100));
   ASSERT_EQ(client->status(read), 0u);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_EQ(client->status(read), vi::status::done | vi::status::op_rdma_read);
   log.clear();
   disconnect(*server, *server_vi);
@@ -373,7 +373,7 @@ TEST_P(AnyOrder, waiting_disconnected_keepsNoFrames) {
   ASSERT_EQ(fabric.pool.outstanding(), 1u);
   const auto before = discarded();
   disconnect(*server, *server_vi);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(fabric.pool.outstanding(), 0u);
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);
   EXPECT_EQ(discarded(), before + 1) << "FC-VI B.2.4 rule 1 a)";
@@ -390,10 +390,10 @@ TEST_P(AnyOrder, waiting_laterMessageAborted_isLost) {
     const int frames = bytes == 100 ? 1 : 4;
     faults.on_frame = [=](MessageFrame& frame) {
       if (!frame.from_client) return pass;
-      return frame.number == 0 ? support::late(5 * fc2::millisecond) : frame.number == frames + 3 ? lose : pass;
+      return frame.number == 0 ? support::late(5 * runtime::millisecond) : frame.number == frames + 3 ? lose : pass;
     };
     receive(2), send(1, bytes), send(1, whole);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     const auto* second =
         log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.data[11] == 2; });
     ASSERT_NE(second, nullptr);
@@ -419,7 +419,7 @@ TEST_P(AnyOrder, waiting_laterMessageAborted_isLost) {
 // was placed (B.2.4 rule 3a).
 TEST_P(AnyOrder, waiting_frameBeyondTheEnd_isAnError) {
   begin(GetParam());
-  faults.on_frame = support::to_frame(0, support::late(fc2::millisecond));
+  faults.on_frame = support::to_frame(0, support::late(runtime::millisecond));
   receive(2), send(1, whole);
   ForgedFrame beyond = forge(Opcode::send_rqst, 1, whole, 100);
   beyond.header.parameter = 10 * frame_bytes, beyond.header.seq_cnt = {10};
@@ -460,8 +460,8 @@ TEST_P(NoResp3, awaitResp3_messageComesFirst_isAnswerable) {
   client_vi = &client->make_vi(GetParam()), server_vi = &server->make_vi(GetParam());
   const auto to_client = client->descriptor(0, {{client->data, slot}});
   client_vi->post_receive(to_client, client->handle);
-  server->provider.connect_wait(server->net("lost"), fc2::second, wait);
-  client->provider.connect_request(*client_vi, client->net("c"), server->net("lost"), fc2::second, request);
+  server->provider.connect_wait(server->net("lost"), runtime::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), server->net("lost"), runtime::second, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   server->provider.connect_accept(wait.token, *server_vi, accept);
   ASSERT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));

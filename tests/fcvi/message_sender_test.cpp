@@ -25,7 +25,7 @@ class WaitsForCredit : public Class2Nodes {
  public:
   void send_all_that_credit_allows() {
     begin(Level::UnreliableDelivery);
-    faults.on_link_control = [](const wire::FcHeader&) { return late(5 * fc2::millisecond); };
+    faults.on_link_control = [](const wire::FcHeader&) { return late(5 * runtime::millisecond); };
     receive(3), send(1, credit * frame_bytes);
   }
 };
@@ -35,7 +35,7 @@ class WaitsForCredit : public Class2Nodes {
 TEST_F(WaitsForCredit, queued_exchangeAborted_takesAnother) {
   send_all_that_credit_allows();
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(log.count(RCtl::solicited_data), credit);
   const wire::FcHeader& sent_header = data_frame(0)->header;
   const auto next = static_cast<std::uint16_t>(sent_header.ox_id.value + 1);
@@ -48,9 +48,9 @@ TEST_F(WaitsForCredit, queued_exchangeAborted_takesAnother) {
                    .data = {}};
   const auto open = client->port.open_exchanges();
   inject(server->port, abts.build(fabric.pool));
-  fabric.run_for(100 * fc2::microsecond);
+  fabric.run_for(100 * runtime::microsecond);
   EXPECT_EQ(client->port.open_exchanges(), open + 1) << "it rests, and the message has another";
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(0, 0, credit * frame_bytes));
   EXPECT_TRUE(arrived(1, 1, 100));
   EXPECT_EQ(sent(1), sent_well);
@@ -70,15 +70,15 @@ TEST_F(WaitsForCredit, queued_memoryLost_nextIsSent) {
   const auto second = support::own_descriptor(*client, data, own, 100);
   client_vi->post_send(second, client->handle);
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(client->nic.memory().deregister(data, own), vi::Return::Success);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(second), sent_well | vi::status::protection_error);
   EXPECT_TRUE(arrived(1, 1, 100));
   EXPECT_EQ(sent(1), sent_well);
   EXPECT_EQ(log.count(RCtl::solicited_data), credit + 1u);
   EXPECT_EQ(log.count(RCtl::abts), 0u);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 
@@ -93,21 +93,21 @@ TEST_F(EightExchanges, queued_noExchangeFree_isSentLater) {
   vi::Vi& other = *client_vi;
   server_vi->post_receive(server->descriptor(0, {{server->data, slot}}), server->handle);
   begin(Level::ReliableReception);
-  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(5 * fc2::millisecond); };
+  faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : late(5 * runtime::millisecond); };
   receive(8), send(8, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const auto waits = client->descriptor(0, {{client->data, 100}});
   other.post_send(waits, client->handle);
-  fabric.run_for(2 * fc2::millisecond);
+  fabric.run_for(2 * runtime::millisecond);
   EXPECT_EQ(log.count(RCtl::solicited_data), 8u);
-  fabric.run_for(20 * fc2::millisecond);
+  fabric.run_for(20 * runtime::millisecond);
   EXPECT_EQ(client->status(waits), sent_well);
 }
 
 // --- FCVI_MSG_ID -------------------------------------------------------------------------------------------------
 
 using Numbers = fcvi::BasicMessageNumbers<4>;  // halves of four
-constexpr fc2::TimeNs rest = 10;
+constexpr runtime::TimeNs rest = 10;
 
 // FC-VI 5.9.6: an id does not come round within R_A_TOV: each half of them begins R_A_TOV after the half before it at
 // the earliest.
@@ -158,12 +158,12 @@ class OrderAnyOrder : public MessageNodes {
 TEST_F(Order, sends_laterIsDoneFirst_waitsForItsTurn) {
   begin(Level::ReliableDelivery);
   int acks = 0;
-  faults.on_link_control = [&](const wire::FcHeader&) { return acks++ == 0 ? late(5 * fc2::millisecond) : pass; };
+  faults.on_link_control = [&](const wire::FcHeader&) { return acks++ == 0 ? late(5 * runtime::millisecond) : pass; };
   receive(2), send(2, 100);
-  fabric.run_for(2 * fc2::millisecond);
+  fabric.run_for(2 * runtime::millisecond);
   EXPECT_EQ(acks, 2);
   EXPECT_EQ(sent(1), 0u);
-  fabric.run_for(10 * fc2::millisecond);
+  fabric.run_for(10 * runtime::millisecond);
   EXPECT_TRUE(sent(0) == sent_well && sent(1) == sent_well);
 }
 
@@ -171,16 +171,16 @@ TEST_F(Order, sends_laterIsDoneFirst_waitsForItsTurn) {
 TEST_F(OrderAnyOrder, reads_laterIsDoneFirst_waitsForItsTurn) {
   begin(Level::ReliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
-    return !frame.from_client && frame.number == 0 ? late(5 * fc2::millisecond) : pass;
+    return !frame.from_client && frame.number == 0 ? late(5 * runtime::millisecond) : pass;
   };
   receive();
   const auto first = read(100), second = read(100);
   send(1, 100);
-  fabric.run_for(2 * fc2::millisecond);
+  fabric.run_for(2 * runtime::millisecond);
   EXPECT_EQ(client->status(second), 0u);
   EXPECT_TRUE(arrived(0, 0, 100));
   EXPECT_EQ(sent(0), sent_well);
-  fabric.run_for(10 * fc2::millisecond);
+  fabric.run_for(10 * runtime::millisecond);
   for (const auto descriptor : {first, second})
     EXPECT_EQ(client->status(descriptor), vi::status::done | vi::status::op_rdma_read);
 }
@@ -189,14 +189,14 @@ TEST_F(OrderAnyOrder, reads_laterIsDoneFirst_waitsForItsTurn) {
 TEST_F(OrderAnyOrder, read_dataBeforeResponse_waitsForItsTurn) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {
-    return !frame.from_client && frame.number == 0 ? late(5 * fc2::millisecond) : pass;
+    return !frame.from_client && frame.number == 0 ? late(5 * runtime::millisecond) : pass;
   };
   receive(), send(1, 100);
   const auto behind = read(100);
-  fabric.run_for(2 * fc2::millisecond);
+  fabric.run_for(2 * runtime::millisecond);
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::solicited_data); }), 1u);
   EXPECT_EQ(client->status(behind), 0u);
-  fabric.run_for(10 * fc2::millisecond);
+  fabric.run_for(10 * runtime::millisecond);
   EXPECT_EQ(sent(0), sent_well);
   EXPECT_EQ(client->status(behind), vi::status::done | vi::status::op_rdma_read);
 }
@@ -228,7 +228,7 @@ TEST_F(End, transferring_portLoggedOut_isFlushed) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
   receive(2), send(1, 100), send(1, 60'000);
-  fabric.run_for(200 * fc2::microsecond);  // of 600
+  fabric.run_for(200 * runtime::microsecond);  // of 600
   client->port.remote_port(server->port.n_port_id()).implicit_logout();
   EXPECT_EQ(sent(0), send_flushed);
   EXPECT_EQ(sent(1), send_flushed | vi::status::partial_error);
@@ -242,7 +242,7 @@ TEST_F(EndAtTheWrap, awaitResponse_peerCompletedNothing_isFlushed) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? lose : pass; };
   receive(2), send(2, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   disconnect(*server, *server_vi);
   EXPECT_EQ(sent(0), send_flushed);
   EXPECT_EQ(sent(1), send_flushed);
@@ -254,7 +254,7 @@ TEST_F(End, awaitReadData_peerCompletedIt_isFlushed) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };
   const auto lost = read(100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   log.clear();
   disconnect(*server, *server_vi);
   const auto* told = log.find([](const LoggedFrame& f) { return !f.outbound && f.is(RCtl::unsolicited_control); });
@@ -270,11 +270,11 @@ TEST_F(EndAnyOrder, awaitReadData_disconnected_keepsNoFrames) {
   begin(Level::ReliableDelivery);
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? lose : pass; };
   read(10 * frame_bytes);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(fabric.pool.outstanding(), 0u);
   ASSERT_NE(client->provider.reorder_bytes(), 0u);
   disconnect(*client, *client_vi);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(fabric.pool.outstanding(), 0u);
   EXPECT_EQ(client->provider.reorder_bytes(), 0u);
   EXPECT_EQ(client->provider.handles_in_use(), 1u);

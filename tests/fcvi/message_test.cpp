@@ -9,7 +9,7 @@ using support::TwoNodes;
 /// Links with latency, so that things take time.
 class SlowNodes : public TwoNodes {
  public:
-  SlowNodes() : TwoNodes({}, {.latency_ns = fc2::millisecond, .bytes_per_second = 100'000'000}) {}
+  SlowNodes() : TwoNodes({}, {.latency_ns = runtime::millisecond, .bytes_per_second = 100'000'000}) {}
   std::uint64_t post_receive(std::uint32_t length = 4096) {
     const auto receive = server->descriptor(0, {{server->data, length}});
     server_vi->post_receive(receive, server->handle);
@@ -40,7 +40,7 @@ TEST_F(SlowNodes, connected_sendAtReliableReception_completesAfterResponse) {
   EXPECT_FALSE(done(*client, send));
   const auto placed_at = fabric.scheduler.now();
   ASSERT_TRUE(fabric.run_until([&] { return done(*client, send); }));
-  EXPECT_GE(fabric.scheduler.now() - placed_at, 2 * fc2::millisecond);
+  EXPECT_GE(fabric.scheduler.now() - placed_at, 2 * runtime::millisecond);
 }
 
 // FC-VI 5.2.2, VI-ARCH 2.5.2: Reliable Delivery completes when the last frame is on its way.
@@ -82,7 +82,7 @@ TEST_F(SlowNodes, connected_manySends_completeInOrder) {
 TEST_F(SlowNodes, connected_sendWithoutReceive_endsReliableConnection) {
   connect(Level::ReliableDelivery);
   post_send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
@@ -93,7 +93,7 @@ TEST_F(SlowNodes, connected_sendWithoutReceive_endsReliableConnection) {
 TEST_F(SlowNodes, connected_sendWithoutReceive_reliableReceptionReportsRemoteDescriptorError) {
   connect(Level::ReliableReception);
   const auto send = post_send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(send), vi::status::done | vi::status::remote_descriptor_error | vi::status::op_send);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
@@ -103,11 +103,11 @@ TEST_F(SlowNodes, connected_sendWithoutReceive_reliableReceptionReportsRemoteDes
 TEST_F(SlowNodes, connected_sendWithoutReceive_unreliableGoesOn) {
   connect(Level::UnreliableDelivery);
   post_send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
   const auto receive = post_receive();
   post_send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->status(receive), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
@@ -117,7 +117,7 @@ TEST_F(SlowNodes, connected_sendTooLong_isLengthErrorWithLengthZero) {
   connect(Level::ReliableReception);
   const auto receive = post_receive(50);
   const auto send = post_send(51);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->status(receive), vi::status::done | vi::status::length_error | vi::status::op_receive);
   EXPECT_EQ(server->control(receive).length_bytes, 0u);
   EXPECT_EQ(client->status(send), vi::status::done | vi::status::remote_descriptor_error | vi::status::op_send);
@@ -149,7 +149,7 @@ TEST_P(Protection, connected_rdmaViolation_movesNothing) {
                                  : violation.enabled  ? server->handle
                                                       : closed;
   const auto send = post_rdma(violation.operation, violation.address, handle);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(
       std::all_of(server->bytes(server->data), server->bytes(server->data) + 200, [](auto b) { return b == 's'; }));
   EXPECT_TRUE(
@@ -200,13 +200,13 @@ TEST_F(SlowNodes, connected_writeToForeignTag_isRefused) {
                                    .enable_rdma_read = true},
                                   nullptr, nullptr, server_vi),
             vi::Return::Success);
-  server->provider.connect_wait(server->net("x"), fc2::second, wait);
-  client->provider.connect_request(*client_vi, client->net("c"), server->net("x"), fc2::second, request);
+  server->provider.connect_wait(server->net("x"), runtime::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), server->net("x"), runtime::second, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   server->provider.connect_accept(wait.token, *server_vi, accept);
   ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
   const auto send = post_rdma(vi::control::op_rdma_write, server->data, region);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(send), vi::status::done | vi::status::rdma_protection_error | vi::status::op_rdma_write);
 }
 
@@ -215,17 +215,17 @@ TEST_F(SlowNodes, connected_disconnectMidMessage_flushes) {
   connect(Level::ReliableReception);
   const auto receive = post_receive(8u << 20);
   const auto send = post_send(8u << 20);
-  fabric.run_for(5 * fc2::millisecond);
+  fabric.run_for(5 * runtime::millisecond);
   ASSERT_FALSE(done(*client, send));
   EXPECT_EQ(disconnect(*client, *client_vi), vi::Return::Success);
   EXPECT_EQ(client->status(send),
             vi::status::done | vi::status::flushed | vi::status::partial_error | vi::status::op_send);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   // The ABTS of the message comes first: VI-DG 5.2 bit 4, an aborted message.
   EXPECT_EQ(server->status(receive),
             vi::status::done | vi::status::transport_error | vi::status::partial_error | vi::status::op_receive);
   EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->port.open_exchanges(), 0u);
   EXPECT_EQ(server->port.open_exchanges(), 0u);
   EXPECT_EQ(unexpected(), 0u);

@@ -19,12 +19,12 @@ using wire::RCtl;
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::Opcode;
 namespace f_ctl = wire::f_ctl;
-constexpr auto us = fc2::microsecond;
-constexpr auto ms = fc2::millisecond;
-constexpr auto s = fc2::second;
+constexpr auto us = runtime::microsecond;
+constexpr auto ms = runtime::millisecond;
+constexpr auto s = runtime::second;
 constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 constexpr std::uint32_t write_done = vi::status::done | vi::status::op_rdma_write;
-constexpr fc2::TimeNs ulp_timeout = 10 * s;  // R_A_TOV
+constexpr runtime::TimeNs ulp_timeout = 10 * s;  // R_A_TOV
 
 class Turns : public support::MessageNodes {
  public:
@@ -70,7 +70,7 @@ class BeforeResp3 : public Turns {
  public:
   using Turns::Turns;
   /// The client is Connected; RESP3 comes `delay` late.
-  void connect_without_resp3(Level level, fc2::TimeNs delay) {
+  void connect_without_resp3(Level level, runtime::TimeNs delay) {
     int answers = 0;
     faults.on_control = [this, delay, answers](const wire::FcHeader& fc) mutable {
       return fc.s_id == server->port.n_port_id() && fc.r_ctl == RCtl::solicited_control && ++answers == 2 ? late(delay)
@@ -235,7 +235,7 @@ TEST_F(Turns, unreliableSending_memoryLost_nextIsSent) {
 /// A message, and then one more, whose answers come when `first` tells after the end of the first.
 class AnswerAt : public Turns {
  public:
-  void send_two(fc2::TimeNs first) {
+  void send_two(runtime::TimeNs first) {
     meet([this, first](MessageFrame& frame) {
       if (frame.number > 0) return pass;
       const auto* asked = log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });

@@ -1,6 +1,6 @@
 // What is away, or broken, before there is a connection (VI-DG 3.3.2 to 3.3.5, 6.3.1; VI-ARCH 5.1, 5.2): a client that
 // is lost while its request is offered, and errors of a VI that is Idle or Pending Connect.
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/setup_calls.hpp"
 
 namespace {
@@ -16,16 +16,16 @@ class Offer : public support::Setup {
   void offer(Level level, std::string_view name) {
     client_vi = &client->make_vi(level), server_vi = &server->make_vi(level);
     wait.result.reset(), accept.result.reset();
-    listen(name), ask(50 * fc2::second, name);
+    listen(name), ask(50 * runtime::second, name);
     ASSERT_TRUE(offered());
     posted = server->descriptor(0, {{server->data, 100}});
     server_vi->post_receive(posted, server->handle);
   }
-  void lose_link(std::size_t host) { fabric.detach(host), fabric.run_for(fc2::second); }
+  void lose_link(std::size_t host) { fabric.detach(host), fabric.run_for(runtime::second); }
   void restore_link(std::size_t host) {
     fabric.attach(host);
     fabric.run_until([&] { return client->resolver.ready() && server->resolver.ready(); });
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
   }
   [[nodiscard]] Return accept_now(vi::Vi& vi) {
     accept.result.reset();
@@ -43,7 +43,7 @@ class Offer : public support::Setup {
     wait.result.reset();
     for (auto [host, vi] : {std::pair{client.get(), client_vi}, {server.get(), server_vi}})
       EXPECT_EQ(disconnect(*host, *vi), Return::Success);
-    listen(name), ask(5 * fc2::second, name);
+    listen(name), ask(5 * runtime::second, name);
     ASSERT_TRUE(offered());
     EXPECT_EQ(accept_now(*server_vi), Return::Success);
     EXPECT_EQ(outcome(), Return::Success);
@@ -102,10 +102,10 @@ TEST_F(Offer, linkLost_acceptWithViNotIdle_isInvalidState) {
 
 // VI-DG 6.7, ruling 36: a client that gave up in time is no partition, whatever becomes of the link afterwards.
 TEST_F(Offer, clientGaveUp_thenLinkLost_isTimeout) {
-  listen(), ask(fc2::second);
+  listen(), ask(runtime::second);
   ASSERT_TRUE(offered());
   EXPECT_EQ(outcome(), Return::Timeout);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   lose_link(0);
   EXPECT_EQ(accept_now(*server_vi), Return::Timeout);
   EXPECT_EQ(reject_now(), Return::Success);
@@ -159,10 +159,11 @@ TEST_F(Offer, idle_catastrophicError_connectIsRefused) {
     EXPECT_EQ(server->status(posted), flushed);
     EXPECT_EQ(accept_now(*server_vi), Return::InvalidState);
     support::Connect asked;
-    server->provider.connect_request(*server_vi, server->net("x"), client->net("x"), fc2::second, asked);
+    server->provider.connect_request(*server_vi, server->net("x"), client->net("x"), runtime::second, asked);
     EXPECT_EQ(asked.result, Return::InvalidState);
-    EXPECT_EQ(server->provider.connect_peer_request(*server_vi, server->net("x"), client->net("x"), fc2::second, asked),
-              Return::InvalidState);
+    EXPECT_EQ(
+        server->provider.connect_peer_request(*server_vi, server->net("x"), client->net("x"), runtime::second, asked),
+        Return::InvalidState);
     EXPECT_EQ(server->nic.destroy_vi(*server_vi), Return::InvalidState);
     EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
     EXPECT_EQ(server_vi->state(), vi::State::Idle);
@@ -182,12 +183,12 @@ TEST_F(Offer, pending_catastrophicError_endsTheAttempt) {
     request.result.reset(), wait.result.reset();
     client->errors.clear();
     if (peers) {
-      ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net("p"), server->net("p"), 50 * fc2::second,
-                                                      request),
+      ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net("p"), server->net("p"),
+                                                      50 * runtime::second, request),
                 Return::Success);
-      fabric.run_for(fc2::second);
+      fabric.run_for(runtime::second);
     } else {
-      listen(), ask(50 * fc2::second);
+      listen(), ask(50 * runtime::second);
       ASSERT_TRUE(offered());
     }
     ASSERT_EQ(client_vi->state(), vi::State::ConnectPending);
@@ -203,7 +204,7 @@ TEST_F(Offer, pending_catastrophicError_endsTheAttempt) {
     }
     EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
     EXPECT_EQ(client_vi->state(), vi::State::Idle);
-    fabric.run_for(60 * fc2::second);
+    fabric.run_for(60 * runtime::second);
     EXPECT_EQ(client->provider.open_setups() + client->provider.handles_in_use(), 0u);
   }
 }

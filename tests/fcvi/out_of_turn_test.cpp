@@ -9,8 +9,8 @@ using support::PeerWire;
 using vi::Return;
 using wire::fcvi::Reason;
 using Opcode = wire::fcvi::Opcode;
-constexpr auto ms = fc2::millisecond;
-constexpr fc2::TimeNs t3 = 10 * fc2::second;  // FCVI_ULP_TIMEOUT
+constexpr auto ms = runtime::millisecond;
+constexpr runtime::TimeNs t3 = 10 * runtime::second;  // FCVI_ULP_TIMEOUT
 
 class OutOfTurn : public PeerWire {
  public:
@@ -48,7 +48,7 @@ class OutOfTurn : public PeerWire {
     vi = &host.make_vi(level);
     peer.attributes = vi->attributes();
     peer.mode = wire::fcvi::ConnectMode::client_server;
-    host.provider.connect_wait(host.net(discriminator), vi::infinite, wait);
+    host.provider.connect_wait(host.net(discriminator), runtime::never, wait);
     request();
     ASSERT_EQ(wait.result, Return::Success);
   }
@@ -81,7 +81,7 @@ TEST_F(OutOfTurn, awaitResp1Withdrawn_resp3_isNoAnswer) {
   EXPECT_EQ(call.result, Return::Timeout);
   peer.send_resp3(), settle();
   EXPECT_EQ(discarded(), 1u);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(peer.rqsts, 1);
   EXPECT_EQ(host.provider.open_setups(), 0u);
 }
@@ -176,7 +176,7 @@ TEST_F(OutOfTurn, connectedRetry_exchangeEndsPeerToPeer_staysConnected) {
   request(true);
   end_their_exchange();
   EXPECT_EQ(vi->state(), vi::State::Connected);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(vi->state(), vi::State::Connected);
 }
 
@@ -221,14 +221,14 @@ class EndMeanwhile : public support::FaultySetup {};
 TEST_F(EndMeanwhile, awaitRetry_reject_retryIsANewRequest) {
   listen(), ask();
   ASSERT_TRUE(offered());
-  faults.hold(Opcode::connect_rqst, 5 * fc2::second);  // the retry
-  run_to(t3 + fc2::second);
+  faults.hold(Opcode::connect_rqst, 5 * runtime::second);  // the retry
+  run_to(t3 + runtime::second);
   support::Done reject;
   server->provider.connect_reject(wait.token, reject);
   EXPECT_EQ(reject.result, Return::Success);
   settle();
   EXPECT_EQ(server->provider.open_setups(), 0u);
-  run_to(t3 + 6 * fc2::second);
+  run_to(t3 + 6 * runtime::second);
   EXPECT_EQ(request.result, Return::NoMatch);
   expect_nothing_left();
 }
@@ -263,7 +263,7 @@ TEST_F(EndMeanwhile, awaitRetryAbort_linkLost_isNotReachable) {
   faults.lose(Opcode::connect_rqst);
   faults.lose(wire::RCtl::abts);
   listen(), ask();
-  run_to(t3 + fc2::second);
+  run_to(t3 + runtime::second);
   EXPECT_FALSE(request.result.has_value());
   fabric.fabric.tap(client->port, nullptr);
   fabric.detach(0);
@@ -272,7 +272,7 @@ TEST_F(EndMeanwhile, awaitRetryAbort_linkLost_isNotReachable) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   fabric.attach(0);
   fabric.fabric.tap(client->port, &log);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Out-of-order fabrics: a CONNECT_RQST may overtake the LS_ACC that its sender gave to our PLOGI, or LS_ACC is lost
 // (FC-VI 5.6, 7.7.2, 8.1).
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/setup_faults.hpp"
 #include "tests/fcvi/wire_fixture.hpp"
 
@@ -32,13 +32,13 @@ class OvertakenLogin : public support::WireNodes {
   void server_asks() {
     client_vi = &client->make_vi(vi::ReliabilityLevel::ReliableDelivery);
     server_vi = &server->make_vi(vi::ReliabilityLevel::ReliableDelivery);
-    client->provider.connect_wait(client->net("service"), vi::infinite, wait);
-    server->provider.connect_request(*server_vi, server->net("c"), client->net("service"), vi::infinite, request);
+    client->provider.connect_wait(client->net("service"), runtime::never, wait);
+    server->provider.connect_request(*server_vi, server->net("c"), client->net("service"), runtime::never, request);
   }
-  void expect_connected_within(fc2::TimeNs time) {
+  void expect_connected_within(runtime::TimeNs time) {
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }, time));
     client->provider.connect_accept(wait.token, *client_vi, accept);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     EXPECT_EQ(accept.result, Return::Success);
     EXPECT_EQ(request.result, Return::Success);
   }
@@ -59,7 +59,7 @@ class OvertakenLogin : public support::WireNodes {
       frame->eof = wire::Eof::n;
       fabric.fabric.ingress_of(server->port)->receive(std::move(frame));
     }
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   [[nodiscard]] std::uint64_t not_logged_in() const {
     return client->port.counters().discarded(fc2::Discard::NotLoggedIn);
@@ -69,12 +69,12 @@ class OvertakenLogin : public support::WireNodes {
 
 // Nothing was lost: the set-up goes on as soon as LS_ACC is there, and costs no T3.
 TEST_F(OvertakenLogin, loginPending_rqstOvertakesAccept_waitsForIt) {
-  faults.hold(RCtl::els_reply, 10 * fc2::millisecond);
+  faults.hold(RCtl::els_reply, 10 * runtime::millisecond);
   log_in_half();
   server_asks();
-  fabric.run_for(5 * fc2::millisecond);
+  fabric.run_for(5 * runtime::millisecond);
   EXPECT_FALSE(wait.result.has_value());
-  expect_connected_within(10 * fc2::millisecond);
+  expect_connected_within(10 * runtime::millisecond);
   EXPECT_EQ(not_logged_in(), 0u);
 }
 
@@ -84,23 +84,23 @@ TEST_F(OvertakenLogin, loginPending_acceptLost_asksAgain) {
   faults.lose(RCtl::els_reply);
   log_in_half();
   server_asks();
-  fabric.run_for(client->port.e_d_tov() - fc2::millisecond);
+  fabric.run_for(client->port.e_d_tov() - runtime::millisecond);
   EXPECT_FALSE(login_at_client().logged_in());
-  expect_connected_within(10 * fc2::millisecond);
+  expect_connected_within(10 * runtime::millisecond);
 }
 
 // What waits is bounded, and given back when no login comes of it.
 TEST_F(OvertakenLogin, loginPending_flood_isBounded) {
   faults.lose_all();
   login_at_client().log_in();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   fabric.fabric.set_fault(server->port, nullptr);
   const std::size_t before = fabric.pool.outstanding();
   flood(1000);
   EXPECT_LE(fabric.pool.outstanding(), before + 64);
   EXPECT_GE(not_logged_in(), 1000u - 64u);
   fabric.fabric.set_fault(server->port, &faults);
-  fabric.run_for(200 * fc2::second);
+  fabric.run_for(200 * runtime::second);
   EXPECT_FALSE(login_at_client().logging_in());
   EXPECT_LE(fabric.pool.outstanding(), before);
 }

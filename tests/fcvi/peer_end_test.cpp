@@ -10,7 +10,7 @@ using support::PeerWireHigher;
 using support::ScriptedPeer;
 using vi::Return;
 using wire::fcvi::Reason;
-constexpr auto s = fc2::second;
+constexpr auto s = runtime::second;
 
 class PeerEnd : public support::PeerWire {
  public:
@@ -60,7 +60,7 @@ TEST_F(PeerEnd, requesting_timeExpires_isTimeout) {
 // connection.
 TEST_F(PeerEnd, retried_noMatch_waitsOn) {
   post();
-  fabric.run_for(10500 * fc2::millisecond);
+  fabric.run_for(10500 * runtime::millisecond);
   ASSERT_EQ(peer.rqsts, 2);
   EXPECT_TRUE(peer.rqst->retry);
   respond(Reason::no_waiting_remote_connectionpoint);
@@ -75,7 +75,7 @@ TEST_F(PeerEnd, retried_noMatch_waitsOn) {
 // ... and the next search, which goes unanswered too, has a retry of its own.
 TEST_F(PeerEnd, retriedTwice_noMatch_waitsOn) {
   post();
-  fabric.run_for(10500 * fc2::millisecond);
+  fabric.run_for(10500 * runtime::millisecond);
   ASSERT_EQ(peer.rqsts, 2);
   respond(Reason::no_waiting_remote_connectionpoint);
   fabric.run_for(21 * s);
@@ -218,7 +218,7 @@ TEST_F(PeerEnd, postedOffline_linkLostLater_isNotReachable) {
   ASSERT_FALSE(host.port.online());
   vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
   const auto remote = vi::NetAddress::make(peer.address, host.net(discriminator).discriminator_bytes());
-  ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, vi::infinite, call), Return::Success);
+  ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, runtime::never, call), Return::Success);
   settle();
   fabric.attach(0), fabric.run_for(2 * s);
   ASSERT_TRUE(peer.rqst.has_value());
@@ -269,7 +269,7 @@ TEST_F(PeerEnd, accepting_peerLogsOut) {
 // FC-VI 8.5.3 a) 1), 8.5.4, ruling 68: neither our request nor its retry is answered: Error, at an unreliable level
 // too.
 TEST_F(PeerEnd, retried_unreliable_unanswered_isError) {
-  post(vi::infinite, vi::ReliabilityLevel::UnreliableDelivery);
+  post(runtime::never, vi::ReliabilityLevel::UnreliableDelivery);
   fabric.run_for(25 * s);
   EXPECT_EQ(call.result, Return::NotReachable);
   EXPECT_EQ(vi->state(), vi::State::Error);
@@ -300,7 +300,7 @@ class PeerEndHigher : public PeerWireHigher {
 // becomes of it.
 TEST_F(PeerEndHigher, retried_matchingRqst_isAccepted) {
   post();
-  fabric.run_for(10500 * fc2::millisecond);
+  fabric.run_for(10500 * runtime::millisecond);
   ASSERT_EQ(peer.rqsts, 2);
   request();
   EXPECT_EQ(answered(), std::nullopt);
@@ -313,7 +313,7 @@ TEST_F(PeerEndHigher, retried_matchingRqst_isAccepted) {
 // FC-VI C.5.2: ... and where that peer's time is over before RESP2 ours waits on, and asks again.
 TEST_F(PeerEndHigher, retried_acceptedPeerTimedOut_waitsOn) {
   post();
-  fabric.run_for(10500 * fc2::millisecond);
+  fabric.run_for(10500 * runtime::millisecond);
   request();
   peer.send_resp2(Reason::connect_timeout), settle();
   EXPECT_FALSE(call.result.has_value());
@@ -326,7 +326,7 @@ TEST_F(PeerEndHigher, retried_acceptedPeerTimedOut_waitsOn) {
 // FC-VI 8.2 c), C.4 rule 6 b): ... and where RESP2 never comes ours is in Error.
 TEST_F(PeerEndHigher, retried_acceptedPeerIsSilent_isNotReachable) {
   post();
-  fabric.run_for(10500 * fc2::millisecond);
+  fabric.run_for(10500 * runtime::millisecond);
   request();
   fabric.run_for(19 * s);
   EXPECT_FALSE(call.result.has_value());
@@ -340,7 +340,7 @@ TEST_F(PeerEndHigher, retryAborting_matchingRqst_isAccepted) {
   fabric.fabric.set_fault(host.port, &faults);
   faults.lose(wire::RCtl::ba_acc, 2);
   post();
-  fabric.run_for(10500 * fc2::millisecond);
+  fabric.run_for(10500 * runtime::millisecond);
   ASSERT_EQ(peer.rqsts, 1);
   request();
   EXPECT_EQ(answered(), std::nullopt);
@@ -366,7 +366,7 @@ class TwoPorts : public ::testing::Test {
   void hold(bool attributes_match = true) {
     vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
     const auto remote = vi::NetAddress::make(first.address, host.net(discriminator).discriminator_bytes());
-    ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, vi::infinite, call), Return::Success);
+    ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, runtime::never, call), Return::Success);
     settle();
     asked = first.rqst ? &first : &second;
     other = first.rqst ? &second : &first;
@@ -377,7 +377,7 @@ class TwoPorts : public ::testing::Test {
     ASSERT_FALSE(other->resp1.has_value());
   }
   void asked_logs_out() { asked->port.remote_port(host.port.n_port_id()).log_out(), settle(); }
-  void settle() { fabric.run_for(100 * fc2::microsecond); }
+  void settle() { fabric.run_for(100 * runtime::microsecond); }
   void expect_other_connects() {
     ASSERT_TRUE(other->resp1.has_value());
     EXPECT_FALSE(other->resp1->status.has_value());

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "fc2_fabric/link.hpp"
+#include "fc2_fabric/link/link.hpp"
 #include "tests/fcvi/answers_fixture.hpp"
 
 namespace {
@@ -16,24 +16,24 @@ using wire::fcvi::ConnectMode;
 using wire::fcvi::Opcode;
 using wire::fcvi::Reason;
 using Level = vi::ReliabilityLevel;
-constexpr auto s = fc2::second;
-constexpr auto ms = fc2::millisecond;
+constexpr auto s = runtime::second;
+constexpr auto ms = runtime::millisecond;
 
 class Search : public Answers {
  public:
   /// The times, from now on, at which CONNECT_RQSTs go within `duration`.
-  [[nodiscard]] std::vector<fc2::TimeNs> rqsts_within(fc2::TimeNs duration) {
-    const fc2::TimeNs begun = fabric.scheduler.now();
+  [[nodiscard]] std::vector<runtime::TimeNs> rqsts_within(runtime::TimeNs duration) {
+    const runtime::TimeNs begun = fabric.scheduler.now();
     log.clear();
     fabric.run_for(duration);
-    std::vector<fc2::TimeNs> times;
+    std::vector<runtime::TimeNs> times;
     for (const auto& f : log.frames())
       if (f.outbound && f.header.type == wire::Type::fc_vi &&
           f.data[4] == static_cast<std::uint8_t>(Opcode::connect_rqst))
         times.push_back(f.at - begun);
     return times;
   }
-  [[nodiscard]] fc2::TimeNs time_of(Opcode opcode) const {
+  [[nodiscard]] runtime::TimeNs time_of(Opcode opcode) const {
     const auto* frame = sent(opcode);
     EXPECT_NE(frame, nullptr);
     return frame == nullptr ? 0 : frame->at;
@@ -80,7 +80,7 @@ TEST_F(Search, nobodyWaits_addressWasKnown_asksAgainAtOnce) {
   call.result.reset(), peer.rqst.reset();
   post();
   nobody_waits();
-  EXPECT_EQ(time_of(Opcode::connect_rqst), time_of(Opcode::connect_resp2) + 2 * fc2::microsecond)
+  EXPECT_EQ(time_of(Opcode::connect_rqst), time_of(Opcode::connect_resp2) + 2 * runtime::microsecond)
       << "the Name Server's answer";
   nobody_waits();
   EXPECT_EQ(sent(Opcode::connect_rqst), nullptr);
@@ -105,7 +105,7 @@ TEST_F(Search, postedOffline_fabricIsBack_asksAtOnceAndOnce) {
   vi = &host.make_vi(Level::ReliableDelivery);
   peer.attributes = vi->attributes();
   const auto remote = vi::NetAddress::make(peer.address, host.net(discriminator).discriminator_bytes());
-  ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, vi::infinite, call), Return::Success);
+  ASSERT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), remote, runtime::never, call), Return::Success);
   fabric.run_for(8 * s);  // nobody could be asked for the address
   fabric.attach(0);
   fabric.fabric.tap(host.port, &log);
@@ -186,7 +186,7 @@ class OtherHost : public ::testing::Test {
     vi = &host->make_vi(Level::ReliableDelivery);
     peer.attributes = vi->attributes();
     const auto remote = vi::NetAddress::make(peer.address, host->net(discriminator).discriminator_bytes());
-    ASSERT_EQ(host->provider.connect_peer_request(*vi, host->net("x"), remote, vi::infinite, call), Return::Success);
+    ASSERT_EQ(host->provider.connect_peer_request(*vi, host->net("x"), remote, runtime::never, call), Return::Success);
     fabric.attach(0), fabric.run_for(2 * s);
     fabric.log_in(1, 0);
   }
@@ -255,9 +255,9 @@ TEST_F(Search, requestsAreOver_theirMemoryIsFree) {
   const auto used_after = [&](int requests) {
     for (int i = 0; i < requests; ++i) {
       call.result.reset();
-      EXPECT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), nobody, fc2::microsecond, call),
+      EXPECT_EQ(host.provider.connect_peer_request(*vi, host.net("x"), nobody, runtime::microsecond, call),
                 Return::Success);
-      fabric.run_for(2 * fc2::microsecond);
+      fabric.run_for(2 * runtime::microsecond);
       EXPECT_EQ(call.result, Return::Timeout);
     }
     log.clear();

@@ -25,7 +25,8 @@ class Peers : public TwoNodes {
     peer.vi = &host.make_vi(level);
     return peer;
   }
-  Return post(Peer& peer, Host& to, std::string_view discriminator = "rendezvous", fc2::TimeNs timeout = vi::infinite) {
+  Return post(Peer& peer, Host& to, std::string_view discriminator = "rendezvous",
+              runtime::TimeNs timeout = runtime::never) {
     peer.call.result.reset();
     return peer.host->provider.connect_peer_request(*peer.vi, peer.host->net("whatever"), to.net(discriminator),
                                                     timeout, peer.call);
@@ -37,7 +38,7 @@ class Peers : public TwoNodes {
   void expect_connected(Peer& one, Peer& other) {
     EXPECT_EQ(result_of(one), Return::Success);
     EXPECT_EQ(result_of(other), Return::Success);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     EXPECT_EQ(one.vi->state(), vi::State::Connected);
     EXPECT_EQ(other.vi->state(), vi::State::Connected);
     expect_flows(one, other);
@@ -47,7 +48,7 @@ class Peers : public TwoNodes {
     const auto receive = to.host->descriptor(0, {{to.host->data, 64}});
     to.vi->post_receive(receive, to.host->handle);
     from.vi->post_send(from.host->descriptor(vi::control::immediate, {}, 0, {}, 0xC0FFEE), from.host->handle);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     EXPECT_EQ(to.host->control(receive).immediate_data, 0xC0FFEEu);
   }
   void expect_pending(Peer& peer) {
@@ -70,7 +71,7 @@ TEST_F(Peers, waiting_secondPeerComes_connects) {
     Peer& first = make(low_first ? low : high);
     Peer& second = make(low_first ? high : low);
     ASSERT_EQ(post(first, *second.host), Return::Success);
-    fabric.run_for(3 * fc2::second);
+    fabric.run_for(3 * runtime::second);
     expect_pending(first);
     ASSERT_EQ(post(second, *first.host), Return::Success);
     expect_connected(first, second);
@@ -89,7 +90,7 @@ TEST_F(Peers, requesting_concurrent_makesOneConnection) {
   }
   EXPECT_EQ(low.provider.counters().connections_made, 3u);
   EXPECT_EQ(high.provider.counters().connections_made, 3u);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(low.port.open_exchanges() + high.port.open_exchanges(), 0u);
 }
 
@@ -98,7 +99,7 @@ TEST_F(Peers, requesting_everyOffset_makesOneConnection) {
   Peer &warm = make(low), &up = make(high);
   post(warm, high), post(up, low);
   expect_connected(warm, up);
-  for (fc2::TimeNs offset = 0; offset <= 40 * fc2::microsecond; offset += fc2::microsecond / 4) {
+  for (runtime::TimeNs offset = 0; offset <= 40 * runtime::microsecond; offset += runtime::microsecond / 4) {
     for (const bool low_first : {true, false}) {
       Peer &one = make(low_first ? low : high), &other = make(low_first ? high : low);
       post(one, *other.host);
@@ -115,12 +116,12 @@ TEST_F(Peers, waiting_timeExpires) {
   Peer& peer = make(low);
   peer.vi->post_receive(low.descriptor(0, {{low.data, 8}}), low.handle);
   const auto begun = fabric.scheduler.now();
-  post(peer, high, "rendezvous", 3 * fc2::second);
+  post(peer, high, "rendezvous", 3 * runtime::second);
   EXPECT_EQ(result_of(peer), Return::Timeout);
-  EXPECT_EQ(fabric.scheduler.now() - begun, 3 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.now() - begun, 3 * runtime::second);
   EXPECT_EQ(peer.vi->state(), vi::State::Idle);
   EXPECT_EQ(low.receives_completed, 1);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(low.provider.handles_in_use(), 0u);
   EXPECT_EQ(low.provider.open_setups() + high.provider.open_setups(), 0u);
   EXPECT_EQ(low.port.open_exchanges() + high.port.open_exchanges(), 0u);
@@ -130,11 +131,11 @@ TEST_F(Peers, waiting_timeExpires) {
 TEST_F(Peers, idle_badParameters) {
   Peer& peer = make(low);
   EXPECT_EQ(post(peer, high, "x", 0), Return::InvalidParameter);
-  EXPECT_EQ(low.provider.connect_peer_request(*peer.vi, high.net("x"), high.net("x"), fc2::second, peer.call),
+  EXPECT_EQ(low.provider.connect_peer_request(*peer.vi, high.net("x"), high.net("x"), runtime::second, peer.call),
             Return::InvalidParameter);
   EXPECT_EQ(post(peer, high), Return::Success);
   Connect second;
-  EXPECT_EQ(low.provider.connect_peer_request(*peer.vi, low.net("x"), high.net("x"), fc2::second, second),
+  EXPECT_EQ(low.provider.connect_peer_request(*peer.vi, low.net("x"), high.net("x"), runtime::second, second),
             Return::InvalidState);
   expect_pending(peer);
   EXPECT_FALSE(second.result.has_value());
@@ -145,7 +146,7 @@ TEST_F(Peers, waiting_otherDiscriminator_doesNotMatch) {
   Peer &one = make(low), &other = make(high), &right = make(high);
   post(one, high, "green");
   post(other, low, "blue");
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   expect_pending(one);
   expect_pending(other);
   post(right, low, "green");
@@ -158,11 +159,11 @@ TEST_F(Peers, waiting_otherModel_doesNotMatch) {
   Peer& peer = make(high);
   post(peer, low, "service");
   client_vi = &low.make_vi(Level::ReliableDelivery);
-  low.provider.connect_request(*client_vi, low.net("c"), high.net("service"), fc2::second, request);
+  low.provider.connect_request(*client_vi, low.net("c"), high.net("service"), runtime::second, request);
   ASSERT_TRUE(fabric.run_until([&] { return request.result.has_value(); }));
   EXPECT_EQ(request.result, Return::NoMatch);
-  low.provider.connect_wait(low.net("service"), 30 * fc2::second, wait);
-  fabric.run_for(29 * fc2::second);  // the peer asks again meanwhile
+  low.provider.connect_wait(low.net("service"), 30 * runtime::second, wait);
+  fabric.run_for(29 * runtime::second);  // the peer asks again meanwhile
   EXPECT_FALSE(wait.result.has_value());
   expect_pending(peer);
 }
@@ -173,7 +174,7 @@ TEST_F(Peers, waiting_discriminatorOfEveryLength_matches) {
     Peer &one = make(low), &other = make(high);
     const std::string discriminator(length, '\xA5');
     post(one, high, discriminator);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     post(other, low, discriminator);
     expect_connected(one, other);
   }
@@ -183,9 +184,9 @@ TEST_F(Peers, waiting_discriminatorOfEveryLength_matches) {
 TEST_F(Peers, waiting_equalDiscriminators_inOrderOfArrival) {
   Peer &first = make(low), &second = make(low), &third = make(high), &fourth = make(high);
   post(first, high);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   post(second, high);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   post(third, low);
   expect_connected(first, third);
   expect_pending(second);
@@ -213,7 +214,7 @@ TEST_F(Peers, attributesConflict_bothHearOfIt) {
       Peer &one = make(low_first ? low : high, Level::ReliableDelivery),
            &other = make(low_first ? high : low, Level::ReliableReception);
       post(one, *other.host);
-      if (!concurrent) fabric.run_for(fc2::millisecond);
+      if (!concurrent) fabric.run_for(runtime::millisecond);
       post(other, *one.host);
       EXPECT_EQ(result_of(one), Return::InvalidReliabilityLevel);
       EXPECT_EQ(result_of(other), Return::InvalidReliabilityLevel);
@@ -221,7 +222,7 @@ TEST_F(Peers, attributesConflict_bothHearOfIt) {
       EXPECT_EQ(other.vi->state(), vi::State::Idle);
     }
   }
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(low.provider.handles_in_use() + high.provider.handles_in_use(), 0u);
 }
 
@@ -232,7 +233,7 @@ TEST_F(Peers, attributesConflict_transferSize) {
                                nullptr, other.vi),
             Return::Success);
   post(one, high);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   post(other, low);
   EXPECT_EQ(result_of(one), Return::InvalidMtu);
   EXPECT_EQ(result_of(other), Return::InvalidMtu);
@@ -242,12 +243,12 @@ TEST_F(Peers, attributesConflict_transferSize) {
 TEST_F(Peers, waiting_disconnect_isIdle) {
   Peer &one = make(low), &other = make(high), &next = make(low);
   post(one, high);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(disconnect(low, *one.vi), Return::Success);
   EXPECT_EQ(one.call.result, Return::ErrorResource);
   EXPECT_EQ(one.vi->state(), vi::State::Idle);
   post(other, low);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   expect_pending(other);
   post(next, high);
   expect_connected(next, other);
@@ -257,7 +258,7 @@ TEST_F(Peers, waiting_disconnect_isIdle) {
 // one learns of it or waits on, and then connects with the next one.
 TEST_F(Peers, handshake_endsAtAnyMoment) {
   for (const bool close : {false, true}) {
-    for (fc2::TimeNs after = 0; after <= 30 * fc2::microsecond; after += fc2::microsecond) {
+    for (runtime::TimeNs after = 0; after <= 30 * runtime::microsecond; after += runtime::microsecond) {
       SCOPED_TRACE(after);
       Peer &one = make(low), &other = make(high);
       post(one, high);
@@ -269,7 +270,7 @@ TEST_F(Peers, handshake_endsAtAnyMoment) {
       else
         EXPECT_EQ(disconnect(low, *one.vi), Return::Success);
       EXPECT_EQ(one.call.result, done ? Return::Success : Return::ErrorResource);
-      fabric.run_for(30 * fc2::second);
+      fabric.run_for(30 * runtime::second);
       if (!other.call.result) {
         Peer& next = make(low);
         post(next, high);
@@ -290,7 +291,7 @@ TEST_F(Peers, waiting_linkDown_isNotReachable) {
   reliable.vi->post_receive(receive, low.handle);
   post(reliable, high, "a");
   post(unreliable, high, "b");
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   fabric.detach(0);
   EXPECT_EQ(reliable.call.result, Return::NotReachable);
   EXPECT_EQ(unreliable.call.result, Return::NotReachable);
@@ -301,7 +302,7 @@ TEST_F(Peers, waiting_linkDown_isNotReachable) {
 }
 
 TEST_F(Peers, requesting_linkDown_isNotReachable) {
-  for (fc2::TimeNs after = 0; after <= 12 * fc2::microsecond; after += fc2::microsecond) {
+  for (runtime::TimeNs after = 0; after <= 12 * runtime::microsecond; after += runtime::microsecond) {
     Peer &one = make(low), &other = make(high);
     post(one, high), post(other, low);
     fabric.run_for(after);
@@ -312,7 +313,7 @@ TEST_F(Peers, requesting_linkDown_isNotReachable) {
     EXPECT_EQ(disconnect(low, *one.vi), Return::Success);
     fabric.attach(0);
     ASSERT_TRUE(fabric.run_until([&] { return low.resolver.ready(); }));
-    fabric.run_for(30 * fc2::second);
+    fabric.run_for(30 * runtime::second);
     EXPECT_EQ(disconnect(high, *other.vi), Return::Success);
   }
 }
@@ -321,9 +322,9 @@ TEST_F(Peers, requesting_linkDown_isNotReachable) {
 TEST_F(Peers, waiting_peerHostComesLater_connects) {
   Peer &one = make(low), &other = make(high);
   fabric.detach(1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   post(one, high);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   expect_pending(one);
   fabric.attach(1);
   ASSERT_TRUE(fabric.run_until([&] { return high.resolver.ready(); }));
@@ -336,9 +337,9 @@ TEST_F(Peers, waiting_postedOffline_connects) {
   Peer &one = make(low), &other = make(high);
   post(other, low);
   fabric.detach(0);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   ASSERT_EQ(post(one, high), Return::Success);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   expect_pending(one);
   fabric.attach(0);
   expect_connected(one, other);
@@ -349,14 +350,14 @@ TEST_F(Peers, connected_manyTimes_leaksNothing) {
   Peer &one = make(low), &other = make(high);
   for (int i = 0; i < 200; ++i) {
     post(i % 2 == 0 ? one : other, i % 2 == 0 ? high : low);
-    if (i % 3 == 0) fabric.run_for(fc2::millisecond);
+    if (i % 3 == 0) fabric.run_for(runtime::millisecond);
     post(i % 2 == 0 ? other : one, i % 2 == 0 ? low : high);
     ASSERT_EQ(result_of(one), Return::Success);
     ASSERT_EQ(result_of(other), Return::Success);
     ASSERT_EQ(disconnect(low, *one.vi), Return::Success);
     ASSERT_EQ(disconnect(high, *other.vi), Return::Success);
   }
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(low.port.open_exchanges() + high.port.open_exchanges(), 0u);
   EXPECT_EQ(low.provider.open_setups() + high.provider.open_setups(), 0u);
   EXPECT_EQ(low.provider.handles_in_use() + high.provider.handles_in_use(), 0u);
@@ -367,7 +368,7 @@ TEST_F(Peers, loopback_connects) {
   for (const bool concurrent : {true, false}) {
     Peer &one = make(low), &other = make(low);
     post(one, low);
-    if (!concurrent) fabric.run_for(fc2::millisecond);
+    if (!concurrent) fabric.run_for(runtime::millisecond);
     post(other, low);
     expect_connected(one, other);
     EXPECT_EQ(disconnect(low, *one.vi), Return::Success);
@@ -378,7 +379,7 @@ TEST_F(Peers, loopback_connects) {
 // FC-VI 5.3.4, loopback: never with itself.
 TEST_F(Peers, loopback_aloneWaits) {
   Peer& one = make(low);
-  post(one, low, "rendezvous", 25 * fc2::second);
+  post(one, low, "rendezvous", 25 * runtime::second);
   EXPECT_EQ(result_of(one), Return::Timeout);
 }
 
@@ -423,7 +424,7 @@ class SharedAddresses : public Peers {
     ASSERT_EQ(nodes[node]->nic.create_vi({.reliability = Level::ReliableDelivery}, nullptr, nullptr, call.vi),
               Return::Success);
     Host& own = node % 2 == 0 ? low : high;
-    ASSERT_EQ(nodes[node]->provider.connect_peer_request(*call.vi, own.net("x"), to.net(discriminator), vi::infinite,
+    ASSERT_EQ(nodes[node]->provider.connect_peer_request(*call.vi, own.net("x"), to.net(discriminator), runtime::never,
                                                          call.call),
               Return::Success);
   }
@@ -439,7 +440,7 @@ class SharedAddresses : public Peers {
 };
 
 TEST_F(SharedAddresses, requesting_pairsAtEveryOffset_allConnect) {
-  for (fc2::TimeNs offset = 0; offset < 20 * fc2::microsecond; offset += fc2::microsecond) {
+  for (runtime::TimeNs offset = 0; offset < 20 * runtime::microsecond; offset += runtime::microsecond) {
     for (std::size_t i = 0; i < 3; ++i) {
       const std::string discriminator = "pair " + std::to_string(i);
       request_peer(2 * i, high, discriminator);
@@ -452,7 +453,7 @@ TEST_F(SharedAddresses, requesting_pairsAtEveryOffset_allConnect) {
 
 // One discriminator for all: anybody may match anybody of the other address.
 TEST_F(SharedAddresses, requesting_equalDiscriminators_allConnect) {
-  for (fc2::TimeNs offset = 0; offset < 20 * fc2::microsecond; offset += fc2::microsecond) {
+  for (runtime::TimeNs offset = 0; offset < 20 * runtime::microsecond; offset += runtime::microsecond) {
     for (std::size_t i = 0; i < 6; ++i) {
       request_peer(i, i % 2 == 0 ? high : low, "all");
       fabric.run_for(offset);
@@ -463,7 +464,7 @@ TEST_F(SharedAddresses, requesting_equalDiscriminators_allConnect) {
 
 // The same where all share one address, our own among the candidates: even a circle of three does not lock up.
 TEST_F(SharedAddresses, requesting_ownAddress_allConnect) {
-  for (fc2::TimeNs offset = 0; offset < 20 * fc2::microsecond; offset += fc2::microsecond) {
+  for (runtime::TimeNs offset = 0; offset < 20 * runtime::microsecond; offset += runtime::microsecond) {
     for (const std::size_t node : {0, 2, 4, 0}) {
       request_peer(node, low, "all");
       fabric.run_for(offset);

@@ -14,15 +14,16 @@ class PeerWire : public ::testing::Test {
     fabric.log_in(1 - our_index, our_index);
   }
   ~PeerWire() override {
-    fabric.run_for(60 * fc2::second);  // what is open ends
-    fabric.detach(peer_index_);        // what is never answered, too: the peer outlives its exchanges
+    fabric.run_for(60 * runtime::second);  // what is open ends
+    fabric.detach(peer_index_);            // what is never answered, too: the peer outlives its exchanges
   }
   void TearDown() override {
     EXPECT_EQ(host.port.counters().unexpected_events, 0u);
     EXPECT_EQ(vi == nullptr ? 0u : vi->unexpected_events(), 0u);
   }
   /// Posts a request, and waits for its CONNECT_RQST at the peer.
-  void post(fc2::TimeNs timeout = vi::infinite, vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery) {
+  void post(runtime::TimeNs timeout = runtime::never,
+            vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery) {
     vi = &host.make_vi(level);
     peer.attributes = vi->attributes();
     const auto remote = vi::NetAddress::make(peer.address, host.net(discriminator).discriminator_bytes());
@@ -34,7 +35,7 @@ class PeerWire : public ::testing::Test {
     peer.send_rqst(host.port.n_port_id(), host.address, discriminator, retry), settle();
   }
   void respond(ScriptedPeer::Status status) { peer.send_resp1(status), settle(); }
-  void settle() { fabric.run_for(100 * fc2::microsecond); }
+  void settle() { fabric.run_for(100 * runtime::microsecond); }
   /// CONN_STS and Reason Code of the RESP1 that the peer got; none: accepted.
   [[nodiscard]] ScriptedPeer::Status answered() const {
     if (!peer.resp1->status) return {};
@@ -48,7 +49,7 @@ class PeerWire : public ::testing::Test {
   void expect_nothing_left() {
     Done done;
     host.provider.disconnect(*vi, done);
-    fabric.run_for(120 * fc2::second);
+    fabric.run_for(120 * runtime::second);
     EXPECT_EQ(done.result, vi::Return::Success);
     EXPECT_EQ(host.provider.handles_in_use(), 0u);
     EXPECT_EQ(host.provider.open_setups(), 0u);

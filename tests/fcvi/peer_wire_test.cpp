@@ -59,7 +59,8 @@ TEST_F(PeerWire, requesting_equalPortNames_isAProtocolError) {
   wire::els::Login login = peer.port.login_parameters(wire::els::Command::plogi);
   login.port_name = host.port.config().port_name;
   login.write(plogi);
-  peer.port.request(host.port.n_port_id(), wire::RCtl::els_request, wire::Type::els, plogi, peer.ignore, fc2::second);
+  peer.port.request(host.port.n_port_id(), wire::RCtl::els_request, wire::Type::els, plogi, peer.ignore,
+                    runtime::second);
   settle();
   post();
   request();
@@ -133,7 +134,7 @@ TEST_F(PeerWire, holding_transportError_isRetried) {
 TEST_F(PeerWire, holding_resp1Lost_retryConnects) {
   post();
   request();
-  fabric.run_for(10500 * fc2::millisecond);
+  fabric.run_for(10500 * runtime::millisecond);
   ASSERT_EQ(peer.rqsts, 2);
   EXPECT_TRUE(peer.rqst->retry);
   EXPECT_FALSE(peer.resp1.has_value());
@@ -177,20 +178,20 @@ TEST_F(PeerWire, accepting_resp2Lost_isNotReachable) {
   post();
   respond(Reason::no_waiting_remote_connectionpoint);
   request();
-  fabric.run_for(19 * fc2::second);
+  fabric.run_for(19 * runtime::second);
   expect_waits();
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(call.result, Return::NotReachable);
   EXPECT_EQ(vi->state(), vi::State::Error);
 }
 
 // VI-DG 3.3.6: the Timeout while RESP2 is awaited; a RESP2 that comes yet is refused in RESP3.
 TEST_F(PeerWire, accepting_timeExpires_refusesInResp3) {
-  post(fc2::second);
+  post(runtime::second);
   respond(Reason::no_waiting_remote_connectionpoint);
   request();
   EXPECT_EQ(answered(), std::nullopt);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(call.result, Return::Timeout);
   EXPECT_EQ(vi->state(), vi::State::Idle);
   peer.send_resp2(), settle();
@@ -200,9 +201,9 @@ TEST_F(PeerWire, accepting_timeExpires_refusesInResp3) {
 
 // VI-DG 3.3.6, 6.7: the Timeout while a request is held: the peer hears that nobody matches, and may wait on.
 TEST_F(PeerWire, holding_timeExpires_isNoMatch) {
-  post(fc2::second);
+  post(runtime::second);
   request();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(call.result, Return::Timeout);
   EXPECT_EQ(answered(), Reason::no_discriminator_match);
   respond({});  // too late
@@ -248,9 +249,9 @@ TEST_F(PeerWire, waiting_asksAgain) {
   post();
   respond(Reason::no_waiting_remote_connectionpoint);
   EXPECT_EQ(peer.rqsts, 1);
-  fabric.run_for(9 * fc2::second);
+  fabric.run_for(9 * runtime::second);
   EXPECT_EQ(peer.rqsts, 1);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(peer.rqsts, 2);
   respond({});
   EXPECT_EQ(call.result, Return::Success);
@@ -330,7 +331,7 @@ TEST_F(PeerWireHigher, connected_ownRequestUnanswered_connectionStays) {
   post();
   request();
   peer.send_resp2(), settle();
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(vi->state(), vi::State::Connected);
   EXPECT_EQ(host.count(vi::ErrorCode::ConnLost), 0);
   EXPECT_EQ(host.provider.open_setups(), 1u);  // that of the connection
@@ -357,7 +358,7 @@ TEST_F(PeerWireHigher, connected_peerRetries_isAnsweredAgain) {
   EXPECT_EQ(peer.resp3->connection_id, peer.resp1->connection_id);
   EXPECT_EQ(peer.resp3->handle, wire::FcviHandle{0x7000});
   EXPECT_FALSE(peer.resp3->status.has_value());
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(vi->state(), vi::State::Connected);
   EXPECT_EQ(host.count(vi::ErrorCode::ConnLost), 0);
 }

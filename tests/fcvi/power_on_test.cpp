@@ -28,7 +28,7 @@ std::optional<int> power_on(int which, std::uint16_t bytes) {
   Damage damage(which, bytes);
   fabric.attach(0);
   fabric.fabric.set_fault(host.port, &damage);
-  const bool ready = fabric.run_until([&] { return host.resolver.ready(); }, 200 * fc2::second);
+  const bool ready = fabric.run_until([&] { return host.resolver.ready(); }, 200 * runtime::second);
   fabric.fabric.set_fault(host.port, nullptr);
   fabric.detach(0);
   EXPECT_EQ(host.port.counters().unexpected_events, 0u);
@@ -51,10 +51,10 @@ TEST(PowerOn, fabric_silent_for_minutes_port_gets_its_service) {
   support::Host host(fabric, 0);
   fabric.attach(0);
   fabric.silence(0);
-  fabric.run_for(300 * fc2::second);
+  fabric.run_for(300 * runtime::second);
   EXPECT_FALSE(host.port.online());
   fabric.fabric.set_fault(host.port, nullptr);
-  EXPECT_TRUE(fabric.run_until([&] { return host.resolver.ready(); }, 60 * fc2::second));
+  EXPECT_TRUE(fabric.run_until([&] { return host.resolver.ready(); }, 60 * runtime::second));
   fabric.detach(0);
 }
 

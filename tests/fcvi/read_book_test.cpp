@@ -18,8 +18,8 @@ using support::twice;
 using wire::RCtl;
 using wire::fcvi::DeviceHeader;
 namespace f_ctl = wire::f_ctl;
-constexpr auto ms = fc2::millisecond;
-constexpr auto s = fc2::second;
+constexpr auto ms = runtime::millisecond;
+constexpr auto s = runtime::second;
 constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 constexpr std::uint64_t into = Host::data;  // at the client
 /// Less than half of it is free beside one book: a share would be refused, what brings a message on is not. One book of
@@ -250,7 +250,7 @@ TEST_F(NoClass2Book, overtaken_isBusied) {  // ruling 131
   begin(Level::ReliableDelivery);
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 1 ? late(ms) : pass; };
   const auto descriptor = read(length);
-  fabric.run_for(500 * fc2::microsecond);
+  fabric.run_for(500 * runtime::microsecond);
   EXPECT_EQ(full(), 2u) << "frames 2 and 3";
   EXPECT_EQ(log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::p_bsy); }), 2u);
   fabric.run_for(s);
@@ -264,7 +264,7 @@ TEST_F(ReadBook, waitsForItsTurn_keepsNone) {
   begin(Level::ReliableDelivery);
   meet([](MessageFrame& frame) { return frame.number == 0 ? late(s) : frame.number == 1 ? late(ms) : pass; });
   const auto first = read(100), second = read(length);
-  fabric.run_for(500 * fc2::microsecond);
+  fabric.run_for(500 * runtime::microsecond);
   EXPECT_NE(kept(), 0u);
   fabric.run_for(10 * ms);
   EXPECT_EQ(client->status(second), 0u);

@@ -16,7 +16,7 @@ using wire::fcvi::Opcode;
 namespace f_ctl = wire::f_ctl;
 
 constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
-constexpr fc2::TimeNs soon = 10 * fc2::millisecond;  // no time-out is over
+constexpr runtime::TimeNs soon = 10 * runtime::millisecond;  // no time-out is over
 
 class ReadData : public AtLevel {
  public:
@@ -49,7 +49,7 @@ class ReadData : public AtLevel {
   }
   void end_both() {
     disconnect(*server, *server_vi), disconnect(*client, *client_vi);
-    fabric.run_for(60 * fc2::second);
+    fabric.run_for(60 * runtime::second);
     EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
   }
 };
@@ -129,7 +129,7 @@ TEST_P(ReadData, awaitReadData_memoryLost_isLocalProtectionError) {
   segment.handle = own.value;
   client->put(descriptor + sizeof(vi::ControlSegment) + sizeof(vi::Segment), segment);
   client_vi->post_send(descriptor, client->handle);
-  fabric.run_for(2 * fc2::millisecond);  // of ten
+  fabric.run_for(2 * runtime::millisecond);  // of ten
   ASSERT_EQ(client->status(descriptor), 0u);
   ASSERT_EQ(client->nic.memory().deregister(data, own), vi::Return::Success);
   fabric.run_for(soon);
@@ -191,7 +191,7 @@ TEST_P(ReadDataAnyOrder, awaitReadData_refusalOvertakesData_counts) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) {
     if (frame.from_client || frame.number == 0) return pass;
-    if (frame.number != 2) return late(fc2::second);
+    if (frame.number != 2) return late(runtime::second);
     frame.header.flags = wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags();
     frame.rewrite();
     return pass;
@@ -210,10 +210,10 @@ INSTANTIATE_TEST_SUITE_P(Level, ConcurrentReadData, ::testing::Values(Level::Rel
 TEST_P(ConcurrentReadData, awaitReadData_behindTheEnd_isDropped) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) {
-    return frame.from_client ? pass : late((2 - frame.number) * fc2::millisecond);
+    return frame.from_client ? pass : late((2 - frame.number) * runtime::millisecond);
   };
   const auto first = read(100), second = read(100);
-  fabric.run_for(100 * fc2::microsecond);
+  fabric.run_for(100 * runtime::microsecond);
   const auto* asked_by = log.find([](const support::LoggedFrame& f) {
     return f.outbound && f.is(RCtl::unsolicited_command) &&
            wire::fcvi::DeviceHeader::parse(32, f.data)->msg_id.value == 2;
@@ -306,7 +306,7 @@ TEST_P(Answers, sending_responseBeforeTheEnd_isIgnored) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : support::lose; };
   receive(), send(1, 60'000);
-  fabric.run_for(200 * fc2::microsecond);  // of 600
+  fabric.run_for(200 * runtime::microsecond);  // of 600
   const auto before = ignored();
   answer(Opcode::send_resp);
   EXPECT_EQ(ignored(), before + 1);

@@ -16,7 +16,7 @@ using support::twice;
 namespace f_ctl = wire::f_ctl;
 
 constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
-constexpr fc2::TimeNs soon = 10 * fc2::millisecond;
+constexpr runtime::TimeNs soon = 10 * runtime::millisecond;
 
 class ReadPieces : public support::AtLevel {
  public:
@@ -47,7 +47,7 @@ class ReadPieces : public support::AtLevel {
   /// The frame of that number comes a second late, another is changed.
   void change(int late_one, int number, void (*how)(MessageFrame&)) {
     meet([=](MessageFrame& frame) {
-      if (frame.number == late_one) return late(fc2::second);
+      if (frame.number == late_one) return late(runtime::second);
       if (frame.number == number) how(frame), frame.rewrite();
       return pass;
     });
@@ -66,7 +66,7 @@ TEST_P(ReadPieces, awaitReadData_oneFrameLate_isPlacedAsItComes) {
   for (const int number : {0, 1, 2, 3}) {
     SCOPED_TRACE(number);
     begin(GetParam(), std::to_string(number));
-    meet([=](MessageFrame& frame) { return frame.number == number ? late(fc2::second) : pass; });
+    meet([=](MessageFrame& frame) { return frame.number == number ? late(runtime::second) : pass; });
     const auto descriptor = read();
     fabric.run_for(soon);
     const auto at = static_cast<std::uint32_t>(number) * frame_bytes, end = std::min(at + frame_bytes, whole);
@@ -75,7 +75,7 @@ TEST_P(ReadPieces, awaitReadData_oneFrameLate_isPlacedAsItComes) {
     EXPECT_TRUE(came(end, whole));
     EXPECT_EQ(client->status(descriptor), 0u);
     EXPECT_GT(client->provider.reorder_bytes() + (number == 3), 0u);
-    fabric.run_for(2 * fc2::second);
+    fabric.run_for(2 * runtime::second);
     EXPECT_EQ(client->status(descriptor), read_done);
     EXPECT_TRUE(came(0, whole));
     EXPECT_TRUE(untouched(whole, whole + 64));
@@ -119,7 +119,7 @@ TEST_P(ReadPieces, awaitReadData_wrongField_isAnError) {
     EXPECT_TRUE(came(0, frame_bytes));
     EXPECT_TRUE(untouched(frame_bytes, 2 * frame_bytes - 4));
     EXPECT_EQ(untouched(2 * frame_bytes, whole), wrong.number == 2 && !wrong.shows_later);
-    fabric.run_for(2 * fc2::second);
+    fabric.run_for(2 * runtime::second);
     expect_nothing_is_kept();
     disconnect(*server, *server_vi), disconnect(*client, *client_vi);
   }
@@ -129,12 +129,12 @@ TEST_P(ReadPieces, awaitReadData_wrongField_isAnError) {
 // is placed once, and nothing ends.
 TEST_P(ReadPieces, awaitReadData_doubledAroundAGap_isPlacedOnce) {
   begin(GetParam());
-  meet([](MessageFrame& frame) { return frame.number == 1 ? late(fc2::second) : twice; });
+  meet([](MessageFrame& frame) { return frame.number == 1 ? late(runtime::second) : twice; });
   const auto descriptor = read();
   fabric.run_for(soon);
   EXPECT_EQ(wrong(), 3u) << "0, 2 and 3 came twice";
   EXPECT_EQ(client->status(descriptor), 0u);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(client->status(descriptor), read_done);
   EXPECT_TRUE(came(0, whole));
   EXPECT_EQ(client->provider.counters().data_bytes_received, whole);
@@ -147,7 +147,7 @@ TEST_P(ReadPieces, awaitReadData_frameWithoutData_isDropped) {
   begin(GetParam());
   change(1, 2, [](MessageFrame& f) { f.frame.size_bytes = static_cast<std::uint16_t>(24 + 32); });
   const auto descriptor = read();
-  fabric.run_for(3 * fc2::second);
+  fabric.run_for(3 * runtime::second);
   EXPECT_EQ(wrong(), 1u);
   EXPECT_EQ(client->status(descriptor), 0u) << "its data is missing";
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
@@ -165,12 +165,12 @@ TEST_P(ReadPieces, awaitReadData_memoryLostInAGap_isLocalProtectionError) {
   auto segment = client->get<vi::Segment>(descriptor + at);
   segment.handle = own.value;
   client->put(descriptor + at, segment);
-  meet([](MessageFrame& frame) { return frame.number == 1 ? late(fc2::second) : pass; });
+  meet([](MessageFrame& frame) { return frame.number == 1 ? late(runtime::second) : pass; });
   client_vi->post_send(descriptor, client->handle);
   fabric.run_for(soon);
   ASSERT_EQ(client->status(descriptor), 0u);
   ASSERT_EQ(client->nic.memory().deregister(into, own), vi::Return::Success);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(client->status(descriptor), read_done | vi::status::protection_error);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   expect_nothing_is_kept();
@@ -205,14 +205,14 @@ INSTANTIATE_TEST_SUITE_P(Level, ReadPiecesNoRoom, support::reliable_levels, supp
 // FCVI_ULP_TIMEOUT is over (8.4.1 a).
 TEST_P(ReadPiecesNoRoom, awaitReadData_overtaken_isLost) {
   begin(GetParam());
-  meet([](MessageFrame& frame) { return frame.number == 1 ? late(fc2::millisecond) : pass; });
+  meet([](MessageFrame& frame) { return frame.number == 1 ? late(runtime::millisecond) : pass; });
   const auto descriptor = read();
   fabric.run_for(soon);
   EXPECT_EQ(client->provider.counters().reorder_pool_full, 2u) << "frames 2 and 3";
   EXPECT_TRUE(came(0, 2 * frame_bytes));
   EXPECT_TRUE(untouched(2 * frame_bytes, whole));
   EXPECT_EQ(client->status(descriptor), 0u);
-  fabric.run_for(100 * fc2::second);
+  fabric.run_for(100 * runtime::second);
   EXPECT_EQ(client->status(descriptor), read_done | vi::status::transport_error);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }

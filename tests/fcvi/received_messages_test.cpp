@@ -17,14 +17,14 @@ using wire::fcvi::Opcode;
 using wire::fcvi::Reason;
 namespace f_ctl = wire::f_ctl;
 
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 class Received : public ForgedAtLevel {
  public:
   Received() : ForgedAtLevel({.in_order = true}) {}
   void expect_end(Reason reason) {
     EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     EXPECT_EQ(disconnect_reason(), unreliable() ? 0u : static_cast<unsigned>(reason));
   }
 };
@@ -57,7 +57,7 @@ struct BadPost {
   void due() { vi.post_send(1, host.handle); }
   Host& host;
   vi::Vi& vi;
-  fc2::Timer<BadPost, &BadPost::due> timer{*this};
+  runtime::Timer<BadPost, &BadPost::due> timer{*this};
 };
 
 // VI-ARCH 6.3.1.1, 5.4: two Sends wait for read data to go out. The VI goes to Error in the instant in which the last
@@ -67,16 +67,16 @@ TEST_P(ReceptionReceived, waiting_viFailsInTheInstantOfTheLastReadData_restIsDis
   receive(2);
   support::FrameLog of_server;
   fabric.fabric.tap(server->port, &of_server);
-  const fc2::TimeNs begun = fabric.scheduler.now();
+  const runtime::TimeNs begun = fabric.scheduler.now();
   give_read(1, 20'000);
-  fabric.run_for(fc2::second);
-  const fc2::TimeNs last = of_server.frames().back().at - begun;
+  fabric.run_for(runtime::second);
+  const runtime::TimeNs last = of_server.frames().back().at - begun;
   fabric.fabric.tap(server->port, nullptr);
   BadPost post{*server, *server_vi};
   fabric.scheduler.schedule(post.timer, fabric.scheduler.now() + last);  // before the link's own event of that time
   give_read(2, 20'000);
   give_send(3), give_send(4);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(told(), "Post Descriptor Error, Connection Lost");
   EXPECT_EQ(server->provider.counters().messages_received, 2u);
   EXPECT_EQ(received(0), receive_flushed);
@@ -209,7 +209,7 @@ TEST_P(ReliableReceived, read_beyondItsMemory_isRefusedWhole) {
   header.rmt_va_handle = support::register_own(*server, target, 4096);
   header.rmt_va = target + 4096 - 2 * part;
   give_read(1, 2 * part);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(responses(), "1:00");
   log.clear();
   header.rmt_va += 1;
@@ -239,7 +239,7 @@ TEST_P(ReliableReceived, read_withoutRight_isRefusedAtOnce) {
     EXPECT_EQ(server_vi->state(), vi::State::Connected);
     give_read(2, bytes);
     EXPECT_EQ(server_vi->state(), vi::State::Error);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     disconnect(*server, *server_vi), disconnect(*client, *client_vi);
   }
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaRProt), 2);
@@ -252,7 +252,7 @@ TEST_P(UnreliableReceived, writeBreaksRules_nextIsToldForItself) {
   give_write(1, 0, 2), give_write(1, 1, 3);
   EXPECT_EQ(told(), to_string(vi::ErrorCode::RdmaTransport));
   give_write(2, 0, 2);
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaTransport)) + ", " +
                         std::string(to_string(vi::ErrorCode::RdmaWAbort)));
   EXPECT_EQ(discarded(), 1u);
@@ -262,7 +262,7 @@ TEST_F(UnreliableAnyOrder, writeBreaksRules_nextIsToldForItself) {
   begin(Level::UnreliableDelivery);
   give_write(1, 1, 3), give_write(1, 0, 2);
   give_write(2, 0, 2), give_write(3);
-  fabric.run_for(r_a_tov + fc2::millisecond);
+  fabric.run_for(r_a_tov + runtime::millisecond);
   EXPECT_EQ(told(), std::string(to_string(vi::ErrorCode::RdmaTransport)) + ", " +
                         std::string(to_string(vi::ErrorCode::RdmaWAbort)));
 }
@@ -272,13 +272,13 @@ TEST_F(UnreliableAnyOrder, writeBreaksRules_nextIsToldForItself) {
 TEST_P(Received, receiving_restNeverComes_discardsNoFrame) {
   begin();
   receive();
-  const fc2::TimeNs at = fabric.scheduler.now();
+  const runtime::TimeNs at = fabric.scheduler.now();
   give_send(1, 0, 3);
-  fabric.run_for(4 * fc2::second);
+  fabric.run_for(4 * runtime::second);
   give_send(1, 1, 3);
-  fabric.scheduler.run_until(at + 14 * fc2::second - 1);
+  fabric.scheduler.run_until(at + 14 * runtime::second - 1);
   EXPECT_EQ(received(0), 0u);
-  fabric.scheduler.run_until(at + 14 * fc2::second);
+  fabric.scheduler.run_until(at + 14 * runtime::second);
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_EQ(server->control(receives[0]).length_bytes, 0u);
   EXPECT_EQ(discarded(), 0u);
@@ -311,7 +311,7 @@ TEST_P(ReceptionReceived, waiting_restNeverComes_discardsNoFrame) {
   give_read(1, 1u << 20);
   give_send(2, 0, 2);
   EXPECT_EQ(placed(0, 2), 0);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(placed(0, 2), part);
   fabric.run_for(r_a_tov);
   EXPECT_EQ(received(0), receive_lost);
@@ -327,7 +327,7 @@ TEST_P(ReceptionReceived, waiting_laterMessageAborted_goesOn) {
   give_send(2), give_send(3);
   give_abts(3);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(received(0), received_well);
 }
 TEST_P(ReceptionReceived, waiting_messageBehindAGapAborted_gapTells) {
@@ -337,7 +337,7 @@ TEST_P(ReceptionReceived, waiting_messageBehindAGapAborted_gapTells) {
   give_send(3);
   give_abts(3);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(received(0), receive_flushed);
 }
@@ -379,25 +379,25 @@ TEST_P(UnreliableReceived, receiving_aborted_exchangeServesAgain) {
 
 // FC-VI 6.6.1, C.5.5: an RDMA Read is not allowed at Unreliable Delivery: before RESP2 it does not wait for it.
 TEST_P(UnreliableReceived, awaitResp2_read_isDiscardedAtOnce) {
-  begin_setup(GetParam(), late(fc2::second), pass);
+  begin_setup(GetParam(), late(runtime::second), pass);
   give_read(1);
   EXPECT_EQ(discarded(), 1u);
   EXPECT_EQ(pool(), 0u);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(responses(), "");
 }
 
 // FC-VI C.5.4: the server sends nothing before RESP3, on a fabric that should keep the order, too, and did not: the
 // RDMA Read waits for RESP2; the Send before it, which comes behind it, does not.
 TEST_P(DeliveryReceived, awaitResp2_readOvertakesASend_waits) {
-  begin_setup(GetParam(), late(fc2::second), pass);
+  begin_setup(GetParam(), late(runtime::second), pass);
   receive();
   give_read(2);
   give_send(1);
   EXPECT_EQ(received(0), received_well);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(responses(), "");
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(responses(), "2:00");
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }

@@ -14,7 +14,7 @@ using support::MessageFrame;
 using support::pass;
 using wire::RCtl;
 
-constexpr fc2::TimeNs soon = 10 * fc2::millisecond;  // no time-out is over
+constexpr runtime::TimeNs soon = 10 * runtime::millisecond;  // no time-out is over
 
 class RefusedMessage : public support::MessageNodes {
  public:
@@ -62,7 +62,7 @@ TEST_F(RefusedMessage, refusing_earlierMessageAgain_breaksAtOnce) {
   const LoggedFrame* first = log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data); });
   ASSERT_NE(first, nullptr);
   const ForgedFrame again{.header = first->header, .data = first->data, .sof = first->sof, .eof = first->eof};
-  send_to_be_refused(late(fc2::second), 1);
+  send_to_be_refused(late(runtime::second), 1);
   fabric.run_for(soon);
   EXPECT_EQ(received(1), 0u);
   server->port.receive(again.build(fabric.pool));
@@ -77,8 +77,8 @@ TEST_F(RefusedMessage, refusing_earlierMessageAgain_breaksAtOnce) {
 TEST_F(RefusedMessage, refusing_disconnect_handleRests) {
   begin(Level::ReliableReception);
   receive_too_short(), receive();
-  send_to_be_refused(late(fc2::millisecond));
-  fabric.run_for(200 * fc2::microsecond);
+  send_to_be_refused(late(runtime::millisecond));
+  fabric.run_for(200 * runtime::microsecond);
   EXPECT_EQ(received(0), 0u);
   support::Done done;
   server->provider.disconnect(*server_vi, done);
@@ -87,7 +87,7 @@ TEST_F(RefusedMessage, refusing_disconnect_handleRests) {
   EXPECT_EQ(received(0), receive_flushed | vi::status::partial_error);  // VI-DG 5.2 bit 4: frames of it came
   EXPECT_EQ(received(1), receive_flushed);
   EXPECT_NE(server->provider.handles_in_use(), 0u);
-  fabric.run_for(11 * fc2::second);
+  fabric.run_for(11 * runtime::second);
   EXPECT_EQ(server->provider.handles_in_use(), 0u);
 }
 
@@ -95,9 +95,9 @@ TEST_F(RefusedMessage, refusing_disconnect_handleRests) {
 TEST_F(RefusedMessageAnyOrder, refusing_framesOvertake_isRefusedByResponse) {
   begin(Level::ReliableReception);
   receive_too_short();
-  faults.on_frame = support::to_frame(2, late(fc2::millisecond));
+  faults.on_frame = support::to_frame(2, late(runtime::millisecond));
   send();
-  fabric.run_for(500 * fc2::microsecond);
+  fabric.run_for(500 * runtime::microsecond);
   EXPECT_EQ(log.count(RCtl::command_status), 0u);
   EXPECT_EQ(received(0), 0u);
   fabric.run_for(soon);
@@ -114,9 +114,9 @@ TEST_F(RefusedMessage, receiving_memoryLostAtTheLastFrame_isRefusedByResponse) {
   const auto own = support::register_own(*server, data, slot);
   const auto descriptor = support::own_descriptor(*server, data, own, slot);
   server_vi->post_receive(descriptor, server->handle);
-  faults.on_frame = support::to_frame(3, late(fc2::millisecond));
+  faults.on_frame = support::to_frame(3, late(runtime::millisecond));
   send();
-  fabric.run_for(500 * fc2::microsecond);
+  fabric.run_for(500 * runtime::microsecond);
   ASSERT_EQ(server->nic.memory().deregister(data, own), vi::Return::Success);
   ASSERT_EQ(server->status(descriptor), 0u);
   fabric.run_for(soon);
@@ -138,7 +138,7 @@ TEST_F(RefusedMessage, failed_noDisconnectForLong_framesAreDiscarded) {
   faults.on_control = [](const wire::FcHeader&) { return lose; };
   server->port.receive(again.build(fabric.pool));  // B.2.5 rule 5a
   EXPECT_EQ(server_vi->state(), vi::State::Error);
-  fabric.run_for(11 * fc2::second);
+  fabric.run_for(11 * runtime::second);
   const auto before = discarded();
   server->port.receive(again.build(fabric.pool));
   EXPECT_EQ(discarded(), before + 1);
@@ -151,17 +151,17 @@ TEST_F(RefusedMessage, failed_noDisconnectForLong_framesAreDiscarded) {
 // complete, in order.
 TEST_F(RefusedMessage, awaitResp3_secondIsRefused_completeInOrder) {
   faults.on_control = [this](const wire::FcHeader& fc) {
-    return fc.d_id == client->port.n_port_id() ? late(5 * fc2::millisecond) : pass;
+    return fc.d_id == client->port.n_port_id() ? late(5 * runtime::millisecond) : pass;
   };
   client_vi = &client->make_vi(Level::ReliableReception), server_vi = &server->make_vi(Level::ReliableReception);
   receive();
-  server->provider.connect_wait(server->net("late"), fc2::second, wait);
-  client->provider.connect_request(*client_vi, client->net("c"), server->net("late"), fc2::second, request);
+  server->provider.connect_wait(server->net("late"), runtime::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), server->net("late"), runtime::second, request);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   server->provider.connect_accept(wait.token, *server_vi, accept);
   ASSERT_TRUE(fabric.run_until([&] { return client_vi->can_transmit(); }));
   send(2, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(log.count(RCtl::command_status), 2u);
   EXPECT_EQ(sent(0), 0u);
   EXPECT_EQ(sent(1), 0u);
@@ -175,20 +175,20 @@ TEST_F(RefusedMessage, awaitResp3_secondIsRefused_completeInOrder) {
 // and at a reliable level both ends are in Error.
 TEST_F(QueuedForCredit, queued_memoryLostAtReliableDelivery_breaks) {
   begin(Level::ReliableDelivery);
-  faults.on_link_control = [](const wire::FcHeader&) { return late(5 * fc2::millisecond); };
+  faults.on_link_control = [](const wire::FcHeader&) { return late(5 * runtime::millisecond); };
   receive(2), send(1, credit * frame_bytes);
   const std::uint64_t data = client->data + (8u << 20);
   const auto own = support::register_own(*client, data, slot);
   const auto second = support::own_descriptor(*client, data, own, 100);
   client_vi->post_send(second, client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(client->nic.memory().deregister(data, own), vi::Return::Success);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(second), sent_well | vi::status::protection_error);
   EXPECT_EQ(log.count(RCtl::solicited_data), credit);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 

@@ -12,7 +12,7 @@ using support::MessageFrame;
 using support::pass;
 using support::Reordered;
 
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 struct Long {
   const char* name;
@@ -26,7 +26,7 @@ class LongMessage : public Reordered, public ::testing::WithParamInterface<Long>
   /// The frame of this SEQ_CNT of each message is 5 s late: everything else of it overtakes it.
   void delay(std::uint32_t seq_cnt) {
     faults.on_frame = [=](MessageFrame& frame) {
-      return frame.from_client != is_read() && frame.fc.seq_cnt.value == seq_cnt ? late(5 * fc2::second) : pass;
+      return frame.from_client != is_read() && frame.fc.seq_cnt.value == seq_cnt ? late(5 * runtime::second) : pass;
     };
   }
   void post() {
@@ -81,13 +81,13 @@ TEST_P(LongMessage, receiving_oneFrameSecondsLate_losesNothing) {
     begin_all(GetParam().level);
     delay(seq_cnt);
     post();
-    fabric.run_for(4 * fc2::second);
+    fabric.run_for(4 * runtime::second);
     EXPECT_EQ(client->status(from[0]) != 0,
               GetParam().operation != vi::control::op_rdma_read && GetParam().level != Level::ReliableReception);
     if (GetParam().operation == 0) {
       EXPECT_EQ(server->status(into[0]), 0u);
     }
-    fabric.run_for(2 * fc2::second);
+    fabric.run_for(2 * runtime::second);
     expect_nothing_lost();
     EXPECT_LE(peak(), 8192u) << "a book, and one frame at most";
     disconnect(*client, *client_vi), disconnect(*server, *server_vi);
@@ -99,7 +99,7 @@ TEST_P(LongMessage, receiving_fiveConnections_loseNothing) {
   begin_all(GetParam().level, 5);
   delay(frames / 2);
   post();
-  fabric.run_for(7 * fc2::second);
+  fabric.run_for(7 * runtime::second);
   expect_nothing_lost();
   EXPECT_LE(peak(), 5 * 8192u);
 }
@@ -108,10 +108,10 @@ TEST_P(LongMessage, receiving_fiveConnections_loseNothing) {
 TEST_P(LongMessage, receiving_everyOtherFrameLate_losesNothing) {
   begin_all(GetParam().level);
   faults.on_frame = [=](MessageFrame& frame) {
-    return frame.from_client != is_read() && frame.fc.seq_cnt.value % 2 == 0 ? late(5 * fc2::second) : pass;
+    return frame.from_client != is_read() && frame.fc.seq_cnt.value % 2 == 0 ? late(5 * runtime::second) : pass;
   };
   post();
-  fabric.run_for(7 * fc2::second);
+  fabric.run_for(7 * runtime::second);
   expect_nothing_lost();
   EXPECT_LE(peak(), frames * 2 * sizeof(fcvi::Arrivals::Range));
 }
@@ -123,7 +123,7 @@ class Kept : public Reordered, public ::testing::WithParamInterface<Level> {
   explicit Kept(fcvi::ProviderConfig config = {}) : Reordered(config) {}
   static constexpr std::uint32_t bytes = 4u << 20;
   /// A short Send, which comes so late, and a long one behind it.
-  void send_both(std::size_t connection, fc2::TimeNs delay) {
+  void send_both(std::size_t connection, runtime::TimeNs delay) {
     faults.on_frame = [=](MessageFrame& frame) {
       return frame.from_client && frame.header.tot_len_or_connection_id == 8 ? late(delay) : pass;
     };
@@ -143,11 +143,11 @@ INSTANTIATE_TEST_SUITE_P(Level, Kept, support::reliable_levels, support::level_n
 // they are: its frames are kept, and then they are delivered in order.
 TEST_P(Kept, expecting_messageMissing_laterSendIsKept) {
   begin_all(GetParam());
-  send_both(0, 5 * fc2::second);
-  fabric.run_for(4 * fc2::second);
+  send_both(0, 5 * runtime::second);
+  fabric.run_for(4 * runtime::second);
   EXPECT_EQ(server->status(into[0]) | server->status(into[1]), 0u);
   EXPECT_GT(server->provider.reorder_bytes(), bytes);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   for (const auto receive : into) EXPECT_EQ(server->status(receive), vi::status::done | vi::status::op_receive);
   EXPECT_TRUE(same(Host::data, Host::data + 8, bytes));
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);
@@ -165,8 +165,8 @@ INSTANTIATE_TEST_SUITE_P(Level, SmallPool, support::reliable_levels, support::le
 // connections of a port together keep no more than the pool.
 TEST_P(SmallPool, expecting_full_staysWithinItsPool) {
   begin_all(GetParam(), 3);
-  for (std::size_t i = 0; i < 3; ++i) send_both(i, 5 * fc2::second);
-  fabric.run_for(4 * fc2::second);
+  for (std::size_t i = 0; i < 3; ++i) send_both(i, 5 * runtime::second);
+  fabric.run_for(4 * runtime::second);
   EXPECT_GT(server->provider.counters().reorder_pool_full, 3000u);
   EXPECT_LE(fabric.pool.outstanding() * sizeof(fc2::Frame), limit);
   fabric.run_for(2 * r_a_tov);
@@ -180,11 +180,11 @@ TEST_P(SmallPool, expecting_full_staysWithinItsPool) {
 // own.
 TEST_P(Kept, expecting_descriptorPostedMeanwhile_isUsed) {
   begin_all(GetParam());
-  faults.on_frame = support::to_frame(1, late(fc2::second));
+  faults.on_frame = support::to_frame(1, late(runtime::second));
   receive(1), send(2);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   receive(1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(0, 0));
   EXPECT_TRUE(arrived(1, 1));
 }
@@ -192,11 +192,11 @@ TEST_P(Kept, expecting_descriptorPostedMeanwhile_isUsed) {
 // VI-ARCH 2.5.2, 2.5.3: ... and if none is, it is refused in its turn, when the message before it has arrived.
 TEST_P(Kept, expecting_noDescriptor_isRefusedInItsTurn) {
   begin_all(GetParam());
-  faults.on_frame = support::to_frame(1, late(fc2::second));
+  faults.on_frame = support::to_frame(1, late(runtime::second));
   receive(1), send(2);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(0, 0));
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
@@ -211,13 +211,13 @@ INSTANTIATE_TEST_SUITE_P(Level, Writes, support::all_levels, support::level_name
 TEST_P(Writes, receiving_middleLate_lastBytesComeLast) {
   begin_all(GetParam());
   fill(*client, Host::data, 3 * frame_bytes, 7);
-  faults.on_frame = support::to_frame(1, late(fc2::second));
+  faults.on_frame = support::to_frame(1, late(runtime::second));
   post_write(Host::data, Host::data, 3 * frame_bytes);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_TRUE(same(Host::data, Host::data, frame_bytes));
   EXPECT_EQ(std::count(server->bytes(Host::data + frame_bytes), server->bytes(Host::data + 3 * frame_bytes), 0),
             2 * frame_bytes);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(same(Host::data, Host::data, 3 * frame_bytes));
 }
 
@@ -230,10 +230,10 @@ TEST_P(ReliableWrites, receiving_secondOvertakes_itsBytesStay) {
   begin_all(GetParam());
   fill(*client, Host::data, 4 * frame_bytes, 7);
   fill(*client, Host::data + slot, 4 * frame_bytes, 13);
-  faults.on_frame = support::to_frame(1, late(fc2::second));
+  faults.on_frame = support::to_frame(1, late(runtime::second));
   post_write(Host::data, Host::data, 4 * frame_bytes);
   post_write(Host::data + slot, Host::data + frame_bytes / 2, 2 * frame_bytes);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_TRUE(same(Host::data, Host::data, frame_bytes / 2));
   EXPECT_TRUE(same(Host::data + slot, Host::data + frame_bytes / 2, 2 * frame_bytes));
   const std::uint32_t rest = frame_bytes / 2 + 2 * frame_bytes;
@@ -243,14 +243,14 @@ TEST_P(ReliableWrites, receiving_secondOvertakes_itsBytesStay) {
 // ... and a word that is written again and again ends with what was written last.
 TEST_P(ReliableWrites, receiving_wordWrittenAgain_lastOneStays) {
   begin_all(GetParam());
-  faults.on_frame = support::to_frame(0, late(fc2::second));
+  faults.on_frame = support::to_frame(0, late(runtime::second));
   for (std::uint32_t i = 0; i < 5; ++i) {
     client->put(Host::data + 8 * i, std::uint64_t{100 + i});
     post_write(Host::data + 8 * i, Host::data, 8);
   }
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(server->get<std::uint64_t>(Host::data), 0u) << "nothing before its turn";
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->get<std::uint64_t>(Host::data), 104u);
 }
 
@@ -262,14 +262,14 @@ INSTANTIATE_TEST_SUITE_P(Level, ReceptionWrites, ::testing::Values(Level::Reliab
 TEST_P(ReceptionWrites, expecting_messageMissing_nothingIsWritten) {
   begin_all(GetParam());
   fill(*client, Host::data, 3 * frame_bytes, 7);
-  faults.on_frame = support::to_frame(0, late(fc2::second));
+  faults.on_frame = support::to_frame(0, late(runtime::second));
   receive(1), send(1, 8);
   post_write(Host::data, Host::data + (8u << 20), 3 * frame_bytes);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(
       std::count(server->bytes(Host::data + (8u << 20)), server->bytes(Host::data + (8u << 20) + 3 * frame_bytes), 0),
       3 * frame_bytes);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(same(Host::data + frame_bytes, Host::data + (8u << 20) + frame_bytes, 2 * frame_bytes));
 }
 
@@ -284,10 +284,10 @@ INSTANTIATE_TEST_SUITE_P(Level, ReorderedWrap, support::all_levels, support::lev
 // FC-VI 5.9.6, B.2.5 rule 5b: every message but the last changes places, with the numbers around the wrap.
 TEST_P(ReorderedWrap, connected_shuffled_arrives) {
   begin_all(GetParam());
-  faults.on_frame = [](MessageFrame& frame) { return late(((frame.number * 37) % 50) * fc2::millisecond); };
+  faults.on_frame = [](MessageFrame& frame) { return late(((frame.number * 37) % 50) * runtime::millisecond); };
   fabric.run_for(r_a_tov);  // the numbers do not come round faster
   receive(12), send(12);
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(received(i), vi::status::done | vi::status::op_receive) << i;
   for (std::size_t i = 0; i < 12 && GetParam() != Level::UnreliableDelivery; ++i) EXPECT_TRUE(arrived(i, i)) << i;
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);

@@ -16,7 +16,7 @@ using support::own_descriptor;
 using support::pass;
 using support::register_own;
 
-constexpr fc2::TimeNs soon = 10 * fc2::millisecond;
+constexpr runtime::TimeNs soon = 10 * runtime::millisecond;
 
 class ReorderedErrors : public support::AtLevel {
  public:
@@ -29,7 +29,7 @@ class ReorderedErrors : public support::AtLevel {
     return descriptor;
   }
   /// Of the client's frames that one comes a second late.
-  void delay(int number) { faults.on_frame = support::to_frame(number, late(fc2::second)); }
+  void delay(int number) { faults.on_frame = support::to_frame(number, late(runtime::second)); }
   /// MESSAGE_RESPs of the server, with the flags of each.
   [[nodiscard]] std::vector<unsigned> responses() const {
     std::vector<unsigned> flags;
@@ -48,7 +48,7 @@ class ReorderedErrors : public support::AtLevel {
       fabric.run_for(soon);
       EXPECT_TRUE(arrived(message, posted, 100));
     }
-    fabric.run_for(30 * fc2::second);
+    fabric.run_for(30 * runtime::second);
     EXPECT_EQ(server->provider.reorder_bytes(), 0u);
   }
 };
@@ -69,7 +69,7 @@ TEST_P(ReorderedErrors, receiving_writeTargetGoesInAGap_isAProtectionError) {
   write(length, own);
   fabric.run_for(soon);
   ASSERT_EQ(server->nic.memory().deregister(target, own), vi::Return::Success);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaWProt), 1);
   if (reception()) {
     EXPECT_EQ(responses(),
@@ -89,7 +89,7 @@ TEST_P(ReorderedErrors, receiving_receiveMemoryGoesInAGap_isAProtectionError) {
   send();
   fabric.run_for(soon);
   ASSERT_EQ(server->nic.memory().deregister(target, own), vi::Return::Success);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(server->status(posted), vi::status::done | vi::status::op_receive | vi::status::protection_error);
   if (reception()) {
     EXPECT_EQ(responses(),
@@ -106,7 +106,7 @@ TEST_P(ReorderedErrors, receiving_writeWithoutTarget_isAProtectionError) {
   std::memset(server->bytes(target), 0xCC, slot);
   write(length, wire::MemHandle{0x4711});
   fabric.run_for(soon);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaWProt), 1);
   EXPECT_EQ(std::count(server->bytes(target), server->bytes(target) + slot, 0xCC), slot);
   expect_end();
@@ -118,7 +118,7 @@ TEST_P(ReorderedErrors, receiving_writeImmediateWithoutTarget_failsItsDescriptor
   delay(0);
   receive();
   write(length, wire::MemHandle{0x4711}, vi::control::immediate);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_remote_rdma_write | vi::status::protection_error);
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaWProt), 0);
   expect_end();
@@ -135,7 +135,7 @@ TEST_P(ReorderedErrors, receiving_sendTooLong_isALengthError) {
   send();
   fabric.run_for(soon);
   EXPECT_TRUE(responses().empty());
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(server->status(posted), vi::status::done | vi::status::op_receive | vi::status::length_error);
   EXPECT_EQ(std::count(server->bytes(server->data), server->bytes(server->data) + slot, 0xCC), slot) << "no byte of it";
   if (reception()) {
@@ -153,9 +153,9 @@ TEST_P(ReceptionReorderedErrors, receiving_sendTooLongFrameLost_isALengthError) 
   server_vi->post_receive(posted, server->handle);
   faults.on_frame = support::to_frame(1, lose);
   send();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->status(posted), 0u);
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   EXPECT_EQ(server->status(posted), vi::status::done | vi::status::op_receive | vi::status::length_error);
   EXPECT_TRUE(responses().empty());
   EXPECT_EQ(server_vi->state(), vi::State::Error);
@@ -167,7 +167,7 @@ TEST_P(ReorderedErrors, receiving_sendWithoutDescriptor_isToldOnce) {
   begin(GetParam());
   delay(0);
   send();
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
   if (reception()) {
     EXPECT_EQ(responses(),
@@ -191,7 +191,7 @@ TEST_P(ReorderedErrors, receiving_otherExchangeAborted_arrives) {
   abts.header.ox_id.value = static_cast<std::uint16_t>(first->header.ox_id.value + 1);
   server->port.receive(abts.build(fabric.pool));
   EXPECT_EQ(received(0), 0u);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_TRUE(arrived(0, 0));
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
@@ -222,13 +222,13 @@ TEST_P(UnreliableReorderedErrors, receiving_descriptorTooShortForTheNext_isALeng
   const auto posted = server->descriptor(0, {{target, 1000}});
   server_vi->post_receive(posted, server->handle);
   faults.on_frame = [](MessageFrame& frame) {
-    return frame.from_client && frame.number == 0 ? late(fc2::second) : pass;
+    return frame.from_client && frame.number == 0 ? late(runtime::second) : pass;
   };
   send(1, 900), send(1, 2000);
   fabric.run_for(soon);
   EXPECT_EQ(server->status(posted), vi::status::done | vi::status::op_receive | vi::status::length_error);
   receive();
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_TRUE(arrived(0, 0, 900));
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }

@@ -18,7 +18,7 @@ class ResponseTimeout : public support::Class2Nodes {
     faults.on_link_control = [this](const wire::FcHeader& ack) {
       if (ack.s_id != server->port.n_port_id()) return pass;
       if (!first) first = ack.ox_id;
-      return *first == ack.ox_id ? late(fc2::second) : pass;
+      return *first == ack.ox_id ? late(runtime::second) : pass;
     };
     receive(2), send(2, 100);
   }
@@ -30,11 +30,11 @@ class ResponseTimeout : public support::Class2Nodes {
 TEST_F(ResponseTimeout, acknowledgedInAnotherOrder_bothFail) {
   begin(Level::ReliableReception);
   send_two_unanswered();
-  fabric.run_for(10 * fc2::second + 500 * fc2::millisecond);
+  fabric.run_for(10 * runtime::second + 500 * runtime::millisecond);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
   EXPECT_EQ(sent(0), 0u);
   EXPECT_EQ(sent(1), 0u) << "not before the first";
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(sent(0), send_failed);
   EXPECT_NE(sent(1) & vi::status::error_mask, 0u);
   EXPECT_EQ(client_vi->state(), vi::State::Error);

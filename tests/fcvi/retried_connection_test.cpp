@@ -1,6 +1,6 @@
 // A CONNECT_RQST with RETRY whose connection stands already (FC-VI 8.5.2 c, 8.5.3 d, C.4 rules 6, 9, 10, 12): the
 // server is ours, the client made by hand.
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/peer_wire_fixture.hpp"
 
 namespace {
@@ -14,7 +14,7 @@ class RetriedConnection : public support::PeerWire {
     vi = &host.make_vi(vi::ReliabilityLevel::ReliableDelivery);
     peer.attributes = vi->attributes();
     peer.mode = wire::fcvi::ConnectMode::client_server;
-    host.provider.connect_wait(host.net(discriminator), vi::infinite, wait);
+    host.provider.connect_wait(host.net(discriminator), runtime::never, wait);
     request();
     host.provider.connect_accept(wait.token, *vi, accept);
     settle();
@@ -54,17 +54,17 @@ class RetriedConnection : public support::PeerWire {
   /// The peer goes; then nothing is left over.
   void expect_end() {
     peer.port.remote_port(host.port.n_port_id()).log_out();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     Done done;
     host.provider.disconnect(*vi, done);
-    fabric.run_for(60 * fc2::second);
+    fabric.run_for(60 * runtime::second);
     EXPECT_EQ(done.result, Return::Success);
     EXPECT_EQ(host.provider.handles_in_use(), 0u);
     EXPECT_EQ(host.provider.open_setups(), 0u);
     EXPECT_EQ(host.provider.resting_connection_ids(), 0u);
     EXPECT_EQ(host.port.open_exchanges(), 0u);
   }
-  static constexpr fc2::TimeNs t2 = 20 * fc2::second;
+  static constexpr runtime::TimeNs t2 = 20 * runtime::second;
   support::Wait wait;
   Done accept;
 };
@@ -92,11 +92,11 @@ TEST_F(RetriedConnection, confirmed_staysConnected) {
 TEST_F(RetriedConnection, noResp2_isLostAfterT2) {
   connect_server();
   retry();
-  fabric.run_for(t2 - fc2::second);
+  fabric.run_for(t2 - runtime::second);
   retry();
-  fabric.run_for(t2 - fc2::millisecond);
+  fabric.run_for(t2 - runtime::millisecond);
   expect_connected();
-  fabric.run_for(2 * fc2::millisecond);
+  fabric.run_for(2 * runtime::millisecond);
   expect_lost();
   EXPECT_EQ(host.provider.resting_connection_ids(), 1u);
   EXPECT_EQ(host.provider.open_setups(), 0u);
@@ -118,11 +118,11 @@ TEST_F(RetriedConnection, aborted_isLostAfterT2) {
 TEST_F(RetriedConnection, peers_noResp2_staysConnected) {
   connect_peers();
   retry();
-  fabric.run_for(t2 - fc2::millisecond);
+  fabric.run_for(t2 - runtime::millisecond);
   EXPECT_NE(peer.ours, nullptr);
-  fabric.run_for(2 * fc2::millisecond);
+  fabric.run_for(2 * runtime::millisecond);
   EXPECT_EQ(peer.ours, nullptr) << "aborted";
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   expect_connected();
   EXPECT_EQ(host.port.open_exchanges(), 0u);
   retry();
@@ -137,7 +137,7 @@ TEST_F(RetriedConnection, peers_aborted_staysConnected) {
   connect_peers();
   retry();
   peer.abort_rqst(), settle();
-  fabric.run_for(t2 + fc2::millisecond);
+  fabric.run_for(t2 + runtime::millisecond);
   expect_connected();
   EXPECT_EQ(host.port.open_exchanges(), 0u);
   expect_end();
@@ -147,7 +147,7 @@ TEST_F(RetriedConnection, peers_aborted_staysConnected) {
 TEST_F(RetriedConnection, peers_noResp2AndDisconnect_leavesNothing) {
   connect_peers();
   retry();
-  fabric.run_for(t2 + fc2::millisecond);
+  fabric.run_for(t2 + runtime::millisecond);
   expect_connected();
   Done done;
   host.provider.disconnect(*vi, done), settle();
@@ -178,7 +178,7 @@ TEST_F(RetriedConnection, disconnecting_resp2_isRefused) {
   confirm();
   ASSERT_TRUE(peer.resp3->status.has_value());
   EXPECT_EQ(peer.resp3->status->reason, Reason::connect_reject);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(done.result, Return::NotReachable);  // this peer answers no DISCONNECT_RQST
   expect_end();
 }

@@ -78,42 +78,42 @@ class SecondAddress : public Setup {
   [[nodiscard]] static vi::NetAddress second() { return at(wire::IpAddress::v4(10, 9, 0, 2)); }
   [[nodiscard]] Return ask_for(const vi::NetAddress& wanted) {
     request.result.reset();
-    client->provider.connect_request(*client_vi, client->net("client"), wanted, 5 * fc2::second, request);
+    client->provider.connect_request(*client_vi, client->net("client"), wanted, 5 * runtime::second, request);
     return outcome();
   }
 };
 // FC-VI 4.2: a connection point is bound to an address and a discriminator: each of the NIC's addresses has its own.
 TEST_F(SecondAddress, waiting_request_matchesByAddressToo) {
-  server->provider.connect_wait(second(), 100 * fc2::second, wait);
+  server->provider.connect_wait(second(), 100 * runtime::second, wait);
   EXPECT_EQ(ask_for(first()), Return::NoMatch);
   request.result.reset();
-  client->provider.connect_request(*client_vi, client->net("client"), second(), 5 * fc2::second, request);
+  client->provider.connect_request(*client_vi, client->net("client"), second(), 5 * runtime::second, request);
   ASSERT_TRUE(offered());
   server->provider.connect_accept(wait.token, *server_vi, accept);
   EXPECT_EQ(outcome(), Return::Success);
 }
 // FC-VI 4.2: the same of the first address while somebody waits at the second only, and the other way round.
 TEST_F(SecondAddress, waitingAtTheFirst_requestForTheSecond_isNoMatch) {
-  server->provider.connect_wait(first(), 100 * fc2::second, wait);
+  server->provider.connect_wait(first(), 100 * runtime::second, wait);
   EXPECT_EQ(ask_for(second()), Return::NoMatch);
 }
 // VI-DG 3.3.1, 3.3.4: an address that is not the NIC's is no parameter.
 TEST_F(SecondAddress, idle_foreignLocalAddress_isInvalid) {
   server->provider.connect_wait(client->net("x"), 0, wait);
   EXPECT_EQ(wait.result, Return::InvalidParameter);
-  server->provider.connect_request(*server_vi, client->net("x"), client->net("y"), fc2::second, request);
+  server->provider.connect_request(*server_vi, client->net("x"), client->net("y"), runtime::second, request);
   EXPECT_EQ(request.result, Return::InvalidParameter);
 }
 // VI-DG 6.7, FC-VI 4.2: peers meet at the second address, where one of them names itself by it.
 TEST_F(SecondAddress, peers_meetThere) {
   Connect other;
   const std::array<std::uint8_t, 2> rendezvous{1, 2};
-  ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net(""), second(), 5 * fc2::second, request),
+  ASSERT_EQ(client->provider.connect_peer_request(*client_vi, client->net(""), second(), 5 * runtime::second, request),
             Return::Success);
-  ASSERT_EQ(
-      server->provider.connect_peer_request(*server_vi, vi::NetAddress::make(second().host, {}),
-                                            vi::NetAddress::make(client->address, rendezvous), 5 * fc2::second, other),
-      Return::Success);
+  ASSERT_EQ(server->provider.connect_peer_request(*server_vi, vi::NetAddress::make(second().host, {}),
+                                                  vi::NetAddress::make(client->address, rendezvous),
+                                                  5 * runtime::second, other),
+            Return::Success);
   EXPECT_EQ(outcome(), Return::Success);
   EXPECT_TRUE(fabric.run_until([&] { return other.result.has_value(); }));
   EXPECT_EQ(other.result, Return::Success);
@@ -135,7 +135,7 @@ TEST_F(ByFarp, idle_connect_resolves) {
 // FC-VI 7.4, VI-DG 3.3.4: nobody has the address.
 TEST_F(Setup, idle_connectUnknownHost_isNotReachable) {
   const auto nobody = vi::NetAddress::make(wire::IpAddress::v4(10, 9, 9, 9), {});
-  client->provider.connect_request(*client_vi, client->net("c"), nobody, vi::infinite, request);
+  client->provider.connect_request(*client_vi, client->net("c"), nobody, runtime::never, request);
   EXPECT_EQ(outcome(), Return::NotReachable);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
@@ -143,8 +143,8 @@ TEST_F(Setup, idle_connectUnknownHost_isNotReachable) {
 // VI-ARCH 4.1: two VIs of one port connect with each other.
 TEST_F(Setup, idle_connectToOneself) {
   vi::Vi& other = client->make_vi(Level::ReliableDelivery);
-  client->provider.connect_wait(client->net("loop"), fc2::second, wait);
-  client->provider.connect_request(*client_vi, client->net("c"), client->net("loop"), fc2::second, request);
+  client->provider.connect_wait(client->net("loop"), runtime::second, wait);
+  client->provider.connect_request(*client_vi, client->net("c"), client->net("loop"), runtime::second, request);
   ASSERT_TRUE(offered());
   client->provider.connect_accept(wait.token, other, accept);
   ASSERT_EQ(outcome(), Return::Success);
@@ -153,7 +153,7 @@ TEST_F(Setup, idle_connectToOneself) {
   other.post_receive(receive, client->handle);
   std::memcpy(client->bytes(client->data), "to myself", 9);
   client_vi->post_send(client->descriptor(0, {{client->data, 9}}), client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(client->status(receive), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(std::memcmp(client->bytes(client->data + 4096), "to myself", 9), 0);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
@@ -170,8 +170,8 @@ TEST_F(Setup, idle_connectSharedAddress_findsTheWaitingPort) {
   ASSERT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
   vi::Vi* vi = nullptr;
   ASSERT_EQ(nic.create_vi({.reliability = Level::ReliableDelivery}, nullptr, nullptr, vi), Return::Success);
-  provider.connect_wait(server->net("third"), fc2::second, wait);
-  ask(fc2::second, "third");
+  provider.connect_wait(server->net("third"), runtime::second, wait);
+  ask(runtime::second, "third");
   ASSERT_TRUE(offered());
   provider.connect_accept(wait.token, *vi, accept);
   EXPECT_EQ(outcome(), Return::Success);
@@ -194,7 +194,7 @@ TEST_F(Setup, idle_connectNobodyWaits_isOneSetup) {
 // as any.
 TEST_F(Setup, idle_connectToSilentPort_isNotReachable) {
   fabric.silence(1);
-  ask(vi::infinite);
+  ask(runtime::never);
   EXPECT_EQ(outcome(), Return::NotReachable);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
@@ -204,7 +204,7 @@ TEST_F(Setup, resolving_anotherAddressIsKnown_waitsOn) {
   vi::Vi& other = client->make_vi(Level::ReliableDelivery);
   Connect unknown;
   const auto nobody = vi::NetAddress::make(wire::IpAddress::v4(10, 9, 9, 9), {});
-  client->provider.connect_request(other, client->net("c"), nobody, vi::infinite, unknown);
+  client->provider.connect_request(other, client->net("c"), nobody, runtime::never, unknown);
   ask();
   EXPECT_EQ(outcome(), Return::NoMatch);
   EXPECT_FALSE(unknown.result.has_value());
@@ -217,7 +217,7 @@ TEST_F(Setup, resolving_anotherAddressIsKnown_waitsOn) {
 TEST_F(Setup, idle_connectToOneself_sendsNoPlogi) {
   support::FrameLog log;
   fabric.fabric.tap(client->port, &log);
-  client->provider.connect_request(*client_vi, client->net("c"), client->net("loop"), fc2::second, request);
+  client->provider.connect_request(*client_vi, client->net("c"), client->net("loop"), runtime::second, request);
   EXPECT_EQ(outcome(), Return::NoMatch);
   EXPECT_EQ(log.sent(wire::els::Command::plogi), 0u);
   fabric.fabric.tap(client->port, nullptr);
@@ -235,27 +235,27 @@ TEST_F(Setup, idle_connectWhereLoginStands_makesNoOther) {
 
 // FC-VI 7.6, 7.7.1: a process that shares the address starts after a first try: the next try finds it.
 TEST_F(Setup, idle_connectAfterNoMatch_findsNewPort) {
-  ask(fc2::second, "third");
+  ask(runtime::second, "third");
   ASSERT_EQ(outcome(), Return::NoMatch);
   fc2::NPort& port = fabric.add_port();
   farp::Resolver resolver(port, {.own_addresses = {server->address}});
   fcvi::Provider provider(port, resolver, {.address = server->address});
   fabric.attach(2);
   ASSERT_TRUE(fabric.run_until([&] { return resolver.ready(); }));
-  provider.connect_wait(server->net("third"), vi::infinite, wait);
-  ask(fc2::second, "third");
+  provider.connect_wait(server->net("third"), runtime::never, wait);
+  ask(runtime::second, "third");
   ASSERT_TRUE(offered());
   provider.connect_reject(wait.token, accept);
   EXPECT_EQ(outcome(), Return::Reject);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   fabric.detach(2);
 }
 
 // FC-VI 7.4: the host comes up after a first try that did not find it: the next try does.
 TEST_F(Setup, idle_connectAfterNotReachable_findsTheHost) {
   fabric.detach(1);
-  fabric.run_for(fc2::second);
-  ask(vi::infinite);
+  fabric.run_for(runtime::second);
+  ask(runtime::never);
   ASSERT_EQ(outcome(), Return::NotReachable);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   fabric.attach(1);
@@ -270,7 +270,7 @@ TEST_F(Setup, idle_connectWithOldLogin_renewsIt) {
   ask();
   ASSERT_EQ(outcome(), Return::NoMatch);
   fabric.detach(1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   fabric.attach(1);
   ASSERT_TRUE(fabric.run_until([&] { return server->resolver.ready(); }));
   ask();

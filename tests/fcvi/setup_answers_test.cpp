@@ -19,8 +19,8 @@ using wire::fcvi::ConnectMode;
 using wire::fcvi::Opcode;
 using wire::fcvi::Reason;
 using Level = vi::ReliabilityLevel;
-constexpr auto s = fc2::second;
-constexpr auto ms = fc2::millisecond;
+constexpr auto s = runtime::second;
+constexpr auto ms = runtime::millisecond;
 
 // --- the originator ----------------------------------------------------------------------------------------------
 
@@ -425,9 +425,9 @@ TEST_F(Answers, awaitResp2_abtsWhenT2IsOver_endsOnce) {
   offer();
   const std::uint64_t before = log.size();
   peer.port.send(*peer.ours, RCtl::solicited_control, std::vector<std::uint8_t>(32, 0xEE), {}, initiative);
-  const fc2::TimeNs sent_at = fabric.scheduler.now();
+  const runtime::TimeNs sent_at = fabric.scheduler.now();
   ASSERT_TRUE(fabric.run_until([&] { return log.size() != before; }));
-  const fc2::TimeNs delay = fabric.scheduler.now() - sent_at;
+  const runtime::TimeNs delay = fabric.scheduler.now() - sent_at;
   Done reject;
   host.provider.connect_reject(wait.token, reject), settle();
   peer.send_resp2(), settle();
@@ -455,7 +455,7 @@ TEST_F(Answers, loopback_undecidedForT3_retryConnects) {
   vi = &host.make_vi(Level::ReliableDelivery);
   vi::Vi& other = host.make_vi(Level::ReliableDelivery);
   listen();
-  host.provider.connect_request(*vi, host.net("x"), host.net(discriminator), vi::infinite, call);
+  host.provider.connect_request(*vi, host.net("x"), host.net(discriminator), runtime::never, call);
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   fabric.run_for(t3 + ms);
   EXPECT_FALSE(call.result.has_value());

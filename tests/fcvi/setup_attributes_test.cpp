@@ -23,7 +23,7 @@ class SetupAttributes : public support::PeerWire {
     const auto remote = vi::NetAddress::make(peer.address, host.net(discriminator).discriminator_bytes());
     rested = host.provider.resting_connection_ids();
     peer.rqst.reset(), peer.resp2.reset(), call.result.reset();
-    host.provider.connect_request(*vi, host.net("x"), remote, vi::infinite, call);
+    host.provider.connect_request(*vi, host.net("x"), remote, runtime::never, call);
     settle();
     ASSERT_TRUE(peer.rqst.has_value());
   }
@@ -50,7 +50,7 @@ TEST_F(SetupAttributes, requesting_acceptedWithOthers_isAnError) {
     expect_refused();
     host.provider.detach(*vi);
     vi->transport_context = nullptr;
-    fabric.run_for(60 * fc2::second);
+    fabric.run_for(60 * runtime::second);
   }
   host.port.remote_port(peer.port.n_port_id()).log_out(), settle();  // ends the notices, which the peer never answers
 }
@@ -58,7 +58,7 @@ TEST_F(SetupAttributes, requesting_acceptedWithOthers_isAnError) {
 // FC-VI 8.2 c): the retry likewise.
 TEST_F(SetupAttributes, retrying_acceptedWithOthers_isAnError) {
   ask();
-  fabric.run_for(10500 * fc2::millisecond);
+  fabric.run_for(10500 * runtime::millisecond);
   ASSERT_TRUE(peer.rqst->retry);
   differences[0].apply(peer.attributes);
   respond({});

@@ -7,17 +7,17 @@ namespace support {
 class Setup : public TwoNodes {
  public:
   explicit Setup(TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {}, fcvi::ProviderConfig config = {})
-      : TwoNodes(std::move(config), {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust),
+      : TwoNodes(std::move(config), {.latency_ns = runtime::microsecond, .bytes_per_second = 0}, std::move(adjust),
                  std::move(farp)) {
     client_vi = &client->make_vi(vi::ReliabilityLevel::ReliableDelivery);
     server_vi = &server->make_vi(vi::ReliabilityLevel::ReliableDelivery);
   }
-  void ask(fc2::TimeNs timeout = 5 * fc2::second, std::string_view discriminator = "service") {
+  void ask(runtime::TimeNs timeout = 5 * runtime::second, std::string_view discriminator = "service") {
     request.result.reset();
     started = fabric.scheduler.now();
     client->provider.connect_request(*client_vi, client->net("client"), server->net(discriminator), timeout, request);
   }
-  void listen(std::string_view discriminator = "service", fc2::TimeNs timeout = 100 * fc2::second) {
+  void listen(std::string_view discriminator = "service", runtime::TimeNs timeout = 100 * runtime::second) {
     server->provider.connect_wait(server->net(discriminator), timeout, wait);
   }
   [[nodiscard]] vi::Return outcome() {
@@ -33,7 +33,7 @@ class Setup : public TwoNodes {
     return accept.result.value_or(vi::Return::NotDone);
   }
   void TearDown() override { EXPECT_EQ(unexpected(), 0u); }
-  fc2::TimeNs started = 0, took = 0;
+  runtime::TimeNs started = 0, took = 0;
 };
 
 }  // namespace support

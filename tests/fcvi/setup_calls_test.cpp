@@ -17,9 +17,9 @@ constexpr Level levels[] = {Level::UnreliableDelivery, Level::ReliableDelivery, 
 constexpr std::uint32_t flushed = vi::status::done | vi::status::op_receive | vi::status::flushed;
 
 /// Something that a test does at a time; before what is scheduled later for the same time.
-struct Deed final : fc2::Event {
+struct Deed final : runtime::Event {
   explicit Deed(std::function<void()> what) : deed(std::move(what)) {}
-  void fire(fc2::TimeNs) override { deed(); }
+  void fire(runtime::TimeNs) override { deed(); }
   std::function<void()> deed;
 };
 
@@ -30,27 +30,27 @@ class Calls : public Setup {
   explicit Calls(support::TestFabric::Adjust adjust) : Setup(std::move(adjust)) {}
   [[nodiscard]] static vi::NetAddress nobody() { return vi::NetAddress::make(wire::IpAddress::v4(10, 9, 9, 9), {}); }
   /// For an address that no port has: it takes seconds to learn that.
-  void ask_nobody(fc2::TimeNs timeout) {
+  void ask_nobody(runtime::TimeNs timeout) {
     request.result.reset();
     started = fabric.scheduler.now();
     client->provider.connect_request(*client_vi, client->net("c"), nobody(), timeout, request);
   }
-  Return ask_as_peer(const vi::NetAddress& remote, fc2::TimeNs timeout) {
+  Return ask_as_peer(const vi::NetAddress& remote, runtime::TimeNs timeout) {
     request.result.reset();
     started = fabric.scheduler.now();
     return client->provider.connect_peer_request(*client_vi, client->net("c"), remote, timeout, request);
   }
-  void begin(bool as_peer, fc2::TimeNs timeout) {
+  void begin(bool as_peer, runtime::TimeNs timeout) {
     as_peer ? static_cast<void>(ask_as_peer(nobody(), timeout)) : ask_nobody(timeout);
   }
   /// Of what is due, how much a call for nobody adds; then all of it is over.
-  std::size_t due_for(bool as_peer, fc2::TimeNs timeout) {
+  std::size_t due_for(bool as_peer, runtime::TimeNs timeout) {
     const std::size_t before = fabric.scheduler.pending_count();
     begin(as_peer, timeout);
     const std::size_t due = fabric.scheduler.pending_count() - before;
     EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
     EXPECT_EQ(request.result, Return::ErrorResource);
-    fabric.run_for(100 * fc2::second);
+    fabric.run_for(100 * runtime::second);
     return due;
   }
   /// A connection of both VIs.
@@ -61,7 +61,7 @@ class Calls : public Setup {
     server->provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_EQ(outcome(), Return::Success);
     ASSERT_EQ(accepted(), Return::Success);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   Return reject(std::uint64_t token) {
     Done done;
@@ -82,16 +82,16 @@ class Calls : public Setup {
 TEST_F(Calls, idle_timeoutInfinite_nothingIsDue) {
   for (const bool as_peer : {false, true}) {
     SCOPED_TRACE(as_peer);
-    due_for(as_peer, fc2::second);  // the first has more to ask
-    const std::size_t due = due_for(as_peer, vi::infinite);
-    EXPECT_EQ(due_for(as_peer, fc2::second), due + 1);
-    EXPECT_EQ(due_for(as_peer, vi::infinite - 1 - fabric.scheduler.now()), due + 1);
-    EXPECT_EQ(due_for(as_peer, vi::infinite - fabric.scheduler.now()), due);
-    EXPECT_EQ(due, due_for(false, vi::infinite)) << "a peer's search has no time of its own";
+    due_for(as_peer, runtime::second);  // the first has more to ask
+    const std::size_t due = due_for(as_peer, runtime::never);
+    EXPECT_EQ(due_for(as_peer, runtime::second), due + 1);
+    EXPECT_EQ(due_for(as_peer, runtime::never - 1 - fabric.scheduler.now()), due + 1);
+    EXPECT_EQ(due_for(as_peer, runtime::never - fabric.scheduler.now()), due);
+    EXPECT_EQ(due, due_for(false, runtime::never)) << "a peer's search has no time of its own";
   }
 }
 TEST_F(Calls, idle_timeout_isPositive) {
-  for (const fc2::TimeNs timeout : {fc2::TimeNs{0}, fc2::TimeNs{-1}}) {
+  for (const runtime::TimeNs timeout : {runtime::TimeNs{0}, runtime::TimeNs{-1}}) {
     ask(timeout);
     EXPECT_EQ(request.result, Return::InvalidParameter);
     EXPECT_EQ(ask_as_peer(server->net("p"), timeout), Return::InvalidParameter);
@@ -107,11 +107,11 @@ TEST_F(Calls, idle_timeout_isPositive) {
 // Error, the Timeout none; VIP_TIMEOUT flushes what is posted, as Error does.
 TEST_F(Calls, resolving_ends_byLevel) {
   struct Row {
-    fc2::TimeNs timeout;
+    runtime::TimeNs timeout;
     Return result;
   };
   for (const Level level : levels)
-    for (const Row row : {Row{vi::infinite, Return::NotReachable}, Row{fc2::millisecond, Return::Timeout}}) {
+    for (const Row row : {Row{runtime::never, Return::NotReachable}, Row{runtime::millisecond, Return::Timeout}}) {
       SCOPED_TRACE(static_cast<int>(row.result) * 10 + static_cast<int>(level));
       client_vi = &client->make_vi(level);
       const auto receive = client->descriptor(0, {{client->data, 100}});
@@ -136,16 +136,16 @@ TEST_F(Calls, resolving_disconnectWhenTimeIsOver_returnsOnce) {
     SCOPED_TRACE(as_peer);
     Done done;
     Deed deed([&] { client->provider.disconnect(*client_vi, done); });
-    fabric.scheduler.schedule(deed, fabric.scheduler.now() + fc2::millisecond);
-    begin(as_peer, fc2::millisecond);
+    fabric.scheduler.schedule(deed, fabric.scheduler.now() + runtime::millisecond);
+    begin(as_peer, runtime::millisecond);
     EXPECT_EQ(outcome(), Return::ErrorResource);
     request.result.reset();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_FALSE(request.result.has_value());
     EXPECT_EQ(done.result, Return::Success);
     EXPECT_EQ(client_vi->state(), State::Idle);
     EXPECT_EQ(client_vi->unexpected_events() + client_vi->stale_events(), 0u);
-    fabric.run_for(100 * fc2::second);
+    fabric.run_for(100 * runtime::second);
   }
 }
 
@@ -153,7 +153,7 @@ TEST_F(Calls, resolving_disconnectWhenTimeIsOver_returnsOnce) {
 
 // VI-DG 3.3.2, 3.3.3: a token that was never handed out, whatever this end asked for itself, names no request.
 TEST_F(Calls, idle_unknownToken_isInvalid) {
-  server->provider.connect_request(*server_vi, server->net("c"), nobody(), vi::infinite, request);
+  server->provider.connect_request(*server_vi, server->net("c"), nobody(), runtime::never, request);
   for (const std::uint64_t token : {0u, 1u, 2u, 77u}) {
     EXPECT_EQ(reject(token), Return::InvalidParameter);
     EXPECT_EQ(accept_token(token), Return::InvalidParameter);
@@ -212,18 +212,18 @@ class FewEndpoints : public Calls {
 TEST_F(FewEndpoints, noHandleFree_isErrorResource) {
   vi::Vi& other = server->make_vi(Level::ReliableDelivery);
   Connect own;
-  server->provider.connect_request(other, server->net("c"), nobody(), vi::infinite, own);
+  server->provider.connect_request(other, server->net("c"), nobody(), runtime::never, own);
   Connect refused;
-  server->provider.connect_request(*server_vi, server->net("c"), nobody(), vi::infinite, refused);
+  server->provider.connect_request(*server_vi, server->net("c"), nobody(), runtime::never, refused);
   EXPECT_EQ(refused.result, Return::ErrorResource);
-  EXPECT_EQ(server->provider.connect_peer_request(*server_vi, server->net("c"), nobody(), vi::infinite, refused),
+  EXPECT_EQ(server->provider.connect_peer_request(*server_vi, server->net("c"), nobody(), runtime::never, refused),
             Return::ErrorResource);
   listen(), ask();
   ASSERT_TRUE(offered());
   EXPECT_EQ(accept_token(wait.token.value), Return::ErrorResource);
   EXPECT_EQ(server_vi->state(), State::Idle);
   EXPECT_EQ(disconnect(*server, other), Return::Success);
-  fabric.run_for(fc2::microsecond);
+  fabric.run_for(runtime::microsecond);
   server->provider.connect_accept(wait.token, *server_vi, accept);
   EXPECT_EQ(outcome(), Return::Success);
   EXPECT_EQ(accepted(), Return::Success);
@@ -244,18 +244,18 @@ TEST_F(NoExchange, noneFree_retryGoes) {
   ASSERT_TRUE(offered());
   ASSERT_EQ(reject(wait.token.value), Return::Success);
   ASSERT_EQ(outcome(), Return::Reject);  // the address is known
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   std::vector<fc2::Exchange*> all;
   while (fc2::Exchange* one = client->port.originate(server->port.n_port_id(), wire::Type::fc_vi, user))
     all.push_back(one);
   EXPECT_EQ(all.size(), limit);
-  ask(vi::infinite);
-  fabric.run_for(fc2::second);
+  ask(runtime::never);
+  fabric.run_for(runtime::second);
   EXPECT_FALSE(request.result.has_value());
   for (fc2::Exchange* one : all) client->port.release(*one);
   EXPECT_EQ(outcome(), Return::NoMatch);
-  EXPECT_GE(took, 10 * fc2::second);
-  EXPECT_LT(took, 10 * fc2::second + fc2::millisecond);
+  EXPECT_GE(took, 10 * runtime::second);
+  EXPECT_LT(took, 10 * runtime::second + runtime::millisecond);
 }
 
 // FC-VI 5.9.7.3.2 NOTE: what the peer said of a connection is kept until the VI connects again, or is destroyed.
@@ -263,11 +263,11 @@ TEST_F(Calls, told_isKeptUntilTheNextConnection) {
   connect_again();
   EXPECT_FALSE(client->provider.told_by_peer(*client_vi).has_value());
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_TRUE(client->provider.told_by_peer(*client_vi).has_value());
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   EXPECT_TRUE(client->provider.told_by_peer(*client_vi).has_value());
-  ask_nobody(fc2::second);
+  ask_nobody(runtime::second);
   EXPECT_FALSE(client->provider.told_by_peer(*client_vi).has_value());
   EXPECT_EQ(outcome(), Return::Timeout);
 }
@@ -281,7 +281,7 @@ TEST_F(Calls, told_byTheAnswer_isKept) {
 TEST_F(Calls, told_viDestroyed_isForgotten) {
   connect_again();
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   ASSERT_TRUE(client->provider.told_by_peer(*client_vi).has_value());
   client->provider.detach(*client_vi);
@@ -293,7 +293,7 @@ TEST_F(Calls, options_viDestroyed_areForgotten) {
   support::FrameLog log;
   fabric.fabric.tap(client->port, &log);
   const auto prefers = [&] {
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     log.clear();
     ask();
     EXPECT_EQ(outcome(), Return::NoMatch);
@@ -318,7 +318,7 @@ TEST_F(Calls, endCause_isKnownInError) {
   connect_again();
   EXPECT_EQ(fcvi::Provider::end_cause(*client_vi).text, "");
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(fcvi::Provider::end_cause(*client_vi).text, "the peer disconnected");
   EXPECT_TRUE(fcvi::Provider::end_cause(*client_vi).peer_left);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
@@ -349,9 +349,9 @@ TEST_F(Calls, counters_ofSetupAndDisconnect) {
   EXPECT_EQ(counted(*client), (Ius{3, 3}));
   EXPECT_EQ(counted(*server), (Ius{3, 3}));
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
-  ask(5 * fc2::second, "nobody");
+  ask(5 * runtime::second, "nobody");
   EXPECT_EQ(outcome(), Return::NoMatch);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(counted(*client), (Ius{6, 6}));
   EXPECT_EQ(counted(*server), (Ius{6, 6}));
 }
@@ -368,8 +368,8 @@ class ProviderGoes : public Calls {
   }
   ~ProviderGoes() override { fabric.detach(2); }
   void call(const vi::NetAddress& remote) {
-    provider->connect_request(*vi, vi::NetAddress::make(address, {}), remote, vi::infinite, request);
-    fabric.run_for(fc2::millisecond);
+    provider->connect_request(*vi, vi::NetAddress::make(address, {}), remote, runtime::never, request);
+    fabric.run_for(runtime::millisecond);
   }
   /// What was the provider's is used by others then.
   void go() {
@@ -390,7 +390,7 @@ TEST_F(ProviderGoes, resolving_nobodyHearsTheAnswer) {
   call(nobody());
   go();
   EXPECT_EQ(request.result, Return::ErrorResource);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(port.counters().unexpected_events, 0u);
 }
 // FC-VI 8.5.3 a): so does the answer to its ABTS.
@@ -400,11 +400,11 @@ TEST_F(ProviderGoes, aborting_nobodyHearsTheAnswer) {
   request.result.reset();
   fabric.silence(1);
   call(server->net("service"));
-  fabric.run_for(11 * fc2::second);  // T3
+  fabric.run_for(11 * runtime::second);  // T3
   ASSERT_EQ(provider->open_setups(), 1u);
   ASSERT_EQ(port.open_exchanges(), 1u);
   go();
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(port.open_exchanges(), 0u);
   EXPECT_EQ(port.counters().unexpected_events, 0u);
 }

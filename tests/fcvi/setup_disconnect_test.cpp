@@ -93,7 +93,7 @@ TEST_F(Answers, disconnectRqst_ofOneOfTwoOffers_endsThatOne) {
   vi = &host.make_vi(Level::ReliableDelivery);
   Wait second;
   listen();
-  host.provider.connect_wait(host.net(discriminator), vi::infinite, second);
+  host.provider.connect_wait(host.net(discriminator), runtime::never, second);
   send(rqst_of(0x11, 0x7001));
   send(rqst_of(0x12, 0x7002));
   ASSERT_EQ(wait.result, Return::Success);

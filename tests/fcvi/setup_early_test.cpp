@@ -6,7 +6,7 @@ namespace {
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
-constexpr auto ms = fc2::millisecond;
+constexpr auto ms = runtime::millisecond;
 
 /// At each level.
 class Throttle : public support::FaultySetup, public ::testing::WithParamInterface<Level> {
@@ -15,7 +15,7 @@ class Throttle : public support::FaultySetup, public ::testing::WithParamInterfa
 };
 // FC-VI C.5.1, C.5.5, F.1: the client sends from RESP2 on; no descriptor completes before RESP3, then all do, in order.
 TEST_P(Throttle, awaitResp3_sendsDoNotComplete) {
-  faults.hold(Opcode::connect_resp3, fc2::second);
+  faults.hold(Opcode::connect_resp3, runtime::second);
   std::vector<std::uint64_t> receives, sends;
   for (int i = 0; i < 3; ++i) {
     receives.push_back(server->descriptor(0, {{server->data + 100u * static_cast<unsigned>(i), 100}}));
@@ -26,11 +26,11 @@ TEST_P(Throttle, awaitResp3_sendsDoNotComplete) {
   accept_next();
   EXPECT_EQ(asked(), Return::Success);
   for (const auto send : sends) client_vi->post_send(send, client->handle);
-  run_to(fc2::second - ms);
+  run_to(runtime::second - ms);
   for (const auto receive : receives) EXPECT_EQ(server->status(receive), vi::status::done | vi::status::op_receive);
   for (const auto send : sends) EXPECT_EQ(client->status(send), 0u);
   EXPECT_EQ(client->sends_completed, 0);
-  run_to(fc2::second + ms);
+  run_to(runtime::second + ms);
   for (const auto send : sends) {
     std::uint64_t done = 0;
     EXPECT_EQ(client_vi->send_done(done), Return::Success);

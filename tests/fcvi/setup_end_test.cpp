@@ -5,14 +5,14 @@
 namespace {
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
-constexpr auto s = fc2::second;
-constexpr auto ms = fc2::millisecond;
+constexpr auto s = runtime::second;
+constexpr auto ms = runtime::millisecond;
 
 class SetupEnd : public support::FaultySetup {
  public:
   using FaultySetup::FaultySetup;
   /// T3 passed, and no ABTS is answered yet: the retry waits for that.
-  void retry_awaits_abort(fc2::TimeNs timeout = vi::infinite) {
+  void retry_awaits_abort(runtime::TimeNs timeout = runtime::never) {
     faults.lose(Opcode::connect_rqst);
     faults.lose(wire::RCtl::ba_acc, 2);
     ask(timeout);
@@ -21,7 +21,7 @@ class SetupEnd : public support::FaultySetup {
     EXPECT_EQ(log.count(wire::RCtl::abts), 1u);
   }
   /// The retry is out, and its RESP1 is lost too.
-  void retry_is_unanswered(fc2::TimeNs timeout = vi::infinite) {
+  void retry_is_unanswered(runtime::TimeNs timeout = runtime::never) {
     faults.lose(Opcode::connect_resp1, 2);
     listen(), ask(timeout);
     accept_next();

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/link/channel.hpp"
 #include "wire/fc_header.hpp"
 #include "wire/fcvi/opcode.hpp"
 
@@ -28,16 +28,16 @@ class IuFaults final : public fc2::FrameFault {
     });
   }
   /// Comes `delay` later than it would.
-  void hold(Opcode opcode, fc2::TimeNs delay) { add(of(opcode), 1, held(delay)); }
-  void hold(wire::RCtl r_ctl, fc2::TimeNs delay) { add(of(r_ctl), 1, held(delay)); }
+  void hold(Opcode opcode, runtime::TimeNs delay) { add(of(opcode), 1, held(delay)); }
+  void hold(wire::RCtl r_ctl, runtime::TimeNs delay) { add(of(r_ctl), 1, held(delay)); }
   /// ... of an IU of several frames: the second one.
-  void hold_next_but_one(Opcode opcode, fc2::TimeNs delay) {
+  void hold_next_but_one(Opcode opcode, runtime::TimeNs delay) {
     add(of(opcode), 1,
         [](IuFaults&, fc2::Channel& channel, fc2::FramePtr frame) { channel.deliver(std::move(frame)); });
     hold(opcode, delay);
   }
   /// Comes as it would, and once more `delay` later.
-  void repeat(Opcode opcode, fc2::TimeNs delay) {
+  void repeat(Opcode opcode, runtime::TimeNs delay) {
     add(of(opcode), 1, [delay](IuFaults& faults, fc2::Channel& channel, fc2::FramePtr frame) {
       fc2::FramePtr copy = faults.pool_.copy(*frame);
       copy->arrival = frame->arrival + delay;
@@ -66,7 +66,7 @@ class IuFaults final : public fc2::FrameFault {
     Deed deed;
   };
   static void lost(IuFaults&, fc2::Channel&, fc2::FramePtr) {}
-  static Deed held(fc2::TimeNs delay) {
+  static Deed held(runtime::TimeNs delay) {
     return [delay](IuFaults&, fc2::Channel& channel, fc2::FramePtr frame) {
       frame->arrival += delay;
       channel.deliver(std::move(frame));

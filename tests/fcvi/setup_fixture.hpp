@@ -5,7 +5,7 @@
 
 namespace support {
 
-inline fcvi::ProviderConfig with_ulp_timeout(fc2::TimeNs ulp_timeout) {
+inline fcvi::ProviderConfig with_ulp_timeout(runtime::TimeNs ulp_timeout) {
   fcvi::ProviderConfig config;
   config.ulp_timeout = ulp_timeout;
   return config;
@@ -35,7 +35,7 @@ class FaultySetup : public WireNodes {
   }
 
   /// The time of the CONNECT_RQST is `begun`; T1 runs from `called` on.
-  void ask(fc2::TimeNs timeout = vi::infinite, std::string_view discriminator = "service of 16 by") {
+  void ask(runtime::TimeNs timeout = runtime::never, std::string_view discriminator = "service of 16 by") {
     request.result.reset();
     called = fabric.scheduler.now();
     const std::uint64_t sent = client->provider.counters().ius_sent;
@@ -44,12 +44,12 @@ class FaultySetup : public WireNodes {
     EXPECT_TRUE(fabric.run_until([&] { return client->provider.counters().ius_sent != sent; }));
     begun = fabric.scheduler.now();
   }
-  void listen(fc2::TimeNs timeout = vi::infinite) {
+  void listen(runtime::TimeNs timeout = runtime::never) {
     wait.result.reset();
     server->provider.connect_wait(server->net("service of 16 by"), timeout, wait);
   }
   /// Another call that waits for the same: nothing that is dead may reach it.
-  void listen_again() { server->provider.connect_wait(server->net("service of 16 by"), vi::infinite, second_wait); }
+  void listen_again() { server->provider.connect_wait(server->net("service of 16 by"), runtime::never, second_wait); }
   [[nodiscard]] bool offered() {
     return fabric.run_until([&] { return wait.result.has_value(); });
   }
@@ -80,9 +80,9 @@ class FaultySetup : public WireNodes {
     EXPECT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));
     return accept.result.value_or(Return::NotDone);
   }
-  void settle() { fabric.run_for(100 * fc2::microsecond); }
-  void run_to(fc2::TimeNs after_begin) { fabric.scheduler.run_until(begun + after_begin); }
-  [[nodiscard]] fc2::TimeNs elapsed() const { return fabric.scheduler.now() - begun; }
+  void settle() { fabric.run_for(100 * runtime::microsecond); }
+  void run_to(runtime::TimeNs after_begin) { fabric.scheduler.run_until(begun + after_begin); }
+  [[nodiscard]] runtime::TimeNs elapsed() const { return fabric.scheduler.now() - begun; }
 
   /// One message from the client to the server; true when it arrived and completed on both sides.
   [[nodiscard]] bool message_flows() {
@@ -111,7 +111,7 @@ class FaultySetup : public WireNodes {
     EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
     EXPECT_EQ(client_vi->state(), vi::State::Idle);
     EXPECT_EQ(server_vi->state(), vi::State::Idle);
-    fabric.run_for(60 * fc2::second);
+    fabric.run_for(60 * runtime::second);
     for (const Host* host : {client.get(), server.get()}) {
       EXPECT_EQ(host->provider.handles_in_use(), 0u);
       EXPECT_EQ(host->provider.open_setups(), 0u);
@@ -120,11 +120,11 @@ class FaultySetup : public WireNodes {
       EXPECT_EQ(host->port.open_exchanges(), 0u);
     }
   }
-  static constexpr fc2::TimeNs t3 = 10 * fc2::second,
-                               t2 = 20 * fc2::second;  // FCVI_ULP_TIMEOUT = R_A_TOV, and twice that
+  static constexpr runtime::TimeNs t3 = 10 * runtime::second,
+                                   t2 = 20 * runtime::second;  // FCVI_ULP_TIMEOUT = R_A_TOV, and twice that
   IuFaults faults{fabric.pool};
   Wait second_wait;
-  fc2::TimeNs called = 0, begun = 0;
+  runtime::TimeNs called = 0, begun = 0;
 };
 
 }  // namespace support

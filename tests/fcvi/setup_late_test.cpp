@@ -7,8 +7,8 @@ using support::WireFrame;
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
-constexpr auto ms = fc2::millisecond;
-constexpr fc2::TimeNs us = fc2::microsecond;
+constexpr auto ms = runtime::millisecond;
+constexpr runtime::TimeNs us = runtime::microsecond;
 
 class SetupLate : public support::FaultySetup {
  public:
@@ -34,7 +34,7 @@ class SetupLate : public support::FaultySetup {
 // not answered, and meets nobody.
 struct Twice {
   Opcode opcode;
-  fc2::TimeNs delay;
+  runtime::TimeNs delay;
 };
 class Duplicate : public SetupLate, public ::testing::WithParamInterface<Twice> {};
 TEST_P(Duplicate, iu_comesTwice) {
@@ -52,20 +52,20 @@ TEST_P(Duplicate, iu_comesTwice) {
 }
 INSTANTIATE_TEST_SUITE_P(Ius, Duplicate,
                          ::testing::Values(Twice{Opcode::connect_rqst, 0}, Twice{Opcode::connect_rqst, 100 * us},
-                                           Twice{Opcode::connect_rqst, 5 * fc2::second},
+                                           Twice{Opcode::connect_rqst, 5 * runtime::second},
                                            Twice{Opcode::connect_resp1, 0}, Twice{Opcode::connect_resp1, 100 * us},
-                                           Twice{Opcode::connect_resp1, 5 * fc2::second},
+                                           Twice{Opcode::connect_resp1, 5 * runtime::second},
                                            Twice{Opcode::connect_resp2, 0}, Twice{Opcode::connect_resp2, 100 * us},
-                                           Twice{Opcode::connect_resp2, 5 * fc2::second},
+                                           Twice{Opcode::connect_resp2, 5 * runtime::second},
                                            Twice{Opcode::connect_resp3, 0}, Twice{Opcode::connect_resp3, 100 * us},
-                                           Twice{Opcode::connect_resp3, 5 * fc2::second}));
+                                           Twice{Opcode::connect_resp3, 5 * runtime::second}));
 
 // FC-VI C.4 rule 8 a) 5), C.2 rule 1 a): the first CONNECT_RQST comes when its retry has made the connection already.
 TEST_F(SetupLate, firstRqst_afterItsRetry_isDiscarded) {
-  faults.hold(Opcode::connect_rqst, 22 * fc2::second);  // its ABTS is forgotten by then
+  faults.hold(Opcode::connect_rqst, 22 * runtime::second);  // its ABTS is forgotten by then
   connect_with_faults();
-  EXPECT_LT(elapsed(), 11 * fc2::second);
-  run_to(23 * fc2::second);
+  EXPECT_LT(elapsed(), 11 * runtime::second);
+  run_to(23 * runtime::second);
   EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
   expect_connection_unhurt();
   expect_nothing_left();
@@ -74,15 +74,15 @@ TEST_F(SetupLate, firstRqst_afterItsRetry_isDiscarded) {
 /// FCVI_ULP_TIMEOUT is much longer than R_A_TOV.
 class PatientSetup : public SetupLate {
  public:
-  PatientSetup() : SetupLate(support::with_ulp_timeout(40 * fc2::second)) {}
+  PatientSetup() : SetupLate(support::with_ulp_timeout(40 * runtime::second)) {}
 };
 // ... or while the retry waits for the application's decision: one offer, that of the retry.
 TEST_F(PatientSetup, firstRqst_whileRetryIsOffered_isDiscarded) {
-  faults.hold(Opcode::connect_rqst, 52 * fc2::second);
+  faults.hold(Opcode::connect_rqst, 52 * runtime::second);
   listen(), ask();
   ASSERT_TRUE(offered());
   listen_again();
-  run_to(53 * fc2::second);
+  run_to(53 * runtime::second);
   EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
   accept_offer();
   EXPECT_EQ(asked(), Return::Success);
@@ -94,11 +94,11 @@ TEST_F(PatientSetup, firstRqst_whileRetryIsOffered_isDiscarded) {
 // FC-VI C.5.7.1, FC-FS 23.6.1.1: the application gave up at T1, so that no retry follows; the CONNECT_RQST comes when
 // its ABTS was answered already: nobody is offered what its client does not wait for any more.
 TEST_F(SetupLate, rqst_afterItsAbts_isOfferedToNobody) {
-  faults.hold(Opcode::connect_rqst, 19 * fc2::second);
+  faults.hold(Opcode::connect_rqst, 19 * runtime::second);
   listen();
-  ask(5 * fc2::second);
+  ask(5 * runtime::second);
   EXPECT_EQ(asked(), Return::Timeout);
-  run_to(20 * fc2::second);
+  run_to(20 * runtime::second);
   EXPECT_EQ(discarded(*server, fc2::Discard::AbortedExchange), 1u);
   EXPECT_FALSE(wait.result.has_value());
   EXPECT_EQ(server->provider.open_setups(), 0u);
@@ -113,15 +113,15 @@ TEST_F(SetupLate, rqst_afterItsAbts_isOfferedToNobody) {
 
 // FC-VI C.4 rule 8 a) 5): the first try was answered and retried: its CONNECT_RQST, a third time, finds CSerr.
 TEST_F(SetupLate, answeredRqst_afterRetry_isDiscarded) {
-  faults.repeat(Opcode::connect_rqst, 22 * fc2::second);  // its Exchange does not rest any more
+  faults.repeat(Opcode::connect_rqst, 22 * runtime::second);  // its Exchange does not rest any more
   faults.lose(Opcode::connect_resp1);
   connect_with_faults();
   EXPECT_EQ(server->provider.resting_connection_ids(), 1u);
-  run_to(23 * fc2::second);
+  run_to(23 * runtime::second);
   EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
   expect_connection_unhurt();
   // C.2 rule 1 b): CSerr lasts until the Disconnect, however long that takes.
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->provider.resting_connection_ids(), 1u);
   EXPECT_EQ(server->provider.resting_connection_ids(), 1u);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
@@ -134,15 +134,15 @@ TEST_F(SetupLate, answeredRqst_afterRetry_isDiscarded) {
 // FC-VI C.2 rule 1 a), C.4 rule 6 b) 2): the set-up failed at T2: its RESP2, and its CONNECT_RQST once more, come to
 // nobody.
 TEST_F(SetupLate, rqstAndResp2_afterT2_areDiscarded) {
-  faults.repeat(Opcode::connect_rqst, 35 * fc2::second);
-  faults.hold(Opcode::connect_resp2, 21 * fc2::second);
+  faults.repeat(Opcode::connect_rqst, 35 * runtime::second);
+  faults.hold(Opcode::connect_resp2, 21 * runtime::second);
   faults.lose(wire::RCtl::abts, 2);
   listen(), ask();
   accept_next();
   EXPECT_EQ(accepted(), Return::Timeout);
   listen_again();
   const auto before = server->port.counters().discarded();
-  run_to(36 * fc2::second);
+  run_to(36 * runtime::second);
   EXPECT_EQ(server->port.counters().discarded(), before + 2);
   EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
   EXPECT_FALSE(second_wait.result.has_value());
@@ -175,7 +175,7 @@ TEST_F(SetupLate, failedSetup_handleRests) {
   EXPECT_EQ(client->status(receive), vi::status::done | vi::status::op_receive | vi::status::flushed);
   settle();
   EXPECT_EQ(log.count(wire::RCtl::abts), 2u);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->provider.handles_in_use(), 1u);
   EXPECT_EQ(client->provider.resting_connection_ids(), 2u);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
@@ -199,10 +199,10 @@ TEST_F(SetupLate, failedSetup_handleRestsForR_A_TOV) {
   EXPECT_EQ(rqst[0].payload(2), client_handle + 1);
   EXPECT_EQ(rqst[0].word(7), connection_id + 2);
   EXPECT_EQ(asked(), Return::NoMatch);
-  fabric.scheduler.run_until(failed + 10 * fc2::second - 1);
+  fabric.scheduler.run_until(failed + 10 * runtime::second - 1);
   EXPECT_EQ(client->provider.handles_in_use(), 1u);
   EXPECT_EQ(client->provider.resting_connection_ids(), 1u);
-  fabric.scheduler.run_until(failed + 10 * fc2::second);
+  fabric.scheduler.run_until(failed + 10 * runtime::second);
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
   EXPECT_EQ(client->provider.resting_connection_ids(), 0u);
 }
@@ -212,9 +212,9 @@ TEST_F(SetupLate, connected_handleRestsForR_A_TOV) {
   connect_pair();
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   const auto disconnected = fabric.scheduler.now();
-  fabric.scheduler.run_until(disconnected + 10 * fc2::second - 100 * us);
+  fabric.scheduler.run_until(disconnected + 10 * runtime::second - 100 * us);
   EXPECT_EQ(client->provider.handles_in_use(), 1u);
-  fabric.scheduler.run_until(disconnected + 10 * fc2::second);
+  fabric.scheduler.run_until(disconnected + 10 * runtime::second);
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 
@@ -222,18 +222,18 @@ TEST_F(SetupLate, connected_handleRestsForR_A_TOV) {
 TEST_F(SetupLate, connectionIds_areUnique) {
   std::vector<std::unique_ptr<support::Connect>> calls;
   std::set<std::uint32_t> ids;
-  server->provider.connect_wait(server->net("0"), vi::infinite, wait);
-  server->provider.connect_wait(server->net("1"), vi::infinite, second_wait);
+  server->provider.connect_wait(server->net("0"), runtime::never, wait);
+  server->provider.connect_wait(server->net("1"), runtime::never, second_wait);
   for (const char* name : {"0", "1"}) {
     calls.push_back(std::make_unique<support::Connect>());
     client->provider.connect_request(client->make_vi(Level::ReliableDelivery), client->net("c"), server->net(name),
-                                     fc2::second, *calls.back());
+                                     runtime::second, *calls.back());
   }
   settle();
   EXPECT_EQ(client->provider.open_setups(), 2u);
   for (const WireFrame& rqst : seen(Opcode::connect_rqst)) ids.insert(rqst.word(7));
   EXPECT_EQ(ids.size(), 2u);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
 }
 
 // --- timers, just before and just after --------------------------------------------------------------------------
@@ -243,9 +243,9 @@ TEST_F(SetupLate, t0_justBeforeAndAfter) {
   ask();  // how long a CONNECT_RQST takes
   EXPECT_EQ(asked(), Return::NoMatch);
   settle(), frames();
-  constexpr fc2::TimeNs way = 2 * us;
+  constexpr runtime::TimeNs way = 2 * us;
   for (const bool before : {true, false}) {
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     ask();
     frames();
     listen(way + (before ? 1 : 0));
@@ -263,17 +263,17 @@ TEST_F(SetupLate, t0_justBeforeAndAfter) {
 // FC-VI C.5.2, C.5.3: T1: RESP1 comes just before it, at the same time, just after: one outcome, the same on both
 // sides.
 TEST_F(SetupLate, t1_justBeforeAndAfter) {
-  for (const fc2::TimeNs later : {-1, 0, 1}) {
+  for (const runtime::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
     wait.result.reset();
-    server->provider.connect_wait(server->net("service of 16 by"), vi::infinite, wait);
-    ask(fc2::second);
+    server->provider.connect_wait(server->net("service of 16 by"), runtime::never, wait);
+    ask(runtime::second);
     ASSERT_TRUE(offered());
-    constexpr fc2::TimeNs way = 2 * us;
-    fabric.scheduler.run_until(called + fc2::second - way + later);  // RESP1 is sent now
+    constexpr runtime::TimeNs way = 2 * us;
+    fabric.scheduler.run_until(called + runtime::second - way + later);  // RESP1 is sent now
     accept_offer();
     const Return result = asked();
-    EXPECT_EQ(fabric.scheduler.now(), called + fc2::second + (later < 0 ? later : 0));
+    EXPECT_EQ(fabric.scheduler.now(), called + runtime::second + (later < 0 ? later : 0));
     EXPECT_EQ(accepted(), result);
     EXPECT_EQ(result, later < 0 ? Return::Success : Return::Timeout);
     EXPECT_EQ(client_vi->state(), later < 0 ? vi::State::Connected : vi::State::Idle);
@@ -291,12 +291,12 @@ TEST_F(SetupLate, t1_justBeforeAndAfter) {
 // FC-VI 8.3, 8.5.2 c), C.5.2, C.5.4: T2: RESP2 comes just before twice FCVI_ULP_TIMEOUT after RESP1, at the same time,
 // just after.
 TEST_F(SetupLate, t2_justBeforeAndAfter) {
-  for (const fc2::TimeNs later : {-1, 0, 1}) {
+  for (const runtime::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
     faults.lose(wire::RCtl::abts, 2);  // T3 is shorter than T2: the client gives up, unheard
     listen(), ask();
     ASSERT_TRUE(offered());
-    constexpr fc2::TimeNs round_trip = 4 * us;
+    constexpr runtime::TimeNs round_trip = 4 * us;
     faults.hold(Opcode::connect_resp2, t2 - round_trip + later);
     accept_offer();
     const auto answered = fabric.scheduler.now();
@@ -307,7 +307,7 @@ TEST_F(SetupLate, t2_justBeforeAndAfter) {
     settle();
     EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
     EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
-    fabric.run_for(30 * fc2::second);
+    fabric.run_for(30 * runtime::second);
     faults.clear();
   }
 }
@@ -315,11 +315,11 @@ TEST_F(SetupLate, t2_justBeforeAndAfter) {
 // FC-VI 8.3, 8.5.2 b), C.5.2: T3: RESP3 comes just before FCVI_ULP_TIMEOUT after CONNECT_RQST, at the same time, just
 // after.
 TEST_F(SetupLate, t3_justBeforeAndAfter) {
-  for (const fc2::TimeNs later : {-1, 0, 1}) {
+  for (const runtime::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
     listen(), ask();
     ASSERT_TRUE(offered());
-    constexpr fc2::TimeNs both_ways = 8 * us;
+    constexpr runtime::TimeNs both_ways = 8 * us;
     faults.hold(Opcode::connect_resp3, t3 - both_ways + later);
     accept_offer();
     EXPECT_EQ(asked(), Return::Success);
@@ -335,7 +335,7 @@ TEST_F(SetupLate, t3_justBeforeAndAfter) {
 
 // FC-VI 8.3, 8.6.2 b): DISCONNECT_RESP comes just before FCVI_ULP_TIMEOUT, at the same time, just after.
 TEST_F(SetupLate, disconnectTimeout_justBeforeAndAfter) {
-  for (const fc2::TimeNs later : {-1, 0, 1}) {
+  for (const runtime::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
     connect_pair();
     faults.hold(Opcode::disconnect_resp, t3 - 4 * us + later);
@@ -348,14 +348,14 @@ TEST_F(SetupLate, disconnectTimeout_justBeforeAndAfter) {
     settle();
     EXPECT_EQ(seen(Opcode::disconnect_rqst).size(), later < 0 ? 1u : 2u);
     EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
   }
 }
 
 /// A fabric whose F_Ports say R_A_TOV 4 s, E_D_TOV 1 s.
 class OtherTimeouts : public support::FaultySetup {
  public:
-  OtherTimeouts() : FaultySetup({}, {}, {.e_d_tov = fc2::second, .r_a_tov = 4 * fc2::second}) {}
+  OtherTimeouts() : FaultySetup({}, {}, {.e_d_tov = runtime::second, .r_a_tov = 4 * runtime::second}) {}
 };
 // FC-VI 8.3: FCVI_ULP_TIMEOUT is R_A_TOV, as the fabric says it: T3, T2, the Disconnect's, and the rest of a handle.
 TEST_F(OtherTimeouts, ulpTimeout_isR_A_TOV) {
@@ -365,17 +365,17 @@ TEST_F(OtherTimeouts, ulpTimeout_isR_A_TOV) {
   accept_next();
   const auto answered = fabric.scheduler.now();
   EXPECT_EQ(asked(), Return::Success);
-  run_to(4 * fc2::second - 1);
+  run_to(4 * runtime::second - 1);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
-  run_to(4 * fc2::second);
+  run_to(4 * runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(accepted(), Return::Timeout);
-  EXPECT_EQ(fabric.scheduler.now(), answered + 8 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.now(), answered + 8 * runtime::second);
   settle();
   faults.lose(Opcode::disconnect_rqst, 2);
   const auto started = fabric.scheduler.now();
   EXPECT_EQ(disconnect(*client, *client_vi), Return::NotReachable);
-  EXPECT_EQ(fabric.scheduler.now(), started + 8 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.now(), started + 8 * runtime::second);
   expect_nothing_left();
 }
 
@@ -388,18 +388,18 @@ class SmallFrames : public support::FaultySetup {
 // FC-VI 8.5.2 a), FC-FS: a CONNECT_RQST of two frames, whose second comes just before E_D_TOV, or just after: then its
 // Sequence is in error, and the set-up is retried at T3.
 TEST_F(SmallFrames, e_d_tov_justBeforeAndAfter) {
-  for (const fc2::TimeNs later : {-1, 1}) {
+  for (const runtime::TimeNs later : {-1, 1}) {
     SCOPED_TRACE(later);
-    faults.hold_next_but_one(Opcode::connect_rqst, 2 * fc2::second + later);
+    faults.hold_next_but_one(Opcode::connect_rqst, 2 * runtime::second + later);
     listen(), ask();
     accept_next();
     EXPECT_EQ(asked(), Return::Success);
-    EXPECT_EQ(elapsed() < 3 * fc2::second, later < 0);
+    EXPECT_EQ(elapsed() < 3 * runtime::second, later < 0);
     EXPECT_EQ(accepted(), Return::Success);
     settle();
     EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
     EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
-    fabric.run_for(30 * fc2::second);
+    fabric.run_for(30 * runtime::second);
   }
 }
 }  // namespace

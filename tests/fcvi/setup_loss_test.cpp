@@ -7,7 +7,7 @@ using support::expect_frame;
 using support::WireFrame;
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
-constexpr auto ms = fc2::millisecond;
+constexpr auto ms = runtime::millisecond;
 
 class SetupLoss : public support::FaultySetup {};
 
@@ -97,7 +97,7 @@ TEST_F(SetupLoss, resp2_lost_clientLosesConnection) {
 // FC-VI 8.4.2 e), C.5.5: RESP2 is late, and a message without a descriptor comes first: the accepting endpoint is in
 // Error, the call returns, and the late RESP2 is refused in RESP3 (5.9.4.5, 6.11.2): the client learns it by that.
 TEST_F(SetupLoss, accepting_earlyMessageWithoutDescriptor_isLost) {
-  faults.hold(Opcode::connect_resp2, fc2::second);
+  faults.hold(Opcode::connect_resp2, runtime::second);
   listen(), ask();
   accept_next();
   EXPECT_EQ(asked(), Return::Success);
@@ -107,7 +107,7 @@ TEST_F(SetupLoss, accepting_earlyMessageWithoutDescriptor_isLost) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
-  run_to(fc2::second + ms);
+  run_to(runtime::second + ms);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
   const auto resp3 = seen(Opcode::connect_resp3);
@@ -177,9 +177,9 @@ TEST_F(SetupLoss, resp3_lost_serverConnectedUntilDisconnect) {
 // no retry.
 TEST_F(SetupLoss, connectRqst_lostWithT1Shorter_isNotRetried) {
   faults.lose(Opcode::connect_rqst);
-  listen(), ask(3 * fc2::second);
+  listen(), ask(3 * runtime::second);
   EXPECT_EQ(asked(), Return::Timeout);
-  EXPECT_EQ(fabric.scheduler.now() - called, 3 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.now() - called, 3 * runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
   run_to(t3 - 1);
   EXPECT_EQ(log.count(wire::RCtl::abts), 0u);
@@ -200,7 +200,7 @@ TEST_F(SetupLoss, connectRqst_lostWithT1Shorter_isNotRetried) {
 // it.
 TEST_F(SetupLoss, resp1_lostWithT1Shorter_serverTimesOut) {
   faults.lose(Opcode::connect_resp1);
-  listen(), ask(3 * fc2::second);
+  listen(), ask(3 * runtime::second);
   accept_next();
   EXPECT_EQ(asked(), Return::Timeout);
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
@@ -223,7 +223,7 @@ class RetryRefused : public SetupLoss, public ::testing::WithParamInterface<Refu
 TEST_P(RetryRefused, pendingRetry_resp1Refuses) {
   faults.lose(Opcode::connect_rqst);
   ask();
-  run_to(9 * fc2::second);
+  run_to(9 * runtime::second);
   GetParam().act(*this);
   EXPECT_EQ(asked(), GetParam().expected);
   EXPECT_EQ(client_vi->state(), GetParam().state);
@@ -287,7 +287,7 @@ TEST_F(SetupLoss, abts_unanswered_retryGoesAllTheSame) {
 TEST_F(SetupLoss, abts_unansweredAfterT1_ends) {
   faults.lose(Opcode::connect_rqst);
   faults.lose(wire::RCtl::abts, 2);
-  ask(fc2::second);
+  ask(runtime::second);
   EXPECT_EQ(asked(), Return::Timeout);
   run_to(3 * t3 - 1);
   EXPECT_EQ(client->provider.open_setups(), 1u);
@@ -320,7 +320,7 @@ TEST_F(SecondLevel, abts_unanswered_logsOut) {
   EXPECT_EQ(client->provider.resting_connection_ids(), 0u);  // 8.5.3 c)
   faults.clear();
   EXPECT_EQ(disconnect(*client, connected), Return::Success);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);  // LOGO came through in the end
   EXPECT_EQ(disconnect(*server, *server_vi), Return::Success);
 }

@@ -24,12 +24,12 @@ class Requests : public ::testing::Test {
   }
   ~Requests() override {
     for (Wait* waiting : {&wait, &other_wait}) host.provider.withdraw(*waiting);
-    fabric.run_for(60 * fc2::second);  // what is open ends; the peers outlive their exchanges
+    fabric.run_for(60 * runtime::second);  // what is open ends; the peers outlive their exchanges
     for (ScriptedPeer* peer : {&first, &second}) peer->port.remote_port(host.port.n_port_id()).log_out();
     settle();
   }
   void TearDown() override { EXPECT_EQ(host.port.counters().unexpected_events + vi->unexpected_events(), 0u); }
-  void listen(Wait& waiting) { host.provider.connect_wait(host.net(discriminator), vi::infinite, waiting); }
+  void listen(Wait& waiting) { host.provider.connect_wait(host.net(discriminator), runtime::never, waiting); }
   void request(ScriptedPeer& peer, bool retry = false) {
     peer.resp1.reset();
     peer.send_rqst(host.port.n_port_id(), host.address, discriminator, retry), settle();
@@ -49,7 +49,7 @@ class Requests : public ::testing::Test {
     EXPECT_EQ(accept.result, Return::Success);
     EXPECT_EQ(vi->state(), vi::State::Connected);
   }
-  void settle() { fabric.run_for(100 * fc2::microsecond); }
+  void settle() { fabric.run_for(100 * runtime::microsecond); }
   static constexpr std::string_view discriminator = "service of 16 by";
   support::TestFabric fabric{3};
   Wait wait, other_wait;
@@ -161,7 +161,7 @@ TEST_F(Requests, offered_otherPortLogsOut_isStillThere) {
 TEST_F(Requests, requesting_otherPortLogsOut_isNotDisturbed) {
   Connect call;
   const auto remote = vi::NetAddress::make(first.address, host.net(discriminator).discriminator_bytes());
-  host.provider.connect_request(*vi, host.net("x"), remote, vi::infinite, call), settle();
+  host.provider.connect_request(*vi, host.net("x"), remote, runtime::never, call), settle();
   ASSERT_EQ(first.rqsts, 1);
   second.port.remote_port(host.port.n_port_id()).log_out(), settle();
   EXPECT_EQ(first.rqsts, 1);

@@ -1,6 +1,6 @@
 // The retry of a set-up: what comes while its ABTS is under way, which CONNECT_RQST with RETRY is one, and T2 without a
 // RESP1 (FC-VI 5.9.4.4, 8.5.2 to 8.5.4, C.3 rules 2 to 4, C.4 rules 6 to 12, C.5.2).
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/setup_fixture.hpp"
 
 namespace {
@@ -13,9 +13,9 @@ class SetupRetry : public support::FaultySetup {
   /// T3 is over; BA_ACC comes 5 s late, and the retry waits for it.
   void await_abort() {
     faults.lose(Opcode::connect_rqst);
-    faults.hold(wire::RCtl::ba_acc, 5 * fc2::second);
+    faults.hold(wire::RCtl::ba_acc, 5 * runtime::second);
     ask();
-    run_to(11 * fc2::second);
+    run_to(11 * runtime::second);
     EXPECT_EQ(client_vi->endpoint_state_name(), "PendingConnectRetry");
   }
   void expect_end(Return result, vi::State state) {
@@ -65,7 +65,7 @@ TEST_F(SetupRetry, awaitAbort_logout_retriesWithNewLogin) {
   };
   ASSERT_TRUE(fabric.run_until(rqst_went));
   EXPECT_TRUE(client->port.remote_port(server->port.n_port_id()).logged_in());
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   const auto rqsts = seen(Opcode::connect_rqst);
   ASSERT_EQ(rqsts.size(), 1u);
   EXPECT_EQ(rqsts[0].flags(), 0x11u);
@@ -102,12 +102,12 @@ TEST_F(SetupRetry, awaitRetriedResp1_peerLogsInAnew_asksAgain) {
 TEST_F(SetupRetry, awaitRetriedResp1_peerLogsInAnewAndIsSilent_isNotReachable) {
   faults.lose(Opcode::connect_rqst, 3);
   listen(), ask();
-  run_to(t3 + fc2::second);
+  run_to(t3 + runtime::second);
   server_logs_in_anew();
-  const fc2::TimeNs again = elapsed();
+  const runtime::TimeNs again = elapsed();
   EXPECT_EQ(asked(), Return::NotReachable);
-  EXPECT_GE(elapsed(), again + t3 - fc2::millisecond);
-  EXPECT_LE(elapsed(), again + t3 + fc2::millisecond);
+  EXPECT_GE(elapsed(), again + t3 - runtime::millisecond);
+  EXPECT_LE(elapsed(), again + t3 + runtime::millisecond);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   server->provider.withdraw(wait);
   expect_nothing_left();
@@ -121,7 +121,7 @@ class UnreliableRetry : public support::FaultySetup {
 TEST_F(UnreliableRetry, awaitRetriedResp1_logoutForGood_isError) {
   faults.lose(Opcode::connect_rqst, 2);
   ask();
-  run_to(t3 + fc2::second);
+  run_to(t3 + runtime::second);
   EXPECT_EQ(client_vi->endpoint_state_name(), "PendingConnectRetry");
   client->port.remote_port(server->port.n_port_id()).log_out();
   faults.lose_all();
@@ -136,18 +136,18 @@ TEST_F(SetupRetry, awaitAbort_viGoesAway) {
   client->provider.detach(*client_vi);
   client_vi->transport_context = nullptr;
   EXPECT_TRUE(request.result.has_value());
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 // FC-VI 8.5.3 a): RESP1 of the first try comes after its ABTS: discarded; the retry connects.
 TEST_F(SetupRetry, firstResp1_afterAbort_isDiscarded) {
-  faults.hold(Opcode::connect_resp1, 12 * fc2::second);
+  faults.hold(Opcode::connect_resp1, 12 * runtime::second);
   listen(), ask();
   accept_next();
   EXPECT_EQ(asked(), Return::Success);
   EXPECT_EQ(accepted(), Return::Success);
-  run_to(14 * fc2::second);
+  run_to(14 * runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
   EXPECT_TRUE(message_flows());
   expect_nothing_left();
@@ -209,7 +209,7 @@ TEST_F(SetupRetry, resolvingAgain_peerLogsInAndOut_connectionIsWhole) {
   listen(), ask();
   ASSERT_TRUE(offered());
   listen();
-  at_client.hold(wire::RCtl::solicited_control, fc2::second);  // the Name Server's answer, if it is asked
+  at_client.hold(wire::RCtl::solicited_control, runtime::second);  // the Name Server's answer, if it is asked
   fc2::RemotePort& remote = server->port.remote_port(client->port.n_port_id());
   remote.log_out(), settle();
   remote.log_in(), settle();
@@ -234,7 +234,7 @@ TEST_F(SetupRetry, awaitResp1_linkLost_isNotReachable) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   fabric.attach(0);
   fabric.fabric.tap(client->port, &log);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
 }
 
 // --- at the responder --------------------------------------------------------------------------------------------
@@ -242,10 +242,10 @@ TEST_F(SetupRetry, awaitResp1_linkLost_isNotReachable) {
 // FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: T2 is set when a RESP1 is sent. The client's ABTS was faster than the application's
 // decision, and no RESP1 ever went: VIP_TIMEOUT and Idle, nothing was lost, since nothing was offered to the client.
 TEST_F(SetupRetry, acceptedAfterAbort_noResp1_isNoLostConnection) {
-  listen(), ask(fc2::second);
+  listen(), ask(runtime::second);
   ASSERT_TRUE(offered());
   EXPECT_EQ(asked(), Return::Timeout);
-  run_to(11 * fc2::second);  // T3, ABTS: the client is gone
+  run_to(11 * runtime::second);  // T3, ABTS: the client is gone
   frames();
   accept_offer();
   EXPECT_EQ(accepted(), Return::Timeout);
@@ -276,7 +276,7 @@ TEST_F(SetupRetry, retryOfInvalidAttributes_isRefused) {
   });
   listen(), ask();
   ASSERT_TRUE(offered());
-  run_to(11 * fc2::second);  // T3, ABTS, the retry
+  run_to(11 * runtime::second);  // T3, ABTS, the retry
   EXPECT_EQ(reason_of_retried_resp1(), 0x21u);
   accept_offer();
   EXPECT_EQ(accepted(), Return::Timeout);  // its own retry never came
@@ -289,7 +289,7 @@ TEST_F(SetupRetry, retryOfAnotherDiscriminator_isRefused) {
   retry_with([](fc2::Frame& frame) { frame.bytes[payload_at + 4 * 40 + 20] ^= 1; });
   listen(), ask();
   ASSERT_TRUE(offered());
-  run_to(11 * fc2::second);
+  run_to(11 * runtime::second);
   EXPECT_EQ(reason_of_retried_resp1(), 0x21u);
   EXPECT_EQ(server->provider.open_setups(), 1u);
   expect_end(Return::NotReachable, vi::State::Error);
@@ -327,7 +327,7 @@ TEST_F(SetupRetry, refusedRetry_handleServesAgain) {
   settle(), frames();
   EXPECT_EQ(server->provider.open_setups(), 1u);
   faults.alter(Opcode::connect_rqst, with_first_handle);
-  listen(), ask(fc2::second);
+  listen(), ask(runtime::second);
   EXPECT_TRUE(offered());
   EXPECT_EQ(wait.result, Return::Success);
   EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 0u);
@@ -340,18 +340,18 @@ TEST_F(SetupRetry, refusedRetry_handleServesAgain) {
 // connection ended, the server's endpoint is in Error and says nothing; the first CONNECT_RQST, once more, is still
 // dead.
 TEST_F(SetupRetry, answeredRqst_afterConnection_isDiscarded) {
-  faults.repeat(Opcode::connect_rqst, 22 * fc2::second);  // its Exchange does not rest any more
+  faults.repeat(Opcode::connect_rqst, 22 * runtime::second);  // its Exchange does not rest any more
   faults.lose(Opcode::connect_resp1);
   listen(), ask();
   accept_next();
   EXPECT_EQ(asked(), Return::Success);
   EXPECT_EQ(accepted(), Return::Success);
   listen_again();
-  run_to(21 * fc2::second);
+  run_to(21 * runtime::second);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(server->provider.resting_connection_ids(), 1u);
-  run_to(23 * fc2::second);
+  run_to(23 * runtime::second);
   EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
   EXPECT_FALSE(second_wait.result.has_value());
   expect_nothing_left();

@@ -15,7 +15,7 @@ TEST_F(Setup, idle_connectNobodyWaits_isNoMatch) {
   client_vi->post_receive(client->descriptor(0, {{client->data, 10}}), client->handle);
   ask();
   EXPECT_EQ(outcome(), Return::NoMatch);
-  EXPECT_LT(took, fc2::millisecond);
+  EXPECT_LT(took, runtime::millisecond);
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
   EXPECT_FALSE(client_vi->receive_queue_empty());
   EXPECT_EQ(client->receives_completed, 0);
@@ -45,7 +45,7 @@ TEST_F(Setup, idle_connectRetriedOften_leaksNothing) {
   EXPECT_LE(exchanges, 10u);
   EXPECT_LE(setups, 5u);
   EXPECT_LE(events, 50u);
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
   EXPECT_EQ(client->provider.handles_in_use() + server->provider.handles_in_use(), 0u);
   listen();
@@ -75,9 +75,9 @@ TEST_F(Setup, pending_discriminatorLengths_areKept) {
     const auto local = vi::NetAddress::make(client->address, bytes),
                remote = vi::NetAddress::make(server->address, bytes);
     wait.result.reset();
-    server->provider.connect_wait(remote, fc2::second, wait);
+    server->provider.connect_wait(remote, runtime::second, wait);
     request.result.reset();
-    client->provider.connect_request(*client_vi, local, remote, fc2::second, request);
+    client->provider.connect_request(*client_vi, local, remote, runtime::second, request);
     ASSERT_TRUE(offered());
     EXPECT_EQ(wait.remote_address.discriminator_length, length);
     EXPECT_TRUE(wait.remote_address.same_discriminator(local));
@@ -103,10 +103,10 @@ TEST_F(Setup, pending_acceptWithOtherLevel_canBeRepeated) {
 // FC-VI C.5.2, C.5.6: T1 expires; the server's late accept learns it as VIP_TIMEOUT.
 TEST_F(Setup, pending_t1Expires_bothTimeOut) {
   listen();
-  ask(3 * fc2::second);
+  ask(3 * runtime::second);
   ASSERT_TRUE(offered());
   EXPECT_EQ(outcome(), Return::Timeout);
-  EXPECT_EQ(took, 3 * fc2::second);
+  EXPECT_EQ(took, 3 * runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
   server->provider.connect_accept(wait.token, *server_vi, accept);
   EXPECT_EQ(accepted(), Return::Timeout);
@@ -115,19 +115,19 @@ TEST_F(Setup, pending_t1Expires_bothTimeOut) {
 
 // FC-VI C.5.2: T0.
 TEST_F(Setup, idle_waitTimesOut) {
-  listen("service", 2 * fc2::second);
+  listen("service", 2 * runtime::second);
   const auto begun = fabric.scheduler.now();
   ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
   EXPECT_EQ(wait.result, Return::Timeout);
-  EXPECT_EQ(fabric.scheduler.now() - begun, 2 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.now() - begun, 2 * runtime::second);
 }
 
 // FC-VI 8.5.4, C.3 rule 3: the server decides after T3 (10 s) but before the retry's T3: the retried set-up connects.
 TEST_F(Setup, pending_t3Expires_retryConnects) {
   listen();
-  ask(vi::infinite);
+  ask(runtime::never);
   ASSERT_TRUE(offered());
-  fabric.run_for(12 * fc2::second);
+  fabric.run_for(12 * runtime::second);
   EXPECT_EQ(client_vi->endpoint_state_name(), "PendingConnectRetry");
   server->provider.connect_accept(wait.token, *server_vi, accept);
   EXPECT_EQ(outcome(), Return::Success);
@@ -139,11 +139,11 @@ TEST_F(Setup, pending_t3Expires_retryConnects) {
 // FC-VI C.3 rule 4: the retry fails too: VIP_NOT_REACHABLE, Error, after twice T3.
 TEST_F(Setup, pendingRetry_t3Expires_isNotReachable) {
   listen();
-  ask(vi::infinite);
+  ask(runtime::never);
   ASSERT_TRUE(offered());
   EXPECT_EQ(outcome(), Return::NotReachable);
-  EXPECT_GE(took, 20 * fc2::second);
-  EXPECT_LT(took, 21 * fc2::second);
+  EXPECT_GE(took, 20 * runtime::second);
+  EXPECT_LT(took, 21 * runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);  // D.1 rule 2
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
@@ -158,7 +158,7 @@ TEST_F(Setup, accepting_t2Expires_isTimeout) {
   const auto begun = fabric.scheduler.now();
   server->provider.connect_accept(wait.token, *server_vi, accept);
   EXPECT_EQ(accepted(), Return::Timeout);
-  EXPECT_EQ(fabric.scheduler.now() - begun, 20 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.now() - begun, 20 * runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(server->count(vi::ErrorCode::ConnLost), 1);
 }
@@ -170,7 +170,7 @@ TEST_F(TwoNodes, connected_disconnectUnanswered_isNotReachable) {
   fabric.silence(1);
   const auto begun = fabric.scheduler.now();
   EXPECT_EQ(disconnect(*client, *client_vi), Return::NotReachable);
-  EXPECT_EQ(fabric.scheduler.now() - begun, 20 * fc2::second);
+  EXPECT_EQ(fabric.scheduler.now() - begun, 20 * runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
 
@@ -190,7 +190,7 @@ TEST_F(Setup, pending_disconnect_isIdle) {
 TEST_F(TwoNodes, connected_portLogout_losesConnection) {
   connect(Level::ReliableDelivery);
   server->port.remote_port(client->port.n_port_id()).log_out();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client_vi->state(), vi::State::Error);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
@@ -206,14 +206,14 @@ TEST_F(TwoNodes, connected_thousandTimes_leaksNothing) {
     ASSERT_EQ(disconnect(*client, *client_vi), Return::Success);
     ASSERT_EQ(disconnect(*server, *server_vi), Return::Success);
     wait.result.reset(), request.result.reset(), accept.result.reset();
-    server->provider.connect_wait(server->net("again"), fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("c"), server->net("again"), fc2::second, request);
+    server->provider.connect_wait(server->net("again"), runtime::second, wait);
+    client->provider.connect_request(*client_vi, client->net("c"), server->net("again"), runtime::second, request);
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     server->provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
     ASSERT_EQ(request.result, Return::Success);
   }
-  fabric.run_for(60 * fc2::second);
+  fabric.run_for(60 * runtime::second);
   EXPECT_EQ(client->port.open_exchanges() + server->port.open_exchanges(), 0u);
   EXPECT_EQ(unexpected(), 0u);
 }
@@ -248,7 +248,7 @@ TEST_F(TwoNodes, connected_garbageFrames_areCountedAndDiscarded) {
   const auto receive = server->descriptor(0, {{server->data, 100}});
   server_vi->post_receive(receive, server->handle);
   client_vi->post_send(client->descriptor(0, {{client->data, 9}}), client->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(server->status(receive), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(unexpected(), 0u);
 }

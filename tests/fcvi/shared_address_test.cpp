@@ -25,12 +25,12 @@ class SharedAddress : public Setup {
     vi::Nic nic;
   };
   SharedAddress() : second(fabric, server->address, *server), third(fabric, server->address, *server) {
-    fabric.run_for(fc2::second);
-    third.provider.connect_wait(server->net("third"), vi::infinite, wait);
+    fabric.run_for(runtime::second);
+    third.provider.connect_wait(server->net("third"), runtime::never, wait);
   }
   ~SharedAddress() override {
     third.provider.connect_reject(wait.token, accept);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     for (const std::size_t index : {2, 3}) fabric.detach(index);
   }
   [[nodiscard]] bool asks(std::size_t index) {
@@ -39,24 +39,24 @@ class SharedAddress : public Setup {
   }
   /// The logins with all three stand, and their address is known; somebody waits at the last one again.
   void know_all() {
-    ask(vi::infinite, "third");
+    ask(runtime::never, "third");
     ASSERT_TRUE(found_in_time());
     third.provider.connect_reject(wait.token, accept);
     ASSERT_EQ(outcome(), Return::Reject);
     wait.result.reset();
-    third.provider.connect_wait(server->net("third"), vi::infinite, wait);
-    fabric.run_for(fc2::second);
+    third.provider.connect_wait(server->net("third"), runtime::never, wait);
+    fabric.run_for(runtime::second);
   }
   /// ... but the first one hangs, and its login is over.
   void know_all_but_first() {
     know_all();
     fabric.silence(1);
     client->port.remote_port(server->port.n_port_id()).implicit_logout();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
   }
   [[nodiscard]] std::uint64_t ius_sent() const { return client->provider.counters().ius_sent; }
   [[nodiscard]] bool found_in_time() {
-    return fabric.run_until([&] { return wait.result.has_value(); }, fc2::second);
+    return fabric.run_until([&] { return wait.result.has_value(); }, runtime::second);
   }
 
   Node second, third;
@@ -65,7 +65,7 @@ class SharedAddress : public Setup {
 // FC-VI 7.6, 7.7.5: a process that shares the address ends just when it is asked: nobody answers the PLOGI, and the
 // next port is asked as soon as the RSCN came.
 TEST_F(SharedAddress, loggingIn_portGone_nextIsAsked) {
-  ask(vi::infinite, "third");
+  ask(runtime::never, "third");
   ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
   fabric.detach(1);
   EXPECT_TRUE(found_in_time());
@@ -73,12 +73,12 @@ TEST_F(SharedAddress, loggingIn_portGone_nextIsAsked) {
 
 // ... and one that ended before its turn came is not asked.
 TEST_F(SharedAddress, loggingIn_laterPortGone_isNotAsked) {
-  ask(vi::infinite, "third");
+  ask(runtime::never, "third");
   ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
   fabric.silence(1);
   const wire::FcId gone = fabric.port(2).n_port_id();
   fabric.detach(2);
-  fabric.run_for(10 * fc2::millisecond);
+  fabric.run_for(10 * runtime::millisecond);
   fabric.detach(1);
   EXPECT_TRUE(found_in_time());
   const fc2::RemotePort* remote = client->port.find_remote_port(gone);
@@ -87,7 +87,7 @@ TEST_F(SharedAddress, loggingIn_laterPortGone_isNotAsked) {
 
 // ... and so it is with those that end after their login, before their answer, one after the other.
 TEST_F(SharedAddress, awaitResp1_portsGone_nextIsAsked) {
-  ask(vi::infinite, "third");
+  ask(runtime::never, "third");
   for (const std::size_t index : {1, 2}) {
     const wire::FcId id = fabric.port(index).n_port_id();
     ASSERT_TRUE(fabric.run_until([&] {
@@ -102,24 +102,24 @@ TEST_F(SharedAddress, awaitResp1_portsGone_nextIsAsked) {
 // A process that hangs, and shares the address, does not keep others from being found.
 TEST_F(SharedAddress, loggingIn_portSilent_nextIsAsked) {
   fabric.silence(1);
-  ask(vi::infinite, "third");
+  ask(runtime::never, "third");
   EXPECT_TRUE(found_in_time());
 }
 
 // ... also if the port that waits was late itself, and the one that hangs is the last of the list.
 TEST_F(SharedAddress, loggingIn_lateAndSilentPort_bothAreAskedAgain) {
   for (const std::size_t index : {1, 2, 3}) fabric.silence(index);
-  ask(vi::infinite, "third");
-  fabric.run_for(2 * fc2::second);
+  ask(runtime::never, "third");
+  fabric.run_for(2 * runtime::second);
   fabric.fabric.set_fault(fabric.port(3), nullptr);
-  ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }, 100 * fc2::second));
+  ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }, 100 * runtime::second));
 }
 
 // ... but who is all that may wait there is waited for: the process goes on, and answers.
 TEST_F(SharedAddress, loggingIn_onlySilentPortIsLeft_isWaitedFor) {
   fabric.silence(1);
-  ask(vi::infinite, "nobody");
-  fabric.run_for(10 * fc2::second);
+  ask(runtime::never, "nobody");
+  fabric.run_for(10 * runtime::second);
   EXPECT_FALSE(request.result.has_value());
   fabric.fabric.set_fault(fabric.port(1), nullptr);
   ASSERT_TRUE(fabric.run_until([&] { return request.result.has_value(); }));
@@ -131,11 +131,11 @@ TEST_F(SharedAddress, loggingIn_onlySilentPortIsLeft_isWaitedFor) {
 TEST_F(SharedAddress, loggingIn_lastPortSilent_earlierOnesAreAskedAgain) {
   for (const std::size_t index : {1, 2, 3}) fabric.silence(index);
   support::Wait first;
-  server->provider.connect_wait(server->net("first"), vi::infinite, first);
-  ask(vi::infinite, "first");
-  fabric.run_for(2 * fc2::second);
+  server->provider.connect_wait(server->net("first"), runtime::never, first);
+  ask(runtime::never, "first");
+  fabric.run_for(2 * runtime::second);
   fabric.fabric.set_fault(fabric.port(1), nullptr);
-  ASSERT_TRUE(fabric.run_until([&] { return first.result.has_value(); }, 100 * fc2::second));
+  ASSERT_TRUE(fabric.run_until([&] { return first.result.has_value(); }, 100 * runtime::second));
   EXPECT_TRUE(asks(3)) << "it is waited for no longer than the others";
   server->provider.connect_reject(first.token, accept);
   EXPECT_EQ(outcome(), Return::Reject);
@@ -145,36 +145,36 @@ TEST_F(SharedAddress, loggingIn_lastPortSilent_earlierOnesAreAskedAgain) {
 // whoever comes meanwhile is asked behind it.
 TEST_F(SharedAddress, loggingIn_othersFailed_lastOneIsWaitedFor) {
   for (const std::size_t index : {1, 2, 3}) fabric.silence(index);
-  ask(vi::infinite, "third");
-  for (const std::size_t index : {1, 2}) fabric.run_for(50 * fc2::millisecond), fabric.detach(index);
-  ASSERT_TRUE(fabric.run_until([&] { return asks(3); }, 100 * fc2::millisecond));
+  ask(runtime::never, "third");
+  for (const std::size_t index : {1, 2}) fabric.run_for(50 * runtime::millisecond), fabric.detach(index);
+  ASSERT_TRUE(fabric.run_until([&] { return asks(3); }, 100 * runtime::millisecond));
   for (int i = 0; i < 2; ++i)
     fabric.add_port(), fabric.attach(fabric.size() - 1);  // the newcomer shall have an N_Port_ID that nobody had
   Node fourth(fabric, server->address, *server);
   support::Wait newcomer;
-  fourth.provider.connect_wait(server->net("third"), vi::infinite, newcomer);
+  fourth.provider.connect_wait(server->net("third"), runtime::never, newcomer);
   client->resolver.invalidate(server->address);  // as a call of another VI does that found nobody
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_FALSE(newcomer.result.has_value());
   EXPECT_TRUE(asks(3));
-  ASSERT_TRUE(fabric.run_until([&] { return newcomer.result.has_value(); }, 300 * fc2::second));
+  ASSERT_TRUE(fabric.run_until([&] { return newcomer.result.has_value(); }, 300 * runtime::second));
   EXPECT_FALSE(asks(3));
   fourth.provider.connect_reject(newcomer.token, accept);
   EXPECT_EQ(outcome(), Return::Reject);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   fabric.detach(6);
 }
 
 // FC-VI 7.6: who hangs is waited for 250 ms before the next is asked: not less, not more.
 TEST_F(SharedAddress, loggingIn_portSilent_nextIsAskedAfter250Ms) {
   know_all_but_first();
-  ask(vi::infinite, "third");
+  ask(runtime::never, "third");
   ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
-  const fc2::TimeNs begun = fabric.scheduler.now();
+  const runtime::TimeNs begun = fabric.scheduler.now();
   const std::uint64_t before = ius_sent();
-  fabric.scheduler.run_until(begun + 250 * fc2::millisecond - 1);
+  fabric.scheduler.run_until(begun + 250 * runtime::millisecond - 1);
   EXPECT_EQ(ius_sent(), before);
-  fabric.scheduler.run_until(begun + 250 * fc2::millisecond);
+  fabric.scheduler.run_until(begun + 250 * runtime::millisecond);
   EXPECT_EQ(ius_sent(), before + 1);
   EXPECT_TRUE(found_in_time());
 }
@@ -182,17 +182,17 @@ TEST_F(SharedAddress, loggingIn_portSilent_nextIsAskedAfter250Ms) {
 // VI-DG 3.3.4: the Timeout is over just then: VIP_TIMEOUT, and nobody else is asked any more.
 TEST_F(SharedAddress, loggingIn_timeIsOverWhenTheNextWouldBeAsked_isTimeout) {
   know_all_but_first();
-  ask(vi::infinite, "third");
+  ask(runtime::never, "third");
   ASSERT_TRUE(fabric.run_until([&] { return asks(1); }));
   ASSERT_EQ(disconnect(*client, *client_vi), Return::Success);
   EXPECT_EQ(request.result, Return::ErrorResource);
   const std::uint64_t before = ius_sent();
-  ask(250 * fc2::millisecond, "third");  // the address is known: the PLOGI, if it were not under way, would go now
+  ask(250 * runtime::millisecond, "third");  // the address is known: the PLOGI, if it were not under way, would go now
   EXPECT_EQ(outcome(), Return::Timeout);
-  EXPECT_EQ(took, 250 * fc2::millisecond);
+  EXPECT_EQ(took, 250 * runtime::millisecond);
   EXPECT_EQ(client_vi->state(), vi::State::Idle);
   EXPECT_EQ(client->provider.open_setups(), 1u) << "it goes with the next event";
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(ius_sent(), before);
   EXPECT_EQ(client->provider.open_setups(), 0u);
 }
@@ -200,8 +200,8 @@ TEST_F(SharedAddress, loggingIn_timeIsOverWhenTheNextWouldBeAsked_isTimeout) {
 // VI-DG 3.3.4 VIP_NO_MATCH: one of the ports said so, and no other is there any more.
 TEST_F(SharedAddress, firstHasNoMatch_othersGo_isNoMatch) {
   for (const std::size_t index : {2, 3}) fabric.silence(index);
-  ask(vi::infinite, "third");
-  fabric.run_for(100 * fc2::millisecond);
+  ask(runtime::never, "third");
+  fabric.run_for(100 * runtime::millisecond);
   EXPECT_FALSE(request.result.has_value());
   for (const std::size_t index : {2, 3}) fabric.detach(index);
   EXPECT_EQ(outcome(), Return::NoMatch);
@@ -215,14 +215,14 @@ TEST_F(SharedAddress, awaitResp1_loginNew_nothingElseIsDue) {
   for (const bool login_is_new : {true, false}) {
     SCOPED_TRACE(login_is_new);
     support::Wait first;
-    server->provider.connect_wait(server->net("first"), vi::infinite, first);
-    ask(vi::infinite, "first");
+    server->provider.connect_wait(server->net("first"), runtime::never, first);
+    ask(runtime::never, "first");
     ASSERT_TRUE(fabric.run_until([&] { return first.result.has_value(); }));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     due.push_back(fabric.scheduler.pending_count());
     server->provider.connect_reject(first.token, accept);
     EXPECT_EQ(outcome(), Return::Reject);
-    fabric.run_for(100 * fc2::second);
+    fabric.run_for(100 * runtime::second);
   }
   EXPECT_EQ(due[0], due[1]);
 }
@@ -231,7 +231,7 @@ TEST_F(SharedAddress, awaitResp1_loginNew_nothingElseIsDue) {
 // connection is one, and its Disconnect reaches the other end (5.3.5).
 TEST_F(SharedAddress, goesOnAtTheNext_firstLogsOut_connectionIsWhole) {
   fabric.silence(2);
-  ask(vi::infinite, "third");
+  ask(runtime::never, "third");
   ASSERT_TRUE(fabric.run_until([&] { return asks(2); }));
   server->port.remote_port(client->port.n_port_id()).log_out();
   ASSERT_TRUE(found_in_time());
@@ -239,13 +239,13 @@ TEST_F(SharedAddress, goesOnAtTheNext_firstLogsOut_connectionIsWhole) {
   ASSERT_EQ(third.nic.create_vi({.reliability = Level::ReliableDelivery}, nullptr, nullptr, vi), Return::Success);
   third.provider.connect_accept(wait.token, *vi, accept);
   EXPECT_EQ(outcome(), Return::Success);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(vi->state(), vi::State::Connected);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::Success);
   EXPECT_EQ(vi->state(), vi::State::Error);
   support::Done done;
   third.provider.disconnect(*vi, done);
-  fabric.run_for(20 * fc2::second);
+  fabric.run_for(20 * runtime::second);
   EXPECT_EQ(done.result, Return::Success);
   EXPECT_EQ(third.nic.destroy_vi(*vi), Return::Success);
 }
@@ -264,16 +264,16 @@ TEST_F(WithoutStateChanges, idle_connectAfterNotReachable_findsAnotherPort) {
   ASSERT_EQ(outcome(), Return::Reject);
   SharedAddress::Node other(fabric, server->address, *server);
   fabric.detach(1);  // which the client does not hear
-  ask(vi::infinite);
+  ask(runtime::never);
   ASSERT_EQ(outcome(), Return::NotReachable);
   client_vi = &client->make_vi(Level::ReliableDelivery);
   wait.result.reset();
-  other.provider.connect_wait(server->net("service"), vi::infinite, wait);
-  ask(vi::infinite);
+  other.provider.connect_wait(server->net("service"), runtime::never, wait);
+  ask(runtime::never);
   EXPECT_TRUE(offered());
   other.provider.connect_reject(wait.token, accept);
   EXPECT_EQ(outcome(), Return::Reject);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   fabric.detach(2);
 }
 

@@ -1,6 +1,6 @@
 // A third port that knows a connection's numbers: nothing that it sends has an effect on the connection (FC-VI 5.9.2,
 // 8.4.2 f); and requests to abort a set-up that the connection does not come from (6.12.2, D.1 rule 6).
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/scripted_peer.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
@@ -26,7 +26,7 @@ class Strangers : public support::MessageNodes {
   /// At the server, as the fabric would bring it.
   void deliver(const ForgedFrame& frame) {
     server->port.receive(frame.build(fabric.pool));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   /// A frame that the client sent, with another FCVI_MSG_ID and exchange.
   [[nodiscard]] ForgedFrame like(const LoggedFrame& sent, std::uint32_t msg_id) {
@@ -80,7 +80,7 @@ class Strangers : public support::MessageNodes {
 TEST_F(Strangers, connected_messageOfAnotherPort_isDiscarded) {
   begin(Level::ReliableDelivery);
   receive(2), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_TRUE(arrived(0, 0, 100));
   const auto before = server->port.counters().discarded(fc2::Discard::UnknownHandle);
   ForgedFrame forged = like(data_frame(), 2);
@@ -90,16 +90,16 @@ TEST_F(Strangers, connected_messageOfAnotherPort_isDiscarded) {
   EXPECT_EQ(server->port.counters().discarded(fc2::Discard::UnknownHandle), before + 1);
   EXPECT_EQ(logouts(), 1u);
   send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_TRUE(arrived(1, 1, 100)) << "the message is still awaited";
 }
 
 // FC-VI B.2.5 rule 7: ABTS ends the exchange of the port that sends it: another port may use the same OX_ID.
 TEST_F(Strangers, receiving_abtsOfAnotherPort_endsNothing) {
   begin(Level::ReliableDelivery);
-  faults.on_frame = support::to_frame(3, support::late(100 * fc2::millisecond));
+  faults.on_frame = support::to_frame(3, support::late(100 * runtime::millisecond));
   receive(), send();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   deliver({.header = {.r_ctl = RCtl::abts,
                       .d_id = server->port.n_port_id(),
                       .s_id = stranger,
@@ -109,7 +109,7 @@ TEST_F(Strangers, receiving_abtsOfAnotherPort_endsNothing) {
                       .rx_id = wire::RxId::unassigned},
            .data = {}});
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(0, 0));
 }
 
@@ -118,7 +118,7 @@ TEST_F(Strangers, receiving_abtsOfAnotherPort_endsNothing) {
 TEST_F(Strangers, connected_requestOfTheResponder_isDiscarded) {
   begin(Level::ReliableDelivery);
   receive(2), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ForgedFrame forged = like(data_frame(), 2);
   forged.header.f_ctl |= f_ctl::exchange_responder;
   const auto before = server->port.counters().discarded(fc2::Discard::BadHeader);
@@ -131,7 +131,7 @@ TEST_F(Strangers, connected_requestOfTheResponder_isDiscarded) {
 TEST_F(Strangers, connected_sendOfAnotherCategory_isDiscarded) {
   begin(Level::ReliableDelivery);
   receive(2), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ForgedFrame forged = like(data_frame(), 2);
   forged.header.r_ctl = RCtl::unsolicited_command;
   const auto before = server->port.counters().discarded(fc2::Discard::BadHeader);
@@ -144,7 +144,7 @@ TEST_F(Strangers, connected_sendOfAnotherCategory_isDiscarded) {
 TEST_F(Strangers, connected_sendWithoutDeviceHeader_isDiscarded) {
   begin(Level::ReliableDelivery);
   receive(2), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ForgedFrame forged = like(data_frame(), 2);
   forged.header.df_ctl = 0;
   const auto before = server->port.counters().discarded(fc2::Discard::BadPayload);
@@ -157,9 +157,9 @@ TEST_F(Strangers, connected_sendWithoutDeviceHeader_isDiscarded) {
 // still ends the message.
 TEST_F(Strangers, receiving_otherPortLogsOut_abtsEndsTheMessage) {
   begin(Level::ReliableDelivery);
-  faults.on_frame = support::to_frame(3, support::late(100 * fc2::millisecond));
+  faults.on_frame = support::to_frame(3, support::late(100 * runtime::millisecond));
   receive(), send();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ForgedFrame plogi{.header = {.r_ctl = RCtl::els_request,
                                .d_id = server->port.n_port_id(),
                                .s_id = stranger,
@@ -190,12 +190,12 @@ TEST_F(Strangers, receiving_otherPortLogsOut_abtsEndsTheMessage) {
 TEST_F(Strangers, awaitResponse_abortOfAnotherSetup_completesNothing) {
   begin(Level::ReliableReception);
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_TRUE(arrived(0, 0, 100));
   faults.on_frame = [](support::MessageFrame& frame) { return frame.from_client ? pass : lose; };
   const auto own = server->descriptor(0, {{server->data, 100}});
   server_vi->post_send(own, server->handle);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   at_server.clear();
   deliver(disconnect_rqst(client->port.n_port_id(), true, 0x4711, 1));
   EXPECT_EQ(server->status(own), 0u);
@@ -209,7 +209,7 @@ TEST_F(Strangers, awaitResponse_abortOfAnotherSetup_completesNothing) {
 TEST_F(Strangers, loggedOut_disconnectUnderTheNextLogin_doesNotExist) {
   begin(Level::ReliableDelivery);
   client->port.remote_port(server->port.n_port_id()).log_out();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_EQ(server_vi->state(), vi::State::Error);
   ASSERT_TRUE(fabric.log_in(0, 1));
   at_server.clear();
@@ -231,21 +231,21 @@ class HandleAgain : public Strangers {
   ~HandleAgain() override { fabric.detach(2); }
   void end() {
     disconnect(*client, *client_vi), disconnect(*server, *server_vi);
-    fabric.run_for(20 * fc2::second);
+    fabric.run_for(20 * runtime::second);
   }
   void connect_other() {
     server_vi = &server->make_vi(Level::ReliableDelivery);
     other.attributes = server_vi->attributes();
     other.mode = wire::fcvi::ConnectMode::client_server;
     wait.result.reset(), accept.result.reset();
-    server->provider.connect_wait(server->net("service of 16 by"), vi::infinite, wait);
+    server->provider.connect_wait(server->net("service of 16 by"), runtime::never, wait);
     other.send_rqst(server->port.n_port_id(), server->address, "service of 16 by");
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     server->provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_TRUE(fabric.run_until([&] { return other.resp1.has_value(); }));
     other.send_resp2();
     ASSERT_TRUE(fabric.run_until([&] { return accept.result.has_value(); }));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   support::ScriptedPeer other;
 
@@ -260,7 +260,7 @@ class HandleAgain : public Strangers {
 TEST_F(HandleAgain, receiving_abtsOfTheFormerPeer_endsNothing) {
   begin(Level::ReliableDelivery);
   receive(), send();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_TRUE(arrived(0, 0));
   ForgedFrame first = like(data_frame(), 1);
   first.header.ox_id = data_frame().header.ox_id;
@@ -301,14 +301,14 @@ class StrangersInClass2 : public support::Class2Nodes {
   [[nodiscard]] std::optional<wire::FcHeader> answer_to_message_for_nobody() {
     begin(Level::ReliableDelivery);
     receive(), send(1, 100);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     ForgedFrame forged{
         .header = data_frame(0)->header, .data = data_frame(0)->data, .sof = wire::Sof::i2, .eof = wire::Eof::n};
     forged.set({.handle = wire::FcviHandle{0x7777}, .opcode = wire::fcvi::Opcode::send_rqst, .msg_id = {2}});
     forged.header.ox_id = {0x5555};
     log.clear();
     inject(client->port, forged.build(fabric.pool));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     const LoggedFrame* ack =
         log.find([](const LoggedFrame& f) { return !f.outbound && wire::is_link_control(f.header.r_ctl); });
     return ack == nullptr ? std::nullopt : std::optional(ack->header);
@@ -332,7 +332,7 @@ TEST_F(StrangersInClass2, connected_messageForNobody_abtsIsDemanded) {
 TEST_F(StrangersInClass2, connected_answerOfAnotherCategory_isAcknowledged) {
   begin(Level::ReliableDelivery);
   receive(), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   const LoggedFrame model = *data_frame(0);
   for (const bool answer : {true, false}) {
     SCOPED_TRACE(answer);
@@ -343,7 +343,7 @@ TEST_F(StrangersInClass2, connected_answerOfAnotherCategory_isAcknowledged) {
     if (answer) forged.header.f_ctl |= f_ctl::exchange_responder;
     log.clear();
     inject(client->port, forged.build(fabric.pool));
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     const LoggedFrame* ack =
         log.find([](const LoggedFrame& f) { return !f.outbound && wire::is_link_control(f.header.r_ctl); });
     ASSERT_NE(ack, nullptr);

@@ -40,7 +40,7 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
  public:
   Stress()
       : TwoNodes({.address = {}, .max_iu_bytes = 5000, .pipeline_depth = 5},
-                 {.latency_ns = 5 * fc2::microsecond, .bytes_per_second = 400'000'000}),
+                 {.latency_ns = 5 * runtime::microsecond, .bytes_per_second = 400'000'000}),
         random(GetParam()) {}
   std::uint32_t draw(std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); }
 
@@ -64,8 +64,9 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
     pair.wait.result.reset(), pair.request.result.reset(), pair.accept.result.reset();
     pair.client.expected.clear(), pair.server.expected.clear();
     const std::string name = "pair " + std::to_string(pair.index);
-    server->provider.connect_wait(server->net(name), fc2::second, pair.wait);
-    client->provider.connect_request(*pair.client.vi, client->net("c"), server->net(name), fc2::second, pair.request);
+    server->provider.connect_wait(server->net(name), runtime::second, pair.wait);
+    client->provider.connect_request(*pair.client.vi, client->net("c"), server->net(name), runtime::second,
+                                     pair.request);
     pair.asked = true;
     pair.accepting = false;
   }
@@ -172,7 +173,7 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
     reap(pair, pair.client), reap(pair, pair.server);
   }
   void quiet_down() {
-    fabric.run_for(50 * fc2::second);
+    fabric.run_for(50 * runtime::second);
     for (Pair& pair : pairs) {
       Done rejected;
       if (pair.asked && !pair.accepting && pair.wait.result == Return::Success)
@@ -184,7 +185,7 @@ class Stress : public support::TwoNodes, public ::testing::WithParamInterface<st
         EXPECT_EQ(end->vi->unexpected_events(), 0u);
       }
     }
-    fabric.run_for(60 * fc2::second);
+    fabric.run_for(60 * runtime::second);
   }
   std::mt19937 random;
   std::deque<Pair> pairs;
@@ -198,7 +199,7 @@ TEST_P(Stress, random_operations) {
   make_pairs();
   for (int step = 0; step < 6000; ++step) {
     act(pairs[draw(static_cast<std::uint32_t>(pairs.size()))]);
-    fabric.run_for(draw(200) * fc2::microsecond);
+    fabric.run_for(draw(200) * runtime::microsecond);
     ASSERT_FALSE(HasFailure()) << "step " << step;
   }
   quiet_down();

@@ -16,12 +16,12 @@ struct End {
 
 class Sweep : public support::TwoNodes, public ::testing::WithParamInterface<End> {
  public:
-  Sweep() : TwoNodes({}, {.latency_ns = 10 * fc2::microsecond, .bytes_per_second = 1'000'000'000}) {}
+  Sweep() : TwoNodes({}, {.latency_ns = 10 * runtime::microsecond, .bytes_per_second = 1'000'000'000}) {}
 
   /// A set-up, accepted as soon as it is offered, then traffic of all kinds in both directions; stops after `steps`
   /// events.
   bool live(int steps) {
-    const auto deadline = fabric.scheduler.now() + fc2::second;
+    const auto deadline = fabric.scheduler.now() + runtime::second;
     bool accepting = false, sending = false;
     for (int step = 0; step < steps; ++step) {
       if (!fabric.scheduler.run_next(deadline)) return false;
@@ -48,18 +48,18 @@ class Sweep : public support::TwoNodes, public ::testing::WithParamInterface<End
   void begin(Level level) {
     // A port whose peer's link went believes in its login until the LOGO that answers its next frame.
     client->port.remote_port(server->port.n_port_id()).log_out();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     ASSERT_TRUE(fabric.log_in(0, 1));
     wait.result.reset(), request.result.reset(), accept.result.reset();
     client->next_descriptor = server->next_descriptor = Host::base;
     client_vi = &client->make_vi(level);
     server_vi = &server->make_vi(level);
-    server->provider.connect_wait(server->net("service"), fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("client"), server->net("service"), 5 * fc2::second,
+    server->provider.connect_wait(server->net("service"), runtime::second, wait);
+    client->provider.connect_request(*client_vi, client->net("client"), server->net("service"), 5 * runtime::second,
                                      request);
   }
   void settle_and_check() {
-    fabric.run_for(50 * fc2::second);  // T1, T3, T2, two disconnect time-outs
+    fabric.run_for(50 * runtime::second);  // T1, T3, T2, two disconnect time-outs
     EXPECT_TRUE(request.result.has_value());
     EXPECT_TRUE(wait.result.has_value());
     Done rejected;  // an offer stands until the application decides
@@ -73,7 +73,7 @@ class Sweep : public support::TwoNodes, public ::testing::WithParamInterface<End
       while (!vi->receive_queue_empty()) ASSERT_NE(vi->receive_done(address), vi::Return::NotDone);
       EXPECT_EQ(host->nic.destroy_vi(*vi), vi::Return::Success);
     }
-    fabric.run_for(60 * fc2::second);  // T2 of a rejected request; handles and exchange ids rest for R_A_TOV
+    fabric.run_for(60 * runtime::second);  // T2 of a rejected request; handles and exchange ids rest for R_A_TOV
     for (Host* host : {client.get(), server.get()}) {
       EXPECT_EQ(host->port.open_exchanges(), 0u);
       EXPECT_EQ(host->provider.handles_in_use(), 0u);
@@ -87,7 +87,7 @@ class Sweep : public support::TwoNodes, public ::testing::WithParamInterface<End
 
 void bounce(Sweep& sweep, std::size_t port) {
   sweep.fabric.detach(port);
-  sweep.fabric.run_for(fc2::millisecond);
+  sweep.fabric.run_for(runtime::millisecond);
   sweep.fabric.attach(port);
 }
 
@@ -127,13 +127,13 @@ INSTANTIATE_TEST_SUITE_P(
         End{"ServerSilentForAWhile",
             [](Sweep& s) {
               s.fabric.detach(1);
-              s.fabric.run_for(12 * fc2::second);
+              s.fabric.run_for(12 * runtime::second);
               s.fabric.attach(1);
             }},
         End{"ClientGoesDuringRetry",
             [](Sweep& s) {
               s.fabric.detach(1);
-              s.fabric.run_for(12 * fc2::second);
+              s.fabric.run_for(12 * runtime::second);
               bounce(s, 0);
               s.fabric.attach(1);
             }}),

@@ -1,9 +1,10 @@
 // FC-VI connections on every topology, and what a link event does to them: nothing where all addresses prove to be the
 // same, the end on both sides where not (FC-VI 4.2, 7.7).
-#include "fc2_fabric/link.hpp"
-#include "fc2_fabric/loop.hpp"
-#include "fc2_fabric/point_to_point.hpp"
+#include "fc2_fabric/link/link.hpp"
+#include "fc2_fabric/node/loop_n_port.hpp"
+#include "fc2_fabric/node/point_to_point.hpp"
 #include "tests/fcvi/two_nodes.hpp"
+#include "wire/line_rate.hpp"
 
 namespace {
 using support::TwoNodes;
@@ -12,8 +13,8 @@ constexpr Level levels[] = {Level::UnreliableDelivery, Level::ReliableDelivery, 
 
 class TopologyTest : public TwoNodes {
  protected:
-  explicit TopologyTest(fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0})
-      : TwoNodes({}, link, {}, {}, {.e_d_tov = 500 * fc2::millisecond, .r_a_tov = 3 * fc2::second}) {}
+  explicit TopologyTest(fc2::LinkConfig link = {.latency_ns = runtime::microsecond, .bytes_per_second = 0})
+      : TwoNodes({}, link, {}, {}, {.e_d_tov = 500 * runtime::millisecond, .r_a_tov = 3 * runtime::second}) {}
   ~TopologyTest() override { EXPECT_EQ(unexpected(), 0U); }
   void leave_fabric() {
     fabric.detach(0);
@@ -66,13 +67,13 @@ TEST_F(TopologyTest, fabric_nos_unchanged_connection_stays) {
   for (const Level level : levels) {
     connect_anew(level);
     post();
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     fabric.fabric.link_of(client->port)->b.fail();
     post();
     EXPECT_TRUE(client->port.interrupted());
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     post();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     expect_all();
   }
 }
@@ -82,15 +83,15 @@ TEST_F(TopologyTest, fabric_nos_unchanged_connection_stays) {
 TEST_F(TopologyTest, fabric_nos_twice_and_link_reset_connection_stays) {
   connect(Level::ReliableDelivery);
   fc2::Link& link = *fabric.fabric.link_of(client->port);
-  const fc2::TimeNs wait_for_port = fabric.fabric.config().hold_time;
+  const runtime::TimeNs wait_for_port = fabric.fabric.config().hold_time;
   link.b.fail();
   fabric.run_for(wait_for_port / 2);
   link.b.fail();
   fabric.run_for(wait_for_port / 2 - 10);
   link.a.reset();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   post();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   expect_all();
 }
 
@@ -110,9 +111,9 @@ TEST_F(TopologyTest, fabric_nos_disconnected_meanwhile_peer_learns_it) {
 TEST_F(TopologyTest, fabric_nos_address_changed_connection_is_lost) {
   connect(Level::ReliableDelivery);
   post();
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_TRUE(fabric.fabric.replug(client->port));
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   expect_lost();
   connect_anew(Level::ReliableDelivery);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
@@ -124,12 +125,12 @@ TEST_F(TopologyTest, fabric_link_away_for_a_moment_connection_stays) {
     connect_anew(level);
     fabric.fabric.link_of(client->port)->cut();
     post();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     post();
     fabric.fabric.link_of(client->port)->mend();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     post();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     expect_all();
   }
 }
@@ -138,10 +139,10 @@ TEST_F(TopologyTest, fabric_link_away_for_a_moment_connection_stays) {
 TEST_F(TopologyTest, fabric_link_away_connection_is_lost) {
   connect(Level::ReliableDelivery);
   fabric.fabric.link_of(client->port)->cut();
-  fabric.run_for(3 * fc2::second);
+  fabric.run_for(3 * runtime::second);
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   fabric.fabric.link_of(client->port)->mend();
-  fabric.run_for(fc2::second);  // the server's LOGO tells the client, which believed in its login
+  fabric.run_for(runtime::second);  // the server's LOGO tells the client, which believed in its login
   expect_lost();
 }
 
@@ -150,18 +151,18 @@ TEST_F(TopologyTest, fabric_link_away_connection_is_lost) {
 // FC-VI 4.2, 7.4, 7.7.2: no fabric: the address is found by FARP; LR does not disturb, NOS ends it on both sides.
 TEST_F(TopologyTest, point_to_point_lr_keeps_nos_ends) {
   leave_fabric();
-  fc2::PointToPoint pair(fabric.scheduler, {.latency_ns = fc2::microsecond, .bb_credit = 2}, client->port,
+  fc2::PointToPoint pair(fabric.scheduler, {.latency_ns = runtime::microsecond, .bb_credit = 2}, client->port,
                          server->port);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   connect(Level::ReliableReception);
   post(60000);
   pair.link.a.reset();
-  fabric.run_for(10 * fc2::microsecond);
+  fabric.run_for(10 * runtime::microsecond);
   pair.link.b.reset();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   expect_all();
   pair.link.a.fail();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   expect_lost();
   connect_anew(Level::ReliableDelivery);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
@@ -173,16 +174,16 @@ class LoopTopologyTest : public TopologyTest {
  protected:
   LoopTopologyTest() {
     leave_fabric();
-    loop.attach(client->port);
-    loop.attach(server->port);
-    fabric.run_for(fc2::second);
+    attach(loop, client->port);
+    attach(loop, server->port);
+    fabric.run_for(runtime::second);
   }
   ~LoopTopologyTest() override {
     while (loop.size() > 0) loop.detach(loop.station_of(client->port) != nullptr ? client->port : server->port);
   }
   fc2::Loop loop{fabric.scheduler,
                  fabric.pool,
-                 {.hop_latency_ns = 100, .bytes_per_second = fc2::line_rate_bytes_per_second("2GFC")}};
+                 {.hop_latency_ns = 100, .bytes_per_second = wire::line_rate_bytes_per_second("2GFC")}};
 };
 
 // FC-VI 7.7.3: LIPs while messages go: ADISC, the same addresses: every message arrives, once, at each level.
@@ -191,12 +192,12 @@ TEST_F(LoopTopologyTest, lips_lose_nothing) {
     connect_anew(level);
     for (int i = 0; i < 10; ++i) {
       post(30000);
-      fabric.run_for(40 * fc2::microsecond + i * 7 * fc2::microsecond);
+      fabric.run_for(40 * runtime::microsecond + i * 7 * runtime::microsecond);
       loop.lip(i % 2 == 0 ? client->port : server->port);
       post();
-      fabric.run_for(fc2::millisecond);
+      fabric.run_for(runtime::millisecond);
     }
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     expect_all();
   }
 }
@@ -205,10 +206,10 @@ TEST_F(LoopTopologyTest, lips_lose_nothing) {
 TEST_F(LoopTopologyTest, peer_leaves_connection_is_lost) {
   connect(Level::ReliableDelivery);
   loop.detach(server->port);
-  fabric.run_for(30 * fc2::second);
+  fabric.run_for(30 * runtime::second);
   expect_lost();
-  loop.attach(server->port);
-  fabric.run_for(fc2::second);
+  attach(loop, server->port);
+  fabric.run_for(runtime::second);
   connect_anew(Level::ReliableDelivery);
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
@@ -218,10 +219,10 @@ TEST_F(LoopTopologyTest, peer_leaves_connection_is_lost) {
 class CreditTopologyTest : public TopologyTest {
  protected:
   CreditTopologyTest()
-      : TopologyTest({.latency_ns = fc2::microsecond,
+      : TopologyTest({.latency_ns = runtime::microsecond,
                       .bytes_per_second = 0,
                       .bb_credit = 2,
-                      .processing_ns = 3 * fc2::microsecond}) {}
+                      .processing_ns = 3 * runtime::microsecond}) {}
 };
 
 // FC-FS, FC-VI 7.7.1: slow receivers, little credit, and Link Resets: messages take their time, none is lost.
@@ -230,11 +231,11 @@ TEST_F(CreditTopologyTest, fabric_slow_receivers_and_link_resets_lose_nothing) {
     connect_anew(level);
     for (int i = 0; i < 10; ++i) {
       post(60000);
-      fabric.run_for(20 * fc2::microsecond);
+      fabric.run_for(20 * runtime::microsecond);
       fabric.fabric.link_of(client->port)->b.reset();
       fabric.fabric.link_of(server->port)->a.reset();
     }
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     expect_all();
   }
   EXPECT_EQ(fabric.fabric.counters().discarded(), 0U);

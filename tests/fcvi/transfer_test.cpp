@@ -65,13 +65,13 @@ TEST_P(Transfer, connected_transfer_arrives_intact) {
   const std::uint64_t send = client->descriptor(control, near, remote[0].first, server->handle, 0xC0FFEE);
   client_vi->post_send(send, client->handle);
   if (read && level == Level::UnreliableDelivery) {  // VI-ARCH 2.5.1
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     EXPECT_EQ(client->status(send), vi::status::done | vi::status::format_error | vi::status::op_rdma_read);
     EXPECT_EQ(client_vi->state(), vi::State::Connected);
     return;
   }
   ASSERT_TRUE(fabric.run_until([&] { return (client->status(send) & vi::status::done) != 0; }));
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(client->status(send) & vi::status::error_mask, 0u);
   EXPECT_EQ(client->control(send).length_bytes, length);
   const Segments& target = operation == Operation::Send ? far : read ? near : remote;

@@ -169,7 +169,7 @@ class Host : public vi::Listener {
 class TwoHosts : public ::testing::Test {
  public:
   explicit TwoHosts(fcvi::ProviderConfig config = {},
-                    fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+                    fc2::LinkConfig link = {.latency_ns = runtime::microsecond, .bytes_per_second = 0},
                     TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {},
                     fc2::SwitchConfig fabric_config = {})
       : fabric(2, std::move(fabric_config), adjust) {
@@ -186,15 +186,15 @@ class TwoHosts : public ::testing::Test {
   void connect(vi::ReliabilityLevel level, std::string_view discriminator = "service") {
     client_vi = &client->make_vi(level);
     server_vi = &server->make_vi(level);
-    server->provider.connect_wait(server->net(discriminator), 10 * fc2::second, wait);
-    client->provider.connect_request(*client_vi, client->net("client"), server->net(discriminator), 10 * fc2::second,
-                                     request);
+    server->provider.connect_wait(server->net(discriminator), 10 * runtime::second, wait);
+    client->provider.connect_request(*client_vi, client->net("client"), server->net(discriminator),
+                                     10 * runtime::second, request);
     ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
     server->provider.connect_accept(wait.token, *server_vi, accept);
     ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
     EXPECT_EQ(request.result, vi::Return::Success);
     EXPECT_EQ(accept.result, vi::Return::Success);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
   vi::Return disconnect(Host& host, vi::Vi& vi) {
     Done done;
@@ -219,7 +219,7 @@ class TwoHosts : public ::testing::Test {
 class TwoNodes : public TwoHosts {
  public:
   explicit TwoNodes(fcvi::ProviderConfig config = {},
-                    fc2::LinkConfig link = {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+                    fc2::LinkConfig link = {.latency_ns = runtime::microsecond, .bytes_per_second = 0},
                     TestFabric::Adjust adjust = {}, farp::ResolverConfig farp = {},
                     fc2::SwitchConfig fabric_config = {})
       : TwoHosts(std::move(config), link, std::move(adjust), std::move(farp), std::move(fabric_config)) {

@@ -14,7 +14,7 @@ using support::MessageFrame;
 using support::pass;
 using support::Reordered;
 
-constexpr fc2::TimeNs r_a_tov = 10 * fc2::second;
+constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 // --- Unreliable Delivery -----------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ TEST_F(Unordered, receiving_frameLost_laterMessagesDoNotWait) {
     faults.on_frame = support::to_frame(lost_frame, lose);
     const std::size_t at = receives.size();
     receive(4), send(1), send(1, 100), send(1);
-    fabric.run_for(10 * fc2::millisecond);
+    fabric.run_for(10 * runtime::millisecond);
     EXPECT_TRUE(arrived(at / 4 * 3 + 1, at, 100));
     EXPECT_TRUE(arrived(at / 4 * 3 + 2, at + 1));
     EXPECT_EQ(received(at + 2), 0u);
@@ -47,7 +47,7 @@ TEST_F(Unordered, receiving_frameLost_laterMessagesDoNotWait) {
     EXPECT_EQ(server->provider.reorder_bytes(), 0u);
     faults.on_frame = {};
     send(1, 50);
-    fabric.run_for(10 * fc2::millisecond);
+    fabric.run_for(10 * runtime::millisecond);
     EXPECT_TRUE((received(at + 3) & vi::status::error_mask) == 0 && received(at + 3) != 0);
     sends.pop_back();
     while (server_vi->receive_done(address) != vi::Return::DescriptorError || address != 0) {}
@@ -56,13 +56,13 @@ TEST_F(Unordered, receiving_frameLost_laterMessagesDoNotWait) {
 
 // ... what parked meanwhile arrives whole when its frame comes after all.
 TEST_F(Unordered, receiving_frameLate_parkedMessageArrives) {
-  faults.on_frame = support::to_frame(7, late(fc2::second));
+  faults.on_frame = support::to_frame(7, late(runtime::second));
   receive(4), send(1, 20 * frame_bytes), send(1, 100), send(1);
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   EXPECT_TRUE(arrived(1, 0, 100));
   EXPECT_TRUE(arrived(2, 1));
   EXPECT_GT(server->provider.reorder_bytes(), 20 * frame_bytes);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(0, 2, 20 * frame_bytes));
   EXPECT_EQ(received(3), 0u);
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);
@@ -72,7 +72,7 @@ TEST_F(Unordered, receiving_frameLate_parkedMessageArrives) {
 TEST_F(Unordered, receiving_longMessageBehindAGap_takesThePlace) {
   constexpr std::uint32_t bytes = 4u << 20;
   fill(*client, Host::data, bytes);
-  faults.on_frame = support::to_frame(1, late(fc2::second));
+  faults.on_frame = support::to_frame(1, late(runtime::second));
   std::vector<std::uint64_t> into;
   for (int i = 0; i < 2; ++i) {
     into.push_back(server->descriptor(0, {{Host::data + static_cast<std::uint32_t>(i) * bytes, bytes}}));
@@ -80,12 +80,12 @@ TEST_F(Unordered, receiving_longMessageBehindAGap_takesThePlace) {
   }
   for (const std::uint32_t size : {4 * frame_bytes, bytes})
     client_vi->post_send(client->descriptor(0, {{Host::data, size}}), client->handle);
-  fabric.run_for(500 * fc2::millisecond);
+  fabric.run_for(500 * runtime::millisecond);
   EXPECT_EQ(server->control(into[0]).length_bytes, bytes);
   EXPECT_EQ(server->status(into[0]), vi::status::done | vi::status::op_receive);
   EXPECT_TRUE(same(Host::data, Host::data, bytes));
   EXPECT_LE(server->provider.reorder_peak_bytes(), 1u << 20);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(server->control(into[1]).length_bytes, 4 * frame_bytes);
   EXPECT_TRUE(same(Host::data, Host::data + bytes, 4 * frame_bytes));
 }
@@ -98,15 +98,15 @@ class UnorderedSmallPool : public Unordered {
 // FC-VI B.3.2.4, ruling 192: where there is no room to park, what comes next takes the next descriptor. Nothing is lost
 // by it, but the queue is FIFO (VI-ARCH 6.3.1.1): it is seen after the one in front of it.
 TEST_F(UnorderedSmallPool, receiving_noRoomToPark_nextDescriptorIsTaken) {
-  faults.on_frame = support::to_frame(7, late(5 * fc2::second));
+  faults.on_frame = support::to_frame(7, late(5 * runtime::second));
   receive(3), send(1, 20 * frame_bytes), send(1, 100), send(1);
-  fabric.run_for(100 * fc2::millisecond);
+  fabric.run_for(100 * runtime::millisecond);
   EXPECT_EQ(received(0), 0u);
   EXPECT_TRUE(arrived(1, 1, 100));
   EXPECT_TRUE(arrived(2, 2));
   std::uint64_t address = 0;
   EXPECT_EQ(server_vi->receive_done(address), vi::Return::NotDone);
-  fabric.run_for(5 * fc2::second);
+  fabric.run_for(5 * runtime::second);
   EXPECT_TRUE(arrived(0, 0, 20 * frame_bytes));
   EXPECT_EQ(server_vi->receive_done(address), vi::Return::Success);
   EXPECT_EQ(server->provider.counters().reorder_pool_full, 0u);
@@ -117,7 +117,7 @@ TEST_F(UnorderedSmallPool, receiving_noRoomToPark_nextDescriptorIsTaken) {
 TEST_F(UnorderedSmallPool, receiving_noRoomToPark_lostOneFailsItsOwn) {
   faults.on_frame = support::to_frame(7, lose);
   receive(3), send(1, 20 * frame_bytes), send(1, 100), send(1);
-  fabric.run_for(r_a_tov + fc2::second);
+  fabric.run_for(r_a_tov + runtime::second);
   EXPECT_EQ(received(0), receive_lost);
   EXPECT_TRUE(arrived(1, 1, 100));
   EXPECT_TRUE(arrived(2, 2));
@@ -126,9 +126,9 @@ TEST_F(UnorderedSmallPool, receiving_noRoomToPark_lostOneFailsItsOwn) {
 
 // VI-ARCH 2.5.1: ... and without a next descriptor what comes next is dropped, and the one in front arrives.
 TEST_F(UnorderedSmallPool, receiving_noRoomToParkNorDescriptor_newcomerIsDropped) {
-  faults.on_frame = support::to_frame(7, late(5 * fc2::second));
+  faults.on_frame = support::to_frame(7, late(5 * runtime::second));
   receive(1), send(1, 20 * frame_bytes), send(1, 100);
-  fabric.run_for(6 * fc2::second);
+  fabric.run_for(6 * runtime::second);
   EXPECT_TRUE(arrived(0, 0, 20 * frame_bytes));
   EXPECT_EQ(server->count(vi::ErrorCode::RecvQEmpty), 1);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
@@ -143,7 +143,7 @@ class ManyParked : public Unordered, public ::testing::WithParamInterface<std::u
     begin_all(Level::UnreliableDelivery, connections - 1);
     faults.on_frame = [](MessageFrame& frame) {
       const bool first = frame.header.msg_id.value == 1 && frame.header.opcode != wire::fcvi::Opcode::write_rqst;
-      return frame.from_client && first && frame.fc.seq_cnt.value == GetParam() ? late(5 * fc2::second) : pass;
+      return frame.from_client && first && frame.fc.seq_cnt.value == GetParam() ? late(5 * runtime::second) : pass;
     };
     fill(*client, Host::data, 2 * bytes);
   }
@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(SeqCnt, ManyParked, ::testing::Values(0, 1, 100, 500));
 // another long Send comes behind it: together they are more than the pool, and nothing is lost.
 TEST_P(ManyParked, receiving_fiveConnectionsWithAGap_loseNothing) {
   send_pairs();
-  fabric.run_for(7 * fc2::second);
+  fabric.run_for(7 * runtime::second);
   for (std::size_t i = 0; i < into.size(); ++i) {
     ASSERT_EQ(server->status(into[i]), vi::status::done | vi::status::op_receive) << i;
     const std::uint32_t size = server->control(into[i]).length_bytes;
@@ -184,14 +184,14 @@ TEST_P(ManyParked, receiving_writeBesideThem_losesNothing) {
   const auto pairs_only = clients.back();
   clients.pop_back();
   send_pairs();
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   const std::uint64_t to = Host::data + 2 * connections * bytes;
   faults.on_frame = [](MessageFrame& frame) {
-    return frame.from_client && frame.fc.seq_cnt.value % 2 == 0 ? late(fc2::second) : pass;
+    return frame.from_client && frame.fc.seq_cnt.value % 2 == 0 ? late(runtime::second) : pass;
   };
   const auto write = client->descriptor(vi::control::op_rdma_write, {{Host::data, bytes}}, to, server->handle);
   pairs_only->post_send(write, client->handle);
-  fabric.run_for(2 * fc2::second);
+  fabric.run_for(2 * runtime::second);
   EXPECT_TRUE(same(Host::data, to, bytes));
   EXPECT_EQ(server->provider.counters().reorder_pool_full, 0u);
   EXPECT_EQ(server->port.counters().discarded(), 0u);
@@ -203,7 +203,7 @@ TEST_F(Unordered, receiving_manyBehindAGap_keepNothing) {
   receive(1), send(1);
   for (int round = 0; round < 300; ++round) {
     receive(1), send(1, 8);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     sends.pop_back(), receives.pop_back();
     std::uint64_t address = 0;
     EXPECT_EQ(server_vi->receive_done(address), vi::Return::Success) << round;
@@ -215,7 +215,7 @@ TEST_F(Unordered, receiving_manyBehindAGap_keepNothing) {
 TEST_F(Unordered, receiving_manyGaps_areAllGivenUp) {
   constexpr std::uint32_t gaps = 150;
   receive(static_cast<int>(gaps) + 2), send(1, 100);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   ASSERT_TRUE(arrived(0, 0, 100));
   const auto* sent =
       log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
@@ -229,7 +229,7 @@ TEST_F(Unordered, receiving_manyGaps_areAllGivenUp) {
   }
   EXPECT_EQ(received(gaps), vi::status::done | vi::status::op_receive);
   EXPECT_NE(server->provider.reorder_bytes(), 0u);
-  fabric.run_for(server->port.r_a_tov() + fc2::microsecond);
+  fabric.run_for(server->port.r_a_tov() + runtime::microsecond);
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);
   header.msg_id.value += 1;
   next.set(header);
@@ -243,7 +243,7 @@ class Numbered : public Unordered {
  public:
   void take_first() {
     receive(1), send(1, 100);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     ASSERT_TRUE(arrived(0, 0, 100));
     const auto* sent =
         log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
@@ -267,11 +267,11 @@ TEST_F(Numbered, receiving_thousandsOfGaps_takeFewPasses) {
   take_first();
   for (std::uint32_t i = 0; i < gaps; ++i) {
     hand_in(2);
-    fabric.run_for(fc2::microsecond);
+    fabric.run_for(runtime::microsecond);
   }
-  fabric.run_for(r_a_tov - gaps * fc2::microsecond - fc2::millisecond);
+  fabric.run_for(r_a_tov - gaps * runtime::microsecond - runtime::millisecond);
   const std::uint64_t before = fabric.scheduler.fired_count();
-  fabric.run_for(20 * fc2::millisecond);
+  fabric.run_for(20 * runtime::millisecond);
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);
   EXPECT_LE(fabric.scheduler.fired_count() - before, 5u);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
@@ -309,15 +309,15 @@ class Refused : public support::MessageNodes {};
 TEST_F(Refused, errored_restLongerThanRaTov_persists) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
-    return frame.from_client && frame.number >= 4 ? late(r_a_tov + fc2::second) : pass;
+    return frame.from_client && frame.number >= 4 ? late(r_a_tov + runtime::second) : pass;
   };
   send(1, 8 * frame_bytes);
-  fabric.run_for(r_a_tov + 2 * fc2::second);
+  fabric.run_for(r_a_tov + 2 * runtime::second);
   EXPECT_EQ(discarded(), 8u);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   faults.on_frame = {};
   receive(1), send(1);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_TRUE(arrived(1, 0));
 }
 

@@ -1,5 +1,5 @@
 // What VI-ARCH asks of a connection and FC-VI leaves to the provider.
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 
 namespace {
@@ -16,15 +16,15 @@ class ViRules : public AtLevel {
     const auto made = client->descriptor(vi::control::op_rdma_write | control, {{client->data, 100}}, target(),
                                          server->handle, immediate);
     client_vi->post_send(made, client->handle);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     return made;
   }
   fc2::NPort& add_third() {
     fabric.add_port();
     fabric.attach(2);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     fabric.port(2).remote_port(server->port.n_port_id()).log_in();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     return fabric.port(2);
   }
   /// The client's last message once more, as the next one, with other bytes.
@@ -66,13 +66,13 @@ TEST_P(ViRules, receiving_frameOfAThirdPort_movesNothing) {
   const std::uint8_t before = *server->bytes(target());
   frame.header.s_id = third.n_port_id();
   fabric.fabric.ingress_of(third)->receive(frame.build(fabric.pool));
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(*server->bytes(target()), before);
   EXPECT_EQ(server->port.counters().discarded(fc2::Discard::UnknownHandle), 1u);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   frame.header.s_id = client->port.n_port_id();
   fabric.fabric.ingress_of(client->port)->receive(frame.build(fabric.pool));
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(*server->bytes(target()), 0x5A);
   EXPECT_NE(before, 0x5A);
   fabric.detach(2);

@@ -52,7 +52,7 @@ class Waiting : public support::MessageNodes {
     answered = true;
     inject(forge(Opcode::read_rqst, 1, large));
     answered = level == Level::ReliableReception;
-    fabric.run_for(fc2::millisecond);  // of ten
+    fabric.run_for(runtime::millisecond);  // of ten
   }
   /// Bytes of this message at the server's `at`.
   [[nodiscard]] std::ptrdiff_t placed(std::uint64_t at, std::uint32_t msg_id) {
@@ -82,7 +82,7 @@ TEST_F(Waiting, reading_messagesBehind_waitForItsData) {
   EXPECT_EQ(received(0), 0u);
   EXPECT_EQ(placed(server->data, 2) + placed(target, 3) + placed(server->data + slot, 4), 0);
   EXPECT_EQ(server->provider.reorder_bytes(), 4 * fcvi::EarlyFrames::frame_bytes);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(answers(), (std::vector<std::uint32_t>{1, 2, 3, 4}));
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(received(1), vi::status::done | vi::status::op_receive);
@@ -102,7 +102,7 @@ TEST_F(Waiting, reading_manyMessagesBehind_allArrive) {
   receive(many);
   for (std::uint32_t i = 0; i < many; ++i) inject(forge(Opcode::send_rqst, 2 + i, 64));
   EXPECT_EQ(server->provider.reorder_bytes(), many * fcvi::EarlyFrames::frame_bytes);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   for (std::uint32_t i = 0; i < many; ++i) EXPECT_EQ(placed(server->data + i * slot, 2 + i), 64) << i;
   EXPECT_EQ(answers().size(), 1U + many);
 }
@@ -114,10 +114,10 @@ TEST_F(Waiting, reading_readBehindASend_waitsInItsTurn) {
   inject(forge(Opcode::send_rqst, 2, 100));
   inject(forge(Opcode::read_rqst, 3, large));
   inject(forge(Opcode::send_rqst, 4, 100));
-  fabric.run_for(15 * fc2::millisecond);
+  fabric.run_for(15 * runtime::millisecond);
   EXPECT_EQ(placed(server->data, 2), 100);
   EXPECT_EQ(placed(server->data + slot, 4), 0) << "the data of read 3 are going out";
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(placed(server->data + slot, 4), 100);
   EXPECT_EQ(answers(), (std::vector<std::uint32_t>{1, 2, 3, 4}));
 }
@@ -137,7 +137,7 @@ TEST_F(Waiting, reading_waitingFrameDoubled_isTakenOnce) {
   receive(2);
   inject(forge(Opcode::send_rqst, 2, 3000, 0)), inject(forge(Opcode::send_rqst, 2, 3000, 0));
   inject(forge(Opcode::send_rqst, 2, 3000, 1));
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(received(0), vi::status::done | vi::status::op_receive);
   EXPECT_EQ(received(1), 0u);
   EXPECT_EQ(discarded(), 1u);
@@ -153,7 +153,7 @@ TEST_F(Waiting, reading_disconnected_isDiscarded) {
   EXPECT_EQ(discarded(), 2u);
   EXPECT_EQ(received(0), receive_flushed);
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(fabric.pool.outstanding(), 0u);
 }
 
@@ -192,10 +192,10 @@ TEST_F(WaitingSmallPool, reading_noRoom_isLost) {
       inject(forge(Opcode::send_rqst, 3, 3000, 1));
   EXPECT_EQ(server->provider.counters().reorder_pool_full, 1u);
   EXPECT_EQ(server->provider.reorder_bytes(), 2 * fcvi::EarlyFrames::frame_bytes);
-  fabric.run_for(fc2::second);
+  fabric.run_for(runtime::second);
   EXPECT_EQ(placed(server->data, 2), 100);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
-  fabric.run_for(30 * fc2::second);  // R_A_TOV: the rest of message 3
+  fabric.run_for(30 * runtime::second);  // R_A_TOV: the rest of message 3
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(received(1), receive_lost);
 }

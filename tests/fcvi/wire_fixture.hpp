@@ -65,7 +65,7 @@ class WireNodes : public TwoNodes {
  public:
   explicit WireNodes(fcvi::ProviderConfig config = {}, TestFabric::Adjust adjust = {},
                      fc2::SwitchConfig fabric_config = {})
-      : TwoNodes(numbered(config), {.latency_ns = fc2::microsecond, .bytes_per_second = 0}, std::move(adjust), {},
+      : TwoNodes(numbered(config), {.latency_ns = runtime::microsecond, .bytes_per_second = 0}, std::move(adjust), {},
                  std::move(fabric_config)) {
     fabric.fabric.tap(client->port, &log);
   }

@@ -15,11 +15,11 @@ class WireSetup : public support::WireNodes {
     client_vi = &client->make_vi(Level::ReliableDelivery);
     server_vi = &server->make_vi(Level::ReliableDelivery);
   }
-  void ask(fc2::TimeNs timeout = vi::infinite) {
+  void ask(runtime::TimeNs timeout = runtime::never) {
     client->provider.connect_request(*client_vi, client->net("client, 16 bytes"), server->net("service of 16 by"),
                                      timeout, request);
   }
-  void listen() { server->provider.connect_wait(server->net("service of 16 by"), vi::infinite, wait); }
+  void listen() { server->provider.connect_wait(server->net("service of 16 by"), runtime::never, wait); }
   void accept_offer() { server->provider.connect_accept(wait.token, *server_vi, accept); }
   bool offered() {
     return fabric.run_until([&] { return wait.result.has_value(); });
@@ -28,7 +28,7 @@ class WireSetup : public support::WireNodes {
     return fabric.run_until([&] { return request.result.has_value(); });
   }
   std::vector<WireFrame> settled() {
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     return frames();
   }
   void TearDown() override { EXPECT_EQ(unexpected(), 0u); }
@@ -51,7 +51,7 @@ TEST_F(WireSetup, refused_nobodyWaits) {
 
 // FC-VI 5.9.7.2.1: somebody waits, but for another discriminator: 01h.
 TEST_F(WireSetup, refused_otherDiscriminator) {
-  server->provider.connect_wait(server->net("other"), 100 * fc2::second, wait);
+  server->provider.connect_wait(server->net("other"), 100 * runtime::second, wait);
   ask();
   ASSERT_TRUE(ended());
   const auto iu = settled();
@@ -75,7 +75,7 @@ TEST_F(WireSetup, refused_rejected) {
 // FC-VI 5.9.7.2.1, C.5.2, C.5.6: T1 is over: RESP2 "Connect Timeout" to the handle of RESP1; RESP3 confirms no
 // connection.
 TEST_F(WireSetup, timedOut_resp2SaysConnectTimeout) {
-  listen(), ask(fc2::second);
+  listen(), ask(runtime::second);
   ASSERT_TRUE(offered());
   ASSERT_TRUE(ended());
   accept_offer();
@@ -94,7 +94,7 @@ TEST_F(WireSetup, retried_hasRetryInAllIus) {
   const auto first = frames();
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(first[0].flags(), 0x01u);
-  fabric.run_for(11 * fc2::second);
+  fabric.run_for(11 * runtime::second);
   accept_offer();
   ASSERT_TRUE(ended());
   const auto iu = settled();
@@ -199,7 +199,7 @@ TEST_F(WireSetup, disconnect_unanswered_isRetriedOnce) {
   settled();
   fabric.silence(1);
   EXPECT_EQ(disconnect(*client, *client_vi), Return::NotReachable);
-  fabric.run_for(fc2::millisecond);
+  fabric.run_for(runtime::millisecond);
   EXPECT_EQ(log.count(wire::RCtl::abts), 3u);  // of the first, again after R_A_TOV (FC-FS), of the second
   const auto iu = frames();
   ASSERT_EQ(iu.size(), 2u);

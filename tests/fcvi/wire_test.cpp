@@ -25,7 +25,7 @@ class Wire : public support::WireNodes {
     server_vi->post_receive(server->descriptor(0, {{server->data, length}}), server->handle);
   }
   std::vector<WireFrame> settled() {
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
     return frames();
   }
   void TearDown() override { EXPECT_EQ(unexpected(), 0u); }

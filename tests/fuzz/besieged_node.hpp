@@ -4,9 +4,9 @@
 #include <deque>
 #include <string>
 
-#include "fc2_fabric/link.hpp"
-#include "fc2_fabric/loop.hpp"
-#include "fc2_fabric/point_to_point.hpp"
+#include "fc2_fabric/link/link.hpp"
+#include "fc2_fabric/node/loop_n_port.hpp"
+#include "fc2_fabric/node/point_to_point.hpp"
 #include "frame_flood.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 
@@ -33,7 +33,7 @@ class BesiegedNode : private Attempts, public TwoHosts {
         kind == Kind::OutOfOrder ? vi::ReliabilityLevel::UnreliableDelivery : vi::ReliabilityLevel::ReliableDelivery;
     connect(level);
     tap(&last_sent_);
-    client->provider.connect_wait(client->net("service"), vi::infinite, attempts.emplace_back().wait);
+    client->provider.connect_wait(client->net("service"), runtime::never, attempts.emplace_back().wait);
     for (std::uint64_t i = 0; i < 4; ++i)
       client_vi->post_receive(client->descriptor(0, {{Host::data + i * 4096, 4096}}), client->handle);
   }
@@ -51,7 +51,7 @@ class BesiegedNode : private Attempts, public TwoHosts {
     if (step.bytes.empty()) return link_event(step.bits);
     const FloodAim aim{client->port.n_port_id(), server->port.n_port_id(), last_sent_.ox_id, last_sent_.rx_id, 1};
     client->port.receive(flood_frame(fabric.pool, step, aim));
-    fabric.run_for(step.has(FloodStep::Wait) ? 3 * fc2::second : fc2::microsecond);
+    fabric.run_for(step.has(FloodStep::Wait) ? 3 * runtime::second : runtime::microsecond);
   }
   /// Whoever asks is answered, what was open ends, nothing is left over; `probed`: others connect both ways.
   void expect_unharmed(bool probed) {
@@ -71,8 +71,8 @@ class BesiegedNode : private Attempts, public TwoHosts {
   }
 
  private:
-  static constexpr fc2::LinkConfig link_config{.latency_ns = fc2::microsecond, .bytes_per_second = 0};
-  static constexpr fc2::TimeNs quiet = 60 * fc2::second;  // R_A_TOV is 3 s: every retry of every layer is over
+  static constexpr fc2::LinkConfig link_config{.latency_ns = runtime::microsecond, .bytes_per_second = 0};
+  static constexpr runtime::TimeNs quiet = 60 * runtime::second;  // R_A_TOV is 3 s: every retry of every layer is over
   [[noreturn]] static void fail(const char* what) { wire::fuzz::fail(what, "N_Port"); }
 
   static fcvi::ProviderConfig provider_config(Kind kind) {
@@ -83,14 +83,14 @@ class BesiegedNode : private Attempts, public TwoHosts {
   static TestFabric::Adjust adjust_for(Kind kind) {
     return [=](fc2::NPortConfig& config, std::size_t) {
       if (kind == Kind::Class2) config.end_to_end_credit = 6;
-      config.e_d_tov = 500 * fc2::millisecond;
-      config.r_a_tov = 3 * fc2::second;
+      config.e_d_tov = 500 * runtime::millisecond;
+      config.r_a_tov = 3 * runtime::second;
     };
   }
   static fc2::SwitchConfig fabric_config(Kind kind) {
     fc2::SwitchConfig config;
-    config.e_d_tov = 500 * fc2::millisecond;
-    config.r_a_tov = 3 * fc2::second;
+    config.e_d_tov = 500 * runtime::millisecond;
+    config.r_a_tov = 3 * runtime::second;
     config.in_order = kind != Kind::OutOfOrder;
     return config;
   }
@@ -99,14 +99,14 @@ class BesiegedNode : private Attempts, public TwoHosts {
       pair_.emplace(fabric.scheduler, link_config, client->port, server->port);
     } else if (is_on_loop()) {
       if (kind_ == Kind::PublicLoop) fl_port_ = fabric.fabric.attach(loop_);
-      loop_.attach(client->port);
-      loop_.attach(server->port);
+      attach(loop_, client->port);
+      attach(loop_, server->port);
     } else {
       for (const std::size_t i : {0U, 1U}) fabric.attach(i);
     }
   }
   [[nodiscard]] bool is_on_loop() const { return kind_ == Kind::Loop || kind_ == Kind::PublicLoop; }
-  void settle_in() { fabric.run_for(fc2::second); }
+  void settle_in() { fabric.run_for(runtime::second); }
   void link_event(std::uint8_t which) {
     if (kind_ == Kind::Loop && (which & 6) == 6)
       loop_.move(fabric.port(which & 1));
@@ -116,7 +116,7 @@ class BesiegedNode : private Attempts, public TwoHosts {
       happen(pair_->link, which);
     else
       happen(*fabric.fabric.link_of(client->port), which);
-    fabric.run_for((which & 0x80) != 0 ? fc2::second : 2 * fc2::microsecond);
+    fabric.run_for((which & 0x80) != 0 ? runtime::second : 2 * runtime::microsecond);
   }
   static void happen(fc2::Link& link, std::uint8_t which) {
     switch (which & 7) {
@@ -136,7 +136,7 @@ class BesiegedNode : private Attempts, public TwoHosts {
       client->provider.withdraw(forged.wait);
     else if (forged.wait.result == vi::Return::Success)
       client->provider.connect_reject(forged.wait.token, forged.answer);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
   }
   void expect_connects() {
     if (!connects(*client, *server) && !connects(*client, *server)) fail("cannot connect to others afterwards");
@@ -148,8 +148,8 @@ class BesiegedNode : private Attempts, public TwoHosts {
     vi::Vi& asking = from.make_vi(vi::ReliabilityLevel::ReliableDelivery);
     vi::Vi& asked = to.make_vi(vi::ReliabilityLevel::ReliableDelivery);
     vis_.insert(vis_.end(), {{&from, &asking}, {&to, &asked}});
-    to.provider.connect_wait(to.net(name), 30 * fc2::second, attempt.wait);
-    from.provider.connect_request(asking, from.net("x"), to.net(name), 30 * fc2::second, attempt.request);
+    to.provider.connect_wait(to.net(name), 30 * runtime::second, attempt.wait);
+    from.provider.connect_request(asking, from.net("x"), to.net(name), 30 * runtime::second, attempt.request);
     fabric.run_until(
         [&] { return attempt.wait.result && (attempt.wait.result == vi::Return::Success || attempt.request.result); });
     if (attempt.wait.result != vi::Return::Success) return false;

@@ -21,13 +21,13 @@ struct Worlds {
     vn_node = &vn2vn.add_vn2vn({.first_id = vn_id});
     neighbour = &vn2vn.add_vn2vn({.first_id = neighbour_id});
     asking = &alone.add_e_node({.discover_vlans = true});
-    fabric.run_for(fc2::second);
-    vn2vn.run_for(2 * fc2::second);
-    alone.run_for(fc2::millisecond);
+    fabric.run_for(runtime::second);
+    vn2vn.run_for(2 * runtime::second);
+    alone.run_for(runtime::millisecond);
     if (!e_node->port.online() || !vn_node->port.online() || vn_node->node->neighbours().size() != 1)
       fail("the logins do not stand");
   }
-  void run_for(fc2::TimeNs duration) {
+  void run_for(runtime::TimeNs duration) {
     for (EthernetWorld* world : {&fabric, &vn2vn, &alone}) world->run_for(duration);
   }
   EthernetWorld fabric, vn2vn, alone;
@@ -105,9 +105,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if ((data[0] & 4) != 0) make_addresses_good(target, frame);
     if ((data[0] & 8) != 0) make_trailer_good(frame);
     target.world.segment.inject(target.port, frame);
-    target.world.run_for(fc2::microsecond);
+    target.world.run_for(runtime::microsecond);
   }
-  worlds.run_for(3 * fc2::second);
+  worlds.run_for(3 * runtime::second);
   check_bounds(worlds);
   return 0;
 }

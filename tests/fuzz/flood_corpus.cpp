@@ -59,20 +59,20 @@ class Corpus {
 class Conversation : public support::TwoNodes {
  public:
   explicit Conversation(bool class_2)
-      : TwoNodes({.address = {}, .class_2 = class_2}, {.latency_ns = fc2::microsecond, .bytes_per_second = 0},
+      : TwoNodes({.address = {}, .class_2 = class_2}, {.latency_ns = runtime::microsecond, .bytes_per_second = 0},
                  [=](fc2::NPortConfig& config, std::size_t) { config.end_to_end_credit = class_2 ? 6 : 0; }) {
     fabric.detach(0);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     fabric.attach(0);
     fabric.fabric.tap(client->port, &log);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     connect(vi::ReliabilityLevel::ReliableDelivery);
     send(*client, *client_vi, *server, *server_vi);
     send(*server, *server_vi, *client, *client_vi);
     disconnect(*server, *server_vi);
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     fabric.port(1).log_out_of_fabric();
-    fabric.run_for(fc2::second);
+    fabric.run_for(runtime::second);
     fabric.fabric.tap(client->port, nullptr);
   }
   void TestBody() override {}
@@ -82,7 +82,7 @@ class Conversation : public support::TwoNodes {
   void send(support::Host& from, vi::Vi& sender, support::Host& to, vi::Vi& receiver) {
     receiver.post_receive(to.descriptor(0, {{support::Host::data, 5000}}), to.handle);
     sender.post_send(from.descriptor(0, {{support::Host::data, 5000}}), from.handle);
-    fabric.run_for(fc2::millisecond);
+    fabric.run_for(runtime::millisecond);
   }
 };
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/link/channel.hpp"
 #include "property.hpp"
 #include "wire/fc_header.hpp"
 
@@ -76,7 +76,7 @@ inline fc2::FramePtr flood_frame(fc2::FramePool& pool, const FloodStep& step, co
 /// The exchange of what the target said last.
 class LastSent final : public fc2::FrameTap {
  public:
-  void frame_passed(fc2::TimeNs, const fc2::Frame& frame, bool outbound) override {
+  void frame_passed(runtime::TimeNs, const fc2::Frame& frame, bool outbound) override {
     const auto header = wire::FcHeader::parse(frame.content());
     if (!outbound || !header) return;
     ox_id = header->ox_id;

@@ -122,7 +122,7 @@ void flood_service(const Directory& directory, const Input& input) {
       flood.get(), [](const Input&) { return false; }, turn);  // until the service closes it
   if (::access(directory.get().socket_path().c_str(), F_OK) != 0) return;
   {
-    const CoreSection section(service.core());
+    const runtime::CoreSection section(service.core());
     if (!service.status().ports.empty() || service.status().captures != 0) fail("a link that ended stays");
     if (service.core().pool().outstanding() > 1000) fail("frames pile up");
   }
@@ -158,7 +158,7 @@ class FalseService {
 
 struct Process {
   explicit Process(const Directory& directory) {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     LocalFabricOptions options;
     options.runtime_directory = directory.get().path();
     options.start_service = false;
@@ -166,7 +166,7 @@ struct Process {
   }
   ~Process() {
     {
-      const CoreSection section(core);
+      const runtime::CoreSection section(core);
       link.reset();
     }
     io.poll();
@@ -174,7 +174,7 @@ struct Process {
     if (port.counters().unexpected_events != 0) fail("an event without a row");
   }
   boost::asio::io_context io{1};
-  RealTimeCore core{io};
+  FabricCore core{io};
   fc2::NPort port{core.scheduler(), core.pool(), support::port_config(0)};
   std::optional<LocalFabricLink> link;
 };
@@ -187,7 +187,7 @@ void flood_link(const Directory& directory, const Input& input) {
   hang_up(service.descriptor());
   read_until(
       service.descriptor(), [](const Input&) { return false; }, [&] { process.io.poll(); });
-  const CoreSection section(process.core);
+  const runtime::CoreSection section(process.core);
   if (process.link->up()) fail("a link that ended is up");
   if (process.link->trouble().empty()) fail("no reason for a link that is down");
 }

@@ -5,9 +5,9 @@
 #include "property.hpp"
 #include "settings/units.hpp"
 #include "tools/fabricd/status.hpp"
-#include "tools/fcvi_sim/loader.hpp"
-#include "vipl/configuration.hpp"
-#include "vipl/hosts_file.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+#include "vipl/configuration/configuration.hpp"
+#include "vipl/names/hosts_file.hpp"
 
 namespace {
 constexpr const char* name = "input";

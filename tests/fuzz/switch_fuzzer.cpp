@@ -2,10 +2,10 @@
 // another switch at its E_Port, of NL_Ports at its FL_Port. The steps: frame_flood.hpp; the first byte: 0 as an N_Port
 // without a login, 1 with one, 2 a switch, 3 an NL_Port.
 #include "farp/resolver.hpp"
-#include "fc2_fabric/f_port.hpp"
-#include "fc2_fabric/fabric_controller.hpp"
-#include "fc2_fabric/fabric_directory.hpp"
-#include "fc2_fabric/loop.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
+#include "fc2_fabric/switch/fabric_controller.hpp"
+#include "fc2_fabric/switch/fabric_directory.hpp"
+#include "fc2_fabric/node/loop_n_port.hpp"
 #include "frame_flood.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
@@ -51,7 +51,7 @@ class Stranger final : public fc2::FrameOutput, private fc2::FrameFeeder {
     bytes.insert(bytes.end(), payload.begin(), payload.end());
     accepted = false;
     give(support::flood_frame(fabric_.pool, {0, bytes}, {}));
-    fabric_.run_for(fc2::millisecond);
+    fabric_.run_for(runtime::millisecond);
     if (!accepted) fail("a good FLOGI is not accepted");
   }
   /// Slow, gone and back, reset.
@@ -105,15 +105,15 @@ class World {
  public:
   explicit World(unsigned choice) : from_switch_(choice == 2), from_loop_(choice == 3), fabric_(2) {
     isl_ = &fabric_.join(0, 1);
-    fabric_.run_for(fc2::second);
+    fabric_.run_for(runtime::second);
     citizens_.push_back(std::make_unique<Citizen>(fabric_, 0, std::uint8_t{1}));
     citizens_.push_back(std::make_unique<Citizen>(fabric_, 1, std::uint8_t{2}));
-    fabric_.run_for(fc2::second);
+    fabric_.run_for(runtime::second);
     stranger_.emplace(fabric_, choice != 0);
     if (!from_loop_) return;
     fl_port_ = fabric_.at(0).attach(loop_);
-    loop_.attach(nl_port_);
-    fabric_.run_for(fc2::second);
+    attach(loop_, nl_port_);
+    fabric_.run_for(runtime::second);
   }
   ~World() {
     if (fl_port_ != nullptr) leave_loop();
@@ -133,20 +133,20 @@ class World {
       fl_port_->receive(std::move(frame));
     else
       stranger_->give(std::move(frame));
-    fabric_.run_for(step.has(FloodStep::Wait) ? 3 * fc2::second : fc2::microsecond);
+    fabric_.run_for(step.has(FloodStep::Wait) ? 3 * runtime::second : runtime::microsecond);
     check_bounds();
   }
   void expect_unharmed(bool probed) {
     stranger_->resume();
-    fabric_.run_for(60 * fc2::second);
+    fabric_.run_for(60 * runtime::second);
     if (from_switch_) fabric_.fabric.plug(*isl_);
-    fabric_.run_for(fc2::second);
+    fabric_.run_for(runtime::second);
     if (probed) expect_served();
-    if (from_loop_ && (loop_.lip(nl_port_), fabric_.run_for(10 * fc2::second), !nl_port_.online()))
+    if (from_loop_ && (loop_.lip(nl_port_), fabric_.run_for(10 * runtime::second), !nl_port_.online()))
       fail("an honest NL_Port is not logged in");
     if (from_loop_) leave_loop();
     stranger_.reset();
-    fabric_.run_for(200 * fc2::second);
+    fabric_.run_for(200 * runtime::second);
     expect_nothing_left();
   }
 
@@ -169,7 +169,7 @@ class World {
       fabric_.fabric.plug(*isl_);
     else
       fabric_.fabric.unplug(*isl_);
-    fabric_.run_for((which & 0x80) != 0 ? fc2::second : 2 * fc2::microsecond);
+    fabric_.run_for((which & 0x80) != 0 ? runtime::second : 2 * runtime::microsecond);
   }
   void check_bounds() {
     if (stranger_->f_port().virtual_ports() > fabric_.at(0).config().max_virtual_ports)
@@ -181,7 +181,7 @@ class World {
     stranger_->plug_in_anew();
     stranger_->log_in();
     citizens_.push_back(std::make_unique<Citizen>(fabric_, 0, std::uint8_t{3}));
-    fabric_.run_for(10 * fc2::second);
+    fabric_.run_for(10 * runtime::second);
     for (auto& asking : citizens_)
       for (auto& asked : citizens_)
         if (asking != asked) expect_reaches(*asking, *asked);
@@ -190,12 +190,12 @@ class World {
     asking.found.clear();
     asking.resolver.invalidate_all();
     asking.resolver.resolve(asked.address, asking);
-    fabric_.run_for(20 * fc2::second);
+    fabric_.run_for(20 * runtime::second);
     if (asking.found != std::vector{asked.port.n_port_id()})
       fail("the Name Server does not tell an honest port's address");
     fc2::RemotePort& remote = asking.port.remote_port(asked.port.n_port_id());
     remote.log_in();
-    fabric_.run_for(fc2::second);
+    fabric_.run_for(runtime::second);
     if (!remote.logged_in()) fail("honest ports do not log in with each other");
   }
   void expect_nothing_left() {

@@ -18,19 +18,19 @@
 
 #include "fc2_fabric/drivers/ethernet_name.hpp"
 #include "fc2_fabric/drivers/local_fabric_link.hpp"
-#include "fc2_fabric/drivers/real_time_core.hpp"
+#include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/fcoe/vn2vn_node.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
 
 namespace {
-using fc2::drivers::CoreSection;
+using runtime::CoreSection;
 using namespace std::chrono_literals;
 using Payload = std::vector<std::uint8_t>;
 
 constexpr auto patience = 60s;  // ends a probe that hears nothing, no more
-constexpr fc2::TimeNs answer_time = 20 * fc2::second;
+constexpr runtime::TimeNs answer_time = 20 * runtime::second;
 
 struct Answer final : fc2::ExchangeUser {
   explicit Answer(fc2::NPort& its_port) : port(its_port) {}
@@ -178,7 +178,7 @@ class Probe final : private fc2::fcoe::Vn2vnListener {
   }
 
   boost::asio::io_context io_{1};
-  fc2::drivers::RealTimeCore core_{io_};
+  fc2::drivers::FabricCore core_{io_};
   std::unique_ptr<fc2::fcoe::EthernetPort> ethernet_;
   fc2::NPort port_;
   std::optional<fc2::drivers::LocalFabricLink> link_;

@@ -97,8 +97,8 @@ TEST_F(EndToEndTest, connected_service_killed_is_replaced) {
     waited = {}, accepted = {}, connected = {};
     {
       const CoreSection section(machine.core);
-      b.provider.connect_wait(b.net("service"), vi::infinite, waited);
-      a.provider.connect_request(from, a.net("client"), b.net("service"), 60 * fc2::second, connected);
+      b.provider.connect_wait(b.net("service"), runtime::never, waited);
+      a.provider.connect_request(from, a.net("client"), b.net("service"), 60 * runtime::second, connected);
     }
     machine.run_until([&] { return waited.result.has_value() || connected.result.has_value(); });
     {
@@ -170,9 +170,9 @@ TEST_F(EndToEndTest, stopped_receiver_does_not_stop_the_fabric) {
   Outcome accepted;
   vi::Vi& third_vi = third.make_vi(vi::ReliabilityLevel::UnreliableDelivery);
   const CoreSection* section = new CoreSection(machine.core);
-  third.provider.connect_wait(third.net("service"), vi::infinite, waited);
+  third.provider.connect_wait(third.net("service"), runtime::never, waited);
   Outcome connected;
-  client.provider.connect_request(vi, client.net("client"), third.net("service"), 60 * fc2::second, connected);
+  client.provider.connect_request(vi, client.net("client"), third.net("service"), 60 * runtime::second, connected);
   delete section;
   ASSERT_TRUE(machine.run_until([&] { return waited.result.has_value(); }, 20s));
   {

@@ -53,13 +53,13 @@ class FrameStreamTest : public testing::Test {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     far = ends[1];
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     stream = FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), user, ends[0]);
     user.stream = stream.get();
   }
   ~FrameStreamTest() override {
     {
-      const CoreSection section(machine.core);
+      const runtime::CoreSection section(machine.core);
       stream->close();
     }
     if (far >= 0) ::close(far);
@@ -178,7 +178,7 @@ TEST_F(FrameStreamTest, held_stream_delivers_nothing_until_it_proceeds) {
   machine.run_until([] { return false; }, 50ms);
   EXPECT_EQ(user.frames.size(), 3U);
   {
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     stream->proceed();
   }
   ASSERT_TRUE(machine.run_until([&] { return user.frames.size() == 10; }));
@@ -192,7 +192,7 @@ TEST_F(FrameStreamTest, full_socket_loses_and_reorders_nothing) {
   constexpr std::uint32_t count = 100'000;
   User receiver;
   const auto other = [&] {
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     return FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), receiver,
                              std::exchange(far, -1));
   }();
@@ -200,7 +200,7 @@ TEST_F(FrameStreamTest, full_socket_loses_and_reorders_nothing) {
   std::mt19937 chance(7);
   while (expected < count) {
     {
-      const CoreSection section(machine.core);
+      const runtime::CoreSection section(machine.core);
       while (next < count && !stream->paused()) send_frame(next++, 24 + 4 * (chance() % 529));
     }
     pauses += stream->paused();
@@ -214,7 +214,7 @@ TEST_F(FrameStreamTest, full_socket_loses_and_reorders_nothing) {
     ASSERT_FALSE(receiver.reason) << *receiver.reason;
   }
   EXPECT_GT(pauses, 0U);
-  const CoreSection section(machine.core);
+  const runtime::CoreSection section(machine.core);
   other->close();
 }
 
@@ -222,7 +222,7 @@ TEST_F(FrameStreamTest, full_socket_loses_and_reorders_nothing) {
 TEST_F(FrameStreamTest, full_socket_pauses) {
   std::uint32_t sent = 0;
   {
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     while (!stream->paused() && sent < 10'000) send_frame(sent++);
     EXPECT_FALSE(stream->send_record(RecordKind::Reply, "no room"));
   }
@@ -243,7 +243,7 @@ TEST_F(FrameStreamTest, full_socket_pauses) {
 TEST_F(FrameStreamTest, broken_socket_is_told_later) {
   hang_up();
   {
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     for (std::uint32_t i = 0; i < 1000 && !stream->paused(); ++i) send_frame(i);
     EXPECT_FALSE(user.reason);
   }
@@ -256,7 +256,7 @@ TEST_F(FrameStreamTest, what_was_sent_before_the_end_comes_though_nobody_hears_u
   for (int i = 0; i < 40; ++i) write(frame_record(2136));
   hang_up();
   {
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     for (std::uint32_t i = 0; i < 1000; ++i) {
       ASSERT_FALSE(stream->paused()) << "nobody is there to make room again";
       send_frame(i);
@@ -270,7 +270,7 @@ TEST_F(FrameStreamTest, what_was_sent_before_the_end_comes_though_nobody_hears_u
 // The same, where the output waits for room when the other end goes.
 TEST_F(FrameStreamTest, pause_ends_when_nobody_hears_us_any_more) {
   {
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     for (std::uint32_t i = 0; !stream->paused(); ++i) send_frame(i);
     EXPECT_FALSE(stream->send_record(RecordKind::Reply, "no room"));
     stream->hold();
@@ -281,7 +281,7 @@ TEST_F(FrameStreamTest, pause_ends_when_nobody_hears_us_any_more) {
   EXPECT_TRUE(user.has_room);
   EXPECT_FALSE(user.reason);
   {
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     stream->proceed();
   }
   ASSERT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
@@ -321,7 +321,7 @@ TEST_F(FrameStreamTest, child_of_a_fork_does_not_keep_the_link) {
   ASSERT_EQ(::read(closed[0], &told, 1), 1);
   for (const int end : closed) ::close(end);
   {
-    const CoreSection section(machine.core);
+    const runtime::CoreSection section(machine.core);
     stream->close();
   }
   char none = 0;

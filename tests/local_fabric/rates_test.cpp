@@ -18,11 +18,11 @@ class RatesTest : public testing::Test {
     for (int i = 0; i < number; ++i)
       port->receive(flogi_frame(fabric.pool, fabric.port(0).login_parameters(wire::els::Command::flogi)));
   }
-  void sample_at(fc2::TimeNs now) {
+  void sample_at(runtime::TimeNs now) {
     rates.begin_sample(now);
     rates.sample(*port);
   }
-  [[nodiscard]] double in_at(fc2::TimeNs now) const { return rates.of(*port, now).in; }
+  [[nodiscard]] double in_at(runtime::TimeNs now) const { return rates.of(*port, now).in; }
 
   TestFabric fabric;
   FarEnd far;
@@ -32,27 +32,27 @@ class RatesTest : public testing::Test {
 
 TEST_F(RatesTest, not_known_before_a_sample) {
   frames(3);
-  EXPECT_EQ(in_at(100 * fc2::second), 0);
+  EXPECT_EQ(in_at(100 * runtime::second), 0);
 }
 
 // A frame one millisecond after the first sample is not a thousand per second.
 TEST_F(RatesTest, less_than_a_second_tells_nothing) {
-  sample_at(5 * fc2::second);
+  sample_at(5 * runtime::second);
   frames(3);
-  EXPECT_EQ(in_at(5 * fc2::second + fc2::millisecond), 0);
-  EXPECT_EQ(in_at(6 * fc2::second - 1), 0);
-  EXPECT_DOUBLE_EQ(in_at(6 * fc2::second), 3);
+  EXPECT_EQ(in_at(5 * runtime::second + runtime::millisecond), 0);
+  EXPECT_EQ(in_at(6 * runtime::second - 1), 0);
+  EXPECT_DOUBLE_EQ(in_at(6 * runtime::second), 3);
 }
 
 TEST_F(RatesTest, over_the_sample_before_the_latest) {
-  sample_at(5 * fc2::second);
+  sample_at(5 * runtime::second);
   frames(10);
-  sample_at(10 * fc2::second);
+  sample_at(10 * runtime::second);
   frames(2);
-  EXPECT_DOUBLE_EQ(in_at(10 * fc2::second), 12.0 / 5);
-  EXPECT_DOUBLE_EQ(in_at(15 * fc2::second), 12.0 / 10);
-  sample_at(15 * fc2::second);
-  EXPECT_DOUBLE_EQ(in_at(15 * fc2::second), 2.0 / 5);
+  EXPECT_DOUBLE_EQ(in_at(10 * runtime::second), 12.0 / 5);
+  EXPECT_DOUBLE_EQ(in_at(15 * runtime::second), 12.0 / 10);
+  sample_at(15 * runtime::second);
+  EXPECT_DOUBLE_EQ(in_at(15 * runtime::second), 2.0 / 5);
 }
 
 }  // namespace

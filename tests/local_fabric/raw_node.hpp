@@ -7,14 +7,14 @@
 
 #include "farp/resolver.hpp"
 #include "fc2_fabric/drivers/local_fabric_link.hpp"
-#include "fc2_fabric/drivers/real_time_core.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/drivers/fabric_core.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/provider.hpp"
 #include "tests/local_fabric/fixture.hpp"
 #include "vi/nic.hpp"
 
 namespace support {
-using fc2::drivers::CoreSection;
+using runtime::CoreSection;
 
 struct Outcome : vi::ConnectOperation {
   void done(vi::Return value) override { result = value; }
@@ -28,7 +28,7 @@ struct WaitOutcome : vi::ConnectWaitOperation {
 /// An io_context and a core; several nodes may share them.
 struct Machine {
   boost::asio::io_context io{1};
-  fc2::drivers::RealTimeCore core{io};
+  fc2::drivers::FabricCore core{io};
   bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = generous) {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (!done()) {
@@ -84,7 +84,7 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
     Outcome outcome;
     {
       const CoreSection section(machine_.core);
-      provider.connect_request(vi, net("client"), remote, 60 * fc2::second, outcome);
+      provider.connect_request(vi, net("client"), remote, 60 * runtime::second, outcome);
     }
     machine_.run_until([&] { return outcome.result.has_value(); });
     return outcome.result.value_or(vi::Return::NotDone);
@@ -95,7 +95,7 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
     Outcome accepted;
     {
       const CoreSection section(machine_.core);
-      provider.connect_wait(net(discriminator), vi::infinite, waited);
+      provider.connect_wait(net(discriminator), runtime::never, waited);
     }
     machine_.run_until([&] { return waited.result.has_value(); });
     if (waited.result != vi::Return::Success) return waited.result.value_or(vi::Return::NotDone);
@@ -148,7 +148,7 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
   static farp::ResolverConfig resolver_config(const wire::IpAddress& own) {
     farp::ResolverConfig config;
     config.own_addresses = {own};
-    config.farp_timeout = 100 * fc2::millisecond;
+    config.farp_timeout = 100 * runtime::millisecond;
     return config;
   }
   static fcvi::ProviderConfig provider_config(const wire::IpAddress& own, unsigned number) {

@@ -52,7 +52,7 @@ class ServiceTest : public LocalFabricTest {
   }
   /// A node that cannot get a link: what it is told.
   std::string unreachable_reason(fc2::drivers::LocalFabricOptions options = {}) {
-    options.connect_limit = 300 * fc2::millisecond;
+    options.connect_limit = 300 * runtime::millisecond;
     Machine machine;
     RawNode node(machine, 1, options);
     EXPECT_TRUE(machine.run_until([&] { return !node.link_states.empty(); }));

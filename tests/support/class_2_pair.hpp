@@ -2,7 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/node/class_2.hpp"
 #include "tests/support/port_pair.hpp"
 
 namespace support {
@@ -24,7 +24,7 @@ class Class2Pair : public testing::Test {
     ASSERT_TRUE(pair.log_in());
     pair.to_a.log.clear(), pair.to_b.log.clear();
   }
-  void run() { pair.run_for(fc2::millisecond); }
+  void run() { pair.run_for(runtime::millisecond); }
 
   /// From a to b.
   fc2::Exchange& originate(wire::Type of = type) {

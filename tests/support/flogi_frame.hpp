@@ -1,6 +1,6 @@
 // FLOGI as a frame, of a port that is none of ours: for ends of links that tests make by hand.
 #pragma once
-#include "fc2_fabric/frame.hpp"
+#include "fc2_fabric/frame/frame.hpp"
 #include "wire/els/login.hpp"
 #include "wire/fc_header.hpp"
 

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/channel.hpp"
+#include "fc2_fabric/link/channel.hpp"
 #include "wire/els/command.hpp"
 #include "wire/fc_header.hpp"
 
 namespace support {
 
 struct LoggedFrame {
-  fc2::TimeNs at = 0;
+  runtime::TimeNs at = 0;
   bool outbound = false;
   wire::Sof sof{};
   wire::Eof eof{};
@@ -29,7 +29,7 @@ struct LoggedFrame {
 
 class FrameLog final : public fc2::FrameTap, public fc2::FrameReceiver {
  public:
-  void frame_passed(fc2::TimeNs at, const fc2::Frame& frame, bool outbound) override { add(at, frame, outbound); }
+  void frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) override { add(at, frame, outbound); }
   void receive(fc2::FramePtr frame) override { add(frame->arrival, *frame, false); }
 
   [[nodiscard]] const std::deque<LoggedFrame>& frames() const { return frames_; }
@@ -60,7 +60,7 @@ class FrameLog final : public fc2::FrameTap, public fc2::FrameReceiver {
   }
 
  private:
-  void add(fc2::TimeNs at, const fc2::Frame& frame, bool outbound) {
+  void add(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
     LoggedFrame logged{.at = at, .outbound = outbound, .sof = frame.sof, .eof = frame.eof, .header = {}, .data = {}};
     const auto content = frame.content();
     if (const auto header = wire::FcHeader::parse(content)) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
 
 namespace support {
 

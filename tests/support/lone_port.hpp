@@ -6,8 +6,8 @@
 #include <functional>
 #include <stdexcept>
 
-#include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/test_fabric.hpp"
@@ -23,7 +23,7 @@ class LonePort : public testing::Test {
   using Adjust = std::function<void(fc2::NPortConfig&)>;
   using AdjustLogin = std::function<void(wire::els::Login&)>;
 
-  explicit LonePort(const Adjust& adjust = {}, fc2::TimeNs start = fc2::second)
+  explicit LonePort(const Adjust& adjust = {}, runtime::TimeNs start = runtime::second)
       : scheduler(start), port(scheduler, pool, config(adjust)) {
     to_wire.tap_sender(&log);
     port.link_up_without_fabric(to_wire, own);
@@ -34,7 +34,7 @@ class LonePort : public testing::Test {
     if (adjust) adjust(config);
     return config;
   }
-  void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   void receive(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
     fc2::FramePtr frame = pool.take();
     header.write(frame->bytes);
@@ -81,7 +81,7 @@ class LonePort : public testing::Test {
   }
   [[nodiscard]] std::uint64_t refused() const { return port.counters().discarded(fc2::Discard::NoResources); }
 
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
   FrameLog log;
   struct Nowhere final : fc2::FrameReceiver {

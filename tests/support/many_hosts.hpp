@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "farp/resolver.hpp"
-#include "fc2_fabric/fabric.hpp"
+#include "fc2_fabric/switch/fabric.hpp"
 #include "fcvi/provider.hpp"
 #include "tests/support/switched_fabric.hpp"
 #include "vi/nic.hpp"
+#include "wire/line_rate.hpp"
 
 namespace support {
 
@@ -21,23 +22,23 @@ class ManyHosts {
   };
 
   explicit ManyHosts(const Config& config) : config_(config), fabric_(0, config.fabric) {
-    fabric_.link = {.latency_ns = fc2::microsecond, .bytes_per_second = fc2::line_rate_bytes_per_second("32GFC")};
+    fabric_.link = {.latency_ns = runtime::microsecond, .bytes_per_second = wire::line_rate_bytes_per_second("32GFC")};
     for (std::size_t i = 0; i < config.switches; ++i) fabric_.add_switch();
-    const fc2::LinkConfig isl{.latency_ns = 5 * fc2::microsecond,
-                              .bytes_per_second = fc2::line_rate_bytes_per_second("128GFC")};
+    const fc2::LinkConfig isl{.latency_ns = 5 * runtime::microsecond,
+                              .bytes_per_second = wire::line_rate_bytes_per_second("128GFC")};
     for (std::size_t i = 0; i < config.switches; ++i)
       for (std::size_t bit = 1; bit < config.switches; bit *= 2)
         if ((i & bit) == 0) fabric_.join(i, i | bit, isl);
-    fabric_.run_for(fc2::second);
+    fabric_.run_for(runtime::second);
     for (std::size_t i = 0; i < config.ports; ++i) add_host();
   }
 
   /// Until everybody has registered. False: not all of them by then.
-  bool register_all(fc2::TimeNs limit = 100 * fc2::second) {
+  bool register_all(runtime::TimeNs limit = 100 * runtime::second) {
     return run_until([&] { return ready_ == hosts_.size(); }, limit);
   }
   /// Pairwise, each to one of another switch. False: not all of them by then.
-  bool connect_all(fc2::TimeNs limit = 100 * fc2::second) {
+  bool connect_all(runtime::TimeNs limit = 100 * runtime::second) {
     const std::size_t half = hosts_.size() / 2;
     for (std::size_t i = 0; i < half; ++i)
       pairs_.push_back(std::make_unique<Pair>(*this, *hosts_[i], *hosts_[i + half]));
@@ -127,7 +128,7 @@ class ManyHosts {
       accepted = true;
       server.provider.connect_accept(vi::ConnectWaitOperation::token, server.make_vi(), accept);
     }
-    static constexpr fc2::TimeNs limit = 60 * fc2::second;
+    static constexpr runtime::TimeNs limit = 60 * runtime::second;
     ManyHosts& hosts;
     Host& client;
     Host& server;
@@ -140,8 +141,8 @@ class ManyHosts {
     hosts_.push_back(std::make_unique<Host>(*this, fabric_.port(index), index));
   }
   template <class Done>
-  bool run_until(Done done, fc2::TimeNs limit) {
-    const fc2::TimeNs end = fabric_.scheduler.now() + limit;
+  bool run_until(Done done, runtime::TimeNs limit) {
+    const runtime::TimeNs end = fabric_.scheduler.now() + limit;
     while (!done() && fabric_.scheduler.run_next(end))
       while (!waiting_.empty()) {
         Pair* pair = waiting_.back();

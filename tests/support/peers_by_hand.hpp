@@ -14,7 +14,7 @@ class PeersByHand : public testing::Test {
  public:
   using Adjust = std::function<void(fc2::NPortConfig&)>;
   using Bytes = std::vector<std::uint8_t>;
-  using Times = std::vector<fc2::TimeNs>;
+  using Times = std::vector<runtime::TimeNs>;
   static constexpr wire::FcId own{0x000001}, peer{0x000002}, stranger{0x000003};
   /// For an Adjust: the link promises no order.
   static void out_of_order(fc2::NPortConfig& config) { config.in_order_without_fabric = false; }
@@ -28,8 +28,8 @@ class PeersByHand : public testing::Test {
 
   fc2::Channel& wire() { return wire_; }
   void link_up(wire::FcId id = own) { port.link_up_without_fabric(wire_, id); }
-  void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
-  void run_until(fc2::TimeNs since_begin) { scheduler.run_until(begin + since_begin); }
+  void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  void run_until(runtime::TimeNs since_begin) { scheduler.run_until(begin + since_begin); }
   void mark() {  // times count from here
     begin = scheduler.now();
     sent.clear();
@@ -82,7 +82,7 @@ class PeersByHand : public testing::Test {
   /// A request, and what the port answers; empty: nothing, so far.
   Bytes ask(wire::FcId from, const Bytes& payload, wire::FcId to = own) {
     const wire::OxId ox_id = request(from, payload, to);
-    run_for(fc2::microsecond);
+    run_for(runtime::microsecond);
     const LoggedFrame* found = sent.find([&](const LoggedFrame& frame) {
       return frame.is(wire::RCtl::els_reply) && frame.header.d_id == from && frame.header.ox_id == ox_id;
     });
@@ -109,7 +109,7 @@ class PeersByHand : public testing::Test {
   /// PLOGI of the port, accepted; forgotten.
   void log_in(wire::FcId id = peer) {
     remote(id).log_in();
-    run_for(fc2::microsecond);
+    run_for(runtime::microsecond);
     accept_login(last());
     ASSERT_TRUE(remote(id).logged_in());
     mark();
@@ -145,12 +145,12 @@ class PeersByHand : public testing::Test {
     EXPECT_EQ(port.counters().discarded(), count);
   }
 
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
   FrameLog sent;
   LoginListener listener;
   RecordingUser user;
-  fc2::TimeNs begin = scheduler.now();
+  runtime::TimeNs begin = scheduler.now();
   std::uint64_t unexpected_events = 0;
 
  private:

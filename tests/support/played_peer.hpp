@@ -1,7 +1,7 @@
 // An N_Port whose peer is played by hand, frame by frame: what it sends is there at once; what it receives, and when,
 // the test says to the nanosecond.
 #pragma once
-#include "fc2_fabric/class_2.hpp"
+#include "fc2_fabric/node/class_2.hpp"
 #include "tests/support/lone_port.hpp"
 #include "tests/support/port_pair.hpp"
 

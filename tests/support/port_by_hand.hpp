@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
@@ -20,7 +20,7 @@ namespace support {
 class FarWire final : public fc2::FrameOutput {
  public:
   static constexpr std::uint16_t buffers = 11;
-  explicit FarWire(fc2::Scheduler& scheduler) : scheduler_(scheduler) {}
+  explicit FarWire(runtime::Scheduler& scheduler) : scheduler_(scheduler) {}
   void send(fc2::FramePtr frame) override { log.frame_passed(scheduler_.now(), *frame, true); }
   [[nodiscard]] std::uint16_t own_bb_credit() const override { return buffers; }
   [[nodiscard]] bool alternate_bb_credit() const override { return alternate; }
@@ -30,7 +30,7 @@ class FarWire final : public fc2::FrameOutput {
   std::vector<std::uint16_t> told;  // BB_Credit
 
  private:
-  fc2::Scheduler& scheduler_;
+  runtime::Scheduler& scheduler_;
 };
 
 /// A FC-4 with message data, that remembers.
@@ -70,7 +70,7 @@ class PortByHand {
     port.add_listener(listener);
   }
   ~PortByHand() { EXPECT_EQ(port.counters().unexpected_events, 0U); }
-  void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   [[nodiscard]] std::uint64_t discarded(fc2::Discard reason) const { return port.counters().discarded(reason); }
 
   // --- frames to the port
@@ -83,7 +83,7 @@ class PortByHand {
     frame->sof = sof;
     frame->eof = eof;
     port.receive(std::move(frame));
-    run_for(fc2::microsecond);
+    run_for(runtime::microsecond);
   }
   /// The first frame of an exchange of its own.
   wire::FcHeader opening(wire::Type type, wire::RCtl r_ctl, wire::FcId from = peer) {
@@ -139,11 +139,11 @@ class PortByHand {
   // --- to these states
   void without_fabric(wire::FcId id = own) {
     port.link_up_without_fabric(wire, id);
-    run_for(fc2::microsecond);
+    run_for(runtime::microsecond);
   }
   void link_up() {
     port.link_up(wire);
-    run_for(fc2::microsecond);
+    run_for(runtime::microsecond);
   }
   void on_fabric(wire::FcId id = own) {
     link_up();
@@ -173,7 +173,7 @@ class PortByHand {
   }
   void public_loop(std::uint8_t al_pa = own.port()) {
     port.link_up_on_public_loop(wire, al_pa);
-    run_for(fc2::microsecond);
+    run_for(runtime::microsecond);
   }
   void on_public_loop(wire::FcId id = own) {
     public_loop(id.port());
@@ -187,7 +187,7 @@ class PortByHand {
   }
   void log_in(wire::FcId id = peer) {
     port.remote_port(id).log_in();
-    run_for(fc2::microsecond);
+    run_for(runtime::microsecond);
     answer(Command::plogi, bytes_of(login_of(id)), port.n_port_id());
     EXPECT_TRUE(port.remote_port(id).logged_in());
   }
@@ -196,7 +196,7 @@ class PortByHand {
     return wire.log.count([&](const LoggedFrame& frame) { return frame.is_els(command) && frame.header.d_id == to; });
   }
 
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
   LoginListener listener;
   RecordingUser user;

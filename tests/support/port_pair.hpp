@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/support/frame_log.hpp"
 
 namespace support {
@@ -66,18 +66,18 @@ class PortPair {
     a.link_up(a_to_b_);
     b.link_up(b_to_a_);
   }
-  void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   /// PLOGI from a to b.
   bool log_in() {
     a.remote_port(b_id).log_in();
-    run_for(fc2::millisecond);
+    run_for(runtime::millisecond);
     return a.remote_port(b_id).logged_in() && b.remote_port(a_id).logged_in();
   }
   [[nodiscard]] std::uint64_t unexpected_events() const {
     return a.counters().unexpected_events + b.counters().unexpected_events;
   }
 
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
   fc2::NPort a, b;
   Interposer to_a, to_b;

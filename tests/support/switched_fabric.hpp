@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/fabric.hpp"
-#include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/switch/fabric.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/support/test_fabric.hpp"
 
 namespace support {
@@ -57,11 +57,11 @@ class SwitchedFabric {
   [[nodiscard]] std::size_t size() const { return ports_.size(); }
   [[nodiscard]] wire::FcId id(std::size_t index) const { return ports_.at(index)->n_port_id(); }
 
-  void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   bool log_in(std::size_t from, std::size_t to) {
     fc2::RemotePort& remote = port(from).remote_port(id(to));
     remote.log_in();
-    run_for(fc2::second);
+    run_for(runtime::second);
     return remote.logged_in();
   }
   /// Of all switches.
@@ -71,10 +71,10 @@ class SwitchedFabric {
     return sum;
   }
 
-  static constexpr fc2::LinkConfig isl{.latency_ns = 10 * fc2::microsecond, .bytes_per_second = 0};
-  fc2::Scheduler scheduler;
+  static constexpr fc2::LinkConfig isl{.latency_ns = 10 * runtime::microsecond, .bytes_per_second = 0};
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
-  fc2::LinkConfig link{.latency_ns = fc2::microsecond, .bytes_per_second = 0};
+  fc2::LinkConfig link{.latency_ns = runtime::microsecond, .bytes_per_second = 0};
 
  private:
   std::vector<std::unique_ptr<fc2::NPort>> ports_;

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/frame.hpp"
-#include "fc2_fabric/n_port.hpp"
-#include "fc2_fabric/remote_port.hpp"
-#include "fc2_fabric/scheduler.hpp"
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/frame/frame.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
+#include "runtime/scheduler.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 
 namespace support {
 
@@ -51,26 +51,26 @@ class TestFabric {
   /// Attaches all, and lets the fabric logins complete.
   void bring_up() {
     for (std::size_t i = 0; i < size(); ++i) attach(i);
-    run_for(fc2::second);
+    run_for(runtime::second);
   }
   /// PLOGI from one port to another.
   bool log_in(std::size_t from, std::size_t to) {
     fc2::RemotePort& remote = port(from).remote_port(port(to).n_port_id());
     remote.log_in();
-    run_for(fc2::second);
+    run_for(runtime::second);
     return remote.logged_in();
   }
-  void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   /// Until `done`, at most for `limit`. True if it came so far.
-  bool run_until(const std::function<bool()>& done, fc2::TimeNs limit = 100 * fc2::second) {
-    const fc2::TimeNs end = scheduler.now() + limit;
+  bool run_until(const std::function<bool()>& done, runtime::TimeNs limit = 100 * runtime::second) {
+    const runtime::TimeNs end = scheduler.now() + limit;
     while (!done() && scheduler.run_next(end)) {}
     return done();
   }
 
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
-  fc2::LinkConfig link{.latency_ns = fc2::microsecond, .bytes_per_second = 0};
+  fc2::LinkConfig link{.latency_ns = runtime::microsecond, .bytes_per_second = 0};
 
  private:
   struct Silence final : fc2::FrameFault {

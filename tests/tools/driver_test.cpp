@@ -1,4 +1,4 @@
-#include "tools/fcvi_sim/driver.hpp"
+#include "tools/fcvi_sim/host/driver.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@ namespace {
 
 class DriverTest : public testing::Test {
  protected:
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   Driver driver{scheduler};
   std::vector<std::string> log;
 
-  Task<> sleeper(std::string name, fc2::TimeNs delay) {
+  Task<> sleeper(std::string name, runtime::TimeNs delay) {
     co_await driver.sleep(delay);
     log.push_back(name);
   }
@@ -37,26 +37,26 @@ TEST_F(DriverTest, sleepers_wake_in_order_of_time_then_of_start) {
   driver.spawn(sleeper("late", 20));
   driver.spawn(sleeper("early", 10));
   driver.spawn(sleeper("early too", 10));
-  EXPECT_EQ(driver.run(fc2::second), Driver::Outcome::Finished);
+  EXPECT_EQ(driver.run(runtime::second), Driver::Outcome::Finished);
   EXPECT_EQ(log, (std::vector<std::string>{"early", "early too", "late"}));
-  EXPECT_EQ(scheduler.now(), fc2::second + 20);
+  EXPECT_EQ(scheduler.now(), runtime::second + 20);
 }
 
 TEST_F(DriverTest, value_of_a_task_reaches_its_awaiter) {
   int value = 0;
   driver.spawn(asker(value));
   EXPECT_EQ(value, 0);  // lazy
-  EXPECT_EQ(driver.run(fc2::second), Driver::Outcome::Finished);
+  EXPECT_EQ(driver.run(runtime::second), Driver::Outcome::Finished);
   EXPECT_EQ(value, 42);
 }
 
 /// Sets a signal from inside the model and notes that nobody ran within.
-class Setter final : public fc2::Event {
+class Setter final : public runtime::Event {
  public:
   Setter(Signal& signal, std::vector<std::string>& log) : signal_(signal), log_(log) {}
 
  private:
-  void fire(fc2::TimeNs) override {
+  void fire(runtime::TimeNs) override {
     signal_.set();
     log_.emplace_back("model at rest");
   }
@@ -70,7 +70,7 @@ TEST_F(DriverTest, signal_from_the_model_resumes_after_the_event) {
   Setter setter(signal, log);
   driver.spawn(waiter(signal));
   scheduler.schedule_after(setter, 5);
-  EXPECT_EQ(driver.run(fc2::second), Driver::Outcome::Finished);
+  EXPECT_EQ(driver.run(runtime::second), Driver::Outcome::Finished);
   EXPECT_EQ(log, (std::vector<std::string>{"model at rest", "woken"}));
 }
 
@@ -85,25 +85,25 @@ TEST_F(DriverTest, call_that_is_done_at_once_does_not_suspend) {
 TEST_F(DriverTest, waiting_for_what_cannot_happen_is_stuck) {
   Signal signal(driver);
   driver.spawn(waiter(signal));
-  EXPECT_EQ(driver.run(fc2::second), Driver::Outcome::Stuck);
+  EXPECT_EQ(driver.run(runtime::second), Driver::Outcome::Stuck);
   EXPECT_EQ(driver.running(), 1u);
 }
 
 TEST_F(DriverTest, time_limit_ends_the_run) {
-  driver.spawn(sleeper("never", fc2::second));
-  EXPECT_EQ(driver.run(fc2::millisecond), Driver::Outcome::TimeLimit);
+  driver.spawn(sleeper("never", runtime::second));
+  EXPECT_EQ(driver.run(runtime::millisecond), Driver::Outcome::TimeLimit);
   EXPECT_TRUE(log.empty());
 }
 
 TEST_F(DriverTest, exception_passes_through_awaiters_to_the_caller) {
   driver.spawn(nested_thrower());
-  EXPECT_THROW(driver.run(fc2::second), std::runtime_error);
+  EXPECT_THROW(driver.run(runtime::second), std::runtime_error);
   EXPECT_EQ(driver.running(), 0u);
 }
 
 TEST_F(DriverTest, abandoned_programs_are_destroyed_where_they_wait) {
   auto guard = std::make_shared<int>(1);
-  driver.spawn([](Driver& own, std::shared_ptr<int>) -> Task<> { co_await own.sleep(fc2::second); }(driver, guard));
+  driver.spawn([](Driver& own, std::shared_ptr<int>) -> Task<> { co_await own.sleep(runtime::second); }(driver, guard));
   driver.run(1);
   EXPECT_EQ(guard.use_count(), 2);
   driver.abandon();

@@ -1,9 +1,9 @@
-#include "tools/fcvi_sim/expectations.hpp"
+#include "tools/fcvi_sim/run/expectations.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tools/fcvi_sim/loader.hpp"
-#include "tools/fcvi_sim/summary.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+#include "tools/fcvi_sim/run/summary.hpp"
 #include "vi/descriptor.hpp"
 
 namespace sim {
@@ -94,10 +94,10 @@ TEST_F(ExpectationsTest, counts) {
 
 TEST_F(ExpectationsTest, discards_errors_and_time) {
   scenario.expectations.asynchronous_errors = {1, 2};
-  scenario.expectations.max_duration = fc2::millisecond;
+  scenario.expectations.max_duration = runtime::millisecond;
   result.discards = 1;
   result.unexpected_events = 1;
-  result.duration = 2 * fc2::millisecond;
+  result.duration = 2 * runtime::millisecond;
   EXPECT_EQ(failures(),
             (Lines{"discarded frames: expected exactly 0, got 1", "asynchronous errors: expected 1 to 2, got 0",
                    "events that a state machine had no row for: expected exactly 0, got 1",

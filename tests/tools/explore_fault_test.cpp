@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/test_fabric.hpp"
-#include "tools/fcvi_sim/explore_fault.hpp"
+#include "tools/fcvi_sim/explore/fault.hpp"
 #include "wire/fc_header.hpp"
 
 namespace sim::explore {
@@ -12,13 +12,13 @@ using Kind = Fault::Kind;
 TEST(Fault, every_kind_reads_as_it_writes) {
   const FaultList faults{{.kind = Kind::Lose, .frame = 1},
                          {.kind = Kind::Duplicate, .frame = 2},
-                         {.kind = Kind::Duplicate, .frame = 3, .delay = 2001 * fc2::millisecond},
-                         {.kind = Kind::Delay, .frame = 4, .delay = 10 * fc2::second},
+                         {.kind = Kind::Duplicate, .frame = 3, .delay = 2001 * runtime::millisecond},
+                         {.kind = Kind::Delay, .frame = 4, .delay = 10 * runtime::second},
                          {.kind = Kind::Delay, .frame = 5, .delay = 7},
                          {.kind = Kind::Reorder, .frame = 6, .overtaken = 300},
                          {.kind = Kind::Lose, .frame = 7, .count = 16},
-                         {.kind = Kind::Delay, .frame = 8, .delay = 4 * fc2::second, .count = 300},
-                         {.kind = Kind::Alternate, .frame = 9, .delay = fc2::second, .count = 2},
+                         {.kind = Kind::Delay, .frame = 8, .delay = 4 * runtime::second, .count = 300},
+                         {.kind = Kind::Alternate, .frame = 9, .delay = runtime::second, .count = 2},
                          {.kind = Kind::Reverse, .frame = 10, .count = 300},
                          {.kind = Kind::Shuffle, .frame = 11, .count = 100'000},
                          {.kind = Kind::Reorder, .frame = 4294967295, .overtaken = 2}};
@@ -70,7 +70,7 @@ class Injector : public testing::Test, protected fc2::ExchangeUser {
  protected:
   struct Arrival {
     std::uint8_t number;
-    fc2::TimeNs at;
+    runtime::TimeNs at;
     friend bool operator==(const Arrival&, const Arrival&) = default;
   };
   Injector() : fabric(2) {
@@ -88,16 +88,16 @@ class Injector : public testing::Test, protected fc2::ExchangeUser {
       fc2::Exchange* exchange = fabric.port(0).originate(fabric.port(1).n_port_id(), wire::Type::fc_vi, *this);
       const std::uint8_t payload[] = {number, 0, 0, 0};
       fabric.port(0).send(*exchange, wire::RCtl::unsolicited_control, {}, payload, {.last_of_exchange = true});
-      fabric.run_for(fc2::microsecond);
+      fabric.run_for(runtime::microsecond);
     }
-    fabric.run_for(100 * fc2::second);
+    fabric.run_for(100 * runtime::second);
     EXPECT_EQ(injector.frames(), 3u);
     EXPECT_EQ(injector.applied(), faults.size());
     for (std::size_t i = 0; i < 2; ++i) fabric.fabric.set_fault(fabric.port(i), nullptr);
     return std::exchange(arrivals_, {});
   }
   support::TestFabric fabric;
-  static constexpr fc2::TimeNs us = fc2::microsecond;  // each link's latency: two to cross
+  static constexpr runtime::TimeNs us = runtime::microsecond;  // each link's latency: two to cross
 
  private:
   void sequence_received(fc2::Exchange&, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
@@ -105,7 +105,7 @@ class Injector : public testing::Test, protected fc2::ExchangeUser {
   }
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
   std::vector<Arrival> arrivals_;
-  fc2::TimeNs start_ = 0;
+  runtime::TimeNs start_ = 0;
 };
 
 TEST_F(Injector, no_fault_changes_nothing) {
@@ -119,33 +119,34 @@ TEST_F(Injector, block_is_lost) {
   EXPECT_EQ(arrivals({{.kind = Kind::Lose, .frame = 2, .count = 16}}), (std::vector<Arrival>{{1, 2 * us}}));
 }
 TEST_F(Injector, block_comes_later) {
-  EXPECT_EQ(arrivals({{.kind = Kind::Delay, .frame = 1, .delay = fc2::second, .count = 2}}),
-            (std::vector<Arrival>{{3, 4 * us}, {1, fc2::second + 2 * us}, {2, fc2::second + 3 * us}}));
+  EXPECT_EQ(arrivals({{.kind = Kind::Delay, .frame = 1, .delay = runtime::second, .count = 2}}),
+            (std::vector<Arrival>{{3, 4 * us}, {1, runtime::second + 2 * us}, {2, runtime::second + 3 * us}}));
 }
 TEST_F(Injector, block_comes_backwards) {
-  EXPECT_EQ(arrivals({{.kind = Kind::Reverse, .frame = 1, .count = 3}}),
-            (std::vector<Arrival>{{3, 4 * us}, {2, fc2::millisecond + 3 * us}, {1, 2 * fc2::millisecond + 2 * us}}));
+  EXPECT_EQ(
+      arrivals({{.kind = Kind::Reverse, .frame = 1, .count = 3}}),
+      (std::vector<Arrival>{{3, 4 * us}, {2, runtime::millisecond + 3 * us}, {1, 2 * runtime::millisecond + 2 * us}}));
 }
 TEST_F(Injector, every_other_one_of_a_block_comes_later) {
-  EXPECT_EQ(arrivals({{.kind = Kind::Alternate, .frame = 1, .delay = fc2::second, .count = 3}}),
-            (std::vector<Arrival>{{2, 3 * us}, {1, fc2::second + 2 * us}, {3, fc2::second + 4 * us}}));
+  EXPECT_EQ(arrivals({{.kind = Kind::Alternate, .frame = 1, .delay = runtime::second, .count = 3}}),
+            (std::vector<Arrival>{{2, 3 * us}, {1, runtime::second + 2 * us}, {3, runtime::second + 4 * us}}));
 }
 TEST_F(Injector, block_is_shuffled_always_the_same_way) {
   const FaultList faults{{.kind = Kind::Shuffle, .frame = 1, .count = 3}};
   const auto first = arrivals(faults);
   ASSERT_EQ(first.size(), 3u);
-  EXPECT_LE(first.back().at, 2 * fc2::millisecond + 4 * us);
+  EXPECT_LE(first.back().at, 2 * runtime::millisecond + 4 * us);
   EXPECT_FALSE(first[0].number == 1 && first[1].number == 2);
   EXPECT_EQ(arrivals(faults), first);
 }
 TEST_F(Injector, a_later_fault_goes_before_the_block_around_it) {
-  EXPECT_EQ(
-      arrivals({{.kind = Kind::Delay, .frame = 1, .delay = fc2::second, .count = 3}, {.kind = Kind::Lose, .frame = 2}}),
-      (std::vector<Arrival>{{1, fc2::second + 2 * us}, {3, fc2::second + 4 * us}}));
+  EXPECT_EQ(arrivals({{.kind = Kind::Delay, .frame = 1, .delay = runtime::second, .count = 3},
+                      {.kind = Kind::Lose, .frame = 2}}),
+            (std::vector<Arrival>{{1, runtime::second + 2 * us}, {3, runtime::second + 4 * us}}));
 }
 TEST_F(Injector, delayed_comes_later) {
-  EXPECT_EQ(arrivals({{.kind = Kind::Delay, .frame = 1, .delay = fc2::second}}),
-            (std::vector<Arrival>{{2, 3 * us}, {3, 4 * us}, {1, fc2::second + 2 * us}}));
+  EXPECT_EQ(arrivals({{.kind = Kind::Delay, .frame = 1, .delay = runtime::second}}),
+            (std::vector<Arrival>{{2, 3 * us}, {3, 4 * us}, {1, runtime::second + 2 * us}}));
 }
 TEST_F(Injector, reordered_is_overtaken_as_often_as_said) {
   EXPECT_EQ(arrivals({{.kind = Kind::Reorder, .frame = 1, .overtaken = 1}}),
@@ -157,7 +158,7 @@ TEST_F(Injector, reordered_that_nobody_overtakes_comes_in_the_end) {
   const auto came = arrivals({{.kind = Kind::Reorder, .frame = 3, .overtaken = 1}});
   ASSERT_EQ(came.size(), 3u);
   EXPECT_EQ(came[2].number, 3);
-  EXPECT_GT(came[2].at, 50 * fc2::millisecond);
+  EXPECT_GT(came[2].at, 50 * runtime::millisecond);
 }
 TEST_F(Injector, two_faults_work_together) {
   EXPECT_EQ(arrivals({{.kind = Kind::Delay, .frame = 1, .delay = 5 * us}, {.kind = Kind::Lose, .frame = 3}}),

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/remote_port.hpp"
-#include "tools/fcvi_sim/explore.hpp"
-#include "tools/fcvi_sim/explore_report.hpp"
-#include "tools/fcvi_sim/loader.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
+#include "tools/fcvi_sim/explore/explore.hpp"
+#include "tools/fcvi_sim/explore/report.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
 
 namespace sim::explore {
 namespace {
@@ -83,7 +83,7 @@ TEST(Explore, disorder_is_within_r_a_tov_and_bounded) {
   EXPECT_GT(two.runs_by_depth[2], 0u);
   EXPECT_LE(two.runs, 1 + 30 + 30 * 30 / 2);
   for (const Fault& fault : disorder_of_frames())
-    EXPECT_LT((fault.count == 1 ? 1 : 2) * fault.delay, 10 * fc2::second) << to_string(fault);
+    EXPECT_LT((fault.count == 1 ? 1 : 2) * fault.delay, 10 * runtime::second) << to_string(fault);
 }
 
 // A loss, and what is late by seconds in a set-up or a login, is nothing that "order" speaks of; all else of it is.
@@ -102,7 +102,7 @@ TEST(Explore, disorder_out_of_order_is_judged) {
 TEST(Explore, alternate_hits_every_other_frame) {
   Scenario scenario = one_send();
   fc2::FramePool pool;
-  World world(scenario, {{.kind = Fault::Kind::Alternate, .frame = 5, .delay = fc2::millisecond, .count = 4}}, pool,
+  World world(scenario, {{.kind = Fault::Kind::Alternate, .frame = 5, .delay = runtime::millisecond, .count = 4}}, pool,
               {});
   const Record& record = world.run();
   EXPECT_EQ(record.faults_applied, 1u);
@@ -200,13 +200,13 @@ TEST(Invariants, delivery_sees_promises_of_success_broken) {
 // FC-VI 8.4.1 d): late by less than R_A_TOV, on an out-of-order fabric, in order or lost: what may cost a message.
 TEST(Invariants, order_sees_what_a_late_frame_costs) {
   Scenario scenario = scenario_of("reliable_delivery", "[{operation: send, data: {random: 100}, message_bytes: 50}]");
-  scenario.workloads[0].hold = 15 * fc2::second;
+  scenario.workloads[0].hold = 15 * runtime::second;
   const Sabotage flushed{.record = [](Record& r) {
     server(r).receives[1].status |= vi::status::flushed;
     r.faults = {r.faults[0]};
   }};
-  const FaultList late{{.kind = Fault::Kind::Delay, .frame = 9, .delay = 9 * fc2::second}};
-  const FaultList twice{{.kind = Fault::Kind::Delay, .frame = 9, .delay = 5 * fc2::second, .count = 2}};
+  const FaultList late{{.kind = Fault::Kind::Delay, .frame = 9, .delay = 9 * runtime::second}};
+  const FaultList twice{{.kind = Fault::Kind::Delay, .frame = 9, .delay = 5 * runtime::second, .count = 2}};
   const FaultList lost{{.kind = Fault::Kind::Lose, .frame = 9}};
   EXPECT_EQ(broken(scenario, flushed, late).contains("order"), false);
   scenario.in_order = false;
@@ -235,12 +235,12 @@ TEST(Invariants, agreement_sees_who_stays_connected) {
   const auto late = [](Record& r) {
     for (StateChange& change : client(r).states)
       if (change.state != vi::State::ConnectPending && change.state != vi::State::Connected)
-        change.at += 60 * fc2::second;
+        change.at += 60 * runtime::second;
     client(r).states.front().at = 0;
   };
   EXPECT_EQ(broken_by(late), Names{"agreement"});
   EXPECT_EQ(broken_by([](Record& r) {
-              client(r).states.push_back({90 * fc2::second, vi::State::Connected});
+              client(r).states.push_back({90 * runtime::second, vi::State::Connected});
             }),
             Names{"agreement"});
 }
@@ -249,7 +249,7 @@ TEST(Invariants, agreement_sees_who_stays_connected) {
 class Excuses : public testing::Test {
  public:
   Excuses() {
-    record.ulp_timeout = record.r_a_tov = 10 * fc2::second;
+    record.ulp_timeout = record.r_a_tov = 10 * runtime::second;
     record.faults = {{.kind = Fault::Kind::Lose, .frame = 1}, {.kind = Fault::Kind::Lose, .frame = 2}};
     connection.name = "c";
     for (End& end : connection.ends) {
@@ -258,14 +258,14 @@ class Excuses : public testing::Test {
     }
     connection.ends[0].port = "p", connection.ends[1].port = "q";
   }
-  void call(int side, std::string_view name, vi::Return result, fc2::TimeNs returned = 1) {
+  void call(int side, std::string_view name, vi::Return result, runtime::TimeNs returned = 1) {
     connection.ends[side].calls.push_back(
         {.name = name, .issued = returned - 1, .returned = returned, .returns = 1, .result = result, .limit = 10});
   }
   /// That side alone, from the first second on.
-  void connected(int side, fc2::TimeNs until) {
+  void connected(int side, runtime::TimeNs until) {
     connection.ends[side].states = {
-        {0, vi::State::Idle}, {fc2::second, vi::State::Connected}, {until, vi::State::Idle}};
+        {0, vi::State::Idle}, {runtime::second, vi::State::Connected}, {until, vi::State::Idle}};
   }
   Names broken_invariants() {
     Names names;
@@ -278,26 +278,26 @@ class Excuses : public testing::Test {
 // A set-up that failed excuses nobody's being Connected: its T3 and T2 end that.
 TEST_F(Excuses, agreement_sees_a_server_connected_with_a_client_that_never_was) {
   call(0, "VipConnectRequest", vi::Return::NotReachable);
-  connected(1, 50 * fc2::second);
+  connected(1, 50 * runtime::second);
   EXPECT_EQ(broken_invariants(), Names{"agreement"});
 }
 // FC-VI 8.6.3 a): an unanswered VipDisconnect excuses until the next one.
 TEST_F(Excuses, agreement_excuses_an_unanswered_disconnect) {
-  call(0, "VipDisconnect", vi::Return::NotReachable, 30 * fc2::second);
-  connected(1, 60 * fc2::second);
+  call(0, "VipDisconnect", vi::Return::NotReachable, 30 * runtime::second);
+  connected(1, 60 * runtime::second);
   EXPECT_EQ(broken_invariants(), Names{});
-  connected(1, 3600 * fc2::second);
+  connected(1, 3600 * runtime::second);
   EXPECT_EQ(broken_invariants(), Names{"agreement"});
 }
 // FC-VI 7.7.1: a logout excuses, but not that of anybody, nor for ever.
 TEST_F(Excuses, agreement_excuses_a_logout_of_that_port) {
-  connected(0, 60 * fc2::second);
-  record.logouts.push_back({2 * fc2::second, "q", "p"});
+  connected(0, 60 * runtime::second);
+  record.logouts.push_back({2 * runtime::second, "q", "p"});
   EXPECT_EQ(broken_invariants(), Names{});
-  record.logouts = {{2 * fc2::second, "q", "another"}};
+  record.logouts = {{2 * runtime::second, "q", "another"}};
   EXPECT_EQ(broken_invariants(), Names{"agreement"});
-  record.logouts = {{2 * fc2::second, "q", "p"}};
-  connected(0, 3600 * fc2::second);
+  record.logouts = {{2 * runtime::second, "q", "p"}};
+  connected(0, 3600 * runtime::second);
   EXPECT_EQ(broken_invariants(), Names{"agreement"});
 }
 // VI-DG 3.3.3: who is rejected is not connected.
@@ -320,7 +320,7 @@ TEST_F(Excuses, cost_sees_who_is_unreachable_after_one_fault) {
   EXPECT_EQ(broken_invariants(), Names{});
   record.faults.pop_back();
   EXPECT_EQ(broken_invariants(), Names{"cost"});
-  record.logouts.push_back({2 * fc2::second, "q", "p"});
+  record.logouts.push_back({2 * runtime::second, "q", "p"});
   EXPECT_EQ(broken_invariants(), Names{});
 }
 TEST_F(Excuses, cost_sees_a_lost_request_that_is_not_retried) {
@@ -331,7 +331,7 @@ TEST_F(Excuses, cost_sees_a_lost_request_that_is_not_retried) {
     connection.ends[0].calls.clear();
     call(0, "VipConnectRequest", vi::Return::Timeout);
     EXPECT_EQ(broken_invariants(), Names{}) << "it has no time";
-    connection.ends[0].calls[0].limit = 31 * fc2::second;
+    connection.ends[0].calls[0].limit = 31 * runtime::second;
     EXPECT_EQ(broken_invariants(), opcode == wire::fcvi::Opcode::connect_resp2 ? Names{} : Names{"cost"});
   }
 }
@@ -444,12 +444,12 @@ TEST(Invariants, returned_sees_memory_and_tags) {
   EXPECT_EQ(broken(one_send(), {.before_rest = leak}), Names{"returned"});
 }
 TEST(Invariants, returned_sees_a_timer_that_runs_on) {
-  struct Forever final : fc2::Event {
-    explicit Forever(fc2::Scheduler*& its) : scheduler(its) {}
-    void fire(fc2::TimeNs) override { scheduler->schedule_after(*this, 5 * fc2::second); }
-    fc2::Scheduler*& scheduler;
+  struct Forever final : runtime::Event {
+    explicit Forever(runtime::Scheduler*& its) : scheduler(its) {}
+    void fire(runtime::TimeNs) override { scheduler->schedule_after(*this, 5 * runtime::second); }
+    runtime::Scheduler*& scheduler;
   };
-  fc2::Scheduler* scheduler = nullptr;
+  runtime::Scheduler* scheduler = nullptr;
   const Scenario scenario = one_send();
   fc2::FramePool pool;
   std::unique_ptr<Forever> forever;
@@ -502,7 +502,7 @@ TEST(Report, a_run_that_was_told_its_faults_shows_what_happened) {
   Ladder ladder(scenario);
   World world(scenario, faults, pool, none);
   const Record& record = world.run(&ladder);
-  const std::string text = report_run(record, check_invariants(record), ladder, fc2::second);
+  const std::string text = report_run(record, check_invariants(record), ladder, runtime::second);
   EXPECT_THAT(text, HasSubstr("* fault: frame 5 → lose:5\n"));
   EXPECT_THAT(text, HasSubstr("RETRY"));
   EXPECT_THAT(text, HasSubstr("1 faults name a frame that was not sent"));

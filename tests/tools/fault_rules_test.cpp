@@ -53,7 +53,7 @@ class RulesTest : public testing::Test {
         });
   }
   static bool meets(RuleSet& rules, const fc2::Frame& frame, std::size_t link = 0,
-                    LinkDirection direction = LinkDirection::Sent, fc2::TimeNs now = fc2::second) {
+                    LinkDirection direction = LinkDirection::Sent, runtime::TimeNs now = runtime::second) {
     return rules.judge(link, direction, frame, now).action != nullptr;
   }
   bool meets(const Match& match, const fc2::Frame& frame, std::size_t link = 0,
@@ -156,7 +156,7 @@ TEST_F(RulesTest, probability) {
 // A time window counts from the clock's start; before that it is closed; its end is not in it.
 TEST_F(RulesTest, time) {
   RuleSet set = rules({.from = 10, .until = 20});
-  const auto at = [&](fc2::TimeNs now) { return meets(set, send(), 0, LinkDirection::Sent, now); };
+  const auto at = [&](runtime::TimeNs now) { return meets(set, send(), 0, LinkDirection::Sent, now); };
   EXPECT_FALSE(at(15));
   set.start_clock(1000);
   EXPECT_FALSE(at(1009));

@@ -1,9 +1,9 @@
 // faults: and wire: of scenarios: what they read, what they refuse, what they do to a run.
 #include <gtest/gtest.h>
 
-#include "tools/fcvi_sim/expectations.hpp"
-#include "tools/fcvi_sim/loader.hpp"
-#include "tools/fcvi_sim/simulation.hpp"
+#include "tools/fcvi_sim/run/expectations.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
 
 namespace sim {
 namespace {
@@ -75,14 +75,14 @@ TEST(FaultLoader, every_key_is_read) {
   EXPECT_EQ(match.reason, wire::fcvi::Reason::connect_timeout);
   EXPECT_EQ(match.fields.size(), 2U);
   EXPECT_EQ(match.fields[1].min, 5U);
-  EXPECT_EQ(match.from, fc2::millisecond);
-  EXPECT_EQ(match.until, 2 * fc2::millisecond);
+  EXPECT_EQ(match.from, runtime::millisecond);
+  EXPECT_EQ(match.until, 2 * runtime::millisecond);
   EXPECT_EQ(delay.rule.turns, (std::vector<std::uint64_t>{2, 3}));
   EXPECT_EQ(delay.rule.probability, 0.5);
   EXPECT_EQ(delay.times.max, 7U);
-  EXPECT_EQ(delay.rule.action->delay, 5 * fc2::millisecond);
+  EXPECT_EQ(delay.rule.action->delay, 5 * runtime::millisecond);
   EXPECT_EQ(scenario->faults[1].rule.action->frames, 2U);
-  EXPECT_EQ(scenario->faults[2].rule.action->longest_hold, fc2::second);
+  EXPECT_EQ(scenario->faults[2].rule.action->longest_hold, runtime::second);
   EXPECT_EQ(scenario->faults[3].rule.action->bit, 77U);
   EXPECT_FALSE(scenario->faults[3].rule.action->crc_error);
   EXPECT_EQ(scenario->faults[4].rule.action->size_bytes, 30);
@@ -90,7 +90,7 @@ TEST(FaultLoader, every_key_is_read) {
   EXPECT_TRUE(scenario->faults[6].rule.match.received);
   EXPECT_EQ(scenario->faults[7].rule.match.peers, std::vector<std::size_t>{1});
   EXPECT_EQ(scenario->faults[8].rule.match.peers, std::vector<std::size_t>{0});
-  EXPECT_EQ(scenario->faults[9].event->duration, 2 * fc2::millisecond);
+  EXPECT_EQ(scenario->faults[9].event->duration, 2 * runtime::millisecond);
   EXPECT_EQ(scenario->faults[10].event->kind, PortEvent::Kind::ImplicitLogOut);
 }
 
@@ -180,9 +180,9 @@ expectations:
        ends_exchange: true, gives_initiative: false, lost: false, payload: 1KiB, fields: {fcvi_msg_id: 0}, at: {min: 1s, max: 2s}}
 )");
   ASSERT_TRUE(scenario) << scenario.error().message;
-  EXPECT_EQ(scenario->linger, 3 * fc2::second);
+  EXPECT_EQ(scenario->linger, 3 * runtime::second);
   const WorkloadSpec& workload = scenario->workloads[0];
-  EXPECT_EQ(workload.hold, 4 * fc2::millisecond);
+  EXPECT_EQ(workload.hold, 4 * runtime::millisecond);
   EXPECT_TRUE(workload.clean_up && workload.transfers[1].concurrent);
   const WorkloadExpectation& expect = workload.expect;
   EXPECT_EQ(expect.accept, vi::Return::Reject);
@@ -190,10 +190,10 @@ expectations:
   EXPECT_EQ(expect.server_disconnect, vi::Return::Success);
   EXPECT_EQ(expect.client_states, (Lines{"PendingConnect", "Idle"}));
   EXPECT_EQ(expect.server_states, Lines{});
-  EXPECT_TRUE(expect.connect_time->holds(2 * fc2::second) && !expect.connect_time->holds(2 * fc2::second + 1));
-  EXPECT_TRUE(expect.accept_time->holds(fc2::second) && !expect.accept_time->holds(fc2::second - 1));
+  EXPECT_TRUE(expect.connect_time->holds(2 * runtime::second) && !expect.connect_time->holds(2 * runtime::second + 1));
+  EXPECT_TRUE(expect.accept_time->holds(runtime::second) && !expect.accept_time->holds(runtime::second - 1));
   EXPECT_EQ(expect.gives_up, "tired");
-  EXPECT_EQ(scenario->expectations.wire_from, 5 * fc2::millisecond);
+  EXPECT_EQ(scenario->expectations.wire_from, 5 * runtime::millisecond);
   EXPECT_EQ(scenario->expectations.wire_messages[0].message, "ABTS");
   EXPECT_EQ(scenario->expectations.wire_messages[1].fields[0].min, 7U);
   EXPECT_TRUE(scenario->expectations.wire_frames);
@@ -202,7 +202,7 @@ expectations:
   EXPECT_TRUE(expect.client_sends->empty());
   EXPECT_EQ(expect.client_receives->at(0).count, 3U);
   EXPECT_EQ(expect.server_sends->at(0).error_bits, vi::status::flushed);
-  EXPECT_EQ(expect.server_sends->at(0).at.min, fc2::second);
+  EXPECT_EQ(expect.server_sends->at(0).at.min, runtime::second);
   EXPECT_EQ(expect.server_receives->at(0).error_bits, vi::status::partial_error | vi::status::transport_error);
   EXPECT_EQ(expect.server_receives->at(1).error_bits, 0U);
   EXPECT_EQ(scenario->expectations.errors->at(0).error, vi::ErrorCode::ConnLost);
@@ -218,7 +218,7 @@ expectations:
   EXPECT_EQ(iu.lost, false);
   EXPECT_EQ(iu.payload_bytes, 1024U);
   EXPECT_EQ(iu.fields.size(), 1U);
-  EXPECT_EQ(iu.at.max, 2 * fc2::second);
+  EXPECT_EQ(iu.at.max, 2 * runtime::second);
 }
 
 // Two transfers at a time must go opposite ways, and leave the receive queues to the programs' own messages.
@@ -386,7 +386,7 @@ TEST(FaultScenario, delay_is_shown) {
   const Outcome outcome = run(faults("{action: delay, by: 1ms, message: FCVI_CONNECT_RESP1}"));
   EXPECT_EQ(outcome.failures, Lines{});
   EXPECT_NE(outcome.ladder.find("delayed by 1.000 ms"), std::string::npos);
-  EXPECT_GT(outcome.result.workloads[0].setup_duration, fc2::millisecond);
+  EXPECT_GT(outcome.result.workloads[0].setup_duration, runtime::millisecond);
 }
 
 // The CRC tells the switch; the frame is as good as lost, and counted.

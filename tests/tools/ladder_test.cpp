@@ -1,4 +1,4 @@
-#include "tools/fcvi_sim/ladder.hpp"
+#include "tools/fcvi_sim/picture/ladder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,9 +45,12 @@ class LadderTest : public testing::Test {
     wire::fcvi::SendRqst{.handle = {5}, .msg_id = {msg_id}, .immediate_data = {}, .total_length = 100 * frames}.write(
         data);
     for (std::uint32_t i = 0; i < frames; ++i)
-      ladder.frame(
-          {.at = fc2::second, .port = from_alice ? 0u : 1u, .outbound = true, .first = i == 0, .last = i + 1 == frames},
-          header(from_alice), data);
+      ladder.frame({.at = runtime::second,
+                    .port = from_alice ? 0u : 1u,
+                    .outbound = true,
+                    .first = i == 0,
+                    .last = i + 1 == frames},
+                   header(from_alice), data);
     ++next_ox_id;
   }
   /// So that the ladder knows who has which address.
@@ -80,7 +83,7 @@ TEST_F(LadderTest, long_runs_collapse_into_one_row_that_counts) {
   EXPECT_EQ(gap.hidden.at("FCVI_SEND_RQST"), 197u);
   EXPECT_EQ(gap.frames, 2 * 197u);
   EXPECT_EQ(gap.bytes, 200 * 197u);
-  EXPECT_THAT(to_svg(ladder, "t", fc2::second), HasSubstr("… 197 more FCVI_SEND_RQST · 394 frames, 38.5 KiB …"));
+  EXPECT_THAT(to_svg(ladder, "t", runtime::second), HasSubstr("… 197 more FCVI_SEND_RQST · 394 frames, 38.5 KiB …"));
 }
 
 TEST_F(LadderTest, runs_of_a_scenario_with_faults_are_longer) {
@@ -122,7 +125,7 @@ TEST_F(LadderTest, rows_are_bounded) {
   // A run that never repeats itself.
   introduce();
   for (std::uint32_t i = 1; i < 5000; ++i) send(i, true, i % 50 + 1);
-  for (std::uint32_t i = 0; i < 100'000; ++i) ladder.state(fc2::second, 0, "w", "Idle", "Connected");
+  for (std::uint32_t i = 0; i < 100'000; ++i) ladder.state(runtime::second, 0, "w", "Idle", "Connected");
   EXPECT_LE(ladder.rows().size(), 1501u);
 }
 
@@ -135,14 +138,14 @@ TEST_F(LadderTest, broken_frames_are_shown_not_trusted) {
 }
 
 TEST_F(LadderTest, state_changes_stand_on_their_lane) {
-  ladder.state(fc2::second + 1500, 1, "w", "Idle", "PendingConnect");
-  const std::string svg = to_svg(ladder, "t", fc2::second);
+  ladder.state(runtime::second + 1500, 1, "w", "Idle", "PendingConnect");
+  const std::string svg = to_svg(ladder, "t", runtime::second);
   EXPECT_THAT(svg, HasSubstr("w: Idle → PendingConnect"));
   EXPECT_THAT(svg, HasSubstr("1.500 us"));
 }
 
 TEST_F(LadderTest, rows_that_the_digits_do_not_tell_apart) {
-  for (const fc2::TimeNs at : {0, 1500, 1501, 1501}) ladder.state(10 * fc2::second + at, 1, "w", "a", "b");
+  for (const runtime::TimeNs at : {0, 1500, 1501, 1501}) ladder.state(10 * runtime::second + at, 1, "w", "a", "b");
   const std::string svg = to_svg(ladder, "t", 0);
   EXPECT_THAT(svg, HasSubstr(">10.000 s<"));
   EXPECT_THAT(svg, HasSubstr(">+1.500 us<"));

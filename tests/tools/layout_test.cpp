@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "tools/fcvi_sim/arrivals.hpp"
-#include "tools/fcvi_sim/content.hpp"
-#include "tools/fcvi_sim/memory.hpp"
-#include "tools/fcvi_sim/random.hpp"
+#include "tools/fcvi_sim/host/arrivals.hpp"
+#include "tools/fcvi_sim/host/content.hpp"
+#include "tools/fcvi_sim/host/memory.hpp"
+#include "tools/fcvi_sim/scenario/random.hpp"
 
 namespace sim {
 namespace {

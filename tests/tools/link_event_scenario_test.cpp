@@ -1,9 +1,10 @@
 // Topologies, credit and link events in scenarios: what is read, what is refused, and that it happens.
 #include <gtest/gtest.h>
 
-#include "tools/fcvi_sim/expectations.hpp"
-#include "tools/fcvi_sim/loader.hpp"
-#include "tools/fcvi_sim/simulation.hpp"
+#include "tools/fcvi_sim/run/expectations.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
+#include "wire/line_rate.hpp"
 
 namespace sim {
 namespace {
@@ -33,7 +34,7 @@ TEST(TopologyLoader, every_key_is_read) {
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->topology, TopologyKind::PrivateLoop);
   EXPECT_EQ(scenario->ports[0].link.bb_credit, 7);
-  EXPECT_EQ(scenario->ports[0].link.processing_ns, 3 * fc2::microsecond);
+  EXPECT_EQ(scenario->ports[0].link.processing_ns, 3 * runtime::microsecond);
   EXPECT_EQ(scenario->ports[1].link.bb_credit, 2);
   EXPECT_EQ(scenario->ports[1].link.processing_ns, 0);
   EXPECT_EQ(read(two_ports)->topology, TopologyKind::Fabric);
@@ -73,8 +74,8 @@ TEST(TopologyLoader, loops) {
   ASSERT_TRUE(scenario) << scenario.error().message;
   ASSERT_EQ(scenario->loops.size(), 1U);
   EXPECT_EQ(scenario->loops[0].at_switch, 1U);
-  EXPECT_EQ(scenario->loops[0].link.latency_ns, 3 * fc2::microsecond);
-  EXPECT_EQ(scenario->loops[0].link.bytes_per_second, fc2::line_rate_bytes_per_second("1GFC"));
+  EXPECT_EQ(scenario->loops[0].link.latency_ns, 3 * runtime::microsecond);
+  EXPECT_EQ(scenario->loops[0].link.bytes_per_second, wire::line_rate_bytes_per_second("1GFC"));
   EXPECT_EQ(scenario->ports[0].at_loop, 0U);
   EXPECT_TRUE(scenario->ports[1].is_private);
   EXPECT_FALSE(scenario->ports[2].at_loop.has_value());

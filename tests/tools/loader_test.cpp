@@ -1,4 +1,4 @@
-#include "tools/fcvi_sim/loader.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -124,7 +124,7 @@ TEST(Loader, defaults_are_filled_in) {
   const auto scenario = read(minimal);
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->seed, 1u);
-  EXPECT_EQ(scenario->time_limit, 60 * fc2::second);
+  EXPECT_EQ(scenario->time_limit, 60 * runtime::second);
   const PortSpec& port = scenario->ports[1];
   EXPECT_EQ(port.port_name.value, 0x200002FCF0000002u);
   EXPECT_EQ(port.node_name.value, 0x100002FCF0000002u);
@@ -207,7 +207,7 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(port.pipeline_depth, 6u);
   EXPECT_EQ(port.reorder_pool_bytes, 3u << 20);
   EXPECT_TRUE(port.preference);
-  EXPECT_EQ(port.ulp_timeout, 7 * fc2::millisecond);
+  EXPECT_EQ(port.ulp_timeout, 7 * runtime::millisecond);
   ASSERT_EQ(scenario->warnings.size(), 1U);  // FC-VI 8.3
   EXPECT_NE(scenario->warnings[0].find(": ulp_timeout is 7.000 ms; FC-VI 8.3 asks for R_A_TOV, 10.000 s"),
             std::string::npos)
@@ -220,7 +220,7 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(workload.server, 0u);
   EXPECT_EQ(to_string(workload.client_address) + " " + to_string(workload.server_address), "10.9.9.9 1.2.3.4");
   EXPECT_TRUE(workload.reject);
-  EXPECT_EQ(workload.server_start, 3 * fc2::millisecond);
+  EXPECT_EQ(workload.server_start, 3 * runtime::millisecond);
   EXPECT_FALSE(workload.attributes.enable_rdma_write);
   EXPECT_EQ(workload.disconnect_by, Side::Server);
   EXPECT_EQ(workload.expect.server_state, vi::State::Error);
@@ -230,7 +230,7 @@ TEST(Loader, every_key_is_read) {
   EXPECT_EQ(transfer.initiator, Side::Server);
   EXPECT_EQ(transfer.expected_status, vi::status::rdma_protection_error);
   EXPECT_EQ(scenario->expectations.ius.at("FCVI_SEND_RQST").max, 3u);
-  EXPECT_EQ(scenario->expectations.max_duration, 6 * fc2::millisecond);
+  EXPECT_EQ(scenario->expectations.max_duration, 6 * runtime::millisecond);
 }
 
 TEST(Loader, keys_of_class_and_order_are_read) {
@@ -363,7 +363,7 @@ TEST(Set, changes_present_and_absent_keys_by_position_and_by_name) {
   const auto scenario = read(minimal, {"topology.latency=1ms", "ports.b.capture=false", "ports.0.name=c",
                                        "workloads.0.client=c", "seed=9", "workloads.w.transfers.0.data.random=7"});
   ASSERT_TRUE(scenario) << scenario.error().message;
-  EXPECT_EQ(scenario->ports[0].link.latency_ns, fc2::millisecond);
+  EXPECT_EQ(scenario->ports[0].link.latency_ns, runtime::millisecond);
   EXPECT_FALSE(scenario->ports[1].capture);
   EXPECT_EQ(scenario->ports[0].name, "c");
   EXPECT_EQ(scenario->seed, 9u);

@@ -1,9 +1,9 @@
 // Whole runs on an out-of-order fabric, where one frame in thirty is overtaken by the two behind it (FC-VI 8.1).
 #include <gtest/gtest.h>
 
-#include "tools/fcvi_sim/expectations.hpp"
-#include "tools/fcvi_sim/loader.hpp"
-#include "tools/fcvi_sim/simulation.hpp"
+#include "tools/fcvi_sim/run/expectations.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
 
 namespace sim {
 namespace {

@@ -2,18 +2,19 @@
 // the test's own where the moment of a completion matters.
 #include <gtest/gtest.h>
 
-#include "tools/fcvi_sim/endpoint.hpp"
-#include "tools/fcvi_sim/expectations.hpp"
-#include "tools/fcvi_sim/simulation.hpp"
+#include "tools/fcvi_sim/host/endpoint.hpp"
+#include "tools/fcvi_sim/run/expectations.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
+#include "wire/line_rate.hpp"
 
 namespace sim {
 namespace {
 using Level = vi::ReliabilityLevel;
 
-Scenario two_ports(fc2::TimeNs latency = 500) {
+Scenario two_ports(runtime::TimeNs latency = 500) {
   Scenario scenario;
   scenario.name = "test";
-  const fc2::LinkConfig link{.latency_ns = latency, .bytes_per_second = fc2::line_rate_bytes_per_second("16GFC")};
+  const fc2::LinkConfig link{.latency_ns = latency, .bytes_per_second = wire::line_rate_bytes_per_second("16GFC")};
   scenario.ports = {{.name = "client",
                      .port_name = {0x2000000000000001},
                      .node_name = {0x1000000000000001},
@@ -137,7 +138,7 @@ TEST(Workload, many_connections_at_once_in_both_directions) {
     if (i % 3 == 0) {
       std::swap(spec.client, spec.server);
       std::swap(spec.client_address, spec.server_address);
-      spec.start = fc2::millisecond;  // not while the first PLOGI is under way: two that cross are another test
+      spec.start = runtime::millisecond;  // not while the first PLOGI is under way: two that cross are another test
     }
     spec.disconnect_by = i % 4 == 0 ? Side::Server : Side::Client;
     spec.transfers = {transfer_of(Kind::Send, 50'000), transfer_of(Kind::RdmaRead, 30'000)};
@@ -180,7 +181,7 @@ TEST(Workload, failure_that_was_not_expected_fails_the_run) {
 
 TEST(Workload, time_limit_in_the_middle_is_reported_and_leaves_nothing_behind) {
   Scenario scenario = two_ports();
-  scenario.time_limit = 100 * fc2::microsecond;
+  scenario.time_limit = 100 * runtime::microsecond;
   WorkloadSpec spec = workload(Level::ReliableReception);
   spec.transfers = {transfer_of(Kind::Send, 16u << 20)};
   scenario.workloads = {spec};
@@ -190,18 +191,18 @@ TEST(Workload, time_limit_in_the_middle_is_reported_and_leaves_nothing_behind) {
 }
 
 TEST(Workload, time_limit_before_any_login_names_the_port) {
-  Scenario scenario = two_ports(fc2::millisecond);
-  scenario.time_limit = fc2::microsecond;
+  Scenario scenario = two_ports(runtime::millisecond);
+  scenario.time_limit = runtime::microsecond;
   EXPECT_EQ(failures_of(scenario)[0], "port client: expected logged in and registered within 1.000 us, got no end");
 }
 
 // --- the moment of completion
 // ----------------------------------------------------------------------------------------
 
-constexpr fc2::TimeNs latency = fc2::millisecond, one_way = 2 * latency;  // two links
+constexpr runtime::TimeNs latency = runtime::millisecond, one_way = 2 * latency;  // two links
 
 struct Moments {
-  fc2::TimeNs posted = 0, completed = 0, received = 0;
+  runtime::TimeNs posted = 0, completed = 0, received = 0;
   std::uint32_t status = 0;
 };
 
@@ -212,8 +213,8 @@ Task<> receiving_server(Simulation& simulation, Level level, Moments& moments) {
   endpoint.post_receive({.pieces = {&piece, 1}, .base = region.address(), .handle = region.handle()});
   Call<vi::ConnectWaitOperation> wait(simulation.driver());
   const std::vector<std::uint8_t> door{'d'};
-  simulation.node(1).provider().connect_wait(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), fc2::second,
-                                             wait);
+  simulation.node(1).provider().connect_wait(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door),
+                                             runtime::second, wait);
   co_await wait.finished;
   co_await endpoint.accept(wait.token);
   const Completion completion = co_await endpoint.next_receive();
@@ -229,7 +230,7 @@ Task<> sending_client(Simulation& simulation, Level level, Moments& moments) {
   const std::vector<std::uint8_t> door{'d'};
   const vi::Return connected =
       co_await endpoint.connect(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 1), door),
-                                vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), fc2::second);
+                                vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), runtime::second);
   EXPECT_EQ(connected, vi::Return::Success);
   co_await simulation.driver().sleep(10 * one_way);  // the set-up is over on both sides
   const Piece piece{0, 4096};

@@ -2,9 +2,9 @@
 // fail.
 #include <gtest/gtest.h>
 
-#include "tools/fcvi_sim/expectations.hpp"
-#include "tools/fcvi_sim/loader.hpp"
-#include "tools/fcvi_sim/simulation.hpp"
+#include "tools/fcvi_sim/run/expectations.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
 
 namespace sim {
 namespace {
@@ -65,7 +65,7 @@ TEST(TopologyLoader, every_key_is_read) {
   EXPECT_FALSE(scenario->in_order);
   EXPECT_EQ(scenario->fabric.multipath, fc2::Multipath::Exchange);
   EXPECT_EQ(scenario->fabric.domain_conflict, fc2::DomainConflict::Isolate);
-  EXPECT_EQ(scenario->fabric.reconfiguration_delay, 3 * fc2::millisecond);
+  EXPECT_EQ(scenario->fabric.reconfiguration_delay, 3 * runtime::millisecond);
 }
 
 TEST(TopologyLoader, refuses_with_the_place) {
@@ -92,7 +92,7 @@ TEST(FaultLoader, isls_and_switches_go_down) {
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->faults[0].event->kind, PortEvent::Kind::SwitchLinkDown);
   EXPECT_EQ(scenario->faults[0].event->port, 3U);
-  EXPECT_EQ(scenario->faults[0].event->duration, 2 * fc2::millisecond);
+  EXPECT_EQ(scenario->faults[0].event->duration, 2 * runtime::millisecond);
   EXPECT_EQ(scenario->faults[1].event->kind, PortEvent::Kind::SwitchDown);
   EXPECT_EQ(scenario->faults[1].event->port, 1U);
   EXPECT_FALSE(read(scenario_with("port_pair", "faults: [{action: isl_down, isl: none, at: 1ms}]\n")));

@@ -1,5 +1,5 @@
 // The NIC configuration file: what it may say, and what is said about every mistake.
-#include "vipl/configuration.hpp"
+#include "vipl/configuration/configuration.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ TEST(Configuration, nothing_at_all_is_the_built_in_one) {
     const Configuration configuration = good(text);
     ASSERT_EQ(configuration.nics.size(), 1u) << text;
     EXPECT_NE(configuration.find("nic0"), nullptr) << text;
-    EXPECT_EQ(configuration.fabric_idle_time, 30 * fc2::second);
+    EXPECT_EQ(configuration.fabric_idle_time, 30 * runtime::second);
   }
 }
 
@@ -71,7 +71,7 @@ nics:
   - name: VINIC
 )");
   EXPECT_EQ(configuration.source, "/etc/fcvi/nics.yaml");
-  EXPECT_EQ(configuration.fabric_idle_time, 2500 * fc2::millisecond);
+  EXPECT_EQ(configuration.fabric_idle_time, 2500 * runtime::millisecond);
   ASSERT_EQ(configuration.nics.size(), 2u);
   const NicConfiguration& nic = configuration.nics[0];
   EXPECT_EQ(nic.name, "san0");
@@ -93,10 +93,10 @@ nics:
   EXPECT_EQ(nic.limits.memory.max_region_bytes, 2ull << 30);
   EXPECT_EQ(nic.max_registered_bytes, 3ull << 30);
   EXPECT_EQ(nic.limits.memory.max_ptags, 16u);
-  EXPECT_EQ(nic.timeouts.open, fc2::second);
-  EXPECT_EQ(nic.timeouts.ulp, 2 * fc2::second);
-  EXPECT_EQ(nic.timeouts.farp, 3 * fc2::millisecond);
-  EXPECT_EQ(nic.timeouts.name_service, 4 * fc2::second);
+  EXPECT_EQ(nic.timeouts.open, runtime::second);
+  EXPECT_EQ(nic.timeouts.ulp, 2 * runtime::second);
+  EXPECT_EQ(nic.timeouts.farp, 3 * runtime::millisecond);
+  EXPECT_EQ(nic.timeouts.name_service, 4 * runtime::second);
   EXPECT_EQ(nic.timeouts.name_appears, 0);
   EXPECT_EQ(configuration.nics[1].hosts_file, "/etc/fcvi/all-hosts");  // beside the configuration
 }

@@ -1,5 +1,5 @@
-// vipl/engine.hpp: who runs the core, and that nothing that rang is forgotten. Run under ThreadSanitizer too.
-#include "vipl/engine.hpp"
+// vipl/engine/engine.hpp: who runs the core, and that nothing that rang is forgotten. Run under ThreadSanitizer too.
+#include "vipl/engine/engine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "vipl/futex.hpp"
+#include "vipl/engine/futex.hpp"
 
 using namespace vipl;
 
@@ -29,16 +29,16 @@ class Source final : public Bell {
   }
 };
 
-class Ticker final : public fc2::Event {
+class Ticker final : public runtime::Event {
  public:
-  Ticker(fc2::Scheduler& scheduler, int times) : scheduler_(scheduler), left_(times) {}
+  Ticker(runtime::Scheduler& scheduler, int times) : scheduler_(scheduler), left_(times) {}
   [[nodiscard]] int left() const { return left_; }
 
  private:
   void fire(TimeNs now) override {
     if (--left_ > 0) scheduler_.schedule(*this, now);
   }
-  fc2::Scheduler& scheduler_;
+  runtime::Scheduler& scheduler_;
   int left_;
 };
 

@@ -59,7 +59,7 @@ class Neighbour final : private fc2::fcoe::Vn2vnListener, private fc2::FrameTap 
  private:
   void neighbour_appeared(const fc2::fcoe::Vn2vnNeighbour& neighbour) override { peer_ = neighbour.id; }
   void neighbour_gone(const fc2::fcoe::Vn2vnNeighbour&) override {}
-  void frame_passed(fc2::TimeNs, const fc2::Frame& frame, bool outbound) override {
+  void frame_passed(runtime::TimeNs, const fc2::Frame& frame, bool outbound) override {
     const auto header = wire::FcHeader::parse(frame.content());
     const bool request = header && !outbound && header->r_ctl == wire::RCtl::els_request && header->s_id == peer_;
     heard_logo_ |= request && wire::els::Logo::parse(frame.content().subspan(fc2::frame_header_bytes)).has_value();

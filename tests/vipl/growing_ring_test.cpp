@@ -1,5 +1,5 @@
-// vipl/growing_ring.hpp. Run under ThreadSanitizer too.
-#include "vipl/growing_ring.hpp"
+// vipl/engine/growing_ring.hpp. Run under ThreadSanitizer too.
+#include "vipl/engine/growing_ring.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

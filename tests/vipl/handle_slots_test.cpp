@@ -1,5 +1,5 @@
-// vipl/handle_slots.hpp. Run under ThreadSanitizer too.
-#include "vipl/handle_slots.hpp"
+// vipl/engine/handle_slots.hpp. Run under ThreadSanitizer too.
+#include "vipl/engine/handle_slots.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The hosts file of the name service: its format, and what is said about every mistake.
-#include "vipl/hosts_file.hpp"
+#include "vipl/names/hosts_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

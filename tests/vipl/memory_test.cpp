@@ -6,7 +6,7 @@
 
 #include "tests/vipl/programs.hpp"
 #include "vi/consumer_memory.hpp"
-#include "vipl/memory_faults.hpp"
+#include "vipl/engine/memory_faults.hpp"
 
 using namespace support;
 

@@ -1,13 +1,13 @@
 // VI-DG 3.9 without a NIC: the order of the sources, and each source.
-#include "vipl/name_service.hpp"
+#include "vipl/names/name_service.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "vipl/fabric_names.hpp"
-#include "vipl/node_identity.hpp"
-#include "vipl/system_names.hpp"
+#include "vipl/names/fabric_names.hpp"
+#include "vipl/configuration/node_identity.hpp"
+#include "vipl/names/system_names.hpp"
 
 namespace vipl {
 namespace {
@@ -173,7 +173,7 @@ struct FakeFabric final : FabricAccess {
     ++listings;
     return available ? std::optional(list) : std::nullopt;
   }
-  bool rest(fc2::TimeNs duration) override {
+  bool rest(runtime::TimeNs duration) override {
     rested += duration;
     if (rested >= appears_at) list.push_back(port(0x010900, "late", {ip("10.0.0.9")}));
     return !closed;
@@ -181,12 +181,12 @@ struct FakeFabric final : FabricAccess {
   std::vector<farp::DirectoryEntry> list;
   bool available = true, closed = false;
   int listings = 0;
-  fc2::TimeNs rested = 0, appears_at = fc2::never;
+  runtime::TimeNs rested = 0, appears_at = runtime::never;
 };
 
 class FabricNamesTest : public testing::Test {
  protected:
-  FabricNamesTest() : names(std::shared_ptr<FabricAccess>(fabric = new FakeFabric), fc2::second) {
+  FabricNamesTest() : names(std::shared_ptr<FabricAccess>(fabric = new FakeFabric), runtime::second) {
     fabric->list = {port(0x010100, "one.example.org", {ip("10.0.0.1"), ip("fd00::1")}),
                     port(0x010200, "two", {ip("10.0.0.2")}), port(0x010300, "one.example.org", {ip("10.0.0.1")}),
                     port(0x010400, "", {ip("10.0.0.4")}), port(0x010500, "bare", {})};
@@ -218,14 +218,14 @@ TEST_F(FabricNamesTest, whole_name_before_short_ones) {
 TEST_F(FabricNamesTest, unknown_name_is_waited_for) {
   EXPECT_EQ(addresses_of("nobody"), Addresses{});
   EXPECT_EQ(last, Answer::Unknown);
-  EXPECT_EQ(fabric->rested, fc2::second);
+  EXPECT_EQ(fabric->rested, runtime::second);
   EXPECT_LE(fabric->listings, 8);  // at growing intervals
 }
 
 TEST_F(FabricNamesTest, name_appears_meanwhile) {
-  fabric->appears_at = 300 * fc2::millisecond;
+  fabric->appears_at = 300 * runtime::millisecond;
   EXPECT_EQ(addresses_of("late"), Addresses{ip("10.0.0.9")});
-  EXPECT_LT(fabric->rested, fc2::second);
+  EXPECT_LT(fabric->rested, runtime::second);
 }
 
 // What nobody can be called is not waited for, nor is an address: the system knows those.

@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "tests/vipl/programs.hpp"
-#include "vipl/call.hpp"
-#include "vipl/device.hpp"
-#include "vipl/name_service.hpp"
+#include "vipl/api/call.hpp"
+#include "vipl/devices/device.hpp"
+#include "vipl/names/name_service.hpp"
 
 namespace {
 thread_local long until_failure = -1;  // of operator new: so many succeed; negative: all do

@@ -1,5 +1,5 @@
 // Node names, and the addresses and names that come of them (vipl-in-the-wild ruling 2).
-#include "vipl/node_identity.hpp"
+#include "vipl/configuration/node_identity.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,17 +1,17 @@
-// vipl/polling.hpp and Engine::poll: who polls reads its links' sockets itself, and lets others have the core.
-#include "vipl/polling.hpp"
+// vipl/engine/polling.hpp and Engine::poll: who polls reads its links' sockets itself, and lets others have the core.
+#include "vipl/engine/polling.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "vipl/engine.hpp"
-#include "vipl/waiting.hpp"
+#include "vipl/engine/engine.hpp"
+#include "vipl/engine/waiting.hpp"
 
 using namespace vipl;
 
 namespace {
-constexpr TimeNs us = fc2::microsecond;
+constexpr TimeNs us = runtime::microsecond;
 constexpr auto undisturbed = [] { return std::uint64_t{0}; };  // nobody took the core
 
 /// Time is what the test says; nobody serves but who calls.
@@ -31,7 +31,7 @@ class HandRuntime final : public Runtime {
   void start_thread(std::function<void()>) override {}
   boost::asio::io_context* io() override { return nullptr; }
 
-  TimeNs time = fc2::second;
+  TimeNs time = runtime::second;
   int naps = 0, service_calls = 0;
   bool patient = true;
   std::function<void()> meanwhile;
@@ -41,7 +41,7 @@ class HandRuntime final : public Runtime {
   void wake(EventCount&, bool) override {}
 };
 
-struct Socket final : fc2::drivers::Input {
+struct Socket final : runtime::Input {
   bool read_now() override {
     ++reads;
     if (on_read) on_read();
@@ -91,20 +91,20 @@ void wait_until_spinning(Patience& patience, TimeNs& now, std::uint32_t at_most)
 
 TEST(Patience, poll_now_and_then_never_sleeps) {
   Patience patience;
-  for (TimeNs now = fc2::second; now < 2 * fc2::second; now += Patience::longest_gap + 1)
+  for (TimeNs now = runtime::second; now < 2 * runtime::second; now += Patience::longest_gap + 1)
     EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
 }
 
 // As one that waits would: whoever brings something gets the core at once.
 TEST(Patience, polls_in_a_row_sleep_at_the_second) {
   Patience patience;
-  EXPECT_FALSE(patience.poll_was_empty(fc2::second, undisturbed));
-  EXPECT_TRUE(patience.poll_was_empty(fc2::second + us, undisturbed));
+  EXPECT_FALSE(patience.poll_was_empty(runtime::second, undisturbed));
+  EXPECT_TRUE(patience.poll_was_empty(runtime::second + us, undisturbed));
 }
 
 TEST(Patience, what_comes_soon_is_spun_for) {
   Patience patience;
-  TimeNs now = fc2::second;
+  TimeNs now = runtime::second;
   wait_until_spinning(patience, now, Patience::first_rest);
   for (int i = 0; i < 10'000; ++i) ASSERT_EQ(wait_for(patience, now, 40 * us), 0);
 }
@@ -112,7 +112,7 @@ TEST(Patience, what_comes_soon_is_spun_for) {
 // What does not come within the spin: it is tried ever less, and costs next to nothing.
 TEST(Patience, what_comes_late_is_slept_for) {
   Patience patience;
-  TimeNs now = fc2::second;
+  TimeNs now = runtime::second;
   constexpr int waits = 100'000;
   int naps = 0, tries = 0;
   for (int i = 0; i < waits; ++i) {
@@ -129,7 +129,7 @@ TEST(Patience, what_comes_late_is_slept_for) {
 // Others had the core meanwhile and brought it: on this core spinning only kept them from it.
 TEST(Patience, what_others_brought_on_this_core_is_not_spun_for) {
   Patience patience;
-  TimeNs now = fc2::second;
+  TimeNs now = runtime::second;
   wait_until_spinning(patience, now, Patience::first_rest);
   EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
   EXPECT_FALSE(patience.poll_was_empty(now += us, undisturbed));
@@ -142,7 +142,7 @@ TEST(Patience, what_others_brought_on_this_core_is_not_spun_for) {
 // So short that the gap does not show it: others took the core all the same, to bring what was waited for.
 TEST(Patience, what_others_brought_in_no_time_on_this_core_is_not_spun_for) {
   Patience patience;
-  TimeNs now = fc2::second;
+  TimeNs now = runtime::second;
   wait_until_spinning(patience, now, Patience::first_rest);
   EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
   EXPECT_FALSE(patience.poll_was_empty(now += us, undisturbed));
@@ -154,7 +154,7 @@ TEST(Patience, what_others_brought_in_no_time_on_this_core_is_not_spun_for) {
 // Spinning or not: a program that computes and polls once in a while is left alone.
 TEST(Patience, poll_now_and_then_after_a_spin_never_sleeps) {
   Patience patience;
-  TimeNs now = fc2::second;
+  TimeNs now = runtime::second;
   wait_until_spinning(patience, now, Patience::first_rest);
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(patience.poll_was_empty(now += Patience::longest_gap + 1, undisturbed));
 }

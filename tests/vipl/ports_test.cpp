@@ -1,11 +1,11 @@
-// vipl/work_port.hpp and completion_port.hpp, call by call: who is told what, and what is left for the next user. One
-// thread; what others would do meanwhile is done where the runtime is asked to wait.
+// vipl/engine/work_port.hpp and completion_port.hpp, call by call: who is told what, and what is left for the next
+// user. One thread; what others would do meanwhile is done where the runtime is asked to wait.
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "vipl/engine.hpp"
-#include "vipl/work_port.hpp"
+#include "vipl/engine/engine.hpp"
+#include "vipl/engine/work_port.hpp"
 
 using namespace vipl;
 
@@ -152,7 +152,7 @@ TEST_F(Ports, waiting_completionWakesOne) {
   post(1);
   runtime.meanwhile = [&] { serve(1); };
   WorkPort::Completion completion{};
-  EXPECT_EQ(port.wait(vi, fc2::never, completion), Taken::Success);
+  EXPECT_EQ(port.wait(vi, runtime::never, completion), Taken::Success);
   EXPECT_EQ(completion.address, 1u);
   EXPECT_EQ(runtime.wakes, "o");
   EXPECT_EQ(port.wait(vi, 1, completion), Taken::Empty);
@@ -177,7 +177,7 @@ TEST_F(Ports, waiting_queueBecomesEmpty_wakesAll) {
     EXPECT_EQ(take(), Taken::Success);
     EXPECT_EQ(runtime.wakes, "a");
   };
-  EXPECT_EQ(port.wait(vi, fc2::never, completion), Taken::Empty);
+  EXPECT_EQ(port.wait(vi, runtime::never, completion), Taken::Empty);
   runtime.on_wake = nullptr;
   post(3);
   post(4);
@@ -191,7 +191,7 @@ TEST_F(Ports, waiting_queueBecomesEmpty_wakesAll) {
     EXPECT_EQ(runtime.wakes, "a");
     EXPECT_EQ(engine.completed_count(), before + 1);
   };
-  EXPECT_EQ(port.wait(vi, fc2::never, completion), Taken::Empty);
+  EXPECT_EQ(port.wait(vi, runtime::never, completion), Taken::Empty);
 }
 
 TEST_F(Ports, waiting_closed_wakesAllWithGone) {
@@ -200,12 +200,12 @@ TEST_F(Ports, waiting_closed_wakesAllWithGone) {
   const std::uint32_t before = engine.completed_count();
   runtime.meanwhile = [&] { port.close(); };
   WorkPort::Completion completion{};
-  EXPECT_EQ(port.wait(vi, fc2::never, completion), Taken::Gone);
+  EXPECT_EQ(port.wait(vi, runtime::never, completion), Taken::Gone);
   EXPECT_EQ(runtime.wakes, "a");
   EXPECT_EQ(engine.completed_count(), before + 1);
   runtime.meanwhile = [&] { queue.close(); };
   CompletionPort::Entry entry{};
-  EXPECT_EQ(queue.wait(cq, fc2::never, entry), Taken::Gone);
+  EXPECT_EQ(queue.wait(cq, runtime::never, entry), Taken::Gone);
   EXPECT_EQ(runtime.wakes, "aa");
   EXPECT_EQ(engine.completed_count(), before + 2);
 }
@@ -221,7 +221,7 @@ TEST_F(Ports, completed_hasAnEntry) {
     const std::uint32_t before = engine.completed_count();
     runtime.wakes.clear();
     runtime.meanwhile = [&] { serve(1); };
-    EXPECT_EQ(queue.wait(cq, fc2::never, entry), Taken::Success);
+    EXPECT_EQ(queue.wait(cq, runtime::never, entry), Taken::Success);
     EXPECT_EQ(runtime.wakes, "o");
     EXPECT_EQ(engine.completed_count(), before + 1);
     EXPECT_EQ(entry.vi, vi);
@@ -294,7 +294,7 @@ TEST_F(Ports, dequeuing_doesNotHoldPostersUp) {
     serve(2);
   };
   WorkPort::Completion completion{};
-  EXPECT_EQ(port.wait(vi, fc2::never, completion), Taken::Success);
+  EXPECT_EQ(port.wait(vi, runtime::never, completion), Taken::Success);
   EXPECT_EQ(completion.address, 2u);
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vipl/simulation.hpp"
+#include "vipl/api/simulation.hpp"
 #include "vipl/vipl.h"
 
 namespace support {

@@ -8,7 +8,7 @@
 
 #include "tests/local_fabric/fixture.hpp"
 #include "tests/vipl/programs.hpp"
-#include "vipl/domain.hpp"
+#include "vipl/api/domain.hpp"
 
 namespace support {
 namespace {

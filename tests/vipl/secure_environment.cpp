@@ -6,7 +6,7 @@
 
 #include "fc2_fabric/drivers/runtime_directory.hpp"
 #include "fc2_fabric/drivers/service_launcher.hpp"
-#include "vipl/usual_places.hpp"
+#include "vipl/configuration/usual_places.hpp"
 #include "vipl/vipl.h"
 
 // A sanitizer cannot look for leaks in a process that it may not trace, nor read its options in that one's environment.

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tests/vipl/programs.hpp"
-#include "vipl/domain.hpp"
+#include "vipl/api/domain.hpp"
 
 using namespace support;
 

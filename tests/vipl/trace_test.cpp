@@ -1,6 +1,6 @@
-// vipl/trace.hpp, diagnosis.hpp: with FCVI_TRACE a person learns which call, descriptor, segment and check failed, and
-// at which end. And what is told without it.
-#include "vipl/trace.hpp"
+// vipl/engine/trace.hpp, diagnosis.hpp: with FCVI_TRACE a person learns which call, descriptor, segment and check
+// failed, and at which end. And what is told without it.
+#include "vipl/engine/trace.hpp"
 
 #include <sys/mman.h>
 

@@ -1,13 +1,13 @@
-// vipl/futex_lock.hpp, event_count.hpp, memory_gate.hpp: what threads wait at. Run under ThreadSanitizer too.
+// vipl/engine/futex_lock.hpp, event_count.hpp, memory_gate.hpp: what threads wait at. Run under ThreadSanitizer too.
 #include <gtest/gtest.h>
 
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "vipl/event_count.hpp"
-#include "vipl/futex_lock.hpp"
-#include "vipl/memory_gate.hpp"
+#include "vipl/engine/event_count.hpp"
+#include "vipl/engine/futex_lock.hpp"
+#include "vipl/engine/memory_gate.hpp"
 
 using namespace vipl;
 
@@ -43,10 +43,10 @@ TEST(FutexLock, try_lock_fails_while_it_is_held) {
 
 TEST(Futex, wait_ends_at_its_deadline_and_not_before) {
   const std::atomic<std::uint32_t> word{3};
-  const TimeNs deadline = monotonic_now() + 20 * fc2::millisecond;
+  const TimeNs deadline = monotonic_now() + 20 * runtime::millisecond;
   while (futex_wait(word, 3, deadline)) {}  // true: woken early for no reason
   EXPECT_GE(monotonic_now(), deadline);
-  EXPECT_TRUE(futex_wait(word, 4, fc2::never));  // it is not 4: nothing to wait for
+  EXPECT_TRUE(futex_wait(word, 4, runtime::never));  // it is not 4: nothing to wait for
 }
 
 // No wake-up is lost: each of these tokens is waited for, and a lost one hangs the test.

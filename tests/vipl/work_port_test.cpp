@@ -1,14 +1,14 @@
-// vipl/work_port.hpp and completion_port.hpp: each descriptor that completes has its entry, whoever is faster. Run
-// under ThreadSanitizer too.
-#include "vipl/work_port.hpp"
+// vipl/engine/work_port.hpp and completion_port.hpp: each descriptor that completes has its entry, whoever is faster.
+// Run under ThreadSanitizer too.
+#include "vipl/engine/work_port.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 
-#include "vipl/engine.hpp"
-#include "vipl/futex.hpp"
+#include "vipl/engine/engine.hpp"
+#include "vipl/engine/futex.hpp"
 
 using namespace vipl;
 

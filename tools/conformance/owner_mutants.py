@@ -8,10 +8,10 @@ from typing import NamedTuple
 # What is changed without a FILE: the owners of the protocol, and the queues between them and a program.
 OWNERS = [
     "farp/*.cpp", "fcvi/*.cpp", "vi/*.cpp",
-    *(f"fc2_fabric/{name}.cpp" for name in (
+    *(f"fc2_fabric/node/{name}.cpp" for name in (
         "class_2", "exchange", "frames_before_login", "link_services", "login_session", "n_port", "n_port_link", "received_sequences",
         "receive_queue", "recovery_qualifiers", "remote_port", "remote_ports", "sequence_sender")),
-    "vipl/completion_port.cpp", "vipl/growing_ring.hpp", "vipl/handle_slots.hpp", "vipl/work_port.cpp",
+    "vipl/engine/completion_port.cpp", "vipl/engine/growing_ring.hpp", "vipl/engine/handle_slots.hpp", "vipl/engine/work_port.cpp",
 ]
 
 # What the reader of a page needs to know of each way; the operators stand in owner_operators.py.

@@ -54,7 +54,7 @@ void CaptureSession::write(std::span<const std::uint8_t> block) {
     return;
   }
   blocks_.add(block);
-  fc2::Scheduler& scheduler = service().core().scheduler();
+  runtime::Scheduler& scheduler = service().core().scheduler();
   if (!pump_event_.pending()) scheduler.schedule(pump_event_, scheduler.now());
 }
 

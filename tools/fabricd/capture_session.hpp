@@ -2,7 +2,7 @@
 #pragma once
 #include <deque>
 
-#include "fc2_fabric/capture.hpp"
+#include "fc2_fabric/frame/capture.hpp"
 #include "tools/fabricd/control_session.hpp"
 
 namespace fabricd {
@@ -46,7 +46,7 @@ class CaptureSession final : public Session, private fc2::ByteSink {
   bool ending_ = false, done_ = false;
   std::uint64_t frames_missed_ = 0;
   std::size_t interface_count_ = 0;
-  fc2::Timer<CaptureSession, &CaptureSession::pump> pump_event_{*this};
+  runtime::Timer<CaptureSession, &CaptureSession::pump> pump_event_{*this};
   std::deque<Interface> interfaces_;
   std::deque<EthernetInterface> ethernet_interfaces_;
   fc2::Capture capture_;  // last: it writes at once

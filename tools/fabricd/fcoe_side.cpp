@@ -8,8 +8,8 @@
 
 namespace fabricd {
 namespace {
-constexpr fc2::TimeNs together = 10 * fc2::millisecond;  // logins within that time are written at once
-constexpr fc2::TimeNs losses_interval = 5 * fc2::second;
+constexpr runtime::TimeNs together = 10 * runtime::millisecond;  // logins within that time are written at once
+constexpr runtime::TimeNs losses_interval = 5 * runtime::second;
 
 fc2::fcoe::FcfConfig heard_by(fc2::fcoe::FcfListener& listener, fc2::fcoe::FcfConfig config) {
   config.listener = &listener;
@@ -17,9 +17,9 @@ fc2::fcoe::FcfConfig heard_by(fc2::fcoe::FcfListener& listener, fc2::fcoe::FcfCo
 }
 }  // namespace
 
-FcoeSide::FcoeSide(fc2::drivers::RealTimeCore& core, const FcoeConfig& config, std::string logins_path)
+FcoeSide::FcoeSide(fc2::drivers::FabricCore& core, const FcoeConfig& config, std::string logins_path)
     : core_(core), config_(heard_by(*this, config.fcf)), logins_path_(std::move(logins_path)) {
-  const fc2::drivers::CoreSection section(core_);
+  const runtime::CoreSection section(core_);
   const fc2::drivers::CoreAccess access{core_.io(), core_, core_.scheduler(), core_.pool()};
   for (const fc2::drivers::EthernetName& name : config.interfaces) {
     auto opened = fc2::drivers::open_ethernet(access, name, {.mtu = config.mtu, .priority = config.ethernet_priority});
@@ -66,7 +66,7 @@ void FcoeSide::logins_changed() {
 }
 
 void FcoeSide::happened(const fc2::fcoe::FcfEvent& event) {
-  const fc2::TimeNs now = core_.scheduler().now();
+  const runtime::TimeNs now = core_.scheduler().now();
   if (!events_.allows(now)) return;
   if (const auto left_out = events_.take_left_out(); left_out > 0)
     spdlog::info("FCF: {} more lines were left out", left_out);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fc2_fabric/drivers/ethernet_name.hpp"
-#include "fc2_fabric/drivers/real_time_core.hpp"
+#include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/fcoe/fcf.hpp"
 #include "tools/fabricd/log_budget.hpp"
 #include "tools/fabricd/tapped_ethernet.hpp"
@@ -30,7 +30,7 @@ struct FcoeConfig {
 class FcoeSide final : private fc2::fcoe::FcfListener {
  public:
   /// Opens the interfaces; nothing is sent yet. `logins_path`: where the FCF's logins are kept, for the next one.
-  FcoeSide(fc2::drivers::RealTimeCore& core, const FcoeConfig& config, std::string logins_path);
+  FcoeSide(fc2::drivers::FabricCore& core, const FcoeConfig& config, std::string logins_path);
   FcoeSide(const FcoeSide&) = delete;
   FcoeSide& operator=(const FcoeSide&) = delete;
   /// Why an interface could not be opened; empty: all are.
@@ -56,7 +56,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   void keep_logins();
   void look_at_losses();
 
-  fc2::drivers::RealTimeCore& core_;
+  fc2::drivers::FabricCore& core_;
   const fc2::fcoe::FcfConfig config_;
   const std::string logins_path_;
   bool stopped_ = false;
@@ -66,8 +66,8 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   std::vector<fc2::fcoe::FormerLogin> kept_;  // in the file, since we began
   LogBudget events_;
   std::vector<std::uint64_t> losses_;  // of each interface, as told
-  fc2::Timer<FcoeSide, &FcoeSide::look_at_losses> losses_timer_{*this};
-  fc2::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
+  runtime::Timer<FcoeSide, &FcoeSide::look_at_losses> losses_timer_{*this};
+  runtime::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
 };
 
 }  // namespace fabricd

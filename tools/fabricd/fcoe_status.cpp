@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "fc2_fabric/f_port.hpp"
-#include "fc2_fabric/name_server.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
 #include "tools/fabricd/rates.hpp"
 
@@ -18,7 +18,7 @@ struct Look {
   fc2::Switch& fabric;
   const Rates& rates;
   std::uint32_t fc_map;
-  fc2::TimeNs now;
+  runtime::TimeNs now;
 };
 
 VnPortStatus describe(const fc2::fcoe::FcfVnPort& port, const Look& look) {
@@ -75,7 +75,7 @@ json::object to_object(const VnPortStatus& port) {
           {"port_name", port.port_name},
           {"node_name", port.node_name},
           {"fc4_types", port.fc4_types},
-          {"silent_ms", port.silent / fc2::millisecond},
+          {"silent_ms", port.silent / runtime::millisecond},
           {"addresses", json::array(port.addresses.begin(), port.addresses.end())}};
 }
 
@@ -90,7 +90,7 @@ json::object to_object(const ENodeStatus& node) {
           {"stalled", node.stalled},
           {"frames_in_per_second", node.in_per_second},
           {"frames_out_per_second", node.out_per_second},
-          {"silent_ms", node.silent / fc2::millisecond},
+          {"silent_ms", node.silent / runtime::millisecond},
           {"vn_ports", ports}};
 }
 
@@ -161,7 +161,7 @@ std::string text_of_interface(const json::object& interface) {
 
 }  // namespace
 
-FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric, const Rates& rates, fc2::TimeNs now) {
+FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric, const Rates& rates, runtime::TimeNs now) {
   const fc2::fcoe::FcfConfig& config = fcoe.fcf()->config();
   FcoeStatus status{to_string(fabric.config().switch_name),
                     fmt::format("{:06X}", config.fc_map),
@@ -181,7 +181,7 @@ json::object to_object(const FcoeStatus& fcoe) {
   return {{"switch_name", fcoe.switch_name},
           {"fc_map", fcoe.fc_map},
           {"priority", fcoe.priority},
-          {"period_ms", fcoe.period / fc2::millisecond},
+          {"period_ms", fcoe.period / runtime::millisecond},
           {"vlan", fcoe.vlan},
           {"interfaces", interfaces}};
 }

@@ -12,7 +12,7 @@ class Switch;
 namespace fabricd {
 class FcoeSide;
 
-FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric, const Rates& rates, fc2::TimeNs now);
+FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric, const Rates& rates, runtime::TimeNs now);
 boost::json::object to_object(const FcoeStatus& fcoe);
 /// For people, of what to_object() made. Throws where a member is missing, or of another kind.
 std::string text_of_fcoe(const boost::json::object& fcoe);

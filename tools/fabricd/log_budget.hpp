@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "fc2_fabric/scheduler.hpp"
+#include "runtime/scheduler.hpp"
 
 namespace fabricd {
 
@@ -12,8 +12,8 @@ class LogBudget {
  public:
   static constexpr std::uint64_t lines_per_second = 50;
   /// A line may be written at `now`.
-  [[nodiscard]] bool allows(fc2::TimeNs now) {
-    if (now - begun_ >= fc2::second) {
+  [[nodiscard]] bool allows(runtime::TimeNs now) {
+    if (now - begun_ >= runtime::second) {
       begun_ = now;
       lines_ = 0;
     }
@@ -25,7 +25,7 @@ class LogBudget {
   [[nodiscard]] std::uint64_t take_left_out() { return std::exchange(left_out_, 0); }
 
  private:
-  fc2::TimeNs begun_ = 0;
+  runtime::TimeNs begun_ = 0;
   std::uint64_t lines_ = 0, left_out_ = 0;
 };
 

@@ -184,7 +184,7 @@ void take_fcoe(Options& options) {
   if (!options.fc_map.empty()) fcoe.fcf.fc_map = *fc_map_of(options.fc_map);
   fcoe.fcf.priority = static_cast<std::uint8_t>(options.fcf_priority);
   fcoe.ethernet_priority = static_cast<std::uint8_t>(options.ethernet_priority);
-  fcoe.fcf.period = options.fka_period_ms * fc2::millisecond;
+  fcoe.fcf.period = options.fka_period_ms * runtime::millisecond;
 }
 
 void describe(CLI::App& app, Options& options) {

@@ -41,7 +41,7 @@ void PortSession::remove_tap(fc2::FrameTap& tap) {
   if (taps_.empty() && f_port_ != nullptr) f_port_->tap(nullptr);
 }
 
-void PortSession::frame_passed(fc2::TimeNs at, const fc2::Frame& frame, bool outbound) {
+void PortSession::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
   for (fc2::FrameTap* tap : taps_) tap->frame_passed(at, frame, outbound);
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "tools/fabricd/session.hpp"
 
 namespace fabricd {
@@ -16,7 +16,7 @@ class PortSession final : public Session, private fc2::FrameTap {
 
   [[nodiscard]] const Hello& hello() const { return hello_; }
   [[nodiscard]] const fc2::FPort& f_port() const { return *f_port_; }
-  [[nodiscard]] fc2::TimeNs since() const { return since_; }
+  [[nodiscard]] runtime::TimeNs since() const { return since_; }
   [[nodiscard]] bool connected() const { return f_port_ != nullptr; }
   /// "name (process N)"
   [[nodiscard]] std::string description() const;
@@ -28,11 +28,11 @@ class PortSession final : public Session, private fc2::FrameTap {
   void frame_received(fc2::FramePtr frame) override { f_port_->receive(std::move(frame)); }
   void record_received(RecordKind kind, std::span<const std::uint8_t> body) override;
   void stream_closed(const std::string& reason) override;
-  void frame_passed(fc2::TimeNs at, const fc2::Frame& frame, bool outbound) override;
+  void frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) override;
 
   const Hello hello_;
   fc2::FPort* f_port_;  // nullptr: the link is down
-  const fc2::TimeNs since_;
+  const runtime::TimeNs since_;
   std::vector<fc2::FrameTap*> taps_;
 };
 

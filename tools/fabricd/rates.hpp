@@ -4,21 +4,21 @@
 #include <map>
 #include <utility>
 
-#include "fc2_fabric/f_port.hpp"
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
+#include "runtime/scheduler.hpp"
 
 namespace fabricd {
 
 class Rates {
  public:
-  static constexpr fc2::TimeNs interval = 5 * fc2::second;
-  static constexpr fc2::TimeNs least = fc2::second;  // a frame just after a sample is not a hundred per second
+  static constexpr runtime::TimeNs interval = 5 * runtime::second;
+  static constexpr runtime::TimeNs least = runtime::second;  // a frame just after a sample is not a hundred per second
   struct PerSecond {
     double in = 0, out = 0;
   };
 
   /// Every `interval`: what follows up to the next call is of this time.
-  void begin_sample(fc2::TimeNs now) {
+  void begin_sample(runtime::TimeNs now) {
     before_ = std::exchange(latest_, {});
     latest_.at = now;
   }
@@ -26,10 +26,10 @@ class Rates {
     latest_.counts[port.number()] = {port.frames_from_port(), port.frames_to_port()};
   }
   /// 0 where it is not known long enough.
-  [[nodiscard]] PerSecond of(const fc2::FPort& port, fc2::TimeNs now) const {
+  [[nodiscard]] PerSecond of(const fc2::FPort& port, runtime::TimeNs now) const {
     const Sample& base = before_.counts.contains(port.number()) ? before_ : latest_;
     const auto found = base.counts.find(port.number());
-    const double seconds = static_cast<double>(now - base.at) / static_cast<double>(fc2::second);
+    const double seconds = static_cast<double>(now - base.at) / static_cast<double>(runtime::second);
     const bool known = found != base.counts.end() && now - base.at >= least;
     if (!known || found->second.in > port.frames_from_port() || found->second.out > port.frames_to_port())
       return {};  // begun anew
@@ -42,7 +42,7 @@ class Rates {
     std::uint64_t in = 0, out = 0;
   };
   struct Sample {
-    fc2::TimeNs at = 0;
+    runtime::TimeNs at = 0;
     std::map<std::size_t, Counts> counts{};  // by the F_Port's number
   };
   Sample before_, latest_;

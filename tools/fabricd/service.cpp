@@ -16,12 +16,12 @@
 #include "tools/fabricd/status.hpp"
 
 namespace fabricd {
-using fc2::drivers::CoreSection;
+using runtime::CoreSection;
 
 namespace {
-constexpr int accepted_at_once = 16;                          // then the links have their turn
-constexpr fc2::TimeNs accept_pause = 100 * fc2::millisecond;  // when no descriptor is left
-constexpr fc2::TimeNs state_change_delay = fc2::millisecond;  // a process that died is told of at once
+constexpr int accepted_at_once = 16;                                  // then the links have their turn
+constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;  // when no descriptor is left
+constexpr runtime::TimeNs state_change_delay = runtime::millisecond;  // a process that died is told of at once
 
 fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fcoe) {
   fc2::SwitchConfig fabric;
@@ -180,7 +180,7 @@ void Service::link_count_changed() {
   if (!idle)
     core_.scheduler().cancel(idle_timer_);
   else if (!idle_timer_.pending())
-    core_.scheduler().schedule_after(idle_timer_, config_.idle_seconds * fc2::second);
+    core_.scheduler().schedule_after(idle_timer_, config_.idle_seconds * runtime::second);
 }
 
 // A client that connects just now finds its connection closed without a word, and tries again.

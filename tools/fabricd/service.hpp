@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/drivers/real_time_core.hpp"
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/drivers/fabric_core.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
 #include "tools/fabricd/instance.hpp"
 #include "tools/fabricd/rates.hpp"
@@ -41,7 +41,7 @@ class Service {
   void stop(const std::string& reason);
 
   // --- for the sessions
-  fc2::drivers::RealTimeCore& core() { return core_; }
+  fc2::drivers::FabricCore& core() { return core_; }
   fc2::Switch& fabric() { return fabric_; }
   [[nodiscard]] std::uint32_t process_id() const { return process_id_; }
   std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor);
@@ -68,23 +68,23 @@ class Service {
   Instance instance_;
   const ServiceConfig config_;
   const std::uint32_t process_id_;
-  fc2::drivers::RealTimeCore core_;
+  fc2::drivers::FabricCore core_;
   FcoeSide fcoe_;
   fc2::Switch fabric_;
   StandIn stand_in_;
   boost::asio::posix::stream_descriptor listener_;
   boost::asio::signal_set signals_;
-  const fc2::TimeNs started_at_;
+  const runtime::TimeNs started_at_;
   bool stopping_ = false;
   std::map<const Session*, std::unique_ptr<Session>> sessions_;
   std::vector<PortSession*> ports_;
   std::vector<CaptureSession*> captures_;
   std::vector<const Session*> ended_;
-  fc2::Timer<Service, &Service::bury> burial_{*this};
-  fc2::Timer<Service, &Service::idle_for_too_long> idle_timer_{*this};
-  fc2::Timer<Service, &Service::resume_accepting> accept_pause_{*this};
+  runtime::Timer<Service, &Service::bury> burial_{*this};
+  runtime::Timer<Service, &Service::idle_for_too_long> idle_timer_{*this};
+  runtime::Timer<Service, &Service::resume_accepting> accept_pause_{*this};
   Rates rates_;
-  fc2::Timer<Service, &Service::take_sample> sample_timer_{*this};
+  runtime::Timer<Service, &Service::take_sample> sample_timer_{*this};
 };
 
 }  // namespace fabricd

@@ -35,7 +35,7 @@ class Session : public fc2::drivers::StreamUser {
 /// Waits for the Hello, for a while.
 class Greeting final : public Session {
  public:
-  static constexpr fc2::TimeNs patience = 5 * fc2::second;
+  static constexpr runtime::TimeNs patience = 5 * runtime::second;
   Greeting(Service& service, int descriptor);
 
  private:
@@ -45,7 +45,7 @@ class Greeting final : public Session {
   void refuse(const std::string& reason);
   void out_of_patience();
 
-  fc2::Timer<Greeting, &Greeting::out_of_patience> timer_{*this};
+  runtime::Timer<Greeting, &Greeting::out_of_patience> timer_{*this};
 };
 
 }  // namespace fabricd

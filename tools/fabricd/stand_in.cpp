@@ -32,7 +32,7 @@ void FormerAddresses::add(const wire::IpAddress& address) {
   oldest_.pop_front();
 }
 
-StandIn::StandIn(fc2::Switch& fabric, fc2::drivers::RealTimeCore& core)
+StandIn::StandIn(fc2::Switch& fabric, fc2::drivers::FabricCore& core)
     : fabric_(fabric), port_(core.scheduler(), core.pool(), port_config()), resolver_(port_, resolver_config()),
       provider_(port_, resolver_, fcvi::ProviderConfig{}) {
   fabric_.attach(port_);

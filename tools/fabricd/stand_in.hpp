@@ -5,9 +5,9 @@
 #include <set>
 
 #include "farp/resolver.hpp"
-#include "fc2_fabric/drivers/real_time_core.hpp"
-#include "fc2_fabric/name_server.hpp"
-#include "fc2_fabric/switch.hpp"
+#include "fc2_fabric/drivers/fabric_core.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 #include "fcvi/provider.hpp"
 
 namespace fabricd {
@@ -32,7 +32,7 @@ class FormerAddresses {
 /// had registered before. It registers nothing itself, so that nobody finds it otherwise.
 class StandIn final : private fc2::AddressStandIn {
  public:
-  StandIn(fc2::Switch& fabric, fc2::drivers::RealTimeCore& core);
+  StandIn(fc2::Switch& fabric, fc2::drivers::FabricCore& core);
   ~StandIn();
   StandIn(const StandIn&) = delete;
   StandIn& operator=(const StandIn&) = delete;

@@ -26,7 +26,7 @@ std::string text_of_types(const wire::ct::Fc4Types& types) {
 }
 
 PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, const Rates& rates,
-                    fc2::TimeNs now) {
+                    runtime::TimeNs now) {
   const fc2::FPort& port = session.f_port();
   PortStatus status;
   status.name = session.hello().name;
@@ -53,7 +53,7 @@ PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* r
 }
 
 namespace {
-double seconds(fc2::TimeNs time) { return static_cast<double>(time / fc2::millisecond) / 1000; }
+double seconds(runtime::TimeNs time) { return static_cast<double>(time / runtime::millisecond) / 1000; }
 
 json::object to_object(const PortStatus& port) {
   return {{"name", port.name},

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/counters.hpp"
-#include "fc2_fabric/name_database.hpp"
-#include "fc2_fabric/scheduler.hpp"
+#include "fc2_fabric/frame/counters.hpp"
+#include "fc2_fabric/switch/name_database.hpp"
+#include "runtime/scheduler.hpp"
 
 namespace fabricd {
 class PortSession;
@@ -22,7 +22,7 @@ struct PortStatus {
   std::uint64_t frames_in = 0, frames_out = 0;  // as the fabric sees it: in from the port, out to it
   std::size_t frames_waiting = 0;               // for the port to take them
   bool stalled = false;                         // it took none for so long that they are discarded
-  fc2::TimeNs uptime = 0;
+  runtime::TimeNs uptime = 0;
   double in_per_second = 0, out_per_second = 0;  // frames, over the last 5 to 10 s; see Rates
   std::string fc4_types;                         // as it registered them
 };
@@ -31,9 +31,9 @@ struct PortStatus {
 struct VnPortStatus {
   std::string n_port_id, mac, port_name;
   std::vector<std::string> addresses;
-  std::string node_name;   // as it registered it; empty: it did not
-  std::string fc4_types;   // the same
-  fc2::TimeNs silent = 0;  // since its latest keep-alive, or its login
+  std::string node_name;       // as it registered it; empty: it did not
+  std::string fc4_types;       // the same
+  runtime::TimeNs silent = 0;  // since its latest keep-alive, or its login
 };
 
 struct ENodeStatus {
@@ -44,7 +44,7 @@ struct ENodeStatus {
   std::size_t frames_waiting = 0;
   bool stalled = false;
   double in_per_second = 0, out_per_second = 0;
-  fc2::TimeNs silent = 0;  // since the ENode's own latest keep-alive, or its login
+  runtime::TimeNs silent = 0;  // since the ENode's own latest keep-alive, or its login
 };
 
 struct EthernetStatus {
@@ -61,14 +61,14 @@ struct EthernetStatus {
 struct FcoeStatus {
   std::string switch_name, fc_map;
   unsigned priority = 0;
-  fc2::TimeNs period = 0;
+  runtime::TimeNs period = 0;
   std::vector<EthernetStatus> interfaces;
   std::uint16_t vlan = 0;  // 0: untagged
 };
 
 struct Status {
   std::uint32_t process_id = 0;
-  fc2::TimeNs uptime = 0;
+  runtime::TimeNs uptime = 0;
   std::uint64_t frames_forwarded = 0;
   std::size_t captures = 0;  // under way
   fc2::Counters counters;
@@ -78,7 +78,7 @@ struct Status {
 
 /// `registered`: its entry in the Name Server, or nullptr.
 PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, const Rates& rates,
-                    fc2::TimeNs now);
+                    runtime::TimeNs now);
 /// "FC-VI FCP 05": those that it has, by name where there is one.
 std::string text_of_types(const wire::ct::Fc4Types& types);
 /// The service's (empty: none runs) with what NICs of this host tell ("nics"), an object each; those that are none are

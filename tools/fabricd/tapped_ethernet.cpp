@@ -5,7 +5,7 @@
 namespace fabricd {
 using fc2::fcoe::EthernetFrame;
 
-TappedEthernet::TappedEthernet(fc2::Scheduler& scheduler, std::unique_ptr<fc2::fcoe::EthernetPort> port)
+TappedEthernet::TappedEthernet(runtime::Scheduler& scheduler, std::unique_ptr<fc2::fcoe::EthernetPort> port)
     : EthernetPort(port->interface()), scheduler_(scheduler), port_(std::move(port)) {
   port_->attach(this);
   set_up(port_->up());

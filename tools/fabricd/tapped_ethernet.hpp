@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "fc2_fabric/fcoe/ethernet_port.hpp"
-#include "fc2_fabric/scheduler.hpp"
+#include "runtime/scheduler.hpp"
 
 namespace fabricd {
 
 class TappedEthernet final : public fc2::fcoe::EthernetPort, private fc2::fcoe::EthernetReceiver {
  public:
-  TappedEthernet(fc2::Scheduler& scheduler, std::unique_ptr<fc2::fcoe::EthernetPort> port);
+  TappedEthernet(runtime::Scheduler& scheduler, std::unique_ptr<fc2::fcoe::EthernetPort> port);
 
   void send(fc2::fcoe::EthernetFrame frame) override;
   void listen(const wire::MacAddress& address) override { port_->listen(address); }
@@ -27,7 +27,7 @@ class TappedEthernet final : public fc2::fcoe::EthernetPort, private fc2::fcoe::
   void ethernet_link_changed(bool up) override { set_up(up); }
   void ethernet_resumed() override { resume(); }
 
-  fc2::Scheduler& scheduler_;
+  runtime::Scheduler& scheduler_;
   std::vector<fc2::fcoe::EthernetTap*> taps_;
   std::unique_ptr<fc2::fcoe::EthernetPort> port_;
 };

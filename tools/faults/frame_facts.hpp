@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fc2_fabric/frame.hpp"
+#include "fc2_fabric/frame/frame.hpp"
 #include "wire/fc_header.hpp"
 #include "wire/fcvi/device_header.hpp"
 #include "wire/fcvi/reason.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fc2_fabric/faults.hpp"
+#include "fc2_fabric/link/faults.hpp"
 
 namespace faults {
 

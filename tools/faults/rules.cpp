@@ -26,13 +26,13 @@ bool fields_match(const Match& match, const fc2::Frame& frame) {
 
 }  // namespace
 
-bool RuleSet::in_time(const Match& match, fc2::TimeNs now) const {
-  if (match.from == Match::always && match.until == fc2::never) return true;
-  return zero_ != fc2::never && now >= zero_ && now - zero_ >= match.from && now - zero_ < match.until;
+bool RuleSet::in_time(const Match& match, runtime::TimeNs now) const {
+  if (match.from == Match::always && match.until == runtime::never) return true;
+  return zero_ != runtime::never && now >= zero_ && now - zero_ >= match.from && now - zero_ < match.until;
 }
 
 bool RuleSet::matches(const Match& match, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame,
-                      const FrameFacts& facts, fc2::TimeNs now) const {
+                      const FrameFacts& facts, runtime::TimeNs now) const {
   const bool sent = direction == fc2::LinkDirection::Sent;
   if (!(sent ? match.sent : match.received) || !in_time(match, now)) return false;
   if (!match.links.empty() && !is_one_of(match.links, link)) return false;
@@ -54,7 +54,7 @@ bool RuleSet::has_turn(std::size_t index) {
 
 // Every rule counts every frame that it matches, also those that an earlier rule takes.
 RuleSet::Verdict RuleSet::judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame,
-                                fc2::TimeNs now) {
+                                runtime::TimeNs now) {
   if (healed_) return {};
   const auto facts = facts_of(frame);
   if (!facts) return {};
@@ -73,7 +73,7 @@ RuleSet::Verdict RuleSet::judge(std::size_t link, fc2::LinkDirection direction, 
 }
 
 void RuleSet::befell(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, const Verdict& verdict,
-                     fc2::TimeNs) {
+                     runtime::TimeNs) {
   if (happened_) happened_(verdict.rule - std::size_t{1}, link, direction, frame);
 }
 

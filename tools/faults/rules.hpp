@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fc2_fabric/faults.hpp"
+#include "fc2_fabric/link/faults.hpp"
 #include "tools/faults/frame_facts.hpp"
 #include "tools/faults/frame_fields.hpp"
 
@@ -32,9 +32,9 @@ struct Match {
   std::vector<std::string> flags = {}, flags_clear = {};  // FCVI_FLAGS that are set, and that are not
   std::optional<wire::fcvi::Reason> reason = {};
   std::vector<FieldRange> fields = {};
-  fc2::TimeNs from = always, until = fc2::never;  // after start_clock(); `until` not included
+  runtime::TimeNs from = always, until = runtime::never;  // after start_clock(); `until` not included
 
-  static constexpr fc2::TimeNs always = -1;  // also before the clock starts
+  static constexpr runtime::TimeNs always = -1;  // also before the clock starts
 };
 
 struct Rule {
@@ -65,11 +65,11 @@ class RuleSet final : public fc2::FaultPolicy {
   /// From now on nothing befalls any frame.
   void heal() { healed_ = true; }
   /// Times count from here on for rules with a time window; before, those match nothing.
-  void start_clock(fc2::TimeNs zero) { zero_ = zero; }
+  void start_clock(runtime::TimeNs zero) { zero_ = zero; }
 
-  Verdict judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, fc2::TimeNs now) override;
+  Verdict judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, runtime::TimeNs now) override;
   void befell(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, const Verdict& verdict,
-              fc2::TimeNs now) override;
+              runtime::TimeNs now) override;
 
   [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
   /// How often a rule matched, and how often it came to its turn.
@@ -78,8 +78,8 @@ class RuleSet final : public fc2::FaultPolicy {
 
  private:
   [[nodiscard]] bool matches(const Match& match, std::size_t link, fc2::LinkDirection direction,
-                             const fc2::Frame& frame, const FrameFacts& facts, fc2::TimeNs now) const;
-  [[nodiscard]] bool in_time(const Match& match, fc2::TimeNs now) const;
+                             const fc2::Frame& frame, const FrameFacts& facts, runtime::TimeNs now) const;
+  [[nodiscard]] bool in_time(const Match& match, runtime::TimeNs now) const;
   [[nodiscard]] bool has_turn(std::size_t rule);
 
   std::vector<Rule> rules_;
@@ -87,7 +87,7 @@ class RuleSet final : public fc2::FaultPolicy {
   Chance chance_;
   PortOf port_of_;
   Happened happened_;
-  fc2::TimeNs zero_ = fc2::never;
+  runtime::TimeNs zero_ = runtime::never;
   bool healed_ = false;
 };
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
-#include "tools/fcvi_sim/explore_report.hpp"
+#include "tools/fcvi_sim/explore/report.hpp"
 
 namespace sim::explore {
 namespace {
@@ -50,7 +50,7 @@ int replay(const Scenario& scenario, const CommandOptions& options, const FaultL
   Ladder ladder(scenario);
   const Sabotage none;
   World world(scenario, faults, pool, none);
-  const fc2::TimeNs start = world.driver().now();
+  const runtime::TimeNs start = world.driver().now();
   const Record& record = world.run(&ladder);
   const auto violations = check_invariants(record);
   std::fputs(report_run(record, violations, ladder, start).c_str(), stdout);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/fcvi_sim/loader.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
 
 namespace sim::explore {
 

@@ -11,9 +11,9 @@
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/decode.hpp"
 #include "tools/fcvi_sim/explore_command.hpp"
-#include "tools/fcvi_sim/loader.hpp"
-#include "tools/fcvi_sim/simulation.hpp"
-#include "tools/fcvi_sim/summary.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
+#include "tools/fcvi_sim/run/summary.hpp"
 #include "settings/units.hpp"
 
 namespace {

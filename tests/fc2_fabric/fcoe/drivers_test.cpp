@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "fc2_fabric/drivers/packet_socket.hpp"
-#include "fc2_fabric/drivers/real_time_core.hpp"
+#include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/drivers/udp_ethernet.hpp"
 #include "tests/fc2_fabric/fcoe/fcvi_over_ethernet.hpp"
 #include "tests/support/veth_pair.hpp"
@@ -54,7 +54,7 @@ class DriversTest : public testing::Test {
     return done();
   }
   void send(fcoe::EthernetPort& port, const std::vector<std::uint8_t>& bytes, std::uint16_t vlan = 0) {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     EthernetFrame frame = EthernetFrame::of(core.pool(), bytes);
     frame.vlan = vlan;
     port.send(std::move(frame));
@@ -98,7 +98,7 @@ class DriversTest : public testing::Test {
   }
 
   boost::asio::io_context io{1};
-  RealTimeCore core{io};
+  FabricCore core{io};
   CoreAccess access{io, core, core.scheduler(), core.pool()};
   Sink sink_a, sink_b;
 };
@@ -108,7 +108,7 @@ class DriversTest : public testing::Test {
 class UdpTest : public DriversTest {
  protected:
   UdpTest() {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     a = UdpEthernet::open(access, {.name = "a", .mac = mac_a}).port;
     b = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .remote_port = a->local_port()}).port;
     a->set_remote_port(b->local_port());
@@ -116,7 +116,7 @@ class UdpTest : public DriversTest {
     b->attach(&sink_b);
   }
   ~UdpTest() override {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     a.reset();
     b.reset();
   }
@@ -146,7 +146,7 @@ TEST_F(UdpTest, tags_pass) {
 TEST_F(UdpTest, over_long_datagram_is_counted) {
   std::unique_ptr<UdpEthernet> narrow;
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     narrow = UdpEthernet::open(access, {.name = "c", .mtu = 1500, .remote_port = a->local_port()}).port;
     narrow->attach(&sink_b);
     a->set_remote_port(narrow->local_port());
@@ -156,7 +156,7 @@ TEST_F(UdpTest, over_long_datagram_is_counted) {
   ASSERT_TRUE(run_until([&] { return sink_b.frames.size() == 1; }));
   EXPECT_EQ(sink_b.frames[0].size(), 1514U);
   EXPECT_EQ(narrow->counters().over_long, 1U);
-  const CoreSection section(core);
+  const runtime::CoreSection section(core);
   narrow.reset();
 }
 
@@ -164,7 +164,7 @@ TEST_F(UdpTest, over_long_datagram_is_counted) {
 TEST_F(UdpTest, absent_peer_is_survived) {
   const std::uint16_t port = b->local_port();
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     b.reset();
   }
   for (int i = 0; i < 10; ++i) {
@@ -172,7 +172,7 @@ TEST_F(UdpTest, absent_peer_is_survived) {
     io.run_one_for(1ms);
   }
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     b = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .local_port = port, .remote_port = a->local_port()}).port;
     ASSERT_NE(b, nullptr);
     b->attach(&sink_b);
@@ -185,7 +185,7 @@ TEST_F(UdpTest, absent_peer_is_survived) {
 
 TEST_F(UdpTest, what_the_kernel_cannot_keep_is_counted) {
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     b = UdpEthernet::open(access, {.name = "b", .mac = mac_b, .remote_port = a->local_port(), .buffer_bytes = 20'000})
             .port;
     b->attach(&sink_b);
@@ -214,7 +214,7 @@ TEST_F(UdpTest, tag_has_the_priority) {
     ASSERT_EQ(::getsockname(plain, reinterpret_cast<sockaddr*>(&end), &size), 0);
     std::unique_ptr<UdpEthernet> sender;
     {
-      const CoreSection section(core);
+      const runtime::CoreSection section(core);
       UdpEthernetOptions options{.name = "c", .mac = mac_a, .remote_port = ntohs(end.sin_port)};
       if (priority != 3) options.priority = static_cast<std::uint8_t>(priority);
       sender = UdpEthernet::open(access, options).port;
@@ -227,7 +227,7 @@ TEST_F(UdpTest, tag_has_the_priority) {
     EXPECT_EQ(came, 64);
     EXPECT_EQ(wire::load_big<2>(datagram.data() + 12), 0x8100U);
     EXPECT_EQ(wire::load_big<2>(datagram.data() + 14), priority << 13 | 0xABC);
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     sender.reset();
     ::close(plain);
   }
@@ -257,7 +257,7 @@ class PacketTest : public DriversTest {
  protected:
   void SetUp() override {
     if (!veth.trouble().empty()) GTEST_SKIP() << veth.trouble();
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     auto opened_a = PacketSocket::open(access, {.interface = "va"});
     if (opened_a.port == nullptr) GTEST_SKIP() << opened_a.error;
     a = std::move(opened_a.port);
@@ -266,7 +266,7 @@ class PacketTest : public DriversTest {
     b->attach(&sink_b);
   }
   void TearDown() override {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     a.reset();
     b.reset();
   }
@@ -294,7 +294,7 @@ TEST_F(PacketTest, frames_arrive_unchanged) {
 TEST_F(PacketTest, tags_pass) {
   ASSERT_TRUE(both_up());
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     b->use_vlan(100);
   }
   pass_tags(*a, sink_b);
@@ -307,13 +307,13 @@ TEST_F(PacketTest, tags_pass_between_sockets_of_one_interface) {
   Sink third_sink;
   std::unique_ptr<PacketSocket> third;
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     third = PacketSocket::open(access, {.interface = "va", .mac = wire::MacAddress{{2, 0, 0, 0, 0, 0xC}}}).port;
     third->attach(&third_sink);
   }
   ASSERT_TRUE(run_until([&] { return third->up(); }));
   pass_tags(*a, third_sink);
-  const CoreSection section(core);
+  const runtime::CoreSection section(core);
   third.reset();
 }
 
@@ -335,7 +335,7 @@ TEST_F(PacketTest, other_protocols_are_filtered) {
 TEST_F(PacketTest, kernel_knows_the_priority) {
   EXPECT_EQ(priorities_known_to_the_kernel("va"), std::vector<int>{3});
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     b.reset();
     b = PacketSocket::open(access, {.interface = "vb", .priority = 5}).port;
   }
@@ -348,7 +348,7 @@ TEST_F(PacketTest, sockets_on_one_interface_see_each_other) {
   Sink third_sink;
   std::unique_ptr<PacketSocket> third;
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     third = PacketSocket::open(access, {.interface = "va", .mac = third_mac}).port;
     ASSERT_NE(third, nullptr);
     third->attach(&third_sink);
@@ -356,7 +356,7 @@ TEST_F(PacketTest, sockets_on_one_interface_see_each_other) {
   ASSERT_TRUE(both_up());
   send(*a, fip_bytes(third_mac, mac_a, 60));
   ASSERT_TRUE(run_until([&] { return third_sink.frames.size() == 1; }));
-  const CoreSection section(core);
+  const runtime::CoreSection section(core);
   third.reset();
 }
 
@@ -377,7 +377,7 @@ TEST_F(PacketTest, carrier_is_noticed) {
 
 TEST_F(PacketTest, what_the_kernel_cannot_keep_is_counted) {
   {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     b = PacketSocket::open(access, {.interface = "vb", .receive_buffer_bytes = 20'000}).port;
     b->attach(&sink_b);
   }
@@ -396,7 +396,7 @@ TEST_F(PacketTest, errors_name_the_interface) {
 // --- FC-VI in real time ------------------------------------------------------------------------------------------
 
 // The hosts' clock is driven by the steady clock: the core's way to real time, without a thread.
-struct LiveCore final : CoreGuard {
+struct LiveCore final : runtime::CoreGuard {
   explicit LiveCore(Scheduler& driven) : scheduler(driven), begun(driven.now()) {}
   void enter() override { scheduler.run_until(begun + std::chrono::nanoseconds(steady_clock::now() - start).count()); }
   void leave() override { scheduler.run_until(scheduler.now()); }
@@ -411,7 +411,7 @@ class LiveTransfer : public support::FcviOverEthernet {
     const auto end = steady_clock::now() + generous;
     while (!done() && steady_clock::now() < end) {
       io.run_one_for(1ms);
-      const CoreSection section(core);
+      const runtime::CoreSection section(core);
     }
     return done();
   }

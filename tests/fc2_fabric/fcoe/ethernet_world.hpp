@@ -9,7 +9,7 @@
 #include "fc2_fabric/fcoe/ethernet_segment.hpp"
 #include "fc2_fabric/fcoe/fcf.hpp"
 #include "fc2_fabric/fcoe/vn2vn_node.hpp"
-#include "fc2_fabric/remote_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/fip.hpp"
@@ -25,7 +25,7 @@ inline constexpr wire::MacAddress fcf_mac{{0x02, 0xFC, 0xF0, 0, 0, 1}};
 class EthernetLog final : public fc2::fcoe::EthernetTap {
  public:
   struct Entry {
-    fc2::TimeNs at = 0;
+    runtime::TimeNs at = 0;
     bool outbound = false;
     wire::MacAddress destination{}, source{};
     wire::EtherType type{};
@@ -36,7 +36,7 @@ class EthernetLog final : public fc2::fcoe::EthernetTap {
       return fip && fip->operation == operation && fip->subcode == subcode;
     }
   };
-  void ethernet_passed(fc2::TimeNs at, const fc2::fcoe::EthernetFrame& frame, bool outbound) override {
+  void ethernet_passed(runtime::TimeNs at, const fc2::fcoe::EthernetFrame& frame, bool outbound) override {
     if (!frame.has_header()) return;
     Entry entry{at, outbound, frame.destination(), frame.source(), frame.type(), frame.to_bytes(), {}};
     if (entry.type == wire::EtherType::fip) {
@@ -73,7 +73,7 @@ class EthernetLog final : public fc2::fcoe::EthernetTap {
 /// An N_Port with its own Ethernet port; a node makes it an ENode or a VN2VN node.
 template <class Node>
 struct Station {
-  Station(fc2::Scheduler& scheduler, fc2::FramePool& pool, fc2::fcoe::SegmentPort& at, fc2::NPortConfig config)
+  Station(runtime::Scheduler& scheduler, fc2::FramePool& pool, fc2::fcoe::SegmentPort& at, fc2::NPortConfig config)
       : ethernet(at), port(scheduler, pool, std::move(config)) {
     ethernet.tap(&log);
   }
@@ -113,11 +113,11 @@ class EthernetWorld {
   bool log_in(fc2::NPort& from, const fc2::NPort& to) {
     fc2::RemotePort& remote = from.remote_port(to.n_port_id());
     remote.log_in();
-    return run_until([&] { return remote.logged_in(); }, 10 * fc2::second);
+    return run_until([&] { return remote.logged_in(); }, 10 * runtime::second);
   }
-  void run_for(fc2::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
-  bool run_until(const std::function<bool()>& done, fc2::TimeNs limit = 100 * fc2::second) {
-    const fc2::TimeNs end = scheduler.now() + limit;
+  void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
+  bool run_until(const std::function<bool()>& done, runtime::TimeNs limit = 100 * runtime::second) {
+    const runtime::TimeNs end = scheduler.now() + limit;
     while (!done() && scheduler.run_next(end)) {}
     return done();
   }
@@ -127,7 +127,7 @@ class EthernetWorld {
     segment.inject(to, message.to_ethernet(destination, source));
   }
 
-  fc2::Scheduler scheduler;
+  runtime::Scheduler scheduler;
   fc2::FramePool pool;
   fc2::fcoe::EthernetSegment segment{scheduler, pool};
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fc2_fabric/f_port.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 #include "tests/fc2_fabric/fcoe/hostile.hpp"
 #include "tests/support/flogi_frame.hpp"
 #include "wire/els/rscn.hpp"

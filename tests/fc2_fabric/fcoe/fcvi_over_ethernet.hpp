@@ -28,8 +28,8 @@ class FcviOverEthernet : public testing::Test {
     wait.result.reset(), request.result.reset(), accept.result.reset();
     client_vi = &client.make_vi(level);
     server_vi = &server.make_vi(level);
-    server.provider.connect_wait(service, vi::infinite, wait);
-    client.provider.connect_request(*client_vi, client.net("client"), service, vi::infinite, request);
+    server.provider.connect_wait(service, runtime::never, wait);
+    client.provider.connect_request(*client_vi, client.net("client"), service, runtime::never, request);
     leave();
     ASSERT_TRUE(run_until([&] { return wait.result.has_value(); }));
     enter();

@@ -12,7 +12,7 @@
 #include <functional>
 #include <thread>
 
-#include "fc2_fabric/drivers/real_time_core.hpp"
+#include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/drivers/status_socket.hpp"
 
 namespace {
@@ -40,11 +40,11 @@ class StatusSocketTest : public testing::Test {
   }
   ~StatusSocketTest() override { std::filesystem::remove_all(folder); }
   std::unique_ptr<StatusSocket> open() {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     return std::make_unique<StatusSocket>(io, core, *directory, [] { return std::string("here"); });
   }
   void close(std::unique_ptr<StatusSocket> socket) {
-    const CoreSection section(core);
+    const runtime::CoreSection section(core);
     socket.reset();
   }
   [[nodiscard]] std::size_t names() const {
@@ -54,7 +54,7 @@ class StatusSocketTest : public testing::Test {
   std::string folder;
   std::optional<RuntimeDirectory> directory;
   boost::asio::io_context io;
-  RealTimeCore core{io};
+  FabricCore core{io};
 };
 
 // Each has a name of its own, which goes with it.

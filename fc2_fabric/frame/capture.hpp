@@ -1,0 +1,73 @@
+// Captures as pcapng (draft-ietf-opsawg-pcapng), one interface per tapped port, link type Ethernet with FCoE frames,
+// nanosecond time stamps. Makes bytes only: a driver's sink puts them somewhere.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fc2_fabric/frame/frame_receiver.hpp"
+
+namespace fc2 {
+
+/// Takes bytes in order. Failing to keep them is the sink's to remember and tell.
+class ByteSink {
+ public:
+  virtual void write(std::span<const std::uint8_t> bytes) = 0;
+
+ protected:
+  ~ByteSink() = default;
+};
+
+class Capture {
+ public:
+  /// Writes the section header at once.
+  explicit Capture(ByteSink& sink);
+  /// A tap for one port: writes its interface description. Stays valid as long as the capture.
+  FrameTap& add_interface(std::string_view name);
+  /// The same for an Ethernet port: frames as they are on the wire, FIP too.
+  fcoe::EthernetTap& add_ethernet_interface(std::string_view name);
+  /// What the rules of a fault say of the frames that they touched (Frame::fault, from 1): packet comments.
+  void set_fault_notes(std::vector<std::string> notes) { fault_notes_ = std::move(notes); }
+  [[nodiscard]] std::uint64_t frame_count() const { return frame_count_; }
+
+ private:
+  class Interface final : public FrameTap {
+   public:
+    Interface(Capture& capture, std::uint32_t id) : capture_(capture), id_(id) {}
+    void frame_passed(TimeNs at, const Frame& frame, bool outbound) override {
+      capture_.add_frame(id_, at, frame, outbound);
+    }
+
+   private:
+    Capture& capture_;
+    std::uint32_t id_;
+  };
+  class EthernetInterface final : public fcoe::EthernetTap {
+   public:
+    EthernetInterface(Capture& capture, std::uint32_t id) : capture_(capture), id_(id) {}
+    void ethernet_passed(TimeNs at, const fcoe::EthernetFrame& frame, bool outbound) override {
+      capture_.add_ethernet_frame(id_, at, frame, outbound);
+    }
+
+   private:
+    Capture& capture_;
+    std::uint32_t id_;
+  };
+  std::uint32_t describe_interface(std::string_view name);
+  void add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound);
+  void add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fcoe::EthernetFrame& frame, bool outbound);
+
+  ByteSink& sink_;
+  std::vector<std::string> fault_notes_;
+  std::deque<Interface> interfaces_;
+  std::deque<EthernetInterface> ethernet_interfaces_;
+  std::uint32_t interface_count_ = 0;  // of both kinds
+  std::vector<std::uint8_t> block_;    // reused: capacity grows to the largest block
+  std::uint64_t frame_count_ = 0;
+};
+
+}  // namespace fc2

@@ -1,0 +1,28 @@
+#include "fc2_fabric/frame/frame.hpp"
+
+#include <cstring>
+
+namespace fc2 {
+
+void FramePool::grow() {
+  auto& slab = slabs_.emplace_back(std::make_unique_for_overwrite<std::array<Frame, frames_per_slab>>());
+  for (Frame& frame : *slab) {
+    frame.pool = this;
+    frame.next = std::exchange(free_, &frame);
+  }
+}
+
+FramePtr FramePool::copy(const Frame& original) {
+  FramePtr frame = take();
+  frame->size_bytes = original.size_bytes;
+  frame->sof = original.sof;
+  frame->eof = original.eof;
+  frame->fault = original.fault;
+  frame->crc_error = original.crc_error;
+  frame->path_age = original.path_age;
+  frame->entered = original.entered;
+  std::memcpy(frame->bytes.data(), original.bytes.data(), original.size_bytes);
+  return frame;
+}
+
+}  // namespace fc2

@@ -1,0 +1,52 @@
+#include "fc2_fabric/link/channel.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace fc2 {
+namespace {
+// SOF, CRC, EOF and the six idle words that FC-FS asks for between frames.
+constexpr std::size_t frame_overhead_bytes = 4 + 4 + 4 + 24;
+}  // namespace
+
+TimeNs Channel::transmission_time(std::size_t size_bytes) const {
+  if (unlimited()) return 0;
+  const std::uint64_t bytes = size_bytes + frame_overhead_bytes;
+  return static_cast<TimeNs>((bytes * second + config_.bytes_per_second - 1) / config_.bytes_per_second);
+}
+
+void Channel::send(FramePtr frame) {
+  if (frame->buffers != nullptr) free_buffer(*frame);  // it leaves the switch that held it
+  if (credit_ != nullptr) credit_->frame_sent();
+  const TimeNs start = std::max(free_at_, scheduler_.now());
+  free_at_ = start + transmission_time(frame->size_bytes);
+  frame->arrival = free_at_ + config_.latency_ns;
+  if (fault_ != nullptr) fault_->foresee(*frame);
+  if (sender_tap_ != nullptr) sender_tap_->frame_passed(start, *frame, true);
+  if (fault_ != nullptr) return fault_->carry(*this, std::move(frame));
+  deliver(std::move(frame));
+}
+
+void Channel::deliver(FramePtr frame) {
+  const bool first = flying_.empty() || frame->arrival < flying_.front()->arrival;
+  if (first && pending()) scheduler_.cancel(*this);
+  if (first) scheduler_.schedule(*this, frame->arrival);
+  flying_.insert_by_arrival(std::move(frame));
+}
+
+void Channel::clear() {
+  scheduler_.cancel(*this);
+  flying_.clear();
+  if (fault_ != nullptr) fault_->link_broke();
+  free_at_ = 0;
+}
+
+void Channel::fire(TimeNs now) {
+  FramePtr frame = flying_.pop();
+  if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);
+  if (buffers_ != nullptr) buffers_->take(*frame);
+  if (receiver_tap_ != nullptr) receiver_tap_->frame_passed(now, *frame, false);
+  receiver_.receive(std::move(frame));
+}
+
+}  // namespace fc2

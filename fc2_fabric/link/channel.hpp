@@ -1,0 +1,81 @@
+// One direction of a link: bandwidth, latency, in order, class 3. Two of them make a link.
+#pragma once
+#include <cstdint>
+
+#include "fc2_fabric/link/buffer_credit.hpp"
+#include "fc2_fabric/frame/frame_output.hpp"
+#include "fc2_fabric/frame/frame_receiver.hpp"
+
+namespace fc2 {
+
+struct LinkConfig {
+  TimeNs latency_ns = 0;               // propagation, after the last byte was sent
+  std::uint64_t bytes_per_second = 0;  // 0: no limit
+  std::uint16_t bb_credit = 0;         // receive buffers of each end; 0: as many as are asked for, no R_RDY
+  TimeNs processing_ns = 0;            // of the N_Port: how long it works at each frame before the buffer is free again
+  TimeNs link_timeout = 2 * second;    // without credit for so long: Link Reset (LR_TOV, as E_D_TOV)
+};
+
+class Channel;
+
+/// What befalls frames on their way, as on a bad link: nobody but the two ends can notice.
+class FrameFault {
+ public:
+  /// The frame is about to be sent, no tap has seen it: decide, and say so in frame.fault. carry() follows.
+  virtual void foresee(Frame&) {}
+  /// `frame` would arrive at frame->arrival. Lose it; or deliver() it, later, changed, or more than once.
+  virtual void carry(Channel& channel, FramePtr frame) = 0;
+  /// What it holds back is lost.
+  virtual void link_broke() {}
+
+ protected:
+  ~FrameFault() = default;
+};
+
+class Channel final : public FrameOutput, private Event {
+ public:
+  Channel(Scheduler& scheduler, LinkConfig config, FrameReceiver& receiver)
+      : scheduler_(scheduler), config_(config), receiver_(receiver) {}
+
+  void send(FramePtr frame) override;
+  /// The link breaks: what is under way is lost.
+  void clear();
+  [[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
+  [[nodiscard]] bool unlimited() const { return config_.bytes_per_second == 0; }
+
+  void tap_sender(FrameTap* tap) { sender_tap_ = tap; }
+  void tap_receiver(FrameTap* tap) { receiver_tap_ = tap; }
+  /// One at a time; nullptr takes it off. The sender's tap sees what is lost, the receiver's does not.
+  void set_fault(FrameFault* fault) { fault_ = fault; }
+  /// What it sends counts against `credit`, what arrives takes one of the `buffers`. nullptr: nobody waits.
+  void set_credit(BufferCredit* credit, ReceiveBuffers* buffers) {
+    credit_ = credit;
+    buffers_ = buffers;
+  }
+  [[nodiscard]] std::uint16_t own_bb_credit() const override {
+    return config_.bb_credit != 0 ? config_.bb_credit : default_bb_credit;
+  }
+  void set_bb_credit(std::uint16_t of_far_end) override {
+    if (credit_ != nullptr) credit_->set_limit(of_far_end);
+  }
+  /// Of what is sent from now on.
+  void set_latency(TimeNs latency_ns) { config_.latency_ns = latency_ns; }
+  /// For faults: it arrives at frame->arrival, not before now.
+  void deliver(FramePtr frame);
+
+ private:
+  void fire(TimeNs now) override;
+  [[nodiscard]] TimeNs transmission_time(std::size_t size_bytes) const;
+
+  Scheduler& scheduler_;
+  LinkConfig config_;
+  FrameReceiver& receiver_;
+  FrameTap* sender_tap_ = nullptr;
+  FrameTap* receiver_tap_ = nullptr;
+  FrameFault* fault_ = nullptr;
+  BufferCredit* credit_ = nullptr;
+  ReceiveBuffers* buffers_ = nullptr;
+  FrameQueue flying_;  // in order of arrival
+};
+
+}  // namespace fc2

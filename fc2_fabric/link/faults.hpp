@@ -1,0 +1,99 @@
+// Faults on links: what can befall a frame on its way, and a link that lets it happen. Which frame it befalls decides a
+// FaultPolicy that stands above: it must know what frames carry, and may want chance.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <vector>
+
+#include "fc2_fabric/link/channel.hpp"
+
+namespace fc2 {
+
+/// Bytes that a fault puts in the place of others: `size` bytes of `value`, big-endian, where `mask` has ones.
+struct FramePatch {
+  std::uint16_t offset = 0;  // in the frame, its header included
+  std::uint8_t size = 4;     // 1 to 8
+  std::uint64_t value = 0;
+  std::uint64_t mask = ~std::uint64_t{0};
+};
+
+/// What lies behind the frame's end stays as it is.
+void rewrite(Frame& frame, const FramePatch& patch);
+
+struct FaultAction {
+  enum class Kind : std::uint8_t { Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite };
+  Kind kind = Kind::Drop;
+  TimeNs delay = 0;                  // Delay: so much later; Duplicate: a copy each time so much after the one before
+  std::uint32_t frames = 1;          // Reorder: goes after so many that followed it; Duplicate: so many copies
+  TimeNs longest_hold = 2 * second;  // Reorder: where too few follow, it goes after this time (E_D_TOV)
+  std::uint32_t bit = 0;         // Corrupt: turned over, counted from the first of the header, round the frame's end
+  std::uint16_t size_bytes = 0;  // Truncate: what is left of the frame, header included
+  bool crc_error = true;         // Corrupt, Truncate: its CRC tells; else it was damaged where no CRC guards it
+  std::vector<FramePatch> patches = {};  // Rewrite: CRC as of the new content
+};
+std::string_view to_string(FaultAction::Kind kind);
+
+/// Of the link between an N_Port and its F_Port.
+enum class LinkDirection : std::uint8_t { Sent, Received };  // by the N_Port
+std::string_view to_string(LinkDirection direction);
+
+class FaultPolicy {
+ public:
+  struct Verdict {
+    const FaultAction* action = nullptr;  // none: the frame passes. Stays valid until the link has carried it
+    std::uint16_t rule = 0;               // its number, from 1: taps find it in Frame::fault
+  };
+  /// Asked once for each frame on each direction of each link, in order, before any tap sees it.
+  virtual Verdict judge(std::size_t link, LinkDirection direction, const Frame& frame, TimeNs now) = 0;
+  /// Carried out, after the sender's tap saw the frame as it was.
+  virtual void befell(std::size_t link, LinkDirection direction, const Frame& frame, const Verdict& verdict,
+                      TimeNs now) = 0;
+
+ protected:
+  ~FaultPolicy() = default;
+};
+
+/// One direction of a link.
+class FaultyDirection final : public FrameFault, private Event {
+ public:
+  FaultyDirection(Scheduler& scheduler, FaultPolicy& policy, std::size_t link, LinkDirection direction)
+      : scheduler_(scheduler), policy_(policy), link_(link), direction_(direction) {}
+  ~FaultyDirection() override = default;
+
+  void foresee(Frame& frame) override;
+  void carry(Channel& channel, FramePtr frame) override;
+  void link_broke() override;
+  /// Held back by Reorder.
+  [[nodiscard]] std::size_t held() const { return held_.size(); }
+
+ private:
+  struct Held {
+    FramePtr frame;
+    std::uint32_t frames_left;
+    TimeNs until;
+  };
+  void fire(TimeNs now) override;
+  void pass(Channel& channel, FramePtr frame);
+  void duplicate(Channel& channel, FramePtr frame, const FaultAction& action);
+  void hold(Channel& channel, FramePtr frame, const FaultAction& action);
+  void watch_held();
+
+  Scheduler& scheduler_;
+  FaultPolicy& policy_;
+  std::size_t link_;
+  LinkDirection direction_;
+  FaultPolicy::Verdict verdict_;  // of the frame that is being sent
+  Channel* channel_ = nullptr;    // where held frames go on
+  std::deque<Held> held_;         // in the order in which they came
+};
+
+/// Both directions of a port's link, for Switch::set_faults.
+struct FaultyLink {
+  FaultyLink(Scheduler& scheduler, FaultPolicy& policy, std::size_t link)
+      : sent(scheduler, policy, link, LinkDirection::Sent), received(scheduler, policy, link, LinkDirection::Received) {
+  }
+  FaultyDirection sent, received;
+};
+
+}  // namespace fc2

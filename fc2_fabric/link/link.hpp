@@ -1,0 +1,130 @@
+// A link between two ports of this program: frames, credit and primitive sequences both ways, and at each end the port
+// state machine (FC-FS) that says whether frames may pass.
+#pragma once
+#include "fc2_fabric/link/channel.hpp"
+#include "fc2_fabric/link/primitives.hpp"
+#include "fc2_fabric/link/receive_queue.hpp"
+#include "state_machines/link_port.hpp"
+
+namespace fc2 {
+/// Who stands at an end of a link. Calls come when nothing of the link is under way: it may be used in them, not
+/// destroyed.
+class LinkUser {
+ public:
+  /// Frames may pass again after NOS, OLS or the beginning.
+  virtual void link_active() = 0;
+  /// NOS or OLS: frames pass no longer, logins have to be validated, or are over (FC-VI 7.7). A Link Reset is not told.
+  virtual void link_offline() = 0;
+
+ protected:
+  ~LinkUser() = default;
+};
+
+/// What becomes of the buffer of a frame that arrived.
+enum class BufferUse : std::uint8_t {
+  UntilProcessed,  // an N_Port's: see ReceiveQueue
+  UntilForwarded,  // a switch's: the frame holds it until it goes out on another link
+};
+
+class LinkEnd final : public PrimitiveReceiver,
+                      private CreditListener,
+                      private ReadySignal,
+                      private machines::link_port::Context,
+                      private Event {
+ public:
+  /// What is sent here arrives at `far_receiver`, what arrives here goes through `queue`.
+  LinkEnd(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& far_receiver, ReceiveQueue& queue);
+  ~LinkEnd() override = default;
+
+  /// What this end sends. Paused while the link is not active, and while the far end has no buffer.
+  [[nodiscard]] Channel& output() { return output_; }
+  [[nodiscard]] bool active() const { return machine_.is<machines::link_port::Active>(); }
+  [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
+
+  /// Link Reset protocol: LR, LRR. Nobody is logged out (FC-VI 7.7.1).
+  void reset();
+  /// Online to offline and back: OLS.
+  void go_offline();
+  /// Link failure protocol: NOS, as if the signal had been away for a moment.
+  void fail();
+
+  /// The port at this end takes no frames any more, or does again. On links that have credit, where BufferUse is
+  /// UntilProcessed.
+  void pause_receiver() { queue_.pause(); }
+  void resume_receiver() { queue_.resume(); }
+  [[nodiscard]] const ReceiveQueue& receive_queue() const { return queue_; }
+  /// Frames that arrived here and hold a buffer. 0 where the link has no credit.
+  [[nodiscard]] std::size_t buffers_taken() const { return buffers_ == nullptr ? 0 : buffers_->taken(); }
+  [[nodiscard]] const BufferCredit& credit() const { return credit_; }
+  [[nodiscard]] const PrimitiveLine& primitives() const { return line_; }
+  [[nodiscard]] std::uint64_t unexpected_events() const { return unexpected_events_; }
+  /// What this end says. nullptr takes it off.
+  void set_primitive_fault(PrimitiveFault* fault) { line_.set_fault(fault); }
+
+ private:
+  friend class Link;
+  template <class E>
+  void process(const E& event);
+  void settle();
+  void connect_to(LinkEnd& far_end);
+  void cut();
+
+  void primitive_received(Primitive primitive) override;
+  void link_timed_out() override;
+  void send_r_rdy() override;
+  void fire(TimeNs now) override;  // R_T_TOV
+
+  // machines::link_port
+  void send_idle() override { line_.send(Primitive::Idle); }
+  void send_lr() override { line_.send(Primitive::Lr); }
+  void send_lrr() override { line_.send(Primitive::Lrr); }
+  void send_ols() override { line_.send(Primitive::Ols); }
+  void send_nos() override { line_.send(Primitive::Nos); }
+  void reset_link() override;
+  void start_timer() override;
+  void stop_timer() override { scheduler_.cancel(*this); }
+  void report_offline() override;
+  void report_active() override { active_due_ = true; }
+  void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
+
+  Scheduler& scheduler_;
+  Channel output_;
+  PrimitiveLine line_;
+  BufferCredit credit_;        // for what we send
+  ReceiveBuffersPtr buffers_;  // for what we receive; none: no credit on this link
+  ReceiveQueue& queue_;
+  machines::link_port::Machine machine_;
+  LinkUser* user_ = nullptr;
+  bool online_ = false;                                                // as the user was told
+  bool offline_due_ = false, active_due_ = false, flush_due_ = false;  // set by effects, consumed by settle()
+  std::uint64_t unexpected_events_ = 0;
+};
+
+class Link {
+ public:
+  Link(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& a, BufferUse a_use, FrameReceiver& b,
+       BufferUse b_use);
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  /// Both ends have been through the link initialization protocol before they are joined: active at once.
+  void join(LinkUser& a, LinkUser& b);
+  /// Both begin with the link initialization protocol.
+  void initialize(LinkUser& a, LinkUser& b);
+  /// The cable is cut: what is under way is lost, both ends see no signal.
+  void cut();
+  /// ... and mended: both ends go through the link failure protocol.
+  void mend();
+  [[nodiscard]] bool is_cut() const { return cut_; }
+  [[nodiscard]] const LinkConfig& config() const { return config_; }
+
+ private:
+  const LinkConfig config_;
+  ReceiveQueue queue_a_, queue_b_;
+  bool cut_ = false;
+
+ public:
+  LinkEnd a, b;
+};
+
+}  // namespace fc2

@@ -1,0 +1,74 @@
+// Primitive signals and sequences of one direction of a link: what is said between frames (FC-FS).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include <boost/circular_buffer.hpp>
+
+#include "fc2_fabric/frame/time.hpp"
+
+namespace fc2 {
+
+enum class Primitive : std::uint8_t {
+  RRdy,  // R_RDY: a receive buffer is free again
+  Idle,  // the others are transmitted until another one is; here each change is told once
+  Lr,    // Link Reset
+  Lrr,   // Link Reset Response
+  Ols,   // Offline
+  Nos,   // Not Operational
+};
+inline constexpr std::size_t primitive_kinds = 6;
+std::string_view to_string(Primitive primitive);
+
+class PrimitiveReceiver {
+ public:
+  virtual void primitive_received(Primitive primitive) = 0;
+
+ protected:
+  ~PrimitiveReceiver() = default;
+};
+
+/// Loses some of them, as a bad link does.
+class PrimitiveFault {
+ public:
+  virtual bool loses(Primitive primitive, TimeNs now) = 0;
+
+ protected:
+  ~PrimitiveFault() = default;
+};
+
+/// Takes them to the far end in order. They fit between frames: they need no time but the latency of the link.
+class PrimitiveLine final : private Event {
+ public:
+  /// `usual`: so many are under way at once without allocating.
+  PrimitiveLine(Scheduler& scheduler, TimeNs latency_ns, std::size_t usual)
+      : scheduler_(scheduler), latency_ns_(latency_ns), flying_(usual) {}
+
+  void set_receiver(PrimitiveReceiver& receiver) { receiver_ = &receiver; }
+
+  void send(Primitive primitive);
+  /// The line is cut: what is under way is lost, and what is sent until it is mended.
+  void cut();
+  void mend() { cut_ = false; }
+  [[nodiscard]] bool is_cut() const { return cut_; }
+  void set_fault(PrimitiveFault* fault) { fault_ = fault; }
+  [[nodiscard]] std::uint64_t sent(Primitive primitive) const { return sent_[static_cast<std::size_t>(primitive)]; }
+
+ private:
+  struct Flying {
+    TimeNs arrival;
+    Primitive primitive;
+  };
+  void fire(TimeNs now) override;
+
+  Scheduler& scheduler_;
+  const TimeNs latency_ns_;
+  PrimitiveReceiver* receiver_ = nullptr;
+  PrimitiveFault* fault_ = nullptr;
+  bool cut_ = false;
+  boost::circular_buffer<Flying> flying_;
+  std::array<std::uint64_t, primitive_kinds> sent_{};
+};
+
+}  // namespace fc2

@@ -1,0 +1,311 @@
+#include "fc2_fabric/node/exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fc2_fabric/node/class_2.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
+#include "wire/bls/ba_acc.hpp"
+
+namespace fc2 {
+namespace ex = machines::exchange;
+namespace sq = machines::sequence;
+
+const char* to_string(ExchangeFailure failure) {
+  switch (failure) {
+    case ExchangeFailure::ReplyTimeout: return "reply timeout";
+    case ExchangeFailure::AbortedByPeer: return "aborted by the peer";
+    case ExchangeFailure::SequenceError: return "sequence error";
+    case ExchangeFailure::PortLoggedOut: return "port logged out";
+    case ExchangeFailure::Busy: return "busy";
+    case ExchangeFailure::Rejected: return "rejected";
+    case ExchangeFailure::AbortDemanded: return "abort demanded";
+    case ExchangeFailure::NotAcknowledged: return "not acknowledged";
+  }
+  return "?";
+}
+
+Exchange::Exchange(NPort& port, std::uint16_t slot) : port_(port), slot_(slot) {}
+Exchange::~Exchange() = default;
+
+/// What NPort::recycle() left as it was.
+void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user) {
+  in_use_ = true;
+  originator_ = originator;
+  local_ = local;
+  peer_ = peer;
+  type_ = type;
+  user_ = user;
+  context = nullptr;
+  class_2_ = first_sequence_sent_ = assembling_ = iu_refused_ = false;
+  sequence_ = {};
+  abort_listener_ = nullptr;
+  send_seq_cnt_ = receive_seq_cnt_ = 0;
+  rx_id_ = wire::RxId::unassigned;
+  last_seq_id_ = {};
+}
+
+wire::FcHeader Exchange::header(wire::RCtl r_ctl, wire::Type type) const {
+  wire::FcHeader header;
+  header.r_ctl = r_ctl;
+  header.type = type;
+  header.s_id = local_;
+  header.d_id = peer_;
+  header.ox_id = ox_id_;
+  header.rx_id = rx_id_;
+  header.f_ctl = originator_ ? 0 : wire::f_ctl::exchange_responder;
+  return header;
+}
+
+template <class E>
+void Exchange::process(const E& event) {
+  machine_.process(event, *this);
+  settle();
+}
+template void Exchange::process(const ex::Originated&);
+template void Exchange::process(const ex::AbortRequested&);
+template void Exchange::process(const ex::AbtsReceived&);
+template void Exchange::process(const ex::BaAccReceived&);
+template void Exchange::process(const ex::BaRjtReceived&);
+template void Exchange::process(const ex::RrqReceived&);
+template void Exchange::process(const ex::PortLoggedOut&);
+template void Exchange::process(const ex::SequenceReceived&);
+
+void Exchange::settle() {
+  if (std::exchange(failed_, false)) {
+    ExchangeUser* user = std::exchange(user_, nullptr);
+    if (user != nullptr) user->exchange_failed(*this, failure_);
+  }
+  if (std::exchange(log_out_, false))
+    port_.remote_port(peer_).log_out();  // before the listener takes the abort for recovered
+  if (std::exchange(abort_over_, false))
+    if (ExchangeUser* listener = std::exchange(abort_listener_, nullptr)) listener->abort_finished();
+  if (std::exchange(released_, false)) port_.recycle(*this);
+}
+
+void Exchange::sequence_sent(SequenceEnd end) {
+  process(ex::SequenceSent{.transfers_initiative = end.transfer_initiative, .last_of_exchange = end.last_of_exchange});
+}
+
+bool Exchange::in_order(const ReceivedFrame& frame) const {
+  const bool next = frame.header.seq_cnt.value == receive_seq_cnt_;
+  if (!frame.first_of_sequence) return next && frame.header.seq_id == receive_seq_id_;
+  if (sequence_.is<sq::Receiving>()) return false;  // the end of the sequence before is missing
+  // FC-FS lets a sequence that is not streamed begin at 0 again; FC-VI 5.6 does not.
+  return next || (frame.header.seq_cnt.value == 0 && type_ != wire::Type::fc_vi);
+}
+
+bool Exchange::is_duplicate(const ReceivedFrame& frame) const {
+  const bool begun = assembling_ || sequence_.is_any_of<sq::Receiving, sq::Complete>();
+  return begun && frame.header.seq_id == receive_seq_id_ && wire::serial_less(frame.header.seq_cnt, {receive_seq_cnt_});
+}
+
+void Exchange::frame_received(const ReceivedFrame& frame) {
+  const bool first = frame.first_of_sequence, last = frame.last_of_sequence;
+  const bool answers =
+      machine_.is<ex::OpenInitiative>() && awaits_acknowledgement() && sent_->ended && sent_->end.transfer_initiative;
+  if (answers && !is_duplicate(frame)) {
+    all_acknowledged();
+    if (!is_open()) return count_stale();  // its last sequence was what this frame acknowledges
+  }
+  if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(ex::SequenceReceived{});  // counts, discards
+  if (iu_refused_ || is_duplicate(frame) || is_foreign(frame)) return discard_frame();
+  if (rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;  // a responder has its own
+  current_ = &frame;
+  const bool next = in_order(frame);
+  current_in_order_ = next && (first || assembling_);
+  const bool whole = sequence_.is<sq::Reassembling>() ? makes_whole(frame) : last;
+  if (!(first && last))
+    machine_.process(ex::FirstFrameReceived{}, *this);  // out of order any frame may open the exchange
+  sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = next, .complete = whole}, *this);
+  const bool complete = std::exchange(sequence_complete_, false);
+  if (std::exchange(sequence_failed_, false)) return fail_sequence();
+  if (complete) sequence_received(frame);
+}
+
+/// `frame`: with it the sequence became whole.
+void Exchange::sequence_received(const ReceivedFrame& frame) {
+  const bool single = frame.first_of_sequence && frame.last_of_sequence;
+  stop_timer();
+  machine_.process(ex::SequenceReceived{.transfers_initiative = (last_f_ctl_ & wire::f_ctl::sequence_initiative) != 0,
+                                        .last_of_exchange = (last_f_ctl_ & wire::f_ctl::last_sequence) != 0},
+                   *this);
+  const std::vector<std::uint8_t> assembled =
+      std::exchange(assembly_, {});  // the user may release the exchange and read on
+  give_room(assembled.size());
+  const std::span<const std::uint8_t> iu = single ? frame.data_field : assembled;
+  if (user_ != nullptr)
+    user_->sequence_received(*this, single ? frame.header : first_header_, iu);
+  else
+    start_timer(TimerUse::Linger, port_.r_a_tov());  // it was given up before: nobody else ends it
+  settle();
+}
+
+void Exchange::supersede() {
+  failed_ = true;
+  failure_ = ExchangeFailure::AbortedByPeer;
+  released_ = true;
+  settle();
+}
+
+void Exchange::deliver() {
+  if (!current_in_order_) return keep_early(*current_);
+  append(*current_);
+  take_early();
+}
+
+void Exchange::append(const ReceivedFrame& frame) {
+  receive_seq_cnt_ = static_cast<std::uint16_t>(frame.header.seq_cnt.value + 1);
+  receive_seq_id_ = frame.header.seq_id;
+  assembling_ = !frame.last_of_sequence;
+  if (frame.last_of_sequence) last_f_ctl_ = frame.header.f_ctl;
+  if (frame.first_of_sequence) {
+    if (frame.last_of_sequence) return;  // handed up where it stands
+    first_header_ = frame.header;
+    give_room(assembly_.size());
+    assembly_.clear();
+    if (!take_room(frame.data_field.size())) return;
+    assembly_.assign(frame.data_field.begin(), frame.data_field.end());
+    return;
+  }
+  // The Device_Header stands in every frame (FC-VI 5.8.5); the IU has it once.
+  const auto payload = frame.data_field.subspan(std::min(frame.data_field.size(), frame.header.device_header_size()));
+  if (assembly_.size() + payload.size() > port_.config().max_assembled_iu_bytes) return refuse_iu(Discard::TooLong);
+  if (!take_room(payload.size())) return;
+  assembly_.insert(assembly_.end(), payload.begin(), payload.end());
+}
+
+/// Peers need not go on with what they began: together it has a limit. Our own requests' answers are awaited.
+bool Exchange::take_room(std::size_t bytes) {
+  if (originator_) return true;
+  if (port_.assembled_bytes_ + bytes > port_.config().max_assembled_bytes) {
+    refuse_iu(Discard::NoResources);
+    return false;
+  }
+  room_taken_ += bytes;
+  port_.assembled_bytes_ += bytes;
+  return true;
+}
+
+void Exchange::give_room(std::size_t bytes) {
+  if (originator_) return;
+  room_taken_ -= bytes;
+  port_.assembled_bytes_ -= bytes;
+}
+
+/// As after a frame that is missing, what still comes of the exchange is discarded until it is aborted (FC-FS).
+void Exchange::refuse_iu(Discard reason) {
+  port_.counters().discard(reason);
+  iu_refused_ = sequence_failed_ = true;
+}
+
+/// What is here of it is of no use to anybody.
+void Exchange::fail_sequence() {
+  drop_assembly();
+  abandon(ExchangeFailure::SequenceError);
+}
+
+/// With its memory: the exchange may rest for long.
+void Exchange::drop_assembly() {
+  give_room(room_taken_);
+  std::vector<std::uint8_t>{}.swap(assembly_);
+  std::vector<EarlyFrame>{}.swap(early_);
+  early_bytes_ = 0;
+}
+
+void Exchange::abandon(ExchangeFailure failure) {
+  failed_ = true;
+  failure_ = failure;
+  if (originator_ || machine_.is<ex::OpenInitiative>()) return process(ex::AbortRequested{});
+  start_timer(TimerUse::Linger, port_.r_a_tov());
+  settle();  // a responder waits for the originator's ABTS, which may be lost too; the id may also be used anew
+}
+
+RemotePort* Exchange::remote() {
+  if (remote_ != nullptr) return remote_;
+  remote_ = port_.find_remote_port(peer_);
+  if (remote_ != nullptr) ++remote_->users_;
+  return remote_;
+}
+
+void Exchange::forget_remote() {
+  if (RemotePort* known = std::exchange(remote_, nullptr)) --known->users_;
+}
+
+/// ACKs are waited for beside a reply; whatever else needs the timer ends the wait for the reply.
+void Exchange::start_timer(TimerUse use, TimeNs delay) {
+  timer_use_ = use;
+  if (use == TimerUse::Reply)
+    reply_due_ = port_.scheduler().now() + delay;
+  else if (use != TimerUse::Acknowledge)
+    reply_due_ = never;
+  if (use == TimerUse::None)
+    port_.scheduler().cancel(*this);
+  else
+    port_.scheduler().schedule_after(*this, delay);
+}
+
+/// All ACKs are here.
+void Exchange::resume_reply_timer() {
+  if (reply_due_ == never) return stop_timer();
+  start_timer(TimerUse::Reply, std::max(TimeNs{0}, reply_due_ - port_.scheduler().now()));
+}
+
+void Exchange::fire(TimeNs) {
+  switch (timer_use_) {
+    case TimerUse::Reply: return abandon(ExchangeFailure::ReplyTimeout);
+    case TimerUse::Sequence:
+      sequence_.process(sq::Timeout{}, *this);
+      sequence_failed_ = false;
+      discard_frame();  // what came of it
+      return fail_sequence();
+    case TimerUse::Abort: return process(ex::AbortTimeout{});
+    case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
+    case TimerUse::Linger: return port_.recycle(*this);
+    case TimerUse::Acknowledge: return acknowledgement_due();
+    case TimerUse::None: break;  // cancelled
+  }
+}
+
+void Exchange::start_abort_timer() { start_timer(TimerUse::Abort, port_.r_a_tov()); }
+void Exchange::start_quarantine_timer() {
+  forget_sequence();  // the ABTS was answered, or R_A_TOV is over twice: recovered
+  start_timer(TimerUse::Quarantine, port_.r_a_tov());
+}
+void Exchange::start_sequence_timer() { start_timer(TimerUse::Sequence, port_.e_d_tov()); }
+void Exchange::start_missing_frame_timer() { start_timer(TimerUse::Sequence, port_.r_a_tov()); }
+// The login that a link service saw may have ended since: a later one is not its own to end.
+bool Exchange::logs_out_silent_port() const {
+  if (!port_.config().log_out_silent_ports || type_ != wire::Type::els) return port_.config().log_out_silent_ports;
+  const RemotePort* peer = port_.find_remote_port(peer_);
+  return peer == nullptr || !peer->logged_in();
+}
+void Exchange::count_stale() { port_.counters().discard(Discard::UnknownExchange); }
+bool Exchange::out_of_order_fabric() const { return !port_.in_order(); }
+void Exchange::discard_frame() { port_.counters().discard(Discard::WrongSequence); }
+void Exchange::report_sequence_error(sq::SequenceError) { sequence_failed_ = true; }
+void Exchange::unexpected(std::string_view, std::string_view, std::string_view) {
+  ++port_.counters().unexpected_events;
+}
+
+void Exchange::report_aborted(ex::AbortCause cause) {
+  abort_over_ = true;
+  if (cause == ex::AbortCause::PortLoggedOut)
+    abort_listener_ = nullptr;  // it hears of the logout, which may be a new login already
+  failed_ = true;
+  failure_ = cause == ex::AbortCause::PortLoggedOut ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer;
+}
+
+void Exchange::send_abts() {
+  forget_credit();
+  wire::FcHeader abts = header(wire::RCtl::abts, wire::Type::bls);
+  abts.f_ctl |= wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
+  abts.seq_id = last_seq_id_;
+  abts.seq_cnt = {send_seq_cnt_};
+  port_.send_basic(abts, {});
+}
+
+void Exchange::send_ba_acc() { port_.send_ba_acc(*abts_); }
+
+}  // namespace fc2

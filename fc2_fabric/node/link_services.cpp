@@ -1,0 +1,287 @@
+#include "fc2_fabric/node/link_services.hpp"
+
+#include <algorithm>
+
+#include "fc2_fabric/node/login_session.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/remote_ports.hpp"
+#include "wire/els/adisc.hpp"
+#include "wire/els/echo.hpp"
+#include "wire/els/farp.hpp"
+#include "wire/els/logo.hpp"
+#include "wire/els/ls_acc.hpp"
+#include "wire/els/prli.hpp"
+#include "wire/els/rnid.hpp"
+#include "wire/els/rrq.hpp"
+#include "wire/els/rtv.hpp"
+
+namespace fc2 {
+using wire::els::Command;
+using wire::els::RejectExplanation;
+using wire::els::RejectReason;
+
+namespace {
+template <class Message>
+void reply(NPort& port, Exchange& exchange, const Message& message) {
+  std::vector<std::uint8_t> payload(message.size());
+  message.write(payload);
+  port.accept_els(exchange, payload);
+}
+
+/// A request that does not parse.
+void refuse(NPort& port, Exchange& exchange) {
+  port.counters().discard(Discard::BadPayload);
+  port.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+}
+}  // namespace
+
+void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& first,
+                                     std::span<const std::uint8_t> iu) {
+  if (exchange.is_originator()) return port_.release(exchange);  // the answer to deny()
+  if (iu.empty() || first.r_ctl != wire::RCtl::els_request) {
+    port_.counters().discard(Discard::BadPayload);
+    return port_.release(exchange);
+  }
+  if (!port_.online() && !counts_offline(first, iu)) {  // else only answers to our FLOGI count before it is accepted
+    port_.counters().discard(Discard::NotLoggedIn);
+    return port_.release(exchange);
+  }
+  for (ElsUser* user : port_.els_users_)
+    if (user->els_received(exchange, first, iu)) return;
+  const auto command = static_cast<Command>(iu[0]);
+  // Nobody answers a broadcast, nor an exchange that its originator ended, as a FAN's may be.
+  if (command == Command::fan) return fabric_address(exchange, iu);
+  if (command == Command::farp_req || command == Command::farp_reply) return leave_farp(exchange, command, iu);
+  if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return port_.release(exchange);
+  answer(exchange, command, iu);
+}
+
+/// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN; and a private
+/// port that asks for our address may come before it (FC-VI 7.7.3, 7.7.4).
+bool LinkServices::counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
+  const auto command = static_cast<Command>(iu[0]);
+  if (command == Command::flogi) return first.d_id == wire::well_known::f_port;
+  if (command == Command::adisc) return port_.awaits_fan_;
+  if (command == Command::fan) return port_.awaits_fan_ && first.s_id == wire::well_known::f_port;
+  if (command != Command::plogi || !port_.may_be_assigned() || !wire::els::Login::parse(iu)) return false;
+  port_.address_assigned(first.d_id);
+  return true;
+}
+
+/// FC-VI 7.5: no ULP acts on it, and neither has a reply.
+void LinkServices::leave_farp(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
+  const auto reply = wire::els::FarpReply::parse(payload);
+  const bool is_good = command == Command::farp_req ? wire::els::FarpRequest::parse(payload).has_value()
+                                                    : reply && reply->responding_n_port_id != wire::FcId{};
+  if (!is_good)
+    port_.counters().discard(Discard::BadPayload);
+  else if (reply)
+    port_.counters().discard(Discard::UnexpectedIu);
+  port_.release(exchange);
+}
+
+void LinkServices::answer(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
+  switch (command) {
+    case Command::plogi: return login(exchange, payload);
+    case Command::logo: return logout(exchange, payload);
+    case Command::adisc: return discover_address(exchange, payload);
+    case Command::prli: return process_login(exchange, payload);
+    case Command::echo: return echo(exchange, payload);
+    case Command::rtv: return read_timeouts(exchange);
+    case Command::rls: return read_link_errors(exchange, payload);
+    case Command::rnid: return identify_node(exchange, payload);
+    case Command::rrq: return reinstate(exchange, payload);
+    case Command::flogi:
+      if ((port_.online() && port_.has_fabric()) || port_.is_fixed()) break;
+      return fabric_login(exchange, payload);
+    case Command::rscn:
+    case Command::prlo: return accept(exchange);
+    case Command::ls_rjt:
+    case Command::ls_acc:
+    case Command::fan:  // see sequence_received
+    case Command::fdisc:
+    case Command::rec:
+    case Command::farp_req:
+    case Command::farp_reply:  // likewise
+    case Command::scr: break;
+  }
+  port_.reject_els(exchange, RejectReason::not_supported, RejectExplanation::none);
+}
+
+void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Login::parse(payload);
+  if (!request) return refuse(port_, exchange);
+  if (!request->class_3.valid())
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::service_parameter_options);
+  if (request->class_3.receive_data_field_size < min_data_field_bytes)
+    return port_.reject_els(exchange, RejectReason::logical_error,
+                            RejectExplanation::service_parameter_receive_data_field_size);
+  if (request->port_name.value == 0)
+    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
+  if (!port_.remote_ports_->make_room_for_login(exchange.peer())) {
+    port_.counters().discard(Discard::NoResources);
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
+  }
+  port_.remote_port(exchange.peer()).login_received(exchange, *request);
+}
+
+// Where there is no fabric the other N_Port answers, without the F_Port bit (FC-LS); VN2VN ports ask each other before
+// PLOGI.
+void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Login::parse(payload);
+  if (!request) return refuse(port_, exchange);
+  auto parameters = port_.login_parameters(Command::flogi);
+  parameters.command = Command::ls_acc;
+  reply(port_, exchange, parameters);
+  port_.fabric_login_received(*request);
+}
+
+// FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
+// and would wait for ever (FC-VI 7.7.1). Where our PLOGI is out its LS_ACC was lost: PLOGI again says the same, and
+// begins a new login at once. On an out-of-order fabric the frame may have overtaken it: then E_D_TOV later, if it has
+// not come.
+void LinkServices::deny(wire::FcId peer) {
+  if (!port_.online()) return;
+  if (!port_.remote_ports_->make_room_for_stranger(peer)) return port_.counters().discard(Discard::NoResources);
+  RemotePort& remote = port_.remote_port(peer);
+  if (remote.logged_in() || !remote.may_be_denied() || remote.login_presumed() ||
+      (remote.logging_in() && !port_.in_order()))
+    return;
+  std::array<std::uint8_t, wire::els::Logo::size()> payload;
+  wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
+  make_room_for_denial();
+  Exchange* denial = port_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());
+  if (denial == nullptr) return;
+  denial->context = this;
+  denials_.push_back(denial);
+}
+
+// Strangers that have no end do not answer either: what we tell them takes a quarter of our exchanges at most.
+void LinkServices::make_room_for_denial() {
+  if (denials_.size() < std::max<std::size_t>(port_.config().max_exchanges / 4, 1)) return;
+  Exchange& oldest = *denials_.front();
+  denials_.pop_front();
+  if (oldest.context == this) port_.release(oldest);  // else another's by now
+}
+
+void LinkServices::login_missing(const ReceivedFrame& frame) {
+  const wire::FcId peer = frame.header.s_id;
+  const RemotePort* remote = port_.find_remote_port(peer);
+  const bool may_have_overtaken = !port_.in_order() && remote != nullptr && remote->logging_in();
+  if (!may_have_overtaken || !frames_before_login.keep(frame)) port_.counters().discard(Discard::NotLoggedIn);
+  deny(peer);
+}
+
+// FC-LS: LOGO without a login is accepted. The F_Port's ends the fabric login, and with it every other.
+void LinkServices::logout(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  if (exchange.peer() == wire::well_known::f_port && port_.has_fabric()) {
+    port_.fabric_login_->logout_received(exchange);
+    return port_.fabric_login_->log_in();
+  }
+  if (const auto logo = wire::els::Logo::parse(payload)) logout_of_former_address(exchange.peer(), *logo);
+  RemotePort* remote = port_.find_remote_port(exchange.peer());
+  if (remote != nullptr)
+    remote->logout_received(exchange);
+  else
+    accept(exchange);
+}
+
+// FC-VI 7.7.3 to 7.7.5: a port whose own address changed logs out the one that it had; its name proves that it may.
+void LinkServices::logout_of_former_address(wire::FcId sender, const wire::els::Logo& logo) {
+  RemotePort* former = logo.n_port_id == sender ? nullptr : port_.find_remote_port(logo.n_port_id);
+  if (former != nullptr && former->peer_parameters().port_name == logo.port_name) former->implicit_logout();
+}
+
+// FC-VI 7.7.4. Nobody answers it (FC-LS).
+void LinkServices::fabric_address(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const bool from_fabric = exchange.peer() == wire::well_known::f_port;
+  port_.release(exchange);
+  const auto fan = wire::els::Fan::parse(payload);
+  if (!fan) return port_.counters().discard(Discard::BadPayload);
+  if (from_fabric) port_.fan_received(*fan);
+}
+
+void LinkServices::reinstate(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  if (const auto request = wire::els::Rrq::parse(payload))
+    port_.reinstate(exchange.peer(), request->ox_id);
+  else
+    port_.counters().discard(Discard::BadPayload);
+  accept(exchange);
+}
+
+// FC-VI 7.7.3: who asks with the addresses of its login is validated by that, too.
+void LinkServices::discover_address(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  RemotePort* remote = port_.find_remote_port(exchange.peer());
+  const auto request = wire::els::Adisc::parse(payload);
+  if (!request) port_.counters().discard(Discard::BadPayload);
+  if (remote == nullptr || !remote->logged_in())
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
+  reply(port_, exchange,
+        wire::els::Adisc{.command = Command::ls_acc,
+                         .port_name = port_.config().port_name,
+                         .node_name = port_.config().node_name,
+                         .n_port_id = port_.n_port_id()});
+  if (!request) return;
+  if (remote->confirms(*request))
+    remote->validated();
+  else
+    remote->validation_failed();
+}
+
+// A peer that speaks FCP is told "executed, no image pair, no roles": a reject would make it ask for ever.
+void LinkServices::process_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  auto request = wire::els::Prli::parse(payload);
+  if (!request) return refuse(port_, exchange);
+  const RemotePort* remote = port_.find_remote_port(exchange.peer());
+  if (remote == nullptr || !remote->logged_in())
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
+  request->command = Command::ls_acc;
+  for (auto& page : request->pages)
+    page = {.type = page.type, .type_extension = page.type_extension, .flags = wire::els::PrliPage::request_executed};
+  reply(port_, exchange, *request);
+}
+
+void LinkServices::echo(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  auto request = wire::els::Echo::parse(payload);
+  if (!request) return refuse(port_, exchange);
+  request->command = Command::ls_acc;
+  reply(port_, exchange, *request);
+}
+
+void LinkServices::read_timeouts(Exchange& exchange) {
+  reply(port_, exchange,
+        wire::els::RtvAcc{.r_a_tov_ms = static_cast<std::uint32_t>(port_.r_a_tov() / millisecond),
+                          .e_d_tov = static_cast<std::uint32_t>(port_.e_d_tov() / millisecond)});
+}
+
+// FC-LS: of this port, which 0 names as well.
+void LinkServices::read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Rls::parse(payload);
+  if (!request) return refuse(port_, exchange);
+  if (request->n_port_id != wire::FcId{} && request->n_port_id != port_.n_port_id())
+    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_n_port_id);
+  reply(port_, exchange, link_errors(port_.counters()));
+}
+
+wire::els::RlsAcc link_errors(const Counters& counters) {
+  return {.link_failures = static_cast<std::uint32_t>(counters.link_failures),
+          .invalid_crcs = static_cast<std::uint32_t>(counters.discarded(Discard::BadCrc))};
+}
+
+// FC-LS: a format that is not known here is answered with the common data.
+void LinkServices::identify_node(Exchange& exchange, std::span<const std::uint8_t> payload) {
+  const auto request = wire::els::Rnid::parse(payload);
+  if (!request) return refuse(port_, exchange);
+  const NPortConfig& config = port_.config();
+  if (request->format != wire::els::RnidFormat::topology)
+    return reply(port_, exchange, wire::els::RnidAcc{.port_name = config.port_name, .node_name = config.node_name});
+  reply(port_, exchange,
+        wire::els::RnidTopologyAcc{.port_name = config.port_name,
+                                   .node_name = config.node_name,
+                                   .type = port_.is_fixed() ? wire::els::RnidType::switch_ : wire::els::RnidType::host,
+                                   .attached_nodes = 1});
+}
+
+void LinkServices::accept(Exchange& exchange) { reply(port_, exchange, wire::els::LsAcc{}); }
+
+}  // namespace fc2

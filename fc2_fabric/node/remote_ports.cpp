@@ -1,0 +1,58 @@
+#include "fc2_fabric/node/remote_ports.hpp"
+
+#include "fc2_fabric/node/n_port.hpp"
+
+namespace fc2 {
+
+RemotePort* RemotePorts::find(wire::FcId id) const {
+  const auto found = by_id_.find(id.value);
+  return found == by_id_.end() ? nullptr : found->second.get();
+}
+
+RemotePort& RemotePorts::at(wire::FcId id) {
+  auto& port = by_id_[id.value];
+  if (port == nullptr) {
+    port = std::make_unique<RemotePort>(port_, id);
+    others_.push_back(*port);
+    if (port_.online()) port->link_up();
+    if (by_id_.size() > port_.config().max_remote_ports) port_.scheduler().schedule(tidy_, port_.scheduler().now());
+  }
+  return *port;
+}
+
+void RemotePorts::move(RemotePort& port, Queue& queue) {
+  port.unlink();
+  queue.push_back(port);
+}
+
+bool RemotePorts::has_room_for(wire::FcId id) const {
+  return by_id_.size() < port_.config().max_remote_ports || find(id) != nullptr;
+}
+
+bool RemotePorts::make_room_for_login(wire::FcId id) {
+  return has_room_for(id) || evict_one_of(others_) || evict_one_of(logged_in_);
+}
+
+bool RemotePorts::make_room_for_stranger(wire::FcId id) { return has_room_for(id) || evict_one_of(others_); }
+
+void RemotePorts::tidy() {
+  while (by_id_.size() > port_.config().max_remote_ports && (evict_one_of(others_) || evict_one_of(logged_in_))) {}
+}
+
+// A few looks for each new port, so that none is dear; who is in use goes to the end, and is not looked at again for
+// long.
+bool RemotePorts::evict_one_of(Queue& queue) {
+  constexpr int looks = 16;
+  for (int look = 0; look < looks && !queue.empty(); ++look) {
+    RemotePort& oldest = queue.front();
+    queue.splice(queue.end(), queue, queue.begin());
+    if (!oldest.in_use()) oldest.implicit_logout();
+    if (oldest.in_use()) continue;  // from the first, or by whoever heard that the login is gone
+    by_id_.erase(oldest.peer().value);
+    ++port_.counters().ports_evicted;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace fc2

@@ -1,0 +1,112 @@
+#include "fc2_fabric/node/sequence_sender.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
+
+namespace fc2 {
+
+void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
+  exchange_ = &exchange;
+  header_ = exchange.header(r_ctl, exchange.type_);
+  header_.df_ctl = df_ctl;
+  header_.cs_ctl = cs_ctl;
+  // The first sequence of an exchange is its originator's (FC-FS).
+  if (exchange.originator_ && !std::exchange(exchange.first_sequence_sent_, true))
+    header_.f_ctl |= wire::f_ctl::first_sequence;
+  // FC-VI 5.8.7: the Parameter field is a relative offset in every frame.
+  if (exchange.type_ == wire::Type::fc_vi) header_.f_ctl |= wire::f_ctl::relative_offset_present;
+  data_field_bytes_ =
+      remote_ != nullptr ? remote_->send_data_field_bytes() : exchange.port_.config().receive_data_field_bytes;
+  first_frame_ = true;
+  takes_credit_ = false;
+  if (!exchange.class_2_) return;
+  const bool ack_0 = remote_ != nullptr && remote_->uses_ack_0();
+  header_.f_ctl |= ack_0 ? wire::f_ctl::ack_form_ack_0 : wire::f_ctl::ack_form_ack_1;
+  takes_credit_ = !ack_0;
+}
+
+bool SequenceSender::may_send() const {
+  return remote_ == nullptr || (!remote_->suspended() && (!takes_credit_ || remote_->has_credit()));
+}
+
+bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
+  if (exchange.awaits_acknowledgement()) return false;
+  if (exchange.remote() == nullptr) exchange.port_.remote_port(exchange.peer_);
+  remote_ = exchange.remote();
+  is_control_ = false;
+  if (remote_->suspended()) return false;
+  const auto seq_id = remote_->take_seq_id();
+  if (!seq_id) return false;
+  start(exchange, r_ctl, df_ctl, cs_ctl);
+  header_.seq_id = exchange.last_seq_id_ = *seq_id;
+  holds_seq_id_ = true;
+  return true;
+}
+
+void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
+  remote_ = exchange.remote();
+  is_control_ = true;
+  start(exchange, r_ctl, df_ctl, cs_ctl);
+  const auto held = exchange.class_2_ && remote_ != nullptr ? remote_->take_seq_id() : std::nullopt;
+  holds_seq_id_ = held.has_value();
+  if (held)
+    exchange.last_seq_id_ = *held;
+  else
+    exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
+  header_.seq_id = exchange.last_seq_id_;
+}
+
+void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset,
+                           const SequenceEnd* end) {
+  wire::FcHeader header = header_;
+  header.seq_cnt = {exchange_->send_seq_cnt_++};
+  header.parameter = relative_offset;
+  const std::size_t fill = wire::fill_bytes_for(data_bytes);
+  std::memset(frame.data_field().data() + data_bytes, 0, fill);
+  header.f_ctl |= static_cast<std::uint32_t>(fill);
+  if (end != nullptr) {
+    header.f_ctl |= wire::f_ctl::end_sequence;
+    if (end->last_of_exchange) header.f_ctl |= wire::f_ctl::last_sequence;
+    if (end->transfer_initiative) header.f_ctl |= wire::f_ctl::sequence_initiative;
+  }
+  header.write(frame.bytes);
+  frame.size_bytes = static_cast<std::uint16_t>(frame_header_bytes + data_bytes + fill);
+  const bool first = std::exchange(first_frame_, false);
+  frame.sof = first ? wire::Sof::i3 : wire::Sof::n3;
+  frame.eof = end != nullptr ? wire::Eof::t : wire::Eof::n;
+  if (exchange_->class_2_) return stamp_class_2(frame, header, first, end);
+  if (end == nullptr) return;
+  Exchange& exchange = *exchange_;
+  close();  // sent to the end: the SEQ_ID is free (FC-VI 5.5, class 3)
+  exchange.sequence_sent(*end);
+}
+
+/// The sequence stays open, with its SEQ_ID, until its ACKs came; those terminate it, not its last frame (FC-FS EOFt).
+void SequenceSender::stamp_class_2(Frame& frame, const wire::FcHeader& header, bool first, const SequenceEnd* end) {
+  frame.sof = first ? wire::Sof::i2 : wire::Sof::n2;
+  frame.eof = wire::Eof::n;
+  exchange_->frame_stamped(frame, header, !takes_credit_);
+  if (!is_control_) {  // those of answers may have to wait for credit (RemotePort::send_on_credit)
+    exchange_->frame_sent(takes_credit_);
+    if (takes_credit_) remote_->take_credit();
+  }
+  if (end == nullptr) return;
+  exchange_->sequence_ended(*end);
+  abandon();
+}
+
+void SequenceSender::close() {
+  if (std::exchange(holds_seq_id_, false)) remote_->give_back_seq_id(header_.seq_id);
+  exchange_ = nullptr;
+}
+
+void SequenceSender::abandon() {
+  if (first_frame_) return close();
+  if (std::exchange(holds_seq_id_, false)) exchange_->keep_seq_id(*remote_);
+  exchange_ = nullptr;
+}
+
+}  // namespace fc2

@@ -1,0 +1,97 @@
+#include "fc2_fabric/node/transmitter.hpp"
+
+#include <utility>
+
+namespace fc2 {
+
+FrameSource::~FrameSource() {
+  if (transmitter_ != nullptr) transmitter_->withdraw(*this);
+}
+
+Transmitter::~Transmitter() {
+  while (round_ != nullptr) withdraw(*round_);
+}
+
+void Transmitter::attach(FrameOutput* output) {
+  if (output_ != nullptr) output_->set_listener(nullptr);
+  output_ = output;
+  if (output_ != nullptr) {
+    output_->set_listener(this);
+    return wake();
+  }
+  scheduler_.cancel(*this);
+  waiting_.clear();
+}
+
+FramePtr Transmitter::take_back() { return waiting_.empty() ? nullptr : waiting_.pop(); }
+
+// A paused output says when it goes on.
+void Transmitter::wake() {
+  if (output_ != nullptr && !output_->paused() && !pending() && !idle()) scheduler_.schedule(*this, output_->free_at());
+}
+
+void Transmitter::send(FramePtr frame) {
+  if (output_ == nullptr) return;  // no link: lost, as on a dark fibre
+  waiting_.push(std::move(frame));
+  wake();
+}
+
+void Transmitter::submit(FrameSource& source) {
+  if (source.transmitter_ != nullptr) return wake();
+  source.transmitter_ = this;
+  ++round_size_;
+  if (round_ == nullptr) {
+    round_ = source.previous_ = source.following_ = &source;
+  } else {  // last of the round
+    source.following_ = round_;
+    source.previous_ = round_->previous_;
+    source.previous_->following_ = round_->previous_ = &source;
+  }
+  wake();
+}
+
+void Transmitter::withdraw(FrameSource& source) {
+  if (source.transmitter_ != this) return;
+  source.transmitter_ = nullptr;
+  --round_size_;
+  if (round_ == &source) round_ = source.following_ == &source ? nullptr : source.following_;
+  source.previous_->following_ = source.following_;
+  source.following_->previous_ = source.previous_;
+}
+
+bool Transmitter::pull() {
+  FramePtr frame = pool_.take();
+  blocked_ = false;
+  for (std::size_t to_ask = round_size_; to_ask > 0 && round_ != nullptr; --to_ask) {
+    FrameSource& source = *round_;
+    switch (source.next_frame(*frame)) {
+      case FrameSource::Next::Made:
+        if (source.transmitter_ == this) round_ = source.following_;
+        output_->send(std::move(frame));
+        return true;
+      case FrameSource::Next::Exhausted: withdraw(source); break;
+      case FrameSource::Next::Blocked:
+        blocked_ = true;
+        round_ = source.following_;
+        break;
+    }
+  }
+  return false;
+}
+
+bool Transmitter::send_one() {
+  if (!waiting_.empty())
+    output_->send(waiting_.pop());
+  else if (!pull())
+    return false;
+  ++frames_sent_;
+  return true;
+}
+
+void Transmitter::fire(TimeNs now) {
+  for (int sent = 0; sent < frames_per_turn && output_ != nullptr && output_->free_at() <= now; ++sent)
+    if (!send_one()) return;
+  wake();
+}
+
+}  // namespace fc2

@@ -1,0 +1,73 @@
+// Decides which frame an N_Port sends next. Pull, not push: frames are made when the link can take them, so that
+// what waits is work (bounded, in the consumers' queues), not buffers.
+#pragma once
+#include <cstdint>
+
+#include "fc2_fabric/frame/frame_output.hpp"
+
+namespace fc2 {
+
+/// Makes frames of one ordered stream (the messages of one VI, the read data of one RDMA Read). In the round while
+/// it has something to send.
+class FrameSource {
+ public:
+  enum class Next {
+    Made,       // `frame` is complete
+    Exhausted,  // nothing to send: leaves the round until submitted again
+    Blocked,    // has work, but must wait (for a SEQ_ID): stays in the round
+  };
+  virtual Next next_frame(Frame& frame) = 0;
+
+ protected:
+  FrameSource() = default;
+  virtual ~FrameSource();  // leaves the round
+
+ private:
+  friend class Transmitter;
+  class Transmitter* transmitter_ = nullptr;
+  FrameSource* previous_ = nullptr;
+  FrameSource* following_ = nullptr;
+};
+
+/// Whole frames first come, first served (link services, connection IUs, responses), then the sources in turn, a
+/// frame each: no message starves another (VI-ARCH 2.5.1).
+class Transmitter final : private Event, private OutputListener {
+ public:
+  Transmitter(Scheduler& scheduler, FramePool& pool) : scheduler_(scheduler), pool_(pool) {}
+  ~Transmitter();
+  void attach(FrameOutput* output);  // nullptr: link down, everything waiting is dropped
+  /// The link is away for a moment: gives out, one by one, what has not been sent. nullptr: that was all.
+  FramePtr take_back();
+  void send(FramePtr frame);
+  /// Also for a source in the round that waits no more.
+  void submit(FrameSource& source);
+  void withdraw(FrameSource& source);
+  /// What blocked sources wait for (a SEQ_ID) may be there again.
+  void resume() {
+    if (blocked_) wake();
+  }
+  /// Whole frames.
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  [[nodiscard]] bool idle() const { return waiting_.empty() && round_ == nullptr; }
+  [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
+
+ private:
+  // Where the link has no rate, frames must still reach the far end before all of a long message was made.
+  static constexpr int frames_per_turn = 32;
+  void fire(TimeNs now) override;
+  void output_resumed() override { wake(); }
+  void wake();
+  bool send_one();
+  bool pull();
+
+  Scheduler& scheduler_;
+  FramePool& pool_;
+  FrameOutput* output_ = nullptr;
+  FrameQueue waiting_;
+  FrameSource* round_ = nullptr;  // ring; next to be asked
+  std::size_t round_size_ = 0;
+  bool blocked_ = false;  // a source of the round was blocked when it was asked
+  std::uint64_t frames_sent_ = 0;
+};
+
+}  // namespace fc2

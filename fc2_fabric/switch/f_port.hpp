@@ -1,0 +1,148 @@
+// A port of a switch for N_Ports: their link, and the F_Port Controller (FFFFFEh) that answers fabric logins (FC-LS):
+// FLOGI for the N_Port itself, FDISC for each further N_Port_ID on the same link (N_Port_ID virtualization). On a loop
+// it is a FL_Port: a FLOGI of each NL_Port, which keeps its AL_PA and gets domain and area.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "fc2_fabric/switch/fl_port.hpp"
+#include "fc2_fabric/link/link.hpp"
+#include "fc2_fabric/node/attached_n_port.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/switch/switch_port.hpp"
+
+namespace fc2 {
+
+class SharedLink;
+
+class FPort final : public SwitchPort, private LinkUser, private ElsUser, private ExchangeUser {
+ public:
+  FPort(Switch& fabric, std::size_t number);
+
+  /// Plugs a link in, and brings it up if the switch is online.
+  void connect(NPort& port, LinkConfig link);
+  void connect(SharedLink& ports, LinkConfig link);
+  /// `feeder` nullptr: who sends cannot be held back.
+  void connect(FrameOutput& output, FrameFeeder* feeder);
+  /// To a loop, as its FL_Port. The addresses of its area are its own (Switch::attach).
+  void connect(Loop& loop, const LoopPlace& place);
+  /// Unplugs it: whoever is logged in is logged out.
+  void disconnect();
+  [[nodiscard]] bool connected() const { return link_.has_value() || far_output_ != nullptr || on_loop(); }
+  [[nodiscard]] bool on_loop() const { return fl_port_.has_value(); }
+  /// The cable of its N_Port is plugged in at `other`: NOS, and another address (FC-VI 7.7.5).
+  void move_to(FPort& other);
+  /// The switch comes online, or goes offline, and what is plugged in with it.
+  void switch_online();
+  void switch_offline();
+  /// Offline and back: the N_Port must log in anew.
+  void reset_link();
+  /// While an N_Port of this program is connected: its end is b. Else nullptr.
+  [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
+  /// While connected. nullptr takes it off.
+  void tap(FrameTap* tap);
+  /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
+  void set_faults(FrameFault* from_port, FrameFault* to_port);
+
+  [[nodiscard]] std::size_t number() const { return number_; }
+  /// Its own Port_Name.
+  [[nodiscard]] wire::Wwn name() const { return controller_.config().port_name; }
+  /// What a FLOGI here is granted.
+  [[nodiscard]] wire::FcId address() const { return address_; }
+  [[nodiscard]] bool logged_in() const { return logged_in_; }
+  /// What the N_Port said in its FLOGI; while it is logged in.
+  [[nodiscard]] const wire::els::Login& login() const { return login_; }
+  /// N_Port_IDs that FDISC brought, or FLOGI on a loop.
+  [[nodiscard]] std::size_t virtual_ports() const { return virtual_logins_.size(); }
+  [[nodiscard]] bool has_logins() const { return logged_in_ || !virtual_logins_.empty(); }
+  /// A frame that comes before a login may come from there.
+  [[nodiscard]] bool may_log_in(wire::FcId s_id) const;
+  /// `id` is logged in on this link.
+  [[nodiscard]] bool has(wire::FcId id) const;
+  /// Ends the login of `id`, without a word; of the N_Port itself: all on this link.
+  void log_out(wire::FcId id);
+
+  /// From the N_Port.
+  void receive(FramePtr frame) override;
+  /// To the F_Port Controller.
+  /// It was damaged on the way here.
+  void count_bad_crc() { controller_.counters().discard(Discard::BadCrc); }
+  void receive_control(FramePtr frame) { controller_.receive(std::move(frame)); }
+  [[nodiscard]] std::uint64_t frames_from_port() const { return frames_in(); }
+  [[nodiscard]] std::uint64_t frames_to_port() const { return frames_out(); }
+
+ private:
+  friend class FlPort;
+  // What the F_Port Controller sends leaves on this link, whatever its D_ID.
+  class ControllerOutput final : public FrameReceiver {
+   public:
+    explicit ControllerOutput(FPort& port) : port_(port) {}
+    void receive(FramePtr frame) override;
+
+   private:
+    FPort& port_;
+  };
+  struct VirtualLogin {
+    wire::FcId id;
+    wire::els::Login parameters;
+  };
+
+  void hold() override;
+  void proceed() override;
+  [[nodiscard]] bool can_be_held() const override { return far_output_ == nullptr || feeder_ != nullptr; }
+  void link_active() override;
+  void link_offline() override;
+  void link_begins(FrameOutput& output);
+  void link_is_over();
+  bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
+  [[nodiscard]] std::optional<wire::els::Login> admitted(Exchange& exchange, std::span<const std::uint8_t> payload,
+                                                         wire::FcId id);
+  bool read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void log_in(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void discover(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
+  void log_out_all();
+  void login_ended(wire::FcId id, wire::Wwn port_name);
+  // FC-VI 7.7.5: after NOS or OLS who was logged in may come back. Its login stands and frames for it wait, for the
+  // hold time of the switch; the services know nothing of it any more.
+  void leave_services(wire::FcId id);
+  void forget_where_away(wire::Wwn port_name, wire::FcId id);
+  [[nodiscard]] std::vector<wire::FcId> logins() const;
+  /// Whose Port_Name stands in a FLOGI or FDISC.
+  [[nodiscard]] const VirtualLogin* virtual_login(std::span<const std::uint8_t> payload) const;
+  void away_for_too_long();
+  // on a loop
+  void log_in_on_loop(Exchange& exchange, std::span<const std::uint8_t> payload);
+  void loop_initialized(const AlPaMap& assigned);
+  void announce(wire::FcId id);
+  void frame_returned(const Frame& frame);
+  void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(Exchange&, ExchangeFailure) override {}
+
+  void tell_old_address();
+  [[nodiscard]] wire::els::Login accept_parameters(const wire::els::Login& request);
+
+  const std::size_t number_;
+  wire::FcId address_{};         // while the switch is online
+  wire::FcId former_address_{};  // of the login that the last loss of the link ended
+  NPort controller_;
+  ControllerOutput controller_output_;
+  Channel controller_channel_;
+  std::optional<Link> link_;             // to an N_Port of this program
+  std::optional<AttachedNPort> n_port_;  // that one; none: several share the link
+  SharedLink* shared_link_ = nullptr;    // those
+  LinkUser* far_user_ = nullptr;         // it, or they
+  bool joined_ = false;                  // its link was active
+  bool link_offline_ = false;            // NOS or OLS came, and it is not active again; a Link Reset is none
+  bool cut_by_switch_ = false;
+  std::optional<FlPort> fl_port_;      // to a loop
+  FrameOutput* far_output_ = nullptr;  // to one elsewhere
+  FrameFeeder* feeder_ = nullptr;      // of that one
+  bool logged_in_ = false;
+  wire::els::Login login_;
+  std::vector<VirtualLogin> virtual_logins_;
+  std::vector<wire::FcId> returning_;  // logged in again: when their accept is out, what waited for them follows
+  Timer<FPort, &FPort::away_for_too_long> away_timer_{*this};
+};
+
+}  // namespace fc2

@@ -1,0 +1,98 @@
+// A fabric of many switches: Domain_IDs, inter-switch links, shortest paths, one directory for all that reach each
+// other. Switches agree on all this by frames of their own (FC-SW: ELP, EFP, DIA, LSU); here an object decides by the
+// same rules, some time after each change.
+#pragma once
+#include <bitset>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fc2_fabric/switch/inter_switch_link.hpp"
+#include "fc2_fabric/switch/routing_table.hpp"
+#include "fc2_fabric/switch/switch.hpp"
+
+namespace fc2 {
+
+/// What becomes of two fabrics in which the same Domain_ID is in use, when an ISL joins them (FC-SW).
+enum class DomainConflict : std::uint8_t {
+  Reassign,  // the side whose principal switch gives way gets other Domain_IDs: its N_Ports must log in anew
+  Isolate,   // the ISL is isolated: there remain two fabrics
+};
+
+struct FabricConfig {
+  TimeNs reconfiguration_delay = 10 * millisecond;  // from a change of switches or ISLs to new Domain_IDs and paths
+  Multipath multipath = Multipath::PortPair;        // others make it an out-of-order fabric, and FLOGI's accept says so
+  DomainConflict domain_conflict = DomainConflict::Reassign;
+};
+
+class Fabric final : private TopologyListener, private Event {
+ public:
+  Fabric(Scheduler& scheduler, FramePool& pool, FabricConfig config = {});
+  ~Fabric() override;
+
+  // --- what there is. Switches and ISLs live as long as the fabric
+  /// Starts offline; gets its Domain_ID when the fabric is configured the next time. Switch_Names must differ.
+  Switch& add_switch(SwitchConfig config);
+  /// Comes up when both switches run.
+  InterSwitchLink& connect(Switch& a, Switch& b, LinkConfig link = {});
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] Switch& at(std::size_t index) { return *members_[index]->device; }
+  [[nodiscard]] const std::vector<std::unique_ptr<InterSwitchLink>>& links() const { return links_; }
+  /// nullptr: no switch has that Domain_ID and reaches `from`.
+  [[nodiscard]] Switch* find(const Switch& from, std::uint8_t domain);
+
+  // --- what happens to it
+  /// Frames on the ISL are lost. The paths that used it are replaced after the reconfiguration delay.
+  void unplug(InterSwitchLink& link);
+  void plug(InterSwitchLink& link);
+  /// The switch dies: every link of it goes down, all that it knew is gone. N_Ports stay plugged in.
+  void crash(Switch& device);
+  void restart(Switch& device);
+  /// Now, and not after the delay.
+  void configure();
+
+  [[nodiscard]] const FabricConfig& config() const { return config_; }
+  [[nodiscard]] const Switch& principal_of(const Switch& device) const;
+  /// Fabrics that do not reach each other; a switch that does not run counts for none.
+  [[nodiscard]] std::size_t partitions() const;
+  [[nodiscard]] bool reaches(const Switch& a, const Switch& b) const;
+
+ private:
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+  struct Member {
+    std::unique_ptr<Switch> device;
+    std::size_t index = 0;
+    bool powered = true;
+    std::uint8_t domain = 0;              // wanted, then assigned; 0: none yet
+    bool has_domain = false;              // assigned: it goes before those that only want one
+    std::size_t partition = nowhere;      // by index of its principal switch
+    std::bitset<max_domain + 1> reaches;  // by Domain_ID
+    std::shared_ptr<FabricDirectory> directory;
+    std::vector<EPort*> ports;  // up, not isolated
+  };
+  using Partition = std::vector<Member*>;  // the principal switch first
+
+  void fire(TimeNs) override { configure(); }
+  void topology_changed() override;
+  Member& member(const Switch& device);
+  [[nodiscard]] const Member& member(const Switch& device) const;
+
+  // one step of configure() each
+  void settle_links();
+  [[nodiscard]] bool may_join(const std::vector<std::size_t>& side, std::size_t a, std::size_t b) const;
+  [[nodiscard]] std::vector<Partition> find_partitions() const;
+  static void put_in_turn(Partition& partition);
+  static void assign_domains(Partition& partition);
+  void share_directory(const Partition& partition, std::vector<std::pair<Switch*, wire::FcId>>& twice);
+  void tell_of_domains(const Partition& partition);
+  void route(const Partition& partition);
+
+  Scheduler& scheduler_;
+  FramePool& pool_;
+  const FabricConfig config_;
+  PathAges ages_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<InterSwitchLink>> links_;
+};
+
+}  // namespace fc2

@@ -1,0 +1,56 @@
+// What the switches that reach each other know together: names, logins, changes. Switches keep replicas of it in step
+// (FC-SW); here it is one object for all of them, and when the fabric parts or grows together, records move.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "fc2_fabric/switch/affected_addresses.hpp"
+#include "fc2_fabric/switch/name_database.hpp"
+#include "fc2_fabric/frame/time.hpp"
+#include "wire/els/login.hpp"
+
+namespace fc2 {
+class FabricController;
+
+class FabricDirectory final : private Event {
+ public:
+  /// Changes within `state_change_delay` of the first are told together.
+  FabricDirectory(Scheduler& scheduler, TimeNs state_change_delay)
+      : scheduler_(scheduler), delay_(state_change_delay) {}
+
+  [[nodiscard]] NameDatabase& names() { return names_; }
+
+  // --- logins
+  /// Nothing: nobody has that Port_Name.
+  [[nodiscard]] std::optional<wire::FcId> find(wire::Wwn port_name) const;
+  [[nodiscard]] std::size_t logged_in_ports() const { return logins_.size(); }
+  void logged_in(wire::FcId id, const wire::els::Login& login, wire::Wwn fabric_port_name);
+  void logged_out(wire::FcId id, wire::Wwn port_name);
+
+  // --- changes
+  void add_controller(FabricController& controller) { controllers_.push_back(&controller); }
+  void remove_controllers() { controllers_.clear(); }
+  /// The fabric noticed that this port logged in or out.
+  void state_changed(wire::FcId id);
+  /// The port said so itself, of something that concerns it.
+  void port_reported(wire::FcId id);
+
+  // --- the fabric parts, or grows together
+  /// Takes all that `other` knows of one domain. Returns ports whose Port_Name is taken: they stay out.
+  std::vector<wire::FcId> take_domain(FabricDirectory& other, std::uint8_t domain);
+
+ private:
+  void fire(TimeNs now) override;
+  void notify_later();
+
+  Scheduler& scheduler_;
+  const TimeNs delay_;
+  NameDatabase names_;
+  boost::unordered_flat_map<std::uint64_t, wire::FcId> logins_;  // by Port_Name
+  std::vector<FabricController*> controllers_;                   // of all switches
+  AffectedAddresses noticed_, reported_;                         // not told yet
+};
+
+}  // namespace fc2

@@ -1,0 +1,81 @@
+// An inter-switch link (ISL): a link between two E_Ports, with credit as on any link. Can be tapped and given faults.
+#pragma once
+#include <cstdint>
+
+#include "fc2_fabric/link/link.hpp"
+#include "fc2_fabric/switch/switch_port.hpp"
+
+namespace fc2 {
+class InterSwitchLink;
+
+/// A switch's end of an ISL.
+class EPort final : public SwitchPort, private LinkUser {
+ public:
+  EPort(Switch& owner, InterSwitchLink& link) : SwitchPort(owner, Pace::Wait), link_(link) {}
+  [[nodiscard]] Switch& owner() const { return switch_; }
+  [[nodiscard]] InterSwitchLink& link() { return link_; }
+  /// The other end of the ISL.
+  [[nodiscard]] EPort& far_end();
+  void receive(FramePtr frame) override;
+
+ private:
+  friend class InterSwitchLink;
+  void link_active() override;
+  void link_offline() override;
+  void hold() override;
+  void proceed() override;
+
+  InterSwitchLink& link_;
+};
+
+/// Hears of ISLs that come and go.
+class TopologyListener {
+ public:
+  virtual void topology_changed() = 0;
+
+ protected:
+  ~TopologyListener() = default;
+};
+
+class InterSwitchLink {
+ public:
+  InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config, TopologyListener& listener);
+
+  [[nodiscard]] EPort& a() { return a_; }
+  [[nodiscard]] EPort& b() { return b_; }
+  /// `owner` is at one end of it.
+  [[nodiscard]] EPort& end_at(const Switch& owner);
+  [[nodiscard]] const LinkConfig& config() const { return config_; }
+  static constexpr std::uint32_t max_cost = 0xFFFF;
+  /// As FSPF counts: 10^12 / bit rate, 1 to max_cost (FC-SW).
+  [[nodiscard]] std::uint32_t cost() const;
+  /// Light on it, and both switches run.
+  [[nodiscard]] bool is_up() const { return a_.is_up() && b_.is_up(); }
+  /// FC-SW: up, but it does not make one fabric of both, because their Domain_IDs overlap.
+  [[nodiscard]] bool is_isolated() const { return isolated_; }
+
+  /// For link events and primitive sequences; a and b as here.
+  [[nodiscard]] Link& link() { return link_; }
+  /// Sees what that end sends and receives; nullptr takes it off.
+  void tap(const Switch& end, FrameTap* tap);
+  /// On what a sends, and on what b sends; nullptr takes it off.
+  void set_faults(FrameFault* from_a, FrameFault* from_b);
+
+ private:
+  friend class EPort;
+  friend class Fabric;
+  void bring_up();
+  /// Frames on it are lost.
+  void take_down();
+  [[nodiscard]] LinkEnd& end_of(const EPort& port) { return &port == &a_ ? link_.a : link_.b; }
+
+  const LinkConfig config_;
+  TopologyListener& listener_;
+  EPort a_, b_;
+  Link link_;
+  bool plugged_ = true;  // what the owner of the fabric wants
+  bool joined_ = false;  // it was active
+  bool isolated_ = false;
+};
+
+}  // namespace fc2

@@ -1,0 +1,46 @@
+// The Name Server (FFFFFCh): CT requests over TYPE 20h, answered from the NameDatabase (FC-GS; FC-VI 7.4, 7.6).
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/switch/name_database.hpp"
+#include "wire/ct/preamble.hpp"
+
+namespace fc2 {
+
+/// Stands in for addresses that no port has registered: who may answer "nobody waits here yet" in their place.
+class AddressStandIn {
+ public:
+  /// A port registered this address.
+  virtual void address_registered(const wire::IpAddress& address) = 0;
+  /// Empty: the address is unknown.
+  [[nodiscard]] virtual std::optional<wire::FcId> port_for(const wire::IpAddress& address) const = 0;
+
+ protected:
+  ~AddressStandIn() = default;
+};
+
+class NameServer final : private ExchangeUser {
+ public:
+  explicit NameServer(NPort& port);
+  /// What all switches of the fabric know: a fabric login registers its names there, the logout removes all.
+  void set_database(NameDatabase& database) { database_ = &database; }
+  [[nodiscard]] const NameDatabase& database() const { return *database_; }
+  /// Asked where GID_IPP finds nobody; nullptr takes it off.
+  void set_stand_in(AddressStandIn* stand_in) { stand_in_ = stand_in; }
+  /// The CT_IU that answers this one: an accept or a reject.
+  [[nodiscard]] std::vector<std::uint8_t> answer(wire::FcId source, std::span<const std::uint8_t> iu);
+
+ private:
+  void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
+  void exchange_failed(Exchange&, ExchangeFailure) override {}
+  [[nodiscard]] bool is_logged_in(wire::FcId source);
+
+  NPort& port_;
+  NameDatabase* database_ = nullptr;
+  AddressStandIn* stand_in_ = nullptr;
+};
+
+}  // namespace fc2

@@ -1,0 +1,195 @@
+// A switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Classes 2 and 3. By itself it is a fabric of
+// one switch; several are made, linked and configured by a Fabric.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "fc2_fabric/link/channel.hpp"
+#include "fc2_fabric/frame/counters.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/switch/routing_table.hpp"
+
+namespace fc2 {
+class FabricController;
+class FabricDirectory;
+class FabricService;
+class FPort;
+class Link;
+class Loop;
+class NameServer;
+class SharedLink;
+class SwitchPort;
+struct LoopPlace;
+
+struct SwitchConfig {
+  std::string name = "switch";
+  std::uint8_t domain = 1;      // 1 to 239; in a Fabric: preferred, another one where it is taken
+  std::uint8_t priority = 128;  // in a Fabric: the lowest is principal switch (FC-SW), then the lowest name
+  wire::Wwn switch_name{0x1000'02FC'FA00'0001};
+  wire::Wwn fabric_name{0x1000'02FC'FA00'0001};  // Node_Name in the accept of FLOGI
+  TimeNs e_d_tov = 2 * second;
+  TimeNs r_a_tov = 10 * second;
+  std::uint16_t receive_data_field_bytes = max_data_field_bytes;
+  std::size_t max_ports = 65280;                 // addresses of a domain: 255 areas of 256 ports
+  std::size_t max_virtual_ports = 255;           // further N_Port_IDs of one F_Port (FDISC)
+  TimeNs state_change_delay = 10 * millisecond;  // RSCNs of one burst of changes go out together
+  std::size_t egress_queue_frames = 256;  // that wait for a port; from there on those who send to it are held back
+  // Ethernet: what waits for ports that take no more, of all flows that come from there; a flow may have half of what
+  // others leave, and loses what is more.
+  std::size_t flow_queue_frames = 1024;
+  bool in_order = true;           // what FLOGI promises; what becomes of frames is the links' (FrameFault)
+  TimeNs hold_time = 2 * second;  // how long a frame may wait for a port, one whose link is gone too: E_D_TOV
+};
+
+class Switch {
+ public:
+  Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config);
+  ~Switch();
+  Switch(const Switch&) = delete;
+  Switch& operator=(const Switch&) = delete;
+
+  /// Makes a link and brings it up: the port logs in. False: all F_Ports are taken. The port must outlive its link.
+  /// The F_Port that is free the longest comes first, so that a link that comes back has the address that it had.
+  bool attach(NPort& port, LinkConfig link = {});
+  /// The same for several N_Ports on one link. By its base it is detached, tapped, given faults.
+  bool attach(SharedLink& ports, LinkConfig link = {});
+  /// Takes the link down: frames under way are lost, the port is logged out implicitly. Not from inside a FrameTap.
+  void detach(NPort& port);
+  /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the
+  /// F_Port's receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
+  FPort* attach(FrameOutput& output, FrameFeeder& feeder);
+  /// The same where nobody can be held back: Ethernet. `former`: the F_Port of that number if it is free, and so its
+  /// address again: who comes back finds what it had (FC-VI 7.7.5).
+  FPort* attach(FrameOutput& output, std::optional<std::size_t> former = {});
+  /// The F_Port of that number is made, and kept for who asks for it: others get it only when no other is left. For who
+  /// was logged in at the switch that this one replaces.
+  void set_aside(std::size_t number);
+  /// Those that nobody asked for are free.
+  void release_set_aside();
+  void detach(FPort& port);
+  /// An arbitrated loop: its FL_Port, for detach(). nullptr: no F_Port is free that has the 256 addresses of its area
+  /// to itself.
+  FPort* attach(Loop& loop, const LoopPlace& place);
+  FPort* attach(Loop& loop);
+  /// Its cable goes to another F_Port: NOS, and another N_Port_ID. False: none is free. Taps and faults are off.
+  bool replug(NPort& port);
+  /// Of a port that is attached, for link events; its end is b. nullptr: not attached.
+  [[nodiscard]] Link* link_of(const NPort& port);
+  [[nodiscard]] bool is_attached(const NPort& port) const { return links_.contains(&port); }
+  /// At the N_Port's end of its link, so that loss in the fabric shows as it does to the port. nullptr takes it off.
+  void tap(NPort& port, FrameTap* tap);
+  /// On both directions of the port's link, until it goes down. nullptr takes it off.
+  void set_fault(NPort& port, FrameFault* fault) { set_faults(port, fault, fault); }
+  /// The same, one for what the port sends and one for what it receives.
+  void set_faults(NPort& port, FrameFault* sent, FrameFault* received);
+  /// The port's end of the link, to inject into. nullptr: not attached.
+  [[nodiscard]] FrameReceiver* ingress_of(const NPort& port);
+
+  [[nodiscard]] const SwitchConfig& config() const { return config_; }
+  /// It has a Domain_ID and its links work. A switch by itself always is; one of a Fabric while it runs and is
+  /// configured.
+  [[nodiscard]] bool online() const { return domain_ != 0; }
+  [[nodiscard]] std::uint8_t domain() const { return domain_; }
+  /// The Switch_Name of the principal switch; of a switch by itself as configured.
+  [[nodiscard]] wire::Wwn fabric_name() const { return fabric_name_; }
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] std::uint64_t frames_forwarded() const { return frames_forwarded_; }
+  /// Of all switches that this one reaches.
+  [[nodiscard]] std::size_t logged_in_ports() const;
+  [[nodiscard]] NameServer& name_server() { return *name_server_; }
+  [[nodiscard]] FabricController& fabric_controller() { return *fabric_controller_; }
+  [[nodiscard]] const RoutingTable& routes() const { return routes_; }
+  /// What it knows together with the switches that it reaches.
+  [[nodiscard]] FabricDirectory& directory() { return *directory_; }
+  /// The embedded N_Port of a service, by its well-known address (FFFFFCh, FFFFFDh).
+  [[nodiscard]] NPort& service_port(wire::FcId well_known);
+
+ private:
+  friend class EPort;
+  friend class Fabric;
+  friend class FabricService;
+  friend class FPort;
+  friend class SwitchPort;
+  /// One of a Fabric: offline until that has configured it.
+  Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config, Multipath multipath, const PathAges* ages);
+
+  // --- frames
+  /// A frame that an N_Port sent, as its F_Port got it.
+  void frame_from_port(FPort& ingress, FramePtr frame);
+  void frame_from_service(FramePtr frame);
+  void frame_from_link(EPort& ingress, FramePtr frame);
+  [[nodiscard]] Discard admits(const FPort& ingress, const Frame& frame) const;  // Discard::Count: it may pass
+  [[nodiscard]] Discard admits(const Frame& frame) const;                        // from another switch
+  void forward(FramePtr frame, SwitchPort* ingress);
+  bool deliver(FramePtr& frame, wire::FcId d_id, SwitchPort* ingress);
+  void pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress);
+  void undeliverable(const Frame& frame);
+  void answer_class_2(const Frame& frame, wire::RCtl r_ctl);
+  void enter_fabric(Frame& frame) const;
+  void broadcast(FramePtr frame, SwitchPort* ingress);
+
+  // --- addresses: 255 areas of 256 ports. An F_Port keeps its own, virtual ports share its area
+  using AddressNumber = std::size_t;
+  [[nodiscard]] wire::FcId id_of(AddressNumber number) const;
+  [[nodiscard]] wire::FcId address_of(const FPort& port) const;
+  /// Nobody at this address: nullptr.
+  [[nodiscard]] FPort* find(wire::FcId id) const;
+  /// 0: the area is full.
+  wire::FcId take_address(const FPort& port);
+  void give_back_address(wire::FcId id);
+  void take_address_number(AddressNumber number);
+  FPort* take_f_port();
+  FPort* take_f_port(std::size_t number);  // nullptr: it is in use
+  FPort* take_f_port(std::deque<std::size_t>& from, std::deque<std::size_t>::iterator at);
+  FPort* make_f_port();
+  /// All other addresses of its area. False: one of them is another port's.
+  bool take_area(const FPort& port);
+  void give_back_area(const FPort& port);
+  template <class Ports>
+  bool attach(NPort& base, Ports& ports, const LinkConfig& link);
+  void unplug(FPort& port);
+
+  // --- logins
+  /// A login with this Port_Name may be accepted; `id`: who may have it already.
+  [[nodiscard]] bool admits_name(wire::Wwn port_name, wire::FcId id) const;
+  void port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login);
+  void port_logged_out(wire::FcId id, wire::Wwn port_name);
+
+  // --- by the Fabric
+  void go_online(std::uint8_t domain, wire::Wwn fabric_name);
+  void go_offline();
+  void set_directory(FabricDirectory& directory);
+
+  Scheduler& scheduler_;
+  FramePool& pool_;
+  SwitchConfig config_;
+  Counters counters_;
+  std::uint64_t frames_forwarded_ = 0;
+  std::size_t flow_frames_ = 0;  // see SwitchConfig::flow_queue_frames
+  std::uint8_t domain_ = 0;
+  wire::Wwn fabric_name_{};
+  std::vector<std::unique_ptr<FPort>> f_ports_;  // by number; never destroyed while the switch lives
+  std::vector<AddressNumber> f_port_addresses_;  // by number of F_Port
+  std::deque<std::size_t> free_f_ports_;         // unplugged, longest first
+  std::deque<std::size_t> set_aside_;
+  std::vector<FPort*> logged_in_;  // by number of address: where its frames go
+  std::vector<bool> taken_;        // the same: by an F_Port or a login
+  AddressNumber next_f_port_address_ = 0;
+  boost::unordered_flat_map<const NPort*, FPort*> links_;
+  RoutingTable routes_;
+  const PathAges* ages_;                            // of the Fabric; nullptr: a switch by itself
+  std::unique_ptr<FabricDirectory> own_directory_;  // of a switch by itself
+  FabricDirectory* directory_ = nullptr;
+  std::unique_ptr<FabricService> name_service_, controller_service_;
+  std::unique_ptr<NameServer> name_server_;
+  std::unique_ptr<FabricController> fabric_controller_;
+};
+
+}  // namespace fc2

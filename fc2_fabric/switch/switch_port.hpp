@@ -1,0 +1,112 @@
+// A port of a switch, whoever is at the other end. Frames that go out wait here while the other end takes none, and who
+// sends too many is held back: Fibre Channel does not drop frames for lack of buffers. So do those to an N_Port that is
+// away for a moment and will log in again (FC-VI 7.7.5). Ethernet holds nobody back: what comes from there waits by
+// where it goes, so that a port that takes none stops no other flow.
+#pragma once
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "fc2_fabric/link/channel.hpp"
+#include "wire/types.hpp"
+
+namespace fc2 {
+class Switch;
+
+class SwitchPort : public FrameReceiver, private OutputListener {
+ public:
+  SwitchPort(const SwitchPort&) = delete;
+  SwitchPort& operator=(const SwitchPort&) = delete;
+
+  /// Out of the switch. `ingress`: where the frame came from, held back while too many wait; nullptr: from the switch
+  /// itself.
+  void send(FramePtr frame, SwitchPort* ingress);
+  /// The link works.
+  [[nodiscard]] bool is_up() const { return output_ != nullptr; }
+  /// Since the link came up: into the switch, and out of it.
+  [[nodiscard]] std::uint64_t frames_in() const { return frames_in_; }
+  [[nodiscard]] std::uint64_t frames_out() const { return frames_out_; }
+  /// Frames that wait here, and whether the other end took none for so long that they are discarded.
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size() + for_away_.size(); }
+  /// Frames for that N_Port_ID wait, whatever the link does.
+  [[nodiscard]] bool is_away(wire::FcId id) const;
+  [[nodiscard]] bool stalled() const { return stalled_; }
+
+ protected:
+  /// What the far end does when frames reach it faster than the link takes them.
+  enum class Pace : std::uint8_t {
+    Queue,  // the output has a queue of its own
+    Wait,   // one frame after the other: they wait here, where who sends them can be held back
+  };
+  SwitchPort(Switch& owner, Pace pace) : switch_(owner), pace_(pace) {}
+  ~SwitchPort() = default;
+
+  void link_is_up(FrameOutput& output);
+  /// Frames that wait are lost.
+  void link_is_down();
+  /// The N_Port is away; it is back, and gets what waited for it; it does not come back, and that is lost.
+  void go_away(wire::FcId id);
+  void come_back(wire::FcId id);
+  void stay_away(wire::FcId id);
+  [[nodiscard]] bool any_away() const { return !away_.empty(); }
+  /// Past those for whom frames wait: what the switch has to say to log them in.
+  void put_out(FramePtr frame, SwitchPort* ingress);
+  /// Whoever sends can be made to wait.
+  [[nodiscard]] virtual bool can_be_held() const { return true; }
+  /// Frames come in no longer, or do again.
+  virtual void hold() = 0;
+  virtual void proceed() = 0;
+
+  /// While the link is up.
+  [[nodiscard]] FrameOutput& output() { return *output_; }
+  void count_in() { ++frames_in_; }
+  /// Sees what goes out; nullptr takes it off.
+  void tap_output(FrameTap* tap) { tap_ = tap; }
+  [[nodiscard]] FrameTap* output_tap() const { return tap_; }
+
+  Switch& switch_;
+
+ private:
+  // Where the sender cannot be held back: what came from here for one port, until that has room again.
+  struct Flow {
+    FrameQueue frames;
+    bool held = false;
+  };
+  void output_resumed() override;
+  void pass(FramePtr frame, SwitchPort* ingress);
+  [[nodiscard]] Flow* flow_from(SwitchPort* ingress);
+  void keep(Flow& flow, FramePtr frame);
+  void let_go(SwitchPort& ingress);
+  void forget_flows();
+  [[nodiscard]] bool blocked() const;
+  void transmit(FramePtr frame);
+  void drain();
+  void enqueue(FramePtr frame, SwitchPort* ingress);
+  void wait(FramePtr frame);
+  void keep_for_away(FramePtr frame, SwitchPort* ingress);
+  [[nodiscard]] bool has_room_for(const SwitchPort* ingress) const;
+  void take_frames_for(wire::FcId id, FrameQueue& taken);
+  void drop(const Frame& frame);
+  void hold_back(SwitchPort& ingress);
+  void release_held();
+  void hold_time_over();
+  void output_free() { drain(); }
+  [[nodiscard]] Scheduler& scheduler() const;
+
+  const Pace pace_;
+  FrameOutput* output_ = nullptr;  // while the link is up
+  FrameTap* tap_ = nullptr;
+  FrameQueue waiting_;  // arrival: since when
+  std::vector<wire::FcId> away_;
+  FrameQueue for_away_;
+  bool stalled_ = false;
+  TimeNs last_progress_ = 0;      // when a frame left, or could have
+  std::deque<SwitchPort*> held_;  // whom we hold back, or whose flow to here; first come first
+  SwitchPort* held_by_ = nullptr;
+  std::map<SwitchPort*, Flow> flows_;  // from here, by where they go
+  std::uint64_t frames_in_ = 0, frames_out_ = 0;
+  Timer<SwitchPort, &SwitchPort::hold_time_over> hold_timer_{*this};
+  Timer<SwitchPort, &SwitchPort::output_free> pace_timer_{*this};
+};
+
+}  // namespace fc2

@@ -1,0 +1,35 @@
+#include "runtime/drivers/real_time_core.hpp"
+
+#include <chrono>
+
+namespace runtime::drivers {
+namespace {
+TimeNs time_of_day() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
+}  // namespace
+
+RealTimeCore::RealTimeCore(boost::asio::io_context& io)
+    : io_(io), time_at_start_(std::max(time_of_day(), second)), scheduler_(time_at_start_), timer_(io) {}
+
+TimeNs RealTimeCore::now() const {
+  return time_at_start_ + std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
+}
+
+void RealTimeCore::leave() {
+  scheduler_.run_until(scheduler_.now());
+  arm();
+}
+
+// A timer that fires too early does no harm: it sets the next one.
+void RealTimeCore::arm() {
+  const TimeNs next = scheduler_.next_time();
+  if (next >= armed_for_) return;
+  armed_for_ = next;
+  timer_.expires_at(start_ + std::chrono::nanoseconds(next - time_at_start_));
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;  // another one was set
+    armed_for_ = never;
+    const CoreSection section(*this);
+  });
+}
+
+}  // namespace runtime::drivers

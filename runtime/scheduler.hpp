@@ -1,0 +1,89 @@
+// Events in time order. The only clock of the protocol core: a driver decides how time passes (virtual, or real).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "runtime/time.hpp"
+
+namespace runtime {
+
+class Scheduler;
+
+/// Something that happens at a time. Owned by whoever it happens to; at most once in the schedule.
+class Event {
+ public:
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  [[nodiscard]] bool pending() const { return position_ != unscheduled; }
+
+ protected:
+  Event() = default;
+  virtual ~Event();  // cancels itself
+  /// The time has come. May schedule or cancel any event, itself included.
+  virtual void fire(TimeNs now) = 0;
+
+ private:
+  friend class Scheduler;
+  static constexpr std::uint32_t unscheduled = 0xFFFFFFFF;
+  Scheduler* scheduler_ = nullptr;
+  std::uint32_t position_ = unscheduled;
+};
+
+/// Calls a member function: `Timer<Link, &Link::on_timeout> timer{*this};`
+template <class Owner, void (Owner::*on_expiry)()>
+class Timer final : public Event {
+ public:
+  explicit Timer(Owner& owner) : owner_(owner) {}
+
+ private:
+  void fire(TimeNs) override { (owner_.*on_expiry)(); }
+  Owner& owner_;
+};
+
+/// A four-ary heap of (time, order of scheduling): events of one instant fire in the order in which they were
+/// scheduled, so that a run repeats exactly. schedule, cancel and run_next are O(log n) and allocate only to grow.
+class Scheduler {
+ public:
+  explicit Scheduler(TimeNs start = second) : now_(start) {}
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  [[nodiscard]] TimeNs now() const { return now_; }
+  /// Moves an event that is already pending. A time in the past counts as now.
+  void schedule(Event& event, TimeNs at);
+  void schedule_after(Event& event, TimeNs delay) { schedule(event, delay >= never - now_ ? never : now_ + delay); }
+  void cancel(Event& event);
+
+  /// Time of the earliest event; `never` when there is none.
+  [[nodiscard]] TimeNs next_time() const { return heap_.empty() ? never : heap_.front().at; }
+  [[nodiscard]] bool idle() const { return heap_.empty(); }
+  [[nodiscard]] std::size_t pending_count() const { return heap_.size(); }
+  /// Fires the earliest event if it is due at or before `limit`, after setting the clock to its time.
+  bool run_next(TimeNs limit);
+  /// Fires all that is due up to `limit` and leaves the clock there.
+  void run_until(TimeNs limit);
+  [[nodiscard]] std::uint64_t fired_count() const { return fired_; }
+
+ private:
+  struct Entry {
+    TimeNs at;
+    std::uint64_t order;
+    Event* event;
+    [[nodiscard]] bool before(const Entry& other) const { return at != other.at ? at < other.at : order < other.order; }
+  };
+  void place(std::size_t position, const Entry& entry) {
+    heap_[position] = entry;
+    entry.event->position_ = static_cast<std::uint32_t>(position);
+  }
+  void sift_up(std::size_t position, const Entry& entry);
+  void sift_down(std::size_t position, const Entry& entry);
+  void remove(std::size_t position);
+
+  TimeNs now_;
+  std::uint64_t next_order_ = 0;
+  std::uint64_t fired_ = 0;
+  std::vector<Entry> heap_;
+};
+
+}  // namespace runtime

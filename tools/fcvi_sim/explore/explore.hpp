@@ -1,0 +1,56 @@
+// Every way in which up to K frames of a scenario can be lost, come twice, come late or out of order: each one a run.
+// Or, for long messages and many connections, blocks of hundreds of frames, at sampled positions.
+#pragma once
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/fcvi_sim/explore/world.hpp"
+#include "tools/fcvi_sim/explore/invariants.hpp"
+
+namespace sim::explore {
+
+struct Options {
+  std::size_t faults = 2;      // K
+  std::size_t jobs = 1;        // threads
+  std::uint64_t max_runs = 0;  // 0: all
+  bool disorder = false;       // disorder_of_frames() instead of faults_of_frame()
+  std::size_t positions =
+      0;  // frames at which a fault begins: the first, the last, and as far apart as can be between; 0: every one
+  Sabotage sabotage = {};  // tests
+};
+
+/// What one frame can suffer: every kind once, delays past each timer of the scenario.
+std::vector<Fault> faults_of_frame(const Scenario& scenario);
+
+/// What a block of frames can suffer within R_A_TOV (FC-VI 8.1, 8.4.1): it comes backwards, mixed, late by seconds, or
+/// every other frame of it does. And what a single one can: late by seconds, overtaken by hundreds, or lost. `frame` is
+/// 0 in each.
+std::vector<Fault> disorder_of_frames();
+
+/// The positions among so many frames, ascending.
+std::vector<std::uint32_t> positions_among(std::uint32_t frames, std::size_t positions);
+
+struct Failure {
+  FaultList faults;
+  std::vector<Violation> violations;
+};
+
+struct Findings {
+  std::uint64_t runs = 0;
+  std::vector<std::uint64_t> runs_by_depth;          // [k]: with k faults
+  std::uint64_t distinct_courses = 0;                // in which frames or results differ
+  std::uint32_t frames = 0, most_frames = 0;         // that faults can hit: without a fault; at most
+  std::uint64_t not_extended = 0;                    // runs that failed: no further fault was added
+  std::uint64_t judged_for_order = 0;                // runs with faults that the invariant "order" speaks of
+  bool complete = true;                              // max_runs did not end it
+  std::map<std::string, std::uint64_t> failed_runs;  // by invariant
+  std::vector<Failure> failures;                     // for each invariant the shortest, then first
+};
+
+Findings explore(const Scenario& scenario, const Options& options);
+/// The list that the calling thread runs, for a message when the process dies of it. Never null.
+const char* running_faults();
+
+}  // namespace sim::explore

@@ -1,0 +1,201 @@
+#include "tools/fcvi_sim/explore/fault.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "settings/units.hpp"
+#include "wire/fc_header.hpp"
+
+namespace sim::explore {
+namespace {
+
+// A frame that nobody overtakes arrives after this: shorter than every timer.
+constexpr runtime::TimeNs longest_hold = 100 * runtime::millisecond;
+
+struct KindName {
+  Fault::Kind kind;
+  std::string_view name;
+};
+constexpr std::array<KindName, 7> kind_names{{{Fault::Kind::Lose, "lose"},
+                                              {Fault::Kind::Duplicate, "duplicate"},
+                                              {Fault::Kind::Delay, "delay"},
+                                              {Fault::Kind::Reorder, "reorder"},
+                                              {Fault::Kind::Reverse, "reverse"},
+                                              {Fault::Kind::Shuffle, "shuffle"},
+                                              {Fault::Kind::Alternate, "alternate"}}};
+
+std::string_view name_of(Fault::Kind kind) {
+  for (const KindName& known : kind_names)
+    if (known.kind == kind) return known.name;
+  return "?";
+}
+
+/// Exact, as parse_duration reads it.
+std::string duration_text(runtime::TimeNs time) {
+  if (time % runtime::second == 0) return std::to_string(time / runtime::second) + "s";
+  if (time % runtime::millisecond == 0) return std::to_string(time / runtime::millisecond) + "ms";
+  return std::to_string(time) + "ns";
+}
+
+constexpr std::uint32_t most_frames = 100'000;
+constexpr runtime::TimeNs step =
+    runtime::millisecond;  // between frames of a block that change places: more than any frame takes
+
+bool is_mixed(Fault::Kind kind) { return kind == Fault::Kind::Reverse || kind == Fault::Kind::Shuffle; }
+
+/// How much later frame `place` of its block comes.
+runtime::TimeNs delay_of(const Fault& fault, std::uint32_t place) {
+  switch (fault.kind) {
+    case Fault::Kind::Lose:
+    case Fault::Kind::Duplicate: return 0;
+    case Fault::Kind::Delay: return fault.delay;
+    case Fault::Kind::Reorder: return longest_hold;
+    case Fault::Kind::Reverse: return (fault.count - 1 - place) * step;
+    case Fault::Kind::Shuffle:
+      return static_cast<runtime::TimeNs>((place + fault.frame) * 0x9E3779B97F4A7C15 >> 32) % fault.count * step;
+    case Fault::Kind::Alternate: return place % 2 == 0 ? fault.delay : 0;
+  }
+  return 0;
+}
+
+/// The frame of its block that comes when it would have come anyway.
+bool leaves_alone(const Fault& fault, std::uint32_t place) {
+  return (is_mixed(fault.kind) || fault.kind == Fault::Kind::Alternate) && delay_of(fault, place) == 0;
+}
+
+/// "7" or "7x300".
+bool read_frames(std::string_view text, Fault& fault) {
+  const std::size_t times = text.find('x');
+  const auto frame = settings::parse_number(text.substr(0, times));
+  const auto count = times == std::string_view::npos ? std::optional<std::uint64_t>(1)
+                                                     : settings::parse_number(text.substr(times + 1));
+  if (!frame || *frame == 0 || *frame > 0xFFFFFFFF || !count || *count == 0 || *count > most_frames) return false;
+  fault.frame = static_cast<std::uint32_t>(*frame);
+  fault.count = static_cast<std::uint32_t>(*count);
+  return *count > 1 || (!is_mixed(fault.kind) && fault.kind != Fault::Kind::Alternate);
+}
+
+bool read_amount(std::string_view text, Fault& fault) {
+  if (fault.kind == Fault::Kind::Reorder) {
+    const auto count = settings::parse_number(text);
+    fault.overtaken = static_cast<std::uint32_t>(count.value_or(0));
+    return count && *count >= 1 && *count <= 1000;
+  }
+  const auto time = settings::parse_duration(text);
+  fault.delay = time.value_or(0);
+  return time && *time > 0 && fault.kind != Fault::Kind::Lose && !is_mixed(fault.kind);
+}
+
+}  // namespace
+
+std::string to_string(const Fault& fault) {
+  std::string text(name_of(fault.kind));
+  text += ":" + std::to_string(fault.frame);
+  if (fault.count > 1) text += "x" + std::to_string(fault.count);
+  if (fault.kind == Fault::Kind::Reorder)
+    text += "+" + std::to_string(fault.overtaken);
+  else if (fault.delay != 0)
+    text += "+" + duration_text(fault.delay);
+  return text;
+}
+
+std::string to_string(const FaultList& faults) {
+  std::string text;
+  for (const Fault& fault : faults) text += (text.empty() ? "" : " ") + to_string(fault);
+  return text.empty() ? "no fault" : text;
+}
+
+std::optional<Fault> parse_fault(std::string_view text) {
+  const std::size_t colon = text.find(':'), plus = text.find('+');
+  if (colon == std::string_view::npos) return std::nullopt;
+  Fault fault;
+  bool known = false;
+  for (const KindName& kind : kind_names) {
+    if (kind.name != text.substr(0, colon)) continue;
+    fault.kind = kind.kind;
+    known = true;
+  }
+  const std::string_view frames = text.substr(colon + 1, plus == std::string_view::npos ? plus : plus - colon - 1);
+  if (!known || !read_frames(frames, fault)) return std::nullopt;
+  const bool needs_amount =
+      fault.kind == Fault::Kind::Delay || fault.kind == Fault::Kind::Reorder || fault.kind == Fault::Kind::Alternate;
+  if (plus == std::string_view::npos) return needs_amount ? std::nullopt : std::optional(fault);
+  return read_amount(text.substr(plus + 1), fault) ? std::optional(fault) : std::nullopt;
+}
+
+void FaultInjector::Held::fire(runtime::TimeNs now) {
+  frame->arrival = now;
+  channel.deliver(std::move(frame));
+}
+
+void FaultInjector::watch(fc2::Switch& fabric, fc2::NPort& port) {
+  fabric.set_fault(port, &links_.emplace_back(*this, port));
+}
+
+// What a port sends is seen on its own link; what a service of the fabric sends, on that of the port which gets it.
+bool FaultInjector::is_first_link(const fc2::NPort& port, const fc2::Frame& frame) {
+  const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
+  return header.s_id == port.n_port_id() || header.s_id.value >= 0xFFFC00;
+}
+
+void FaultInjector::carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr frame) {
+  if (!is_first_link(port, *frame)) return pass(channel, std::move(frame));
+  const Fault* found = nullptr;
+  if (active_) found = fault_at(++frames_);
+  if (witness_) witness_(frames_, *frame, found);
+  if (active_ && tamper_) tamper_(*frame);
+  if (found == nullptr) return pass(channel, std::move(frame));
+  const runtime::TimeNs hold =
+      found->kind == Fault::Kind::Duplicate ? found->delay : delay_of(*found, frames_ - found->frame);
+  last_arrival_ = std::max(last_arrival_, frame->arrival + hold);
+  apply(*found, channel, std::move(frame));
+}
+
+const Fault* FaultInjector::fault_at(std::uint32_t number) {
+  const Fault* found = nullptr;
+  for (const Fault& fault : faults_)
+    if (number >= fault.frame && number - fault.frame < fault.count) found = &fault;
+  if (found == nullptr) return nullptr;
+  if (number == found->frame) ++applied_;
+  return leaves_alone(*found, number - found->frame) ? nullptr : found;
+}
+
+void FaultInjector::apply(const Fault& fault, fc2::Channel& channel, fc2::FramePtr frame) {
+  switch (fault.kind) {
+    case Fault::Kind::Lose: return;
+    case Fault::Kind::Duplicate: {
+      fc2::FramePtr second = pool_.copy(*frame);
+      second->arrival = frame->arrival + fault.delay;
+      pass(channel, std::move(frame));
+      return channel.deliver(std::move(second));
+    }
+    case Fault::Kind::Delay:
+    case Fault::Kind::Reverse:
+    case Fault::Kind::Shuffle:
+    case Fault::Kind::Alternate: {
+      frame->arrival += delay_of(fault, frames_ - fault.frame);
+      return channel.deliver(std::move(frame));
+    }
+    case Fault::Kind::Reorder: {
+      Held& held = held_.emplace_back(channel);
+      held.overtaken = fault.overtaken;
+      scheduler_.schedule(held, frame->arrival + longest_hold);
+      held.frame = std::move(frame);
+      return;
+    }
+  }
+}
+
+// Whoever was waiting to be overtaken often enough follows at once.
+void FaultInjector::pass(fc2::Channel& channel, fc2::FramePtr frame) {
+  const runtime::TimeNs arrival = frame->arrival;
+  channel.deliver(std::move(frame));
+  for (Held& held : held_) {
+    if (&held.channel != &channel || held.frame == nullptr || --held.overtaken != 0) continue;
+    scheduler_.cancel(held);
+    held.frame->arrival = arrival;
+    channel.deliver(std::move(held.frame));
+  }
+}
+
+}  // namespace sim::explore

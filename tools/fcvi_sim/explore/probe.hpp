@@ -1,0 +1,63 @@
+// One end of an explored connection: a VI with its memory and descriptors, which writes down all that a program can
+// see.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "tools/fcvi_sim/host/endpoint.hpp"
+#include "tools/fcvi_sim/explore/record.hpp"
+
+namespace sim::explore {
+
+class Probe {
+ public:
+  /// `messages`: what this end sends; `theirs`: what the other does. All references outlive the probe.
+  Probe(Node& node, const WorkloadSpec& workload, End& record, const std::vector<Message>& theirs);
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+
+  void set_peer(Probe& peer) { peer_ = &peer; }
+  [[nodiscard]] Node& node() { return node_; }
+  [[nodiscard]] vi::Vi& vi() { return endpoint_->vi(); }
+  [[nodiscard]] End& record() { return record_; }
+  [[nodiscard]] bool connection_lost() { return endpoint_->lost().is_set(); }
+
+  void post_receives();
+  void post_sends();
+  [[nodiscard]] bool all_sends_completed() const { return sends_completed_ == record_.sends.size(); }
+  [[nodiscard]] bool all_receives_completed() const { return receives_completed_ == record_.receives.size(); }
+  /// Something new to see? Takes completions, notes the state.
+  void observe();
+  /// The run is over: what memory holds, and the VI goes.
+  void finish();
+
+ private:
+  /// Where a message lies in this end's memory: its source, or the target of an RDMA Read; a receive's buffer; what the
+  /// peer's RDMA reaches.
+  struct Slot {
+    std::uint64_t offset = 0, size_bytes = 0;
+  };
+  Slot reserve(std::uint64_t size_bytes);
+  void fill(const Slot& slot, const std::vector<std::uint8_t>& content);
+  [[nodiscard]] std::vector<std::uint8_t> bytes_of(const Slot& slot) const;
+  [[nodiscard]] bool holds(const Slot& slot, const std::vector<std::uint8_t>& content) const;
+  [[nodiscard]] bool peer_has(std::size_t message) const;
+  [[nodiscard]] bool writes_before_are_in_place(std::size_t receive) const;
+  void completed(std::vector<Descriptor>& list, std::size_t& count, const Completion& completion, bool receive);
+  void count_stray_bytes();
+
+  Node& node_;
+  End& record_;
+  const std::vector<Message>& theirs_;
+  std::unique_ptr<Endpoint> endpoint_;
+  Region memory_;
+  std::uint64_t next_offset_ = 0;
+  std::vector<Slot> own_, receives_, remote_;  // by message, by receive, by the peer's message
+  std::size_t sends_completed_ = 0, receives_completed_ = 0;
+  Probe* peer_ = nullptr;
+};
+
+/// What the transfers of a workload make `side` send. `salt` makes the bytes of each message different.
+std::vector<Message> messages_of(const WorkloadSpec& workload, Side side, std::uint32_t salt);
+
+}  // namespace sim::explore

@@ -1,0 +1,116 @@
+#include "tools/fcvi_sim/explore/program.hpp"
+
+#include "tools/fcvi_sim/host/program.hpp"
+
+namespace sim::explore {
+namespace {
+
+constexpr int disconnect_tries = 4;
+
+/// The limits of a run in simulated time.
+struct Limits {
+  runtime::TimeNs ulp_timeout, r_a_tov;
+  /// FC-VI C.5.4: RESP3 goes or T2, twice FCVI_ULP_TIMEOUT, expires; a retried set-up begins T2 anew (C.4.1).
+  [[nodiscard]] runtime::TimeNs accept() const { return 5 * ulp_timeout + slack; }
+  /// FC-VI D.1: twice FCVI_ULP_TIMEOUT.
+  [[nodiscard]] runtime::TimeNs disconnect() const { return 2 * ulp_timeout + slack; }
+  /// How long a message may be under way, with its response: a program that has got nothing by then gives up.
+  [[nodiscard]] runtime::TimeNs patience() const { return 3 * (ulp_timeout + r_a_tov); }
+  static constexpr runtime::TimeNs slack = runtime::second;
+};
+
+Limits limits_of(const World& world) { return {world.record().ulp_timeout, world.record().r_a_tov}; }
+
+/// Until the VI is Idle again: an answer that does not come leaves it in Error, where the call may be repeated (VI-DG
+/// 3.3.5).
+Task<> disconnect(World& world, Probe& probe) {
+  for (int tries = 0; tries < disconnect_tries; ++tries) {
+    auto& call = world.begin_call<vi::Operation>(probe.record(), "VipDisconnect", limits_of(world).disconnect());
+    probe.node().provider().disconnect(probe.vi(), call);
+    co_await call.finished;
+    if (call.record.result != vi::Return::NotReachable) co_return;
+  }
+}
+
+bool disconnects(const WorkloadSpec& workload, Side side) {
+  return workload.disconnect_by_both || workload.disconnect_by == side;
+}
+
+/// Sends its messages, waits for what comes, disconnects.
+Task<> use_connection(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
+  const Limits limits = limits_of(world);
+  const auto over = [&probe] { return probe.connection_lost() || probe.vi().state() != vi::State::Connected; };
+  probe.post_sends();
+  co_await world.until([&] { return over() || (probe.all_sends_completed() && probe.all_receives_completed()); },
+                       limits.patience());
+  if (disconnects(workload, side)) {
+    probe.record().broken_off = co_await world.until(over, workload.hold) && !workload.disconnect_by_both;
+  } else {
+    co_await world.until(over, workload.hold + 2 * longest_disagreement(limits.ulp_timeout, limits.r_a_tov));
+    if (workload.second_hold != 0) co_await world.driver().sleep(workload.second_hold);
+  }
+  co_await disconnect(world, probe);
+}
+
+/// The VI may be in Error after a set-up that failed.
+Task<> leave(World& world, Probe& probe) {
+  co_await disconnect(world, probe);
+  co_await world.until([&] { return probe.all_sends_completed() && probe.all_receives_completed(); },
+                       runtime::microsecond);
+  probe.record().ended = true;
+}
+
+}  // namespace
+
+runtime::TimeNs longest_disagreement(runtime::TimeNs ulp_timeout, runtime::TimeNs r_a_tov) {
+  return 3 * ulp_timeout + r_a_tov + runtime::second;
+}
+
+Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe) {
+  probe.record().began = true;
+  probe.post_receives();
+  auto& call = world.begin_call<vi::ConnectOperation>(probe.record(), "VipConnectRequest",
+                                                      workload.connect_timeout + Limits::slack);
+  probe.node().provider().connect_request(probe.vi(), address_of(workload, Side::Client),
+                                          address_of(workload, Side::Server), workload.connect_timeout, call);
+  co_await call.finished;
+  if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, Side::Client);
+  co_await leave(world, probe);
+}
+
+Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe) {
+  probe.record().began = true;
+  probe.post_receives();
+  auto& wait = world.begin_call<vi::ConnectWaitOperation>(probe.record(), "VipConnectWait",
+                                                          workload.connect_timeout + Limits::slack);
+  probe.node().provider().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
+  co_await wait.finished;
+  if (wait.record.result == vi::Return::Success) {
+    auto& answer = world.begin_call<vi::Operation>(
+        probe.record(), workload.reject ? "VipConnectReject" : "VipConnectAccept", limits_of(world).accept());
+    if (workload.reject)
+      probe.node().provider().connect_reject(wait.token, answer);
+    else
+      probe.node().provider().connect_accept(wait.token, probe.vi(), answer);
+    co_await answer.finished;
+    if (!workload.reject && answer.record.result == vi::Return::Success)
+      co_await use_connection(world, workload, probe, Side::Server);
+  }
+  co_await leave(world, probe);
+}
+
+Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
+  probe.record().began = true;
+  probe.post_receives();
+  auto& call = world.begin_call<vi::ConnectOperation>(probe.record(), "VipConnectPeerRequest",
+                                                      workload.connect_timeout + Limits::slack);
+  const vi::Return posted =
+      probe.node().provider().connect_peer_request(probe.vi(), nameless_address_of(workload, side),
+                                                   address_of(workload, other(side)), workload.connect_timeout, call);
+  if (posted != vi::Return::Success) call.done(posted);
+  co_await call.finished;
+  if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, side);
+  co_await leave(world, probe);
+}
+
+}  // namespace sim::explore

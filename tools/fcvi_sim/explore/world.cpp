@@ -1,0 +1,290 @@
+#include "tools/fcvi_sim/explore/world.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "fc2_fabric/node/remote_port.hpp"
+#include "tools/fcvi_sim/explore/program.hpp"
+#include "wire/fc_header.hpp"
+
+namespace sim::explore {
+namespace {
+
+// Changes of the fabric's state are told within this (FC-LS RSCN, gathered).
+constexpr runtime::TimeNs settling = 50 * runtime::millisecond;
+constexpr runtime::TimeNs longest_run = 10'000 * runtime::second;
+// More than any run of a few messages needs: beyond, something repeats itself for ever.
+constexpr std::uint64_t most_events = 200'000;
+
+std::uint32_t hash_of(std::span<const std::uint8_t> bytes) {
+  std::uint32_t hash = 0x811C9DC5;
+  for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x01000193;
+  return hash;
+}
+
+/// One message of one frame, confirmed by the far side's memory, then the client disconnects. The programs wait longer
+/// than every timer that a fault may have left running: a question to the name server is asked again after 2 * R_A_TOV.
+WorkloadSpec new_connection(const WorkloadSpec& old, runtime::TimeNs timeout, ConnectionRecord::Phase phase) {
+  const std::string what = phase == ConnectionRecord::Phase::Meanwhile ? "meanwhile" : "anew";
+  WorkloadSpec workload{.name = old.name + ", " + what, .client = old.client, .server = old.server};
+  workload.client_address = old.client_address;
+  workload.server_address = old.server_address;
+  workload.discriminator = what + " " + old.discriminator.substr(0, vi::NetAddress::max_discriminator_bytes - 10);
+  workload.attributes = old.attributes;
+  workload.attributes.reliability = vi::ReliabilityLevel::ReliableReception;
+  workload.connect_timeout = timeout;
+  TransferSpec transfer;
+  transfer.data.size_bytes = transfer.message_bytes = 100;
+  workload.transfers = {transfer};
+  return workload;
+}
+
+}  // namespace
+
+void World::Until::wake(bool held) {
+  if (!program_) return;
+  held_ = held;
+  world_.scheduler_.cancel(*this);
+  world_.driver_.wake(std::exchange(program_, nullptr));
+}
+
+class World::LogoutWatch final : public fc2::PortListener {
+ public:
+  LogoutWatch(World& world, Node& node) : world_(world), node_(node) { node.port().add_listener(*this); }
+  ~LogoutWatch() { node_.port().remove_listener(*this); }
+  LogoutWatch(const LogoutWatch&) = delete;
+  LogoutWatch& operator=(const LogoutWatch&) = delete;
+
+ private:
+  void fabric_logged_in() override {}
+  void fabric_login_failed() override {}
+  void remote_port_logged_in(fc2::RemotePort&) override {}
+  void remote_port_login_failed(fc2::RemotePort&) override {}
+  void remote_port_logged_out(fc2::RemotePort& remote) override {
+    world_.record_.logouts.push_back({node_.driver().now(), node_.name(), world_.name_of(remote.peer())});
+  }
+  World& world_;
+  Node& node_;
+};
+
+World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage)
+    : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_),
+      injector_(scheduler_, pool, faults),
+      switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
+  record_.faults = faults;
+  record_.in_order = scenario.in_order;
+  const bool class_2 =
+      std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
+  const fc2::SwitchConfig fabric = fabric_config(scenario);
+  record_.frame_lifetime = class_2 ? fabric.e_d_tov : fabric.r_a_tov;
+  Random random(scenario.seed, "ports");
+  for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
+    nodes_.push_back(std::make_unique<Node>(driver_, pool, scenario.ports[i], i, random));
+    switch_->attach(nodes_[i]->port(), scenario.ports[i].link);
+    injector_.watch(*switch_, nodes_[i]->port());
+    logout_watches_.emplace_back(*this, *nodes_[i]);
+  }
+  driver_.set_observer([this] { observe(); });
+}
+
+// Links first: every call that is under way ends, and its program and operation are still there to hear it.
+World::~World() {
+  switch_.reset();
+  driver_.abandon();
+}
+
+std::string World::name_of(wire::FcId n_port_id) const {
+  for (const auto& node : nodes_)
+    if (node->port().n_port_id() == n_port_id) return node->name();
+  return {};
+}
+
+void World::log_in() {
+  const auto ready = [](World& world) -> Task<> {
+    for (const auto& node : world.nodes_) co_await node->ready();
+    co_await world.driver_.sleep(settling);
+  };
+  driver_.spawn(ready(*this));
+  run_programs();
+  record_.timers_before = scheduler_.pending_count();
+  record_.r_a_tov = nodes_.front()->port().r_a_tov();
+  for (const PortSpec& port : scenario_.ports)  // the longest of all: what one end may have to wait for
+    record_.ulp_timeout = std::max(record_.ulp_timeout, port.ulp_timeout != 0 ? port.ulp_timeout : record_.r_a_tov);
+}
+
+World::Pair& World::make_pair(const WorkloadSpec& workload, std::uint32_t salt) {
+  Pair& pair = pairs_.emplace_back();
+  pair.workload = &workload;
+  pair.record = &record_.connections.emplace_back();
+  pair.record->name = workload.name;
+  pair.record->began = scheduler_.now();
+  pair.record->reliability = workload.attributes.reliability;
+  pair.record->rejected = workload.reject;
+  End* ends = pair.record->ends;
+  for (const Side side : {Side::Client, Side::Server})
+    ends[static_cast<int>(side)].messages = messages_of(workload, side, salt);
+  pair.ends[0] = std::make_unique<Probe>(*nodes_[workload.client], workload, ends[0], ends[1].messages);
+  pair.ends[1] = std::make_unique<Probe>(*nodes_[workload.server], workload, ends[1], ends[0].messages);
+  pair.ends[0]->set_peer(*pair.ends[1]);
+  pair.ends[1]->set_peer(*pair.ends[0]);
+  return pair;
+}
+
+void World::spawn(Pair& pair) {
+  const WorkloadSpec& workload = *pair.workload;
+  const auto later = [](Driver& driver, runtime::TimeNs delay, Task<> program) -> Task<> {
+    co_await driver.sleep(delay);
+    co_await program;
+  };
+  Probe &client = *pair.ends[0], &server = *pair.ends[1];
+  Task<> of_client = workload.peer_to_peer ? peer_program(*this, workload, client, Side::Client)
+                                           : client_program(*this, workload, client);
+  Task<> of_server = workload.peer_to_peer ? peer_program(*this, workload, server, Side::Server)
+                                           : server_program(*this, workload, server);
+  driver_.spawn(later(driver_, workload.start + workload.server_start, std::move(of_server)));
+  driver_.spawn(later(driver_, workload.start, std::move(of_client)));
+}
+
+void World::run_programs() {
+  if (!record_.came_to_an_end) return;
+  const runtime::TimeNs limit = longest_run - std::min(longest_run, scheduler_.now());
+  try {
+    record_.came_to_an_end = driver_.run(limit) == Driver::Outcome::Finished;
+  } catch (const std::runtime_error&) {  // too many events
+    record_.came_to_an_end = false;
+  }
+}
+
+void World::sleep(runtime::TimeNs time) {
+  const auto sleeper = [](Driver& driver, runtime::TimeNs delay) -> Task<> { co_await driver.sleep(delay); };
+  driver_.spawn(sleeper(driver_, time));
+  run_programs();
+}
+
+void World::connect_anew(ConnectionRecord::Phase phase) {
+  const runtime::TimeNs timeout = 3 * (record_.ulp_timeout + record_.r_a_tov);
+  auto salt = static_cast<std::uint32_t>(1000 + pairs_.size());
+  std::vector<Pair*> made;
+  for (const WorkloadSpec& workload : scenario_.workloads) {
+    const WorkloadSpec& again = new_workloads_.emplace_back(new_connection(workload, timeout, phase));
+    made.push_back(&make_pair(again, salt++));
+    made.back()->record->phase = phase;
+    spawn(*made.back());
+  }
+  run_programs();
+}
+
+// Longer than what the timers allow, one after the other.
+void World::rest() {
+  if (!record_.came_to_an_end) return;
+  sleep(4 * record_.ulp_timeout + 3 * record_.r_a_tov);
+}
+
+const Record& World::run(Ladder* ladder) {
+  ladder_ = ladder;
+  log_in();
+  injector_.set_witness(
+      [this](std::uint32_t number, const fc2::Frame& frame, const Fault* fault) { witness(number, frame, fault); });
+  injector_.set_tampering(sabotage_.frame);
+  injector_.begin();
+  std::uint32_t salt = 0;
+  for (const WorkloadSpec& workload : scenario_.workloads) spawn(make_pair(workload, salt++));
+  run_programs();
+  injector_.end();
+  record_.frames = injector_.frames();
+  record_.faults_applied = injector_.applied();
+  if (sabotage_.before_new_connection) sabotage_.before_new_connection(*this);
+  if (injector_.last_arrival() >= scheduler_.now()) {
+    connect_anew(ConnectionRecord::Phase::Meanwhile);
+    sleep(std::max<runtime::TimeNs>(injector_.last_arrival() - scheduler_.now(), 0) + settling);
+  }
+  connect_anew(ConnectionRecord::Phase::Afterwards);
+  if (sabotage_.before_rest) sabotage_.before_rest(*this);
+  rest();
+  collect();
+  if (sabotage_.record) sabotage_.record(record_);
+  return record_;
+}
+
+void World::collect() {
+  driver_.set_observer({});
+  for (Pair& pair : pairs_)
+    for (const auto& end : pair.ends) end->observe();
+  if (record_.came_to_an_end)
+    for (Pair& pair : pairs_)
+      for (const auto& end : pair.ends) end->finish();
+  for (const auto& node : nodes_) {
+    record_.holdings.push_back({.port = node->name(),
+                                .handles = node->provider().handles_in_use(),
+                                .setups = node->provider().open_setups(),
+                                .exchanges = node->port().open_exchanges(),
+                                .regions = node->nic().memory().region_count(),
+                                .ptags = node->nic().memory().ptag_count(),
+                                .vis = node->nic().vi_count(),
+                                .open_ids = node->provider().open_connection_ids(),
+                                .resting_ids = node->provider().resting_connection_ids()});
+    record_.unexpected_events += node->port().counters().unexpected_events;
+  }
+  record_.unexpected_events += switch_->counters().unexpected_events;
+  record_.frames_held = pool_.outstanding();
+  record_.timers_after = scheduler_.pending_count();
+  for (const ConnectionRecord& connection : record_.connections)
+    for (const End& end : connection.ends) {
+      for (const CallRecord& call : end.calls) note(static_cast<std::uint64_t>(call.result));
+      for (const Descriptor& send : end.sends) note(send.status);
+      for (const Descriptor& receive : end.receives) note(receive.status);
+    }
+}
+
+void World::observe() {
+  if (scheduler_.fired_count() > most_events) throw std::runtime_error("more events than a run can need");
+  for (Pair& pair : pairs_) {
+    for (int side = 0; side < 2; ++side) {
+      Probe& end = *pair.ends[side];
+      end.observe();
+      if (ladder_ == nullptr) continue;
+      const std::string_view state = end.vi().endpoint_state_name();
+      auto shown = std::find_if(shown_states_.begin(), shown_states_.end(),
+                                [&](const auto& entry) { return entry.first == &end; });
+      if (shown == shown_states_.end()) shown = shown_states_.insert(shown, {&end, "Idle"});
+      if (shown->second == state) continue;
+      const std::size_t port = side == 0 ? pair.workload->client : pair.workload->server;
+      ladder_->state(scheduler_.now(), port, pair.record->name, shown->second, state);
+      shown->second = state;
+    }
+  }
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    Until& until = **next++;
+    if (until.condition_holds()) until.wake(true);
+  }
+}
+
+void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* fault) {
+  const auto content = frame.content();
+  note(hash_of(content));
+  const wire::FcHeader header = wire::FcHeader::read(content.first<24>());
+  if (fault != nullptr) {
+    const bool fc_vi =
+        header.type == wire::Type::fc_vi && !wire::is_link_control(header.r_ctl) && content.size() > 24 + 4;
+    record_.hits.push_back(
+        {fault->kind, fc_vi, fc_vi ? static_cast<wire::fcvi::Opcode>(content[24 + 4]) : wire::fcvi::Opcode{}});
+  }
+  if (ladder_ == nullptr) return;
+  std::size_t port = 0;
+  bool outbound = false;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i]->port().n_port_id() == header.s_id) {
+      port = i;
+      outbound = true;
+    } else if (nodes_[i]->port().n_port_id() == header.d_id && !outbound)
+      port = i;
+  }
+  if (fault != nullptr)
+    ladder_->state(scheduler_.now(), port, "fault", "frame " + std::to_string(number), to_string(*fault));
+  const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
+  ladder_->frame({scheduler_.now(), port, outbound, first, frame.eof != wire::Eof::n}, header,
+                 content.subspan(wire::FcHeader::size()));
+}
+
+}  // namespace sim::explore

@@ -1,0 +1,145 @@
+// One run of an exploration: a small fabric whose ports are logged in, the scenario's workloads under a list of faults,
+// then a new connection for each workload without faults (two, if late frames still arrive: one meanwhile, one
+// afterwards), then rest until every timer had its time.
+#pragma once
+#include <functional>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "fc2_fabric/switch/switch.hpp"
+#include "tools/fcvi_sim/explore/probe.hpp"
+#include "tools/fcvi_sim/picture/ladder.hpp"
+
+namespace sim::explore {
+
+class World;
+
+/// For tests of the invariants: what breaks the world on purpose. All may be empty.
+struct Sabotage {
+  std::function<void(fc2::Frame&)> frame = {};  // each frame of the workloads, as it leaves
+  std::function<void(World&)> before_new_connection = {};
+  std::function<void(World&)> before_rest = {};
+  std::function<void(Record&)> record = {};
+};
+
+class World {
+ public:
+  /// `pool` serves one run after the other. All references outlive the world.
+  World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Draws what passes into `ladder` (may be null). Once.
+  const Record& run(Ladder* ladder = nullptr);
+
+  // --- for the programs
+  [[nodiscard]] Driver& driver() { return driver_; }
+  [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
+  /// The operation lives as long as the world, so that a second return of the call would show.
+  template <class Base>
+  struct Call;
+  template <class Base>
+  Call<Base>& begin_call(End& end, std::string_view name, runtime::TimeNs limit);
+  /// co_await: true when `condition` held at some event within `patience`.
+  class Until;
+  Until until(std::function<bool()> condition, runtime::TimeNs patience);
+  [[nodiscard]] const Record& record() const { return record_; }
+
+ private:
+  friend class Until;
+  /// Two ends and the programs on them.
+  struct Pair {
+    const WorkloadSpec* workload;
+    ConnectionRecord* record;
+    std::unique_ptr<Probe> ends[2];
+  };
+  class LogoutWatch;
+  void log_in();
+  /// Empty: it is none of the scenario's ports.
+  [[nodiscard]] std::string name_of(wire::FcId n_port_id) const;
+  Pair& make_pair(const WorkloadSpec& workload, std::uint32_t salt);
+  void spawn(Pair& pair);
+  void run_programs();
+  void sleep(runtime::TimeNs time);
+  void connect_anew(ConnectionRecord::Phase phase);
+  void rest();
+  void collect();
+  void observe();
+  void witness(std::uint32_t number, const fc2::Frame& frame, const Fault* fault);
+  void note(std::uint64_t value) { record_.digest = (record_.digest ^ value) * 0x100000001B3; }
+
+  const Scenario& scenario_;
+  const Sabotage sabotage_;
+  fc2::FramePool& pool_;
+  runtime::Scheduler scheduler_;
+  Driver driver_;
+  Record record_;
+  std::vector<std::unique_ptr<vi::Operation>> operations_;  // providers know them until the end
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::list<LogoutWatch> logout_watches_;
+  FaultInjector injector_;
+  std::list<Until*> waiting_;
+  std::list<Pair> pairs_;
+  std::list<WorkloadSpec> new_workloads_;
+  std::unique_ptr<fc2::Switch> switch_;
+  Ladder* ladder_ = nullptr;
+  std::vector<std::pair<const Probe*, std::string_view>> shown_states_;
+};
+
+template <class Base>
+struct World::Call final : Base {
+  Call(Driver& driver, CallRecord& its) : finished(driver), driver_(driver), record(its) {}
+  void done(vi::Return outcome) override {
+    if (record.returns++ != 0) return;
+    record.result = outcome;
+    record.returned = driver_.now();
+    finished.set();
+  }
+  Signal finished;
+  Driver& driver_;
+  CallRecord& record;
+};
+
+template <class Base>
+World::Call<Base>& World::begin_call(End& end, std::string_view name, runtime::TimeNs limit) {
+  CallRecord& record = end.calls.emplace_back();
+  record.name = name;
+  record.issued = driver_.now();
+  record.limit = limit;
+  auto call = std::make_unique<Call<Base>>(driver_, record);
+  Call<Base>& made = *call;
+  operations_.push_back(std::move(call));
+  return made;
+}
+
+class World::Until final : public runtime::Event {
+ public:
+  Until(World& world, std::function<bool()> condition, runtime::TimeNs patience)
+      : world_(world), condition_(std::move(condition)), patience_(patience) {}
+  ~Until() override { world_.waiting_.remove(this); }
+  bool await_ready() { return held_ = condition_(); }
+  void await_suspend(std::coroutine_handle<> program) {
+    program_ = program;
+    world_.waiting_.push_back(this);
+    world_.scheduler_.schedule_after(*this, patience_);
+  }
+  bool await_resume() const { return held_; }
+  [[nodiscard]] bool condition_holds() const { return condition_(); }
+  void wake(bool held);
+
+ private:
+  void fire(runtime::TimeNs) override { wake(false); }
+  World& world_;
+  std::function<bool()> condition_;
+  runtime::TimeNs patience_;
+  std::coroutine_handle<> program_;
+  bool held_ = false;
+};
+
+inline World::Until World::until(std::function<bool()> condition, runtime::TimeNs patience) {
+  return Until(*this, std::move(condition), patience);
+}
+
+}  // namespace sim::explore

@@ -1,0 +1,76 @@
+#include "tools/fcvi_sim/host/content.hpp"
+
+#include <algorithm>
+
+#include "settings/file.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+#include "tools/fcvi_sim/scenario/random.hpp"
+
+namespace sim {
+namespace {
+std::chrono::steady_clock::duration content_time{};
+
+class OnContent {
+ public:
+  OnContent() = default;
+  OnContent(const OnContent&) = delete;
+  OnContent& operator=(const OnContent&) = delete;
+  ~OnContent() { content_time += std::chrono::steady_clock::now() - begin_; }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+}  // namespace
+
+std::chrono::steady_clock::duration time_spent_on_content() { return content_time; }
+
+std::string ContentStore::load(const Scenario& scenario) {
+  for (const WorkloadSpec& workload : scenario.workloads) {
+    for (const TransferSpec& transfer : workload.transfers) {
+      const DataSpec& data = transfer.data;
+      if (data.path.empty() || files_.contains(data.path)) continue;
+      const Result<std::string> text = settings::read_file(data.path, max_transfer_bytes);
+      if (!text) return text.error().message;
+      if (text->size() != data.size_bytes) return data.path + ": changed while the scenario was read";
+      Content content{{text->begin(), text->end()}, {}};
+      content.digest = sha256(content.bytes);
+      files_[data.path] = std::make_shared<const Content>(std::move(content));
+    }
+  }
+  return {};
+}
+
+std::shared_ptr<const Content> ContentStore::get(const DataSpec& data, const std::string& name) const {
+  if (!data.path.empty()) return files_.at(data.path);
+  const OnContent timed;
+  Content content{std::vector<std::uint8_t>(data.size_bytes), {}};
+  Random(seed_, "data " + name).fill(content.bytes);
+  content.digest = sha256(content.bytes);
+  return std::make_shared<const Content>(std::move(content));
+}
+
+void fill(const Region& region, const Layout& layout, const Content& content) {
+  const OnContent timed;
+  std::vector<Piece> pieces;
+  auto from = content.bytes.begin();
+  for (std::uint64_t message = 0; message < layout.message_count(); ++message) {
+    layout.pieces(message, pieces);
+    for (const Piece& piece : pieces) {
+      std::copy_n(from, piece.length_bytes, region.bytes().begin() + static_cast<std::ptrdiff_t>(piece.address));
+      from += piece.length_bytes;
+    }
+  }
+}
+
+Sha256 digest_of(const Region& region, const Layout& layout) {
+  const OnContent timed;
+  std::vector<Piece> pieces;
+  Hasher hasher;
+  for (std::uint64_t message = 0; message < layout.message_count(); ++message) {
+    layout.pieces(message, pieces);
+    for (const Piece& piece : pieces) hasher.add(region.bytes().subspan(piece.address, piece.length_bytes));
+  }
+  return hasher.finish();
+}
+
+}  // namespace sim

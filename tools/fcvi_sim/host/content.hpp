@@ -1,0 +1,41 @@
+// The bytes that transfers move.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/fcvi_sim/scenario/digest.hpp"
+#include "tools/fcvi_sim/host/memory.hpp"
+#include "tools/fcvi_sim/scenario/scenario.hpp"
+
+namespace sim {
+
+struct Content {
+  std::vector<std::uint8_t> bytes;
+  Sha256 digest{};
+};
+
+class ContentStore {
+ public:
+  explicit ContentStore(std::uint64_t seed) : seed_(seed) {}
+  /// Reads every file once. The error names the file; also where its size changed since the scenario was
+  /// loaded.
+  std::string load(const Scenario& scenario);
+  /// `name` tells random data apart: the same name and seed give the same bytes.
+  [[nodiscard]] std::shared_ptr<const Content> get(const DataSpec& data, const std::string& name) const;
+
+ private:
+  std::uint64_t seed_;
+  std::map<std::string, std::shared_ptr<const Content>> files_;
+};
+
+/// Content into the pieces of a layout, and the digest of what lies there.
+void fill(const Region& region, const Layout& layout, const Content& content);
+[[nodiscard]] Sha256 digest_of(const Region& region, const Layout& layout);
+/// Real time that this process has spent on making, laying out and hashing content: no work of the simulation.
+[[nodiscard]] std::chrono::steady_clock::duration time_spent_on_content();
+
+}  // namespace sim

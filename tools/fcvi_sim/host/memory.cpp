@@ -1,0 +1,73 @@
+#include "tools/fcvi_sim/host/memory.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace sim {
+namespace {
+constexpr std::align_val_t alignment{4096};
+constexpr std::uint64_t page = 4096;
+constexpr int untouched = 0xA5;
+
+std::uint8_t* allocate_bytes(std::size_t size_bytes) {
+  auto* memory = static_cast<std::uint8_t*>(::operator new(size_bytes, alignment));
+  std::memset(memory, untouched, size_bytes);
+  return memory;
+}
+}  // namespace
+
+void Region::Free::operator()(std::uint8_t* memory) const { ::operator delete(memory, alignment); }
+
+Region::Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes)
+    : nic_(&nic), address_(address), size_bytes_(size_bytes), host_(allocate_bytes(size_bytes)) {
+  auto* host = static_cast<std::byte*>(static_cast<void*>(host_.get()));
+  [[maybe_unused]] const vi::Return result = nic.register_memory(address, host, size_bytes, attributes, handle_);
+  assert(result == vi::Return::Success);
+}
+
+Region::~Region() {
+  if (nic_ != nullptr) nic_->memory().deregister(address_, handle_);
+}
+
+void Region::swap(Region& other) noexcept {
+  std::swap(nic_, other.nic_);
+  std::swap(address_, other.address_);
+  std::swap(size_bytes_, other.size_bytes_);
+  std::swap(handle_, other.handle_);
+  std::swap(host_, other.host_);
+}
+
+Region AddressSpace::allocate(vi::Nic& nic, std::uint64_t size_bytes, vi::MemoryAttributes attributes) {
+  const std::uint64_t size = std::max<std::uint64_t>(size_bytes, 1);
+  const std::uint64_t address = next_;
+  next_ += (size + 2 * page - 1) / page * page;  // a page between two regions belongs to nobody
+  return Region(nic, address, size, attributes);
+}
+
+std::uint32_t Layout::message_length(std::uint64_t message) const {
+  const std::uint64_t start = message * message_bytes_;
+  return static_cast<std::uint32_t>(start >= total_bytes_ ? 0 : std::min(message_bytes_, total_bytes_ - start));
+}
+
+void Layout::pieces(std::uint64_t message, std::vector<Piece>& out) const {
+  out.clear();
+  const std::uint64_t length = message_length(message);
+  std::uint64_t end = message * stride() + stride();  // pieces are placed downwards from here
+  std::uint64_t start = 0;
+  if (segments_ == 1) {
+    out.push_back({message * stride(), static_cast<std::uint32_t>(length)});
+    return;
+  }
+  for (std::uint32_t i = 0; i < segments_; ++i) {
+    std::uint64_t cut = i + 1 == segments_ ? length : length * (i + 1) / segments_ | 1;
+    cut = std::clamp(cut, start, length);
+    end -= cut - start + 1;
+    out.push_back({end, static_cast<std::uint32_t>(cut - start)});
+    start = cut;
+  }
+}
+
+}  // namespace sim

@@ -1,0 +1,315 @@
+#include "tools/fcvi_sim/host/party.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tools/fcvi_sim/scenario/status_text.hpp"
+
+namespace sim {
+namespace {
+
+// Besides the window: Done, and the first messages of the next transfer's other direction.
+constexpr std::uint32_t spare_receives = 4;
+
+std::uint16_t control_of(const TransferSpec& transfer) {
+  std::uint16_t control = vi::control::op_send_receive;
+  if (transfer.operation == Operation::RdmaWrite) control = vi::control::op_rdma_write;
+  if (transfer.operation == Operation::RdmaRead) control = vi::control::op_rdma_read;
+  return transfer.immediate ? control | vi::control::immediate : control;
+}
+
+std::uint32_t most_segments(const WorkloadSpec& workload) {
+  std::uint32_t most = 1;
+  for (const TransferSpec& transfer : workload.transfers) most = std::max(most, transfer.segments + 1);
+  return most;
+}
+
+}  // namespace
+
+Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents, WorkloadResult& result)
+    : workload_(workload), side_(side), contents_(contents), result_(result), arrivals_(workload, side),
+      endpoint_(node, workload.attributes, workload.queue_depth + spare_receives, most_segments(workload),
+                workload.name),
+      control_out_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)),
+      control_in_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)) {
+  const bool client = side == Side::Client;
+  const WorkloadExpectation& expect = workload.expect;
+  if (client ? expect.client_sends : expect.server_sends)
+    endpoint_.log_completions(false, client ? result.client_sends : result.server_sends);
+  if (client ? expect.client_receives : expect.server_receives)
+    endpoint_.log_completions(true, client ? result.client_receives : result.server_receives);
+  post_receives();
+}
+
+Task<> Party::transfer() {
+  for (std::size_t run = 0; run < arrivals_.runs().size(); ++run) {
+    first_error_ = 0;
+    if (run + 1 < arrivals_.runs().size() && transfer_of(run + 1).concurrent) {
+      co_await both_ways(run++);
+    } else if (transfer_of(run).initiator == side_) {
+      co_await initiate(run);
+    } else {
+      co_await serve(run);
+    }
+    co_await reap_all();
+  }
+}
+
+// --- initiator
+// -----------------------------------------------------------------------------------------------------
+
+Task<> Party::initiate(std::size_t run) {
+  const Attempt attempt = co_await begin(run);
+  co_await finish(run, attempt);
+}
+
+Task<Party::Attempt> Party::begin(std::size_t run) {
+  const TransferSpec& transfer = transfer_of(run);
+  ++result_of(run).begun;
+  Attempt attempt{co_await receive_control<Offer>(run), layout_of(transfer, false), {}, {}};
+  attempt.region = endpoint_.allocate(attempt.layout.size_bytes());
+  const auto content = content_of(run);
+  if (transfer.operation != Operation::RdmaRead) fill(attempt.region, attempt.layout, *content);
+  result_.run_started = now();
+  attempt.before = result_.traffic;
+  co_await post_messages(run, attempt.offer, attempt.layout, attempt.region);
+  co_return attempt;
+}
+
+Task<> Party::finish(std::size_t run, const Attempt& attempt) {
+  const TransferSpec& transfer = transfer_of(run);
+  co_await reap_all();
+  co_await conclude(run, attempt.offer, attempt.layout, attempt.region);
+  TransferResult& result = result_of(run);
+  result.messages += transfer.message_count();
+  result.bytes += transfer.data.size_bytes;
+  result.duration += result_.run_finished - result_.run_started;
+  const Traffic traffic = result_.traffic - attempt.before;
+  result.traffic.ius += traffic.ius;
+  result.traffic.frames += traffic.frames;
+}
+
+// Both offer, both post their work; then one after the other says what became of it.
+Task<> Party::both_ways(std::size_t run) {
+  const bool first = transfer_of(run).initiator == side_;
+  const std::size_t mine = first ? run : run + 1, theirs = first ? run + 1 : run;
+  co_await offer(theirs);
+  const Attempt attempt = co_await begin(mine);
+  if (first) co_await finish(mine, attempt);
+  co_await judge(theirs);
+  if (!first) co_await finish(mine, attempt);
+  buffers_.erase(theirs);
+}
+
+Task<> Party::post_messages(std::size_t run, const Offer& offer, const Layout& layout, const Region& region) {
+  const TransferSpec& transfer = transfer_of(run);
+  std::uint64_t allowed = takes_receives(transfer) ? offer.window : transfer.message_count();
+  for (std::uint64_t message = 0; message < transfer.message_count(); ++message) {
+    if (message == allowed) {
+      const Credit credit = co_await receive_control<Credit>(run);
+      allowed += credit.messages;
+    }
+    if (endpoint_.sends_posted() == workload_.queue_depth) co_await reap();
+    if (first_error_ != 0) break;
+    post_message(transfer, message, offer, layout, region);
+  }
+}
+
+void Party::post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
+                         const Region& region) {
+  layout.pieces(message, pieces_);
+  Posting posting{
+      .control = control_of(transfer), .pieces = pieces_, .base = region.address(), .handle = region.handle()};
+  posting.immediate_data = transfer.immediate ? *transfer.immediate + static_cast<std::uint32_t>(message) : 0;
+  posting.remote_address = offer.address + message * transfer.message_bytes;
+  posting.remote_handle = {offer.handle};
+  endpoint_.post_send(posting);
+}
+
+Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout, const Region& region) {
+  const TransferSpec& transfer = transfer_of(run);
+  TransferResult& result = result_of(run);
+  if (first_error_ != transfer.expected_status && !result.unexpected_status) result.unexpected_status = first_error_;
+  if (first_error_ != 0 && first_error_ == transfer.expected_status) ++result.ended;
+  if (first_error_ != 0 && (takes_receives(transfer) || endpoint_.vi().state() != vi::State::Connected))
+    throw Broken{"a descriptor failed with status " + status_text(first_error_)};
+  Done done{.run = static_cast<std::uint32_t>(run), .length_bytes = transfer.data.size_bytes, .failed = first_error_};
+  done.digest = digest_of(region, layout);
+  if (transfer.operation == Operation::RdmaRead) {
+    result_.run_finished = now();
+    if (first_error_ == 0 && done.digest != offer.digest) ++result.different;
+  }
+  co_await send_control(done);
+  const Verdict verdict = co_await receive_control<Verdict>(run);
+  if (first_error_ != 0) co_return;
+  result.digest = verdict.digest;
+  if (verdict.digest != done.digest) ++result.different;
+  if (transfer.expected_status == 0) ++result.ended;
+}
+
+// --- target
+// --------------------------------------------------------------------------------------------------------
+
+Task<> Party::serve(std::size_t run) {
+  co_await offer(run);
+  if (takes_receives(transfer_of(run))) co_await receive_messages(run);
+  co_await judge(run);
+  buffers_.erase(run);
+}
+
+Task<> Party::offer(std::size_t run) {
+  const TransferSpec& transfer = transfer_of(run);
+  const Buffer& buffer = buffer_of(run);
+  Offer offer{.run = static_cast<std::uint32_t>(run),
+              .length_bytes = transfer.data.size_bytes,
+              .window = workload_.queue_depth};
+  if (transfer.operation != Operation::Send) {
+    offer.address = buffer.region.address();
+    offer.handle = buffer.region.handle().value;
+  }
+  if (buffer.content != nullptr) offer.digest = buffer.content->digest;
+  co_await send_control(offer);
+}
+
+Task<> Party::receive_messages(std::size_t run) {
+  const TransferSpec& transfer = transfer_of(run);
+  const Layout layout = layout_of(transfer, true);
+  std::uint64_t credits = credit_count(transfer, workload_.queue_depth);
+  const std::uint32_t half = workload_.queue_depth / 2;
+  for (std::uint64_t message = 0; message < transfer.message_count(); ++message) {
+    const Received received = co_await receive();
+    const std::uint32_t immediate = transfer.immediate.value_or(0) + static_cast<std::uint32_t>(message);
+    const bool has_immediate = (received.completion.status & vi::status::immediate) != 0;
+    if (has_immediate != transfer.immediate.has_value() ||
+        (has_immediate && received.completion.immediate_data != immediate) ||
+        received.completion.length_bytes != layout.message_length(message))
+      ++result_of(run).different;
+    if ((message + 1) % half != 0 || credits == 0) continue;
+    --credits;
+    co_await send_control(Credit{.run = static_cast<std::uint32_t>(run), .messages = half});
+  }
+  result_.run_finished = now();
+}
+
+Task<> Party::judge(std::size_t run) {
+  const TransferSpec& transfer = transfer_of(run);
+  const Done done = co_await receive_control<Done>(run);
+  const Buffer& buffer = buffer_of(run);
+  if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) result_.run_finished = now();
+  Verdict verdict{.run = static_cast<std::uint32_t>(run)};
+  verdict.digest = transfer.operation == Operation::RdmaRead ? done.digest : digest_of(buffer.region, buffer.layout);
+  // The simulator knows both ends: a program that lied to its peer would show here.
+  if (done.failed == 0 && (verdict.digest != content_of(run)->digest || done.length_bytes != transfer.data.size_bytes))
+    ++result_of(run).different;
+  co_await send_control(verdict);
+}
+
+Party::Buffer& Party::buffer_of(std::size_t run) {
+  if (const auto found = buffers_.find(run); found != buffers_.end()) return found->second;
+  const TransferSpec& transfer = transfer_of(run);
+  const bool remote = transfer.operation != Operation::Send;
+  const Layout layout = layout_of(transfer, true);
+  const std::uint64_t size_bytes = remote ? transfer.data.size_bytes : layout.size_bytes();
+  Buffer buffer{layout,
+                endpoint_.allocate(size_bytes, transfer.operation == Operation::RdmaWrite,
+                                   transfer.operation == Operation::RdmaRead),
+                nullptr};
+  if (transfer.operation == Operation::RdmaRead) {
+    buffer.content = content_of(run);
+    std::copy(buffer.content->bytes.begin(), buffer.content->bytes.end(), buffer.region.bytes().begin());
+  }
+  return buffers_.emplace(run, std::move(buffer)).first->second;
+}
+
+// --- both
+// ----------------------------------------------------------------------------------------------------------
+
+Layout Party::layout_of(const TransferSpec& transfer, bool target) const {
+  std::uint32_t segments = transfer.segments;
+  if (target) segments = transfer.operation != Operation::Send || segments == 1 ? 1 : segments + 1;  // cut elsewhere
+  return {transfer.data.size_bytes, transfer.message_bytes, segments};
+}
+
+std::shared_ptr<const Content> Party::content_of(std::size_t run) const {
+  const Run& which = arrivals_.runs()[run];
+  return contents_.get(which.transfer->data,
+                       workload_.name + " " + std::to_string(which.index) + " " + std::to_string(which.repetition));
+}
+
+void Party::post_receives() {
+  while (endpoint_.receives_posted() < workload_.queue_depth + spare_receives) {
+    const auto arrival = arrivals_.next();
+    if (!arrival) return;
+    post_arrival(*arrival);
+  }
+}
+
+void Party::post_arrival(const Arrival& arrival) {
+  pieces_.clear();
+  Posting posting;
+  if (arrival.kind == Arrival::Kind::Control) {
+    pieces_.push_back({std::uint64_t{next_in_} * control_bytes, control_bytes});
+    posting.base = control_in_.address();
+    posting.handle = control_in_.handle();
+    posted_slots_.push_back(next_in_);
+    next_in_ = (next_in_ + 1) % (workload_.queue_depth + spare_receives);
+  } else {
+    const Buffer& buffer = buffer_of(arrival.run);
+    if (arrival.kind == Arrival::Kind::Data) buffer.layout.pieces(arrival.message, pieces_);
+    posting.base = buffer.region.address();
+    posting.handle = buffer.region.handle();
+  }
+  posting.pieces = pieces_;
+  endpoint_.post_receive(posting);
+  posted_.push_back(arrival);
+}
+
+Task<Party::Received> Party::receive() {
+  if (posted_.empty()) throw Broken{"waits for a message that nobody will send"};
+  Received received;
+  received.completion = co_await endpoint_.next_receive();
+  received.arrival = posted_.front();
+  posted_.pop_front();
+  if (received.arrival.kind == Arrival::Kind::Control) {
+    const auto slot = control_in_.bytes().subspan(std::size_t{posted_slots_.front()} * control_bytes, control_bytes);
+    posted_slots_.pop_front();
+    std::copy(slot.begin(), slot.end(), received.bytes.begin());
+  }
+  if (received.completion.error() != 0)
+    throw Broken{"a receive descriptor failed with status " + status_text(received.completion.error())};
+  post_receives();
+  co_return received;
+}
+
+template <class Message>
+Task<Message> Party::receive_control(std::size_t run) {
+  const Received received = co_await receive();
+  Message message;
+  const Message expected;
+  std::memcpy(&message, received.bytes.data(), sizeof message);
+  if (received.arrival.kind != Arrival::Kind::Control || received.completion.length_bytes != sizeof message ||
+      message.kind != expected.kind || message.run != run)
+    throw Broken{"got another message than it waited for"};
+  co_return message;
+}
+
+template <class Message>
+Task<> Party::send_control(Message message) {
+  if (endpoint_.sends_posted() == workload_.queue_depth) co_await reap();
+  const std::uint64_t offset = std::uint64_t{next_out_} * control_bytes;
+  next_out_ = (next_out_ + 1) % (workload_.queue_depth + spare_receives);
+  std::memcpy(control_out_.bytes().data() + offset, &message, sizeof message);
+  const Piece piece{offset, sizeof message};
+  endpoint_.post_send({.pieces = {&piece, 1}, .base = control_out_.address(), .handle = control_out_.handle()});
+}
+
+Task<> Party::reap() {
+  const Completion completion = co_await endpoint_.next_send();
+  if (first_error_ == 0) first_error_ = completion.error();
+}
+
+Task<> Party::reap_all() {
+  while (endpoint_.sends_posted() > 0) co_await reap();
+}
+
+}  // namespace sim

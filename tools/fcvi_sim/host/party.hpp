@@ -1,0 +1,92 @@
+// One side of a connection while it moves data.
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tools/fcvi_sim/host/arrivals.hpp"
+#include "tools/fcvi_sim/host/content.hpp"
+#include "tools/fcvi_sim/host/control_messages.hpp"
+#include "tools/fcvi_sim/host/endpoint.hpp"
+#include "tools/fcvi_sim/host/results.hpp"
+
+namespace sim {
+
+/// A program cannot go on: thrown and caught within a program.
+struct Broken {
+  std::string why;
+};
+
+class Party {
+ public:
+  Party(Node& node, const WorkloadSpec& workload, Side side, const ContentStore& contents, WorkloadResult& result);
+  [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
+  /// All transfers, in order. Throws Broken.
+  Task<> transfer();
+
+ private:
+  /// Memory of a run in which this side is the target; made when its first receive is posted.
+  struct Buffer {
+    Layout layout;
+    Region region;
+    std::shared_ptr<const Content> content;  // RDMA Read: what it holds
+  };
+  struct Received {
+    Arrival arrival;
+    Completion completion;
+    ControlBytes bytes{};
+  };
+
+  /// What an initiator works with.
+  struct Attempt {
+    Offer offer;
+    Layout layout;
+    Region region;
+    Traffic before;
+  };
+  Task<> initiate(std::size_t run);
+  Task<Attempt> begin(std::size_t run);
+  Task<> finish(std::size_t run, const Attempt& attempt);
+  Task<> offer(std::size_t run);
+  Task<> both_ways(std::size_t run);
+  Task<> post_messages(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
+  Task<> conclude(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
+  Task<> serve(std::size_t run);
+  Task<> receive_messages(std::size_t run);
+  Task<> judge(std::size_t run);
+  void post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
+                    const Region& region);
+
+  template <class Message>
+  Task<Message> receive_control(std::size_t run);
+  Task<Received> receive();
+  template <class Message>
+  Task<> send_control(Message message);
+  Task<> reap();
+  Task<> reap_all();
+  void post_receives();
+  void post_arrival(const Arrival& arrival);
+  Buffer& buffer_of(std::size_t run);
+  [[nodiscard]] std::shared_ptr<const Content> content_of(std::size_t run) const;
+  [[nodiscard]] Layout layout_of(const TransferSpec& transfer, bool target) const;
+  TransferResult& result_of(std::size_t run) { return result_.transfers[arrivals_.runs()[run].index]; }
+  [[nodiscard]] const TransferSpec& transfer_of(std::size_t run) const { return *arrivals_.runs()[run].transfer; }
+  [[nodiscard]] runtime::TimeNs now() { return endpoint_.node().driver().now(); }
+
+  const WorkloadSpec& workload_;
+  const Side side_;
+  const ContentStore& contents_;
+  WorkloadResult& result_;
+  Arrivals arrivals_;
+  Endpoint endpoint_;
+  Region control_out_, control_in_;
+  std::uint32_t next_out_ = 0, next_in_ = 0;
+  std::deque<Arrival> posted_;
+  std::deque<std::uint32_t> posted_slots_;  // of control_in_, for the control arrivals among them
+  std::map<std::size_t, Buffer> buffers_;
+  std::uint32_t first_error_ = 0;  // of this run's descriptors
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace sim

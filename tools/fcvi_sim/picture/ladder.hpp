@@ -1,0 +1,104 @@
+// What a ladder diagram shows: rows in order of time, made while the run goes on. Frames of one sequence are
+// one row; of long runs of messages that are alike, most become one row that counts them.
+#pragma once
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/scheduler.hpp"
+#include "tools/fcvi_sim/scenario/scenario.hpp"
+#include "wire/fc_header.hpp"
+
+namespace sim {
+
+/// What a row is about; decides its colour.
+enum class RowKind : std::uint8_t { Login, Naming, Setup, Data, Response, Teardown, Abort, Other };
+std::string_view to_string(RowKind kind);
+
+/// A frame as the observer passes it on.
+struct SeenFrame {
+  runtime::TimeNs at = 0;
+  std::size_t port = 0;   // position of the tapped port
+  bool outbound = false;  // sent by that port, else received by it from a service of the fabric
+  bool first = false;     // of its sequence
+  bool last = false;
+};
+
+struct LadderRow {
+  enum class Shape : std::uint8_t { Arrow, Gap, State };
+  Shape shape = Shape::Arrow;
+  RowKind row_kind = RowKind::Other;
+  runtime::TimeNs at = 0;
+  std::size_t from = 0, to = 0;         // lanes; State: both the same
+  std::string text = {};                // Arrow: name and fields; State: the change
+  std::uint64_t frames = 0, bytes = 0;  // Arrow and Gap; bytes: message data
+  std::string note = {};                // what faults did to it
+  std::uint64_t lost_frames = 0;
+  std::map<std::string_view, std::uint64_t> hidden = {};  // Gap: messages by name
+};
+
+class Ladder {
+ public:
+  explicit Ladder(const Scenario& scenario);
+
+  void frame(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field);
+  /// A fault befell the frame with that header, which was seen before.
+  void fault(const wire::FcHeader& header, std::string_view note, bool lost);
+  /// The endpoint of workload `connection` at `port` changed its state.
+  void state(runtime::TimeNs at, std::size_t port, std::string_view connection, std::string_view from,
+             std::string_view to);
+
+  struct Lane {
+    std::string title, subtitle;  // "client", "010100 10.0.0.1"
+  };
+  /// The ports in the scenario's order, then the services as they took part.
+  [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
+  [[nodiscard]] std::size_t port_count() const { return port_count_; }
+  [[nodiscard]] const std::vector<LadderRow>& rows() const { return rows_; }
+
+ private:
+  /// Rows with the same signature are alike.
+  struct Run {
+    std::uint64_t seen = 0, last_row = 0;
+  };
+  static constexpr std::size_t max_rows = 1500;      // of all; afterwards everything goes into one gap
+  static constexpr std::size_t max_data_rows = 700;  // of messages and responses
+  static constexpr std::uint64_t shown_of_run = 3,
+                                 shown_of_run_with_faults = 20;  // which of them met one is worth seeing
+  static constexpr std::uint64_t rows_apart = 40;                // what was not seen for so long is worth showing again
+
+  std::size_t lane_of(wire::FcId id);
+  void learn_address(std::size_t port, wire::FcId id);
+  LadderRow arrow(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field);
+  std::string text_of(const LadderRow& row, const wire::FcHeader& header, wire::Bytes data_field);
+  void learn_exchange(const LadderRow& row, const wire::FcHeader& header, wire::Bytes data_field);
+  [[nodiscard]] bool hides(const LadderRow& row, const std::string& signature);
+  std::size_t add(LadderRow row, std::string_view name);
+
+  std::vector<Lane> lanes_;
+  std::size_t port_count_;
+  std::map<std::uint32_t, std::size_t> services_;
+  std::map<std::uint32_t, std::size_t> ports_;  // N_Port_ID -> lane
+  std::vector<LadderRow> rows_;
+  std::size_t data_rows_ = 0;
+  std::uint64_t row_count_ = 0;  // with hidden ones
+  std::map<std::string, Run> runs_;
+  boost::unordered_flat_map<std::uint64_t, std::size_t> open_;  // sequences under way -> row
+  bool with_faults_;
+  boost::unordered_flat_map<std::uint64_t, std::size_t> recent_;  // with faults: the row of each sequence, the latest
+  boost::unordered_flat_map<std::uint64_t, std::string_view> requests_;  // ELS and CT that wait for their answer
+  boost::unordered_flat_map<std::uint64_t, std::string> exchanges_;      // what each began with
+};
+
+/// The diagram as an SVG document. `title` may hold anything.
+std::string to_svg(const Ladder& ladder, std::string_view title, runtime::TimeNs start);
+/// & < > " and control characters, as XML wants them.
+std::string escape_xml(std::string_view text);
+/// What matters of a message besides its name, short: "id 00000001h, Reliable Delivery".
+std::string short_fields(const wire::FcHeader& header, wire::Bytes data_field);
+RowKind kind_of(const wire::FcHeader& header, wire::Bytes data_field);
+
+}  // namespace sim

@@ -1,0 +1,234 @@
+#include "tools/fcvi_sim/run/expectations.hpp"
+
+#include <algorithm>
+
+#include "tools/fcvi_sim/scenario/status_text.hpp"
+#include "tools/fcvi_sim/run/wire_check.hpp"
+#include "settings/units.hpp"
+
+namespace sim {
+using namespace settings;
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const Scenario& scenario, const RunResult& result) : scenario_(scenario), result_(result) {}
+  Verdicts check();
+
+ private:
+  void expect(bool held, const std::string& what, std::string_view expected, std::string_view got) {
+    ++verdicts_.checked;
+    if (!held) verdicts_.failures.push_back(what + ": expected " + std::string(expected) + ", got " + std::string(got));
+  }
+  void bound(const std::string& what, const Bound& expected, std::uint64_t got) {
+    expect(expected.holds(got), what, to_string(expected), format_count(got));
+  }
+  void call(const std::string& what, vi::Return expected, std::optional<vi::Return> got) {
+    expect(got == expected, what, to_string(expected), got ? to_string(*got) : "no answer");
+  }
+  void time(const std::string& what, const std::optional<TimeBound>& expected, runtime::TimeNs got) {
+    if (expected) expect(expected->holds(got), what, to_string(*expected), format_duration(got));
+  }
+  void states(const std::string& what, const std::optional<std::vector<std::string>>& expected,
+              const std::vector<std::string_view>& got);
+  void outcome();
+  void calls(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
+  void completions(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got);
+  void queue(const std::string& what, const CompletionExpectations& expected, const std::vector<SeenCompletion>& got);
+  void discards();
+  void kept();
+  void transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
+  void wire();
+  void errors();
+  void faults();
+  void workload(const WorkloadSpec& spec, const WorkloadResult& got);
+  void transfer(const std::string& name, const TransferSpec& spec, const TransferResult& got);
+
+  const Scenario& scenario_;
+  const RunResult& result_;
+  Verdicts verdicts_;
+};
+
+void Checker::outcome() {
+  switch (result_.outcome) {
+    case Driver::Outcome::Finished: expect(true, "", "", ""); return;
+    case Driver::Outcome::TimeLimit:
+      if (!result_.not_ready.empty()) {
+        expect(false, "port " + result_.not_ready,
+               "logged in and registered within " + format_duration(scenario_.time_limit), "no end");
+        return;
+      }
+      expect(false, "the run", "an end within " + format_duration(scenario_.time_limit), "programs that still wait");
+      return;
+    case Driver::Outcome::Stuck:
+      expect(false, "the run", "an end", "programs that wait for something that cannot happen");
+      return;
+  }
+}
+
+void Checker::transfer(const std::string& name, const TransferSpec& spec, const TransferResult& got) {
+  if (got.unexpected_status)
+    expect(false, name + ": descriptor status", status_text(spec.expected_status), status_text(*got.unexpected_status));
+  if (spec.expected_status == 0)
+    expect(got.different == 0, name + ": SHA-256 and length", "equal at both sides",
+           std::to_string(got.different) + " different");
+  expect(got.ended == spec.repeat, name, std::to_string(spec.repeat) + " done", std::to_string(got.ended) + " done");
+}
+
+std::string joined(const auto& names) {
+  std::string text;
+  for (const auto& name : names) text.append(text.empty() ? "" : ", ").append(name);
+  return text.empty() ? "none" : text;
+}
+
+void Checker::states(const std::string& what, const std::optional<std::vector<std::string>>& expected,
+                     const std::vector<std::string_view>& got) {
+  if (!expected) return;
+  const bool held = std::equal(expected->begin(), expected->end(), got.begin(), got.end());
+  expect(held, what, joined(*expected), joined(got));
+}
+
+void Checker::calls(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got) {
+  call(name + ": connect", spec.expect.connect, got.connect);
+  if (spec.expect.connect == vi::Return::Success || spec.expect.disconnect)
+    call(name + ": disconnect", spec.expect.disconnect.value_or(vi::Return::Success), got.disconnect);
+  if (spec.expect.accept) call(name + ": accept", *spec.expect.accept, got.accept);
+  if (spec.expect.server_disconnect)
+    call(name + ": server disconnect", *spec.expect.server_disconnect, got.server_disconnect);
+  time(name + ": time of connect", spec.expect.connect_time, got.setup_duration);
+  time(name + ": time of accept", spec.expect.accept_time, got.accept_duration);
+  states(name + ": client states", spec.expect.client_states, got.client_states);
+  states(name + ": server states", spec.expect.server_states, got.server_states);
+}
+
+bool is_any(const TimeBound& bound) { return bound.min == 0 && bound.max == runtime::never; }
+
+/// "completion 5 (FILE:LINE): expected success at most 5 ms, got flushed at 7.000 ms": the first difference only.
+void Checker::queue(const std::string& what, const CompletionExpectations& expected,
+                    const std::vector<SeenCompletion>& got) {
+  if (!expected) return;
+  std::size_t position = 0;
+  for (const CompletionExpectation& wanted : *expected) {
+    for (std::uint64_t i = 0; i < wanted.count; ++i, ++position) {
+      const bool there = position < got.size();
+      if (there && got[position].error_bits == wanted.error_bits && wanted.at.holds(got[position].at)) continue;
+      return expect(
+          false, what + ", completion " + std::to_string(position + 1) + " (" + wanted.where + ")",
+          status_text(wanted.error_bits) + (is_any(wanted.at) ? "" : ", " + to_string(wanted.at)),
+          there ? status_text(got[position].error_bits) + " at " + format_duration(got[position].at) : "no more");
+    }
+  }
+  expect(position == got.size(), what + ", after " + std::to_string(position) + " completions", "no more",
+         position == got.size() ? "no more"
+                                : status_text(got[position].error_bits) + " at " + format_duration(got[position].at));
+}
+
+void Checker::completions(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got) {
+  queue(name + ": client's sends", expect.client_sends, got.client_sends);
+  queue(name + ": client's receives", expect.client_receives, got.client_receives);
+  queue(name + ": server's sends", expect.server_sends, got.server_sends);
+  queue(name + ": server's receives", expect.server_receives, got.server_receives);
+}
+
+void Checker::transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got) {
+  if (spec.expect.gives_up) {
+    expect(got.broken == *spec.expect.gives_up, name + ": programs", *spec.expect.gives_up,
+           got.broken.empty() ? "no error" : got.broken);
+    return;
+  }
+  bool failure_expected = spec.expect.connect != vi::Return::Success;
+  for (std::size_t i = 0; i < spec.transfers.size() && !failure_expected; ++i) {
+    const TransferSpec& transfer_spec = spec.transfers[i];
+    transfer(name + ", transfer " + std::to_string(i) + " (" + std::string(to_string(transfer_spec.operation)) + ")",
+             transfer_spec, got.transfers[i]);
+    failure_expected = transfer_spec.expected_status != 0 && !got.broken.empty();
+  }
+  if (!failure_expected) expect(got.broken.empty(), name + ": programs", "no error", got.broken);
+}
+
+void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
+  const std::string name = "workload " + spec.name;
+  calls(name, spec, got);
+  expect(got.client_ended, name + ": client program", "an end", "still waiting");
+  expect(got.server_ended, name + ": server program", "an end", "still waiting");
+  if (got.client_ended)
+    expect(got.client_state == spec.expect.client_state, name + ": client state", to_string(spec.expect.client_state),
+           to_string(got.client_state));
+  if (got.server_ended)
+    expect(got.server_state == spec.expect.server_state, name + ": server state", to_string(spec.expect.server_state),
+           to_string(got.server_state));
+  transfers(name, spec, got);
+  completions(name, spec.expect, got);
+}
+
+void Checker::wire() {
+  if (!scenario_.expectations.wire) return;
+  const auto difference = compare_wire(scenario_, result_.wire);
+  verdicts_.checked += scenario_.expectations.wire->size();
+  if (difference) expect(false, difference->what, difference->expected, difference->got);
+}
+
+void Checker::errors() {
+  const Expectations& expected = scenario_.expectations;
+  if (!expected.errors) return bound("asynchronous errors", expected.asynchronous_errors, result_.asynchronous_errors);
+  const auto text = [&](std::size_t port, vi::ErrorCode error) {
+    return scenario_.ports[port].name + " " + std::string(to_string(error));
+  };
+  std::vector<std::string> wanted, got;
+  for (const ErrorExpectation& error : *expected.errors) wanted.push_back(text(error.port, error.error));
+  for (const SeenError& error : result_.errors) got.push_back(text(error.port, error.error));
+  expect(wanted == got, "asynchronous errors", joined(wanted), joined(got));
+  for (std::size_t i = 0; wanted == got && i < wanted.size(); ++i)
+    time("asynchronous error " + wanted[i], (*expected.errors)[i].at, result_.errors[i].at);
+}
+
+void Checker::discards() {
+  const Expectations& expected = scenario_.expectations;
+  if (!expected.discard_list) return bound("discarded frames", expected.discards, result_.discards);
+  std::vector<std::string> wanted, got = result_.discard_reasons;
+  for (const DiscardExpectation& discard : *expected.discard_list)
+    wanted.push_back(discard_text(scenario_.ports[discard.port].name, discard.reason, discard.times));
+  std::sort(wanted.begin(), wanted.end());
+  std::sort(got.begin(), got.end());
+  expect(wanted == got, "discarded frames", joined(wanted), joined(got));
+}
+
+void Checker::kept() {
+  for (const KeptExpectation& expected : scenario_.expectations.kept)
+    bound("bytes kept at " + scenario_.ports[expected.port].name, expected.bytes,
+          expected.port < result_.kept_bytes.size() ? result_.kept_bytes[expected.port] : 0);
+}
+
+void Checker::faults() {
+  for (std::size_t i = 0; i < scenario_.faults.size(); ++i)
+    bound("fault " + std::to_string(i) + " (" + scenario_.faults[i].rule.note + ")", scenario_.faults[i].times,
+          i < result_.faults.size() ? result_.faults[i] : 0);
+}
+
+Verdicts Checker::check() {
+  outcome();
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) workload(scenario_.workloads[i], result_.workloads[i]);
+  const Expectations& expected = scenario_.expectations;
+  for (const auto& [name, expected_bound] : expected.ius) {
+    const auto found = result_.ius.find(name);
+    bound("IUs " + name, expected_bound, found == result_.ius.end() ? 0 : found->second);
+  }
+  discards();
+  kept();
+  errors();
+  wire();
+  faults();
+  bound("events that a state machine had no row for", {0, 0}, result_.unexpected_events);
+  if (expected.max_duration)
+    expect(result_.duration <= *expected.max_duration, "simulated time",
+           "at most " + format_duration(*expected.max_duration), format_duration(result_.duration));
+  return std::move(verdicts_);
+}
+
+}  // namespace
+
+Verdicts check_expectations(const Scenario& scenario, const RunResult& result) {
+  return Checker(scenario, result).check();
+}
+
+}  // namespace sim

@@ -1,0 +1,91 @@
+#include "tools/fcvi_sim/run/fault_injector.hpp"
+
+#include <utility>
+
+namespace sim {
+namespace {
+
+// A fault at a given time has a rule too, which no frame meets: so that rules and faults have the same positions.
+std::vector<faults::Rule> rules_of(const Scenario& scenario) {
+  std::vector<faults::Rule> rules;
+  for (const FaultSpec& fault : scenario.faults) {
+    rules.push_back(fault.rule);
+    if (fault.at) rules.back().match.sent = rules.back().match.received = false;
+  }
+  return rules;
+}
+
+}  // namespace
+
+FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scenario, PortControl& control,
+                             PortOf port_of, FrameListener listener)
+    : scheduler_(scheduler), scenario_(scenario), control_(control), listener_(std::move(listener)),
+      random_(scenario.seed, "faults"),
+      rules_(
+          rules_of(scenario), [this] { return static_cast<double>(random_.next() >> 11) * 0x1p-53; },
+          std::move(port_of)) {
+  rules_.set_listener([this](std::size_t rule, std::size_t link, fc2::LinkDirection direction,
+                             const fc2::Frame& frame) { happened(rule, link, direction, frame); });
+  for (std::size_t port = 0; port < scenario.ports.size(); ++port) links_.emplace_back(scheduler, rules_, port);
+  for (const FaultSpec& fault : scenario.faults)
+    port_faults_.push_back(fault.event ? std::make_unique<PortFault>(*this, *fault.event) : nullptr);
+}
+
+void FaultInjector::start_clock() {
+  rules_.start_clock(scheduler_.now());
+  for (std::size_t i = 0; i < port_faults_.size(); ++i)
+    if (port_faults_[i] != nullptr && scenario_.faults[i].at) port_faults_[i]->trigger(*scenario_.faults[i].at);
+}
+
+void FaultInjector::heal() {
+  rules_.heal();
+  for (const auto& fault : port_faults_)
+    if (fault != nullptr) fault->heal();
+}
+
+std::vector<std::uint64_t> FaultInjector::times() const {
+  std::vector<std::uint64_t> times;
+  for (std::size_t i = 0; i < port_faults_.size(); ++i)
+    times.push_back(port_faults_[i] != nullptr ? port_faults_[i]->times() : rules_.fired(i));
+  return times;
+}
+
+// Links do not go down while one of them carries a frame: at the same moment, but afterwards.
+void FaultInjector::happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction,
+                             const fc2::Frame& frame) {
+  if (port_faults_[rule] != nullptr) return port_faults_[rule]->trigger(0);
+  listener_(scenario_.faults[rule], link, direction, frame);
+}
+
+void FaultInjector::PortFault::trigger(runtime::TimeNs delay) {
+  if (!down_) owner_.scheduler_.schedule_after(*this, delay);
+}
+
+void FaultInjector::PortFault::heal() {
+  owner_.scheduler_.cancel(*this);
+  if (std::exchange(down_, false)) owner_.control_.bring_up(event_);
+}
+
+void FaultInjector::PortFault::fire(runtime::TimeNs) {
+  if (std::exchange(down_, false)) return owner_.control_.bring_up(event_);
+  ++times_;
+  switch (event_.kind) {
+    case PortEvent::Kind::LogOut:
+    case PortEvent::Kind::ImplicitLogOut:
+      return owner_.control_.log_out(event_.port, event_.peer, event_.kind == PortEvent::Kind::ImplicitLogOut);
+    case PortEvent::Kind::Nos:
+    case PortEvent::Kind::Ols:
+    case PortEvent::Kind::LinkReset:
+    case PortEvent::Kind::Lip:
+    case PortEvent::Kind::Replug: return owner_.control_.link_event(event_);
+    case PortEvent::Kind::LinkDown:
+    case PortEvent::Kind::Cut:
+    case PortEvent::Kind::SwitchLinkDown:
+    case PortEvent::Kind::SwitchDown: break;
+  }
+  down_ = true;
+  owner_.control_.take_down(event_);
+  if (event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);
+}
+
+}  // namespace sim

@@ -1,0 +1,80 @@
+// The scenario's faults at work: on the links by rules, on ports by events.
+#pragma once
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fc2_fabric/link/faults.hpp"
+#include "tools/fcvi_sim/scenario/random.hpp"
+#include "tools/fcvi_sim/scenario/scenario.hpp"
+#include "tools/faults/rules.hpp"
+
+namespace sim {
+
+/// What the simulation does for faults that befall ports, links between switches and switches.
+class PortControl {
+ public:
+  virtual void take_down(const PortEvent& event) = 0;
+  /// With taps and faults as before.
+  virtual void bring_up(const PortEvent& event) = 0;
+  virtual void log_out(std::size_t port, std::size_t peer, bool implicit) = 0;
+  /// One that is over at once.
+  virtual void link_event(const PortEvent& event) = 0;
+
+ protected:
+  ~PortControl() = default;
+};
+
+class FaultInjector {
+ public:
+  using PortOf = faults::RuleSet::PortOf;
+  /// A fault befell a frame: `fault` is a position in the scenario's list.
+  using FrameListener =
+      std::function<void(const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame&)>;
+
+  FaultInjector(runtime::Scheduler& scheduler, const Scenario& scenario, PortControl& control, PortOf port_of,
+                FrameListener listener);
+  FaultInjector(const FaultInjector&) = delete;
+  FaultInjector& operator=(const FaultInjector&) = delete;
+
+  /// The rules, for the port's link; nullptr where the scenario has no faults.
+  [[nodiscard]] fc2::FaultyLink* rules_for(std::size_t port) {
+    return scenario_.faults.empty() ? nullptr : &links_[port];
+  }
+  /// The times of the scenario count from now.
+  void start_clock();
+  /// The run is over: no more faults; links that are down come up.
+  void heal();
+  /// By position in the scenario's list.
+  [[nodiscard]] std::vector<std::uint64_t> times() const;
+
+ private:
+  /// One fault that befalls a port; also what ends it.
+  class PortFault final : public runtime::Event {
+   public:
+    PortFault(FaultInjector& owner, const PortEvent& event) : owner_(owner), event_(event) {}
+    void trigger(runtime::TimeNs delay);
+    void heal();
+    [[nodiscard]] std::uint64_t times() const { return times_; }
+
+   private:
+    void fire(runtime::TimeNs now) override;
+    FaultInjector& owner_;
+    PortEvent event_;
+    bool down_ = false;
+    std::uint64_t times_ = 0;
+  };
+  void happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame);
+
+  runtime::Scheduler& scheduler_;
+  const Scenario& scenario_;
+  PortControl& control_;
+  FrameListener listener_;
+  Random random_;
+  faults::RuleSet rules_;
+  std::deque<fc2::FaultyLink> links_;                    // by port
+  std::vector<std::unique_ptr<PortFault>> port_faults_;  // by fault; null: one of frames
+};
+
+}  // namespace sim

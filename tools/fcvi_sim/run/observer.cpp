@@ -1,0 +1,171 @@
+#include "tools/fcvi_sim/run/observer.hpp"
+
+#include <algorithm>
+
+#include "tools/fcvi_sim/run/wire_check.hpp"
+#include "wire/describe.hpp"
+#include "wire/fcvi/connect_resp1.hpp"
+#include "wire/fcvi/connect_rqst.hpp"
+
+namespace sim {
+namespace {
+namespace fcvi = wire::fcvi;
+
+/// Sent by a service of the fabric: nobody's own frames are seen where they leave.
+bool is_service(wire::FcId id) { return id.value >= 0xFFFC00; }
+
+std::uint64_t payload_size(const wire::FcHeader& header, const fc2::Frame& frame) {
+  const std::size_t beside = wire::FcHeader::size() + header.device_header_size() + header.fill_bytes();
+  return frame.size_bytes > beside ? frame.size_bytes - beside : 0;
+}
+
+std::string discriminator_of(const fcvi::NetAddress& address) {
+  return {address.discriminator.begin(), address.discriminator.end()};
+}
+
+}  // namespace
+
+Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
+    : result_(result), scenario_(scenario), ladder_(ladder), f_port_replies_(scenario.ports.size()) {
+  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
+    std::string discriminator = scenario.workloads[i].discriminator;
+    discriminator.resize(128);
+    workloads_.emplace(std::move(discriminator), i);
+  }
+}
+
+fc2::FrameTap& Observer::tap(std::size_t index, fc2::FrameTap* capture) {
+  return taps_.emplace_back(*this, index, capture);
+}
+
+void Observer::Tap::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
+  if (capture_ != nullptr) capture_->frame_passed(at, frame, outbound);
+  observer_.frame_sent(at, port_, frame, outbound);
+}
+
+void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound) {
+  if (frame.size_bytes < wire::FcHeader::size()) return;  // cut short by a fault
+  const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
+  if (!outbound && !is_service(header.s_id)) return;  // seen where its sender's port is tapped
+  if (outbound) ports_[header.s_id.value] = port;
+  const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
+  const wire::Bytes data_field = frame.content().subspan(wire::FcHeader::size());
+  ++result_.frame_count;
+  result_.byte_count += frame.size_bytes;
+  if (first) {
+    ++result_.iu_count;
+    ++result_.ius[wire::message_name(header, data_field)];
+  } else if (wire::is_link_control(header.r_ctl)) {
+    ++result_.ius[wire::message_name(header, data_field)];
+  }
+  if (scenario_.expectations.wire && outbound) record(at, port, frame);
+  if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++f_port_replies_[port];
+  if (header.type == wire::Type::fc_vi) {
+    if (first) learn(header, data_field);
+    if (WorkloadResult* connection = connection_of(header, data_field); connection != nullptr) {
+      ++connection->traffic.frames;
+      if (first) ++connection->traffic.ius;
+    }
+  }
+  if (ladder_ != nullptr) ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
+}
+
+// --- what expectations want to know ------------------------------------------------------------------------------
+
+void Observer::start_clock(runtime::TimeNs zero) {
+  zero_ = zero;
+  for (WireIu& iu : result_.wire) iu.at -= zero;
+}
+
+std::optional<std::size_t> Observer::port_of(wire::FcId id) const {
+  const auto found = ports_.find(id.value);
+  return found == ports_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Observer::record(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame) {
+  constexpr std::size_t bytes_kept = 96, most_ius = 100'000;  // up to the handle in a connection IU's payload
+  const auto facts = faults::facts_of(frame);
+  if (!facts) return;
+  const std::uint64_t payload_bytes = payload_size(facts->header, frame);
+  const bool begins = facts->first || wire::is_link_control(facts->header.r_ctl);  // an ACK stands for itself
+  if (!begins && !scenario_.expectations.wire_frames) {
+    if (WireIu* iu = iu_of(facts->header); iu != nullptr) {
+      iu->last_f_ctl = facts->header.f_ctl;
+      iu->payload_bytes += payload_bytes;
+    }
+    return;
+  }
+  if (!counts_on_wire(scenario_.expectations, *facts, frame.content())) return;
+  const auto from = scenario_.expectations.wire_from;
+  if (result_.wire.size() == most_ius || (from && (zero_ == 0 || at - zero_ < *from))) return;
+  const auto content = frame.content().first(std::min<std::size_t>(bytes_kept, frame.size_bytes));
+  result_.wire.push_back({at - zero_,
+                          port,
+                          port_of(facts->header.d_id),
+                          *facts,
+                          {content.begin(), content.end()},
+                          facts->header.f_ctl,
+                          payload_bytes});
+}
+
+// The latest of its sequence, or that very frame: SEQ_IDs come again.
+WireIu* Observer::iu_of(const wire::FcHeader& header) {
+  const auto found = std::find_if(result_.wire.rbegin(), result_.wire.rend(), [&](const WireIu& iu) {
+    const wire::FcHeader& first = iu.facts.header;
+    return first.s_id == header.s_id && first.ox_id == header.ox_id && first.seq_id == header.seq_id &&
+           first.r_ctl == header.r_ctl && (!scenario_.expectations.wire_frames || first.seq_cnt == header.seq_cnt) &&
+           first.has(wire::f_ctl::exchange_responder) == header.has(wire::f_ctl::exchange_responder);
+  });
+  return found == result_.wire.rend() ? nullptr : &*found;
+}
+
+// A service's frame is seen where it arrives: one that does not is shown as if it had.
+void Observer::fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound,
+                     const fc2::Frame& frame) {
+  const auto header = wire::FcHeader::parse(frame.content());
+  if (!header) return;
+  const bool lost = fault.rule.action->kind == fc2::FaultAction::Kind::Drop;
+  if (lost && !outbound) {
+    if (taps_[index].capture_ != nullptr) taps_[index].capture_->frame_passed(at, frame, false);
+    frame_sent(at, index, frame, false);
+  }
+  if (WireIu* iu = lost ? iu_of(*header) : nullptr; iu != nullptr) iu->lost = true;
+  if (fault.rule.action->kind == fc2::FaultAction::Kind::Rewrite) rewritten(*fault.rule.action, frame);
+  if (ladder_ != nullptr) ladder_->fault(*header, fault.rule.note, lost);
+}
+
+/// From there on the wire has another IU.
+void Observer::rewritten(const fc2::FaultAction& action, const fc2::Frame& frame) {
+  fc2::Frame changed = frame;
+  for (const fc2::FramePatch& patch : action.patches) fc2::rewrite(changed, patch);
+  const auto before = faults::facts_of(frame), after = faults::facts_of(changed);
+  WireIu* iu = before && (before->first || scenario_.expectations.wire_frames) ? iu_of(before->header) : nullptr;
+  if (iu == nullptr || !after) return;
+  iu->facts = *after;
+  std::copy_n(changed.bytes.begin(), iu->bytes.size(), iu->bytes.begin());
+}
+
+// --- connections -------------------------------------------------------------------------------------------------
+
+// CONNECT_RQST and RESP1 tell which handle belongs to which discriminator, and thereby to which workload.
+void Observer::learn(const wire::FcHeader& header, wire::Bytes data_field) {
+  const auto remember = [&](const fcvi::ConnectPayload& payload, const fcvi::NetAddress& server) {
+    const auto found = workloads_.find(discriminator_of(server));
+    if (found != workloads_.end() && payload.handle != wire::FcviHandle::unassigned)
+      ends_[key(header.s_id, payload.handle)] = &result_.workloads[found->second];
+  };
+  const std::size_t size = header.device_header_size();
+  if (const auto rqst = fcvi::ConnectRqst::parse(size, data_field))
+    remember(rqst->payload, rqst->payload.remote_address);
+  if (const auto resp = fcvi::ConnectResp1::parse(size, data_field))
+    remember(resp->payload, resp->payload.local_address);
+}
+
+WorkloadResult* Observer::connection_of(const wire::FcHeader& header, wire::Bytes data_field) {
+  if (data_field.size() < 4) return nullptr;
+  const wire::FcviHandle handle{wire::load_big<4>(data_field.data())};
+  const auto found = ends_.find(key(header.d_id, handle));
+  return found == ends_.end() ? nullptr : found->second;
+}
+
+}  // namespace sim

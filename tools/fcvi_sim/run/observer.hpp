@@ -1,0 +1,67 @@
+// Sees every frame of a run once, as it was sent: counts, assigns FC-VI traffic to connections, feeds the
+// ladder.
+#pragma once
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fc2_fabric/frame/capture.hpp"
+#include "fc2_fabric/link/channel.hpp"
+#include "tools/fcvi_sim/picture/ladder.hpp"
+#include "tools/fcvi_sim/host/results.hpp"
+#include "wire/fc_header.hpp"
+
+namespace sim {
+
+class Observer {
+ public:
+  Observer(RunResult& result, const Scenario& scenario, Ladder* ladder);
+  /// A tap for port `index`; `capture` may be null.
+  fc2::FrameTap& tap(std::size_t index, fc2::FrameTap* capture);
+  /// A fault befell a frame on the link of port `index`; `outbound`: the port sent it, its tap has just seen it.
+  void fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound, const fc2::Frame& frame);
+  /// Times of the results count from here.
+  void start_clock(runtime::TimeNs zero);
+  /// ELS replies of the F_Port that port `index` got: to its FLOGI, its LOGO.
+  [[nodiscard]] std::uint64_t f_port_replies(std::size_t index) const { return f_port_replies_[index]; }
+
+ private:
+  class Tap final : public fc2::FrameTap {
+   public:
+    Tap(Observer& observer, std::size_t port, fc2::FrameTap* capture)
+        : observer_(observer), port_(port), capture_(capture) {}
+    void frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) override;
+
+   private:
+    friend class Observer;
+    Observer& observer_;
+    std::size_t port_;
+    fc2::FrameTap* capture_;
+  };
+  /// An end of a connection: who holds that FCVI_HANDLE.
+  static std::uint64_t key(wire::FcId port, wire::FcviHandle handle) {
+    return std::uint64_t{port.value} << 32 | handle.value;
+  }
+  void frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
+  WorkloadResult* connection_of(const wire::FcHeader& header, wire::Bytes data_field);
+  void record(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame);
+  void rewritten(const fc2::FaultAction& action, const fc2::Frame& frame);
+  WireIu* iu_of(const wire::FcHeader& header);
+  [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
+  void learn(const wire::FcHeader& header, wire::Bytes data_field);
+
+  RunResult& result_;
+  const Scenario& scenario_;
+  Ladder* ladder_;
+  runtime::TimeNs zero_ = 0;
+  std::map<std::uint32_t, std::size_t> ports_;  // by N_Port_ID, as they sent from it
+  std::deque<Tap> taps_;
+  std::vector<std::uint64_t> f_port_replies_;                  // by port
+  std::map<std::string, std::size_t, std::less<>> workloads_;  // by padded discriminator
+  boost::unordered_flat_map<std::uint64_t, WorkloadResult*> ends_;
+};
+
+}  // namespace sim

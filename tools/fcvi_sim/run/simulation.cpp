@@ -1,0 +1,268 @@
+#include "tools/fcvi_sim/run/simulation.hpp"
+
+#include <algorithm>
+
+#include "fc2_fabric/node/remote_port.hpp"
+#include "tools/fcvi_sim/host/endpoint.hpp"
+#include "tools/fcvi_sim/host/program.hpp"
+
+namespace sim {
+namespace {
+constexpr runtime::TimeNs logout_poll = runtime::microsecond,
+                          logout_limit = 25 * runtime::second;  // R_A_TOV twice, and some
+}  // namespace
+
+Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs)
+    : scenario_(scenario), contents_(contents), outputs_(outputs), start_(scheduler_.now()),
+      observer_(result_, scenario, outputs.ladder), driver_(scheduler_),
+      faults_(
+          scheduler_, scenario, *this, [this](wire::FcId id) { return port_of(id); },
+          [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
+            observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
+          }),
+      topology_(Topology::make(scheduler_, pool_, scenario, outputs.capture)) {
+  result_.workloads.resize(scenario.workloads.size());
+  for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
+    result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
+  Random random(scenario.seed, "ports");
+  for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
+    const PortSpec& spec = scenario.ports[i];
+    nodes_.push_back(std::make_unique<Node>(driver_, pool_, spec, i, random));
+    fc2::FrameTap* capture = nullptr;
+    if (outputs.capture != nullptr && spec.capture) capture = &outputs.capture->add_interface(spec.name);
+    taps_.push_back(&observer_.tap(i, capture));
+    attach(i);
+  }
+  if (outputs.capture != nullptr) {
+    std::vector<std::string> notes;
+    for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
+    outputs.capture->set_fault_notes(std::move(notes));
+  }
+  if (states_matter()) driver_.set_observer([this] { watch_states(); });
+}
+
+// Links go down first: every call that is under way ends, and its program is still there to hear it.
+Simulation::~Simulation() {
+  for (const auto& node : nodes_)
+    if (topology_->is_attached(node->port())) topology_->watch(node->port(), nullptr, nullptr);
+  topology_.reset();
+  driver_.abandon();
+}
+
+// --- ports -------------------------------------------------------------------------------------------------------
+
+void Simulation::attach(std::size_t port) {
+  fc2::NPort& n_port = nodes_[port]->port();
+  topology_->attach(n_port, scenario_.ports[port]);
+  topology_->watch(n_port, taps_[port], faults_.rules_for(port));
+}
+
+namespace {
+bool is_of_switches(const PortEvent& event) {
+  return event.kind == PortEvent::Kind::SwitchDown || event.kind == PortEvent::Kind::SwitchLinkDown;
+}
+}  // namespace
+
+void Simulation::take_down(const PortEvent& event) {
+  if (is_of_switches(event)) return topology_->switch_event(event, false);
+  fc2::NPort& n_port = nodes_[event.port]->port();
+  if (!topology_->is_attached(n_port)) return;
+  if (event.kind == PortEvent::Kind::Cut)
+    topology_->link_event(n_port, event.kind, false);
+  else
+    topology_->detach(n_port);
+}
+
+void Simulation::bring_up(const PortEvent& event) {
+  if (is_of_switches(event)) return topology_->switch_event(event, true);
+  fc2::NPort& n_port = nodes_[event.port]->port();
+  if (!topology_->is_attached(n_port))
+    attach(event.port);
+  else if (event.kind == PortEvent::Kind::Cut)
+    topology_->link_event(n_port, event.kind, true);
+}
+
+void Simulation::link_event(const PortEvent& event) {
+  fc2::NPort& n_port = nodes_[event.port]->port();
+  if (!topology_->is_attached(n_port)) return;
+  topology_->link_event(n_port, event.kind, false);
+  if (event.kind == PortEvent::Kind::Replug) topology_->watch(n_port, taps_[event.port], faults_.rules_for(event.port));
+}
+
+void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) {
+  fc2::RemotePort* remote = nodes_[port]->port().find_remote_port(nodes_[peer]->port().n_port_id());
+  if (remote == nullptr) return;
+  if (implicit)
+    remote->implicit_logout();
+  else
+    remote->log_out();
+}
+
+std::optional<std::size_t> Simulation::port_of(wire::FcId id) const {
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    if (nodes_[port]->port().n_port_id() == id) return port;
+  return std::nullopt;
+}
+
+// --- programs ----------------------------------------------------------------------------------------------------
+
+Task<> Simulation::all_ready() {
+  for (const auto& node : nodes_) {
+    result_.not_ready = node->name();
+    co_await node->ready();
+  }
+  result_.not_ready.clear();
+}
+
+Task<> Simulation::start_later(Task<> program, runtime::TimeNs delay) {
+  co_await driver_.sleep(delay);
+  co_await program;
+}
+
+void Simulation::spawn_workloads() {
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
+    const WorkloadSpec& workload = scenario_.workloads[i];
+    Node &server = *nodes_[workload.server], &client = *nodes_[workload.client];
+    WorkloadResult& result = result_.workloads[i];
+    if (workload.peer_to_peer) {
+      driver_.spawn(start_later(peer_program(client, workload, Side::Client, contents_, result), workload.start));
+      driver_.spawn(start_later(peer_program(server, workload, Side::Server, contents_, result),
+                                workload.start + workload.server_start));
+      continue;
+    }
+    driver_.spawn(
+        start_later(server_program(server, workload, contents_, result), workload.start + workload.server_start));
+    driver_.spawn(start_later(client_program(client, workload, contents_, result), workload.start));
+  }
+}
+
+// Programs end before their last answers have arrived: a host that pulled the plug at once would lose them.
+runtime::TimeNs Simulation::time_to_settle() const {
+  runtime::TimeNs longest = 0;
+  for (const PortSpec& port : scenario_.ports) longest = std::max(longest, port.link.latency_ns);
+  return 8 * longest + 100 * runtime::microsecond;
+}
+
+// A port is offline as soon as it asks; the LOGO is over when the F_Port has answered.
+Task<> Simulation::log_out_of_fabric() {
+  co_await driver_.sleep(scenario_.linger);
+  faults_.heal();
+  co_await driver_.sleep(time_to_settle());
+  std::vector<std::uint64_t> replies;
+  std::vector<bool> was_online;  // not so where a link went down and did not come back in time
+  for (std::size_t port = 0; port < nodes_.size(); ++port) {
+    replies.push_back(observer_.f_port_replies(port));
+    was_online.push_back(nodes_[port]->port().online() && nodes_[port]->port().has_fabric());
+    if (was_online.back()) nodes_[port]->port().log_out_of_fabric();
+  }
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    while (was_online[port] && observer_.f_port_replies(port) == replies[port]) co_await driver_.sleep(logout_poll);
+}
+
+runtime::TimeNs Simulation::time_left() const {
+  const runtime::TimeNs used = scheduler_.now() - start_;
+  return used < scenario_.time_limit ? scenario_.time_limit - used : 0;
+}
+
+const RunResult& Simulation::run() { return run(std::vector<Task<>>{}); }
+
+const RunResult& Simulation::run(std::vector<Task<>> programs) {
+  driver_.spawn(all_ready());
+  result_.outcome = driver_.run(time_left());
+  if (result_.outcome == Driver::Outcome::Finished) {
+    ready_at_ = scheduler_.now();
+    observer_.start_clock(ready_at_);
+    faults_.start_clock();
+    spawn_workloads();
+    for (Task<>& program : programs) driver_.spawn(std::move(program));
+    result_.outcome = driver_.run(time_left());
+  }
+  if (result_.outcome == Driver::Outcome::Finished) {
+    driver_.spawn(log_out_of_fabric());
+    result_.outcome = driver_.run(scenario_.linger + logout_limit);
+  }
+  collect();
+  return result_;
+}
+
+bool Simulation::states_matter() const {
+  return outputs_.ladder != nullptr ||
+         std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(), [](const WorkloadSpec& workload) {
+           return workload.expect.client_states || workload.expect.server_states;
+         });
+}
+
+void Simulation::watch_states() {
+  for (std::size_t port = 0; port < nodes_.size(); ++port) {
+    for (Endpoint* endpoint : nodes_[port]->endpoints()) {
+      const auto known = states_.try_emplace({port, endpoint->label()}, "Idle").first;
+      const std::string_view state = endpoint->vi().endpoint_state_name();
+      if (known->second == state) continue;
+      state_changed(port, *endpoint, known->second, state);
+      known->second = state;
+    }
+  }
+}
+
+void Simulation::state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to) {
+  if (outputs_.ladder != nullptr) outputs_.ladder->state(scheduler_.now(), port, endpoint.label(), from, to);
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
+    const WorkloadSpec& workload = scenario_.workloads[i];
+    if (workload.name != endpoint.label()) continue;
+    if (port == workload.client) result_.workloads[i].client_states.push_back(to);
+    if (port == workload.server) result_.workloads[i].server_states.push_back(to);
+  }
+}
+
+void Simulation::collect_errors() {
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    for (const Node::Error& error : nodes_[port]->errors())
+      result_.errors.push_back({error.at - ready_at_, port, error.code});
+  std::stable_sort(result_.errors.begin(), result_.errors.end(),
+                   [](const SeenError& left, const SeenError& right) { return left.at < right.at; });
+  result_.asynchronous_errors = result_.errors.size();
+}
+
+void Simulation::collect_completions() {
+  for (WorkloadResult& workload : result_.workloads)
+    for (auto* queue :
+         {&workload.client_sends, &workload.client_receives, &workload.server_sends, &workload.server_receives})
+      for (SeenCompletion& completion : *queue) completion.at -= ready_at_;
+}
+
+// What changed in a program's last step, the observer did not see: the endpoint ended with it.
+void Simulation::collect_last_states() {
+  const auto add = [](std::vector<std::string_view>& states, bool ended, vi::State last) {
+    const std::string_view before = states.empty() ? to_string(vi::State::Idle) : states.back();
+    if (ended && before != to_string(last)) states.push_back(to_string(last));
+  };
+  for (WorkloadResult& workload : result_.workloads) {
+    add(workload.client_states, workload.client_ended, workload.client_state);
+    add(workload.server_states, workload.server_ended, workload.server_state);
+  }
+}
+
+void Simulation::collect() {
+  result_.duration = scheduler_.now() - start_;
+  const auto add = [this](const std::string& name, const fc2::Counters& counters) {
+    result_.discards += counters.discarded();
+    result_.unexpected_events += counters.unexpected_events;
+    for (int reason = 0; reason < static_cast<int>(fc2::Discard::Count); ++reason) {
+      const auto which = static_cast<fc2::Discard>(reason);
+      if (counters.discarded(which) != 0)
+        result_.discard_reasons.push_back(discard_text(name, which, counters.discarded(which)));
+    }
+  };
+  for (const auto& node : nodes_) {
+    add(node->name(), node->port().counters());
+    result_.kept_bytes.push_back(node->provider().reorder_peak_bytes());
+    result_.pool_refusals.push_back(node->provider().counters().reorder_pool_full);
+  }
+  collect_errors();
+  collect_completions();
+  collect_last_states();
+  result_.faults = faults_.times();
+  topology_->visit_counters(add);
+}
+
+}  // namespace sim

@@ -1,0 +1,83 @@
+// One run of a scenario: fabric, hosts, programs, virtual time.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fc2_fabric/frame/capture.hpp"
+#include "tools/fcvi_sim/host/content.hpp"
+#include "tools/fcvi_sim/host/driver.hpp"
+#include "tools/fcvi_sim/run/fault_injector.hpp"
+#include "tools/fcvi_sim/picture/ladder.hpp"
+#include "tools/fcvi_sim/host/node.hpp"
+#include "tools/fcvi_sim/run/observer.hpp"
+#include "tools/fcvi_sim/host/results.hpp"
+#include "tools/fcvi_sim/run/topology.hpp"
+
+namespace sim {
+
+/// Where a run leaves what it saw; both may be null.
+struct Outputs {
+  fc2::Capture* capture = nullptr;
+  Ladder* ladder = nullptr;
+};
+
+class Simulation final : private PortControl {
+ public:
+  /// All references outlive the simulation.
+  Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// Logs the ports in, runs the workloads, logs out of the fabric.
+  const RunResult& run();
+  /// The same with more programs beside the workloads: tests.
+  const RunResult& run(std::vector<Task<>> programs);
+
+  [[nodiscard]] Driver& driver() { return driver_; }
+  [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
+  [[nodiscard]] const RunResult& result() const { return result_; }
+  [[nodiscard]] runtime::TimeNs start() const { return start_; }
+
+ private:
+  Task<> all_ready();
+  Task<> start_later(Task<> program, runtime::TimeNs delay);
+  Task<> log_out_of_fabric();
+  void spawn_workloads();
+  void watch_states();
+  void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
+  [[nodiscard]] bool states_matter() const;
+  [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
+  void attach(std::size_t port);
+  // PortControl
+  void take_down(const PortEvent& event) override;
+  void bring_up(const PortEvent& event) override;
+  void log_out(std::size_t port, std::size_t peer, bool implicit) override;
+  void link_event(const PortEvent& event) override;
+  void collect();
+  void collect_errors();
+  void collect_completions();
+  void collect_last_states();
+  [[nodiscard]] runtime::TimeNs time_left() const;
+  [[nodiscard]] runtime::TimeNs time_to_settle() const;
+
+  const Scenario& scenario_;
+  const ContentStore& contents_;
+  Outputs outputs_;
+  RunResult result_;
+  fc2::FramePool pool_;
+  runtime::Scheduler scheduler_;
+  runtime::TimeNs start_;
+  runtime::TimeNs ready_at_ = 0;  // when the programs began
+  Observer observer_;
+  Driver driver_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
+  FaultInjector faults_;
+  std::vector<fc2::FrameTap*> taps_;  // by port
+  std::unique_ptr<Topology> topology_;
+};
+
+}  // namespace sim

@@ -1,0 +1,141 @@
+#include "tools/fcvi_sim/run/summary.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "tools/fcvi_sim/scenario/status_text.hpp"
+#include "settings/units.hpp"
+
+namespace sim {
+using namespace settings;
+namespace {
+
+[[gnu::format(printf, 2, 3)]] void line(std::string& to, const char* format, ...) {
+  char text[512];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  to.append(text).append("\n");
+}
+
+std::string direction(const TransferSpec& transfer) { return transfer.initiator == Side::Client ? "->" : "<-"; }
+
+std::string kind_text(const TransferSpec& transfer) {
+  std::string text(to_string(transfer.operation));
+  return transfer.immediate ? text + " + imm" : text;
+}
+
+std::string verdict_text(const TransferSpec& spec, const TransferResult& got) {
+  if (got.begun == 0) return "not run";
+  if (got.unexpected_status) return status_text(*got.unexpected_status);
+  if (got.different != 0) return "DIFFERENT";
+  if (got.ended != spec.repeat) return "not done";
+  return spec.expected_status == 0 ? "equal" : status_text(spec.expected_status);
+}
+
+constexpr const char* row_format = "  %-16s %2s %10s %9s %9s %9s %11s %10s  %s";
+
+void transfers(std::string& to, const WorkloadSpec& spec, const WorkloadResult& got) {
+  line(to, row_format, "operation", "", "bytes", "messages", "IUs", "frames", "time", "goodput", "SHA-256");
+  for (std::size_t i = 0; i < spec.transfers.size(); ++i) {
+    const TransferSpec& transfer = spec.transfers[i];
+    const TransferResult& result = got.transfers[i];
+    line(to, row_format, kind_text(transfer).c_str(), direction(transfer).c_str(), format_bytes(result.bytes).c_str(),
+         format_count(result.messages).c_str(), format_count(result.traffic.ius).c_str(),
+         format_count(result.traffic.frames).c_str(), format_duration(result.duration).c_str(),
+         format_rate(result.bytes, result.duration).c_str(), verdict_text(transfer, result).c_str());
+  }
+}
+
+void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spec, const WorkloadResult& got) {
+  const std::string level(to_string(spec.attributes.reliability));
+  const std::string connect(got.connect ? to_string(*got.connect) : "no answer");
+  line(to, "\nconnection %s: %s -> %s, %s, set-up %s in %s", spec.name.c_str(),
+       scenario.ports[spec.client].name.c_str(), scenario.ports[spec.server].name.c_str(), level.c_str(),
+       connect.c_str(), format_duration(got.setup_duration).c_str());
+  if (got.connect == vi::Return::Success && !spec.transfers.empty()) transfers(to, spec, got);
+  if (!got.broken.empty()) line(to, "  a program gave up: %s", got.broken.c_str());
+}
+
+/// Of those that one entry made, by what became of them. Returns the position behind the last.
+std::size_t group(std::string& to, const Scenario& scenario, const RunResult& result, std::size_t first) {
+  std::map<std::string, std::size_t> outcomes;
+  runtime::TimeNs least = runtime::never, most = 0;
+  std::size_t end = first;
+  for (; end < scenario.workloads.size() && scenario.workloads[end].group == scenario.workloads[first].group; ++end) {
+    const WorkloadResult& got = result.workloads[end];
+    std::string outcome(got.connect ? to_string(*got.connect) : "no answer");
+    ++outcomes[outcome.append(got.broken.empty() ? "" : ", a program gave up")];
+    least = std::min(least, got.setup_duration);
+    most = std::max(most, got.setup_duration);
+  }
+  line(to, "\n%zu connections %s to %s, set-up in %s to %s:", end - first, scenario.workloads[first].name.c_str(),
+       scenario.workloads[end - 1].name.c_str(), format_duration(least).c_str(), format_duration(most).c_str());
+  for (const auto& [outcome, count] : outcomes) line(to, "  %s: %s", outcome.c_str(), format_count(count).c_str());
+  return end;
+}
+
+/// Each file once, with its digest: what sha256sum prints for it.
+void files(std::string& to, const Scenario& scenario, const RunResult& result) {
+  std::set<std::string> named;
+  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
+    for (std::size_t j = 0; j < scenario.workloads[i].transfers.size(); ++j) {
+      const DataSpec& data = scenario.workloads[i].transfers[j].data;
+      const TransferResult& got = result.workloads[i].transfers[j];
+      if (data.path.empty() || got.ended == 0 || !named.insert(data.path).second) continue;
+      line(to, "file %s, %s bytes, SHA-256 at the far side %s", data.path.c_str(),
+           format_count(data.size_bytes).c_str(), to_string(got.digest).c_str());
+    }
+  }
+}
+
+}  // namespace
+
+std::string summary(const Scenario& scenario, const RunResult& result) {
+  std::string text;
+  line(text, "scenario %s, seed %llu, %zu ports", scenario.name.c_str(), static_cast<unsigned long long>(scenario.seed),
+       scenario.ports.size());
+  files(text, scenario, result);
+  std::uint64_t bytes = 0, messages = 0;
+  for (std::size_t i = 0; i < scenario.workloads.size();) {
+    if (!scenario.workloads[i].group.empty()) {
+      i = group(text, scenario, result, i);
+      continue;
+    }
+    workload(text, scenario, scenario.workloads[i], result.workloads[i]);
+    ++i;
+  }
+  for (const WorkloadResult& got : result.workloads) {
+    for (const TransferResult& transfer : got.transfers) {
+      bytes += transfer.bytes;
+      messages += transfer.messages;
+    }
+  }
+  line(text, "\ntotal: %s in %s messages; %s IUs and sequences, %s frames; %s of simulated time",
+       format_bytes(bytes).c_str(), format_count(messages).c_str(), format_count(result.iu_count).c_str(),
+       format_count(result.frame_count).c_str(), format_duration(result.duration).c_str());
+  for (std::size_t i = 0; i < result.kept_bytes.size(); ++i)
+    if (result.kept_bytes[i] != 0)
+      line(text, "kept at %s of what overtook other frames: %s at most", scenario.ports[i].name.c_str(),
+           format_bytes(result.kept_bytes[i]).c_str());
+  for (std::size_t i = 0; i < result.pool_refusals.size(); ++i)
+    if (result.pool_refusals[i] != 0)
+      line(text, "found no room at %s (reorder_pool: %s): %s frames", scenario.ports[i].name.c_str(),
+           format_bytes(scenario.ports[i].reorder_pool_bytes).c_str(), format_count(result.pool_refusals[i]).c_str());
+  for (const std::string& reason : result.discard_reasons) line(text, "discarded at %s", reason.c_str());
+  return text;
+}
+
+std::string summary(const Verdicts& verdicts) {
+  if (verdicts.failures.empty()) return "all " + std::to_string(verdicts.checked) + " expectations held\n";
+  std::string text;
+  for (const std::string& failure : verdicts.failures) text.append("FAILED ").append(failure).append("\n");
+  line(text, "%zu of %zu expectations failed", verdicts.failures.size(), verdicts.checked);
+  return text;
+}
+
+}  // namespace sim

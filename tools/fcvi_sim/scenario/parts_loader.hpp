@@ -1,0 +1,84 @@
+// The loader's parts: faults and expectations, and the values that several of them have.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "settings/reader.hpp"
+#include "tools/fcvi_sim/scenario/scenario.hpp"
+
+namespace sim {
+
+inline constexpr runtime::TimeNs max_time = 100'000 * runtime::second;
+inline constexpr runtime::TimeNs max_latency = 10 * runtime::second;  // of a link
+
+/// What faults and expectations name, by position.
+struct Names {
+  std::vector<std::string_view> ports, switches, switch_links;
+  std::vector<bool> on_loop;  // by port
+};
+
+/// What one item of a list with a `count` made: NAME-1, NAME-2, ...
+struct Group {
+  std::string name;  // empty: the item has no count, and made one
+  std::size_t first = 0, count = 1;
+};
+/// One of them.
+struct Member {
+  std::string what;  // names it in messages: "ports[1]"
+  std::string group = {};
+  std::size_t index = 0;  // from 0
+  bool of_group = false;
+  [[nodiscard]] std::string name(const std::string& base) const {
+    return of_group ? base + "-" + std::to_string(index + 1) : base;
+  }
+};
+inline constexpr std::size_t max_count = 10'000;
+/// Calls `make` as often as the item's `count` says, once without one. More than `room`: BadInput, `too_many`. Tells
+/// the group, but for `first`.
+Group for_each_member(const settings::Tree& item, const std::string& what, std::size_t room,
+                      const std::string& too_many, const std::function<void(const Member&)>& make);
+
+/// Items by name, and groups of them.
+class Roster {
+ public:
+  Roster() = default;
+  /// Whoever owns the names outlives it.
+  Roster(std::vector<std::string_view> names, const std::vector<Group>& groups);
+  /// The position of who is named; where it is a group, and `by` of one too, that of its members in turn.
+  [[nodiscard]] std::size_t pick(const settings::Tree& tree, std::string_view key, const Member& by) const;
+
+ private:
+  std::vector<std::string_view> names_;
+  std::unordered_map<std::string_view, std::size_t> positions_;
+  std::unordered_map<std::string, Group> groups_;
+};
+
+// Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.
+std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& names, TopologyKind topology);
+/// Into the scenario what concerns switches, into `link` what all links to ports have that say nothing else. Tells the
+/// groups of switches.
+std::vector<Group> load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link);
+/// `topology` and `ports` of the scenario. Tells the groups of ports.
+std::vector<Group> load_ports(const settings::MapReader& map, Scenario& scenario);
+void load_link(const settings::MapReader& map, fc2::LinkConfig& link);
+std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches);
+Expectations load_expectations(const settings::Tree& tree, const std::vector<std::string_view>& ports);
+WorkloadExpectation load_workload_expectation(const settings::Tree& tree, const std::string& what);
+
+vi::Return read_return(const settings::Tree& tree, std::string_view key);
+Bound read_bound(const settings::Tree& tree, std::string_view key);
+TimeBound read_time_bound(const settings::Tree& tree, std::string_view key);
+/// Position of the text in a list of names.
+std::size_t read_position(const settings::Tree& tree, std::string_view key, const std::vector<std::string_view>& names);
+/// One of these names.
+std::string read_known(const settings::Tree& tree, std::string_view key, const std::vector<std::string_view>& known);
+/// Names of FCVI_FLAGS of `message`, an IU of FC-VI.
+std::vector<std::string> read_flags(const settings::Tree& tree, std::string_view key, const std::string& message);
+wire::fcvi::Reason read_reason(const settings::Tree& tree, std::string_view key);
+/// {seq_cnt: 3, fcvi_msg_id: {min: 5}}
+std::vector<faults::FieldRange> read_fields(const settings::Tree& tree, std::string_view key);
+
+}  // namespace sim

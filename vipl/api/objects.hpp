@@ -1,0 +1,169 @@
+// What the handles of the API stand for.
+#pragma once
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "vi/nic.hpp"
+#include "vipl/api/domain.hpp"
+#include "vipl/api/error_reporter.hpp"
+#include "vipl/engine/work_port.hpp"
+
+namespace vipl {
+class Device;
+class NameService;
+
+struct Object {
+  enum class Kind : std::uint8_t { Nic = 1, Vi, Queue, Connection, Tag };
+  explicit Object(Kind its_kind) : kind(its_kind) {}
+  virtual ~Object() = default;
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  const Kind kind;
+  void* handle = nullptr;
+};
+
+/// What belongs to an open NIC. All members are the engine's, but for ports.
+struct Part : Object {
+  using Object::Object;
+  NicObject* nic = nullptr;  // valid until closed
+  bool closed = false;
+};
+
+/// Kept in a pool: its ports are looked at without the engine's lock, even when the VI is gone.
+class ViObject final : public Part, public Bell {
+ public:
+  static constexpr Kind its_kind = Kind::Vi;
+  explicit ViObject(Domain& domain);
+  [[nodiscard]] bool try_rest();
+
+  WorkPort& port(bool receive_queue) { return ports_[receive_queue ? 1 : 0]; }
+  /// The oldest descriptor that is not dequeued from the model is complete.
+  void dequeue(bool receive_queue);
+  [[nodiscard]] bool empty() const { return ports_[0].empty() && ports_[1].empty(); }
+
+  vi::Vi* model = nullptr;  // until closed
+  /// Of its NIC. For threads in a MemoryGate::Reader who have seen there that a port is the one they mean.
+  std::atomic<const vi::MemoryTable*> memory{nullptr};
+  std::atomic<VIP_NIC_HANDLE> nic_handle{nullptr};
+  /// VipConnectPeerRequest, until its result was taken.
+  std::shared_ptr<Pending<vi::ConnectOperation>> peer_request;
+
+ private:
+  std::size_t serve() override;
+  std::size_t submit(bool receive_queue);
+
+  std::array<WorkPort, 2> ports_;
+};
+
+/// Kept in a pool, too.
+class QueueObject final : public Part {
+ public:
+  static constexpr Kind its_kind = Kind::Queue;
+  explicit QueueObject(Domain& domain);
+  [[nodiscard]] bool try_rest() { return port.try_rest(); }
+
+  vi::CompletionQueue* model = nullptr;  // until closed
+  std::atomic<VIP_NIC_HANDLE> nic_handle{nullptr};
+  CompletionPort port;
+};
+
+struct ConnectionObject final : Part {
+  static constexpr Kind its_kind = Kind::Connection;
+  ConnectionObject() : Part(its_kind) {}
+  vi::ConnectionToken token{};
+};
+
+struct TagObject final : Part {
+  static constexpr Kind its_kind = Kind::Tag;
+  TagObject() : Part(its_kind) {}
+  vi::Ptag tag;
+};
+
+/// One VipOpenNic: a NIC of the model on a device that others may have open too. With the engine's lock.
+class NicObject final : public Object, public std::enable_shared_from_this<NicObject>, private vi::Listener {
+ public:
+  static constexpr Kind its_kind = Kind::Nic;
+  NicObject(Domain& domain, Device& device);
+  ~NicObject() override;
+
+  Domain& domain() { return domain_; }
+  Device& device() { return device_; }
+  vi::Nic& model() { return *model_; }
+  ErrorReporter& errors() { return *errors_; }
+  /// VipNSInit to VipNSShutdown; nullptr else. A call that looks a name up keeps it meanwhile.
+  std::shared_ptr<const NameService>& name_service() { return name_service_; }
+  [[nodiscard]] bool closed() const { return closed_; }
+  [[nodiscard]] const std::uint8_t* address_bytes() const { return address_.bytes.data(); }
+
+  /// Gives a new part its handle; nullptr when there are too many, or no memory is left.
+  void* adopt(const std::shared_ptr<Part>& part);
+  /// The part is gone: its handle is no longer valid, and who waits on it leaves.
+  void release(Part& part);
+  [[nodiscard]] std::shared_ptr<Part> owned(const Part& part) const { return parts_.at(part.handle); }
+  /// A tag's handle as programs know it; nullptr for the NULL tag.
+  [[nodiscard]] void* handle_of(vi::Ptag tag) const;
+  /// A ConnectWait that is under way, woken when the NIC is closed.
+  void add_waiter(EventCount& point) { waiters_.insert(&point); }
+  void remove_waiter(EventCount& point) { waiters_.erase(&point); }
+  /// The same for a VI or completion queue; leaves the engine while handlers of it run.
+  void release_and_stop_notifiers(Part& part);
+  /// VipCloseNic. Disconnects what is connected and waits for that; then all handles of this NIC are invalid.
+  void close();
+  /// Something that cannot be told otherwise (VI-DG 4.4).
+  void report_catastrophe();
+
+ private:
+  friend class ViObject;
+  /// For $FCVI_TRACE.
+  void tell_failure(const ViObject& object, bool receive_queue, std::uint64_t address);
+  void tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission, bool overrun);
+  void tell_error(const VIP_ERROR_DESCRIPTOR& error, std::string_view cause);
+  void disconnect_all();
+  void release_all();
+  // vi::Listener
+  void work_completed(vi::Vi& vi, bool receive_queue) override;
+  void completion_queued(vi::CompletionQueue& queue) override;
+  void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,
+                          std::uint32_t op_code, vi::ResourceCode resource, vi::ErrorCode error) override;
+
+  Domain& domain_;
+  Device& device_;
+  wire::IpAddress address_;
+  std::shared_ptr<ErrorReporter> errors_;
+  std::shared_ptr<const NameService> name_service_;
+  std::unique_ptr<vi::Nic> model_;
+  std::map<void*, std::shared_ptr<Part>> parts_;
+  std::map<std::uint32_t, void*> tag_handles_;
+  std::set<EventCount*> waiters_;
+  bool closed_ = false;
+};
+
+/// A call that the transport answers later. Kept alive by the domain until then, and by the caller while it waits.
+template <class Base>
+class Pending final : public Base {
+ public:
+  static std::shared_ptr<Pending> make(Domain& domain) {
+    auto pending = std::make_shared<Pending>(domain);
+    domain.keep(pending);
+    return pending;
+  }
+  explicit Pending(Domain& domain) : domain_(domain) {}
+
+  void done(vi::Return value) override {
+    const std::shared_ptr<vi::Operation> keep = domain_.let_go(*this);
+    result = value;
+    domain_.runtime().notify_all(point);
+  }
+
+  std::optional<vi::Return> result;
+  EventCount point;
+
+ private:
+  Domain& domain_;
+};
+
+}  // namespace vipl

@@ -1,0 +1,147 @@
+#include "vipl/api/real_time.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "vipl/engine/cancellation.hpp"
+#include "vipl/engine/futex.hpp"
+#include "vipl/engine/memory_faults.hpp"
+#include "vipl/engine/polling.hpp"
+
+namespace vipl {
+namespace {
+
+// Signals are for the program's own threads, and so are the ones that it waits for. Those of a thread's own faults
+// stay.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int signal : MemoryFaults::signals) sigdelset(&all, signal);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+class RealTime final : public Runtime {
+ public:
+  void serve_with(Engine& engine) { engine_ = &engine; }
+  [[noreturn]] void run();
+
+  [[nodiscard]] TimeNs now() const override { return monotonic_now(); }
+  bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override {
+    return futex_wait(point.epoch(), key, deadline);
+  }
+  void set_alarm(TimeNs at, TimeNs now) override;
+  /// One message of 64 KiB, some ten microseconds: nobody's call is kept longer by other VIs' traffic.
+  [[nodiscard]] std::size_t slice_events() const override { return 256; }
+  void call_service() override {
+    boost::asio::post(io_, [this] { engine_->serve(); });
+  }
+  Patience* patience() override {
+    thread_local Patience of_this_thread;
+    return &of_this_thread;
+  }
+  [[nodiscard]] std::uint64_t times_preempted() const override {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return static_cast<std::uint64_t>(usage.ru_nivcsw);
+  }
+  void nap(EventCount& point, std::uint32_t key) override;
+  void start_thread(std::function<void()> body) override {
+    const AllSignalsBlocked for_the_thread;
+    std::thread([body = std::move(body)] {
+      const Cancellation held(Cancellation::Held);
+      body();
+    }).detach();
+  }
+  boost::asio::io_context* io() override { return &io_; }
+
+ private:
+  void end_naps_later();
+  void wake(EventCount& point, bool all) override {
+    all ? futex_wake_all(point.epoch()) : futex_wake_one(point.epoch());
+  }
+
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_{io_.get_executor()};
+  boost::asio::steady_timer timer_{io_};  // with the engine's lock
+  TimeNs alarm_ = runtime::never;         // when it fires
+  Engine* engine_ = nullptr;
+  boost::asio::steady_timer nap_timer_{io_};  // the thread's own
+  int quiet_rounds_ = 0;                      // of it, without anybody who naps
+  std::uint32_t last_epoch_ = 0;
+  TimeNs nap_round_ = Patience::nap / 2;
+  std::atomic<bool> ends_naps_{false};
+};
+
+// The first who naps has the thread begin; it goes on while somebody does.
+void RealTime::nap(EventCount& point, std::uint32_t key) {
+  if (!ends_naps_.load(std::memory_order_relaxed) && !ends_naps_.exchange(true))
+    boost::asio::post(io_, [this] { quiet_rounds_ = 0, end_naps_later(); });
+  futex_wait(point.epoch(), key, now() + Patience::longest_nap);
+}
+
+void RealTime::end_naps_later() {
+  constexpr int rounds_to_end = 20;
+  nap_timer_.expires_after(std::chrono::nanoseconds(nap_round_));
+  nap_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    EventCount& point = engine_->completions();
+    quiet_rounds_ = point.has_waiters() ? 0 : quiet_rounds_ + 1;
+    // Something completed since the last round: that ended all naps of before.
+    const std::uint32_t epoch = point.epoch().load();
+    const bool quiet = std::exchange(last_epoch_, epoch) == epoch;
+    nap_round_ = quiet ? Patience::nap / 2 : std::min(2 * nap_round_, Patience::longest_round);
+    if (quiet) engine_->completed();
+    if (quiet_rounds_ < rounds_to_end) return end_naps_later();
+    nap_round_ = Patience::nap / 2;
+    ends_naps_.store(false);
+  });
+}
+
+void RealTime::run() {
+  for (;;) {
+    try {
+      io_.run();  // never stopped
+    } catch (const std::exception&) {
+      // A handler that ran out of memory; the others go on.
+    }
+  }
+}
+
+void RealTime::set_alarm(TimeNs at, TimeNs now) {
+  if (alarm_ <= now) alarm_ = runtime::never;  // it has fired, or would for what is done
+  if (at >= alarm_) return;                    // it fires before, and the engine looks again
+  alarm_ = at;
+  timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at)));
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) engine_->serve();
+  });
+}
+
+}  // namespace
+
+Domain& start_real_time_domain() {
+  auto* const runtime = new RealTime;
+  auto* const domain = new Domain(*runtime);
+  runtime->serve_with(domain->engine());
+  runtime->start_thread([runtime] { runtime->run(); });
+  return *domain;
+}
+
+}  // namespace vipl

@@ -1,0 +1,122 @@
+// VI-DG 3.5.1 to 3.5.6, 3.5.9, 3.5.10: work queues. None of these waits for the engine's lock.
+#include "vi/consumer_memory.hpp"
+#include "vipl/api/call.hpp"
+#include "vipl/api/conversions.hpp"
+#include "vipl/engine/waiting.hpp"
+
+using vipl::api;
+using vipl::Domain;
+using vipl::Taken;
+using vipl::ViObject;
+using vipl::WorkPort;
+
+namespace {
+
+using Handler = WorkPort::Handler;
+
+/// VI-DG 5.5: whoever polls the status sees zero from now on. A descriptor that is not where it should be is not
+/// touched, nor one whose memory is gone: the engine will say Post Descriptor Error. False: the VI is gone.
+bool clear_status(Domain& domain, ViObject& vi, bool receive_queue, void* owner, std::uint64_t address,
+                  VIP_MEM_HANDLE memory) {
+  const vipl::MemoryGate::Reader reader(domain.memory_gate());
+  if (!vi.port(receive_queue).is_owned_by(owner)) return false;
+  if (address % vi::descriptor_alignment_bytes != 0) return true;
+  const vi::MemoryTable& table = *vi.memory.load();
+  std::byte* host =
+      table.translate(wire::MemHandle{memory}, address, sizeof(vi::ControlSegment), {}, vi::Access::LocalWrite);
+  if (host == nullptr) return true;
+  const vipl::MemoryFaults::Section section;
+  static_cast<void>(
+      table.access(host, sizeof(vi::ControlSegment), [=] { return vi::consumer_memory::store_status(host, 0); }));
+  return true;
+}
+
+VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory, bool receive_queue) {
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
+  if (vi == nullptr)
+    return VIP_INVALID_PARAMETER;  // an address that is not valid is a Post Descriptor Error (3.8.1), NULL too
+  const std::uint64_t address = vipl::address_of(descriptor);
+  if (!clear_status(*domain, *vi, receive_queue, handle, address, memory)) return VIP_INVALID_PARAMETER;
+  switch (vi->port(receive_queue).post(handle, {address, memory})) {
+    case WorkPort::Posted::Success: domain->engine().ring(*vi); return VIP_SUCCESS;
+    case WorkPort::Posted::Gone: return VIP_INVALID_PARAMETER;
+    case WorkPort::Posted::Full: return VIP_ERROR_RESOURCE;
+  }
+  return VIP_INVALID_PARAMETER;
+}
+
+VIP_RETURN to_api(Taken taken, VIP_RETURN not_done) {
+  switch (taken) {
+    case Taken::Success: return VIP_SUCCESS;
+    case Taken::Error:
+    case Taken::Empty: return VIP_DESCRIPTOR_ERROR;
+    case Taken::NotDone: return not_done;
+    case Taken::Gone: return VIP_INVALID_PARAMETER;
+  }
+  return VIP_INVALID_PARAMETER;
+}
+
+VIP_RETURN take(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descriptor) {
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
+  if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
+  WorkPort::Completion completion{};
+  WorkPort& queue = vi->port(receive_queue);
+  const Taken taken = vipl::poll_once(domain->engine(), &queue, [&] { return queue.take(handle, completion); });
+  *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
+  return to_api(taken, VIP_NOT_DONE);
+}
+
+VIP_RETURN wait(VIP_VI_HANDLE handle, bool receive_queue, VIP_ULONG timeout_ms, VIP_DESCRIPTOR** descriptor) {
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
+  if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
+  *descriptor = nullptr;
+  WorkPort& queue = vi->port(receive_queue);
+  if (queue.has_completion_queue()) return queue.is_owned_by(handle) ? VIP_ERROR_RESOURCE : VIP_INVALID_PARAMETER;
+  WorkPort::Completion completion{};
+  const Taken taken = queue.wait(handle, vipl::deadline(domain->runtime(), timeout_ms), completion);
+  *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
+  return to_api(taken, VIP_TIMEOUT);
+}
+
+VIP_RETURN notify(VIP_VI_HANDLE handle, bool receive_queue, VIP_PVOID context, Handler handler) {
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
+  if (vi == nullptr || handler == nullptr) return VIP_INVALID_PARAMETER;
+  WorkPort& queue = vi->port(receive_queue);
+  const bool has_completion_queue = queue.has_completion_queue(), empty = queue.empty();
+  const VIP_NIC_HANDLE nic = vi->nic_handle.load();
+  if (!queue.is_owned_by(handle)) return VIP_INVALID_PARAMETER;  // what was read belongs to somebody else
+  if (has_completion_queue) return VIP_ERROR_RESOURCE;
+  if (empty) return VIP_DESCRIPTOR_ERROR;
+  return queue.notifiers().add(queue, handle, nic, {handler, context}) ? VIP_SUCCESS : VIP_INVALID_PARAMETER;
+}
+
+}  // namespace
+
+VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
+  return api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, false); });
+}
+VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
+  return api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, true); });
+}
+VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
+  return api([=] { return take(ViHandle, false, DescriptorPtr); });
+}
+VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
+  return api([=] { return take(ViHandle, true, DescriptorPtr); });
+}
+VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr) {
+  return api([=] { return wait(ViHandle, false, TimeOut, DescriptorPtr); });
+}
+VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr) {
+  return api([=] { return wait(ViHandle, true, TimeOut, DescriptorPtr); });
+}
+VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context, Handler Handler) {
+  return api([=] { return notify(ViHandle, false, Context, Handler); });
+}
+VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context, Handler Handler) {
+  return api([=] { return notify(ViHandle, true, Context, Handler); });
+}

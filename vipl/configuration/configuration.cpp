@@ -1,0 +1,341 @@
+#include "vipl/configuration/configuration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "fc2_fabric/drivers/ethernet_name.hpp"
+#include "settings/file.hpp"
+#include "settings/reader.hpp"
+#include "vipl/engine/log.hpp"
+#include "vipl/configuration/node_identity.hpp"
+#include "vipl/configuration/usual_places.hpp"
+
+namespace vipl {
+namespace {
+using settings::BadInput;
+using settings::MapReader;
+using settings::Range;
+using settings::Tree;
+
+constexpr std::uint64_t max_file_bytes = 1u << 20;
+constexpr std::size_t max_nics = 64, max_aliases = 256;
+constexpr std::size_t max_addresses = 16;   // the name server keeps so many of a port
+constexpr std::size_t max_name_bytes = 63;  // VIP_NIC_ATTRIBUTES.Name, less its NUL
+constexpr runtime::TimeNs hour = 3600 * runtime::second;
+constexpr std::uint64_t max_memory_bytes = std::uint64_t{1} << 48;
+
+// wild.md item 6: what programs of the time call their only NIC.
+constexpr std::array<std::string_view, 8> built_in_names{"VINIC",       "VINIC0",      "/dev/clanvi0", "/dev/via_eth0",
+                                                         "/dev/via_lo", "/etc/via_lo", "nic0",         "clan0"};
+
+std::string read_device_name(const Tree& tree, std::string_view key) {
+  constexpr std::string_view what = "a name of 1 to 63 visible characters";
+  std::string name = settings::read_text(tree, key);
+  const auto visible = [](char c) { return c > ' ' && c < '\x7F'; };
+  if (name.size() > max_name_bytes || !std::all_of(name.begin(), name.end(), visible)) fail_expected(tree, key, what);
+  return name;
+}
+
+std::string read_node_name(const Tree& tree, std::string_view key) {
+  std::string name = settings::read_text(tree, key);
+  if (!is_node_name(name)) fail_expected(tree, key, "a host name (letters, digits, '.', '-', '_', ':')");
+  return name;
+}
+
+wire::IpAddress read_own_address(const Tree& tree, std::string_view key) {
+  const wire::IpAddress address = settings::read_address(tree, key);
+  if (!is_host_address(address))
+    fail_expected(tree, key, "an address that one host has, no multicast or loopback address");
+  return address;
+}
+
+NicTransport read_transport(const Tree& tree, std::string_view key) {
+  static constexpr settings::Choice<NicTransport> transports[] = {
+      {"local", NicTransport::Local}, {"in_process", NicTransport::InProcess}, {"fcoe", NicTransport::Fcoe}};
+  return read_choice(tree, key, transports);
+}
+
+std::string read_interface(const Tree& tree, std::string_view key) {
+  std::string name = settings::read_text(tree, key);
+  if (!fc2::drivers::EthernetName::parse(name)) fail_expected(tree, key, fc2::drivers::EthernetName::expected);
+  return name;
+}
+
+FcoeMode read_mode(const Tree& tree, std::string_view key) {
+  static constexpr settings::Choice<FcoeMode> modes[] = {{"fabric", FcoeMode::Fabric}, {"vn2vn", FcoeMode::Vn2vn}};
+  return read_choice(tree, key, modes);
+}
+
+wire::MacAddress read_mac(const Tree& tree, std::string_view key) {
+  const auto mac = wire::MacAddress::from_string(settings::read_text(tree, key));
+  if (!mac || mac->is_group() || *mac == wire::MacAddress{})
+    fail_expected(tree, key, "a MAC address of one station, as 02:00:00:00:00:01");
+  return *mac;
+}
+
+runtime::TimeNs read_timeout(const Tree& tree, std::string_view key) {
+  return settings::read_duration(tree, key, runtime::millisecond, hour);
+}
+
+/// Paths are relative to the configuration's own folder.
+std::string read_path(const Tree& tree, std::string_view key, const std::filesystem::path& folder) {
+  return (folder / settings::read_text(tree, key)).lexically_normal().string();
+}
+
+void read_limits(const Tree& tree, NicConfiguration& nic) {
+  const MapReader map(tree, "limits",
+                      {"max_vis", "max_descriptors_per_queue", "max_segments_per_descriptor", "max_completion_queues",
+                       "max_completion_queue_entries", "max_transfer_size", "max_regions", "max_region_bytes",
+                       "max_registered_bytes", "max_ptags"});
+  const auto number = [&](std::string_view key, std::uint32_t& target, std::uint64_t max) {
+    map.optional(key, target, settings::read_number, Range{1, max});
+  };
+  vi::NicLimits& limits = nic.limits;
+  number("max_vis", limits.max_vis, 1u << 20);
+  number("max_descriptors_per_queue", limits.max_descriptors_per_queue, 1u << 20);
+  number("max_segments_per_descriptor", limits.max_segments_per_descriptor, 0xFFFF);
+  number("max_completion_queues", limits.max_completion_queues, 1u << 20);
+  number("max_completion_queue_entries", limits.max_completion_queue_entries, 1u << 24);
+  number("max_regions", limits.memory.max_regions, 1u << 23);
+  number("max_ptags", limits.memory.max_ptags, 1u << 19);
+  map.optional("max_transfer_size", limits.max_transfer_size_bytes, settings::read_bytes, Range{1, 0xFFFFFFFF});
+  map.optional("max_region_bytes", limits.memory.max_region_bytes, settings::read_bytes, Range{1, max_memory_bytes});
+  map.optional("max_registered_bytes", nic.max_registered_bytes, settings::read_bytes, Range{1, max_memory_bytes});
+}
+
+void read_timeouts(const Tree& tree, NicTimeouts& timeouts) {
+  const MapReader map(tree, "timeouts", {"open", "ulp", "farp", "name_service", "name_appears"});
+  map.optional("open", timeouts.open, read_timeout);
+  map.optional("ulp", timeouts.ulp, read_timeout);
+  map.optional("farp", timeouts.farp, read_timeout);
+  map.optional("name_service", timeouts.name_service, read_timeout);
+  map.optional("name_appears", timeouts.name_appears, settings::read_duration, runtime::TimeNs{0}, hour);
+}
+
+/// Ethernet: what stands there is used, or it is a mistake.
+void read_fcoe(const MapReader& map, NicConfiguration& nic) {
+  constexpr std::array<std::string_view, 7> keys{"interface", "mode", "mtu", "mac", "fcf", "vlan", "ethernet_priority"};
+  if (nic.transport != NicTransport::Fcoe) {
+    for (const std::string_view key : keys)
+      if (const Tree* value = map.find(key))
+        throw BadInput{value->where + ": " + std::string(key) + " is for transport: fcoe, this NIC's is " +
+                       std::string(to_string(nic.transport))};
+    return;
+  }
+  using fc2::drivers::greatest_fcoe_mtu, fc2::drivers::least_fcoe_mtu;
+  FcoeChoices& fcoe = nic.fcoe;
+  fcoe.interface = read_interface(map.require("interface"), "interface");
+  map.optional("mode", fcoe.mode, read_mode);
+  map.optional("mtu", fcoe.mtu, settings::read_number, Range{least_fcoe_mtu, greatest_fcoe_mtu});
+  map.optional("mac", fcoe.mac, read_mac);
+  map.optional("vlan", fcoe.vlan, settings::read_number, Range{1, 4094});
+  map.optional("ethernet_priority", fcoe.ethernet_priority, settings::read_number, Range{0, 7});
+  map.optional("fcf", fcoe.fcf, settings::read_name);
+  const Tree* fcf = map.find("fcf");
+  if (fcf != nullptr && fcoe.mode == FcoeMode::Vn2vn)
+    throw BadInput{fcf->where + ": fcf: with mode: vn2vn there is none"};
+}
+
+/// Nothing may stand twice among all NICs: who has it already?
+template <class Value>
+class Unique {
+ public:
+  void add(const Tree& tree, std::string_view what, const Value& value, const std::string& text,
+           const std::string& nic) {
+    const auto [found, added] = owners_.try_emplace(value, nic);
+    if (added) return;
+    const std::string whose =
+        found->second == nic ? "stands here twice" : "belongs to NIC " + found->second + " already";
+    throw BadInput{tree.where + ": " + std::string(what) + " " + text + " " + whose};
+  }
+  [[nodiscard]] bool has(const Value& value) const { return owners_.contains(value); }
+
+ private:
+  std::map<Value, std::string> owners_;
+};
+
+class Loader {
+ public:
+  explicit Loader(const std::string& file) : folder_(std::filesystem::path(file).parent_path()) {
+    configuration_.source = file;
+  }
+
+  Configuration load(const Tree& tree) {
+    const MapReader map(tree, "the configuration", {"nics", "hosts", "fabric_idle_time"});
+    if (const Tree* hosts = map.find("hosts")) hosts_file_ = read_path(*hosts, "hosts", folder_);
+    map.optional("fabric_idle_time", configuration_.fabric_idle_time, settings::read_duration, runtime::second,
+                 24 * hour);
+    if (const Tree* nics = map.find("nics"))
+      read_nics(*nics);
+    else
+      configuration_.nics = built_in_configuration().nics;
+    for (NicConfiguration& nic : configuration_.nics)
+      if (nic.hosts_file.empty()) nic.hosts_file = hosts_file_;
+    return std::move(configuration_);
+  }
+
+ private:
+  void read_nics(const Tree& tree) {
+    const std::vector<Tree>& items = settings::read_list(tree, "nics");
+    if (items.empty() || items.size() > max_nics)
+      fail_expected(tree, "nics", "1 to " + std::to_string(max_nics) + " NICs, each with a name");
+    for (std::size_t i = 0; i < items.size(); ++i) read_nic(items[i], "nics[" + std::to_string(i) + "]");
+    name_the_default();
+  }
+
+  void read_nic(const Tree& tree, const std::string& what) {
+    const MapReader map(tree, what,
+                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "vlan",
+                         "ethernet_priority", "node_name", "addresses", "port_name", "node_wwn", "strict_tags",
+                         "reorder_pool", "hosts", "limits", "timeouts"});
+    NicConfiguration& nic = configuration_.nics.emplace_back();
+    nic.name = read_device_name(map.require("name"), "name");
+    names_.add(map.require("name"), "name", nic.name, nic.name, nic.name);
+    if (const Tree* aliases = map.find("aliases")) read_aliases(*aliases, nic);
+    map.optional("transport", nic.transport, read_transport);
+    read_fcoe(map, nic);
+    map.optional("node_name", nic.node_name, read_node_name);
+    if (const Tree* addresses = map.find("addresses")) read_addresses(*addresses, nic);
+    map.optional("port_name", nic.port_name, settings::read_name);
+    if (const Tree* name = map.find("port_name"))
+      port_names_.add(*name, "port_name", nic.port_name, to_string(nic.port_name), nic.name);
+    map.optional("node_wwn", nic.node_wwn, settings::read_name);
+    map.optional("strict_tags", nic.limits.strict_tags, settings::read_bool);
+    map.optional("reorder_pool", nic.reorder_pool_bytes, settings::read_bytes, Range{65536, 64ull << 30});
+    if (const Tree* hosts = map.find("hosts")) nic.hosts_file = read_path(*hosts, "hosts", folder_);
+    if (const Tree* limits = map.find("limits")) read_limits(*limits, nic);
+    if (const Tree* timeouts = map.find("timeouts")) read_timeouts(*timeouts, nic.timeouts);
+  }
+
+  void read_aliases(const Tree& tree, NicConfiguration& nic) {
+    const std::vector<Tree>& items = settings::read_list(tree, "aliases");
+    if (items.size() > max_aliases) fail_expected(tree, "aliases", "at most " + std::to_string(max_aliases) + " names");
+    for (const Tree& item : items) {
+      nic.aliases.push_back(read_device_name(item, "aliases"));
+      names_.add(item, "alias", nic.aliases.back(), nic.aliases.back(), nic.name);
+    }
+  }
+
+  void read_addresses(const Tree& tree, NicConfiguration& nic) {
+    const std::vector<Tree>& items = settings::read_list(tree, "addresses");
+    if (items.empty() || items.size() > max_addresses)
+      fail_expected(tree, "addresses", "1 to " + std::to_string(max_addresses) + " addresses");
+    for (const Tree& item : items) {
+      nic.addresses.push_back(read_own_address(item, "addresses"));
+      addresses_.add(item, "address", nic.addresses.back(), to_string(nic.addresses.back()), nic.name);
+    }
+  }
+
+  /// The names that programs have built in and that are nobody's mean VINIC, or the first NIC where none has that name.
+  void name_the_default() {
+    auto& nics = configuration_.nics;
+    const auto vinic = std::find_if(nics.begin(), nics.end(), [](const auto& nic) { return nic.name == "VINIC"; });
+    NicConfiguration& standard = vinic == nics.end() ? nics.front() : *vinic;
+    for (const std::string_view name : built_in_names)
+      if (!names_.has(std::string(name))) standard.aliases.emplace_back(name);
+  }
+
+  const std::filesystem::path folder_;
+  std::string hosts_file_;
+  Configuration configuration_;
+  Unique<std::string> names_;  // and aliases
+  Unique<wire::IpAddress> addresses_;
+  Unique<wire::Wwn> port_names_;
+};
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;  // what cannot be looked for is not there
+  return std::filesystem::exists(path, ignored);
+}
+
+ConfigurationResult<Configuration> load_file(const std::string& path) {
+  const auto text = settings::read_file(path, max_file_bytes);
+  if (!text) return text.error();
+  return parse_configuration(*text, path);
+}
+
+}  // namespace
+
+std::string_view to_string(NicTransport transport) {
+  switch (transport) {
+    case NicTransport::Local: return "local";
+    case NicTransport::InProcess: return "in_process";
+    case NicTransport::Fcoe: return "fcoe";
+  }
+  return "?";
+}
+
+const NicConfiguration* Configuration::find(std::string_view device_name) const {
+  for (const NicConfiguration& nic : nics)
+    if (nic.name == device_name || std::find(nic.aliases.begin(), nic.aliases.end(), device_name) != nic.aliases.end())
+      return &nic;
+  return nullptr;
+}
+
+Configuration built_in_configuration() {
+  Configuration configuration;
+  NicConfiguration& nic = configuration.nics.emplace_back();
+  nic.name = built_in_names.front();
+  nic.aliases.assign(built_in_names.begin() + 1, built_in_names.end());
+  return configuration;
+}
+
+ConfigurationResult<Configuration> parse_configuration(const std::string& text, const std::string& name) {
+  const auto tree = settings::parse_yaml(text, name, settings::Places::Columns);
+  if (!tree) return tree.error();
+  try {
+    return Loader(name).load(*tree);
+  } catch (const BadInput& error) {
+    return error;
+  }
+}
+
+ConfigurationPlaces configuration_places() { return {environment("FCVI_CONFIG"), usual_places("nics.yaml")}; }
+
+ConfigurationResult<Configuration> load_configuration(const ConfigurationPlaces& places) {
+  if (!places.named.empty()) return load_file(places.named);
+  for (const std::string& place : places.usual)
+    if (is_there(place)) return load_file(place);
+  return built_in_configuration();
+}
+
+const Configuration* process_configuration() {
+  struct Kept {
+    std::mutex mutex;
+    std::optional<Configuration> configuration;
+    std::string logged;
+  };
+  static auto* const kept = new Kept;  // never destroyed: threads may call while the process exits
+  const std::lock_guard lock(kept->mutex);
+  if (kept->configuration) return &*kept->configuration;
+  auto loaded = load_configuration(configuration_places());
+  if (loaded) return &kept->configuration.emplace(std::move(*loaded));
+  if (kept->logged != loaded.error().message) log().error("{}", kept->logged = loaded.error().message);
+  return nullptr;
+}
+
+std::optional<NicConfiguration> simulated_nic(std::string_view device_name) {
+  constexpr unsigned max_devices = 250;  // addresses 10.0.0.1 to 10.0.0.250
+  unsigned number = 0;
+  if (std::find(built_in_names.begin(), built_in_names.end(), device_name) == built_in_names.end()) {
+    if (!device_name.starts_with("VINIC")) return std::nullopt;
+    const std::string_view digits = device_name.substr(5);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc{} || end != digits.data() + digits.size() || digits.front() == '0') return std::nullopt;
+    if (number >= max_devices) return std::nullopt;
+  }
+  NicConfiguration nic;
+  nic.name = "VINIC" + std::to_string(number);
+  nic.transport = NicTransport::InProcess;
+  nic.node_name = "host" + std::to_string(number);
+  nic.addresses = {wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(number + 1))};
+  nic.port_name = {0x2000'0C00'0100'0000U + number};
+  nic.node_wwn = {0x1000'0C00'0100'0000U + number};
+  return nic;
+}
+
+}  // namespace vipl

@@ -1,0 +1,228 @@
+#include "vipl/engine/engine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "vipl/engine/memory_faults.hpp"
+
+namespace vipl {
+namespace {
+
+// A caller that serves others' submissions runs none of the events these make.
+constexpr std::size_t bells_of_a_slice = 1024;
+constexpr std::size_t events_of_a_service_slice = 1024;
+// Of one poll, in turn: a process with many links still returns soon.
+constexpr std::size_t inputs_of_a_poll = 4;
+// A loop that polls makes one system call of some hundred nanoseconds in this time, not one each time round.
+constexpr TimeNs input_interval = runtime::microsecond;
+
+}  // namespace
+
+bool Engine::try_begin() {
+  if (!lock_.try_lock()) return false;
+  MemoryFaults::enter();
+  return true;
+}
+
+void Engine::begin() {
+  lock_.lock();
+  MemoryFaults::enter();
+}
+
+void Engine::end() {
+  MemoryFaults::leave();
+  lock_.unlock();
+}
+
+// --- data plane ------------------------------------------------------------------------------------------
+
+void Engine::ring(Bell& bell) {
+  // Who serves it clears the mark first, and then looks: it sees this submission, or the mark was clear.
+  if (!bell.rung_.exchange(true)) {
+    bell.next_ = rung_.load();
+    while (!rung_.compare_exchange_weak(bell.next_, &bell)) {}
+  }
+  after_unlock(false);
+}
+
+bool Engine::help() {
+  if (rung_.load() == nullptr && !backlog_.load()) return false;
+  if (control_calls_.load() != 0 || !try_begin()) return false;
+  const bool more = slice(runtime_.slice_events());
+  end();
+  after_unlock(more);
+  return true;
+}
+
+bool Engine::poll(TimeNs now) {
+  if (help()) return true;
+  if (now < inputs_due_.load(std::memory_order_relaxed)) return false;
+  if (control_calls_.load() != 0 || !try_begin()) return false;
+  if (!inputs_.empty()) inputs_due_.store(now + input_interval, std::memory_order_relaxed);
+  const bool found = poll_inside();
+  const bool more = more_;
+  end();
+  after_unlock(more);
+  return found;
+}
+
+// First what is due: what comes in meets a clock that is right.
+bool Engine::poll_inside() {
+  settle();
+  if (more_) return true;
+  try {
+    if (!read_inputs()) return false;
+  } catch (const std::exception&) {
+    if (failed_) failed_();
+  }
+  settle();
+  return true;
+}
+
+bool Engine::read_inputs() {
+  bool found = false;
+  for (std::size_t left = std::min(inputs_.size(), inputs_of_a_poll); left != 0 && !inputs_.empty(); --left) {
+    next_input_ = (next_input_ + 1) % inputs_.size();
+    found |= inputs_[next_input_]->read_now();
+  }
+  return found;
+}
+
+void Engine::add_input(runtime::Input& input) {
+  inputs_.push_back(&input);
+  inputs_due_.store(0);
+}
+
+void Engine::remove_input(runtime::Input& input) {
+  inputs_.erase(std::remove(inputs_.begin(), inputs_.end(), &input), inputs_.end());
+  if (inputs_.empty()) inputs_due_.store(runtime::never);
+}
+
+void Engine::after_unlock(bool more) {
+  // All accesses are sequentially consistent: who rings and does not get the lock is before this look at the bells. Who
+  // waits for the lock serves them; a second time is left to the service thread, so that no caller stays for ever.
+  bool served = false;
+  while (rung_.load() != nullptr && control_calls_.load() == 0) {
+    if (served) return call_service();
+    if (!try_begin()) break;
+    more = slice(runtime_.slice_events());
+    end();
+    served = true;
+  }
+  if (more) call_service();
+}
+
+void Engine::call_service() {
+  if (service_called_.exchange(true)) return;
+  try {
+    runtime_.call_service();
+  } catch (const std::exception&) {
+    service_called_.store(false);  // no memory: the next one tries again
+  }
+}
+
+// --- control calls ---------------------------------------------------------------------------------------
+
+void Engine::enter() {
+  control_calls_.fetch_add(1);
+  turn_.lock();
+  begin();
+  turn_.unlock();
+  control_calls_.fetch_sub(1);
+  settle();
+}
+
+bool Engine::try_enter() {
+  using namespace std::chrono_literals;
+  for (int i = 0; i < 200; ++i) {
+    if (try_begin()) {
+      settle();
+      return true;
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+void Engine::leave() {
+  settle();
+  const bool more = more_;
+  end();
+  after_unlock(more);
+}
+
+void Engine::serve() {
+  service_called_.store(false);
+  for (bool more = true; more;) {
+    turn_.lock();
+    begin();
+    turn_.unlock();
+    more = slice(events_of_a_service_slice);
+    end();
+    more = more || (rung_.load() != nullptr && control_calls_.load() == 0);
+  }
+}
+
+// --- inside ----------------------------------------------------------------------------------------------
+
+bool Engine::slice(std::size_t events) {
+  bool more = true;
+  try {
+    const TimeNs now = runtime_.now();
+    while (serve_bells() < bells_of_a_slice) {
+      run_later();
+      while (events != 0 && scheduler_.run_next(now)) --events;
+      if (events == 0) break;
+      if (take_bells() || !later_.empty()) continue;
+      scheduler_.run_until(now);
+      more = false;
+      break;
+    }
+    if (!more) runtime_.set_alarm(scheduler_.next_time(), now);
+  } catch (const std::exception&) {
+    if (failed_) failed_();
+  }
+  backlog_.store(more);
+  return more;
+}
+
+void Engine::catch_up() {
+  for (int lists = 0; lists < 2 && take_bells();
+       ++lists)  // what is left of an earlier one, and all that was rung since
+    while (taken_ != nullptr) {
+      Bell& bell = *std::exchange(taken_, taken_->next_);
+      bell.rung_.store(false);
+      bell.serve();
+    }
+}
+
+std::size_t Engine::serve_bells() {
+  std::size_t served = 0;
+  // All before any event: what one thread submitted to one VI before another is there when the other's is acted upon.
+  while (served < bells_of_a_slice && take_bells()) {
+    Bell& bell = *std::exchange(taken_, taken_->next_);
+    bell.rung_.store(false);
+    served += bell.serve();
+  }
+  return served;
+}
+
+bool Engine::take_bells() {
+  if (taken_ != nullptr) return true;
+  if (rung_.load() == nullptr) return false;
+  for (Bell* newest = rung_.exchange(nullptr); newest != nullptr;) {
+    Bell* const older = std::exchange(newest->next_, taken_);
+    taken_ = std::exchange(newest, older);
+  }
+  return true;
+}
+
+void Engine::run_later() {
+  while (!later_.empty())
+    for (const auto& call : std::exchange(later_, {})) call();
+}
+
+}  // namespace vipl

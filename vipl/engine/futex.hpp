@@ -1,0 +1,20 @@
+// Sleeping on a 32-bit word and waking who sleeps there: what locks and event counts of the library are made of.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/scheduler.hpp"
+
+namespace vipl {
+using runtime::TimeNs;
+
+/// Sleeps while `word` is `expected`, at most until `deadline` (CLOCK_MONOTONIC; runtime::never: for ever). May return
+/// early for no reason. False: the deadline came.
+bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimeNs deadline = runtime::never);
+void futex_wake_one(const std::atomic<std::uint32_t>& word);
+void futex_wake_all(const std::atomic<std::uint32_t>& word);
+
+/// CLOCK_MONOTONIC, the clock of all deadlines.
+TimeNs monotonic_now();
+
+}  // namespace vipl

@@ -1,0 +1,51 @@
+#include "vipl/engine/memory_gate.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+namespace vipl {
+namespace {
+
+/// The others stay for tens of instructions, unless they are preempted: let them run.
+class Patience {
+ public:
+  void wait() {
+    constexpr timespec pause{0, 50'000};  // for threads of a priority that a yield does not pass by
+    if (++times_ < 64)
+      sched_yield();
+    else
+      nanosleep(&pause, nullptr);
+  }
+
+ private:
+  int times_ = 0;
+};
+
+}  // namespace
+
+MemoryGate::Reader::Stripe& MemoryGate::stripe() {
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t mine = threads.fetch_add(1, std::memory_order_relaxed) % stripe_count;
+  return stripes_[mine];
+}
+
+void MemoryGate::Reader::Stripe::enter() {
+  Patience patience;
+  while ((state.fetch_add(1) & writing) != 0) {
+    state.fetch_sub(1);
+    while ((state.load() & writing) != 0) patience.wait();
+  }
+}
+
+MemoryGate::Writer::Writer(MemoryGate& gate) : gate_(gate) {
+  Patience patience;
+  for (auto& stripe : gate_.stripes_) stripe.state.fetch_or(writing);
+  for (auto& stripe : gate_.stripes_)
+    while (stripe.state.load() != writing) patience.wait();
+}
+
+MemoryGate::Writer::~Writer() {
+  for (auto& stripe : gate_.stripes_) stripe.state.fetch_and(~writing);
+}
+
+}  // namespace vipl

@@ -1,0 +1,66 @@
+// How a data-plane call waits, and how it polls.
+#pragma once
+#include "vipl/engine/engine.hpp"
+#include "vipl/engine/polling.hpp"
+#include "vipl/engine/taken.hpp"
+
+namespace vipl {
+
+/// Takes until there is something else than NotDone, at the latest at the deadline. Without the engine's lock. The
+/// caller has nothing else to do: before it sleeps it runs what nobody is at.
+template <class Take>
+Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline, Take take) {
+  Runtime& runtime = engine.runtime();
+  for (;;) {
+    Taken taken = take();
+    if (taken != Taken::NotDone || runtime.now() >= deadline) return taken;
+    if (engine.help()) continue;
+    const std::uint32_t key = arrivals.prepare();
+    taken = take();
+    const bool woken = taken != Taken::NotDone || runtime.wait(arrivals, key, deadline);
+    arrivals.finish();
+    if (taken != Taken::NotDone) return taken;
+    if (!woken) return take();
+  }
+}
+
+/// What a poll that found nothing does before it returns; `take` finds something meanwhile, or NotDone.
+template <class Take>
+Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool elsewhere, Take take) {
+  const auto preempted = [&engine] { return engine.runtime().times_preempted(); };
+  if (!patience.poll_was_empty(now, preempted) || elsewhere) return Taken::NotDone;
+  EventCount& completions = engine.completions();
+  const std::uint32_t key = completions.prepare();
+  engine.expect_completion();
+  Taken taken = take();
+  if (taken == Taken::NotDone) engine.runtime().nap(completions, key);
+  completions.finish();
+  if (taken == Taken::NotDone) taken = take();
+  patience.napped(engine.runtime().now());
+  return taken;
+}
+
+/// Takes from `queue`; where that is NotDone, sees to work and input that nobody is at, and takes again. Without the
+/// engine's lock.
+template <class Take>
+Taken poll_once(Engine& engine, const void* queue, Take take) {
+  Taken taken = take();
+  Patience* const patience = engine.runtime().patience();
+  if (taken == Taken::NotDone) {
+    const TimeNs now = engine.runtime().now();
+    const bool reads = patience == nullptr || patience->reads_input(now);
+    const bool worked = reads ? engine.poll(now) : engine.help();
+    if (worked) taken = take();
+    const bool elsewhere =
+        patience != nullptr && patience->may_find_elsewhere(now, queue, engine.completed_count(), engine.has_untaken());
+    if (taken == Taken::NotDone && patience != nullptr)
+      taken = rest_after_empty_poll(engine, *patience, now, elsewhere, take);
+  }
+  const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
+  Runtime& runtime = engine.runtime();
+  if (found && patience != nullptr)
+    patience->found([&] { return runtime.now(); }, [&] { return runtime.times_preempted(); });
+  return taken;
+}
+
+}  // namespace vipl

@@ -1,0 +1,123 @@
+#include "vipl/engine/work_port.hpp"
+
+#include <mutex>
+
+#include "vipl/engine/handle_slots.hpp"
+#include "vipl/engine/waiting.hpp"
+
+namespace vipl {
+namespace {
+
+constexpr std::uint64_t one_entry = 1, entry_mask = 0xFFFFFFFFu;
+
+std::uint64_t user(void* owner) { return std::uint64_t{handle_generation(owner)} << 32; }
+
+}  // namespace
+
+// --- life ------------------------------------------------------------------------------------------------
+
+void WorkPort::open(void* owner, bool receive_queue, std::uint32_t limit, CompletionPort* queue) {
+  receive_queue_ = receive_queue;
+  limit_ = limit;
+  queue_.store(queue);
+  entries_.store(user(owner));
+  owner_.store(owner);
+}
+
+void WorkPort::close() {
+  owner_.store(nullptr);
+  const std::uint64_t left = entries_.exchange(0);
+  if (CompletionPort* queue = queue_.load()) queue->forget(left & entry_mask);
+  engine_.runtime().notify_all(arrivals_);
+  engine_.completed();
+}
+
+bool WorkPort::try_rest() {
+  if (!notifiers_.at_rest() || !post_lock_.try_lock()) return false;
+  const std::lock_guard posters(post_lock_, std::adopt_lock);
+  if (!take_lock_.try_lock()) return false;
+  const std::lock_guard takers(take_lock_, std::adopt_lock);
+  submissions_.reset();
+  completions_.reset();
+  engine_.add_untaken(static_cast<std::int64_t>(dequeued_.load() - completed_));
+  queue_.store(nullptr);
+  accepted_ = completed_ = 0;
+  for (auto* counter : {&posted_, &refused_, &dequeued_}) counter->store(0);
+  return true;
+}
+
+// --- programs --------------------------------------------------------------------------------------------
+
+WorkPort::Posted WorkPort::post(void* owner, const Submission& submission) {
+  const std::lock_guard lock(post_lock_);
+  if (owner_.load() != owner) return Posted::Gone;
+  const std::uint64_t posted = posted_.load(std::memory_order_relaxed);
+  const std::uint64_t outstanding =
+      posted - dequeued_.load(std::memory_order_relaxed) - refused_.load(std::memory_order_relaxed);
+  if (outstanding >= overrun_room * limit_) return Posted::Full;
+  submissions_.make_room();
+  posted_.store(posted + 1);  // first: whoever dequeues it finds it counted
+  submissions_.push(submission);
+  return Posted::Success;
+}
+
+Taken WorkPort::take(void* owner, Completion& completion) {
+  const std::lock_guard lock(take_lock_);
+  if (owner_.load() != owner) return Taken::Gone;
+  if (!completions_.pop(completion)) {
+    completion.address = 0;
+    return empty() ? Taken::Empty : Taken::NotDone;
+  }
+  dequeued_.fetch_add(1);
+  engine_.add_untaken(-1);
+  // Who waits behind the last one learns that the queue is empty now.
+  if (arrivals_.has_waiters() && empty()) engine_.runtime().notify_all(arrivals_);
+  return completion.error ? Taken::Error : Taken::Success;
+}
+
+Taken WorkPort::wait(void* owner, TimeNs deadline, Completion& completion) {
+  return wait_while_not_done(engine_, arrivals_, deadline, [&] { return take(owner, completion); });
+}
+
+bool WorkPort::entry_taken(void* owner) {
+  std::uint64_t entries = entries_.load();
+  do {
+    if ((entries & ~entry_mask) != user(owner) || (entries & entry_mask) == 0) return false;
+  } while (!entries_.compare_exchange_weak(entries, entries - one_entry));
+  return true;
+}
+
+void WorkPort::call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void* owner, Taken,
+                    const Completion& completion) {
+  handler(context, nic, owner, reinterpret_cast<VIP_DESCRIPTOR*>(completion.address));
+}
+
+// --- engine ----------------------------------------------------------------------------------------------
+
+void WorkPort::refuse() {
+  refused_.fetch_add(1);
+  if (!empty()) return;
+  engine_.runtime().notify_all(arrivals_);
+  engine_.completed();
+}
+
+void WorkPort::complete(const Completion& completion) {
+  // An entry for each descriptor that waits. A program that dequeues without looking at the completion queue leaves
+  // entries there: they stand for the next descriptors, so that their number stays bounded. Who takes such an entry
+  // meanwhile finds this descriptor: it was pushed before this look at the entries. Those that wait are counted before
+  // it can be dequeued: it has an entry although somebody who polls takes it at once (VI-DG 3.5.7), and none passes for
+  // another.
+  const std::uint64_t waiting = ++completed_ - dequeued_.load();
+  completions_.push(completion);
+  engine_.add_untaken(1);
+  // Who polls is woken once, when all is there: on one core it runs at once, and one woken too early would sleep again.
+  CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
+  if (queue != nullptr && (entries_.load() & entry_mask) < waiting) {
+    entries_.fetch_add(one_entry);
+    return queue->push({owner_.load(std::memory_order_relaxed), receive_queue_});
+  }
+  engine_.completed();
+  if (queue == nullptr) engine_.runtime().notify_one(arrivals_);
+}
+
+}  // namespace vipl

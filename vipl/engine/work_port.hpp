@@ -1,0 +1,95 @@
+// The program's side of a work queue: descriptors on their way to the engine and back.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "vipl/engine/completion_port.hpp"
+
+namespace vipl {
+
+/// Posted descriptors go to the engine through one ring, and come back through another when they are the oldest that is
+/// not dequeued and complete. The engine's side never waits; posters wait for posters and dequeuers for dequeuers of
+/// this queue only. The object outlives its VI (pool.hpp): calls say whose queue they mean.
+class WorkPort {
+ public:
+  struct Submission {
+    std::uint64_t address;
+    std::uint32_t memory;
+  };
+  struct Completion {
+    std::uint64_t address;
+    bool error;
+  };
+  using Item = Completion;
+  using Handler = void (*)(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor);
+  enum class Posted { Success, Gone, Full };
+
+  explicit WorkPort(Engine& engine) : engine_(engine) {}
+
+  // --- life, with the engine's lock ----------------------------------------------------------------------
+  /// `limit`: descriptors that may be posted and not dequeued. `queue`: where completions are told, or nullptr.
+  void open(void* owner, bool receive_queue, std::uint32_t limit, CompletionPort* queue);
+  /// Who waits leaves with Gone.
+  void close();
+  bool try_rest();
+
+  // --- any thread ----------------------------------------------------------------------------------------
+  Posted post(void* owner, const Submission& submission);
+  Taken take(void* owner, Completion& completion);
+  /// Also NotDone when the deadline came.
+  Taken wait(void* owner, TimeNs deadline, Completion& completion);
+  /// Whether completions are told at a completion queue. Pre: is_owned_by(owner), before and after.
+  [[nodiscard]] bool has_completion_queue() const { return queue_.load() != nullptr; }
+  [[nodiscard]] bool is_owned_by(void* owner) const { return owner_.load() == owner; }
+  /// All that was posted is dequeued.
+  [[nodiscard]] bool empty() const {
+    // In this order: what is added meanwhile can only make it look less empty.
+    const std::uint64_t gone = dequeued_.load() + refused_.load();
+    return posted_.load() == gone;
+  }
+  /// VipCQDone took an entry of this queue. False: it is not `owner`'s any more.
+  bool entry_taken(void* owner);
+  Notifiers<WorkPort>& notifiers() { return notifiers_; }
+  Engine& engine() { return engine_; }
+  static void call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic, void* owner, Taken taken,
+                   const Completion& completion);
+
+  // --- engine --------------------------------------------------------------------------------------------
+  /// The next submission.
+  [[nodiscard]] bool next(Submission& submission) { return submissions_.pop(submission); }
+  /// VI Overrun (VI-DG 3.8.1): one more would be too many.
+  [[nodiscard]] bool overrun() const { return accepted_ - dequeued_.load() >= limit_; }
+  void accept() { ++accepted_; }
+  /// The submission did not become a descriptor on the queue.
+  void refuse();
+  /// The oldest descriptor that was not completed is.
+  void complete(const Completion& completion);
+
+ private:
+  // A program that posts faster than the engine takes sees VI Overrun long before.
+  static constexpr std::uint64_t overrun_room = 4;
+
+  Engine& engine_;
+  std::atomic<void*> owner_{nullptr};
+  std::atomic<CompletionPort*> queue_{nullptr};
+  bool receive_queue_ = false;
+  std::uint64_t limit_ = 0;
+  EventCount arrivals_;
+  Notifiers<WorkPort> notifiers_;
+
+  // The engine's; it counts what the others do not.
+  std::uint64_t accepted_ = 0, completed_ = 0;
+  std::atomic<std::uint64_t> refused_{0};
+  /// Entries in the completion queue (low half), of which user of this object (high half).
+  std::atomic<std::uint64_t> entries_{0};
+
+  alignas(64) FutexLock post_lock_;  // posters'; the engine never takes it
+  std::atomic<std::uint64_t> posted_{0};
+  GrowingRing<Submission> submissions_;
+
+  alignas(64) FutexLock take_lock_;  // dequeuers'; the engine never takes it
+  std::atomic<std::uint64_t> dequeued_{0};
+  GrowingRing<Completion> completions_;
+};
+
+}  // namespace vipl

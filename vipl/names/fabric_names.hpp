@@ -1,0 +1,64 @@
+// Names and addresses of the nodes that are on the fabric now, from its name server.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "farp/directory.hpp"
+#include "runtime/scheduler.hpp"
+#include "vipl/names/name_source.hpp"
+
+namespace vipl {
+
+/// How the name service asks the fabric and lets time pass. Thread-safe; both calls block.
+class FabricAccess {
+ public:
+  virtual ~FabricAccess() = default;
+  /// Empty: the name server cannot be asked, or the NIC was closed.
+  virtual std::optional<std::vector<farp::DirectoryEntry>> ports() = 0;
+  /// False: the NIC was closed.
+  virtual bool rest(runtime::TimeNs duration) = 0;
+};
+
+class FabricNames final : public NameSource {
+ public:
+  /// A name that nobody has yet is asked for again for `appears`, at growing intervals: programs that start together
+  /// find each other. Where other sources might know it, ask them in between: first this one with 0, last one that
+  /// waits.
+  FabricNames(std::shared_ptr<FabricAccess> fabric, runtime::TimeNs appears)
+      : fabric_(std::move(fabric)), appears_(appears) {}
+
+  Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
+  Answer name_of(const wire::IpAddress& address, std::string& found) const override;
+
+ private:
+  const std::shared_ptr<FabricAccess> fabric_;
+  const runtime::TimeNs appears_;
+};
+
+/// Hosts that the system knows, whether one of their processes is on the fabric or not. Behind FabricNames.
+class KnownHosts final : public NameSource {
+ public:
+  KnownHosts(std::shared_ptr<FabricAccess> fabric, std::unique_ptr<const NameSource> system)
+      : fabric_(std::move(fabric)), system_(std::move(system)) {}
+  /// The system's addresses of it, if a NIC has one of them. If none has, the address that its NICs will have unless
+  /// they are configured others comes first: an answer must not depend on who starts first.
+  Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
+  Answer name_of(const wire::IpAddress& address, std::string& found) const override {
+    return system_->name_of(address, found);
+  }
+
+ private:
+  [[nodiscard]] bool some_port_has(const std::vector<wire::IpAddress>& addresses) const;
+
+  const std::shared_ptr<FabricAccess> fabric_;
+  const std::unique_ptr<const NameSource> system_;
+};
+
+/// VipQuerySystemManagementInfo: the distinct addresses of other nodes within `depth`, in the order of the ports. Depth
+/// 1 are the nodes at the same switch, 2 those beyond it: a switch is no node, the links between switches count.
+[[nodiscard]] std::vector<wire::IpAddress> discover(const std::vector<farp::DirectoryEntry>& ports, wire::FcId own_id,
+                                                    const std::vector<wire::IpAddress>& own_addresses,
+                                                    unsigned long depth);
+
+}  // namespace vipl
