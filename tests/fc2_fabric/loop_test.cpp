@@ -174,11 +174,11 @@ TEST_F(LoopTest, logged_in_own_address_changed_logs_out) {
   ASSERT_TRUE(log_in(0, 1));
   NPort squatter(scheduler, pool, support::port_config(7));
   Loop other(scheduler, pool, {});
-  other.attach(squatter, {.hard_address = static_cast<std::uint8_t>(id(0).value)});
+  attach(other, squatter, {.hard_address = static_cast<std::uint8_t>(id(0).value)});
   run_for(millisecond);
   const wire::FcId former = id(0);
   port(0).link_interrupted();
-  other.attach(port(0));
+  attach(other, port(0));
   run_for(millisecond);
   EXPECT_NE(id(0), former);
   EXPECT_FALSE(port(0).interrupted());

@@ -85,7 +85,7 @@ class FabricTopology final : public Topology {
   void attach(fc2::NPort& port, const PortSpec& spec) override {
     if (spec.at_loop) {
       Ring& ring = loops_[*spec.at_loop];
-      ring.attach(*loop, port, loop_place(spec));
+      fc2::attach(*ring.loop, port, loop_place(spec));
       places_[&port] = {.ring = &ring};
       return;
     }
