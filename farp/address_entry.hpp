@@ -10,10 +10,10 @@
 namespace farp {
 class AddressEntry;
 
-/// What an entry needs of its resolver.
+/// What an entry needs from its resolver.
 class EntryOwner {
  public:
-  /// The entry was found, or not: those who wait for it are to be told, once the machine rests.
+  /// The entry was found, or not: its listeners are to be told once the machine rests.
   virtual void settled(AddressEntry& entry, bool found) = 0;
   [[nodiscard]] virtual bool is_own(const wire::IpAddress& address) const = 0;
   virtual void send_farp_request(const wire::IpAddress& address) = 0;

@@ -1,4 +1,5 @@
-// From host addresses to N_Port_IDs (FC-VI 7.4 to 7.7), and our own addresses made known: Name Server first, FARP else.
+// Maps host addresses to N_Port_IDs (FC-VI 7.4 to 7.7) and makes our own addresses known: by the Name Server,
+// else by FARP.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -25,7 +26,7 @@ struct ResolverConfig {
 
 class ResolveListener {
  public:
-  /// At least one N_Port_ID, in the order in which they became known. May come from inside resolve().
+  /// At least one N_Port_ID, in the order in which they became known. May be called inside resolve().
   virtual void resolved(const wire::IpAddress& address, std::span<const wire::FcId> n_port_ids) = 0;
   virtual void not_resolved(const wire::IpAddress& address) = 0;
 
@@ -33,7 +34,7 @@ class ResolveListener {
   ~ResolveListener() = default;
 };
 
-/// Hears when the port can be found by others: registered, or online where there is no name server.
+/// Told when other ports can find this one: registered, or online where there is no name server.
 class ReadyListener {
  public:
   virtual void address_ready() = 0;
@@ -50,11 +51,11 @@ class Resolver {
   void set_ready_listener(ReadyListener& listener);
   [[nodiscard]] bool ready() const;
 
-  /// Asks for the ports behind `address`; several askers share one query.
+  /// Asks for the ports with `address`; several listeners share one query.
   void resolve(const wire::IpAddress& address, ResolveListener& listener);
-  /// The listener goes away, or no longer cares.
+  /// The listener is destroyed, or needs no answer any more.
   void forget(ResolveListener& listener);
-  /// The mapping may be wrong (7.7, or a connection attempt that found nobody there).
+  /// The mapping may be wrong (7.7, or a connection attempt found no such port).
   void invalidate(const wire::IpAddress& address);
   void invalidate_all();
 
