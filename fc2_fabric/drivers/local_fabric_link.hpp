@@ -1,5 +1,5 @@
-// The link of a process's N_Port to the local fabric: connects to fcvi-fabricd, starts it where nobody listens, comes
-// back when it went away.
+// The link of a process's N_Port to the local fabric: connects to fcvi-fabricd, starts it if nobody listens, and
+// reconnects after it has ended.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -24,7 +24,7 @@ struct LocalFabricOptions {
 enum class LinkState : std::uint8_t { Up, Down, Unreachable };
 std::string_view to_string(LinkState state);
 
-/// Told inside the core. `reason`, for people, says why where the state is not Up.
+/// Called inside the core. `reason`, for people, tells why the state is not Up.
 class LinkListener {
  public:
   virtual void link_changed(LinkState state, const std::string& reason) = 0;
@@ -33,9 +33,9 @@ class LinkListener {
   ~LinkListener() = default;
 };
 
-/// Made, used and destroyed inside the core; nothing here blocks. The port's link goes down with it, and at once when
-/// the service dies; then it tries again for as long as it lives. io_context, guard and port outlive it; the io_context
-/// may run in any one thread.
+/// Created, used and destroyed inside the core; never blocks. When the service dies, the port's link goes down at once
+/// and it tries to connect again as long as it lives. Destroying it takes the port's link down. io_context, guard and
+/// port outlive it; one thread, any, runs the io_context.
 class LocalFabricLink {
  public:
   LocalFabricLink(NPort& port, boost::asio::io_context& io, runtime::CoreGuard& guard, LocalFabricOptions options = {},
@@ -45,9 +45,9 @@ class LocalFabricLink {
   LocalFabricLink& operator=(const LocalFabricLink&) = delete;
 
   [[nodiscard]] bool up() const;
-  /// Why there is no link; empty while it is up, and before the first try failed.
+  /// Why there is no link; empty while it is up, and before the first attempt failed.
   [[nodiscard]] const std::string& trouble() const;
-  /// For the end of the process, which does not wait for the link's handlers: returns when what the port sent is in the
+  /// For the end of the process, which does not wait for the link's handlers: returns when the port's frames are in the
   /// socket, or after `limit`.
   void drain(std::chrono::milliseconds limit);
 

@@ -20,7 +20,7 @@ struct PacketSocketOptions {
   int send_buffer_bytes = 4 << 20;
 };
 
-/// FCoE and FIP frames only, by a filter in the kernel; also what other sockets of this host send there, so that
+/// FCoE and FIP frames only, by a filter in the kernel; also frames that other sockets of this host send there, so that
 /// several processes may share an interface.
 class PacketSocket final : public EthernetSocket {
  public:

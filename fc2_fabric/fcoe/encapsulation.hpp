@@ -1,4 +1,4 @@
-// FC frames in Ethernet frames (FC-BB-5 FCoE), and every reason why a received one is discarded.
+// FC frames in Ethernet frames (FC-BB-5 FCoE), and every reason for which a received one is discarded.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace fc2::fcoe {
 
-/// Largest FCoE PDU (what follows the Ethernet header) on an interface: no more than a full FC frame needs.
+/// The largest FCoE PDU (all after the Ethernet header) on an interface: at most that of a full FC frame.
 [[nodiscard]] std::uint16_t max_fcoe_size(std::uint16_t mtu);
 /// Largest data field that fits: 1452 bytes at an MTU of 1500, 2112 from 2158 on. What FLOGI and PLOGI announce.
 [[nodiscard]] std::uint16_t data_field_bytes(std::uint16_t mtu);
@@ -54,17 +54,17 @@ class FcoeCounters {
   std::array<std::uint64_t, static_cast<std::size_t>(FcoeDiscard::Count)> discards_{};
 };
 
-/// Builds header and trailer around the frame, which stays where it is; makes the CRC. A frame that a fault marked
-/// (crc_error) leaves with a wrong one, so that the receiver sees what happened as on a bad link.
+/// Builds header and trailer around the frame, which stays where it is; computes the CRC. A frame with a fault's
+/// crc_error gets a wrong one, so that the receiver sees it as on a bad link.
 [[nodiscard]] EthernetFrame encapsulate(const wire::MacAddress& destination, const wire::MacAddress& source,
                                         FramePtr frame);
 
-/// Why it is no FCoE frame that a receiver may use; FcoeDiscard::Count: it is one.
+/// The reason why it is not an FCoE frame that a receiver may use; FcoeDiscard::Count: it is one.
 [[nodiscard]] FcoeDiscard examine(const EthernetFrame& frame);
-/// The FC frame of one that examine() found good; nothing is copied.
+/// The FC frame of an Ethernet frame that examine() accepted; nothing is copied.
 [[nodiscard]] FramePtr decapsulate(EthernetFrame frame);
 
-/// The two addresses where they stand in a FC frame of at least 24 bytes.
+/// The two addresses in an FC frame of at least 24 bytes.
 [[nodiscard]] inline wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
 [[nodiscard]] inline wire::FcId s_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 5)}; }
 

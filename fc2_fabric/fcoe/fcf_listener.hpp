@@ -1,4 +1,4 @@
-// What an FCF tells whoever runs it.
+// Reports of an FCF to the program that runs it.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -26,10 +26,10 @@ struct FcfEvent {
 };
 [[nodiscard]] std::string_view to_string(FcfEvent::Kind kind);
 
-/// Hears from inside the FCF, which must not be destroyed then.
+/// Called inside the FCF, which must not be destroyed then.
 class FcfListener {
  public:
-  /// Fcf::logins() says something new.
+  /// Fcf::logins() has changed.
   virtual void logins_changed() = 0;
   virtual void happened(const FcfEvent&) {}
 
