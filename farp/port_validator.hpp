@@ -14,12 +14,12 @@ namespace farp {
 /// Looks up each port that the notification affects and that is logged in here in the Name Server (GPN_ID).
 /// - A port that is gone, or has another Port_Name, is logged out implicitly, and its connections end.
 /// - A port that is there is asked by ADISC. If it does not answer with the names of its login, it is logged out as
-/// well: its own login may have ended meanwhile.
+///   well: its own login may have ended meanwhile.
 /// - A login that is under way with a port that is gone fails: frames to it are discarded silently (class 3).
 /// - A port whose login is already being validated, after our own link was down, may have lost its link with us and
-/// return after us: its ADISC decides whether it is gone.
+///   return after us: its ADISC decides whether it is gone.
 /// - A port that comes back and may still believe in its login (FC-VI 7.7.5: its addresses did not change) is told by
-/// LOGO that there is none.
+///   LOGO that there is none.
 class PortValidator {
  public:
   static constexpr std::size_t max_checks_at_once = 16;  // others wait

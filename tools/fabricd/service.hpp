@@ -35,9 +35,9 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Why it cannot serve; empty: it does.
+  /// Why it cannot serve; empty: it serves.
   [[nodiscard]] const std::string& trouble() const { return fcoe_.trouble(); }
-  /// Inside the core, like everything below.
+  /// Call it inside the core, like everything below.
   void stop(const std::string& reason);
 
   // --- for the sessions
@@ -45,10 +45,10 @@ class Service {
   fc2::Switch& fabric() { return fabric_; }
   [[nodiscard]] std::uint32_t process_id() const { return process_id_; }
   std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor);
-  /// Makes a session of that role. Empty, or why not.
+  /// Creates a session of that role. Empty, or why not.
   std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream);
   void start_capture(const std::shared_ptr<FrameStream>& stream);
-  /// The session is over, and goes when nothing of it is under way.
+  /// The session is over, and is destroyed when nothing of it is under way.
   void end(Session& session);
   [[nodiscard]] Status status();
 
