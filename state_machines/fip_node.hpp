@@ -1,5 +1,5 @@
-// An ENode on one Ethernet interface (FC-BB-5 FIP): VLAN and FCF discovery, choice of an FCF, the life of the login of
-// its first N_Port. Which FCF is best, and that an FCF is gone after 2.5 advertisement periods, its owner finds out.
+// An ENode on one Ethernet interface (FC-BB-5 FIP): VLAN and FCF discovery, choice of an FCF, the login of its first
+// N_Port. Its owner decides which FCF is best, and that an FCF is gone after 2.5 advertisement periods.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -31,10 +31,10 @@ class Context : public fsm::Context {
   virtual void stop_timer() = 0;
   virtual void select_fcf() = 0;    // the best that is usable now
   virtual void take_link_up() = 0;  // of the first N_Port: its FLOGI comes later, not from inside
-  // Of all N_Ports: their logins with others stand until the next FLOGI shows whether all is as before, or none comes
-  // (FC-VI 7.7.5). The FCF is not selected any more.
+  // Of all N_Ports: their logins with others stand until the next FLOGI shows whether all is unchanged, or until there
+  // is none (FC-VI 7.7.5). The FCF is no longer selected.
   virtual void interrupt_links() = 0;
-  // Those of the ENode every FKA_ADV_PERIOD unless the D bit is set, those of the VN_Ports every 90 s.
+  // The ENode's every FKA_ADV_PERIOD unless the D bit is set, the VN_Ports' every 90 s.
   virtual void start_keep_alives() = 0;
   virtual void stop_keep_alives() = 0;
   [[nodiscard]] virtual bool wants_vlans() const = 0;

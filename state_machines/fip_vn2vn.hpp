@@ -1,5 +1,5 @@
-// A VN2VN node claims an N_Port_ID on an Ethernet without fabric (FC-BB-6 FIP; timed as Linux does). Fed with what
-// concerns the N_Port_ID that it probes, claims or owns; neighbours with other addresses are its owner's.
+// A VN2VN node claims an N_Port_ID on an Ethernet without fabric (FC-BB-6 FIP; timed as Linux does). It gets the events
+// of the N_Port_ID that it probes, claims or owns; its owner handles neighbours with other addresses.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -10,7 +10,7 @@ namespace machines::fip_vn2vn {
 struct LinkUp {};  // the Ethernet's carrier. Alternates with LinkDown
 struct LinkDown {};
 struct Timeout {};  // of the timer that the state started
-// Somebody probes for our N_Port_ID; `ours_wins`: our Port_Name is the higher one.
+// Another node probes for our N_Port_ID; `ours_wins`: our Port_Name is the higher one.
 struct ProbeHeard {
   bool ours_wins = false;
 };
@@ -36,7 +36,7 @@ class Context : public fsm::Context {
   virtual void take_link_up() = 0;  // the N_Port is online with this address
   virtual void take_link_down() = 0;
   virtual void interrupt_link() = 0;  // down, but the address may prove to be the same again (FC-VI 7.7.5)
-  // Choosing another would be one more than the limit of the last 10 s.
+  // Another choice would exceed the limit of collisions in the last 10 s.
   [[nodiscard]] virtual bool too_many_collisions() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// A port of an arbitrated loop while the loop is initialized (FC-AL): the port of the lowest name becomes loop master,
-// its LIFA, LIPA, LIHA and LISA go round, and each port claims an AL_PA in the first of them that it can.
+// A port of an arbitrated loop while the loop is initialized (FC-AL): the port with the lowest name becomes loop
+// master; its LIFA, LIPA, LIHA and LISA go round, and each port claims an AL_PA in the first of them that it can.
 #pragma once
 
 #include "state_machines/fsm.hpp"

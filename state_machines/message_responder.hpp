@@ -17,7 +17,7 @@
 
 namespace machines::message_responder {
 
-// Why a Message fails here.
+// Why a Message fails at this end.
 enum class ReceiveError : std::uint8_t {
   QueueEmpty,  // no receive Descriptor posted (Remote Descriptor Error)
   TooSmall,    // the receive Descriptor is too short (ruling 19: Length 0)
@@ -53,13 +53,13 @@ struct ClaimRefused {     // first frame of the expected Message, but what it ne
   bool last = true;             // the initiative is ours: a response may go
   bool needs_response = false;  // Reliable Reception, or RDMA Read
 };
-// Memory of the open Message was deregistered between two frames (that of a refused one is not looked at).
+// Memory of the open Message was deregistered between two frames (that of a refused Message is not checked).
 struct MemoryLost {
   bool last = false;  // found with the last frame: the initiative is ours
   bool needs_response = false;
 };
 struct MessageGap {  // Mrcv > Mexp
-  // SCrcv = 0: afterwards the owner feeds the frame again, as that of the expected Message.
+  // SCrcv = 0: afterwards the owner feeds the frame again, as one of the expected Message.
   bool first_frame = false;
 };
 struct StaleMessage {    // Mrcv < Mexp
@@ -70,12 +70,12 @@ struct FrameLost {
   // Frames of it came before, and its Descriptor or target is known (rule 3a). An open Message says so itself.
   bool begun = false;
 };
-// Out-of-order fabric: a frame came before one that is missing (rules 4c, 6e).
+// Out-of-order fabric: a frame arrived before an earlier one (rules 4c, 6e).
 struct FramesOvertaken {};
 struct ConnectionFailed {};  // the endpoint went to Error: vi_endpoint disable_traffic()
 struct Disconnected {};      // our Disconnect was answered
 struct DiscardExpired {};    // R_A_TOV since Herr
-// Implicit or explicit; feed it after the endpoint learned it (ConnectionFailed comes first).
+// Implicit or explicit; feed it after the endpoint has learned of it (ConnectionFailed comes first).
 struct PortLoggedOut {};
 
 // --- effects

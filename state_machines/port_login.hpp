@@ -1,8 +1,7 @@
-// The login of one N_Port with another, or with the Fabric (FC-LS FLOGI, PLOGI, LOGO; FC-VI 5.6, 7.7, 8.4.2
-// g).
+// The login of one N_Port with another, or with the Fabric (FC-LS FLOGI, PLOGI, LOGO; FC-VI 5.6, 7.7, 8.4.2 g).
 //
-// One object for the Fabric login, one per remote port. The owner answers by itself a login whose service
-// parameters it refuses, and feeds LoginReceived only for one that it would accept.
+// One object for the Fabric login, one per remote port. The owner itself rejects a login whose service parameters are
+// not acceptable, and feeds LoginReceived only for acceptable ones.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -45,7 +44,7 @@ class Context : public fsm::Context {
   // The answer to our outstanding FLOGI, PLOGI or LOGO is no longer awaited: abort that Exchange and never
   // feed it.
   virtual void forget_request() = 0;
-  // The same without an ABTS: the peer rejects it by itself, since its own PLOGI won.
+  // The same without an ABTS: the peer rejects our request, since its own PLOGI won.
   virtual void leave_request() = 0;
   virtual void start_timer() = 0;        // ELS time-out: 2 x R_A_TOV for the last try (FC-LS), less for those before
   virtual void start_retry_delay() = 0;  // E_D_TOV, the same timer; counts one retry

@@ -1,8 +1,7 @@
-// One Sequence at its recipient (FC-FS, FC-VI 5.5, 8.4.1 b-d): assembles frames, finds gaps.
+// One Sequence at its recipient (FC-FS, FC-VI 5.5, 8.4.1 b-d): assembles frames, detects gaps.
 //
-// The owner classifies each frame by SEQ_ID and SEQ_CNT before it calls; the machine never sees a number. One
-// object per Exchange: a Sequence that ends makes room for the next one (Sequences of an Exchange do not
-// overlap, FC-VI 5.2.1).
+// The owner compares SEQ_ID and SEQ_CNT of each frame before it calls; the machine never sees a number. One object per
+// Exchange: when a Sequence ends the next one uses it (Sequences of an Exchange do not overlap, FC-VI 5.2.1).
 #pragma once
 
 #include "state_machines/fsm.hpp"

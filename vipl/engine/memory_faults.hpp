@@ -14,6 +14,7 @@ namespace vipl {
 /// of the library's own accesses. It recognizes single ones by their instruction, which costs nothing
 /// (vi/caught_access.hpp), and copies by the thread, which notes beforehand what it accesses, and by the address. All
 /// other faults go to the handler that was installed before, or have the default action.
+///
 /// A program may install handlers of its own at any time. Ours calls those from before it. A later one calls ours if it
 /// passes on faults that it does not know. If it does not, control calls and one in 1,024 sections of a thread notice
 /// that and put ours in front again. A thread that blocks these signals lets them through within sections, from the
