@@ -1,5 +1,4 @@
-// The originator of a Connection Setup (FC-VI 5.3.2, 5.3.3, 8.5, C.3, C.5): CONNECT_RQST, RESP1, RESP2,
-// RESP3.
+// The originator of a Connection Setup (FC-VI 5.3.2, 5.3.3, 8.5, C.3, C.5): CONNECT_RQST, RESP1, RESP2, RESP3.
 //
 // One object per Connection Setup, with its one retry. A setup may outlive the application's call (T1 < T3): in the
 // states of the lower half it no longer belongs to an endpoint and only ends its Exchange in order.
@@ -69,8 +68,7 @@ class Context : public fsm::Context {
   virtual void stop_t3() = 0;
   // ABTS (FC-VI 8.5.3 a). AbortFinished follows in any case: posted at once if the Exchange is over already.
   virtual void abort_exchange() = 0;
-  // CSerr (FC-VI 8.5.3 a b, C.2): discard all frames with this FCVI_CONNECTION_ID for R_A_TOV, do not reuse
-  // it.
+  // CSerr (FC-VI 8.5.3 a b, C.2): discard all frames with this FCVI_CONNECTION_ID for R_A_TOV, do not reuse it.
   virtual void quarantine_connection_id() = 0;
   // RESP3 came (FC-VI C.5.1, C.5.10.1, Annex F): Descriptors may complete, Message Responses may be sent.
   virtual void allow_send_completions() = 0;
@@ -231,8 +229,8 @@ struct Def {
 
 using Machine = fsm::Machine<Def>;
 
-// The setup still acts for its endpoint: DisconnectRequested, EndpointErrored and SupersededByPeer concern it
-// only then.
+// The setup still acts for its endpoint: DisconnectRequested, EndpointErrored and SupersededByPeer concern
+// it only then.
 [[nodiscard]] inline bool owns_endpoint(const Machine& machine) {
   return machine.is_any_of<AwaitResp1, AwaitRetryAbort, AwaitResp1Retry, AwaitResp3Connected>();
 }

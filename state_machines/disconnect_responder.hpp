@@ -31,8 +31,7 @@ struct PortLoggedOut {};
 // --- effects
 class Context : public fsm::Context {
  public:
-  // FCVI_DISCONNECT_RESP in the Exchange of the request; CONN_SETUP_ABORT and VI_APP_DISCON as received
-  // (5.9.4.6).
+  // FCVI_DISCONNECT_RESP in the Exchange of the request; CONN_SETUP_ABORT and VI_APP_DISCON as received (5.9.4.6).
   virtual void send_disconnect_resp(ResponseReason) = 0;
   // connect_originator or connect_responder DisconnectReceived: T2 cleared, Error.
   virtual void abort_setup() = 0;

@@ -54,8 +54,7 @@ class Context : public fsm::Context {
   virtual void report_aborted(AbortCause) = 0;
   // Second-level recovery: log the port out (FC-FS; ends all FC-VI Connections with it, FC-VI 7.7.1).
   virtual void request_port_logout() = 0;
-  // The Exchange is over, its id may be used again at once (FC-VI 5.4). Do not destroy the machine in this
-  // call.
+  // The Exchange is over, its id may be used again at once (FC-VI 5.4). Do not destroy the machine in this call.
   virtual void release() = 0;
   virtual void discard_frame() = 0;  // a frame of an Exchange that is being aborted: drop and count
   virtual void count_stale() = 0;    // late, duplicate or crossing: harmless, counted

@@ -96,8 +96,7 @@ class Context : public fsm::Context {
   virtual void expect_next_message() = 0;  // Mexp := Mexp + 1, SCexp := 0
   // Merr for the expected Message for R_A_TOV (rule 2), Mexp := Mexp + 1, SCexp := 0 (rules 6a, 6c).
   virtual void mark_message_errored() = 0;
-  // Rule 4a: Merr for Mexp <= M < Mrcv, and for Mrcv if `with_received`; Mexp := Mrcv, or Mrcv + 1; SCexp :=
-  // 0.
+  // Rule 4a: Merr for Mexp <= M < Mrcv, and for Mrcv if `with_received`; Mexp := Mrcv, or Mrcv + 1; SCexp := 0.
   virtual void mark_messages_missing(bool with_received) = 0;
   // Drop and count the frame; class 2: ACK with Abort Sequence Condition 01b (rules 1a, 2a; 8.4.2 h).
   virtual void discard_frame() = 0;

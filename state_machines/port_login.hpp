@@ -41,8 +41,7 @@ class Context : public fsm::Context {
   virtual void reject_login() = 0;
   virtual void send_logout() = 0;    // LOGO
   virtual void accept_logout() = 0;  // LS_ACC to LOGO, also without a login (FC-LS)
-  // The answer to our outstanding FLOGI, PLOGI or LOGO is no longer awaited: abort that Exchange and never
-  // feed it.
+  // The answer to our outstanding FLOGI, PLOGI or LOGO is no longer awaited: abort that Exchange and never feed it.
   virtual void forget_request() = 0;
   // The same without an ABTS: the peer rejects our request, since its own PLOGI won.
   virtual void leave_request() = 0;
@@ -54,13 +53,11 @@ class Context : public fsm::Context {
   virtual void validate_addresses() = 0;
   virtual void report_logged_in() = 0;
   virtual void report_login_failed(LoginFailure) = 0;
-  // The login ended, implicitly or explicitly: all FC-VI Connections and Exchanges with that port end
-  // (FC-VI 7.7.1).
+  // The login ended, implicitly or explicitly: all FC-VI Connections and Exchanges with that port end (FC-VI 7.7.1).
   virtual void report_logged_out() = 0;
   virtual void report_logout_complete() = 0;  // to the user of LogoutRequested
   virtual void report_suspended() = 0;        // transmit no FC-VI IU until resumed (FC-VI 7.7.3)
-  // Active Exchanges continue (FC-VI 7.7.3 to 7.7.5); also the answer to a LoginRequested that came
-  // meanwhile.
+  // Active Exchanges continue (FC-VI 7.7.3 to 7.7.5); also the answer to a LoginRequested that came meanwhile.
   virtual void report_resumed() = 0;
   [[nodiscard]] virtual bool retries_left() const = 0;
   // The peer's Port_Name is the higher one: its login wins over ours when both cross (FC-LS).

@@ -124,8 +124,7 @@ struct GpnFtAccept {
   friend bool operator==(const GpnFtAccept&, const GpnFtAccept&) = default;
 };
 
-/// Accept with a symbolic name (GSPN_ID, GSNN_NN): preamble, length byte, name, then zeros where the server
-/// pads.
+/// Accept with a symbolic name (GSPN_ID, GSNN_NN): preamble, length byte, name, then zeros where the server pads.
 struct SymbolicNameAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
   std::string symbolic_name;         // at most 255 bytes
