@@ -38,8 +38,8 @@ inline std::string_view abbreviated(fc2::Discard reason) {
 /// What the victim did since this was made, in few letters:
 ///   header, address, closed, iu, ...  discarded for that reason
 ///   in                                message data, or a READ_RQST, was taken
-///   in                                message data was taken, or a READ_RQST
-///                                     not noted)
+///   R+, R-pt, S+, S-t                 a receive or send ended: well, or with these error bits (describe_errors;
+///                                     flushed: not noted)
 ///   E, E40                            the endpoint went to Error; with a DISCONNECT_RQST of that reason code
 ///   told                              the application was told of an error that moved nothing
 ///   resp, resp-, data, ABTS, LOGO     were sent: SEND_RESP or WRITE_RESP, with an error, READ_RESP, ...
