@@ -36,7 +36,7 @@ class AddressEntry final : private machines::address_resolution::Context,
   [[nodiscard]] const wire::IpAddress& address() const { return address_; }
   [[nodiscard]] std::span<const wire::FcId> n_port_ids() const { return n_port_ids_; }
   [[nodiscard]] bool maps_to(wire::FcId id) const;
-  /// Nobody waits for its answer.
+  /// No listener waits for its answer.
   [[nodiscard]] bool idle() const {
     namespace ar = machines::address_resolution;
     return !machine_.is_any_of<ar::QueryingNameServer, ar::AwaitFarpReply>();

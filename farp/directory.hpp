@@ -34,7 +34,7 @@ struct DirectoryEntry {
 enum class DirectoryFailure {
   NoNameServer,  // the port is not logged in with one, or was logged out meanwhile
   NoAnswer,      // a request timed out again and again, or the whole listing
-  BadAnswer,     // the Name Server rejects what is asked, or nobody understands its answer
+  BadAnswer,     // the Name Server rejects the request, or its answer cannot be parsed
   TooMany,       // ports than max_ports, or requests than the N_Port can have under way
 };
 std::string_view to_string(DirectoryFailure failure);

@@ -39,7 +39,7 @@ class PortValidator {
   fc2::NPort& port_;
   std::set<wire::FcId> waiting_;
   std::map<wire::FcId, std::unique_ptr<Check>> checks_;
-  std::set<wire::FcId> gone_;  // logged out without a word, since nobody was there to hear it
+  std::set<wire::FcId> gone_;  // logged out silently, since they were not there
 };
 
 }  // namespace farp

@@ -17,11 +17,11 @@ struct ResolverConfig {
   std::string symbolic_node_name = {};              // RNN_ID and RSNN_NN: the host's name; empty: not registered
   std::string symbolic_port_name = {};              // RSPN_ID; empty: not registered
   bool use_name_server = true;                      // off: FARP only, as where there is no fabric
-  bool register_state_changes = true;               // SCR: an RSCN invalidates what it affects (FC-VI 7.7.5)
+  bool register_state_changes = true;               // SCR: an RSCN invalidates the entries it affects (FC-VI 7.7.5)
   int retries = 2;                                  // of each way of asking
   runtime::TimeNs farp_timeout = 0;                 // 0: E_D_TOV of the port
-  std::size_t max_entries = 65536;                  // cached host addresses; the oldest that nobody asks for makes room
-  std::size_t max_ports_of_address = 64;  // that FARP found; of the later half, the oldest without a login makes room
+  std::size_t max_entries = 65536;                  // cached host addresses; evicted: the oldest without listeners
+  std::size_t max_ports_of_address = 64;  // that FARP found; evicted: of the later half, the oldest without a login
 };
 
 class ResolveListener {

@@ -36,7 +36,7 @@ struct Tree {
 /// How exactly messages give the place: by line, or by line and column.
 enum class Places { Lines, Columns };
 
-/// `name` stands for the file in messages. Errors: YAML syntax, a key twice in a mapping, too many values.
+/// `name` names the file in messages. Errors: YAML syntax, a key twice in a mapping, too many values.
 Result<Tree> parse_yaml(const std::string& text, const std::string& name, Places places = Places::Lines);
 /// `assignment` is "key.key=value"; items of lists are named by position from 0 or by their name. Adds missing keys
 /// (the reader refuses unknown ones), never items.

@@ -34,9 +34,9 @@ class Context : public fsm::Context {
   virtual void add_address() = 0;       // the Responding N_Port_ID of the FARP-REPLY
   virtual void forget_addresses() = 0;  // FC-VI 7.7.1: not valid any more
   virtual void forget_query() = 0;      // the answer to GID_IPP is no longer awaited: abort, never feed it
-  virtual void report_resolved() = 0;   // to all who wait
-  virtual void report_failed() = 0;     // to all who wait: VIP_NOT_REACHABLE
-  virtual void count_stale() = 0;       // a reply that nobody awaits
+  virtual void report_resolved() = 0;   // to all listeners
+  virtual void report_failed() = 0;     // to all listeners: VIP_NOT_REACHABLE
+  virtual void count_stale() = 0;       // a reply that is not awaited
   [[nodiscard]] virtual bool name_server_available() const = 0;  // logged in with FFFFFCh
   [[nodiscard]] virtual bool retries_left() const = 0;           // for the current way of asking
 };

@@ -28,9 +28,9 @@ class Context : public fsm::Context {
   virtual void start_supervision() = 0;  // 2.5 periods from now; restarts
   virtual void stop_supervision() = 0;
   virtual void send_clear_virtual_links() = 0;  // for all of its VN_Ports
-  virtual void report_departure() = 0;  // to whoever runs the fabric: the ENode left without LOGO, and is not told
-  virtual void forget_vn_ports() = 0;   // frames of their addresses are forged from here on
-  virtual void detach_f_port() = 0;     // implicit logout of all of them, which RSCNs tell
+  virtual void report_departure() = 0;          // for the log: the ENode left without LOGO, and is not notified
+  virtual void forget_vn_ports() = 0;           // frames of their addresses are forged from here on
+  virtual void detach_f_port() = 0;             // implicit logout of all of them, which RSCNs tell
   [[nodiscard]] virtual bool has_f_port() const = 0;
   // Its latest solicitation came after its latest keep-alive: it has forgotten its login (its carrier was lost),
   // and FLOGI follows.

@@ -9,7 +9,7 @@ namespace machines::fip_node {
 // --- events
 struct LinkUp {};  // the Ethernet's carrier. Alternates with LinkDown
 struct LinkDown {};
-struct VlanNotified {};     // an FCF told of VLANs that were not known
+struct VlanNotified {};     // an FCF announced VLANs that were not known
 struct FcfBecameUsable {};  // an advertisement: takes logins, and full frames come through
 struct FcfLost {};          // the selected one: silent for 2.5 periods (FC-BB-5)
 struct Timeout {};          // of the timer that the state started
@@ -24,7 +24,7 @@ class Context : public fsm::Context {
  public:
   virtual void send_vlan_request() = 0;         // to All-FCF
   virtual void send_solicitation() = 0;         // to All-FCF, on every VLAN that is known
-  virtual void solicit_new_vlans() = 0;         // to All-FCF, on those that were just told
+  virtual void solicit_new_vlans() = 0;         // to All-FCF, on newly announced ones
   virtual void start_solicitation_timer() = 0;  // one timer, three durations
   virtual void start_choice_timer() = 0;
   virtual void start_retry_timer() = 0;

@@ -14,7 +14,7 @@ struct Timeout {};  // of the timer that the state started
 struct ProbeHeard {
   bool ours_wins = false;
 };
-struct ProbeAnswered {};  // Probe Reply: somebody has it
+struct ProbeAnswered {};  // Probe Reply: another node has it
 struct ClaimHeard {
   bool ours_wins = false;
 };  // Claim Notification or Beacon with our N_Port_ID
@@ -25,7 +25,7 @@ class Context : public fsm::Context {
   virtual void choose_first_id() = 0;    // the configured one, or the latest that was ours
   virtual void choose_another_id() = 0;  // counts a collision
   virtual void send_probe() = 0;         // Probe Request, to All-VN2VN
-  virtual void send_probe_reply() = 0;   // to who probed
+  virtual void send_probe_reply() = 0;   // to the node that probed
   virtual void send_claim() = 0;         // Claim Notification, to All-VN2VN
   virtual void send_beacon() = 0;
   virtual void start_probe_timer() = 0;   // one timer: 100 ms

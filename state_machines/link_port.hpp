@@ -20,7 +20,7 @@ struct SignalLost {};   // light, or word synchronization for longer than R_T_TO
 struct SignalFound {};  // again, after SignalLost
 struct Timeout {};      // R_T_TOV without the answer that the state waits for
 // Only in Active:
-struct LinkTimeout {};       // no credit for E_D_TOV (LR_TOV), or somebody asks for a reset
+struct LinkTimeout {};       // no credit for E_D_TOV (LR_TOV), or a reset was requested
 struct OfflineRequested {};  // the port leaves the link, and comes back
 // Only at the start:
 struct InitializationSkipped {};  // both ends were through with it before they were joined

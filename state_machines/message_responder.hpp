@@ -24,7 +24,7 @@ enum class ReceiveError : std::uint8_t {
   Protection,  // memory of the Descriptor, or of the RDMA target or source
   Transport,   // frames are missing
 };
-// FC-VI B.2.5: what was detected for the expected Message.
+// FC-VI B.2.5: the kind of loss for the expected Message.
 enum class Loss : std::uint8_t {
   FrameGap,       // SCrcv != SCexp (rules 6c, 6d, ruling 15)
   SequenceError,  // rules 6a, 6b
@@ -48,7 +48,7 @@ struct FrameReceived {  // the next frame of the open Message
   bool needs_response = false;
 };
 struct ReadRequested {};  // FCVI_READ_RQST, source memory granted
-struct ClaimRefused {     // first frame of the expected Message, but what it needs is not there
+struct ClaimRefused {     // first frame of the expected Message, without the descriptor or memory that it needs
   ReceiveError error = ReceiveError::QueueEmpty;
   bool last = true;             // the initiative is ours: a response may go
   bool needs_response = false;  // Reliable Reception, or RDMA Read
@@ -113,7 +113,7 @@ class Context : public fsm::Context {
 struct Closed : fsm::State {};            // not connected
 struct Expecting : fsm::State {};         // the first frame of Message Mexp comes next
 struct Receiving : fsm::State {};         // Message Mexp is open
-struct Refusing : fsm::State {};          // Message Mexp is refused; its last frame brings the initiative to say so
+struct Refusing : fsm::State {};          // Message Mexp is refused; its last frame gives us the initiative to say so
 struct Herr : fsm::State {};              // all frames are discarded: neither R_A_TOV nor the Disconnect is over
 struct HerrElapsed : fsm::State {};       // ... R_A_TOV is over, the Disconnect is not
 struct HerrDisconnected : fsm::State {};  // ... the Disconnect is over, R_A_TOV is not

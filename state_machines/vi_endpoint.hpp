@@ -1,8 +1,8 @@
 // The state of a VI (FC-VI 8.2 a-e; VI-ARCH 5; VI-DG 3.3.5): what may flow, and what happens to posted Descriptors.
 //
 // The four states of VI-ARCH 5 and FC-VI's Pending Connect Retry. The transport's machines
-// (connect_originator, connect_responder, disconnect_originator) decide when; this one decides what it means
-// to the application.
+// (connect_originator, connect_responder, disconnect_originator) decide when the state changes; this one
+// decides what that means to the application.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -27,9 +27,8 @@ struct SetupFailed {};       // error Reason Code, or the retry failed; the call
 // DISCONNECT_RQST of the peer, port logout, transport error, T2 or T3 of a connected VI.
 struct ConnectionLost {};
 struct LocalError {};  // an error that a Descriptor reports: format, length, protection, no Descriptor
-// A descriptor that cannot be posted, overrun, or memory that is gone at completion (VI-DG 6.3.1): the caller
-// reports it. Before there is a connection the state is all that else tells of it: an attempt to connect is
-// refused (VI-ARCH 5.1).
+// A descriptor that cannot be posted, overrun, or memory that is gone at completion (VI-DG 6.3.1): the caller reports
+// it. Before there is a connection only the state shows it: an attempt to connect is refused (VI-ARCH 5.1).
 struct CatastrophicError {};
 struct DisconnectRequested {};   // VipDisconnect
 struct DisconnectAnswered {};    // DISCONNECT_RESP came, or no answer is needed (the port is logged out)

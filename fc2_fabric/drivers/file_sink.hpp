@@ -10,7 +10,7 @@ namespace fc2::drivers {
 class FileSink final : public ByteSink {
  public:
   FileSink() = default;
-  ~FileSink();  // without commit(): removes what was written
+  ~FileSink();  // without commit(): removes the temporary file
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 

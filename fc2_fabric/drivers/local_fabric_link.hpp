@@ -17,8 +17,8 @@ struct LocalFabricOptions {
   std::string service_program;    // empty: find_service_program()
   std::string process_name;       // for people; empty: the program's own
   bool start_service = true;
-  int service_idle_seconds = 30;       // told to a service that we start: how long it stays without a link
-  TimeNs connect_limit = 10 * second;  // without a link so long: Unreachable is told
+  int service_idle_seconds = 30;       // passed to a service that we start: how long it stays without a link
+  TimeNs connect_limit = 10 * second;  // after so long without a link the listener gets Unreachable
 };
 
 enum class LinkState : std::uint8_t { Up, Down, Unreachable };

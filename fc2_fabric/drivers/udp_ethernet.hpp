@@ -28,7 +28,7 @@ class UdpEthernet final : public EthernetSocket {
   };
   [[nodiscard]] static Opened open(const CoreAccess& access, const UdpEthernetOptions& options);
 
-  void listen(const wire::MacAddress&) override {}  // a cable brings everything
+  void listen(const wire::MacAddress&) override {}  // a cable carries all frames
   void ignore(const wire::MacAddress&) override {}
   [[nodiscard]] std::uint64_t kernel_drops() override;
   [[nodiscard]] std::uint16_t local_port() const;

@@ -31,7 +31,7 @@ enum class FcoeDiscard : std::uint8_t {
   NoResources,       // a table is full, or too many frames wait
   NotLoggedIn,       // to send: the VN_Port has no MAC address
   WrongVlan,         // of a VLAN that is not ours
-  NotAllowed,        // a login of somebody who is not on the allow list
+  NotAllowed,        // a login by a station that is not on the allow list
   TooOften,          // solicitations or FLOGIs of one station, more than the limit
   TooManyLogins,     // of one ENode
   Count,
@@ -48,7 +48,7 @@ class FcoeCounters {
   std::uint64_t frames_in = 0, frames_out = 0;  // FCoE
   std::uint64_t fip_in = 0, fip_out = 0;
   std::uint64_t unexpected_events = 0;  // a machine had no row: a defect of ours
-  std::uint64_t evicted = 0;            // neighbours that made room for others: FCFs, ENodes, VN2VN ports
+  std::uint64_t evicted = 0;            // neighbours evicted from full tables: FCFs, ENodes, VN2VN ports
 
  private:
   std::array<std::uint64_t, static_cast<std::size_t>(FcoeDiscard::Count)> discards_{};

@@ -26,7 +26,7 @@ struct FcfConfig {
       0;  // where FCoE is served, told to those who ask (FIP VLAN discovery); 0: untagged, nobody is told
   std::uint32_t fc_map = wire::default_fc_map;
   TimeNs period = 2 * second;           // FKA_ADV_PERIOD: advertisements and keep-alives; at least 500 ms
-  bool keep_alives = true;              // false: the D bit is set, nobody is missed
+  bool keep_alives = true;              // false: the D bit is set, silence ends no login
   TimeNs vn_port_period = 90 * second;  // between the keep-alives of a VN_Port (FC-BB-5)
   TimeNs login_time = 20 * second;      // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
   // Per interface. For one more the first that sent nothing since its FLOGI is evicted; if there is none,
@@ -130,8 +130,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   std::map<wire::MacAddress, Former> former_e_nodes_;
   std::deque<wire::MacAddress> oldest_former_;  // of those, each once
   Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
-  Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{
-      *this};  // links that became idle go when nobody is inside them
+  Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // destroys idle links when no call is inside them
 };
 
 }  // namespace fc2::fcoe

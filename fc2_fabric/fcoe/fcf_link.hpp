@@ -161,7 +161,7 @@ class FcfLink final
   std::string_view why_cleared_ = "by the fabric";
   TimeNs heard_ = 0;                 // the ENode's latest keep-alive
   TimeNs solicited_ = 0;             // its latest solicitation
-  Outcome outcome_ = Outcome::None;  // told when nobody is inside the F_Port any more
+  Outcome outcome_ = Outcome::None;  // reported when no call is inside the F_Port any more
   Timer<FcfLink, &FcfLink::settle> settle_{*this};
   Timer<FcfLink, &FcfLink::time_out> timer_{*this};
   Timer<FcfLink, &FcfLink::supervise> supervision_{*this};

@@ -15,7 +15,7 @@ struct FcfEvent {
     LoggedOut,  // by LOGO, or its ENode left without one: `why` says which
     Rejected,   // FLOGI, FDISC or LOGO: `why` is the LS_RJT's explanation, or our own rule
     Cleared,    // Clear Virtual Links goes out
-    Evicted,    // an ENode that showed no life made room for another
+    Evicted,    // an ENode that sent nothing since its FLOGI, for a new one
   };
   Kind kind{};
   wire::MacAddress e_node{};

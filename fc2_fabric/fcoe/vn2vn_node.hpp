@@ -138,7 +138,7 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   std::uint64_t random_;
   std::vector<TimeNs> collisions_;  // of the last config.rest
   TimeNs last_claim_ = 0;
-  std::vector<wire::FcId> to_tell_;  // logged in when the carrier went: whose login did not last hears LOGO
+  std::vector<wire::FcId> to_tell_;  // logged in when the carrier was lost: those whose login ended get LOGO
   struct ReceivedFlogi {
     wire::FcId peer{};
     wire::OxId ox_id{};

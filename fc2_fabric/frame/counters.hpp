@@ -20,7 +20,7 @@ enum class Discard : std::uint8_t {
   TooLong,          // an IU above its limit
   NoResources,      // a table is full
   BadPayload,       // a message that does not parse
-  Unroutable,       // switch: nobody has that D_ID
+  Unroutable,       // switch: no port has that D_ID
   HeldTooLong,      // switch: the port that it goes to takes no frames, or it is too old
   PathChanged,      // switch: on a path that is none any more, where order is promised
   UnknownHandle,    // FC-VI: no endpoint has that FCVI_HANDLE, or it is not the sender's

@@ -19,7 +19,7 @@ class FrameOutput {
  public:
   /// Why an output takes no frames. Each ends by itself.
   enum class Pause : std::uint8_t {
-    Receiver = 1,  // whoever takes them has no room, and says so
+    Receiver = 1,  // the receiver has no room
     Credit = 2,    // buffer-to-buffer credit is used up (FC-FS)
     Link = 4,      // the link is being reset, or is not active
   };
@@ -35,7 +35,7 @@ class FrameOutput {
     pauses_ &= static_cast<std::uint8_t>(~static_cast<unsigned>(reason));
     if (!paused() && listener_ != nullptr) listener_->output_resumed();
   }
-  /// One at a time; nullptr takes it off.
+  /// One at a time; nullptr removes it.
   void set_listener(OutputListener* listener) { listener_ = listener; }
 
   /// BB_Credit of a login (FC-FS): our buffers, announced to the far end ...

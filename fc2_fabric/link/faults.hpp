@@ -28,7 +28,7 @@ struct FaultAction {
   std::uint32_t frames = 1;          // Reorder: goes after so many that followed it; Duplicate: so many copies
   TimeNs longest_hold = 2 * second;  // Reorder: where too few follow, it goes after this time (E_D_TOV)
   std::uint32_t bit = 0;         // Corrupt: turned over, counted from the first of the header, round the frame's end
-  std::uint16_t size_bytes = 0;  // Truncate: what is left of the frame, header included
+  std::uint16_t size_bytes = 0;  // Truncate: the size of the rest of the frame, header included
   bool crc_error = true;         // Corrupt, Truncate: its CRC tells; else it was damaged where no CRC guards it
   std::vector<FramePatch> patches = {};  // Rewrite: CRC as of the new content
 };

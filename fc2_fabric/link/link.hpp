@@ -95,7 +95,7 @@ class LinkEnd final : public PrimitiveReceiver,
   ReceiveQueue& queue_;
   machines::link_port::Machine machine_;
   LinkUser* user_ = nullptr;
-  bool online_ = false;                                                // as the user was told
+  bool online_ = false;                                                // as last reported to the user
   bool offline_due_ = false, active_due_ = false, flush_due_ = false;  // set by effects, consumed by settle()
   std::uint64_t unexpected_events_ = 0;
 };

@@ -96,7 +96,7 @@ class Loop final : private Event {
   std::deque<Passing> passing_;
   std::uint64_t round_ = 0;
   LoopStation* owner_ = nullptr;   // has the loop
-  LoopStation* opened_ = nullptr;  // by it; nullptr: all of them, or nobody
+  LoopStation* opened_ = nullptr;  // by it; nullptr: all of them, or none
   std::size_t credit_ = 0;         // of that circuit
   std::size_t frames_left_ = 0;    // of its tenancy
   std::uint64_t tenancies_ = 0, frames_carried_ = 0, frames_returned_ = 0;

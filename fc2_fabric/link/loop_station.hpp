@@ -32,7 +32,7 @@ class LoopStation final : public FrameOutput,
   LoopStation(Loop& loop, LoopUser& user, const LoopPlace& place);
   /// One frame waits for the loop; the next is requested when it has been sent.
   void send(FramePtr frame) override;
-  /// FC-AL: credit is told by R_RDY when a circuit is opened, not at login.
+  /// FC-AL: R_RDYs announce credit when a circuit is opened, not the login.
   [[nodiscard]] std::uint16_t own_bb_credit() const override { return 0; }
   [[nodiscard]] bool alternate_bb_credit() const override { return true; }
 

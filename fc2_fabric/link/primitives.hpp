@@ -12,7 +12,7 @@ namespace fc2 {
 
 enum class Primitive : std::uint8_t {
   RRdy,  // R_RDY: a receive buffer is free again
-  Idle,  // the others are transmitted until another one is; here each change is told once
+  Idle,  // it and those below are transmitted until replaced; here each change is sent once
   Lr,    // Link Reset
   Lrr,   // Link Reset Response
   Ols,   // Offline

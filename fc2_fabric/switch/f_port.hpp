@@ -39,9 +39,9 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void reset_link();
   /// While an N_Port of this program is connected: its end is b. Else nullptr.
   [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
-  /// While connected. nullptr takes it off.
+  /// While connected. nullptr removes it.
   void tap(FrameTap* tap);
-  /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
+  /// On the link to an N_Port of this program, while it is connected: from it, and to it. nullptr removes them.
   void set_faults(FrameFault* from_port, FrameFault* to_port);
 
   [[nodiscard]] std::size_t number() const { return number_; }

@@ -15,7 +15,7 @@ namespace fc2 {
 
 /// What happens to two fabrics with the same Domain_ID when an ISL joins them (FC-SW).
 enum class DomainConflict : std::uint8_t {
-  Reassign,  // the side whose principal switch gives way gets other Domain_IDs: its N_Ports must log in anew
+  Reassign,  // the side whose principal switch loses gets other Domain_IDs: its N_Ports must log in anew
   Isolate,   // the ISL is isolated: there remain two fabrics
 };
 

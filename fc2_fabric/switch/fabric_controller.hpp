@@ -31,9 +31,9 @@ class FabricController final : private ElsUser, private ExchangeUser, private Ev
   static constexpr unsigned fabric_detected = 1, n_port_detected = 2;
   struct Registrant {
     unsigned functions = 0;
-    const Exchange* unanswered = nullptr;  // an RSCN to it, sent at that time: what changes meanwhile is told together,
-    TimeNs told_at = 0;                    // when the answer is there, or late
-    std::shared_ptr<const AffectedAddresses> told;  // in it: told again where no answer comes
+    const Exchange* unanswered = nullptr;           // an RSCN to it, sent at that time: further changes are collected
+    TimeNs told_at = 0;                             // until the answer comes, or is overdue
+    std::shared_ptr<const AffectedAddresses> told;  // its content: repeated if there is no answer
     bool repeated = false;                          // it was
     AffectedAddresses changed;
   };
@@ -62,7 +62,7 @@ class FabricController final : private ElsUser, private ExchangeUser, private Ev
   const TimeNs delay_;
   FabricDirectory* directory_ = nullptr;
   std::map<wire::FcId, Registrant> registered_;
-  AffectedAddresses domains_;  // not told yet
+  AffectedAddresses domains_;  // not reported yet
 };
 
 }  // namespace fc2

@@ -50,7 +50,7 @@ class FabricDirectory final : private Event {
   NameDatabase names_;
   boost::unordered_flat_map<std::uint64_t, wire::FcId> logins_;  // by Port_Name
   std::vector<FabricController*> controllers_;                   // of all switches
-  AffectedAddresses noticed_, reported_;                         // not told yet
+  AffectedAddresses noticed_, reported_;                         // not reported yet
 };
 
 }  // namespace fc2

@@ -40,12 +40,12 @@ struct SwitchConfig {
   std::size_t max_ports = 65280;                 // addresses of a domain: 255 areas of 256 ports
   std::size_t max_virtual_ports = 255;           // further N_Port_IDs of one F_Port (FDISC)
   TimeNs state_change_delay = 10 * millisecond;  // RSCNs of one burst of changes go out together
-  std::size_t egress_queue_frames = 256;  // that wait for a port; from there on those who send to it are held back
+  std::size_t egress_queue_frames = 256;         // waiting for a port; above that its senders are held back
   // For Ethernet: frames of all flows of one ingress that wait for ports that take no more. A flow may use half of what
   // the others leave; frames above that are lost.
   std::size_t flow_queue_frames = 1024;
   bool in_order = true;           // what FLOGI promises; what becomes of frames is the links' (FrameFault)
-  TimeNs hold_time = 2 * second;  // how long a frame may wait for a port, one whose link is gone too: E_D_TOV
+  TimeNs hold_time = 2 * second;  // the longest wait of a frame for a port, also if its link is gone: E_D_TOV
 };
 
 class Switch {

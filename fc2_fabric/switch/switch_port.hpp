@@ -36,7 +36,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   /// How to send when frames come faster than the link takes them.
   enum class Pace : std::uint8_t {
     Queue,  // the output has a queue of its own
-    Wait,   // one frame after the other: they wait here, where who sends them can be held back
+    Wait,   // one frame at a time: the others wait here, where their sender can be held back
   };
   SwitchPort(Switch& owner, Pace pace) : switch_(owner), pace_(pace) {}
   ~SwitchPort() = default;
@@ -101,7 +101,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   FrameQueue for_away_;
   bool stalled_ = false;
   TimeNs last_progress_ = 0;      // when a frame left, or could have
-  std::deque<SwitchPort*> held_;  // whom we hold back, or whose flow to here; first come first
+  std::deque<SwitchPort*> held_;  // held back by us, or with a flow to here; first come first
   SwitchPort* held_by_ = nullptr;
   std::map<SwitchPort*, Flow> flows_;  // from here, by where they go
   std::uint64_t frames_in_ = 0, frames_out_ = 0;

@@ -10,7 +10,7 @@ void reset_process();
 /// The process that started the service, and waits until it is ready or has failed.
 class Starter {
  public:
-  Starter() = default;  // nobody waits
+  Starter() = default;  // no process waits
   explicit Starter(int pipe) : pipe_(pipe) {}
   Starter(Starter&& other) noexcept : pipe_(std::exchange(other.pipe_, -1)) {}
   Starter& operator=(Starter&&) = delete;

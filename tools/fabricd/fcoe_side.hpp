@@ -65,7 +65,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   std::optional<fc2::fcoe::Fcf> fcf_;
   std::vector<fc2::fcoe::FormerLogin> kept_;  // in the file, since we began
   LogBudget events_;
-  std::vector<std::uint64_t> losses_;  // of each interface, as told
+  std::vector<std::uint64_t> losses_;  // of each interface, as last logged
   runtime::Timer<FcoeSide, &FcoeSide::look_at_losses> losses_timer_{*this};
   runtime::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
 };

@@ -32,7 +32,7 @@ class Rates {
     const double seconds = static_cast<double>(now - base.at) / static_cast<double>(runtime::second);
     const bool known = found != base.counts.end() && now - base.at >= least;
     if (!known || found->second.in > port.frames_from_port() || found->second.out > port.frames_to_port())
-      return {};  // begun anew
+      return {};  // counted anew
     return {static_cast<double>(port.frames_from_port() - found->second.in) / seconds,
             static_cast<double>(port.frames_to_port() - found->second.out) / seconds};
   }

@@ -42,7 +42,7 @@ struct Rule {
   std::vector<std::uint64_t> turns = {};        // of the frames that match, from 1; empty: each one
   double probability = 1;                       // of a frame whose turn it is
   std::optional<fc2::FaultAction> action = {};  // none: the frame passes, and only `happened` hears of it
-  std::string note = {};                        // what it does, for captures and diagrams
+  std::string note = {};                        // its effect, for captures and diagrams
 };
 
 /// Not for use by several threads.

@@ -13,7 +13,7 @@ struct FailedDescriptor {
   const vi::NicLimits& limits;
   bool receive_queue;
   std::uint64_t address;
-  std::string_view end_cause;  // why the connection ended; empty: nobody knows
+  std::string_view end_cause;  // why the connection ended; empty: unknown
   bool overrun = false;        // it was not posted because its queue was full
 };
 

@@ -31,7 +31,7 @@ struct ProcessFacts {
 
 struct NodeIdentity {
   std::string node_name;                   // symbolic node name (RSNN_NN), as given
-  std::string host_name;                   // what the system calls this host: nobody else's name, most often
+  std::string host_name;                   // the system's name of this host, usually unique
   wire::Wwn node_wwn{};                    // Node_Name
   wire::Wwn port_name{};                   // Port_Name
   std::string symbolic_port_name;          // RSPN_ID: "vicp[1234] VINIC"

@@ -103,7 +103,7 @@ class Engine final : public runtime::CoreGuard {
   bool poll_inside();
   bool read_inputs();
   void call_service();
-  /// Without the lock: handles what was submitted while it was held.
+  /// Without the lock: handles work that was submitted while it was held.
   void after_unlock(bool more);
 
   Runtime& runtime_;
@@ -116,7 +116,7 @@ class Engine final : public runtime::CoreGuard {
   std::size_t next_input_ = 0;
 
   FutexLock lock_;
-  FutexLock turn_;  // who has it is the next to get lock_: control calls and the service thread take turns
+  FutexLock turn_;  // its holder gets lock_ next: control calls and the service thread take turns
   alignas(64) std::atomic<std::uint32_t> control_calls_{0};  // waiting
   std::atomic<bool> service_called_{false};
   std::atomic<bool> backlog_{false};              // work is left that the service thread was called for

@@ -14,7 +14,7 @@ class NameSource {
   enum class Answer : std::uint8_t {
     Found,
     Unknown,      // the name, or the address
-    Unavailable,  // nobody could be asked
+    Unavailable,  // no source could be asked
   };
 
   virtual ~NameSource() = default;

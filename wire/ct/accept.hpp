@@ -74,7 +74,7 @@ using GidFtAccept = PortIdListAccept;
 using GidNnAccept = PortIdListAccept;
 
 /// Accept with IP addresses (GIPP_ID): preamble, then 16 bytes each, IPv6 or IPv4-mapped. FC-GS has one; a port that
-/// registered several is told with all, and who reads one reads the first.
+/// registered several gets all in the answer, and a client that expects one reads the first.
 struct IpAddressListAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
   std::vector<IpAddress> ip_addresses;

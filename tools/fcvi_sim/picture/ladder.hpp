@@ -68,7 +68,7 @@ class Ladder {
   static constexpr std::size_t max_data_rows = 700;  // of messages and responses
   static constexpr std::uint64_t shown_of_run = 3,
                                  shown_of_run_with_faults = 20;  // which of them met one is worth seeing
-  static constexpr std::uint64_t rows_apart = 40;                // what was not seen for so long is worth showing again
+  static constexpr std::uint64_t rows_apart = 40;                // a row like one that far above is worth showing
 
   std::size_t lane_of(wire::FcId id);
   void learn_address(std::size_t port, wire::FcId id);

@@ -200,7 +200,7 @@ struct Expectations {
   std::optional<std::vector<WireExpectation>> wire = {};     // in this order, and no other of wire_messages
   std::vector<WireMessage> wire_messages = {};               // none: IUs of FC-VI and basic link services
   bool wire_frames = false;                                  // every frame is an item of `wire`, not every IU
-  std::optional<runtime::TimeNs> wire_from = {};             // what was sent before does not count
+  std::optional<runtime::TimeNs> wire_from = {};             // earlier frames do not count
   std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
   std::map<std::string, Bound> ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
@@ -229,7 +229,7 @@ struct PortEvent {
     SwitchDown
   };
   Kind kind = Kind::LinkDown;
-  std::size_t port = 0, peer = 0;  // position of what it befalls; LogOut: from whom
+  std::size_t port = 0, peer = 0;  // position of the port, link or switch; LogOut: and of the peer
   runtime::TimeNs duration = 0;    // of what goes down; 0: for good
 };
 
@@ -256,7 +256,7 @@ struct Scenario {
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults
   Expectations expectations;
-  std::vector<std::string> warnings;  // what was taken though a standard asks for something else, with its place
+  std::vector<std::string> warnings;  // settings against a standard's advice, with their place
 };
 
 }  // namespace sim
