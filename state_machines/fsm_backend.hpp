@@ -1,5 +1,4 @@
-// The only header that includes Boost.MSM's back-end. Included by the one .cpp of each machine, and by nobody
-// else.
+// The only header that includes Boost.MSM's back-end. Only the .cpp of each machine includes it.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -52,7 +51,7 @@ using table_of = decltype(number_rows<Def>(std::make_index_sequence<mp::mp_size<
 #endif
 }  // namespace detail
 
-// A machine definition as Boost.MSM wants it: no queue, no deferral, no exceptions.
+// A machine definition as Boost.MSM needs it: no queue, no deferral, no exceptions.
 template <class Def>
 struct FrontEnd : boost::msm::front::state_machine_def<FrontEnd<Def>> {
   using transition_table = detail::table_of<Def>;
@@ -62,7 +61,7 @@ struct FrontEnd : boost::msm::front::state_machine_def<FrontEnd<Def>> {
 
   explicit FrontEnd(typename Def::Context& effects) : context(&effects) {}
 
-  // Silent here: Machine::process reports this and the refusal of all guards alike.
+  // Does nothing here: Machine::process reports this and the refusal of all guards in the same way.
   template <class Event, class Machine>
   void no_transition(const Event&, Machine&, int) {}
 
@@ -94,7 +93,7 @@ constexpr bool same_numbering(mp::mp_list<States...>) {
   return ((back_end_index<BackEnd, States>::value == state_index<Def, States>)&&...);
 }
 
-// Its explicit instantiation takes the address of process() for every event, and so emits them all.
+// Its explicit instantiation takes the address of process() for every event, and so instantiates them all.
 template <class Def, class Events>
 struct Emit;
 template <class Def, class... Events>

@@ -1,6 +1,5 @@
-// What passes a local fabric's socket (AF_UNIX, stream): records of one header and a body. Both ends are processes of
-// one machine, but of programs that may have been built apart: the handshake says who speaks, and which version.
-//
+// The protocol of a local fabric's socket (AF_UNIX, stream): records with one header and a body. Both ends are
+// processes of one machine, but may be of different builds: the handshake tells the role and the version.
 //   octet 0     kind             1       SOF code of a frame, else 0
 //   octet 2     EOF code of a frame, else 0      3   reserved, 0
 //   octets 4-7  length of the body in bytes, big-endian
@@ -46,13 +45,13 @@ struct RecordHeader {
   }
   void write(std::span<std::uint8_t, record_header_bytes> bytes) const;
   [[nodiscard]] static RecordHeader read(std::span<const std::uint8_t, record_header_bytes> bytes);
-  /// What is wrong with it; nullptr: nothing.
+  /// The fault of the header; nullptr: none.
   [[nodiscard]] static const char* fault(std::span<const std::uint8_t, record_header_bytes> bytes);
 };
 
 inline constexpr std::uint16_t protocol_version = 1;
 
-/// Who calls, and what for. Body: magic "FCVI", version (2), role (1), reserved (1), process id (4), name (the rest).
+/// The client and its role. Body: magic "FCVI", version (2), role (1), reserved (1), process id (4), name (the rest).
 struct Hello {
   enum class Role : std::uint8_t { Port = 1, Control = 2 };
   static constexpr std::size_t max_name_bytes = 64;
@@ -62,7 +61,7 @@ struct Hello {
   std::string name;  // of the program, for people
 
   [[nodiscard]] std::vector<std::uint8_t> write() const;
-  /// Empty when it is no Hello of any version. One of another version has only that field set.
+  /// nullopt if it is no Hello of any version. If it is one of another version, only that field is set.
   [[nodiscard]] static std::optional<Hello> parse(std::span<const std::uint8_t> body);
 };
 

@@ -1,5 +1,5 @@
-// A port's place on an arbitrated loop (FC-AL): its part in the initialization, and its frames: one waits for the loop,
-// and what comes in takes a receive buffer.
+// A port's place on an arbitrated loop (FC-AL): its part in the initialization, and its frames. One frame waits for the
+// loop; a received frame occupies a buffer.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -12,7 +12,7 @@
 namespace fc2 {
 class Loop;
 
-/// What goes round while the loop is initialized.
+/// What the ports pass round while the loop is initialized.
 struct LoopSignal {
   enum class Kind : std::uint8_t { Lip, Lism, Claim, Cls };
   Kind kind = Kind::Lip;
@@ -30,9 +30,9 @@ class LoopStation final : public FrameOutput,
                           private machines::loop_port::Context {
  public:
   LoopStation(Loop& loop, LoopUser& user, const LoopPlace& place);
-  /// One waits for the loop; the next is asked for when that is gone.
+  /// One frame waits for the loop; the next is requested when it has been sent.
   void send(FramePtr frame) override;
-  /// FC-AL: credit is told by R_RDY when a circuit is opened, not at login.
+  /// FC-AL: R_RDYs announce credit when a circuit is opened, not the login.
   [[nodiscard]] std::uint16_t own_bb_credit() const override { return 0; }
   [[nodiscard]] bool alternate_bb_credit() const override { return true; }
 
@@ -43,7 +43,7 @@ class LoopStation final : public FrameOutput,
   }
   [[nodiscard]] bool is_master() const { return was_master_; }
   [[nodiscard]] std::uint8_t al_pa() const { return al_pa_; }  // while participating
-  /// Frames that may be sent to it now: R_RDYs that it would send when it is opened.
+  /// Frames that may be sent to it now: the R_RDYs that it would send when opened.
   [[nodiscard]] std::size_t free_buffers() const;
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
   /// It is not opened until it proceeds: its owner has no room.
@@ -62,7 +62,7 @@ class LoopStation final : public FrameOutput,
   bool claim_soft(AlPaMap& claimed);
   bool claim_address(AlPaMap& claimed, std::uint8_t al_pa);
   void note_claims(const LoopSignal& signal);
-  /// A frame of this port has been round to the one that was opened.
+  /// A frame of this port has reached the port that was opened.
   void receive(FramePtr frame) override;
   void send_r_rdy() override;
 

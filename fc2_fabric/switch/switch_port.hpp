@@ -1,7 +1,7 @@
-// A port of a switch, whoever is at the other end. Frames that go out wait here while the other end takes none, and who
-// sends too many is held back: Fibre Channel does not drop frames for lack of buffers. So do those to an N_Port that is
-// away for a moment and will log in again (FC-VI 7.7.5). Ethernet holds nobody back: what comes from there waits by
-// where it goes, so that a port that takes none stops no other flow.
+// A port of a switch, of any kind. Outgoing frames wait here while the other end takes none, and a sender with too many
+// waiting frames is held back: Fibre Channel does not drop frames for lack of buffers. Frames to an N_Port that is
+// briefly offline and will log in again wait too (FC-VI 7.7.5). Ethernet senders cannot be held back: their frames wait
+// per destination, so that a blocked port stops no other flow.
 #pragma once
 #include <deque>
 #include <map>
@@ -18,56 +18,56 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   SwitchPort(const SwitchPort&) = delete;
   SwitchPort& operator=(const SwitchPort&) = delete;
 
-  /// Out of the switch. `ingress`: where the frame came from, held back while too many wait; nullptr: from the switch
-  /// itself.
+  /// Sends a frame out of the switch. `ingress`: the port that it came from, held back while too many wait; nullptr:
+  /// the switch itself.
   void send(FramePtr frame, SwitchPort* ingress);
-  /// The link works.
+  /// The link is up.
   [[nodiscard]] bool is_up() const { return output_ != nullptr; }
   /// Since the link came up: into the switch, and out of it.
   [[nodiscard]] std::uint64_t frames_in() const { return frames_in_; }
   [[nodiscard]] std::uint64_t frames_out() const { return frames_out_; }
-  /// Frames that wait here, and whether the other end took none for so long that they are discarded.
+  /// Frames that wait here, and whether they are discarded because the other end took none for too long.
   [[nodiscard]] std::size_t waiting() const { return waiting_.size() + for_away_.size(); }
-  /// Frames for that N_Port_ID wait, whatever the link does.
+  /// Frames for that N_Port_ID wait, whatever the state of the link.
   [[nodiscard]] bool is_away(wire::FcId id) const;
   [[nodiscard]] bool stalled() const { return stalled_; }
 
  protected:
-  /// What the far end does when frames reach it faster than the link takes them.
+  /// How to send when frames come faster than the link takes them.
   enum class Pace : std::uint8_t {
     Queue,  // the output has a queue of its own
-    Wait,   // one frame after the other: they wait here, where who sends them can be held back
+    Wait,   // one frame at a time: the others wait here, where their sender can be held back
   };
   SwitchPort(Switch& owner, Pace pace) : switch_(owner), pace_(pace) {}
   ~SwitchPort() = default;
 
   void link_is_up(FrameOutput& output);
-  /// Frames that wait are lost.
+  /// Waiting frames are lost.
   void link_is_down();
-  /// The N_Port is away; it is back, and gets what waited for it; it does not come back, and that is lost.
+  /// The N_Port is offline; is back, and gets its waiting frames; or does not come back, and they are lost.
   void go_away(wire::FcId id);
   void come_back(wire::FcId id);
   void stay_away(wire::FcId id);
   [[nodiscard]] bool any_away() const { return !away_.empty(); }
-  /// Past those for whom frames wait: what the switch has to say to log them in.
+  /// Ahead of waiting frames: the switch's own frames during a login.
   void put_out(FramePtr frame, SwitchPort* ingress);
-  /// Whoever sends can be made to wait.
+  /// The sender at this port can be made to wait.
   [[nodiscard]] virtual bool can_be_held() const { return true; }
-  /// Frames come in no longer, or do again.
+  /// Stops incoming frames, or resumes them.
   virtual void hold() = 0;
   virtual void proceed() = 0;
 
   /// While the link is up.
   [[nodiscard]] FrameOutput& output() { return *output_; }
   void count_in() { ++frames_in_; }
-  /// Sees what goes out; nullptr takes it off.
+  /// Sees outgoing frames; nullptr removes it.
   void tap_output(FrameTap* tap) { tap_ = tap; }
   [[nodiscard]] FrameTap* output_tap() const { return tap_; }
 
   Switch& switch_;
 
  private:
-  // Where the sender cannot be held back: what came from here for one port, until that has room again.
+  // For a sender that cannot be held back: frames from here for one port, until that port has room again.
   struct Flow {
     FrameQueue frames;
     bool held = false;
@@ -101,7 +101,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   FrameQueue for_away_;
   bool stalled_ = false;
   TimeNs last_progress_ = 0;      // when a frame left, or could have
-  std::deque<SwitchPort*> held_;  // whom we hold back, or whose flow to here; first come first
+  std::deque<SwitchPort*> held_;  // held back by us, or with a flow to here; first come first
   SwitchPort* held_by_ = nullptr;
   std::map<SwitchPort*, Flow> flows_;  // from here, by where they go
   std::uint64_t frames_in_ = 0, frames_out_ = 0;

@@ -39,8 +39,8 @@ TEST_F(FlowTest, paused_port_stops_no_other_flow) {
   EXPECT_EQ(ends[0].sent.back(), 200);
 }
 
-// A port that takes a few at a time: the flow keeps its order, and comes no faster than others that are held for the
-// same port.
+// A port that takes a few at a time: the flow keeps its order, and comes no faster than others that are held for
+// the same port.
 TEST_F(FlowTest, slow_port_takes_flows_and_feeders_in_turn) {
   ends[0].pause();
   feed_many(1, 0, 60);

@@ -47,8 +47,8 @@ class SequenceSenderAck0 : public SequenceSenderTest {
   SequenceSenderAck0() : SequenceSenderTest(true) {}
 };
 
-// FC-FS, FC-VI 5.6, 5.8.2, 5.8.5, 5.8.7: class 3. Fill bytes are zero; of FC-VI alone the Parameter is a relative
-// offset.
+// FC-FS, FC-VI 5.6, 5.8.2, 5.8.5, 5.8.7: class 3. Fill bytes are zero; of FC-VI alone the Parameter is
+// a relative offset.
 TEST_F(SequenceSenderTest, sending_class_3_fields) {
   for (const wire::Type of : {wire::Type::ct, wire::Type::fc_vi}) {
     Exchange& exchange = originate(false, of);
@@ -246,8 +246,8 @@ TEST_F(SequenceSenderTest, seq_ids_of_closed_control_sequences_come_back) {
   EXPECT_TRUE(begin(sequence, originate()));
 }
 
-// FC-VI 5.5: SEQ_IDs of sequences that are open at once differ; and until an answer is acknowledged nothing else gets
-// its SEQ_ID.
+// FC-VI 5.5: SEQ_IDs of sequences that are open at once differ; and until an answer is acknowledged nothing else
+// gets its SEQ_ID.
 TEST_F(SequenceSenderTest, seq_ids_of_open_sequences_differ) {
   log_in();
   user.on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) {

@@ -83,8 +83,8 @@ TEST_F(EndToEndTest, connected_peer_killed_is_noticed) {
   }
 }
 
-// The service dies: every link goes down at once, connections are lost; a new service comes by itself and connections
-// succeed again.
+// The service dies: every link goes down at once, connections are lost; a new service comes by itself and
+// connections succeed again.
 TEST_F(EndToEndTest, connected_service_killed_is_replaced) {
   Machine machine;
   RawNode a(machine, 1), b(machine, 2);

@@ -250,8 +250,8 @@ TEST_F(FrameStreamTest, broken_socket_is_told_later) {
   EXPECT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
 }
 
-// A process sends its last frames and ends. What we had for it cannot be sent any more; what it sent comes all the
-// same.
+// A process sends its last frames and ends. What we had for it cannot be sent any more; what it sent comes
+// all the same.
 TEST_F(FrameStreamTest, what_was_sent_before_the_end_comes_though_nobody_hears_us) {
   for (int i = 0; i < 40; ++i) write(frame_record(2136));
   hang_up();
@@ -306,8 +306,8 @@ TEST_F(FrameStreamTest, chance_bytes_end_the_link) {
 
 // --- handshake
 
-// The child of a fork() that lives on does not keep its parent's link open: the other end notices at once when that
-// ends.
+// The child of a fork() that lives on does not keep its parent's link open: the other end notices at once
+// when that ends.
 TEST_F(FrameStreamTest, child_of_a_fork_does_not_keep_the_link) {
   int closed[2];
   ASSERT_EQ(::pipe2(closed, O_CLOEXEC), 0);

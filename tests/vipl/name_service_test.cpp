@@ -257,8 +257,7 @@ TEST_F(FabricNamesTest, reverse) {
   EXPECT_EQ(fabric->rested, 0);
 }
 
-// --- hosts that the system knows
-// --------------------------------------------------------------------------------------
+// --- hosts that the system knows ------------------------------------------------------------------------------------
 
 class KnownHostsTest : public testing::Test {
  protected:
@@ -284,8 +283,8 @@ class KnownHostsTest : public testing::Test {
   Answer last{};
 };
 
-// Its processes may start later: they will have the address that derives from the name. It is said at once (ruling
-// 255).
+// Its processes may start later: they will have the address that derives from the name. It is said at
+// once (ruling 255).
 TEST_F(KnownHostsTest, nobody_there_yet) {
   EXPECT_EQ(addresses_of("cluster7"), (Addresses{default_address("cluster7"), ip("10.0.0.7"), ip("fd00::7")}));
   EXPECT_EQ(last, Answer::Found);
@@ -324,8 +323,7 @@ TEST(Discovery, by_depth) {
   EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, ~0UL), everywhere);
 }
 
-// --- the system's resolver: only what needs no network
-// ----------------------------------------------------------------
+// --- the system's resolver: only what needs no network --------------------------------------------------------------
 
 TEST(SystemNames, address_texts) {
   const SystemNames names;

@@ -20,7 +20,7 @@ class PortSession final : public Session, private fc2::FrameTap {
   [[nodiscard]] bool connected() const { return f_port_ != nullptr; }
   /// "name (process N)"
   [[nodiscard]] std::string description() const;
-  /// Several at once.
+  /// There may be several.
   void add_tap(fc2::FrameTap& tap);
   void remove_tap(fc2::FrameTap& tap);
 

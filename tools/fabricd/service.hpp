@@ -24,7 +24,7 @@ struct Status;
 struct ServiceConfig {
   int idle_seconds = 30;  // without a link or a capture; 0: for ever
   std::size_t max_ports = 4096;
-  std::size_t max_sessions = 4352;  // ports, control connections, and those that have not said what they want
+  std::size_t max_sessions = 4352;  // ports, control connections, and those without a Hello yet
   FcoeConfig fcoe;                  // with interfaces: an FCF, which does not end when idle
 };
 
@@ -35,9 +35,9 @@ class Service final : public SessionHost {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Why it cannot serve; empty: it does.
+  /// Why it cannot serve; empty: it serves.
   [[nodiscard]] const std::string& trouble() const { return fcoe_.trouble(); }
-  /// Inside the core, like everything below.
+  /// Call it inside the core, like everything below.
   void stop(const std::string& reason) override;
 
   // --- for the sessions

@@ -1,4 +1,4 @@
-// One connection to the service. It begins with a Hello; what it is afterwards depends on that.
+// One connection to the service. It begins with a Hello, which decides its kind.
 #pragma once
 #include <memory>
 
@@ -6,7 +6,7 @@
 
 namespace fabricd {
 
-/// Closes its stream at its end, unless another session took it over.
+/// Closes its stream when destroyed, unless another session took it over.
 class Session : public fc2::drivers::StreamUser {
  public:
   virtual ~Session();
@@ -15,12 +15,12 @@ class Session : public fc2::drivers::StreamUser {
 
  protected:
   Session(SessionHost& service, std::shared_ptr<FrameStream> stream);
-  /// The session ends, later.
+  /// The session ends later.
   void end();
   [[nodiscard]] SessionHost& service() { return service_; }
   [[nodiscard]] FrameStream& stream() { return *stream_; }
   [[nodiscard]] const std::shared_ptr<FrameStream>& shared_stream() const { return stream_; }
-  /// Another session has it now, and hears what comes.
+  /// Another session has the stream now.
   void let_go_of_stream() { stream_ = nullptr; }
 
  private:
@@ -28,7 +28,7 @@ class Session : public fc2::drivers::StreamUser {
   std::shared_ptr<FrameStream> stream_;
 };
 
-/// Waits for the Hello, for a while.
+/// Waits for the Hello, for a limited time.
 class Greeting final : public Session {
  public:
   static constexpr runtime::TimeNs patience = 5 * runtime::second;

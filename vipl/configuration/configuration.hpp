@@ -1,5 +1,5 @@
-// The NIC configuration file: which NICs there are, what programs may call them, and how each is set up.
-// Format and defaults: vipl/vipl.example.yaml.
+// The NIC configuration file: which NICs there are, their names, and their settings. Format
+// and defaults: vipl/vipl.example.yaml.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -53,9 +53,9 @@ struct NicTimeouts {
       10 * runtime::second;  // VipNSGetHostByName waits so long for a node that is about to start
 };
 
-/// What a NIC has unless it is configured otherwise. Programs keep attributes in an `int`, which VI-DG's VIP_ULONG once
-/// fitted into: those that can be larger have these low 32 bits, so that such an `int` is positive and true. As many
-/// bytes as Linux reads or writes at once; room for a header beside them.
+/// Defaults of a NIC. Programs keep attributes in an `int`, into which VI-DG's VIP_ULONG once fitted. Attributes that
+/// can be larger have these low 32 bits, so that such an `int` is positive and no larger than the attribute. It is as
+/// much as Linux reads or writes at once, and leaves room for a header.
 inline constexpr std::uint32_t largest_int_like = 0x7FFFF000;
 inline constexpr std::uint64_t default_max_region_bytes = std::uint64_t{0xFF} << 32 | largest_int_like;
 inline constexpr std::uint64_t default_max_registered_bytes = std::uint64_t{0x3FFF} << 32 | largest_int_like;
@@ -88,15 +88,14 @@ struct Configuration {
   runtime::TimeNs fabric_idle_time =
       30 * runtime::second;  // fcvi-fabricd, where we start it, ends after so long unused
 
-  /// The NIC of this name or alias, letter by letter; nullptr: there is none.
+  /// The NIC with this name or alias, compared byte by byte; nullptr: there is none.
   [[nodiscard]] const NicConfiguration* find(std::string_view device_name) const;
 };
 
-/// One NIC, VINIC, on the local fabric, with the names that programs of the time have built in (clan0, nic0,
-/// /dev/via_lo, ...).
+/// One NIC, VINIC, on the local fabric, with the names that existing programs use (clan0, nic0, /dev/via_lo, ...).
 [[nodiscard]] Configuration built_in_configuration();
 
-/// `name` stands for the file in messages. All or nothing.
+/// `name` names the file in messages. All or nothing.
 [[nodiscard]] ConfigurationResult<Configuration> parse_configuration(const std::string& text, const std::string& name);
 
 /// The places where a configuration is looked for.
@@ -105,14 +104,15 @@ struct ConfigurationPlaces {
   std::vector<std::string> usual;  // nics.yaml (usual_places.hpp): the first that is there counts
 };
 [[nodiscard]] ConfigurationPlaces configuration_places();
-/// Reads the file; where there is none, the built-in configuration.
+/// Reads the file; if there is none, the built-in configuration.
 [[nodiscard]] ConfigurationResult<Configuration> load_configuration(const ConfigurationPlaces& places);
-/// Of this process: read on the first call that finds it good, kept for ever. nullptr: it is bad, which is logged, once
-/// for each message. Thread-safe; blocks on the file system.
+/// The configuration of this process: read on the first call that succeeds, then kept for ever. nullptr: it has an
+/// error, which is logged once for each message. Thread-safe; blocks on the file system.
 [[nodiscard]] const Configuration* process_configuration();
 
-/// vipl::simulate() knows no file: VINICn (VINIC and the built-in names are 0) is in-process device n of node "hostn",
-/// with the address 10.0.0.(n + 1) and the Port_Name 20000C0001000000h + n. Empty: there is no such device.
+/// For vipl::simulate(), which reads no file: VINICn (VINIC and the built-in names are 0) is in-process device n
+/// of node "hostn", with the address 10.0.0.(n + 1) and the Port_Name 20000C0001000000h + n. nullopt: there is
+/// no such device.
 [[nodiscard]] std::optional<NicConfiguration> simulated_nic(std::string_view device_name);
 
 }  // namespace vipl

@@ -1,4 +1,4 @@
-// One fault of an exploration, and what does it to the frames of a run: to one frame, or to a block of them. Frames are
+// One fault of an exploration, and how it changes the frames of a run: one frame, or a block of them. Frames are
 // numbered from 1 in the order in which their senders send them, each once, however many links it passes.
 #pragma once
 #include <cstdint>
@@ -42,7 +42,7 @@ std::optional<Fault> parse_fault(std::string_view text);
 /// A frame as it was sent, for diagrams and digests.
 using FrameWitness = std::function<void(std::uint32_t number, const fc2::Frame& frame, const Fault* fault)>;
 
-/// Sits on the links of all ports. Before begin() and after end() every frame passes as it is.
+/// A fault on the links of all ports. Before begin() and after end() every frame passes unchanged.
 class FaultInjector {
  public:
   FaultInjector(runtime::Scheduler& scheduler, fc2::FramePool& pool, FaultList faults)
@@ -55,14 +55,14 @@ class FaultInjector {
   void end() { active_ = false; }
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
   [[nodiscard]] std::size_t applied() const { return applied_; }
-  /// When the last frame arrives that a fault made late. In the past: the faults have ceased.
+  /// When the last delayed frame arrives. In the past: the faults are over.
   [[nodiscard]] runtime::TimeNs last_arrival() const { return last_arrival_; }
   void set_witness(FrameWitness witness) { witness_ = std::move(witness); }
-  /// Changes bytes without anybody's notice: for tests of what must notice.
+  /// Changes bytes without a trace: for tests of the invariants.
   void set_tampering(std::function<void(fc2::Frame&)> tamper) { tamper_ = std::move(tamper); }
 
  private:
-  /// A frame that waits until others have overtaken it; not for ever.
+  /// A frame that waits until others have overtaken it, for a limited time.
   struct Held final : runtime::Event {
     explicit Held(fc2::Channel& link) : channel(link) {}
     void fire(runtime::TimeNs) override;
@@ -77,7 +77,8 @@ class FaultInjector {
     fc2::NPort& port;
   };
   void carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr frame);
-  /// Of those that cover this frame the one that begins last; nullptr if none does, or it leaves this frame alone.
+  /// The last one to begin of the faults that cover this frame; nullptr if there is none, or it does not
+  /// change this frame.
   const Fault* fault_at(std::uint32_t number);
   void apply(const Fault& fault, fc2::Channel& channel, fc2::FramePtr frame);
   void pass(fc2::Channel& channel, fc2::FramePtr frame);

@@ -1,4 +1,4 @@
-// What a scenario says, defaults filled in. The schema is in tools/scenarios/README.md.
+// A scenario with all defaults filled in. The schema is in tools/scenarios/README.md.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -25,7 +25,7 @@ inline constexpr std::uint64_t max_transfer_bytes = 0xFFFFFFFF;
 inline constexpr std::uint32_t max_segments =
     250;  // VI-DG 4.5: at least 252 per descriptor; one is the address segment
 
-/// A bound of an expectation, both ends included.
+/// A bound of an expectation; both ends are included.
 struct Bound {
   std::uint64_t min = 0;
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
@@ -46,7 +46,7 @@ struct SwitchLinkSpec {
   bool capture = true;
 };
 
-/// An arbitrated loop with a FL_Port of a switch: a public one.
+/// A public arbitrated loop: with a FL_Port of a switch.
 struct LoopSpec {
   std::string name;
   std::size_t at_switch = 0;  // position in switches
@@ -63,7 +63,7 @@ struct PortSpec {
   bool use_name_server = true;
   fc2::LinkConfig link = {};
   std::uint16_t receive_data_field_bytes = 2112;
-  // Drawn from the seed where absent.
+  // Drawn from the seed if absent.
   std::optional<std::uint16_t> first_ox_id = {};
   std::optional<std::uint32_t> first_handle = {}, first_connection_id = {};
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
@@ -82,7 +82,7 @@ std::string_view to_string(Operation operation);
 enum class Side : std::uint8_t { Client, Server };
 constexpr Side other(Side side) { return side == Side::Client ? Side::Server : Side::Client; }
 
-/// What a transfer moves: a file, or bytes drawn from the seed.
+/// The data of a transfer: a file, or bytes drawn from the seed.
 struct DataSpec {
   std::string path;  // empty: random
   std::uint64_t size_bytes = 0;
@@ -110,7 +110,7 @@ struct TimeBound {
 };
 std::string to_string(const TimeBound& bound);
 
-/// Descriptors of one queue that complete one after the other.
+/// Consecutive completions of descriptors of one queue.
 struct CompletionExpectation {
   std::string where = {};        // file and line
   std::uint32_t error_bits = 0;  // of vi::status::; 0: success
@@ -124,7 +124,7 @@ struct WorkloadExpectation {
   std::optional<vi::Return> disconnect = {};  // none: Success, where connect is
   std::optional<vi::Return> accept = {}, server_disconnect = {};
   vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;  // when the programs have ended
-  /// States of FC-VI 8.2 through which the endpoints went, after Idle.
+  /// States of FC-VI 8.2 of the endpoints, after Idle.
   std::optional<std::vector<std::string>> client_states = {}, server_states = {};
   std::optional<TimeBound> connect_time = {}, accept_time = {};  // that the calls took
   std::optional<std::string> gives_up = {};                      // why the first program that gave up did so
@@ -163,7 +163,7 @@ struct ErrorExpectation {
   TimeBound at = {};
 };
 
-/// One IU on the wire, as its sender sent it, or a fault rewrote it. What is not set may be anything.
+/// One IU on the wire, as its sender sent it or a fault rewrote it. A member that is not set matches anything.
 struct WireExpectation {
   std::string where;                                   // in the scenario: for messages
   std::string message;                                 // as wire::message_name
@@ -177,7 +177,7 @@ struct WireExpectation {
   TimeBound at = {};
 };
 
-/// What `wire` is about: these only.
+/// A kind of message that `wire` lists.
 struct WireMessage {
   std::string message;
   std::vector<faults::FieldRange> fields = {};  // of its first frame
@@ -190,7 +190,7 @@ struct DiscardExpectation {
   std::uint64_t times = 0;
 };
 
-/// The most that a port kept at once of what overtook other frames.
+/// The most that a port stored at once of frames that overtook others.
 struct KeptExpectation {
   std::size_t port = 0;
   Bound bytes;
@@ -200,7 +200,7 @@ struct Expectations {
   std::optional<std::vector<WireExpectation>> wire = {};     // in this order, and no other of wire_messages
   std::vector<WireMessage> wire_messages = {};               // none: IUs of FC-VI and basic link services
   bool wire_frames = false;                                  // every frame is an item of `wire`, not every IU
-  std::optional<runtime::TimeNs> wire_from = {};             // what was sent before does not count
+  std::optional<runtime::TimeNs> wire_from = {};             // earlier frames do not count
   std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
   std::map<std::string, Bound> ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
@@ -213,7 +213,7 @@ struct Expectations {
 /// FC-VI 4.2, 7.7.
 enum class TopologyKind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
 
-/// What befalls a port, a link between switches or a switch, not a frame.
+/// An event of a port, a link between switches or a switch, not of a frame.
 struct PortEvent {
   enum class Kind : std::uint8_t {
     LinkDown,   // unplugged: every login ends at once
@@ -229,7 +229,7 @@ struct PortEvent {
     SwitchDown
   };
   Kind kind = Kind::LinkDown;
-  std::size_t port = 0, peer = 0;  // position of what it befalls; LogOut: from whom
+  std::size_t port = 0, peer = 0;  // position of the port, link or switch; LogOut: and of the peer
   runtime::TimeNs duration = 0;    // of what goes down; 0: for good
 };
 
@@ -256,7 +256,7 @@ struct Scenario {
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults
   Expectations expectations;
-  std::vector<std::string> warnings;  // what was taken though a standard asks for something else, with its place
+  std::vector<std::string> warnings;  // settings against a standard's advice, with their place
 };
 
 }  // namespace sim
