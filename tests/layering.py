@@ -43,8 +43,8 @@ ROOMS = {
     "vipl/devices": ({"engine", "configuration", "names"}, None),
     "vipl/api": ({"engine", "configuration", "names", "devices"}, None),
     "tools/fcvi_sim/scenario": (set(), None),
-    "tools/fcvi_sim/host": ({"scenario"}, None),
-    "tools/fcvi_sim/picture": ({"scenario"}, None),
+    "tools/fcvi_sim/host": ({"scenario"}, {"runtime", "wire", "vi", "settings"}),
+    "tools/fcvi_sim/picture": ({"scenario"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/run": ({"scenario", "host", "picture"}, None),
     "tools/fcvi_sim/explore": ({"scenario", "host", "picture", "run"}, None),
 }
@@ -142,15 +142,16 @@ def linked_names(command: str, words: list) -> list:
 
 
 def link_errors(root: Path) -> list:
-    calls = []  # (where, folder, command, words)
-    owner = {folder: folder for folder in FOLDERS}  # target -> folder
+    calls = []  # (where, room or folder, command, words)
+    owner = {folder: folder for folder in FOLDERS}  # target -> room or folder
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("CMakeLists.txt")) + sorted((root / folder).rglob("*.cmake")):
+            place = folder_of(root, path)
             for line, command, words in cmake_calls(path.read_text(encoding="utf-8")):
-                calls.append((f"{path.relative_to(root)}:{line}", folder, command, words))
+                calls.append((f"{path.relative_to(root)}:{line}", place, command, words))
                 defines = command in ("add_library", "add_executable") or command.startswith("fcvi_")
                 if defines and words and "$" not in words[0]:
-                    owner[words[0]] = folder
+                    owner[words[0]] = place
     errors = []
     for where, folder, command, words in calls:
         if folder == OUTSIDE:
@@ -243,6 +244,7 @@ def self_test() -> list:
         "macro": ("wire/bad.cpp", "#include CONFIG\n"),
         "link": ("vi/sub/CMakeLists.txt", "target_link_libraries(queue PRIVATE fcvi_wire fcvi_core)\n"),
         "depends": ("wire/sub/CMakeLists.txt", "fcvi_library(more SOURCES m.cpp DEPENDS\n  fcvi_vi)\n"),
+        "link of a room": ("tools/fcvi_sim/host/CMakeLists.txt", "fcvi_library(host SOURCES h.cpp DEPENDS fcvi_core)\n"),
         "list": ("wire/sub/CMakeLists.txt", "set(libs fcvi_vi)\ntarget_link_libraries(frame ${libs})\n"),
         "room": ("fc2_fabric/frame/bad.hpp", '#include "fc2_fabric/node/port.hpp"\n'),
         "room of another folder": ("vipl/engine/bad.hpp", '#include "fcvi/provider.hpp"\n'),
