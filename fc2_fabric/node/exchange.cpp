@@ -73,15 +73,27 @@ template void Exchange::process(const ex::PortLoggedOut&);
 template void Exchange::process(const ex::SequenceReceived&);
 
 void Exchange::settle() {
-  if (std::exchange(failed_, false)) {
-    ExchangeUser* user = std::exchange(user_, nullptr);
-    if (user != nullptr) user->exchange_failed(*this, failure_);
+  effects_.drain([this](Effect effect) { carry_out(effect); });
+}
+
+void Exchange::carry_out(Effect effect) {
+  switch (effect) {
+    case Effect::TakeSequence: return sequence_received(*current_);
+    case Effect::FailSequence: return fail_sequence();
+    case Effect::TellUser:
+      if (ExchangeUser* user = std::exchange(user_, nullptr)) user->exchange_failed(*this, failure_);
+      return;
+    case Effect::LogPortOut: return port_.remote_port(peer_).log_out();
+    case Effect::TellListener:
+      if (ExchangeUser* listener = std::exchange(abort_listener_, nullptr)) listener->abort_finished();
+      return;
+    case Effect::Recycle: return port_.recycle(*this);
   }
-  if (std::exchange(log_out_, false))
-    port_.remote_port(peer_).log_out();  // before the listener takes the abort for recovered
-  if (std::exchange(abort_over_, false))
-    if (ExchangeUser* listener = std::exchange(abort_listener_, nullptr)) listener->abort_finished();
-  if (std::exchange(released_, false)) port_.recycle(*this);
+}
+
+void Exchange::fail(ExchangeFailure failure) {
+  failure_ = failure;
+  effects_.push(Effect::TellUser);
 }
 
 void Exchange::sequence_sent(SequenceEnd end) {
@@ -119,9 +131,7 @@ void Exchange::frame_received(const ReceivedFrame& frame) {
   if (!(first && last))
     machine_.process(ex::FirstFrameReceived{}, *this);  // out of order any frame may open the exchange
   sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = next, .complete = whole}, *this);
-  const bool complete = std::exchange(sequence_complete_, false);
-  if (std::exchange(sequence_failed_, false)) return fail_sequence();
-  if (complete) sequence_received(frame);
+  settle();
 }
 
 /// `frame`: with it the sequence became whole.
@@ -143,9 +153,8 @@ void Exchange::sequence_received(const ReceivedFrame& frame) {
 }
 
 void Exchange::supersede() {
-  failed_ = true;
-  failure_ = ExchangeFailure::AbortedByPeer;
-  released_ = true;
+  fail(ExchangeFailure::AbortedByPeer);
+  effects_.push(Effect::Recycle);
   settle();
 }
 
@@ -197,7 +206,8 @@ void Exchange::give_room(std::size_t bytes) {
 /// As after a frame that is missing, what still comes of the exchange is discarded until it is aborted (FC-FS).
 void Exchange::refuse_iu(Discard reason) {
   port_.counters().discard(reason);
-  iu_refused_ = sequence_failed_ = true;
+  iu_refused_ = true;
+  effects_.push(Effect::FailSequence);
 }
 
 /// What is here of it is of no use to anybody.
@@ -215,8 +225,7 @@ void Exchange::drop_assembly() {
 }
 
 void Exchange::abandon(ExchangeFailure failure) {
-  failed_ = true;
-  failure_ = failure;
+  fail(failure);
   if (originator_ || machine_.is<ex::OpenInitiative>()) return process(ex::AbortRequested{});
   start_timer(TimerUse::Linger, port_.r_a_tov());
   settle();  // a responder waits for the originator's ABTS, which may be lost too; the id may also be used anew
@@ -257,9 +266,8 @@ void Exchange::fire(TimeNs) {
     case TimerUse::Reply: return abandon(ExchangeFailure::ReplyTimeout);
     case TimerUse::Sequence:
       sequence_.process(sq::Timeout{}, *this);
-      sequence_failed_ = false;
       discard_frame();  // what came of it
-      return fail_sequence();
+      return settle();
     case TimerUse::Abort: return process(ex::AbortTimeout{});
     case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
     case TimerUse::Linger: return port_.recycle(*this);
@@ -284,17 +292,20 @@ bool Exchange::logs_out_silent_port() const {
 void Exchange::count_stale() { port_.counters().discard(Discard::UnknownExchange); }
 bool Exchange::out_of_order_fabric() const { return !port_.in_order(); }
 void Exchange::discard_frame() { port_.counters().discard(Discard::WrongSequence); }
-void Exchange::report_sequence_error(sq::SequenceError) { sequence_failed_ = true; }
+void Exchange::report_sequence_error(sq::SequenceError) { effects_.push(Effect::FailSequence); }
+void Exchange::report_sequence() {
+  if (!iu_refused_) effects_.push(Effect::TakeSequence);
+}
 void Exchange::unexpected(std::string_view, std::string_view, std::string_view) {
   ++port_.counters().unexpected_events;
 }
 
+/// The listener of an abort that a logout ends hears of the logout, which may be a new login already.
 void Exchange::report_aborted(ex::AbortCause cause) {
-  abort_over_ = true;
-  if (cause == ex::AbortCause::PortLoggedOut)
-    abort_listener_ = nullptr;  // it hears of the logout, which may be a new login already
-  failed_ = true;
-  failure_ = cause == ex::AbortCause::PortLoggedOut ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer;
+  const bool logged_out = cause == ex::AbortCause::PortLoggedOut;
+  if (logged_out) abort_listener_ = nullptr;
+  fail(logged_out ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer);
+  effects_.push(Effect::TellListener);
 }
 
 void Exchange::send_abts() {

@@ -9,6 +9,7 @@
 #include "fc2_fabric/frame/frame.hpp"
 #include "fc2_fabric/frame/time.hpp"
 #include "state_machines/exchange.hpp"
+#include "state_machines/outbox.hpp"
 #include "state_machines/sequence.hpp"
 #include "wire/fc_header.hpp"
 
@@ -20,7 +21,7 @@ struct ReceivedFrame;
 struct SentSequence;
 
 /// Why an exchange ended that its user had not finished.
-enum class ExchangeFailure {
+enum class ExchangeFailure : std::uint8_t {
   ReplyTimeout,   // no reply within the time that request() was given; ABTS was sent
   AbortedByPeer,  // ABTS received
   SequenceError,  // a frame of an IU is missing or out of order; ABTS was sent (originator) or the IU discarded
@@ -114,6 +115,15 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   friend class NPort;
   friend class RemotePort;
   friend class SequenceSender;
+  /// What is left to do when the machines have come to rest.
+  enum class Effect : std::uint8_t {
+    TakeSequence,  // it is whole, with current_
+    FailSequence,
+    TellUser,      // the exchange failed
+    LogPortOut,    // second-level recovery
+    TellListener,  // the abort is over
+    Recycle,
+  };
   enum class TimerUse : std::uint8_t { None, Reply, Sequence, Abort, Quarantine, Linger, Acknowledge };
 
   void open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user);
@@ -138,6 +148,8 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   template <class E>
   void process(const E& event);
   void settle();
+  void carry_out(Effect effect);
+  void fail(ExchangeFailure failure);
   void abandon(ExchangeFailure failure);  // tells the user, then aborts
   // class 2 (class_2.cpp)
   void frame_stamped(const Frame& frame, const wire::FcHeader& header, bool ack_0);
@@ -172,13 +184,13 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void start_quarantine_timer() override;
   void stop_quarantine_timer() override { start_timer(TimerUse::None, 0); }
   void report_aborted(machines::exchange::AbortCause cause) override;
-  void request_port_logout() override { log_out_ = true; }
-  void release() override { released_ = true; }
+  void request_port_logout() override { effects_.push(Effect::LogPortOut); }
+  void release() override { effects_.push(Effect::Recycle); }
   void count_stale() override;
   [[nodiscard]] bool logs_out_silent_port() const override;
   // machines::sequence
   void deliver() override;
-  void report_sequence() override { sequence_complete_ = true; }
+  void report_sequence() override;
   void report_sequence_error(machines::sequence::SequenceError error) override;
   void start_sequence_timer() override;
   void start_missing_frame_timer() override;
@@ -198,10 +210,8 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   bool originator_ = false;
   bool class_2_ = false;
   bool first_sequence_sent_ = false;
-  // set by effects, consumed by settle()
-  bool released_ = false, log_out_ = false, sequence_complete_ = false, sequence_failed_ = false;
-  bool failed_ = false, abort_over_ = false;
-  ExchangeFailure failure_{};
+  ExchangeFailure failure_{};  // what Effect::TellUser tells
+  fsm::Outbox<Effect, 6> effects_;
 
   ExchangeUser* user_ = nullptr;
   ExchangeUser* abort_listener_ = nullptr;

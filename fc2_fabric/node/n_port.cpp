@@ -172,7 +172,7 @@ void NPort::recycle(Exchange& exchange) {
     --*exchange.opened_by_peer_;
   }
   exchange.drop_assembly();
-  exchange.released_ = false;  // it is: a user may open its place anew before this is asked for
+  exchange.effects_.clear();  // a user may open its place anew before they are drained
   exchange.stop_timer();
   exchange.forget_sequence();
   exchange.forget_remote();
