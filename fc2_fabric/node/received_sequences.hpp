@@ -7,7 +7,7 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "fc2_fabric/node/exchange.hpp"
+#include "fc2_fabric/node/exchange_user.hpp"
 #include "fc2_fabric/frame/time.hpp"
 
 namespace fc2 {

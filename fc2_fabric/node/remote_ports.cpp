@@ -1,7 +1,5 @@
 #include "fc2_fabric/node/remote_ports.hpp"
 
-#include "fc2_fabric/node/n_port.hpp"
-
 namespace fc2 {
 
 RemotePort* RemotePorts::find(wire::FcId id) const {
@@ -12,7 +10,7 @@ RemotePort* RemotePorts::find(wire::FcId id) const {
 RemotePort& RemotePorts::at(wire::FcId id) {
   auto& port = by_id_[id.value];
   if (port == nullptr) {
-    port = std::make_unique<RemotePort>(port_, id);
+    port = std::make_unique<RemotePort>(services_, owner_, id);
     others_.push_back(*port);
     if (port_.online()) port->link_up();
     if (by_id_.size() > port_.config().max_remote_ports) port_.scheduler().schedule(tidy_, port_.scheduler().now());
