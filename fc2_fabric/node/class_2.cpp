@@ -109,4 +109,9 @@ void FrameAcknowledger::send_again() {
   }
 }
 
+bool FrameAcknowledger::is_consistent() const {
+  const bool due = std::any_of(busied_.begin(), busied_.end(), [](const BusiedAck& ack) { return ack.due; });
+  return frame_ == nullptr && busied_.size() <= max_busied && due == again_.pending() && sequences_.is_consistent();
+}
+
 }  // namespace fc2

@@ -44,6 +44,8 @@ class FrameAcknowledger {
   /// ABTS of an exchange, or the end of all with a port: nothing of their sequences is waited for.
   void exchange_aborted(const wire::FcHeader& abts) { sequences_.aborted(abts); }
   void logged_out(wire::FcId peer) { sequences_.logged_out(peer); }
+  /// Between its members, whenever no frame is looked at.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   enum class Answer : std::uint8_t { Accept, PerformAbts, Busy };

@@ -6,6 +6,7 @@
 #include "fc2_fabric/node/exchange_table.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
 #include "fc2_fabric/node/sent_sequence.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 namespace ex = machines::exchange;
@@ -72,6 +73,26 @@ template void Exchange::process(const ex::SequenceReceived&);
 
 void Exchange::settle() {
   effects_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+/// In the table, for the next one.
+bool Exchange::is_at_rest() const {
+  return machine_.is<ex::Closed>() && !pending() && room_taken_ == 0 && assembly_.empty() && early_.empty() &&
+         remote_.get() == nullptr && seq_id_owner_ == nullptr;
+}
+
+bool Exchange::is_consistent() const {
+  if (!effects_.empty()) return false;
+  if (!in_use_) return is_at_rest();
+  std::size_t early_bytes = 0;
+  for (const EarlyFrame& frame : early_) early_bytes += frame.bytes.size();
+  const bool has_room = room_taken_ == (originator_ ? 0 : assembly_.size() + early_bytes_);
+  const bool aborts = machine_.is_any_of<ex::Aborting, ex::Recovering, ex::Quarantined, ex::QuarantinedByPeer>();
+  const bool reply_timed = timer_use_ == TimerUse::Reply || timer_use_ == TimerUse::Acknowledge;
+  return early_bytes == early_bytes_ && has_room && !(aborts && user_ != nullptr) &&
+         !(pending() && timer_use_ == TimerUse::None) && (reply_due_ == never || reply_timed) &&
+         (originator_ || opened_by_peer_ != nullptr) && (!class_2_ || (sent_ != nullptr && sent_->is_consistent()));
 }
 
 void Exchange::carry_out(Effect effect) {

@@ -47,6 +47,8 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   /// granted.
   void all_acknowledged();
   void* context = nullptr;  // the user's
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
   // --- for the parts of the N_Port -----------------------------------------------------------------------------
   /// A frame of it; `frame` is good for the call.
@@ -94,6 +96,7 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   void fail_sequence();
   void drop_assembly();
   void sequence_received(const ReceivedFrame& frame);
+  [[nodiscard]] bool is_at_rest() const;
   void supersede();  // the originator uses its OX_ID anew: for it this exchange is over
   void sequence_sent(SequenceEnd end);
   /// Feeds the exchange machine, then carries out what its effects asked for.

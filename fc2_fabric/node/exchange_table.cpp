@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/node/remote_ports.hpp"
 #include "fc2_fabric/node/sent_sequence.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 namespace ex = machines::exchange;
@@ -80,6 +81,7 @@ Exchange* ExchangeTable::open_responder(const wire::FcHeader& header, ExchangeUs
   exchange->rx_id_ = {exchange_id(port_.config().first_ox_id, exchange->slot_)};
   exchange->responder_key_ = key(header.s_id, header.ox_id);
   responders_[exchange->responder_key_] = exchange;
+  FCVI_ASSERT_CONSISTENT(*this);
   return exchange;
 }
 
@@ -123,6 +125,13 @@ void ExchangeTable::recycle(Exchange& exchange) {
   exchange.machine_ = {};
   (free_++ == 0 ? longest_free_ : latest_free_->next_free_) = &exchange;
   latest_free_ = &exchange;
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+bool ExchangeTable::is_consistent() const {
+  const bool counted = open_[0] + open_[1] == exchanges_.size() - free_ && responders_.size() == open_[0];
+  const bool listed = free_ == 0 || (!longest_free_->in_use_ && !latest_free_->in_use_);
+  return counted && listed && opened_by_strangers_ <= open_[0] && (open_[0] != 0 || assembled_bytes_ == 0);
 }
 
 void ExchangeTable::abort(Exchange& exchange) {

@@ -50,6 +50,8 @@ class ExchangeTable {
   [[nodiscard]] RemotePorts& remote_ports() { return remote_ports_; }
   [[nodiscard]] const BasicLinks& basic_links() const { return basic_links_; }
   void recycle(Exchange& exchange);
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
   /// For an IU of a peer (NPortConfig::max_assembled_bytes). False: there is none left.
   [[nodiscard]] bool take_room(std::size_t bytes);
   void give_room(std::size_t bytes) { assembled_bytes_ -= bytes; }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/frames_before_login.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -26,6 +27,15 @@ template void LoginSession::process(const pl::LogoutRequested&);
 
 void LoginSession::settle() {
   reports_.drain([this](Report report) { release(report); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+bool LoginSession::is_consistent() const {
+  const bool may_wait = machine_.is_any_of<pl::LoginPending, pl::RetryPending, pl::LogoutPending, pl::Validating>();
+  const bool may_ask = machine_.is_any_of<pl::LoginPending, pl::LogoutPending, pl::Validating>();
+  const bool asked = !asked_meanwhile_ || machine_.is_any_of<pl::Validating, pl::Suspended>();
+  return reports_.empty() && (may_wait || !pending()) &&
+         (request_kind_ == Request::Discovery || may_ask || request_ == nullptr) && asked && retries_left_ >= 0;
 }
 
 void LoginSession::release(Report report) {

@@ -42,6 +42,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
     namespace pl = machines::port_login;
     return machine_.is_any_of<pl::LoggedIn, pl::Suspended, pl::Validating>();
   }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] bool validating() const { return machine_.is<machines::port_login::Validating>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] wire::FcId peer() const { return peer_; }

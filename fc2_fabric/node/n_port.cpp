@@ -1,5 +1,6 @@
 #include "fc2_fabric/node/n_port.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -10,7 +11,9 @@
 #include "fc2_fabric/node/frames_before_login.hpp"
 #include "fc2_fabric/node/iu_sender.hpp"
 #include "fc2_fabric/node/link_services.hpp"
+#include "fc2_fabric/node/port_attachment.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 
@@ -44,6 +47,13 @@ NPort::NPort(Scheduler& scheduler, FramePool& pool, NPortConfig config)
 
 NPort::~NPort() = default;
 
+bool NPort::is_consistent() const {
+  const bool logins = std::all_of(parts_->remote_ports.begin(), parts_->remote_ports.end(),
+                                  [](const auto& entry) { return entry.second->is_consistent(); });
+  return logins && parts_->remote_ports.is_consistent() && parts_->acknowledger.is_consistent() &&
+         parts_->exchanges.is_consistent() && parts_->attachment.is_consistent();
+}
+
 // --- link --------------------------------------------------------------------------------------------------------
 
 void NPort::link_up(FrameOutput& output) { parts_->attachment.link_up(output); }
@@ -56,7 +66,10 @@ void NPort::link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa, bool
 void NPort::link_interrupted(FramePtr unsent) { parts_->attachment.link_interrupted(std::move(unsent)); }
 void NPort::fabric_interrupted() { parts_->attachment.fabric_interrupted(); }
 void NPort::link_down() { parts_->attachment.link_down(); }
-void NPort::receive(FramePtr frame) { parts_->sorter.receive(std::move(frame)); }
+void NPort::receive(FramePtr frame) {
+  parts_->sorter.receive(std::move(frame));
+  FCVI_ASSERT_CONSISTENT(*this);
+}
 void NPort::log_out_of_fabric() { parts_->attachment.log_out_of_fabric(); }
 
 bool NPort::has_fabric() const { return parts_->attachment.has_fabric(); }

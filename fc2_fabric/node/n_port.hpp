@@ -9,7 +9,6 @@
 #include "fc2_fabric/frame/frame_receiver.hpp"
 #include "fc2_fabric/node/exchange.hpp"
 #include "fc2_fabric/node/n_port_config.hpp"
-#include "fc2_fabric/node/port_attachment.hpp"
 #include "fc2_fabric/node/port_listener.hpp"
 #include "fc2_fabric/node/port_services.hpp"
 #include "fc2_fabric/node/transmitter.hpp"
@@ -135,6 +134,8 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   /// The peer gives an aborted exchange of its own free again before R_A_TOV (RRQ).
   void reinstate(wire::FcId peer, wire::OxId ox_id);
 
+  /// Of all its parts, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] const Counters& counters() const { return counters_; }
   Counters& counters() { return counters_; }
 

@@ -20,6 +20,12 @@ PortAttachment::PortAttachment(const PortServices& port, PortState& state, const
   state_.r_a_tov = port.config().r_a_tov;
 }
 
+bool PortAttachment::is_consistent() const {
+  const bool linked = link_up_ == (output_ != nullptr) && (link_up_ || (!state_.online && !awaits_fan_));
+  return linked && !(interrupted_ && state_.online) && interrupted_ == interruption_timer_.pending() &&
+         awaits_fan_ == fan_timer_.pending() && (interrupted_ || !others_may_have_moved_);
+}
+
 // --- up ----------------------------------------------------------------------------------------------------------
 
 void PortAttachment::begin_link(FrameOutput& output, Attachment attachment) {

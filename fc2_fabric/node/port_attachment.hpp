@@ -2,23 +2,11 @@
 #pragma once
 #include "fc2_fabric/node/fabric_login.hpp"
 #include "fc2_fabric/node/login_services.hpp"
+#include "fc2_fabric/node/port_listener.hpp"
 #include "wire/els/fan.hpp"
 
 namespace fc2 {
 class RemotePorts;
-
-/// Whoever has the attachment. May use the port in the calls.
-class AttachmentListener {
- public:
-  // See PortListener.
-  virtual void fabric_logged_in() = 0;
-  virtual void fabric_login_failed() = 0;
-  /// Whatever was under way with the port itself is lost.
-  virtual void own_address_lost(wire::FcId own) = 0;
-
- protected:
-  ~AttachmentListener() = default;
-};
 
 class PortAttachment final : public LoginOwner, private FabricLoginListener {
  public:
@@ -41,6 +29,8 @@ class PortAttachment final : public LoginOwner, private FabricLoginListener {
   [[nodiscard]] bool interrupted() const { return interrupted_; }
   [[nodiscard]] wire::els::Login login_parameters(wire::els::Command command) const override;
   [[nodiscard]] bool keeps_login(wire::FcId peer) const override;
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
   // --- what other ports ask ------------------------------------------------------------------------------------
   /// A PLOGI would tell the address.

@@ -27,6 +27,19 @@ class PortListener {
   ~PortListener() = default;
 };
 
+/// Hears from an N_Port's attachment, and may use the port in the calls.
+class AttachmentListener {
+ public:
+  // See PortListener.
+  virtual void fabric_logged_in() = 0;
+  virtual void fabric_login_failed() = 0;
+  /// Whatever was under way with the port itself is lost.
+  virtual void own_address_lost(wire::FcId own) = 0;
+
+ protected:
+  ~AttachmentListener() = default;
+};
+
 /// Answers unsolicited ELS requests of some commands. True if it took the request (and released the exchange or will).
 class ElsUser {
  public:

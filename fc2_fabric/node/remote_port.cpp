@@ -80,6 +80,12 @@ bool RemotePort::in_use() const {
   return wire::is_of_fabric(peer_) || peer_ == port_.n_port_id();
 }
 
+/// A frame that waits belongs to an exchange, which counts on the port.
+bool RemotePort::is_consistent() const {
+  return LoginSession::is_consistent() && open_sequences_ == seq_ids_.count() &&
+         open_sequences_ <= max_open_sequences && (waiting_.empty() || users_ != 0);
+}
+
 bool RemotePort::may_be_denied() {
   const TimeNs now = port_.scheduler().now();
   if (now < next_denial_) return false;

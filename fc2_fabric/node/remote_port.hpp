@@ -66,6 +66,9 @@ class RemotePort final
   /// other is kept where the table is full.
   [[nodiscard]] bool in_use() const;
 
+  /// Between its members, whenever none of its functions runs; its login's included.
+  [[nodiscard]] bool is_consistent() const;
+
   /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
   [[nodiscard]] bool may_be_denied();
 

@@ -30,6 +30,9 @@ class RemotePorts {
   void login_begins(RemotePort& port) { move(port, logged_in_); }
   void login_ends(RemotePort& port) { move(port, others_); }
 
+  /// Each port stands in one of the queues.
+  [[nodiscard]] bool is_consistent() const;
+
   [[nodiscard]] ById::const_iterator begin() const { return by_id_.begin(); }
   [[nodiscard]] ById::const_iterator end() const { return by_id_.end(); }
   [[nodiscard]] std::size_t size() const { return by_id_.size(); }

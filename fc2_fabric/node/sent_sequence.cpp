@@ -23,4 +23,10 @@ void SentSequence::add(const wire::FcHeader& header, FramePtr kept) {
   frames.push_back({header.seq_cnt, false, std::move(kept)});
 }
 
+/// Credit is taken frame by frame, as they go, and given back with the ACK of each.
+bool SentSequence::is_consistent() const {
+  if (!open) return frames.empty() && credit_taken == 0;
+  return ack_0 ? credit_taken == 0 && frames.size() <= max_kept : credit_taken <= frames.size();
+}
+
 }  // namespace fc2

@@ -38,6 +38,7 @@ struct SentSequence {
   /// An answer to this frame is waited for.
   [[nodiscard]] bool awaits(wire::SeqCnt seq_cnt);
   void add(const wire::FcHeader& header, FramePtr kept);
+  [[nodiscard]] bool is_consistent() const;
 };
 
 }  // namespace fc2

@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/node/exchange_table.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 
@@ -28,6 +29,11 @@ void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
   takes_credit_ = !ack_0;
 }
 
+bool SequenceSender::is_consistent() const {
+  if (exchange_ == nullptr) return !holds_seq_id_;
+  return remote_ != nullptr || (is_control_ && !holds_seq_id_);
+}
+
 bool SequenceSender::may_send() const {
   return remote_ == nullptr || (!remote_->suspended() && (!takes_credit_ || remote_->has_credit()));
 }
@@ -43,6 +49,7 @@ bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
   start(exchange, r_ctl, df_ctl, cs_ctl);
   header_.seq_id = exchange.last_seq_id_ = *seq_id;
   holds_seq_id_ = true;
+  FCVI_ASSERT_CONSISTENT(*this);
   return true;
 }
 
@@ -57,6 +64,7 @@ void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::ui
   else
     exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : exchange.table_.next_seq_id();
   header_.seq_id = exchange.last_seq_id_;
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset,
