@@ -21,6 +21,9 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")            # invariants stay on: no -DNDE
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g1")
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_compile_definitions(FCVI_CHECKED)           # owners assert is_consistent(); see state_machines/consistency.hpp
+endif()
 
 # A first run needs one program, once: many sources at a time, no debug information, and no more optimization than costs
 # nothing. Half the time of a whole build; a change of one file costs more.

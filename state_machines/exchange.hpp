@@ -144,7 +144,7 @@ struct Def {
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-FS: Recovery_Qualifier",                      Recovering,        BaAccReceived,      Quarantined,       Do<StopAbortTimer, StartQuarantine, ReportAcknowledged>, none>,
   On<"FC-FS: the peer has no such Exchange",           Recovering,        BaRjtReceived,      Quarantined,       Do<StopAbortTimer, StartQuarantine, ReportRejected>,     none>,
-  On<"FC-VI C.3 rule 2 b), FC-FS: explicit logout",    Recovering,        AbortTimeout,       Closed,            Do<ReportUnanswered, Release, RequestPortLogout>,        LogsOutSilentPort>,
+  On<"FC-VI C.3 rule 2 b), FC-FS: explicit logout",    Recovering,        AbortTimeout,       Closed,            Do<RequestPortLogout, ReportUnanswered, Release>,        LogsOutSilentPort>,
   On<"impl: no logout wanted, the id rests",           Recovering,        AbortTimeout,       Quarantined,       Do<StartQuarantine, ReportUnanswered>,                   Not<LogsOutSilentPort>>,
   On<"FC-FS: ABTS of both cross",                      Recovering,        AbtsReceived,       none,              SendBaAcc,                                               none>,
   On<"FC-VI 8.5.3 a) discard",                         Recovering,        FirstFrameReceived, none,              DiscardFrame,                                            none>,

@@ -59,7 +59,7 @@ FSM_ACTION(SendLr, context.reset_link(); context.send_lr(); context.start_timer(
 FSM_ACTION(SendLrr, context.reset_link(); context.send_lrr(); context.start_timer());
 FSM_ACTION(SendIdle, context.reset_link(); context.send_idle(); context.start_timer());
 FSM_ACTION(SendOls, context.report_offline(); context.send_ols(); context.start_timer());
-FSM_ACTION(AnswerOls, context.report_offline(); context.reset_link(); context.send_lr(); context.start_timer());
+FSM_ACTION(AnswerOls, context.reset_link(); context.report_offline(); context.send_lr(); context.start_timer());
 FSM_ACTION(SendNos, context.report_offline(); context.send_nos(); context.start_timer());
 using fsm::none, fsm::On;
 

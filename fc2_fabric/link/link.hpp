@@ -5,6 +5,7 @@
 #include "fc2_fabric/link/primitives.hpp"
 #include "fc2_fabric/link/receive_queue.hpp"
 #include "state_machines/link_port.hpp"
+#include "state_machines/outbox.hpp"
 
 namespace fc2 {
 /// The port at an end of a link. Calls come when no operation of the link is under way: it may be used in them,
@@ -60,12 +61,17 @@ class LinkEnd final : public PrimitiveReceiver,
   [[nodiscard]] std::uint64_t unexpected_events() const { return unexpected_events_; }
   /// Applies to primitives that this end sends. nullptr removes it.
   void set_primitive_fault(PrimitiveFault* fault) { line_.set_fault(fault); }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   friend class Link;
+  /// What is left to do when the machine has come to rest.
+  enum class Effect : std::uint8_t { Flush, TellOffline, TellActive };
   template <class E>
   void process(const E& event);
   void settle();
+  void carry_out(Effect effect);
   void connect_to(LinkEnd& far_end);
   void cut();
 
@@ -84,7 +90,7 @@ class LinkEnd final : public PrimitiveReceiver,
   void start_timer() override;
   void stop_timer() override { scheduler_.cancel(*this); }
   void report_offline() override;
-  void report_active() override { active_due_ = true; }
+  void report_active() override { effects_.push(Effect::TellActive); }
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
 
   Scheduler& scheduler_;
@@ -95,8 +101,8 @@ class LinkEnd final : public PrimitiveReceiver,
   ReceiveQueue& queue_;
   machines::link_port::Machine machine_;
   LinkUser* user_ = nullptr;
-  bool online_ = false;                                                // as last reported to the user
-  bool offline_due_ = false, active_due_ = false, flush_due_ = false;  // set by effects, consumed by settle()
+  bool online_ = false;  // as last reported to the user
+  fsm::Outbox<Effect, 4> effects_;
   std::uint64_t unexpected_events_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fc2_fabric/link/loop.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 namespace loop_port = machines::loop_port;
@@ -35,11 +36,15 @@ void LoopStation::process(const E& event) {
 }
 
 void LoopStation::settle() {
-  if (std::exchange(interrupted_, false)) {
+  effects_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void LoopStation::carry_out(Effect effect) {
+  if (effect == Effect::TellInterrupted) {
     pause(Pause::Link);
-    user_.loop_interrupted(frame_);
+    return user_.loop_interrupted(frame_);
   }
-  if (!std::exchange(participates_, false)) return;
   if (frame_ == nullptr)
     resume(Pause::Receiver);
   else
@@ -47,6 +52,10 @@ void LoopStation::settle() {
   resume(Pause::Link);
   state_.al_pa = al_pa_;
   user_.loop_active(*this, state_);
+}
+
+bool LoopStation::is_consistent() const {
+  return effects_.empty() && (!participating() || claimed_) && (frame_ == nullptr || paused());
 }
 
 // FC-AL LISM: the lowest name is loop master, a FL_Port before all.

@@ -8,6 +8,7 @@
 #include "fc2_fabric/link/loop_user.hpp"
 #include "fc2_fabric/link/receive_queue.hpp"
 #include "state_machines/loop_port.hpp"
+#include "state_machines/outbox.hpp"
 
 namespace fc2 {
 class Loop;
@@ -50,14 +51,19 @@ class LoopStation final : public FrameOutput,
   void refuse() { refuses_ = true; }
   void proceed();
   [[nodiscard]] std::uint64_t unexpected_events() const { return unexpected_events_; }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   friend class Loop;
+  /// What is left to do when the machine has come to rest.
+  enum class Effect : std::uint8_t { TellInterrupted, TakePart };
   static constexpr std::uint8_t stages = 4;
   void signal_received(const LoopSignal& signal);
   template <class E>
   void process(const E& event);
   void settle();
+  void carry_out(Effect effect);
   void take_part(AlPaMap& claimed, std::uint8_t stage);
   bool claim_soft(AlPaMap& claimed);
   bool claim_address(AlPaMap& claimed, std::uint8_t al_pa);
@@ -73,8 +79,8 @@ class LoopStation final : public FrameOutput,
   void claim() override;
   void send_cls() override;
   void forget_claim() override;
-  void report_interrupted() override { interrupted_ = true; }
-  void report_participating() override { participates_ = true; }
+  void report_interrupted() override { effects_.push(Effect::TellInterrupted); }
+  void report_participating() override { effects_.push(Effect::TakePart); }
   [[nodiscard]] bool claims_left() const override { return current_.stage + 1 < stages; }
   [[nodiscard]] bool has_al_pa() const override { return claimed_; }
   void unexpected(std::string_view, std::string_view, std::string_view) override { ++unexpected_events_; }
@@ -90,9 +96,9 @@ class LoopStation final : public FrameOutput,
   std::uint8_t al_pa_ = 0;        // 0: never had one, or a FL_Port's
   bool claimed_ = false;
   bool was_master_ = false;
-  bool interrupted_ = false, participates_ = false;  // set by effects, consumed by settle()
-  FramePtr frame_;                                   // waits for the loop
-  bool waits_for_others_ = false;                    // fairness: had the loop since all others had
+  fsm::Outbox<Effect, 2> effects_;
+  FramePtr frame_;                 // waits for the loop
+  bool waits_for_others_ = false;  // fairness: had the loop since all others had
   bool refuses_ = false;
   Channel sent_;  // to the far end of the circuit, and ...
   ReceiveQueue queue_;
