@@ -7,6 +7,7 @@
 //
 // Kinds 1 to 3 and the first fields of Hello never change: a program of another version must understand the refusal.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "fc2_fabric/frame/frame.hpp"
+#include "wire/types.hpp"
 
 namespace fc2::drivers {
 
@@ -26,6 +28,8 @@ enum class RecordKind : std::uint8_t {
   Request = 5,  // of a control connection: a word
   Reply = 6,    // a part of the answer, in order
   Done = 7,     // the answer is complete; a text if it failed
+  Hold = 8,     // from the service: no message data for this N_Port_ID ...
+  Proceed = 9,  // ... until this
 };
 std::string_view to_string(RecordKind kind);
 
@@ -49,7 +53,7 @@ struct RecordHeader {
   [[nodiscard]] static const char* fault(std::span<const std::uint8_t, record_header_bytes> bytes);
 };
 
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;  // 2: Hold and Proceed
 
 /// Who calls, and what for. Body: magic "FCVI", version (2), role (1), reserved (1), process id (4), name (the rest).
 struct Hello {
@@ -73,6 +77,15 @@ struct Welcome {
 
   [[nodiscard]] std::vector<std::uint8_t> write() const;
   [[nodiscard]] static std::optional<Welcome> parse(std::span<const std::uint8_t> body);
+};
+
+/// Hold and Proceed. Body: reserved (1), N_Port_ID (3).
+struct Destination {
+  static constexpr std::size_t size = 4;
+  wire::FcId id;
+
+  [[nodiscard]] std::array<std::uint8_t, size> write() const;
+  [[nodiscard]] static std::optional<Destination> parse(std::span<const std::uint8_t> body);
 };
 
 }  // namespace fc2::drivers

@@ -188,6 +188,18 @@ void NPort::link_is_gone() {
   scheduler_.cancel(fan_timer_);
   transmitter_.attach(nullptr);
   output_ = nullptr;
+  for (auto& [id, port] : *remote_ports_) port->set_output_paused(false);  // the next link takes all
+}
+
+void NPort::pause_output(wire::FcId id) {
+  if (RemotePort* remote = find_remote_port(id); remote != nullptr && link_up_) remote->set_output_paused(true);
+}
+
+void NPort::resume_output(wire::FcId id) {
+  RemotePort* remote = find_remote_port(id);
+  if (remote == nullptr) return;
+  remote->set_output_paused(false);
+  transmitter_.resume();
 }
 
 void NPort::link_down() {
