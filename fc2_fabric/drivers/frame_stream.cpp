@@ -155,6 +155,28 @@ bool FrameStream::send_record(RecordKind kind, std::string_view text) {
   return send_record(kind, body);
 }
 
+void FrameStream::hold_for(wire::FcId id) {
+  held_destinations_.hold(id);
+  tell_held();
+}
+
+void FrameStream::proceed_for(wire::FcId id) {
+  held_destinations_.proceed(id);
+  tell_held();
+}
+
+// Also while frames have to wait: these are a few octets.
+void FrameStream::tell_held() {
+  if (goes_nowhere() || !out_.has_room()) return;
+  const auto first = held_destinations_.untold();
+  if (!first) return;
+  for (auto change = first; change && out_.has_room(); change = held_destinations_.untold()) {
+    out_.add(change->held ? RecordKind::Hold : RecordKind::Proceed, Destination{change->id}.write());
+    held_destinations_.told(*change);
+  }
+  sent_something();
+}
+
 // Together, when the core has settled; at once where the buffer is full.
 void FrameStream::sent_something() {
   if (out_.has_room()) {
@@ -218,6 +240,7 @@ void FrameStream::writable() {
   writing_ = false;
   if (user_ == nullptr || failed_) return;
   flush();
+  tell_held();
   if (out_.room() < buffer_bytes / 2) return;
   resume();
   if (user_ != nullptr && std::exchange(wants_room_, false)) user_->stream_has_room();

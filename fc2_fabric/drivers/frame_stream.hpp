@@ -11,6 +11,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "runtime/core_guard.hpp"
+#include "fc2_fabric/drivers/held_destinations.hpp"
 #include "fc2_fabric/drivers/link_descriptor.hpp"
 #include "fc2_fabric/drivers/record_buffer.hpp"
 #include "fc2_fabric/frame/frame_output.hpp"
@@ -59,6 +60,10 @@ class FrameStream final : public FrameOutput,
   /// No more is taken from the socket, nor from what was read already, until proceed().
   void hold() override { held_ = true; }
   void proceed() override;
+  /// The other end is told by a record, as soon as there is room for it.
+  [[nodiscard]] bool holds_by_destination() const override { return true; }
+  void hold_for(wire::FcId id) override;
+  void proceed_for(wire::FcId id) override;
   /// Nothing more will be sent: the other end is told when it has all that was, and closes; then the user hears so.
   void finish();
   /// For the end of the process: returns when all that was sent is in the socket, or after `limit`.
@@ -81,6 +86,7 @@ class FrameStream final : public FrameOutput,
   void deliver_held();
   // out
   [[nodiscard]] bool goes_nowhere() const { return user_ == nullptr || failed_ || deaf_; }
+  void tell_held();
   void sent_something();
   void flush();
   void nobody_hears();
@@ -97,6 +103,7 @@ class FrameStream final : public FrameOutput,
   std::optional<LinkDescriptor> known_;  // while that is open
   RecordReader in_{buffer_bytes};
   RecordWriter out_{buffer_bytes};
+  HeldDestinations held_destinations_;
   bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false, finishing_ = false;
   bool deaf_ = false;  // the other end reads no more; what it sent before still comes
   std::string failure_;

@@ -6,6 +6,7 @@
 //
 // Kinds 1 to 3 and the first fields of Hello never change: a program of another version must understand the refusal.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "fc2_fabric/frame/frame.hpp"
+#include "wire/types.hpp"
 
 namespace fc2::drivers {
 
@@ -25,6 +27,8 @@ enum class RecordKind : std::uint8_t {
   Request = 5,  // of a control connection: a word
   Reply = 6,    // a part of the answer, in order
   Done = 7,     // the answer is complete; a text if it failed
+  Hold = 8,     // from the service: no message data for this N_Port_ID ...
+  Proceed = 9,  // ... until this
 };
 std::string_view to_string(RecordKind kind);
 
@@ -48,7 +52,7 @@ struct RecordHeader {
   [[nodiscard]] static const char* fault(std::span<const std::uint8_t, record_header_bytes> bytes);
 };
 
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;  // 2: Hold and Proceed
 
 /// The client and its role. Body: magic "FCVI", version (2), role (1), reserved (1), process id (4), name (the rest).
 struct Hello {
@@ -72,6 +76,15 @@ struct Welcome {
 
   [[nodiscard]] std::vector<std::uint8_t> write() const;
   [[nodiscard]] static std::optional<Welcome> parse(std::span<const std::uint8_t> body);
+};
+
+/// Hold and Proceed. Body: reserved (1), N_Port_ID (3).
+struct Destination {
+  static constexpr std::size_t size = 4;
+  wire::FcId id;
+
+  [[nodiscard]] std::array<std::uint8_t, size> write() const;
+  [[nodiscard]] static std::optional<Destination> parse(std::span<const std::uint8_t> body);
 };
 
 }  // namespace fc2::drivers

@@ -2,6 +2,7 @@
 // later shared memory.
 #pragma once
 #include "fc2_fabric/frame/frame.hpp"
+#include "wire/types.hpp"
 
 namespace fc2 {
 
@@ -64,6 +65,10 @@ class FrameFeeder {
  public:
   virtual void hold() = 0;
   virtual void proceed() = 0;
+  /// It can keep back message data for one address, while all else comes. Of both, a repeated call says nothing new.
+  [[nodiscard]] virtual bool holds_by_destination() const { return false; }
+  virtual void hold_for(wire::FcId) {}
+  virtual void proceed_for(wire::FcId) {}
 
  protected:
   ~FrameFeeder() = default;

@@ -66,6 +66,19 @@ void NPort::link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa, bool
 void NPort::link_interrupted(FramePtr unsent) { parts_->attachment.link_interrupted(std::move(unsent)); }
 void NPort::fabric_interrupted() { parts_->attachment.fabric_interrupted(); }
 void NPort::link_down() { parts_->attachment.link_down(); }
+
+void NPort::pause_output(wire::FcId id) {
+  if (RemotePort* remote = find_remote_port(id); remote != nullptr && transmitter_.attached())
+    remote->set_output_paused(true);
+}
+
+void NPort::resume_output(wire::FcId id) {
+  RemotePort* remote = find_remote_port(id);
+  if (remote == nullptr) return;
+  remote->set_output_paused(false);
+  transmitter_.resume();
+}
+
 void NPort::receive(FramePtr frame) {
   parts_->sorter.receive(std::move(frame));
   FCVI_ASSERT_CONSISTENT(*this);

@@ -45,6 +45,10 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   /// proves to be the same does not say that they are back where they were. Each is asked by ADISC, as after a LIP
   /// (FC-VI 7.7.1).
   void fabric_interrupted();
+  /// The link takes no message data for that address until resume_output(), or until it is gone: one receiver that is
+  /// slow stops nothing else. Of an address that is not known there is none.
+  void pause_output(wire::FcId id);
+  void resume_output(wire::FcId id);
   /// Every exchange fails, every login ends. The output is not used again.
   void link_down();
   void receive(FramePtr frame) override;

@@ -198,6 +198,7 @@ void PortAttachment::link_is_gone() {
   port_.scheduler().cancel(fan_timer_);
   port_.transmitter().attach(nullptr);
   output_ = nullptr;
+  for (auto& [id, port] : remote_ports_) port->set_output_paused(false);  // the next link takes all
 }
 
 void PortAttachment::link_down() {

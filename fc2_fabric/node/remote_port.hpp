@@ -59,6 +59,9 @@ class RemotePort final
     suspended_ = false;
     held_.clear();
   }
+  /// The link takes no message data for it now (NPort::pause_output).
+  [[nodiscard]] bool output_paused() const { return output_paused_; }
+  void set_output_paused(bool paused) { output_paused_ = paused; }
   /// FC-VI 7.7.3: ADISC.
   void validate() { discover_address(); }
 
@@ -106,6 +109,7 @@ class RemotePort final
   std::deque<Waiting> waiting_;  // for credit
   std::deque<Waiting> held_;     // while it is suspended; exchange: of class 2
   bool suspended_ = false;
+  bool output_paused_ = false;
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;
 };

@@ -35,7 +35,8 @@ bool SequenceSender::is_consistent() const {
 }
 
 bool SequenceSender::may_send() const {
-  return remote_ == nullptr || (!remote_->suspended() && (!takes_credit_ || remote_->has_credit()));
+  return remote_ == nullptr ||
+         (!remote_->suspended() && !remote_->output_paused() && (!takes_credit_ || remote_->has_credit()));
 }
 
 bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
@@ -43,7 +44,7 @@ bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
   if (exchange.remote() == nullptr) exchange.table_.remote_ports().at(exchange.peer_);
   remote_ = exchange.remote();
   is_control_ = false;
-  if (remote_->suspended()) return false;
+  if (remote_->suspended() || remote_->output_paused()) return false;
   const auto seq_id = remote_->take_seq_id();
   if (!seq_id) return false;
   start(exchange, r_ctl, df_ctl, cs_ctl);

@@ -89,7 +89,9 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
 
   void hold() override;
   void proceed() override;
-  [[nodiscard]] bool can_be_held() const override { return far_output_ == nullptr || feeder_ != nullptr; }
+  [[nodiscard]] Hold hold_kind() const override;
+  void hold_for(wire::FcId id) override;
+  void proceed_for(wire::FcId id) override;
   void link_active() override;
   void link_offline() override;
   void link_begins(FrameOutput& output);

@@ -1,7 +1,8 @@
-// A port of a switch, of any kind. Outgoing frames wait here while the other end takes none, and a sender with too many
-// waiting frames is held back: Fibre Channel does not drop frames for lack of buffers. Frames to an N_Port that is
-// briefly offline and will log in again wait too (FC-VI 7.7.5). Ethernet senders cannot be held back: their frames wait
-// per destination, so that a blocked port stops no other flow.
+// A port of a switch, whoever is at the other end. Frames that go out wait here while the other end takes none, and who
+// sends too many is held back: Fibre Channel does not drop frames for lack of buffers. So do those to an N_Port that is
+// away for a moment and will log in again (FC-VI 7.7.5). A sender that can keep back what is for one destination is not
+// held as a whole, and one on Ethernet cannot be held at all: what comes from them waits by where it goes, so that a
+// port that takes none stops no other flow.
 #pragma once
 #include <deque>
 #include <map>
@@ -51,11 +52,19 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   [[nodiscard]] bool any_away() const { return !away_.empty(); }
   /// Ahead of waiting frames: the switch's own frames during a login.
   void put_out(FramePtr frame, SwitchPort* ingress);
-  /// The sender at this port can be made to wait.
-  [[nodiscard]] virtual bool can_be_held() const { return true; }
-  /// Stops incoming frames, or resumes them.
+  /// What whoever sends can be made to keep back.
+  enum class Hold : std::uint8_t {
+    Never,   // nothing: what is too much is lost
+    ForOne,  // message data for one destination; all, where that does not suffice
+    Whole,   // all
+  };
+  [[nodiscard]] virtual Hold hold_kind() const { return Hold::Whole; }
+  /// Frames come in no longer, or do again.
   virtual void hold() = 0;
   virtual void proceed() = 0;
+  /// The same of those for one address, where the kind is ForOne.
+  virtual void hold_for(wire::FcId) {}
+  virtual void proceed_for(wire::FcId) {}
 
   /// While the link is up.
   [[nodiscard]] FrameOutput& output() { return *output_; }
@@ -67,16 +76,24 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   Switch& switch_;
 
  private:
-  // For a sender that cannot be held back: frames from here for one port, until that port has room again.
+  // Where the sender is not held back as a whole: what came from here for one port, until that has room again.
   struct Flow {
     FrameQueue frames;
     bool held = false;
+    std::vector<wire::FcId> kept_back;  // what the sender was told to keep back
   };
+  // Of one flow. Frames for further addresses wait in the flow, and where that is full the sender is held as a whole.
+  static constexpr std::size_t max_kept_back = 64;
   void output_resumed() override;
   void pass(FramePtr frame, SwitchPort* ingress);
   [[nodiscard]] Flow* flow_from(SwitchPort* ingress);
-  void keep(Flow& flow, FramePtr frame);
+  [[nodiscard]] std::size_t flow_room() const;
+  void keep(Flow& flow, FramePtr frame, SwitchPort& egress);
+  void begin_flow(SwitchPort& ingress, wire::FcId d_id);
+  void keep_back(Flow& flow, wire::FcId d_id);
+  void keep_back_no_more(const Flow& flow);
   void let_go(SwitchPort& ingress);
+  void end_whole_hold();
   void forget_flows();
   [[nodiscard]] bool blocked() const;
   void transmit(FramePtr frame);
@@ -87,7 +104,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   [[nodiscard]] bool has_room_for(const SwitchPort* ingress) const;
   void take_frames_for(wire::FcId id, FrameQueue& taken);
   void drop(const Frame& frame);
-  void hold_back(SwitchPort& ingress);
+  void hold_back(SwitchPort& ingress, wire::FcId d_id);
   void release_held();
   void hold_time_over();
   void output_free() { drain(); }
