@@ -1,5 +1,5 @@
-// What the N_Port brings, to whom it belongs: frames of messages by FCVI_HANDLE, IUs that begin or end a connection, and
-// logins and logouts.
+// Gives what the N_Port brings to whom it belongs: frames of messages by FCVI_HANDLE, IUs that begin or end a
+// connection, logins and logouts.
 #pragma once
 #include "fcvi/connections.hpp"
 #include "fcvi/setup_book.hpp"

@@ -13,25 +13,16 @@ namespace fcvi {
 class MessageExchanges {
  public:
   /// A message of this exchange begins, or waits, at `receiver`: an ABTS of it goes there.
-  void opened(wire::FcId originator, wire::OxId ox_id, wire::FcviHandle receiver) {
-    entries_[key_of(originator, ox_id)] = {receiver, originator};
-  }
-  [[nodiscard]] std::optional<wire::FcviHandle> find(wire::FcId originator, wire::OxId ox_id) const {
-    const auto found = entries_.find(key_of(originator, ox_id));
-    return found == entries_.end() ? std::nullopt : std::optional(found->second.receiver);
-  }
-  void logged_out(wire::FcId peer) {
-    boost::unordered::erase_if(entries_, [&](const auto& entry) { return entry.second.originator == peer; });
-  }
+  void opened(wire::FcId originator, wire::OxId ox_id, wire::FcviHandle receiver);
+  [[nodiscard]] std::optional<wire::FcviHandle> find(wire::FcId originator, wire::OxId ox_id) const;
+  void logged_out(wire::FcId peer);
 
  private:
   struct Entry {
     wire::FcviHandle receiver;
     wire::FcId originator;
   };
-  static std::uint64_t key_of(wire::FcId originator, wire::OxId ox_id) {
-    return std::uint64_t{originator.value} << 32 | ox_id.value;
-  }
+  static std::uint64_t key_of(wire::FcId originator, wire::OxId ox_id);
   boost::unordered_flat_map<std::uint64_t, Entry> entries_;
 };
 
