@@ -18,6 +18,7 @@ class Connections final : public ConnectionOwner {
   [[nodiscard]] Connection* find(wire::FcviHandle handle) const { return handles_.find(handle); }
   /// For the next Connection Setup of this VI.
   void set_options(const vi::Vi& vi, ConnectionOptions options) { options_[&vi] = options; }
+  [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
   /// The VI goes away.
   void forget(const vi::Vi& vi);
   void port_logged_out(wire::FcId peer);
@@ -28,8 +29,6 @@ class Connections final : public ConnectionOwner {
   void bury();
 
  private:
-  [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const;
-
   const Services& services_;
   HandleTable handles_;
   std::map<const vi::Vi*, ConnectionOptions> options_;  // of VIs that have their own

@@ -182,7 +182,7 @@ void PeerRequest::answer_request(Answer answer) {
   ReceivedSetup& theirs = *std::exchange(theirs_, nullptr);
   switch (answer) {
     case Answer::NoDiscriminatorMatch: return theirs.reject(To::NoDiscriminatorMatch);
-    case Answer::ConnectReject: return theirs.reject(To::ConnectReject, &connection_);
+    case Answer::ConnectReject: return theirs.reject(To::ConnectReject, connection_.vi());
     case Answer::ConcurrentPeers: return theirs.reject(To::ConcurrentPeers);
     case Answer::ProtocolError: return theirs.reject(To::ProtocolError);
   }

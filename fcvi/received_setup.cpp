@@ -115,10 +115,10 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
   process(cr::AcceptRequested{});
 }
 
-void ReceivedSetup::reject(Answer answer, const Connection* told) {
+void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
   set_offered(false);
   if (told != nullptr)
-    told_ = to_wire(told->vi()->attributes(), services_.config.pipeline_depth, told->options().preference);
+    told_ = to_wire(told->attributes(), services_.config.pipeline_depth, owner_.options_of(*told).preference);
   process(cr::RejectRequested{answer});
 }
 

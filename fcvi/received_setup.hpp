@@ -26,7 +26,7 @@ class ReceivedSetup final : public EndpointSetup,
   void retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request);
   void accept(Connection& connection, vi::Operation& operation);
   /// `told`: whose attributes the answer shows.
-  void reject(Answer answer, const Connection* told = nullptr);
+  void reject(Answer answer, const vi::Vi* told = nullptr);
   // EndpointSetup
   void disconnect_requested() override;
   void disconnect_received() override;

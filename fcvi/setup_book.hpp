@@ -51,6 +51,7 @@ class SetupBook final : public SetupOwner, private farp::ResolveListener {
   void offer_made() override { ++offers_; }
   void offer_over() override { --offers_; }
   void offer_unreachable(std::uint64_t token) override { unreachable_offers_.insert(token); }
+  [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const override { return connections_.options_of(vi); }
   void retire(OriginatedSetup& setup) override;
   void retire(ReceivedSetup& setup) override;
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "fcvi/configuration.hpp"
 #include "state_machines/peer_arbitration.hpp"
 #include "vi/transport.hpp"
 #include "wire/types.hpp"
@@ -50,6 +51,8 @@ class SetupOwner {
   virtual void offer_over() = 0;
   /// Its client's port was logged out while the request was offered: who answers it learns that (VI-DG 3.3.2, 3.3.3).
   virtual void offer_unreachable(std::uint64_t token) = 0;
+  /// Of the VI's next connection.
+  [[nodiscard]] virtual ConnectionOptions options_of(const vi::Vi& vi) const = 0;
   /// They are over; bury_soon() destroys them.
   virtual void retire(OriginatedSetup& setup) = 0;
   virtual void retire(ReceivedSetup& setup) = 0;
