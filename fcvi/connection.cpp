@@ -4,10 +4,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
-#include "fcvi/core.hpp"
-#include "fcvi/originated_setup.hpp"
-#include "fcvi/peer_request.hpp"
-#include "fcvi/received_setup.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"
 
 namespace fcvi {
@@ -23,67 +20,80 @@ std::optional<Reason> reason_of(vi::StopCause cause) {
 }
 }  // namespace
 
-Connection::Connection(Core& core, vi::Vi& vi, wire::FcviHandle handle)
-    : core_(core), vi_(&vi), handle_(handle), reliability_(vi.attributes().reliability), options_(core.options_of(vi)),
-      sender_(*this), receiver_(*this) {
+Connection::Connection(const Services& services, vi::Vi& vi, wire::FcviHandle handle, const ConnectionOptions& options)
+    : endpoint_(services, *this, vi, handle, options), sender_(endpoint_), receiver_(endpoint_) {
   vi.transport_context = this;
   responder_.process(dr::SetupOpened{}, *this);
 }
 
 Connection::~Connection() = default;
 
+/// What the parts are told goes with what there is; nothing flows in Error; what is retired serves nobody.
+bool Connection::is_consistent() const {
+  const bool tells = endpoint_.answers_reads == (read_responder_ != nullptr && read_responder_->is_busy()) &&
+                     endpoint_.is_ending == (ending_ != nullptr && ending_->timer.pending()) &&
+                     (endpoint_.setup == Endpoint::Setup::None) == (setup_ == nullptr);
+  const bool bound = vi() == nullptr || vi()->transport_context == this;
+  const bool flows = !endpoint_.stopped || (!receiving_ && !endpoint_.is_ending && !endpoint_.answers_reads);
+  const bool knows_peer = !endpoint_.connected_once || endpoint_.peer_handle != wire::FcviHandle::unassigned;
+  return tells && bound && flows && knows_peer && (!retired_ || is_unused());
+}
+
 // --- set-up ------------------------------------------------------------------------------------------------------
 
-void Connection::set_setup(OriginatedSetup* originated, ReceivedSetup* received) {
-  originated_ = originated;
-  received_ = received;
+void Connection::attach_setup(EndpointSetup& setup, Endpoint::Setup kind) {
+  setup_ = &setup;
+  endpoint_.setup = kind;
 }
 
 void Connection::detach_setup() {
-  set_setup(nullptr, nullptr);
+  setup_ = nullptr;
+  endpoint_.setup = Endpoint::Setup::None;
   set_peer_port({});  // its logout is not ours any more
 }
 
 void Connection::set_peer_port(wire::FcId port) {
-  peer_port_ = port;
-  peer_ = port == wire::FcId{} ? fc2::PortUse{} : fc2::PortUse(core_.port().remote_port(port));
+  endpoint_.peer_port = port;
+  peer_ = port == wire::FcId{} ? fc2::PortUse{} : fc2::PortUse(services().port.remote_port(port));
 }
 
 void Connection::set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes) {
-  peer_handle_ = handle;
+  endpoint_.peer_handle = handle;
   // FC-VI 7.3: at most N + 1 messages are open on this VI; the smaller of both ends' N binds.
-  const std::uint32_t depth = std::min(core_.config().pipeline_depth, attributes.qos.pipeline_depth);
-  window_ = std::min<std::uint32_t>(depth, 4095) + 1;
+  const std::uint32_t depth = std::min(services().config.pipeline_depth, attributes.qos.pipeline_depth);
+  endpoint_.window = std::min<std::uint32_t>(depth, 4095) + 1;
 }
-
-bool Connection::class_2() { return options_.class_2 && core_.port().remote_port(peer_port_).supports_class_2(); }
 
 void Connection::endpoint_retrying() {
   if (!std::exchange(retried_, true)) feed(ve::SetupRetried{});
 }
 
 void Connection::allow_send_completions() {
-  clear_to_send_ = true;
+  endpoint_.clear_to_send = true;
   sender_.clear_to_send();
   receiver_.resp3_received();
 }
 
-void Connection::setup_released(const OriginatedSetup* originated, const ReceivedSetup* received) {
-  if (originated_ == originated) originated_ = nullptr;
-  if (received_ == received) received_ = nullptr;
+void Connection::setup_released(const EndpointSetup& setup) {
+  if (setup_ == &setup) {
+    setup_ = nullptr;
+    endpoint_.setup = Endpoint::Setup::None;
+  }
   release_if_unused();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
+bool Connection::is_unused() const { return vi() == nullptr && setup_ == nullptr && receiver_.is_closed(); }
+
 void Connection::release_if_unused() {
-  if (vi_ != nullptr || originated_ != nullptr || received_ != nullptr || !receiver_.is_closed()) return;
-  if (!std::exchange(retired_, true)) core_.retire(*this);
+  if (is_unused() && !std::exchange(retired_, true)) services().connection_owner.retire(*this);
 }
 
 // --- the endpoint ------------------------------------------------------------------------------------------------
 
 void Connection::follow() {
-  const vi::State now = vi_->state();
-  const bool receiving = vi_->can_receive();
+  const vi::State now = vi()->state();
+  const bool receiving = vi()->can_receive();
   if (receiving && !receiving_) receiver_.enable();
   if (now == vi::State::Error)
     stop();
@@ -91,15 +101,16 @@ void Connection::follow() {
     receiver_.disable();  // no connection came of what was received since RESP1 (C.5.5)
   receiving_ = receiving;
   if (now == vi::State::Connected) {  // it has become so: no event that is fed keeps a Connected VI Connected
-    connected_once_ = true;
-    ++core_.counters.connections_made;
+    endpoint_.connected_once = true;
+    ++services().counters.connections_made;
     responder_.process(dr::ConnectionEstablished{}, *this);
   }
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 /// The endpoint is in Error: nothing flows any more (8.1), frames are discarded for R_A_TOV (8.4.2 f).
 void Connection::stop() {
-  if (std::exchange(stopped_, true)) return;
+  if (std::exchange(endpoint_.stopped, true)) return;
   receiving_ = false;
   stop_ending();
   sender_.connection_ended();
@@ -107,12 +118,11 @@ void Connection::stop() {
   receiver_.connection_failed();
   // Where its own row took the endpoint to Error, the row's target says so already.
   if (!responder_.processing()) responder_.process(dr::EndpointErrored{}, *this);
-  if (originated_ != nullptr) originated_->endpoint_errored();
-  if (received_ != nullptr) received_->endpoint_errored();
+  if (setup_ != nullptr) setup_->endpoint_errored();
 }
 
-bool Connection::answer_read(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request) {
-  if (read_responder_ == nullptr) read_responder_ = std::make_unique<ReadResponder>(*this);
+bool Connection::read_granted(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request) {
+  if (read_responder_ == nullptr) read_responder_ = std::make_unique<ReadResponder>(endpoint_);
   return read_responder_->add(frame, request);
 }
 
@@ -122,123 +132,64 @@ bool Connection::abort_received(wire::OxId ox_id) {
 
 void Connection::stopped_by_model(vi::StopCause cause) {
   stop_cause_ = cause;
-  if (!connected_once_ && received_ == nullptr) return stop_now();  // nothing flows that could be in the midst
-  core_.scheduler().schedule(stop_later_, core_.scheduler().now());
+  if (!endpoint_.connected_once && !has_setup(Endpoint::Setup::Received))
+    return stop_now();  // nothing flows that could be in the midst
+  services().scheduler.schedule(stop_later_, services().now());
 }
 
-EndCause Connection::end_cause() const {
-  switch (ended_) {
-    case Ended::No: return {};
-    case Ended::ByUs: return {"VipDisconnect was called here"};
-    case Ended::NoReceive: return {"the peer sent a message for which no receive was posted here"};
-    case Ended::TooLong:
-      return {"the peer sent a message that was longer than its receive here, or the receive was not valid"};
-    case Ended::Protection: return {"the peer's message met memory here that is not registered for it"};
-    case Ended::Transport:
-      return {"frames or answers of the peer did not come in time, or not as they should (transport error)"};
-    case Ended::Descriptor: return {"a descriptor of this VI failed before"};
-    case Ended::PeerLeft: return {"the peer disconnected", true};
-    case Ended::PeerGone: return {"the peer's port left the fabric: its process ended, or its link", true};
-    case Ended::LinkLost: return {"the link of this NIC to its fabric was lost"};
-    case Ended::PeerTransport:
-      return {"the peer ended the connection: it missed frames or answers of ours (Transport Error, 40h)"};
-    case Ended::PeerProtection:
-      return {
-          "the peer ended the connection: an RDMA of ours named memory that it does not allow (RDMA Protection Error)"};
-    case Ended::PeerDescriptor:
-      return {
-          "the peer ended the connection: it had no receive for a message of ours, or one that did not fit "
-          "(Remote Descriptor Error, 42h)"};
-    case Ended::PeerProtocol: return {"the peer ended the connection: another error of it or of the protocol"};
-  }
-  return {};
-}
-
-Connection::Ended Connection::ended_by(ReceiveError error) {
-  switch (error) {
-    case ReceiveError::QueueEmpty: return Ended::NoReceive;
-    case ReceiveError::TooSmall: return Ended::TooLong;
-    case ReceiveError::Protection: return Ended::Protection;
-    case ReceiveError::Transport: break;
-  }
-  return Ended::Transport;
-}
-
-Connection::Ended Connection::ended_by(Reason reason) {
-  if (reason == Reason::transport_error || reason == Reason::remote_rdma_transport_error) return Ended::PeerTransport;
-  if (reason == Reason::remote_descriptor_error) return Ended::PeerDescriptor;
-  const bool protection = reason == Reason::rdma_protection_error ||
-                          reason == Reason::remote_rdma_write_protection_error ||
-                          reason == Reason::remote_rdma_read_protection_error;
-  return protection ? Ended::PeerProtection : Ended::PeerProtocol;
-}
-
-Connection::Ended Connection::ended_by_peer() const {
-  if (incoming_ == nullptr) return core_.port().online() ? Ended::PeerGone : Ended::LinkLost;
+Ended Connection::ended_by_peer() const {
+  if (incoming_ == nullptr) return services().port.online() ? Ended::PeerGone : Ended::LinkLost;
   const wire::fcvi::DisconnectRqst& rqst = incoming_->rqst;
   return rqst.vi_app_discon || !rqst.status ? Ended::PeerLeft : ended_by(rqst.status->reason);
 }
 
 void Connection::stop_now() {
-  if (stopped_) return;
-  if (received_ == nullptr) withdraw_setup();
-  note_end(Ended::Descriptor);
+  if (endpoint_.stopped) return;
+  if (!has_setup(Endpoint::Setup::Received)) withdraw_setup();
+  endpoint_.end.note(Ended::Descriptor);
   stop();
   tell_peer(reason_of(stop_cause_));
 }
 
-Connection::Ended Connection::ended_here_by(Reason reason) const {
-  const bool transport = reason == Reason::transport_error || reason == Reason::remote_rdma_transport_error;
-  return transport ? Ended::Transport : peer_knows_ ? ended_by(reason) : Ended::Descriptor;
-}
-
-void Connection::note_failure(Reason reason) {
-  if (is_reliable()) note_end(ended_here_by(reason));
-}
-
-void Connection::note_failure(ReceiveError cause) {
-  if (is_reliable()) note_end(ended_by(cause));
-}
-
-void Connection::fail(Reason reason, ReceiveError cause) {
-  note_end(ended_by(cause));
-  fail(reason);
+void Connection::failed(Reason reason, ReceiveError cause) {
+  endpoint_.end.note(ended_by(cause));
+  failed(reason);
 }
 
 /// Where a descriptor told of it, the model has stopped the VI already.
-void Connection::fail(Reason reason) {
-  note_end(ended_here_by(reason));
+void Connection::failed(Reason reason) {
+  endpoint_.end.note_here(reason);
   feed(ve::ConnectionLost{});
   tell_peer(reason);
 }
 
 void Connection::tell_peer(std::optional<Reason> reason) {
-  if (connected_once_ || received_ != nullptr) ++core_.counters.connections_lost;
+  if (endpoint_.connected_once || has_setup(Endpoint::Setup::Received)) ++services().counters.connections_lost;
   disconnector_.set_reason(reason);
   notice_.set_reason(reason);
-  if (connected_once_ && !peer_knows_) notice_.request();
+  if (endpoint_.connected_once && !endpoint_.end.peer_knows) notice_.request();
 }
 
 /// Its call returns.
 void Connection::withdraw_setup() {
   if (peer_request_ != nullptr) peer_request_->disconnect_requested();
-  if (originated_ != nullptr) originated_->disconnect_requested();
+  if (has_setup(Endpoint::Setup::Originated)) setup_->disconnect_requested();
 }
 
 void Connection::request_disconnect(vi::Operation& operation) {
   withdraw_setup();
-  if (received_ != nullptr) received_->disconnect_requested();
-  disconnects_.push_back(&operation);
-  note_end(Ended::ByUs);
+  if (has_setup(Endpoint::Setup::Received)) setup_->disconnect_requested();
+  disconnects_.push_front(&operation);
+  endpoint_.end.note(Ended::ByUs);
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
   if (outcome.disconnect_requested) return disconnector_.request();
   if (outcome.disconnect_completed) application_disconnected(true);
 }
 
-void Connection::disconnect_complete(Disconnector::By by, bool answered) {
-  if (vi_ == nullptr)
-    return abandoned_disconnected(by == Disconnector::By::Application ? disconnector_ : notice_, answered);
-  if (by == Disconnector::By::Application) application_disconnected(answered);  // else VipDisconnect is still to come
+void Connection::disconnect_complete(DisconnectBy by, bool answered) {
+  if (vi() == nullptr)
+    return abandoned_disconnected(by == DisconnectBy::Application ? disconnector_ : notice_, answered);
+  if (by == DisconnectBy::Application) application_disconnected(answered);  // else VipDisconnect is still to come
 }
 
 /// FC-VI 8.4.2 f: no VI is left that could try again (8.6.3 a), and the handle must not serve before the peer has
@@ -250,7 +201,7 @@ void Connection::abandoned_disconnected(Disconnector& disconnector, bool answere
 }
 
 void Connection::application_disconnected(bool answered) {
-  if (vi_->state() == vi::State::Error) {
+  if (vi()->state() == vi::State::Error) {
     if (answered)
       feed(ve::DisconnectAnswered{});
     else
@@ -261,8 +212,9 @@ void Connection::application_disconnected(bool answered) {
 }
 
 void Connection::complete_disconnects(vi::Return result) {
-  std::vector<vi::Operation*> waiting;
+  std::forward_list<vi::Operation*> waiting;
   waiting.swap(disconnects_);
+  waiting.reverse();  // first come, first told
   for (vi::Operation* operation : waiting) operation->done(result);
 }
 
@@ -270,35 +222,35 @@ void Connection::complete_disconnects(vi::Return result) {
 void Connection::unbind() {
   release_vi();
   responder_.process(dr::EndpointDisconnected{}, *this);
-  if (received_ != nullptr) received_->connection_ended();
+  if (has_setup(Endpoint::Setup::Received)) setup_->connection_ended();
   handle_disconnected();
   release_if_unused();
 }
 
 void Connection::release_vi() {
-  vi_->transport_context = nullptr;
-  vi_ = nullptr;
-  core_.scheduler().cancel(stop_later_);
+  vi()->transport_context = nullptr;
+  endpoint_.vi = nullptr;
+  services().scheduler.cancel(stop_later_);
 }
 
 /// The Disconnect was answered, or none is needed: R_A_TOV remains (8.4.2 f).
 void Connection::handle_disconnected() {
-  core_.end_setup_errors(handle_);
+  services().connection_ids.disconnected(endpoint_.handle);
   receiver_.disconnected();
 }
 
 void Connection::abandon() {
   withdraw_setup();
-  if (received_ != nullptr) received_->disconnect_requested();
+  if (has_setup(Endpoint::Setup::Received)) setup_->disconnect_requested();
   complete_disconnects(vi::Return::ErrorResource);
-  if (vi_ != nullptr) release_vi();
-  if (connected_once_)
+  if (vi() != nullptr) release_vi();
+  if (endpoint_.connected_once)
     stop();
   else if (receiving_)
     receiver_.disable();
-  if (received_ != nullptr) received_->connection_ended();
+  if (has_setup(Endpoint::Setup::Received)) setup_->connection_ended();
   if (disconnector_.is_under_way() || notice_.is_under_way()) return;
-  if (stopped_) return notice_.request();
+  if (endpoint_.stopped) return notice_.request();
   handle_disconnected();
   release_if_unused();
 }
@@ -309,10 +261,9 @@ void Connection::handle_released() {
 }
 
 void Connection::port_logged_out() {
-  if (originated_ != nullptr && originated_->port_logged_out()) return;  // the set-up logs in again, or is already
-  if (received_ != nullptr) received_->port_logged_out();
-  logged_out_ = true;
-  if (is_ending()) end_now();
+  if (setup_ != nullptr && setup_->port_logged_out()) return;  // the set-up logs in again, or is already
+  endpoint_.logged_out = true;
+  if (endpoint_.is_ending) end_now();
   responder_.process(dr::PortLoggedOut{}, *this);
   receiver_.port_logged_out();
   disconnector_.port_logged_out();
@@ -322,22 +273,23 @@ void Connection::port_logged_out() {
 // --- machines::disconnect_responder ------------------------------------------------------------------------------
 
 void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::fcvi::DisconnectRqst& rqst) {
-  if (vi_ != nullptr && !rqst.conn_setup_abort) note_report(rqst.last_msg_id, rqst.status);
+  if (vi() != nullptr && !rqst.conn_setup_abort) note_report(rqst.last_msg_id, rqst.status);
   const Incoming incoming{exchange, rqst};
   incoming_ = &incoming;
-  responder_.process(
-      dr::RqstReceived{.setup_abort = rqst.conn_setup_abort, .connection_id_known = rqst.connection_id == setup_id_},
-      *this);
+  responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,
+                                      .connection_id_known = rqst.connection_id == endpoint_.setup_id},
+                     *this);
   incoming_ = nullptr;
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Connection::disconnect_resp_received(const wire::fcvi::DisconnectResp& resp) {
-  if (vi_ != nullptr && !resp.conn_setup_abort) note_report(resp.last_msg_id, resp.status);
+  if (vi() != nullptr && !resp.conn_setup_abort) note_report(resp.last_msg_id, resp.status);
 }
 
 /// The first cause stays: what answers our own Disconnect says no more than that it was accepted.
 void Connection::note_report(wire::MsgId last_msg_id, const std::optional<wire::fcvi::ConnectionStatus>& status) {
-  PeerReport& report = core_.report_of(*vi_);
+  PeerReport& report = services().peer_reports[vi()];
   report.last_msg_id = last_msg_id;
   if (status && !report.reason) report.reason = status->reason;
 }
@@ -347,46 +299,54 @@ void Connection::send_disconnect_resp(dr::ResponseReason reason) {
                       : reason == dr::ResponseReason::ProtocolError  ? Reason::protocol_error
                                                                      : Reason::connection_does_not_exist;
   wire::fcvi::DisconnectResp response;
-  response.handle = peer_handle_;
-  if (!incoming_->rqst.conn_setup_abort) response.last_msg_id = receiver_.last_completed();
+  response.handle = endpoint_.peer_handle;
+  if (!incoming_->rqst.conn_setup_abort) response.last_msg_id = endpoint_.last_completed;
   response.connection_id = incoming_->rqst.connection_id;
   response.conn_setup_abort = incoming_->rqst.conn_setup_abort;
   response.vi_app_discon = incoming_->rqst.vi_app_discon;
   response.status = {.reason = code};
   std::array<std::uint8_t, 32> bytes;
   response.write(bytes);
-  core_.port().send(incoming_->exchange, wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
-  ++core_.counters.ius_sent;
+  services().port.send(incoming_->exchange, wire::RCtl::solicited_control, bytes, {}, {.last_of_exchange = true});
+  ++services().counters.ius_sent;
 }
 
 void Connection::abort_setup() {
-  if (received_ != nullptr)
-    received_->disconnect_received();
-  else if (originated_ != nullptr)
-    originated_->disconnect_received();
+  if (setup_ != nullptr) setup_->disconnect_received();
 }
 
 /// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step).
 void Connection::endpoint_lost() {
-  note_end(ended_by_peer());  // while its request is at hand
+  endpoint_.end.note(ended_by_peer());  // while its request is at hand
   const wire::MsgId last = incoming_ != nullptr ? incoming_->rqst.last_msg_id : wire::MsgId{};
-  if (core_.port().in_order() || !sender_.awaits_answers(last)) return end_now();
-  peer_knows_ = true;
+  if (services().port.in_order() || !sender_.awaits_answers(last)) return end_now();
+  endpoint_.end.peer_knows = true;
   if (ending_ == nullptr) ending_ = std::make_unique<Ending>(*this);
   ending_->up_to = last;
-  core_.scheduler().schedule_after(ending_->timer, core_.port().r_a_tov());
+  services().scheduler.schedule_after(ending_->timer, services().port.r_a_tov());
+  endpoint_.is_ending = true;
   sender_.stop_sending();
 }
 
 void Connection::stop_ending() {
-  if (ending_ != nullptr) core_.scheduler().cancel(ending_->timer);
+  if (ending_ != nullptr) services().scheduler.cancel(ending_->timer);
+  endpoint_.is_ending = false;
+}
+
+void Connection::Ending::over() {
+  connection.endpoint_.is_ending = false;
+  connection.end_now();
+}
+
+void Connection::answers_came() {
+  if (!sender_.awaits_answers(ending_->up_to)) end_now();
 }
 
 void Connection::end_now() {
-  ++core_.counters.connections_lost;
+  ++services().counters.connections_lost;
   feed(ve::ConnectionLost{});
 }
 
-void Connection::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
+void Connection::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 
 }  // namespace fcvi

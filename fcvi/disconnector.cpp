@@ -3,22 +3,29 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
-#include "fcvi/connection.hpp"
-#include "fcvi/core.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"
+#include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace fcvi {
 namespace dn = machines::disconnect_originator;
 
 Disconnector::~Disconnector() {
-  if (exchange_ != nullptr) connection_.core().port().abort(*exchange_);
+  if (exchange_ != nullptr) services().port.abort(*exchange_);
 }
 
 template <class E>
 void Disconnector::process(const E& event) {
   machine_.process(event, *this);
-  if (const auto outcome = std::exchange(outcome_, std::nullopt))
-    connection_.disconnect_complete(by_, *outcome == dn::DisconnectOutcome::Success);
+  outbox_.drain([this](dn::DisconnectOutcome outcome) {
+    endpoint_.listener.disconnect_complete(by_, outcome == dn::DisconnectOutcome::Success);
+  });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+/// While an answer is awaited, a timer runs; only then an exchange may be open.
+bool Disconnector::is_consistent() const {
+  return outbox_.empty() && (is_under_way() ? timer_.pending() : exchange_ == nullptr);
 }
 
 void Disconnector::request() { process(dn::DisconnectRequested{}); }
@@ -34,56 +41,53 @@ void Disconnector::expired() {
 bool Disconnector::is_under_way() const { return machine_.is_any_of<dn::AwaitResponse, dn::AwaitResponseRetry>(); }
 
 void Disconnector::send_disconnect_rqst() {
-  Core& core = connection_.core();
-  exchange_ = core.port().originate(connection_.peer_port(), wire::Type::fc_vi, *this);
+  exchange_ = services().port.originate(endpoint_.peer_port, wire::Type::fc_vi, *this);
   if (exchange_ == nullptr) return;  // none is free: the response timer repeats it
   wire::fcvi::DisconnectRqst request;
-  request.handle = connection_.peer_handle();
+  request.handle = endpoint_.peer_handle;
   request.vi_app_discon = by_ == By::Application;
-  request.conn_setup_abort = !connection_.was_connected();
+  request.conn_setup_abort = !endpoint_.connected_once;
   if (request.conn_setup_abort)
-    request.connection_id = connection_.setup_id();  // 6.12.2
+    request.connection_id = endpoint_.setup_id;  // 6.12.2
   else
-    request.last_msg_id = connection_.receiver().last_completed();
+    request.last_msg_id = endpoint_.last_completed;
   if (reason_) request.status = {.reason = *reason_};
   std::array<std::uint8_t, 32> bytes;
   request.write(bytes);
-  core.port().send(*exchange_, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true});
-  ++core.counters.ius_sent;
+  services().port.send(*exchange_, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true});
+  ++services().counters.ius_sent;
 }
 
-void Disconnector::start_response_timer() {
-  connection_.core().scheduler().schedule_after(timer_, connection_.core().ulp_timeout());
-}
-void Disconnector::stop_response_timer() { connection_.core().scheduler().cancel(timer_); }
+void Disconnector::start_response_timer() { services().scheduler.schedule_after(timer_, services().ulp_timeout()); }
+void Disconnector::stop_response_timer() { services().scheduler.cancel(timer_); }
 
 void Disconnector::abort_exchange() {
-  if (exchange_ != nullptr) connection_.core().port().abort(*std::exchange(exchange_, nullptr));
+  if (exchange_ != nullptr) services().port.abort(*std::exchange(exchange_, nullptr));
 }
 
 /// With the login that the connection had; another one of the same port is another story (7.7.1).
 bool Disconnector::port_logged_in() const {
-  fc2::NPort& port = connection_.core().port();
-  if (connection_.is_logged_out() || connection_.peer_port() == wire::FcId{}) return false;
-  if (connection_.peer_port() == port.n_port_id()) return true;  // loopback
-  return port.remote_port(connection_.peer_port()).logged_in();
+  fc2::NPort& port = services().port;
+  if (endpoint_.logged_out || endpoint_.peer_port == wire::FcId{}) return false;
+  if (endpoint_.peer_port == port.n_port_id()) return true;  // loopback
+  return port.remote_port(endpoint_.peer_port).logged_in();
 }
 
-void Disconnector::count_stale() { connection_.core().discard(fc2::Discard::UnexpectedIu); }
-void Disconnector::unexpected(std::string_view, std::string_view, std::string_view) { connection_.core().unexpected(); }
+void Disconnector::count_stale() { services().discard(fc2::Discard::UnexpectedIu); }
+void Disconnector::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 
 void Disconnector::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                                      std::span<const std::uint8_t> iu) {
   const auto response = wire::fcvi::DisconnectResp::parse(first.device_header_size(), iu);
   if (!response || first.r_ctl != wire::RCtl::solicited_control) {
-    connection_.core().discard(fc2::Discard::BadPayload);
+    services().discard(fc2::Discard::BadPayload);
     // The time-out goes on, unless that was the exchange's last sequence: then nothing can come any more (8.6.2 a).
     return exchange.is_open() ? void() : exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);
   }
-  ++connection_.core().counters.ius_received;
-  connection_.disconnect_resp_received(*response);
+  ++services().counters.ius_received;
+  endpoint_.listener.disconnect_resp_received(*response);
   exchange_ = nullptr;
-  connection_.core().port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
+  services().port.release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
   process(dn::ResponseReceived{});
 }
 

@@ -1,24 +1,23 @@
 // Originates the Disconnect of one connection (FC-VI 5.3.5, 8.6, D.1 rules 1 and 2): that of the application, or the
 // provider's own, which tells the peer that the connection failed here, or goes with its VI (VI_APP_DISCON of 5.9.4.6).
 #pragma once
-#include "fc2_fabric/node/n_port.hpp"
+#include "fcvi/endpoint.hpp"
 #include "state_machines/disconnect_originator.hpp"
-#include "wire/fcvi/reason.hpp"
+#include "state_machines/outbox.hpp"
 
 namespace fcvi {
-class Connection;
-
 class Disconnector final : private machines::disconnect_originator::Context, private fc2::ExchangeUser {
  public:
-  enum class By : bool { Application, Provider };
-  Disconnector(Connection& connection, By by) : connection_(connection), by_(by) {}
+  using By = DisconnectBy;
+  Disconnector(Endpoint& endpoint, By by) : endpoint_(endpoint), by_(by) {}
   ~Disconnector() override;
-  /// Ends in Connection::disconnect_complete(); at once, where none is needed.
+  /// Ends in EndpointListener::disconnect_complete(); at once, where none is needed.
   void request();
   /// Nobody answered, and nobody else would ask again: request() after FCVI_ULP_TIMEOUT.
   void request_later() { start_response_timer(); }
   void port_logged_out();
   [[nodiscard]] bool is_under_way() const;
+  [[nodiscard]] bool is_consistent() const;
   /// The cause that DISCONNECT_RQST tells (D.1 rules 1 a, 2 a); without one it has no CONN_STS.
   void set_reason(std::optional<wire::fcvi::Reason> reason) { reason_ = reason; }
 
@@ -31,7 +30,9 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
   void start_response_timer() override;
   void stop_response_timer() override;
   void abort_exchange() override;
-  void complete_disconnect(machines::disconnect_originator::DisconnectOutcome outcome) override { outcome_ = outcome; }
+  void complete_disconnect(machines::disconnect_originator::DisconnectOutcome outcome) override {
+    outbox_.push(outcome);
+  }
   void count_stale() override;
   [[nodiscard]] bool port_logged_in() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
@@ -40,13 +41,15 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
                          std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
 
-  Connection& connection_;
+  [[nodiscard]] const Services& services() const { return endpoint_.services; }
+
+  Endpoint& endpoint_;
   fc2::Exchange* exchange_ = nullptr;
   runtime::Timer<Disconnector, &Disconnector::expired> timer_{*this};
   machines::disconnect_originator::Machine machine_;
   const By by_;
   std::optional<wire::fcvi::Reason> reason_;
-  std::optional<machines::disconnect_originator::DisconnectOutcome> outcome_;
+  fsm::Outbox<machines::disconnect_originator::DisconnectOutcome, 1> outbox_;
 };
 
 }  // namespace fcvi

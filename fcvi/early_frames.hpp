@@ -3,10 +3,9 @@
 #pragma once
 #include <boost/circular_buffer.hpp>
 
-#include "fc2_fabric/node/exchange.hpp"
 #include "fc2_fabric/frame/frame.hpp"
+#include "fcvi/iu_frame.hpp"
 #include "fcvi/reorder_pool.hpp"
-#include "wire/fcvi/device_header.hpp"
 
 namespace fcvi {
 
@@ -17,15 +16,17 @@ class EarlyFrames {
     fc2::FramePtr frame;  // what `received` looks at
     fc2::ReceivedFrame received;
     wire::fcvi::DeviceHeader header;
-    [[nodiscard]] std::span<const std::uint8_t> payload() const { return received.data_field.subspan(header.size()); }
+    [[nodiscard]] IuFrame iu() const { return {received, header, received.data_field.subspan(header.size())}; }
   };
   /// What one costs of the pool.
   static constexpr std::size_t frame_bytes = sizeof(fc2::Frame) + sizeof(Entry);
 
   explicit EarlyFrames(ReorderPool::Share& share) : share_(share) {}
   /// False: the pool has no room for it.
-  [[nodiscard]] bool add(const fc2::ReceivedFrame& received, const wire::fcvi::DeviceHeader& header);
+  [[nodiscard]] bool add(const IuFrame& iu);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
+  /// What all of them take of the pool.
+  [[nodiscard]] std::size_t bytes() const { return entries_.size() * frame_bytes; }
   [[nodiscard]] const Entry& first() const { return entries_.front(); }
   Entry take_first();
 

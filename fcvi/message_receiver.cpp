@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/class_2.hpp"
-#include "fcvi/connection.hpp"
-#include "fcvi/core.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fcvi {
 namespace mr = machines::message_responder;
@@ -60,12 +59,12 @@ Told told_of(mr::ReceiveError error, bool read, bool breach) {
 
 // What waits in order: message_receiver_waiting.cpp. Frames that overtook others: message_receiver_epochs.cpp.
 
-MessageReceiver::MessageReceiver(Connection& connection)
-    : connection_(connection), share_(connection.core().reorder_pool), early_(share_) {}
+MessageReceiver::MessageReceiver(Endpoint& endpoint)
+    : endpoint_(endpoint), share_(endpoint.services.reorder_pool), early_(share_) {}
 MessageReceiver::~MessageReceiver() = default;
 
 bool MessageReceiver::needs_response(bool read) const {
-  return read || connection_.reliability() == vi::ReliabilityLevel::ReliableReception;
+  return read || endpoint_.reliability == vi::ReliabilityLevel::ReliableReception;
 }
 
 std::uint32_t MessageReceiver::op_code() const {
@@ -74,20 +73,19 @@ std::uint32_t MessageReceiver::op_code() const {
 
 // --- frames in ---------------------------------------------------------------------------------------------------
 
-void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                       std::span<const std::uint8_t> payload) {
-  frame_ = &frame;
+void MessageReceiver::request_received(const IuFrame& iu) {
+  frame_ = &iu.frame;
   if (stopped()) {
     if (mr::expects_frames(machine_))
       discard_frame();  // the model stopped the VI; the machine hears of it next
     else
       process(mr::FrameRefused{});
-  } else if (!connection_.core().port().in_order()) {
-    frame_in_any_order(frame, header, payload);
-  } else if (nothing_waits_ || takes_straight(header)) {
-    take_frame(frame, header, payload);
+  } else if (!services().port.in_order()) {
+    frame_in_any_order(iu);
+  } else if (nothing_waits_ || takes_straight(iu.header)) {
+    take_frame(iu);
   } else {
-    sort_frame(frame, header, payload);
+    sort_frame(iu);
   }
   frame_ = nullptr;
 }
@@ -95,30 +93,29 @@ void MessageReceiver::request_received(const fc2::ReceivedFrame& frame, const De
 /// C.5.4, C.5.5: the server sends nothing, an answer neither, before RESP3: a message that wants one waits for the
 /// RESP2 that it overtook, on an in-order fabric too, where RESP2 may be late by a fault.
 bool MessageReceiver::is_before_resp2(const DeviceHeader& header) const {
-  return connection_.awaits_resp2() && connection_.is_reliable() && needs_response(header.opcode == Opcode::read_rqst);
+  return endpoint_.awaits_resp2() && endpoint_.is_reliable() && needs_response(header.opcode == Opcode::read_rqst);
 }
 
 bool MessageReceiver::stopped() const {
-  const vi::Vi* vi = connection_.vi();
+  const vi::Vi* vi = endpoint_.vi;
   return vi == nullptr || !vi->can_receive();
 }
 
 /// On an out-of-order fabric the next one, always.
-void MessageReceiver::take_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                 std::span<const std::uint8_t> payload) {
-  frame_ = &frame;
-  if (order_by_message(frame, header)) {
-    last_frame_at_ = connection_.core().scheduler().now();
-    if (frame.header.seq_cnt.value != expected_seq_cnt_)
+void MessageReceiver::take_frame(const IuFrame& iu) {
+  frame_ = &iu.frame;
+  if (order_by_message(iu)) {
+    last_frame_at_ = services().now();
+    if (iu.seq_cnt() != expected_seq_cnt_)
       wrong_seq_cnt();
     else if (machine_.is<mr::Expecting>())
-      first_frame(frame, header, payload);
+      first_frame(iu);
     else
-      next_frame(frame, header, payload);
+      next_frame(iu);
     if (machine_.is<mr::Refusing>()) {  // what follows it is still the rest of this message
       ++expected_seq_cnt_;
-      message_.bytes_received += payload.size();
-      connection_.core().port().acknowledger().keep_sequence(frame);  // its response tells why
+      message_.bytes_received += iu.payload.size();
+      services().port.acknowledger().keep_sequence(iu.frame);  // its response tells why
     }
   }
   frame_ = nullptr;
@@ -127,50 +124,49 @@ void MessageReceiver::take_frame(const fc2::ReceivedFrame& frame, const DeviceHe
 /// Rules 6c, 6d: frames are missing. Out of order that alone is no error (6e), but here the offset says that none is:
 /// rules 6a, 6b.
 void MessageReceiver::wrong_seq_cnt() {
-  if (connection_.core().port().in_order())
+  if (services().port.in_order())
     process(mr::FrameLost{mr::Loss::FrameGap});
   else
     process_breach(mr::FrameLost{mr::Loss::SequenceError});
 }
 
 /// True when the frame is one of message Mexp (B.2.5 rules 4 to 6).
-bool MessageReceiver::order_by_message(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
-  const std::int32_t ahead = wire::serial_distance(expected_, header.msg_id);
-  if (ahead < 0) process_breach(mr::StaleMessage{.errored = is_errored(header.msg_id)});
+bool MessageReceiver::order_by_message(const IuFrame& iu) {
+  const std::int32_t ahead = wire::serial_distance(expected_, iu.header.msg_id);
+  if (ahead < 0) process_breach(mr::StaleMessage{.errored = is_errored(iu.header.msg_id)});
   if (ahead > 0) {
-    message_.header.msg_id = header.msg_id;
-    process(mr::MessageGap{.first_frame = frame.header.seq_cnt.value == 0});
+    message_.header.msg_id = iu.header.msg_id;
+    process(mr::MessageGap{.first_frame = iu.seq_cnt() == 0});
   }
-  return expected_ == header.msg_id;  // rule 4a c)
+  return expected_ == iu.header.msg_id;  // rule 4a c)
 }
 
-MessageReceiver::Message MessageReceiver::message_of(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
-  const bool immediate = header.has(wire::fcvi::message_request_flag::imm_data);
+MessageReceiver::Message MessageReceiver::message_of(const IuFrame& iu) {
+  const bool immediate = iu.header.has(wire::fcvi::message_request_flag::imm_data);
   Message message;
-  message.kind = header.opcode == Opcode::send_rqst   ? Kind::Send
-                 : header.opcode == Opcode::read_rqst ? Kind::Read
-                 : immediate                          ? Kind::WriteImmediate
-                                                      : Kind::Write;
-  message.header = header;
-  message.ox_id = frame.header.ox_id;
+  message.kind = iu.header.opcode == Opcode::send_rqst   ? Kind::Send
+                 : iu.header.opcode == Opcode::read_rqst ? Kind::Read
+                 : immediate                             ? Kind::WriteImmediate
+                                                         : Kind::Write;
+  message.header = iu.header;
+  message.ox_id = iu.ox_id();
   return message;
 }
 
-void MessageReceiver::first_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                  std::span<const std::uint8_t> payload) {
-  message_ = message_of(frame, header);
-  if (message_.kind == Kind::Read && !connection_.is_reliable())
+void MessageReceiver::first_frame(const IuFrame& iu) {
+  message_ = message_of(iu);
+  if (message_.kind == Kind::Read && !endpoint_.is_reliable())
     return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
   // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
-  if (needs_response() && connection_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
-  if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
-  const bool last = last_of_message(frame);
+  if (needs_response() && endpoint_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
+  if (!fits(iu)) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
+  const bool last = last_of_message(iu.frame);
   if (const auto refused = claim()) return refuse(*refused, last);
   if (message_.kind == Kind::Read) {
-    ++connection_.core().counters.ius_received;
+    ++services().counters.ius_received;
     return process(mr::ReadRequested{});
   }
-  if (!place(payload)) return refuse(ReceiveError::Protection, last);
+  if (!place(iu.payload)) return refuse(ReceiveError::Protection, last);
   if (last) return process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
   process(mr::MessageStarted{});
   await_more();
@@ -184,16 +180,15 @@ void MessageReceiver::refuse(ReceiveError error, bool last) {
 /// The rest of the open message, or of the refused one, within R_A_TOV.
 void MessageReceiver::await_more() {
   if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
-  connection_.core().message_opened(connection_.peer_port(), message_.ox_id, connection_);
-  connection_.core().scheduler().schedule_after(progress_timer_, connection_.core().port().r_a_tov());
+  services().message_exchanges.opened(endpoint_.peer_port, message_.ox_id, endpoint_.handle);
+  services().scheduler.schedule_after(progress_timer_, services().port.r_a_tov());
 }
 
-void MessageReceiver::next_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                 std::span<const std::uint8_t> payload) {
-  if (!fits(frame, header, payload.size())) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
-  if (machine_.is<mr::Receiving>() && !place(payload))
-    return process(mr::MemoryLost{last_of_message(frame), needs_response()});
-  process(mr::FrameReceived{last_of_message(frame), consumes_descriptor(), needs_response()});
+void MessageReceiver::next_frame(const IuFrame& iu) {
+  if (!fits(iu)) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
+  if (machine_.is<mr::Receiving>() && !place(iu.payload))
+    return process(mr::MemoryLost{last_of_message(iu.frame), needs_response()});
+  process(mr::FrameReceived{last_of_message(iu.frame), consumes_descriptor(), needs_response()});
 }
 
 bool MessageReceiver::last_of_message(const fc2::ReceivedFrame& frame) const {
@@ -202,37 +197,35 @@ bool MessageReceiver::last_of_message(const fc2::ReceivedFrame& frame) const {
 }
 
 // FC-VI 5.2.1, 5.8.7: the relative offset goes on without a gap.
-bool MessageReceiver::fits(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                           std::size_t payload_bytes) const {
-  return frame.header.parameter == static_cast<std::uint32_t>(message_.bytes_received) &&
-         belongs(message_, frame, header, payload_bytes);
+bool MessageReceiver::fits(const IuFrame& iu) const {
+  return iu.offset() == static_cast<std::uint32_t>(message_.bytes_received) && belongs(message_, iu);
 }
 
 // FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, and the end comes when,
 // and only when, it brings FCVI_TOT_LEN bytes to their end.
-bool MessageReceiver::belongs(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                              std::size_t payload_bytes) const {
+bool MessageReceiver::belongs(const Message& message, const IuFrame& iu) const {
   const DeviceHeader& first = message.header;
   const std::uint64_t length = message.length();
-  const std::uint64_t received = std::uint64_t{frame.header.parameter} + payload_bytes;
+  const std::uint64_t received = iu.end();
   constexpr auto flags = wire::fcvi::message_request_flag::all;  // reserved bits and fields are ignored (5.9.5)
-  const bool same_target =
-      message.kind == Kind::Send || (header.rmt_va == first.rmt_va && header.rmt_va_handle == first.rmt_va_handle);
-  const bool same = header.opcode == first.opcode && (header.flags & flags) == (first.flags & flags) && same_target &&
-                    frame.header.ox_id == message.ox_id &&
-                    (header.parameter == first.parameter || !first.has(wire::fcvi::message_request_flag::imm_data)) &&
-                    header.tot_len_or_connection_id == first.tot_len_or_connection_id;
+  const bool same_target = message.kind == Kind::Send ||
+                           (iu.header.rmt_va == first.rmt_va && iu.header.rmt_va_handle == first.rmt_va_handle);
+  const bool same =
+      iu.header.opcode == first.opcode && (iu.header.flags & flags) == (first.flags & flags) && same_target &&
+      iu.ox_id() == message.ox_id &&
+      (iu.header.parameter == first.parameter || !first.has(wire::fcvi::message_request_flag::imm_data)) &&
+      iu.header.tot_len_or_connection_id == first.tot_len_or_connection_id;
   constexpr std::uint32_t ends =
       wire::f_ctl::last_sequence | wire::f_ctl::sequence_initiative;  // either: nothing comes behind it
   const std::uint32_t right_end =
       needs_response(message.kind == Kind::Read) ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
-  const bool ends_right =
-      !frame.last_of_sequence || (received == length ? frame.header.has(right_end) : (frame.header.f_ctl & ends) == 0);
-  return same && received <= length && ends_right && (received < length || frame.last_of_sequence);
+  const bool ends_right = !iu.frame.last_of_sequence ||
+                          (received == length ? iu.frame.header.has(right_end) : (iu.frame.header.f_ctl & ends) == 0);
+  return same && received <= length && ends_right && (received < length || iu.frame.last_of_sequence);
 }
 
 std::optional<mr::ReceiveError> MessageReceiver::claim() {
-  vi::Vi& vi = *connection_.vi();
+  vi::Vi& vi = *endpoint_.vi;
   const DeviceHeader& request = message_.header;
   const std::uint32_t length = request.tot_len_or_connection_id;
   if (message_.kind == Kind::Read) {
@@ -249,7 +242,7 @@ std::optional<mr::ReceiveError> MessageReceiver::claim() {
 }
 
 std::optional<mr::ReceiveError> MessageReceiver::claim_receive() {
-  const auto work = connection_.vi()->claim_receive(message_.receive_bytes());
+  const auto work = endpoint_.vi->claim_receive(message_.receive_bytes());
   if (!work) return ReceiveError::QueueEmpty;
   return use_receive(*work);
 }
@@ -264,7 +257,7 @@ bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
   placed_bytes_ = payload.size();
   if (message_.kind == Kind::Send) return message_.receive.data.scatter(payload);
   const std::uint64_t address = message_.header.rmt_va + message_.bytes_received;  // 5.8.7
-  return connection_.vi()->write_remote(message_.header.rmt_va_handle, address, payload);
+  return endpoint_.vi->write_remote(message_.header.rmt_va_handle, address, payload);
 }
 
 // --- the machine -------------------------------------------------------------------------------------------------
@@ -272,7 +265,8 @@ bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
 template <class E>
 void MessageReceiver::process(const E& event) {
   machine_.process(event, *this);
-  if (failure_ || released_) settle();
+  if (!outbox_.empty()) settle();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 template void MessageReceiver::process(const mr::FrameLost&);
 template void MessageReceiver::process(const mr::MessageGap&);
@@ -290,14 +284,32 @@ void MessageReceiver::process_breach(const E& event) {
 }
 
 void MessageReceiver::settle() {
-  if (const auto failure = std::exchange(failure_, std::nullopt))
-    connection_.fail(std::exchange(reason_, std::nullopt).value_or(Reason::transport_error), *failure);
-  if (std::exchange(released_, false)) connection_.handle_released();
+  outbox_.drain([this](Effect effect) { carry_out(effect); });
+}
+
+void MessageReceiver::carry_out(Effect effect) {
+  switch (effect.kind) {
+    case Effect::Kind::FailConnection:
+      return endpoint_.listener.failed(std::exchange(reason_, std::nullopt).value_or(Reason::transport_error),
+                                       effect.error);
+    case Effect::Kind::ReleaseHandle: return endpoint_.listener.handle_released();
+  }
+}
+
+/// What is taken of the pool is what is kept; timers run only in the states that they are for.
+bool MessageReceiver::is_consistent() const {
+  std::uint64_t kept = early_.bytes();
+  if (epoch_ != nullptr) {
+    kept += epoch_->seen.heap_bytes();
+    for (const auto& [id, open] : epoch_->open) kept += open.charged + open.arrivals.heap_bytes();
+  }
+  return outbox_.empty() && kept == share_.bytes() && (!is_closed() || kept == 0) &&
+         (in_epoch() || !epoch_timer_.pending()) &&
+         (!discard_timer_.pending() || machine_.is_any_of<mr::Herr, mr::HerrDisconnected>());
 }
 
 void MessageReceiver::enable() {
-  expected_ =
-      connection_.core().config().first_msg_id;  // an acceptance that came to nothing may have been enabled before
+  expected_ = services().config.first_msg_id;  // an acceptance that came to nothing may have been enabled before
   expected_seq_cnt_ = 0;
   process(mr::ReceptionEnabled{});
 }
@@ -306,8 +318,7 @@ void MessageReceiver::disable() {
   process(mr::ReceptionDisabled{});
 }
 void MessageReceiver::give_up_waiting() {
-  for (; !early_.empty(); early_.take_first())
-    connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+  for (; !early_.empty(); early_.take_first()) services().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
   if (epoch_ != nullptr) end_epoch();
 }
 void MessageReceiver::connection_failed() {
@@ -338,8 +349,8 @@ void MessageReceiver::discard_timer_expired() { process(mr::DiscardExpired{}); }
 // FC-VI 8.4.1 note 1: the next sequence of an open message is waited for, but not for ever.
 void MessageReceiver::progress_timer_expired() {
   if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
-  const runtime::TimeNs due = last_frame_at_ + connection_.core().port().r_a_tov();
-  if (connection_.core().scheduler().now() < due) return connection_.core().scheduler().schedule(progress_timer_, due);
+  const runtime::TimeNs due = last_frame_at_ + services().port.r_a_tov();
+  if (services().now() < due) return services().scheduler.schedule(progress_timer_, due);
   process(mr::FrameLost{mr::Loss::Timeout});
 }
 
@@ -347,7 +358,7 @@ void MessageReceiver::place_data() {
   if (in_epoch()) return;  // its frames were placed, and counted, as they came
   ++expected_seq_cnt_;
   message_.bytes_received += placed_bytes_;
-  ProviderCounters& counters = connection_.core().counters;
+  ProviderCounters& counters = services().counters;
   ++counters.data_frames_received;
   counters.data_bytes_received += placed_bytes_;
   if (frame_->last_of_sequence) ++counters.ius_received;
@@ -356,14 +367,14 @@ void MessageReceiver::place_data() {
 void MessageReceiver::complete_receive() {
   const DeviceHeader& request = message_.header;
   const bool immediate = request.has(wire::fcvi::message_request_flag::imm_data);
-  connection_.vi()->complete_receive(message_.receive, 0, op_code(), request.tot_len_or_connection_id,
-                                     immediate ? std::optional(request.parameter) : std::nullopt);
+  endpoint_.vi->complete_receive(message_.receive, 0, op_code(), request.tot_len_or_connection_id,
+                                 immediate ? std::optional(request.parameter) : std::nullopt);
 }
 
 void MessageReceiver::fail_receive(ReceiveError error) {
-  if (connection_.vi() == nullptr) return;  // memory ran out while the connection was stopped
-  vi::Vi& vi = *connection_.vi();
-  connection_.note_failure(error);
+  if (endpoint_.vi == nullptr) return;  // memory ran out while the connection was stopped
+  vi::Vi& vi = *endpoint_.vi;
+  endpoint_.note_failure(error);
   const std::uint32_t found = message_.receive.error_bits;  // in a bad descriptor
   const bool breach = reason_ == Reason::protocol_error;
   if (message_.has_receive) {
@@ -377,11 +388,10 @@ void MessageReceiver::fail_receive(ReceiveError error) {
 }
 
 void MessageReceiver::respond(MessageStatus status) {
-  Core& core = connection_.core();
-  fc2::Exchange* exchange = core.port().open_for_reply(reply_to_ != nullptr ? *reply_to_ : *frame_, core);
+  fc2::Exchange* exchange =
+      services().port.open_for_reply(reply_to_ != nullptr ? *reply_to_ : *frame_, services().replies);
   if (exchange == nullptr) return;  // counted; the originator's time-out tells it
-  DeviceHeader header{
-      .handle = connection_.peer_handle(), .opcode = Opcode::send_resp, .msg_id = message_.header.msg_id};
+  DeviceHeader header{.handle = endpoint_.peer_handle, .opcode = Opcode::send_resp, .msg_id = message_.header.msg_id};
   header.flags = status.to_flags();
   wire::RCtl r_ctl = wire::RCtl::command_status;
   if (message_.kind == Kind::Write || message_.kind == Kind::WriteImmediate) header.opcode = Opcode::write_resp;
@@ -394,9 +404,9 @@ void MessageReceiver::respond(MessageStatus status) {
   }
   std::array<std::uint8_t, 32> bytes;
   header.write(bytes);
-  core.port().send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true}, 0,
-                   connection_.cs_ctl());
-  ++core.counters.ius_sent;
+  services().port.send(*exchange, r_ctl, std::span(bytes).first(header.size()), {}, {.last_of_exchange = true}, 0,
+                       endpoint_.cs_ctl());
+  ++services().counters.ius_sent;
 }
 
 /// FC-VI Table 6: PROT_ERR is of the RDMA target or source; what is wrong with a receive descriptor, its memory
@@ -414,22 +424,17 @@ void MessageReceiver::conclude_refusal() {
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
   nothing_waits_ = false;
-  if (connection_.answer_read(reply_to_ != nullptr ? *reply_to_ : *frame_, message_.header)) return;
+  if (endpoint_.listener.read_granted(reply_to_ != nullptr ? *reply_to_ : *frame_, message_.header)) return;
   reason_ = Reason::protocol_error;
-  failure_ = ReceiveError::Transport;
+  fail_connection(ReceiveError::Transport);
 }
 
 void MessageReceiver::expect_next_message() {
-  if (message_.kind != Kind::Read) message_completed(message_.header.msg_id);
-  ++connection_.core().counters.messages_received;
+  if (message_.kind != Kind::Read) endpoint_.message_completed(message_.header.msg_id);
+  ++services().counters.messages_received;
   if (in_epoch()) return skip_what_is_over();
   expected_ = wire::advance(expected_);
   expected_seq_cnt_ = 0;
-}
-
-void MessageReceiver::message_completed(wire::MsgId id) {
-  if (!last_completed_ || wire::serial_less(*last_completed_, id))
-    last_completed_ = id;  // a Send may have passed a Read
 }
 
 void MessageReceiver::mark_message_errored() {
@@ -452,14 +457,14 @@ void MessageReceiver::mark_messages_missing(bool with_received) {
 
 bool MessageReceiver::is_errored(wire::MsgId id) const {
   if (errored_ == nullptr) return false;
-  const runtime::TimeNs now = connection_.core().scheduler().now();
+  const runtime::TimeNs now = services().now();
   for (const Errored& range : *errored_)
     if (now < range.until && id.value - range.first.value <= range.last.value - range.first.value) return true;
   return false;
 }
 
 void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
-  const runtime::TimeNs now = connection_.core().scheduler().now(), until = now + connection_.core().port().r_a_tov();
+  const runtime::TimeNs now = services().now(), until = now + services().port.r_a_tov();
   if (errored_ == nullptr) errored_ = std::make_unique<ErroredRanges>();
   for (Errored& range : *errored_) {
     if (range.until > now) continue;
@@ -476,16 +481,14 @@ void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
 
 void MessageReceiver::discard_frame() {
   if (frame_ == nullptr) return;  // a timer told it
-  connection_.core().discard(fc2::Discard::NotReceiving);
-  connection_.core().port().acknowledger().abort_sequence(*frame_);  // 8.4.2 h)
+  services().discard(fc2::Discard::NotReceiving);
+  services().port.acknowledger().abort_sequence(*frame_);  // 8.4.2 h)
 }
 void MessageReceiver::start_discard_timer() {
-  connection_.core().scheduler().schedule_after(discard_timer_, connection_.core().port().r_a_tov());
+  services().scheduler.schedule_after(discard_timer_, services().port.r_a_tov());
 }
-void MessageReceiver::stop_discard_timer() { connection_.core().scheduler().cancel(discard_timer_); }
-bool MessageReceiver::reliable() const { return connection_.is_reliable(); }
-void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) {
-  connection_.core().unexpected();
-}
+void MessageReceiver::stop_discard_timer() { services().scheduler.cancel(discard_timer_); }
+bool MessageReceiver::reliable() const { return endpoint_.is_reliable(); }
+void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 
 }  // namespace fcvi

@@ -12,23 +12,21 @@
 
 #include "fc2_fabric/node/n_port.hpp"
 #include "fcvi/early_frames.hpp"
+#include "fcvi/endpoint.hpp"
 #include "fcvi/epoch.hpp"
 #include "state_machines/message_responder.hpp"
-#include "vi/vi.hpp"
+#include "state_machines/outbox.hpp"
 #include "wire/fcvi/device_header.hpp"
 #include "wire/fcvi/message_status.hpp"
 #include "wire/fcvi/reason.hpp"
 
 namespace fcvi {
-class Connection;
-
 class MessageReceiver final : private machines::message_responder::Context {
  public:
-  explicit MessageReceiver(Connection& connection);
+  explicit MessageReceiver(Endpoint& endpoint);
   ~MessageReceiver() override;
 
-  void request_received(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                        std::span<const std::uint8_t> payload);
+  void request_received(const IuFrame& iu);
   void enable();             // the endpoint may receive (C.5.5)
   void resp3_received();     // messages that overtook it go on (Annex F)
   void reads_answered();     // messages that waited for read data to go out go on (VI-ARCH 6.3.1.1)
@@ -38,12 +36,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   void port_logged_out();
   /// ABTS of an open message's exchange.
   bool abort_received(wire::OxId ox_id);
-  /// FCVI_MSG_ID of the last message that was completed here (6.12.2); 0 before the first.
-  [[nodiscard]] wire::MsgId last_completed() const { return last_completed_.value_or(wire::MsgId{0}); }
-  /// Of an RDMA Read: its data are out.
-  void message_completed(wire::MsgId id);
   [[nodiscard]] bool is_closed() const { return machine_.is<machines::message_responder::Closed>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   using ReceiveError = machines::message_responder::ReceiveError;
@@ -54,16 +49,20 @@ class MessageReceiver final : private machines::message_responder::Context {
     runtime::TimeNs until = 0;
   };
   using ErroredRanges = std::array<Errored, 8>;
+  /// What the machine's actions ask for, once it has come to rest.
+  struct Effect {
+    enum class Kind : std::uint8_t { FailConnection, ReleaseHandle };
+    Kind kind;
+    ReceiveError error;  // FailConnection
+  };
 
   enum class Place { Past, Next, Ahead };
   [[nodiscard]] bool waits_for_reads(const wire::fcvi::DeviceHeader& header) const;
   [[nodiscard]] bool takes_straight(const wire::fcvi::DeviceHeader& header);
-  void take_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                  std::span<const std::uint8_t> payload);
-  [[nodiscard]] Place place_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header) const;
-  void sort_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                  std::span<const std::uint8_t> payload);
-  void keep_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
+  void take_frame(const IuFrame& iu);
+  [[nodiscard]] Place place_of(const IuFrame& iu) const;
+  void sort_frame(const IuFrame& iu);
+  void keep_frame(const IuFrame& iu);
   void take_early_frames();
   void go_on();
   void give_up_waiting();
@@ -71,16 +70,12 @@ class MessageReceiver final : private machines::message_responder::Context {
   void refuse(ReceiveError error, bool last);
   void await_more();
   void wrong_seq_cnt();
-  bool order_by_message(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
-  void first_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                   std::span<const std::uint8_t> payload);
-  void next_frame(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                  std::span<const std::uint8_t> payload);
-  [[nodiscard]] static Message message_of(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header);
-  [[nodiscard]] bool fits(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                          std::size_t payload_bytes) const;
-  [[nodiscard]] bool belongs(const Message& message, const fc2::ReceivedFrame& frame,
-                             const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
+  bool order_by_message(const IuFrame& iu);
+  void first_frame(const IuFrame& iu);
+  void next_frame(const IuFrame& iu);
+  [[nodiscard]] static Message message_of(const IuFrame& iu);
+  [[nodiscard]] bool fits(const IuFrame& iu) const;
+  [[nodiscard]] bool belongs(const Message& message, const IuFrame& iu) const;
   [[nodiscard]] bool last_of_message(const fc2::ReceivedFrame& frame) const;
   std::optional<ReceiveError> claim();
   std::optional<ReceiveError> claim_receive();
@@ -97,6 +92,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   template <class E>
   void process_breach(const E& event);
   void settle();
+  void carry_out(Effect effect);
   void respond(wire::fcvi::MessageStatus status);
   [[nodiscard]] bool is_errored(wire::MsgId id) const;
   void remember_errored(wire::MsgId first, wire::MsgId last);
@@ -105,26 +101,19 @@ class MessageReceiver final : private machines::message_responder::Context {
 
   // --- out-of-order fabrics: message_receiver_epochs.cpp ---------------------------------------------------------
   [[nodiscard]] bool in_epoch() const { return epoch_ != nullptr && epoch_->active(); }
-  void frame_in_any_order(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                          std::span<const std::uint8_t> payload);
+  void frame_in_any_order(const IuFrame& iu);
   void begin_epoch();
   void adopt_message();
-  void frame_of_epoch(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                      std::span<const std::uint8_t> payload);
+  void frame_of_epoch(const IuFrame& iu);
   OpenMessage* open_message(wire::MsgId id, ReorderPool::Need need);
-  [[nodiscard]] ReorderPool::Need need_to_open(const fc2::ReceivedFrame& frame,
-                                               const wire::fcvi::DeviceHeader& header) const;
+  [[nodiscard]] ReorderPool::Need need_to_open(const IuFrame& iu) const;
   [[nodiscard]] ReorderPool::Need need_of(const OpenMessage& open) const;
-  void take_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                  std::span<const std::uint8_t> payload);
-  void add_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
-                 std::span<const std::uint8_t> payload);
+  void take_piece(OpenMessage& open, const IuFrame& iu);
+  void add_piece(OpenMessage& open, const IuFrame& iu, const Arrivals::Range& piece);
   void piece_taken(OpenMessage& open);
-  [[nodiscard]] bool store(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
-                           std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool store(OpenMessage& open, const IuFrame& iu, const Arrivals::Range& piece);
   [[nodiscard]] bool waits_for_its_end(const OpenMessage& open, const Arrivals::Range& piece) const;
-  [[nodiscard]] bool hold(OpenMessage& open, const fc2::ReceivedFrame& frame, std::uint32_t offset,
-                          std::span<const std::uint8_t> payload);
+  [[nodiscard]] bool hold(OpenMessage& open, const IuFrame& iu);
   void place_held(OpenMessage& open, bool end_too);
   [[nodiscard]] bool place_piece(OpenMessage& open, std::uint32_t offset, std::span<const std::uint8_t> payload);
   [[nodiscard]] bool write_remote(const OpenMessage& open, std::uint32_t offset, std::span<const std::uint8_t> payload);
@@ -175,27 +164,27 @@ class MessageReceiver final : private machines::message_responder::Context {
   void mark_message_errored() override;
   void mark_messages_missing(bool with_received) override;
   void discard_frame() override;
-  void fail_connection(ReceiveError error) override { failure_ = error; }
+  void fail_connection(ReceiveError error) override { outbox_.push({Effect::Kind::FailConnection, error}); }
   void start_discard_timer() override;
   void stop_discard_timer() override;
-  void release_handle() override { released_ = true; }
+  void release_handle() override { outbox_.push({Effect::Kind::ReleaseHandle, {}}); }
   [[nodiscard]] bool reliable() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
-  Connection& connection_;
+  [[nodiscard]] const Services& services() const { return endpoint_.services; }
+
+  Endpoint& endpoint_;
   machines::message_responder::Machine machine_;
   wire::MsgId expected_{};              // Mexp
   std::uint16_t expected_seq_cnt_ = 0;  // SCexp; wraps in messages of more than 65,536 frames
-  std::optional<wire::MsgId> last_completed_;
   Message message_;
   const fc2::ReceivedFrame* frame_ = nullptr;     // while it is processed
   const fc2::ReceivedFrame* reply_to_ = nullptr;  // the frame that a response answers, where that came before
   std::size_t placed_bytes_ = 0;
   ReceiveError noted_{};
-  std::optional<ReceiveError> failure_;       // set by effects, consumed by settle()
+  fsm::Outbox<Effect, 2> outbox_;
   std::optional<wire::fcvi::Reason> reason_;  // of that failure; by default Transport Error
-  bool released_ = false;
-  bool nothing_waits_ = false;  // nor will a frame have to, before a RDMA Read comes
+  bool nothing_waits_ = false;                // nor will a frame have to, before a RDMA Read comes
   runtime::TimeNs last_frame_at_ = 0;
   std::unique_ptr<ErroredRanges> errored_;  // Merr; from the first on
   runtime::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};

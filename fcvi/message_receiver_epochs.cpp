@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "fc2_fabric/node/class_2.hpp"
-#include "fcvi/connection.hpp"
-#include "fcvi/core.hpp"
 #include "fcvi/message_receiver.hpp"
 
 namespace fcvi {
@@ -18,19 +16,18 @@ using wire::fcvi::Opcode;
 
 // --- its beginning -----------------------------------------------------------------------------------------------
 
-void MessageReceiver::frame_in_any_order(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                         std::span<const std::uint8_t> payload) {
+void MessageReceiver::frame_in_any_order(const IuFrame& iu) {
   if (!in_epoch()) {
-    switch (place_of(frame, header)) {
-      case Place::Next: return take_frame(frame, header, payload);
-      case Place::Past: return discard_of_the_past(header.msg_id);
+    switch (place_of(iu)) {
+      case Place::Next: return take_frame(iu);
+      case Place::Past: return discard_of_the_past(iu.header.msg_id);
       case Place::Ahead: break;
     }
     begin_epoch();
   }
-  frame_of_epoch(frame, header, payload);
+  frame_of_epoch(iu);
   if (in_epoch() && !epoch_timer_.pending())
-    connection_.core().scheduler().schedule_after(epoch_timer_, connection_.core().port().r_a_tov());
+    services().scheduler.schedule_after(epoch_timer_, services().port.r_a_tov());
 }
 
 void MessageReceiver::begin_epoch() {
@@ -59,42 +56,41 @@ void MessageReceiver::adopt_message() {
 
 // --- frames in ---------------------------------------------------------------------------------------------------
 
-void MessageReceiver::frame_of_epoch(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                     std::span<const std::uint8_t> payload) {
-  const wire::MsgId id = header.msg_id;
+void MessageReceiver::frame_of_epoch(const IuFrame& iu) {
+  const wire::MsgId id = iu.header.msg_id;
   const std::int32_t ahead = wire::serial_distance(expected_, id);
   if (ahead < 0) return discard_of_the_past(id);
   OpenMessage* open = epoch_->find(id);
   if (open == nullptr) {
     if (epoch_->seen.contains(static_cast<std::uint32_t>(ahead))) return discard_of_the_past(id);  // it is over
-    open = open_message(id, need_to_open(frame, header));
-    if (open == nullptr) return no_room(frame);
-    open->message = message_of(frame, header);
-    connection_.core().message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
+    open = open_message(id, need_to_open(iu));
+    if (open == nullptr) return no_room(iu.frame);
+    open->message = message_of(iu);
+    services().message_exchanges.opened(endpoint_.peer_port, iu.ox_id(), endpoint_.handle);
   }
-  take_piece(*open, frame, header, payload);
+  take_piece(*open, iu);
 }
 
 /// A duplicate, or of a message that is lost.
 void MessageReceiver::discard_of_the_past(wire::MsgId id) {
   discard_frame();
-  if (!is_errored(id)) connection_.core().port().acknowledger().keep_sequence(*frame_);  // a duplicate of what is here
+  if (!is_errored(id)) services().port.acknowledger().keep_sequence(*frame_);  // a duplicate of what is here
 }
 
 /// Class 2 sends it again (rule 8b). In class 3 it is lost as if the fabric had lost it.
 void MessageReceiver::no_room(const fc2::ReceivedFrame& frame) {
-  connection_.core().port().acknowledger().busy(frame);
-  connection_.core().reorder_pool_full();
+  services().port.acknowledger().busy(frame);
+  services().reorder_pool_full();
 }
 
 /// What is waited for is taken while there is any room: all that is kept behind it goes with it. At Unreliable Delivery
 /// nothing waits, and a Send needs its books until it is told whether it finds a descriptor, or room for its data.
-ReorderPool::Need MessageReceiver::need_to_open(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
-  const bool goes_at_once = frame.header.parameter == 0 && last_of_message(frame);
-  if (header.msg_id == expected_) return ReorderPool::Need::Now;
+ReorderPool::Need MessageReceiver::need_to_open(const IuFrame& iu) const {
+  const bool goes_at_once = iu.offset() == 0 && last_of_message(iu.frame);
+  if (iu.header.msg_id == expected_) return ReorderPool::Need::Now;
   if (!reliable())
-    return goes_at_once || header.opcode == Opcode::send_rqst ? ReorderPool::Need::Now : ReorderPool::Need::Book;
-  const bool has_target = header.opcode == Opcode::write_rqst && !needs_response(false);
+    return goes_at_once || iu.header.opcode == Opcode::send_rqst ? ReorderPool::Need::Now : ReorderPool::Need::Book;
+  const bool has_target = iu.header.opcode == Opcode::write_rqst && !needs_response(false);
   return has_target ? ReorderPool::Need::Book : ReorderPool::Need::Share;
 }
 
@@ -106,7 +102,7 @@ ReorderPool::Need MessageReceiver::need_of(const OpenMessage& open) const {
 }
 
 bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need) {
-  if (!share_.take(connection_.peer_port(), bytes, need)) return false;
+  if (!share_.take(endpoint_.peer_port, bytes, need)) return false;
   open.charged += bytes;
   return true;
 }
@@ -116,11 +112,11 @@ bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::
 OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need need) {
   Arrivals& seen = epoch_->seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
-  const runtime::TimeNs now = connection_.core().scheduler().now(), missed = seen.missed_since(at);
+  const runtime::TimeNs now = services().now(), missed = seen.missed_since(at);
   const Arrivals::Range place{.begin = at, .end = at + 1, .missed_since = now};
   const std::size_t growth = seen.bytes_to_grow(place);
   if (at != 0 && !seen.has_room(place, 256 * Epoch::most_seen_ranges)) return nullptr;
-  if (!share_.take(connection_.peer_port(), OpenMessage::pool_bytes() + growth, need)) return nullptr;
+  if (!share_.take(endpoint_.peer_port, OpenMessage::pool_bytes() + growth, need)) return nullptr;
   if (missed == runtime::never && !epoch_->open.empty())
     if (OpenMessage& newest = epoch_->open.rbegin()->second; newest.overtaken == runtime::never) newest.overtaken = now;
   seen.add(place);
@@ -131,17 +127,15 @@ OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need nee
   return &open;
 }
 
-void MessageReceiver::take_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                 std::span<const std::uint8_t> payload) {
+void MessageReceiver::take_piece(OpenMessage& open, const IuFrame& iu) {
   if (open.is_whole()) return discard_of_the_past(open.id());
-  const bool forbidden = open.message.kind == Kind::Read && !reliable();  // 6.6.1
-  const bool lacks_data = payload.empty() && open.message.length() != 0;  // nothing tells where it stands
-  if (forbidden || lacks_data || !belongs(open.message, frame, header, payload.size())) return give_up_breach(open);
-  const std::uint32_t begin = frame.header.parameter;
-  const std::uint16_t seq_cnt = frame.header.seq_cnt.value;
-  const runtime::TimeNs since =
-      open.overtaken != runtime::never ? open.overtaken : connection_.core().scheduler().now();
-  const Arrivals::Range piece{begin, begin + static_cast<std::uint32_t>(payload.size()), seq_cnt, seq_cnt, since};
+  const bool forbidden = open.message.kind == Kind::Read && !reliable();     // 6.6.1
+  const bool lacks_data = iu.payload.empty() && open.message.length() != 0;  // nothing tells where it stands
+  if (forbidden || lacks_data || !belongs(open.message, iu)) return give_up_breach(open);
+  const std::uint32_t begin = iu.offset();
+  const std::uint16_t seq_cnt = iu.seq_cnt();
+  const runtime::TimeNs since = open.overtaken != runtime::never ? open.overtaken : services().now();
+  const Arrivals::Range piece{begin, begin + static_cast<std::uint32_t>(iu.payload.size()), seq_cnt, seq_cnt, since};
   switch (open.arrivals.classify(piece)) {
     case Arrivals::Piece::Duplicate: return discard_of_the_past(open.id());
     case Arrivals::Piece::Conflict: return give_up_breach(open);
@@ -152,30 +146,28 @@ void MessageReceiver::take_piece(OpenMessage& open, const fc2::ReceivedFrame& fr
     find_target(open);
     claim_in_order();  // as far as it showed now what it is
   }
-  add_piece(open, frame, piece, payload);
+  add_piece(open, iu, piece);
 }
 
-void MessageReceiver::add_piece(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
-                                std::span<const std::uint8_t> payload) {
-  Core& core = connection_.core();
+void MessageReceiver::add_piece(OpenMessage& open, const IuFrame& iu, const Arrivals::Range& piece) {
   const std::size_t growth = open.arrivals.bytes_to_grow(piece);
-  const bool room = open.arrivals.has_room(piece, open.message.length()) &&
-                    share_.take(connection_.peer_port(), growth, need_of(open));
-  const bool stored = room && store(open, frame, piece, payload);
+  const bool room =
+      open.arrivals.has_room(piece, open.message.length()) && share_.take(endpoint_.peer_port, growth, need_of(open));
+  const bool stored = room && store(open, iu, piece);
   if (stored)
     open.arrivals.add(piece);
   else if (room)
     share_.give_back(growth);
   if (!stored) {
-    no_room(frame);
-    frame_ = nullptr;                                                                // it is counted
-    return reliable() || frame.class_2 ? void() : give_up(open, mr::Loss::Timeout);  // it can never be whole
+    no_room(iu.frame);
+    frame_ = nullptr;                                                                   // it is counted
+    return reliable() || iu.frame.class_2 ? void() : give_up(open, mr::Loss::Timeout);  // it can never be whole
   }
-  open.latest = core.scheduler().now();
-  if (open.is_end(piece.end)) open.last = {.header = frame.header, .data_field = {}, .class_2 = frame.class_2};
-  ++core.counters.data_frames_received;
-  core.counters.data_bytes_received += payload.size();
-  if (frame.last_of_sequence) ++core.counters.ius_received;
+  open.latest = services().now();
+  if (open.is_end(piece.end)) open.last = {.header = iu.frame.header, .data_field = {}, .class_2 = iu.frame.class_2};
+  ++services().counters.data_frames_received;
+  services().counters.data_bytes_received += iu.payload.size();
+  if (iu.frame.last_of_sequence) ++services().counters.ius_received;
   piece_taken(open);
 }
 
@@ -192,20 +184,19 @@ void MessageReceiver::piece_taken(OpenMessage& open) {
 // --- data --------------------------------------------------------------------------------------------------------
 
 /// False: it has to be kept, and there is no room.
-bool MessageReceiver::store(OpenMessage& open, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
-                            std::span<const std::uint8_t> payload) {
+bool MessageReceiver::store(OpenMessage& open, const IuFrame& iu, const Arrivals::Range& piece) {
   if (open.refused) {
     if (is_told_now(open)) return true;
-    connection_.core().discard(fc2::Discard::NotReceiving);  // it is acknowledged: its response tells why
+    services().discard(fc2::Discard::NotReceiving);  // it is acknowledged: its response tells why
     return true;
   }
-  if (payload.empty()) return true;
+  if (iu.payload.empty()) return true;
   if (open.is_parked()) {
-    std::memcpy(open.parked.data() + piece.begin, payload.data(), payload.size());
+    std::memcpy(open.parked.data() + piece.begin, iu.payload.data(), iu.payload.size());
     return true;
   }
-  if (!open.has_target || waits_for_its_end(open, piece)) return hold(open, frame, piece.begin, payload);
-  if (!place_piece(open, piece.begin, payload)) open.refused = ReceiveError::Protection;
+  if (!open.has_target || waits_for_its_end(open, piece)) return hold(open, iu);
+  if (!place_piece(open, piece.begin, iu.payload)) open.refused = ReceiveError::Protection;
   return true;
 }
 
@@ -216,12 +207,11 @@ bool MessageReceiver::waits_for_its_end(const OpenMessage& open, const Arrivals:
   return !rest_is_here || (reliable() && open.id() != expected_);
 }
 
-bool MessageReceiver::hold(OpenMessage& open, const fc2::ReceivedFrame& frame, std::uint32_t offset,
-                           std::span<const std::uint8_t> payload) {
+bool MessageReceiver::hold(OpenMessage& open, const IuFrame& iu) {
   const auto need = open.has_target ? need_of(open) : ReorderPool::Need::Share;
   if (!charge(open, OpenMessage::held_bytes, need)) return false;
-  const auto kept = (*frame.owner)->leave_place(payload);
-  open.held.push_back({std::move(*frame.owner), offset, kept});
+  const auto kept = (*iu.frame.owner)->leave_place(iu.payload);
+  open.held.push_back({std::move(*iu.frame.owner), iu.offset(), kept});
   return true;
 }
 
@@ -231,7 +221,7 @@ void MessageReceiver::place_held(OpenMessage& open, bool end_too) {
     const bool is_end = open.is_end(held.offset + static_cast<std::uint32_t>(held.payload.size()));
     if (open.message.is_write() && is_end && !end_too && !open.refused) return false;
     if (open.refused)
-      connection_.core().discard(fc2::Discard::NotReceiving);
+      services().discard(fc2::Discard::NotReceiving);
     else if (!place_piece(open, held.offset, held.payload))
       open.refused = ReceiveError::Protection;
     open.charged -= OpenMessage::held_bytes;
@@ -247,7 +237,7 @@ bool MessageReceiver::place_piece(OpenMessage& open, std::uint32_t offset, std::
 bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset,
                                    std::span<const std::uint8_t> payload) {
   const DeviceHeader& request = open.message.header;
-  const vi::Vi& vi = *connection_.vi();
+  const vi::Vi& vi = *endpoint_.vi;
   const auto write = [&](std::size_t begin, std::size_t size) {
     return vi.write_remote(request.rmt_va_handle, request.rmt_va + offset + begin, payload.subspan(begin, size));
   };
@@ -267,8 +257,8 @@ bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset
 void MessageReceiver::find_target(OpenMessage& open) {
   if (open.has_target || !open.message.is_write() || (!open.claimed && needs_response(false))) return;
   const DeviceHeader& request = open.message.header;
-  const std::byte* target = connection_.vi()->remote_memory(request.rmt_va_handle, request.rmt_va,
-                                                            open.message.length(), vi::Access::RemoteWrite);
+  const std::byte* target = endpoint_.vi->remote_memory(request.rmt_va_handle, request.rmt_va, open.message.length(),
+                                                        vi::Access::RemoteWrite);
   open.has_target = target != nullptr;  // else its claim will tell
   open.target = reinterpret_cast<std::uintptr_t>(target);
 }
@@ -276,7 +266,7 @@ void MessageReceiver::find_target(OpenMessage& open) {
 bool MessageReceiver::waits_to_be_claimed(const OpenMessage& open) const {
   const DeviceHeader& header = open.message.header;
   const bool read = open.message.kind == Kind::Read;
-  if (is_before_resp2(header) || (needs_response(read) && connection_.awaits_resp3())) return true;  // C.5.4, C.5.10.1
+  if (is_before_resp2(header) || (needs_response(read) && endpoint_.awaits_resp3())) return true;  // C.5.4, C.5.10.1
   return waits_for_reads(header) || (read && open.id() != expected_);
 }
 
@@ -355,7 +345,7 @@ void MessageReceiver::conclude(OpenMessage& open) {
 
 /// It becomes message_, and is not open any more.
 void MessageReceiver::take_out(OpenMessage& open) {
-  for (std::size_t i = 0; i < open.held.size(); ++i) connection_.core().discard(fc2::Discard::NotReceiving);
+  for (std::size_t i = 0; i < open.held.size(); ++i) services().discard(fc2::Discard::NotReceiving);
   share_.give_back(open.charged + open.arrivals.heap_bytes());
   message_ = open.message;
   leave_descriptor(open);
@@ -377,12 +367,12 @@ void MessageReceiver::skip_what_is_over() {
 void MessageReceiver::end_epoch() {
   for (const auto& [id, open] : epoch_->open) {
     for (std::size_t i = 0; i < open.held.size(); ++i)
-      connection_.core().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+      services().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
     share_.give_back(open.charged + open.arrivals.heap_bytes());
   }
   share_.give_back(epoch_->seen.heap_bytes());
   epoch_->clear();
-  connection_.core().scheduler().cancel(epoch_timer_);
+  services().scheduler.cancel(epoch_timer_);
 }
 
 // --- what is missing ---------------------------------------------------------------------------------------------
@@ -398,7 +388,7 @@ void MessageReceiver::give_up(OpenMessage& open, mr::Loss loss) {
     fail_receive(*refused);  // it would have been told with its last frame
   else if (came && !reliable() && consumes_descriptor() &&
            !message_.has_receive) {  // rule 3a: its descriptor is the next one
-    if (const auto work = connection_.vi()->claim_receive(0))
+    if (const auto work = endpoint_.vi->claim_receive(0))
       message_.receive = *work, message_.has_receive = true;  // touches no byte of it
   }
   const bool begun = came && !refused && (message_.has_receive || !consumes_descriptor());
@@ -438,7 +428,7 @@ bool MessageReceiver::abort_in_epoch(wire::OxId ox_id) {
 /// Since when something of it is missing (rules 4c b) c), 6e a), 8.4.1 note 1).
 runtime::TimeNs MessageReceiver::missing_since(const OpenMessage& open) const {
   const bool read = open.message.kind == Kind::Read;
-  if (is_before_resp2(open.message.header) || (needs_response(read) && connection_.awaits_resp3())) return open.begun;
+  if (is_before_resp2(open.message.header) || (needs_response(read) && endpoint_.awaits_resp3())) return open.begun;
   // What is whole waits for something that is missing for longer than since its latest frame; so is a gap of its own.
   return std::min(open.arrivals.oldest_gap(), open.overtaken != runtime::never ? open.overtaken : open.latest);
 }
@@ -453,9 +443,9 @@ runtime::TimeNs MessageReceiver::oldest_missing() const {
 /// is due, and there are no more passes than a thousand in R_A_TOV, however many gaps show at moments of their own:
 /// what shows behind one waits that thousandth longer.
 void MessageReceiver::epoch_timer_expired() {
-  runtime::Scheduler& scheduler = connection_.core().scheduler();
-  const runtime::TimeNs now = scheduler.now(), r_a_tov = connection_.core().port().r_a_tov();
-  if (needs_response(false) && connection_.answers_reads())
+  runtime::Scheduler& scheduler = services().scheduler;
+  const runtime::TimeNs now = scheduler.now(), r_a_tov = services().port.r_a_tov();
+  if (needs_response(false) && endpoint_.answers_reads)
     return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
   give_up_overdue(now - r_a_tov);
   if (!in_epoch()) return;

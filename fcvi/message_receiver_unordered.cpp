@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fcvi/connection.hpp"
-#include "fcvi/core.hpp"
 #include "fcvi/message_receiver.hpp"
 
 namespace fcvi {
@@ -38,7 +36,7 @@ bool MessageReceiver::find_descriptor(OpenMessage& open, const Arrivals::Range& 
 bool MessageReceiver::waits_for_descriptor(const OpenMessage& open, const Arrivals::Range& piece) const {
   const bool whole = piece.begin == 0 && open.is_end(piece.end);
   if (epoch_->occupants.empty() || whole || open.held.size() >= patience_frames) return false;
-  return share_.has_room(connection_.peer_port(), OpenMessage::held_bytes + open.arrivals.bytes_to_grow(piece));
+  return share_.has_room(endpoint_.peer_port, OpenMessage::held_bytes + open.arrivals.bytes_to_grow(piece));
 }
 
 /// The descriptor at the head of the queue; the next one, if who is in that cannot park.
@@ -49,9 +47,9 @@ std::optional<mr::ReceiveError> MessageReceiver::take_descriptor(OpenMessage& op
   if (at_head) {
     work = other->message.receive;
     other->message.has_receive = false;
-    connection_.vi()->rewind_receive(*work, open.message.receive_bytes());
+    endpoint_.vi->rewind_receive(*work, open.message.receive_bytes());
   } else {
-    work = connection_.vi()->claim_receive(open.message.receive_bytes());
+    work = endpoint_.vi->claim_receive(open.message.receive_bytes());
   }
   if (!work) return ReceiveError::QueueEmpty;
   std::swap(message_, open.message);
@@ -74,7 +72,7 @@ bool MessageReceiver::park(OpenMessage& open) {
   const std::size_t length = open.message.length();
   if (!charge(open, length, ReorderPool::Need::Share)) return false;
   vi::ReceiveWork work = open.message.receive;
-  connection_.vi()->rewind_receive(work, length);
+  endpoint_.vi->rewind_receive(work, length);
   std::vector<std::uint8_t> bytes(length);
   if (work.error_bits != 0 || !work.data.gather(std::span(bytes).first(open.arrivals.frontier()))) {
     open.charged -= length;

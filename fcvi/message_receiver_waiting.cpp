@@ -2,8 +2,6 @@
 // that is still to go out (VI-ARCH 6.3.1.1). On an out-of-order fabric they are part of an epoch:
 // message_receiver_epochs.cpp.
 #include "fc2_fabric/node/class_2.hpp"
-#include "fcvi/connection.hpp"
-#include "fcvi/core.hpp"
 #include "fcvi/message_receiver.hpp"
 
 namespace fcvi {
@@ -13,48 +11,47 @@ using wire::fcvi::DeviceHeader;
 /// VI-ARCH 6.3.1.1, Reliable Reception: a Send or RDMA Write that comes behind a RDMA Read has no effect here before
 /// all read data were transmitted. (Our own sender waits for them at the other end already.)
 bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
-  return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && connection_.answers_reads();
+  return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && endpoint_.answers_reads;
 }
 
 /// In-order fabric: nothing is before this frame that it has to wait for.
 bool MessageReceiver::takes_straight(const DeviceHeader& header) {
-  nothing_waits_ = !connection_.awaits_resp2() && !connection_.answers_reads();
+  nothing_waits_ = !endpoint_.awaits_resp2() && !endpoint_.answers_reads;
   return early_.empty() && !waits_for_reads(header) && !is_before_resp2(header);
 }
 
 /// By FCVI_MSG_ID and relative offset, which tells synonyms of SEQ_CNT apart (5.6).
-MessageReceiver::Place MessageReceiver::place_of(const fc2::ReceivedFrame& frame, const DeviceHeader& header) const {
-  const std::int32_t messages = wire::serial_distance(expected_, header.msg_id);
+MessageReceiver::Place MessageReceiver::place_of(const IuFrame& iu) const {
+  const std::int32_t messages = wire::serial_distance(expected_, iu.header.msg_id);
   if (messages < 0) return Place::Past;
   if (messages > 0) return Place::Ahead;
   const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_.bytes_received;
-  if (frame.header.parameter < next) return Place::Past;
-  if (frame.header.parameter > next) return Place::Ahead;
+  if (iu.offset() < next) return Place::Past;
+  if (iu.offset() > next) return Place::Ahead;
   // C.5.10.1: no response before RESP3, which was overtaken: it counts as message 0 (Annex F). RESP2 likewise.
-  const bool read = header.opcode == wire::fcvi::Opcode::read_rqst;
-  const bool early = is_before_resp2(header) || (needs_response(read) && connection_.awaits_resp3());
-  return early || waits_for_reads(header) ? Place::Ahead : Place::Next;
+  const bool read = iu.header.opcode == wire::fcvi::Opcode::read_rqst;
+  const bool early = is_before_resp2(iu.header) || (needs_response(read) && endpoint_.awaits_resp3());
+  return early || waits_for_reads(iu.header) ? Place::Ahead : Place::Next;
 }
 
-void MessageReceiver::sort_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                 std::span<const std::uint8_t> payload) {
-  if (place_of(frame, header) == Place::Ahead) return keep_frame(frame, header);
-  take_frame(frame, header, payload);  // of the past: an error here (rules 4 to 6)
+void MessageReceiver::sort_frame(const IuFrame& iu) {
+  if (place_of(iu) == Place::Ahead) return keep_frame(iu);
+  take_frame(iu);  // of the past: an error here (rules 4 to 6)
 }
 
-void MessageReceiver::keep_frame(const fc2::ReceivedFrame& frame, const DeviceHeader& header) {
-  if (!early_.add(frame, header)) return no_room(frame);
-  connection_.core().message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
+void MessageReceiver::keep_frame(const IuFrame& iu) {
+  if (!early_.add(iu)) return no_room(iu.frame);
+  services().message_exchanges.opened(endpoint_.peer_port, iu.ox_id(), endpoint_.handle);
 }
 
 /// Nothing comes any more between those that wait.
 void MessageReceiver::take_early_frames() {
   while (!early_.empty() && !stopped() && !waits_for_reads(early_.first().header)) {
     const EarlyFrames::Entry next = early_.take_first();
-    if (place_of(next.received, next.header) == Place::Past)
-      connection_.core().discard(fc2::Discard::NotReceiving);
+    if (place_of(next.iu()) == Place::Past)
+      services().discard(fc2::Discard::NotReceiving);
     else
-      take_frame(next.received, next.header, next.payload());
+      take_frame(next.iu());
   }
 }
 

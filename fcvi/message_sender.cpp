@@ -4,8 +4,7 @@
 #include <cstring>
 
 #include "fc2_fabric/node/class_2.hpp"
-#include "fcvi/connection.hpp"
-#include "fcvi/core.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/fcvi/message_status.hpp"
 
 namespace fcvi {
@@ -66,24 +65,22 @@ wire::fcvi::Reason reason_of(mo::Completion completion) {
 }
 }  // namespace
 
-MessageSender::MessageSender(Connection& connection)
-    : connection_(connection), numbers_(connection.core().config().first_msg_id, connection.core().scheduler().now()),
-      share_(connection.core().reorder_pool) {}
+MessageSender::MessageSender(Endpoint& endpoint)
+    : endpoint_(endpoint), numbers_(endpoint.services.config.first_msg_id, endpoint.services.now()),
+      share_(endpoint.services.reorder_pool) {}
 MessageSender::~MessageSender() = default;
 
 void MessageSender::wake() {
-  if (!connection_.is_ending()) connection_.core().port().transmitter().submit(*this);
+  if (!endpoint_.is_ending) services().port.transmitter().submit(*this);
 }
 
-bool MessageSender::needs_response() const {
-  return connection_.reliability() == vi::ReliabilityLevel::ReliableReception;
-}
+bool MessageSender::needs_response() const { return endpoint_.reliability == vi::ReliabilityLevel::ReliableReception; }
 
 // --- frames out --------------------------------------------------------------------------------------------------
 
 fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
   for (;;) {
-    vi::Vi* vi = connection_.vi();
+    vi::Vi* vi = endpoint_.vi;
     if (vi == nullptr || !vi->can_transmit()) return Next::Exhausted;
     if (!sending_ && !start_next()) return Next::Exhausted;
     Message& message = open_.back();
@@ -96,14 +93,14 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
 }
 
 bool MessageSender::start_next() {
-  const std::size_t window = connection_.window();
+  const std::size_t window = endpoint_.window;
   if (open_.size() == window || failing_) return false;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
-  runtime::Scheduler& scheduler = connection_.core().scheduler();
-  if (const auto from = numbers_.wait_until(scheduler.now(), connection_.core().port().r_a_tov())) {
+  runtime::Scheduler& scheduler = services().scheduler;
+  if (const auto from = numbers_.wait_until(scheduler.now(), services().port.r_a_tov())) {
     scheduler.schedule(retry_, *from);
     return false;
   }
-  auto work = connection_.vi()->begin_send();
+  auto work = endpoint_.vi->begin_send();
   if (!work) return false;
   if (open_.full())
     open_.set_capacity(std::min(window, 2 * open_.capacity() + 2));  // grows with what is under way at once
@@ -114,18 +111,18 @@ bool MessageSender::start_next() {
 }
 
 bool MessageSender::start_exchange(Message& message) {
-  auto& port = connection_.core().port();
-  message.exchange = port.originate(connection_.peer_port(), wire::Type::fc_vi, *this);
+  auto& port = services().port;
+  message.exchange = port.originate(endpoint_.peer_port, wire::Type::fc_vi, *this);
   if (message.exchange == nullptr)
     port.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
-  else if (connection_.class_2())
+  else if (endpoint_.class_2())
     message.exchange->use_class_2();
   return message.exchange != nullptr;
 }
 
 void MessageSender::write_device_header(const Message& message) {
   const vi::SendWork& work = message.work;
-  DeviceHeader{.handle = connection_.peer_handle(),
+  DeviceHeader{.handle = endpoint_.peer_handle,
                .opcode = request_opcode(work.kind),
                .flags = work.has_immediate ? wire::fcvi::message_request_flag::imm_data : std::uint8_t{0},
                .msg_id = message.msg_id,
@@ -139,9 +136,9 @@ void MessageSender::write_device_header(const Message& message) {
 bool MessageSender::begin_sequence(Message& message) {
   if (message.exchange == nullptr && !start_exchange(message)) return false;
   const wire::RCtl r_ctl = is_read(message) ? wire::RCtl::unsolicited_command : wire::RCtl::solicited_data;
-  if (!sequence_.begin(*message.exchange, r_ctl, wire::df_ctl::device_header_32, connection_.cs_ctl())) return false;
+  if (!sequence_.begin(*message.exchange, r_ctl, wire::df_ctl::device_header_32, endpoint_.cs_ctl())) return false;
   const std::uint64_t frame_bytes = sequence_.data_field_bytes() - device_header_.size();
-  const std::uint64_t configured = connection_.core().config().max_iu_bytes;
+  const std::uint64_t configured = services().config.max_iu_bytes;
   const std::uint64_t most = max_frames_per_iu * frame_bytes;
   iu_bytes_left_ = configured == 0 ? most : std::clamp(configured / frame_bytes * frame_bytes, frame_bytes, most);
   return true;
@@ -163,12 +160,12 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
   if (end.last_of_exchange && !class_2) message.exchange = nullptr;  // the exchange ends with this frame (5.2.1)
   sequence_.stamp(frame, device_header_.size() + size, offset, last || iu_bytes_left_ == 0 ? &end : nullptr);
   if (!is_read(message)) message.bytes_moved += size;
-  ProviderCounters& counters = connection_.core().counters;
+  ProviderCounters& counters = services().counters;
   ++counters.data_frames_sent;
   counters.data_bytes_sent += size;
   if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
   if ((offset == 0) != last)
-    connection_.vi()->set_partly_sent(message.work, !last);  // VI-DG 5.2 bit 4; not of a single frame
+    endpoint_.vi->set_partly_sent(message.work, !last);  // VI-DG 5.2 bit 4; not of a single frame
   if (offset == 0 && (!last || class_2)) process(message, mo::SendStarted{});
   if (last) finish_sending(message);
   return true;
@@ -178,12 +175,12 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
 void MessageSender::give_up_unsent(Message& message) {
   sequence_.abandon();
   sending_ = false;
-  connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+  services().port.release(*std::exchange(message.exchange, nullptr));
 }
 
 void MessageSender::finish_sending(Message& message) {
   sending_ = false;
-  ++connection_.core().counters.messages_sent;
+  ++services().counters.messages_sent;
   if (message.exchange == nullptr || !message.exchange->is_class_2()) last_frame_sent(message);
 }
 
@@ -221,47 +218,42 @@ bool MessageSender::awaits(const Message& message, Opcode answer) const {
   return false;
 }
 
-void MessageSender::response_received(const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                      std::span<const std::uint8_t> payload) {
-  Message* message = find(header.msg_id);
-  const bool ours =
-      message != nullptr && message->exchange != nullptr && message->exchange->ox_id() == frame.header.ox_id;
-  if (!ours) return connection_.core().discard(fc2::Discard::UnexpectedIu);
-  if (!awaits(*message, header.opcode)) return connection_.core().discard(fc2::Discard::UnexpectedIu);
+void MessageSender::response_received(const IuFrame& iu) {
+  Message* message = find(iu.header.msg_id);
+  const bool ours = message != nullptr && message->exchange != nullptr && message->exchange->ox_id() == iu.ox_id();
+  if (!ours) return services().discard(fc2::Discard::UnexpectedIu);
+  if (!awaits(*message, iu.header.opcode)) return services().discard(fc2::Discard::UnexpectedIu);
   if (message->exchange->awaits_acknowledgement()) message->exchange->all_acknowledged();  // it overtook an ACK
-  if (frame.last_of_sequence) ++connection_.core().counters.ius_received;
-  if (header.opcode != Opcode::read_resp) return status_received(*message, header);
-  if (connection_.core().port().in_order())
-    read_data_received(*message, frame, header, payload);
+  if (iu.frame.last_of_sequence) ++services().counters.ius_received;
+  if (iu.header.opcode != Opcode::read_resp) return status_received(*message, iu.header);
+  if (services().port.in_order())
+    read_data_received(*message, iu);
   else
-    read_data_in_any_order(*message, frame, header, payload);
+    read_data_in_any_order(*message, iu);
 }
 
 /// Out-of-order fabric (FC-VI 8.4.1 d): placed as it comes. What is missing for FCVI_ULP_TIMEOUT is missed by rule 9.
-void MessageSender::read_data_in_any_order(Message& message, const fc2::ReceivedFrame& frame,
-                                           const DeviceHeader& header, std::span<const std::uint8_t> payload) {
-  Core& core = connection_.core();
-  const bool failed = !wire::fcvi::MessageStatus::from_flags(header.flags).ok();
-  const bool next =
-      message.pieces == nullptr && frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved);
-  if (failed || next) return read_data_received(message, frame, header, payload);
-  if (message.pieces == nullptr && frame.header.parameter < message.bytes_moved)
-    return core.discard(fc2::Discard::WrongSequence);
-  if (payload.empty() && message.work.length_bytes != 0)
-    return core.discard(fc2::Discard::WrongSequence);  // it brings nothing
-  if (!read_data_belongs(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
+void MessageSender::read_data_in_any_order(Message& message, const IuFrame& iu) {
+  const bool failed = !wire::fcvi::MessageStatus::from_flags(iu.header.flags).ok();
+  const bool next = message.pieces == nullptr && iu.offset() == static_cast<std::uint32_t>(message.bytes_moved);
+  if (failed || next) return read_data_received(message, iu);
+  if (message.pieces == nullptr && iu.offset() < message.bytes_moved)
+    return services().discard(fc2::Discard::WrongSequence);
+  if (iu.payload.empty() && message.work.length_bytes != 0)
+    return services().discard(fc2::Discard::WrongSequence);  // it brings nothing
+  if (!read_data_belongs(message, iu)) return process(message, mo::ExchangeError{});
   if (message.pieces == nullptr && !keep_pieces(message)) {
-    core.port().acknowledger().busy(frame);
-    return core.reorder_pool_full();
+    services().port.acknowledger().busy(iu.frame);
+    return services().reorder_pool_full();
   }
-  const std::uint16_t seq_cnt = frame.header.seq_cnt.value;
-  const std::uint32_t begin = frame.header.parameter, end = begin + static_cast<std::uint32_t>(payload.size());
-  read_piece_received(message, frame, {begin, end, seq_cnt, seq_cnt, 0}, payload);
+  const std::uint16_t seq_cnt = iu.seq_cnt();
+  const std::uint32_t begin = iu.offset(), end = begin + static_cast<std::uint32_t>(iu.payload.size());
+  read_piece_received(message, iu, {begin, end, seq_cnt, seq_cnt, 0});
 }
 
 /// From here on a book is kept of what is here. False: no room.
 bool MessageSender::keep_pieces(Message& message) {
-  if (!share_.take(connection_.peer_port(), sizeof(ReadPieces), ReorderPool::Need::Now)) return false;
+  if (!share_.take(endpoint_.peer_port, sizeof(ReadPieces), ReorderPool::Need::Now)) return false;
   message.pieces = std::make_unique<ReadPieces>();
   const auto received = static_cast<std::uint32_t>(message.bytes_moved);
   message.pieces->data = ScatteredData(message.work.data, received);
@@ -270,28 +262,26 @@ bool MessageSender::keep_pieces(Message& message) {
   return true;
 }
 
-void MessageSender::read_piece_received(Message& message, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
-                                        std::span<const std::uint8_t> payload) {
-  Core& core = connection_.core();
+void MessageSender::read_piece_received(Message& message, const IuFrame& iu, const Arrivals::Range& piece) {
   Arrivals& arrivals = message.pieces->arrivals;
   switch (arrivals.classify(piece)) {
-    case Arrivals::Piece::Duplicate: return core.discard(fc2::Discard::WrongSequence);
+    case Arrivals::Piece::Duplicate: return services().discard(fc2::Discard::WrongSequence);
     case Arrivals::Piece::Conflict: return process(message, mo::ExchangeError{});
     case Arrivals::Piece::New: break;
   }
-  if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
+  if (!endpoint_.vi->is_open(message.work)) return;  // flushed; the end of the connection is on its way
   const std::size_t growth = arrivals.bytes_to_grow(piece);
   if (!arrivals.has_room(piece, message.work.length_bytes) ||
-      !share_.take(connection_.peer_port(), growth, ReorderPool::Need::Now)) {
-    core.port().acknowledger().busy(frame);
-    return core.reorder_pool_full();
+      !share_.take(endpoint_.peer_port, growth, ReorderPool::Need::Now)) {
+    services().port.acknowledger().busy(iu.frame);
+    return services().reorder_pool_full();
   }
-  if (!message.pieces->data.place(piece.begin, payload)) {
+  if (!message.pieces->data.place(piece.begin, iu.payload)) {
     share_.give_back(growth);
     return process(message, mo::LocalProtectionError{});
   }
   arrivals.add(piece);
-  read_data_placed(message, payload.size());
+  read_data_placed(message, iu.payload.size());
 }
 
 /// The message is over.
@@ -303,49 +293,45 @@ void MessageSender::drop_pieces(Message& message) {
 
 void MessageSender::status_received(Message& message, const DeviceHeader& header) {
   const auto status = wire::fcvi::MessageStatus::from_flags(header.flags);
-  connection_.core().port().release(*std::exchange(message.exchange, nullptr));  // Last_Sequence (5.8.4)
-  if (!status.ok()) connection_.peer_failed_it();
+  services().port.release(*std::exchange(message.exchange, nullptr));  // Last_Sequence (5.8.4)
+  if (!status.ok()) endpoint_.end.peer_knows = true;
   process(message, mo::ResponseReceived{completion_of(status)});
 }
 
-bool MessageSender::read_data_fits(const Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                   std::size_t payload_bytes) const {
-  return frame.header.seq_cnt.value == message.read_seq_cnt &&
-         frame.header.parameter == static_cast<std::uint32_t>(message.bytes_moved) &&
-         read_data_belongs(message, frame, header, payload_bytes);
+bool MessageSender::read_data_fits(const Message& message, const IuFrame& iu) const {
+  return iu.seq_cnt() == message.read_seq_cnt && iu.offset() == static_cast<std::uint32_t>(message.bytes_moved) &&
+         read_data_belongs(message, iu);
 }
 
-bool MessageSender::read_data_belongs(const Message& message, const fc2::ReceivedFrame& frame,
-                                      const DeviceHeader& header, std::size_t payload_bytes) const {
+bool MessageSender::read_data_belongs(const Message& message, const IuFrame& iu) const {
   const vi::SendWork& work = message.work;
-  const std::uint64_t received = std::uint64_t{frame.header.parameter} + payload_bytes;
+  const std::uint64_t received = iu.end();
   const bool whole = received == work.length_bytes;
-  const bool ends = frame.last_of_sequence && frame.header.has(wire::f_ctl::last_sequence);
-  return header.rmt_va == work.remote_address && header.rmt_va_handle == work.remote_handle &&
-         header.tot_len_or_connection_id == work.length_bytes && received <= work.length_bytes && whole == ends;
+  const bool ends = iu.frame.last_of_sequence && iu.frame.header.has(wire::f_ctl::last_sequence);
+  return iu.header.rmt_va == work.remote_address && iu.header.rmt_va_handle == work.remote_handle &&
+         iu.header.tot_len_or_connection_id == work.length_bytes && received <= work.length_bytes && whole == ends;
 }
 
-void MessageSender::read_data_received(Message& message, const fc2::ReceivedFrame& frame, const DeviceHeader& header,
-                                       std::span<const std::uint8_t> payload) {
-  const auto status = wire::fcvi::MessageStatus::from_flags(header.flags);
+void MessageSender::read_data_received(Message& message, const IuFrame& iu) {
+  const auto status = wire::fcvi::MessageStatus::from_flags(iu.header.flags);
   if (!status.ok()) {
-    connection_.peer_failed_it();
-    connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+    endpoint_.end.peer_knows = true;
+    services().port.release(*std::exchange(message.exchange, nullptr));
     return process(message, mo::ReadDataReceived{.status = completion_of(status)});
   }
-  if (!read_data_fits(message, frame, header, payload.size())) return process(message, mo::ExchangeError{});
-  if (!connection_.vi()->is_open(message.work)) return;  // flushed; the end of the connection is on its way
-  if (!message.work.data.scatter(payload)) return process(message, mo::LocalProtectionError{});
+  if (!read_data_fits(message, iu)) return process(message, mo::ExchangeError{});
+  if (!endpoint_.vi->is_open(message.work)) return;  // flushed; the end of the connection is on its way
+  if (!message.work.data.scatter(iu.payload)) return process(message, mo::LocalProtectionError{});
   ++message.read_seq_cnt;
-  read_data_placed(message, payload.size());
+  read_data_placed(message, iu.payload.size());
 }
 
 void MessageSender::read_data_placed(Message& message, std::size_t bytes) {
   placed_bytes_ = bytes;
   const bool last = message.bytes_moved + bytes == message.work.length_bytes;
   if (last) drop_pieces(message);
-  if (last) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
-  read_progress_until_ = connection_.core().scheduler().now() + connection_.core().ulp_timeout();
+  if (last) services().port.release(*std::exchange(message.exchange, nullptr));
+  read_progress_until_ = services().now() + services().ulp_timeout();
   process(message, mo::ReadDataReceived{.last = last});
 }
 
@@ -365,21 +351,42 @@ void MessageSender::process(Message& message, const E& event) {
 
 void MessageSender::settle() {
   drop_completed();
-  if (const auto failed = std::exchange(failed_, std::nullopt)) connection_.fail(reason_of(*failed));
-  connection_.answers_came();
+  failures_.drain([this](Verdict failure) { endpoint_.listener.failed(reason_of(failure)); });
+  if (endpoint_.is_ending) endpoint_.listener.answers_came();
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+/// Told when the machine has come to rest. A connection fails once, by what is found first.
+void MessageSender::connection_failed(Verdict verdict) {
+  if (failures_.empty()) failures_.push(verdict);
+}
+
+/// MSG_IDs are consecutive (find() relies on it), only the last message is being sent, and what the books of read data
+/// take of the pool is what they hold.
+bool MessageSender::is_consistent() const {
+  std::size_t books = 0;
+  bool in_order = true, holds_failure = false;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    const Message& message = open_[i];
+    in_order = in_order && message.msg_id.value == static_cast<std::uint32_t>(open_.front().msg_id.value + i);
+    holds_failure = holds_failure || message.held != Verdict::Success;
+    if (message.pieces != nullptr) books += sizeof(ReadPieces) + message.pieces->arrivals.heap_bytes();
+  }
+  return in_order && books == share_.bytes() && open_.size() <= endpoint_.window && (!holds_failure || failing_) &&
+         (!sending_ || !open_.empty()) && (!sequence_.is_open() || sending_) && failures_.empty();
 }
 
 void MessageSender::drop_completed() {
   const std::size_t before = open_.size();
   while (!open_.empty()) {
     Message& first = open_.front();
-    if (first.machine.is<mo::AwaitClearToSend>() && connection_.clear_to_send())
+    if (first.machine.is<mo::AwaitClearToSend>() && endpoint_.clear_to_send)
       feed(first, mo::ClearToSend{});  // its turn
     if (!first.machine.is<mo::Completed>()) break;
     if (first.held != mo::Completion::Success) {  // all before it completed well, as they did at the peer
-      connection_.note_failure(reason_of(first.held));
-      connection_.vi()->complete_send(first.work, error_bits_of(first.held, first.work));
-      failed_ = first.held;
+      endpoint_.note_failure(reason_of(first.held));
+      endpoint_.vi->complete_send(first.work, error_bits_of(first.held, first.work));
+      connection_failed(first.held);
       break;
     }
     drop_pieces(first);
@@ -410,15 +417,15 @@ bool MessageSender::awaits_answers(wire::MsgId last) const {
   return !wire::serial_less(last, open_.front().msg_id);                    // the first is not complete
 }
 
-void MessageSender::stop_sending() { connection_.core().port().transmitter().withdraw(*this); }
+void MessageSender::stop_sending() { services().port.transmitter().withdraw(*this); }
 
 void MessageSender::connection_ended() {
-  connection_.core().port().transmitter().withdraw(*this);
+  services().port.transmitter().withdraw(*this);
   sequence_.abandon();
   for (Message& message : open_) {
     feed(message, mo::ConnectionEnded{});
     // One that waited for a SEQ_ID or for credit: no frame of it went.
-    if (message.exchange != nullptr) connection_.core().port().release(*std::exchange(message.exchange, nullptr));
+    if (message.exchange != nullptr) services().port.release(*std::exchange(message.exchange, nullptr));
   }
   for (; !open_.empty(); open_.pop_front()) drop_pieces(open_.front());
 }
@@ -427,7 +434,7 @@ void MessageSender::arm_timer() {
   if (timer_.pending()) return;  // deadlines are in order of age, but for reads that make progress: those re-arm
   runtime::TimeNs earliest = runtime::never;
   for (const Message& message : open_) earliest = std::min(earliest, deadline_of(message));
-  if (earliest != runtime::never) connection_.core().scheduler().schedule(timer_, earliest);
+  if (earliest != runtime::never) services().scheduler.schedule(timer_, earliest);
 }
 
 /// FC-VI 8.4.1 a). Reads are answered in order (VI-ARCH 6.3.1.1): while data comes, those behind it wait their turn.
@@ -436,7 +443,7 @@ runtime::TimeNs MessageSender::deadline_of(const Message& message) const {
 }
 
 void MessageSender::timer_expired() {
-  const runtime::TimeNs now = connection_.core().scheduler().now();
+  const runtime::TimeNs now = services().now();
   const auto late =
       std::find_if(open_.begin(), open_.end(), [&](const Message& message) { return deadline_of(message) <= now; });
   if (late != open_.end())
@@ -446,7 +453,7 @@ void MessageSender::timer_expired() {
 
 // A control IU has no place here; where it is the exchange's last sequence the answer cannot come any more.
 void MessageSender::sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) {
-  connection_.core().discard(fc2::Discard::UnexpectedIu);
+  services().discard(fc2::Discard::UnexpectedIu);
   if (!exchange.is_open()) exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);
 }
 
@@ -462,13 +469,13 @@ void MessageSender::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailur
 }
 
 void MessageSender::start_response_timer() {
-  current_->deadline = connection_.core().scheduler().now() + connection_.core().ulp_timeout();
+  current_->deadline = services().now() + services().ulp_timeout();
   arm_timer();
 }
 
 void MessageSender::place_read_data() {
   current_->bytes_moved += placed_bytes_;
-  auto& counters = connection_.core().counters;
+  auto& counters = services().counters;
   ++counters.data_frames_received;
   counters.data_bytes_received += placed_bytes_;
 }
@@ -486,14 +493,14 @@ void MessageSender::complete(mo::Completion completion) {
   }
   if (failure) {
     verdict_ = completion;
-    connection_.note_failure(reason_of(completion));
+    endpoint_.note_failure(reason_of(completion));
   }
-  vi::Vi* vi = connection_.vi();  // null: memory ran out while the connection was stopped
+  vi::Vi* vi = endpoint_.vi;  // null: memory ran out while the connection was stopped
   if (vi != nullptr) vi->complete_send(current_->work, error_bits_of(completion, current_->work));
 }
 
 void MessageSender::fail_connection() {
-  if (current_->held == Verdict::Success) failed_ = verdict_;  // else when its turn comes
+  if (current_->held == Verdict::Success) connection_failed(verdict_);  // else when its turn comes
 }
 
 void MessageSender::abort_exchange() {
@@ -501,15 +508,13 @@ void MessageSender::abort_exchange() {
     sequence_.abandon();
     sending_ = false;
   }
-  if (current_->exchange != nullptr) connection_.core().port().abort(*std::exchange(current_->exchange, nullptr));
+  if (current_->exchange != nullptr) services().port.abort(*std::exchange(current_->exchange, nullptr));
 }
 
-void MessageSender::count_stale() { connection_.core().discard(fc2::Discard::UnexpectedIu); }
-bool MessageSender::reliable() const { return connection_.is_reliable(); }
-bool MessageSender::may_complete() const { return connection_.clear_to_send() && in_turn(*current_); }
+void MessageSender::count_stale() { services().discard(fc2::Discard::UnexpectedIu); }
+bool MessageSender::reliable() const { return endpoint_.is_reliable(); }
+bool MessageSender::may_complete() const { return endpoint_.clear_to_send && in_turn(*current_); }
 bool MessageSender::reports_transport_errors() const { return is_read(*current_) || needs_response(); }
-void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) {
-  connection_.core().unexpected();
-}
+void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 
 }  // namespace fcvi

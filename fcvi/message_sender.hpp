@@ -11,28 +11,26 @@
 #include "fc2_fabric/node/n_port.hpp"
 #include "fc2_fabric/node/sequence_sender.hpp"
 #include "fcvi/arrivals.hpp"
+#include "fcvi/endpoint.hpp"
+#include "fcvi/iu_frame.hpp"
 #include "fcvi/message_numbers.hpp"
 #include "fcvi/reorder_pool.hpp"
 #include "fcvi/scattered_data.hpp"
 #include "state_machines/message_originator.hpp"
-#include "vi/vi.hpp"
-#include "wire/fcvi/device_header.hpp"
+#include "state_machines/outbox.hpp"
 
 namespace fcvi {
-class Connection;
-
 class MessageSender final : public fc2::FrameSource,
                             private machines::message_originator::Context,
                             private fc2::ExchangeUser {
  public:
-  explicit MessageSender(Connection& connection);
+  explicit MessageSender(Endpoint& endpoint);
   ~MessageSender() override;
 
   /// There may be something to send.
   void wake();
   /// A SEND_RESP, WRITE_RESP or READ_RESP frame for this endpoint (FQMID with exchange context 1, 5.2.5).
-  void response_received(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                         std::span<const std::uint8_t> payload);
+  void response_received(const IuFrame& iu);
   /// RESP3 came: messages that were done before may complete (C.5.5).
   void clear_to_send();
   /// Reliable Reception: a message up to this one, which the peer says that it completed (6.12.2), still waits for its
@@ -42,6 +40,7 @@ class MessageSender final : public fc2::FrameSource,
   void stop_sending();
   /// The endpoint left Connected: everything open is aborted and flushed.
   void connection_ended();
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   /// Read data that came in another order than it was sent (FC-VI 8.4.1 d).
@@ -77,18 +76,13 @@ class MessageSender final : public fc2::FrameSource,
   Message* find(wire::MsgId msg_id);
   [[nodiscard]] bool awaits(const Message& message, wire::fcvi::Opcode answer) const;
   void status_received(Message& message, const wire::fcvi::DeviceHeader& header);
-  void read_data_in_any_order(Message& message, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                              std::span<const std::uint8_t> payload);
+  void read_data_in_any_order(Message& message, const IuFrame& iu);
   [[nodiscard]] bool keep_pieces(Message& message);
   void drop_pieces(Message& message);
-  void read_piece_received(Message& message, const fc2::ReceivedFrame& frame, const Arrivals::Range& piece,
-                           std::span<const std::uint8_t> payload);
-  void read_data_received(Message& message, const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& header,
-                          std::span<const std::uint8_t> payload);
-  [[nodiscard]] bool read_data_fits(const Message& message, const fc2::ReceivedFrame& frame,
-                                    const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
-  [[nodiscard]] bool read_data_belongs(const Message& message, const fc2::ReceivedFrame& frame,
-                                       const wire::fcvi::DeviceHeader& header, std::size_t payload_bytes) const;
+  void read_piece_received(Message& message, const IuFrame& iu, const Arrivals::Range& piece);
+  void read_data_received(Message& message, const IuFrame& iu);
+  [[nodiscard]] bool read_data_fits(const Message& message, const IuFrame& iu) const;
+  [[nodiscard]] bool read_data_belongs(const Message& message, const IuFrame& iu) const;
   void read_data_placed(Message& message, std::size_t bytes);
 
   template <class E>
@@ -96,6 +90,7 @@ class MessageSender final : public fc2::FrameSource,
   template <class E>
   void process(Message& message, const E& event);
   void drop_completed();
+  void connection_failed(machines::message_originator::Completion verdict);
   void settle();
   [[nodiscard]] bool in_turn(const Message& message) const;
   [[nodiscard]] runtime::TimeNs deadline_of(const Message& message) const;
@@ -122,7 +117,9 @@ class MessageSender final : public fc2::FrameSource,
   [[nodiscard]] bool reports_transport_errors() const override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
-  Connection& connection_;
+  [[nodiscard]] const Services& services() const { return endpoint_.services; }
+
+  Endpoint& endpoint_;
   boost::circular_buffer<Message> open_;  // in order of MSG_ID, which is consecutive
   MessageNumbers numbers_;
   bool sending_ = false;  // the last of open_ has frames to send
@@ -133,7 +130,7 @@ class MessageSender final : public fc2::FrameSource,
   std::size_t placed_bytes_ = 0;
   runtime::TimeNs read_progress_until_ = 0;  // FCVI_ULP_TIMEOUT after the last read data
   using Verdict = machines::message_originator::Completion;
-  std::optional<Verdict> failed_;              // an effect asked for fail_connection
+  fsm::Outbox<Verdict, 1> failures_;           // of the connection: an effect asked for fail_connection
   Verdict verdict_ = Verdict::TransportError;  // what fail_connection means, until a message says more
   bool failing_ = false;      // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
   ReorderPool::Share share_;  // what the books of read data take of the port's pool

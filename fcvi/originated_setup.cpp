@@ -8,8 +8,8 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
-#include "fcvi/core.hpp"
-#include "fcvi/peer_request.hpp"
+#include "fcvi/setup_errors.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -40,22 +40,22 @@ vi::Return return_of(co::ConnectOutcome outcome, vi::Return refusal) {
 }
 }  // namespace
 
-OriginatedSetup::OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local,
-                                 const vi::NetAddress& remote, runtime::TimeNs deadline,
-                                 vi::ConnectOperation& operation, PeerRequest* peer)
-    : core_(core), connection_(&connection), local_(local), remote_(remote), deadline_(deadline),
-      operation_(&operation), peer_(peer) {}
+OriginatedSetup::OriginatedSetup(const Services& services, SetupOwner& owner, std::uint64_t number,
+                                 Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
+                                 runtime::TimeNs deadline, vi::ConnectOperation& operation, SetupListener* peer)
+    : services_(services), owner_(owner), number_(number), connection_(&connection), local_(local), remote_(remote),
+      deadline_(deadline), operation_(&operation), peer_(peer) {}
 
 OriginatedSetup::~OriginatedSetup() {
-  core_.close_connection_id(connection_id_);
-  core_.port().forget_abort(*this);
-  if (exchange_ != nullptr) core_.port().abort(*exchange_);
+  services_.connection_ids.close(connection_id_);
+  services_.port.forget_abort(*this);
+  if (exchange_ != nullptr) services_.port.abort(*exchange_);
 }
 
 // --- before the first IU -----------------------------------------------------------------------------------------
 
 void OriginatedSetup::start() {
-  if (deadline_ != runtime::never) core_.scheduler().schedule(t1_, deadline_);
+  if (deadline_ != runtime::never) services_.scheduler.schedule(t1_, deadline_);
   try_next_port();
 }
 
@@ -90,9 +90,9 @@ void OriginatedSetup::not_resolved() { give_up(vi::Return::NotReachable); }
 /// FC-VI 7.6 leaves the choice among several ports to us: in turn, until one accepts. Ports go and come meanwhile: the
 /// resolver, which hears of that (FC-VI 7.7.5), says anew who is there; what it still knows costs nothing.
 void OriginatedSetup::try_next_port() {
-  core_.scheduler().cancel(login_patience_);
+  services_.scheduler.cancel(login_patience_);
   phase_ = Phase::Resolving;
-  core_.resolver().resolve(remote_.host, core_.resolve_listener());
+  owner_.resolve(remote_.host);
 }
 
 void OriginatedSetup::log_in() {
@@ -101,9 +101,9 @@ void OriginatedSetup::log_in() {
   target_ = candidates_.front();
   candidates_.erase(candidates_.begin());
   asked_.push_back(target_);
-  fc2::RemotePort& remote = core_.port().remote_port(target_);
-  if (target_ == core_.port().n_port_id() || remote.logged_in()) return begin_setup();
-  if (!candidates_.empty() || !late_.empty()) core_.scheduler().schedule_after(login_patience_, login_patience);
+  fc2::RemotePort& remote = services_.port.remote_port(target_);
+  if (target_ == services_.port.n_port_id() || remote.logged_in()) return begin_setup();
+  if (!candidates_.empty() || !late_.empty()) services_.scheduler.schedule_after(login_patience_, login_patience);
   remote.log_in();
 }
 
@@ -118,11 +118,11 @@ void OriginatedSetup::port_logged_in(wire::FcId) { begin_setup(); }
 void OriginatedSetup::port_login_failed(wire::FcId) { try_next_port(); }
 
 void OriginatedSetup::begin_setup() {
-  core_.scheduler().cancel(login_patience_);
+  services_.scheduler.cancel(login_patience_);
   // Loopback has no login. FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing
   // relative offset.
-  const bool self = target_ == core_.port().n_port_id();
-  fc2::RemotePort& remote = core_.port().remote_port(target_);
+  const bool self = target_ == services_.port.n_port_id();
+  fc2::RemotePort& remote = services_.port.remote_port(target_);
   if (!self && !remote.supports_fc_vi()) return asked_parameters_anew(remote) ? void() : try_next_port();
   phase_ = Phase::SettingUp;
   connection_->set_peer_port(target_);
@@ -140,8 +140,8 @@ bool OriginatedSetup::asked_parameters_anew(fc2::RemotePort& remote) {
 }
 
 bool OriginatedSetup::target_logged_in() const {
-  if (target_ == core_.port().n_port_id()) return core_.port().online();  // loopback
-  return core_.port().remote_port(target_).logged_in();
+  if (target_ == services_.port.n_port_id()) return services_.port.online();  // loopback
+  return services_.port.remote_port(target_).logged_in();
 }
 
 /// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause. A peer may
@@ -161,7 +161,7 @@ void OriginatedSetup::give_up(vi::Return result) {
 /// No exchange is open.
 void OriginatedSetup::end(vi::Return result) {
   finish(result);
-  released_ = true;
+  outbox_.push({Effect::Kind::Release, {}});
   settle();
 }
 
@@ -178,44 +178,65 @@ void OriginatedSetup::finish(vi::Return result) {
 
 template <class E>
 void OriginatedSetup::process(const E& event) {
-  busy_ = true;
   machine_.process(event, *this);
-  busy_ = false;
   settle();
 }
 
 void OriginatedSetup::settle() {
-  if (const auto outcome = std::exchange(outcome_, std::nullopt)) finish(return_of(*outcome, refusal_));
-  if (std::exchange(moves_on_, false)) move_on();
-  if (std::exchange(leaves_, false)) {
-    peer_->nobody_waits();
-    another_port_may_match() ? move_on() : leave();
+  outbox_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void OriginatedSetup::carry_out(Effect effect) {
+  switch (effect.kind) {
+    case Effect::Kind::Finish: return finish(return_of(effect.outcome, refusal_));
+    case Effect::Kind::MoveOn: return move_on();
+    case Effect::Kind::Leave: return nobody_waits_there();
+    case Effect::Kind::RenewLogin: return log_in_again();
+    case Effect::Kind::AbortFinished: return process(co::AbortFinished{});
+    case Effect::Kind::Release: return release_all();
   }
-  if (std::exchange(renews_, false)) log_in_again();
-  if (std::exchange(abort_finished_, false)) return process(co::AbortFinished{});
-  if (!std::exchange(released_, false)) return;
+}
+
+void OriginatedSetup::release_all() {
   phase_ = Phase::Over;
-  if (connection_ != nullptr) connection_->setup_released(this, nullptr);
-  core_.retire(*this);
+  if (connection_ != nullptr) connection_->setup_released(*this);
+  owner_.retire(*this);
+}
+
+/// Before its first IU the machine is at rest, and no exchange is open; once it is over nothing is. Who still has a
+/// call that waits has its endpoint, too.
+bool OriginatedSetup::is_consistent() const {
+  const bool at_rest = machine_.is_any_of<co::Idle, co::AwaitRetryLogin>();
+  const bool in_phase = phase_ == Phase::SettingUp || (exchange_ == nullptr && !t3_.pending());
+  const bool before = (phase_ != Phase::Resolving && phase_ != Phase::LoggingIn) || (at_rest && connection_ != nullptr);
+  const bool asks = !login_patience_.pending() || phase_ == Phase::LoggingIn;
+  return outbox_.empty() && in_phase && before && asks && (peer_ == nullptr || connection_ != nullptr);
 }
 
 /// This exchange goes on to its RESP3; the call and the endpoint, still Pending Connect, go to the next port.
 void OriginatedSetup::move_on() {
   Connection& connection = *std::exchange(connection_, nullptr);
   connection.detach_setup();
-  OriginatedSetup& next = core_.add_setup(connection, local_, remote_, deadline_, *std::exchange(operation_, nullptr),
-                                          std::exchange(peer_, nullptr));
+  OriginatedSetup& next = owner_.add_setup(connection, local_, remote_, deadline_, *std::exchange(operation_, nullptr),
+                                           std::exchange(peer_, nullptr));
   next.late_ = std::move(late_);
   next.go_on(std::move(asked_));
 }
 
 /// A process with that address may start, or may have started since the resolver asked.
-void OriginatedSetup::ask_address_anew() { core_.resolver().invalidate(remote_.host); }
+void OriginatedSetup::ask_address_anew() { services_.resolver.invalidate(remote_.host); }
+
+/// FC-VI 5.3.3: at this port.
+void OriginatedSetup::nobody_waits_there() {
+  peer_->nobody_waits();
+  another_port_may_match() ? move_on() : leave();
+}
 
 /// FC-VI 5.3.3: nobody waits at any port. The request stays in the pool; what is open here ends without it.
 void OriginatedSetup::leave() {
   ask_address_anew();
-  PeerRequest& peer = *peer_;
+  SetupListener& peer = *peer_;
   detach();
   peer.search_ended();
 }
@@ -226,14 +247,13 @@ void OriginatedSetup::detach() {
   peer_ = nullptr;
   if (phase_ == Phase::SettingUp) return;
   phase_ = Phase::Over;
-  core_.retire(*this);
+  owner_.retire(*this);
 }
 
 /// A logout by the peer's own PLOGI is a new login already, and no partition however often it comes.
-bool OriginatedSetup::login_renewable() const { return core_.port().online() && (!renewed_ || target_logged_in()); }
+bool OriginatedSetup::login_renewable() const { return services_.port.online() && (!renewed_ || target_logged_in()); }
 
 void OriginatedSetup::log_in_again() {
-  goes_on_ = true;
   if (!target_logged_in()) renewed_ = true;
   phase_ = Phase::Resolving;
   std::erase(asked_, target_);                  // if it is still there
@@ -270,14 +290,16 @@ void OriginatedSetup::disconnect_received() {
 }
 
 void OriginatedSetup::endpoint_errored() {
-  if (!busy_ && machine_.is<co::AwaitResp3Connected>()) process(co::EndpointErrored{});
+  if (!machine_.processing() && machine_.is<co::AwaitResp3Connected>()) process(co::EndpointErrored{});
 }
 
 bool OriginatedSetup::port_logged_out() {
   assert(exchange_ == nullptr);  // it failed with the login
-  goes_on_ = false;
-  if (phase_ == Phase::SettingUp) process(co::PortLoggedOut{});
-  return goes_on_;
+  if (phase_ != Phase::SettingUp) return false;
+  machine_.process(co::PortLoggedOut{}, *this);
+  const bool goes_on = outbox_.contains({Effect::Kind::RenewLogin, {}});
+  settle();
+  return goes_on;
 }
 
 void OriginatedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
@@ -289,16 +311,16 @@ void OriginatedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcH
   if (ours && header->opcode == Opcode::connect_resp1 && exchange.has_initiative())
     if (const auto resp1 = wire::fcvi::ConnectResp1::from(*header, iu.subspan(header->size())))
       return resp1_received(*resp1);
-  core_.discard(ours ? fc2::Discard::UnexpectedIu : fc2::Discard::BadPayload);
+  services_.discard(ours ? fc2::Discard::UnexpectedIu : fc2::Discard::BadPayload);
   if (exchange.is_open()) return;                                  // T3 covers it
   exchange_failed(exchange, fc2::ExchangeFailure::SequenceError);  // 8.5.2 a: the last sequence, and not a RESP3
 }
 
 void OriginatedSetup::resp3_received(fc2::Exchange& exchange, const wire::fcvi::DeviceHeader& header) {
-  ++core_.counters.ius_received;
+  ++services_.counters.ius_received;
   if (machine_.is_any_of<co::AwaitResp3Connected, co::AwaitResp3Closing>() || !exchange.is_open()) {
     exchange_ = nullptr;
-    core_.port().release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
+    services_.port.release(exchange);  // the peer may have forgotten Last_Sequence (5.8.4)
   }
   // FC-VI 5.3.3: it confirms a connection by our handle; unassigned, there is none.
   const bool confirms = connection_ != nullptr && header.handle == connection_->handle();
@@ -307,7 +329,7 @@ void OriginatedSetup::resp3_received(fc2::Exchange& exchange, const wire::fcvi::
 }
 
 void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
-  ++core_.counters.ius_received;
+  ++services_.counters.ius_received;
   auto verdict = verdict_of(resp1.status);
   const auto attributes = from_wire(resp1.payload.local_attributes);
   const bool usable = resp1.payload.handle != wire::FcviHandle::unassigned && attributes && agrees_with(*attributes);
@@ -319,7 +341,7 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   if (peer_ != nullptr)
     peer_asked(resp1, verdict, attributes);
   else if (machine_.is<co::AwaitResp1Withdrawn>())  // whose request superseded ours still judges by what became of it
-    core_.peer_pool().superseded_resp1_received(number, arbitrated(resp1.status, verdict), target_);
+    owner_.superseded_resp1_received(number_, arbitrated(resp1.status, verdict), target_);
   process(co::Resp1Received{verdict});
 }
 
@@ -357,11 +379,11 @@ void OriginatedSetup::abort_finished() {
 
 void OriginatedSetup::send_connect_rqst(bool retry) {
   retry_ = retry;
-  core_.close_connection_id(connection_id_);  // of the first try
-  connection_id_ = core_.open_connection_id();
+  services_.connection_ids.close(connection_id_);  // of the first try
+  connection_id_ = services_.connection_ids.open(services_.now());
   connection_->set_setup_id(connection_id_);
   if (peer_ != nullptr) peer_->request_sent();
-  exchange_ = core_.port().originate(target_, wire::Type::fc_vi, *this);
+  exchange_ = services_.port.originate(target_, wire::Type::fc_vi, *this);
   if (exchange_ == nullptr) return;  // no exchange is free: T3 finds it out
   wire::fcvi::ConnectRqst request;
   request.connection_id = connection_id_;
@@ -371,13 +393,13 @@ void OriginatedSetup::send_connect_rqst(bool retry) {
   request.payload.local_address = to_wire(local_);
   request.payload.remote_address = to_wire(remote_);
   request.payload.local_attributes =
-      to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, connection_->options().preference);
+      to_wire(connection_->vi()->attributes(), services_.config.pipeline_depth, connection_->options().preference);
   request.payload.connect_info = discriminator_lengths(local_, remote_);
   std::vector<std::uint8_t> iu(request.size());
   request.write(iu);
-  core_.port().send(*exchange_, wire::RCtl::unsolicited_control, std::span(iu).first(32), std::span(iu).subspan(32),
-                    {.transfer_initiative = true});
-  ++core_.counters.ius_sent;
+  services_.port.send(*exchange_, wire::RCtl::unsolicited_control, std::span(iu).first(32), std::span(iu).subspan(32),
+                      {.transfer_initiative = true});
+  ++services_.counters.ius_sent;
 }
 
 void OriginatedSetup::send_resp2(Resp2 answer) {
@@ -389,23 +411,23 @@ void OriginatedSetup::send_resp2(Resp2 answer) {
   if (answer == Resp2::ConnectTimeout) resp2.status = {.reason = wire::fcvi::Reason::connect_timeout};
   std::array<std::uint8_t, 32> bytes;
   resp2.write(bytes);
-  core_.port().send(*exchange_, wire::RCtl::solicited_control, bytes, {}, {.transfer_initiative = true});
-  ++core_.counters.ius_sent;
+  services_.port.send(*exchange_, wire::RCtl::solicited_control, bytes, {}, {.transfer_initiative = true});
+  ++services_.counters.ius_sent;
 }
 
-void OriginatedSetup::stop_t1() { core_.scheduler().cancel(t1_); }
-void OriginatedSetup::start_t3() { core_.scheduler().schedule_after(t3_, core_.ulp_timeout()); }
-void OriginatedSetup::stop_t3() { core_.scheduler().cancel(t3_); }
+void OriginatedSetup::stop_t1() { services_.scheduler.cancel(t1_); }
+void OriginatedSetup::start_t3() { services_.scheduler.schedule_after(t3_, services_.ulp_timeout()); }
+void OriginatedSetup::stop_t3() { services_.scheduler.cancel(t3_); }
 
 void OriginatedSetup::abort_exchange() {
   if (exchange_ != nullptr)
-    core_.port().abort_and_report(*std::exchange(exchange_, nullptr), *this);
+    services_.port.abort_and_report(*std::exchange(exchange_, nullptr), *this);
   else
-    abort_finished_ = true;  // it aborted already
+    outbox_.push({Effect::Kind::AbortFinished, {}});  // it aborted already
 }
 
 void OriginatedSetup::quarantine_connection_id() {
-  core_.set_setup_error({ConnectionIds::Originator::Us, connection_id_, target_}, connection_);
+  set_setup_error(services_, {ConnectionIds::Originator::Us, connection_id_, target_}, connection_);
 }
 
 void OriginatedSetup::allow_send_completions() { connection_->allow_send_completions(); }
@@ -422,9 +444,9 @@ void OriginatedSetup::endpoint_refused() {
 
 void OriginatedSetup::complete_request(ConnectOutcome outcome) {
   if (another_port_may_match())
-    moves_on_ = true;
+    outbox_.push({Effect::Kind::MoveOn, {}});
   else
-    outcome_ = outcome;
+    outbox_.push({Effect::Kind::Finish, outcome});
 }
 void OriginatedSetup::endpoint_timed_out() { connection_->feed(ve::ConnectTimedOut{}); }
 void OriginatedSetup::endpoint_retrying() { connection_->endpoint_retrying(); }
@@ -433,11 +455,11 @@ void OriginatedSetup::endpoint_failed() {
   connection_->feed(ve::SetupFailed{});
 }
 void OriginatedSetup::endpoint_lost() {
-  ++core_.counters.connections_lost;
+  ++services_.counters.connections_lost;
   connection_->set_setup_failure(wire::fcvi::Reason::transport_error);  // C.5.9.1
   connection_->feed(ve::ConnectionLost{});
 }
-void OriginatedSetup::count_stale() { core_.discard(fc2::Discard::UnexpectedIu); }
-void OriginatedSetup::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
+void OriginatedSetup::count_stale() { services_.discard(fc2::Discard::UnexpectedIu); }
+void OriginatedSetup::unexpected(std::string_view, std::string_view, std::string_view) { services_.unexpected(); }
 
 }  // namespace fcvi

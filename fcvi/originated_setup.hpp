@@ -2,20 +2,22 @@
 #pragma once
 #include <vector>
 
-#include "fc2_fabric/node/n_port.hpp"
+#include "fcvi/endpoint_setup.hpp"
+#include "fcvi/services.hpp"
+#include "fcvi/setup_listeners.hpp"
 #include "state_machines/connect_originator.hpp"
-#include "vi/transport.hpp"
+#include "state_machines/outbox.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 
 namespace fcvi {
-class Connection;
-class Core;
-class PeerRequest;
-
-class OriginatedSetup final : private machines::connect_originator::Context, private fc2::ExchangeUser {
+class OriginatedSetup final : public EndpointSetup,
+                              private machines::connect_originator::Context,
+                              private fc2::ExchangeUser {
  public:
-  OriginatedSetup(Core& core, Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
-                  runtime::TimeNs deadline, vi::ConnectOperation& operation, PeerRequest* peer);
+  /// `number` is the owner's. `peer`: whose set-up this is; nullptr for VipConnectRequest.
+  OriginatedSetup(const Services& services, SetupOwner& owner, std::uint64_t number, Connection& connection,
+                  const vi::NetAddress& local, const vi::NetAddress& remote, runtime::TimeNs deadline,
+                  vi::ConnectOperation& operation, SetupListener* peer);
   ~OriginatedSetup() override;
 
   /// T1 runs from here on (VI-DG 3.3.4: the call's own time covers everything).
@@ -34,24 +36,37 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
 
   /// Peer to peer: goes on without the endpoint, and ends its exchange in order.
   void withdraw();
-  void disconnect_requested();
-  void disconnect_received();
-  void endpoint_errored();
-  /// True: it goes on with a new login, and the endpoint with it.
-  bool port_logged_out();
+  // EndpointSetup
+  void disconnect_requested() override;
+  void disconnect_received() override;
+  void endpoint_errored() override;
+  bool port_logged_out() override;
+  void connection_ended() override {}  // it was over before
   /// Goes on without a connection, which would pass a logout on.
   [[nodiscard]] bool stands_alone_with(wire::FcId port) const { return connection_ == nullptr && target_ == port; }
 
-  std::uint64_t number = 0;  // the core's
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   using Resp2 = machines::connect_originator::Resp2;
   using ConnectOutcome = machines::connect_originator::ConnectOutcome;
   enum class Phase : std::uint8_t { Resolving, LoggingIn, SettingUp, Over };
 
+  /// What the machine's actions ask for, once it has come to rest.
+  struct Effect {
+    enum class Kind : std::uint8_t { Finish, MoveOn, Leave, RenewLogin, AbortFinished, Release };
+    Kind kind;
+    ConnectOutcome outcome;  // Finish
+    friend bool operator==(const Effect&, const Effect&) = default;
+  };
+
   template <class E>
   void process(const E& event);
   void settle();
+  void carry_out(Effect effect);
+  void release_all();
+  void nobody_waits_there();
   void try_next_port();
   void log_in();
   void login_is_late();
@@ -91,26 +106,28 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   void quarantine_connection_id() override;
   void allow_send_completions() override;
   void complete_request(ConnectOutcome outcome) override;
-  void leave_waiting_for_peer() override { leaves_ = true; }
+  void leave_waiting_for_peer() override { outbox_.push({Effect::Kind::Leave, {}}); }
   void endpoint_connected() override;
   void endpoint_refused() override;
   void endpoint_timed_out() override;
   void endpoint_retrying() override;
   void endpoint_failed() override;
   void endpoint_lost() override;
-  void renew_login() override { renews_ = true; }
-  void release() override { released_ = true; }
+  void renew_login() override { outbox_.push({Effect::Kind::RenewLogin, {}}); }
+  void release() override { outbox_.push({Effect::Kind::Release, {}}); }
   void count_stale() override;
   [[nodiscard]] bool login_renewable() const override;
   [[nodiscard]] bool peer_to_peer() const override { return peer_ != nullptr; }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
-  Core& core_;
+  const Services& services_;
+  SetupOwner& owner_;
+  const std::uint64_t number_;
   Connection* connection_;  // nullptr once the call goes on without this set-up
   vi::NetAddress local_, remote_;
   runtime::TimeNs deadline_;
   vi::ConnectOperation* operation_;  // until the call returned
-  PeerRequest* peer_;                // whose set-up this is; nullptr for VipConnectRequest, and after it is over
+  SetupListener* peer_;              // whose set-up this is; nullptr for VipConnectRequest, and after it is over
   machines::connect_originator::Machine machine_;
   Phase phase_ = Phase::Resolving;
   std::vector<wire::FcId> candidates_;  // ports of the address that were not asked yet, the next one first
@@ -127,10 +144,8 @@ class OriginatedSetup final : private machines::connect_originator::Context, pri
   bool no_match_ = false;                      // what the last RESP1 said
   vi::Return refusal_ = vi::Return::Reject;    // ... and what a Connect Reject means
   std::optional<wire::fcvi::Reason> failure_;  // what its Disconnect will tell, if it fails now
-  bool busy_ = false, released_ = false, moves_on_ = false, leaves_ = false, renews_ = false, abort_finished_ = false;
+  fsm::Outbox<Effect, 4> outbox_;
   bool renewed_ = false;  // the login with the target, by us
-  bool goes_on_ = false;  // under a new login
-  std::optional<ConnectOutcome> outcome_;
   runtime::Timer<OriginatedSetup, &OriginatedSetup::t1_expired> t1_{*this};
   runtime::Timer<OriginatedSetup, &OriginatedSetup::t3_expired> t3_{*this};
   runtime::Timer<OriginatedSetup, &OriginatedSetup::login_is_late> login_patience_{*this};

@@ -10,7 +10,7 @@
 
 namespace fcvi {
 
-class PeerPool {
+class PeerPool final : public PeerRequestOwner {
  public:
   PeerRequest& add(std::unique_ptr<PeerRequest> request);
   [[nodiscard]] bool anybody_waits() const { return requests_.size() != retired_.size(); }
@@ -20,8 +20,8 @@ class PeerPool {
   void superseded_resp1_received(std::uint64_t setup, machines::peer_arbitration::Resp1 resp1, wire::FcId port);
   void link_lost();
   void fabric_logged_in();
-  /// It is over; bury() destroys it.
-  void retire(const PeerRequest& request);
+  void retire(const PeerRequest& request) override;
+  /// Destroys those that are over.
   void bury();
 
  private:

@@ -5,24 +5,25 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
-#include "fcvi/core.hpp"
 #include "fcvi/originated_setup.hpp"
 #include "fcvi/received_setup.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fcvi {
 namespace pa = machines::peer_arbitration;
 namespace ve = machines::vi_endpoint;
 
-PeerRequest::PeerRequest(Core& core, Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,
-                         vi::ConnectOperation& operation)
-    : core_(core), connection_(connection), local_(local), remote_(remote), operation_(operation) {
+PeerRequest::PeerRequest(const Services& services, SetupOwner& owner, PeerRequestOwner& pool, Connection& connection,
+                         const vi::NetAddress& local, const vi::NetAddress& remote, vi::ConnectOperation& operation)
+    : services_(services), owner_(owner), pool_(pool), connection_(connection), local_(local), remote_(remote),
+      operation_(operation) {
   connection.set_peer_request(this);
 }
 
 PeerRequest::~PeerRequest() = default;
 
 void PeerRequest::start(runtime::TimeNs deadline) {
-  if (deadline != runtime::never) core_.scheduler().schedule(t1_, deadline);
+  if (deadline != runtime::never) services_.scheduler.schedule(t1_, deadline);
   process(pa::SearchDue{});
 }
 
@@ -35,12 +36,26 @@ void PeerRequest::process(const E& event) {
 }
 
 void PeerRequest::settle() {
-  if (std::exchange(search_due_, false)) ask_all_ports();
-  if (const auto outcome = std::exchange(outcome_, std::nullopt)) conclude(*outcome);
+  outbox_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void PeerRequest::carry_out(Effect effect) {
+  switch (effect.kind) {
+    case Effect::Kind::Search: return ask_all_ports();
+    case Effect::Kind::Conclude: return conclude(effect.outcome);
+  }
+}
+
+/// Once it is over nothing is under way. The peer's set-up is known while its request is held or accepted.
+bool PeerRequest::is_consistent() const {
+  const bool holds = !machine_.is_any_of<pa::Holding, pa::Accepting>() || theirs_ != nullptr;
+  const bool ended = !is_over() || (ours_ == nullptr && !next_search_.pending() && !t1_.pending());
+  return outbox_.empty() && holds && ended;
 }
 
 bool PeerRequest::may_match(const wire::fcvi::ConnectRqst& request, wire::FcId source) const {
-  const bool own = source == core_.port().n_port_id() && request.payload.handle == connection_.handle();
+  const bool own = source == services_.port.n_port_id() && request.payload.handle == connection_.handle();
   return pa::is_free(machine_) && !own && remote_address(request.payload).host == local_.host;  // 4.2
 }
 
@@ -104,8 +119,8 @@ void PeerRequest::done(vi::Return result) {
 // --- the search --------------------------------------------------------------------------------------------------
 
 void PeerRequest::ask_all_ports() {
-  core_.scheduler().cancel(next_search_);
-  OriginatedSetup& setup = core_.add_setup(connection_, local_, remote_, runtime::never, *this, this);
+  services_.scheduler.cancel(next_search_);
+  OriginatedSetup& setup = owner_.add_setup(connection_, local_, remote_, runtime::never, *this, this);
   setup.start();
   mapping_is_old_ = ours_ != nullptr && !ours_->is_resolving();
 }
@@ -113,12 +128,12 @@ void PeerRequest::ask_all_ports() {
 /// The peer finds us when it comes; what we do again covers what was lost or not known yet. What the resolver
 /// remembered may have been without the peer's port: then at once.
 void PeerRequest::schedule_search() {
-  core_.scheduler().schedule_after(next_search_, std::exchange(mapping_is_old_, false) ? 0 : core_.ulp_timeout());
+  services_.scheduler.schedule_after(next_search_, std::exchange(mapping_is_old_, false) ? 0 : services_.ulp_timeout());
 }
 
 /// FC-VI 5.3.4: between two requests of one N_Port, which share the Port_Name, the FCVI_HANDLEs decide.
 PeerRequest::PortNames PeerRequest::compare_port_names() const {
-  fc2::NPort& port = core_.port();
+  fc2::NPort& port = services_.port;
   const bool own = theirs_->peer_port() == port.n_port_id();
   const fc2::RemotePort& remote = port.remote_port(theirs_->peer_port());
   const std::uint64_t ours = own ? connection_.handle().value : port.config().port_name.value;
@@ -136,10 +151,10 @@ bool PeerRequest::attributes_match() const { return conflict_ == vi::Return::Suc
 
 /// What the call returns where the two do not fit, or the peer does not want it, is `conflict_`.
 void PeerRequest::conclude(PeerOutcome outcome) {
-  core_.scheduler().cancel(t1_);
+  services_.scheduler.cancel(t1_);
   connection_.set_peer_request(nullptr);
   if (connection_.vi() != nullptr && connection_.vi()->state() == vi::State::Idle) connection_.unbind();
-  core_.peer_pool().retire(*this);
+  pool_.retire(*this);
   operation_.remote_attributes = remote_attributes;
   switch (outcome) {
     case PeerOutcome::Success: return operation_.done(vi::Return::Success);
@@ -154,9 +169,9 @@ void PeerRequest::conclude(PeerOutcome outcome) {
 // --- effects -----------------------------------------------------------------------------------------------------
 
 void PeerRequest::withdraw_setup() {
-  core_.scheduler().cancel(next_search_);
+  services_.scheduler.cancel(next_search_);
   if (ours_ == nullptr) return;
-  superseded_ = ours_->number;
+  superseded_ = ours_->number();
   std::exchange(ours_, nullptr)->withdraw();
 }
 
@@ -187,6 +202,6 @@ void PeerRequest::endpoint_failed() {
 
 void PeerRequest::endpoint_erred() { connection_.feed(ve::SetupFailed{}); }
 
-void PeerRequest::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
+void PeerRequest::unexpected(std::string_view, std::string_view, std::string_view) { services_.unexpected(); }
 
 }  // namespace fcvi

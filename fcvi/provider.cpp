@@ -1,13 +1,83 @@
 #include "fcvi/provider.hpp"
 
-#include "fcvi/connection.hpp"
-#include "fcvi/core.hpp"
+#include <algorithm>
+
+#include "fcvi/connections.hpp"
+#include "fcvi/dispatcher.hpp"
+#include "fcvi/setup_book.hpp"
+#include "vi/connection_points.hpp"
 
 namespace fcvi {
 
+/// What a provider has once, in order of construction. Who comes later may use what stands before it.
+struct Provider::Parts {
+  Parts(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& chosen)
+      : config(chosen), reorder_pool(chosen.reorder_pool_bytes),
+        connection_ids(chosen.first_connection_id), services{.port = port,
+                                                             .scheduler = port.scheduler(),
+                                                             .resolver = resolver,
+                                                             .config = config,
+                                                             .counters = counters,
+                                                             .reorder_pool = reorder_pool,
+                                                             .connection_ids = connection_ids,
+                                                             .message_exchanges = message_exchanges,
+                                                             .peer_reports = peer_reports,
+                                                             .connection_owner = connections,
+                                                             .replies = dispatcher,
+                                                             .burial = burial} {
+    dispatcher.begin();
+  }
+  ~Parts() { dispatcher.end(); }
+  void bury() {
+    setups.bury();
+    connections.bury();
+  }
+  [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
+  Connection* begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::Return& refusal);
+  [[nodiscard]] runtime::TimeNs deadline_after(vi::TimeNs timeout_ns) const;
+
+  const ProviderConfig config;
+  ProviderCounters counters;
+  ReorderPool reorder_pool;
+  ConnectionIds connection_ids;
+  MessageExchanges message_exchanges;
+  PeerReports peer_reports;
+  runtime::Timer<Parts, &Parts::bury> burial{*this};
+  Connections connections{services, config};
+  Dispatcher dispatcher{services, connections, setups};  // keeps references: begin() follows
+  const Services services;
+  vi::ConnectionPoints connection_points{services.scheduler};
+  SetupBook setups{services, connection_points, connections};
+};
+
+bool Provider::Parts::is_own(const wire::IpAddress& host) const {
+  const auto& more = config.more_addresses;
+  return host == config.address || std::find(more.begin(), more.end(), host) != more.end();
+}
+
+/// VipConnectRequest and VipConnectPeerRequest: the VI is Pending Connect, or nullptr and why not.
+Connection* Provider::Parts::begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns,
+                                           vi::Return& refusal) {
+  refusal = vi::Return::InvalidParameter;
+  if (timeout_ns <= 0 || !is_own(local.host)) return nullptr;
+  refusal = vi::Return::InvalidState;
+  if (vi.state() != vi::State::Idle) return nullptr;
+  refusal = vi::Return::ErrorResource;
+  Connection* connection = connections.open(vi);
+  if (connection != nullptr) connection->feed(machines::vi_endpoint::ConnectRequested{});
+  return connection;
+}
+
+runtime::TimeNs Provider::Parts::deadline_after(vi::TimeNs timeout_ns) const {
+  const runtime::TimeNs now = services.now();
+  return timeout_ns >= runtime::never - now ? runtime::never : now + timeout_ns;
+}
+
 Provider::Provider(fc2::NPort& port, farp::Resolver& resolver, ProviderConfig config)
-    : core_(std::make_unique<Core>(port, resolver, config)) {}
+    : parts_(std::make_unique<Parts>(port, resolver, config)) {}
 Provider::~Provider() = default;
+
+// --- vi::Transport -----------------------------------------------------------------------------------------------
 
 /// FC-VI 5.7, 7.2: a frame has 2112 bytes, 32 of them the device header; 16 addresses are what a name server keeps
 /// of a port.
@@ -23,30 +93,53 @@ vi::Capabilities Provider::capabilities() const {
 }
 
 vi::Return Provider::attach(vi::Vi&) { return vi::Return::Success; }
-void Provider::detach(vi::Vi& vi) { core_->detach(vi); }
+
+void Provider::detach(vi::Vi& vi) {
+  if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->abandon();
+  parts_->connections.forget(vi);
+}
 
 void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
-  core_->connect_request(vi, local, remote, timeout_ns, operation);
+  vi::Return refusal{};
+  Connection* connection = parts_->begin_request(vi, local, timeout_ns, refusal);
+  if (connection == nullptr) return operation.done(refusal);
+  const runtime::TimeNs deadline = parts_->deadline_after(timeout_ns);
+  parts_->setups.add_setup(*connection, local, remote, deadline, operation, nullptr).start();
 }
 
 void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) {
-  if (!core_->is_own(local.host)) return operation.done(vi::Return::InvalidParameter);
-  core_->connection_points().wait(local, timeout_ns, operation);
+  if (!is_own(local.host)) return operation.done(vi::Return::InvalidParameter);
+  parts_->connection_points.wait(local, timeout_ns, operation);
 }
 
 void Provider::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
-  core_->connect_accept(token, vi, operation);
+  parts_->setups.accept(token, vi, operation);
 }
 void Provider::connect_reject(vi::ConnectionToken token, vi::Operation& operation) {
-  core_->connect_reject(token, operation);
+  parts_->setups.reject(token, operation);
 }
+
 vi::Return Provider::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                           vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
-  return core_->connect_peer_request(vi, local, remote, timeout_ns, operation);
+  vi::Return refusal{};
+  Connection* connection = parts_->begin_request(vi, local, timeout_ns, refusal);
+  if (connection == nullptr) return refusal;
+  parts_->setups.request_peer(*connection, local, remote, parts_->deadline_after(timeout_ns), operation);
+  return vi::Return::Success;
 }
-void Provider::withdraw(vi::ConnectWaitOperation& operation) { core_->connection_points().withdraw(operation); }
-void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) { core_->disconnect(vi, operation); }
+
+void Provider::withdraw(vi::ConnectWaitOperation& operation) { parts_->connection_points.withdraw(operation); }
+
+void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) {
+  if (auto* connection = static_cast<Connection*>(vi.transport_context))
+    return connection->request_disconnect(operation);
+  const auto outcome =
+      vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
+  if (outcome.disconnect_requested)
+    vi.endpoint_event(machines::vi_endpoint::DisconnectAnswered{});  // of no connection: nobody to ask
+  operation.done(vi::Return::Success);
+}
 
 void Provider::send_posted(vi::Vi& vi) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->sender().wake();
@@ -55,23 +148,30 @@ void Provider::stopped(vi::Vi& vi, vi::StopCause cause) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->stopped_by_model(cause);
 }
 
-void Provider::set_options(const vi::Vi& vi, ConnectionOptions options) { core_->set_options(vi, options); }
+// --- beside it ---------------------------------------------------------------------------------------------------
 
-std::optional<PeerReport> Provider::told_by_peer(const vi::Vi& vi) const { return core_->told_by_peer(vi); }
+void Provider::set_options(const vi::Vi& vi, ConnectionOptions options) {
+  parts_->connections.set_options(vi, options);
+}
+
+std::optional<PeerReport> Provider::told_by_peer(const vi::Vi& vi) const {
+  const auto found = parts_->peer_reports.find(&vi);
+  return found == parts_->peer_reports.end() ? std::nullopt : std::optional(found->second);
+}
 EndCause Provider::end_cause(const vi::Vi& vi) {
   const auto* connection = static_cast<const Connection*>(vi.transport_context);
   return connection == nullptr ? EndCause{} : connection->end_cause();
 }
 
-const ProviderConfig& Provider::config() const { return core_->config(); }
-bool Provider::is_own(const wire::IpAddress& host) const { return core_->is_own(host); }
-const ProviderCounters& Provider::counters() const { return core_->counters; }
-std::size_t Provider::handles_in_use() const { return core_->handles_in_use(); }
-std::size_t Provider::open_setups() const { return core_->open_setups(); }
-std::size_t Provider::resting_connection_ids() const { return core_->resting_connection_ids(); }
-std::uint64_t Provider::reorder_bytes() const { return core_->reorder_pool.held_bytes(); }
-std::uint64_t Provider::reorder_peak_bytes() const { return core_->reorder_pool.peak_bytes(); }
-std::size_t Provider::open_connection_ids() const { return core_->open_connection_ids(); }
-fc2::NPort& Provider::port() { return core_->port(); }
+const ProviderConfig& Provider::config() const { return parts_->config; }
+bool Provider::is_own(const wire::IpAddress& host) const { return parts_->is_own(host); }
+const ProviderCounters& Provider::counters() const { return parts_->counters; }
+std::size_t Provider::handles_in_use() const { return parts_->connections.handles_in_use(); }
+std::size_t Provider::open_setups() const { return parts_->setups.size(); }
+std::size_t Provider::resting_connection_ids() const { return parts_->connection_ids.resting(parts_->services.now()); }
+std::uint64_t Provider::reorder_bytes() const { return parts_->reorder_pool.held_bytes(); }
+std::uint64_t Provider::reorder_peak_bytes() const { return parts_->reorder_pool.peak_bytes(); }
+std::size_t Provider::open_connection_ids() const { return parts_->connection_ids.in_use(); }
+fc2::NPort& Provider::port() { return parts_->services.port; }
 
 }  // namespace fcvi

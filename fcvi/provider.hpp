@@ -1,72 +1,24 @@
 // The FC-VI provider of one N_Port: the VI model's transport, over exchanges of TYPE 58h (FC-VI clauses 4 to 8).
 //
-//   vi::Nic -> Provider -> Endpoint (one per VI) -> MessageSender, MessageReceiver, ReadResponder
-//                       -> ConnectOriginator, ConnectResponder, DisconnectOriginator (while they are under way)
+//   Provider    the calls of vi::Transport
+//   Dispatcher  what the N_Port brings: frames, IUs, logins and logouts
+//   SetupBook   Connection Setups, ours and the peers', and the requests of the peer pool
+//   Connections by FCVI_HANDLE: each with MessageSender, MessageReceiver, ReadResponder and Disconnector
+//   Services    what all of these are given: port, scheduler, counters, configuration, ...
 //
 // No I/O, clock, thread: fed by the N_Port and its scheduler. Not thread-safe: the driver serialises.
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "farp/resolver.hpp"
 #include "fc2_fabric/node/n_port.hpp"
+#include "fcvi/configuration.hpp"
+#include "fcvi/counters.hpp"
+#include "fcvi/reports.hpp"
 #include "vi/transport.hpp"
-#include "wire/fcvi/reason.hpp"
 
 namespace fcvi {
-class Core;
-
-/// What the two ends of a connection need not agree on; each VI may have its own (FC-VI 5.8.2).
-struct ConnectionOptions {
-  bool preference = false;  // FCVI_PREF (5.8.2, 7.3): PREF in every frame of its messages
-  bool class_2 = false;     // its messages go in class 2, where both ports and the fabric offer it (NPortConfig)
-};
-
-struct ProviderConfig {
-  wire::IpAddress address;  // of this NIC, and what LocalNicAddress tells; one of the resolver's own
-  std::vector<wire::IpAddress> more_addresses = {};  // connection points may be bound to these as well (4.2)
-  std::uint32_t first_handle = 1;                    // drawn from the seed by the driver, as first_connection_id
-  std::uint32_t first_connection_id = 1;
-  std::uint32_t max_endpoints = 1u << 20;     // FCVI_HANDLEs in use or resting
-  std::uint32_t max_pending_requests = 1024;  // CONNECT_RQSTs that wait for the application's decision
-  /// Bytes of message data per IU, rounded down to whole frames. SEQ_CNT must not repeat within one IU (5.6), so that
-  /// 65,536 frames are the most; 0 means that.
-  std::uint64_t max_iu_bytes = 0;
-  std::uint32_t pipeline_depth = 31;  // FCVI_PIPELINE_DEPTH (7.3): open messages less one, Reliable Reception
-  /// What the port keeps of frames that overtook others on an out-of-order fabric, or that wait for read data (VI-ARCH
-  /// 6.3.1.1): all of it. One peer may have half of it, one connection a third (fcvi/reorder_pool.hpp). What finds no
-  /// room is lost in class 3, and busied in class 2.
-  std::uint64_t reorder_pool_bytes = 256u << 20;
-  bool preference = false;  // of VIs without options of their own; class_2 too
-  bool class_2 = false;
-  runtime::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
-  wire::MsgId first_msg_id = wire::MsgId::first;  // 1 as 5.9.6 says. Tests begin shortly before it wraps, at both ends.
-};
-
-/// What a provider did since it began. Frames and bytes are message data only.
-struct ProviderCounters {
-  std::uint64_t ius_sent = 0, ius_received = 0;
-  std::uint64_t data_frames_sent = 0, data_frames_received = 0;
-  std::uint64_t data_bytes_sent = 0, data_bytes_received = 0;
-  std::uint64_t messages_sent = 0, messages_received = 0;
-  std::uint64_t connections_made = 0, connections_lost = 0;
-  /// Times that the reorder pool had no room: a frame was lost (class 3) or busied (class 2), or at Unreliable Delivery
-  /// a message.
-  std::uint64_t reorder_pool_full = 0;
-};
-
-/// What the peer's last DISCONNECT IU said of a connection (FC-VI 5.9.7.3.2 NOTE, Annex E). No descriptor depends on
-/// it.
-struct PeerReport {
-  /// FCVI_MSG_ID: of the last message that the peer completed (6.12.2, 6.13.2); whose numbers it means is the peer's
-  /// matter.
-  wire::MsgId last_msg_id{};
-  std::optional<wire::fcvi::Reason> reason;  // Table 12; of a DISCONNECT_RESP 4Bh, Disconnect Accept
-};
-
-using vi::EndCause;
-
 class Provider final : public vi::Transport {
  public:
   Provider(fc2::NPort& port, farp::Resolver& resolver, ProviderConfig config);
@@ -114,7 +66,8 @@ class Provider final : public vi::Transport {
   [[nodiscard]] std::uint64_t reorder_peak_bytes() const;
 
  private:
-  std::unique_ptr<Core> core_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace fcvi

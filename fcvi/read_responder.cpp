@@ -4,8 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "fcvi/connection.hpp"
-#include "fcvi/core.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/fcvi/message_status.hpp"
 
 namespace fcvi {
@@ -18,19 +17,28 @@ constexpr runtime::TimeNs exchange_retry_ns = 10 * runtime::microsecond;
 
 ReadResponder::~ReadResponder() = default;
 
+/// An exchange is open for the first response alone, a sequence within an exchange.
+bool ReadResponder::is_consistent() const {
+  return endpoint_.answers_reads == is_busy() && responses_.size() <= max_waiting &&
+         (exchange_ == nullptr || is_busy()) && (!sequence_.is_open() || exchange_ != nullptr);
+}
+
 bool ReadResponder::add(const fc2::ReceivedFrame& frame, const DeviceHeader& request) {
   if (responses_.size() == max_waiting) return false;
   if (responses_.full()) responses_.set_capacity(std::max(first_capacity, 2 * responses_.capacity()));
   responses_.push_back({frame.header, request, frame.class_2});
-  connection_.core().message_opened(connection_.peer_port(), frame.header.ox_id, connection_);
-  connection_.core().port().transmitter().submit(*this);
+  endpoint_.answers_reads = true;
+  services().message_exchanges.opened(endpoint_.peer_port, frame.header.ox_id, endpoint_.handle);
+  services().port.transmitter().submit(*this);
   return true;
 }
 
 void ReadResponder::clear() {
   sequence_.abandon();
   responses_.clear();
-  if (exchange_ != nullptr) connection_.core().port().abort(*std::exchange(exchange_, nullptr));
+  endpoint_.answers_reads = false;
+  if (exchange_ != nullptr) services().port.abort(*std::exchange(exchange_, nullptr));
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 /// A read that failed has failed at its originator, too: the connection breaks (FC-VI 8.4.2 e), and what waited for its
@@ -43,9 +51,9 @@ void ReadResponder::exchange_failed(fc2::ExchangeFailure failure) {
 
 /// VI-DG 3.8.1: no descriptor of ours takes part.
 void ReadResponder::fail() {
-  if (vi::Vi* vi = connection_.vi(); vi != nullptr)
+  if (vi::Vi* vi = endpoint_.vi; vi != nullptr)
     vi->report(vi::ErrorCode::RdmaTransport, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
-  connection_.fail(wire::fcvi::Reason::remote_rdma_transport_error);
+  endpoint_.listener.failed(wire::fcvi::Reason::remote_rdma_transport_error);
 }
 
 bool ReadResponder::abort_received(wire::OxId ox_id) {
@@ -71,43 +79,44 @@ void ReadResponder::finish_first() {
   if (exchange_->is_class_2()) exchange_->context = nullptr;  // its ACKs are not ours to wait for
   exchange_ = nullptr;
   responses_.pop_front();
+  endpoint_.answers_reads = is_busy();
+  FCVI_ASSERT_CONSISTENT(*this);
   if (!done.lost) {
-    connection_.receiver().message_completed(done.request.msg_id);
-    return is_busy() ? void() : connection_.receiver().reads_answered();
+    endpoint_.message_completed(done.request.msg_id);
+    return is_busy() ? void() : endpoint_.listener.reads_answered();
   }
-  connection_.vi()->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0,
-                           vi::status::op_rdma_read);  // as if it were refused at once
-  connection_.fail(wire::fcvi::Reason::remote_rdma_read_protection_error,
-                   machines::message_responder::ReceiveError::Protection);
+  endpoint_.vi->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0,
+                       vi::status::op_rdma_read);  // as if it were refused at once
+  endpoint_.listener.failed(wire::fcvi::Reason::remote_rdma_read_protection_error,
+                            machines::message_responder::ReceiveError::Protection);
 }
 
-void ReadResponder::retry() { connection_.core().port().transmitter().submit(*this); }
+void ReadResponder::retry() { services().port.transmitter().submit(*this); }
 
 bool ReadResponder::open_exchange() {
-  Core& core = connection_.core();
   const Response& response = responses_.front();
-  exchange_ =
-      core.port().open_for_reply({.header = response.frame, .data_field = {}, .class_2 = response.class_2}, core);
+  exchange_ = services().port.open_for_reply({.header = response.frame, .data_field = {}, .class_2 = response.class_2},
+                                             services().replies);
   if (exchange_ != nullptr)
     exchange_->context = this;
   else
-    core.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
+    services().scheduler.schedule_after(retry_, exchange_retry_ns);  // all are in use
   return exchange_ != nullptr;
 }
 
 bool ReadResponder::begin_sequence() {
   if (exchange_ == nullptr && !open_exchange()) return false;
   const Response& response = responses_.front();
-  if (!sequence_.begin(*exchange_, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, connection_.cs_ctl()))
+  if (!sequence_.begin(*exchange_, wire::RCtl::solicited_data, wire::df_ctl::device_header_32, endpoint_.cs_ctl()))
     return false;
   DeviceHeader header = response.request;
-  header.handle = connection_.peer_handle();
+  header.handle = endpoint_.peer_handle;
   header.opcode = Opcode::read_resp;
   header.flags = 0;
   header.parameter = 0;
   header.write(device_header_);
   const std::uint64_t frame_bytes = sequence_.data_field_bytes() - device_header_.size();
-  const std::uint64_t configured = connection_.core().config().max_iu_bytes;
+  const std::uint64_t configured = services().config.max_iu_bytes;
   const std::uint64_t most = 65536 * frame_bytes;  // FC-VI 5.6
   iu_bytes_left_ = configured == 0 ? most : std::clamp(configured / frame_bytes * frame_bytes, frame_bytes, most);
   return true;
@@ -122,7 +131,7 @@ bool ReadResponder::fill(fc2::Frame& frame) {
   auto size = static_cast<std::size_t>(std::min({room, iu_bytes_left_, left}));
   const std::span<std::uint8_t> data_field = frame.data_field();
   std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
-  const bool lost = response.lost = !connection_.vi()->read_remote(
+  const bool lost = response.lost = !endpoint_.vi->read_remote(
       request.rmt_va_handle, request.rmt_va + response.bytes_sent,
       data_field.subspan(device_header_.size(), size));  // one frame more, without payload, says so (ruling 18)
   if (lost) {
@@ -135,7 +144,7 @@ bool ReadResponder::fill(fc2::Frame& frame) {
   const auto offset = static_cast<std::uint32_t>(response.bytes_sent);
   sequence_.stamp(frame, device_header_.size() + size, offset, last || iu_bytes_left_ == 0 ? &end : nullptr);
   response.bytes_sent += size;
-  ProviderCounters& counters = connection_.core().counters;
+  ProviderCounters& counters = services().counters;
   ++counters.data_frames_sent;
   counters.data_bytes_sent += size;
   if (last || iu_bytes_left_ == 0) ++counters.ius_sent;

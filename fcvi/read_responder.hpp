@@ -3,18 +3,15 @@
 #include <array>
 #include <boost/circular_buffer.hpp>
 
-#include "fc2_fabric/node/exchange.hpp"
 #include "runtime/scheduler.hpp"
 #include "fc2_fabric/node/sequence_sender.hpp"
 #include "fc2_fabric/node/transmitter.hpp"
-#include "wire/fcvi/device_header.hpp"
+#include "fcvi/endpoint.hpp"
 
 namespace fcvi {
-class Connection;
-
 class ReadResponder final : public fc2::FrameSource {
  public:
-  explicit ReadResponder(Connection& connection) : connection_(connection) {}
+  explicit ReadResponder(Endpoint& endpoint) : endpoint_(endpoint) {}
   ~ReadResponder() override;
 
   /// A granted request. Requests are answered in order (VI-ARCH 6.3.1.1), each in its own exchange, which is opened
@@ -28,6 +25,7 @@ class ReadResponder final : public fc2::FrameSource {
   void exchange_failed(fc2::ExchangeFailure failure);
   /// Read data is still to be sent.
   [[nodiscard]] bool is_busy() const { return !responses_.empty(); }
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   struct Response {
@@ -48,7 +46,9 @@ class ReadResponder final : public fc2::FrameSource {
   void finish_first();
   void fail();
 
-  Connection& connection_;
+  [[nodiscard]] const Services& services() const { return endpoint_.services; }
+
+  Endpoint& endpoint_;
   boost::circular_buffer<Response> responses_;  // the first is being sent
   fc2::Exchange* exchange_ = nullptr;           // of the first
   fc2::SequenceSender sequence_;

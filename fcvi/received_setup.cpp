@@ -5,8 +5,8 @@
 
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
-#include "fcvi/core.hpp"
-#include "fcvi/peer_request.hpp"
+#include "fcvi/setup_errors.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
@@ -25,37 +25,53 @@ static vi::Return return_of(cr::AcceptOutcome outcome) {
   return vi::Return::ErrorResource;
 }
 
-ReceivedSetup::ReceivedSetup(Core& core, std::uint64_t token, fc2::Exchange& exchange,
+ReceivedSetup::ReceivedSetup(const Services& services, SetupOwner& owner, std::uint64_t token, fc2::Exchange& exchange,
                              const wire::fcvi::ConnectRqst& request)
-    : core_(core), token_(token), exchange_(&exchange), request_(request), peer_port_(exchange.peer()) {
+    : services_(services), owner_(owner), token_(token), exchange_(&exchange), request_(request),
+      peer_port_(exchange.peer()) {
   exchange.hand_over(*this);
 }
 
 ReceivedSetup::~ReceivedSetup() {
-  if (exchange_ != nullptr) core_.port().abort(*exchange_);
+  if (exchange_ != nullptr) services_.port.abort(*exchange_);
 }
 
 template <class E>
 void ReceivedSetup::process(const E& event) {
-  busy_ = true;
   machine_.process(event, *this);
-  busy_ = false;
   settle();
 }
 
 void ReceivedSetup::settle() {
-  if (const auto outcome = std::exchange(outcome_, std::nullopt)) {
-    if (connection_->vi()->state() == vi::State::Idle) connection_->unbind();
-    operation_->done(return_of(*outcome));
+  outbox_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void ReceivedSetup::carry_out(Effect effect) {
+  switch (effect.kind) {
+    case Effect::Kind::Finish: return finish(effect.outcome);
+    case Effect::Kind::Leave: return peer_->acceptance_refused();
+    case Effect::Kind::Release: return release_all();
   }
-  if (std::exchange(leaves_, false)) peer_->acceptance_refused();
-  if (!std::exchange(released_, false)) return;
-  over_ =
-      // its exchange, if one is open, is aborted behind what the application does now (Figure C.5): 8.5.3 d) asks no
-      // ABTS
-      true;
-  if (connection_ != nullptr) connection_->setup_released(nullptr, this);
-  core_.retire(*this);
+}
+
+void ReceivedSetup::finish(AcceptOutcome outcome) {
+  if (connection_->vi()->state() == vi::State::Idle) connection_->unbind();
+  operation_->done(return_of(outcome));
+}
+
+/// Its exchange, if one is open, is aborted behind what the application does now (Figure C.5): 8.5.3 d) asks no ABTS.
+void ReceivedSetup::release_all() {
+  over_ = true;
+  if (connection_ != nullptr) connection_->setup_released(*this);
+  owner_.retire(*this);
+}
+
+/// What is offered has no endpoint yet, and waits for the application; what is over waits for nothing.
+bool ReceivedSetup::is_consistent() const {
+  const bool offers = !offered_ || (connection_ == nullptr && machine_.is_any_of<cr::AwaitDecision, cr::AwaitRetry>());
+  const bool accepts = operation_ == nullptr || connection_ != nullptr || is_peer_to_peer();
+  return outbox_.empty() && offers && accepts && (!over_ || (machine_.is<cr::Idle>() && !offered_ && !t2_.pending()));
 }
 
 // --- events ------------------------------------------------------------------------------------------------------
@@ -68,30 +84,31 @@ void ReceivedSetup::matched(vi::ConnectWaitOperation& waiting, const vi::ViAttri
   waiting.done(vi::Return::Success);
 }
 
-void ReceivedSetup::matched(PeerRequest& request) {
+void ReceivedSetup::matched(SetupListener& request) {
   peer_ = &request;
   process(cr::RqstMatched{});
   request.matched(*this);
 }
 
 void ReceivedSetup::set_offered(bool offered) {
-  if (offered != offered_) offered ? ++core_.pending_requests : --core_.pending_requests;
+  if (offered != offered_) offered ? owner_.offer_made() : owner_.offer_over();
   offered_ = offered;
 }
 
 void ReceivedSetup::refuse(Answer answer) { process(cr::RqstRefused{answer}); }
 
 void ReceivedSetup::retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request) {
-  retried_exchange_ = &exchange;
-  retried_ = &request;
+  const Retry retry{exchange, request};
+  retry_ = &retry;
   process(cr::RqstRetried{});
+  retry_ = nullptr;
 }
 
 void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
   connection_ = &connection;
   operation_ = &operation;
   set_offered(false);
-  connection.set_setup(nullptr, this);
+  connection.attach_setup(*this, Endpoint::Setup::Received);
   connection.set_setup_id(request_.connection_id);
   connection.set_peer_port(peer_port_);
   connection.set_peer(request_.payload.handle, request_.payload.local_attributes);
@@ -101,7 +118,7 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
 void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
   set_offered(false);
   if (told != nullptr)
-    told_ = to_wire(told->attributes(), core_.config().pipeline_depth, core_.options_of(*told).preference);
+    told_ = to_wire(told->attributes(), services_.config.pipeline_depth, owner_.options_of(*told).preference);
   process(cr::RejectRequested{answer});
 }
 
@@ -110,7 +127,8 @@ void ReceivedSetup::disconnect_requested() {
 }
 /// Lost before RESP2 came, of the set-up or of its retry: what is left of it refuses.
 void ReceivedSetup::endpoint_errored() {
-  if (!busy_ && machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry, cr::ConnectedRetry>())
+  if (!machine_.processing() &&
+      machine_.is_any_of<cr::AwaitResp2Accepted, cr::AcceptedAwaitRetry, cr::ConnectedRetry>())
     process(cr::EndpointErrored{});
 }
 bool ReceivedSetup::awaits_retry() const { return connection_ == nullptr || !connection_->is_stopped(); }
@@ -127,10 +145,11 @@ void ReceivedSetup::disconnect_received() {
 void ReceivedSetup::connection_ended() {
   if (machine_.is_any_of<cr::Connected, cr::ConnectedRetry>()) process(cr::ConnectionEnded{});
 }
-void ReceivedSetup::port_logged_out() {
-  if (offered_) core_.offer_unreachable(token_);
+bool ReceivedSetup::port_logged_out() {
+  if (offered_) owner_.offer_unreachable(token_);
   assert(exchange_ == nullptr);  // it failed with the login
   process(cr::PortLoggedOut{});
+  return false;
 }
 void ReceivedSetup::t2_expired() {
   failure_ = wire::fcvi::Reason::transport_error;  // "Connection Setup Timeout" is the originator's (5.9.7.3.2)
@@ -139,17 +158,17 @@ void ReceivedSetup::t2_expired() {
 
 void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                                       std::span<const std::uint8_t> iu) {
-  if (over_) return core_.discard(fc2::Discard::DeadSetup);  // in the instant in which T2 ran out
+  if (over_) return services_.discard(fc2::Discard::DeadSetup);  // in the instant in which T2 ran out
   const auto resp2 = wire::fcvi::ConnectResp2::parse(first.device_header_size(), iu);
   const bool ours =
       resp2 && first.r_ctl == wire::RCtl::solicited_control && resp2->connection_id == request_.connection_id;
   if (!ours || !exchange.has_initiative()) {
-    core_.discard(fc2::Discard::BadPayload);
+    services_.discard(fc2::Discard::BadPayload);
     if (exchange.is_open()) return;  // T2 covers it
     return exchange_failed(exchange,
                            fc2::ExchangeFailure::SequenceError);  // 8.5.2 a: its last sequence, no RESP3 can go
   }
-  ++core_.counters.ius_received;
+  ++services_.counters.ius_received;
   const bool accepted = !resp2->status && connection_ != nullptr && resp2->handle == connection_->handle();
   confirms_ = accepted && machine_.is_any_of<cr::AwaitResp2Accepted, cr::ConnectedRetry>();
   process(cr::Resp2Received{.accepted = accepted});
@@ -167,7 +186,7 @@ void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure
     case fc2::ExchangeFailure::Rejected:
     case fc2::ExchangeFailure::AbortDemanded:
     case fc2::ExchangeFailure::NotAcknowledged: return process(cr::ExchangeError{});
-    case fc2::ExchangeFailure::PortLoggedOut: break;  // Core::remote_port_logged_out follows
+    case fc2::ExchangeFailure::PortLoggedOut: break;  // port_logged_out() follows
   }
 }
 
@@ -188,12 +207,12 @@ void ReceivedSetup::send_resp1(Answer answer) {
   if (told_) resp1.payload.local_attributes = *told_;
   if (accepted)
     resp1.payload.local_attributes =
-        to_wire(connection_->vi()->attributes(), core_.config().pipeline_depth, connection_->options().preference);
+        to_wire(connection_->vi()->attributes(), services_.config.pipeline_depth, connection_->options().preference);
   std::vector<std::uint8_t> iu(resp1.size());
   resp1.write(iu);
-  core_.port().send(*exchange_, wire::RCtl::solicited_control, std::span(iu).first(32), std::span(iu).subspan(32),
-                    {.transfer_initiative = true});
-  ++core_.counters.ius_sent;
+  services_.port.send(*exchange_, wire::RCtl::solicited_control, std::span(iu).first(32), std::span(iu).subspan(32),
+                      {.transfer_initiative = true});
+  ++services_.counters.ius_sent;
 }
 
 void ReceivedSetup::send_resp3(Answer answer) {
@@ -205,28 +224,28 @@ void ReceivedSetup::send_resp3(Answer answer) {
   resp3.status = status_of(answer);
   std::array<std::uint8_t, 32> bytes;
   resp3.write(bytes);
-  exchange_->hand_over(core_);  // class 2: the ACK may come when this set-up is gone
-  core_.port().send(*std::exchange(exchange_, nullptr), wire::RCtl::solicited_control, bytes, {},
-                    {.last_of_exchange = true});
-  ++core_.counters.ius_sent;
+  exchange_->hand_over(services_.replies);  // class 2: the ACK may come when this set-up is gone
+  services_.port.send(*std::exchange(exchange_, nullptr), wire::RCtl::solicited_control, bytes, {},
+                      {.last_of_exchange = true});
+  ++services_.counters.ius_sent;
 }
 
 void ReceivedSetup::adopt_retry() {
-  if (exchange_ != nullptr) core_.port().release(*exchange_);
-  retried_exchange_->hand_over(*this);
-  exchange_ = retried_exchange_;
-  request_ = *retried_;
+  if (exchange_ != nullptr) services_.port.release(*exchange_);
+  exchange_ = &retry_->exchange;
+  exchange_->hand_over(*this);
+  request_ = retry_->request;
   if (connection_ != nullptr) connection_->set_setup_id(request_.connection_id);
 }
 
 void ReceivedSetup::set_cserr() {
-  core_.set_setup_error({ConnectionIds::Originator::Peer, request_.connection_id, peer_port_}, connection_);
+  set_setup_error(services_, {ConnectionIds::Originator::Peer, request_.connection_id, peer_port_}, connection_);
 }
 
-void ReceivedSetup::start_t2() { core_.scheduler().schedule_after(t2_, 2 * core_.ulp_timeout()); }
-void ReceivedSetup::stop_t2() { core_.scheduler().cancel(t2_); }
+void ReceivedSetup::start_t2() { services_.scheduler.schedule_after(t2_, 2 * services_.ulp_timeout()); }
+void ReceivedSetup::stop_t2() { services_.scheduler.cancel(t2_); }
 void ReceivedSetup::abort_exchange() {
-  if (exchange_ != nullptr) core_.port().abort(*std::exchange(exchange_, nullptr));
+  if (exchange_ != nullptr) services_.port.abort(*std::exchange(exchange_, nullptr));
 }
 
 void ReceivedSetup::endpoint_accepting() {
@@ -245,7 +264,7 @@ void ReceivedSetup::leave_waiting_for_peer() {
   Connection& connection = *std::exchange(connection_, nullptr);
   connection.feed(ve::PeerWithdrew{});
   connection.detach_setup();
-  leaves_ = true;
+  outbox_.push({Effect::Kind::Leave, {}});
 }
 
 void ReceivedSetup::endpoint_connected() {
@@ -254,11 +273,11 @@ void ReceivedSetup::endpoint_connected() {
 }
 void ReceivedSetup::endpoint_refused() { connection_->feed(ve::SetupRefused{}); }
 void ReceivedSetup::endpoint_lost() {
-  ++core_.counters.connections_lost;
+  ++services_.counters.connections_lost;
   connection_->set_setup_failure(failure_);
   connection_->feed(ve::ConnectionLost{});
 }
-void ReceivedSetup::core_discard_stale() { core_.discard(fc2::Discard::UnexpectedIu); }
-void ReceivedSetup::unexpected(std::string_view, std::string_view, std::string_view) { core_.unexpected(); }
+void ReceivedSetup::count_stale() { services_.discard(fc2::Discard::UnexpectedIu); }
+void ReceivedSetup::unexpected(std::string_view, std::string_view, std::string_view) { services_.unexpected(); }
 
 }  // namespace fcvi

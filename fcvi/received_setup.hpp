@@ -1,36 +1,38 @@
 // A Connection Setup that a peer originated (FC-VI 5.3.2, 8.5.3 d, C.4).
 #pragma once
-#include "fc2_fabric/node/n_port.hpp"
+#include "fcvi/endpoint_setup.hpp"
+#include "fcvi/services.hpp"
+#include "fcvi/setup_listeners.hpp"
 #include "state_machines/connect_responder.hpp"
-#include "vi/transport.hpp"
+#include "state_machines/outbox.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
 #include "wire/fcvi/reason.hpp"
 
 namespace fcvi {
-class Connection;
-class Core;
-class PeerRequest;
-
-class ReceivedSetup final : private machines::connect_responder::Context, private fc2::ExchangeUser {
+class ReceivedSetup final : public EndpointSetup,
+                            private machines::connect_responder::Context,
+                            private fc2::ExchangeUser {
  public:
   using Answer = machines::connect_responder::Answer;
-  ReceivedSetup(Core& core, std::uint64_t token, fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request);
+  ReceivedSetup(const Services& services, SetupOwner& owner, std::uint64_t token, fc2::Exchange& exchange,
+                const wire::fcvi::ConnectRqst& request);
   ~ReceivedSetup() override;
 
   /// `waiting` gets the offer.
   void matched(vi::ConnectWaitOperation& waiting, const vi::ViAttributes& attributes);
   /// Peer to peer: `request` decides, now or later, by accept() or reject().
-  void matched(PeerRequest& request);
+  void matched(SetupListener& request);
   void refuse(Answer answer);
   void retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request);
   void accept(Connection& connection, vi::Operation& operation);
   /// `told`: whose attributes the answer shows.
   void reject(Answer answer, const vi::Vi* told = nullptr);
-  void disconnect_requested();
-  void disconnect_received();
-  void connection_ended();
-  void endpoint_errored();
-  void port_logged_out();
+  // EndpointSetup
+  void disconnect_requested() override;
+  void disconnect_received() override;
+  void connection_ended() override;
+  void endpoint_errored() override;
+  bool port_logged_out() override;
 
   [[nodiscard]] bool is_peer_to_peer() const { return request_.mode == wire::fcvi::ConnectMode::peer_to_peer; }
   [[nodiscard]] std::uint64_t token() const { return token_; }
@@ -47,12 +49,23 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   [[nodiscard]] Connection* connection() { return connection_; }
   /// A VI was to get the connection, and is still there.
   [[nodiscard]] bool has_endpoint() const;
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   using AcceptOutcome = machines::connect_responder::AcceptOutcome;
+  /// What the machine's actions ask for, once it has come to rest.
+  struct Effect {
+    enum class Kind : std::uint8_t { Finish, Leave, Release };
+    Kind kind;
+    AcceptOutcome outcome;  // Finish
+  };
+
   template <class E>
   void process(const E& event);
   void settle();
+  void carry_out(Effect effect);
+  void finish(AcceptOutcome outcome);
+  void release_all();
   void t2_expired();
   void set_offered(bool offered);
   // fc2::ExchangeUser
@@ -70,20 +83,20 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   void stop_t2() override;
   void abort_exchange() override;
   void set_cserr() override;
-  void complete_accept(AcceptOutcome outcome) override { outcome_ = outcome; }
+  void complete_accept(AcceptOutcome outcome) override { outbox_.push({Effect::Kind::Finish, outcome}); }
   void endpoint_accepting() override;
   void endpoint_connected() override;
   void endpoint_refused() override;
   void endpoint_lost() override;
-  void release() override { released_ = true; }
-  void count_stale() override { core_discard_stale(); }
+  void release() override { outbox_.push({Effect::Kind::Release, {}}); }
+  void count_stale() override;
   void leave_waiting_for_peer() override;
   [[nodiscard]] bool peer_to_peer() const override { return is_peer_to_peer(); }
   [[nodiscard]] bool answered() const override { return answered_; }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
-  void core_discard_stale();
 
-  Core& core_;
+  const Services& services_;
+  SetupOwner& owner_;
   const std::uint64_t token_;
   fc2::Exchange* exchange_;
   wire::fcvi::ConnectRqst request_;
@@ -91,15 +104,18 @@ class ReceivedSetup final : private machines::connect_responder::Context, privat
   machines::connect_responder::Machine machine_;
   Connection* connection_ = nullptr;
   vi::Operation* operation_ = nullptr;  // VipConnectAccept, until it returned
-  PeerRequest* peer_ = nullptr;         // peer to peer: who decides; valid until then, its operation_ hears of the end
+  SetupListener* peer_ = nullptr;       // peer to peer: who decides; valid until then, its operation_ hears of the end
   std::optional<wire::fcvi::Attributes> told_;  // in a RESP1 that rejects
   Answer answer_ = Answer::Accept;
   std::optional<wire::fcvi::Reason> failure_;  // what the Disconnect of its endpoint will tell, if it fails now
-  bool offered_ = false, released_ = false, busy_ = false, over_ = false, leaves_ = false, answered_ = false;
-  bool confirms_ = false;                      // RESP3 tells that there is a connection
-  fc2::Exchange* retried_exchange_ = nullptr;  // for adopt_retry, valid in retried()
-  const wire::fcvi::ConnectRqst* retried_ = nullptr;
-  std::optional<AcceptOutcome> outcome_;
+  bool offered_ = false, over_ = false, answered_ = false;
+  bool confirms_ = false;  // RESP3 tells that there is a connection
+  struct Retry {
+    fc2::Exchange& exchange;
+    const wire::fcvi::ConnectRqst& request;
+  };
+  const Retry* retry_ = nullptr;  // for adopt_retry, valid in retried()
+  fsm::Outbox<Effect, 3> outbox_;
   runtime::Timer<ReceivedSetup, &ReceivedSetup::t2_expired> t2_{*this};
 };
 

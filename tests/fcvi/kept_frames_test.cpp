@@ -14,7 +14,8 @@ class KeptFrames : public ::testing::Test {
     fc2::FramePtr frame = frames.take();
     const fc2::ReceivedFrame received{
         .header = {.d_id = wire::FcId{7}, .s_id = wire::FcId{peer}}, .data_field = {}, .owner = &frame};
-    const bool added = early.add(received, {});
+    const wire::fcvi::DeviceHeader header{};
+    const bool added = early.add({received, header, {}});
     EXPECT_EQ(frame == nullptr, added) << "taken over, or left";
     return added;
   }
