@@ -46,7 +46,12 @@ class Node final : private vi::Listener {
                                   .enable_rdma_write = true,
                                   .enable_rdma_read = is_reliable(level)};
     EXPECT_EQ(nic.create_vi(wanted, nullptr, nullptr, vi), vi::Return::Success);
+    vis_.push_back(vi);
     return *vi;
+  }
+  /// Calls that are still under way end: their operations may go.
+  void close() {
+    for (vi::Vi* vi : vis_) provider.detach(*vi);
   }
   [[nodiscard]] vi::NetAddress at(std::string_view discriminator) const {
     return vi::NetAddress::make(
@@ -80,6 +85,7 @@ class Node final : private vi::Listener {
   std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();
   std::size_t used_ = 0;
   std::vector<vi::ErrorCode> errors_;
+  std::vector<vi::Vi*> vis_;
 };
 
 inline std::uint64_t address_of(const std::byte* host) { return reinterpret_cast<std::uint64_t>(host); }
@@ -158,6 +164,10 @@ class End {
 
 class TwoNodes : public ::testing::Test {
  protected:
+  void TearDown() override {
+    client.close();
+    server.close();
+  }
   void settle() { scheduler.run_until(scheduler.now()); }
   /// Client and server, connected at this level.
   std::pair<End, End> connect(vi::ReliabilityLevel level) {
