@@ -1,5 +1,7 @@
 #include "vi/completion_queue.hpp"
 
+#include "state_machines/consistency.hpp"
+
 namespace vi {
 
 bool CompletionQueue::push(Entry entry) {
@@ -9,6 +11,7 @@ bool CompletionQueue::push(Entry entry) {
   }
   ring_[place(size_)] = entry;
   ++size_;
+  FCVI_ASSERT_CONSISTENT(*this);
   return true;
 }
 
@@ -17,6 +20,7 @@ std::optional<CompletionQueue::Entry> CompletionQueue::pop() {
   const Entry entry = ring_[first_];
   first_ = place(1);
   --size_;
+  FCVI_ASSERT_CONSISTENT(*this);
   return entry;
 }
 
@@ -27,6 +31,7 @@ bool CompletionQueue::resize(std::uint32_t entry_count) {
   for (std::size_t i = 0; i != size_; ++i) ring[i] = ring_[place(i)];
   ring_ = std::move(ring);
   first_ = 0;
+  FCVI_ASSERT_CONSISTENT(*this);
   return true;
 }
 
@@ -37,6 +42,7 @@ void CompletionQueue::remove(const Vi& vi) {
     if (entry.vi != &vi) ring_[place(kept++)] = entry;
   }
   size_ = kept;
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 }  // namespace vi

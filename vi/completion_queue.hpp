@@ -33,6 +33,8 @@ class CompletionQueue {
   void detach() { --users_; }
   [[nodiscard]] bool in_use() const { return users_ != 0; }
   [[nodiscard]] std::uint64_t lost_entries() const { return lost_; }
+  /// What is queued fits, and lies in the ring.
+  [[nodiscard]] bool is_consistent() const { return !ring_.empty() && first_ < ring_.size() && size_ <= ring_.size(); }
   void* context = nullptr;  // the consumer's side (vipl, simulator) keeps its waiters here
 
  private:

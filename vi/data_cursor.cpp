@@ -1,6 +1,7 @@
 #include "vi/data_cursor.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "vi/consumer_memory.hpp"
 #include "vi/descriptor.hpp"
@@ -50,6 +51,41 @@ bool DataCursor::skip(std::uint64_t length_bytes) {
     length_bytes -= length;
   }
   return true;
+}
+
+DataCursor::Window DataCursor::peek(std::uint64_t max_bytes, Access access) const {
+  Window window;
+  DataCursor ahead = *this;
+  while (window.bytes_ < max_bytes && window.count_ < Window::max_pieces) {
+    if (ahead.bytes_left_ == 0) {
+      window.end_ = ahead.segments_left_ == 0 ? Reach::TooShort : Reach::Refused;
+      if (!ahead.next_segment()) return window;
+      continue;
+    }
+    const auto length =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(max_bytes - window.bytes_, ahead.bytes_left_));
+    window.end_ = Reach::Refused;
+    std::byte* host = memory_->translate(ahead.handle_, ahead.address_, length, tag_, access);
+    if (host == nullptr) return window;
+    window.starts_[window.count_] = ahead;
+    window.pieces_[window.count_++] = {host, length};
+    window.bytes_ += length;
+    ahead.address_ += length;
+    ahead.bytes_left_ -= length;
+  }
+  window.end_ = Reach::Allowed;
+  return window;
+}
+
+void DataCursor::consume(const Window& window, std::uint64_t bytes) {
+  assert(bytes <= window.bytes_);
+  for (std::size_t i = 0; bytes != 0; ++i) {
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, window.pieces_[i].size()));
+    *this = window.starts_[i];
+    address_ += length;
+    bytes_left_ -= length;
+    bytes -= length;
+  }
 }
 
 bool DataCursor::check(std::uint64_t& length_bytes, Access access) const {

@@ -1,5 +1,6 @@
 // Moves data between frames and the data segments of a descriptor.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,6 +36,14 @@ class DataCursor {
   /// others. TooShort, also where something is not allowed: the segments end before.
   [[nodiscard]] Reach reach(std::uint64_t length_bytes, Access access) const;
 
+  /// Where the next bytes lie in the host's memory, for system calls that gather or scatter.
+  class Window;
+  /// At most `max_bytes`, and as many pieces as a window holds. Does not move: consume() what was moved. Segments are
+  /// read, and each piece is checked, as by gather() and scatter(); the window ends before what is not allowed.
+  [[nodiscard]] Window peek(std::uint64_t max_bytes, Access access) const;
+  /// The first `bytes` of a window that peek() gave since this cursor moved last. The segments are not read again.
+  void consume(const Window& window, std::uint64_t bytes);
+
   /// Adds up the lengths of all segments that are left, without moving. False: some reference is not allowed.
   [[nodiscard]] bool check(std::uint64_t& length_bytes, Access access = Access::Local) const;
 
@@ -51,6 +60,25 @@ class DataCursor {
   wire::MemHandle segments_handle_{};
   std::uint32_t segments_left_ = 0;
   Ptag tag_;
+};
+
+class DataCursor::Window {
+ public:
+  static constexpr std::size_t max_pieces = 16;
+
+  /// None is empty. The consumer may unmap them at any time: for calls that return an error then, as the kernel's do.
+  [[nodiscard]] std::span<const std::span<std::byte>> pieces() const { return std::span(pieces_).first(count_); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// What stands behind it: Allowed where it has max_bytes or max_pieces, else why it has not.
+  [[nodiscard]] Reach end() const { return end_; }
+
+ private:
+  friend class DataCursor;
+  std::array<std::span<std::byte>, max_pieces> pieces_{};
+  std::array<DataCursor, max_pieces> starts_{};  // where each piece begins
+  std::size_t count_ = 0;
+  std::uint64_t bytes_ = 0;
+  Reach end_ = Reach::Allowed;
 };
 
 }  // namespace vi

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cassert>
 
+#include "state_machines/consistency.hpp"
+
 namespace vi {
 namespace {
 
@@ -42,6 +44,7 @@ Return Nic::create_vi(const ViAttributes& attributes, CompletionQueue* send_queu
     return result;
   }
   vi = &created;
+  FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
 }
 
@@ -49,6 +52,7 @@ Return Nic::destroy_vi(Vi& vi) {
   if (vi.state() != State::Idle || !vi.send_queue_empty() || !vi.receive_queue_empty()) return Return::InvalidState;
   transport_.detach(vi);
   remove(vi);
+  FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
 }
 
@@ -59,6 +63,7 @@ Return Nic::set_vi_attributes(Vi& vi, const ViAttributes& attributes) {
   memory_.add_user(checked.ptag);
   memory_.remove_user(vi.attributes_.ptag);
   vi.attributes_ = checked;
+  FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
 }
 
@@ -67,12 +72,14 @@ Return Nic::create_completion_queue(std::uint32_t entry_count, CompletionQueue*&
   if (queues_.size() >= limits_.max_completion_queues) return Return::ErrorResource;
   queues_.push_back(std::make_unique<CompletionQueue>(entry_count));
   queue = queues_.back().get();
+  FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
 }
 
 Return Nic::destroy_completion_queue(CompletionQueue& queue) {
   if (queue.in_use()) return Return::ErrorResource;  // VI-DG 3.6.2
   std::erase_if(queues_, [&queue](const auto& owned) { return owned.get() == &queue; });
+  FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
 }
 
@@ -105,6 +112,14 @@ bool Nic::is_valid(Ptag tag) const { return memory_.is_valid(tag) && !(limits_.s
 bool Nic::owns(const CompletionQueue* queue) const {
   return queue == nullptr ||
          std::any_of(queues_.begin(), queues_.end(), [queue](const auto& owned) { return owned.get() == queue; });
+}
+
+bool Nic::is_consistent() const {
+  for (std::size_t i = 0; i != vis_.size(); ++i)
+    if (vis_[i]->nic_index_ != i || !owns(vis_[i]->send_completion_queue()) ||
+        !owns(vis_[i]->receive_completion_queue()))
+      return false;
+  return vis_.size() <= limits_.max_vis && queues_.size() <= limits_.max_completion_queues;
 }
 
 void Nic::remove(const Vi& vi) {

@@ -59,6 +59,17 @@ State Vi::state() const {
   return endpoint_.is<endpoint::Idle>() ? State::Idle : State::ConnectPending;
 }
 
+bool Vi::is_consistent() const {
+  const State now = state();
+  const bool traffic = now == State::Connected        ? reception_enabled_ && transmission_enabled_
+                       : now == State::ConnectPending ? !transmission_enabled_
+                                                      : !reception_enabled_ && !transmission_enabled_;
+  const bool stopped =
+      now != State::Error || (send_.first_open() == send_.tail() && receive_.first_open() == receive_.tail());
+  const bool reads = reads_open_ <= send_.size();
+  return traffic && stopped && reads && send_.is_consistent() && receive_.is_consistent();
+}
+
 // --- consumer side ---------------------------------------------------------------------------------------
 
 Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
@@ -70,6 +81,7 @@ Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
     finish(send_, index, status::flushed, {});  // VI-ARCH 5.1, 5.2, 5.4, 6.2
     fail_by_status(0);
   }
+  FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
 }
 
@@ -82,6 +94,7 @@ Return Vi::post_receive(std::uint64_t address, wire::MemHandle handle) {
   } else {
     nic_.transport().receive_posted(*this);
   }
+  FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "state_machines/consistency.hpp"
 #include "state_machines/vi_endpoint.hpp"
 #include "vi/data_cursor.hpp"
 #include "vi/descriptor.hpp"
@@ -90,6 +91,7 @@ class Vi final : private machines::vi_endpoint::Context {
   EndpointOutcome endpoint_event(const Event& event) {
     outcome_ = {};
     endpoint_.process(event, *this);
+    FCVI_ASSERT_CONSISTENT(*this);
     return outcome_;
   }
 
@@ -136,6 +138,9 @@ class Vi final : private machines::vi_endpoint::Context {
   /// Raises an asynchronous error at the consumer.
   void report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address = 0, std::uint32_t op_code = 0);
 
+  /// State, traffic and queues agree: traffic as VI-ARCH 5 and FC-VI C.5.5 allow it, nothing open in Error, no RDMA
+  /// Read open that was not posted. Constant time.
+  [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] bool can_receive() const { return reception_enabled_; }
   [[nodiscard]] bool can_transmit() const { return transmission_enabled_; }
   [[nodiscard]] Nic& nic() { return nic_; }

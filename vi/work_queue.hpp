@@ -59,6 +59,8 @@ class WorkQueue {
   [[nodiscard]] Index tail() const { return tail_; }
 
   [[nodiscard]] CompletionQueue* completion_queue() const { return completion_queue_; }
+  /// The four places are in order, all fits, and nothing before first_open() is open. Constant time.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   void grow();

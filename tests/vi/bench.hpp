@@ -37,11 +37,15 @@ class FakeTransport : public Transport {
   void withdraw(ConnectWaitOperation&) override {}
   void disconnect(Vi&, Operation&) override {}
   void send_posted(Vi&) override { log_.push_back("posted"); }
+  void receive_posted(Vi&) override { ++receives_posted; }
+  [[nodiscard]] Capabilities capabilities() const override { return can; }
   void stopped(Vi&, StopCause cause) override {
     log_.push_back(cause == StopCause::Descriptor ? "stopped" : "stopped by the NIC");
   }
 
   Return attach_result = Return::Success;
+  int receives_posted = 0;
+  Capabilities can = {};
 
  private:
   Log& log_;

@@ -54,6 +54,86 @@ TEST(Cursor, segments_scatter_odd_pieces) {
   }
 }
 
+/// All that a window shows.
+std::string text_of(const DataCursor::Window& window) {
+  std::string text;
+  for (const auto piece : window.pieces()) text.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  return text;
+}
+
+TEST(Cursor, peek_showsHostMemory_consumeMovesByWhatWasMoved) {
+  // VI-ARCH 6.1.1.1: a system call that moves any number of the bytes that it was given; empty segments between.
+  Bench bench;
+  const auto posted = bench.descriptor(
+      0, 0,
+      {bench.segment(bench.allocate("a")), bench.segment(bench.allocate("")), bench.segment(bench.allocate("bcdef")),
+       bench.segment(bench.allocate("ghi")), bench.segment(bench.allocate(""))});
+  for (std::size_t shown = 1; shown != 11; ++shown) {
+    for (std::size_t moved = 1; moved <= shown; ++moved) {
+      DataCursor walk = cursor(bench, posted);
+      std::string all;
+      while (all.size() < 9) {
+        const DataCursor::Window window = walk.peek(shown, Access::Local);
+        EXPECT_EQ(window.bytes(), std::min(shown, 9 - all.size()));
+        EXPECT_EQ(text_of(window), text_of(walk.peek(shown, Access::Local)));  // it does not move
+        const std::size_t bytes = std::min<std::size_t>(moved, window.bytes());
+        all += text_of(window).substr(0, bytes);
+        walk.consume(window, bytes);
+      }
+      EXPECT_EQ(all, "abcdefghi") << shown << " " << moved;
+      EXPECT_EQ(walk.peek(1, Access::Local).bytes(), 0u);
+    }
+  }
+}
+
+TEST(Cursor, peek_tellsWhereItEnds) {
+  // VI-ARCH 3.2.1: what comes before the end of the segments, or before memory that is not allowed, is shown.
+  Bench bench;
+  Segment wrong = bench.segment(bench.allocate("xy"));
+  wrong.handle ^= 1;
+  const auto good = bench.descriptor(0, 0, {bench.segment(bench.allocate("abc"))});
+  const auto bad = bench.descriptor(0, 0, {bench.segment(bench.allocate("abc")), wrong});
+  const auto three = cursor(bench, good).peek(3, Access::Local);
+  EXPECT_EQ(text_of(three), "abc");
+  EXPECT_EQ(three.end(), DataCursor::Reach::Allowed);
+  const auto more = cursor(bench, good).peek(4, Access::Local);
+  EXPECT_EQ(text_of(more), "abc");
+  EXPECT_EQ(more.end(), DataCursor::Reach::TooShort);
+  const auto refused = cursor(bench, bad).peek(4, Access::Local);
+  EXPECT_EQ(text_of(refused), "abc");
+  EXPECT_EQ(refused.end(), DataCursor::Reach::Refused);
+  Ptag other;
+  ASSERT_EQ(bench.nic.memory().create_ptag(other), Return::Success);
+  EXPECT_EQ(cursor(bench, good, other).peek(3, Access::Local).end(), DataCursor::Reach::Refused);  // not the VI's tag
+}
+
+TEST(Cursor, peek_aFullWindow_goesOnBehindIt) {
+  // More pieces than a window holds: it ends there without an error.
+  Bench bench;
+  constexpr std::size_t pieces = DataCursor::Window::max_pieces;
+  std::vector<Segment> segments(pieces + 1, bench.segment(bench.allocate("z")));
+  const Piece list = bench.allocate(segments.size() * sizeof(Segment), 64);
+  std::memcpy(list.host, segments.data(), list.size);
+  DataCursor walk(bench.nic.memory(), {}, bench.arena_handle, list.address(), pieces + 1);
+  const auto window = walk.peek(pieces + 1, Access::Local);
+  EXPECT_EQ(window.pieces().size(), pieces);
+  EXPECT_EQ(window.end(), DataCursor::Reach::Allowed);
+  walk.consume(window, window.bytes());
+  EXPECT_EQ(text_of(walk.peek(2, Access::Local)), "z");
+}
+
+TEST(Cursor, consume_segmentsAreReadOnce) {
+  // VI-ARCH 6.1: the consumer changes a segment between peek and consume; what was read counts.
+  Bench bench;
+  const auto posted =
+      bench.descriptor(0, 0, {bench.segment(bench.allocate("abc")), bench.segment(bench.allocate("defg"))});
+  DataCursor walk = cursor(bench, posted);
+  const auto window = walk.peek(5, Access::Local);
+  posted.segment(1) = bench.segment(bench.allocate("XY"));
+  walk.consume(window, 4);
+  EXPECT_EQ(gathered(walk, 3), "efg");
+}
+
 TEST(Cursor, segments_reach) {
   // VI-ARCH 3.2.1: judged is what the bytes touch, in 64 bits; the cursor does not move.
   using enum DataCursor::Reach;

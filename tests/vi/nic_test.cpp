@@ -48,6 +48,25 @@ TEST_F(NicTest, open_create_vi_unreliable_with_rdma_read) {
   EXPECT_EQ(create({.reliability = ReliabilityLevel::UnreliableDelivery, .enable_rdma_read = true}), Return::Success);
 }
 
+TEST(NicOnATransport, fewLevels_create_vi) {
+  // VI-DG 3.2.1: what the transport has not, no NIC on it has; the smaller of both limits counts.
+  Log log;
+  FakeTransport transport{log};
+  transport.can = {.max_transfer_size_bytes = 500, .levels = bit_of(ReliabilityLevel::ReliableDelivery)};
+  LoggingListener listener{log};
+  Nic nic{transport, listener, {.max_transfer_size_bytes = 1000}};
+  Vi* vi = nullptr;
+  EXPECT_EQ(nic.create_vi({.reliability = ReliabilityLevel::UnreliableDelivery}, nullptr, nullptr, vi),
+            Return::InvalidReliabilityLevel);
+  EXPECT_EQ(nic.create_vi({.reliability = ReliabilityLevel::ReliableReception}, nullptr, nullptr, vi),
+            Return::InvalidReliabilityLevel);
+  EXPECT_EQ(nic.create_vi({.max_transfer_size_bytes = 501}, nullptr, nullptr, vi), Return::InvalidMtu);
+  EXPECT_EQ(nic.create_vi({}, nullptr, nullptr, vi), Return::Success);
+  EXPECT_EQ(vi->attributes().max_transfer_size_bytes, 500u);
+  EXPECT_EQ(nic.limits().max_transfer_size_bytes, 500u);
+  EXPECT_TRUE(nic.is_consistent());
+}
+
 TEST_F(NicTest, full_create_vi) {
   // VI-DG 3.2.1: VIP_ERROR_RESOURCE above MaxVI.
   EXPECT_EQ(create({}), Return::Success);

@@ -185,6 +185,24 @@ TEST(Post, idle_post_host_misaligned) {
   EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "stopped"));
 }
 
+TEST(Post, everyState_post_receive_tellsTheTransport) {
+  // VI-ARCH 5: each receive that stays posted, in its order; none that Error flushes or that was not posted.
+  for (const char* state : {"Idle", "PendingConnect", "Connected"}) {
+    Bench bench;
+    bench.drive_to(state);
+    bench.post_receive(bench.receive(8));
+    bench.post_receive(bench.receive(8));
+    EXPECT_EQ(bench.transport.receives_posted, 2) << state;
+    bench.post_send(bench.send("x"));
+    EXPECT_EQ(bench.transport.receives_posted, 2) << state;
+    EXPECT_TRUE(bench.vi->is_consistent()) << state;
+  }
+  Bench bench;
+  bench.drive_to("Error");
+  bench.post_receive(bench.receive(8));
+  EXPECT_EQ(bench.transport.receives_posted, 0);
+}
+
 TEST(Post, full_post_overrun) {
   // VI-DG 3.8.1 VI Overrun, 6.3.1: the descriptor too many is not posted; all others are flushed.
   Bench bench({.level = ReliabilityLevel::UnreliableDelivery, .limits = {.max_descriptors_per_queue = 2}});

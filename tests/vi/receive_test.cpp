@@ -338,6 +338,24 @@ TEST_F(EarlyTraffic, accepting_post_bad_address) {
   EXPECT_EQ(bench.vi->unexpected_events(), 0u);
 }
 
+TEST(Receive, idle_flushAfterAWithdrawnSetup_nextConnectionTakesTheNextReceive) {
+  // VI-ARCH 5.2, VI-DG 3.3.5: a receive that completed out of order before the set-up was withdrawn, and those that
+  // VipDisconnect flushed, are not claimed again.
+  Bench bench({.level = ReliabilityLevel::UnreliableDelivery});
+  bench.vi->endpoint_event(endpoint::AcceptRequested{});
+  for (int i = 0; i != 2; ++i) bench.post_receive(bench.receive(8));
+  bench.claim();
+  bench.vi->complete_receive(bench.claim(), 0, status::op_receive, 0, std::nullopt);
+  bench.vi->endpoint_event(endpoint::SetupRefused{});
+  bench.vi->endpoint_event(endpoint::DisconnectRequested{});
+  const Posted fresh = bench.receive(8);
+  bench.post_receive(fresh);
+  EXPECT_TRUE(bench.vi->is_consistent());
+  bench.vi->endpoint_event(endpoint::AcceptRequested{});
+  bench.vi->complete_receive(bench.claim(), 0, status::op_receive, 0, std::nullopt);
+  EXPECT_EQ(fresh.status(), status::done | status::op_receive);
+}
+
 // --- incoming RDMA
 
 TEST(Rdma, connected_remote_memory) {
